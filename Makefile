@@ -1,5 +1,5 @@
-# Short names for what one does with Guildhall. The builds themselves are
-# Meson's; scripts/build knows their configurations.
+# Short commands for building and testing Guildhall. The builds use Meson; scripts/build defines
+# their configurations.
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -10,62 +10,62 @@ DATA ?= data
 .PHONY: help run build dev test nightly cluster cluster-test bench bench-counts fuzz dist static arm64 format \
 	lint install clean
 
-help: ## this list
+help: ## list these commands
 	@sed -n 's/^\([a-z0-9-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 18
 
-run: build ## build, then serve a small world from the folder data/ on 127.0.0.1:8080
+run: build ## build, then serve the demo's data from the folder data/ on 127.0.0.1:8080
 	@mkdir -p "$(DATA)"
 	@exec build/guildhall demo --data "$(DATA)"
 
-build: ## the release binary, build/guildhall
+build: ## make the release binary, build/guildhall
 	@scripts/setup build
 	@scripts/build release
 	@install -m 755 build/release/src/guildhall build/guildhall
 
-dev: ## the build to work with, build/debug, and what to do with it
+dev: ## make the debug build, build/debug, and print how to use it
 	@scripts/setup test
 	@scripts/build debug
 	@sed -n '/^## One test/,/^## /s/^\(build\|scripts\|gdb\|meson\)/  &/p' CONTRIBUTING.md
 
-test: ## what a change has to pass: the tests on both stores, under the sanitizers
+test: ## run the tests that a change must pass, on both stores and with sanitizers
 	@scripts/setup test
 	@scripts/test
 
-nightly: ## what costs too much for every change: growth, every screen, all counts, all threads
+nightly: ## run the slow tests: growth, every screen, all counts, all threads
 	@scripts/setup test
 	@scripts/test nightly
 
-cluster: build ## three servers on a PostgreSQL of their own, with a small world, until Ctrl-C
+cluster: build ## run three nodes on a temporary PostgreSQL with the demo's data, until Ctrl-C
 	@scripts/setup test
 	@exec scripts/cluster build/guildhall
 
-cluster-test: ## the tests of several servers on one database, for longer
+cluster-test: ## run the long tests of several nodes on one database
 	@scripts/setup test
 	@scripts/build debug
-	@scripts/with-postgres python3 tests/cluster/round.py --long build/debug/src/guildhall
-	@scripts/with-postgres python3 tests/cluster/moves.py --long build/debug/src/guildhall
-	@scripts/with-postgres python3 tests/cluster/looks.py build/debug/src/guildhall
-	@scripts/with-postgres python3 tests/cluster/carried.py --long build/debug/src/guildhall
-	@scripts/with-postgres python3 tests/cluster/many_rooms.py --long build/debug/src/guildhall
-	@scripts/with-postgres python3 tests/cluster/killed.py --long build/debug/src/guildhall
-	@scripts/with-postgres python3 tests/cluster/lost.py --long build/debug/src/guildhall
-	@scripts/with-postgres python3 tests/cluster/stopped.py build/debug/src/guildhall
-	@scripts/with-postgres python3 tests/cluster/cuts.py --long build/debug/src/guildhall
+	@scripts/with-postgres python3 tests/cluster/guarantees.py --long build/debug/src/guildhall
+	@scripts/with-postgres python3 tests/cluster/session_moves.py --long build/debug/src/guildhall
+	@scripts/with-postgres python3 tests/cluster/session_starts.py build/debug/src/guildhall
+	@scripts/with-postgres python3 tests/cluster/voice_rooms.py --long build/debug/src/guildhall
+	@scripts/with-postgres python3 tests/cluster/rooms_of_killed_node.py --long build/debug/src/guildhall
+	@scripts/with-postgres python3 tests/cluster/killed_nodes.py --long build/debug/src/guildhall
+	@scripts/with-postgres python3 tests/cluster/lost_machines.py --long build/debug/src/guildhall
+	@scripts/with-postgres python3 tests/cluster/paused_nodes.py build/debug/src/guildhall
+	@scripts/with-postgres python3 tests/cluster/network_cuts.py --long build/debug/src/guildhall
 	@scripts/with-postgres python3 tests/cluster/balancer.py build/debug/src/guildhall
-	@scripts/with-postgres python3 tests/cluster/database.py --long build/debug/src/guildhall
-	@scripts/with-postgres python3 tests/cluster/failover.py build/debug/src/guildhall
-	@scripts/with-postgres python3 tests/cluster/skew.py --long build/debug/src/guildhall
+	@scripts/with-postgres python3 tests/cluster/database_restarts.py --long build/debug/src/guildhall
+	@scripts/with-postgres python3 tests/cluster/database_failover.py build/debug/src/guildhall
+	@scripts/with-postgres python3 tests/cluster/clock_skew.py --long build/debug/src/guildhall
 	@scripts/with-postgres python3 tests/cluster/latency.py build/debug/src/guildhall
-	@scripts/with-postgres python3 tests/cluster/upgrade.py --long build/debug/src/guildhall
+	@scripts/with-postgres python3 tests/cluster/rolling_upgrade.py --long build/debug/src/guildhall
 	@scripts/with-postgres python3 tests/cluster/presence.py build/debug/src/guildhall
-	@scripts/with-postgres python3 tests/cluster/faults.py --long build/debug/src/guildhall
-	@python3 tests/cluster/restart.py --long build/debug/src/guildhall
+	@scripts/with-postgres python3 tests/cluster/planted_faults.py --long build/debug/src/guildhall
+	@python3 tests/cluster/server_restart.py --long build/debug/src/guildhall
 
-bench: build ## measure against a bare server that answers the same bytes
+bench: build ## measure the cost relative to a bare server that sends the same bytes
 	@scripts/setup bench
 	@scripts/bench --platform
 
-bench-counts: build ## count instructions a call, and compare them with bench/counts.json
+bench-counts: build ## count the instructions per request, and compare them with bench/counts.json
 	@scripts/setup bench
 	@scripts/bench-counts
 
@@ -73,28 +73,28 @@ fuzz: ## run each fuzzer for FUZZ_SECONDS (60)
 	@scripts/setup test
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz
 
-dist: ## what people install, in build/dist: a Debian package and the source
+dist: ## make the Debian package and the source archive in build/dist
 	@scripts/setup package
 	@scripts/package deb
 	@scripts/package source
 
-static: ## one file that runs on any Linux of this machine's kind, in build/dist
+static: ## make a static program for any Linux of this architecture in build/dist
 	@scripts/setup static
 	@scripts/package static
 
-arm64: ## the Debian package and the static file for 64-bit ARM, by cross compiler
+arm64: ## make the Debian package and the static program for 64-bit ARM with a cross compiler
 	@scripts/setup arm64
 	@scripts/package deb arm64
 	@scripts/package static arm64
 
-format: ## lay the C files out as .clang-format says
+format: ## format the C files with clang-format
 	@git ls-files -z '*.c' '*.h' | xargs -0 clang-format -i
 
-lint: ## clang-tidy and cppcheck
+lint: ## run clang-tidy and cppcheck
 	@scripts/setup lint
 	@scripts/lint
 
-install: build ## binary, manual, systemd unit and sample configuration (PREFIX, DESTDIR)
+install: build ## install binary, manual, systemd unit and sample configuration (PREFIX, DESTDIR)
 	install -D -m 755 build/guildhall "$(DESTDIR)$(PREFIX)/bin/guildhall"
 	install -d "$(DESTDIR)$(PREFIX)/lib/systemd/system" "$(DESTDIR)$(PREFIX)/share/man/man1" \
 		"$(DESTDIR)$(PREFIX)/share/man/man5"

@@ -1,4 +1,4 @@
-"""Rows about backups: what others who write notice of one, and what memory it takes."""
+"""Benchmark rows about backups: their effect on concurrent writes, and their memory."""
 
 import json
 import os
@@ -10,7 +10,7 @@ import subprocess
 
 from process import Failed, start_guildhall
 
-HALF = 512 << 20  # of rows, and as much of files
+HALF = 512 << 20  # bytes of rows, and as many of files
 RATE, WRITERS = 1000, 64
 CONTENT = 3800  # characters of a message
 FILE = 1 << 20
@@ -28,14 +28,14 @@ class Backup:
     def rows(self):
         return [("backup", self.row_backup)]
 
-    # --- what is saved ---------------------------------------------------------------------
+    # --- data to save ----------------------------------------------------------------------
 
     def fill(self):
         count = self.half // (CONTENT + 300)
         subprocess.run([self.bench.guildhall, "seed", "--data", self.data, "--messages", str(count)],
                        check=True, capture_output=True)
         rows = sqlite3.connect(os.path.join(self.data, "guildhall.db"))
-        # Long ones, which nobody searches: making an index of them would be another load.
+        # Long messages without a search index, because indexing would be another load.
         rows.execute(f"update messages set content = hex(randomblob({CONTENT // 2}))")
         rows.execute("delete from message_unindexed")
         rows.commit()
@@ -67,14 +67,14 @@ class Backup:
             raise Failed(problem.strip())
         figures = json.loads(said)
         if figures["refused"]:
-            raise Failed(f"{figures['refused']} writes were refused")
+            raise Failed(f"{figures['refused']} writes failed")
         return figures
 
     def writes_alone(self, port):
         return self.end_writes(self.begin_writes(port, 2 if self.quick else 10))
 
     def writes_beside(self, port, *words):
-        """Figures of the writes, seconds that the backup took, and its memory."""
+        """Returns the figures of the writes, the seconds of the backup, and its memory."""
         backup = subprocess.Popen([self.bench.guildhall, "backup", *words, "--data", self.data],
                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         load = self.begin_writes(port, 600)
@@ -118,7 +118,7 @@ class Backup:
         server = bench.watch(start_guildhall(bench.guildhall, self.data))
         try:
             self.register(server.port)
-            self.writes_alone(server.port)  # warms up
+            self.writes_alone(server.port)  # warm-up
             self.compare(server.port, "into a file", self.saved)
         finally:
             server.kill()

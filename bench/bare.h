@@ -1,4 +1,4 @@
-/* bare.h - how programs that only make rows say what that took. */
+/* bare.h - reports the cost of the bare insert programs. */
 #ifndef BENCH_BARE_H
 #define BENCH_BARE_H
 
@@ -24,15 +24,15 @@ static inline int64_t bare_cpu_ns(void)
 
 static inline struct bare_time bare_begin(void)
 {
-    return (struct bare_time){ bare_cpu_ns(), clock_mono() };
+    return (struct bare_time){ bare_cpu_ns(), clock_monotonic_ns() };
 }
 
-/* One line of JSON. */
+/* Prints the result as one line of JSON. */
 static inline void bare_report(const struct bare_time *since, int64_t messages)
 {
     printf("{\"messages\":%" PRId64 ",\"cpu_ns\":%" PRId64 ",\"per_second\":%.1f}\n", messages,
            bare_cpu_ns() - since->cpu,
-           (double)messages * 1e9 / (double)(clock_mono() - since->began));
+           (double)messages * 1e9 / (double)(clock_monotonic_ns() - since->began));
 }
 
 #endif

@@ -1,10 +1,10 @@
-/* bare_messages.c - makes the rows of messages in PostgreSQL with the fewest statements.
+/* bare_messages.c - inserts message rows into PostgreSQL with the fewest statements.
  *
  *   bare_messages WHERE CONNECTIONS GROUP SECONDS
  *
- * The floor of posting messages: what a server has put into the tables before is written again
- * under new ids, so many messages to a statement, which is a transaction. Each connection has
- * channels and authors of its own, as far as there are enough. */
+ * The minimal cost of posting messages: rows that a server inserted before are inserted again with
+ * new ids, GROUP messages per statement, each statement a transaction. Each connection has its own
+ * channels and authors, if there are enough. */
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -16,7 +16,7 @@
 #include "bare.h"
 #include "store/postgres/libpq.h"
 
-enum { MOST_GROUP = 256, MOST_PLACES = 256, COLUMNS = 6 };
+enum { MOST_GROUP = 256, MOST_POSITIONS = 256, COLUMNS = 6 };
 
 static const char ADD[] =
     "with m as (insert into messages (id, channel_id, author_id, type, content, tts, "
@@ -37,17 +37,17 @@ static struct {
     const char *where;
     int connections, group;
     int64_t until;
-    char text[COLUMNS][8192]; /* of the message that is repeated */
+    char text[COLUMNS][8192]; /* columns of the repeated message */
     char guild[32];
-    int64_t channels[MOST_PLACES], authors[MOST_PLACES];
-    int places;
+    int64_t channels[MOST_POSITIONS], authors[MOST_POSITIONS];
+    int positions;
     _Atomic int64_t next_id, made;
 } bare;
 
 struct writer {
     int number;
     PGconn *pg;
-    char lane[32];
+    char worker[32];
 };
 
 static void give_up(PGconn *pg)
@@ -66,7 +66,7 @@ static PGconn *bare_connect(void)
     return pg;
 }
 
-/* The result of what was just sent; there is one. */
+/* Returns the only result of the sent statement. */
 static PGresult *bare_result(PGconn *pg, int sent)
 {
     PGresult *result = sent ? pq.getResult(pg) : NULL;
@@ -79,7 +79,7 @@ static PGresult *bare_result(PGconn *pg, int sent)
     return result;
 }
 
-/* --- what is repeated ------------------------------------------------------------------ */
+/* --- the repeated message -------------------------------------------------------------- */
 
 static void find_template(PGconn *pg)
 {
@@ -102,9 +102,9 @@ static void find_template(PGconn *pg)
         pg,
         pq.sendQuery(pg, "select min(channel_id), author_id from messages where type = 0 group by "
                          "author_id order by 1"));
-    for (int i = 0; i < pq.ntuples(r) && bare.places < MOST_PLACES; i++, bare.places++) {
-        bare.channels[bare.places] = strtoll(pq.getvalue(r, i, 0), NULL, 10);
-        bare.authors[bare.places] = strtoll(pq.getvalue(r, i, 1), NULL, 10);
+    for (int i = 0; i < pq.ntuples(r) && bare.positions < MOST_POSITIONS; i++, bare.positions++) {
+        bare.channels[bare.positions] = strtoll(pq.getvalue(r, i, 0), NULL, 10);
+        bare.authors[bare.positions] = strtoll(pq.getvalue(r, i, 1), NULL, 10);
     }
     pq.clear(r);
 }
@@ -124,17 +124,17 @@ static void write_group(struct writer *w, int64_t *at)
     size_t a = 0, b = 0, c = 0;
 
     for (int i = 0; i < bare.group; i++, ++*at) {
-        int place = (int)((*at * bare.connections + w->number) % bare.places);
+        int location = (int)((*at * bare.connections + w->number) % bare.positions);
 
         list_put(ids, &a, atomic_fetch_add(&bare.next_id, 1));
-        list_put(channels, &b, bare.channels[place]);
-        list_put(authors, &c, bare.authors[place]);
+        list_put(channels, &b, bare.channels[location]);
+        list_put(authors, &c, bare.authors[location]);
     }
     ids[a] = channels[b] = authors[c] = '}';
     ids[a + 1] = channels[b + 1] = authors[c + 1] = '\0';
     const char *const values[] = { ids,          channels,     authors,      bare.text[0],
                                    bare.text[1], bare.text[2], bare.text[3], bare.text[4],
-                                   bare.text[5], w->lane,      bare.guild };
+                                   bare.text[5], w->worker,    bare.guild };
     pq.clear(bare_result(w->pg, pq.sendQueryPrepared(w->pg, "add", 11, values, NULL, NULL, 0)));
     atomic_fetch_add(&bare.made, bare.group);
 }
@@ -144,7 +144,7 @@ static void *bare_write(void *arg)
     struct writer *w = arg;
     int64_t at = 0;
 
-    while (clock_mono() < bare.until)
+    while (clock_monotonic_ns() < bare.until)
         write_group(w, &at);
     return NULL;
 }
@@ -167,7 +167,7 @@ int main(int argc, char **argv)
         return 2;
     for (int i = 0; i < bare.connections; i++) {
         writers[i] = (struct writer){ .number = i, .pg = bare_connect() };
-        snprintf(writers[i].lane, sizeof writers[i].lane, "%d", i + 1);
+        snprintf(writers[i].worker, sizeof writers[i].worker, "%d", i + 1);
         pq.clear(bare_result(writers[i].pg, pq.sendPrepare(writers[i].pg, "add", ADD, 11, NULL)));
     }
     find_template(writers[0].pg);

@@ -1,11 +1,10 @@
-/* bare_rows.c - makes the rows of messages in SQLite with the fewest statements.
+/* bare_rows.c - inserts message rows into SQLite with the fewest statements.
  *
  *   bare_rows DATABASE GROUP SECONDS
  *
- * The floor of posting messages there: what a server has put into the tables before is written
- * again under new ids, so many messages to a commit, each with its channel's and its author's row
- * and with a sync for all. Nobody is asked for rights, nothing is sent or indexed, and nobody else
- * reads. The server must have ended. */
+ * The minimal cost of posting messages: rows that a server inserted before are inserted again with
+ * new ids, GROUP messages per commit, each with its channel's and author's row, and one sync per
+ * commit. Permissions, events, indexes and other readers are left out. The server must not run. */
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +12,7 @@
 #include "base/clock.h"
 #include "bare.h"
 
-enum { MOST_PLACES = 256 };
+enum { MOST_POSITIONS = 256 };
 
 static const char ADD[] =
     "insert into messages (id, channel_id, author_id, type, content, tts, mention_everyone, "
@@ -29,9 +28,9 @@ static const char READ[] =
 static sqlite3 *db;
 static struct {
     int64_t channel, author;
-} places[MOST_PLACES];
-static int place_count;
-static int64_t model; /* the message that is repeated */
+} positions[MOST_POSITIONS];
+static int position_count;
+static int64_t model; /* the repeated message */
 
 static void give_up(void)
 {
@@ -54,27 +53,27 @@ static sqlite3_stmt *prepare_sql(const char *sql)
     return s;
 }
 
-static void find_places(void)
+static void find_channels_and_authors(void)
 {
     sqlite3_stmt *s = prepare_sql("select min(channel_id), author_id, max(id) from messages where "
                                   "type = 0 group by author_id");
 
-    while (place_count < MOST_PLACES && sqlite3_step(s) == SQLITE_ROW) {
-        places[place_count].channel = sqlite3_column_int64(s, 0);
-        places[place_count++].author = sqlite3_column_int64(s, 1);
+    while (position_count < MOST_POSITIONS && sqlite3_step(s) == SQLITE_ROW) {
+        positions[position_count].channel = sqlite3_column_int64(s, 0);
+        positions[position_count++].author = sqlite3_column_int64(s, 1);
         if (sqlite3_column_int64(s, 2) > model)
             model = sqlite3_column_int64(s, 2);
     }
     sqlite3_finalize(s);
-    if (!place_count) {
+    if (!position_count) {
         fprintf(stderr, "bare_rows: there is no message to repeat\n");
         exit(1);
     }
 }
 
-static void step_with(sqlite3_stmt *s, int64_t id, int place)
+static void step_with(sqlite3_stmt *s, int64_t id, int location)
 {
-    int64_t values[] = { id, places[place].channel, places[place].author, model };
+    int64_t values[] = { id, positions[location].channel, positions[location].author, model };
 
     for (int i = 0; i < sqlite3_bind_parameter_count(s); i++)
         sqlite3_bind_int64(s, i + 1, values[i]);
@@ -92,17 +91,17 @@ int main(int argc, char **argv)
         give_up();
     run_sql("pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on; "
             "pragma temp_store = memory; pragma wal_autocheckpoint = 4000");
-    find_places();
+    find_channels_and_authors();
     sqlite3_stmt *statements[] = { prepare_sql(ADD), prepare_sql(LAST), prepare_sql(READ) };
     struct bare_time since = bare_begin();
     int64_t made = 0, until = since.began + (int64_t)(strtod(argv[3], NULL) * 1e9);
-    while (clock_mono() < until) {
+    while (clock_monotonic_ns() < until) {
         run_sql("begin immediate");
         for (int i = 0; i < atoi(argv[2]); i++) {
-            int place = (int)(made++ % place_count);
+            int location = (int)(made++ % position_count);
 
             for (size_t k = 0; k < sizeof statements / sizeof *statements; k++)
-                step_with(statements[k], model + made, place);
+                step_with(statements[k], model + made, location);
         }
         run_sql("commit");
     }

@@ -1,4 +1,4 @@
-"""Rows about what bots and their users do all day: reactions, votes, and what auto moderation adds."""
+"""Benchmark rows about reactions, votes and the cost of automod."""
 
 import copy
 import json
@@ -31,7 +31,7 @@ def keyword(rule, number):
 
 class Bots:
     def __init__(self, bench):
-        # A world of its own: other rows want an empty one.
+        # A separate world, because other rows need an empty one.
         self.bench = copy.copy(bench)
         self.bench.data = os.path.join(bench.folder, "bots")
         self.tokens, self.talk, self.guilds = {}, {}, {}
@@ -71,7 +71,7 @@ class Bots:
         done(ada.call("POST", f"/guilds/{self.guilds['Guarded']}/auto-moderation/rules", rule))
 
     def add_votes(self, rows):
-        """Of people who do not come here again: only their rows weigh."""
+        """Inserts votes of users who do not connect."""
         for voters, poll in self.polls.items():
             people = [(poll, 1000 + n) for n in range(voters)]
             rows.executemany("insert into poll_voters values (?, ?, 2)", people)
@@ -79,7 +79,8 @@ class Bots:
             rows.execute("insert into poll_counts values (?, 1, 0, ?)", (poll, voters))
 
     def add_rules(self, rows):
-        """More than a guild may make for itself: each is the first one, with words of its own."""
+        """Inserts more rules than a guild may create: copies of the first one with other
+        keywords."""
         columns = [c[1] for c in rows.execute("pragma table_info(automod_rules)")]
         first = dict(zip(columns, rows.execute("select * from automod_rules").fetchone()))
         for rule in range(1, RULES):
@@ -89,10 +90,11 @@ class Bots:
                          [values[c] for c in columns])
         rows.execute("update guilds set automod_version = automod_version + 1 where automod_version > 0")
 
-    # --- what a call costs ----------------------------------------------------------------------
+    # --- cost of a request ----------------------------------------------------------------------
 
     def compare(self, things):
-        """Processor time of the server a call, in turn; each makes one call of a number."""
+        """Returns the server's processor time per request, measured in turn; each callable sends
+        one request."""
         server = self.bench.serve("--loops", "1", cpu=self.bench.server_cpu)
         times = {name: [] for name in things}
         try:
@@ -111,7 +113,7 @@ class Bots:
         return lambda bob, n: done(bob.call("POST", f"{self.talk[guild]}/messages", {"content": f"{n}: {WORDS}"}))["id"]
 
     def reaction(self, _):
-        """Each on a message that had none."""
+        """Measures reactions on messages without reactions."""
         said = []
         post = self.post("Free")
 
@@ -121,7 +123,7 @@ class Bots:
         def say(bob, n):
             said.append(post(bob, n))
 
-        # What is reacted to was said before, also in the first round.
+        # The messages are posted before, also in the first round.
         server = self.bench.serve("--loops", "1")
         bob = Client(server.port, self.tokens["bob"])
         for n in range(CALLS):
@@ -132,7 +134,7 @@ class Bots:
                               {f"{name} us": cost / 1e3 for name, cost in costs.items()})
 
     def vote(self, _):
-        """Chooses and takes it back, in turn."""
+        """Measures voting and removing the vote in turn."""
         def choose(voters):
             path = f"{self.talk['Free']}/polls/{self.polls[voters]}/answers/@me"
             return lambda bob, n: done(bob.call("PUT", path, {"answer_ids": [] if n % 2 else [1]}))
@@ -143,7 +145,7 @@ class Bots:
                               ("<=", 1.1), {f"{name} us": cost / 1e3 for name, cost in costs.items()})
 
     def guarded(self, _):
-        """What looking at a message adds to posting it."""
+        """Measures the cost of automod for posting a message."""
         server = self.bench.serve("--loops", "1")
         try:
             words = {"content": f"such a {keyword(RULES - 1, KEYWORDS - 1)} thing"}
@@ -161,5 +163,5 @@ class Bots:
 def done(answer):
     status, body = answer
     if status not in (200, 204):
-        raise Failed(f"it was answered {status}: {body}")
+        raise Failed(f"the request got {status}: {body}")
     return body

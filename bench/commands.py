@@ -1,4 +1,4 @@
-"""Rows about commands: listing, sending again what is there, indexes, reading definitions."""
+"""Benchmark rows about application commands: listing, repeated registration, indexes, parsing."""
 
 import copy
 import json
@@ -14,7 +14,7 @@ APPLICATIONS, EACH = 50, 20
 
 
 def rich_command(number):
-    """About 6 KB: every kind of option, choices, two languages."""
+    """Returns a command of about 6 KB with every kind of option, choices and two locales."""
     def words(text):
         return {"name_localizations": {"de": f"{text}-de", "fr": f"{text}-fr"},
                 "description": f"What {text} is for, in a sentence of the usual length.",
@@ -42,7 +42,7 @@ def plain_command(number):
 
 class Commands:
     def __init__(self, bench, row_request):
-        # Worlds of their own: other rows want an empty one.
+        # Separate worlds, because other rows need an empty one.
         self.bench, self.row_request = copy.copy(bench), row_request
         self.bench.data = os.path.join(bench.folder, "commands")
         self.owner = self.guild = self.maker = self.rich = self.bot = None
@@ -59,7 +59,8 @@ class Commands:
         return answer
 
     def fill(self, _):
-        """An application with a hundred rich commands; fifty in a guild, twenty plain ones each."""
+        """Creates an application with a hundred rich commands, and fifty in a guild with twenty
+        plain ones each."""
         os.makedirs(self.bench.data, exist_ok=True)
         server = self.bench.serve("--loops", "1")
         try:
@@ -89,7 +90,7 @@ class Commands:
                          f"/api/v10/applications/{self.rich}/commands", self.bot, 4)
 
     def localized(self, _):
-        """The same for a reader who has words of their own: each is taken apart and rebuilt."""
+        """Measures the localized list, in which each command is parsed and rebuilt."""
         server = self.bench.serve("--loops", "1")
         try:
             self.call(Client(server.port, self.maker), "PATCH", "/users/@me/settings",
@@ -104,7 +105,8 @@ class Commands:
                          f"/api/v10/guilds/{self.guild}/application-command-index", self.owner, 5)
 
     def unchanged(self, _):
-        """Processor time of sending again what is there, which bots do at every start."""
+        """Measures the repeated registration of unchanged commands, which bots do at every
+        start."""
         server = self.bench.serve("--loops", "1")
         try:
             bot = Client(server.port, self.bot)
@@ -126,7 +128,8 @@ class Commands:
             server.kill()
 
     def reading(self, _):
-        """Instructions of reading and checking a definition, from two runs of different length."""
+        """Measures the instructions to parse and check a command, from two runs of different
+        length."""
         path = os.path.join(self.bench.folder, "command.json")
         with open(path, "w", encoding="ascii") as f:
             json.dump(rich_command(7), f, separators=(",", ":"))

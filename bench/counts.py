@@ -1,4 +1,5 @@
-"""Instructions of a call, counted by callgrind in one server that is asked everything in turn."""
+"""Counts the instructions per request with callgrind, in one server that gets all kinds of requests
+in turn."""
 
 import glob
 import itertools
@@ -14,23 +15,23 @@ from flame import LEAST, Graph, forest, picture
 from process import Client, Failed, Process, register, serve_command, start_guildhall
 from sessions import PLAIN, Wire, end_session
 
-MOST_PARTS = 12  # for a row that seems to have become slower
+MOST_PARTS = 12  # for a row that looks slower
 
 
 class Effort(NamedTuple):
-    warm: int   # calls before anything is counted
-    times: int  # calls in a part
-    parts: int  # parts that are counted at least
+    warm: int   # requests before the count
+    times: int  # requests per part
+    parts: int  # minimum number of counted parts
 
 
 WHOLE = Effort(30, 30, 4)
 QUICK = Effort(15, 12, 1)
-# The rows that make test compares: reads, the most frequent write, a session and a fan-out.
+# The rows that `make test` compares: reads, the most frequent write, a session and a fan-out.
 QUICK_ROWS = {"GET /users/@me", "GET messages, 50", "POST message", "IDENTIFY to READY", "POST message, 20 sessions"}
 FRIENDS = 20
-RECORDED = {"GET /gateway", "GET /users/@me"}  # also with --traffic: what the console's ring costs
-QUIET = 100_000  # instructions in four seconds
-FIRST_MESSAGES = 250  # after so many, all that a server does once is done
+RECORDED = {"GET /gateway", "GET /users/@me"}  # also with --traffic: cost of the console's recording
+QUIET = 100_000  # instructions in four seconds of an idle server
+FIRST_MESSAGES = 250  # after this many messages, all one-time work of a server is done
 SLOW_CLOCK = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
                           "build/release/bench/slow_clock.so")
 
@@ -71,7 +72,7 @@ class Place:
             self.befriend(port, token, invite)
 
     def install(self, client):
-        """The app into the guild; returns the body that uses a command of it."""
+        """Installs the app in the guild; returns the body that invokes its command."""
         made(client, "POST", f"/oauth2/authorize?client_id={self.app}&scope=bot+applications.commands",
              {"authorize": True, "guild_id": self.guild, "permissions": "0"})
         client.token = self.bot
@@ -93,13 +94,13 @@ class Place:
 
 
 class Counter:
-    """What callgrind has counted in a process since it was last asked."""
+    """Reads the instructions that callgrind counted in a process since the last dump."""
 
     def __init__(self, process, folder, effort, bars):
         self.process, self.folder, self.effort, self.bars = process, folder, effort, bars
         self.seen = set()
-        self.written = None  # the file of what was counted last
-        self.least = None    # the file of the least part of what was counted last
+        self.written = None  # the file of the last count
+        self.least = None    # the file of the smallest part of the last count
 
     def dump(self):
         subprocess.run(["callgrind_control", "--dump", str(self.process.pid)], check=True,
@@ -117,14 +118,14 @@ class Counter:
         raise Failed("callgrind wrote nothing")
 
     def settle(self):
-        """Until the server has nothing left to do for what was asked before."""
+        """Waits until the server has no work left."""
         deadline = time.monotonic() + 120
         while self.dump() > QUIET and time.monotonic() < deadline:
-            time.sleep(4)  # longer than what waits for a quiet moment, on a slow clock
+            time.sleep(4)  # longer than all idle timers, on the slow clock
 
     def each(self, name, ask):
-        """Instructions a call: the lowest count of several parts, because work that the server does once
-        in a while (a timer, a checkpoint) is in one of them. Above the row's bar, more parts are counted."""
+        """Returns the instructions per request: the minimum of several parts, because periodic work (a
+        timer, a checkpoint) falls into one of them. Above the row's bar, more parts are counted."""
         for _ in range(self.effort.warm):
             ask()
         self.dump()
@@ -141,7 +142,7 @@ class Counter:
 
 
 def kinds_of_calls(place):
-    """Whose, method, path, body."""
+    """Returns client, method, path and body of each row."""
     talk, commands = f"/channels/{place.channel}/messages", f"/applications/{place.app}/commands"
     owner, bot = place.owner, place.bot
     return {
@@ -162,7 +163,7 @@ def kinds_of_calls(place):
 
 
 def say_first(port, place):
-    """The thread that copies the log opens the database when there is enough to copy."""
+    """Posts the first messages, so that the checkpoint thread has opened the database."""
     client = Client(port, place.owner, timeout=120)
     for i in range(FIRST_MESSAGES):
         made(client, "POST", f"/channels/{place.aside}/messages", {"content": f"Number {i}"})
@@ -170,7 +171,7 @@ def say_first(port, place):
 
 
 def draw_flame(counter, name, folder):
-    """Where the instructions went, beside the count."""
+    """Draws a flame graph next to the count."""
     graph = Graph(counter.least)
     nodes = forest(graph, sum(graph.own.values()) * LEAST)
     path = os.path.join(folder, re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") + ".svg")
@@ -215,7 +216,7 @@ def count_fan_out(counter, name, port, place):
 
 
 def count_interaction(counter, name, port, place):
-    """From a person's request to the message that answers it, heard by both."""
+    """Counts one interaction from the user's request to the received reply message."""
     owner, bot = Client(port, place.owner, timeout=120), Client(port, None, timeout=120)
     person, app = (Wire(port, PLAIN, token, early=True) for token in (place.owner, place.bot.removeprefix("Bot ")))
     session = json.loads(person.ready[4:])["d"]["session_id"]
@@ -265,8 +266,8 @@ def make_place(binary, data):
 
 
 def count_all(binary, folder, effort=WHOLE, chosen=lambda name: True, flames=None, bars=None):
-    """chosen: whether a row with this name is counted. flames: the folder for a graph of each row.
-    bars: for each row, the count up to which it needs no further parts."""
+    """Counts all rows. chosen: whether a row is counted. flames: the folder for flame graphs. bars:
+    for each row, the count up to which it needs no further parts."""
     data = os.path.join(folder, "data")
     place = make_place(binary, data)
 
@@ -286,13 +287,13 @@ def count_all(binary, folder, effort=WHOLE, chosen=lambda name: True, flames=Non
 
 
 def counted(binary, data, folder, place, effort, bars, count, *flags):
-    """The counts of a server with these flags."""
+    """Returns the counts of a server with these flags."""
     command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/calls",
                *serve_command(binary, data, "--loops", "1", *flags)]
     process = Process(command, env={"LD_PRELOAD": SLOW_CLOCK})
     try:
         for path in glob.glob(os.path.join(folder, "calls*")):
-            os.unlink(path)  # of a server before
+            os.unlink(path)  # of an earlier server
         counter = Counter(process, folder, effort, bars)
         say_first(process.port, place)
         counter.settle()

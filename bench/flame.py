@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""flame - where the instructions of one call go, drawn from what callgrind has counted.
+"""flame - draws the instructions of one request from callgrind's output.
 
     flame.py FILE TIMES TITLE >graph.svg      a flame graph
-    flame.py --text FILE TIMES TITLE          the same as lines, of what takes at least 2 %
+    flame.py --text FILE TIMES TITLE          the same as text, for functions of at least 2 %
 
-Callgrind knows who called whom and what that took, not along which way: where a function has
-several callers, what it calls is divided among them by what each of them took of it.
+Callgrind records callers and costs, but not call paths: if a function has several callers, the cost
+of its callees is divided among the callers in proportion to their own costs.
 """
 
 import collections
@@ -19,7 +19,7 @@ COLOURS = ["#e0703c", "#e88a4b", "#d95f3b", "#efa35d", "#e57a58", "#f0b36e"]
 
 
 class Graph:
-    """Functions, what each took by itself, and what it took of those it called."""
+    """Functions with their own cost and the cost of their callees."""
 
     def __init__(self, path):
         self.own = collections.Counter()
@@ -40,7 +40,7 @@ class Graph:
             return text
         number, name = found.groups()
         if name:
-            # A cycle and a copy that the compiler made are the function.
+            # Cycles and compiler-made copies count as the original function.
             self.names[number] = re.sub(r"(\.(constprop|isra|part|cold|lto_priv)(\.\d+)?|'\d+)+$", "", name)
         return self.names[number]
 
@@ -63,14 +63,14 @@ class Graph:
                 is_call = False
 
     def roots(self):
-        """What was not called by anybody, or by somebody who has not returned yet."""
+        """Returns functions without a caller, or whose caller has not returned yet."""
         for name, whole in self.whole.items():
             rest = whole - self.called[name] - self.calls[name][name]
             if rest > 0:
                 yield name, rest
 
     def tree(self, name, cost, least, above=()):
-        """(name, cost, children) with those that take at least so much."""
+        """Returns (name, cost, children) with the children of at least `least` cost."""
         whole = self.whole.get(name) or 1
         children = []
         if len(above) < DEEPEST:

@@ -1,16 +1,15 @@
-/* floor.c - the least work that answers the same bytes.
+/* floor.c - a minimal server that returns the same bytes as the real one.
  *
- * A bare epoll server to divide the real one's processor time by: it finds the
- * end of a request's head, writes one fixed answer and knows nothing else. The
- * answer is a file captured from the real server, so both send the same bytes;
- * with a 101 in it this is the floor of a WebSocket handshake.
+ * The real server's processor time is divided by that of this bare epoll server: it finds the
+ * end of a request's head and writes one fixed response, which is a file captured from the real
+ * server; with a 101 in it this is the minimal cost of a WebSocket handshake.
  *
- *   floor --answer FILE                  every request gets the answer
- *   floor --answer FILE --fanout EVENT   GET also joins; any other request writes
- *                                        the bytes of EVENT to all that joined
- *   … --ready FILE                       the first frame of one that joined gets this
- *   … --beat FILE                        and every other one gets this
- *   … --cert FILE --key FILE             whoever begins with TLS is spoken to so, by OpenSSL
+ *   floor --answer FILE                  every request gets the response
+ *   floor --answer FILE --fanout EVENT   GET also subscribes; any other request writes
+ *                                        the bytes of EVENT to all subscribers
+ *   … --ready FILE                       the first frame of a subscriber gets this
+ *   … --beat FILE                        and every other frame gets this
+ *   … --cert FILE --key FILE             clients that start with TLS get TLS, by OpenSSL
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -34,9 +33,9 @@ enum { MAX_CONNECTIONS = 65536, MAX_HEAD = 4096, EVENTS_A_TURN = 256 };
 
 struct connection {
     SSL *ssl;                    /* NULL: plain */
-    bool sniffed;                /* which of the two is known */
-    bool joined, greeted, waits; /* waits: for room for the rest of the answer */
-    size_t left;                 /* bytes of the answer that the socket has not taken yet */
+    bool sniffed;                /* whether TLS or plain is known */
+    bool joined, greeted, waits; /* waits: for space for the rest of the response */
+    size_t left;                 /* bytes of the response that are not sent yet */
     size_t n;                    /* bytes of an unfinished head */
     char head[MAX_HEAD];
 };
@@ -107,7 +106,7 @@ static void connection_sniff(int fd, struct connection *c)
     SSL_set_accept_state(c->ssl);
 }
 
-/* As recv: below 0 with EAGAIN when there is nothing yet. */
+/* Like recv: below 0 with EAGAIN if there is nothing yet. */
 static ssize_t connection_recv(int fd, struct connection *c, char *p, size_t n)
 {
     connection_sniff(fd, c);
@@ -146,7 +145,7 @@ static void accept_waiting(void)
     }
 }
 
-/* Whoever reads too slowly to take it whole is closed, as the server does. */
+/* A client that reads too slowly for a whole event is disconnected, as by the real server. */
 static bool send_whole(int fd, struct str bytes)
 {
     SSL *ssl = connections[fd]->ssl;
@@ -156,7 +155,7 @@ static bool send_whole(int fd, struct str bytes)
     return send(fd, bytes.p, bytes.n, MSG_NOSIGNAL) == (ssize_t)bytes.n;
 }
 
-/* A long answer goes on when there is room again. */
+/* Continues a long response when the socket has space again. */
 static bool answer_go_on(int fd)
 {
     struct connection *c = connections[fd];
@@ -187,7 +186,7 @@ static void fan_out(void)
             connection_close(fd);
 }
 
-/* Of a client that was answered 101: whole in one read, as loopback brings it. */
+/* Handles a WebSocket frame, which loopback delivers in one read. */
 static bool frame_answer(int fd, struct connection *c)
 {
     bool ends = (c->head[0] & 0x0f) == 8;

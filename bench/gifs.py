@@ -1,4 +1,5 @@
-"""Rows about GIFs: what a search costs beside the bare full-text query, and what a choice costs."""
+"""Benchmark rows about GIFs: the cost of a search compared with the bare full-text query, and of a
+choice."""
 
 import json
 import os
@@ -18,7 +19,7 @@ BARE = "select rowid from gif_index where gif_index match ? order by rank limit 
 
 
 def words(dice):
-    """Made-up words, the first of them much more common than the last."""
+    """Generates words, the first of them much more common than the last."""
     syllables = ["ka", "lo", "mi", "ne", "ru", "so", "ti", "va", "pe", "du", "fa", "gi"]
     made = set()
     while len(made) < WORDS:
@@ -37,7 +38,7 @@ class Gifs:
                 ("suggest", self.row_suggest), ("select", self.row_select)]
 
     def common(self, place):
-        """A word by how common it is: 0 is in the most GIFs."""
+        """Returns a word by its rank: 0 is the most common."""
         return self.vocabulary[place]
 
     def row_import(self, bench):
@@ -64,11 +65,11 @@ class Gifs:
 
     def serve(self, *flags, **more):
         if not self.vocabulary:
-            raise Failed("there is no catalogue")
+            raise Failed("the GIF catalogue is missing")
         return self.bench.watch(start_guildhall(self.bench.guildhall, self.folder, *flags, **more))
 
     def bare_query(self, word):
-        """Processor time of the full-text query alone, in nanoseconds."""
+        """Returns the processor time of the full-text query alone, in nanoseconds."""
         store = sqlite3.connect(f"file:{self.folder}/guildhall.db?mode=ro", uri=True)
         times = []
         for _ in range(21):
@@ -111,7 +112,7 @@ class Gifs:
             server.kill()
 
     def forget_picks(self):
-        """Everybody's next choice counts again."""
+        """Deletes the recorded choices, so that everyone's next choice counts again."""
         store = sqlite3.connect(os.path.join(self.folder, "guildhall.db"))
         store.execute("delete from gif_picks")
         store.commit()
@@ -138,7 +139,7 @@ class Gifs:
 
 
 def capture(port, path, into):
-    """The exact bytes of one answer, for the floor to repeat."""
+    """Captures the exact bytes of one response, for the bare server to repeat."""
     with socket.create_connection(("127.0.0.1", port), 10) as s:
         s.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
         s.settimeout(0.5)

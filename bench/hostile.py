@@ -1,4 +1,4 @@
-"""Rows about memory that others decide on: sessions far behind, and sockets that mean no good."""
+"""Benchmark rows about memory that clients control: slow sessions and malicious sockets."""
 
 import base64
 import socket
@@ -16,7 +16,7 @@ UPGRADE = (f"GET /gateway?v=10&encoding=json HTTP/1.1\r\nHost: x\r\nUpgrade: web
 
 
 def headers(size):
-    """Lines of a head, with so many bytes; without the empty line at the end."""
+    """Returns header lines of `size` bytes, without the final empty line."""
     lines, n = [], 0
     while n + 400 < size:
         lines.append(f"X-{len(lines)}: " + "a" * 380 + "\r\n")
@@ -29,7 +29,7 @@ def post(path, length, sent, more=""):
             f"Content-Length: {length}\r\n\r\n" + " " * sent)
 
 
-# What is sent on each socket; nothing of what comes back is read.
+# Bytes that are sent on each socket; responses are not read.
 KINDS = {
     "a head that does not end": headers(31 * 1024),
     "many lines": "GET / HTTP/1.1\r\nHost: x\r\n" + "a: b\r\n" * 90,
@@ -49,7 +49,7 @@ KINDS = {
 
 
 def connect(port):
-    """A socket that takes little, so that what is not read stays with the server."""
+    """Opens a socket with a small receive buffer, so that unread data stays in the server."""
     s = socket.socket()
     s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     s.settimeout(10)
@@ -58,7 +58,7 @@ def connect(port):
 
 
 def send_some(s, data):
-    """As much as the socket takes; a refusal is fine."""
+    """Sends as much as the socket accepts; a refusal is allowed."""
     try:
         s.setblocking(False)
         while data:
@@ -79,7 +79,7 @@ class Hostile:
     # --- sockets ------------------------------------------------------------------------------
 
     def memory_of(self, bench, data):
-        """What a thousand of them take, in bytes, at their most."""
+        """Returns the peak memory of a thousand such sockets, in bytes."""
         server = bench.serve()
         sockets = []
         try:
@@ -118,13 +118,13 @@ class Hostile:
     # --- sessions -----------------------------------------------------------------------------
 
     def row_busy(self, bench):
-        """Ten thousand sessions that have heard so much that all that is kept of it is full."""
+        """Measures ten thousand sessions with full replay buffers."""
         world = self.sessions.crowded(bench)
         events = EVENTS // 16 if self.quick else EVENTS
         server = world.serve(bench)
         crowd = None
         try:
-            Crowd(bench, server.port, PLAIN, 200, world).end()  # warms pools and caches up
+            Crowd(bench, server.port, PLAIN, 200, world).end()  # warms up pools and caches
             time.sleep(0.5)
             before = server.memory("RssAnon")
             crowd = Crowd(bench, server.port, PLAIN, MANY, world)

@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 
-enum { MAX_REQUEST = 4096, MAX_ANSWER = 1 << 20, READ_SIZE = 2048, WAIT_MS = 30000 };
+enum { MAX_REQUEST = 4096, MAX_ANSWER = 1 << 20, READ_BUFFER_BYTES = 2048, WAIT_MS = 30000 };
 
 void die(const char *fmt, ...)
 {
@@ -66,7 +66,7 @@ void http_request(struct http *h, const char *method, const char *path, const ch
 void http_send(struct http *h)
 {
     buf_reset(&h->in);
-    h->began = clock_mono();
+    h->began = clock_monotonic_ns();
     if (send(h->fd, h->out.p, h->out.n, MSG_NOSIGNAL) != (ssize_t)h->out.n)
         die("cannot send a request: %s", strerror(errno));
 }
@@ -85,7 +85,7 @@ static size_t content_length(struct str head)
         if (line.n < name.n || !str_eq_nocase(str_slice(line.p, name.n), name))
             continue;
         uint64_t length;
-        struct str value = str_from(line, name.n);
+        struct str value = str_skip(line, name.n);
         value.n -= value.n && value.p[value.n - 1] == '\r';
         if (str_to_u64(str_trim(value), &length))
             return length;
@@ -114,17 +114,17 @@ static bool answer_parse(struct str in, struct answer *ret)
 bool http_receive(struct http *h, struct answer *ret)
 {
     for (;;) {
-        char *at = buf_room(&h->in, READ_SIZE);
+        char *at = buf_reserve(&h->in, READ_BUFFER_BYTES);
         if (!at)
             die("an answer is longer than %d bytes", MAX_ANSWER);
-        ssize_t got = recv(h->fd, at, READ_SIZE, MSG_DONTWAIT);
+        ssize_t got = recv(h->fd, at, READ_BUFFER_BYTES, MSG_DONTWAIT);
         if (got == 0)
             die("the server closed a connection");
         if (got < 0 && errno != EAGAIN)
             die("cannot read an answer: %s", strerror(errno));
         if (got > 0)
             h->in.n += (size_t)got;
-        if (got < READ_SIZE)
+        if (got < READ_BUFFER_BYTES)
             return answer_parse(buf_str(&h->in), ret);
     }
 }

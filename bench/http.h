@@ -1,4 +1,4 @@
-/* http.h - just enough of an HTTP client to load a server.
+/* http.h - a minimal HTTP client for load tests.
  *
  * One request at a time on a connection, answers with a Content-Length. Anything
  * else the server might do ends the program with a sentence: a measurement of
@@ -15,19 +15,19 @@
 struct http {
     int fd;
     struct buf out; /* the request */
-    struct buf in;  /* the answer, as far as it came */
-    int64_t began;  /* clock_mono when the request left */
+    struct buf in;  /* the response received so far */
+    int64_t began;  /* clock_monotonic_ns when the request left */
 };
 
 struct answer {
     int status;
     struct str body;
-    size_t size; /* of head and body */
+    size_t size; /* bytes of head and body */
 };
 
 __attribute__((noreturn, format(printf, 1, 2))) void die(const char *fmt, ...);
 
-/* To 127.0.0.1; waits for the connection. */
+/* Connects to 127.0.0.1 and waits for the connection. */
 void http_open(struct http *h, uint16_t port);
 void http_close(struct http *h);
 
@@ -36,10 +36,10 @@ void http_request(struct http *h, const char *method, const char *path, const ch
                   const char *body);
 /* Sends h->out. */
 void http_send(struct http *h);
-/* Takes what has arrived; true when that completes the answer, which is valid
- * until http_send. Never waits. */
+/* Reads the received bytes; returns true if the response is complete. It is valid until
+ * http_send. Never waits. */
 bool http_receive(struct http *h, struct answer *ret);
-/* The same, waiting for it. */
+/* Waits for the response. */
 struct answer http_wait(struct http *h);
 
 #endif

@@ -1,7 +1,5 @@
-"""A guild whose members all subscribe: what its sync, and its end, cost everybody else.
-
-Used by scripts/bench, and by the crash test that kills a server in the middle of them.
-"""
+"""Benchmark rows about integrations: the effect of syncing and removing many subscribers on other
+writes. Used by scripts/bench, and by the crash test that kills a server in the middle."""
 
 import os
 import re
@@ -23,7 +21,7 @@ def run(*command):
 
 
 def connect_everybody(folder, guild):
-    """Every member of the guild gets an account of platform A that subscribes."""
+    """Gives every member of the guild a platform account that subscribes."""
     db = sqlite3.connect(os.path.join(folder, "guildhall.db"))
     with db:
         db.execute("insert into platform_subscription (type, account_id, subscriber_id, since) "
@@ -37,7 +35,7 @@ def connect_everybody(folder, guild):
 
 
 class Followed:
-    """A server's folder in which a guild is about to follow an account with many subscribers."""
+    """A data folder with a guild that is about to follow an account with many subscribers."""
 
     def __init__(self, executable, folder, count=SUBSCRIBERS):
         self.executable, self.folder, self.count = executable, folder, count
@@ -54,7 +52,7 @@ class Followed:
         return start_guildhall(self.executable, self.folder, *flags, **more)
 
     def follow(self, port):
-        """The first sync begins."""
+        """Starts the first sync."""
         owner = Client(port, self.token)
         url = self.call(owner, "GET", "/connections/platform_a/authorize")["url"]
         self.call(owner, "POST", "/connections/platform_a/callback",
@@ -74,14 +72,14 @@ class Followed:
         return self.call(client, "GET", f"/guilds/{self.guild}/integrations")[0]
 
     def unfollow(self, port):
-        """The removal begins."""
+        """Starts the removal."""
         owner = Client(port, self.token)
         self.call(owner, "DELETE", f"/guilds/{self.guild}/integrations/"
                                    f"{self.integration(owner)['id']}")
         owner.close()
 
     def remains(self):
-        """How many rows of the integration are left."""
+        """Returns the number of remaining rows of the integration."""
         db = sqlite3.connect(os.path.join(self.folder, "guildhall.db"))
         count = db.execute("select (select count(*) from integrations) + "
                            "(select count(*) from integration_subscribers) + "
@@ -91,7 +89,7 @@ class Followed:
         return count
 
     def with_role(self):
-        """How many members have the subscribers' role."""
+        """Returns the number of members with the subscribers' role."""
         db = sqlite3.connect(os.path.join(self.folder, "guildhall.db"))
         count = db.execute("select count(*) from member_roles where role_id in "
                            "(select role_id from integrations)").fetchone()[0]
@@ -100,7 +98,7 @@ class Followed:
 
 
 class Writer(threading.Thread):
-    """Somebody who writes one small thing after the other and notes how long each takes."""
+    """A thread that sends small writes one after the other and records their durations."""
 
     def __init__(self, port, token):
         super().__init__(daemon=True)
@@ -123,7 +121,7 @@ class Writer(threading.Thread):
 
 
 def write_times(followed, server, begin, goes_on):
-    """Times of single writes in ms, while something that was begun goes on."""
+    """Returns the durations of single writes in ms while the started operation runs."""
     writer = Writer(server.port, followed.token)
     began = time.monotonic()
     writer.start()
@@ -131,7 +129,7 @@ def write_times(followed, server, begin, goes_on):
     time.sleep(0.5)
     while goes_on():
         if time.monotonic() - began > 300:
-            raise Failed("it does not end")
+            raise Failed("the operation does not complete")
         time.sleep(0.2)
     return writer.stop(), time.monotonic() - began
 

@@ -1,4 +1,4 @@
-"""Rows about interactions: whole rounds from a person's request to the message that answers it."""
+"""Benchmark rows about interactions: complete rounds from a user's request to the reply message."""
 
 import json
 import os
@@ -6,12 +6,12 @@ import os
 from process import Client, Failed, start_guildhall
 
 LANES = 16
-FULL = 1500  # rounds a second that must be possible
+FULL = 1500  # required rounds per second
 HALF = FULL // 2
 
 
 class Scene:
-    """A guild, somebody in it, and an app whose bot is there with one command."""
+    """A guild with a user and an app whose bot has one command."""
 
     def __init__(self, port, token):
         self.user = Client(port, token)
@@ -63,7 +63,7 @@ class Interactions:
         server = bench.watch(start_guildhall(bench.guildhall, bench.data))
         try:
             scene = Scene(server.port, self.token)
-            self._rounds(server, scene, "--count", 500)  # warms up
+            self._rounds(server, scene, "--count", 500)  # warm-up
             full, each = self._rounds(server, scene)
             half, _ = self._rounds(server, scene, "--rate", HALF)
         finally:

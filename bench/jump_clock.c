@@ -1,8 +1,8 @@
-/* jump_clock.c - a clock that whoever tests a server can move forward; for LD_PRELOAD.
+/* jump_clock.c - a clock that a test can move forward; for LD_PRELOAD.
  *
- * The file named by JUMP_CLOCK_FILE holds a count of nanoseconds that is added to the clocks
- * which tell the time and measure it. What waits for a moment on such a clock waits until the
- * kernel's own is there. time() stays as it is: it is compared with times of files. */
+ * The file named by JUMP_CLOCK_FILE contains the nanoseconds that are added to the wall and
+ * monotonic clocks. Timed waits on these clocks still use the kernel's time. time() is unchanged,
+ * because it is compared with file times. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-"""The largest worlds there may be, made offline and straight into the store."""
+"""Creates the largest supported worlds offline, directly in the store."""
 
 import os
 import sqlite3
@@ -8,7 +8,7 @@ from process import Client, register, start_guildhall
 
 PERSON, THREAD, DIRECT, CHANNEL, ENTRY = 10, 10_000_000, 20_000_000, 30_000_000, 40_000_000
 MEMBERS, THREADS, DIRECTS, CHANNELS = 500_000, 100_000, 100_000, 500
-OVERWRITES = 100  # of each channel: a guild has at most 50,000
+OVERWRITES = 100  # per channel: a guild has at most 50,000
 MESSAGES = 100_000
 
 NUMBERS = "with recursive n (i) as (select 0 union all select i + 1 from n where i < {0} - 1) "
@@ -16,10 +16,10 @@ NUMBERS = "with recursive n (i) as (select 0 union all select i + 1 from n where
 
 class Largest:
     """One bot with very many direct channels; a guild ("crowd") with very many members, archived
-    threads, messages and entries of its log; a guild ("maze") with very many overwrites."""
+    threads, messages and audit log entries; a guild ("maze") with very many overwrites."""
 
     def __init__(self, bench, quick):
-        # With a tenth of the rows it is only seen that everything runs.
+        # With a tenth of the rows, the quick run only checks that everything works.
         self.divisor = 10 if quick else 1
         self.folder = os.path.join(bench.folder, "largest")
         server = bench.watch(start_guildhall(bench.guildhall, self.folder))
@@ -29,12 +29,12 @@ class Largest:
         self._settle()
 
     def _settle(self):
-        """What was filled in behind the server would be written out by its first sync."""
+        """Checkpoints the inserted rows, so that the server's first sync does not write them."""
         with open(os.path.join(self.folder, "guildhall.db"), "rb") as f:
             os.fsync(f.fileno())
 
     def _declare(self, port):
-        """What needs secrets is made through the interface."""
+        """Creates objects with secrets through the API."""
         self.owner = register(port, "owner")
         self.writer = register(port, "writer")
         self.member = register(port, "member")

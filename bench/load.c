@@ -27,14 +27,14 @@ static const struct mode {
     { "sessions", load_sessions, "--path P --tokens FILE --connections C --post P --token T" },
 };
 
-__attribute__((noreturn)) static void usage(void)
+__attribute__((noreturn)) static void print_usage_error(void)
 {
     struct buf text;
 
     buf_init(&text, 4096);
     for (size_t i = 0; i < COUNT_OF(modes); i++)
         buf_printf(&text, "\n  load %s --port PORT %s", modes[i].name, modes[i].help);
-    die("usage:%.*s", STR_FMT(buf_str(&text)));
+    die("usage:%.*s", STR_ARGS(buf_str(&text)));
 }
 
 static uint64_t number(const char *text, uint64_t max)
@@ -116,15 +116,15 @@ static struct options options_parse(int argc, char **argv)
             o.message = number(optarg, 1 << 20);
             break;
         default:
-            usage();
+            print_usage_error();
         }
     }
     if (!o.port || !o.connections || o.seconds <= 0 || o.seconds > 600)
-        usage();
+        print_usage_error();
     return o;
 }
 
-/* As many files as the machine lets us have. */
+/* Raises the limit of open files. */
 static void raise_file_limit(uint64_t wanted)
 {
     struct rlimit limit;
@@ -141,7 +141,7 @@ static void raise_file_limit(uint64_t wanted)
 int main(int argc, char **argv)
 {
     if (argc < 2)
-        usage();
+        print_usage_error();
     for (size_t i = 0; i < COUNT_OF(modes); i++) {
         if (strcmp(argv[1], modes[i].name) != 0)
             continue;
@@ -150,5 +150,5 @@ int main(int argc, char **argv)
         modes[i].run(&o);
         return 0;
     }
-    usage();
+    print_usage_error();
 }

@@ -1,4 +1,4 @@
-/* load_hold.c - many open connections: idle ones, and ones that listen. */
+/* load_hold.c - many open connections: idle ones, and listeners. */
 #include "load.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "http.h"
 
-/* Opens them one after the other; each has had one answer. */
+/* Opens the connections one after the other, with one response each. */
 static struct http *open_all(const struct options *o)
 {
     struct http *all = mem_new(o->connections * sizeof *all);
@@ -24,7 +24,7 @@ static struct http *open_all(const struct options *o)
         http_send(&all[i]);
         struct answer a = http_wait(&all[i]);
         if (a.status >= 400)
-            die("'%s' answered %d", o->path, a.status);
+            die("'%s' returned status %d", o->path, a.status);
         buf_clear(&all[i].out);
         buf_clear(&all[i].in);
     }
@@ -64,14 +64,14 @@ static void message_wait(struct http *h, uint64_t size)
 void load_fanout(const struct options *o)
 {
     struct http *all = open_all(o), poster;
-    int64_t began = clock_mono(), deadline = began + (int64_t)(o->seconds * 1e9);
+    int64_t began = clock_monotonic_ns(), deadline = began + (int64_t)(o->seconds * 1e9);
     uint64_t posts = 0;
 
     if (!o->message)
         die("fanout needs --message");
     http_open(&poster, o->port);
     http_request(&poster, "POST", o->path, o->token, NULL);
-    while (clock_mono() < deadline && (!o->count || posts < o->count)) {
+    while (clock_monotonic_ns() < deadline && (!o->count || posts < o->count)) {
         http_send(&poster);
         http_wait(&poster);
         for (size_t i = 0; i < o->connections; i++)
@@ -79,7 +79,8 @@ void load_fanout(const struct options *o)
         posts++;
     }
     printf("{\"posts\":%llu,\"events\":%llu,\"seconds\":%.6f}\n", (unsigned long long)posts,
-           (unsigned long long)(posts * o->connections), (double)(clock_mono() - began) / 1e9);
+           (unsigned long long)(posts * o->connections),
+           (double)(clock_monotonic_ns() - began) / 1e9);
     http_close(&poster);
     close_all(all, o);
 }

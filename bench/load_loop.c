@@ -19,36 +19,37 @@ enum { EVENTS_A_TURN = 256, GRACE_MS = 5000, MAX_TOKENS_FILE = 1 << 24, MAX_SAMP
 struct client {
     struct http http;
     const char *token;
-    uint64_t number;    /* of its next write */
-    char *lines, *line; /* what it plays, and where it is */
+    uint64_t number;    /* number of its next write */
+    char *lines, *line; /* the script, and the current line */
 };
 
 struct run {
     const struct options *options;
     struct client *clients;
     size_t count, busy;
-    struct client **idle; /* with a rate: who has nothing to wait for … */
+    struct client **idle; /* with a rate: clients without a pending request … */
     size_t idle_count;
     int64_t next; /* … and when the next request is due */
     uint64_t sent, answered, refused;
     int64_t began, deadline, ended;
-    uint32_t *samples; /* nanoseconds of each answer */
-    /* Writes a client's next request into its buffer; NULL: it stays as it is. */
+    uint32_t *samples; /* nanoseconds of each response */
+    /* Writes a client's next request into its buffer; NULL: it is unchanged. */
     void (*prepare)(struct run *r, struct client *c);
     void (*answered_with)(struct run *r, struct client *c, const struct answer *a);
 };
 
-static volatile sig_atomic_t told_to_end;
+static volatile sig_atomic_t received_to_end;
 
-static void note_end(int number)
+static void on_sigterm(int number)
 {
     (void)number;
-    told_to_end = 1;
+    received_to_end = 1;
 }
 
 static bool more_wanted(const struct run *r, int64_t now)
 {
-    return !told_to_end && now < r->deadline && (!r->options->count || r->sent < r->options->count);
+    return !received_to_end && now < r->deadline &&
+           (!r->options->count || r->sent < r->options->count);
 }
 
 static void client_next(struct run *r, struct client *c)
@@ -74,7 +75,7 @@ static void client_readable(struct run *r, struct client *c)
 
     if (!http_receive(&c->http, &a))
         return;
-    int64_t now = clock_mono();
+    int64_t now = clock_monotonic_ns();
     sample_add(r, now - c->http.began);
     r->ended = now;
     if (a.status < 200 || a.status > 299)
@@ -92,14 +93,14 @@ static void client_readable(struct run *r, struct client *c)
 
 /* --- at a rate ------------------------------------------------------------------------ */
 
-/* A request that finds nobody to carry it is late, and its time counts from when it was due:
- * otherwise a server that stands still would be asked nothing, and nothing would be slow. */
+/* A request without a free client is late, and its time counts from when it was due; otherwise a
+ * stalled server would get no requests and look fast. */
 static void send_due(struct run *r)
 {
-    int64_t now = clock_mono(), step = 1000000000 / (int64_t)r->options->rate;
+    int64_t now = clock_monotonic_ns(), step = 1000000000 / (int64_t)r->options->rate;
 
     while (r->idle_count && r->next <= now && more_wanted(r, now)) {
-        /* Whoever has waited longest: a server closes connections that nobody uses. */
+        /* Use the client that was idle the longest, because a server closes idle connections. */
         struct client *c = r->idle[0];
 
         memmove(r->idle, r->idle + 1, --r->idle_count * sizeof(struct client *));
@@ -110,10 +111,10 @@ static void send_due(struct run *r)
     }
 }
 
-/* Everybody is idle until something is due; SIGTERM ends the run before its time. */
+/* All clients are idle until a request is due; SIGTERM ends the run early. */
 static void begin_rate(struct run *r)
 {
-    signal(SIGTERM, note_end);
+    signal(SIGTERM, on_sigterm);
     r->idle = mem_new(r->count * sizeof(struct client *));
     for (size_t i = 0; i < r->count; i++)
         r->idle[r->idle_count++] = &r->clients[i];
@@ -121,11 +122,10 @@ static void begin_rate(struct run *r)
     send_due(r);
 }
 
-/* How long to wait for answers: until another request is due, or for as long as the last
- * ones may take. */
+/* Returns how long to wait for responses: until the next request is due, or for the last ones. */
 static struct timespec run_patience(const struct run *r)
 {
-    int64_t now = clock_mono(), wait = GRACE_MS * INT64_C(1000000);
+    int64_t now = clock_monotonic_ns(), wait = GRACE_MS * INT64_C(1000000);
 
     if (r->idle_count && more_wanted(r, now))
         wait = r->next > now ? r->next - now : 0;
@@ -134,7 +134,7 @@ static struct timespec run_patience(const struct run *r)
 
 /* --- the loop ------------------------------------------------------------------------- */
 
-/* Runs until time or count is reached and the last answers are in. */
+/* Runs until the time or count is reached and the last responses have arrived. */
 static void run_loop(struct run *r)
 {
     static struct epoll_event events[EVENTS_A_TURN];
@@ -147,17 +147,18 @@ static void run_loop(struct run *r)
         if (epoll_ctl(epoll, EPOLL_CTL_ADD, c->http.fd, &ev) != 0)
             die("epoll: %s", strerror(errno));
     }
-    r->began = r->ended = clock_mono();
+    r->began = r->ended = clock_monotonic_ns();
     r->deadline = r->began + (int64_t)(r->options->seconds * 1e9);
     if (r->options->rate)
         begin_rate(r);
     for (size_t i = 0; !r->idle && i < r->count && more_wanted(r, r->began); i++, r->busy++)
         client_next(r, &r->clients[i]);
-    while (r->busy || (r->idle && more_wanted(r, clock_mono()))) {
+    while (r->busy || (r->idle && more_wanted(r, clock_monotonic_ns()))) {
         struct timespec patience = run_patience(r);
         int count = epoll_pwait2(epoll, events, EVENTS_A_TURN, &patience, NULL);
 
-        if ((count == 0 && patience.tv_sec) || clock_mono() > r->deadline + GRACE_MS * 1000000LL)
+        if ((count == 0 && patience.tv_sec) ||
+            clock_monotonic_ns() > r->deadline + GRACE_MS * 1000000LL)
             die("%zu answers are missing", r->busy);
         for (int i = 0; i < count; i++)
             client_readable(r, events[i].data.ptr);
@@ -222,7 +223,7 @@ void load_get(const struct options *o)
 
 /* --- write ---------------------------------------------------------------------------- */
 
-/* A number of this client's own, each time another one, in place of '#'. */
+/* Replaces '#' by a number that is unique to this client and request. */
 static void write_body(struct client *c, const char *pattern, struct buf *out)
 {
     for (; *pattern; pattern++) {
@@ -281,7 +282,7 @@ void load_write(const struct options *o)
 
 /* --- play ----------------------------------------------------------------------------- */
 
-/* "METHOD PATH TOKEN BODY": the next line of the client's part, or the first again. */
+/* Prepares the next line "METHOD PATH TOKEN BODY" of the client's part, or the first again. */
 static void play_prepare(struct run *r, struct client *c)
 {
     char line[1024], *rest = line;
@@ -343,11 +344,11 @@ static void register_answered(struct run *r, struct client *c, const struct answ
 
     (void)r, (void)c;
     if ((a->status != 200 && a->status != 201) || !at)
-        die("register answered %d: %.*s", a->status, STR_FMT(a->body));
-    struct str rest = str_from(a->body, (size_t)(at + sizeof key - 1 - a->body.p));
+        die("register returned status %d: %.*s", a->status, STR_ARGS(a->body));
+    struct str rest = str_skip(a->body, (size_t)(at + sizeof key - 1 - a->body.p));
     str_cut(&rest, '"');
     struct str token = str_cut(&rest, '"');
-    printf("%.*s\n", STR_FMT(token));
+    printf("%.*s\n", STR_ARGS(token));
 }
 
 void load_register(const struct options *o)

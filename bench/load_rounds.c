@@ -1,9 +1,7 @@
-/* load_rounds.c - whole rounds of interactions: somebody asks, the bot hears of it and
- * answers, and the one who asked gets the message.
- *
- * One thread plays both: the person, with a session and a connection a lane, and the bot,
- * with a session and connections for its answers. Each lane asks again when its message has
- * come, or with --rate when it is time. */
+/* load_rounds.c - complete rounds of interactions: a user invokes a command, the bot receives
+ * and answers it, and the user gets the message. One thread plays both: the user, with a session
+ * and a connection per slot, and the bot, with a session and connections for its replies. Each
+ * slot starts again after its message, or with --rate when it is due. */
 #include "load.h"
 
 #include <errno.h>
@@ -17,29 +15,35 @@
 #include "base/mem.h"
 #include "http.h"
 
-enum { MAX_IN = 1 << 22, READ_SIZE = 65536, GRACE_S = 5, MAX_SAMPLES = 1 << 22, EVENTS = 256 };
+enum {
+    MAX_IN = 1 << 22,
+    READ_BUFFER_BYTES = 65536,
+    GRACE_S = 5,
+    MAX_SAMPLES = 1 << 22,
+    EVENTS = 256
+};
 
 struct source {
     void (*readable)(struct source *s);
 };
 
 struct socket {
-    struct source source; /* first */
+    struct source source; /* must be first */
     int fd;
     struct buf in;
-    void (*told)(struct str payload);
+    void (*delivered_to)(struct str payload);
 };
 
-struct lane {
-    struct source source; /* first */
+struct worker {
+    struct source source; /* must be first */
     struct http http;
     uint64_t number;
     int64_t began;
-    bool asking, waiting; /* for the answer to its request; for the message */
+    bool asking, waiting; /* for the response to its request; for the message */
 };
 
 struct poster {
-    struct source source; /* first */
+    struct source source; /* must be first */
     struct http http;
     bool busy;
 };
@@ -48,10 +52,10 @@ static struct rounds {
     const struct options *options;
     int epoll;
     struct socket user, bot;
-    struct lane *lanes;
+    struct worker *shards;
     struct poster *posters;
-    size_t lane_count, poster_count;
-    int64_t began, deadline, next; /* next: when another is to begin, with a rate */
+    size_t worker_count, poster_count;
+    int64_t began, deadline, next; /* next: when the next round starts, with a rate */
     uint64_t begun, done;
     uint32_t *samples;
 } w;
@@ -64,9 +68,9 @@ static void watch(int fd, struct source *s)
         die("epoll: %s", strerror(errno));
 }
 
-/* --- what is asked -------------------------------------------------------------------- */
+/* --- the user's requests -------------------------------------------------------------- */
 
-static void ask(struct lane *l, int64_t scheduled)
+static void start_round(struct worker *l, int64_t scheduled)
 {
     const char *mark = strstr(w.options->body, "NONCE");
     char body[4096];
@@ -74,7 +78,7 @@ static void ask(struct lane *l, int64_t scheduled)
     if (!mark)
         die("the body has no NONCE");
     snprintf(body, sizeof body, "%.*s%zu-%llu%s", (int)(mark - w.options->body), w.options->body,
-             (size_t)(l - w.lanes), (unsigned long long)++l->number, mark + 5);
+             (size_t)(l - w.shards), (unsigned long long)++l->number, mark + 5);
     http_request(&l->http, "POST", "/api/v10/interactions", w.options->token, body);
     http_send(&l->http);
     l->began = scheduled;
@@ -87,36 +91,36 @@ static bool more_wanted(int64_t now)
     return now < w.deadline && (!w.options->count || w.begun < w.options->count);
 }
 
-/* Lanes that are free take what is due. */
+/* Free slots start the rounds that are due. */
 static void begin_due(int64_t now)
 {
     int64_t step = w.options->rate ? (int64_t)(1e9 / (double)w.options->rate) : 0;
 
-    for (size_t i = 0; i < w.lane_count && more_wanted(now); i++) {
-        struct lane *l = &w.lanes[i];
+    for (size_t i = 0; i < w.worker_count && more_wanted(now); i++) {
+        struct worker *l = &w.shards[i];
 
         if (l->asking || l->waiting)
             continue;
         if (step && w.next > now)
             return;
-        ask(l, step ? w.next : now);
+        start_round(l, step ? w.next : now);
         w.next += step;
     }
 }
 
-static void lane_readable(struct source *s)
+static void on_slot_readable(struct source *s)
 {
-    struct lane *l = (struct lane *)s;
+    struct worker *l = (struct worker *)s;
     struct answer a;
 
     if (!http_receive(&l->http, &a))
         return;
     if (a.status != 204)
-        die("POST /interactions answered %d: %.*s", a.status, STR_FMT(a.body));
+        die("POST /interactions answered %d: %.*s", a.status, STR_ARGS(a.body));
     l->asking = false;
 }
 
-/* --- what the bot does ---------------------------------------------------------------- */
+/* --- the bot -------------------------------------------------------------------------- */
 
 static struct str between(struct str text, const char *before, char after)
 {
@@ -124,7 +128,7 @@ static struct str between(struct str text, const char *before, char after)
 
     if (!at)
         return (struct str){ 0 };
-    struct str rest = str_from(text, (size_t)(at - text.p) + strlen(before));
+    struct str rest = str_skip(text, (size_t)(at - text.p) + strlen(before));
     return str_cut(&rest, after);
 }
 
@@ -136,7 +140,7 @@ static void poster_readable(struct source *s)
     if (!http_receive(&p->http, &a))
         return;
     if (a.status != 204)
-        die("the callback was answered %d: %.*s", a.status, STR_FMT(a.body));
+        die("the callback got status %d: %.*s", a.status, STR_ARGS(a.body));
     p->busy = false;
 }
 
@@ -148,7 +152,7 @@ static struct poster *free_poster(void)
     die("no connection is left for the bot's answers");
 }
 
-static void bot_told(struct str text)
+static void on_bot_event(struct str text)
 {
     struct str id = between(text, "\"d\":{\"id\":\"", '"'),
                token = between(text, "\"token\":\"", '"');
@@ -157,38 +161,39 @@ static void bot_told(struct str text)
     if (!memmem(text.p, text.n, "\"t\":\"INTERACTION_CREATE\"", 24))
         return;
     if (!id.p || !token.p)
-        die("the bot does not understand: %.*s", STR_FMT(text));
+        die("the bot cannot parse the event: %.*s", STR_ARGS(text));
     struct poster *p = free_poster();
-    snprintf(path, sizeof path, "/api/v10/interactions/%.*s/%.*s/callback", STR_FMT(id),
-             STR_FMT(token));
+    snprintf(path, sizeof path, "/api/v10/interactions/%.*s/%.*s/callback", STR_ARGS(id),
+             STR_ARGS(token));
     http_request(&p->http, "POST", path, NULL,
                  "{\"type\":4,\"data\":{\"content\":\"It is sunny in Oslo, 21 degrees.\"}}");
     http_send(&p->http);
     p->busy = true;
 }
 
-/* --- what the one who asked hears ----------------------------------------------------- */
+/* --- the user's events ---------------------------------------------------------------- */
 
-static void user_told(struct str text)
+static void on_user_event(struct str text)
 {
-    struct str nonce = between(text, "\"nonce\":\"", '"'), lane = str_cut(&nonce, '-');
+    struct str nonce = between(text, "\"nonce\":\"", '"'), worker = str_cut(&nonce, '-');
     uint64_t number, i;
 
     if (!memmem(text.p, text.n, "\"t\":\"MESSAGE_CREATE\"", 20))
         return;
-    if (!str_to_u64(lane, &i) || i >= w.lane_count || !str_to_u64(nonce, &number) ||
-        number != w.lanes[i].number || !w.lanes[i].waiting)
-        die("a message came that nobody waits for: %.*s", STR_FMT(text));
-    int64_t took = clock_mono() - w.lanes[i].began;
+    if (!str_to_u64(worker, &i) || i >= w.worker_count || !str_to_u64(nonce, &number) ||
+        number != w.shards[i].number || !w.shards[i].waiting)
+        die("an unexpected message arrived: %.*s", STR_ARGS(text));
+    int64_t took = clock_monotonic_ns() - w.shards[i].began;
     if (w.done >= MAX_SAMPLES)
         die("more than %d rounds in one run", MAX_SAMPLES);
     w.samples[w.done++] = took > UINT32_MAX ? UINT32_MAX : (uint32_t)took;
-    w.lanes[i].waiting = false;
+    w.shards[i].waiting = false;
 }
 
 /* --- sessions ------------------------------------------------------------------------- */
 
-/* A whole message at the front, or a str with p == NULL; *ret_used: its bytes with the head. */
+/* Returns a whole message at the front, or a str with p == NULL; *ret_used: its bytes with the
+ * header. */
 static struct str frame_at(struct str in, size_t *ret_used)
 {
     const unsigned char *p = (const unsigned char *)in.p;
@@ -211,8 +216,8 @@ static struct str frame_at(struct str in, size_t *ret_used)
 
 static void receive(struct socket *s)
 {
-    char *at = buf_room(&s->in, READ_SIZE);
-    ssize_t got = at ? recv(s->fd, at, READ_SIZE, 0) : 0;
+    char *at = buf_reserve(&s->in, READ_BUFFER_BYTES);
+    ssize_t got = at ? recv(s->fd, at, READ_BUFFER_BYTES, 0) : 0;
 
     if (got <= 0)
         die("a session was closed: %s", got ? strerror(errno) : "by the server");
@@ -226,12 +231,12 @@ static void socket_readable(struct source *source)
     size_t used;
 
     receive(s);
-    for (rest = buf_str(&s->in); (payload = frame_at(rest, &used)).p; rest = str_from(rest, used))
-        s->told(payload);
-    buf_drop(&s->in, s->in.n - rest.n);
+    for (rest = buf_str(&s->in); (payload = frame_at(rest, &used)).p; rest = str_skip(rest, used))
+        s->delivered_to(payload);
+    buf_drop_front(&s->in, s->in.n - rest.n);
 }
 
-/* Waits for a message that has this in it. */
+/* Waits for a message that contains this text. */
 static void await_message(struct socket *s, const char *text)
 {
     struct str payload;
@@ -241,7 +246,7 @@ static void await_message(struct socket *s, const char *text)
         while (!(payload = frame_at(buf_str(&s->in), &used)).p)
             receive(s);
         bool found = memmem(payload.p, payload.n, text, strlen(text)) != NULL;
-        buf_drop(&s->in, used);
+        buf_drop_front(&s->in, used);
         if (found)
             return;
     }
@@ -253,7 +258,7 @@ static void identify(struct socket *s, const char *token)
     int n = snprintf(text + 8, sizeof text - 8,
                      "{\"op\":2,\"d\":{\"token\":\"%s\",\"intents\":0,\"properties\":{}}}", token);
 
-    /* Masked with zeros: what is measured is the other side. */
+    /* Masked with zeros, because only the server is measured. */
     memcpy(text, "\x81\xfe\0\0\0\0\0\0", 8);
     text[2] = (char)(n >> 8);
     text[3] = (char)n;
@@ -261,7 +266,8 @@ static void identify(struct socket *s, const char *token)
         die("cannot send: %s", strerror(errno));
 }
 
-static void session_open(struct socket *s, const char *token, void (*told)(struct str payload))
+static void session_open(struct socket *s, const char *token,
+                         void (*delivered_to)(struct str payload))
 {
     struct http h;
     const char *end;
@@ -272,25 +278,25 @@ static void session_open(struct socket *s, const char *token, void (*told)(struc
                        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n");
     http_send(&h);
     buf_clear(&h.out);
-    *s = (struct socket){ .source = { socket_readable }, .fd = h.fd, .told = told };
+    *s = (struct socket){ .source = { socket_readable }, .fd = h.fd, .delivered_to = delivered_to };
     buf_init(&s->in, MAX_IN);
     while (!s->in.n || !(end = memmem(s->in.p, s->in.n, "\r\n\r\n", 4)))
         receive(s);
     if (memcmp(s->in.p, "HTTP/1.1 101 ", 13) != 0)
-        die("the handshake was answered %.12s", s->in.p);
-    buf_drop(&s->in, (size_t)(end + 4 - s->in.p));
+        die("the handshake got %.12s", s->in.p);
+    buf_drop_front(&s->in, (size_t)(end + 4 - s->in.p));
     await_message(s, "\"op\":10");
     identify(s, token);
     await_message(s, "\"t\":\"READY\"");
     watch(s->fd, &s->source);
 }
 
-/* --- all of it ------------------------------------------------------------------------ */
+/* --- the main loop -------------------------------------------------------------------- */
 
 static bool all_done(void)
 {
-    for (size_t i = 0; i < w.lane_count; i++)
-        if (w.lanes[i].asking || w.lanes[i].waiting)
+    for (size_t i = 0; i < w.worker_count; i++)
+        if (w.shards[i].asking || w.shards[i].waiting)
             return false;
     for (size_t i = 0; i < w.poster_count; i++)
         if (w.posters[i].busy)
@@ -302,13 +308,13 @@ static void run(void)
 {
     static struct epoll_event events[EVENTS];
 
-    w.began = w.next = clock_mono();
+    w.began = w.next = clock_monotonic_ns();
     w.deadline = w.began + (int64_t)(w.options->seconds * 1e9);
     begin_due(w.began);
-    while (more_wanted(clock_mono()) || !all_done()) {
+    while (more_wanted(clock_monotonic_ns()) || !all_done()) {
         int count = epoll_wait(w.epoll, events, EVENTS, w.options->rate ? 1 : 100);
 
-        if (clock_mono() > w.deadline + GRACE_S * 1000000000LL)
+        if (clock_monotonic_ns() > w.deadline + GRACE_S * 1000000000LL)
             die("%llu of %llu rounds are missing", (unsigned long long)(w.begun - w.done),
                 (unsigned long long)w.begun);
         for (int i = 0; i < count; i++) {
@@ -316,7 +322,7 @@ static void run(void)
 
             s->readable(s);
         }
-        begin_due(clock_mono());
+        begin_due(clock_monotonic_ns());
     }
 }
 
@@ -329,7 +335,7 @@ static int by_value(const void *a, const void *b)
 
 static void report(void)
 {
-    double seconds = (double)(clock_mono() - w.began) / 1e9;
+    double seconds = (double)(clock_monotonic_ns() - w.began) / 1e9;
 
     if (!w.done)
         die("no rounds");
@@ -346,18 +352,18 @@ void load_rounds(const struct options *o)
         die("rounds needs --token, --bot and --body");
     w.options = o;
     w.epoll = epoll_create1(EPOLL_CLOEXEC);
-    w.lane_count = o->connections;
+    w.worker_count = o->connections;
     w.poster_count = 2 * o->connections;
-    w.lanes = mem_new(w.lane_count * sizeof *w.lanes);
+    w.shards = mem_new(w.worker_count * sizeof *w.shards);
     w.posters = mem_new(w.poster_count * sizeof *w.posters);
     w.samples = mem_new(MAX_SAMPLES * sizeof *w.samples);
-    session_open(&w.user, o->token, user_told);
-    session_open(&w.bot, o->bot, bot_told);
-    for (size_t i = 0; i < w.lane_count; i++) {
-        w.lanes[i].source.readable = lane_readable;
-        w.lanes[i].number = (uint64_t)clock_us(); /* no nonce of a run before */
-        http_open(&w.lanes[i].http, o->port);
-        watch(w.lanes[i].http.fd, &w.lanes[i].source);
+    session_open(&w.user, o->token, on_user_event);
+    session_open(&w.bot, o->bot, on_bot_event);
+    for (size_t i = 0; i < w.worker_count; i++) {
+        w.shards[i].source.readable = on_slot_readable;
+        w.shards[i].number = (uint64_t)clock_us(); /* differs from nonces of earlier runs */
+        http_open(&w.shards[i].http, o->port);
+        watch(w.shards[i].http.fd, &w.shards[i].source);
     }
     for (size_t i = 0; i < w.poster_count; i++) {
         w.posters[i].source.readable = poster_readable;

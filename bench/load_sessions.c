@@ -1,17 +1,17 @@
-/* load_sessions.c - many sessions of the gateway, told what to do line by line.
+/* load_sessions.c - many gateway sessions, controlled line by line.
  *
- * Opens them, says so with a line of JSON, then does what standard input asks for, a
- * line each, and answers with a line when it is done:
+ * Opens the sessions, prints a line of JSON, then runs the commands of standard input, one per
+ * line, and prints a line when each is done:
  *
- *   alive          every session sends a heartbeat, as fast as they are answered
- *   beat SECONDS   heartbeats at the pace that the server asked for
- *   post COUNT     a POST, then its event at every session; so many times
- *   hear COUNT     somebody else does something, so many times
- *   voice COUNT    each session joins and leaves voice in turns, so many times in all
- *   resume COUNT   every session loses its socket and comes back, so many times; plain JSON
+ *   alive          every session sends a heartbeat, as fast as they are acknowledged
+ *   beat SECONDS   heartbeats at the interval that the server requested
+ *   post COUNT     a POST, then its event at every session; COUNT times
+ *   hear COUNT     waits for COUNT events that others cause
+ *   voice COUNT    each session alternately joins and leaves voice, COUNT times in all
+ *   resume COUNT   every session loses its socket and resumes, COUNT times; plain JSON
  *
- * Sessions expect one message for each of these and no others. With --tls they speak it; POSTs do
- * not. */
+ * Sessions expect one message for each of these and no others. With --tls the sessions use TLS;
+ * POSTs do not. */
 #include "load.h"
 
 #include <errno.h>
@@ -28,13 +28,13 @@
 #include "base/mem.h"
 #include "http.h"
 
-enum { WAVE = 32, MAX_IN = 1 << 22, READ_SIZE = 16384, WAIT_S = 30, HEARTBEAT_MS = 41250 };
+enum { WAVE = 32, MAX_IN = 1 << 22, READ_BUFFER_BYTES = 16384, WAIT_S = 30, HEARTBEAT_MS = 41250 };
 
 struct session {
     int fd;
     SSL *ssl;      /* NULL: plain */
-    struct buf in; /* what came and was not looked at */
-    char id[64];   /* as READY says, where it can be read */
+    struct buf in; /* received and unread bytes */
+    char id[64];   /* session id of READY, if it is readable */
 };
 
 struct sessions {
@@ -42,7 +42,7 @@ struct sessions {
     struct session *all;
     size_t count, next_beat;
     struct http poster;
-    char **tokens, **places; /* what follows a token in its line, or NULL */
+    char **tokens, **positions; /* text after a token in its line, or NULL */
     size_t token_count;
     uint64_t bytes; /* received */
     SSL_CTX *tls;   /* NULL: all are plain */
@@ -52,10 +52,10 @@ struct sessions {
 
 static void receive(struct sessions *w, struct session *s)
 {
-    char *at = buf_room(&s->in, READ_SIZE);
+    char *at = buf_reserve(&s->in, READ_BUFFER_BYTES);
     ssize_t got = !at      ? 0
-                  : s->ssl ? SSL_read(s->ssl, at, READ_SIZE)
-                           : recv(s->fd, at, READ_SIZE, 0);
+                  : s->ssl ? SSL_read(s->ssl, at, READ_BUFFER_BYTES)
+                           : recv(s->fd, at, READ_BUFFER_BYTES, 0);
 
     if (got <= 0)
         die("a session was closed: %s", got ? strerror(errno) : "by the server");
@@ -63,7 +63,7 @@ static void receive(struct sessions *w, struct session *s)
     w->bytes += (uint64_t)got;
 }
 
-/* Bytes of the head of the frame that is in there, and of its payload; 0: not whole. */
+/* Returns the header size of the frame in the buffer, and its payload size; 0: incomplete. */
 static size_t frame_head(struct str in, uint64_t *ret_payload)
 {
     const unsigned char *p = (const unsigned char *)in.p;
@@ -81,7 +81,7 @@ static size_t frame_head(struct str in, uint64_t *ret_payload)
     return 2 + extra;
 }
 
-/* Waits for one message, which stays there. */
+/* Waits for one message and leaves it in the buffer. */
 static struct str message_next(struct sessions *w, struct session *s)
 {
     uint64_t payload = 0;
@@ -100,13 +100,13 @@ static void message_drop(struct session *s, size_t used)
         buf_clear(&s->in);
 }
 
-/* Waits for one message and lets it go. */
+/* Waits for one message and removes it. */
 static void message_wait(struct sessions *w, struct session *s)
 {
     message_drop(s, message_next(w, s).n);
 }
 
-/* Masked with zeros: what is measured is the other side. */
+/* Masked with zeros, because only the server is measured. */
 static void frame_send(struct session *s, struct str text)
 {
     char head[8] = { (char)0x81 };
@@ -145,7 +145,7 @@ static SSL *secure(struct sessions *w, int fd)
 
     SSL_set_fd(ssl, fd);
     if (SSL_connect(ssl) != 1)
-        die("no TLS with the server");
+        die("the TLS handshake with the server failed");
     return ssl;
 }
 
@@ -178,7 +178,7 @@ static void await_handshake(struct sessions *w, struct session *s)
     while (!s->in.n || !(end = memmem(s->in.p, s->in.n, "\r\n\r\n", 4)))
         receive(w, s);
     if (memcmp(s->in.p, "HTTP/1.1 101 ", 13) != 0)
-        die("the handshake was answered %.12s", s->in.p);
+        die("the handshake got %.12s", s->in.p);
     size_t head = (size_t)(end + 4 - s->in.p);
     s->in.n -= head;
     memmove(s->in.p, s->in.p + head, s->in.n);
@@ -227,9 +227,9 @@ static void open_wave(struct sessions *w, size_t from, size_t to)
         await_ready(w, &w->all[i]);
 }
 
-/* --- coming back ---------------------------------------------------------------------- */
+/* --- resume --------------------------------------------------------------------------- */
 
-static void ask_to_resume(struct sessions *w, size_t i)
+static void send_resume(struct sessions *w, size_t i)
 {
     char text[1024];
     int n = snprintf(text, sizeof text,
@@ -239,7 +239,7 @@ static void ask_to_resume(struct sessions *w, size_t i)
     frame_send(&w->all[i], str_slice(text, (size_t)n));
 }
 
-/* What was missed comes first, if there is any. */
+/* Missed events come first, if there are any. */
 static void await_resumed(struct sessions *w, struct session *s)
 {
     for (bool resumed = false; !resumed;) {
@@ -252,7 +252,7 @@ static void await_resumed(struct sessions *w, struct session *s)
     }
 }
 
-/* All sockets go at once, as when a line or a balancer is lost. */
+/* Drops all sockets at once, as after the loss of a load balancer. */
 static uint64_t resume_all(struct sessions *w, uint64_t times)
 {
     for (uint64_t n = 0; n < times; n++) {
@@ -266,7 +266,7 @@ static uint64_t resume_all(struct sessions *w, uint64_t times)
 
             greet_wave(w, from, to);
             for (size_t i = from; i < to; i++)
-                ask_to_resume(w, i);
+                send_resume(w, i);
             for (size_t i = from; i < to; i++)
                 await_resumed(w, &w->all[i]);
         }
@@ -276,14 +276,14 @@ static uint64_t resume_all(struct sessions *w, uint64_t times)
 
 /* --- voice ---------------------------------------------------------------------------- */
 
-/* What a session asks for in turns; tokens of such have a guild and a channel behind them. */
-static void ask_voice(struct sessions *w, size_t i, bool join)
+/* Joins or leaves voice; tokens of such sessions are followed by a guild and a channel. */
+static void send_voice_state(struct sessions *w, size_t i, bool join)
 {
-    const char *place = w->places[i % w->token_count];
+    const char *location = w->positions[i % w->token_count];
     char text[256], guild[32], channel[32];
 
-    if (!place || sscanf(place, "%31s %31s", guild, channel) != 2)
-        die("a token without guild and channel");
+    if (!location || sscanf(location, "%31s %31s", guild, channel) != 2)
+        die("a token has no guild and channel");
     int n =
         snprintf(text, sizeof text, "{\"op\":4,\"d\":{\"guild_id\":\"%s\",\"channel_id\":%s%s%s}}",
                  guild, join ? "\"" : "", join ? channel : "null", join ? "\"" : "");
@@ -291,7 +291,7 @@ static void ask_voice(struct sessions *w, size_t i, bool join)
     frame_send(&w->all[i], str_slice(text, (size_t)n));
 }
 
-/* Takes whole messages out; how many of them were states. */
+/* Removes whole messages; returns the number of voice states among them. */
 static unsigned take_states(struct session *s)
 {
     uint64_t payload = 0;
@@ -308,7 +308,7 @@ static unsigned take_states(struct session *s)
     return states;
 }
 
-/* Every session joins and leaves in turns, the next when the last was answered. */
+/* Every session alternately joins and leaves, each time after the last event. */
 static uint64_t turn_voice(struct sessions *w, uint64_t times)
 {
     struct pollfd *fds = mem_new(w->count * sizeof *fds);
@@ -316,11 +316,11 @@ static uint64_t turn_voice(struct sessions *w, uint64_t times)
 
     for (size_t i = 0; i < w->count; i++) {
         fds[i] = (struct pollfd){ .fd = w->all[i].fd, .events = POLLIN };
-        ask_voice(w, i, true);
+        send_voice_state(w, i, true);
     }
     while (all < times * w->count) {
         if (poll(fds, w->count, WAIT_S * 1000) <= 0)
-            die("voice is not answered");
+            die("a voice state update is missing");
         for (size_t i = 0; i < w->count; i++) {
             if (!fds[i].revents)
                 continue;
@@ -328,7 +328,7 @@ static uint64_t turn_voice(struct sessions *w, uint64_t times)
             for (unsigned n = take_states(&w->all[i]); n; n--) {
                 all++;
                 if (++done[i] < times)
-                    ask_voice(w, i, done[i] % 2 == 0);
+                    send_voice_state(w, i, done[i] % 2 == 0);
             }
         }
     }
@@ -337,8 +337,8 @@ static uint64_t turn_voice(struct sessions *w, uint64_t times)
     return all;
 }
 
-/* Something happens elsewhere: every session hears of it so many times. */
-static uint64_t hear(struct sessions *w, uint64_t times)
+/* Waits until every session has received this many events of others. */
+static uint64_t receive_all(struct sessions *w, uint64_t times)
 {
     for (uint64_t n = 0; n < times; n++)
         for (size_t i = w->count; i--;)
@@ -346,7 +346,7 @@ static uint64_t hear(struct sessions *w, uint64_t times)
     return times * w->count;
 }
 
-/* --- what is asked for ---------------------------------------------------------------- */
+/* --- commands ------------------------------------------------------------------------- */
 
 static void beat(struct sessions *w, size_t i)
 {
@@ -363,12 +363,12 @@ static uint64_t beat_all(struct sessions *w)
 
 static uint64_t beat_paced(struct sessions *w, double seconds)
 {
-    int64_t began = clock_mono(), end = began + (int64_t)(seconds * 1e9);
+    int64_t began = clock_monotonic_ns(), end = began + (int64_t)(seconds * 1e9);
     int64_t step = HEARTBEAT_MS * 1000000LL / (int64_t)w->count;
     uint64_t beats = 0;
 
     for (int64_t at = began; at < end; at += step, beats++) {
-        int64_t wait = at - clock_mono();
+        int64_t wait = at - clock_monotonic_ns();
         struct timespec pause = { wait / 1000000000, wait % 1000000000 };
 
         if (wait > 0)
@@ -385,9 +385,9 @@ static uint64_t post(struct sessions *w, uint64_t times)
         http_send(&w->poster);
         struct answer a = http_wait(&w->poster);
         if (a.status >= 300)
-            die("the POST was answered %d: %.*s", a.status, STR_FMT(a.body));
-        /* The last one first: a reader that waits at every socket would have the server
-         * wake it up ten thousand times, which remote clients do not. */
+            die("the POST got status %d: %.*s", a.status, STR_ARGS(a.body));
+        /* The last session first: a reader that waits at every socket would make the server wake
+         * it ten thousand times, unlike remote clients. */
         for (size_t i = w->count; i--;)
             message_wait(w, &w->all[i]);
     }
@@ -414,16 +414,16 @@ static void obey(struct sessions *w)
         else if (strncmp(line, "resume", 6) == 0 && amount <= 100)
             done = resume_all(w, (uint64_t)amount);
         else if (strncmp(line, "hear", 4) == 0 && amount <= 100000)
-            done = hear(w, (uint64_t)amount);
+            done = receive_all(w, (uint64_t)amount);
         else
-            die("what is '%s'?", line);
+            die("unknown command '%s'", line);
         printf("{\"messages\":%llu,\"bytes\":%llu}\n", (unsigned long long)done,
                (unsigned long long)(w->bytes - before));
         fflush(stdout);
     }
 }
 
-/* Says goodbye, so that the server does not keep them for when they come back. */
+/* Closes with a close frame, so that the server does not retain the sessions. */
 static void close_all(struct sessions *w)
 {
     static const char goodbye[] = "\x88\x82\0\0\0\0\x03\xe8";
@@ -448,7 +448,7 @@ static void close_all(struct sessions *w)
     http_close(&w->poster);
 }
 
-/* --- all of it ------------------------------------------------------------------------ */
+/* --- the main loop -------------------------------------------------------------------- */
 
 static void read_tokens(struct sessions *w)
 {
@@ -457,10 +457,10 @@ static void read_tokens(struct sessions *w)
 
     while (f && fgets(line, sizeof line, f)) {
         w->tokens = mem_resize(w->tokens, (w->token_count + 1) * sizeof *w->tokens);
-        w->places = mem_resize(w->places, (w->token_count + 1) * sizeof *w->places);
+        w->positions = mem_resize(w->positions, (w->token_count + 1) * sizeof *w->positions);
         line[strcspn(line, "\n")] = '\0';
         char *space = strchr(line, ' ');
-        w->places[w->token_count] = space ? strdup(space + 1) : NULL;
+        w->positions[w->token_count] = space ? strdup(space + 1) : NULL;
         if (space)
             *space = '\0';
         w->tokens[w->token_count++] = strdup(line);

@@ -1,4 +1,4 @@
-"""Single measurements that the rows of scripts/bench are made of."""
+"""Measurements that the rows of scripts/bench share."""
 
 import socket
 import statistics
@@ -9,7 +9,7 @@ GATEWAY = "/api/v10/gateway"
 
 
 def time_per_request(bench, process, path, token):
-    """Processor time, and time waiting for a processor that was somebody else's."""
+    """Returns the processor time per request, and the time waiting for a processor."""
     ran, waited = process.cpu_ns()
     args = ["--path", path, "--connections", 32, "--seconds", bench.seconds]
     result = bench.load_figures("get", process.port, *args, *(["--token", token] if token else []),
@@ -26,4 +26,4 @@ def ask_once(port):
     with socket.create_connection(("127.0.0.1", port), 10) as s:
         s.sendall(f"GET {GATEWAY} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
         if not s.recv(64).startswith(b"HTTP/1.1 200 "):
-            raise Failed("the first answer was not 200")
+            raise Failed("the first response was not 200")

@@ -1,4 +1,5 @@
-"""Rows about lists of messages: against the floor, and what reactions add to them."""
+"""Benchmark rows about message lists, compared with the bare server, and about the cost of
+reactions."""
 
 import copy
 import json
@@ -15,7 +16,8 @@ WORDS = "What was said here has the length that most of what people write has, a
 
 
 def message(number, reacted):
-    """By one of five; the reader has put some of the emoji there, others the rest."""
+    """Returns a message of one of five authors; the reader has some of the reactions, others the
+    rest."""
     put = [{"emoji": e, "users": ["ada"] if n < 3 else ["bob", "cleo"]} for n, e in enumerate(EMOJI)]
     return {"author": PEOPLE[number % len(PEOPLE)], "content": f"{number}: {WORDS}",
             **({"reactions": put} if reacted else {})}
@@ -32,7 +34,7 @@ WORLD = {
 
 class Messages:
     def __init__(self, bench, row_request):
-        # A world of its own: other rows want an empty one.
+        # A separate world, because other rows need an empty one.
         self.bench, self.row_request = copy.copy(bench), row_request
         self.bench.data = os.path.join(bench.folder, "messages")
         self.token, self.paths = None, {}
@@ -60,10 +62,10 @@ class Messages:
             server.stop()
 
     def look(self, name, messages):
-        """Whether what is measured is what it is called."""
+        """Checks that the measured channel is as described."""
         shown = messages[0].get("reactions", [])
         if len(messages) != MESSAGES or (name == "with") != (len(shown) == len(EMOJI)):
-            raise Failed(f"the channel '{name}' is not as it was made")
+            raise Failed(f"the channel '{name}' has other messages than expected")
         if name == "with" and sum(r["me"] for r in shown) != 3:
             raise Failed("the reader's own reactions are not marked")
 
@@ -76,7 +78,7 @@ class Messages:
                          self.token, 2)
 
     def reactions(self, _):
-        """A page whose messages have 20 reactions each, against one whose have none."""
+        """Measures a page of messages with 20 reactions each against one without."""
         server = self.bench.serve("--loops", "1", cpu=self.bench.server_cpu)
         figures = {name: [] for name in ("without", "with")}
         try:

@@ -1,4 +1,4 @@
-"""Rows about many who write at once: to one channel, and to a channel each."""
+"""Benchmark rows about many concurrent writers: to one channel, and to a channel each."""
 
 import json
 import os
@@ -11,12 +11,12 @@ from process import Client, Failed, start_guildhall
 
 MANY = 16
 CHANNELS = 64
-CONNECTIONS = 4  # what a server has for its works
+CONNECTIONS = 4  # connections of a server for transactions
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 class Postgres:
-    """A server of its own that syncs its commits; gone with close()."""
+    """A separate PostgreSQL server that syncs its commits; close() removes it."""
 
     def __init__(self):
         self.child = subprocess.Popen(
@@ -26,24 +26,24 @@ class Postgres:
         self.where = self.child.stdout.readline().strip()
         if not self.where:
             self.close()
-            raise Failed("there is no PostgreSQL to measure with")
+            raise Failed("PostgreSQL is not available")
         for change in ("alter system set fsync = on", "select pg_reload_conf()"):
             subprocess.run(["psql", "-qXd", self.where, "-c", change], check=True,
                            stdout=subprocess.DEVNULL)
 
     def schema(self, name):
-        """Where a server of its own finds tables of its own."""
+        """Returns the connection string of a new schema."""
         subprocess.run(["psql", "-qXd", self.where, "-c", f"create schema {name}"], check=True)
         return f"{self.where} options=-csearch_path={name}"
 
     def cpu_ns(self):
-        """Processor time of all its processes so far, of those that have ended too."""
+        """Returns the processor time of all its processes so far, including ended ones."""
         with open(os.path.join(self.folder(), "postmaster.pid"), encoding="ascii") as f:
             main = int(f.readline())
         while True:
             ended = stat_of(main)[13:15]
             ticks = sum(map(int, ended)) + sum(map(self.ticks, [main, *children_of(main)]))
-            if stat_of(main)[13:15] == ended:  # else one is counted twice, or not at all
+            if stat_of(main)[13:15] == ended:  # otherwise a process is counted twice or not at all
                 return ticks * 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
     @staticmethod
@@ -73,7 +73,7 @@ def children_of(parent):
 
 
 def stat_of(pid):
-    """The fields of /proc/PID/stat after the name: state, parent, …"""
+    """Returns the fields of /proc/PID/stat after the name: state, parent, …"""
     with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as f:
         return f.read().rpartition(")")[2].split()
 
@@ -86,7 +86,7 @@ def ask(client, method, path, body=None):
 
 
 class Crowd:
-    """A guild with as many channels as people who write."""
+    """A guild with as many channels as writers."""
 
     def __init__(self, bench, port, many=MANY):
         self.many = many
@@ -105,7 +105,7 @@ class Crowd:
             guest.close()
 
     def write(self, bench, port, channels):
-        """Messages a second; one that is refused fails the row."""
+        """Returns the messages per second; a refused one fails the row."""
         script = os.path.join(bench.folder, "crowd-script")
         with open(script, "w", encoding="ascii") as f:
             for channel, token in zip(channels, self.tokens):
@@ -124,11 +124,11 @@ class Writers:
                 ("posted, PostgreSQL", self.row_posted), ("posted, SQLite", self.row_sqlite)]
 
     def row_posted(self, bench):
-        """Server and database together against a program that only makes the same rows."""
+        """Compares server and database with a program that only inserts the same rows."""
         postgres = Postgres()
         server = None
         try:
-            # The bare program has tables that no server looks at.
+            # The bare program uses tables that no server reads.
             for name in ("bare", "posted"):
                 if server:
                     server.stop()
@@ -157,7 +157,7 @@ class Writers:
 
     @staticmethod
     def bare(bench, postgres, where, which):
-        """The same of the bare program: a message to a statement, or sixteen."""
+        """Returns the cost of the bare program: one message per statement, or sixteen."""
         before = postgres.cpu_ns()
         done = subprocess.run([bench.tool("bare_messages"), where, str(CONNECTIONS),
                                "1" if which == 1 else "16", str(bench.seconds * 2)],
@@ -165,11 +165,12 @@ class Writers:
         if done.returncode:
             raise Failed(done.stderr.strip())
         figures = json.loads(done.stdout)
-        time.sleep(0.3)  # its connections end
+        time.sleep(0.3)  # until its connections have ended
         return (postgres.cpu_ns() - before + figures["cpu_ns"]) / figures["messages"]
 
     def row_sqlite(self, bench):
-        """Durable on SQLite, to a channel each; and a program that only makes the same rows."""
+        """Measures durable writes on SQLite to a channel each, and a program that only inserts the
+        same rows."""
         data = os.path.join(bench.folder, "posted-data")
         server = bench.watch(start_guildhall(bench.guildhall, data))
         try:
@@ -202,7 +203,7 @@ class Writers:
         return {**figures, "cpu": figures["cpu_ns"] / figures["messages"]}
 
     def row_log(self, bench):
-        """Server and database together, in turn without and with the log that others read."""
+        """Measures server and database in turn without and with the event log."""
         postgres = Postgres()
         servers, crowds, costs = [], [], ([], [])
         try:
@@ -226,7 +227,7 @@ class Writers:
 
     @staticmethod
     def cost(bench, postgres, server, crowd):
-        """Nanoseconds of processor time a message."""
+        """Returns the processor time per message in nanoseconds."""
         before = postgres.cpu_ns() + server.cpu_ns()[0]
         figures = crowd.write(bench, server.port, crowd.channels)
         return (postgres.cpu_ns() + server.cpu_ns()[0] - before) / figures["requests"]

@@ -1,7 +1,7 @@
-"""Asks the same over and over and notes how long the longest answer took.
+"""Repeats one request and records the longest response time.
 
     prober.py PORT TOKEN METHOD PATH [BODY]     each line of standard input ends a measurement,
-                                                which is answered with a line of JSON
+                                                whose result is printed as a line of JSON
 """
 
 import json
@@ -22,7 +22,7 @@ def request_of(token, method, path, body):
 
 
 def wait_for_answer(s):
-    """Until the whole answer is there; the status."""
+    """Reads the whole response and returns its status."""
     have = b""
     while b"\r\n\r\n" not in have:
         have += s.recv(65536)

@@ -1,8 +1,6 @@
-"""Servers as child processes, and what the kernel knows about them.
-
-Used by scripts/bench and by the crash tests: a server is started on a free
-port of 127.0.0.1, says where it listens, and is ended here and nowhere else.
-"""
+"""Runs servers as child processes and reads their kernel statistics. Used by scripts/bench and by
+the tests: a server is started on a free port of 127.0.0.1, prints its address, and is ended
+here."""
 
 import http.client
 import json
@@ -16,18 +14,17 @@ import subprocess
 import tempfile
 import time
 
-READY_SECONDS = 120  # on the busiest machine
+READY_SECONDS = 120  # enough for a busy machine
 STOP_SECONDS = 120
 
 
 class Failed(Exception):
-    """Something did not happen that had to; the text says what."""
+    """An expected step failed; the text says which."""
 
 
 def free_port():
-    """For a program that has to be told its port. It is below those that the kernel gives to
-    whoever asks for any: another one would have it before it is used, and who tries again and
-    again to connect to it where nobody listens may get the very same, and then keeps it."""
+    """Returns a free port outside of the ephemeral range: an ephemeral port could be taken by
+    another program before its use, or by a client's own connection attempt."""
     while True:
         port = random.randrange(20000, 32000)
         try:
@@ -47,7 +44,7 @@ class Process:
         self.child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                       stderr=self.log, env={**os.environ, **(env or {})})
         self.pid = self.child.pid
-        self.first = ""  # what it printed when it was ready
+        self.first = ""  # the line that it printed when it was ready
         try:
             self.port = self._ready()
         except BaseException:
@@ -72,16 +69,16 @@ class Process:
         return int(found.group(1))
 
     def words(self):
-        """What it wrote to standard error."""
+        """Returns its standard error."""
         size = os.fstat(self.log.fileno()).st_size
-        text = os.pread(self.log.fileno(), size, 0)  # its own place in the file stays
+        text = os.pread(self.log.fileno(), size, 0)  # keeps the file offset
         return text[-4000:].decode(errors="replace")
 
     def alive(self):
         return self.child.poll() is None
 
     def stop(self):
-        """Asks it to end; waits for it."""
+        """Stops the process with SIGTERM and waits for it."""
         if self.alive():
             self.child.send_signal(signal.SIGTERM)
         try:
@@ -99,9 +96,9 @@ class Process:
         self.child.stdout.close()
 
     def freeze(self):
-        """Stops it between two system calls; those under way are finished."""
+        """Pauses the process between two system calls; running calls are completed."""
         self.child.send_signal(signal.SIGSTOP)
-        deadline = time.monotonic() + STOP_SECONDS  # a sync of a busy disk takes long
+        deadline = time.monotonic() + STOP_SECONDS  # a sync on a busy disk takes long
         while set(self._task_states()) != {"T"}:
             if time.monotonic() > deadline:
                 raise Failed("the server could not be stopped")
@@ -113,10 +110,11 @@ class Process:
                 with open(f"/proc/{self.pid}/task/{task}/stat", encoding="ascii", errors="replace") as f:
                     yield f.read().rpartition(")")[2].split()[0]
             except (FileNotFoundError, ProcessLookupError):
-                pass  # a thread that has just ended
+                pass  # the thread has just ended
 
     def cpu_ns(self):
-        """Processor time of all its threads so far, and how long they were kept from it."""
+        """Returns the processor time of all threads so far, and their time waiting for a
+        processor."""
         ran = waited = 0
         for task in os.listdir(f"/proc/{self.pid}/task"):
             with open(f"/proc/{self.pid}/task/{task}/schedstat", encoding="ascii") as f:
@@ -130,7 +128,7 @@ class Process:
             for line in f:
                 if line.startswith(field + ":"):
                     return int(line.split()[1]) * 1024
-        raise Failed(f"the kernel does not tell {field}")
+        raise Failed(f"the kernel does not report {field}")
 
 
 def serve_command(executable, folder, *flags):
@@ -143,7 +141,7 @@ def start_guildhall(executable, folder, *flags, cpu=None, env=None):
 
 
 class OnePiece(http.client.HTTPConnection):
-    """Sends head and body together. Sent apart, the server reads them once or twice, as the machine is busy or not."""
+    """Sends head and body in one piece; otherwise the number of reads of the server would depend on the load."""
 
     def _send_output(self, message_body=None, encode_chunked=False):
         self._buffer.extend((b"", b""))
@@ -152,7 +150,7 @@ class OnePiece(http.client.HTTPConnection):
 
 
 class Client:
-    """One keep-alive connection that speaks JSON."""
+    """A keep-alive connection with JSON bodies."""
 
     def __init__(self, port, token=None, timeout=120):
         self.connection = OnePiece("127.0.0.1", port, timeout=timeout)
@@ -164,21 +162,21 @@ class Client:
             headers["Authorization"] = self.token
         text = None if body is None else json.dumps(body)
         if self.connection.sock and select.select([self.connection.sock], [], [], 0)[0]:
-            self.connection.close()  # the server ended it while nobody asked; this opens another
+            self.connection.close()  # the server closed the idle connection; this opens another
         self.connection.request(method, "/api/v10" + path, text, headers)
         answer = self.connection.getresponse()
         data = answer.read()
         try:
             return answer.status, json.loads(data) if data else None
         except ValueError:
-            raise Failed(f"{method} {path} answered no JSON: {data[:200]!r}") from None
+            raise Failed(f"{method} {path} returned no JSON: {data[:200]!r}") from None
 
     def close(self):
         self.connection.close()
 
 
 def register(port, name):
-    """A new account's token."""
+    """Registers an account and returns its token."""
     client = Client(port)
     status, answer = client.call("POST", "/auth/register",
                                  {"username": name, "password": "correct horse battery"})

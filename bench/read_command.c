@@ -1,5 +1,5 @@
-/* read_command.c - reads and checks the body of a command again and again, or only looks for
- * its end, for counting instructions.
+/* read_command.c - parses and checks the body of a command repeatedly, or only finds its end, for
+ * counting instructions.
  *
  *   read_command decode|strlen FILE COUNT */
 #include <stdio.h>
@@ -9,9 +9,9 @@
 #include "base/arena.h"
 #include "commands/internal.h"
 
-enum { LARGEST = 1 << 20 };
+enum { MAX_PAYLOAD_FORM_BYTES = 1 << 20 };
 
-static char text[LARGEST];
+static char text[MAX_PAYLOAD_FORM_BYTES];
 
 static bool decode(size_t n)
 {
@@ -29,7 +29,7 @@ int main(int argc, char **argv)
     FILE *f = argc == 4 ? fopen(argv[2], "rb") : NULL;
     size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
     bool decodes = n && strcmp(argv[1], "decode") == 0;
-    const char *volatile where = text; /* so that it is looked at every time */
+    const char *volatile where = text; /* so that it is read every time */
 
     if (!n) {
         fprintf(stderr, "usage: read_command decode|strlen FILE COUNT\n");
@@ -37,7 +37,7 @@ int main(int argc, char **argv)
     }
     for (long i = atol(argv[3]); i > 0; i--) {
         if (decodes ? !decode(n) : strlen(where) != n) {
-            fprintf(stderr, "read_command: the body is not what it should be\n");
+            fprintf(stderr, "read_command: the body is not a valid command\n");
             return 1;
         }
     }

@@ -1,4 +1,4 @@
-"""Rows about relationships: lists of none and of many, in small and large worlds; writes."""
+"""Benchmark rows about relationships: empty and long lists, in small and large worlds; writes."""
 
 import json
 import os
@@ -14,7 +14,7 @@ LIST = "/users/@me/relationships"
 MANY = 1000
 FEW = 10
 WRITERS = 64
-# The rows that a list is made of, read with nothing around it.
+# The query of a list, measured without anything around it.
 ROWS = ("select r.type, r.ignored, r.nickname, r.note, r.since, r.is_spam, r.is_stranger, "
         "r.origin_application_id, u.id, u.username, u.global_name, u.avatar, u.public_flags, "
         "u.bot, u.system from relationships r join users u on u.id = r.target_id "
@@ -24,7 +24,7 @@ SMALL = {"users": 500, "friends": 5_000, "guilds": 100, "members": 1000}
 
 
 class Relationships:
-    """The rows, in the order in which they need each other."""
+    """The benchmark rows, in the order of their dependencies."""
 
     def __init__(self, bench, options, tokens, token, row_request):
         self.bench, self.options, self.row_request = bench, options, row_request
@@ -53,9 +53,9 @@ class Relationships:
         return int(user["id"])
 
     def befriend(self, user_id, count):
-        """Gives an account friends, straight into the database of a server that is down."""
+        """Inserts friends of an account into the database of a stopped server."""
         database = sqlite3.connect(os.path.join(self.bench.data, "guildhall.db"))
-        first = user_id * 2  # ids that nobody has
+        first = user_id * 2  # unused ids
         with database:
             for i in range(first, first + count):
                 database.execute("insert or ignore into users (id, username, global_name, verified)"
@@ -93,7 +93,7 @@ class Relationships:
                 floor.kill()
 
     def step(self, bench, user_id):
-        """Processor time of stepping the same rows with a bare prepared statement."""
+        """Returns the processor time of reading the same rows with a prepared statement."""
         times = []
         for _ in range(bench.rounds):
             done = subprocess.run([bench.tool("steps"), os.path.join(bench.data, "guildhall.db"),
@@ -108,7 +108,7 @@ class Relationships:
 
     @staticmethod
     def capture(port, token, into):
-        """An answer as the server gave it, for the floor to repeat."""
+        """Captures a response for the bare server to repeat."""
         client = Client(port, token)
         client.connection.request("GET", "/api/v10" + LIST, None, {"Authorization": token})
         answer = client.connection.getresponse()
@@ -142,7 +142,7 @@ class Relationships:
 
     @staticmethod
     def equal_lists(worlds, servers):
-        """Tokens of two accounts, one of each world, that have equally many friends."""
+        """Returns tokens of two accounts, one per world, with equally many friends."""
         found = [{}, {}]
         for world, server, by_count in zip(worlds, servers, found):
             for _, _, token in world.owners:
@@ -154,13 +154,13 @@ class Relationships:
                 by_count.setdefault(len(friends), token)
         both = set(found[0]) & set(found[1])
         if not both or not max(both):
-            raise Failed("nobody has as many friends as somebody of the other world")
+            raise Failed("no two accounts of the worlds have equally many friends")
         return [by_count[max(both)] for by_count in found]
 
     # --- writing ------------------------------------------------------------------------------
 
     def play(self, bench, port, parts, connections):
-        """Each connection repeats its own lines of METHOD PATH TOKEN BODY."""
+        """Runs connections that repeat their lines of METHOD PATH TOKEN BODY."""
         script = os.path.join(bench.folder, "script")
         with open(script, "w", encoding="ascii") as f:
             for part in parts:
@@ -202,7 +202,7 @@ class Relationships:
             pairs = []
             for i in range(WRITERS):
                 one, two = i, (i + 1) % WRITERS
-                # What the round before left behind goes first.
+                # Relationships of the previous round are removed first.
                 pairs.append([
                     f"DELETE /api/v10{LIST}/{ids[two]} {self.tokens[one]}",
                     f"PUT /api/v10{LIST}/{ids[two]} {self.tokens[one]}",
@@ -212,7 +212,7 @@ class Relationships:
         self.durable(bench, "ending, asking, accepting, 64 connections", parts)
 
     def row_nickname(self, bench):
-        """What one change costs somebody with many friends and somebody with few."""
+        """Measures one change for an account with many friends and one with few."""
         users = (self.token, self.tokens[0])
         server = bench.serve()
         ids = [self.own_id(server, token) for token in users]

@@ -1,14 +1,13 @@
-/* relay.c - what a forwarded packet of voice takes, and the least that it could.
+/* relay.c - measures the cost of a forwarded voice packet, and its minimum.
  *
  *   relay ours|bare ROOMS SPEAKERS LISTENERS SECONDS
  *
- * Everybody is in this process: speakers send a packet of 160 bytes every 20 ms, each room has so
- * many of them and so many listeners, and all hear all others. "ours" is the relay with its thread;
- * "bare" is a thread that does the same recvmmsg, decryption, encryption and sendmmsg and knows
- * nothing else: no windows, limits, addresses that move, or news of who may speak. Prints JSON: of
- * the packets that were lost, how many came to the relay faster than it read ("overrun"), were not
- * taken by the kernel when it sent ("unsent"), or came to this program faster than it read
- * ("missed"). */
+ * All participants are in this process: each room has SPEAKERS speakers, which send a packet of
+ * 160 bytes every 20 ms, and LISTENERS listeners; all receive all others. "ours" is the relay with
+ * its thread; "bare" is a thread with the same recvmmsg, decryption, encryption and sendmmsg, but
+ * without replay windows, limits, moving addresses and permissions. Prints JSON with the lost
+ * packets: not read by the relay in time ("overrun"), not accepted by the kernel when sent
+ * ("unsent"), or not read by this program in time ("missed"). */
 #include <errno.h>
 #include <linux/sock_diag.h>
 #include <malloc.h>
@@ -45,27 +44,27 @@ struct person {
     bool speaks;
     uint32_t ssrc;
     uint16_t sequence;
-    unsigned char key[SEAL_KEY];
-    struct seal *sends;  /* as its client */
-    struct seal *serves; /* bare: as the server */
+    unsigned char key[ENCRYPTION_KEY_SIZE];
+    struct media_cipher *sends;  /* encryption of the client */
+    struct media_cipher *serves; /* bare: encryption of the server */
     union media_address address;
 };
 
 struct bench {
     size_t rooms, speakers, listeners, count;
-    struct person *people; /* a room's one after the other */
+    struct person *people; /* ordered by room */
     int fds[SOCKETS];
     union media_address names[SOCKETS];
     union media_address server;
     _Atomic bool over;
     _Atomic uint64_t sent, received;
-    unsigned *delays; /* by microseconds */
+    unsigned *delays; /* histogram by microseconds */
     int bare;         /* its socket */
     _Atomic int64_t bare_cpu;
     _Atomic uint64_t bare_unsent;
 };
 
-/* Where packets go missing. */
+/* Numbers of lost packets by place. */
 struct bench_losses {
     uint64_t overrun, unsent, missed;
 };
@@ -100,7 +99,7 @@ static int bench_socket(union media_address *ret)
     return fd;
 }
 
-/* Datagrams that a socket had no room for. */
+/* Returns the datagrams that a socket dropped because its buffer was full. */
 static uint64_t socket_drops(int fd)
 {
     uint32_t info[SK_MEMINFO_VARS] = { 0 };
@@ -110,24 +109,24 @@ static uint64_t socket_drops(int fd)
     return info[SK_MEMINFO_DROPS];
 }
 
-/* --- those who send ------------------------------------------------------------------- */
+/* --- speakers ------------------------------------------------------------------------- */
 
-/* The timestamp is the time, in microseconds: it arrives as it is. */
-static void person_say(struct bench *b, struct person *p)
+/* Sends a packet; its timestamp is the time in microseconds, which the relay preserves. */
+static void send_speaker_packet(struct bench *b, struct person *p)
 {
-    struct rtp_plain plain = { .header = { 0x80, RTP_OPUS }, .n = FRAME };
+    struct decrypted_rtp_packet plain = { .header = { 0x80, RTP_OPUS_PAYLOAD_TYPE }, .n = FRAME };
     uint32_t words[] = { htonl((uint32_t)(clock_of(CLOCK_REALTIME) / 1000)), htonl(p->ssrc) };
-    unsigned char out[SEAL_MAX];
+    unsigned char out[ENCRYPTED_PACKET_MAX];
 
     plain.header[2] = (unsigned char)(p->sequence >> 8);
     plain.header[3] = (unsigned char)p->sequence++;
     memcpy(plain.header + 4, words, sizeof words);
-    size_t n = seal_write(p->sends, &plain, out);
+    size_t n = media_cipher_encrypt(p->sends, &plain, out);
     if (sendto(b->fds[0], out, n, 0, &b->server.any, sizeof b->server.in) == (ssize_t)n)
         b->sent++;
 }
 
-/* A twentieth of them each millisecond. */
+/* A twentieth of the speakers sends each millisecond. */
 static void bench_talk(struct bench *b, int seconds)
 {
     int64_t begin = clock_of(CLOCK_MONOTONIC);
@@ -139,13 +138,13 @@ static void bench_talk(struct bench *b, int seconds)
         clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
         for (size_t i = 0, speaker = 0; i < b->count; i++)
             if (b->people[i].speaks && speaker++ % TICK_MS == (size_t)ms % TICK_MS)
-                person_say(b, &b->people[i]);
+                send_speaker_packet(b, &b->people[i]);
     }
 }
 
-/* --- those who listen ----------------------------------------------------------------- */
+/* --- listeners ------------------------------------------------------------------------ */
 
-/* When the kernel put it there, so that we may be late. */
+/* Returns when the kernel received the datagram, so that a late reader does not matter. */
 static int64_t arrival_of(struct msghdr *h)
 {
     struct timespec t;
@@ -203,14 +202,14 @@ static void *bench_listen(void *arg)
     return NULL;
 }
 
-/* --- the least ------------------------------------------------------------------------ */
+/* --- the minimal loop ----------------------------------------------------------------- */
 
 struct bare_batch {
     struct mmsghdr in[BATCH / 2], out[BATCH];
     struct iovec in_bytes[BATCH / 2], out_bytes[BATCH];
-    unsigned char in_data[BATCH / 2][PACKET_MAX + 1], out_data[BATCH][SEAL_MAX];
+    unsigned char in_data[BATCH / 2][PACKET_MAX + 1], out_data[BATCH][ENCRYPTED_PACKET_MAX];
     unsigned waiting;
-    struct rtp_plain plain;
+    struct decrypted_rtp_packet plain;
 };
 
 static void bare_flush(struct bench *b, struct bare_batch *m)
@@ -228,10 +227,10 @@ static void bare_pass_on(struct bench *b, struct bare_batch *m, struct str datag
 {
     struct rtp_packet p;
 
-    if (!rtp_read(datagram, &p) || !p.ssrc || p.ssrc / SSRC_BLOCK > b->count)
+    if (!rtp_parse(datagram, &p) || !p.ssrc || p.ssrc / SSRCS_PER_PARTICIPANT > b->count)
         return;
-    struct person *from = &b->people[p.ssrc / SSRC_BLOCK - 1];
-    if (!seal_open(from->serves, &p, &m->plain))
+    struct person *from = &b->people[p.ssrc / SSRCS_PER_PARTICIPANT - 1];
+    if (!media_cipher_decrypt(from->serves, &p, &m->plain))
         return;
     size_t each = b->speakers + b->listeners;
     for (size_t i = from->room * each; i < (from->room + 1) * each; i++) {
@@ -241,7 +240,8 @@ static void bare_pass_on(struct bench *b, struct bare_batch *m, struct str datag
         if (to == from)
             continue;
         m->out_bytes[at] =
-            (struct iovec){ m->out_data[at], seal_write(to->serves, &m->plain, m->out_data[at]) };
+            (struct iovec){ m->out_data[at],
+                            media_cipher_encrypt(to->serves, &m->plain, m->out_data[at]) };
         m->out[at].msg_hdr = (struct msghdr){ .msg_name = &to->address,
                                               .msg_namelen = sizeof to->address.in,
                                               .msg_iov = &m->out_bytes[at],
@@ -275,21 +275,22 @@ static void *bare_run(void *arg)
 
 static void bare_start(struct bench *b, pthread_t *ret)
 {
-    const struct seal_mode *mode = seal_mode_find(str_of(seal_mode_name(MODE_AES)));
+    const struct encryption_mode *mode =
+        encryption_mode_find(str_of(encryption_mode_name(MODE_AES)));
 
     b->bare = bench_socket(&b->server);
     for (size_t i = 0; i < b->count; i++) {
         struct person *p = &b->people[i];
 
-        p->ssrc = (uint32_t)(i + 1) * SSRC_BLOCK;
+        p->ssrc = (uint32_t)(i + 1) * SSRCS_PER_PARTICIPANT;
         randombytes_buf(p->key, sizeof p->key);
-        p->serves = seal_new(mode, p->key, 0);
+        p->serves = media_cipher_new(mode, p->key, 0);
     }
     if (pthread_create(ret, NULL, bare_run, b) != 0)
         bench_die("thread");
 }
 
-/* --- ours ----------------------------------------------------------------------------- */
+/* --- the relay ------------------------------------------------------------------------ */
 
 struct bench_relay {
     struct bench *bench;
@@ -299,40 +300,40 @@ struct bench_relay {
     int64_t cpu;
 };
 
-static void relay_live(void *arg, const struct relay_place *p, bool live)
+static void relay_live(void *arg, const struct voice_state_key *p, bool live)
 {
     (void)arg, (void)p, (void)live;
 }
 
-static void relay_active(void *arg, const struct relay_place *p)
+static void relay_active(void *arg, const struct voice_state_key *p)
 {
     (void)arg, (void)p;
 }
 
-/* Somebody whose socket is gone when it is greeted, so that nothing is written to it. */
+/* Adds a participant whose WebSocket is already closed, so that nothing is written to it. */
 static void person_arrive(const struct bench_relay *br, size_t i)
 {
     const struct person *p = &br->bench->people[i];
-    struct relay_claim *c = mem_new(sizeof *c);
-    struct relay_note *n = note_new(br->relay, NOTE_SELECT, 0);
+    struct pending_identify *c = mem_new(sizeof *c);
+    struct relay_message *n = relay_message_new(br->relay, RELAY_MESSAGE_SELECT_PROTOCOL, 0);
 
-    *c = (struct relay_claim){ .user_id = i + 1,
-                               .relay = br->relay,
-                               .loop = br->sockets,
-                               .number = i + 1,
-                               .version = VOICE_NUMBERED };
+    *c = (struct pending_identify){ .user_id = i + 1,
+                                    .relay = br->relay,
+                                    .loop = br->sockets,
+                                    .number = i + 1,
+                                    .version = VOICE_SEQUENCE_VERSION };
     memcpy(c->token, &c->user_id, sizeof c->user_id);
-    claim_keep(c);
-    relay_heard(br->relay, &(struct voice_fact){ .guild_id = p->room + 1,
-                                                 .user_id = i + 1,
-                                                 .channel_id = p->room + 1,
-                                                 .room_id = p->room + 1,
-                                                 .speaks = true,
-                                                 .hears = true,
-                                                 .claim = i + 1 });
+    pending_identify_add(c);
+    relay_deliver_state_change(br->relay, &(struct relay_voice_state){ .guild_id = p->room + 1,
+                                                                       .user_id = i + 1,
+                                                                       .channel_id = p->room + 1,
+                                                                       .room_id = p->room + 1,
+                                                                       .may_send_audio = true,
+                                                                       .may_receive_audio = true,
+                                                                       .claim = i + 1 });
     n->peer = i + 1;
-    n->select.mode = seal_mode_find(str_of(seal_mode_name(MODE_AES)));
-    note_send(n);
+    n->select.mode = encryption_mode_find(str_of(encryption_mode_name(MODE_AES)));
+    relay_message_send(n);
 }
 
 static void relay_arrive(struct loop *loop, void *arg)
@@ -344,23 +345,23 @@ static void relay_arrive(struct loop *loop, void *arg)
         person_arrive(br, i);
 }
 
-/* Where they are, which they would have to ask for. */
+/* Sets the addresses of the participants, instead of IP discovery. */
 static void relay_bind(struct loop *loop, void *arg)
 {
     struct bench_relay *br = arg;
-    const struct relay_seat *s;
+    const struct relay_participant *s;
 
     (void)loop;
     br->sealed = 0;
-    for (size_t at = 0; (s = seats_next(br->relay->seats, &at));) {
-        struct person *p = &br->bench->people[s->place.user_id - 1];
+    for (size_t at = 0; (s = participants_next(br->relay->participants, &at));) {
+        struct person *p = &br->bench->people[s->voice_state.user_id - 1];
 
-        if (!s->media.seal)
+        if (!s->media.cipher)
             continue;
         br->sealed++;
         p->ssrc = s->media.ssrc;
         memcpy(p->key, s->media.key, sizeof p->key);
-        seat_bind((struct relay_seat *)(uintptr_t)s, &p->address);
+        participant_set_address((struct relay_participant *)(uintptr_t)s, &p->address);
     }
 }
 
@@ -377,18 +378,18 @@ static void ours_start(struct bench *b, struct bench_relay *br)
                                      .address = "127.0.0.1",
                                      .source = { NULL, NULL, relay_live, relay_active } };
 
-    *br = (struct bench_relay){ .bench = b, .sockets = loops_at(loops, 0) };
+    *br = (struct bench_relay){ .bench = b, .sockets = loops_get(loops, 0) };
     if (relay_start(loops, &options, &br->relay))
         bench_die("relay");
-    loop_call(relay_loop(br->relay), relay_arrive, br);
+    loop_call_and_wait(relay_thread_loop(br->relay), relay_arrive, br);
     while (br->sealed < b->count)
-        loop_call(relay_loop(br->relay), relay_bind, br);
+        loop_call_and_wait(relay_thread_loop(br->relay), relay_bind, br);
     b->server.in = (struct sockaddr_in){ .sin_family = AF_INET,
                                          .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
                                          .sin_port = htons((uint16_t)relay_port(br->relay)) };
 }
 
-/* Until nothing has come for a while: what is late on a busy machine is not lost. */
+/* Waits until no packet has arrived for a while: late packets on a busy machine are not lost. */
 static void bench_settle(const struct bench *b)
 {
     uint64_t before;
@@ -400,7 +401,7 @@ static void bench_settle(const struct bench *b)
     } while (b->received != before && ++tries < SETTLE_TRIES);
 }
 
-/* --- all of it ------------------------------------------------------------------------ */
+/* --- the main program ----------------------------------------------------------------- */
 
 static void bench_people(struct bench *b)
 {
@@ -420,11 +421,12 @@ static void bench_people(struct bench *b)
 
 static void bench_give_keys(struct bench *b)
 {
-    const struct seal_mode *mode = seal_mode_find(str_of(seal_mode_name(MODE_AES)));
+    const struct encryption_mode *mode =
+        encryption_mode_find(str_of(encryption_mode_name(MODE_AES)));
 
     for (size_t i = 0; i < b->count; i++)
         if (b->people[i].speaks)
-            b->people[i].sends = seal_new(mode, b->people[i].key, 0);
+            b->people[i].sends = media_cipher_new(mode, b->people[i].key, 0);
 }
 
 static unsigned bench_percentile(const struct bench *b, double share)
@@ -467,7 +469,7 @@ static void losses_print(const struct bench_losses *before, const struct bench_l
 static void bench_print(const struct bench *b, int64_t cpu, int64_t took, size_t bytes)
 {
     uint64_t wanted = b->sent * (b->speakers + b->listeners - 1);
-    double each = wanted ? (double)wanted : 1; /* nobody speaks */
+    double each = wanted ? (double)wanted : 1; /* without speakers */
 
     printf("\"in\":%llu,\"out\":%llu,\"lost\":%lld,\"cpu_ns\":%.1f,\"busy\":%.3f,\"p50_us\":%u,"
            "\"p99_us\":%u,\"bytes_each\":%zu}\n",
@@ -495,27 +497,27 @@ int main(int argc, char **argv)
         ours_start(&b, &br);
     else
         bare_start(&b, &bare);
-    usleep(500 * 1000); /* what they are told has been told */
+    usleep(500 * 1000); /* until all messages were sent */
     size_t bytes = (mallinfo2().uordblks - before) / b.count;
     bench_give_keys(&b);
     if (pthread_create(&listens, NULL, bench_listen, &b) != 0)
         bench_die("thread");
-    bench_talk(&b, 1); /* everybody is announced, and caches are warm */
+    bench_talk(&b, 1); /* all SSRCs are announced, and caches are warm */
     bench_settle(&b);
     b.sent = b.received = 0;
     memset(b.delays, 0, (SLOWEST_US + 1) * sizeof *b.delays);
     if (ours)
-        loop_call(relay_loop(br.relay), relay_cpu, &br);
+        loop_call_and_wait(relay_thread_loop(br.relay), relay_cpu, &br);
     struct bench_losses before_all = losses_until_now(&b, &br);
     int64_t cpu = ours ? br.cpu : b.bare_cpu, began = clock_of(CLOCK_MONOTONIC);
     bench_talk(&b, atoi(argv[5]));
     int64_t took = clock_of(CLOCK_MONOTONIC) - began;
     bench_settle(&b);
     if (ours)
-        loop_call(relay_loop(br.relay), relay_cpu, &br);
+        loop_call_and_wait(relay_thread_loop(br.relay), relay_cpu, &br);
     struct bench_losses after_all = losses_until_now(&b, &br);
     printf("{");
     losses_print(&before_all, &after_all);
     bench_print(&b, (ours ? br.cpu : b.bare_cpu) - cpu, took, bytes);
-    return 0; /* the rest goes with the process */
+    return 0; /* the process frees the rest */
 }

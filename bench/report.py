@@ -1,4 +1,4 @@
-"""The table of one bench run: on the terminal, as Markdown and as JSON."""
+"""Writes the table of one benchmark run: on the terminal, as Markdown and as JSON."""
 
 import json
 import os
@@ -8,10 +8,8 @@ import time
 
 
 class Report:
-    """Rows of (what, measured, unit, target); a target is ("<=", 1.6), (">=", 10) or None.
-
-    A row that says why it is noisy counts as not held, whatever it measured.
-    """
+    """Rows of (what, measured, unit, target); a target is ("<=", 1.6), (">=", 10) or None. A row
+    with a noise reason counts as not measured."""
 
     def __init__(self):
         self.rows = []
@@ -86,7 +84,7 @@ def put(path, text):
 
 
 def current_commit(root):
-    """Short name of the commit, with "-dirty" where the tree differs from it."""
+    """Returns the short commit id, with "-dirty" if the tree differs."""
     def git(*args):
         return subprocess.run(["git", "-C", root, *args], capture_output=True, text=True)
     commit = git("rev-parse", "--short=10", "HEAD").stdout.strip() or "unknown"

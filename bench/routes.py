@@ -1,4 +1,5 @@
-"""Rows about every GET route: on PostgreSQL against SQLite, in a large world against a small one."""
+"""Benchmark rows about every GET route: PostgreSQL compared with SQLite, and a large world with a
+small one."""
 
 import itertools
 import json
@@ -30,7 +31,7 @@ ASKED = {"query": "a", "q": "a", "scope": "identify", "content": "words"}
 
 
 class Home:
-    """A guild of somebody, in which there is something of every kind that is easily made."""
+    """A guild with objects of every kind that is easily created."""
 
     def __init__(self, port, token=None, guild=None):
         self.world = World(port, dice("home"))
@@ -43,7 +44,7 @@ class Home:
         self.furnish()
 
     def settle(self, token, guild):
-        """What a newcomer makes, in a guild that is there."""
+        """Creates the objects of a new user in an existing guild."""
         w = self.world
         w.home = {}
         me = w.must("GET", "/api/v10/users/@me", None, token)
@@ -94,7 +95,7 @@ class Home:
         return self.ids.get(kind, [])[:4]
 
     def paths_of(self, path, operation):
-        """Some ways to fill the path in."""
+        """Returns some paths with ids filled in."""
         names = [p["name"] for p in operation.get("parameters", []) if p["in"] == "path"]
         query = {}
         for p in operation.get("parameters", []):
@@ -108,7 +109,7 @@ class Home:
             yield filled + ("?" + urllib.parse.urlencode(query) if query else "")
 
     def questions(self):
-        """(route, path, token) of every GET route that answers something here."""
+        """Returns (route, path, token) of every GET route that succeeds here."""
         _, _, text = self.world.ask("GET", "/openapi.json")
         for path, methods in json.loads(text)["paths"].items():
             if "get" in methods:
@@ -126,20 +127,20 @@ class Home:
 
 
 def settle(server):
-    """Until it has done what it does by itself: what was seeded is indexed for searches."""
+    """Waits until the server's background work is done, such as indexing seeded messages."""
     deadline = time.monotonic() + 3600
     while time.monotonic() < deadline:
         before = server.cpu_ns()[0]
         time.sleep(3)
         if server.cpu_ns()[0] - before < 30_000_000:
             return
-    raise Failed("a server does not come to rest")
+    raise Failed("a server does not become idle")
 
 
 def stretch(file, size):
-    """Makes a database file of SQLite that long, without writing what is between."""
+    """Extends an SQLite database file to this size without writing its pages."""
     db = sqlite3.connect(file)
-    db.execute("pragma wal_checkpoint(truncate)")  # its log would say how long the file was
+    db.execute("pragma wal_checkpoint(truncate)")  # the write-ahead log contains the file's size
     db.close()
     with open(file, "r+b") as f:
         header = f.read(100)
@@ -147,14 +148,14 @@ def stretch(file, size):
         page = 65536 if page == 1 else page
         pages = size // page
         f.seek(28)
-        f.write(pages.to_bytes(4, "big"))  # believed, since it says at 92 of which change it is
+        f.write(pages.to_bytes(4, "big"))  # accepted, because the version at offset 92 matches
         f.seek(92)
         f.write(header[24:28])
         f.truncate(pages * page)
 
 
 def cost(bench, server, path, token, count=64):
-    """Nanoseconds of processor time of one request."""
+    """Returns the processor time of one request in nanoseconds."""
     before = server.cpu_ns()[0]
     figures = bench.load_figures("get", server.port, "--path", path, "--connections", 4, "--count", count,
                                  "--seconds", 20, "--token", token, cpu=bench.load_cpu)
@@ -171,10 +172,11 @@ class Routes:
                 ("growth: every GET route", self.row_growth), ("growth: start", self.row_start),
                 ("growth: start, 100 GB", self.row_start_sparse)]
 
-    # --- one route after the other, on two servers in turns --------------------------------
+    # --- one route after the other, alternating between two servers -------------------------
 
     def compare(self, servers, homes, rounds):
-        """{route: (least of one, least of the other)} of those that both answer."""
+        """Returns {route: (minimum of one, minimum of the other)} of routes that succeed on
+        both."""
         asked = [{route: (path, token) for route, path, token in home.questions()} for home in homes]
         both = [route for route in asked[0] if route in asked[1]]
         found = {}
@@ -226,7 +228,7 @@ class Routes:
 
     def start(self):
         if not self.worlds:
-            raise Failed("there are no seeded worlds")
+            raise Failed("the seeded worlds are missing")
         return [self.bench.watch(start_guildhall(self.bench.guildhall, world.folder, "--loops", "1", *QUICK,
                                                  cpu=self.bench.server_cpu)) for world in self.worlds]
 
@@ -239,7 +241,7 @@ class Routes:
                 settle(server)
             found, asked = self.compare(servers, homes, 3)
             ratios = {route: large / small for route, (small, large) in found.items()}
-            # What others did meanwhile goes away when it is measured again.
+            # Outliers caused by other load are measured again.
             for route in [r for r in ratios if ratios[r] > 1.1]:
                 again = self.least(servers, [a[route] for a in asked], 3 * bench.rounds)
                 found[route] = tuple(map(min, found[route], again))
@@ -253,18 +255,18 @@ class Routes:
             for server in servers:
                 server.kill()
 
-    # --- how long a server takes to begin ---------------------------------------------------
+    # --- start time -------------------------------------------------------------------------
 
     def grown_file(self):
         if not self.worlds:
-            raise Failed("there are no seeded worlds")
+            raise Failed("the seeded worlds are missing")
         return os.path.join(self.worlds[1].folder, "guildhall.db")
 
     def row_start(self, bench):
         self.compare_starts(bench, "a large store", self.grown_file())
 
     def row_start_sparse(self, bench):
-        """The same, in a file that is as large as many rows: behind its own there are pages of nobody."""
+        """Measures the start with a file as large as many rows, most of it unused pages."""
         stretch(self.grown_file(), SPARSE)
         self.compare_starts(bench, "a store of 100 GB (sparse)", self.grown_file())
 

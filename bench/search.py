@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""search.py - what the index of messages costs on SQLite, without a server around it.
+"""search.py - measures the cost of the message index on SQLite without a server.
 
-Makes a database with the tables and triggers of the migrations, fills it with ROWS messages of
-a thousand guilds, and prints processor time: of writing a message with and without the triggers, of
-indexing one (in steps of 200, as the job does), and of searches. Usage: search.py [ROWS]
+Creates a database with the tables and triggers of the migrations, fills it with ROWS messages of
+a thousand guilds, and prints the processor time of inserting a message with and without the triggers,
+of indexing one (in steps of 200, like the job), and of searches. Usage: search.py [ROWS]
 """
 import pathlib
 import random
@@ -18,7 +18,7 @@ MIGRATIONS = pathlib.Path(__file__).parent.parent / "src" / "store" / "migration
 
 
 def script(path):
-    """The part of a migration that SQLite gets."""
+    """Returns the SQLite part of a migration."""
     parts = re.split(r"^-- (sqlite|postgres|both):$", "-- both:\n" + path.read_text(), flags=re.M)
     kept = "".join(t for w, t in zip(parts[1::2], parts[2::2]) if w != "postgres")
     return kept.replace("{id}", "integer primary key").replace("{clustered}", "without rowid")
@@ -49,7 +49,7 @@ texts = [content() for _ in range(ROWS)]
 
 
 def write(first, count):
-    for at in range(first, first + count, 10):  # ten in a commit
+    for at in range(first, first + count, 10):  # ten per commit
         db.execute("begin")
         for i in range(at, min(at + 10, first + count)):
             db.execute(INSERT, (i, texts[i]))

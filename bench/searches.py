@@ -1,4 +1,5 @@
-"""Rows about finding messages: a rare word, and a common one, among ten million messages of one guild."""
+"""Benchmark rows about message search: a rare word and a common one among ten million messages of a
+guild."""
 
 import json
 import os
@@ -16,7 +17,7 @@ STEP = 200_000
 CHANNELS = 10
 WORDS = 20_000
 TEXTS = 100_000
-RARE = 40  # messages that have the rare word
+RARE = 40  # number of messages with the rare word
 TIMES = 30
 WORLD = {
     "users": [{"username": "ada"}],
@@ -25,7 +26,7 @@ WORLD = {
 
 
 def make_world(executable, folder):
-    """An empty one, with ada's token."""
+    """Creates an empty world and returns ada's token."""
     path = folder + ".json"
     with open(path, "w", encoding="utf-8") as f:
         json.dump(WORLD, f)
@@ -37,15 +38,15 @@ def make_world(executable, folder):
 
 
 def some_texts(dice):
-    """Four words each, some much more common than others."""
+    """Returns texts of four words each, some much more common than others."""
     return [" ".join(f"word{int(WORDS * dice.random() ** 3)}" for _ in range(4)) for _ in range(TEXTS)]
 
 
 def fill(folder, count):
-    """Writes into the tables as the server and its job would have done, without the server."""
+    """Inserts the rows that the server and its indexing job would write."""
     db = sqlite3.connect(os.path.join(folder, "guildhall.db"), isolation_level=None)
     db.executescript("pragma synchronous = off; pragma cache_size = -400000; pragma locking_mode = exclusive;")
-    # Segments of the index that are not merged again and again on the way.
+    # Large index segments avoid repeated merging.
     db.execute("insert into message_index (message_index, rank) values ('hashsize', 268435456)")
     noting = db.execute("select sql from sqlite_master where name = 'message_written'").fetchone()[0]
     db.execute("drop trigger message_written")

@@ -1,4 +1,4 @@
-"""Rows about the gateway: what a session costs, at rest and when something happens."""
+"""Benchmark rows about the gateway: memory and processor time of sessions."""
 
 import base64
 import json
@@ -27,10 +27,10 @@ KEY = base64.b64encode(b"the sample nonce").decode()
 
 
 class Wire:
-    """One session by hand, to capture the exact bytes that the floor repeats."""
+    """One session that captures the exact bytes which the bare server repeats."""
 
     def __init__(self, port, path, token, intents=641, wrap=lambda plain: plain, early=False):
-        """early: IDENTIFY is sent before HELLO, which otherwise comes 100 ms after the upgrade."""
+        """early: send IDENTIFY before HELLO, which otherwise comes 100 ms after the upgrade."""
         self.socket = wrap(socket.create_connection(("127.0.0.1", port), 120))
         self.have = b""
         self.socket.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\n"
@@ -49,7 +49,7 @@ class Wire:
         self.ready = self.frame()
 
     def send(self, text):
-        """One message, masked with zeros."""
+        """Sends one message, masked with zeros."""
         size = (struct.pack(">B", 0x80 | len(text)) if len(text) < 126
                 else struct.pack(">BH", 0x80 | 126, len(text)))
         self.socket.sendall(b"\x81" + size + bytes(4) + text.encode())
@@ -66,7 +66,7 @@ class Wire:
         return self.have[:count]
 
     def frame(self):
-        """The next message as it came, with its head."""
+        """Returns the next message as received, with its header."""
         size, head = self._take(2)[1], 2
         if size == 126:
             size, head = struct.unpack(">H", self._take(4)[2:])[0], 4
@@ -86,7 +86,7 @@ def tls_wires(server, tokens):
 
 
 def end_session(wire):
-    """With code 1000, after which nothing of it is kept."""
+    """Closes the session with code 1000, so that the server frees it."""
     wire.socket.sendall(b"\x88\x82" + bytes(4) + struct.pack(">H", 1000))
     wire.close()
 
@@ -113,7 +113,7 @@ class Crowd:
         return json.loads(line)
 
     def begin(self, what):
-        """Its answer is to be waited for."""
+        """Sends a command whose reply is awaited later."""
         self.child.stdin.write(what + "\n")
         self.child.stdin.flush()
 
@@ -133,7 +133,7 @@ class Crowd:
 
 
 def import_world(bench, folder, world):
-    """Tokens of its users, by their names."""
+    """Imports a world; returns the tokens of its users by name."""
     done = subprocess.run([bench.guildhall, "import", "-", "--data", folder, "--tokens"],
                           input=json.dumps(world), capture_output=True, text=True, timeout=300)
     if done.returncode:
@@ -144,7 +144,7 @@ def import_world(bench, folder, world):
 
 
 class Places:
-    """Somebody in so many guilds, each with twenty others, and nobody else connected."""
+    """A user in this many guilds, each with twenty other members, who are not connected."""
 
     def __init__(self, bench, guilds):
         self.folder = os.path.join(bench.folder, f"places-{guilds}")
@@ -159,7 +159,7 @@ class Places:
 
 
 def copy_row(rows, table, key, value, changes):
-    """A row again and again, each time with other values in some columns."""
+    """Copies a row many times with other values in some columns."""
     columns = [c[1] for c in rows.execute(f"pragma table_info({table})")]
     row = dict(zip(columns, rows.execute(f"select * from {table} where {key} = ?", (value,)).fetchone()))
     places = ", ".join("?" * len(columns))
@@ -168,7 +168,7 @@ def copy_row(rows, table, key, value, changes):
 
 
 class World:
-    """So many people in one guild, a token for each."""
+    """A world with `count` members in one guild, with a token each."""
 
     def __init__(self, bench, count):
         self.folder = os.path.join(bench.folder, f"crowd-{count}")
@@ -188,7 +188,7 @@ class World:
         self.channel = None
 
     def fill_up(self, count):
-        """Members who never come: rows like those of the last, with names of their own."""
+        """Inserts members who never connect, as copies of the last one with other names."""
         with sqlite3.connect(os.path.join(self.folder, "guildhall.db")) as rows:
             here, last = rows.execute("select count(*), max(user_id) from members").fetchone()
             more = [(last + n, f"q{n}") for n in range(1, count - here + 1)]
@@ -208,7 +208,7 @@ class World:
         return server
 
     def floor(self, bench, server, path, *flags):
-        """A floor that says what the server said, byte for byte."""
+        """Starts the bare server with the captured bytes of the real one."""
         wire = Wire(server.port, path, self.owner)
         client = Client(server.port, self.owner)
         status, _ = client.call("POST", f"/channels/{self.channel}/messages",
@@ -231,14 +231,14 @@ class World:
 
 
 def spent(process, crowd, what):
-    """Processor time that the process takes for what the sessions do."""
+    """Returns the processor time of the process for a command of the sessions."""
     before, _ = process.cpu_ns()
     crowd.ask(what)
     return process.cpu_ns()[0] - before
 
 
 class Sessions:
-    """The rows, in the order in which they need each other."""
+    """The benchmark rows, in the order of their dependencies."""
 
     def __init__(self, bench, quick):
         self.count = MANY
@@ -263,7 +263,7 @@ class Sessions:
             self.world = World(bench, self.count)
         return self.world
 
-    # --- at rest ------------------------------------------------------------------------------
+    # --- idle sessions ----------------------------------------------------------------------------
 
     def memory(self, bench, path, name, limit, beats):
         world = self.crowded(bench)
@@ -289,8 +289,8 @@ class Sessions:
             server.kill()
 
     def visit(self, bench, server, path, world):
-        """Everybody comes and goes, some at a time: what is kept of an account that was here, rows and
-        callers up to fixed limits, is no session's. What the last of them gave back is there for the next."""
+        """Lets all users connect and disconnect in groups, so that caches of accounts up to their limits do
+        not count as session memory."""
         with open(world.tokens, encoding="ascii") as f:
             tokens = f.read().split()
         for i in range(0, len(tokens), VISITORS):
@@ -301,7 +301,8 @@ class Sessions:
         time.sleep(0.5)
 
     def beats(self, bench, world, held, floor):
-        """In turns with a bare server that answers as many bytes to as many sockets at the same pace."""
+        """Measures heartbeats in turn with a bare server that sends as many bytes to as many sockets at
+        the same pace."""
         bare = floor, Crowd(bench, floor.port, PLAIN, self.count, world)
         ran, waited, count, took = ({held: 0, bare: 0} for _ in range(4))
         for both in (held, bare, bare, held):
@@ -314,13 +315,13 @@ class Sessions:
             waited[both] += after[1] - before[1]
         bare[1].end()
         each = {both: ran[both] / count[both] / 1e3 for both in (held, bare)}
-        # This is no ratio: when others took the caches each time it counts for nothing.
+        # This figure is no ratio: it does not count if other processes took the caches.
         kept = waited[held] / ran[held]
         bench.report.add("heartbeats of 10,000 sessions", ran[held] / 1e7 / took[held], "% of a core", ("<=", 1),
                          {"beats/s": count[held] / took[held], "us": each[held],
                           "floor %": ran[bare] / 1e7 / took[bare]},
                          noisy=f"kept waiting {kept:.1f} times as long" if kept > 0.5 else None)
-        # Most of it is the kernel's: a wake-up, a read and a write.
+        # Most of the cost is in the kernel: a wake-up, a read and a write.
         bench.report.add("a heartbeat of one of 10,000 sessions", each[held] / each[bare], "x floor", None,
                          {"server us": each[held], "floor us": each[bare]})
 
@@ -354,7 +355,7 @@ class Sessions:
     # --- beginning ------------------------------------------------------------------------------
 
     def row_identify(self, bench):
-        """From the connection to READY, for people in a guild of ten thousand."""
+        """Measures from the connection to READY, for members of a guild of ten thousand."""
         world = self.crowded(bench)
         server = world.serve(bench)
         floor = world.floor(bench, server, PLAIN)
@@ -377,7 +378,7 @@ class Sessions:
             floor.kill()
 
     def row_identify_guilds(self, bench):
-        """Of somebody whose guilds nobody else is connected to: rights are learned anew each time."""
+        """Measures a user without other connected members: permissions are computed each time."""
         for guilds, times, limit in ((1, 200, 0.04), (100, 20, 10)):
             places = Places(bench, guilds)
             server = bench.watch(start_guildhall(bench.guildhall, places.folder, "--loops", "1",
@@ -397,7 +398,7 @@ class Sessions:
                 server.kill()
 
     def row_resume(self, bench):
-        """All lose their sockets at once and come back, with everything that a connection costs."""
+        """All sessions lose their sockets at once and resume, including the connection cost."""
         world = self.crowded(bench)
         server = world.serve(bench)
         crowd = None
@@ -414,7 +415,7 @@ class Sessions:
     # --- events -----------------------------------------------------------------------------------
 
     def per_event(self, bench, process, path, world, count, posts, alive, tls=False):
-        """Processor time of one POST and its event at so many sessions."""
+        """Returns the processor time of one POST and its event at `count` sessions."""
         crowd = Crowd(bench, process.port, path, count, world, tls)
         rounds = []
         try:
@@ -438,7 +439,7 @@ class Sessions:
                 def cost(count, posts):
                     return self.per_event(bench, process, path, world, count, posts, process is server,
                                           bool(secret))
-                # What the POST itself costs is taken off.
+                # The cost of the POST itself is subtracted.
                 alone, few, many = cost(1, 200), cost(FEW, 200), cost(self.count, self.posts)
                 figures[process] = ((few - alone) / (FEW - 1), (many - alone) / (self.count - 1),
                                     alone)
@@ -450,7 +451,7 @@ class Sessions:
             bench.report.add(f"an event{name} at one of 10,000 sessions", many / few,
                              "x one of 100", ("<=", 1.2),
                              {"of 10,000 us": many / 1e3, "of 100 us": few / 1e3})
-            # The bare loop slows down too: ten thousand sockets are not in the caches.
+            # The bare loop also slows down, because ten thousand sockets do not fit the caches.
             bench.report.add(f"the same{name}, of the bare write loop", least / few_least,
                              "x one of 100", None,
                              {"of 10,000 us": least / 1e3, "of 100 us": few_least / 1e3})
@@ -465,13 +466,13 @@ class Sessions:
         self.events(bench, PACKED, ", zlib-stream", 1.15)
 
     def row_events_tls(self, bench):
-        """Against OpenSSL in a loop."""
+        """Compares with OpenSSL in a loop."""
         self.events(bench, PLAIN, " over TLS", 1.3, make_certificate(bench))
 
     # --- a large guild ----------------------------------------------------------------------------
 
     def row_large(self, bench):
-        """A guild of 100,000, of whom as many are here as a process may have sockets, or an import people."""
+        """Measures a guild of 100,000 with as many sessions as a process may have sockets."""
         count = min(19_000, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - 1000)
         world = World(bench, count)
         world.fill_up(LARGE)
@@ -492,7 +493,8 @@ class Sessions:
         self.view_of(bench, world, self.crowded(bench))
 
     def view_of(self, bench, large, small):
-        """What a server with one session of each world takes: the rest of it is the same."""
+        """Returns the memory of the guild's view: servers with one session of each world differ
+        only in it."""
         memory = {}
         for world in (large, small):
             server = world.serve(bench)

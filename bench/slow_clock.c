@@ -1,9 +1,9 @@
-/* slow_clock.c - a clock that goes as slowly as callgrind lets a server work; for LD_PRELOAD.
+/* slow_clock.c - slows the clocks down as much as callgrind slows a server down; for LD_PRELOAD.
  *
- * Counted instructions take some fifty times as long as others. A server that looks at the time
- * would do other things then: break off reads that take too long for a loop, run jobs between any
- * two calls. All clocks go 64 times as slowly here, and what waits for a moment waits that much
- * longer. time() stays as it is. */
+ * Instructions under callgrind take some fifty times as long. A server that checks the time would
+ * interrupt reads that take too long for a loop, and run jobs between any two requests. Therefore
+ * all clocks run 64 times slower here, and timed waits take that much longer. time() is unchanged.
+ */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
@@ -31,7 +31,7 @@ __attribute__((constructor)) static void clocks_begin(void)
     began[1] = clock_read(CLOCK_MONOTONIC);
 }
 
-/* From when on a clock is slow: processor time from the beginning. */
+/* Returns the time from which a clock is slow: processor time from the beginning. */
 static int64_t clock_begin(clockid_t clock)
 {
     return clock == CLOCK_REALTIME ? began[0] : clock == CLOCK_MONOTONIC ? began[1] : 0;
@@ -46,7 +46,7 @@ int clock_gettime(clockid_t clock, struct timespec *t)
     return 0;
 }
 
-/* Of a condition on the monotonic clock, as all of the server's are. */
+/* Handles conditions on the monotonic clock, like all of the server's. */
 int pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *until)
 {
     static int (*real)(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);

@@ -2,7 +2,7 @@
  *
  * SLOW_SYNC_US is added to each fsync, fdatasync and sync_file_range. The file
  * named by SLOW_SYNC_FILE holds the struct below as long as the process lives,
- * so that whoever measures can read it at any time. */
+ * so that a test can read it at any time. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -16,7 +16,7 @@ int sync_file_range(int fd, off64_t from, off64_t bytes, unsigned flags);
 
 struct tally {
     _Atomic uint64_t calls;
-    _Atomic uint64_t nanoseconds; /* spent in them, the delay included */
+    _Atomic uint64_t nanoseconds; /* time of all syncs, including the delay */
 };
 
 static struct tally unshared, *tally = &unshared;

@@ -1,8 +1,8 @@
-/* steps.c - what reading some rows costs at the least: a prepared statement, stepped.
+/* steps.c - measures the minimal cost of reading rows: a prepared statement.
  *
  *   steps DATABASE SQL ID SECONDS
  *
- * Prints the processor time of one pass over the rows, every column looked at. */
+ * Prints the processor time of one pass over the rows, reading every column. */
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static double now(clockid_t clock)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* Rows of one pass. */
+/* Reads all rows once and returns their number. */
 static long pass(sqlite3_stmt *s, long long id)
 {
     long rows = 0;

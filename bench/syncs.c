@@ -1,11 +1,10 @@
-/* syncs.c - how many single appends a second a folder makes durable.
+/* syncs.c - measures how many single appends per second a folder makes durable.
  *
  *   syncs FOLDER SECONDS
  *
- * The measure for the server's durable writes: one small record appended, one
- * fdatasync, again. The file is removed afterwards. "waited" is the part of the
- * time in which other programs kept us from the processor: a loop that waits
- * for a disk loses much by that, and the figure then shows them, not the disk. */
+ * The reference for the server's durable writes: append a small record, fdatasync, repeat. The
+ * file is removed afterwards. "waited" is the share of the time in which other programs occupied
+ * the processor: a high share makes the figure unreliable. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,8 +16,8 @@
 
 enum { RECORD = 128 };
 
-/* Nanoseconds this thread could have run and did not. */
-static int64_t time_kept_waiting(void)
+/* Returns the nanoseconds for which this thread waited for a processor. */
+static int64_t time_stored_waiting(void)
 {
     long long ran, waited = 0;
     FILE *f = fopen("/proc/thread-self/schedstat", "r");
@@ -47,18 +46,19 @@ int main(int argc, char **argv)
         return 1;
     }
     unlink(path);
-    int64_t kept = time_kept_waiting();
-    int64_t began = clock_mono(), deadline = began + (int64_t)(strtod(argv[2], NULL) * 1e9), now;
+    int64_t retained = time_stored_waiting();
+    int64_t began = clock_monotonic_ns(), deadline = began + (int64_t)(strtod(argv[2], NULL) * 1e9),
+            now;
     do {
         if (write(fd, record, sizeof record) != sizeof record || fdatasync(fd) != 0) {
             fprintf(stderr, "syncs: %s\n", strerror(errno));
             return 1;
         }
         count++;
-        now = clock_mono();
+        now = clock_monotonic_ns();
     } while (now < deadline);
     double seconds = (double)(now - began) / 1e9;
-    double waited = (double)(time_kept_waiting() - kept) / 1e9 / seconds;
+    double waited = (double)(time_stored_waiting() - retained) / 1e9 / seconds;
     printf("{\"syncs\":%ld,\"seconds\":%.6f,\"per_second\":%.1f,\"waited\":%.3f}\n", count, seconds,
            (double)count / seconds, waited);
     return 0;

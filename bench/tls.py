@@ -1,4 +1,4 @@
-"""Rows about TLS: small requests and resumed handshakes, against nginx with the same bytes."""
+"""Benchmark rows about TLS: small requests and resumed handshakes, compared with nginx."""
 
 import os
 import shutil
@@ -37,7 +37,7 @@ http {{
 
 
 class Nginx:
-    """One worker that answers everything with the same bytes."""
+    """An nginx with one worker that returns fixed bytes."""
 
     def __init__(self, folder, certificate, key, body, pad, cpu):
         self.folder = folder
@@ -80,7 +80,7 @@ class Nginx:
 
 
 def make_certificate(bench):
-    """Where it is, and its key."""
+    """Creates a certificate; returns its path and that of its key."""
     folder = os.path.join(bench.folder, "tls")
     os.makedirs(folder, exist_ok=True)
     certificate, key = (os.path.join(folder, name) for name in ("cert.pem", "key.pem"))
@@ -108,7 +108,7 @@ def connect(c, port, session=None):
 
 
 def ask(s):
-    """One answer, whole."""
+    """Reads one whole response."""
     s.sendall(QUESTION)
     answer = b""
     while b"\r\n\r\n" not in answer:
@@ -124,7 +124,7 @@ def ask(s):
 
 
 def small_requests(server):
-    """Nanoseconds of processor time of a request on a connection that stays."""
+    """Returns the processor time per request on a kept connection, in nanoseconds."""
     c, per = context(), REQUESTS // 4
     held = [connect(c, server.port) for _ in range(4)]
     for s in held:
@@ -142,7 +142,7 @@ def small_requests(server):
 
 
 def resumed(server):
-    """The same of a connection that begins where another one ended, and one request on it."""
+    """Returns the processor time of a resumed TLS connection with one request."""
     c = context()
     s = connect(c, server.port)
     ask(s)
@@ -168,7 +168,7 @@ class Tls:
 
     def row(self, bench):
         if not shutil.which("nginx"):
-            raise Failed("there is no nginx")
+            raise Failed("nginx is not installed")
         certificate, key = make_certificate(bench)
         folder = os.path.dirname(key)
         server = bench.serve("--loops", "1", "--tls-cert", certificate, "--tls-key", key,
@@ -192,7 +192,7 @@ class Tls:
                 nginx.kill()
 
     def alike(self, folder, certificate, key, server):
-        """An nginx whose answer is as long, by the same cipher."""
+        """Starts an nginx with a response of the same length and the same cipher."""
         ours, cipher = self.sample(server)
         length = sum(map(len, ours))
         nginx = Nginx(os.path.join(folder, "a"), certificate, key, ours[1].decode(), "x",

@@ -1,4 +1,5 @@
-"""Rows about voice: what a join costs who hears of it, and how many a disk takes."""
+"""Benchmark rows about voice: the cost of a join for its listeners, and durable joins per
+second."""
 
 import json
 import os
@@ -13,11 +14,11 @@ from sessions import PLAIN, Crowd, Wire
 CROWD = 5_000
 JOINERS = 8
 SESSIONS = 64
-TURNS = 100  # of a session; the gateway takes 120 messages a minute
+TURNS = 100  # per session; the gateway accepts 120 messages per minute
 
 
 def import_world(bench, folder, world, *flags):
-    """Makes a world; the tokens of its people, in their order."""
+    """Imports a world; returns the tokens of its users in order."""
     done = subprocess.run([bench.guildhall, "import", "-", "--data", folder, "--tokens", *flags],
                           input=json.dumps(world), capture_output=True, text=True, timeout=300)
     if done.returncode:
@@ -32,7 +33,7 @@ def guild_with(name, owner, members=()):
 
 
 def place_of(port, token):
-    """A guild of this account and its voice channel."""
+    """Returns a guild of this account and its voice channel."""
     client = Client(port, token)
     _, guilds = client.call("GET", "/users/@me/guilds")
     _, channels = client.call("GET", f"/guilds/{guilds[0]['id']}/channels")
@@ -48,7 +49,7 @@ def ask(wire, guild, channel):
 
 
 class Hall:
-    """Five thousand people in one guild, and some more who join its voice."""
+    """Five thousand members of one guild, and some more who join its voice channel."""
 
     def __init__(self, bench):
         self.folder = os.path.join(bench.folder, "hall")
@@ -69,13 +70,13 @@ class Hall:
         return server
 
     def floor(self, bench, server):
-        """A floor that says what the server said, byte for byte."""
+        """Starts the bare server with the captured bytes of the real one."""
         listener, joiner = (Wire(server.port, PLAIN, token)
                             for token in (self.owner, self.joiners[0]))
         ask(joiner, self.guild, self.voice)
         event = listener.frame()
         if b'"VOICE_STATE_UPDATE"' not in event:
-            raise Failed("joining was not told")
+            raise Failed("the join event was not delivered")
         command = [bench.tool("floor")]
         for name, data in (("answer", listener.handshake), ("ready", listener.ready),
                            ("fanout", event)):
@@ -101,10 +102,11 @@ class Voice:
         return [("voice: joins in a crowd", self.row_crowd), ("voice: durable", self.row_durable),
                 ("voice: carried", self.row_carried), ("voice: large rooms", self.row_large)]
 
-    # --- carried ---------------------------------------------------------------------------------
+    # --- the relay -----------------------------------------------------------------------------
 
     def carry(self, bench, kind, rooms, speakers, listeners, seconds=2):
-        """Everybody in one process, with the relay ("ours") or the least there could be ("bare")."""
+        """Runs all participants in one process, with the relay ("ours") or a minimal loop
+        ("bare")."""
         command = [bench.tool("relay"), kind, rooms, speakers, listeners, seconds]
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
                               timeout=120, check=False)
@@ -119,7 +121,7 @@ class Voice:
             ours, bare = (statistics.median(r[i]["cpu_ns"] for r in rounds) for i in (0, 1))
             bench.report.add(f"a forwarded packet of voice, {name}", ours / bare, "x bare loop",
                              ("<=", 1.3), {"relay us": ours / 1e3, "bare us": bare / 1e3})
-        rooms = max(1, int(0.5 * 1e9 / ours / (50 * 4)))  # half of what a core can do
+        rooms = max(1, int(0.5 * 1e9 / ours / (50 * 4)))  # half of the capacity of a core
         half = self.carry(bench, "ours", rooms, 1, 4, 3)
         bench.report.add("added delay at half load, p99", half["p99_us"] / 1e3, "ms", ("<=", 2.0),
                          {"p50 ms": half["p50_us"] / 1e3, "rooms of 5": rooms,
@@ -141,10 +143,10 @@ class Voice:
         bench.report.add("the same in a room of 1,003 that acknowledges nothing", each, "bytes",
                          ("<=", 8192), {})
 
-    # --- in a crowd ----------------------------------------------------------------------------
+    # --- many listeners ------------------------------------------------------------------------
 
     def joins(self, bench, server, hall, count):
-        """Processor time of one join with so many who hear of it."""
+        """Returns the processor time of one join with `count` listening sessions."""
         wires = [Wire(server.port, PLAIN, token) for token in hall.joiners]
         crowd = Crowd(bench, server.port, PLAIN, count, hall)
         rounds = []
@@ -158,7 +160,7 @@ class Voice:
                     crowd.ask(f"hear {JOINERS}")
                     if channel and number:
                         rounds.append((server.cpu_ns()[0] - before) / JOINERS)
-                time.sleep(1.3)  # until everybody may be told again where its voice is
+                time.sleep(1.3)  # until the voice server event may be sent again
         finally:
             crowd.end()
             for wire in wires:
@@ -201,7 +203,7 @@ class Voice:
     # --- on the disk ----------------------------------------------------------------------------
 
     def turns(self, bench, port, tokens, count):
-        """Joins and leaves a second, of sessions that do nothing else."""
+        """Returns the joins and leaves per second of sessions that do nothing else."""
         class Places:
             channel, owner = "0", "nobody"
         Places.tokens = tokens

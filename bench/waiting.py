@@ -1,4 +1,4 @@
-"""Rows about waiting: what others notice while somebody does the most expensive thing there is."""
+"""Benchmark rows about waiting: the delay of other clients during the most expensive operations."""
 
 import base64
 import json
@@ -20,7 +20,7 @@ PNG = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4
 
 
 class Prober:
-    """Another client, in a process of its own."""
+    """Another client in a separate process."""
 
     def __init__(self, port, *what):
         self.child = subprocess.Popen([sys.executable, os.path.join(HERE, "prober.py"), str(port),
@@ -28,7 +28,7 @@ class Prober:
                                       text=True)
 
     def longest(self):
-        """Milliseconds since the last call of this."""
+        """Returns the longest response time in ms since the last call."""
         self.child.stdin.write("\n")
         self.child.stdin.flush()
         line = self.child.stdout.readline()
@@ -46,7 +46,7 @@ class Prober:
 
 
 class Kinds:
-    """What takes the most, each with a name; those that remove something come last."""
+    """The most expensive operations by name; deletions come last."""
 
     def __init__(self, world, port):
         self.world, self.port = world, port
@@ -55,7 +55,7 @@ class Kinds:
         def run():
             client = Client(self.port, token, timeout=300)
             try:
-                # The answer may be refused for its size, but not for anything of the server's.
+                # The reply may be an error because of its size, but not a server error.
                 client.connection.request(
                     method, "/api/v10" + path, None if body is None else json.dumps(body),
                     {"Authorization": token, **({"Content-Type": "application/json"} if body
@@ -70,7 +70,7 @@ class Kinds:
         return run
 
     def session(self, token, *messages, frames=0):
-        """From the connection to READY, then messages, then so many frames."""
+        """Opens a session, sends messages after READY, and reads this many frames."""
         def run():
             wire = Wire(self.port, GATEWAY, token.removeprefix("Bot "), intents=3)
             try:
@@ -160,7 +160,7 @@ class Waiting:
 
     def row_waiting(self, bench):
         world = Largest(bench, self.quick)
-        # One loop, so that nobody happens to be on another one.
+        # One loop, so that no client is on another one.
         server = bench.watch(start_guildhall(bench.guildhall, world.folder, "--loops", "1"))
         read = Prober(server.port, world.writer, "GET", "/api/v10/voice/regions")
         write = Prober(server.port, world.writer, "PATCH", "/api/v10/users/@me",
@@ -184,7 +184,7 @@ class Waiting:
                              if figures["nothing"] > limit / 2 else None)
 
     def wait_beside(self, name, kind, probers):
-        """The longest wait of each prober, in milliseconds."""
+        """Returns the longest wait of each prober in ms."""
         for prober in probers:
             prober.longest()
         failed = []
@@ -198,7 +198,7 @@ class Waiting:
         thread = threading.Thread(target=run)
         thread.start()
         thread.join()
-        time.sleep(0.2)  # what goes on after the answer
+        time.sleep(0.2)  # work that continues after the reply
         if failed:
             raise Failed(f"{name}: {failed[0]}")
         return [prober.longest() for prober in probers]

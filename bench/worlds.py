@@ -1,4 +1,4 @@
-"""Rows about large worlds: how long one takes to make, and what size costs afterwards."""
+"""Benchmark rows about large worlds: the time to create one, and the cost of its size."""
 
 import os
 import statistics
@@ -17,7 +17,7 @@ def divided(world, by):
 
 
 class Seeded:
-    """A world on the disk, with some of its guilds and their owners' tokens."""
+    """A seeded world on disk, with some of its guilds and their owners' tokens."""
 
     def __init__(self, bench, name, world):
         self.folder = os.path.join(bench.folder, name)
@@ -36,7 +36,7 @@ class Seeded:
         self.owners = [line.split() for line in printed.splitlines()]
 
     def by_guilds(self, port):
-        """A token of an account for each number of guilds that one is in."""
+        """Returns a token of an account for each number of guilds."""
         found = {}
         for _, _, token in self.owners:
             client = Client(port, token)
@@ -49,7 +49,7 @@ class Seeded:
 
 
 class Worlds:
-    """The rows, in the order in which they need each other."""
+    """The benchmark rows, in the order of their dependencies."""
 
     def __init__(self, bench, quick):
         self.bench = bench
@@ -69,12 +69,13 @@ class Worlds:
 
     def servers(self):
         if not self.large:
-            raise Failed("there are no seeded worlds")
+            raise Failed("the seeded worlds are missing")
         return [start_guildhall(self.bench.guildhall, world.folder, "--loops", "1",
                                 cpu=self.bench.server_cpu) for world in (self.small, self.large)]
 
     def compare(self, bench, what, choose):
-        """Processor time of one request in both worlds; choose gives (path, token) of each."""
+        """Compares the processor time of one request in both worlds; choose returns (path, token)
+        of each."""
         servers = self.servers()
         try:
             questions = choose(*servers)
@@ -102,14 +103,14 @@ class Worlds:
             here, there = self.small.by_guilds(small.port), self.large.by_guilds(large.port)
             both = set(here) & set(there)
             if not both:
-                raise Failed("nobody is in as many guilds as somebody of the other world")
+                raise Failed("no two accounts of the worlds are in equally many guilds")
             count = max(both)
             return [("/users/@me/guilds", here[count]), ("/users/@me/guilds", there[count])]
         self.compare(bench, "GET /users/@me/guilds in a large world", choose)
 
     def row_start(self, bench):
         if not self.large:
-            raise Failed("there are no seeded worlds")
+            raise Failed("the seeded worlds are missing")
         times = ([], [])
         for _ in range(bench.rounds + 2):
             for which, world in enumerate((self.small, self.large)):

@@ -255,13 +255,13 @@ function serve(binary, data, flags) {
     '--workbench', 'on', ...flags];
   const child = spawn(binary, words, { stdio: ['ignore', 'pipe', 'pipe'] });
   return new Promise((done, failed) => {
-    const hear = (text) => {
+    const receive = (text) => {
       said.text += text;
       const found = /^guildhall: listening on (\S+)$/m.exec(said.text);
       if (found) done({ url: found[1], process: child, said });
     };
-    child.stdout.on('data', hear);
-    child.stderr.on('data', hear);
+    child.stdout.on('data', receive);
+    child.stderr.on('data', receive);
     child.on('error', failed);
     child.on('close', (status) => failed(new GuildhallError(`guildhall serve ended: ${said.text.trim()}`, { status })));
   });

@@ -2,7 +2,7 @@
  *
  * Debian's static libcurl asks for SSH, RTMP, LDAP, HTTP/2, cookies' public suffixes and Kerberos.
  * Outgoing calls and mails use none of them: they are restricted to HTTP/1.1 and SMTP, and
- * set no cookies (net/client/client.c, net/client/mailer.c). The libraries for most of them cannot
+ * set no cookies (net/client/fetcher.c, net/client/mailer.c). The libraries for most of them cannot
  * be linked statically in Debian. So their functions stand here: they do nothing and return 0,
  * which is what those that libcurl calls when it starts must return; those of Kerberos fail, in
  * case a mail server offers it. */

@@ -9,28 +9,29 @@
 
 enum { MAX_JSON = 1024 * 1024, MAX_MULTIPART = 16 * 1024 * 1024 };
 
-static void send_counts(void *arg, struct str message)
+static void publish_rate_counts(void *arg, struct str message)
 {
-    cluster_tell(((struct api *)arg)->options.cluster, CLUSTER_COUNTS, message);
+    cluster_send_to_all(((struct api *)arg)->options.cluster, CLUSTER_COUNTS, message);
 }
 
-/* Number of nodes that currently do not receive each other's counts. */
-static unsigned servers_apart(void *arg)
+/* Returns the number of nodes that currently do not receive each other's rate-limit counts. */
+static unsigned count_unreachable_nodes(void *arg)
 {
-    return cluster_apart(((struct api *)arg)->options.cluster);
+    return cluster_unconnected_nodes(((struct api *)arg)->options.cluster);
 }
 
-static void share_limits(struct api *api)
+static void share_limits_with_cluster(struct api *api)
 {
-    struct limits_others others = { .arg = api, .apart = servers_apart };
+    struct limits_cluster others = { .arg = api,
+                                     .count_disconnected_nodes = count_unreachable_nodes };
 
     if (!api->options.cluster || cluster_is_alone(api->options.cluster))
         return;
-    if (cluster_has_wire(api->options.cluster)) {
-        limits_share(api->limits);
-        others.send = send_counts;
+    if (cluster_has_nats(api->options.cluster)) {
+        limits_enable_sharing(api->limits);
+        others.send = publish_rate_counts;
     }
-    limits_set_others(api->limits, &others);
+    limits_set_cluster(api->limits, &others);
 }
 
 struct api *api_new(const struct api_options *options, const struct domain *const *domains)
@@ -44,20 +45,21 @@ struct api *api_new(const struct api_options *options, const struct domain *cons
     api->router = router_new(domains);
     cors_init(api);
     api->limits = limits_new(&options->limits);
-    share_limits(api);
+    share_limits_with_cluster(api);
     api->faults = faults_new();
     api->jobs = jobs_new(api);
     api->file_removal = file_removal_new(api);
-    api->token_uses = token_uses_new(api);
+    api->token_uses = token_use_writer_new(api);
     for (const struct domain *const *d = domains; *d; d++) {
-        if (((*d)->permit && api->permit) || ((*d)->people && api->people)) {
-            fprintf(stderr, "guildhall: two domains decide on rights or know who is where\n");
+        if (((*d)->check_permissions && api->check_permissions) ||
+            ((*d)->read_private_members && api->read_private_members)) {
+            fprintf(stderr, "guildhall: two domains implement the same callback; only one may\n");
             abort();
         }
-        if ((*d)->permit)
-            api->permit = (*d)->permit;
-        if ((*d)->people)
-            api->people = (*d)->people;
+        if ((*d)->check_permissions)
+            api->check_permissions = (*d)->check_permissions;
+        if ((*d)->read_private_members)
+            api->read_private_members = (*d)->read_private_members;
     }
     return api;
 }
@@ -67,39 +69,37 @@ void api_free(struct api *api)
     if (!api)
         return;
     file_removal_free(api->file_removal);
-    token_uses_free(api->token_uses);
+    token_use_writer_free(api->token_uses);
     jobs_free(api->jobs);
     faults_free(api->faults);
     limits_free(api->limits);
     durations_free(api->durations);
-    document_free(api->openapi);
+    static_document_free(api->openapi);
     router_free(api->router);
     buf_clear(&api->cors);
     mem_free(api);
 }
 
-void api_set_limits(struct api *api, const struct limits_options *limits)
+void api_set_rate_limits(struct api *api, const struct rate_limit_options *limits)
 {
-    limits_set(api->limits, limits);
+    limits_set_options(api->limits, limits);
 }
 
-/* --- rate-limit counts of other nodes ------------------------------------------------- */
-
-void api_tell_counts(struct api *api)
+void api_publish_rate_counts(struct api *api)
 {
-    limits_tell(api->limits, send_counts, api);
+    limits_publish_counts(api->limits, publish_rate_counts, api);
 }
 
-void api_hear_counts(struct api *api, struct str message)
+void api_receive_rate_counts(struct api *api, struct str message)
 {
-    atomic_fetch_add(&api->counts_heard, limits_hear(api->limits, message));
+    atomic_fetch_add(&api->counts_received, limits_receive_counts(api->limits, message));
 }
 
-static struct intake api_intake(void *arg, const struct http_request *r)
+static struct body_limits body_limits_of_request(void *arg, const struct http_request *r)
 {
     const struct api *api = arg;
-    const struct route *route = router_peek(api->router, r->method, r->path);
-    struct intake in = { .max_body = MAX_JSON };
+    const struct route *route = router_find_route(api->router, r->method, r->path);
+    struct body_limits in = { .max_body = MAX_JSON };
 
     if (route && route->max_body)
         in.max_body = route->max_body;
@@ -110,38 +110,38 @@ static struct intake api_intake(void *arg, const struct http_request *r)
     return in;
 }
 
-static void api_admit(void *arg, struct exchange *x)
+static void on_request_head(void *arg, struct exchange *x)
 {
-    call_admit(arg, x);
+    call_admit_request_head(arg, x);
 }
 
-static void api_request(void *arg, struct exchange *x)
+static void on_request_complete(void *arg, struct exchange *x)
 {
-    call_begin(arg, x);
+    call_process_request(arg, x);
 }
 
-static void api_refusal(void *arg, int status, struct buf *out)
+static void write_refusal_body(void *arg, int status, struct buf *out)
 {
     (void)arg;
     if (status == 413) {
-        error_body(ERR_ENTITY_TOO_LARGE, NULL, out);
+        write_error_body(ERR_ENTITY_TOO_LARGE, NULL, out);
         return;
     }
-    buf_printf(out, "{\"message\":\"%d: %s\",\"code\":0}", status, status_reason(status));
+    buf_printf(out, "{\"message\":\"%d: %s\",\"code\":0}", status, http_reason_phrase(status));
 }
 
-struct server_app api_app(struct api *api)
+struct http_server_app api_app(struct api *api)
 {
-    return (struct server_app){ .arg = api,
-                                .intake = api_intake,
-                                .admit = api_admit,
-                                .request = api_request,
-                                .refusal = api_refusal,
-                                .refusal_lines = buf_str(&api->cors),
-                                .refused = refusal_record };
+    return (struct http_server_app){ .arg = api,
+                                     .body_limits = body_limits_of_request,
+                                     .authorize_body = on_request_head,
+                                     .request = on_request_complete,
+                                     .refusal = write_refusal_body,
+                                     .refusal_lines = buf_str(&api->cors),
+                                     .refused = record_refused_request };
 }
 
-void api_set_server(struct api *api, struct server *server)
+void api_set_server(struct api *api, struct http_server *server)
 {
     api->server = server;
 }
@@ -151,33 +151,33 @@ void api_drain(struct api *api)
     api->draining = true;
 }
 
-void api_hold(struct api *api)
+void api_background_work_begin(struct api *api)
 {
     atomic_fetch_add_explicit(&api->running, 1, memory_order_relaxed);
 }
 
-void api_release(struct api *api)
+void api_background_work_end(struct api *api)
 {
     atomic_fetch_sub_explicit(&api->running, 1, memory_order_release);
 }
 
-void api_wait(struct api *api)
+void api_wait_for_calls(struct api *api)
 {
     while (api->running)
         usleep(1000);
 }
 
-bool api_draining(const struct api *api)
+bool api_is_draining(const struct api *api)
 {
     return api->draining;
 }
 
-struct faults *api_faults(const struct api *api)
+struct injected_faults *api_faults(const struct api *api)
 {
     return api->faults;
 }
 
-const struct durations *api_durations(const struct api *api)
+const struct call_durations *api_durations(const struct api *api)
 {
     return api->durations;
 }
@@ -192,19 +192,19 @@ const struct api_options *api_options(const struct api *api)
     return &api->options;
 }
 
-uint64_t api_number(const struct api *api)
+uint64_t api_instance_number(const struct api *api)
 {
     return api->number;
 }
 
-struct server *api_server(const struct api *api)
+struct http_server *api_server(const struct api *api)
 {
     return api->server;
 }
 
-/* Without public-url the scheme is secure if the caller's connection is; without a host:
- * localhost. */
-static struct str url_of_host(const struct call *call, const char *scheme, struct str host)
+/* Builds the base URL. If public-url is not set, the scheme is https when the caller's connection
+ * uses TLS; if the host is empty, it is localhost. */
+static struct str build_base_url(const struct call *call, const char *scheme, struct str host)
 {
     const char *set = call->api->options.public_url;
     bool secure = call->exchange && call->exchange->secure;
@@ -213,48 +213,48 @@ static struct str url_of_host(const struct call *call, const char *scheme, struc
         struct str url = str_of(set);
 
         secure = str_starts(url, STR("https://"));
-        host = str_from(url, secure ? 8 : 7);
+        host = str_skip(url, secure ? 8 : 7);
     } else if (host.n == 0) {
-        host = str_printf(call->arena, "localhost:%d", server_port(call->api->server));
+        host = str_printf(call->arena, "localhost:%d", http_server_port(call->api->server));
     }
     return STR_CONCAT(call->arena, str_of(scheme), secure ? STR("s://") : STR("://"), host);
 }
 
-struct str api_url(const struct call *call, const char *scheme)
+struct str api_base_url(const struct call *call, const char *scheme)
 {
     const struct exchange *x = call->exchange;
 
-    return url_of_host(call, scheme, x ? x->request->host : (struct str){ 0 });
+    return build_base_url(call, scheme, x ? x->request->host : (struct str){ 0 });
 }
 
 /* GET and HEAD emit no events, so only the caller sees the URL. */
-struct str api_public_url(const struct call *call)
+struct str api_public_base_url(const struct call *call)
 {
     const struct exchange *x = call->exchange;
 
     if (x && (x->request->method == HTTP_GET || x->request->method == HTTP_HEAD))
-        return api_url(call, "http");
-    return url_of_host(call, "http", x ? x->local : (struct str){ 0 });
+        return api_base_url(call, "http");
+    return build_base_url(call, "http", x ? x->local : (struct str){ 0 });
 }
 
-void error_body(enum err e, const struct form *form, struct buf *out)
+void write_error_body(enum err e, const struct form *form, struct buf *out)
 {
     const struct error_info *info = error_info(e);
-    struct json j = json_to(out);
+    struct json_writer j = json_writer_to(out);
 
-    json_object(&j);
+    json_begin_object(&j);
     json_name(&j, "message");
     json_text(&j, str_of(info->message));
     json_name(&j, "code");
     json_int(&j, info->code);
-    if (e == ERR_INVALID_FORM_BODY && form && form_failed(form)) {
+    if (e == ERR_INVALID_FORM_BODY && form && form_has_errors(form)) {
         json_name(&j, "errors");
-        form_write(form, &j);
+        write_form_errors_json(form, &j);
     }
-    json_object_end(&j);
+    json_end_object(&j);
 }
 
-static void note_schema(const struct schema *s, void *arg)
+static void add_schema_to_set(const struct schema *s, void *arg)
 {
     struct schema_set *set = arg;
 
@@ -265,14 +265,14 @@ static void note_schema(const struct schema *s, void *arg)
         set->list[set->count++] = s;
 }
 
-void schemas_gather(const struct domain *const *domains, struct schema_set *ret)
+void collect_schemas(const struct domain *const *domains, struct schema_set *ret)
 {
     for (const struct domain *const *d = domains; *d; d++) {
         for (const struct route *r = (*d)->routes; r && r->path; r++) {
             if (r->body)
-                schema_walk(r->body, note_schema, ret);
+                schema_visit_all(r->body, add_schema_to_set, ret);
             if (r->reply)
-                schema_walk(r->reply, note_schema, ret);
+                schema_visit_all(r->reply, add_schema_to_set, ret);
         }
     }
 }

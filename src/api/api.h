@@ -5,10 +5,10 @@
  * store/, model/ and cluster/. The caller of api_new passes the list of domains (route.h).
  *
  *   route.h, call.h   the interface between api/ and the domains: start here
- *   life.c            moves a call from stage to stage, with checks.c, attempt.c and answer.c
+ *   stages.c          moves a call from stage to stage, with checks.c and transaction_attempt.c
  *   auth/             tokens, banned addresses, password-hashing threads
  *   limits/           rate limits: counters, exchange between nodes, headers
- *   jobs/             internal calls (errand.h) and scheduled jobs (jobs.h)
+ *   jobs/             internal calls (internal_call.h) and scheduled jobs (jobs.h)
  *   files/            rows of uploaded files, and their deletion
  *   openapi/          the OpenAPI document and the reference, generated from the routes
  *   monitoring/       /metrics and probes, durations, traffic records
@@ -27,17 +27,17 @@
 
 struct cluster; /* cluster/cluster.h */
 struct fetcher;
-struct forgotten;
+struct revocation_record;
 struct loops;
-struct server;
+struct http_server;
 struct network;
-struct gateway; /* gateway/gateway.h; passed on only */
-struct traffic; /* traffic/traffic.h */
+struct gateway;      /* gateway/gateway.h; api/ only passes the pointer on */
+struct traffic_ring; /* traffic/traffic.h */
 struct workbench;
 
-/* Registration is open to: everyone; users with a code from the operator; users with such a code or
- * an invite to a guild; no one; everyone on this machine, and others with a code from the operator.
- */
+/* Who may register: everyone; users with a code from the operator; users with such a code or with
+ * an invite to a guild; nobody; everyone on this machine, and others with a code from the
+ * operator. */
 enum registration_mode {
     REGISTRATION_OPEN,
     REGISTRATION_INVITE,
@@ -50,29 +50,30 @@ enum registration_mode {
 struct api_events {
     void *arg;
     /* Publishes events, in commit order, on a thread of the store. */
-    void (*announce)(void *arg, const struct announcement *list);
-    /* Called when a credential is revoked, after the commit and before the response; token NULL:
-     * all tokens of the account. forgets: credentials whose lookup began at this count or later
-     * stay valid (auth_forgets). */
-    void (*forgotten)(void *arg, snowflake account, const unsigned char *token, uint64_t forgets);
+    void (*announce)(void *arg, const struct emitted_event *list);
+    /* Called after the commit and before the response when a credential is revoked. token NULL: all
+     * tokens of the account. Credentials whose lookup began at the count forgets
+     * (auth_revocation_count) or later stay valid. */
+    void (*credential_revoked)(void *arg, snowflake account, const unsigned char *token,
+                               uint64_t forgets);
     /* Called when addresses are banned, after the commit. */
-    void (*banned)(void *arg, const struct network *n);
+    void (*addresses_banned)(void *arg, const struct network *n);
     /* Called for each voice state that is created, changed or deleted, in commit order, on a thread
      * of the store. */
-    void (*voice_moved)(void *arg, const struct voice_fact *fact);
+    void (*voice_state_changed)(void *arg, const struct relay_voice_state *fact);
 };
 
 struct api_options {
     struct store *store;
     struct auth *auth;
-    struct limits_options limits;
+    struct rate_limit_options limits;
     const char *public_url;  /* "https://chat.example"; NULL: the Host that the client sent */
     const char *cors_origin; /* "*", an origin, or NULL for none */
     const char *version;
     int64_t application_flags; /* default flags of new applications */
     struct api_events events;
     struct cluster *cluster;   /* the other nodes on the database; NULL: none */
-    struct gateway *gateway;   /* for routes that ask about it; may be NULL */
+    struct gateway *gateway;   /* for routes that query the gateway; may be NULL */
     const char *data;          /* folder whose disk usage /metrics shows; NULL: none */
     const char *metrics_token; /* grants access to /metrics; NULL: local callers only */
     /* Appends metrics of other folders to /metrics. May be NULL. */
@@ -81,11 +82,12 @@ struct api_options {
     /* Fills the response to a GET that matches no route; false: not found. May be NULL. */
     bool (*page)(void *arg, struct call *call);
     void *page_arg;
-    struct traffic *traffic;     /* traffic recorder; may be NULL */
-    struct workbench *workbench; /* used by the console's routes; may be NULL */
-    bool private_endpoints;      /* outgoing requests may use loopback and private addresses */
-    bool private_for_local;      /* but for URLs from callers, only if the caller is local */
-    bool trusts_proxies;         /* the option trusted-proxies is set */
+    struct traffic_ring *traffic; /* traffic recorder; may be NULL */
+    struct workbench *workbench;  /* used by the console's routes; may be NULL */
+    bool private_endpoints;       /* outgoing requests may use loopback and private addresses */
+    bool private_for_local;       /* with private_endpoints: URLs from callers may do so only if the
+                                     caller is local */
+    bool trusts_proxies;          /* the option trusted-proxies is set */
     enum registration_mode registration;
     struct mailer *mailer; /* NULL: no mail is sent */
     /* Argon2id cost; lower in tests. */
@@ -96,74 +98,79 @@ struct api_options {
     int64_t quota, daily_quota;
 };
 
-/* domains and options must outlive the api. Aborts the process with a message if the route tables
- * contradict each other, which is a programming error. */
+/* Creates the API. domains and options must outlive it. Aborts the process with a message if the
+ * route tables contradict each other, which is a programming error. */
 struct api *api_new(const struct api_options *options, const struct domain *const *domains);
 void api_free(struct api *api);
 
-struct server_app api_app(struct api *api); /* net/http/server.h */
-/* Called when the loops run, before the server listens: starts jobs and other background work. */
+struct http_server_app api_app(struct api *api); /* net/http/server.h */
+/* Starts jobs and other background work. Call when the loops run, before the server listens. */
 void api_start(struct api *api, struct loops *loops);
-/* Send this node's rate-limit counts to other nodes; apply received counts. From any thread. */
-void api_tell_counts(struct api *api);
-void api_hear_counts(struct api *api, struct str message);
+/* Sends this node's rate-limit counts to other nodes, and applies the counts received from them.
+ * From any thread. */
+void api_publish_rate_counts(struct api *api);
+void api_receive_rate_counts(struct api *api, struct str message);
 /* Changes the rate limits; from any thread. */
-void api_set_limits(struct api *api, const struct limits_options *limits);
-void api_set_server(struct api *api, struct server *server);
-/* From now on /readyz fails. */
+void api_set_rate_limits(struct api *api, const struct rate_limit_options *limits);
+void api_set_server(struct api *api, struct http_server *server);
+/* Makes /readyz fail from now on. */
 void api_drain(struct api *api);
 /* Waits until no call is running. */
-void api_wait(struct api *api);
-/* Count as a running call: api_wait waits for work between two internal calls. From any thread. */
-void api_hold(struct api *api);
-void api_release(struct api *api);
-/* Called after api_wait, before the loops stop: cancels outgoing requests. */
+void api_wait_for_calls(struct api *api);
+/* Begin and end background work that api_wait_for_calls must wait for, as it does for running
+ * calls. From any thread. */
+void api_background_work_begin(struct api *api);
+void api_background_work_end(struct api *api);
+/* Cancels outgoing requests. Call after api_wait_for_calls, before the loops stop. */
 void api_stop(struct api *api);
 
-/* Applies a revocation or address ban of another node: drops the credential from the cache. */
-void api_forget(struct api *api, const struct forgotten *f);
+/* Applies a revocation or an address ban that another node has committed. */
+void api_apply_revocation(struct api *api, const struct revocation_record *f);
 
-/* For outgoing requests (net/client/client.h); on that loop's thread. */
-struct fetcher *api_fetcher(struct api *api, struct loop *loop);
+/* Returns the HTTP client of a loop (net/client/fetcher.h). Call on that loop's thread. */
+struct fetcher *api_fetcher_of_loop(struct api *api, struct loop *loop);
 
 const struct api_options *api_options(const struct api *api);
 const struct domain *const *api_domains(const struct api *api);
-/* Unique in this process, unlike the address of a freed api: a key for process-wide caches. */
-uint64_t api_number(const struct api *api);
+/* Returns a number that no other api of this process has had, unlike the address of a freed api: a
+ * key for process-wide caches. */
+uint64_t api_instance_number(const struct api *api);
 /* Injected faults; api/faults/faults.h. */
-struct faults *api_faults(const struct api *api);
-struct server *api_server(const struct api *api);
+struct injected_faults *api_faults(const struct api *api);
+struct http_server *api_server(const struct api *api);
 /* Durations of calls since api_start; api/monitoring/durations.h. */
-const struct durations *api_durations(const struct api *api);
-bool api_draining(const struct api *api);
+const struct call_durations *api_durations(const struct api *api);
+bool api_is_draining(const struct api *api);
 
-/* The base URL of this server for the caller's own use: scheme "http" or "ws". Without public-url
- * it contains the Host header of the call, so do not show it to other users. */
-struct str api_url(const struct call *call, const char *scheme);
-/* The base URL for links that other users see, such as files in events: without public-url it
- * contains the address that the caller connected to, whatever Host it sent. */
-struct str api_public_url(const struct call *call);
+/* Returns the base URL of this server for responses that only the caller sees; scheme: "http" or
+ * "ws". If public-url is not set, it contains the Host header of the call. */
+struct str api_base_url(const struct call *call, const char *scheme);
+/* Returns the base URL for links that other users see, such as files in events. If public-url is
+ * not set, it contains the address that the caller connected to, not its Host header. */
+struct str api_public_base_url(const struct call *call);
 
-/* True if the call comes from a program on this machine (net/this_machine.h). False for an internal
- * call, and if public-url or trusted-proxies is set, because a proxy may then forward calls of
- * others. */
+/* True if the call comes from a program on this machine (net/local_requests.h). False for an
+ * internal call, and if public-url or trusted-proxies is set, because a proxy may then forward
+ * calls of others. */
 bool api_call_is_local(const struct call *call);
-/* The registration mode for this caller; never REGISTRATION_LOCAL. */
-enum registration_mode api_registration(const struct call *call);
+/* Returns the registration mode for this caller; never REGISTRATION_LOCAL. */
+enum registration_mode api_registration_mode_for(const struct call *call);
 /* May an outgoing request use a private address in a URL from this caller? */
-bool api_may_call_private(const struct call *call);
+bool api_may_request_private_address(const struct call *call);
 
 /* Write the OpenAPI document and the reference (Markdown), generated from the routes. */
-void api_openapi(const struct domain *const *domains, const char *version, struct buf *out);
-void api_reference(const struct domain *const *domains, struct buf *out);
+void api_write_openapi(const struct domain *const *domains, const char *version, struct buf *out);
+void api_write_reference(const struct domain *const *domains, struct buf *out);
 
 /* Appends one metric in the Prometheus text format; kind is "counter" or "gauge". */
-void api_metric(struct buf *out, const char *name, const char *kind, const char *help, uint64_t v);
-/* The content type and the whole text of /metrics. From any thread. */
+void api_append_metric(struct buf *out, const char *name, const char *kind, const char *help,
+                       uint64_t v);
+/* The content type of /metrics; api_write_metrics writes the whole text, from any thread. */
 #define API_METRICS_TYPE "text/plain; version=0.0.4; charset=utf-8"
-void api_metrics(struct api *api, struct buf *out);
-/* Why the server is not ready, in two words as in /readyz; NULL: ready. From any thread. */
-const char *api_trouble(struct api *api);
+void api_write_metrics(struct api *api, struct buf *out);
+/* Returns why the server is not ready, in two words as in /readyz, or NULL if it is ready. From any
+ * thread. */
+const char *api_not_ready_reason(struct api *api);
 
 /* Routes that every server has: /healthz, /readyz, /metrics, /openapi.json. */
 extern const struct domain service_domain;

@@ -8,13 +8,13 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/mem.h"
-#include "model/events/facts.h"
-#include "model/text/old_versions.h"
-#include "model/permissions/rights.h"
+#include "model/events/event_routing.h"
+#include "model/text/old_api_encoding.h"
+#include "model/permissions/member_permissions.h"
 
-static size_t param_index(const struct call *call, const char *name)
+static size_t find_path_parameter(const struct call *call, const char *name)
 {
-    const struct call_run *run = run_of(call);
+    const struct call_context *run = call_context_of(call);
 
     for (size_t i = 0; i < run->match.count; i++)
         if (str_is(str_of(run->match.resolvers[i]->name), name))
@@ -23,92 +23,93 @@ static size_t param_index(const struct call *call, const char *name)
     return 0;
 }
 
-int call_version(const struct call *call)
+int call_api_version(const struct call *call)
 {
-    const struct call_run *run = run_of(call);
+    const struct call_context *run = call_context_of(call);
 
     return call->exchange ? run->match.version : VERSION_NEWEST;
 }
 
-snowflake call_id(const struct call *call, const char *name)
+snowflake call_path_id(const struct call *call, const char *name)
 {
-    return run_of(call)->ids[param_index(call, name)];
+    return call_context_of(call)->ids[find_path_parameter(call, name)];
 }
 
-struct str call_text(const struct call *call, const char *name)
+struct str call_path_text(const struct call *call, const char *name)
 {
-    return run_of(call)->match.params[param_index(call, name)];
+    return call_context_of(call)->match.params[find_path_parameter(call, name)];
 }
 
-static struct call_slot *call_slot(const struct call *call, const char *type)
+static struct call_stage_data *find_stage_data(const struct call *call, const char *type)
 {
-    struct call_slot *s = run_of(call)->slots;
+    struct call_stage_data *s = call_context_of(call)->slots;
 
     while (s && s->type != type && strcmp(s->type, type) != 0)
         s = s->next;
     return s;
 }
 
-void call_lend(struct call *call, const char *type, void *value)
+void call_pass_borrowed_data(struct call *call, const char *type, void *value)
 {
-    struct call_slot *s = call_slot(call, type);
+    struct call_stage_data *s = find_stage_data(call, type);
 
     if (!s) {
         s = arena_alloc(call->arena, sizeof *s);
-        *s = (struct call_slot){ .next = run_of(call)->slots, .type = type };
-        run_of(call)->slots = s;
+        *s = (struct call_stage_data){ .next = call_context_of(call)->slots, .type = type };
+        call_context_of(call)->slots = s;
     }
     s->value = value;
 }
 
-void *call_pass(struct call *call, const char *type, size_t size)
+void *call_pass_data(struct call *call, const char *type, size_t size)
 {
     void *value = arena_alloc(call->arena, size);
 
-    call_lend(call, type, value);
+    call_pass_borrowed_data(call, type, value);
     return value;
 }
 
-void *call_passed(const struct call *call, const char *type)
+void *call_passed_data(const struct call *call, const char *type)
 {
-    const struct call_slot *s = call_slot(call, type);
+    const struct call_stage_data *s = find_stage_data(call, type);
 
     return s ? s->value : NULL;
 }
 
-enum err call_text_id(struct call *call, const char *name, snowflake *ret)
+enum err call_parse_path_id(struct call *call, const char *name, snowflake *ret)
 {
-    const struct call_run *run = run_of(call);
-    size_t i = param_index(call, name);
-    struct place at = place_key(NULL, str_of(run->match.resolvers[i]->field));
+    const struct call_context *run = call_context_of(call);
+    size_t i = find_path_parameter(call, name);
+    struct json_path at = json_path_key(NULL, str_of(run->match.resolvers[i]->field));
 
     if (snowflake_parse(run->match.params[i], ret))
         return OK;
-    form_fail(&call->form, &at, FORM_NOT_SNOWFLAKE, STR_FMT(form_quote(run->match.params[i])));
+    form_add_error(&call->form, &at, FORM_NOT_SNOWFLAKE,
+                   STR_ARGS(form_quote_value(run->match.params[i])));
     return ERR_INVALID_FORM_BODY;
 }
 
-enum err call_reply_as(struct call *call, const struct type *type, const void *value)
+enum err call_reply_as_type(struct call *call, const struct type *type, const void *value)
 {
-    struct json j = json_to(&call->reply);
+    struct json_writer j = json_writer_to(&call->reply);
 
     schema_encode(&j, type, value);
     return OK;
 }
 
-struct json call_reply_json(struct call *call)
+struct json_writer call_reply_json_writer(struct call *call)
 {
-    return json_to(&call->reply);
+    return json_writer_to(&call->reply);
 }
 
 enum err call_reply(struct call *call, const void *value)
 {
-    return call_reply_as(call, call->route->reply, value);
+    return call_reply_as_type(call, call->route->reply, value);
 }
 
 enum err call_reply_text(struct call *call, struct str content_type, struct str text)
 {
-    run_of(call)->answer.type = content_type;
+    call_context_of(call)->response.type = content_type;
     buf_add_str(&call->reply, text);
     return OK;
 }
@@ -122,15 +123,15 @@ enum err call_reply_buf(struct call *call, struct str content_type, struct buf *
     return e;
 }
 
-enum err call_reply_shared(struct call *call, struct shared_text *text)
+enum err call_reply_shared_text(struct call *call, struct shared_text *text)
 {
-    run_of(call)->answer.shared = text;
+    call_context_of(call)->response.shared = text;
     return OK;
 }
 
-enum err call_reply_kept(struct call *call, struct str content_type, struct str bytes)
+enum err call_reply_static_bytes(struct call *call, struct str content_type, struct str bytes)
 {
-    struct call_answer *a = &run_of(call)->answer;
+    struct call_response *a = &call_context_of(call)->response;
 
     a->type = content_type;
     a->borrowed = bytes;
@@ -150,10 +151,10 @@ enum err call_open_blob(struct call *call, const char *name, int *ret_fd, int64_
     bool found = false;
     enum err e = OK;
 
-    if (blobs_are_inside(store)) {
-        if (blob_open_near(store, name, ret_fd, ret_size))
+    if (blobs_are_in_database(store)) {
+        if (blob_open_without_database(store, name, ret_fd, ret_size))
             return OK;
-        e = tx_expect_long(call->tx);
+        e = tx_require_background(call->tx);
     }
     if (!e)
         e = tx_one(call->tx, FIND_FILE, BIND(v_text(str_of(name))), &row, &found);
@@ -165,7 +166,7 @@ enum err call_open_blob(struct call *call, const char *name, int *ret_fd, int64_
 
 enum err call_reply_file(struct call *call, struct str content_type, int fd, int64_t size)
 {
-    struct call_answer *a = &run_of(call)->answer;
+    struct call_response *a = &call_context_of(call)->response;
 
     a->type = content_type;
     a->file = fd;
@@ -173,16 +174,16 @@ enum err call_reply_file(struct call *call, struct str content_type, int fd, int
     return OK;
 }
 
-enum err call_reply_range(struct call *call, struct str content_type, int fd, int64_t size)
+enum err call_reply_file_range(struct call *call, struct str content_type, int fd, int64_t size)
 {
-    struct str range = http_header(call->exchange->request, STR("Range"));
+    struct str range = http_find_header(call->exchange->request, STR("Range"));
     int64_t first, last;
-    int asked = range.p ? http_range(range, size, &first, &last) : 0;
+    int range_result = range.p ? http_parse_range(range, size, &first, &last) : 0;
 
     call_add_header(call, "Accept-Ranges", STR("bytes"));
-    if (asked == 0)
+    if (range_result == 0)
         return call_reply_file(call, content_type, fd, size);
-    if (asked > 0 && lseek(fd, first, SEEK_SET) == first) {
+    if (range_result > 0 && lseek(fd, first, SEEK_SET) == first) {
         call_set_status(call, 206);
         call_add_header(call, "Content-Range",
                         str_printf(call->arena, "bytes %lld-%lld/%lld", (long long)first,
@@ -193,18 +194,18 @@ enum err call_reply_range(struct call *call, struct str content_type, int fd, in
     call_add_header(call, "Content-Range",
                     str_printf(call->arena, "bytes */%lld", (long long)size));
     call_set_status(call, error_info(ERR_RANGE)->status);
-    error_body(ERR_RANGE, NULL, &call->reply);
+    write_error_body(ERR_RANGE, NULL, &call->reply);
     return OK;
 }
 
 void call_set_status(struct call *call, int status)
 {
-    run_of(call)->answer.status = status;
+    call_context_of(call)->response.status = status;
 }
 
 void call_add_header(struct call *call, const char *name, struct str value)
 {
-    struct buf *lines = &run_of(call)->answer.headers;
+    struct buf *lines = &call_context_of(call)->response.headers;
 
     buf_add_str(lines, str_of(name));
     buf_add_lit(lines, ": ");
@@ -212,116 +213,125 @@ void call_add_header(struct call *call, const char *name, struct str value)
     buf_add_lit(lines, "\r\n");
 }
 
-static uint64_t rights_withheld(const struct call *call)
+static uint64_t permissions_withheld_by_mfa(const struct call *call)
 {
-    return call->target.standing ? call->target.standing->withheld_here : 0;
+    return call->target.member_access ? call->target.member_access->withheld_here : 0;
 }
 
-enum err call_lacks(const struct call *call, uint64_t needs)
+enum err call_missing_permissions_error(const struct call *call, uint64_t needs)
 {
-    uint64_t missing = needs & ~call->target.rights;
+    uint64_t missing = needs & ~call->target.permissions;
 
-    return missing && !(missing & ~rights_withheld(call)) ? ERR_GUILD_MFA_REQUIRED
-                                                          : ERR_MISSING_PERMISSIONS;
+    return missing && !(missing & ~permissions_withheld_by_mfa(call)) ? ERR_GUILD_MFA_REQUIRED
+                                                                      : ERR_MISSING_PERMISSIONS;
 }
 
-enum err call_lacks_any(const struct call *call, uint64_t any)
+enum err call_missing_any_permission_error(const struct call *call, uint64_t any)
 {
-    return rights_refusal(rights_withheld(call), any);
+    return missing_permission_error(permissions_withheld_by_mfa(call), any);
 }
 
-enum err call_invalid(struct call *call, const char *field, const char *code, const char *message)
+enum err call_add_field_error(struct call *call, const char *field, const char *code,
+                              const char *message)
 {
-    struct place at = place_key(NULL, str_of(field));
+    struct json_path at = json_path_key(NULL, str_of(field));
 
-    form_fail(&call->form, field ? &at : NULL, code, "%s", message);
+    form_add_error(&call->form, field ? &at : NULL, code, "%s", message);
     return ERR_INVALID_FORM_BODY;
 }
 
-/* The gateway does not know the members of a private thread: the event contains them. */
-static void add_thread_people(struct call *call, struct announcement *a)
+/* Adds the members of a private thread to the event, because the gateway does not know them. */
+static void add_private_thread_members(struct call *call, struct emitted_event *a)
 {
-    struct list people = { 0 };
+    struct list members = { 0 };
 
-    run_of(call)->effects.announce_error = call->api->people(call->tx, a->to.channel_id, &people);
-    a->to.people = people.items;
-    a->to.people_count = people.count;
+    call_context_of(call)->effects.announce_error =
+        call->api->read_private_members(call->tx, a->to.channel_id, &members);
+    a->to.user_ids = members.items;
+    a->to.user_count = members.count;
 }
 
-static void add_announcement(struct call *call, struct announcement made)
+static void add_announcement(struct call *call, struct emitted_event made)
 {
-    struct announcement *a = arena_alloc(call->arena, sizeof *a);
-    struct call_effects *effects = &run_of(call)->effects;
+    struct emitted_event *a = arena_alloc(call->arena, sizeof *a);
+    struct call_effects *effects = &call_context_of(call)->effects;
 
     *a = made;
     /* Read the members now, so that a user who leaves later in this call still receives the
      * event. */
-    if (a->to.kind == SUBJECT_CHANNEL && call->api->people && !effects->announce_error)
-        effects->announce_error = call->api->people(call->tx, a->to.id, &a->people);
-    else if (a->to.thread_type && a->to.closed && call->api->people && !effects->announce_error)
-        add_thread_people(call, a);
+    if (a->to.kind == AUDIENCE_CHANNEL && call->api->read_private_members &&
+        !effects->announce_error)
+        effects->announce_error =
+            call->api->read_private_members(call->tx, a->to.id, &a->member_ids);
+    else if (a->to.thread_type && a->to.private_thread && call->api->read_private_members &&
+             !effects->announce_error)
+        add_private_thread_members(call, a);
     *effects->announced_end = a;
     effects->announced_end = &a->next;
 }
 
-static void announce_object(struct call *call, struct announcement a, const struct schema *schema,
-                            const void *object)
+static void add_object_announcement(struct call *call, struct emitted_event a,
+                                    const struct schema *schema, const void *object)
 {
     struct buf payload;
-    struct json j = json_to(&payload);
+    struct json_writer j = json_writer_to(&payload);
 
     buf_init(&payload, CALL_MAX_REPLY);
     schema_encode_object(&j, schema, object);
-    a.payload = buf_take(&payload, call->arena);
-    a.facts = facts_of(a.event, schema, object, call->arena);
+    a.payload = buf_move_to_arena(&payload, call->arena);
+    a.routing = event_routing_extract(a.event, schema, object, call->arena);
     add_announcement(call, a);
 }
 
-void call_emit(struct call *call, enum event event, struct subject to, const struct schema *schema,
+void call_emit(struct call *call, enum event event, struct audience to, const struct schema *schema,
                const void *object)
 {
-    announce_object(call, (struct announcement){ .event = event, .to = to }, schema, object);
+    add_object_announcement(call, (struct emitted_event){ .event = event, .to = to }, schema,
+                            object);
 }
 
-void call_emit_in(struct call *call, enum event event, snowflake user_id, snowflake guild_id,
-                  const struct schema *schema, const void *object)
+void call_emit_to_user_in_guild(struct call *call, enum event event, snowflake user_id,
+                                snowflake guild_id, const struct schema *schema, const void *object)
 {
-    announce_object(
-        call, (struct announcement){ .event = event, .to = to_user(user_id), .guild_id = guild_id },
-        schema, object);
+    add_object_announcement(call,
+                            (struct emitted_event){ .event = event,
+                                                    .to = audience_of_user(user_id),
+                                                    .guild_id = guild_id },
+                            schema, object);
 }
 
-void call_emit_text(struct call *call, enum event event, struct subject to, snowflake guild_id,
+void call_emit_json(struct call *call, enum event event, struct audience to, snowflake guild_id,
                     struct str json)
 {
-    assert(facts_kind(event) == FACTS_NONE);
-    add_announcement(call, (struct announcement){
+    assert(event_routing_kind(event) == ROUTING_NONE);
+    add_announcement(call, (struct emitted_event){
                                .event = event, .to = to, .payload = json, .guild_id = guild_id });
 }
 
-void call_emit_made(struct call *call, enum event event, struct subject to,
-                    const struct schema *schema, const void *object, struct str json)
+void call_emit_encoded_event(struct call *call, enum event event, struct audience to,
+                             const struct schema *schema, const void *object, struct str json)
 {
-    add_announcement(
-        call, (struct announcement){ .event = event,
-                                     .to = to,
-                                     .payload = json,
-                                     .facts = facts_of(event, schema, object, call->arena) });
+    add_announcement(call, (struct emitted_event){ .event = event,
+                                                   .to = to,
+                                                   .payload = json,
+                                                   .routing = event_routing_extract(
+                                                       event, schema, object, call->arena) });
 }
 
-/* The counter of a shared limit has no caller; the key identifies the resource. */
-static uint64_t count_major(const struct limit *limit, struct str key)
+/* Returns the resource key of a shared limit, whose counter has no caller; 0 for other limits. */
+static uint64_t limit_resource_key(const struct rate_limit *limit, struct str key)
 {
     return limit->shared ? hash_str(key) : 0;
 }
 
-/* The entry of this limit and key, else a free entry; NULL: none is free. */
-static struct call_counted *call_counted(struct call *call, const struct limit *limit, uint64_t key)
+/* Returns the entry of this limit and key, else a free entry, else NULL. */
+static struct call_limit_count *find_limit_count(struct call *call, const struct rate_limit *limit,
+                                                 uint64_t key)
 {
-    struct call_counted *room = NULL;
+    struct call_limit_count *room = NULL;
 
     for (size_t i = 0; i < CALL_MOST_COUNTED; i++) {
-        struct call_counted *c = &run_of(call)->counted[i];
+        struct call_limit_count *c = &call_context_of(call)->counted[i];
 
         if (c->limit == limit && c->key == key)
             return c;
@@ -331,59 +341,60 @@ static struct call_counted *call_counted(struct call *call, const struct limit *
     return room;
 }
 
-enum err call_count(struct call *call, const struct limit *limit, struct str key)
+enum err call_count_against_limit(struct call *call, const struct rate_limit *limit, struct str key)
 {
-    struct call_run *run = run_of(call);
-    struct call_counted *counted = call_counted(call, limit, hash_str(key));
+    struct call_context *run = call_context_of(call);
+    struct call_limit_count *counted = find_limit_count(call, limit, hash_str(key));
 
-    if (limits_off(call->api->limits) || (counted && counted->limit))
+    if (limits_are_off(call->api->limits) || (counted && counted->limit))
         return OK;
-    struct verdict v =
-        limits_count(call->api->limits, hash_str(key), true, limit, count_major(limit, key));
+    struct limit_result v = limits_count_call(call->api->limits, hash_str(key), true, limit,
+                                              limit_resource_key(limit, key));
     if (v.allowed) {
         if (counted)
-            *counted = (struct call_counted){ limit, hash_str(key) };
+            *counted = (struct call_limit_count){ limit, hash_str(key) };
         return OK;
     }
-    v.of = run->verdict.of;
-    v.limit = run->verdict.limit;
-    v.remaining = run->verdict.remaining;
-    run->verdict = v;
+    v.of = run->limit_result.of;
+    v.limit = run->limit_result.limit;
+    v.remaining = run->limit_result.remaining;
+    run->limit_result = v;
     return ERR_RATE_LIMITED;
 }
 
-void call_uncount(struct call *call, const struct limit *limit, struct str key)
+void call_revert_limit_count(struct call *call, const struct rate_limit *limit, struct str key)
 {
-    struct call_counted *counted = call_counted(call, limit, hash_str(key));
+    struct call_limit_count *counted = find_limit_count(call, limit, hash_str(key));
 
     if (counted)
-        *counted = (struct call_counted){ 0 };
-    if (!limits_off(call->api->limits))
-        limits_return(call->api->limits, hash_str(key), true, limit, count_major(limit, key));
+        *counted = (struct call_limit_count){ 0 };
+    if (!limits_are_off(call->api->limits))
+        limits_uncount_call(call->api->limits, hash_str(key), true, limit,
+                            limit_resource_key(limit, key));
 }
 
-enum err call_limit(struct call *call, const struct limit *limit, struct str key)
+enum err call_replace_route_limit(struct call *call, const struct rate_limit *limit, struct str key)
 {
-    struct call_run *run = run_of(call);
+    struct call_context *run = call_context_of(call);
 
-    if (limits_off(call->api->limits))
+    if (limits_are_off(call->api->limits))
         return OK;
-    run->verdict =
-        limits_count(call->api->limits, hash_str(key), true, limit, count_major(limit, key));
-    run->verdict.of = limit;
-    if (!run->verdict.allowed)
+    run->limit_result = limits_count_call(call->api->limits, hash_str(key), true, limit,
+                                          limit_resource_key(limit, key));
+    run->limit_result.of = limit;
+    if (!run->limit_result.allowed)
         return ERR_RATE_LIMITED;
-    /* Replace the headers of the route's limit, which are the only ones so far. */
-    buf_reset(&run->answer.headers);
-    limits_headers(&run->verdict, limit, &run->answer.headers);
+    /* Replace the headers of the route's limit; the call has no other headers yet. */
+    buf_reset(&run->response.headers);
+    write_rate_limit_headers(&run->limit_result, limit, &run->response.headers);
     return OK;
 }
 
-enum err call_wait(struct call *call, int64_t ms)
+enum err call_refuse_rate_limited(struct call *call, int64_t ms)
 {
-    struct call_run *run = run_of(call);
+    struct call_context *run = call_context_of(call);
 
-    run->verdict = (struct verdict){
+    run->limit_result = (struct limit_result){
         .limit = 1,
         .reset_at_ms = clock_ms() + ms,
         .reset_after_ms = ms,
@@ -391,72 +402,72 @@ enum err call_wait(struct call *call, int64_t ms)
     return ERR_RATE_LIMITED;
 }
 
-enum err call_wait_shared(struct call *call, int64_t ms)
+enum err call_refuse_shared_rate_limited(struct call *call, int64_t ms)
 {
-    enum err e = call_wait(call, ms);
+    enum err e = call_refuse_rate_limited(call, ms);
 
-    run_of(call)->verdict.shared = true;
+    call_context_of(call)->limit_result.shared = true;
     return e;
 }
 
-void call_note_voice(struct call *call, const struct voice_fact *fact)
+void call_record_voice_change(struct call *call, const struct relay_voice_state *fact)
 {
-    struct noted_voice *v = arena_alloc(call->arena, sizeof *v);
+    struct voice_change *v = arena_alloc(call->arena, sizeof *v);
 
     v->next = NULL;
-    v->fact = *fact;
-    *run_of(call)->effects.voices_end = v;
-    run_of(call)->effects.voices_end = &v->next;
+    v->state = *fact;
+    *call_context_of(call)->effects.voice_changes_end = v;
+    call_context_of(call)->effects.voice_changes_end = &v->next;
 }
 
-static struct forgotten *add_forgotten(struct call *call)
+static struct revocation_record *add_revocation(struct call *call)
 {
-    struct forgotten *f = arena_alloc(call->arena, sizeof *f);
+    struct revocation_record *f = arena_alloc(call->arena, sizeof *f);
 
-    f->next = run_of(call)->effects.forgotten;
-    run_of(call)->effects.forgotten = f;
+    f->next = call_context_of(call)->effects.revocations;
+    call_context_of(call)->effects.revocations = f;
     return f;
 }
 
-void call_forget_session(struct call *call, snowflake account, const unsigned char session[8])
+void call_revoke_session(struct call *call, snowflake account, const unsigned char session[8])
 {
-    struct forgotten *f = add_forgotten(call);
+    struct revocation_record *f = add_revocation(call);
 
     f->account = account;
     f->one = true;
     memcpy(f->session, session, sizeof f->session);
 }
 
-void call_forget_account(struct call *call, snowflake id)
+void call_revoke_account_tokens(struct call *call, snowflake id)
 {
-    add_forgotten(call)->account = id;
+    add_revocation(call)->account = id;
 }
 
-void call_forget_grants(struct call *call, snowflake id)
+void call_revoke_oauth2_tokens(struct call *call, snowflake id)
 {
-    struct forgotten *f = add_forgotten(call);
+    struct revocation_record *f = add_revocation(call);
 
     f->account = id;
-    f->of_apps = true;
+    f->applications_only = true;
 }
 
-enum err call_looked(struct call *call)
+enum err call_read_nothing(struct call *call)
 {
     (void)call;
     return OK;
 }
 
-void call_forget_application(struct call *call, snowflake id)
+void call_revoke_application_tokens(struct call *call, snowflake id)
 {
-    struct forgotten *f = add_forgotten(call);
+    struct revocation_record *f = add_revocation(call);
 
     f->application = id;
-    f->of_apps = true;
+    f->applications_only = true;
 }
 
 void call_ban_addresses(struct call *call, const struct network *n, bool banned)
 {
-    struct forgotten *f = add_forgotten(call);
+    struct revocation_record *f = add_revocation(call);
 
     f->addresses = banned ? ADDRESSES_BANNED : ADDRESSES_LIFTED;
     f->network = *n;

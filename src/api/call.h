@@ -21,24 +21,24 @@ enum {
 /* Refresh tokens are stored like the others, but no call is authenticated with one. */
 enum caller_kind { CALLER_USER = 1, CALLER_BOT, CALLER_BEARER, CALLER_REFRESH };
 
-/* The account that the credential belongs to. */
+/* The account of the credential that authenticated the call. */
 struct caller {
-    snowflake id;             /* of the user or bot account */
-    snowflake application_id; /* bots and OAuth2 tokens; else 0 */
+    snowflake id;             /* id of the user or bot account */
+    snowflake application_id; /* set for bots and OAuth2 tokens; else 0 */
     unsigned char session[8]; /* session id in the token */
     int64_t expires_at;       /* microseconds; 0: never */
-    uint64_t scopes;          /* bearers: bits of auth_scope */
+    uint64_t scopes;          /* OAuth2 tokens: bits of auth_scope_bit */
     enum caller_kind kind;
     bool disabled, deleting;
 };
 
-/* The objects that the path's resolvers have read. Structs: platform/ and model/. */
-struct target {
+/* The objects that the path's resolvers have read; their structs are in platform/ and model/. */
+struct path_objects {
     struct user *user;
     struct guild *guild;
-    struct standing *standing; /* of the caller in the guild of the path */
+    struct member_access *member_access; /* access of the caller in the guild of the path */
     struct channel *channel;
-    uint64_t rights; /* permissions of the caller in the channel, else in the guild */
+    uint64_t permissions; /* permissions of the caller in the channel, else in the guild */
     struct role *role;
     struct emoji *emoji;
     struct member *member;
@@ -57,11 +57,11 @@ struct exchange;  /* net/http/server.h */
 struct loop;      /* net/loop.h */
 struct multipart; /* net/http/multipart.h */
 struct shared_text;
-struct voice_fact;
+struct relay_voice_state;
 
-/* The stages of a call, in order. life.c moves a call from one stage to the next. A stage that
+/* The stages of a call, in order. stages.c moves a call from one stage to the next. A stage that
  * the route does not need is skipped. An error in any stage ends the call with an error response,
- * which is written on the loop. An internal call (errand.h) begins with DECODE and sends no
+ * which is written on the loop. An internal call (internal_call.h) begins with DECODE and sends no
  * response.
  *
  *   stage       runs on           what it does, and what it may use
@@ -70,194 +70,206 @@ struct voice_fact;
  *                                 is not cached. A long body is read after this stage, and the
  *                                 credential is then checked again
  *   HEAD        read tx           service routes: resolvers and admit, before a long body is read
- *   RECALL      read tx           a body that before_decode recognises: resolvers, permissions,
- *                                 admit, then call->look writes the response, or returns
- *                                 call_look_again, which continues with DECODE
+ *   KNOWN_BODY  read tx           a body that before_decode recognises: resolvers, permissions,
+ *                                 admit, then call->read writes the response, or returns
+ *                                 call_restart_at_read, which continues with DECODE
  *   DECODE      loop, or pool     decodes query and body into structs; on the pool if they are long
  *   (prepare)   loop              route->prepare checks the body and may request the four stages
  *                                 below; no transaction
- *   LOOK        read tx           resolvers, permissions, admit, then call->look, which may set or
+ *   READ        read tx           resolvers, permissions, admit, then call->read, which may set or
  *                                 clear await, hash and compute
  *   AWAIT       loop              call->await sends a request to another server and returns; no
  *                                 transaction is open. call_resume continues, once, on this loop
  *   HASH        password threads  call->hash; uses memory of the call only
- *   COMPUTE     pool              call->compute; memory of the call, files (call_keep_blob)
+ *   COMPUTE     pool              call->compute; memory of the call, files (call_write_blob)
  *   HANDLE      route's tx        resolvers, permissions, admit, the result of DECODE, then
- *                                 route->handle; may run again, and call_look_again returns to
- *                                 LOOK. Events are published after the commit
+ *                                 route->handle; may run again, and call_restart_at_read returns to
+ *                                 READ. Events are published after the commit
  *   (after)     loop              call->after, if the handler has set it; then the response */
 enum call_stage {
     STAGE_CREDENTIAL,
     STAGE_HEAD,
-    STAGE_RECALL,
+    STAGE_KNOWN_BODY,
     STAGE_DECODE,
-    STAGE_LOOK,
+    STAGE_READ,
     STAGE_AWAIT,
     STAGE_HASH,
     STAGE_COMPUTE,
     STAGE_HANDLE
 };
 
-/* The part of a call that handlers see. struct call_run (internal.h) contains the rest. */
+/* The part of a call that handlers see. struct call_context (internal.h) contains the rest. */
 struct call {
     struct api *api;
     const struct route *route;
     struct arena *arena;
-    struct exchange *exchange;     /* NULL: internal call (errand.h) */
+    struct exchange *exchange;     /* NULL: internal call (internal_call.h) */
     const struct multipart *parts; /* multipart parts; NULL: none */
     struct loop *loop;             /* the event loop of the call */
     struct tx *tx;                 /* set in transactions only, else NULL */
 
     const struct caller *caller; /* NULL: anonymous caller */
     struct str token;            /* the credential without its scheme ("Bot", "Bearer") */
-    struct target target;
+    struct path_objects target;
     const void *query, *body;
-    enum err decoded; /* error of the query or body; path errors come first; prepare may set it */
+    enum err decoded; /* error of the query or body; prepare may set it */
     struct form form; /* validation errors of the body, by field */
     struct buf reply; /* response body so far */
 
     /* Stages that prepare may request; see enum call_stage. */
-    enum err (*look)(struct call *call);
+    enum err (*read)(struct call *call);
     void (*await)(struct call *call);
     enum err (*hash)(struct call *call);
     enum err (*compute)(struct call *call);
-    /* A handler may set it: called after the commit. */
+    /* Called after the commit, if the handler has set it. */
     void (*after)(struct call *call);
     snowflake files_of; /* account whose upload quota counts; 0: the caller's */
-    bool decides;       /* prepare sets it on APPEND routes: use STORE_WRITE */
-    bool alone;         /* prepare sets it on APPEND routes: not in a batch */
+    bool decides;       /* APPEND routes, set by prepare: use STORE_WRITE */
+    bool alone;         /* APPEND routes, set by prepare: do not run in a batch */
 };
 
-/* A stage passes structs to later stages, each identified by its tag. call_pass allocates one,
- * zeroed, and replaces the one with the same tag; call_passed returns it, or NULL if there is none.
+/* A stage passes structs to later stages, each identified by its tag. call_pass_data allocates one,
+ * zeroed, and replaces the one with the same tag; call_passed_data returns it, or NULL if there is
+ * none.
  *
- *     struct login_attempt *a = call_pass(call, "login_attempt", sizeof *a);
- *     const struct login_attempt *a = call_passed(call, "login_attempt"); */
-void *call_pass(struct call *call, const char *type, size_t size);
-void *call_passed(const struct call *call, const char *type);
+ *     struct login_attempt *a = call_pass_data(call, "login_attempt", sizeof *a);
+ *     const struct login_attempt *a = call_passed_data(call, "login_attempt"); */
+void *call_pass_data(struct call *call, const char *type, size_t size);
+void *call_passed_data(const struct call *call, const char *type);
 
 /* Continues a call that is in AWAIT, or ends it with an error. The call may be freed when this
  * returns. */
 void call_resume(struct call *call, enum err e);
 
-/* A handler returns this if the rows have changed since look read them: the transaction is rolled
- * back, and the call returns to LOOK, up to eight times. In RECALL: continues with DECODE. */
-enum err call_look_again(struct call *call);
+/* Returned by a handler if the rows have changed since call->read read them: the transaction is
+ * rolled back, and the call returns to the READ stage, up to eight times. In the KNOWN_BODY stage
+ * the call continues with DECODE. */
+enum err call_restart_at_read(struct call *call);
 
-/* The id in the path, by the name of its resolver. */
-snowflake call_id(const struct call *call, const char *name);
-struct str call_text(const struct call *call, const char *name);
-/* The API version in the path: 6 to 10; 10 if the path has none. */
-int call_version(const struct call *call);
-/* For a text parameter that is an id or a keyword such as "@me": parses the id. */
-enum err call_text_id(struct call *call, const char *name, snowflake *ret);
+/* Returns the id of a path parameter, by the name of its resolver. */
+snowflake call_path_id(const struct call *call, const char *name);
+struct str call_path_text(const struct call *call, const char *name);
+/* Returns the API version in the path, 6 to 10; 10 if the path has none. */
+int call_api_version(const struct call *call);
+/* Parses the id in a text parameter that may also be a keyword such as "@me". */
+enum err call_parse_path_id(struct call *call, const char *name, snowflake *ret);
 
-/* The account id or address hash that background reads are scheduled by; 0: none. */
-uint64_t call_owner(const struct call *call);
-/* True if prefetch has run for the whole batch of APPEND calls. */
+/* Returns the account id or address hash by which background reads are scheduled; 0: none. */
+uint64_t call_scheduling_key(const struct call *call);
+/* Returns true if prefetch has run for the whole batch of APPEND calls. */
 bool call_was_prefetched(const struct call *call);
 
-/* A call->look that does nothing: LOOK only resolves the path and checks permissions. */
-enum err call_looked(struct call *call);
+/* A call->read that reads nothing: the READ stage only resolves the path and checks permissions. */
+enum err call_read_nothing(struct call *call);
 
 /* Responds with an object of the type route->reply. */
 enum err call_reply(struct call *call, const void *value);
 /* Returns a JSON writer for the body, for responses assembled from JSON pieces. */
-struct json call_reply_json(struct call *call);
+struct json_writer call_reply_json_writer(struct call *call);
 /* Responds with an object of another type, such as an error with its own schema. */
-enum err call_reply_as(struct call *call, const struct type *type, const void *value);
+enum err call_reply_as_type(struct call *call, const struct type *type, const void *value);
 /* Responds with text of another content type. */
 enum err call_reply_text(struct call *call, struct str content_type, struct str text);
-/* As call_reply_text, from a buffer, which is cleared. */
+/* Responds with the text of a buffer of another content type, and clears the buffer. */
 enum err call_reply_buf(struct call *call, struct str content_type, struct buf *text);
 /* Responds with JSON that is shared with a cache; takes over the caller's reference. */
-enum err call_reply_shared(struct call *call, struct shared_text *text);
+enum err call_reply_shared_text(struct call *call, struct shared_text *text);
 /* Responds with bytes that outlive the call; they are not compressed again. */
-enum err call_reply_kept(struct call *call, struct str content_type, struct str bytes);
+enum err call_reply_static_bytes(struct call *call, struct str content_type, struct str bytes);
 enum err call_reply_file(struct call *call, struct str content_type, int fd, int64_t size);
 /* Opens a blob inside a transaction. On a loop, a blob that must first be read from the database is
  * not opened: the returned error makes the store restart the read in the background. */
 enum err call_open_blob(struct call *call, const char *name, int *ret_fd, int64_t *ret_size);
-/* As call_reply_file, but with the part that a Range header requests: 206, or 416. */
-enum err call_reply_range(struct call *call, struct str content_type, int fd, int64_t size);
+/* Responds with the part of a file that the Range header requests (206), with the whole file, or
+ * with 416. */
+enum err call_reply_file_range(struct call *call, struct str content_type, int fd, int64_t size);
 /* Sets a status other than that of the route, such as 201 for a new object. */
 void call_set_status(struct call *call, int status);
 /* Adds one response header. */
 void call_add_header(struct call *call, const char *name, struct str value);
 
-/* The error for a caller who lacks permissions in the guild or channel of the path: all of `needs`
- * or one of `any` is required. ERR_GUILD_MFA_REQUIRED if only the missing second factor withholds
- * them, else ERR_MISSING_PERMISSIONS. */
-enum err call_lacks(const struct call *call, uint64_t needs);
-enum err call_lacks_any(const struct call *call, uint64_t any);
+/* Return the error for a caller who lacks permissions in the guild or channel of the path: all of
+ * `needs` or one of `any` is required. ERR_GUILD_MFA_REQUIRED if only the missing second factor
+ * withholds them, else ERR_MISSING_PERMISSIONS. */
+enum err call_missing_permissions_error(const struct call *call, uint64_t needs);
+enum err call_missing_any_permission_error(const struct call *call, uint64_t any);
 
 /* Adds a validation error for one field; several calls collect their errors in one response. */
-enum err call_invalid(struct call *call, const char *field, const char *code, const char *message);
+enum err call_add_field_error(struct call *call, const char *field, const char *code,
+                              const char *message);
 
 /* Emits an event. It is published after the commit. */
-void call_emit(struct call *call, enum event event, struct subject to, const struct schema *schema,
+void call_emit(struct call *call, enum event event, struct audience to, const struct schema *schema,
                const void *object);
 /* Emits an event to an account, about a guild: a sharded bot receives it on the guild's shard. */
-void call_emit_in(struct call *call, enum event event, snowflake user_id, snowflake guild_id,
-                  const struct schema *schema, const void *object);
+void call_emit_to_user_in_guild(struct call *call, enum event event, snowflake user_id,
+                                snowflake guild_id, const struct schema *schema,
+                                const void *object);
 /* Emits an event whose payload is already JSON in the call's arena; only for events without facts
- * (facts.h). guild_id: the guild whose shard of a bot receives an event to an account, or 0. */
-void call_emit_text(struct call *call, enum event event, struct subject to, snowflake guild_id,
+ * (facts.h). guild_id: guild whose shard of a bot receives the event if it goes to an account, or
+ * 0. */
+void call_emit_json(struct call *call, enum event event, struct audience to, snowflake guild_id,
                     struct str json);
 
 /* Emits an event whose JSON was written in an earlier stage because it is long. */
-void call_emit_made(struct call *call, enum event event, struct subject to,
-                    const struct schema *schema, const void *object, struct str json);
+void call_emit_encoded_event(struct call *call, enum event event, struct audience to,
+                             const struct schema *schema, const void *object, struct str json);
 
 /* Publishes the events of a call that wrote nothing, because no commit publishes them. Only
  * sessions of this node receive them. */
-void call_publish(const struct call *call);
+void call_publish_events(const struct call *call);
 
-/* Passes a change of a voice state to the voice relay after the commit, in commit order and before
- * the events are published. */
-void call_note_voice(struct call *call, const struct voice_fact *fact);
+/* Passes a change of a voice state to the voice relay after the commit, in commit order, before the
+ * events are published. */
+void call_record_voice_change(struct call *call, const struct relay_voice_state *fact);
 
-/* Counts this call once against a rate limit with a key of the handler (such as a login name), in
- * addition to the route's limit. ERR_RATE_LIMITED if it is exceeded: Retry-After then belongs to
- * this limit, X-RateLimit-Remaining to the route's. */
-enum err call_count(struct call *call, const struct limit *limit, struct str key);
-/* Counts the call against a limit that replaces the route's: the rate-limit headers describe it.
- * Only before the transaction. */
-enum err call_limit(struct call *call, const struct limit *limit, struct str key);
-/* Reverts call_count. */
-void call_uncount(struct call *call, const struct limit *limit, struct str key);
+/* Counts this call once against a rate limit with a key of the handler, such as a login name, in
+ * addition to the route's limit. ERR_RATE_LIMITED if it is exceeded; Retry-After then describes
+ * this limit, X-RateLimit-Remaining the route's. */
+enum err call_count_against_limit(struct call *call, const struct rate_limit *limit,
+                                  struct str key);
+/* Counts the call against a limit that replaces the route's in the rate-limit headers. Call before
+ * the transaction. */
+enum err call_replace_route_limit(struct call *call, const struct rate_limit *limit,
+                                  struct str key);
+/* Reverts call_count_against_limit. */
+void call_revert_limit_count(struct call *call, const struct rate_limit *limit, struct str key);
 
 /* Refuses the call with ERR_RATE_LIMITED and this Retry-After. */
-enum err call_wait(struct call *call, int64_t ms);
-/* As call_wait, with the scope "shared": the limit applies to all callers. */
-enum err call_wait_shared(struct call *call, int64_t ms);
+enum err call_refuse_rate_limited(struct call *call, int64_t ms);
+/* Refuses the call like call_refuse_rate_limited, with the scope "shared": the limit applies to all
+ * callers. */
+enum err call_refuse_shared_rate_limited(struct call *call, int64_t ms);
 
-/* Writes a blob, in COMPUTE; it is deleted if the call fails. id and name must be new. Its bytes
- * count for call->files_of, else for the caller: ERR_UPLOAD_QUOTA in the transaction if too
- * many. */
-enum err call_keep_blob(struct call *call, snowflake id, const char *name, struct str bytes);
-/* In the transaction: deletes the blob after the commit. OK if the blob does not exist. */
-enum err call_drop_blob(struct call *call, const char *name);
-/* Tells the call that its transaction has marked rows of `files` as deleted. */
-void call_dropped_blobs(struct call *call);
+/* Writes a blob in the COMPUTE stage; the blob is deleted if the call fails. id and name must be
+ * new. The bytes count against the quota of call->files_of, else of the caller: ERR_UPLOAD_QUOTA in
+ * the transaction if it is exceeded. */
+enum err call_write_blob(struct call *call, snowflake id, const char *name, struct str bytes);
+/* In the transaction: marks the blob, so that it is deleted after the commit. OK if the blob does
+ * not exist. */
+enum err call_delete_blob(struct call *call, const char *name);
+/* Records that the transaction has marked rows of `files` as deleted, so that their blobs are
+ * deleted after the commit. */
+void call_schedule_file_removal(struct call *call);
 
-/* Remove one credential of an account, or all, from the credential cache after the commit. */
-void call_forget_session(struct call *call, snowflake account, const unsigned char session[8]);
-void call_forget_account(struct call *call, snowflake id);
-/* Removes the OAuth2 tokens of the account from the cache; its own sessions stay. */
-void call_forget_grants(struct call *call, snowflake id);
-/* Removes all tokens of an application from the cache: its bot's and those of all accounts. */
-void call_forget_application(struct call *call, snowflake id);
-/* After the commit every node refuses these addresses and closes their sessions (banned), or
- * accepts them again (not banned). */
+/* Remove one or all credentials of an account from the credential cache after the commit. */
+void call_revoke_session(struct call *call, snowflake account, const unsigned char session[8]);
+void call_revoke_account_tokens(struct call *call, snowflake id);
+/* Removes the account's OAuth2 tokens from the cache after the commit, but not its own sessions. */
+void call_revoke_oauth2_tokens(struct call *call, snowflake id);
+/* Removes all tokens of an application from the cache after the commit: its bot's and those of all
+ * accounts. */
+void call_revoke_application_tokens(struct call *call, snowflake id);
+/* Makes every node refuse these addresses and close their sessions after the commit; banned false:
+ * accept them again. */
 struct network;
 void call_ban_addresses(struct call *call, const struct network *n, bool banned);
 
-/* --- refusals.c ------------------------------------------------------------------------ */
+/* --- refusal_log.c --------------------------------------------------------------------- */
 
 enum refusal_kind { REFUSED_PASSWORD, REFUSED_TOO_MANY };
 
 /* Logs a refused call with the client's address, rate-limited; from any thread. */
-void call_note_refusal(const struct call *call, enum refusal_kind kind);
+void call_log_refusal(const struct call *call, enum refusal_kind kind);
 
 #endif

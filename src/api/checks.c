@@ -7,13 +7,14 @@
 #include "base/hash.h"
 #include "base/utf8.h"
 
-static uint64_t caller_address(const struct call_run *run)
+static uint64_t caller_address_hash(const struct call_context *run)
 {
     return run->call.exchange->address;
 }
 
-/* Hash of the major parameters: guild, channel, webhook and its token. Each has its own bucket. */
-static uint64_t major_parameter(const struct call_run *run)
+/* Returns a hash of the path's major parameters (guild, channel, webhook and its token), each of
+ * which has its own rate-limit bucket. */
+static uint64_t hash_major_parameters(const struct call_context *run)
 {
     uint64_t major = 0;
 
@@ -28,65 +29,67 @@ static uint64_t major_parameter(const struct call_run *run)
     return major;
 }
 
-/* OAuth2 apps have their own counters, separate from those of the account. */
-static uint64_t caller_key(const struct caller *c)
+/* Returns the rate-limit key of a caller. OAuth2 apps are counted separately from the account
+ * itself. */
+static uint64_t rate_limit_key_of_caller(const struct caller *c)
 {
     return c->kind == CALLER_BEARER ? hash_u64(c->id ^ hash_u64(c->application_id)) : c->id;
 }
 
-/* Service routes send no rate-limit headers until the limit is exceeded, because probes and
- * browsers do not read them. */
-static enum err check_service_limit(struct call_run *run)
+/* Counts a call of a service route. These routes send rate-limit headers only when the limit is
+ * exceeded, because probes and browsers do not read them. */
+static enum err check_service_limit(struct call_context *run)
 {
-    run->verdict =
-        limits_count(run->call.api->limits, caller_address(run), true, run->match.limit, 0);
-    return run->verdict.allowed ? OK : ERR_RATE_LIMITED;
+    run->limit_result = limits_count_call(run->call.api->limits, caller_address_hash(run), true,
+                                          run->match.limit, 0);
+    return run->limit_result.allowed ? OK : ERR_RATE_LIMITED;
 }
 
-void add_limit_lines(struct call_run *run)
+void add_rate_limit_headers(struct call_context *run)
 {
-    if (!limits_off(run->call.api->limits) && !run->call.route->service)
-        limits_headers(&run->verdict, run->match.limit, &run->answer.headers);
+    if (!limits_are_off(run->call.api->limits) && !run->call.route->service)
+        write_rate_limit_headers(&run->limit_result, run->match.limit, &run->response.headers);
 }
 
-static enum err check_limits(struct call_run *run)
+static enum err check_rate_limits(struct call_context *run)
 {
     struct call *call = &run->call;
-    struct limits *limits = call->api->limits;
+    struct rate_limit_counters *limits = call->api->limits;
 
-    if (limits_off(limits))
+    if (limits_are_off(limits))
         return OK;
     if (call->route->service)
         return check_service_limit(run);
 
     bool anonymous = !call->caller;
-    uint64_t who = anonymous ? caller_address(run) : caller_key(call->caller);
+    uint64_t key = anonymous ? caller_address_hash(run) : rate_limit_key_of_caller(call->caller);
     if (!call->route->no_global_limit) {
-        run->verdict = limits_count_global(limits, who, anonymous);
-        if (!run->verdict.allowed)
+        run->limit_result = limits_count_global_call(limits, key, anonymous);
+        if (!run->limit_result.allowed)
             return ERR_RATE_LIMITED;
     }
     if (run->match.limit->by_address) {
         anonymous = true;
-        who = caller_address(run);
+        key = caller_address_hash(run);
     }
-    run->verdict = limits_count(limits, who, anonymous, run->match.limit, major_parameter(run));
-    if (!run->verdict.allowed)
+    run->limit_result =
+        limits_count_call(limits, key, anonymous, run->match.limit, hash_major_parameters(run));
+    if (!run->limit_result.allowed)
         return ERR_RATE_LIMITED;
-    add_limit_lines(run);
+    add_rate_limit_headers(run);
     return OK;
 }
 
-/* Service routes are not refused to banned addresses: probes and /metrics serve the operator. */
-static enum err check_address(const struct call *call)
+/* Refuses banned addresses, except on service routes: probes and /metrics serve the operator. */
+static enum err check_address_ban(const struct call *call)
 {
-    bool banned =
-        !call->route->service && auth_bans_address(call->api->options.auth, call->exchange->remote);
+    bool banned = !call->route->service &&
+                  auth_is_address_banned(call->api->options.auth, call->exchange->remote);
 
     return banned ? ERR_ADDRESS_BANNED : OK;
 }
 
-static enum err check_kind(const struct call *call)
+static enum err check_caller_kind(const struct call *call)
 {
     const struct caller *c = call->caller;
     unsigned auth = call->route->auth;
@@ -96,7 +99,7 @@ static enum err check_kind(const struct call *call)
     if (c->kind == CALLER_BEARER) {
         if (!(auth & AUTH_BEARER))
             return ERR_UNAUTHORIZED;
-        if (!call->route->scope || c->scopes & auth_scope(str_of(call->route->scope)))
+        if (!call->route->scope || c->scopes & auth_scope_bit(str_of(call->route->scope)))
             return OK;
         return ERR_MISSING_SCOPE;
     }
@@ -110,7 +113,7 @@ static enum err check_kind(const struct call *call)
 }
 
 /* Parses ids such as {user.id}; an error is reported on the field "user_id". */
-static enum err parse_params(struct call_run *run)
+static enum err parse_path_parameters(struct call_context *run)
 {
     struct call *call = &run->call;
 
@@ -120,63 +123,64 @@ static enum err parse_params(struct call_run *run)
         const struct resolver *r = run->match.resolvers[i];
         struct str text = run->match.params[i];
 
-        if (!utf8_valid(text) || memchr(text.p, '\0', text.n)) {
-            struct place at = place_key(NULL, str_of(r->field));
-            form_fail(&call->form, &at, FORM_NOT_STRING, 0, "");
+        if (!utf8_is_valid(text) || memchr(text.p, '\0', text.n)) {
+            struct json_path at = json_path_key(NULL, str_of(r->field));
+            form_add_error(&call->form, &at, FORM_NOT_STRING, 0, "");
         } else if (r->is_text) {
             continue;
         } else if (r->me && call->caller && str_is(text, "@me")) {
             run->ids[i] = call->caller->id;
         } else if (!snowflake_parse(text, &run->ids[i])) {
-            struct place at = place_key(NULL, str_of(r->field));
-            form_fail(&call->form, &at, FORM_NOT_SNOWFLAKE, STR_FMT(text));
+            struct json_path at = json_path_key(NULL, str_of(r->field));
+            form_add_error(&call->form, &at, FORM_NOT_SNOWFLAKE, STR_ARGS(text));
         }
     }
-    return form_failed(&call->form) ? ERR_INVALID_FORM_BODY : OK;
+    return form_has_errors(&call->form) ? ERR_INVALID_FORM_BODY : OK;
 }
 
-/* The JSON or form text of the body, without uploaded files. */
-static struct str body_text(const struct call *call)
+/* Returns the JSON or form text of the body, without uploaded files. */
+static struct str find_body_text(const struct call *call)
 {
     const struct exchange *x = call->exchange;
-    const struct part *payload = x->parts ? multipart_find(x->parts, STR("payload_json")) : NULL;
+    const struct multipart_part *payload =
+        x->parts ? multipart_find_part(x->parts, STR("payload_json")) : NULL;
 
     return payload ? buf_str(&payload->data) : x->parts ? STR("") : x->body;
 }
 
 enum { LONGEST_PARTS = 1024 * 1024 };
 
-/* The parts without a filename as one JSON object of strings; of duplicate names the first
- * counts. */
-static struct str parts_text(const struct call *call)
+/* Returns the parts without a filename as one JSON object of strings; of parts with the same name
+ * the first counts. */
+static struct str parts_to_json(const struct call *call)
 {
     const struct multipart *parts = call->exchange->parts;
     struct buf out;
-    struct json j = json_to(&out);
+    struct json_writer j = json_writer_to(&out);
 
     buf_init(&out, LONGEST_PARTS);
-    json_object(&j);
-    for (size_t i = 0; i < multipart_count(parts); i++) {
-        const struct part *p = multipart_at(parts, i);
+    json_begin_object(&j);
+    for (size_t i = 0; i < multipart_part_count(parts); i++) {
+        const struct multipart_part *p = multipart_part_at(parts, i);
 
-        if (p->filename || multipart_find(parts, str_of(p->name)) != p ||
-            !utf8_valid(buf_str(&p->data)))
+        if (p->filename || multipart_find_part(parts, str_of(p->name)) != p ||
+            !utf8_is_valid(buf_str(&p->data)))
             continue;
-        json_key_text(&j, str_of(p->name));
+        json_escaped_key(&j, str_of(p->name));
         json_text(&j, buf_str(&p->data));
     }
-    json_object_end(&j);
-    return buf_take(&out, call->arena);
+    json_end_object(&j);
+    return buf_move_to_arena(&out, call->arena);
 }
 
 /* Finds the value of payload_json in a urlencoded form. */
-static bool form_payload(const struct call *call, struct str form, struct str *ret)
+static bool find_payload_json(const struct call *call, struct str form, struct str *ret)
 {
     while (form.n) {
         struct str value = str_cut(&form, '&'), name = str_cut(&value, '=');
 
         if (str_is(name, "payload_json"))
-            return str_unescape(call->arena, value, true, ret) && utf8_valid(*ret);
+            return str_percent_decode(call->arena, value, true, ret) && utf8_is_valid(*ret);
     }
     return false;
 }
@@ -186,29 +190,29 @@ static enum err decode_form(struct call *call, struct str form)
     const struct route *r = call->route;
     struct str json;
 
-    if (r->body_kinds & BODY_MULTIPART && form_payload(call, form, &json))
+    if (r->body_kinds & BODY_MULTIPART && find_payload_json(call, form, &json))
         return schema_decode(r->body, json, &call->form, (void **)&call->body);
     return schema_decode_query(r->body->schema, form, &call->form, (void **)&call->body);
 }
 
-/* The parts without a filename as a urlencoded form. */
-static struct str parts_form(const struct call *call)
+/* Returns the parts without a filename as a urlencoded form. */
+static struct str parts_to_form(const struct call *call)
 {
     const struct multipart *parts = call->exchange->parts;
     struct buf out;
 
     buf_init(&out, LONGEST_PARTS);
-    for (size_t i = 0; i < multipart_count(parts); i++) {
-        const struct part *p = multipart_at(parts, i);
+    for (size_t i = 0; i < multipart_part_count(parts); i++) {
+        const struct multipart_part *p = multipart_part_at(parts, i);
 
         if (p->filename)
             continue;
-        buf_add_str(&out, str_escape(call->arena, str_of(p->name)));
+        buf_add_str(&out, str_percent_encode(call->arena, str_of(p->name)));
         buf_add_char(&out, '=');
-        buf_add_str(&out, str_escape(call->arena, buf_str(&p->data)));
+        buf_add_str(&out, str_percent_encode(call->arena, buf_str(&p->data)));
         buf_add_char(&out, '&');
     }
-    return buf_take(&out, call->arena);
+    return buf_move_to_arena(&out, call->arena);
 }
 
 static enum err refuse_content_type(struct call *call)
@@ -221,8 +225,9 @@ static enum err refuse_content_type(struct call *call)
     };
     unsigned kinds = call->route->body_kinds;
 
-    form_fail(&call->form, NULL, FORM_CONTENT_TYPE,
-              lists[(kinds & BODY_FORM ? 2 : 0) + (kinds & (BODY_MULTIPART | BODY_PARTS) ? 1 : 0)]);
+    form_add_error(
+        &call->form, NULL, FORM_CONTENT_TYPE,
+        lists[(kinds & BODY_FORM ? 2 : 0) + (kinds & (BODY_MULTIPART | BODY_PARTS) ? 1 : 0)]);
     return ERR_INVALID_FORM_BODY;
 }
 
@@ -230,12 +235,12 @@ static enum err decode_body(struct call *call)
 {
     const struct route *r = call->route;
     const struct exchange *x = call->exchange;
-    struct str type = x->request->content_type, text = body_text(call);
+    struct str type = x->request->content_type, text = find_body_text(call);
 
     if (x->parts && r->body_kinds & BODY_PARTS)
-        return schema_decode(r->body, parts_text(call), &call->form, (void **)&call->body);
+        return schema_decode(r->body, parts_to_json(call), &call->form, (void **)&call->body);
     if (x->parts && r->body_kinds & BODY_MULTIPART && !text.n && r->body->schema)
-        return decode_form(call, parts_form(call));
+        return decode_form(call, parts_to_form(call));
     if (x->parts && r->body_kinds & BODY_MULTIPART)
         return schema_decode(r->body, text, &call->form, (void **)&call->body);
     if (text.n && r->body_kinds & BODY_FORM &&
@@ -246,8 +251,8 @@ static enum err decode_body(struct call *call)
     return schema_decode(r->body, text, &call->form, (void **)&call->body);
 }
 
-/* Stores the error in call->decoded, because an unknown or invisible object of the path is reported
- * first. */
+/* Decodes query and body. The error is stored in call->decoded, because an unknown or invisible
+ * object of the path is reported before it. */
 void decode_input(struct call *call)
 {
     const struct route *r = call->route;
@@ -266,26 +271,26 @@ void decode_input(struct call *call)
 
 bool input_is_long(const struct call *call)
 {
-    return call->route->body && body_text(call).n > LONG_INPUT;
+    return call->route->body && find_body_text(call).n > LONG_INPUT;
 }
 
-enum err check_head(struct call_run *run)
+enum err check_request_head(struct call_context *run)
 {
-    enum err e = check_limits(run);
+    enum err e = check_rate_limits(run);
 
     if (!e)
-        e = check_address(&run->call);
+        e = check_address_ban(&run->call);
     if (!e)
-        e = check_kind(&run->call);
-    return e ? e : parse_params(run);
+        e = check_caller_kind(&run->call);
+    return e ? e : parse_path_parameters(run);
 }
 
-enum err check_body(struct call_run *run)
+enum err check_request_body(struct call_context *run)
 {
     struct call *call = &run->call;
     enum err e = OK;
 
-    /* No object of the path can be unknown or forbidden, so report the error now. */
+    /* If the path has no object that could be unknown or forbidden, report the error now. */
     if (call->decoded && run->match.count == 0 && !call->route->needs)
         return call->decoded;
     if (call->route->prepare && !call->decoded)

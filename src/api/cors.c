@@ -28,11 +28,11 @@ void cors_init(struct api *api)
 bool cors_is_preflight(const struct api *api, const struct http_request *r)
 {
     return r->method == HTTP_OPTIONS && api->cors.n &&
-           http_header(r, STR("Access-Control-Request-Method")).p;
+           http_find_header(r, STR("Access-Control-Request-Method")).p;
 }
 
-/* The list is echoed in a response header: allow only names and commas. */
-static bool is_header_list(struct str s)
+/* Returns true for names and commas only, because the list is copied into a response header. */
+static bool is_valid_header_list(struct str s)
 {
     for (size_t i = 0; i < s.n; i++) {
         char c = s.p[i], lower = (char)(c | 32);
@@ -45,12 +45,13 @@ static bool is_header_list(struct str s)
     return s.n > 0 && s.n <= LONGEST_ASKED;
 }
 
-void cors_allow(struct call *call)
+void cors_add_preflight_headers(struct call *call)
 {
-    struct str asked = http_header(call->exchange->request, STR("Access-Control-Request-Headers"));
+    struct str requested =
+        http_find_header(call->exchange->request, STR("Access-Control-Request-Headers"));
 
     call_add_header(call, "Access-Control-Allow-Methods", STR("GET, POST, PUT, PATCH, DELETE"));
     call_add_header(call, "Access-Control-Allow-Headers",
-                    is_header_list(asked) ? asked : STR(USUAL_HEADERS));
+                    is_valid_header_list(requested) ? requested : STR(USUAL_HEADERS));
     call_add_header(call, "Access-Control-Max-Age", STR("86400"));
 }

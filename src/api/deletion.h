@@ -2,10 +2,10 @@
  *
  * Each domain lists deletion rules for its own tables in .deletions. A guild may have half a
  * million members, a channel a million messages. The folder that deletes such an object marks its
- * row, so that no query finds it any more, and calls deletion_walk, which applies the rules of all
- * domains to a few hundred rows. Most objects need one such step, in the transaction that marks the
- * row; for larger ones a job repeats it. The remaining rows are the state, so it continues after a
- * crash. scripts/check-tables finds tables without a rule. */
+ * row, so that no query finds it any more, and calls deletion_apply_all_rules, which applies the
+ * rules of all domains to a few hundred rows. Most objects need one such step, in the transaction
+ * that marks the row; for larger ones a job repeats it. The remaining rows are the state, so it
+ * continues after a crash. scripts/check-tables finds tables without a rule. */
 #ifndef API_DELETION_H
 #define API_DELETION_H
 
@@ -19,32 +19,34 @@ enum deletion_object {
     WITH_CHANNEL,  /* or thread */
     WITH_MESSAGES, /* the oldest messages of a channel; $1: channel, $2: limit */
     WITH_ROLE,
-    WITH_ACCOUNT, /* its row stays without a name: its messages remain visible */
+    WITH_ACCOUNT, /* the account's row stays without a name, so that its messages remain visible */
     WITH_APPLICATION,
 };
 
-/* Order in which the rules of an object are applied. Within a phase: the order of domains.c. */
+/* Order in which the rules of an object are applied. Within a phase the order of domains.c
+ * applies. */
 enum deletion_phase {
     DELETE_FIRST = -2,
-    DELETE_PARTS, /* parts with rules of their own, and rows whose deletion emits events */
+    DELETE_PARTS, /* parts that have rules themselves, and rows whose deletion emits events */
     DELETE_REST,  /* the default */
     DELETE_LAST,  /* the row of the object */
 };
 
-/* The budget of one step. When room is 0, rows may be left. */
+/* The budget of one step. If rows_left is 0 after a step, rows may be left. */
 struct deletion_step {
-    int64_t room;    /* rows */
-    int64_t portion; /* rows per statement */
-    int64_t until;   /* CPU time limit (clock_thread); hardly used on PostgreSQL */
+    int64_t rows_left;          /* rows */
+    int64_t rows_per_statement; /* rows per statement */
+    int64_t until; /* CPU time limit (clock_thread_cpu_ns); hardly used on PostgreSQL */
 };
 
 struct deletion_rule {
     enum deletion_object with; /* 0 terminates a list */
     const char *table;
-    /* Both take the id of the object and a number of rows, and select the same rows: mark marks
-     * their files as deleted, remove deletes the rows. Text NULL: not used. */
+    /* Both statements take the id of the object and a number of rows, and select the same rows:
+     * mark marks their files as deleted, remove deletes the rows. Text NULL: no statement. */
     struct sql mark, remove;
-    /* Called instead of mark and remove. Subtracts the rows it writes (deletion_count). */
+    /* Called instead of mark and remove. Subtracts the rows that it writes
+     * (deletion_step_count_rows). */
     enum err (*run)(struct call *call, snowflake id, struct deletion_step *step);
     enum deletion_phase phase;
 };
@@ -56,16 +58,16 @@ struct deletion_rule {
     .with = object, .table = name,                                                          \
     .remove = { &"delete from " name " where " column " = $1 and (" key ") in (select " key \
                  " from " name " where " column " = $1 limit $2)" }
-/* Rows selected by a condition; key: the primary key. */
+/* Deletes rows that a condition selects; key: the columns of the primary key. */
 #define DELETE_WHERE(object, name, key, condition)                                    \
     .with = object, .table = name,                                                    \
     .remove = { &"delete from " name " where (" key ") in (select " key " from " name \
                  " where " condition " limit $2)" }
-/* All rows in one statement; for tables that have few per object. */
+/* Deletes all rows of the object in one statement; for tables that have few rows per object. */
 #define DELETE_FEW(object, name, column) \
     .with = object, .table = name,       \
     .remove = { &"delete from " name " where " column " = $1 and cast($2 as bigint) > 0" }
-/* Rows with an image or sound, stored in the file "area/<id>/<column>". */
+/* Deletes rows that have an image or sound, stored in the file "area/<id>/<column>". */
 #define DELETE_WITH_FILE(object, name, area, column, condition)                 \
     .with = object, .table = name,                                              \
     .mark = MARK_FILES(area, "id", column, FILE_ROWS(name, column, condition)), \
@@ -79,25 +81,26 @@ struct deletion_rule {
          " || '/' || " column " from (" rows ") x where " column " is not null)" \
     }
 
-struct deletion_step deletion_begin(void);
-void deletion_count(struct deletion_step *step, int64_t rows);
-/* Number of rows that the next statement may delete. */
-int64_t deletion_portion(const struct deletion_step *step);
+struct deletion_step deletion_step_begin(void);
+void deletion_step_count_rows(struct deletion_step *step, int64_t rows);
+/* Returns the number of rows that the next statement may delete. */
+int64_t deletion_step_batch_size(const struct deletion_step *step);
 
-/* Applies the rules of all domains for this object. If room is left, all rows are deleted. */
-enum err deletion_walk(struct call *call, enum deletion_object with, snowflake id,
-                       struct deletion_step *step);
-/* Runs a step: deletion_begin, deletion_walk, deletion_continue. */
-enum err deletion_run(struct call *call, const struct job_kind *kind, enum deletion_object with,
-                      snowflake id);
+/* Applies the rules of all domains to this object. If rows_left is not 0 afterwards, all rows are
+ * deleted. */
+enum err deletion_apply_all_rules(struct call *call, enum deletion_object with, snowflake id,
+                                  struct deletion_step *step);
+/* Runs one step: deletion_step_begin, deletion_apply_all_rules, deletion_schedule_rest. */
+enum err deletion_run_step(struct call *call, const struct job_kind *kind,
+                           enum deletion_object with, snowflake id);
 /* Runs the statements of one rule once. */
-enum err deletion_apply(struct call *call, const struct deletion_rule *rule, snowflake id,
-                        int64_t portion, int64_t *ret_gone);
-/* Schedules the job if no room is left. */
-enum err deletion_continue(struct call *call, const struct job_kind *kind, snowflake id,
-                           const struct deletion_step *step, struct str data);
+enum err deletion_rule_apply(struct call *call, const struct deletion_rule *rule, snowflake id,
+                             int64_t portion, int64_t *ret_gone);
+/* Schedules the job that repeats the step if rows_left is 0. */
+enum err deletion_schedule_rest(struct call *call, const struct job_kind *kind, snowflake id,
+                                const struct deletion_step *step, struct str data);
 
-/* For WITH_APPLICATION: the rules cast the step to this struct. */
+/* The step of WITH_APPLICATION; its rules cast the step to this struct. */
 struct application_deletion {
     struct deletion_step step;
     struct application application;

@@ -1,7 +1,6 @@
 /* hooks.h - hooks: a folder calls listeners of other folders inside its transaction.
  *
- * hooks.def lists them. A domain sets its listeners in a struct hooks (struct domain); the others
- * are NULL. */
+ * hooks.def lists the hooks. A domain sets its listeners in struct hooks; the others are NULL. */
 #ifndef API_HOOKS_H
 #define API_HOOKS_H
 
@@ -14,7 +13,7 @@
 
 struct user_settings;
 
-struct account_made {
+struct account_creation {
     snowflake user_id;
     struct opt_str invite; /* the invite code used to register */
     bool guild_required;   /* refuse the registration unless the invite leads to a guild */
@@ -26,7 +25,7 @@ struct settings_change {
 struct block_change {
     snowflake user_id, target_id;
 };
-struct guild_made {
+struct created_guild {
     const struct guild *guild;
     const struct channel *channels;
     size_t channel_count;
@@ -35,12 +34,12 @@ struct guild_change {
     const struct guild *before, *after;
 };
 /* A page of the audit log, and the objects that its entries refer to, as JSON (struct str). */
-struct audit_shown {
+struct audit_log_objects {
     snowflake guild_id;
-    const struct list *entries; /* struct audit_entry, see audit_targets */
+    const struct list *entries; /* struct audit_entry; audit_log_list_targets selects from it */
     struct list webhooks, integrations, threads, auto_moderation_rules, guild_scheduled_events;
 };
-struct rights_change {
+struct permission_change {
     snowflake guild_id;
     const struct channel *channel; /* NULL: in the whole guild */
 };
@@ -49,42 +48,42 @@ struct member_leave {
     const struct user *user;
     bool *done; /* set by a listener of member_leaving that has removed the member itself */
 };
-enum { PURGED_AT_ONCE = 200 }; /* messages; takes the writer a few milliseconds */
+enum { BAN_DELETED_MESSAGES_AT_ONCE = 200 }; /* messages; takes the writer a few milliseconds */
 struct member_ban {
     snowflake guild_id, user_id;
     int64_t since_us; /* older messages stay */
     int64_t *room;    /* messages that may still be deleted in this call, for all bans together */
 };
-struct voice_order {
+struct voice_moderation {
     const struct member *member;
     struct opt_bool mute, deaf;
     struct opt_id to; /* channel to move to; null: disconnect */
-    bool silenced;    /* voice_ordered only: mute or deaf has changed */
+    bool silenced;    /* voice_moderation_apply only: mute or deaf has changed */
 };
 /* A text that auto moderation checks, and the result. */
-struct text_judged {
+struct checked_text {
     const struct channel *channel;
     const struct member *member; /* the author */
     snowflake version;           /* version of the guild's rules */
     struct str title, text;
     bool edited;          /* an edit of an existing message */
-    snowflake message_id; /* in text_written only */
+    snowflake message_id; /* in flagged_message_written only */
     /* Set by the listener. refused: the message is not written, and the call already has a
-     * response. found: a rule matched; text_written is called with it. */
+     * response. found: a rule matched; flagged_message_written is called with it. */
     bool refused;
     const void *found;
 };
-struct name_judged {
+struct checked_nickname {
     struct member *member; /* with the new nickname */
     snowflake version;
     bool trusted; /* by a moderator, or for a bot: rules do not apply */
     bool refused; /* set by the listener: the call already has a response */
 };
-struct message_made {
+struct message_creation {
     const struct channel *channel;
     const struct message *message;
 };
-struct message_coming {
+struct message_insertion {
     const struct channel *thread;
     struct message *message;
 };
@@ -103,17 +102,17 @@ struct account_app {
     snowflake user_id, application_id;
 };
 /* A button that sells a SKU; application_id: of its author, 0: none. */
-struct sku_offer {
+struct sku_button {
     snowflake sku_id, application_id;
 };
 struct scheduled_event;
-struct event_stage {
+struct scheduled_event_stage {
     const struct scheduled_event *event;
     snowflake stage_id; /* set by the listener: the new stage instance */
 };
-struct voice_rights {
+struct voice_state_permissions {
     const struct voice_state *state;
-    uint64_t rights; /* current permissions in the state's channel */
+    uint64_t permissions; /* current permissions in the state's channel */
 };
 
 struct hooks {
@@ -129,15 +128,16 @@ struct hooks {
 /* Events that listeners can emit, for .fires of the routes that call hooks. */
 #define VOICE_EVENTS \
     EVENT_VOICE_STATE_UPDATE, EVENT_VOICE_SERVER_UPDATE, EVENT_STREAM_UPDATE, EVENT_STREAM_DELETE
-#define HANG_UP_EVENTS                                                                      \
+#define CALL_LEAVE_EVENTS                                                                   \
     EVENT_VOICE_STATE_UPDATE, EVENT_CALL_DELETE, EVENT_MESSAGE_UPDATE, EVENT_STREAM_UPDATE, \
         EVENT_STREAM_DELETE
-/* A message in a thread unarchives it and may add thread members. */
-#define SPEAKING_EVENTS                                                   \
+/* Events of a message in a thread, which unarchives the thread and may add thread members. */
+#define THREAD_MESSAGE_EVENTS                                             \
     EVENT_THREAD_UPDATE, EVENT_THREAD_CREATE, EVENT_THREAD_MEMBER_UPDATE, \
         EVENT_THREAD_MEMBERS_UPDATE
-/* A text that breaks a rule: an alert is sent to a channel, the author is timed out. */
-#define JUDGED_EVENTS                                                                        \
+/* Events of a text that breaks an auto moderation rule: an alert in a channel, and a timeout of the
+ * author. */
+#define AUTOMOD_EVENTS                                                                       \
     EVENT_AUTO_MODERATION_ACTION_EXECUTION, EVENT_MESSAGE_CREATE, EVENT_GUILD_MEMBER_UPDATE, \
         EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE
 #define FRIEND_EVENTS                                                                              \

@@ -13,68 +13,71 @@
 
 struct router;
 
-/* Built from the routes of all domains; aborts the process on a contradiction. */
+/* Builds the router from the routes of all domains; aborts the process if routes contradict each
+ * other. */
 struct router *router_new(const struct domain *const *domains);
 void router_free(struct router *r);
 
-struct match {
+struct route_match {
     const struct route *route; /* NULL: see error */
     unsigned group;            /* index of the route's domain */
-    const struct limit *limit;
+    const struct rate_limit *limit;
     const struct resolver *resolvers[CALL_MAX_PARAMS];
     struct str params[CALL_MAX_PARAMS]; /* decoded */
     size_t count;
     int version;      /* API version: 6 to 10; 10 if the path has none */
     enum err error;   /* NOT_FOUND, METHOD_NOT_ALLOWED, INVALID_API_VERSION */
     unsigned allowed; /* bit per http_method, for Allow and OPTIONS */
-    snowflake as_me;  /* id in the place of "@me": must be the caller's, else 404 */
+    snowflake as_me;  /* id that the path has instead of "@me": must be the caller's, else 404 */
 };
 
 void router_match(const struct router *r, struct arena *arena, enum http_method method,
-                  struct str target, struct match *ret);
+                  struct str target, struct route_match *ret);
 /* Finds the route before the body is read. */
-const struct route *router_peek(const struct router *r, enum http_method method, struct str target);
-const struct resolver *router_resolver(const struct domain *const *domains, struct str name);
+const struct route *router_find_route(const struct router *r, enum http_method method,
+                                      struct str target);
+const struct resolver *router_find_resolver(const struct domain *const *domains, struct str name);
 
-struct jobs;
+struct job_scheduler;
 
 /* A response that is the same for all callers, plain and gzipped, with its ETag. */
-struct document {
+struct static_document {
     struct buf plain, zipped, tag;
 };
 
-/* Usage: write `plain`, then call document_finish, which compresses it and is slow. */
-struct document *document_new(void);
-void document_finish(struct document *d);
-void document_free(struct document *d);
+/* Create a document: static_document_new, write `plain`, then static_document_finish, which
+ * compresses it and is slow. */
+struct static_document *static_document_new(void);
+void static_document_finish(struct static_document *d);
+void static_document_free(struct static_document *d);
 /* Responds with the document, or with 304 if the caller has it. The document must outlive the
  * call. */
-enum err call_reply_document(struct call *call, const struct document *d);
+enum err call_reply_document(struct call *call, const struct static_document *d);
 
 struct api {
     struct api_options options;
     uint64_t number;
     const struct domain *const *domains;
     struct router *router;
-    struct limits *limits;
-    _Atomic uint64_t counts_heard; /* calls reported by other nodes */
-    struct durations *durations;   /* set by api_start */
-    struct faults *faults;
-    struct jobs *jobs;
-    struct hashing *hashing; /* set while the loops run */
+    struct rate_limit_counters *limits;
+    _Atomic uint64_t counts_received; /* number of calls that other nodes have reported */
+    struct call_durations *durations; /* set by api_start */
+    struct injected_faults *faults;
+    struct job_scheduler *jobs;
+    struct password_hasher *hashing; /* set while the loops run */
     struct file_removal *file_removal;
-    struct token_uses *token_uses;
+    struct token_use_writer *token_uses;
     struct fetcher **fetchers; /* one per loop, created on first use */
     struct loops *loops;
-    struct server *_Atomic server; /* NULL during startup */
-    enum err (*permit)(struct call *call, uint64_t needs);
-    enum err (*people)(struct tx *tx, snowflake channel_id, struct list *ret);
-    struct buf cors;                  /* headers of every response; empty: CORS is off */
-    struct document *_Atomic openapi; /* NULL: not requested yet */
-    _Atomic int64_t proxy_noted_at;   /* clock_mono of the last warning; 0: none */
+    struct http_server *_Atomic server; /* NULL during startup */
+    enum err (*check_permissions)(struct call *call, uint64_t needs);
+    enum err (*read_private_members)(struct tx *tx, snowflake channel_id, struct list *ret);
+    struct buf cors;                         /* headers of every response; empty: CORS is off */
+    struct static_document *_Atomic openapi; /* NULL: nobody has requested it yet */
+    _Atomic int64_t proxy_warned_at;         /* clock_monotonic_ns of the last warning; 0: none */
     _Atomic bool draining;
-    _Atomic uint64_t running;    /* calls without a response yet */
-    _Atomic uint64_t answers[6]; /* by status / 100 */
+    _Atomic uint64_t running;      /* calls without a response yet */
+    _Atomic uint64_t responses[6]; /* responses by status / 100 */
 };
 
 /* --- local_calls.c -------------------------------------------------------------------- */
@@ -82,17 +85,17 @@ struct api {
 /* Logs a warning, at most once an hour, if a proxy that is not configured has sent the request.
  * Called only for the first request of each connection, because a proxy marks every request, and
  * scanning the headers of each would take a fifth of the time of a short call. */
-void api_note_proxy(struct api *api, const struct exchange *x);
+void api_warn_untrusted_proxy(struct api *api, const struct exchange *x);
 
-/* --- struct call_run: a call with its internal state ---------------------------------- */
+/* --- struct call_context: a call with its internal state ---------------------------------- */
 
 enum { CALL_MAX_HEADERS = 8 * 1024, CALL_MOST_COUNTED = 4 };
 
-/* The response, except for call->reply. At most one of borrowed, shared and file replaces that
- * body. */
-struct call_answer {
-    int status;          /* 0: that of the route */
-    struct str type;     /* p == NULL: JSON */
+/* The response, except for call->reply. At most one of borrowed, shared and file is set and
+ * replaces call->reply as the body. */
+struct call_response {
+    int status;          /* 0: the success status of the route */
+    struct str type;     /* content type; p == NULL: JSON */
     struct buf headers;  /* response header lines */
     struct str borrowed; /* body that outlives the call */
     struct shared_text *shared;
@@ -102,200 +105,205 @@ struct call_answer {
     bool no_gzip; /* do not compress: Content-Encoding is set */
 };
 
-/* Effects to apply after the commit. Each attempt resets them, except blobs (written in
- * COMPUTE). */
+/* Effects to apply after the commit. Each attempt resets them, except blobs, which COMPUTE has
+ * written. */
 struct call_effects {
-    struct announcement *announced, **announced_end;
+    struct emitted_event *announced, **announced_end;
     enum err announce_error; /* the recipients of an event could not be read: the call fails */
-    struct forgotten *forgotten;
-    struct noted_voice *voices, **voices_end;
-    struct kept_blob *blobs;
-    bool dropped;    /* files were marked as deleted */
-    int64_t job_due; /* due time of the earliest scheduled job; 0: none */
+    struct revocation_record *revocations;
+    struct voice_change *voice_changes, **voice_changes_end;
+    struct written_blob *blobs;
+    bool files_marked_deleted; /* files were marked as deleted */
+    int64_t job_due;           /* due time of the earliest scheduled job; 0: none */
 };
 
-/* A struct that one stage passes to later ones, identified by the tag of its type. */
-struct call_slot {
-    struct call_slot *next;
+/* A struct that one stage passes to later ones; type: the tag of the struct. */
+struct call_stage_data {
+    struct call_stage_data *next;
     const char *type;
     void *value;
 };
 
-/* A limit that call_count has counted, so that a retry of the handler does not count again. */
-struct call_counted {
-    const struct limit *limit;
+/* A limit that call_count_against_limit has counted, so that a retry of the handler does not count
+ * again. */
+struct call_limit_count {
+    const struct rate_limit *limit;
     uint64_t key;
 };
 
 /* A call from its first byte to its response: struct call and the internal state of api/. */
-struct call_run {
+struct call_context {
     struct call call;
-    struct call_slot *slots;
-    struct call_counted counted[CALL_MOST_COUNTED];
-    struct call_answer answer;
+    struct call_stage_data *slots;
+    struct call_limit_count counted[CALL_MOST_COUNTED];
+    struct call_response response;
     struct call_effects effects;
     enum call_stage stage;
-    bool outdated; /* call_look_again was called */
-    struct work work;
+    bool outdated; /* call_restart_at_read was called */
+    struct work_item work;
     snowflake ids[CALL_MAX_PARAMS]; /* parsed match.params */
-    /* call_init clears everything above. */
-    struct match match;
+    /* call_context_init clears all members above this one. */
+    struct route_match match;
     struct credential credential;
     struct caller caller;
-    struct verdict verdict;
-    bool admitting;      /* the body has not been received yet */
-    bool admitted;       /* head checks were done before the body arrived */
-    size_t lines_before; /* bytes of answer.headers before this stage */
-    struct hash_task hash;
-    struct post hashed;
+    struct limit_result limit_result;
+    bool admitting;             /* the body has not been received yet */
+    bool admitted;              /* head checks were done before the body arrived */
+    size_t header_bytes_before; /* length of response.headers before this stage */
+    struct password_hash_task hash;
+    struct loop_message hashed;
     uv_work_t compute;
-    enum err computed;         /* result of hash or compute */
-    int looks;                 /* number of call_look_again so far */
-    struct cluster_wait heard; /* waits until all nodes have applied a revocation */
-    int64_t started;           /* clock_mono, when the whole request was received */
-    int64_t began;             /* clock_mono if traffic is recorded; else 0 */
-    enum err refused;          /* error of the response; OK: none */
+    enum err computed;                   /* result of hash or compute */
+    int read_restarts;                   /* number of calls of call_restart_at_read so far */
+    struct cluster_wait revocation_wait; /* waits until all nodes have applied a revocation */
+    int64_t started;  /* clock_monotonic_ns, when the whole request was received */
+    int64_t began;    /* clock_monotonic_ns if traffic is recorded; else 0 */
+    enum err refused; /* error of the response; OK: none */
 };
 
-static inline struct call_run *run_of(const struct call *call)
+static inline struct call_context *call_context_of(const struct call *call)
 {
-    return container_of(call, struct call_run, call);
+    return container_of(call, struct call_context, call);
 }
 
-/* --- files.c --------------------------------------------------------------------------- */
+/* --- blob_rows.c ----------------------------------------------------------------------- */
 
 /* A blob that COMPUTE has written. */
-struct kept_blob {
-    struct kept_blob *next;
+struct written_blob {
+    struct written_blob *next;
     snowflake id;
     const char *name;
     int64_t size;
-    char digest[BLOB_DIGEST];
-    uint64_t since_ms; /* monotonic clock */
-    bool dropped;      /* delete it although the call succeeds */
+    char digest[BLOB_DIGEST_SIZE];
+    uint64_t since_ms;  /* monotonic clock */
+    bool delete_anyway; /* delete it although the call succeeds */
 };
 
-/* At the end of a successful handler: inserts rows for the blobs. */
-enum err files_record(struct call *call);
-void files_forget_attempt(struct call *call);
-/* On the loop, at the end of the call: deletes blobs without a row, on the pool. */
-void files_finish(struct call *call, enum err e);
+/* Inserts rows for the blobs of a call, at the end of a successful handler. */
+enum err insert_call_files(struct call *call);
+void reset_attempt_files(struct call *call);
+/* Deletes the blobs that got no row, on the pool. Called on the loop at the end of the call. */
+void call_delete_unused_blobs(struct call *call, enum err e);
 
-/* --- removal.c ------------------------------------------------------------------------- */
+/* --- file_removal.c -------------------------------------------------------------------- */
 
 struct file_removal *file_removal_new(struct api *api);
-/* Starts with the blobs that a crashed process has left. */
+/* Starts the deletion of blobs, beginning with those that a crashed process has left. */
 void file_removal_start(struct file_removal *r, struct loop *loop);
-/* A running deletion continues until api_wait. */
+/* Stops the deletion of blobs; a running step continues until api_wait_for_calls. */
 void file_removal_stop(struct file_removal *r);
 void file_removal_free(struct file_removal *r);
-/* Rows of `files` were marked as deleted; from any thread. */
-void file_removal_expect(struct file_removal *r);
+/* Call when rows of `files` were marked as deleted; from any thread. */
+void file_removal_schedule(struct file_removal *r);
 
-/* --- life.c ---------------------------------------------------------------------------- */
+/* --- stages.c -------------------------------------------------------------------------- */
 
 /* Initialises a call. */
-void call_init(struct call_run *run, struct api *api, struct arena *arena, struct loop *loop);
+void call_context_init(struct call_context *run, struct api *api, struct arena *arena,
+                       struct loop *loop);
 
-/* As call_pass, with a value that outlives the call. */
-void call_lend(struct call *call, const char *type, void *value);
+/* Passes a value like call_pass_data, without a copy: the value must outlive the call. */
+void call_pass_borrowed_data(struct call *call, const char *type, void *value);
 
-/* Authenticates the caller and continues; the route must be set. */
-void run_identify(struct call_run *run);
+/* Authenticates the caller and starts the next stage; the route must be set. */
+void call_authenticate(struct call_context *run);
 
 /* Starts an internal call at DECODE; input_is_long: decode on the pool. */
-void run_follow(struct call_run *run, bool input_is_long);
+void call_start_internal(struct call_context *run, bool input_is_long);
 
-/* --- errand.c ---------------------------------------------------------------------- */
+/* --- internal_call.c --------------------------------------------------------------- */
 
-/* Runs errand->decode. */
-enum err errand_decode(struct call *call);
-/* Calls errand->done and frees the internal call. */
-void errand_end(struct call_run *run, enum err e);
+/* Runs decode of the internal call. */
+enum err internal_call_decode(struct call *call);
+/* Calls done of the internal call and frees the internal call. */
+void internal_call_end(struct call_context *run, enum err e);
 
-/* --- attempt.c --------------------------------------------------------------------- */
+/* --- transaction_attempt.c --------------------------------------------------------- */
 
 /* Resets the results of an earlier attempt, because the store may retry. */
-void attempt_forget(struct call_run *run);
-/* work.run: executes the current stage in the transaction. */
-enum err attempt_run(struct work *w, struct tx *tx);
-/* work.prefetch of APPEND routes. */
-void attempt_prefetch(struct work *w, struct tx *tx);
-/* work.committed: applies the effects of a call, on a thread of the store, in commit order. */
-void call_committed(struct work *w);
+void attempt_reset(struct call_context *run);
+/* Runs the current stage in its transaction (work.run). */
+enum err attempt_run_stage(struct work_item *w, struct tx *tx);
+/* Declares the queries of an APPEND call (work.prefetch). */
+void attempt_prefetch(struct work_item *w, struct tx *tx);
+/* Applies the effects of a call on a thread of the store, in commit order (work.committed). */
+void on_call_committed(struct work_item *w);
 
-/* --- answer.c ---------------------------------------------------------------------- */
+/* --- response.c -------------------------------------------------------------------- */
 
-/* Each ends the call, which must not be used afterwards. */
-void answer_success(struct call_run *run);
-void answer_error(struct call_run *run, enum err e);
+/* The functions below up to response_send_options end the call, which must not be used afterwards.
+ */
+void response_send_success(struct call_context *run);
+void response_send_error(struct call_context *run, enum err e);
 /* Responds with a status that has no error code. */
-void answer_status(struct call_run *run, int status);
+void response_send_status(struct call_context *run, int status);
 /* Closes the connection without a response. */
-void answer_cut(struct call_run *run);
+void response_close_connection(struct call_context *run);
 /* To OPTIONS. */
-void answer_options(struct call_run *run);
+void response_send_options(struct call_context *run);
 /* Discards the response so far. */
-void reply_forget(struct call_run *run);
+void response_discard(struct call_context *run);
 /* Adds a header with this name that lists the methods of the path. */
-void answer_add_allow(struct call_run *run, const char *name);
+void response_add_allow_header(struct call_context *run, const char *name);
 
-/* --- record.c -------------------------------------------------------------------------- */
+/* --- traffic_records.c ----------------------------------------------------------------- */
 
-/* Records a call and its response for the traffic view; now is clock_mono. */
-void call_record(const struct call_run *run, int64_t now, int status, struct str type,
-                 struct str reply);
+/* Records a call and its response for the traffic view; now is clock_monotonic_ns. */
+void record_call_traffic(const struct call_context *run, int64_t now, int status, struct str type,
+                         struct str reply);
 /* Records a request that was refused before it became a call; arg is the api. */
-void refusal_record(void *arg, int status, const struct refused_request *r);
+void record_refused_request(void *arg, int status, const struct refused_request *r);
 
-/* --- spoil.c --------------------------------------------------------------------------- */
+/* --- apply_fault.c --------------------------------------------------------------------- */
 
-/* Applies an injected fault. False: none matches. True: the call has ended, or continues later. */
-bool run_spoil(struct call_run *run);
+/* Applies an injected fault. Returns false if none matches; true if the call has ended or continues
+ * later. */
+bool call_apply_fault(struct call_context *run);
 
 /* --- cors.c ------------------------------------------------------------------------ */
 
-/* Writes the CORS headers of every response from the options. */
+/* Writes the CORS headers that every response has. */
 void cors_init(struct api *api);
-/* True if a browser sends a CORS preflight. */
+/* Returns true if the request is a CORS preflight of a browser. */
 bool cors_is_preflight(const struct api *api, const struct http_request *r);
 /* Adds the response headers of a preflight. */
-void cors_allow(struct call *call);
+void cors_add_preflight_headers(struct call *call);
 
-/* --- known.c ----------------------------------------------------------------------- */
+/* --- documented_operations.c ------------------------------------------------------- */
 
-/* True if Discord documents this operation. path: as requested. */
-bool known_operation(enum http_method method, struct str path);
+/* Returns true if Discord documents this operation. path: as requested. */
+bool is_documented_operation(enum http_method method, struct str path);
 /* Lists the operations that Discord documents and no route implements, for the reference. */
-void known_write(const struct domain *const *domains, struct buf *out);
+void write_missing_operations(const struct domain *const *domains, struct buf *out);
 
-/* --- token_uses.c ------------------------------------------------------------------ */
+/* --- token_last_used.c ------------------------------------------------------------- */
 
-struct token_uses *token_uses_new(struct api *api);
+struct token_use_writer *token_use_writer_new(struct api *api);
 /* Writes the last-used times of tokens to the store, once an hour. */
-void token_uses_start(struct token_uses *u, struct loop *loop);
-/* A running write continues until api_wait. */
-void token_uses_stop(struct token_uses *u);
-void token_uses_free(struct token_uses *u);
+void token_use_writer_start(struct token_use_writer *u, struct loop *loop);
+/* Stops the hourly write; a running write continues until api_wait_for_calls. */
+void token_use_writer_stop(struct token_use_writer *u);
+void token_use_writer_free(struct token_use_writer *u);
 
 /* --- jobs.c ------------------------------------------------------------------------ */
 
-struct jobs *jobs_new(struct api *api);
+struct job_scheduler *jobs_new(struct api *api);
 /* Starts the scheduler. */
-void jobs_start(struct jobs *jobs, struct loop *loop);
-/* Starts no more jobs; running ones continue until api_wait. */
-void jobs_stop(struct jobs *jobs);
-void jobs_free(struct jobs *jobs);
-/* A job is due at this time; from any thread. */
-void jobs_expect(struct jobs *jobs, int64_t due);
-uint64_t jobs_taken(const struct jobs *jobs); /* jobs that this process has run */
+void jobs_start(struct job_scheduler *jobs, struct loop *loop);
+/* Starts no further jobs; running jobs continue until api_wait_for_calls. */
+void jobs_stop(struct job_scheduler *jobs);
+void jobs_free(struct job_scheduler *jobs);
+/* Makes the scheduler run at this time; from any thread. */
+void jobs_wake_at(struct job_scheduler *jobs, int64_t due);
+uint64_t jobs_run_count(
+    const struct job_scheduler *jobs); /* number of jobs that this process has run */
 
-/* --- life.c, checks.c ------------------------------------------------------------------ */
+/* --- stages.c, checks.c ---------------------------------------------------------------- */
 
 /* Checks the head of a request: refuses it, or lets the body be received. */
-void call_admit(struct api *api, struct exchange *x);
+void call_admit_request_head(struct api *api, struct exchange *x);
 /* Processes a complete request. */
-void call_begin(struct api *api, struct exchange *x);
+void call_process_request(struct api *api, struct exchange *x);
 
 /* Decodes the query and the body; an error is stored in call->decoded. LONG_INPUT takes about one
  * millisecond; longer input is decoded on the pool. */
@@ -303,24 +311,24 @@ enum { LONG_INPUT = 128 * 1024 };
 bool input_is_long(const struct call *call);
 void decode_input(struct call *call);
 
-/* The checks that need no store: of the head, then of the body. If the path has objects that must
- * be checked first, an error of the body stays in call->decoded. */
-enum err check_head(struct call_run *run);
-enum err check_body(struct call_run *run);
-/* Adds the rate-limit headers from check_head. */
-void add_limit_lines(struct call_run *run);
+/* Checks that need no store: check_request_head those of the request head, check_request_body those
+ * of the body. If objects of the path must be checked first, the error of the body stays in
+ * call->decoded. */
+enum err check_request_head(struct call_context *run);
+enum err check_request_body(struct call_context *run);
+/* Adds the rate-limit headers from check_request_head. */
+void add_rate_limit_headers(struct call_context *run);
 
 /* Named schemas, in the order in which the routes refer to them. */
 struct schema_set {
     const struct schema *list[512];
     size_t count;
 };
-/* True if the paths differ at most in the names of their parameters. */
+/* Returns true if the paths differ at most in the names of their parameters. */
 bool route_shares_path(const struct route *a, const struct route *b);
 
-void schemas_gather(const struct domain *const *domains, struct schema_set *ret);
+void collect_schemas(const struct domain *const *domains, struct schema_set *ret);
 
-/* Writes the body of an error response. */
-void error_body(enum err e, const struct form *form, struct buf *out);
+void write_error_body(enum err e, const struct form *form, struct buf *out);
 
 #endif

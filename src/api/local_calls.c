@@ -1,46 +1,46 @@
-/* local_calls.c - detects calls from this machine, and what only they may do. */
+/* local_calls.c - detects calls from this machine, and decides what only they may do. */
 #include "api/internal.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "net/this_machine.h"
+#include "net/local_requests.h"
 
 #define HOUR_NS (INT64_C(3600) * 1000 * 1000 * 1000)
 
-/* Is the server configured to run behind a proxy? */
-static bool has_known_proxy(const struct api *api)
+/* Returns true if the server is configured to run behind a proxy. */
+static bool is_behind_configured_proxy(const struct api *api)
 {
     return api->options.public_url || api->options.trusts_proxies;
 }
 
-void api_note_proxy(struct api *api, const struct exchange *x)
+void api_warn_untrusted_proxy(struct api *api, const struct exchange *x)
 {
     int64_t now, before;
-    const char *sign;
+    const char *proxy_header;
 
-    if (has_known_proxy(api) || !address_is_loopback(x->remote))
+    if (is_behind_configured_proxy(api) || !address_is_loopback(x->remote))
         return;
-    sign = request_proxy_sign(x->request);
-    if (!sign)
+    proxy_header = request_proxy_evidence(x->request);
+    if (!proxy_header)
         return;
-    now = clock_mono();
-    before = atomic_load_explicit(&api->proxy_noted_at, memory_order_relaxed);
+    now = clock_monotonic_ns();
+    before = atomic_load_explicit(&api->proxy_warned_at, memory_order_relaxed);
     if ((before && now - before < HOUR_NS) ||
-        !atomic_compare_exchange_strong(&api->proxy_noted_at, &before, now))
+        !atomic_compare_exchange_strong(&api->proxy_warned_at, &before, now))
         return;
-    log_warn("api: a proxy on this machine forwards requests (sign: %s), but public-url and "
+    log_warn("api: a proxy on this machine forwards requests (header: %s), but public-url and "
              "trusted-proxies are not set: its clients share one address in rate limits, and "
              "links may be wrong. Set both; docs/HOSTING.md has an example",
-             sign);
+             proxy_header);
 }
 
 bool api_call_is_local(const struct call *call)
 {
     const struct exchange *x = call->exchange;
 
-    return x && !has_known_proxy(call->api) && request_is_local(x->remote, x->request);
+    return x && !is_behind_configured_proxy(call->api) && request_is_local(x->remote, x->request);
 }
 
-enum registration_mode api_registration(const struct call *call)
+enum registration_mode api_registration_mode_for(const struct call *call)
 {
     enum registration_mode mode = call->api->options.registration;
 
@@ -49,7 +49,7 @@ enum registration_mode api_registration(const struct call *call)
     return api_call_is_local(call) ? REGISTRATION_OPEN : REGISTRATION_INVITE;
 }
 
-bool api_may_call_private(const struct call *call)
+bool api_may_request_private_address(const struct call *call)
 {
     const struct api_options *o = &call->api->options;
 

@@ -12,7 +12,7 @@
 #include "base/errors.h"
 #include "json/schema.h"
 #include "model/events/events.h"
-#include "net/http/http.h"
+#include "net/http/http_parser.h"
 
 struct api;
 struct call;
@@ -35,7 +35,7 @@ enum auth_kinds {
     AUTH_USER = 2,   /* token of a user account */
     AUTH_BOT = 4,    /* token of a bot */
     AUTH_BEARER = 8, /* OAuth2 access token with route->scope */
-    AUTH_GOOD = 16,  /* with AUTH_OPEN: optional, but refused if invalid */
+    AUTH_GOOD = 16,  /* with AUTH_OPEN: a credential is optional, but refused if invalid */
 };
 
 /* The transaction of the handler; by default GET reads and other methods write. APPEND: see
@@ -48,9 +48,9 @@ enum route_store {
     ROUTE_STORE_APPEND,
 };
 
-/* A rate limit. Routes with the same limit share one bucket. A route without one has its own bucket
- * with the default count for reads or for writes (router.c). */
-struct limit {
+/* A rate limit. Routes with the same limit share one bucket. A route without a limit has its own
+ * bucket with the default count for reads or for writes (router.c). */
+struct rate_limit {
     const char *name;
     unsigned count;
     unsigned window_s;
@@ -82,50 +82,51 @@ struct route {
     int status;              /* on success; 0: 200 with a reply, 204 without */
     const enum event *fires; /* events that the route can emit; ends with EVENT_NONE */
     enum route_store store;
-    bool aside;    /* reads an unbounded number of rows: always in the background */
-    bool measured; /* may read many rows: starts on the loop, restarts in the background if slow */
-    const struct limit *limit;
-    /* Members who are timed out, quarantined, have not passed membership screening or do not meet
-     * the verification level may call this route although it writes, because no other user sees the
-     * change or the call only removes something of theirs. All other writes are refused to them. */
-    bool quiet;
+    bool background; /* reads an unbounded number of rows: always in the background */
+    bool measured; /* may read many rows: the read starts on the loop and restarts in the background
+                      if slow */
+    const struct rate_limit *limit;
+    /* True: the route is allowed to members who are timed out or quarantined, or who have not
+     * passed membership screening or the verification level, because no other user sees the change
+     * or the call only removes something of theirs. Other writes are refused to them. */
+    bool allowed_when_restricted;
     bool service; /* path is at the root, not below /api; no credentials; rate limit per address */
-    bool no_global_limit; /* counts in its own bucket only */
-    /* Returns OK if a caller who is not a member of the path's guild may call. NULL: only members.
-     * call->query is NULL if the query was invalid. */
+    bool no_global_limit; /* the call counts in the route's bucket only */
+    /* Returns OK if a caller who is not a member of the path's guild may call the route. NULL: only
+     * members may. call->query is NULL if the query was invalid. */
     enum err (*visitors)(struct call *call);
-    /* On the loop, before the body is decoded. Some routes mostly receive a body that they have
-     * received before and that changes nothing. For such a body this sets call->look, which writes
-     * the response in a read transaction after the path, `needs` and `admit` were checked. If the
-     * rows have changed, look returns call_look_again, and the body is decoded. */
+    /* Called on the loop before the body is decoded, on routes that mostly receive a body that they
+     * have received before. For such a body it sets call->read, which writes the response in a read
+     * transaction after the path, `needs` and `admit` were checked. If the rows have changed,
+     * call->read returns call_restart_at_read, and the body is decoded. */
     enum err (*before_decode)(struct call *call);
-    /* On the loop, before any transaction: checks the body; may request a stage by setting
-     * call->look, call->await, call->hash or call->compute. */
+    /* Called on the loop before any transaction: checks the body; may request stages by setting
+     * call->read, call->await, call->hash or call->compute. */
     enum err (*prepare)(struct call *call);
-    /* Inside the handler's transaction, before the path is resolved: declares the queries of the
+    /* Called in the handler's transaction before the path is resolved: declares the queries of the
      * handler (tx_prefetch), so that they share the first round trip. The ids of path and query are
      * known. */
     enum err (*prefetch)(struct call *call);
-    /* Inside the transaction, after the path and `needs`, before errors of the body: permission
-     * checks that `needs` cannot express. On service routes, whose path may contain the credential,
-     * this also runs in a read transaction before a long body is read; it may set call->files_of,
+    /* Called in the transaction after the resolvers and `needs`, before errors of the body are
+     * reported: permission checks that `needs` cannot express. On service routes, whose path may
+     * contain the credential, it also runs before a long body is read; it may set call->files_of,
      * whose quota counts. */
     enum err (*admit)(struct call *call);
     enum err (*handle)(struct call *call);
 };
 
-/* Implements a {name} in paths: parses the parameter and reads the object. */
+/* Implements a parameter {name} of paths: parses the text and reads the object. */
 struct resolver {
     const char *name;  /* "user.id" */
     const char *field; /* in error responses: "user_id" */
     bool is_text;      /* any text instead of a snowflake */
-    /* Matches only text with this prefix. A route with such a parameter may have the same form as a
-     * route with other parameters, and is tried first. */
+    /* The parameter matches only text with this prefix. A route with such a parameter may have the
+     * same form as a route with other parameters, and is tried first. */
     const char *prefix;
     bool me;    /* "@me" means the caller */
     bool major; /* major parameter: separate rate-limit buckets per value */
     const char *doc;
-    /* Inside the transaction: reads the object and checks that the caller may see it. NULL: the
+    /* Called in the transaction: reads the object and checks that the caller may see it. NULL: the
      * handler only needs the id. */
     enum err (*resolve)(struct call *call);
 };
@@ -137,25 +138,26 @@ struct domain {
     const struct route *routes;       /* end with .path == NULL */
     const struct resolver *resolvers; /* end with .name == NULL; may be NULL */
     /* Checks that the caller has these permissions in the guild or channel of the path, and may
-     * write there (route_speaks). At most one domain implements it. */
-    enum err (*permit)(struct call *call, uint64_t needs);
+     * write there (route_is_visible_write). At most one domain implements it. */
+    enum err (*check_permissions)(struct call *call, uint64_t needs);
     /* Reads the members of a private channel (snowflakes), who receive its events. At most one
      * domain implements it. */
-    enum err (*people)(struct tx *tx, snowflake channel_id, struct list *ret);
+    enum err (*read_private_members)(struct tx *tx, snowflake channel_id, struct list *ret);
     const struct job_kind *const *jobs; /* end with NULL; may be NULL */
     const struct hooks *hooks;          /* api/hooks.h; may be NULL */
-    /* The rows of its tables that are deleted together with an object: api/deletion.h; may be
+    /* Rules for the domain's rows that are deleted together with an object (api/deletion.h); may be
      * NULL. */
     const struct deletion_rule *deletions;
-    /* Called on every node, on a loop, after the start and once a day: for files in the data folder
-     * of that node, which a job on another node cannot access. May be NULL. */
+    /* Called on every node, on a loop, at the start and once a day, for files in that node's data
+     * folder, which a job on another node cannot access. May be NULL. */
     void (*daily)(struct api *api, struct loop *loop);
     const struct world_parts *world; /* its sections of world files; may be NULL */
 };
 
-int route_status(const struct route *r);
-enum route_store route_store(const struct route *r);
-/* Can other members see what the route does in the path's guild? True for writes without .quiet. */
-bool route_speaks(const struct route *r);
+int route_success_status(const struct route *r);
+enum route_store route_store_mode(const struct route *r);
+/* Returns true if other members can see what the route does in the path's guild: writes without
+ * .allowed_when_restricted. */
+bool route_is_visible_write(const struct route *r);
 
 #endif

@@ -9,42 +9,42 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "model/text/old_versions.h"
+#include "model/text/old_api_encoding.h"
 
 enum { MAX_SEGMENTS = 16 };
 
-/* Default limits: calls in ten seconds. A page with many images sends hundreds at once. */
+/* Default limits: calls per ten seconds. A page with many images sends hundreds at once. */
 enum { READS = 50, WRITES = 20, SERVICE_CALLS = 5000 };
 
-struct node {
+struct route_node {
     struct str literal;
     const struct resolver *resolver; /* set if the segment is a parameter */
-    bool choosy;                     /* a parameter of the route has a prefix */
-    struct node *children;           /* literals */
-    struct node *parameters;         /* those with choosy first */
-    struct node *next;
+    bool has_prefix;                 /* a parameter of the route has a prefix */
+    struct route_node *children;     /* literals */
+    struct route_node *parameters;   /* parameters of routes with has_prefix come first */
+    struct route_node *next;
     const struct route *routes[HTTP_METHODS];
-    uint16_t groups[HTTP_METHODS];     /* index of the route's domain */
-    struct limit limits[HTTP_METHODS]; /* default limits */
+    uint16_t groups[HTTP_METHODS];          /* index of the route's domain */
+    struct rate_limit limits[HTTP_METHODS]; /* default limits */
 };
 
 struct router {
-    struct node api;     /* below /api or /api/v<n> */
-    struct node service; /* at the root */
+    struct route_node api;     /* below /api or /api/v<n> */
+    struct route_node service; /* at the root */
 };
 
-struct path {
+struct path_segments {
     struct str segments[MAX_SEGMENTS];
     size_t count;
 };
 
-static _Noreturn void router_contradiction(const struct route *r, const char *what)
+static _Noreturn void abort_on_bad_route(const struct route *r, const char *what)
 {
     fprintf(stderr, "guildhall: route %s %s: %s\n", http_method_name(r->method), r->path, what);
     abort();
 }
 
-const struct resolver *router_resolver(const struct domain *const *domains, struct str name)
+const struct resolver *router_find_resolver(const struct domain *const *domains, struct str name)
 {
     for (; *domains; domains++)
         for (const struct resolver *r = (*domains)->resolvers; r && r->name; r++)
@@ -53,13 +53,14 @@ const struct resolver *router_resolver(const struct domain *const *domains, stru
     return NULL;
 }
 
-/* False: no leading '/', an empty segment, or too many segments. One trailing '/' is ignored. */
-static bool router_split(struct str path, struct path *ret)
+/* Splits a path into segments. Returns false if the leading '/' is missing, or if a segment is
+ * empty or one too many. One trailing '/' is ignored. */
+static bool split_path(struct str path, struct path_segments *ret)
 {
     ret->count = 0;
     if (path.n == 0 || path.p[0] != '/')
         return false;
-    path = str_from(path, 1);
+    path = str_skip(path, 1);
     while (path.n) {
         struct str segment = str_cut(&path, '/');
 
@@ -70,44 +71,48 @@ static bool router_split(struct str path, struct path *ret)
     return true;
 }
 
-static struct node *literal_child(const struct node *n, struct str literal)
+static struct route_node *find_literal_child(const struct route_node *n, struct str literal)
 {
-    for (struct node *c = n->children; c; c = c->next)
+    for (struct route_node *c = n->children; c; c = c->next)
         if (str_eq(c->literal, literal))
             return c;
     return NULL;
 }
 
-static struct node *add_parameter(struct node *n, const struct resolver *resolver, bool choosy)
+static struct route_node *insert_parameter_node(struct route_node *n,
+                                                const struct resolver *resolver, bool has_prefix)
 {
-    struct node *p = mem_new(sizeof *p), **at = &n->parameters;
+    struct route_node *p = mem_new(sizeof *p), **at = &n->parameters;
 
     p->resolver = resolver;
-    p->choosy = choosy;
-    while (!choosy && *at)
+    p->has_prefix = has_prefix;
+    while (!has_prefix && *at)
         at = &(*at)->next;
     p->next = *at;
     *at = p;
     return p;
 }
 
-static struct node *grow_parameter(struct node *n, const struct resolver *resolver,
-                                   const struct route *route, bool choosy)
+static struct route_node *find_or_add_parameter(struct route_node *n,
+                                                const struct resolver *resolver,
+                                                const struct route *route, bool has_prefix)
 {
-    for (struct node *p = n->parameters; p; p = p->next) {
+    for (struct route_node *p = n->parameters; p; p = p->next) {
         if (p->resolver == resolver)
             return p;
-        if (!choosy && !p->choosy)
-            router_contradiction(route, "another parameter stands at the same place");
+        if (!has_prefix && !p->has_prefix)
+            abort_on_bad_route(route,
+                               "another route has a different parameter at the same segment");
     }
-    return add_parameter(n, resolver, choosy);
+    return insert_parameter_node(n, resolver, has_prefix);
 }
 
-static struct node *router_grow(struct node *n, struct str segment, const struct route *route,
-                                const struct domain *const *domains, bool choosy)
+static struct route_node *find_or_add_segment(struct route_node *n, struct str segment,
+                                              const struct route *route,
+                                              const struct domain *const *domains, bool has_prefix)
 {
     if (segment.p[0] != '{') {
-        struct node *c = literal_child(n, segment);
+        struct route_node *c = find_literal_child(n, segment);
 
         if (!c) {
             c = mem_new(sizeof *c);
@@ -118,19 +123,21 @@ static struct node *router_grow(struct node *n, struct str segment, const struct
         return c;
     }
 
-    const struct resolver *r = router_resolver(domains, str_slice(segment.p + 1, segment.n - 2));
+    const struct resolver *r =
+        router_find_resolver(domains, str_slice(segment.p + 1, segment.n - 2));
     if (!r)
-        router_contradiction(route, "no such resolver");
-    return grow_parameter(n, r, route, choosy);
+        abort_on_bad_route(route, "a parameter of the path has no resolver");
+    return find_or_add_parameter(n, r, route, has_prefix);
 }
 
-/* Has a parameter of the path a prefix? */
-static bool is_choosy(const struct path *path, const struct domain *const *domains)
+/* Returns true if a parameter of the path has a prefix. */
+static bool has_prefixed_parameter(const struct path_segments *path,
+                                   const struct domain *const *domains)
 {
     for (size_t i = 0; i < path->count; i++) {
         struct str s = path->segments[i];
         const struct resolver *r =
-            s.p[0] == '{' ? router_resolver(domains, str_slice(s.p + 1, s.n - 2)) : NULL;
+            s.p[0] == '{' ? router_find_resolver(domains, str_slice(s.p + 1, s.n - 2)) : NULL;
 
         if (r && r->prefix)
             return true;
@@ -141,21 +148,21 @@ static bool is_choosy(const struct path *path, const struct domain *const *domai
 static void add_route(struct router *router, const struct route *r, uint16_t group,
                       const struct domain *const *domains)
 {
-    struct node *n = r->service ? &router->service : &router->api;
-    struct path path;
+    struct route_node *n = r->service ? &router->service : &router->api;
+    struct path_segments path;
 
-    if (!router_split(str_of(r->path), &path))
-        router_contradiction(r, "not a path");
-    bool choosy = is_choosy(&path, domains);
+    if (!split_path(str_of(r->path), &path))
+        abort_on_bad_route(r, "the path is malformed");
+    bool has_prefix = has_prefixed_parameter(&path, domains);
     for (size_t i = 0; i < path.count; i++)
-        n = router_grow(n, path.segments[i], r, domains, choosy);
+        n = find_or_add_segment(n, path.segments[i], r, domains, has_prefix);
     if (n->routes[r->method])
-        router_contradiction(r, "stands twice");
+        abort_on_bad_route(r, "the route is declared twice");
     if (!r->handle || !r->name || !r->doc || !(r->auth || r->service))
-        router_contradiction(r, "needs a handler, a name, a doc and an auth");
+        abort_on_bad_route(r, "needs a handler, a name, a doc and an auth");
     n->routes[r->method] = r;
     n->groups[r->method] = group;
-    n->limits[r->method] = (struct limit){
+    n->limits[r->method] = (struct rate_limit){
         .name = r->name,
         .count = r->service              ? SERVICE_CALLS
                  : r->method == HTTP_GET ? READS
@@ -175,19 +182,19 @@ struct router *router_new(const struct domain *const *domains)
     return router;
 }
 
-static void free_list(struct node *list);
+static void free_node_list(struct route_node *list);
 
-static void free_below(struct node *n)
+static void free_child_nodes(struct route_node *n)
 {
-    free_list(n->children);
-    free_list(n->parameters);
+    free_node_list(n->children);
+    free_node_list(n->parameters);
 }
 
-static void free_list(struct node *list)
+static void free_node_list(struct route_node *list)
 {
-    for (struct node *c = list, *next; c; c = next) {
+    for (struct route_node *c = list, *next; c; c = next) {
         next = c->next;
-        free_below(c);
+        free_child_nodes(c);
         mem_free(c);
     }
 }
@@ -196,12 +203,12 @@ void router_free(struct router *r)
 {
     if (!r)
         return;
-    free_below(&r->api);
-    free_below(&r->service);
+    free_child_nodes(&r->api);
+    free_child_nodes(&r->service);
     mem_free(r);
 }
 
-static unsigned methods_of(const struct node *n)
+static unsigned collect_node_methods(const struct route_node *n)
 {
     unsigned set = 0;
 
@@ -211,42 +218,45 @@ static unsigned methods_of(const struct node *n)
     return set;
 }
 
-static bool router_takes(const struct resolver *r, struct str text)
+static bool resolver_accepts_text(const struct resolver *r, struct str text)
 {
     return !r->prefix || str_starts(text, str_of(r->prefix));
 }
 
-/* Finds the node for the segments from `at` on that has a route for the method. Literals are tried
- * before parameters. Parameters are stored in ret, which may contain values of a branch that
- * failed; ret->allowed collects the methods of all matching nodes. */
-static const struct node *router_descend(const struct node *n, const struct path *path, size_t at,
-                                         enum http_method method, size_t params, struct match *ret)
+/* Finds the node for the segments from `at` on that has a route for the method; literals are tried
+ * before parameters. Stores parameters in ret, which may contain values of a branch that failed;
+ * ret->allowed collects the methods of all matching nodes. */
+static const struct route_node *find_node_below(const struct route_node *n,
+                                                const struct path_segments *path, size_t at,
+                                                enum http_method method, size_t params,
+                                                struct route_match *ret)
 {
     if (at == path->count) {
         ret->count = params;
-        ret->allowed |= methods_of(n);
+        ret->allowed |= collect_node_methods(n);
         return method < HTTP_METHODS && n->routes[method] ? n : NULL;
     }
 
-    const struct node *c = literal_child(n, path->segments[at]), *end = NULL;
+    const struct route_node *c = find_literal_child(n, path->segments[at]), *end = NULL;
     if (c)
-        end = router_descend(c, path, at + 1, method, params, ret);
+        end = find_node_below(c, path, at + 1, method, params, ret);
     for (c = n->parameters; c && !end && params < CALL_MAX_PARAMS; c = c->next) {
-        if (!router_takes(c->resolver, path->segments[at]))
+        if (!resolver_accepts_text(c->resolver, path->segments[at]))
             continue;
         ret->resolvers[params] = c->resolver;
         ret->params[params] = path->segments[at];
-        end = router_descend(c, path, at + 1, method, params + 1, ret);
+        end = find_node_below(c, path, at + 1, method, params + 1, ret);
     }
     return end;
 }
 
-/* Removes "/api" and the version. Sets error for unsupported versions. A path outside /api is
- * matched against the service routes. */
-static const struct node *router_find(const struct router *r, const struct path *path,
-                                      enum http_method method, struct match *ret)
+/* Removes "/api" and the version, and finds the route. Sets error for unsupported versions. A path
+ * outside /api is matched against the service routes. */
+static const struct route_node *find_route_node(const struct router *r,
+                                                const struct path_segments *path,
+                                                enum http_method method, struct route_match *ret)
 {
-    const struct node *root = &r->service;
+    const struct route_node *root = &r->service;
     size_t at = 0;
 
     if (path->count && str_is(path->segments[0], "api")) {
@@ -255,42 +265,44 @@ static const struct node *router_find(const struct router *r, const struct path 
 
         root = &r->api;
         at = 1;
-        if (v.n > 1 && v.p[0] == 'v' && str_to_u64(str_from(v, 1), &number)) {
+        if (v.n > 1 && v.p[0] == 'v' && str_to_u64(str_skip(v, 1), &number)) {
             at = 2;
-            if (!version_read(v, &ret->version))
+            if (!parse_api_version(v, &ret->version))
                 ret->error = ERR_INVALID_API_VERSION;
         }
     }
-    return router_descend(root, path, at, method == HTTP_HEAD ? HTTP_GET : method, 0, ret);
+    return find_node_below(root, path, at, method == HTTP_HEAD ? HTTP_GET : method, 0, ret);
 }
 
 /* Some clients send their own id where the path has "@me". If a path below /users/{id} matches no
  * route, it is tried with "@me"; checks.c then compares the id with the caller's. */
-static const struct node *router_find_own(const struct router *r, struct path *path,
-                                          enum http_method method, struct match *ret)
+static const struct route_node *find_route_node_or_me(const struct router *r,
+                                                      struct path_segments *path,
+                                                      enum http_method method,
+                                                      struct route_match *ret)
 {
-    const struct node *n = router_find(r, path, method, ret);
+    const struct route_node *n = find_route_node(r, path, method, ret);
 
     ret->as_me = 0;
     for (size_t i = 1; !ret->allowed && !ret->error && i + 2 < path->count && i < 3; i++)
         if (str_is(path->segments[i], "users") &&
             snowflake_parse(path->segments[i + 1], &ret->as_me)) {
             path->segments[i + 1] = STR("@me");
-            return router_find(r, path, method, ret);
+            return find_route_node(r, path, method, ret);
         }
     return n;
 }
 
-static bool router_decode(struct arena *arena, struct path *path)
+static bool unescape_segments(struct arena *arena, struct path_segments *path)
 {
     for (size_t i = 0; i < path->count; i++)
-        if (!str_unescape(arena, path->segments[i], false, &path->segments[i]))
+        if (!str_percent_decode(arena, path->segments[i], false, &path->segments[i]))
             return false;
     return true;
 }
 
-/* HEAD and OPTIONS are always allowed. */
-static unsigned with_implied(unsigned methods)
+/* Adds HEAD and OPTIONS, which are always allowed. */
+static unsigned add_implied_methods(unsigned methods)
 {
     if (methods & 1u << HTTP_GET)
         methods |= 1u << HTTP_HEAD;
@@ -298,22 +310,22 @@ static unsigned with_implied(unsigned methods)
 }
 
 void router_match(const struct router *r, struct arena *arena, enum http_method method,
-                  struct str target, struct match *ret)
+                  struct str target, struct route_match *ret)
 {
-    const struct node *n = NULL;
-    struct path path;
+    const struct route_node *n = NULL;
+    struct path_segments path;
 
     ret->route = NULL;
     ret->version = VERSION_NEWEST;
     ret->allowed = 0;
     ret->error = OK;
-    if (router_split(target, &path) && router_decode(arena, &path))
-        n = router_find_own(r, &path, method, ret);
+    if (split_path(target, &path) && unescape_segments(arena, &path))
+        n = find_route_node_or_me(r, &path, method, ret);
     if (!ret->allowed) {
         ret->error = ERR_NOT_FOUND;
         return;
     }
-    ret->allowed = with_implied(ret->allowed);
+    ret->allowed = add_implied_methods(ret->allowed);
     if (n) {
         enum http_method row = method == HTTP_HEAD ? HTTP_GET : method;
 
@@ -325,30 +337,31 @@ void router_match(const struct router *r, struct arena *arena, enum http_method 
     }
 }
 
-const struct route *router_peek(const struct router *r, enum http_method method, struct str target)
+const struct route *router_find_route(const struct router *r, enum http_method method,
+                                      struct str target)
 {
-    /* Only paths with escapes need memory. */
+    /* Only the unescaping of a path needs memory. */
     struct arena *arena = target.n && memchr(target.p, '%', target.n) ? arena_new() : NULL;
-    struct match m = { .error = OK };
-    struct path path;
-    bool ok = router_split(target, &path) && (!arena || router_decode(arena, &path));
-    const struct node *n = ok ? router_find_own(r, &path, method, &m) : NULL;
+    struct route_match m = { .error = OK };
+    struct path_segments path;
+    bool ok = split_path(target, &path) && (!arena || unescape_segments(arena, &path));
+    const struct route_node *n = ok ? find_route_node_or_me(r, &path, method, &m) : NULL;
 
     arena_free(arena);
     return n ? n->routes[method == HTTP_HEAD ? HTTP_GET : method] : NULL;
 }
 
-int route_status(const struct route *r)
+int route_success_status(const struct route *r)
 {
     return r->status ? r->status : r->reply ? 200 : 204;
 }
 
-bool route_speaks(const struct route *r)
+bool route_is_visible_write(const struct route *r)
 {
-    return r->method != GET && !r->quiet;
+    return r->method != GET && !r->allowed_when_restricted;
 }
 
-enum route_store route_store(const struct route *r)
+enum route_store route_store_mode(const struct route *r)
 {
     if (r->store != ROUTE_STORE_BY_METHOD)
         return r->store;

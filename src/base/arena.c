@@ -15,7 +15,7 @@ struct arena_block {
     alignas(max_align_t) char bytes[];
 };
 
-static struct arena_block *block_new(size_t size)
+static struct arena_block *arena_block_new(size_t size)
 {
     struct arena_block *b = mem_resize(NULL, sizeof *b + size);
 
@@ -24,7 +24,7 @@ static struct arena_block *block_new(size_t size)
     return b;
 }
 
-static void use_block(struct arena *a, struct arena_block *b)
+static void arena_push_block(struct arena *a, struct arena_block *b)
 {
     b->next = a->current;
     a->current = b;
@@ -32,22 +32,22 @@ static void use_block(struct arena *a, struct arena_block *b)
     a->end = b->bytes + b->size;
 }
 
-static struct arena *arena_with(size_t first)
+static struct arena *arena_new_with_block(size_t first)
 {
     struct arena *a = mem_new(sizeof *a);
 
-    use_block(a, block_new(first));
+    arena_push_block(a, arena_block_new(first));
     return a;
 }
 
 struct arena *arena_new(void)
 {
-    return arena_with(FIRST_BLOCK);
+    return arena_new_with_block(FIRST_BLOCK);
 }
 
 struct arena *arena_new_small(void)
 {
-    return arena_with(SMALL_BLOCK);
+    return arena_new_with_block(SMALL_BLOCK);
 }
 
 void arena_reset(struct arena *a)
@@ -62,8 +62,8 @@ void arena_reset(struct arena *a)
     }
     a->current = NULL;
     a->used = 0;
-    a->spoiled = false;
-    use_block(a, b);
+    a->incomplete = false;
+    arena_push_block(a, b);
 }
 
 void arena_free(struct arena *a)
@@ -81,22 +81,22 @@ void arena_grow(struct arena *a, size_t size)
 {
     size_t next = a->current->size * 2;
 
-    use_block(a, block_new(size > next ? size : next));
+    arena_push_block(a, arena_block_new(size > next ? size : next));
 }
 
 void *arena_alloc(struct arena *a, size_t size)
 {
-    return memset(arena_raw(a, size), 0, size);
+    return memset(arena_alloc_raw(a, size), 0, size);
 }
 
-void arena_spoil(struct arena *a)
+void arena_mark_incomplete(struct arena *a)
 {
-    a->spoiled = true;
+    a->incomplete = true;
 }
 
-bool arena_spoiled(const struct arena *a)
+bool arena_is_incomplete(const struct arena *a)
 {
-    return a->spoiled;
+    return a->incomplete;
 }
 
 size_t arena_used(const struct arena *a)

@@ -11,16 +11,16 @@
 
 struct arena_block;
 
-/* Only arena_raw uses the members directly. */
+/* Use only arena_alloc_raw to access the members. */
 struct arena {
     struct arena_block *current; /* newest first; arena_reset retains the oldest */
     char *at, *end;
     size_t used;
-    bool spoiled;
+    bool incomplete;
 };
 
 struct arena *arena_new(void);
-/* Like arena_new with a small first block, for many arenas that hold little. */
+/* Like arena_new with a first block of 512 bytes, for arenas that store little. */
 struct arena *arena_new_small(void);
 void arena_free(struct arena *a);
 
@@ -34,7 +34,7 @@ void *arena_alloc(struct arena *a, size_t size);
 void arena_grow(struct arena *a, size_t size);
 
 /* Like arena_alloc, but not zeroed, for memory that is written at once. */
-static inline void *arena_raw(struct arena *a, size_t size)
+static inline void *arena_alloc_raw(struct arena *a, size_t size)
 {
     const size_t align = _Alignof(max_align_t);
 
@@ -47,14 +47,13 @@ static inline void *arena_raw(struct arena *a, size_t size)
     return p;
 }
 
-/* A zeroed array of `count` elements of a type. */
 #define arena_array(a, type, count) ((type *)arena_alloc((a), sizeof(type) * (count)))
 
 /* Marks the arena as incomplete: a buffer was full, so something in it is missing or truncated.
  * Callers check this before they use the result: such a transaction is not committed, and such a
  * request is rejected. */
-void arena_spoil(struct arena *a);
-bool arena_spoiled(const struct arena *a);
+void arena_mark_incomplete(struct arena *a);
+bool arena_is_incomplete(const struct arena *a);
 
 /* Bytes allocated since the last reset. */
 size_t arena_used(const struct arena *a);

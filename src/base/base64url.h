@@ -4,10 +4,9 @@
 
 #include <stddef.h>
 
-/* Length of the encoding of n bytes. */
 #define BASE64URL_LENGTH(n) (((n)*4 + 2) / 3)
 
 /* Returns the number of characters written; adds no NUL. */
-size_t base64url_write(const void *p, size_t n, char *out);
+size_t base64url_encode(const void *p, size_t n, char *out);
 
 #endif

@@ -24,7 +24,7 @@ void buf_reset(struct buf *b)
     b->full = false;
 }
 
-char *buf_room_slow(struct buf *b, size_t n)
+char *buf_reserve_grow(struct buf *b, size_t n)
 {
     if (b->full)
         return NULL;
@@ -32,7 +32,7 @@ char *buf_room_slow(struct buf *b, size_t n)
         return b->p + b->n;
     if (n > b->max || b->n > b->max - n) {
         b->full = true;
-        b->cap = b->n; /* shorter appends fail from now on, too */
+        b->cap = b->n; /* shorter appends must fail, too */
         return NULL;
     }
 
@@ -74,7 +74,7 @@ void buf_printf(struct buf *b, const char *fmt, ...)
     va_copy(again, args);
     int n = vsnprintf(small, sizeof small, fmt, args);
     if (n >= (int)sizeof small) {
-        /* Not directly into the buffer, which may have no room for the NUL. */
+        /* The buffer may have no room for the NUL, so the text is formatted elsewhere. */
         char *big = mem_new((size_t)n + 1);
 
         vsnprintf(big, (size_t)n + 1, fmt, again);
@@ -109,7 +109,7 @@ void buf_add_html(struct buf *b, struct str text)
     }
 }
 
-void buf_drop(struct buf *b, size_t n)
+void buf_drop_front(struct buf *b, size_t n)
 {
     if (n >= b->n) {
         b->n = 0;
@@ -119,18 +119,18 @@ void buf_drop(struct buf *b, size_t n)
     b->n -= n;
 }
 
-void buf_cut(struct buf *b, size_t n)
+void buf_truncate(struct buf *b, size_t n)
 {
     b->n = n;
     b->full = false;
 }
 
-struct str buf_take(struct buf *b, struct arena *a)
+struct str buf_move_to_arena(struct buf *b, struct arena *a)
 {
     struct str text = b->full ? STR("") : str_dup(a, buf_str(b));
 
     if (b->full)
-        arena_spoil(a);
+        arena_mark_incomplete(a);
     buf_clear(b);
     return text;
 }

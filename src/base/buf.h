@@ -2,7 +2,7 @@
  *
  * Input can make a buffer grow, so every buffer has a maximum. The first append beyond the maximum
  * is dropped, and so are all later ones: the buffer then holds a prefix of the intended content.
- * Check buf_full once at the end, or use buf_take, which checks it. */
+ * Check buf_full once at the end, or use buf_move_to_arena, which checks it. */
 #ifndef BASE_BUF_H
 #define BASE_BUF_H
 
@@ -39,16 +39,16 @@ static inline struct str buf_str(const struct buf *b)
 
 /* Returns room for n more bytes at b->p + b->n, or NULL beyond the maximum. The caller adds the
  * bytes written to b->n. */
-char *buf_room_slow(struct buf *b, size_t n);
+char *buf_reserve_grow(struct buf *b, size_t n);
 
-static inline char *buf_room(struct buf *b, size_t n)
+static inline char *buf_reserve(struct buf *b, size_t n)
 {
-    return b->cap - b->n >= n ? b->p + b->n : buf_room_slow(b, n);
+    return b->cap - b->n >= n ? b->p + b->n : buf_reserve_grow(b, n);
 }
 
 static inline void buf_add(struct buf *b, const void *p, size_t n)
 {
-    char *at = n ? buf_room(b, n) : NULL;
+    char *at = n ? buf_reserve(b, n) : NULL;
 
     if (at) {
         memcpy(at, p, n);
@@ -66,24 +66,23 @@ static inline void buf_add_char(struct buf *b, char c)
     buf_add(b, &c, 1);
 }
 
-/* For string literals. */
+/* Appends a string literal. */
 #define buf_add_lit(b, literal) buf_add((b), (literal), sizeof(literal) - 1)
 
 void buf_add_u64(struct buf *b, uint64_t v);
 void buf_add_i64(struct buf *b, int64_t v);
 void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Appends text escaped for HTML, also valid between double quotes. */
+/* Appends the text with <, >, & and double quotes escaped for HTML. */
 void buf_add_html(struct buf *b, struct str text);
 
-/* Removes n bytes from the front. */
-void buf_drop(struct buf *b, size_t n);
+void buf_drop_front(struct buf *b, size_t n);
 
 /* Truncates to the first n bytes and clears `full`. */
-void buf_cut(struct buf *b, size_t n);
+void buf_truncate(struct buf *b, size_t n);
 
 /* Moves the content to an arena. For a full buffer, returns an empty text and marks the arena as
- * incomplete (arena_spoil). */
-struct str buf_take(struct buf *b, struct arena *a);
+ * incomplete (arena_mark_incomplete). */
+struct str buf_move_to_arena(struct buf *b, struct arena *a);
 
 #endif

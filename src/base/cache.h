@@ -21,20 +21,20 @@ struct cache_entry {
     struct link link;
     uint64_t hash;
     size_t bytes;
-    int64_t used_at; /* clock_steady_ms; only if .idle_ms is set */
+    int64_t used_at; /* clock_steady_ms of the last use; only if .idle_ms is set */
 };
 
 struct cache_stats {
     uint64_t hits, misses, evictions, entries, bytes;
 };
 
-/* Rules shared by all caches of one name; a static variable. A limit of 0 means none. */
+/* Limits and callbacks of all caches with one name; a static variable. A limit of 0 means none. */
 struct cache_kind {
-    const char *name; /* the label in /metrics; NULL: not shown there */
+    const char *name; /* label in /metrics; NULL: no metrics */
     size_t entries, bytes;
     int64_t idle_ms; /* an entry unused for longer is not found */
-    /* True if the entry has this key and is still valid; NULL: the hash is the key. */
-    bool (*is)(const struct cache_entry *e, const void *key);
+    /* Returns true if the entry has this key and is still valid; NULL: the hash is the key. */
+    bool (*matches)(const struct cache_entry *e, const void *key);
     void (*free)(struct cache_entry *e); /* NULL: mem_free */
 
     /* Used only by cache.c. */
@@ -54,7 +54,6 @@ struct cache {
     } stats;
 };
 
-/* Frees all entries. */
 void cache_clear(struct cache *c);
 
 /* Returns the calling thread's cache of this kind; it is freed when the thread ends. */
@@ -67,15 +66,15 @@ void *cache_find(struct cache *c, uint64_t hash, const void *key);
  * entry stays even if it alone exceeds them. */
 void cache_put(struct cache *c, uint64_t hash, size_t bytes, struct cache_entry *e);
 
-/* Removes an entry and returns its ownership to the caller. */
-void cache_take(struct cache *c, struct cache_entry *e);
+/* Removes an entry; the caller then owns it. */
+void cache_remove(struct cache *c, struct cache_entry *e);
 
 /* Frees the entries for which matches returns true. */
-void cache_drop_if(struct cache *c, bool (*matches)(const struct cache_entry *e, const void *arg),
-                   const void *arg);
+void cache_evict_if(struct cache *c, bool (*matches)(const struct cache_entry *e, const void *arg),
+                    const void *arg);
 
-/* Calls each once for every named kind that ever had an entry, with the sum over its caches. */
-void cache_each_kind(void (*each)(const char *name, const struct cache_stats *s, void *arg),
-                     void *arg);
+/* Calls `each` for every named kind that ever had an entry, with the sum over its caches. */
+void cache_each_kind_stats(void (*each)(const char *name, const struct cache_stats *s, void *arg),
+                           void *arg);
 
 #endif

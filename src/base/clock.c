@@ -4,14 +4,14 @@
 #include <stdatomic.h>
 #include <time.h>
 
-static _Atomic int64_t moved;   /* microseconds that tests added to both clocks */
-static _Atomic int64_t stepped; /* microseconds that tests added to the wall clock */
-static _Atomic int64_t stopped; /* time at which tests stopped the clocks; 0: running */
-static _Atomic int64_t ahead;   /* at that time: wall clock minus steady clock */
+static _Atomic int64_t moved;   /* microseconds that tests or operators added to both clocks */
+static _Atomic int64_t stepped; /* microseconds that tests added to the wall clock alone */
+static _Atomic int64_t stopped; /* time at which the clocks were stopped, in µs; 0: running */
+static _Atomic int64_t ahead;   /* wall clock minus steady clock at the stop, in µs */
 
-#define STEADY_BEGIN (INT64_C(100) * 86400 * 1000 * 1000) /* so that 0 can mean "never" */
+#define STEADY_BEGIN (INT64_C(100) * 86400 * 1000 * 1000) /* µs; so that 0 can mean "never" */
 
-static int64_t read_ns(clockid_t id)
+static int64_t read_clock_ns(clockid_t id)
 {
     struct timespec t;
 
@@ -19,8 +19,8 @@ static int64_t read_ns(clockid_t id)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Returns the time at which tests stopped the clocks, 1 µs later each time; 0: running. */
-static int64_t stopped_us(void)
+/* Returns the time at which the clocks were stopped plus 1 µs per call; 0: the clocks run. */
+static int64_t read_stopped_clock_us(void)
 {
     int64_t at = atomic_load_explicit(&stopped, memory_order_relaxed);
 
@@ -31,19 +31,19 @@ static int64_t stopped_us(void)
 
 int64_t clock_us(void)
 {
-    int64_t at = stopped_us();
+    int64_t at = read_stopped_clock_us();
 
     if (!at)
-        at = read_ns(CLOCK_REALTIME) / 1000;
+        at = read_clock_ns(CLOCK_REALTIME) / 1000;
     return at + atomic_load_explicit(&moved, memory_order_relaxed) +
            atomic_load_explicit(&stepped, memory_order_relaxed);
 }
 
 int64_t clock_steady_ms(void)
 {
-    int64_t at = stopped_us();
+    int64_t at = read_stopped_clock_us();
 
-    at = at ? at - atomic_load(&ahead) : read_ns(CLOCK_BOOTTIME) / 1000;
+    at = at ? at - atomic_load(&ahead) : read_clock_ns(CLOCK_BOOTTIME) / 1000;
     return (at + atomic_load_explicit(&moved, memory_order_relaxed) + STEADY_BEGIN) / 1000;
 }
 
@@ -57,38 +57,38 @@ int64_t clock_s(void)
     return clock_us() / 1000000;
 }
 
-int64_t clock_mono(void)
+int64_t clock_monotonic_ns(void)
 {
-    return read_ns(CLOCK_MONOTONIC);
+    return read_clock_ns(CLOCK_MONOTONIC);
 }
 
-int64_t clock_thread(void)
+int64_t clock_thread_cpu_ns(void)
 {
-    return read_ns(CLOCK_THREAD_CPUTIME_ID);
+    return read_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
-void clock_advance(int64_t us)
+void clock_advance_all(int64_t us)
 {
     atomic_fetch_add(&moved, us);
 }
 
-void clock_step(int64_t us)
+void clock_step_wall(int64_t us)
 {
     atomic_fetch_add(&stepped, us);
 }
 
 void clock_stop(void)
 {
-    atomic_store(&ahead, (read_ns(CLOCK_REALTIME) - read_ns(CLOCK_BOOTTIME)) / 1000);
-    atomic_store(&stopped, (read_ns(CLOCK_REALTIME) / 1000000000 + 1) * 1000000);
+    atomic_store(&ahead, (read_clock_ns(CLOCK_REALTIME) - read_clock_ns(CLOCK_BOOTTIME)) / 1000);
+    atomic_store(&stopped, (read_clock_ns(CLOCK_REALTIME) / 1000000000 + 1) * 1000000);
 }
 
-void clock_go(void)
+void clock_continue(void)
 {
     int64_t at = atomic_exchange(&stopped, 0);
 
     if (at)
-        atomic_fetch_add(&moved, at - read_ns(CLOCK_REALTIME) / 1000);
+        atomic_fetch_add(&moved, at - read_clock_ns(CLOCK_REALTIME) / 1000);
 }
 
 void clock_reset(void)
@@ -98,7 +98,7 @@ void clock_reset(void)
     atomic_store(&stepped, 0);
 }
 
-int64_t clock_moved(void)
+int64_t clock_wall_moved_us(void)
 {
     return atomic_load(&moved) + atomic_load(&stepped);
 }

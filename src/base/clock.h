@@ -3,7 +3,7 @@
  * Wall clock (clock_us, clock_ms, clock_s): for times that are stored or shown, such as snowflakes
  * and Date headers. The operator, NTP or a machine without a battery may step it in both
  * directions. Steady clock (clock_steady_ms): for rate-limit windows and deadlines inside the
- * process; nothing steps it. Measure durations with clock_mono. */
+ * process; nothing steps it. Measure durations with clock_monotonic_ns. */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
 
@@ -19,21 +19,19 @@ int64_t clock_s(void);
 int64_t clock_steady_ms(void);
 
 /* Monotonic clock in nanoseconds, which tests cannot move. */
-int64_t clock_mono(void);
-/* CPU time of the calling thread, in nanoseconds. */
-int64_t clock_thread(void);
+int64_t clock_monotonic_ns(void);
+int64_t clock_thread_cpu_ns(void);
 
 /* Moves both clocks of the process; clock_reset restores the real time. */
-void clock_advance(int64_t us);
+void clock_advance_all(int64_t us);
 /* Moves only the wall clock, as if the operator had set it. */
-void clock_step(int64_t us);
-/* Stops both clocks at the start of the next second. Only clock_advance moves them then, except
+void clock_step_wall(int64_t us);
+/* Stops both clocks at the start of the next second. Only clock_advance_all moves them then, except
  * that each read adds 1 µs, so that later events have later times. */
 void clock_stop(void);
 /* Lets the clocks continue from where they stopped. */
-void clock_go(void);
+void clock_continue(void);
 void clock_reset(void);
-/* Microseconds by which the wall clock was moved. */
-int64_t clock_moved(void);
+int64_t clock_wall_moved_us(void);
 
 #endif

@@ -16,15 +16,15 @@ static _Atomic uint64_t steps;
 static _Atomic int64_t ahead_ms;
 static _Atomic int64_t log_again_ms; /* next time a line may be logged (steady clock) */
 
-static int64_t behind_ms(void)
+static int64_t clock_behind_ms(void)
 {
     int64_t newest = atomic_load(&newest_ms), made = snowflake_newest_ms();
 
     return (newest > made ? newest : made) - clock_ms();
 }
 
-/* Returns false if the clocks were moved while they were read. */
-static bool clocks_apart(int64_t *ret)
+/* Reads wall clock minus steady clock; false if the reads took so long that the result is wrong. */
+static bool read_clock_difference(int64_t *ret)
 {
     int64_t before = clock_steady_ms(), wall = clock_ms(), after = clock_steady_ms();
 
@@ -32,7 +32,7 @@ static bool clocks_apart(int64_t *ret)
     return after - before < READ_WITHIN_MS;
 }
 
-static bool may_log(void)
+static bool clock_log_is_due(void)
 {
     int64_t now = clock_steady_ms();
 
@@ -42,7 +42,7 @@ static bool may_log(void)
     return true;
 }
 
-static void log_behind(int64_t ms)
+static void log_clock_behind(int64_t ms)
 {
     log_warn("clock: the clock is %" PRId64 " s behind the newest message or account, so new "
              "messages are listed before older ones; set the clock of this machine (timedatectl) "
@@ -50,7 +50,7 @@ static void log_behind(int64_t ms)
              ms / 1000);
 }
 
-void clock_watch_begin(snowflake newest)
+void clock_watch_start(snowflake newest)
 {
     int64_t behind = newest ? snowflake_ms(newest) - clock_ms() : 0;
 
@@ -59,37 +59,37 @@ void clock_watch_begin(snowflake newest)
     log_again_ms = 0;
     int64_t apart;
 
-    clocks_apart(&apart);
+    read_clock_difference(&apart);
     ahead_ms = apart;
     if (behind > CLOCK_BEHIND_MS)
-        log_behind(behind);
+        log_clock_behind(behind);
     else if (behind >= 0 && newest)
-        snowflake_continue(newest);
+        snowflake_continue_after(newest);
 }
 
-void clock_watch_look(void)
+void clock_watch_check(void)
 {
     int64_t now, moved;
 
-    if (!clocks_apart(&now))
+    if (!read_clock_difference(&now))
         return;
     moved = now - ahead_ms;
     ahead_ms = now;
     if (llabs(moved) <= STEP_MS)
         return;
     atomic_fetch_add(&steps, 1);
-    if (!may_log())
+    if (!clock_log_is_due())
         return;
     log_warn("clock: the clock of this machine was stepped %s by %" PRId64 " s; let one NTP "
              "service (chrony, systemd-timesyncd) set it, which corrects it slowly",
              moved < 0 ? "back" : "forward", (int64_t)llabs(moved) / 1000);
-    if (behind_ms() > CLOCK_BEHIND_MS)
-        log_behind(behind_ms());
+    if (clock_behind_ms() > CLOCK_BEHIND_MS)
+        log_clock_behind(clock_behind_ms());
 }
 
 struct clock_health clock_watch_read(void)
 {
-    int64_t behind = behind_ms();
+    int64_t behind = clock_behind_ms();
 
     return (struct clock_health){ .behind_ms = behind > 0 ? behind : 0,
                                   .steps = atomic_load(&steps) };
@@ -97,7 +97,7 @@ struct clock_health clock_watch_read(void)
 
 const char *clock_watch_warning(void)
 {
-    return behind_ms() > CLOCK_BEHIND_MS
+    return clock_behind_ms() > CLOCK_BEHIND_MS
                ? "The clock of the server is behind its newest message or account: new messages "
                  "are listed before older ones. Set the clock and restart."
                : NULL;

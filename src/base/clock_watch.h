@@ -11,22 +11,22 @@
 
 #include "base/snowflake.h"
 
-/* A larger lag behind the newest id is reported. */
+/* Lag of the wall clock behind the newest id from which the server warns. */
 enum { CLOCK_BEHIND_MS = 60 * 1000 };
 
 /* Call at start with the newest id of the database. If that id is ahead of the clock by at most
  * CLOCK_BEHIND_MS, new ids follow it; otherwise they use the clock, so that not all ids stay in the
  * far future. */
-void clock_watch_begin(snowflake newest);
+void clock_watch_start(snowflake newest);
 /* Call about once a second, on one thread: compares the wall clock with the steady clock and logs
  * steps. */
-void clock_watch_look(void);
+void clock_watch_check(void);
 
 struct clock_health {
     int64_t behind_ms; /* lag of the wall clock behind the newest id, or 0 */
     uint64_t steps;    /* steps of more than 5 s since the start */
 };
-/* From any thread. */
+/* May be called from any thread. */
 struct clock_health clock_watch_read(void);
 /* Returns a sentence for operators if the clock is too far behind, otherwise NULL. */
 const char *clock_watch_warning(void);

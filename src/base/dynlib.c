@@ -14,24 +14,24 @@ bool dynlib_load(const char *file, const struct dynlib_symbol *symbols)
 {
     (void)file;
     for (const struct dynlib_symbol *s = symbols; s->name; s++)
-        memcpy(s->place, &s->linked, sizeof s->linked);
+        memcpy(s->location, &s->linked, sizeof s->linked);
     return true;
 }
 
-bool dynlib_find(const char *file, const struct dynlib_symbol *symbol)
+bool dynlib_load_optional(const char *file, const struct dynlib_symbol *symbol)
 {
     return dynlib_load(file, (const struct dynlib_symbol[]){ *symbol, { NULL, NULL, NULL } });
 }
 
 #else
 
-static bool symbol_fill(void *lib, const struct dynlib_symbol *s)
+static bool symbol_resolve(void *lib, const struct dynlib_symbol *s)
 {
     void *address = dlsym(lib, s->name);
 
     /* ISO C has no cast from object to function pointers, so copy the bytes, as POSIX allows. */
     if (address)
-        memcpy(s->place, &address, sizeof address);
+        memcpy(s->pointer, &address, sizeof address);
     return address;
 }
 
@@ -40,22 +40,23 @@ bool dynlib_load(const char *file, const struct dynlib_symbol *symbols)
     void *lib = dlopen(file, RTLD_NOW | RTLD_LOCAL);
 
     if (!lib) {
-        log_error("cannot load %s: %s", file, dlerror());
+        log_error("cannot load the library %s: %s", file, dlerror());
         return false;
     }
     for (const struct dynlib_symbol *s = symbols; s->name; s++)
-        if (!symbol_fill(lib, s)) {
-            log_error("%s has no %s", file, s->name);
+        if (!symbol_resolve(lib, s)) {
+            log_error("the library %s has no function %s; install a newer version of it", file,
+                      s->name);
             return false;
         }
     return true;
 }
 
-bool dynlib_find(const char *file, const struct dynlib_symbol *symbol)
+bool dynlib_load_optional(const char *file, const struct dynlib_symbol *symbol)
 {
     void *lib = dlopen(file, RTLD_NOW | RTLD_LOCAL);
 
-    return lib && symbol_fill(lib, symbol);
+    return lib && symbol_resolve(lib, symbol);
 }
 
 #endif

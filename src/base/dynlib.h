@@ -10,27 +10,27 @@
 
 struct dynlib_symbol {
     const char *name;     /* NULL ends the list */
-    void *place;          /* address of the function pointer to fill */
+    void *pointer;        /* address of the function pointer to fill */
     void (*linked)(void); /* the function itself, in the static build */
 };
 
 #ifdef GUILDHALL_STATIC
-#define DYNLIB_SYMBOL(function, place)                 \
-    {                                                  \
-#function, (place), (void (*)(void))(function) \
+#define DYNLIB_SYMBOL(function, location)                 \
+    {                                                     \
+#function, (location), (void (*)(void))(function) \
     }
 #else
-#define DYNLIB_SYMBOL(function, place) \
-    {                                  \
-#function, (place), NULL       \
+#define DYNLIB_SYMBOL(function, location) \
+    {                                     \
+#function, (location), NULL       \
     }
 #endif
 
-/* Loads the library, which stays loaded, and sets all function pointers. Returns false and logs if
- * the library or a symbol is missing. */
+/* Loads a shared library, which stays loaded, and sets all function pointers. Returns false and
+ * logs if the library or a symbol is missing. */
 bool dynlib_load(const char *file, const struct dynlib_symbol *symbols);
 
-/* Like dynlib_load for one optional function; does not log. */
-bool dynlib_find(const char *file, const struct dynlib_symbol *symbol);
+/* Like dynlib_load, but for one optional function and without logging. */
+bool dynlib_load_optional(const char *file, const struct dynlib_symbol *symbol);
 
 #endif

@@ -7,14 +7,20 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 
-enum { MAX_BYTES = 128, JOINER = 0x200d, AS_PICTURE = 0xfe0f, KEYCAP = 0x20e3, TAG_END = 0xe007f };
+enum {
+    MAX_BYTES = 128,
+    ZERO_WIDTH_JOINER = 0x200d,
+    VARIATION_SELECTOR_16 = 0xfe0f,
+    KEYCAP = 0x20e3,
+    TAG_END = 0xe007f
+};
 
 struct emoji_range {
     uint32_t first, last;
 };
 
-/* Ranges of emoji characters; a single letter or digit is no emoji. */
-static const struct emoji_range pictures[] = {
+/* Ranges of emoji characters; letters and digits are not included. */
+static const struct emoji_range emoji_ranges[] = {
     { 0xa9, 0xa9 },       { 0xae, 0xae },       { 0x203c, 0x203c },   { 0x2049, 0x2049 },
     { 0x2122, 0x2122 },   { 0x2139, 0x2139 },   { 0x2194, 0x21aa },   { 0x231a, 0x23ff },
     { 0x24c2, 0x24c2 },   { 0x25aa, 0x25fe },   { 0x2600, 0x27bf },   { 0x2934, 0x2935 },
@@ -23,93 +29,93 @@ static const struct emoji_range pictures[] = {
     { 0x1f300, 0x1f64f }, { 0x1f680, 0x1f6ff }, { 0x1f7e0, 0x1f7f0 }, { 0x1f900, 0x1faff },
 };
 
-static bool is_picture(uint32_t c)
+static bool is_emoji_character(uint32_t c)
 {
-    for (size_t i = 0; i < COUNT_OF(pictures); i++)
-        if (c >= pictures[i].first && c <= pictures[i].last)
+    for (size_t i = 0; i < COUNT_OF(emoji_ranges); i++)
+        if (c >= emoji_ranges[i].first && c <= emoji_ranges[i].last)
             return true;
     return false;
 }
 
-static bool is_tone(uint32_t c)
+static bool is_skin_tone(uint32_t c)
 {
     return c >= 0x1f3fb && c <= 0x1f3ff;
 }
 
-static bool is_flag_letter(uint32_t c)
+static bool is_regional_indicator(uint32_t c)
 {
     return c >= 0x1f1e6 && c <= 0x1f1ff;
 }
 
-static uint32_t emoji_peek(struct str s)
+static uint32_t peek_character(struct str s)
 {
     uint32_t c;
 
     return utf8_decode(s, &c) ? c : 0;
 }
 
-static uint32_t emoji_take(struct str *s)
+static uint32_t consume_character(struct str *s)
 {
     uint32_t c = 0;
 
-    *s = str_from(*s, utf8_decode(*s, &c));
+    *s = str_skip(*s, utf8_decode(*s, &c));
     return c;
 }
 
-static bool emoji_take_if(struct str *s, uint32_t c)
+static bool consume_character_if(struct str *s, uint32_t c)
 {
-    if (emoji_peek(*s) != c)
+    if (peek_character(*s) != c)
         return false;
-    emoji_take(s);
+    consume_character(s);
     return true;
 }
 
-/* Takes a character and its optional variation selector, skin tone and flag tags. */
-static bool emoji_take_picture(struct str *s)
+/* Consumes a character and its optional variation selector, skin tone and flag tags. */
+static bool consume_emoji_sequence(struct str *s)
 {
-    if (!is_picture(emoji_take(s)))
+    if (!is_emoji_character(consume_character(s)))
         return false;
-    emoji_take_if(s, AS_PICTURE);
-    if (is_tone(emoji_peek(*s)))
-        emoji_take(s);
-    if (emoji_peek(*s) < 0xe0020 || emoji_peek(*s) > TAG_END)
+    consume_character_if(s, VARIATION_SELECTOR_16);
+    if (is_skin_tone(peek_character(*s)))
+        consume_character(s);
+    if (peek_character(*s) < 0xe0020 || peek_character(*s) > TAG_END)
         return true;
-    while (emoji_peek(*s) >= 0xe0020 && emoji_peek(*s) < TAG_END)
-        emoji_take(s);
-    return emoji_take_if(s, TAG_END);
+    while (peek_character(*s) >= 0xe0020 && peek_character(*s) < TAG_END)
+        consume_character(s);
+    return consume_character_if(s, TAG_END);
 }
 
-static bool is_keycap(struct str s)
+static bool is_keycap_emoji(struct str s)
 {
-    uint32_t c = emoji_take(&s);
+    uint32_t c = consume_character(&s);
 
     if (!((c >= '0' && c <= '9') || c == '#' || c == '*'))
         return false;
-    emoji_take_if(&s, AS_PICTURE);
-    return emoji_take_if(&s, KEYCAP) && !s.n;
+    consume_character_if(&s, VARIATION_SELECTOR_16);
+    return consume_character_if(&s, KEYCAP) && !s.n;
 }
 
-bool is_lone_flag_letter(struct str text)
+bool is_single_regional_indicator(struct str text)
 {
-    uint32_t c = emoji_take(&text);
+    uint32_t c = consume_character(&text);
 
-    return is_flag_letter(c) && !text.n;
+    return is_regional_indicator(c) && !text.n;
 }
 
 bool is_emoji(struct str text)
 {
     struct str rest = text;
 
-    if (!text.n || text.n > MAX_BYTES || !utf8_valid(text))
+    if (!text.n || text.n > MAX_BYTES || !utf8_is_valid(text))
         return false;
-    if (is_keycap(text))
+    if (is_keycap_emoji(text))
         return true;
-    if (is_flag_letter(emoji_take(&rest)))
-        return is_flag_letter(emoji_take(&rest)) && !rest.n;
+    if (is_regional_indicator(consume_character(&rest)))
+        return is_regional_indicator(consume_character(&rest)) && !rest.n;
     rest = text;
     do {
-        if (!emoji_take_picture(&rest))
+        if (!consume_emoji_sequence(&rest))
             return false;
-    } while (emoji_take_if(&rest, JOINER));
+    } while (consume_character_if(&rest, ZERO_WIDTH_JOINER));
     return !rest.n;
 }

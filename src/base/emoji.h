@@ -9,7 +9,7 @@
 /* True for exactly one emoji (also with skin tone, joined from several, flag or keycap) of at most
  * 128 bytes. */
 bool is_emoji(struct str text);
-/* True for a single regional indicator, half of a flag, which people use as a letter. */
-bool is_lone_flag_letter(struct str text);
+/* Returns true for a single regional indicator (half of a flag), which users type as a letter. */
+bool is_single_regional_indicator(struct str text);
 
 #endif

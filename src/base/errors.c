@@ -16,7 +16,7 @@ const struct error_info *error_info(enum err e)
     return &infos[e];
 }
 
-const char *status_reason(int status)
+const char *http_reason_phrase(int status)
 {
     switch (status) {
 #define STATUS(number, reason) \

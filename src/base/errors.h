@@ -17,10 +17,10 @@ struct error_info {
     const char *message;
 };
 
-/* For every err except OK. */
+/* Valid for every error except OK. */
 const struct error_info *error_info(enum err e);
 
 /* Reason phrase such as "Not Found"; "Unknown" for statuses that the server never sends. */
-const char *status_reason(int status);
+const char *http_reason_phrase(int status);
 
 #endif

@@ -1,4 +1,4 @@
-/* hash.c - hash functions for tables. */
+/* hash.c - hash functions for hash tables. */
 #include "base/hash.h"
 
 #include <sodium.h>
@@ -6,14 +6,15 @@
 
 static unsigned char hash_key[crypto_shorthash_KEYBYTES];
 
-void hash_init(void)
+void hash_init_random_key(void)
 {
     randombytes_buf(hash_key, sizeof hash_key);
 }
 
-void hash_use_key(const unsigned char key[HASH_KEY])
+void hash_set_key(const unsigned char key[HASH_KEY_BYTES])
 {
-    _Static_assert(HASH_KEY == sizeof hash_key, "a key of SipHash");
+    _Static_assert(HASH_KEY_BYTES == sizeof hash_key,
+                   "the key must have the size of a SipHash key");
     memcpy(hash_key, key, sizeof hash_key);
 }
 

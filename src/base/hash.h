@@ -1,4 +1,4 @@
-/* hash.h - hash functions for tables.
+/* hash.h - hash functions for hash tables.
  *
  * Text keys come from clients, so they are hashed with a random key (SipHash): no client can choose
  * names that all collide. */
@@ -10,16 +10,16 @@
 #include "base/str.h"
 
 /* Sets a random key. Call once, before threads start. */
-void hash_init(void);
+void hash_init_random_key(void);
 
-/* Sets a key that several nodes share, for hashes that must be equal on all nodes. Call before any
- * hash is stored. Keep the key secret. */
-enum { HASH_KEY = 16 };
-void hash_use_key(const unsigned char key[HASH_KEY]);
+/* Sets a key that all nodes of a cluster share, for hashes that must be equal on all nodes. Call
+ * before any hash is stored. The key must stay secret. */
+enum { HASH_KEY_BYTES = 16 };
+void hash_set_key(const unsigned char key[HASH_KEY_BYTES]);
 
 uint64_t hash_str(struct str s);
 
-/* For ids that this server generated: a cheap mixing function. */
+/* Hash of an id that this server generated: a cheap mixing function is enough. */
 static inline uint64_t hash_u64(uint64_t v)
 {
     v ^= v >> 33;

@@ -4,14 +4,14 @@
 #include <errno.h>
 #include <unistd.h>
 
-bool write_all(int fd, struct str bytes)
+bool write_all_bytes(int fd, struct str bytes)
 {
     while (bytes.n) {
         ssize_t n = write(fd, bytes.p, bytes.n);
 
         if (n < 0 && errno != EINTR)
             return false;
-        bytes = str_from(bytes, n < 0 ? 0 : (size_t)n);
+        bytes = str_skip(bytes, n < 0 ? 0 : (size_t)n);
     }
     return true;
 }

@@ -7,6 +7,6 @@
 #include "base/str.h"
 
 /* Writes all bytes. Returns false and sets errno on failure. */
-bool write_all(int fd, struct str bytes);
+bool write_all_bytes(int fd, struct str bytes);
 
 #endif

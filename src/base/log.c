@@ -13,29 +13,29 @@
 #include "base/clock.h"
 #include "base/timestamp.h"
 
-enum { LONGEST_LINE = 4096 };
+enum { MAX_LINE_BYTES = 4096 };
 
 static struct {
     int fd;
     _Atomic enum log_level least;
     int json;
-    int coloured; /* fd is a terminal */
-    int journal;  /* fd is systemd's journal: each line starts with a priority */
+    int coloured; /* whether fd is a terminal */
+    int journal;  /* whether fd is systemd's journal, where each line starts with a priority */
 } out = { .fd = STDERR_FILENO, .least = LOG_INFO };
 
 /* JOURNAL_STREAM is the device and inode of the stream that systemd opened. Compare it with fd,
  * because a child process that writes elsewhere inherits the variable. */
-static int is_journal(int fd)
+static int is_systemd_journal(int fd)
 {
     const char *stream = getenv("JOURNAL_STREAM");
-    char own[64];
+    char stream_id[64];
     struct stat s;
 
     if (!stream || fstat(fd, &s) != 0)
         return 0;
-    snprintf(own, sizeof own, "%llu:%llu", (unsigned long long)s.st_dev,
+    snprintf(stream_id, sizeof stream_id, "%llu:%llu", (unsigned long long)s.st_dev,
              (unsigned long long)s.st_ino);
-    return strcmp(own, stream) == 0;
+    return strcmp(stream_id, stream) == 0;
 }
 
 void log_init(int fd, enum log_level least, int json)
@@ -44,7 +44,7 @@ void log_init(int fd, enum log_level least, int json)
     out.least = least;
     out.json = json;
     out.coloured = isatty(fd);
-    out.journal = is_journal(fd);
+    out.journal = is_systemd_journal(fd);
 }
 
 enum log_level log_level(void)
@@ -52,7 +52,7 @@ enum log_level log_level(void)
     return atomic_load_explicit(&out.least, memory_order_relaxed);
 }
 
-enum log_level log_level_named(const char *name)
+enum log_level log_level_from_name(const char *name)
 {
     static const char *const words[] = { "debug", "info", "warn", "error", "off" };
 
@@ -67,7 +67,7 @@ void log_set_level(enum log_level least)
     out.least = least;
 }
 
-static void add_json_text(struct buf *b, const char *z)
+static void append_json_escaped(struct buf *b, const char *z)
 {
     for (; *z; z++) {
         unsigned char c = (unsigned char)*z;
@@ -81,19 +81,19 @@ static void add_json_text(struct buf *b, const char *z)
     }
 }
 
-static void format_line(struct buf *b, enum log_level level, const char *message)
+static void format_log_line(struct buf *b, enum log_level level, const char *message)
 {
     static const char *const names[] = { "debug", "info", "warn", "error" };
     static const char *const colours[] = { "\033[2m", "\033[32m", "\033[33m", "\033[31m" };
     static const char *const priorities[] = { "<7>", "<6>", "<4>", "<3>" }; /* sd-daemon(3) */
-    char when[TIMESTAMP_TEXT];
+    char when[TIMESTAMP_TEXT_SIZE];
 
     if (out.journal)
         buf_add(b, priorities[level], 3);
     timestamp_format(clock_us(), when);
     if (out.json) {
         buf_printf(b, "{\"time\":\"%s\",\"level\":\"%s\",\"message\":\"", when, names[level]);
-        add_json_text(b, message);
+        append_json_escaped(b, message);
         buf_add_lit(b, "\"}\n");
     } else {
         buf_printf(b, "%.12s %s%-5s%s %s\n", when + 11, out.coloured ? colours[level] : "",
@@ -106,16 +106,16 @@ void log_write(enum log_level level, const char *fmt, ...)
     if (level < log_level())
         return;
 
-    char message[LONGEST_LINE];
+    char message[MAX_LINE_BYTES];
     va_list args;
     va_start(args, fmt);
     vsnprintf(message, sizeof message, fmt, args);
     va_end(args);
 
     struct buf line;
-    buf_init(&line, LONGEST_LINE * 7);
-    format_line(&line, level, message);
-    /* One write per line, so that lines of different threads do not mix. */
+    buf_init(&line, MAX_LINE_BYTES * 7);
+    format_log_line(&line, level, message);
+    /* One write call per line, so that lines of different threads do not mix. */
     ssize_t n = write(out.fd, line.p, line.n);
     (void)n;
     buf_clear(&line);

@@ -11,9 +11,9 @@ enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR, LOG_OFF };
 /* Sets the file, the minimum level and whether lines are JSON. Call before threads start. */
 void log_init(int fd, enum log_level least, int json);
 enum log_level log_level(void);
-/* Returns the level of that name; info if there is none. */
-enum log_level log_level_named(const char *name);
-/* Sets the minimum level; from any thread. */
+/* Returns the level of that name, or LOG_INFO if the name is unknown. */
+enum log_level log_level_from_name(const char *name);
+/* Sets the minimum level; may be called from any thread. */
 void log_set_level(enum log_level least);
 
 void log_write(enum log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

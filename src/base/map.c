@@ -17,8 +17,8 @@ void map_clear(struct map *m)
     map_init(m);
 }
 
-/* Returns the slot of the key, or the empty slot where it belongs. */
-static struct map_slot *map_find(const struct map *m, uint64_t key)
+/* Returns the slot that contains the key, or the empty slot where the key belongs. */
+static struct map_slot *map_find_slot(const struct map *m, uint64_t key)
 {
     size_t i = hash_u64(key) & (m->cap - 1);
 
@@ -29,7 +29,7 @@ static struct map_slot *map_find(const struct map *m, uint64_t key)
 
 void *map_get(const struct map *m, uint64_t key)
 {
-    return m->cap ? map_find(m, key)->value : NULL;
+    return m->cap ? map_find_slot(m, key)->value : NULL;
 }
 
 static void map_grow(struct map *m)
@@ -40,7 +40,7 @@ static void map_grow(struct map *m)
     m->slots = mem_new(m->cap * sizeof *m->slots);
     for (size_t i = 0; i < old.cap; i++)
         if (old.slots[i].value)
-            *map_find(m, old.slots[i].key) = old.slots[i];
+            *map_find_slot(m, old.slots[i].key) = old.slots[i];
     mem_free(old.slots);
 }
 
@@ -50,7 +50,7 @@ void *map_put(struct map *m, uint64_t key, void *value)
     if (m->count + 1 > m->cap / 4 * 3)
         map_grow(m);
 
-    struct map_slot *slot = map_find(m, key);
+    struct map_slot *slot = map_find_slot(m, key);
     void *before = slot->value;
     *slot = (struct map_slot){ key, value };
     if (!before)
@@ -60,21 +60,21 @@ void *map_put(struct map *m, uint64_t key, void *value)
 
 void *map_remove(struct map *m, uint64_t key)
 {
-    struct map_slot *slot = m->cap ? map_find(m, key) : NULL;
+    struct map_slot *slot = m->cap ? map_find_slot(m, key) : NULL;
     void *value = slot ? slot->value : NULL;
 
     if (!value)
         return NULL;
     m->count--;
 
-    /* Close the gap: move back the entries that probed past it. */
+    /* Move back the entries that probed past the removed slot. */
     size_t gap = (size_t)(slot - m->slots), i = gap;
     for (;;) {
         i = (i + 1) & (m->cap - 1);
         if (!m->slots[i].value)
             break;
-        size_t home = hash_u64(m->slots[i].key) & (m->cap - 1);
-        if (((i - home) & (m->cap - 1)) >= ((i - gap) & (m->cap - 1))) {
+        size_t ideal_slot = hash_u64(m->slots[i].key) & (m->cap - 1);
+        if (((i - ideal_slot) & (m->cap - 1)) >= ((i - gap) & (m->cap - 1))) {
             m->slots[gap] = m->slots[i];
             gap = i;
         }

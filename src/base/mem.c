@@ -8,22 +8,22 @@
 #include <malloc.h>
 #endif
 
-static _Noreturn void out_of_memory(size_t size)
+static _Noreturn void abort_out_of_memory(size_t size)
 {
-    fprintf(stderr, "guildhall: out of memory (%zu bytes)\n", size);
+    fprintf(stderr, "guildhall: cannot allocate %zu bytes: out of memory\n", size);
     abort();
 }
 
-/* Only for glibc. */
-void mem_configure(unsigned loops)
+/* Does nothing on a libc other than glibc. */
+void mem_configure_malloc(unsigned loops)
 {
 #ifdef __GLIBC__
-    enum { ARENAS_OF_OTHERS = 2 };
-    enum { KEPT = 8 * 1024 * 1024, LARGE = 4 * 1024 * 1024 }; /* LARGE: always unmapped */
+    enum { ARENAS_OF_OTHER_THREADS = 2 };
+    enum { RETAINED = 8 * 1024 * 1024, LARGE = 4 * 1024 * 1024 }; /* LARGE: mapped separately */
 
-    mallopt(M_TRIM_THRESHOLD, KEPT);
+    mallopt(M_TRIM_THRESHOLD, RETAINED);
     mallopt(M_MMAP_THRESHOLD, LARGE);
-    mallopt(M_ARENA_MAX, (int)(loops + ARENAS_OF_OTHERS));
+    mallopt(M_ARENA_MAX, (int)(loops + ARENAS_OF_OTHER_THREADS));
 #else
     (void)loops;
 #endif
@@ -34,7 +34,7 @@ void *mem_new(size_t size)
     void *p = calloc(1, size ? size : 1);
 
     if (!p)
-        out_of_memory(size);
+        abort_out_of_memory(size);
     return p;
 }
 
@@ -43,7 +43,7 @@ void *mem_resize(void *p, size_t size)
     void *q = realloc(p, size ? size : 1);
 
     if (!q)
-        out_of_memory(size);
+        abort_out_of_memory(size);
     return q;
 }
 

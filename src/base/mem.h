@@ -12,21 +12,18 @@
 
 #include <stddef.h>
 
-/* Call at the start of a server. Memory freed after large responses and bodies stays in the
- * process, up to 8 MiB per thread: returning it to the kernel costs more than writing it, because
- * the kernel zeroes and maps each page again.
+/* Configures malloc at the start of a server. Up to 8 MiB of freed memory per thread stay in the
+ * process, because the kernel zeroes and maps returned pages again.
  *
- * Sets the number of malloc arenas to one per loop and two for all other threads. glibc's default
- * is eight per core, and each arena retains freed memory: a test with 800 people in a voice room
- * used 97 MB at most and 78 MB afterwards, instead of 70 and 62 (12 in use). malloc_trim is no
- * alternative: it holds the lock of an arena for more than 20 ms. */
-void mem_configure(unsigned loops);
+ * The number of malloc arenas is one per loop plus two. glibc's default is eight per core, and each
+ * arena retains freed memory: a test with 800 people in a voice room used 97 MB at most and 78 MB
+ * afterwards, instead of 70 and 62. malloc_trim holds the lock of an arena for more than 20 ms. */
+void mem_configure_malloc(unsigned loops);
 
 /* Returns zeroed memory. */
 void *mem_new(size_t size);
 /* Resizes a block; added bytes are not zeroed. */
 void *mem_resize(void *p, size_t size);
-/* Accepts NULL. */
 void mem_free(void *p);
 char *mem_dupz(const char *z);
 

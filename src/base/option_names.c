@@ -7,19 +7,19 @@
 
 extern char **environ;
 
-enum { LONGEST_NAME = 64 };
+enum { MAX_NAME_LENGTH = 64 };
 
-static size_t smaller_of(size_t a, size_t b)
+static size_t min_size(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
 
 /* Levenshtein distance; SIZE_MAX for names longer than any option. */
-static size_t name_distance(struct str a, struct str b)
+static size_t levenshtein_distance(struct str a, struct str b)
 {
-    size_t row[LONGEST_NAME + 1];
+    size_t row[MAX_NAME_LENGTH + 1];
 
-    if (a.n > LONGEST_NAME || b.n > LONGEST_NAME)
+    if (a.n > MAX_NAME_LENGTH || b.n > MAX_NAME_LENGTH)
         return SIZE_MAX;
     for (size_t k = 0; k <= b.n; k++)
         row[k] = k;
@@ -31,21 +31,21 @@ static size_t name_distance(struct str a, struct str b)
             size_t changed = corner + (a.p[i - 1] != b.p[k - 1]);
 
             corner = row[k];
-            row[k] = smaller_of(changed, 1 + smaller_of(row[k], row[k - 1]));
+            row[k] = min_size(changed, 1 + min_size(row[k], row[k - 1]));
         }
     }
     return row[b.n];
 }
 
-const char *option_nearest(const struct option_row *const *lists, struct str name)
+const char *option_find_most_similar(const struct option_row *const *lists, struct str name)
 {
-    /* Allows three wrong letters in a name of six; more would be a guess. */
+    /* Accept up to three wrong letters in a name of six. */
     size_t best = name.n / 3 + 2;
     const char *found = NULL;
 
     for (; *lists; lists++) {
         for (const struct option_row *row = *lists; row->name; row++) {
-            size_t distance = name_distance(name, str_of(row->name));
+            size_t distance = levenshtein_distance(name, str_of(row->name));
 
             if (distance < best) {
                 best = distance;
@@ -57,16 +57,16 @@ const char *option_nearest(const struct option_row *const *lists, struct str nam
 }
 
 /* Converts a variable to an option name: "TLS_KEY" to "tls-key". */
-static struct str option_name_of(struct arena *arena, struct str variable)
+static struct str option_name_from_variable(struct arena *arena, struct str variable)
 {
-    char *name = str_dupz(arena, variable);
+    char *name = str_dup_cstring(arena, variable);
 
     for (char *p = name; *p; p++)
         *p = *p == '_' ? '-' : (char)(*p >= 'A' && *p <= 'Z' ? *p + 32 : *p);
     return str_slice(name, variable.n);
 }
 
-static bool is_among_options(const struct option_row *const *lists, struct str name)
+static bool is_option_name(const struct option_row *const *lists, struct str name)
 {
     for (; *lists; lists++)
         for (const struct option_row *row = *lists; row->name; row++)
@@ -76,7 +76,7 @@ static bool is_among_options(const struct option_row *const *lists, struct str n
 }
 
 /* A pattern is a name, or a prefix followed by a star. */
-static bool is_among_patterns(const char *const *patterns, struct str name)
+static bool matches_any_pattern(const char *const *patterns, struct str name)
 {
     for (; patterns && *patterns; patterns++) {
         struct str pattern = str_of(*patterns);
@@ -88,19 +88,20 @@ static bool is_among_patterns(const char *const *patterns, struct str name)
     return false;
 }
 
-static const char *stray_sentence(const struct option_row *const *lists, const char *prefix,
-                                  struct arena *arena, struct str variable, struct str name)
+static const char *format_unknown_variable_error(const struct option_row *const *lists,
+                                                 const char *prefix, struct arena *arena,
+                                                 struct str variable, struct str name)
 {
-    const char *nearest = option_nearest(lists, name);
+    const char *nearest = option_find_most_similar(lists, name);
     char meant[128];
 
     if (!nearest)
-        return str_printf(arena, "%s%.*s in the environment is no option", prefix,
-                          STR_FMT(variable))
+        return str_printf(arena, "the environment variable %s%.*s is not an option", prefix,
+                          STR_ARGS(variable))
             .p;
-    option_variable(prefix, nearest, meant, sizeof meant);
-    return str_printf(arena, "%s%.*s in the environment is no option; did you mean %s?", prefix,
-                      STR_FMT(variable), meant)
+    option_format_variable_name(prefix, nearest, meant, sizeof meant);
+    return str_printf(arena, "the environment variable %s%.*s is not an option; did you mean %s?",
+                      prefix, STR_ARGS(variable), meant)
         .p;
 }
 
@@ -114,12 +115,12 @@ bool options_check_environment(const struct option_row *const *lists, const char
 
         if (!str_starts(variable, begins))
             continue;
-        variable = str_from(variable, begins.n);
+        variable = str_skip(variable, begins.n);
         variable = str_cut(&variable, '=');
-        struct str name = option_name_of(arena, variable);
-        if (is_among_options(lists, name) || is_among_patterns(others, variable))
+        struct str name = option_name_from_variable(arena, variable);
+        if (is_option_name(lists, name) || matches_any_pattern(others, variable))
             continue;
-        *ret_problem = stray_sentence(lists, prefix, arena, variable, name);
+        *ret_problem = format_unknown_variable_error(lists, prefix, arena, variable, name);
         return false;
     }
     return true;

@@ -10,9 +10,9 @@
 #include "base/str.h"
 #include "base/utf8.h"
 
-enum { LONGEST_LINE = 64 * 1024 };
+enum { MAX_LINE_BYTES = 64 * 1024 };
 
-struct reading {
+struct options_reader {
     const struct option_row *rows;
     struct arena *arena;
     char *target;
@@ -20,7 +20,7 @@ struct reading {
     bool no_arguments;
 };
 
-static void option_say(struct reading *r, struct str sentence)
+static void report_option_error(struct options_reader *r, struct str sentence)
 {
     if (!r->problem)
         r->problem = sentence.p;
@@ -34,7 +34,7 @@ static const struct option_row *option_find(const struct option_row *rows, struc
     return NULL;
 }
 
-static bool is_choice(const char *choices, struct str value)
+static bool is_allowed_choice(const char *choices, struct str value)
 {
     struct str rest = str_of(choices);
 
@@ -44,69 +44,74 @@ static bool is_choice(const char *choices, struct str value)
     return false;
 }
 
-static bool read_switch(struct str s, bool *ret)
+static bool parse_switch(struct str s, bool *ret)
 {
     *ret = str_is(s, "on") || str_is(s, "true") || str_is(s, "yes") || str_is(s, "1");
     return *ret || str_is(s, "off") || str_is(s, "false") || str_is(s, "no") || str_is(s, "0");
 }
 
-/* Stores one value or reports why not. `from` is what the operator wrote: "--loops",
+/* Stores one value or reports why it is invalid. `from` is what the operator wrote: "--loops",
  * "GUILDHALL_LOOPS", "guildhall.conf: loops". */
-static void option_set(struct reading *r, const struct option_row *row, const char *from,
+static void option_set(struct options_reader *r, const struct option_row *row, const char *from,
                        const char *value)
 {
-    void *place = r->target + row->offset;
+    void *slot = r->target + row->offset;
     struct str text = str_trim(str_of(value));
     int64_t number;
     bool on;
 
     switch (row->kind) {
     case OPTION_TEXT:
-        /* An option with a default must not be empty: probably a variable of a script was unset. */
+        /* An empty value for an option with a default is an error: a script's variable may be
+         * unset. */
         if (text.n || !row->fallback)
-            *(const char **)place = text.n ? str_dupz(r->arena, text) : NULL;
+            *(const char **)slot = text.n ? str_dup_cstring(r->arena, text) : NULL;
         else
-            option_say(r, str_printf(r->arena, "%s must not be empty", from));
+            report_option_error(r, str_printf(r->arena, "%s must not be empty", from));
         break;
     case OPTION_CHOICE:
-        if (is_choice(row->choices, text))
-            *(const char **)place = str_dupz(r->arena, text);
-        else if (is_choice(row->choices, STR("on")) && is_choice(row->choices, STR("off")) &&
-                 read_switch(text, &on)) /* some choices used to be switches */
-            *(const char **)place = on ? "on" : "off";
+        if (is_allowed_choice(row->choices, text))
+            *(const char **)slot = str_dup_cstring(r->arena, text);
+        else if (is_allowed_choice(row->choices, STR("on")) &&
+                 is_allowed_choice(row->choices, STR("off")) &&
+                 parse_switch(text,
+                              &on)) /* some choice options were switches in earlier versions */
+            *(const char **)slot = on ? "on" : "off";
         else
-            option_say(r, str_printf(r->arena, "%s must be one of %s, not '%s'", from, row->choices,
-                                     value));
+            report_option_error(r, str_printf(r->arena, "%s must be one of %s, not '%s'", from,
+                                              row->choices, value));
         break;
     case OPTION_INT:
         if (str_to_i64(text, &number) && number >= row->min && number <= row->max)
-            *(int64_t *)place = number;
+            *(int64_t *)slot = number;
         else
-            option_say(r, str_printf(r->arena, "%s must be a number from %lld to %lld, not '%s'",
-                                     from, (long long)row->min, (long long)row->max, value));
+            report_option_error(
+                r, str_printf(r->arena, "%s must be a number from %lld to %lld, not '%s'", from,
+                              (long long)row->min, (long long)row->max, value));
         break;
     case OPTION_SWITCH:
-        if (read_switch(text, &on))
-            *(bool *)place = on;
+        if (parse_switch(text, &on))
+            *(bool *)slot = on;
         else
-            option_say(r, str_printf(r->arena, "%s must be on or off, not '%s'", from, value));
+            report_option_error(
+                r, str_printf(r->arena, "%s must be on or off, not '%s'", from, value));
         break;
     }
 }
 
-static bool same_text(const char *a, const char *b)
+static bool texts_are_equal(const char *a, const char *b)
 {
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-bool option_same(const struct option_row *row, const void *a, const void *b)
+bool option_values_are_equal(const struct option_row *row, const void *a, const void *b)
 {
     const void *x = (const char *)a + row->offset, *y = (const char *)b + row->offset;
 
     switch (row->kind) {
     case OPTION_TEXT:
     case OPTION_CHOICE:
-        return same_text(*(const char *const *)x, *(const char *const *)y);
+        return texts_are_equal(*(const char *const *)x, *(const char *const *)y);
     case OPTION_INT:
         return *(const int64_t *)x == *(const int64_t *)y;
     case OPTION_SWITCH:
@@ -115,50 +120,52 @@ bool option_same(const struct option_row *row, const void *a, const void *b)
     return true;
 }
 
-static int on_ini_line(void *user, const char *section, const char *name, const char *value)
+static int on_ini_entry(void *user, const char *section, const char *name, const char *value)
 {
-    struct reading *r = user;
+    struct options_reader *r = user;
     const struct option_row *row = option_find(r->rows, str_of(name));
 
-    (void)section; /* sections have no meaning */
+    (void)section; /* sections of the INI file have no meaning */
     if (row)
         option_set(r, row, name, value);
     else
-        option_say(r, str_printf(r->arena, "there is no option '%s'", name));
+        report_option_error(r, str_printf(r->arena, "there is no option '%s'", name));
     return r->problem == NULL;
 }
 
-static void read_file(struct reading *r, const char *file)
+static void read_ini_file(struct options_reader *r, const char *file)
 {
-    /* Lines may be long and indented and never continue; report only the first error. */
+    /* Configures the INI parser: long lines, no continuation lines, stop at the first error. */
     ini_use_stack = false;
     ini_allow_realloc = true;
-    ini_max_line = LONGEST_LINE;
+    ini_max_line = MAX_LINE_BYTES;
     ini_allow_multiline = false;
     ini_stop_on_first_error = true;
-    int line = ini_parse(file, on_ini_line, r);
+    int line = ini_parse(file, on_ini_entry, r);
 
     if (line < 0)
-        option_say(r, str_printf(r->arena, "cannot read the configuration '%s'", file));
+        report_option_error(r,
+                            str_printf(r->arena, "cannot read the configuration file '%s'", file));
     else if (r->problem)
         r->problem = str_printf(r->arena, "%s, line %d: %s", file, line, r->problem).p;
     else if (line > 0)
-        option_say(r, str_printf(r->arena, "%s, line %d: not 'name = value'", file, line));
+        report_option_error(
+            r, str_printf(r->arena, "%s, line %d: not of the form 'name = value'", file, line));
 }
 
-/* Reads drop-in files next to the file, which packages and people add without editing it. */
-static void read_drop_ins(struct reading *r, const char *file)
+/* Reads the .conf files of FILE.d, which packages and operators add without editing the file. */
+static void read_drop_in_files(struct options_reader *r, const char *file)
 {
     glob_t found;
 
     if (glob(str_printf(r->arena, "%s.d/*.conf", file).p, 0, NULL, &found) != 0)
         return;
     for (size_t i = 0; i < found.gl_pathc && !r->problem; i++)
-        read_file(r, str_dupz(r->arena, str_of(found.gl_pathv[i])));
+        read_ini_file(r, str_dup_cstring(r->arena, str_of(found.gl_pathv[i])));
     globfree(&found);
 }
 
-void option_variable(const char *prefix, const char *name, char *out, size_t max)
+void option_format_variable_name(const char *prefix, const char *name, char *out, size_t max)
 {
     size_t n = (size_t)snprintf(out, max, "%s%s", prefix, name);
 
@@ -167,12 +174,12 @@ void option_variable(const char *prefix, const char *name, char *out, size_t max
             out[i] == '-' ? '_' : (char)(out[i] >= 'a' && out[i] <= 'z' ? out[i] - 32 : out[i]);
 }
 
-static void read_environment(struct reading *r, const char *prefix)
+static void read_environment_variables(struct options_reader *r, const char *prefix)
 {
     char variable[128];
 
     for (const struct option_row *row = r->rows; row->name; row++) {
-        option_variable(prefix, row->name, variable, sizeof variable);
+        option_format_variable_name(prefix, row->name, variable, sizeof variable);
         const char *value = getenv(variable);
 
         if (value)
@@ -180,18 +187,19 @@ static void read_environment(struct reading *r, const char *prefix)
     }
 }
 
-static void option_say_unknown(struct reading *r, struct str name)
+static void report_unknown_option(struct options_reader *r, struct str name)
 {
     const struct option_row *lists[] = { r->rows, NULL };
-    const char *meant = option_nearest(lists, name);
+    const char *meant = option_find_most_similar(lists, name);
 
-    option_say(r, meant ? str_printf(r->arena, "there is no option '--%.*s'; did you mean --%s?",
-                                     STR_FMT(name), meant)
-                        : str_printf(r->arena, "there is no option '--%.*s'", STR_FMT(name)));
+    report_option_error(
+        r, meant ? str_printf(r->arena, "there is no option '--%.*s'; did you mean --%s?",
+                              STR_ARGS(name), meant)
+                 : str_printf(r->arena, "there is no option '--%.*s'", STR_ARGS(name)));
 }
 
-/* Reads one flag at *argv; returns how many arguments it used. */
-static int read_flag(struct reading *r, char **argv)
+/* Parses one flag at *argv; returns the number of arguments it used. */
+static int parse_flag(struct options_reader *r, char **argv)
 {
     struct str rest = str_of(argv[0] + 2);
     bool joined = memchr(rest.p, '=', rest.n) != NULL;
@@ -199,7 +207,7 @@ static int read_flag(struct reading *r, char **argv)
     const struct option_row *row = option_find(r->rows, name);
 
     if (!row) {
-        option_say_unknown(r, name);
+        report_unknown_option(r, name);
         return 1;
     }
     if (joined) {
@@ -210,27 +218,28 @@ static int read_flag(struct reading *r, char **argv)
     bool on;
     bool is_value = has_value && r->no_arguments;
     bool alone = row->kind == OPTION_SWITCH
-                     ? !is_value && !(has_value && read_switch(str_of(argv[1]), &on))
-                     : row->kind == OPTION_CHOICE && is_choice(row->choices, STR("on")) &&
-                           !is_value && !(has_value && is_choice(row->choices, str_of(argv[1])));
+                     ? !is_value && !(has_value && parse_switch(str_of(argv[1]), &on))
+                     : row->kind == OPTION_CHOICE && is_allowed_choice(row->choices, STR("on")) &&
+                           !is_value &&
+                           !(has_value && is_allowed_choice(row->choices, str_of(argv[1])));
     if (alone) {
         option_set(r, row, argv[0], "on");
         return 1;
     }
     if (!has_value) {
-        option_say(r, str_printf(r->arena, "%s wants a value: %s", argv[0],
-                                 row->value ? row->value : "…"));
+        report_option_error(r, str_printf(r->arena, "%s needs a value: %s", argv[0],
+                                          row->value ? row->value : "…"));
         return 1;
     }
     option_set(r, row, argv[0], argv[1]);
     return 2;
 }
 
-static void read_flags(struct reading *r, char **argv, char **rest)
+static void parse_flags(struct options_reader *r, char **argv, char **rest)
 {
     while (*argv && !r->problem) {
         if (strncmp(*argv, "--", 2) == 0)
-            argv += read_flag(r, argv);
+            argv += parse_flag(r, argv);
         else
             *rest++ = *argv++;
     }
@@ -241,7 +250,7 @@ bool options_read(const struct option_row *rows, const struct option_source *sou
                   struct arena *arena, char **argv, void *target, char **rest,
                   const char **ret_problem)
 {
-    struct reading r = {
+    struct options_reader r = {
         .rows = rows, .arena = arena, .target = target, .no_arguments = source->no_arguments
     };
 
@@ -249,18 +258,19 @@ bool options_read(const struct option_row *rows, const struct option_source *sou
         if (row->fallback)
             option_set(&r, row, row->name, row->fallback);
     if (source->file)
-        read_file(&r, source->file);
+        read_ini_file(&r, source->file);
     if (source->file && !r.problem)
-        read_drop_ins(&r, source->file);
+        read_drop_in_files(&r, source->file);
     if (!r.problem)
-        read_environment(&r, source->prefix);
+        read_environment_variables(&r, source->prefix);
     if (!r.problem)
-        read_flags(&r, argv, rest);
+        parse_flags(&r, argv, rest);
     *ret_problem = r.problem;
     return r.problem == NULL;
 }
 
-const char *options_peek(const char *name, const struct option_source *source, char **argv)
+const char *options_read_one_early(const char *name, const struct option_source *source,
+                                   char **argv)
 {
     char variable[128];
     size_t n = strlen(name);
@@ -273,13 +283,13 @@ const char *options_peek(const char *name, const struct option_source *source, c
         if ((*argv)[2 + n] == '\0' && argv[1])
             return argv[1];
     }
-    option_variable(source->prefix, name, variable, sizeof variable);
+    option_format_variable_name(source->prefix, name, variable, sizeof variable);
     return getenv(variable);
 }
 
 /* --- help and sample file ------------------------------------------------------------- */
 
-const char *option_value_word(const struct option_row *row)
+const char *option_value_placeholder(const struct option_row *row)
 {
     if (row->choices)
         return row->choices;
@@ -288,40 +298,41 @@ const char *option_value_word(const struct option_row *row)
     return row->kind == OPTION_SWITCH ? "on|off" : row->kind == OPTION_INT ? "N" : "TEXT";
 }
 
-void help_line(struct buf *out, const char *written, const char *does)
+void append_help_line(struct buf *out, const char *written, const char *does)
 {
     size_t length = utf8_length(str_of(written));
 
     buf_printf(out, "  %s%*s %s", written, length < 34 ? (int)(34 - length) : 0, "", does);
 }
 
-void options_help(const struct option_row *rows, struct buf *out)
+void options_append_help(const struct option_row *rows, struct buf *out)
 {
     for (; rows->name; rows++) {
         char flag[128];
 
-        snprintf(flag, sizeof flag, "--%s %s", rows->name, option_value_word(rows));
-        help_line(out, flag, rows->help);
+        snprintf(flag, sizeof flag, "--%s %s", rows->name, option_value_placeholder(rows));
+        append_help_line(out, flag, rows->help);
         if (rows->fallback)
             buf_printf(out, " (%s)", rows->fallback);
         buf_add_char(out, '\n');
     }
 }
 
-void options_sample(const struct option_row *rows, const struct option_source *source,
-                    struct buf *out)
+void options_append_sample_file(const struct option_row *rows, const struct option_source *source,
+                                struct buf *out)
 {
     char variable[128];
 
-    buf_printf(out,
-               "; Configuration of %s. Every line is optional; what is commented out shows the\n"
-               "; default. The environment (%sNAME) and flags (--name) win over this file.\n",
-               source->program, source->prefix);
+    buf_printf(
+        out,
+        "; Configuration of %s. Every line is optional; lines that are commented out show the\n; "
+        "default. The environment (%sNAME) and flags (--name) override this file.\n",
+        source->program, source->prefix);
     for (; rows->name; rows++) {
         if (strcmp(rows->name, "config") == 0)
             continue;
-        option_variable(source->prefix, rows->name, variable, sizeof variable);
-        buf_printf(out, "\n; %s\n; %s, %s\n;%s = %s\n", rows->help, option_value_word(rows),
+        option_format_variable_name(source->prefix, rows->name, variable, sizeof variable);
+        buf_printf(out, "\n; %s\n; %s, %s\n;%s = %s\n", rows->help, option_value_placeholder(rows),
                    variable, rows->name, rows->fallback ? rows->fallback : "");
     }
 }

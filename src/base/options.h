@@ -15,10 +15,10 @@
 #include "base/str.h"
 
 enum option_kind {
-    OPTION_TEXT,   /* const char *; NULL if unset */
-    OPTION_INT,    /* int64_t between min and max */
-    OPTION_SWITCH, /* bool: on or off; a flag alone means on */
-    OPTION_CHOICE, /* const char *, one of choices; a flag alone means "on", if listed */
+    OPTION_TEXT,   /* value: const char *; NULL if unset */
+    OPTION_INT,    /* value: int64_t between min and max */
+    OPTION_SWITCH, /* value: bool, on or off; a flag without a value means on */
+    OPTION_CHOICE, /* value: const char *, one of choices; a flag alone means "on", if listed */
 };
 
 struct option_row {
@@ -30,7 +30,7 @@ struct option_row {
     const char *choices;
     const char *value; /* placeholder in the help: "HOST:PORT" */
     const char *help;
-    bool reloads; /* can change while the program runs */
+    bool reloadable; /* can change while the program runs */
 };
 
 struct option_source {
@@ -40,17 +40,18 @@ struct option_source {
     bool no_arguments;   /* the program takes no arguments: a word after a switch is its value */
 };
 
-/* Fills target. argv starts after the command; arguments that are not flags go to rest (ends with
- * NULL). Returns false and a sentence in *ret_problem on errors. */
+/* Reads all options into target. argv starts after the command; arguments that are not flags go to
+ * rest (ends with NULL). Returns false and a sentence in *ret_problem on errors. */
 bool options_read(const struct option_row *rows, const struct option_source *source,
                   struct arena *arena, char **argv, void *target, char **rest,
                   const char **ret_problem);
 
-/* Returns one flag or variable before all are read, for the path of the file. */
-const char *options_peek(const char *name, const struct option_source *source, char **argv);
+/* The value of one flag or variable before the others are read, for the path of the INI file. */
+const char *options_read_one_early(const char *name, const struct option_source *source,
+                                   char **argv);
 
-/* Returns the option with the most similar name, or NULL. The lists end with NULL. */
-const char *option_nearest(const struct option_row *const *lists, struct str name);
+/* Returns the option with the most similar name, or NULL. The array of lists ends with NULL. */
+const char *option_find_most_similar(const struct option_row *const *lists, struct str name);
 
 /* Returns false and a sentence if the environment contains a variable with the prefix that is no
  * option of the lists, because a misspelled name would be ignored silently. `others` are allowed
@@ -58,18 +59,18 @@ const char *option_nearest(const struct option_row *const *lists, struct str nam
 bool options_check_environment(const struct option_row *const *lists, const char *const *others,
                                const char *prefix, struct arena *arena, const char **ret_problem);
 
-/* True if two targets have the same value for this option. */
-bool option_same(const struct option_row *row, const void *a, const void *b);
+/* Returns true if both targets have the same value for this option. */
+bool option_values_are_equal(const struct option_row *row, const void *a, const void *b);
 
-/* Placeholder of the value: "HOST:PORT", "on|off". */
-const char *option_value_word(const struct option_row *row);
+/* Returns the placeholder of the value in the help: "HOST:PORT", "on|off". */
+const char *option_value_placeholder(const struct option_row *row);
 /* Writes the environment variable of an option: PREFIX_NAME. */
-void option_variable(const char *prefix, const char *name, char *out, size_t max);
+void option_format_variable_name(const char *prefix, const char *name, char *out, size_t max);
 
-void options_help(const struct option_row *rows, struct buf *out);
-/* Appends one line of the help without a line end: syntax, then description. */
-void help_line(struct buf *out, const char *written, const char *does);
-void options_sample(const struct option_row *rows, const struct option_source *source,
-                    struct buf *out);
+void options_append_help(const struct option_row *rows, struct buf *out);
+/* Appends one help entry without a line end: the syntax, then the description. */
+void append_help_line(struct buf *out, const char *written, const char *does);
+void options_append_sample_file(const struct option_row *rows, const struct option_source *source,
+                                struct buf *out);
 
 #endif

@@ -8,40 +8,40 @@ static uint32_t byte_at(struct str b, size_t i)
     return i < b.n ? (unsigned char)b.p[i] : 0;
 }
 
-static uint32_t picture_big16(struct str b, size_t i)
+static uint32_t read_big_endian_16(struct str b, size_t i)
 {
     return byte_at(b, i) << 8 | byte_at(b, i + 1);
 }
 
-static uint32_t picture_big32(struct str b, size_t i)
+static uint32_t read_big_endian_32(struct str b, size_t i)
 {
-    return picture_big16(b, i) << 16 | picture_big16(b, i + 2);
+    return read_big_endian_16(b, i) << 16 | read_big_endian_16(b, i + 2);
 }
 
-static uint32_t picture_little16(struct str b, size_t i)
+static uint32_t read_little_endian_16(struct str b, size_t i)
 {
     return byte_at(b, i) | byte_at(b, i + 1) << 8;
 }
 
-static uint32_t picture_little24(struct str b, size_t i)
+static uint32_t read_little_endian_24(struct str b, size_t i)
 {
-    return picture_little16(b, i) | byte_at(b, i + 2) << 16;
+    return read_little_endian_16(b, i) | byte_at(b, i + 2) << 16;
 }
 
-static void size_of_png(struct str b, struct picture *m)
+static void read_png_size(struct str b, struct picture *m)
 {
-    m->width = picture_big32(b, 16);
-    m->height = picture_big32(b, 20);
+    m->width = read_big_endian_32(b, 16);
+    m->height = read_big_endian_32(b, 20);
 }
 
-static void size_of_gif(struct str b, struct picture *m)
+static void read_gif_size(struct str b, struct picture *m)
 {
-    m->width = picture_little16(b, 6);
-    m->height = picture_little16(b, 8);
+    m->width = read_little_endian_16(b, 6);
+    m->height = read_little_endian_16(b, 8);
 }
 
 /* Skips segments up to the start of a frame (SOF marker), which contains the size. */
-static void size_of_jpeg(struct str b, struct picture *m)
+static void read_jpeg_size(struct str b, struct picture *m)
 {
     size_t at = 2;
 
@@ -51,53 +51,53 @@ static void size_of_jpeg(struct str b, struct picture *m)
             marker >= 0xc0 && marker <= 0xcf && marker != 0xc4 && marker != 0xc8 && marker != 0xcc;
 
         if (frame) {
-            m->height = picture_big16(b, at + 5);
-            m->width = picture_big16(b, at + 7);
+            m->height = read_big_endian_16(b, at + 5);
+            m->width = read_big_endian_16(b, at + 7);
             return;
         }
-        at += marker == 0xff ? 1 : 2 + (size_t)picture_big16(b, at + 2);
+        at += marker == 0xff ? 1 : 2 + (size_t)read_big_endian_16(b, at + 2);
     }
 }
 
-static void size_of_webp(struct str b, struct picture *m)
+static void read_webp_size(struct str b, struct picture *m)
 {
     struct str kind = str_slice(b.p + 12, 4);
 
     if (str_is(kind, "VP8 ")) {
-        m->width = picture_little16(b, 26) & 0x3fff;
-        m->height = picture_little16(b, 28) & 0x3fff;
+        m->width = read_little_endian_16(b, 26) & 0x3fff;
+        m->height = read_little_endian_16(b, 28) & 0x3fff;
     } else if (str_is(kind, "VP8L")) {
-        uint32_t bits = picture_little24(b, 21) | byte_at(b, 24) << 24;
+        uint32_t bits = read_little_endian_24(b, 21) | byte_at(b, 24) << 24;
 
         m->width = (bits & 0x3fff) + 1;
         m->height = (bits >> 14 & 0x3fff) + 1;
     } else if (str_is(kind, "VP8X")) {
-        m->width = picture_little24(b, 24) + 1;
-        m->height = picture_little24(b, 27) + 1;
+        m->width = read_little_endian_24(b, 24) + 1;
+        m->height = read_little_endian_24(b, 27) + 1;
     }
 }
 
-static bool picture_begins(struct str b, const char *magic, size_t n)
+static bool has_magic_bytes(struct str b, const char *magic, size_t n)
 {
     return b.n >= n && memcmp(b.p, magic, n) == 0;
 }
 
-bool picture_look(struct str b, struct picture *ret)
+bool picture_detect(struct str b, struct picture *ret)
 {
     struct picture found = { 0 }, *m = &found;
 
-    if (picture_begins(b, "\x89PNG\r\n\x1a\n", 8) && b.n >= 24) {
+    if (has_magic_bytes(b, "\x89PNG\r\n\x1a\n", 8) && b.n >= 24) {
         m->type = "image/png";
-        size_of_png(b, m);
-    } else if (picture_begins(b, "\xff\xd8\xff", 3)) {
+        read_png_size(b, m);
+    } else if (has_magic_bytes(b, "\xff\xd8\xff", 3)) {
         m->type = "image/jpeg";
-        size_of_jpeg(b, m);
-    } else if ((picture_begins(b, "GIF87a", 6) || picture_begins(b, "GIF89a", 6)) && b.n >= 10) {
+        read_jpeg_size(b, m);
+    } else if ((has_magic_bytes(b, "GIF87a", 6) || has_magic_bytes(b, "GIF89a", 6)) && b.n >= 10) {
         m->type = "image/gif";
-        size_of_gif(b, m);
-    } else if (picture_begins(b, "RIFF", 4) && b.n >= 30 && memcmp(b.p + 8, "WEBP", 4) == 0) {
+        read_gif_size(b, m);
+    } else if (has_magic_bytes(b, "RIFF", 4) && b.n >= 30 && memcmp(b.p + 8, "WEBP", 4) == 0) {
         m->type = "image/webp";
-        size_of_webp(b, m);
+        read_webp_size(b, m);
     } else {
         return false;
     }
@@ -113,13 +113,13 @@ bool picture_is_avif(struct str b)
            (memcmp(b.p + 8, "avif", 4) == 0 || memcmp(b.p + 8, "avis", 4) == 0);
 }
 
-/* Bytes of a colour table, from the packed byte that announces it. */
-static size_t gif_colors(uint32_t packed)
+/* Returns the size of a colour table from the packed byte of its header. */
+static size_t gif_color_table_bytes(uint32_t packed)
 {
     return packed & 0x80 ? (size_t)3 << ((packed & 7) + 1) : 0;
 }
 
-/* Skips length-prefixed blocks up to the empty one; returns the offset after it. */
+/* Skips length-prefixed blocks; returns the offset after the empty block that ends them. */
 static size_t gif_skip_blocks(struct str b, size_t at)
 {
     while (byte_at(b, at))
@@ -129,7 +129,7 @@ static size_t gif_skip_blocks(struct str b, size_t at)
 
 static bool gif_is_animated(struct str b)
 {
-    size_t at = 13 + gif_colors(byte_at(b, 10));
+    size_t at = 13 + gif_color_table_bytes(byte_at(b, 10));
     int pictures = 0;
 
     while (at < b.n && pictures < 2) {
@@ -137,7 +137,7 @@ static bool gif_is_animated(struct str b)
             at = gif_skip_blocks(b, at + 2);
         } else if (byte_at(b, at) == 0x2c) {
             pictures++;
-            at = gif_skip_blocks(b, at + 11 + gif_colors(byte_at(b, at + 9)));
+            at = gif_skip_blocks(b, at + 11 + gif_color_table_bytes(byte_at(b, at + 9)));
         } else {
             break;
         }
@@ -147,34 +147,34 @@ static bool gif_is_animated(struct str b)
 
 bool picture_is_animated(struct str b)
 {
-    if (picture_begins(b, "GIF8", 4))
+    if (has_magic_bytes(b, "GIF8", 4))
         return gif_is_animated(b);
     if (picture_is_avif(b))
         return memcmp(b.p + 8, "avis", 4) == 0;
-    return picture_begins(b, "RIFF", 4) && b.n > 20 && memcmp(b.p + 12, "VP8X", 4) == 0 &&
+    return has_magic_bytes(b, "RIFF", 4) && b.n > 20 && memcmp(b.p + 12, "VP8X", 4) == 0 &&
            (b.p[20] & 2);
 }
 
 /* --- duration -------------------------------------------------------------------------- */
 
 /* Saturating addition, because a file may contain any duration. */
-static void add_ms(uint64_t *sum, uint64_t ms)
+static void add_duration_saturated(uint64_t *sum, uint64_t ms)
 {
     *sum = *sum + ms < UINT32_MAX ? *sum + ms : UINT32_MAX;
 }
 
-static uint64_t gif_moves_ms(struct str b)
+static uint64_t gif_duration_ms(struct str b)
 {
-    size_t at = 13 + gif_colors(byte_at(b, 10));
+    size_t at = 13 + gif_color_table_bytes(byte_at(b, 10));
     uint64_t sum = 0;
 
     while (at < b.n) {
         if (byte_at(b, at) == 0x21) {
             if (byte_at(b, at + 1) == 0xf9 && byte_at(b, at + 2) == 4)
-                add_ms(&sum, (uint64_t)picture_little16(b, at + 4) * 10);
+                add_duration_saturated(&sum, (uint64_t)read_little_endian_16(b, at + 4) * 10);
             at = gif_skip_blocks(b, at + 2);
         } else if (byte_at(b, at) == 0x2c) {
-            at = gif_skip_blocks(b, at + 11 + gif_colors(byte_at(b, at + 9)));
+            at = gif_skip_blocks(b, at + 11 + gif_color_table_bytes(byte_at(b, at + 9)));
         } else {
             break;
         }
@@ -182,12 +182,12 @@ static uint64_t gif_moves_ms(struct str b)
     return sum;
 }
 
-/* Reads one chunk: length, type, data, checksum. Returns false at the first incomplete chunk. */
-static bool png_next_chunk(struct str b, size_t *at, struct str *ret_type, size_t *ret_data)
+/* Reads the header of a PNG chunk and moves *at past it. False at the first incomplete chunk. */
+static bool read_png_chunk(struct str b, size_t *at, struct str *ret_type, size_t *ret_data)
 {
     if (*at + 12 > b.n)
         return false;
-    size_t length = picture_big32(b, *at);
+    size_t length = read_big_endian_32(b, *at);
     *ret_type = str_slice(b.p + *at + 4, 4);
     *ret_data = *at + 8;
     if (length > b.n - *at - 12)
@@ -201,32 +201,33 @@ bool picture_is_apng(struct str b)
     size_t at = 8, data;
     struct str type;
 
-    if (!picture_begins(b, "\x89PNG\r\n\x1a\n", 8))
+    if (!has_magic_bytes(b, "\x89PNG\r\n\x1a\n", 8))
         return false;
-    while (png_next_chunk(b, &at, &type, &data) && !str_is(type, "IDAT"))
+    while (read_png_chunk(b, &at, &type, &data) && !str_is(type, "IDAT"))
         if (str_is(type, "acTL"))
             return true;
     return false;
 }
 
-static uint64_t apng_moves_ms(struct str b)
+static uint64_t apng_duration_ms(struct str b)
 {
     size_t at = 8, data;
     struct str type;
     uint64_t sum = 0;
 
-    while (png_next_chunk(b, &at, &type, &data)) {
-        uint32_t parts = picture_big16(b, data + 22);
+    while (read_png_chunk(b, &at, &type, &data)) {
+        uint32_t parts = read_big_endian_16(b, data + 22);
 
         if (str_is(type, "fcTL"))
-            add_ms(&sum, (uint64_t)picture_big16(b, data + 20) * 1000 / (parts ? parts : 100));
+            add_duration_saturated(&sum, (uint64_t)read_big_endian_16(b, data + 20) * 1000 /
+                                             (parts ? parts : 100));
     }
     return sum;
 }
 
-uint32_t picture_moves_ms(struct str b)
+uint32_t picture_duration_ms(struct str b)
 {
-    if (picture_begins(b, "GIF8", 4))
-        return (uint32_t)gif_moves_ms(b);
-    return picture_is_apng(b) ? (uint32_t)apng_moves_ms(b) : 0;
+    if (has_magic_bytes(b, "GIF8", 4))
+        return (uint32_t)gif_duration_ms(b);
+    return picture_is_apng(b) ? (uint32_t)apng_duration_ms(b) : 0;
 }

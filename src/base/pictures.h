@@ -12,16 +12,16 @@ struct picture {
     uint32_t width, height; /* 0: unknown */
 };
 
-/* Recognises PNG, JPEG, GIF and WebP; false for other types. */
-bool picture_look(struct str bytes, struct picture *ret);
+/* Recognises PNG, JPEG, GIF and WebP by their first bytes; returns false for other types. */
+bool picture_detect(struct str bytes, struct picture *ret);
 
-/* Checks the brand in the first box (ftyp). */
+/* Returns true if the first box (ftyp) has an AVIF brand. */
 bool picture_is_avif(struct str bytes);
 /* True for a GIF with two or more frames, and for a WebP or AVIF that is marked as animated. */
 bool picture_is_animated(struct str bytes);
-/* True for a PNG with an animation chunk before the image data. */
+/* Returns true for a PNG with an animation chunk before the image data. */
 bool picture_is_apng(struct str bytes);
-/* Total duration of all frames of a GIF or an APNG, in ms. */
-uint32_t picture_moves_ms(struct str bytes);
+/* Returns the total duration of all frames of a GIF or an APNG, in ms. */
+uint32_t picture_duration_ms(struct str bytes);
 
 #endif

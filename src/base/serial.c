@@ -1,7 +1,7 @@
 /* serial.c - binary encoding for messages between processes. */
 #include "base/serial.h"
 
-void serial_put(struct buf *b, uint64_t v)
+void serial_put_u64(struct buf *b, uint64_t v)
 {
     unsigned char bytes[8];
 
@@ -12,24 +12,24 @@ void serial_put(struct buf *b, uint64_t v)
 
 void serial_put_bytes(struct buf *b, struct str s)
 {
-    serial_put(b, s.n);
+    serial_put_u64(b, s.n);
     buf_add_str(b, s);
 }
 
-struct str serial_get_raw(struct serial_reader *r, uint64_t n)
+struct str serial_get_slice(struct serial_reader *r, uint64_t n)
 {
     if (r->bad || n > r->rest.n) {
         r->bad = true;
         return (struct str){ 0 };
     }
     struct str s = str_slice(r->rest.p, (size_t)n);
-    r->rest = str_from(r->rest, (size_t)n);
+    r->rest = str_skip(r->rest, (size_t)n);
     return s;
 }
 
-uint64_t serial_get(struct serial_reader *r)
+uint64_t serial_get_u64(struct serial_reader *r)
 {
-    struct str s = serial_get_raw(r, 8);
+    struct str s = serial_get_slice(r, 8);
     uint64_t v = 0;
 
     for (int i = 0; i < 8 && s.n; i++)
@@ -39,12 +39,12 @@ uint64_t serial_get(struct serial_reader *r)
 
 struct str serial_get_bytes(struct serial_reader *r)
 {
-    return serial_get_raw(r, serial_get(r));
+    return serial_get_slice(r, serial_get_u64(r));
 }
 
 size_t serial_get_count(struct serial_reader *r, size_t least)
 {
-    uint64_t n = serial_get(r);
+    uint64_t n = serial_get_u64(r);
 
     if (n > r->rest.n / least)
         r->bad = true;

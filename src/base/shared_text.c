@@ -7,7 +7,7 @@
 #include "base/mem.h"
 
 struct shared_text {
-    atomic_uint holders;
+    atomic_uint references;
     size_t n;
     char bytes[];
 };
@@ -16,7 +16,7 @@ struct shared_text *shared_text_new(struct str s)
 {
     struct shared_text *t = mem_new(sizeof *t + s.n);
 
-    atomic_init(&t->holders, 1);
+    atomic_init(&t->references, 1);
     t->n = s.n;
     if (s.n)
         memcpy(t->bytes, s.p, s.n);
@@ -25,13 +25,13 @@ struct shared_text *shared_text_new(struct str s)
 
 struct shared_text *shared_text_ref(struct shared_text *t)
 {
-    atomic_fetch_add_explicit(&t->holders, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&t->references, 1, memory_order_relaxed);
     return t;
 }
 
 void shared_text_unref(struct shared_text *t)
 {
-    if (t && atomic_fetch_sub_explicit(&t->holders, 1, memory_order_acq_rel) == 1)
+    if (t && atomic_fetch_sub_explicit(&t->references, 1, memory_order_acq_rel) == 1)
         mem_free(t);
 }
 

@@ -11,12 +11,12 @@ static uint64_t node_bits;
 
 /* Milliseconds since the epoch and sequence of the last id in one number, so that a full sequence
  * carries into the next millisecond. */
-static _Atomic uint64_t last;
+static _Atomic uint64_t last_sequence;
 
 void snowflake_init(unsigned node)
 {
     node_bits = (uint64_t)(node & 1023) << SEQUENCE_BITS;
-    atomic_store(&last, 0);
+    atomic_store(&last_sequence, 0);
 }
 
 unsigned snowflake_node(void)
@@ -24,53 +24,54 @@ unsigned snowflake_node(void)
     return (unsigned)(node_bits >> SEQUENCE_BITS);
 }
 
-/* Reserves `count` consecutive numbers and returns the last. If the clock stands still or steps
+/* Reserves `count` consecutive sequence numbers and returns the last. If the clock stops or steps
  * back, counting continues from the last number. */
-static uint64_t snowflake_take(uint64_t count)
+static uint64_t reserve_sequence_numbers(uint64_t count)
 {
     uint64_t now = (uint64_t)(clock_ms() - SNOWFLAKE_EPOCH_MS) << SEQUENCE_BITS;
-    uint64_t before = atomic_load_explicit(&last, memory_order_relaxed), next;
+    uint64_t before = atomic_load_explicit(&last_sequence, memory_order_relaxed), next;
 
     do
         next = (before >= now ? before : now - 1) + count;
-    while (!atomic_compare_exchange_weak(&last, &before, next));
+    while (!atomic_compare_exchange_weak(&last_sequence, &before, next));
     return next;
 }
 
-static snowflake place_to_id(uint64_t place)
+static snowflake snowflake_from_sequence(uint64_t sequence_number)
 {
-    uint64_t ms = place >> SEQUENCE_BITS, sequence = place & 0xfff;
+    uint64_t ms = sequence_number >> SEQUENCE_BITS, sequence = sequence_number & 0xfff;
 
     return ms << (SEQUENCE_BITS + NODE_BITS) | node_bits | sequence;
 }
 
 snowflake snowflake_new(void)
 {
-    return place_to_id(snowflake_take(1));
+    return snowflake_from_sequence(reserve_sequence_numbers(1));
 }
 
-void snowflake_continue(snowflake newest)
+void snowflake_continue_after(snowflake newest)
 {
-    uint64_t place = (newest >> (SEQUENCE_BITS + NODE_BITS)) << SEQUENCE_BITS | 0xfff;
-    uint64_t before = atomic_load(&last);
+    uint64_t sequence_number = (newest >> (SEQUENCE_BITS + NODE_BITS)) << SEQUENCE_BITS | 0xfff;
+    uint64_t before = atomic_load(&last_sequence);
 
-    while (before < place && !atomic_compare_exchange_weak(&last, &before, place))
+    while (before < sequence_number &&
+           !atomic_compare_exchange_weak(&last_sequence, &before, sequence_number))
         ;
 }
 
 int64_t snowflake_newest_ms(void)
 {
-    return (int64_t)(atomic_load(&last) >> SEQUENCE_BITS) + SNOWFLAKE_EPOCH_MS;
+    return (int64_t)(atomic_load(&last_sequence) >> SEQUENCE_BITS) + SNOWFLAKE_EPOCH_MS;
 }
 
 snowflake snowflake_new_guild(void)
 {
-    uint64_t place = snowflake_take(2);
+    uint64_t sequence_number = reserve_sequence_numbers(2);
 
-    /* The reserved id must be this one minus 1, so both need the same millisecond. */
-    while ((place & 0xfff) == 0)
-        place = snowflake_take(2);
-    return place_to_id(place);
+    /* The reserved id is the guild's id minus 1, so both must be in the same millisecond. */
+    while ((sequence_number & 0xfff) == 0)
+        sequence_number = reserve_sequence_numbers(2);
+    return snowflake_from_sequence(sequence_number);
 }
 
 bool snowflake_parse(struct str s, snowflake *ret)

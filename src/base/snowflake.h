@@ -13,22 +13,22 @@
 typedef uint64_t snowflake;
 
 #define SNOWFLAKE_EPOCH_MS 1420070400000LL
-/* Digits of 2^63 - 1 and a NUL. */
-#define SNOWFLAKE_TEXT 20
+/* Size of the decimal text of 2^63 - 1 with its NUL. */
+#define SNOWFLAKE_TEXT_SIZE 20
 
 /* Sets the node number, 0-1023 (worker and process bits), and resets the sequence. */
 void snowflake_init(unsigned node);
 unsigned snowflake_node(void);
 
-/* Returns a new id, greater than all earlier ones of this process. From any thread. */
+/* Returns a new id, greater than all earlier ids of this process. May be called from any thread. */
 snowflake snowflake_new(void);
 
-/* Makes all later ids greater than this one. */
-void snowflake_continue(snowflake newest);
-/* Time of the newest id of this process; the epoch if there is none. */
+/* Makes all later ids greater than `newest`. */
+void snowflake_continue_after(snowflake newest);
+/* Returns the time of the newest id of this process; the epoch if there is none. */
 int64_t snowflake_newest_ms(void);
 
-/* For guilds: also reserves the preceding id, which stands for "all channels". */
+/* Returns a new guild id; also reserves the id before it, which means "all channels". */
 snowflake snowflake_new_guild(void);
 
 static inline int64_t snowflake_ms(snowflake id)
@@ -37,7 +37,7 @@ static inline int64_t snowflake_ms(snowflake id)
 }
 
 /* Returns the smallest id of a time, for searches by time. */
-static inline snowflake snowflake_at(int64_t ms)
+static inline snowflake snowflake_from_ms(int64_t ms)
 {
     return ms < SNOWFLAKE_EPOCH_MS ? 0 : (snowflake)(ms - SNOWFLAKE_EPOCH_MS) << 22;
 }

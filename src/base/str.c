@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "base/base64url.h"
 
-static char str_lower_char(char c)
+static char ascii_lower(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
 }
@@ -18,7 +18,7 @@ bool str_eq_nocase(struct str a, struct str b)
     if (a.n != b.n)
         return false;
     for (size_t i = 0; i < a.n; i++)
-        if (str_lower_char(a.p[i]) != str_lower_char(b.p[i]))
+        if (ascii_lower(a.p[i]) != ascii_lower(b.p[i]))
             return false;
     return true;
 }
@@ -38,9 +38,9 @@ struct str str_cut(struct str *s, char sep)
 
     if (at) {
         front.n = (size_t)(at - s->p);
-        *s = str_from(*s, front.n + 1);
+        *s = str_skip(*s, front.n + 1);
     } else {
-        *s = str_from(*s, s->n);
+        *s = str_skip(*s, s->n);
     }
     return front;
 }
@@ -48,7 +48,7 @@ struct str str_cut(struct str *s, char sep)
 struct str str_skip_spaces(struct str s)
 {
     while (s.n && s.p[0] == ' ')
-        s = str_from(s, 1);
+        s = str_skip(s, 1);
     return s;
 }
 
@@ -72,7 +72,7 @@ bool str_to_u64(struct str s, uint64_t *ret)
     for (size_t i = 0; i < s.n; i++) {
         unsigned digit = (unsigned char)s.p[i] - (unsigned)'0';
 
-        /* 19 digits never overflow. */
+        /* Only the 20th digit can overflow. */
         if (digit > 9 || (i == 19 && v > (UINT64_MAX - digit) / 10))
             return false;
         v = v * 10 + digit;
@@ -86,7 +86,7 @@ bool str_to_i64(struct str s, int64_t *ret)
     bool minus = s.n && s.p[0] == '-';
     uint64_t v;
 
-    if (!str_to_u64(str_from(s, minus), &v) || v > (uint64_t)INT64_MAX + minus)
+    if (!str_to_u64(str_skip(s, minus), &v) || v > (uint64_t)INT64_MAX + minus)
         return false;
     *ret = (int64_t)(minus ? 0 - v : v);
     return true;
@@ -94,12 +94,12 @@ bool str_to_i64(struct str s, int64_t *ret)
 
 struct str str_dup(struct arena *a, struct str s)
 {
-    return (struct str){ str_dupz(a, s), s.n };
+    return (struct str){ str_dup_cstring(a, s), s.n };
 }
 
-char *str_dupz(struct arena *a, struct str s)
+char *str_dup_cstring(struct arena *a, struct str s)
 {
-    char *p = arena_raw(a, s.n + 1);
+    char *p = arena_alloc_raw(a, s.n + 1);
 
     if (s.n)
         memcpy(p, s.p, s.n);
@@ -115,7 +115,7 @@ struct str str_printf(struct arena *a, const char *fmt, ...)
     va_copy(again, args);
     int n = vsnprintf(NULL, 0, fmt, args);
     size_t size = n < 0 ? 0 : (size_t)n;
-    char *p = arena_raw(a, size + 1);
+    char *p = arena_alloc_raw(a, size + 1);
     vsnprintf(p, size + 1, fmt, again);
     va_end(again);
     va_end(args);
@@ -128,7 +128,7 @@ struct str str_concat(struct arena *a, const struct str *parts, size_t count)
 
     for (size_t i = 0; i < count; i++)
         n += parts[i].n;
-    char *out = arena_raw(a, n + 1), *at = out;
+    char *out = arena_alloc_raw(a, n + 1), *at = out;
     for (size_t i = 0; i < count; i++) {
         if (parts[i].n)
             memcpy(at, parts[i].p, parts[i].n);
@@ -140,36 +140,36 @@ struct str str_concat(struct arena *a, const struct str *parts, size_t count)
 
 struct str str_lower(struct arena *a, struct str s)
 {
-    char *p = str_dupz(a, s);
+    char *p = str_dup_cstring(a, s);
 
     for (size_t i = 0; i < s.n; i++)
-        p[i] = str_lower_char(p[i]);
+        p[i] = ascii_lower(p[i]);
     return (struct str){ p, s.n };
 }
 
-static int hex_digit(char c)
+static int hex_digit_value(char c)
 {
     if (c >= '0' && c <= '9')
         return c - '0';
-    c = str_lower_char(c);
+    c = ascii_lower(c);
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-bool str_unescape(struct arena *a, struct str s, bool plus_is_space, struct str *ret)
+bool str_percent_decode(struct arena *a, struct str s, bool plus_is_space, struct str *ret)
 {
     if (!s.n || (!memchr(s.p, '%', s.n) && !(plus_is_space && memchr(s.p, '+', s.n)))) {
         *ret = s;
         return true;
     }
 
-    char *out = arena_raw(a, s.n);
+    char *out = arena_alloc_raw(a, s.n);
     size_t n = 0;
     for (size_t i = 0; i < s.n; i++) {
         char c = s.p[i];
 
         if (c == '%') {
-            int high = i + 2 < s.n ? hex_digit(s.p[i + 1]) : -1;
-            int low = i + 2 < s.n ? hex_digit(s.p[i + 2]) : -1;
+            int high = i + 2 < s.n ? hex_digit_value(s.p[i + 1]) : -1;
+            int low = i + 2 < s.n ? hex_digit_value(s.p[i + 2]) : -1;
 
             if (high < 0 || low < 0)
                 return false;
@@ -184,22 +184,22 @@ bool str_unescape(struct arena *a, struct str s, bool plus_is_space, struct str 
     return true;
 }
 
-static bool is_unreserved(char c)
+static bool is_unreserved_url_character(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
            c == '.' || c == '_' || c == '~';
 }
 
-struct str str_escape(struct arena *a, struct str s)
+struct str str_percent_encode(struct arena *a, struct str s)
 {
     static const char hex[] = "0123456789ABCDEF";
-    char *out = arena_raw(a, 3 * s.n);
+    char *out = arena_alloc_raw(a, 3 * s.n);
     size_t n = 0;
 
     for (size_t i = 0; i < s.n; i++) {
         unsigned char c = (unsigned char)s.p[i];
 
-        if (is_unreserved(s.p[i])) {
+        if (is_unreserved_url_character(s.p[i])) {
             out[n++] = s.p[i];
             continue;
         }
@@ -210,15 +210,15 @@ struct str str_escape(struct arena *a, struct str s)
     return (struct str){ out, n };
 }
 
-struct str str_hex(struct arena *a, const void *p, size_t n)
+struct str str_hex_encode(struct arena *a, const void *p, size_t n)
 {
-    char *out = arena_raw(a, n * 2 + 1);
+    char *out = arena_alloc_raw(a, n * 2 + 1);
 
     sodium_bin2hex(out, n * 2 + 1, p, n);
     return (struct str){ out, n * 2 };
 }
 
-/* Constant time for secrets: no branch and no table lookup depends on the value. */
+/* Encodes in constant time, for secrets: no branch and no table lookup depends on the value. */
 static char base64url_char(unsigned v)
 {
     unsigned c = v + 'A';
@@ -230,7 +230,8 @@ static char base64url_char(unsigned v)
     return (char)c;
 }
 
-/* Value of a character plus one; 0: invalid. A table is safe, because the sender knows the text. */
+/* Value of a base64url character plus one; 0: invalid. A table is safe: the sender knows the
+ * text. */
 static const unsigned char base64url_values[256] = {
     ['A'] = 1,  ['B'] = 2,  ['C'] = 3,  ['D'] = 4,  ['E'] = 5,  ['F'] = 6,  ['G'] = 7,  ['H'] = 8,
     ['I'] = 9,  ['J'] = 10, ['K'] = 11, ['L'] = 12, ['M'] = 13, ['N'] = 14, ['O'] = 15, ['P'] = 16,
@@ -242,7 +243,7 @@ static const unsigned char base64url_values[256] = {
     ['4'] = 57, ['5'] = 58, ['6'] = 59, ['7'] = 60, ['8'] = 61, ['9'] = 62, ['-'] = 63, ['_'] = 64,
 };
 
-size_t base64url_write(const void *p, size_t n, char *out)
+size_t base64url_encode(const void *p, size_t n, char *out)
 {
     const unsigned char *b = p;
     char *at = out;
@@ -266,16 +267,16 @@ size_t base64url_write(const void *p, size_t n, char *out)
     return (size_t)(at - out);
 }
 
-struct str str_base64url(struct arena *a, const void *p, size_t n)
+struct str str_base64url_encode(struct arena *a, const void *p, size_t n)
 {
-    char *out = arena_raw(a, BASE64URL_LENGTH(n) + 1);
-    size_t length = base64url_write(p, n, out);
+    char *out = arena_alloc_raw(a, BASE64URL_LENGTH(n) + 1);
+    size_t length = base64url_encode(p, n, out);
 
     out[length] = 0;
     return (struct str){ out, length };
 }
 
-/* A single trailing character is invalid, and unused bits must be 0. */
+/* Rejects a single trailing character and nonzero unused bits. */
 bool str_base64url_decode(struct str s, void *out, size_t max, size_t *ret_n)
 {
     size_t n = s.n / 4 * 3 + s.n % 4 * 3 / 4;
@@ -300,7 +301,7 @@ bool str_base64url_decode(struct str s, void *out, size_t max, size_t *ret_n)
 bool str_base64_decode(struct arena *a, struct str s, struct str *ret)
 {
     size_t n, max = s.n / 4 * 3 + 3;
-    unsigned char *out = arena_raw(a, max);
+    unsigned char *out = arena_alloc_raw(a, max);
 
     if (sodium_base642bin(out, max, s.p, s.n, " \t\r\n", &n, NULL,
                           sodium_base64_VARIANT_ORIGINAL) != 0)

@@ -17,15 +17,15 @@ struct str {
     size_t n;
 };
 
-/* From a string literal; usable in static tables. */
+/* Makes a struct str from a string literal; also valid in static tables. */
 #define STR(literal) ((struct str){ (literal), sizeof(literal) - 1 })
 #define STR_INIT(literal)              \
     {                                  \
         (literal), sizeof(literal) - 1 \
     }
 
-/* For printf: "%.*s", STR_FMT(s). */
-#define STR_FMT(s) (int)(s).n, (s).p
+/* Arguments for printf: "%.*s", STR_ARGS(s). */
+#define STR_ARGS(s) (int)(s).n, (s).p
 
 static inline struct str str_of(const char *z)
 {
@@ -52,7 +52,7 @@ static inline bool str_starts(struct str s, struct str prefix)
     return s.n >= prefix.n && (prefix.n == 0 || memcmp(s.p, prefix.p, prefix.n) == 0);
 }
 
-static inline struct str str_from(struct str s, size_t at)
+static inline struct str str_skip(struct str s, size_t at)
 {
     if (at > s.n)
         at = s.n;
@@ -71,37 +71,36 @@ struct str str_cut(struct str *s, char sep);
 
 /* Removes ASCII spaces and tabs at both ends. */
 struct str str_trim(struct str s);
-struct str str_skip_spaces(struct str s); /* removes spaces at the front */
+struct str str_skip_spaces(struct str s); /* removes leading spaces */
 
-/* True if all of s is one decimal number in range; u64 allows no sign. */
+/* Returns true if all of s is one decimal number in range; u64 allows no sign. */
 bool str_to_u64(struct str s, uint64_t *ret);
 bool str_to_i64(struct str s, int64_t *ret);
 
-/* Copies to an arena. str_dupz returns a NUL-terminated string. */
+/* Copy a text to an arena. str_dup_cstring returns a NUL-terminated string. */
 struct str str_dup(struct arena *a, struct str s);
-char *str_dupz(struct arena *a, struct str s);
+char *str_dup_cstring(struct arena *a, struct str s);
 struct str str_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Concatenates all parts. */
 struct str str_concat(struct arena *a, const struct str *parts, size_t count);
 #define STR_CONCAT(a, ...)                               \
     str_concat((a), (const struct str[]){ __VA_ARGS__ }, \
                sizeof((const struct str[]){ __VA_ARGS__ }) / sizeof(struct str))
 
-/* Copies with ASCII letters in lower case. */
+/* Returns a copy with ASCII letters in lower case. */
 struct str str_lower(struct arena *a, struct str s);
 
-/* Percent-encodes a path segment or query value; letters, digits and "-._~" stay. */
-struct str str_escape(struct arena *a, struct str s);
+/* Percent-encodes a path segment or query value; letters, digits and "-._~" are not encoded. */
+struct str str_percent_encode(struct arena *a, struct str s);
 
 /* Percent-decodes a path segment or query value ('+' is a space only in queries). Returns false if
  * an escape is malformed. */
-bool str_unescape(struct arena *a, struct str s, bool plus_is_space, struct str *ret);
+bool str_percent_decode(struct arena *a, struct str s, bool plus_is_space, struct str *ret);
 
 /* Lower-case hex, and base64url without padding (RFC 4648 §5). Decoding writes at most max bytes
  * and returns false for an invalid character or length. */
-struct str str_hex(struct arena *a, const void *p, size_t n);
-struct str str_base64url(struct arena *a, const void *p, size_t n);
+struct str str_hex_encode(struct arena *a, const void *p, size_t n);
+struct str str_base64url_encode(struct arena *a, const void *p, size_t n);
 bool str_base64url_decode(struct str s, void *out, size_t max, size_t *ret_n);
 
 /* Decodes standard base64 with padding (data URIs). Ignores white space, because Ruby's and

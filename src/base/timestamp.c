@@ -4,13 +4,13 @@
 #include <stdio.h>
 #include <time.h>
 
-static const int64_t SECOND = 1000000;
+static const int64_t MICROSECONDS_PER_SECOND = 1000000;
 
 /* Range of a four-digit year: 0000-01-01 to the end of 9999. */
 static const int64_t FIRST_SECOND = -62167219200, LAST_SECOND = 253402300799;
 
-/* Days since 1970-01-01 in the proleptic Gregorian calendar. Years start in March, so the leap day
- * is last. */
+/* Returns days since 1970-01-01 in the proleptic Gregorian calendar. Years start in March here, so
+ * that the leap day is last. */
 static int64_t days_from_date(int64_t y, int64_t m, int64_t d)
 {
     y -= m <= 2;
@@ -20,51 +20,50 @@ static int64_t days_from_date(int64_t y, int64_t m, int64_t d)
     return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
 }
 
-static bool timestamp_leap(int64_t y)
+static bool is_leap_year(int64_t y)
 {
     return (y % 4 == 0 && y % 100 != 0) || y % 400 == 0;
 }
 
-static bool real_day(int64_t y, int64_t m, int64_t d)
+static bool is_valid_date(int64_t y, int64_t m, int64_t d)
 {
     static const int64_t days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
 
-    return m >= 1 && m <= 12 && d >= 1 && d <= days[m - 1] + (m == 2 && timestamp_leap(y));
+    return m >= 1 && m <= 12 && d >= 1 && d <= days[m - 1] + (m == 2 && is_leap_year(y));
 }
 
-/* Parses exactly n digits at the front of *s and removes them. */
-static bool timestamp_digits(struct str *s, size_t n, int64_t *ret)
+static bool parse_digits(struct str *s, size_t n, int64_t *ret)
 {
     uint64_t v;
 
     if (s->n < n || !str_to_u64(str_slice(s->p, n), &v))
         return false;
-    *s = str_from(*s, n);
+    *s = str_skip(*s, n);
     *ret = (int64_t)v;
     return true;
 }
 
-static bool timestamp_literal(struct str *s, char c)
+static bool parse_literal(struct str *s, char c)
 {
     if (s->n == 0 || s->p[0] != c)
         return false;
-    *s = str_from(*s, 1);
+    *s = str_skip(*s, 1);
     return true;
 }
 
-static bool cut_date(struct str *s, int64_t *ret_days)
+static bool parse_date(struct str *s, int64_t *ret_days)
 {
     int64_t y, m, d;
 
-    if (!timestamp_digits(s, 4, &y) || !timestamp_literal(s, '-') || !timestamp_digits(s, 2, &m) ||
-        !timestamp_literal(s, '-') || !timestamp_digits(s, 2, &d) || !real_day(y, m, d))
+    if (!parse_digits(s, 4, &y) || !parse_literal(s, '-') || !parse_digits(s, 2, &m) ||
+        !parse_literal(s, '-') || !parse_digits(s, 2, &d) || !is_valid_date(y, m, d))
         return false;
     *ret_days = days_from_date(y, m, d);
     return true;
 }
 
 /* Parses a fraction of any length; truncates to microseconds. */
-static bool cut_fraction(struct str *s, int64_t *ret_us)
+static bool parse_fraction(struct str *s, int64_t *ret_us)
 {
     int64_t us = 0, weight = 100000;
     size_t n = 0;
@@ -73,22 +72,21 @@ static bool cut_fraction(struct str *s, int64_t *ret_us)
         us += (s->p[n] - '0') * weight;
         weight /= 10;
     }
-    *s = str_from(*s, n);
+    *s = str_skip(*s, n);
     *ret_us = us;
     return n > 0;
 }
 
-static bool cut_offset(struct str *s, int64_t *ret_minutes)
+static bool parse_utc_offset(struct str *s, int64_t *ret_minutes)
 {
     int64_t h, m;
 
     *ret_minutes = 0;
-    if (!s->n || timestamp_literal(s, 'Z') || timestamp_literal(s, 'z'))
+    if (!s->n || parse_literal(s, 'Z') || parse_literal(s, 'z'))
         return true;
     bool minus = s->n && s->p[0] == '-';
-    if (!(timestamp_literal(s, '+') || timestamp_literal(s, '-')) || !timestamp_digits(s, 2, &h) ||
-        !(timestamp_literal(s, ':') || s->n == 2) || !timestamp_digits(s, 2, &m) || h > 23 ||
-        m > 59)
+    if (!(parse_literal(s, '+') || parse_literal(s, '-')) || !parse_digits(s, 2, &h) ||
+        !(parse_literal(s, ':') || s->n == 2) || !parse_digits(s, 2, &m) || h > 23 || m > 59)
         return false;
     *ret_minutes = (h * 60 + m) * (minus ? -1 : 1);
     return true;
@@ -98,29 +96,28 @@ bool timestamp_parse(struct str s, int64_t *ret_us)
 {
     int64_t days, h, m, sec, us = 0, offset;
 
-    if (!cut_date(&s, &days) ||
-        !(timestamp_literal(&s, 'T') || timestamp_literal(&s, 't') || timestamp_literal(&s, ' ')) ||
-        !timestamp_digits(&s, 2, &h) || !timestamp_literal(&s, ':') ||
-        !timestamp_digits(&s, 2, &m) || !timestamp_literal(&s, ':') ||
-        !timestamp_digits(&s, 2, &sec) || h > 23 || m > 59 || sec > 60)
+    if (!parse_date(&s, &days) ||
+        !(parse_literal(&s, 'T') || parse_literal(&s, 't') || parse_literal(&s, ' ')) ||
+        !parse_digits(&s, 2, &h) || !parse_literal(&s, ':') || !parse_digits(&s, 2, &m) ||
+        !parse_literal(&s, ':') || !parse_digits(&s, 2, &sec) || h > 23 || m > 59 || sec > 60)
         return false;
-    if (timestamp_literal(&s, '.') && !cut_fraction(&s, &us))
+    if (parse_literal(&s, '.') && !parse_fraction(&s, &us))
         return false;
-    if (!cut_offset(&s, &offset) || s.n)
+    if (!parse_utc_offset(&s, &offset) || s.n)
         return false;
     int64_t second = ((days * 24 + h) * 60 + m - offset) * 60 + sec;
     if (second < FIRST_SECOND || second > LAST_SECOND)
         return false;
-    *ret_us = second * SECOND + us;
+    *ret_us = second * MICROSECONDS_PER_SECOND + us;
     return true;
 }
 
 bool date_parse(struct str s, int64_t *ret_days)
 {
-    return cut_date(&s, ret_days) && s.n == 0;
+    return parse_date(&s, ret_days) && s.n == 0;
 }
 
-static struct tm broken_down(int64_t s)
+static struct tm utc_from_seconds(int64_t s)
 {
     time_t t = (time_t)s;
     struct tm tm;
@@ -129,8 +126,8 @@ static struct tm broken_down(int64_t s)
     return tm;
 }
 
-/* Writes n digits of v, which must not have more. */
-static char *timestamp_put(char *at, int64_t v, int n)
+/* Writes exactly n digits of v. */
+static char *format_digits(char *at, int64_t v, int n)
 {
     for (int i = n - 1; i >= 0; i--) {
         at[i] = (char)('0' + v % 10);
@@ -139,8 +136,8 @@ static char *timestamp_put(char *at, int64_t v, int n)
     return at + n;
 }
 
-/* The inverse of days_from_date; writes YYYY-MM-DD. */
-static char *put_date(char *at, int64_t days)
+/* Writes the date as YYYY-MM-DD; the inverse of days_from_date. */
+static char *format_date(char *at, int64_t days)
 {
     days += 719468;
     int64_t era = (days >= 0 ? days : days - 146096) / 146097, of_era = days - era * 146097;
@@ -149,45 +146,45 @@ static char *put_date(char *at, int64_t days)
     int64_t from_march = (5 * of_year + 2) / 153;
     int64_t month = from_march < 10 ? from_march + 3 : from_march - 9;
 
-    at = timestamp_put(at, year + era * 400 + (month <= 2), 4);
+    at = format_digits(at, year + era * 400 + (month <= 2), 4);
     *at++ = '-';
-    at = timestamp_put(at, month, 2);
+    at = format_digits(at, month, 2);
     *at++ = '-';
-    return timestamp_put(at, of_year - (153 * from_march + 2) / 5 + 1, 2);
+    return format_digits(at, of_year - (153 * from_march + 2) / 5 + 1, 2);
 }
 
-/* Faster than strftime; every JSON object contains several timestamps. */
-size_t timestamp_format(int64_t us, char out[TIMESTAMP_TEXT])
+/* Written without strftime for speed, because every JSON object contains several timestamps. */
+size_t timestamp_format(int64_t us, char out[TIMESTAMP_TEXT_SIZE])
 {
-    int64_t fraction = us % SECOND, s = us / SECOND;
+    int64_t fraction = us % MICROSECONDS_PER_SECOND, s = us / MICROSECONDS_PER_SECOND;
 
     if (fraction < 0) {
-        fraction += SECOND;
+        fraction += MICROSECONDS_PER_SECOND;
         s--;
     }
     s = s < FIRST_SECOND ? FIRST_SECOND : s > LAST_SECOND ? LAST_SECOND : s;
     int64_t days = s / 86400 - (s % 86400 < 0), of_day = s - days * 86400;
-    char *at = put_date(out, days);
+    char *at = format_date(out, days);
 
     *at++ = 'T';
-    at = timestamp_put(at, of_day / 3600, 2);
+    at = format_digits(at, of_day / 3600, 2);
     *at++ = ':';
-    at = timestamp_put(at, of_day / 60 % 60, 2);
+    at = format_digits(at, of_day / 60 % 60, 2);
     *at++ = ':';
-    at = timestamp_put(at, of_day % 60, 2);
+    at = format_digits(at, of_day % 60, 2);
     if (fraction) {
         *at++ = '.';
-        at = timestamp_put(at, fraction, 6);
+        at = format_digits(at, fraction, 6);
     }
     memcpy(at, "+00:00", sizeof "+00:00");
     return (size_t)(at - out) + sizeof "+00:00" - 1;
 }
 
-void timestamp_http(int64_t s, char out[30])
+void format_http_date(int64_t s, char out[30])
 {
     static const char day[] = "SunMonTueWedThuFriSat";
     static const char month[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
-    struct tm tm = broken_down(s);
+    struct tm tm = utc_from_seconds(s);
 
     snprintf(out, 30, "%.3s, %02u %.3s %04u %02u:%02u:%02u GMT", day + 3 * tm.tm_wday,
              (unsigned)tm.tm_mday % 100, month + 3 * tm.tm_mon,

@@ -11,16 +11,16 @@
 
 #include "base/str.h"
 
-#define TIMESTAMP_TEXT 33 /* with the NUL */
+#define TIMESTAMP_TEXT_SIZE 33 /* size with the NUL */
 
-/* Returns the length written. Clamps to the years 0000-9999; timestamp_parse rejects others. */
-size_t timestamp_format(int64_t us, char out[TIMESTAMP_TEXT]);
+/* Returns the length written. Clamps to the years 0000-9999, like timestamp_parse. */
+size_t timestamp_format(int64_t us, char out[TIMESTAMP_TEXT_SIZE]);
 bool timestamp_parse(struct str s, int64_t *ret_us);
 
-/* Parses YYYY-MM-DD, a valid date, to days since 1970. */
+/* Parses a valid date YYYY-MM-DD to days since 1970. */
 bool date_parse(struct str s, int64_t *ret_days);
 
 /* Writes the HTTP Date format: Sun, 06 Nov 1994 08:49:37 GMT, 29 characters. */
-void timestamp_http(int64_t s, char out[30]);
+void format_http_date(int64_t s, char out[30]);
 
 #endif

@@ -24,7 +24,7 @@ size_t utf8_decode(struct str s, uint32_t *ret)
     return n;
 }
 
-bool utf8_valid(struct str s)
+bool utf8_is_valid(struct str s)
 {
     uint32_t cp;
 
@@ -35,14 +35,14 @@ bool utf8_valid(struct str s)
             memcpy(&word, s.p, sizeof word);
             if (word & 0x8080808080808080ULL)
                 break;
-            s = str_from(s, sizeof word);
+            s = str_skip(s, sizeof word);
         }
         if (s.n == 0)
             break;
         size_t n = utf8_decode(s, &cp);
         if (n == 0)
             return false;
-        s = str_from(s, n);
+        s = str_skip(s, n);
     }
     return true;
 }
@@ -55,8 +55,8 @@ bool utf8_is_ascii(struct str s)
     return true;
 }
 
-/* Counts continuation bytes of eight bytes: the highest bit is set, the next is not. */
-static unsigned count_tails(uint64_t word)
+/* Counts continuation bytes among eight bytes: the highest bit is set, the next is not. */
+static unsigned count_continuation_bytes(uint64_t word)
 {
     const uint64_t ones = 0x0101010101010101ULL;
 
@@ -70,7 +70,7 @@ size_t utf8_length(struct str s)
 
     for (; s.n - i >= sizeof word; i += sizeof word) {
         memcpy(&word, s.p + i, sizeof word);
-        n -= count_tails(word);
+        n -= count_continuation_bytes(word);
     }
     for (; i < s.n; i++)
         n -= ((unsigned char)s.p[i] & 0xc0) == 0x80;
@@ -102,7 +102,7 @@ size_t utf8_encode(uint32_t cp, char out[4])
 }
 
 /* Code points with the Unicode property White_Space. */
-static bool is_space(uint32_t cp)
+static bool is_unicode_space(uint32_t cp)
 {
     return (cp >= 0x09 && cp <= 0x0d) || cp == 0x20 || cp == 0x85 || cp == 0xa0 || cp == 0x1680 ||
            (cp >= 0x2000 && cp <= 0x200a) || cp == 0x2028 || cp == 0x2029 || cp == 0x202f ||
@@ -114,14 +114,14 @@ struct str utf8_trim(struct str s)
     uint32_t cp;
     size_t n;
 
-    while ((n = utf8_decode(s, &cp)) && is_space(cp))
-        s = str_from(s, n);
+    while ((n = utf8_decode(s, &cp)) && is_unicode_space(cp))
+        s = str_skip(s, n);
     while (s.n) {
         size_t at = s.n - 1;
 
         while (at && ((unsigned char)s.p[at] & 0xc0) == 0x80)
             at--;
-        if (!utf8_decode(str_from(s, at), &cp) || !is_space(cp))
+        if (!utf8_decode(str_skip(s, at), &cp) || !is_unicode_space(cp))
             break;
         s.n = at;
     }

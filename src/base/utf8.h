@@ -8,22 +8,21 @@
 
 #include "base/str.h"
 
-bool utf8_valid(struct str s);
+bool utf8_is_valid(struct str s);
 
-/* True if all bytes are ASCII. */
 bool utf8_is_ascii(struct str s);
 
-/* Number of code points in valid text. */
+/* Returns the number of code points in valid text. */
 size_t utf8_length(struct str s);
 
-/* Decodes one code point at the front. Returns its length (1-4 bytes), or 0 if the text is empty,
- * truncated or invalid there. */
+/* Decodes the first code point. Returns its length (1-4 bytes), or 0 if the text is empty,
+ * truncated or invalid. */
 size_t utf8_decode(struct str s, uint32_t *ret);
 
 /* Writes 1-4 bytes for a code point, which must not be a surrogate. */
 size_t utf8_encode(uint32_t cp, char out[4]);
 
-/* Removes Unicode white space at both ends (names are trimmed). */
+/* Removes Unicode white space at both ends. */
 struct str utf8_trim(struct str s);
 
 #endif

@@ -8,19 +8,17 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/planted.h"
+#include "base/test_faults.h"
 #include "cluster/internal.h"
 
-enum { READY_MS = 5000, START_MS = 10000 };
-
-/* --- frames --------------------------------------------------------------------------- */
+enum { READY_MAX_LAG_MS = 5000, START_TIMEOUT_MS = 10000 };
 
 /* Delivers voice changes before the events of the frame, so that a muted user is silent before
  * clients are notified. A claim is a socket on the origin node; other nodes ignore it. */
-static void tell_voices(struct cluster *c, const struct frame *f)
+static void deliver_voice_changes(struct cluster *c, const struct frame *f)
 {
-    for (const struct noted_voice *v = f->voices; v; v = v->next) {
-        struct voice_fact fact = v->fact;
+    for (const struct voice_change *v = f->voices; v; v = v->next) {
+        struct relay_voice_state fact = v->state;
 
         if (f->origin != c->identity)
             fact.claim = 0;
@@ -28,93 +26,98 @@ static void tell_voices(struct cluster *c, const struct frame *f)
     }
 }
 
-static void tell_frame(void *arg, int64_t position, const struct frame *f)
+static void deliver_frame(void *arg, int64_t position, const struct frame *f)
 {
     struct cluster *c = arg;
 
-    /* Our own revocations took effect at the commit. */
-    if (f->origin != c->identity && f->forgotten) {
-        for (const struct forgotten *o = f->forgotten; o; o = o->next)
-            c->options.forget(c->options.arg, o);
+    /* Revocations of this node took effect at the commit. */
+    if (f->origin != c->identity && f->revocations) {
+        for (const struct revocation_record *o = f->revocations; o; o = o->next)
+            c->options.revoke(c->options.arg, o);
         atomic_store(&c->to_ack, position);
-        tail_hurry(c); /* the revoking node waits for our acknowledgement */
+        log_follower_wake(c); /* the revoking node waits for this node's acknowledgement */
     }
-    tell_voices(c, f);
-    if (f->announced && !(f->origin == c->identity && fault_planted(PLANTED_EARLY_EVENTS)))
-        c->options.announce(c->options.arg, position, f->announced);
-    /* After all events before it, so that a session that is handed over has received them. */
+    deliver_voice_changes(c, f);
+    if (f->announced &&
+        !(f->origin == c->identity && test_fault_is_enabled(TEST_FAULT_EARLY_EVENTS)))
+        c->options.publish_events(c->options.arg, position, f->announced);
+    /* A session move is delivered after all events before it, so that the session has received
+     * them. */
     if (f->move && (f->move->from == c->identity || f->move->to == c->identity))
         c->options.move(c->options.arg, f->move);
 }
 
-void cluster_log(struct cluster *c, struct tx *tx, struct frame f)
+void cluster_log_frame(struct cluster *c, struct tx *tx, struct frame f)
 {
     f.origin = c->identity;
-    if (fault_planted(PLANTED_EARLY_EVENTS) && f.announced)
-        c->options.announce(c->options.arg, 0, f.announced);
-    if (frame_is_needed(&f))
-        tx_log(tx, frame_encode(&f, tx_arena(tx)));
+    if (test_fault_is_enabled(TEST_FAULT_EARLY_EVENTS) && f.announced)
+        c->options.publish_events(c->options.arg, 0, f.announced);
+    if (frame_needs_log(&f))
+        tx_set_log_event(tx, frame_encode(&f, tx_arena(tx)));
 }
 
-static void offer_own(struct cluster *c, const struct work *w, const struct frame *f)
+static void offer_local_frame(struct cluster *c, const struct work_item *w, const struct frame *f)
 {
     atomic_fetch_add(&c->count.frames_own, 1);
     if (c->options.alone) {
-        line_void(c->line, w->position - 1); /* there is no other writer: these were aborted */
-        line_offer(c->line, w->position, w->log, f);
+        /* There is no other writer, so missing positions were aborted. */
+        frame_sequencer_abort_missing(c->sequencer, w->position - 1);
+        frame_sequencer_offer(c->sequencer, w->position, w->log, f);
         return;
     }
-    cluster_wire_send(c, w->position, w->log);
-    line_offer(c->line, w->position, w->log, f);
+    cluster_nats_send(c, w->position, w->log);
+    frame_sequencer_offer(c->sequencer, w->position, w->log, f);
     /* An earlier position is missing: another node's frame, which is in the log or soon will be. */
-    if (line_next(c->line) <= w->position)
-        tail_look_soon(c);
+    if (frame_sequencer_next_position(c->sequencer) <= w->position)
+        log_follower_check_soon(c);
 }
 
-/* Called for an aborted position: frames behind it need not wait until the log is read. */
-static void hear_void(void *arg, int64_t position)
+/* Called for an aborted position, so that later frames need not wait until the log is read. */
+static void on_position_aborted(void *arg, int64_t position)
 {
     struct cluster *c = arg;
 
-    line_offer(c->line, position, STR(""), NULL);
+    frame_sequencer_offer(c->sequencer, position, STR(""), NULL);
 }
 
-/* Transient events are not in the log: a node that misses this message never gets them. */
-static void tell_fleeting(struct cluster *c, struct frame *f)
+/* Publishes transient events, which are not in the log: a node that misses the message never
+ * gets them. */
+static void publish_transient_events(struct cluster *c, struct frame *f)
 {
-    if (atomic_load(&c->wire.connected)) {
+    if (atomic_load(&c->nats.connected)) {
         struct arena *arena = arena_new();
 
-        cluster_wire_send(c, 0, frame_encode(f, arena));
+        cluster_nats_send(c, 0, frame_encode(f, arena));
         arena_free(arena);
     }
-    c->options.announce(c->options.arg, 0, f->announced);
+    c->options.publish_events(c->options.arg, 0, f->announced);
 }
 
-void cluster_committed(struct cluster *c, const struct work *w, struct frame f)
+void cluster_publish_frame(struct cluster *c, const struct work_item *w, struct frame f)
 {
     f.origin = c->identity;
     if (!w->position) {
         if (f.announced)
-            tell_fleeting(c, &f);
+            publish_transient_events(c, &f);
         return;
     }
-    offer_own(c, w, &f);
+    offer_local_frame(c, w, &f);
 }
 
-void cluster_log_move(struct cluster *c, struct tx *tx, const struct session_move *m)
+void cluster_log_session_move(struct cluster *c, struct tx *tx, const struct session_move *m)
 {
     struct frame f = { .origin = c->identity, .move = m };
 
-    tx_log(tx, frame_encode(&f, tx_arena(tx)));
+    tx_set_log_event(tx, frame_encode(&f, tx_arena(tx)));
 }
 
-void cluster_moved(struct cluster *c, const struct work *w, const struct session_move *m)
+void cluster_publish_session_move(struct cluster *c, const struct work_item *w,
+                                  const struct session_move *m)
 {
     struct frame f = { .origin = c->identity, .move = m };
 
     if (w->position)
-        offer_own(c, w, &f);
+        offer_local_frame(c, w, &f);
 }
 
 uint32_t cluster_identity(const struct cluster *c)
@@ -129,12 +132,10 @@ bool cluster_is_alone(const struct cluster *c)
 
 int64_t cluster_position(const struct cluster *c)
 {
-    return line_next(c->line) - 1;
+    return frame_sequencer_next_position(c->sequencer) - 1;
 }
 
-/* --- start ---------------------------------------------------------------------------- */
-
-static enum err find_position(struct tx *tx, void *arg)
+static enum err read_next_position(struct tx *tx, void *arg)
 {
     int64_t *next = arg;
     struct rows r;
@@ -146,30 +147,30 @@ static enum err find_position(struct tx *tx, void *arg)
     return e;
 }
 
-/* Finds the next position of the log, and waits until all transactions with earlier positions have
- * ended. So every later read of the database sees their writes. */
-static enum err find_beginning(struct cluster *c, int64_t *ret)
+/* Finds the next position of the log, and waits until all transactions with earlier positions
+ * have ended, so that every later read of the database sees their writes. */
+static enum err find_log_start(struct cluster *c, int64_t *ret)
 {
     struct str bound;
     bool ended = false;
-    int64_t since = clock_mono();
-    enum err e = cluster_run(c, STORE_READ, find_position, ret);
+    int64_t since = clock_monotonic_ns();
+    enum err e = cluster_run(c, STORE_READ, read_next_position, ret);
 
     if (!e)
-        e = settle_bound(c, c->arena, &bound);
+        e = read_transaction_bound(c, c->arena, &bound);
     while (!e && !ended) {
-        e = settle_ended(c, bound, false, &ended);
+        e = transactions_have_ended(c, bound, false, &ended);
         if (!ended)
             nanosleep(&(struct timespec){ .tv_nsec = 2 * 1000000 }, NULL);
-        if (!ended && clock_mono() - since > ms_to_ns(START_MS)) {
-            log_error("cluster: another server's transaction does not end");
+        if (!ended && clock_monotonic_ns() - since > ms_to_ns(START_TIMEOUT_MS)) {
+            log_error("cluster: cannot start: a transaction of another node does not end");
             e = ERR_UNAVAILABLE;
         }
     }
     return e;
 }
 
-static enum err find_end(struct tx *tx, void *arg)
+static enum err read_log_end(struct tx *tx, void *arg)
 {
     int64_t *next = arg;
     struct rows r;
@@ -181,26 +182,26 @@ static enum err find_end(struct tx *tx, void *arg)
     return e;
 }
 
-static enum err enter_alone(struct cluster *c, int64_t *ret)
+static enum err join_as_single_node(struct cluster *c, int64_t *ret)
 {
     c->identity = 1 + randombytes_uniform(UINT32_MAX - 1);
     atomic_store(&c->count.nodes, 1);
-    return store_run(c->options.store, STORE_READ, c->arena, find_end, ret);
+    return store_run(c->options.store, STORE_READ, c->arena, read_log_end, ret);
 }
 
 /* Registers this node in the cluster. */
-static enum err enter_others(struct cluster *c, int64_t *ret)
+static enum err join_cluster(struct cluster *c, int64_t *ret)
 {
-    c->identity = store_identity(c->options.store);
-    c->node = store_identity_node(c->identity);
-    c->side = store_side_new(c->options.store);
-    enum err e = nodes_enter(c);
+    c->identity = store_process_identity(c->options.store);
+    c->node = process_identity_node(c->identity);
+    c->side = store_connection_new(c->options.store);
+    enum err e = node_register(c);
     if (!e)
-        e = find_beginning(c, ret);
-    return e ? e : cluster_wire_open(c);
+        e = find_log_start(c, ret);
+    return e ? e : cluster_nats_open(c);
 }
 
-static void init_waking(struct cluster *c)
+static void init_wakeup(struct cluster *c)
 {
     pthread_condattr_t attr;
 
@@ -218,20 +219,20 @@ enum err cluster_open(const struct cluster_options *options, struct cluster **re
 
     c->options = *options;
     c->arena = arena_new();
-    c->settling.arena = arena_new();
+    c->gap_check.arena = arena_new();
     links_init(&c->waits);
-    init_waking(c);
-    enum err e = options->alone ? enter_alone(c, &next) : enter_others(c, &next);
+    init_wakeup(c);
+    enum err e = options->alone ? join_as_single_node(c, &next) : join_cluster(c, &next);
     if (e) {
-        log_error("cluster: cannot take the place of node %u", c->node);
+        log_error("cluster: cannot register this server as node %u", c->node);
         cluster_close(c);
         return e;
     }
-    struct line_sink sink = { c, tell_frame };
-    c->line = line_new(&sink, next);
+    struct frame_sink sink = { c, deliver_frame };
+    c->sequencer = frame_sequencer_new(&sink, next);
     if (!options->alone)
-        line_remember(c->line);
-    store_hear_voids(options->store, hear_void, c);
+        frame_sequencer_record_delivered(c->sequencer);
+    store_on_position_aborted(options->store, on_position_aborted, c);
     *ret = c;
     return OK;
 }
@@ -240,40 +241,41 @@ void cluster_start(struct cluster *c)
 {
     if (c->options.alone)
         return;
-    /* No heartbeats of others were received yet: declare no node dead for two leases (may_bury). */
-    c->follow.bury_at = clock_mono() + ms_to_ns(2 * LEASE_MS);
-    if (pthread_create(&c->thread, NULL, tail_live, c) != 0) {
+    /* No heartbeats of other nodes were received yet: declare no node dead for two leases
+     * (may_bury). */
+    c->follow.declare_dead_at = clock_monotonic_ns() + ms_to_ns(2 * NODE_LEASE_MS);
+    if (pthread_create(&c->thread, NULL, log_follower_thread, c) != 0) {
         log_error("cluster: cannot start a thread");
         abort();
     }
     c->has_thread = true;
-    cluster_wire_start(c);
+    cluster_nats_start(c);
 }
 
 void cluster_close(struct cluster *c)
 {
     if (!c)
         return;
-    store_hear_voids(c->options.store, NULL, NULL);
+    store_on_position_aborted(c->options.store, NULL, NULL);
     pthread_mutex_lock(&c->lock);
     c->ending = true;
     pthread_cond_signal(&c->woken);
     pthread_mutex_unlock(&c->lock);
     if (c->has_thread)
         pthread_join(c->thread, NULL);
-    cluster_wire_close(c); /* after the thread, which uses it */
-    if (c->line && c->side)
-        nodes_leave(c);
-    line_free(c->line);
-    store_side_free(c->side);
+    cluster_nats_close(c); /* after the thread, which uses NATS */
+    if (c->sequencer && c->side)
+        node_unregister(c);
+    frame_sequencer_free(c->sequencer);
+    store_connection_free(c->side);
     pthread_cond_destroy(&c->woken);
     pthread_mutex_destroy(&c->lock);
-    arena_free(c->settling.arena);
+    arena_free(c->gap_check.arena);
     arena_free(c->arena);
     mem_free(c);
 }
 
-void cluster_share(const struct cluster *c, int64_t *ret_rank, int64_t *ret_living)
+void cluster_rank(const struct cluster *c, int64_t *ret_rank, int64_t *ret_living)
 {
     uint64_t living = atomic_load(&c->count.nodes), rank = atomic_load(&c->rank);
 
@@ -281,43 +283,41 @@ void cluster_share(const struct cluster *c, int64_t *ret_rank, int64_t *ret_livi
     *ret_rank = rank < living ? (int64_t)rank : 0;
 }
 
-/* --- metrics and readiness ------------------------------------------------------------ */
-
-static int64_t behind_ms(const struct cluster *c)
+static int64_t log_lag_ms(const struct cluster *c)
 {
     int64_t fresh_at = atomic_load(&c->fresh_at);
 
-    return fresh_at ? (clock_mono() - fresh_at) / 1000000 : READY_MS;
+    return fresh_at ? (clock_monotonic_ns() - fresh_at) / 1000000 : READY_MAX_LAG_MS;
 }
 
-bool cluster_ready(const struct cluster *c)
+bool cluster_is_ready(const struct cluster *c)
 {
-    return !line_unreadable(c->line) &&
-           (c->options.alone || (behind_ms(c) < READY_MS && !atomic_load(&c->clock_off)));
+    return !frame_sequencer_unreadable_count(c->sequencer) &&
+           (c->options.alone || (log_lag_ms(c) < READY_MAX_LAG_MS && !atomic_load(&c->clock_off)));
 }
 
-unsigned cluster_apart(const struct cluster *c)
+unsigned cluster_unconnected_nodes(const struct cluster *c)
 {
     uint64_t nodes = atomic_load_explicit(&c->count.nodes, memory_order_relaxed);
 
-    return atomic_load(&c->wire.connected) || nodes < 1 ? 1 : (unsigned)nodes;
+    return atomic_load(&c->nats.connected) || nodes < 1 ? 1 : (unsigned)nodes;
 }
 
 void cluster_stats(const struct cluster *c, struct cluster_stats *ret)
 {
     *ret = (struct cluster_stats){
-        .position = line_next(c->line) - 1,
+        .position = frame_sequencer_next_position(c->sequencer) - 1,
         .frames_own = c->count.frames_own,
         .frames_read = c->count.frames_read,
-        .holes = c->count.holes,
-        .voids = c->count.voids,
-        .unreadable = line_unreadable(c->line),
-        .behind_ms = c->options.alone ? 0 : (uint64_t)behind_ms(c),
+        .gaps = c->count.gaps,
+        .aborted = c->count.aborted,
+        .unreadable = frame_sequencer_unreadable_count(c->sequencer),
+        .behind_ms = c->options.alone ? 0 : (uint64_t)log_lag_ms(c),
         .nodes = c->count.nodes,
         .offset_ms = c->offset_ms,
-        .frames_heard = c->wire.heard,
-        .frames_refused = c->wire.refused,
-        .has_wire = c->wire.nats,
-        .connected = c->wire.connected,
+        .frames_received = c->nats.received,
+        .frames_refused = c->nats.refused,
+        .has_wire = c->nats.nats,
+        .connected = c->nats.connected,
     };
 }

@@ -5,11 +5,17 @@
 
 #include "base/serial.h"
 
-enum { MAX_FRAME = 256 * 1024 * 1024, ONE = 1, OF_APPS = 2, BANNED = 4, LIFTED = 8 };
-/* Bits of one number: a node ignores bits that it does not know. */
+enum {
+    MAX_FRAME = 256 * 1024 * 1024,
+    REVOKE_ONE_SESSION = 1,
+    REVOKE_APPLICATIONS = 2,
+    REVOKE_ADDRESSES_BANNED = 4,
+    REVOKE_ADDRESSES_LIFTED = 8
+};
+/* Bits of one number; a node ignores bits that it does not know. */
 enum {
     VOICE_SPEAKS = 1,
-    VOICE_HEARS = 2,
+    VOICE_RECEIVES = 2,
     VOICE_FILMS = 4,
     VOICE_PRIORITY = 8,
     VOICE_HAS_FLAGS = 16,
@@ -20,104 +26,109 @@ enum {
 
 static const char MAGIC[] = { 'G', 'H', 'L', FRAME_VERSION };
 
-bool frame_is_needed(const struct frame *f)
+bool frame_needs_log(const struct frame *f)
 {
-    if (f->forgotten || f->move || f->voices)
+    if (f->revocations || f->move || f->voices)
         return true;
-    for (const struct announcement *a = f->announced; a; a = a->next)
+    for (const struct emitted_event *a = f->announced; a; a = a->next)
         if (!(event_info(a->event)->flags & EVENT_FLEETING))
             return true;
     return false;
 }
 
-/* --- encoding ------------------------------------------------------------------------- */
-
 static void frame_put_ids(struct buf *b, const snowflake *ids, size_t count)
 {
-    serial_put(b, count);
+    serial_put_u64(b, count);
     for (size_t i = 0; i < count; i++)
-        serial_put(b, ids[i]);
+        serial_put_u64(b, ids[i]);
 }
 
-static void put_subject(struct buf *b, const struct subject *to)
+static void put_audience(struct buf *b, const struct audience *to)
 {
-    const uint64_t numbers[] = { to->kind,      to->id,         to->channel_id,
-                                 to->parent_id, to->starter_id, (uint64_t)to->thread_type,
-                                 to->closed,    to->any_of,     to->hidden_id };
+    const uint64_t numbers[] = { to->kind,           to->id,         to->channel_id,
+                                 to->parent_id,      to->starter_id, (uint64_t)to->thread_type,
+                                 to->private_thread, to->any_of,     to->hidden_id };
 
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        serial_put(b, numbers[i]);
-    frame_put_ids(b, to->people, to->people_count);
+        serial_put_u64(b, numbers[i]);
+    frame_put_ids(b, to->user_ids, to->user_count);
 }
 
-static void put_announcement(struct buf *b, const struct announcement *a)
+static void put_announcement(struct buf *b, const struct emitted_event *a)
 {
     struct str name = str_of(event_name(a->event));
 
     serial_put_bytes(b, name);
-    put_subject(b, &a->to);
-    frame_put_ids(b, a->people.items, a->people.count);
-    serial_put(b, a->guild_id);
-    serial_put_bytes(b, str_slice((const char *)a->facts, a->facts ? facts_size(a->facts) : 0));
+    put_audience(b, &a->to);
+    frame_put_ids(b, a->member_ids.items, a->member_ids.count);
+    serial_put_u64(b, a->guild_id);
+    serial_put_bytes(
+        b, str_slice((const char *)a->routing, a->routing ? event_routing_size(a->routing) : 0));
     serial_put_bytes(b, a->payload);
 }
 
-/* An address range: its halves take the fields of the ids, its prefix length that of the
- * session. */
-static void put_addresses(struct buf *b, const struct forgotten *f)
+/* Encodes an address range: the halves of the address take the fields of the ids, the prefix
+ * length that of the session. */
+static void put_address_range(struct buf *b, const struct revocation_record *f)
 {
     uint64_t halves[2] = { 0 };
     unsigned char bits[sizeof f->session] = { (unsigned char)f->network.bits };
 
     for (int i = 0; i < 16; i++)
         halves[i / 8] = halves[i / 8] << 8 | f->network.address.bytes[i];
-    serial_put(b, halves[0]);
-    serial_put(b, halves[1]);
-    serial_put(b, (f->addresses == ADDRESSES_BANNED ? BANNED : LIFTED) | OF_APPS);
+    serial_put_u64(b, halves[0]);
+    serial_put_u64(b, halves[1]);
+    serial_put_u64(
+        b, (f->addresses == ADDRESSES_BANNED ? REVOKE_ADDRESSES_BANNED : REVOKE_ADDRESSES_LIFTED) |
+               REVOKE_APPLICATIONS);
     buf_add(b, bits, sizeof bits);
 }
 
-static void put_forgotten(struct buf *b, const struct forgotten *f)
+static void put_revocation(struct buf *b, const struct revocation_record *f)
 {
     if (f->addresses) {
-        put_addresses(b, f);
+        put_address_range(b, f);
         return;
     }
-    serial_put(b, f->account);
-    serial_put(b, f->application);
-    serial_put(b, (f->one ? ONE : 0) | (f->of_apps ? OF_APPS : 0));
+    serial_put_u64(b, f->account);
+    serial_put_u64(b, f->application);
+    serial_put_u64(b, (f->one ? REVOKE_ONE_SESSION : 0) |
+                          (f->applications_only ? REVOKE_APPLICATIONS : 0));
     buf_add(b, f->session, sizeof f->session);
 }
 
 static void put_move(struct buf *b, const struct session_move *m)
 {
-    serial_put(b, m->kind);
-    serial_put(b, m->from);
-    serial_put(b, m->to);
-    serial_put(b, m->number);
+    serial_put_u64(b, m->kind);
+    serial_put_u64(b, m->from);
+    serial_put_u64(b, m->to);
+    serial_put_u64(b, m->number);
     serial_put_bytes(b, str_of(m->id));
 }
 
-static uint64_t voice_client_bits(const struct voice_fact *v)
+static uint64_t voice_client_bits(const struct relay_voice_state *v)
 {
     uint64_t bits = 0;
 
     if (v->flags.given == GIVEN)
-        bits |= VOICE_HAS_FLAGS | (uint64_t)(v->flags.value & VOICE_FLAGS) << VOICE_FLAGS_AT;
+        bits |= VOICE_HAS_FLAGS | (uint64_t)(v->flags.value & VOICE_STATE_CLIENT_FLAGS)
+                                      << VOICE_FLAGS_AT;
     if (v->platform.given == GIVEN)
-        bits |= VOICE_HAS_PLATFORM | (v->platform.value == VOICE_MOBILE ? VOICE_IS_MOBILE : 0);
+        bits |=
+            VOICE_HAS_PLATFORM | (v->platform.value == VOICE_PLATFORM_MOBILE ? VOICE_IS_MOBILE : 0);
     return bits;
 }
 
-static void put_voice(struct buf *b, const struct voice_fact *v)
+static void put_voice(struct buf *b, const struct relay_voice_state *v)
 {
     const uint64_t numbers[] = { v->guild_id, v->user_id, v->channel_id, v->room_id, v->claim };
 
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        serial_put(b, numbers[i]);
-    serial_put(b, (v->speaks ? VOICE_SPEAKS : 0) | (v->hears ? VOICE_HEARS : 0) |
-                      (v->films ? VOICE_FILMS : 0) | (v->priority ? VOICE_PRIORITY : 0) |
-                      voice_client_bits(v));
+        serial_put_u64(b, numbers[i]);
+    serial_put_u64(b, (v->may_send_audio ? VOICE_SPEAKS : 0) |
+                          (v->may_receive_audio ? VOICE_RECEIVES : 0) |
+                          (v->may_send_video ? VOICE_FILMS : 0) |
+                          (v->priority ? VOICE_PRIORITY : 0) | voice_client_bits(v));
     buf_add(b, v->salt, sizeof v->salt);
 }
 
@@ -126,31 +137,29 @@ struct str frame_encode(const struct frame *f, struct arena *arena)
     uint64_t announced = 0, forgotten = 0, voices = 0;
     struct buf b;
 
-    for (const struct announcement *a = f->announced; a; a = a->next)
+    for (const struct emitted_event *a = f->announced; a; a = a->next)
         announced++;
-    for (const struct forgotten *o = f->forgotten; o; o = o->next)
+    for (const struct revocation_record *o = f->revocations; o; o = o->next)
         forgotten++;
-    for (const struct noted_voice *v = f->voices; v; v = v->next)
+    for (const struct voice_change *v = f->voices; v; v = v->next)
         voices++;
     buf_init(&b, MAX_FRAME);
     buf_add(&b, MAGIC, sizeof MAGIC);
-    serial_put(&b, f->origin);
-    serial_put(&b, forgotten);
-    serial_put(&b, announced);
-    serial_put(&b, f->move != NULL);
-    serial_put(&b, voices);
-    for (const struct forgotten *o = f->forgotten; o; o = o->next)
-        put_forgotten(&b, o);
-    for (const struct announcement *a = f->announced; a; a = a->next)
+    serial_put_u64(&b, f->origin);
+    serial_put_u64(&b, forgotten);
+    serial_put_u64(&b, announced);
+    serial_put_u64(&b, f->move != NULL);
+    serial_put_u64(&b, voices);
+    for (const struct revocation_record *o = f->revocations; o; o = o->next)
+        put_revocation(&b, o);
+    for (const struct emitted_event *a = f->announced; a; a = a->next)
         put_announcement(&b, a);
     if (f->move)
         put_move(&b, f->move);
-    for (const struct noted_voice *v = f->voices; v; v = v->next)
-        put_voice(&b, &v->fact);
-    return buf_take(&b, arena);
+    for (const struct voice_change *v = f->voices; v; v = v->next)
+        put_voice(&b, &v->state);
+    return buf_move_to_arena(&b, arena);
 }
-
-/* --- decoding ------------------------------------------------------------------------- */
 
 struct frame_reader {
     struct serial_reader in;
@@ -163,85 +172,86 @@ static struct list frame_get_ids(struct frame_reader *r)
     snowflake *ids = n ? arena_array(r->arena, snowflake, n) : NULL;
 
     for (size_t i = 0; i < n; i++)
-        ids[i] = serial_get(&r->in);
+        ids[i] = serial_get_u64(&r->in);
     return (struct list){ .items = ids, .count = n };
 }
 
-static struct subject get_subject(struct frame_reader *r)
+static struct audience get_audience(struct frame_reader *r)
 {
-    struct subject to = { 0 };
+    struct audience to = { 0 };
 
-    uint64_t kind = serial_get(&r->in);
-    r->in.bad |= kind > SUBJECT_SESSION;
-    to.kind = r->in.bad ? SUBJECT_USER : (enum subject_kind)kind;
-    to.id = serial_get(&r->in);
-    to.channel_id = serial_get(&r->in);
-    to.parent_id = serial_get(&r->in);
-    to.starter_id = serial_get(&r->in);
-    to.thread_type = (int64_t)serial_get(&r->in);
-    to.closed = serial_get(&r->in) != 0;
-    to.any_of = serial_get(&r->in);
-    to.hidden_id = serial_get(&r->in);
+    uint64_t kind = serial_get_u64(&r->in);
+    r->in.bad |= kind > AUDIENCE_SESSION;
+    to.kind = r->in.bad ? AUDIENCE_USER : (enum audience_kind)kind;
+    to.id = serial_get_u64(&r->in);
+    to.channel_id = serial_get_u64(&r->in);
+    to.parent_id = serial_get_u64(&r->in);
+    to.starter_id = serial_get_u64(&r->in);
+    to.thread_type = (int64_t)serial_get_u64(&r->in);
+    to.private_thread = serial_get_u64(&r->in) != 0;
+    to.any_of = serial_get_u64(&r->in);
+    to.hidden_id = serial_get_u64(&r->in);
     struct list people = frame_get_ids(r);
-    to.people = people.items;
-    to.people_count = people.count;
+    to.user_ids = people.items;
+    to.user_count = people.count;
     return to;
 }
 
-/* Copied, because bytes in a frame are not aligned for a struct. */
-static const struct facts *get_facts(struct frame_reader *r, enum event event)
+/* The routing fields are copied, because bytes in a frame are not aligned for a struct. */
+static const struct event_routing *get_routing(struct frame_reader *r, enum event event)
 {
     struct str bytes = serial_get_bytes(&r->in);
 
     if (!bytes.n || event == EVENT_NONE)
         return NULL;
-    struct facts *f = arena_alloc(r->arena, bytes.n < sizeof *f ? sizeof *f : bytes.n);
+    struct event_routing *f = arena_alloc(r->arena, bytes.n < sizeof *f ? sizeof *f : bytes.n);
     memcpy(f, bytes.p, bytes.n);
-    if (bytes.n < sizeof *f || f->kind != (uint32_t)facts_kind(event) || facts_size(f) != bytes.n)
+    if (bytes.n < sizeof *f || f->kind != (uint32_t)event_routing_kind(event) ||
+        event_routing_size(f) != bytes.n)
         r->in.bad = true;
     return f;
 }
 
 /* The event is EVENT_NONE if only a newer version knows it. */
-static struct announcement *get_announcement(struct frame_reader *r)
+static struct emitted_event *get_announcement(struct frame_reader *r)
 {
-    struct announcement *a = arena_alloc(r->arena, sizeof *a);
+    struct emitted_event *a = arena_alloc(r->arena, sizeof *a);
 
-    a->event = event_named(serial_get_bytes(&r->in));
-    a->to = get_subject(r);
-    a->people = frame_get_ids(r);
-    a->guild_id = serial_get(&r->in);
-    a->facts = get_facts(r, a->event);
+    a->event = event_find_by_name(serial_get_bytes(&r->in));
+    a->to = get_audience(r);
+    a->member_ids = frame_get_ids(r);
+    a->guild_id = serial_get_u64(&r->in);
+    a->routing = get_routing(r, a->event);
     a->payload = serial_get_bytes(&r->in);
     return a;
 }
 
-static void read_addresses(struct forgotten *f, bool banned)
+static void decode_address_range(struct revocation_record *f, bool banned)
 {
     uint64_t halves[2] = { f->account, f->application };
     struct network n = { .bits = f->session[0] };
 
     for (int i = 0; i < 16; i++)
         n.address.bytes[i] = (unsigned char)(halves[i / 8] >> 8 * (7 - i % 8));
-    *f = (struct forgotten){ .addresses = banned ? ADDRESSES_BANNED : ADDRESSES_LIFTED,
-                             .network = n };
+    *f = (struct revocation_record){ .addresses = banned ? ADDRESSES_BANNED : ADDRESSES_LIFTED,
+                                     .network = n };
 }
 
-static struct forgotten *get_forgotten(struct frame_reader *r)
+static struct revocation_record *get_revocation(struct frame_reader *r)
 {
-    struct forgotten *f = arena_alloc(r->arena, sizeof *f);
+    struct revocation_record *f = arena_alloc(r->arena, sizeof *f);
 
-    f->account = serial_get(&r->in);
-    f->application = serial_get(&r->in);
-    uint64_t bits = serial_get(&r->in);
-    f->one = bits & ONE;
-    f->of_apps = bits & OF_APPS;
-    struct str session = serial_get_raw(&r->in, sizeof f->session);
+    f->account = serial_get_u64(&r->in);
+    f->application = serial_get_u64(&r->in);
+    uint64_t bits = serial_get_u64(&r->in);
+    f->one = bits & REVOKE_ONE_SESSION;
+    f->applications_only = bits & REVOKE_APPLICATIONS;
+    struct str session = serial_get_slice(&r->in, sizeof f->session);
     if (session.n)
         memcpy(f->session, session.p, sizeof f->session);
-    if (bits & (BANNED | LIFTED)) {
+    if (bits & (REVOKE_ADDRESSES_BANNED | REVOKE_ADDRESSES_LIFTED)) {
         r->in.bad |= f->session[0] > 128;
-        read_addresses(f, bits & BANNED);
+        decode_address_range(f, bits & REVOKE_ADDRESSES_BANNED);
     }
     return f;
 }
@@ -249,13 +259,13 @@ static struct forgotten *get_forgotten(struct frame_reader *r)
 static const struct session_move *get_move(struct frame_reader *r)
 {
     struct session_move *m = arena_alloc(r->arena, sizeof *m);
-    uint64_t kind = serial_get(&r->in);
+    uint64_t kind = serial_get_u64(&r->in);
 
-    r->in.bad |= kind > MOVE_GONE;
-    m->kind = r->in.bad ? MOVE_GONE : (enum session_move_kind)kind;
-    m->from = (uint32_t)serial_get(&r->in);
-    m->to = (uint32_t)serial_get(&r->in);
-    m->number = serial_get(&r->in);
+    r->in.bad |= kind > MOVE_REFUSED;
+    m->kind = r->in.bad ? MOVE_REFUSED : (enum session_move_kind)kind;
+    m->from = (uint32_t)serial_get_u64(&r->in);
+    m->to = (uint32_t)serial_get_u64(&r->in);
+    m->number = serial_get_u64(&r->in);
     struct str id = serial_get_bytes(&r->in);
     r->in.bad |= id.n >= sizeof m->id;
     *m->id = 0;
@@ -265,28 +275,29 @@ static const struct session_move *get_move(struct frame_reader *r)
     return m;
 }
 
-static struct noted_voice *get_voice(struct frame_reader *r)
+static struct voice_change *get_voice(struct frame_reader *r)
 {
-    struct noted_voice *v = arena_alloc(r->arena, sizeof *v);
-    struct voice_fact *f = &v->fact;
+    struct voice_change *v = arena_alloc(r->arena, sizeof *v);
+    struct relay_voice_state *f = &v->state;
 
     v->next = NULL;
-    *f = (struct voice_fact){ 0 };
-    f->guild_id = serial_get(&r->in);
-    f->user_id = serial_get(&r->in);
-    f->channel_id = serial_get(&r->in);
-    f->room_id = serial_get(&r->in);
-    f->claim = serial_get(&r->in);
-    uint64_t bits = serial_get(&r->in);
-    f->speaks = bits & VOICE_SPEAKS;
-    f->hears = bits & VOICE_HEARS;
-    f->films = bits & VOICE_FILMS;
+    *f = (struct relay_voice_state){ 0 };
+    f->guild_id = serial_get_u64(&r->in);
+    f->user_id = serial_get_u64(&r->in);
+    f->channel_id = serial_get_u64(&r->in);
+    f->room_id = serial_get_u64(&r->in);
+    f->claim = serial_get_u64(&r->in);
+    uint64_t bits = serial_get_u64(&r->in);
+    f->may_send_audio = bits & VOICE_SPEAKS;
+    f->may_receive_audio = bits & VOICE_RECEIVES;
+    f->may_send_video = bits & VOICE_FILMS;
     f->priority = bits & VOICE_PRIORITY;
     if (bits & VOICE_HAS_FLAGS)
-        f->flags = given_int((int64_t)(bits >> VOICE_FLAGS_AT & VOICE_FLAGS));
+        f->flags = opt_int_of((int64_t)(bits >> VOICE_FLAGS_AT & VOICE_STATE_CLIENT_FLAGS));
     if (bits & VOICE_HAS_PLATFORM)
-        f->platform = given_int(bits & VOICE_IS_MOBILE ? VOICE_MOBILE : VOICE_DESKTOP);
-    struct str salt = serial_get_raw(&r->in, sizeof f->salt);
+        f->platform =
+            opt_int_of(bits & VOICE_IS_MOBILE ? VOICE_PLATFORM_MOBILE : VOICE_PLATFORM_DESKTOP);
+    struct str salt = serial_get_slice(&r->in, sizeof f->salt);
     if (salt.n)
         memcpy(f->salt, salt.p, sizeof f->salt);
     return v;
@@ -295,21 +306,21 @@ static struct noted_voice *get_voice(struct frame_reader *r)
 bool frame_decode(struct str bytes, struct arena *arena, struct frame *ret)
 {
     struct frame_reader r = { .in = { .rest = bytes }, .arena = arena };
-    struct str magic = serial_get_raw(&r.in, sizeof MAGIC);
+    struct str magic = serial_get_slice(&r.in, sizeof MAGIC);
 
     *ret = (struct frame){ 0 };
     if (r.in.bad || memcmp(magic.p, MAGIC, sizeof MAGIC) != 0)
         return false;
-    ret->origin = (uint32_t)serial_get(&r.in);
-    uint64_t forgotten = serial_get(&r.in), announced = serial_get(&r.in);
-    bool moves = serial_get(&r.in) != 0;
-    uint64_t voices = serial_get(&r.in);
-    struct forgotten **f = &ret->forgotten;
+    ret->origin = (uint32_t)serial_get_u64(&r.in);
+    uint64_t forgotten = serial_get_u64(&r.in), announced = serial_get_u64(&r.in);
+    bool moves = serial_get_u64(&r.in) != 0;
+    uint64_t voices = serial_get_u64(&r.in);
+    struct revocation_record **f = &ret->revocations;
     for (; forgotten && !r.in.bad; forgotten--, f = &(*f)->next)
-        *f = get_forgotten(&r);
-    struct announcement **a = &ret->announced;
+        *f = get_revocation(&r);
+    struct emitted_event **a = &ret->announced;
     for (; announced && !r.in.bad; announced--) {
-        struct announcement *one = get_announcement(&r);
+        struct emitted_event *one = get_announcement(&r);
 
         if (one->event == EVENT_NONE)
             continue;
@@ -318,9 +329,9 @@ bool frame_decode(struct str bytes, struct arena *arena, struct frame *ret)
     }
     if (moves)
         ret->move = get_move(&r);
-    struct noted_voice *last = NULL;
+    struct voice_change *last = NULL;
     for (; voices && !r.in.bad; voices--) {
-        struct noted_voice *v = get_voice(&r);
+        struct voice_change *v = get_voice(&r);
 
         if (last)
             last->next = v;

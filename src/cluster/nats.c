@@ -23,14 +23,15 @@
 #include "net/tls.h"
 
 enum {
-    CONNECT_MS = 2000, /* timeout for connect and INFO */
-    PING_MS = 2000,    /* without data: send PING */
-    SILENT_MS = 5000,  /* without data: the server is dead */
-    FIRST_WAIT_MS = 50,
-    LAST_WAIT_MS = 1000,
+    CONNECT_MS = 2000,       /* timeout for connect and INFO */
+    PING_MS = 2000,          /* after this time without data, PING is sent */
+    SERVER_SILENT_MS = 5000, /* after this time without data, the server is dead */
+    RECONNECT_MIN_MS = 50,
+    RECONNECT_MAX_MS = 1000,
     READ_BYTES = 64 * 1024,
-    MAX_UNSENT = 8 * 1024 * 1024, /* above this the connection is closed */
-    MAX_OFFERED = MAX_UNSENT / 2, /* above this nats_offer drops messages */
+    UNSENT_MAX_BYTES = 8 * 1024 * 1024, /* above this the connection is closed */
+    DROPPABLE_MAX_BYTES =
+        UNSENT_MAX_BYTES / 2, /* above this nats_publish_droppable drops messages */
 };
 
 struct nats {
@@ -39,12 +40,12 @@ struct nats {
     bool has_thread;
     int wake;              /* eventfd */
     struct buf in, cipher; /* used by the connection's thread only */
-    bool asked;            /* PING sent, PONG pending */
-    int64_t heard_at;
+    bool asked;            /* PING was sent, PONG is pending */
+    int64_t received_at;
     size_t server;                   /* index of the current server */
     struct tls_context *tls_context; /* NULL: no server uses TLS */
 
-    pthread_mutex_t lock; /* protects all below */
+    pthread_mutex_t lock; /* protects all members below */
     int socket;           /* -1: none */
     bool connected, ending;
     size_t max_payload;
@@ -69,36 +70,34 @@ enum err nats_new(const struct nats_options *options, struct nats **ret)
 
     n->options = *options;
     n->socket = -1;
-    if (uses_tls(options) && tls_context_client(options->ca, &n->tls_context)) {
+    if (uses_tls(options) && tls_context_open_client(options->ca, &n->tls_context)) {
         mem_free(n);
         return ERR_INTERNAL;
     }
     n->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (n->wake < 0) {
-        log_error("nats: no descriptor is left");
+        log_error("nats: cannot create an eventfd: no file descriptor is left");
         abort();
     }
     buf_init(&n->in, NATS_PAYLOAD_MAX + NATS_LINE_MAX + READ_BYTES);
-    buf_init(&n->out, MAX_UNSENT);
+    buf_init(&n->out, UNSENT_MAX_BYTES);
     buf_init(&n->cipher, READ_BYTES);
-    buf_init(&n->plain, MAX_UNSENT);
+    buf_init(&n->plain, UNSENT_MAX_BYTES);
     pthread_mutex_init(&n->lock, NULL);
     *ret = n;
     return OK;
 }
 
-/* --- sending -------------------------------------------------------------------------- */
-
-static void wake_thread(struct nats *n)
+static void wake_nats_thread(struct nats *n)
 {
     uint64_t one = 1;
 
     if (write(n->wake, &one, sizeof one) < 0) {
-        /* The counter is full, so the thread is awake. */
+        /* The counter is full, so the thread is already awake. */
     }
 }
 
-static void drain_wake(struct nats *n)
+static void drain_wake_counter(struct nats *n)
 {
     uint64_t count;
 
@@ -107,8 +106,8 @@ static void drain_wake(struct nats *n)
     }
 }
 
-/* Call with the lock held. */
-static void flush_out(struct nats *n)
+/* Needs the lock. */
+static void flush_output(struct nats *n)
 {
     while (n->out.n && n->socket >= 0) {
         ssize_t sent = send(n->socket, n->out.p, n->out.n, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -116,45 +115,46 @@ static void flush_out(struct nats *n)
         if (sent < 0 && errno == EINTR)
             continue;
         if (sent < 0)
-            break; /* full or closed: the thread finds out */
-        buf_drop(&n->out, (size_t)sent);
+            break; /* full or closed: the connection's thread finds out */
+        buf_drop_front(&n->out, (size_t)sent);
     }
     atomic_store_explicit(&n->unsent, n->out.n, memory_order_relaxed);
 }
 
-/* Call with the lock held. Returns the buffer for commands; send_out sends it. */
-static struct buf *words_to(struct nats *n)
+/* Needs the lock. Returns the buffer for commands; encrypt_and_flush sends it. */
+static struct buf *command_buffer(struct nats *n)
 {
     return n->tls ? &n->plain : &n->out;
 }
 
-/* Call with the lock held. A full buffer ends within a message, so the connection is closed. */
-static bool send_out(struct nats *n)
+/* Needs the lock. A full buffer ends within a message, so the connection is closed. */
+static bool encrypt_and_flush(struct nats *n)
 {
-    if (n->plain.n && !(n->tls && tls_write(n->tls, buf_str(&n->plain), &n->out))) {
+    if (n->plain.n && !(n->tls && tls_encrypt(n->tls, buf_str(&n->plain), &n->out))) {
         shutdown(n->socket, SHUT_RDWR);
         return false;
     }
     buf_reset(&n->plain);
-    flush_out(n);
+    flush_output(n);
     if (buf_full(&n->out)) {
         shutdown(n->socket, SHUT_RDWR);
         return false;
     }
     if (n->out.n)
-        wake_thread(n);
+        wake_nats_thread(n);
     return true;
 }
 
-static bool publish_within(struct nats *n, size_t most, const char *subject, struct str payload)
+static bool publish_if_unsent_below(struct nats *n, size_t most, const char *subject,
+                                    struct str payload)
 {
     size_t size = payload.n;
     bool ok = false;
 
     pthread_mutex_lock(&n->lock);
     if (n->connected && size <= n->max_payload && n->out.n + size <= most) {
-        nats_write_publish(words_to(n), subject, payload);
-        ok = send_out(n);
+        nats_write_publish(command_buffer(n), subject, payload);
+        ok = encrypt_and_flush(n);
     }
     pthread_mutex_unlock(&n->lock);
     return ok;
@@ -162,20 +162,20 @@ static bool publish_within(struct nats *n, size_t most, const char *subject, str
 
 bool nats_publish(struct nats *n, const char *subject, struct str payload)
 {
-    return publish_within(n, SIZE_MAX, subject, payload);
+    return publish_if_unsent_below(n, SIZE_MAX, subject, payload);
 }
 
-bool nats_offer(struct nats *n, const char *subject, struct str payload)
+bool nats_publish_droppable(struct nats *n, const char *subject, struct str payload)
 {
-    return publish_within(n, MAX_OFFERED, subject, payload);
+    return publish_if_unsent_below(n, DROPPABLE_MAX_BYTES, subject, payload);
 }
 
-size_t nats_unsent(const struct nats *n)
+size_t nats_unsent_bytes(const struct nats *n)
 {
     return atomic_load_explicit(&n->unsent, memory_order_relaxed);
 }
 
-bool nats_fits(struct nats *n, size_t size)
+bool nats_accepts_size(struct nats *n, size_t size)
 {
     pthread_mutex_lock(&n->lock);
     bool fits = size <= n->max_payload;
@@ -183,53 +183,51 @@ bool nats_fits(struct nats *n, size_t size)
     return fits;
 }
 
-/* --- commands of the server ----------------------------------------------------------- */
-
-/* Call with the lock held. Sends CONNECT, the subscriptions and PING. */
-static void nats_introduce(struct nats *n)
+/* Needs the lock. Sends CONNECT, the subscriptions and PING. */
+static void send_connect_and_subscribe(struct nats *n)
 {
     const struct nats_options *o = &n->options;
-    struct buf *b = words_to(n);
+    struct buf *b = command_buffer(n);
 
     nats_write_connect(b, &o->servers.items[n->server], o->name);
     for (unsigned i = 0; i < NATS_SUBJECTS_MAX && o->subjects[i]; i++)
         nats_write_subscribe(b, o->subjects[i], i + 1);
     buf_add_lit(b, "PING\r\n");
-    send_out(n);
+    encrypt_and_flush(n);
 }
 
-/* Call with the lock held. INFO is plain text, then both sides use TLS. Nothing else is sent
- * before, so that a server without TLS does not get the password. */
-static void nats_begin_tls(struct nats *n)
+/* Needs the lock. INFO is plain text, then both sides use TLS. Nothing is sent before TLS, so
+ * that a server without TLS does not get the password. */
+static void begin_tls_handshake(struct nats *n)
 {
     n->tls = tls_connect(n->tls_context, n->options.servers.items[n->server].host, &n->out);
     if (n->tls)
-        flush_out(n);
+        flush_output(n);
     else
         shutdown(n->socket, SHUT_RDWR);
 }
 
-static void nats_greet(struct nats *n, struct str info)
+static void handle_server_info(struct nats *n, struct str info)
 {
     pthread_mutex_lock(&n->lock);
     n->max_payload = nats_info_max_payload(info);
     if (n->options.servers.items[n->server].tls && !n->tls)
-        nats_begin_tls(n);
+        begin_tls_handshake(n);
     else if (!n->connected && !n->tls)
-        nats_introduce(n);
+        send_connect_and_subscribe(n);
     pthread_mutex_unlock(&n->lock);
 }
 
-static void nats_say(struct nats *n, struct str word)
+static void send_command(struct nats *n, struct str word)
 {
     pthread_mutex_lock(&n->lock);
-    buf_add_str(words_to(n), word);
-    send_out(n);
+    buf_add_str(command_buffer(n), word);
+    encrypt_and_flush(n);
     pthread_mutex_unlock(&n->lock);
 }
 
-/* PONG for the PING after our subscriptions: they are active. */
-static void nats_confirmed(struct nats *n)
+/* Handles the PONG for the PING after the subscriptions, which are active now. */
+static void on_subscriptions_active(struct nats *n)
 {
     pthread_mutex_lock(&n->lock);
     bool first = !n->connected;
@@ -243,71 +241,71 @@ static void nats_confirmed(struct nats *n)
     }
 }
 
-/* Processes one command. False: close the connection. */
-static bool nats_hear(struct nats *n, const struct nats_word *w)
+/* Handles one command. Returns false if the connection must be closed. */
+static bool handle_command(struct nats *n, const struct nats_command *w)
 {
     switch (w->kind) {
     case NATS_INFO:
-        nats_greet(n, w->body);
+        handle_server_info(n, w->body);
         break;
     case NATS_MESSAGE:
         n->options.message(n->options.arg, w->subject, w->body);
         break;
     case NATS_PING:
-        nats_say(n, STR("PONG\r\n"));
+        send_command(n, STR("PONG\r\n"));
         break;
     case NATS_PONG:
-        nats_confirmed(n);
+        on_subscriptions_active(n);
         break;
     case NATS_OK:
         break;
-    case NATS_REFUSED:
-        log_warn("nats: the server says %.*s", STR_FMT(w->body));
+    case NATS_ERR:
+        log_warn("nats: the server reported an error: %.*s", STR_ARGS(w->body));
         return false;
     }
     return true;
 }
 
-static bool nats_consume(struct nats *n)
+static bool parse_received_commands(struct nats *n)
 {
-    struct nats_word w;
+    struct nats_command w;
     size_t at = 0;
     long took;
 
-    while ((took = nats_read(str_from(buf_str(&n->in), at), &w)) > 0) {
+    while ((took = nats_parse_command(str_skip(buf_str(&n->in), at), &w)) > 0) {
         at += (size_t)took;
-        if (!nats_hear(n, &w))
+        if (!handle_command(n, &w))
             return false;
     }
-    buf_drop(&n->in, at);
+    buf_drop_front(&n->in, at);
     if (took < 0)
-        log_warn("nats: what answers there is no NATS server");
+        log_warn("nats: the configured address does not speak the NATS protocol");
     return took == 0;
 }
 
 /* Decrypts input. Sends CONNECT once the handshake is complete. */
-static bool nats_decrypt(struct nats *n, struct str bytes)
+static bool decrypt_received(struct nats *n, struct str bytes)
 {
     bool eof = false;
 
     pthread_mutex_lock(&n->lock);
-    bool ok = tls_read(n->tls, bytes, &n->in, &n->out, &eof) && !eof;
-    if (ok && !n->introduced && tls_is_ready(n->tls)) {
+    bool ok = tls_decrypt(n->tls, bytes, &n->in, &n->out, &eof) && !eof;
+    if (ok && !n->introduced && tls_handshake_is_done(n->tls)) {
         n->introduced = true;
-        nats_introduce(n);
+        send_connect_and_subscribe(n);
     }
-    flush_out(n);
+    flush_output(n);
     if (!ok && !n->introduced)
-        log_warn("nats: no TLS with %s: %s", n->options.servers.items[n->server].host,
-                 tls_why_not(n->tls));
+        log_warn("nats: TLS handshake with %s failed: %s", n->options.servers.items[n->server].host,
+                 tls_handshake_error(n->tls));
     pthread_mutex_unlock(&n->lock);
     return ok;
 }
 
-static bool nats_receive(struct nats *n, int fd)
+static bool receive_from_socket(struct nats *n, int fd)
 {
     struct buf *into = n->tls ? &n->cipher : &n->in;
-    char *room = buf_room(into, READ_BYTES);
+    char *room = buf_reserve(into, READ_BYTES);
     ssize_t got = room ? recv(fd, room, READ_BYTES, MSG_DONTWAIT) : 0;
 
     if (got < 0)
@@ -315,18 +313,16 @@ static bool nats_receive(struct nats *n, int fd)
     if (got == 0)
         return false;
     into->n += (size_t)got;
-    n->heard_at = clock_mono();
+    n->received_at = clock_monotonic_ns();
     if (n->tls) {
-        bool ok = nats_decrypt(n, buf_str(&n->cipher));
+        bool ok = decrypt_received(n, buf_str(&n->cipher));
 
         buf_reset(&n->cipher);
         if (!ok)
             return false;
     }
-    return nats_consume(n);
+    return parse_received_commands(n);
 }
-
-/* --- connection ----------------------------------------------------------------------- */
 
 static bool nats_is_ending(struct nats *n)
 {
@@ -336,7 +332,7 @@ static bool nats_is_ending(struct nats *n)
     return ending;
 }
 
-static bool wait_connected(struct nats *n, int fd)
+static bool wait_for_connect(struct nats *n, int fd)
 {
     struct pollfd fds[] = { { .fd = fd, .events = POLLOUT }, { .fd = n->wake, .events = POLLIN } };
     int error = 0;
@@ -347,7 +343,7 @@ static bool wait_connected(struct nats *n, int fd)
     return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && !error;
 }
 
-static int connect_to(struct nats *n, const struct addrinfo *a)
+static int connect_to_address(struct nats *n, const struct addrinfo *a)
 {
     int on = 1, fd = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
@@ -355,13 +351,13 @@ static int connect_to(struct nats *n, const struct addrinfo *a)
         return -1;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     if (connect(fd, a->ai_addr, a->ai_addrlen) == 0 ||
-        (errno == EINPROGRESS && wait_connected(n, fd)))
+        (errno == EINPROGRESS && wait_for_connect(n, fd)))
         return fd;
     close(fd);
     return -1;
 }
 
-static int nats_connect(struct nats *n)
+static int connect_to_server(struct nats *n)
 {
     const struct nats_server *s = &n->options.servers.items[n->server];
     struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *found = NULL;
@@ -370,26 +366,26 @@ static int nats_connect(struct nats *n)
     if (getaddrinfo(s->host, s->port, &hints, &found) != 0)
         return -1;
     for (const struct addrinfo *a = found; a && fd < 0; a = a->ai_next)
-        fd = connect_to(n, a);
+        fd = connect_to_address(n, a);
     freeaddrinfo(found);
     return fd;
 }
 
-/* Sends PING if needed. False: the server was silent for too long. */
-static bool nats_watch(struct nats *n)
+/* Sends PING if needed. Returns false if the server was silent for too long. */
+static bool check_server_is_alive(struct nats *n)
 {
-    int64_t silent = (clock_mono() - n->heard_at) / 1000000;
+    int64_t silent = (clock_monotonic_ns() - n->received_at) / 1000000;
 
     if (!n->connected)
         return silent < CONNECT_MS;
     if (silent > PING_MS && !n->asked) {
         n->asked = true;
-        nats_say(n, STR("PING\r\n"));
+        send_command(n, STR("PING\r\n"));
     }
-    return silent < SILENT_MS;
+    return silent < SERVER_SILENT_MS;
 }
 
-static bool nats_turn(struct nats *n, int fd)
+static bool connection_poll_once(struct nats *n, int fd)
 {
     pthread_mutex_lock(&n->lock);
     short events = (short)(POLLIN | (n->out.n ? POLLOUT : 0));
@@ -399,31 +395,31 @@ static bool nats_turn(struct nats *n, int fd)
     if (poll(fds, 2, PING_MS / 4) < 0 && errno != EINTR)
         return false;
     if (fds[1].revents)
-        drain_wake(n);
+        drain_wake_counter(n);
     if (nats_is_ending(n))
         return false;
     if (fds[0].revents & POLLOUT) {
         pthread_mutex_lock(&n->lock);
-        flush_out(n);
+        flush_output(n);
         pthread_mutex_unlock(&n->lock);
     }
-    if (fds[0].revents & (POLLIN | POLLHUP | POLLERR) && !nats_receive(n, fd))
+    if (fds[0].revents & (POLLIN | POLLHUP | POLLERR) && !receive_from_socket(n, fd))
         return false;
-    return nats_watch(n);
+    return check_server_is_alive(n);
 }
 
 /* Runs the connection until it ends. Returns whether it was ever established. */
-static bool nats_converse(struct nats *n, int fd)
+static bool connection_run(struct nats *n, int fd)
 {
     buf_reset(&n->in);
     n->asked = false;
-    n->heard_at = clock_mono();
+    n->received_at = clock_monotonic_ns();
     pthread_mutex_lock(&n->lock);
     n->socket = fd;
     buf_reset(&n->out);
     atomic_store(&n->unsent, 0);
     pthread_mutex_unlock(&n->lock);
-    while (nats_turn(n, fd))
+    while (connection_poll_once(n, fd))
         ;
     pthread_mutex_lock(&n->lock);
     bool was = n->connected;
@@ -434,11 +430,11 @@ static bool nats_converse(struct nats *n, int fd)
     buf_reset(&n->plain);
     pthread_mutex_unlock(&n->lock);
     close(fd);
-    drain_wake(n); /* otherwise nats_pause would return at once */
+    drain_wake_counter(n); /* otherwise pause_before_reconnect would return at once */
     return was;
 }
 
-static void nats_pause(struct nats *n, int milliseconds)
+static void pause_before_reconnect(struct nats *n, int milliseconds)
 {
     struct pollfd wake = { .fd = n->wake, .events = POLLIN };
 
@@ -446,32 +442,31 @@ static void nats_pause(struct nats *n, int milliseconds)
         poll(&wake, 1, milliseconds);
 }
 
-static void *nats_live(void *arg)
+static void *nats_thread(void *arg)
 {
     struct nats *n = arg;
-    int wait = FIRST_WAIT_MS;
+    int wait = RECONNECT_MIN_MS;
 
     while (!nats_is_ending(n)) {
-        int fd = nats_connect(n);
+        int fd = connect_to_server(n);
 
-        if (fd >= 0 && nats_converse(n, fd)) {
-            wait = FIRST_WAIT_MS;
+        if (fd >= 0 && connection_run(n, fd)) {
+            wait = RECONNECT_MIN_MS;
             n->options.changed(n->options.arg, false);
             if (!nats_is_ending(n))
-                log_warn("nats: the connection is gone; other servers are heard by polling");
+                log_warn(
+                    "nats: connection lost; events of other nodes are read from the log until it is back");
         }
-        nats_pause(n, wait);
-        wait = wait * 2 < LAST_WAIT_MS ? wait * 2 : LAST_WAIT_MS;
+        pause_before_reconnect(n, wait);
+        wait = wait * 2 < RECONNECT_MAX_MS ? wait * 2 : RECONNECT_MAX_MS;
         n->server = (n->server + 1) % n->options.servers.count;
     }
     return NULL;
 }
 
-/* --- lifetime ------------------------------------------------------------------------- */
-
 void nats_start(struct nats *n)
 {
-    if (pthread_create(&n->thread, NULL, nats_live, n) != 0) {
+    if (pthread_create(&n->thread, NULL, nats_thread, n) != 0) {
         log_error("nats: cannot start a thread");
         abort();
     }
@@ -485,7 +480,7 @@ void nats_free(struct nats *n)
     pthread_mutex_lock(&n->lock);
     n->ending = true;
     pthread_mutex_unlock(&n->lock);
-    wake_thread(n);
+    wake_nats_thread(n);
     if (n->has_thread)
         pthread_join(n->thread, NULL);
     close(n->wake);

@@ -27,14 +27,14 @@ enum err nats_new(const struct nats_options *options, struct nats **ret);
 void nats_start(struct nats *n);
 void nats_free(struct nats *n); /* accepts NULL */
 
-/* Callable from any thread; false: the message is lost. */
+/* Thread-safe. Returns false if the message is lost. */
 bool nats_publish(struct nats *n, const char *subject, struct str payload);
-/* The same for messages that can be sent again later: dropped while many bytes wait, so that they
- * never cause the connection to be closed. */
-bool nats_offer(struct nats *n, const char *subject, struct str payload);
-/* Bytes that the server has not accepted yet. */
-size_t nats_unsent(const struct nats *n);
+/* Publishes a message that can be sent again later: it is dropped while many bytes wait, so that
+ * it never causes the connection to be closed. */
+bool nats_publish_droppable(struct nats *n, const char *subject, struct str payload);
+/* Returns the number of bytes that the server has not accepted yet. */
+size_t nats_unsent_bytes(const struct nats *n);
 /* Whether the server accepts a payload of that size. */
-bool nats_fits(struct nats *n, size_t size);
+bool nats_accepts_size(struct nats *n, size_t size);
 
 #endif

@@ -7,10 +7,8 @@
 
 #define DEFAULT_PORT "4222"
 
-/* --- addresses ------------------------------------------------------------------------ */
-
-/* False: empty or too long. */
-static bool copy_part(struct str from, char *to, size_t max)
+/* Returns false if the part is empty or too long. */
+static bool copy_address_part(struct str from, char *to, size_t max)
 {
     if (!from.n || from.n >= max || memchr(from.p, 0, from.n))
         return false;
@@ -20,7 +18,7 @@ static bool copy_part(struct str from, char *to, size_t max)
 }
 
 /* User and password, or a token, are before the last '@'. */
-static bool read_user(struct str *rest, struct nats_server *s)
+static bool parse_credentials(struct str *rest, struct nats_server *s)
 {
     size_t at = rest->n;
 
@@ -29,13 +27,13 @@ static bool read_user(struct str *rest, struct nats_server *s)
     if (!at)
         return true;
     struct str who = str_slice(rest->p, at - 1), name;
-    *rest = str_from(*rest, at);
+    *rest = str_skip(*rest, at);
     name = str_cut(&who, ':');
-    return copy_part(name, s->user, sizeof s->user) &&
-           (!who.n || copy_part(who, s->password, sizeof s->password));
+    return copy_address_part(name, s->user, sizeof s->user) &&
+           (!who.n || copy_address_part(who, s->password, sizeof s->password));
 }
 
-static bool read_host(struct str rest, struct nats_server *s)
+static bool parse_host_and_port(struct str rest, struct nats_server *s)
 {
     struct str host = rest, port = STR(DEFAULT_PORT);
     size_t colon = rest.n;
@@ -45,44 +43,45 @@ static bool read_host(struct str rest, struct nats_server *s)
         colon--;
     if (colon && rest.p[colon - 1] == ':') {
         host = str_slice(rest.p, colon - 1);
-        port = str_from(rest, colon);
+        port = str_skip(rest, colon);
     }
     if (host.n > 2 && host.p[0] == '[' && host.p[host.n - 1] == ']')
         host = str_slice(host.p + 1, host.n - 2);
     if (!str_to_u64(port, &number) || !number || number > 65535)
         return false;
-    return copy_part(host, s->host, sizeof s->host) && copy_part(port, s->port, sizeof s->port);
+    return copy_address_part(host, s->host, sizeof s->host) &&
+           copy_address_part(port, s->port, sizeof s->port);
 }
 
-static bool read_server(struct str text, struct nats_server *s)
+static bool parse_server_url(struct str text, struct nats_server *s)
 {
     *s = (struct nats_server){ 0 };
     s->tls = str_starts(text, STR("tls://"));
     if (!s->tls && !str_starts(text, STR("nats://")))
         return false;
-    text = str_from(text, s->tls ? 6 : 7);
+    text = str_skip(text, s->tls ? 6 : 7);
     if (text.n && text.p[text.n - 1] == '/')
         text.n--;
-    return read_user(&text, s) && !memchr(text.p, '/', text.n) && read_host(text, s);
+    return parse_credentials(&text, s) && !memchr(text.p, '/', text.n) &&
+           parse_host_and_port(text, s);
 }
 
-bool nats_servers_read(struct str text, struct nats_servers *ret)
+bool nats_servers_parse(struct str text, struct nats_servers *ret)
 {
     ret->count = 0;
     do {
         struct str one = str_trim(str_cut(&text, ','));
 
-        if (ret->count == NATS_SERVERS_MAX || !read_server(one, &ret->items[ret->count]))
+        if (ret->count == NATS_SERVERS_MAX || !parse_server_url(one, &ret->items[ret->count]))
             return false;
         ret->count++;
     } while (text.n);
     return true;
 }
 
-/* --- parsing -------------------------------------------------------------------------- */
-
 /* MSG subject sid [reply-to] length CRLF, then length bytes and CRLF. */
-static long read_message(struct str bytes, struct str line, size_t line_end, struct nats_word *ret)
+static long parse_message_command(struct str bytes, struct str line, size_t line_end,
+                                  struct nats_command *ret)
 {
     struct str words[4];
     size_t count = 0;
@@ -99,44 +98,44 @@ static long read_message(struct str bytes, struct str line, size_t line_end, str
         return 0;
     if (memcmp(bytes.p + end - 2, "\r\n", 2) != 0)
         return -1;
-    *ret = (struct nats_word){ NATS_MESSAGE, words[0], str_slice(bytes.p + line_end, length) };
+    *ret = (struct nats_command){ NATS_MESSAGE, words[0], str_slice(bytes.p + line_end, length) };
     return (long)end;
 }
 
-static bool word_is(struct str line, struct str word, struct str *ret_rest)
+static bool command_is(struct str line, struct str word, struct str *ret_rest)
 {
     if (line.n < word.n || !str_eq_nocase(str_slice(line.p, word.n), word))
         return false;
     if (line.n > word.n && line.p[word.n] != ' ' && line.p[word.n] != '\t')
         return false;
-    *ret_rest = str_trim(str_from(line, word.n));
+    *ret_rest = str_trim(str_skip(line, word.n));
     return true;
 }
 
 static const struct {
     struct str word;
-    enum nats_kind kind;
-} nats_words[] = {
-    { STR_INIT("INFO"), NATS_INFO },    { STR_INIT("PING"), NATS_PING },
-    { STR_INIT("PONG"), NATS_PONG },    { STR_INIT("+OK"), NATS_OK },
-    { STR_INIT("-ERR"), NATS_REFUSED },
+    enum nats_command_kind kind;
+} command_names[] = {
+    { STR_INIT("INFO"), NATS_INFO }, { STR_INIT("PING"), NATS_PING },
+    { STR_INIT("PONG"), NATS_PONG }, { STR_INIT("+OK"), NATS_OK },
+    { STR_INIT("-ERR"), NATS_ERR },
 };
 
-long nats_read(struct str bytes, struct nats_word *ret)
+long nats_parse_command(struct str bytes, struct nats_command *ret)
 {
-    size_t look = bytes.n < NATS_LINE_MAX ? bytes.n : NATS_LINE_MAX;
-    const char *end = look ? memchr(bytes.p, '\n', look) : NULL;
+    size_t read_step = bytes.n < NATS_LINE_MAX ? bytes.n : NATS_LINE_MAX;
+    const char *end = read_step ? memchr(bytes.p, '\n', read_step) : NULL;
     struct str rest;
 
     if (!end)
         return bytes.n < NATS_LINE_MAX ? 0 : -1;
     size_t n = (size_t)(end - bytes.p);
     struct str line = str_slice(bytes.p, n && bytes.p[n - 1] == '\r' ? n - 1 : n);
-    if (word_is(line, STR("MSG"), &rest))
-        return read_message(bytes, rest, n + 1, ret);
-    for (size_t i = 0; i < sizeof nats_words / sizeof *nats_words; i++)
-        if (word_is(line, nats_words[i].word, &rest)) {
-            *ret = (struct nats_word){ .kind = nats_words[i].kind, .body = rest };
+    if (command_is(line, STR("MSG"), &rest))
+        return parse_message_command(bytes, rest, n + 1, ret);
+    for (size_t i = 0; i < sizeof command_names / sizeof *command_names; i++)
+        if (command_is(line, command_names[i].word, &rest)) {
+            *ret = (struct nats_command){ .kind = command_names[i].kind, .body = rest };
             return (long)n + 1;
         }
     return -1;
@@ -152,12 +151,12 @@ size_t nats_info_max_payload(struct str info)
     size_t max = USUAL;
 
     json_reader_init(&r, info, arena);
-    if (json_peek(&r) == JSON_OBJECT) {
-        json_enter(&r);
+    if (json_peek_kind(&r) == JSON_OBJECT) {
+        json_enter_container(&r);
         while (json_next_member(&r, &key)) {
-            if (!str_is(key, "max_payload") || json_peek(&r) != JSON_NUMBER)
-                json_skip(&r, NULL);
-            else if (json_take_number(&r, &number) && number.kind == NUMBER_INT && number.i > 0)
+            if (!str_is(key, "max_payload") || json_peek_kind(&r) != JSON_NUMBER)
+                json_skip_value(&r, NULL);
+            else if (json_read_number(&r, &number) && number.kind == NUMBER_INT && number.i > 0)
                 max = (size_t)number.i;
         }
     }
@@ -165,15 +164,13 @@ size_t nats_info_max_payload(struct str info)
     return max < NATS_PAYLOAD_MAX ? max : NATS_PAYLOAD_MAX;
 }
 
-/* --- writing -------------------------------------------------------------------------- */
-
-static void write_member(struct json *j, const char *name, const char *text)
+static void write_json_text(struct json_writer *j, const char *name, const char *text)
 {
     json_key(j, str_of(name));
     json_text(j, str_of(text));
 }
 
-static void write_switch(struct json *j, const char *name, bool on)
+static void write_json_bool(struct json_writer *j, const char *name, bool on)
 {
     json_key(j, str_of(name));
     json_bool(j, on);
@@ -182,26 +179,26 @@ static void write_switch(struct json *j, const char *name, bool on)
 /* echo false: the server does not send our own messages back. */
 void nats_write_connect(struct buf *b, const struct nats_server *s, const char *name)
 {
-    struct json j = json_to(b);
+    struct json_writer j = json_writer_to(b);
 
     buf_add_lit(b, "CONNECT ");
-    json_object(&j);
-    write_switch(&j, "verbose", false);
-    write_switch(&j, "pedantic", false);
-    write_switch(&j, "tls_required", s->tls);
-    write_switch(&j, "echo", false);
-    write_member(&j, "lang", "c");
-    write_member(&j, "version", "1");
-    write_member(&j, "name", name);
+    json_begin_object(&j);
+    write_json_bool(&j, "verbose", false);
+    write_json_bool(&j, "pedantic", false);
+    write_json_bool(&j, "tls_required", s->tls);
+    write_json_bool(&j, "echo", false);
+    write_json_text(&j, "lang", "c");
+    write_json_text(&j, "version", "1");
+    write_json_text(&j, "name", name);
     json_name(&j, "protocol");
     json_int(&j, 1);
     if (s->user[0] && s->password[0]) {
-        write_member(&j, "user", s->user);
-        write_member(&j, "pass", s->password);
+        write_json_text(&j, "user", s->user);
+        write_json_text(&j, "pass", s->password);
     } else if (s->user[0]) {
-        write_member(&j, "auth_token", s->user);
+        write_json_text(&j, "auth_token", s->user);
     }
-    json_object_end(&j);
+    json_end_object(&j);
     buf_add_lit(b, "\r\n");
 }
 

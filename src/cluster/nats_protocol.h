@@ -25,19 +25,19 @@ struct nats_servers {
 };
 
 /* Parses "nats://[user:password@]host[:port],tls://…"; false: invalid. */
-bool nats_servers_read(struct str text, struct nats_servers *ret);
+bool nats_servers_parse(struct str text, struct nats_servers *ret);
 
-enum nats_kind { NATS_INFO, NATS_MESSAGE, NATS_PING, NATS_PONG, NATS_OK, NATS_REFUSED };
+enum nats_command_kind { NATS_INFO, NATS_MESSAGE, NATS_PING, NATS_PONG, NATS_OK, NATS_ERR };
 
 /* A command from the server. */
-struct nats_word {
-    enum nats_kind kind;
+struct nats_command {
+    enum nats_command_kind kind;
     struct str subject; /* messages only */
     struct str body;    /* payload; JSON of INFO; text of -ERR */
 };
 
-/* Parses one command. Returns its length in bytes; 0: incomplete; -1: not NATS. */
-long nats_read(struct str bytes, struct nats_word *ret);
+/* Parses one command. Returns its length in bytes; 0: incomplete; -1: not the NATS protocol. */
+long nats_parse_command(struct str bytes, struct nats_command *ret);
 /* Returns the largest payload that INFO allows. */
 size_t nats_info_max_payload(struct str info);
 

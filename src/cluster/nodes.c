@@ -10,23 +10,21 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/planted.h"
+#include "base/test_faults.h"
 #include "cluster/internal.h"
 
 struct node_row {
     struct cluster *cluster;
     char name[256];
     int64_t ids_until;
-    int64_t foreign; /* a node whose frames we cannot decode, or 0 */
+    int64_t foreign; /* number of a node whose frames this node cannot decode, or 0 */
     bool others_differ;
 };
 
-/* --- joining -------------------------------------------------------------------------- */
-
 /* Ids contain the time of their node's clock. If another host takes over a node number and its
  * clock is behind, it must not generate an id twice. */
-static const char FIND_IDS[] = "select ids_until from nodes where node = $1 and name <> $2";
-static const char ENTER[] =
+static const char SELECT_IDS_UNTIL[] = "select ids_until from nodes where node = $1 and name <> $2";
+static const char INSERT_NODE[] =
     "insert into nodes (node, identity, name, state, seen_at, begun_at, ids_until, position, "
     "sessions, version, settings, address, schema, frames) values ($1, $2, $3, 1, "
     "clock_timestamp(), clock_timestamp(), $4, 0, 0, $5, $6, $7, $8, $9) "
@@ -36,37 +34,37 @@ static const char ENTER[] =
     "version = excluded.version, settings = excluded.settings, address = excluded.address, "
     "schema = excluded.schema, frames = excluded.frames, voice = ''";
 /* Nodes with another frame format could not decode each other's events. */
-static const char FIND_OTHER_FRAMES[] =
+static const char SELECT_OTHER_FRAME_FORMAT[] =
     "select node from nodes where node <> $1 and state <> 3 and frames not in (0, $2) and "
     "seen_at > clock_timestamp() - cast($3 as double precision) * interval '1 millisecond' limit 1";
-static const char FIND_OTHER_SETTINGS[] =
+static const char SELECT_OTHER_SETTINGS[] =
     "select 1 from nodes where node <> $1 and state = 1 and settings <> $2 limit 1";
 
-static enum err enter_node(struct tx *tx, void *arg)
+static enum err insert_node(struct tx *tx, void *arg)
 {
     struct node_row *n = arg;
     const struct cluster *c = n->cluster;
     struct str name = str_of(n->name);
     struct rows r;
     bool found;
-    enum err e = tx_one(tx, FIND_IDS, BIND(v_int(c->node), v_text(name)), &r, &found);
+    enum err e = tx_one(tx, SELECT_IDS_UNTIL, BIND(v_int(c->node), v_text(name)), &r, &found);
 
     n->ids_until = !e && found ? row_int(&r, 0) : 0;
     if (!e)
-        e = tx_one(tx, FIND_OTHER_FRAMES,
-                   BIND(v_int(c->node), v_int(FRAME_FORMAT), v_int(LEASE_MS)), &r, &found);
+        e = tx_one(tx, SELECT_OTHER_FRAME_FORMAT,
+                   BIND(v_int(c->node), v_int(FRAME_FORMAT), v_int(NODE_LEASE_MS)), &r, &found);
     n->foreign = !e && found ? row_int(&r, 0) : 0;
     if (e || n->foreign)
         return e;
     if (!e)
-        e = tx_exec(tx, ENTER,
+        e = tx_exec(tx, INSERT_NODE,
                     BIND(v_int(c->node), v_int(c->identity), v_text(name),
-                         v_int(clock_ms() + LEASE_MS), v_text(str_of(c->options.version)),
+                         v_int(clock_ms() + NODE_LEASE_MS), v_text(str_of(c->options.version)),
                          v_text(c->options.settings), v_text(str_of(c->options.address)),
-                         v_int(store_schema()), v_int(FRAME_FORMAT)),
+                         v_int(store_schema_number()), v_int(FRAME_FORMAT)),
                     NULL);
     if (!e)
-        e = tx_one(tx, FIND_OTHER_SETTINGS, BIND(v_int(c->node), v_text(c->options.settings)), &r,
+        e = tx_one(tx, SELECT_OTHER_SETTINGS, BIND(v_int(c->node), v_text(c->options.settings)), &r,
                    &n->others_differ);
     return e;
 }
@@ -77,12 +75,12 @@ static void wait_for_clock(int64_t until_ms)
         nanosleep(&(struct timespec){ .tv_nsec = 10 * 1000000 }, NULL);
 }
 
-enum err nodes_enter(struct cluster *c)
+enum err node_register(struct cluster *c)
 {
     struct node_row n = { .cluster = c };
 
     gethostname(n.name, sizeof n.name - 1);
-    enum err e = cluster_run(c, STORE_WRITE, enter_node, &n);
+    enum err e = cluster_run(c, STORE_WRITE, insert_node, &n);
     if (e)
         return e;
     if (n.foreign) {
@@ -98,16 +96,15 @@ enum err nodes_enter(struct cluster *c)
     return OK;
 }
 
-/* --- heartbeats ----------------------------------------------------------------------- */
-
-static const char BEAT[] =
+static const char UPDATE_HEARTBEAT[] =
     "update nodes set state = 1, seen_at = clock_timestamp(), ids_until = $3, position = $4, "
     "sessions = $5 where node = $1 and identity = $2";
 static const char COUNT_NODES[] =
     "select count(*), count(*) filter (where node < $1), "
     "cast(extract(epoch from clock_timestamp()) * 1000 as bigint) from nodes where state = 1";
 
-/* Only the certain part: the database read its clock somewhere between the two times. */
+/* Returns the certain part of the offset: the database read its clock somewhere between the two
+ * times. */
 static int64_t clock_offset(int64_t before_ms, int64_t database_ms, int64_t after_ms)
 {
     if (database_ms < before_ms)
@@ -115,42 +112,43 @@ static int64_t clock_offset(int64_t before_ms, int64_t database_ms, int64_t afte
     return database_ms > after_ms ? after_ms - database_ms : 0;
 }
 
-/* How far the clocks of other nodes were ahead at their last heartbeats. Heartbeats from before the
- * database's clock was set are excluded. */
-static const char FIND_CLOCKS[] =
+/* Selects how far the clocks of other nodes were ahead at their last heartbeats. Heartbeats from
+ * before the database's clock was set are excluded. */
+static const char SELECT_CLOCK_OFFSETS[] =
     "select ids_until - $2 - cast(extract(epoch from seen_at) * 1000 as bigint) from nodes "
     "where state = 1 and node <> $1 "
     "and abs(extract(epoch from clock_timestamp() - seen_at)) * 1000 < cast($2 as bigint)";
 
-static enum err ask_others(struct cluster *c, struct tx *tx, int64_t offset_ms, bool *ret_agree)
+static enum err compare_with_other_clocks(struct cluster *c, struct tx *tx, int64_t offset_ms,
+                                          bool *ret_agree)
 {
     int64_t others[64]; /* a sample of more nodes is enough */
     size_t count = 0;
     struct rows r;
-    enum err e = tx_query(tx, FIND_CLOCKS, BIND(v_int(c->node), v_int(LEASE_MS)), &r);
+    enum err e = tx_query(tx, SELECT_CLOCK_OFFSETS, BIND(v_int(c->node), v_int(NODE_LEASE_MS)), &r);
 
     if (e)
         return e;
     while (count < sizeof others / sizeof *others && rows_next(&r))
         others[count++] = row_int(&r, 0);
-    *ret_agree = clocks_agree(offset_ms, others, count);
+    *ret_agree = clock_agrees(offset_ms, others, count);
     return rows_end(&r);
 }
 
-static void note_offset(struct cluster *c, int64_t offset_ms, const struct clock_look *look,
-                        bool agrees)
+static void record_clock_offset(struct cluster *c, int64_t offset_ms,
+                                const struct clock_sample *read_step, bool agrees)
 {
     bool was_off = c->clocks.is_off;
 
-    if (clocks_jumped(&c->clocks, look)) {
-        c->follow.bury_at = look->after + ms_to_ns(2 * LEASE_MS);
+    if (database_clock_jumped(&c->clocks, read_step)) {
+        c->follow.declare_dead_at = read_step->after + ms_to_ns(2 * NODE_LEASE_MS);
         log_warn("cluster: the database's clock was set by %lld ms; nobody is taken for dead for "
                  "%d seconds",
-                 (long long)(look->database_ms - c->clocks.last.database_ms -
-                             (look->after - c->clocks.last.after) / 1000000),
-                 2 * LEASE_MS / 1000);
+                 (long long)(read_step->database_ms - c->clocks.last.database_ms -
+                             (read_step->after - c->clocks.last.after) / 1000000),
+                 2 * NODE_LEASE_MS / 1000);
     }
-    clocks_note(&c->clocks, look, agrees);
+    clock_check_record(&c->clocks, read_step, agrees);
     atomic_store(&c->offset_ms, offset_ms);
     atomic_store(&c->clock_off, c->clocks.is_off);
     if (c->clocks.is_off != was_off)
@@ -159,48 +157,48 @@ static void note_offset(struct cluster *c, int64_t offset_ms, const struct clock
                  was_off ? "" : "; it is not ready until they, or most servers, agree");
 }
 
-static enum err beat_node(struct tx *tx, void *arg)
+static enum err update_heartbeat(struct tx *tx, void *arg)
 {
     struct cluster *c = arg;
     struct rows r;
     bool found;
-    enum err e = tx_exec(tx, BEAT,
-                         BIND(v_int(c->node), v_int(c->identity), v_int(clock_ms() + LEASE_MS),
-                              v_int(line_next(c->line) - 1),
+    enum err e = tx_exec(tx, UPDATE_HEARTBEAT,
+                         BIND(v_int(c->node), v_int(c->identity), v_int(clock_ms() + NODE_LEASE_MS),
+                              v_int(frame_sequencer_next_position(c->sequencer) - 1),
                               v_int((int64_t)c->options.sessions(c->options.arg))),
                          NULL);
 
     int64_t before = clock_ms();
-    struct clock_look look = { .before = clock_mono() };
+    struct clock_sample read_step = { .before = clock_monotonic_ns() };
     if (!e)
         e = tx_one(tx, COUNT_NODES, BIND(v_int(c->node)), &r, &found);
     if (e)
         return e;
-    look.after = clock_mono();
-    look.database_ms = row_int(&r, 2);
+    read_step.after = clock_monotonic_ns();
+    read_step.database_ms = row_int(&r, 2);
     atomic_store(&c->count.nodes, (uint64_t)row_int(&r, 0));
     atomic_store(&c->rank, (uint64_t)row_int(&r, 1));
-    int64_t offset = clock_offset(before, look.database_ms, clock_ms());
-    bool agree = clocks_agree(offset, NULL, 0);
+    int64_t offset = clock_offset(before, read_step.database_ms, clock_ms());
+    bool agree = clock_agrees(offset, NULL, 0);
     if (!agree)
-        e = ask_others(c, tx, offset, &agree);
+        e = compare_with_other_clocks(c, tx, offset, &agree);
     if (!e)
-        note_offset(c, offset, &look, agree);
+        record_clock_offset(c, offset, &read_step, agree);
     return e;
 }
 
-static const char FIND_LIVING[] = "select identity from nodes where state = 1";
+static const char SELECT_LIVING_NODES[] = "select identity from nodes where state = 1";
 
 struct living_nodes {
     uint32_t identities[1024]; /* maximum number of nodes */
     size_t count;
 };
 
-static enum err find_living(struct tx *tx, void *arg)
+static enum err read_living_nodes(struct tx *tx, void *arg)
 {
     struct living_nodes *n = arg;
     struct rows r;
-    enum err e = tx_query(tx, FIND_LIVING, NO_BIND, &r);
+    enum err e = tx_query(tx, SELECT_LIVING_NODES, NO_BIND, &r);
 
     n->count = 0;
     if (e)
@@ -210,33 +208,33 @@ static enum err find_living(struct tx *tx, void *arg)
     return rows_end(&r);
 }
 
-/* Outside the transaction, because the callback has work of its own. */
-static enum err tell_living(struct cluster *c)
+/* Calls the callback outside the transaction, because it has work of its own. */
+static enum err report_living_nodes(struct cluster *c)
 {
     struct living_nodes n;
-    enum err e = cluster_run(c, STORE_READ, find_living, &n);
+    enum err e = cluster_run(c, STORE_READ, read_living_nodes, &n);
 
     if (!e)
         c->options.living(c->options.arg, n.identities, n.count);
     return e;
 }
 
-/* abs: a heartbeat in the future is from before the database's clock was set back. */
-static const char BURY[] =
+/* abs(): a heartbeat in the future is from before the database's clock was set back. */
+static const char UPDATE_DEAD_NODES[] =
     "update nodes set state = 3 where node in (select node from nodes where state = 1 and "
     "abs(extract(epoch from clock_timestamp() - seen_at)) * 1000 > cast($1 as bigint) "
     "order by node limit $2) returning node, identity";
-static const char END_NODE[] =
+static const char TERMINATE_NODE_CONNECTIONS[] =
     "select count(pg_terminate_backend(pid)) from server_connections where identity = $1";
 
-static enum err bury_nodes(struct tx *tx, void *arg)
+static enum err declare_nodes_dead(struct tx *tx, void *arg)
 {
-    enum { AT_ONCE = 16 }; /* the others at the next heartbeat */
+    enum { AT_ONCE = 16 }; /* further dead nodes are handled at the next heartbeat */
     int64_t dead[AT_ONCE][2];
     size_t count = 0;
     struct rows r;
     bool found;
-    enum err e = tx_query(tx, BURY, BIND(v_int(LEASE_MS), v_int(AT_ONCE)), &r);
+    enum err e = tx_query(tx, UPDATE_DEAD_NODES, BIND(v_int(NODE_LEASE_MS), v_int(AT_ONCE)), &r);
 
     (void)arg;
     if (e)
@@ -247,61 +245,61 @@ static enum err bury_nodes(struct tx *tx, void *arg)
     }
     e = rows_end(&r);
     for (size_t i = 0; i < count && !e; i++) {
-        if (!fault_planted(PLANTED_NO_FENCE))
-            e = tx_one(tx, END_NODE, BIND(v_int(dead[i][1])), &r, &found);
+        if (!test_fault_is_enabled(TEST_FAULT_NO_FENCING))
+            e = tx_one(tx, TERMINATE_NODE_CONNECTIONS, BIND(v_int(dead[i][1])), &r, &found);
         if (!e)
             log_warn("cluster: node %lld was silent for %d seconds and is taken for dead",
-                     (long long)dead[i][0], LEASE_MS / 1000);
+                     (long long)dead[i][0], NODE_LEASE_MS / 1000);
     }
     return e;
 }
 
-/* A node that could not reach the database for almost a lease period cannot judge others: the
- * database may have been unreachable for all, and they may reconnect later. So it declares no node
- * dead for two lease periods. */
-static bool may_bury(struct cluster *c)
+/* A node that could not reach the database for almost a lease period cannot decide about others:
+ * the database may have been unreachable for all, and they may reconnect later. So it declares
+ * no node dead for two lease periods. */
+static bool may_declare_nodes_dead(struct cluster *c)
 {
-    int64_t now = clock_mono();
+    int64_t now = clock_monotonic_ns();
 
-    if (c->follow.beaten_at && now - c->follow.beaten_at > ms_to_ns(LEASE_MS - 2 * BEAT_MS))
-        c->follow.bury_at = now + ms_to_ns(2 * LEASE_MS);
-    c->follow.beaten_at = now;
-    return now >= c->follow.bury_at;
+    if (c->follow.last_heartbeat_at &&
+        now - c->follow.last_heartbeat_at > ms_to_ns(NODE_LEASE_MS - 2 * HEARTBEAT_INTERVAL_MS))
+        c->follow.declare_dead_at = now + ms_to_ns(2 * NODE_LEASE_MS);
+    c->follow.last_heartbeat_at = now;
+    return now >= c->follow.declare_dead_at;
 }
 
-enum err nodes_beat(struct cluster *c)
+enum err node_heartbeat(struct cluster *c)
 {
-    enum err e = cluster_run(c, STORE_APPEND, beat_node, c);
+    enum err e = cluster_run(c, STORE_APPEND, update_heartbeat, c);
 
-    if (!e && may_bury(c))
-        e = cluster_run(c, STORE_APPEND, bury_nodes, c);
+    if (!e && may_declare_nodes_dead(c))
+        e = cluster_run(c, STORE_APPEND, declare_nodes_dead, c);
     if (!e && c->options.living)
-        e = tell_living(c);
+        e = report_living_nodes(c);
     return e;
 }
 
-/* --- positions of other nodes --------------------------------------------------------- */
+static const char UPDATE_NODE_POSITION[] = "update nodes set position = $3, ids_until = $4, "
+                                           "seen_at = clock_timestamp() "
+                                           "where node = $1 and identity = $2";
 
-static const char TELL_POSITION[] = "update nodes set position = $3, ids_until = $4, "
-                                    "seen_at = clock_timestamp() "
-                                    "where node = $1 and identity = $2";
-
-static enum err tell_position(struct tx *tx, void *arg)
+static enum err update_node_position(struct tx *tx, void *arg)
 {
     struct cluster *c = arg;
 
-    return tx_exec(tx, TELL_POSITION,
-                   BIND(v_int(c->node), v_int(c->identity), v_int(line_next(c->line) - 1),
-                        v_int(clock_ms() + LEASE_MS)),
+    return tx_exec(tx, UPDATE_NODE_POSITION,
+                   BIND(v_int(c->node), v_int(c->identity),
+                        v_int(frame_sequencer_next_position(c->sequencer) - 1),
+                        v_int(clock_ms() + NODE_LEASE_MS)),
                    NULL);
 }
 
-enum err nodes_tell_position(struct cluster *c)
+enum err node_publish_position(struct cluster *c)
 {
-    return cluster_run(c, STORE_APPEND, tell_position, c);
+    return cluster_run(c, STORE_APPEND, update_node_position, c);
 }
 
-static const char LEAST[] =
+static const char SELECT_LEAST_POSITION[] =
     "select coalesce(min(position), cast(9223372036854775807 as bigint)) from nodes "
     "where node <> $1 and state = 1";
 
@@ -310,28 +308,28 @@ struct least_position {
     int64_t position;
 };
 
-static enum err find_least(struct tx *tx, void *arg)
+static enum err read_least_position(struct tx *tx, void *arg)
 {
     struct least_position *l = arg;
     struct rows r;
     bool found;
-    enum err e = tx_one(tx, LEAST, BIND(v_int(l->node)), &r, &found);
+    enum err e = tx_one(tx, SELECT_LEAST_POSITION, BIND(v_int(l->node)), &r, &found);
 
     if (!e)
         l->position = row_int(&r, 0);
     return e;
 }
 
-enum err nodes_least(struct cluster *c, int64_t *ret)
+enum err read_least_node_position(struct cluster *c, int64_t *ret)
 {
     struct least_position l = { .node = c->node };
-    enum err e = cluster_run(c, STORE_READ, find_least, &l);
+    enum err e = cluster_run(c, STORE_READ, read_least_position, &l);
 
     *ret = l.position;
     return e;
 }
 
-static enum err leave_node(struct tx *tx, void *arg)
+static enum err delete_node(struct tx *tx, void *arg)
 {
     const struct cluster *c = arg;
 
@@ -339,7 +337,7 @@ static enum err leave_node(struct tx *tx, void *arg)
                    BIND(v_int(c->node), v_int(c->identity)), NULL);
 }
 
-void nodes_leave(struct cluster *c)
+void node_unregister(struct cluster *c)
 {
-    cluster_run(c, STORE_APPEND, leave_node, c);
+    cluster_run(c, STORE_APPEND, delete_node, c);
 }

@@ -3,16 +3,16 @@
 #define COMMANDS_INTERNAL_H
 
 #include "commands/commands.h"
-#include "store/kept.h"
+#include "store/result_cache.h"
 
 /* --- schema.c: bodies and queries ----------------------------------------------------- */
 
-/* Body of create and modify, and item of a bulk overwrite. */
+/* Body of the create and modify routes, and item of a bulk overwrite. */
 struct command_patch {
     struct opt_id id; /* bulk overwrites only */
     struct opt_int type, handler;
     struct opt_str name, description;
-    struct opt_list name_localizations, description_localizations; /* struct pair */
+    struct opt_list name_localizations, description_localizations; /* struct string_pair */
     struct opt_list options;                                       /* struct command_option */
     struct opt_id default_member_permissions;
     struct opt_bool dm_permission, nsfw;
@@ -24,7 +24,7 @@ struct commands_query {
 struct permissions_body {
     struct list permissions; /* struct command_permission */
 };
-struct embedded_body {
+struct set_embedded_body {
     bool embedded;
 };
 
@@ -32,49 +32,51 @@ extern const struct schema commands_query_schema;
 extern const struct type command_body, guild_command_body, command_patch_body,
     guild_command_patch_body, commands_body, guild_commands_body, permissions_body, embedded_body;
 
-/* --- check.c, options_check.c, siblings.c, localizations.c, size.c -------------------- */
+/* --- validation of commands ----------------------------------------------------------- */
 
-/* Reports every problem of a command, after command_apply. */
-void command_check(struct form *form, const struct place *here, const struct command *k);
-/* The same for a list of options: of a command (inside is 0), a sub-command or a group. */
-void options_check(struct form *form, const struct place *here, const struct list *options,
-                   int64_t inside);
-/* Reports an option with the name of an earlier sibling. words: the result of option_words for the
- * list; NULL if no two names are equal. */
-const uint64_t *option_words(struct arena *arena, const struct list *options);
-void option_name_check(struct form *form, const struct place *here, const struct command_option *o,
-                       size_t index, const uint64_t *words);
+/* Reports every problem of a command; call after apply_command_patch. */
+void validate_command(struct form *form, const struct json_path *here, const struct command *k);
+/* Reports every problem of a list of options; inside: 0 for a command, else the type of the
+ * sub-command or group that contains it. */
+void validate_options(struct form *form, const struct json_path *here, const struct list *options,
+                      int64_t inside);
+/* check_duplicate_option_name reports an option with the name of an earlier sibling. name_hashes:
+ * the result of hash_option_names for the list; NULL if no two names are equal. */
+const uint64_t *hash_option_names(struct arena *arena, const struct list *options);
+void check_duplicate_option_name(struct form *form, const struct json_path *here,
+                                 const struct command_option *o, size_t index,
+                                 const uint64_t *name_hashes);
 /* Removes errors in fields that are ignored for the option's type. */
-void options_forget_foreign(struct form *form, const struct place *here,
-                            const struct list *options);
-/* Checks the locales of a dictionary, which is a field of the object at here. */
-void localizations_check(struct form *form, const struct place *here, struct str field,
-                         const struct opt_list *dictionary);
-static inline bool locales_are_known(const struct list *dictionary) /* struct pair */
+void remove_ignored_option_errors(struct form *form, const struct json_path *here,
+                                  const struct list *options);
+/* Checks the locales of a dictionary; field: its name in the object at `here`. */
+void validate_locales(struct form *form, const struct json_path *here, struct str field,
+                      const struct opt_list *dictionary);
+static inline bool are_locales_known(const struct list *dictionary) /* struct string_pair */
 {
-    const struct pair *p = dictionary->items;
+    const struct string_pair *p = dictionary->items;
 
     for (size_t i = 0; i < dictionary->count; i++)
-        if (!locale_is_ours(p[i].key))
+        if (!locale_is_supported(p[i].key))
             return false;
     return true;
 }
-/* Checks all names except those of context menu commands. */
-void name_rule_check(struct form *form, const struct place *at, struct str name);
-/* Does it have more than COMMAND_MOST_CHARACTERS, as Discord counts them? */
+/* Checks the name of a command or option, except of context menu commands. */
+void validate_command_name(struct form *form, const struct json_path *at, struct str name);
+/* Returns true if the command has more than COMMAND_MAX_CHARACTERS, as Discord counts them. */
 bool command_is_too_large(struct arena *arena, const struct command *k);
 
-/* The value of a choice as text; a number as it was written. */
-struct str choice_text(struct arena *arena, const struct command_choice *c);
+/* Returns the value of a choice as text; a number as it was written. */
+struct str choice_value_text(struct arena *arena, const struct command_choice *c);
 
-/* --- draft.c: builds commands from bodies --------------------------------------------- */
+/* --- build_command.c: builds commands from bodies ------------------------------------- */
 
-/* An empty command, global (0) or of a guild. */
-struct command command_blank(snowflake guild_id);
-/* Applies a body: absent fields stay, null sets the default. */
-void command_apply(struct arena *arena, struct command *k, const struct command_patch *in);
-/* Converts to the normal form that is stored: drops fields that do not apply, sorts sets. */
-void command_tidy(struct arena *arena, struct command *k);
+/* Returns an empty command of a guild, or a global one if guild_id is 0. */
+struct command new_empty_command(snowflake guild_id);
+/* Applies a body to a command: absent fields stay, null sets the default. */
+void apply_command_patch(struct arena *arena, struct command *k, const struct command_patch *in);
+/* Converts a command to the form that is stored: drops fields that do not apply, sorts sets. */
+void normalize_command(struct arena *arena, struct command *k);
 
 /* --- rows.c --------------------------------------------------------------------------- */
 
@@ -85,167 +87,182 @@ struct command_row {
     struct str name, definition;
 };
 
-/* Read struct command_row, with definitions if whole: all of one scope (0: global) sorted by id;
- * the one with a name; the one with an id. */
-enum err command_rows(struct tx *tx, snowflake application_id, snowflake guild_id, bool whole,
-                      struct list *ret);
-enum err command_rows_named(struct tx *tx, snowflake application_id, snowflake guild_id,
-                            int64_t type, struct str name, bool whole, struct list *ret);
-enum err command_rows_by_id(struct tx *tx, snowflake id, bool whole, struct list *ret);
-/* Reads the columns only: no localizations, no options. ERR_UNKNOWN_COMMAND also if it belongs to
- * another application. */
-enum err command_glance(struct tx *tx, snowflake application_id, snowflake command_id,
-                        struct command *ret);
-enum err command_read(struct arena *arena, struct str definition, struct command *ret);
+/* Read rows (struct command_row, with definitions if `whole`): all of one scope (guild_id 0:
+ * global) sorted by id; the row with a name; the row with an id. */
+enum err read_command_rows(struct tx *tx, snowflake application_id, snowflake guild_id, bool whole,
+                           struct list *ret);
+enum err read_command_rows_by_name(struct tx *tx, snowflake application_id, snowflake guild_id,
+                                   int64_t type, struct str name, bool whole, struct list *ret);
+enum err read_command_row_by_id(struct tx *tx, snowflake id, bool whole, struct list *ret);
+/* Reads the columns of a command: no localizations, no options. ERR_UNKNOWN_COMMAND if it does not
+ * exist or belongs to another application. */
+enum err read_command_columns(struct tx *tx, snowflake application_id, snowflake command_id,
+                              struct command *ret);
+enum err decode_command_definition(struct arena *arena, struct str definition, struct command *ret);
 
 /* The encoded columns of a command. */
-struct command_texts {
+struct encoded_command {
     struct str definition, plain;
     int64_t locales;
     bool hidden; /* the definition has fields that are never sent */
 };
 
-/* ERR_INVALID_FORM_BODY, reported at the path here, if it has more than COMMAND_MOST_BYTES. Takes
- * some milliseconds for that many. */
-enum err command_encode(struct arena *arena, const struct command *k, struct form *form,
-                        const struct place *here, struct command_texts *ret);
-/* Texts of an unchanged command, for command_shown only. */
-struct command_texts command_texts_kept(const struct command *k, const struct command_row *row);
-/* The JSON of a command for a reply. */
-struct str command_shown(struct arena *arena, const struct command *k,
-                         const struct command_texts *texts);
-enum err command_insert(struct tx *tx, const struct command *k, const struct command_texts *texts);
-enum err command_update(struct tx *tx, const struct command *k, const struct command_texts *texts);
-/* Frees its name for another command of the same bulk overwrite. */
-enum err command_unname(struct tx *tx, snowflake id);
-enum err command_delete_row(struct tx *tx, snowflake id);
-/* Does k equal the stored row, except for the version? */
-bool command_is_kept(struct arena *arena, const struct command *k, const struct command_row *row);
+/* Encodes a command; takes milliseconds for COMMAND_MAX_BYTES. If it has more bytes, reports that
+ * at `here` and returns ERR_INVALID_FORM_BODY. */
+enum err encode_command(struct arena *arena, const struct command *k, struct form *form,
+                        const struct json_path *here, struct encoded_command *ret);
+/* Returns the stored texts of an unchanged command, for command_reply_json only. */
+struct encoded_command texts_of_unchanged_command(const struct command *k,
+                                                  const struct command_row *row);
+/* Returns the JSON of a command for a reply. */
+struct str command_reply_json(struct arena *arena, const struct command *k,
+                              const struct encoded_command *texts);
+enum err insert_command(struct tx *tx, const struct command *k,
+                        const struct encoded_command *texts);
+enum err update_command(struct tx *tx, const struct command *k,
+                        const struct encoded_command *texts);
+/* Frees the name of a command for another one of the same bulk overwrite. */
+enum err clear_command_name(struct tx *tx, snowflake id);
+enum err delete_command_row(struct tx *tx, snowflake id);
+/* Returns true if k equals the stored row, except for the version. */
+bool command_equals_row(struct arena *arena, const struct command *k,
+                        const struct command_row *row);
 
 /* --- digests.c ------------------------------------------------------------------------ */
 
 enum { COMMANDS_DIGEST = 16 };
-void commands_digest(const struct call *call, const void *p, size_t n,
-                     unsigned char ret[COMMANDS_DIGEST]);
+void compute_command_digest(const struct call *call, const void *p, size_t n,
+                            unsigned char ret[COMMANDS_DIGEST]);
 
-/* --- lists.c -------------------------------------------------------------------------- */
+/* --- list_commands.c ------------------------------------------------------------------ */
 
-/* Caches the reply, which depends on all commands of the scope (ids), for kept_find_text on the
- * same thread. */
-void commands_keep_text(struct call *call, const struct kept_key *key, const struct list *ids);
-/* JSON texts (struct str) of a scope's commands sorted by id, in all languages; skips unreadable
- * ones. */
-enum err commands_shown(struct tx *tx, snowflake application_id, snowflake guild_id,
-                        struct list *ret);
+/* Caches the reply for result_cache_find_text on the same thread; ids: all commands of the scope,
+ * on which the reply depends. */
+void cache_commands_reply(struct call *call, const struct result_cache_key *key,
+                          const struct list *ids);
+/* Reads the JSON texts (struct str) of a scope's commands, sorted by id, in all languages; skips
+ * unreadable ones. */
+enum err read_commands_json(struct tx *tx, snowflake application_id, snowflake guild_id,
+                            struct list *ret);
 
-/* --- drafts.c: prepares changes before the transaction -------------------------------- */
+/* --- prepared_changes.c: prepares changes before the transaction ---------------------- */
 
 /* A command ready to be written. */
 struct command_draft {
     struct command command; /* with its id and version */
-    struct command_texts texts;
-    const struct command_row *old; /* row that it replaces; NULL: new command */
+    struct encoded_command texts;
+    const struct command_row *old; /* row that the command replaces; NULL: new command */
     bool changed;
 };
 
 struct command_drafts;
 
 /* Callbacks of one type of change: create, modify, bulk overwrite. */
-struct command_change {
-    /* Reads the rows that it replaces (struct command_row). */
+struct command_change_callbacks {
+    /* Reads the rows that the change replaces (struct command_row). */
     enum err (*find)(struct call *call, bool whole, struct list *ret);
-    /* Fills in items from the body and the rows. Runs without a transaction. */
+    /* Builds the items from the body and the rows. Runs without a transaction. */
     enum err (*make)(struct call *call, struct command_drafts *d);
 };
 
-/* State that is passed between the stages of a call. */
+/* State of a command change that is passed between the stages of a call. */
 struct command_drafts {
-    const struct command_change *change;
-    struct list rows;         /* struct command_row, as the look stage read them */
-    unsigned installs;        /* integration_type bits of the app at that time */
-    bool made;                /* items were built before the transaction */
-    bool counted;             /* by commands_count_write */
-    struct known_body *known; /* for the recall stage */
+    const struct command_change_callbacks *change;
+    struct list rows;  /* struct command_row, as the READ stage has read them */
+    unsigned installs; /* integration_type bits of the app when the rows were read */
+    bool made;         /* items were built before the transaction */
+    bool counted;      /* by count_command_write */
+    struct known_overwrite_body *known; /* for the KNOWN_BODY stage */
     struct command_draft *items;
     size_t count;
 };
 
-/* Call in prepare. If look is set or the body is long, the draft is built before the
- * transaction. */
-void drafts_prepare(struct call *call, const struct command_change *change, bool look);
-/* Bits of integration_type that an application supports. */
-unsigned installs_of(const struct application *a);
-/* Call in the handler: builds the drafts, or verifies that those built before are still valid. */
-enum err drafts_settle(struct call *call, struct command_drafts **ret);
-/* Sets id and version and encodes the texts; expects d->old. ERR_INVALID_FORM_BODY. */
-enum err draft_finish(struct call *call, struct command_draft *d, const struct place *here);
+/* Call in prepare. The draft is built before the transaction if read_first is set or the body is
+ * long. */
+void prepare_command_drafts(struct call *call, const struct command_change_callbacks *change,
+                            bool read_first);
+/* Returns the bits of integration_type that an application supports. */
+unsigned application_install_types(const struct application *a);
+/* Call in the handler: builds the drafts, or verifies that drafts that were built before are still
+ * valid. */
+enum err complete_command_drafts(struct call *call, struct command_drafts **ret);
+/* Sets id and version of a draft and encodes its texts; d->old must be set. ERR_INVALID_FORM_BODY
+ * if it is too large. */
+enum err finish_command_draft(struct call *call, struct command_draft *d,
+                              const struct json_path *here);
 
-/* --- register.c ----------------------------------------------------------------------- */
+/* --- create_command.c ----------------------------------------------------------------- */
 
 /* Sets missing installation contexts of a global command to those of the application; rejects
  * contexts that the application does not support. */
-enum err command_fit(struct form *form, const struct place *here, const struct application *a,
-                     struct command *k, const struct command_patch *in);
+enum err check_command_install_types(struct form *form, const struct json_path *here,
+                                     const struct application *a, struct command *k,
+                                     const struct command_patch *in);
 
 /* --- limits.c ------------------------------------------------------------------------- */
 
-/* Maximum number of commands of a type in a scope, and the error beyond it. */
-int64_t most_commands(int64_t type);
-enum err most_commands_error(int64_t type);
-/* Checks that one more command of a type fits; else most_commands_error. */
-enum err commands_check_room(struct tx *tx, snowflake application_id, snowflake guild_id,
-                             int64_t type);
-/* Records new ids (snowflakes) for the daily limit; ERR_MAX_DAILY_COMMANDS. */
-enum err count_creates(struct tx *tx, snowflake application_id, snowflake guild_id,
-                       const snowflake *ids, size_t count);
+/* Return the maximum number of commands of a type in a scope, and the error beyond it. */
+int64_t max_commands_of_type(int64_t type);
+enum err max_commands_error(int64_t type);
+/* Checks that the scope has room for one more command of a type; else returns
+ * max_commands_error. */
+enum err check_command_count_limit(struct tx *tx, snowflake application_id, snowflake guild_id,
+                                   int64_t type);
+/* Records the ids of new commands for the daily limit; ERR_MAX_DAILY_COMMANDS if it is exceeded. */
+enum err record_command_creates(struct tx *tx, snowflake application_id, snowflake guild_id,
+                                const snowflake *ids, size_t count);
 
-/* --- changes.c: effects of a change --------------------------------------------------- */
+/* --- change_effects.c: effects of a change -------------------------------------------- */
 
-/* Call after commands of a scope changed: rewrites the bundle and invalidates indexes.
- * ERR_INVALID_FORM_BODY, reported at the path here, if the scope has too many bytes. */
-enum err commands_settle(struct tx *tx, struct form *form, const struct place *here,
-                         const struct application *a, snowflake guild_id);
-/* The same, and sends the index update event to the guilds concerned. */
-enum err commands_changed(struct call *call, const struct application *a, snowflake guild_id);
-/* Sends the index update event to a guild. */
-void commands_tell_guild(struct call *call, snowflake guild_id);
-extern const struct job_kind command_news_job;
+/* Call after commands of a scope were changed: rewrites the bundle and invalidates indexes. If the
+ * scope has too many bytes, reports that at `here` and returns ERR_INVALID_FORM_BODY. */
+enum err apply_command_changes(struct tx *tx, struct form *form, const struct json_path *here,
+                               const struct application *a, snowflake guild_id);
+/* Does the same as apply_command_changes, and emits the index update event to the guilds concerned.
+ */
+enum err apply_and_emit_command_changes(struct call *call, const struct application *a,
+                                        snowflake guild_id);
+/* Emits the index update event to a guild. */
+void emit_command_index_update(struct call *call, snowflake guild_id);
+extern const struct job_kind command_index_update_job;
 
-/* --- permit.c, permissions.c ---------------------------------------------------------- */
+/* --- check_permission.c, permissions.c ------------------------------------------------ */
 
-/* Permission rows of a target in a guild (struct command_permission), in the order supplied. */
-enum err permissions_of(struct tx *tx, snowflake guild_id, snowflake target_id, struct list *ret);
-/* Sends the event to all bots of the guild and to members with MANAGE_GUILD. */
-void permissions_announce(struct call *call, const struct command_permissions *p);
+/* Reads the permission rows of a target in a guild (struct command_permission), in the order in
+ * which they were supplied. */
+enum err read_command_permissions(struct tx *tx, snowflake guild_id, snowflake target_id,
+                                  struct list *ret);
+/* Emits the permissions event to all bots of the guild and to members with MANAGE_GUILD. */
+void emit_command_permissions(struct call *call, const struct command_permissions *p);
 
 /* --- installed.c ---------------------------------------------------------------------- */
 
-/* Each sets its bit of integration_type if the app is installed for commands: in the guild, in one
- * of the user's guilds, on the account. The last one sets *ret for a group DM. */
-enum err installed_in_guild(struct tx *tx, snowflake application_id, snowflake guild_id,
-                            unsigned *installed);
-enum err installed_in_guilds_of(struct tx *tx, snowflake application_id, snowflake user_id,
-                                unsigned *installed);
-enum err installed_on_account(struct tx *tx, snowflake application_id, snowflake user_id,
-                              unsigned *installed);
-enum err installed_in_group(struct tx *tx, snowflake application_id, snowflake channel_id,
-                            bool *ret);
-/* Has the user enabled age-restricted commands in direct channels with apps? */
-enum err wants_adult_commands(struct tx *tx, snowflake user_id, bool *ret);
+/* The first three set a bit of integration_type if the app is installed for commands: in the guild,
+ * in one of the user's guilds, on the account. read_installed_in_group sets *ret for a group DM. */
+enum err read_installed_in_guild(struct tx *tx, snowflake application_id, snowflake guild_id,
+                                 unsigned *installed);
+enum err read_installed_in_user_guilds(struct tx *tx, snowflake application_id, snowflake user_id,
+                                       unsigned *installed);
+enum err read_installed_on_account(struct tx *tx, snowflake application_id, snowflake user_id,
+                                   unsigned *installed);
+enum err read_installed_in_group(struct tx *tx, snowflake application_id, snowflake channel_id,
+                                 bool *ret);
+/* Reads whether the user has enabled age-restricted commands in direct channels with apps. */
+enum err read_age_restricted_enabled(struct tx *tx, snowflake user_id, bool *ret);
 
-/* --- uses.c --------------------------------------------------------------------------- */
+/* --- use_counts.c --------------------------------------------------------------------- */
 
-/* Only uses after this day count for ranks. */
-int64_t ranked_since(void);
+/* Returns the day after which uses count for ranks. */
+int64_t ranking_start_day(void);
 extern const struct job_kind command_uses_job;
 
-/* --- access.c ------------------------------------------------------------------------- */
+/* --- path_resolvers.c ----------------------------------------------------------------- */
 
-/* Resolve {app_guild.id}, a guild with the application, and {command.id}, a command of the
- * application, in the path's guild if there is one. */
+/* Resolve {app_guild.id}, a guild that has the application, and {command.id}, a command of the
+ * application and of the path's guild, if there is one. */
 enum err resolve_app_guild(struct call *call);
 enum err resolve_command(struct call *call);
-enum err admit_list_commands(struct call *call);
+enum err check_list_commands_permission(struct call *call);
 
 /* --- handlers ------------------------------------------------------------------------- */
 
@@ -256,18 +273,18 @@ enum err create_command(struct call *call);
 enum err prepare_modify_command(struct call *call);
 enum err modify_command(struct call *call);
 enum err delete_command(struct call *call);
-enum err recall_commands(struct call *call);
-enum err recall_guild_commands(struct call *call);
+enum err match_known_commands_body(struct call *call);
+enum err match_known_guild_commands_body(struct call *call);
 enum err prepare_overwrite_commands(struct call *call);
 enum err overwrite_commands(struct call *call);
-/* Counts against the caller's rate limit for command writes in all guilds. */
-enum err commands_count_write(struct call *call);
+/* Counts the call against the caller's rate limit for command writes in all guilds. */
+enum err count_command_write(struct call *call);
 
 enum err list_command_permissions(struct call *call);
 enum err get_command_permissions(struct call *call);
 enum err modify_command_permissions(struct call *call);
-enum err admit_read_permissions(struct call *call);
-enum err admit_modify_permissions(struct call *call);
+enum err check_read_permissions_access(struct call *call);
+enum err check_modify_permissions_access(struct call *call);
 
 enum err prefetch_guild_command_index(struct call *call);
 enum err get_guild_command_index(struct call *call);

@@ -5,14 +5,14 @@
 enum { MOST_CHAT_INPUT = 100, MOST_MENU = 15, MOST_DAILY = 200 };
 static const int64_t DAY_MS = 24 * 60 * 60 * 1000;
 
-int64_t most_commands(int64_t type)
+int64_t max_commands_of_type(int64_t type)
 {
     if (type == COMMAND_CHAT_INPUT)
         return MOST_CHAT_INPUT;
     return type == COMMAND_ENTRY_POINT ? 1 : MOST_MENU;
 }
 
-enum err most_commands_error(int64_t type)
+enum err max_commands_error(int64_t type)
 {
     if (type == COMMAND_CHAT_INPUT)
         return ERR_MAX_COMMANDS;
@@ -22,8 +22,8 @@ enum err most_commands_error(int64_t type)
 static const char COUNT_TYPE[] = "select count(*) from commands where application_id = $1 and "
                                  "guild_id = $2 and type = $3";
 
-enum err commands_check_room(struct tx *tx, snowflake application_id, snowflake guild_id,
-                             int64_t type)
+enum err check_command_count_limit(struct tx *tx, snowflake application_id, snowflake guild_id,
+                                   int64_t type)
 {
     struct rows row;
     bool found;
@@ -32,33 +32,33 @@ enum err commands_check_room(struct tx *tx, snowflake application_id, snowflake 
 
     if (e)
         return e;
-    return row_int(&row, 0) < most_commands(type) ? OK : most_commands_error(type);
+    return row_int(&row, 0) < max_commands_of_type(type) ? OK : max_commands_error(type);
 }
 
-/* An id contains its creation time. Ids older than a day no longer count. */
-static const char FORGET_CREATES[] =
+/* Deletes ids that are older than a day and no longer count; an id contains its creation time. */
+static const char DELETE_OLD_CREATES[] =
     "delete from command_creates where application_id = $1 and guild_id = $2 and id <= $3";
 static const char COUNT_CREATES[] =
     "select count(*) from command_creates where application_id = $1 and guild_id = $2";
-static const char NOTE_CREATE[] =
+static const char INSERT_CREATE[] =
     "insert into command_creates (application_id, guild_id, id) values ($1, $2, $3)";
 
-enum err count_creates(struct tx *tx, snowflake application_id, snowflake guild_id,
-                       const snowflake *ids, size_t count)
+enum err record_command_creates(struct tx *tx, snowflake application_id, snowflake guild_id,
+                                const snowflake *ids, size_t count)
 {
-    snowflake yesterday = snowflake_at(clock_ms() - DAY_MS);
+    snowflake yesterday = snowflake_from_ms(clock_ms() - DAY_MS);
     struct value application = v_id(application_id), guild = v_id(guild_id);
     struct rows row;
     bool found;
 
     if (!count)
         return OK;
-    enum err e = tx_exec(tx, FORGET_CREATES, BIND(application, guild, v_id(yesterday)), NULL);
+    enum err e = tx_exec(tx, DELETE_OLD_CREATES, BIND(application, guild, v_id(yesterday)), NULL);
     if (!e)
         e = tx_one(tx, COUNT_CREATES, BIND(application, guild), &row, &found);
     if (!e && row_int(&row, 0) + (int64_t)count > MOST_DAILY)
         return ERR_MAX_DAILY_COMMANDS;
     for (size_t i = 0; i < count && !e; i++)
-        e = tx_exec(tx, NOTE_CREATE, BIND(application, guild, v_id(ids[i])), NULL);
+        e = tx_exec(tx, INSERT_CREATE, BIND(application, guild, v_id(ids[i])), NULL);
     return e;
 }

@@ -1,28 +1,28 @@
 /* routes.c - the routes of application commands. */
 #include "commands/internal.h"
 
-#include "commands/index/index_moves.h"
-#include "commands/permissions/permission_drops.h"
+#include "commands/index/index_invalidation.h"
+#include "commands/permissions/permission_deletion.h"
 #include "api/deletion.h"
 #include "platform/applications/applications.h"
 
 #define UPDATE_SCOPE      "applications.commands.update"
 #define PERMISSIONS_SCOPE "applications.commands.permissions.update"
 
-/* A hundred commands in all languages fit. */
+/* Large enough for a hundred commands in all languages. */
 enum { LARGEST_BULK = 8 * 1024 * 1024 };
 
-/* Rate limit per caller over all guilds; a route's own limit counts per guild. It is keyed by
- * caller and not by application, so that callers without access cannot exhaust it. */
-static const struct limit limit_writes = {
+/* Rate limit per caller over all guilds; a route's own limit counts per guild. The key is the
+ * caller and not the application, so that callers without access cannot exhaust it. */
+static const struct rate_limit limit_writes = {
     .name = "command-writes", .count = 60, .window_s = 10, .strict = true
 };
 
-enum err commands_count_write(struct call *call)
+enum err count_command_write(struct call *call)
 {
     const snowflake *id = &call->caller->id;
 
-    return call_count(call, &limit_writes, str_slice((const char *)id, sizeof *id));
+    return call_count_against_limit(call, &limit_writes, str_slice((const char *)id, sizeof *id));
 }
 
 static const enum event registered[] = { EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE, EVENT_NONE };
@@ -52,26 +52,27 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/applications/{application.id}/commands",
         .name = "list_commands",
-        .doc = "An application's global commands: for its makers, and who talks to its bot.",
+        .doc =
+            "An application's global commands; for developers, and users with a DM with its bot.",
         .auth = AUTH_USER | AUTH_BOT | AUTH_BEARER,
         .scope = UPDATE_SCOPE,
         .query = &commands_query_schema,
         .reply = &type_commands,
         .measured = true,
-        .admit = admit_list_commands,
+        .admit = check_list_commands_permission,
         .handle = list_commands,
     },
     {
         .method = POST,
         .path = "/applications/{application.id}/commands",
         .name = "create_command",
-        .doc = "Make a global command, or write over the one of that name and type (200).",
+        .doc = "Create a global command, or replace the one with that name and type (200).",
         .auth = AUTH_USER | AUTH_BOT | AUTH_BEARER,
         .scope = UPDATE_SCOPE,
         .body = &command_body,
         .reply = &type_command,
         .fires = registered,
-        .admit = application_modifiable,
+        .admit = require_application_developer,
         .prepare = prepare_create_command,
         .handle = create_command,
     },
@@ -79,15 +80,15 @@ static const struct route routes[] = {
         .method = PUT,
         .path = "/applications/{application.id}/commands",
         .name = "overwrite_commands",
-        .doc = "These global commands and no others; those that stay keep their ids.",
+        .doc = "Replace all global commands; a command that exists already keeps its id.",
         .auth = AUTH_BOT | AUTH_BEARER,
         .scope = UPDATE_SCOPE,
         .body = &commands_body,
         .max_body = LARGEST_BULK,
         .reply = &type_commands,
         .fires = renamed,
-        .before_decode = recall_commands,
-        .admit = application_modifiable,
+        .before_decode = match_known_commands_body,
+        .admit = require_application_developer,
         .prepare = prepare_overwrite_commands,
         .handle = overwrite_commands,
     },
@@ -100,20 +101,20 @@ static const struct route routes[] = {
         .scope = UPDATE_SCOPE,
         .reply = &type_command,
         .measured = true,
-        .admit = application_modifiable,
+        .admit = require_application_developer,
         .handle = get_command,
     },
     {
         .method = PATCH,
         .path = "/applications/{application.id}/commands/{command.id}",
         .name = "modify_command",
-        .doc = "Change a global command. A new name loses its permissions.",
+        .doc = "Modify a global command. A new name deletes its permissions.",
         .auth = AUTH_USER | AUTH_BOT | AUTH_BEARER,
         .scope = UPDATE_SCOPE,
         .body = &command_patch_body,
         .reply = &type_command,
         .fires = renamed,
-        .admit = application_modifiable,
+        .admit = require_application_developer,
         .prepare = prepare_modify_command,
         .handle = modify_command,
     },
@@ -125,8 +126,8 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BOT | AUTH_BEARER,
         .scope = UPDATE_SCOPE,
         .fires = registered,
-        .admit = application_modifiable,
-        .prepare = commands_count_write,
+        .admit = require_application_developer,
+        .prepare = count_command_write,
         .handle = delete_command,
     },
     {
@@ -145,7 +146,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/applications/{application.id}/guilds/{app_guild.id}/commands",
         .name = "create_guild_command",
-        .doc = "Make a command in a guild, or write over the one of that name and type (200).",
+        .doc = "Create a guild command, or replace the one with that name and type (200).",
         .auth = AUTH_USER | AUTH_BOT | AUTH_BEARER,
         .scope = UPDATE_SCOPE,
         .body = &guild_command_body,
@@ -158,14 +159,14 @@ static const struct route routes[] = {
         .method = PUT,
         .path = "/applications/{application.id}/guilds/{app_guild.id}/commands",
         .name = "overwrite_guild_commands",
-        .doc = "These commands in a guild and no others; those that stay keep their ids.",
+        .doc = "Replace all commands of a guild; a command that exists already keeps its id.",
         .auth = AUTH_BOT | AUTH_BEARER,
         .scope = UPDATE_SCOPE,
         .body = &guild_commands_body,
         .max_body = LARGEST_BULK,
         .reply = &type_commands,
         .fires = renamed,
-        .before_decode = recall_guild_commands,
+        .before_decode = match_known_guild_commands_body,
         .prepare = prepare_overwrite_commands,
         .handle = overwrite_commands,
     },
@@ -184,7 +185,7 @@ static const struct route routes[] = {
         .method = PATCH,
         .path = "/applications/{application.id}/guilds/{app_guild.id}/commands/{command.id}",
         .name = "modify_guild_command",
-        .doc = "Change a command in a guild. A new name loses its permissions.",
+        .doc = "Modify a guild command. A new name deletes its permissions.",
         .auth = AUTH_USER | AUTH_BOT | AUTH_BEARER,
         .scope = UPDATE_SCOPE,
         .body = &guild_command_patch_body,
@@ -201,18 +202,18 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BOT | AUTH_BEARER,
         .scope = UPDATE_SCOPE,
         .fires = registered,
-        .prepare = commands_count_write,
+        .prepare = count_command_write,
         .handle = delete_command,
     },
     {
         .method = GET,
         .path = "/applications/{application.id}/guilds/{app_guild.id}/commands/permissions",
         .name = "list_command_permissions",
-        .doc = "Who may use an application's commands in a guild. People need MANAGE_GUILD.",
+        .doc = "Permissions of all commands of an app in a guild. Users need MANAGE_GUILD.",
         .auth = AUTH_USER | AUTH_BOT | AUTH_BEARER,
         .scope = PERMISSIONS_SCOPE,
         .reply = &type_command_permissions_list,
-        .admit = admit_read_permissions,
+        .admit = check_read_permissions_access,
         .handle = list_command_permissions,
     },
     {
@@ -220,11 +221,11 @@ static const struct route routes[] = {
         .path =
             "/applications/{application.id}/guilds/{app_guild.id}/commands/{command.id}/permissions",
         .name = "get_command_permissions",
-        .doc = "Who may use a command in a guild. People need MANAGE_GUILD.",
+        .doc = "The permissions of a command in a guild. Users need MANAGE_GUILD.",
         .auth = AUTH_USER | AUTH_BOT | AUTH_BEARER,
         .scope = PERMISSIONS_SCOPE,
         .reply = &type_command_permissions,
-        .admit = admit_read_permissions,
+        .admit = check_read_permissions_access,
         .handle = get_command_permissions,
     },
     {
@@ -232,8 +233,8 @@ static const struct route routes[] = {
         .path =
             "/applications/{application.id}/guilds/{app_guild.id}/commands/{command.id}/permissions",
         .name = "modify_command_permissions",
-        .doc = "Set who may use a command in a guild: somebody who may use it, and who manages "
-               "the roles, members and channels that it is about.",
+        .doc = "Replace the permissions of a command in a guild. The caller must be allowed to use "
+               "the command and to manage the roles, members and channels concerned.",
         .auth = AUTH_USER | AUTH_BEARER,
         .scope = PERMISSIONS_SCOPE,
         .needs = PERMISSION(MANAGE_GUILD) | PERMISSION(MANAGE_ROLES),
@@ -242,7 +243,7 @@ static const struct route routes[] = {
         .fires = (const enum event[]){ EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE,
                                        EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE,
                                        EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_NONE },
-        .admit = admit_modify_permissions,
+        .admit = check_modify_permissions_access,
         .handle = modify_command_permissions,
     },
     {
@@ -271,7 +272,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/applications/{application.id}/application-command-index",
         .name = "get_application_command_index",
-        .doc = "Global commands of an application that the caller allowed something.",
+        .doc = "Global commands of an application that the caller has authorized.",
         .auth = AUTH_USER,
         .reply = &command_index_reply,
         .measured = true,
@@ -291,39 +292,40 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/applications/{application.id}/set-embedded",
         .name = "set_embedded",
-        .doc = "Let an application be launched inside clients, or no more. The first time it gets "
-               "an entry point.",
+        .doc = "Set whether clients can launch an application as an activity. The first time, an "
+               "entry point command is created.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &embedded_body,
         .fires = registered,
-        .admit = application_modifiable,
+        .admit = require_application_developer,
         .handle = set_embedded,
     },
     { 0 },
 };
 
-static const struct job_kind *const jobs[] = { &command_news_job, &command_uses_job,
-                                               &command_index_job, &permission_drop_job, NULL };
+static const struct job_kind *const jobs[] = { &command_index_update_job, &command_uses_job,
+                                               &command_index_invalidation_job,
+                                               &permission_deletion_job, NULL };
 
 const struct domain commands_domain = {
     .name = "Commands",
-    .doc = "What people can ask apps to do: definitions, permissions, indexes.",
+    .doc = "Application commands: definitions, permissions, indexes.",
     .routes = routes,
     .world = &commands_world,
     .resolvers = resolvers,
     .jobs = jobs,
     .hooks =
         &(const struct hooks){
-            .block_changed = command_index_blocked,
-            .role_gone = command_permissions_forget_role,
-            .membership_moves = command_index_member,
-            .member_left = command_permissions_forget_member,
-            .channel_gone = command_permissions_forget_channel,
-            .commands_moved = command_index_moved,
-            .guild_app_moves = command_index_installed,
-            .guild_app_gone = command_permissions_leave,
-            .guild_app_removed = commands_drop_of_app,
-            .account_app_moves = command_index_account,
+            .block_changed = invalidate_indexes_of_block,
+            .role_deleted = delete_command_permissions_of_role,
+            .membership_changes = invalidate_indexes_of_member,
+            .member_left = delete_command_permissions_of_member,
+            .channel_deleted = delete_command_permissions_of_channel,
+            .command_index_changed = on_command_index_changed,
+            .guild_app_changing = invalidate_indexes_of_guild_app,
+            .guild_app_left = delete_command_permissions_of_app,
+            .guild_app_removed = delete_guild_commands_of_app,
+            .account_app_changing = invalidate_indexes_of_account,
         },
     .deletions = command_deletions,
 };

@@ -4,13 +4,13 @@
  * instead of encoding; other columns have what queries and permission checks need. */
 #include "commands/internal.h"
 
-#include "commands/form.h"
+#include "commands/form_errors.h"
 #include "json/read.h"
 #include "model/fields/rows.h"
 
-enum err command_read(struct arena *arena, struct str definition, struct command *ret)
+enum err decode_command_definition(struct arena *arena, struct str definition, struct command *ret)
 {
-    const struct command *k = column_decode(arena, &type_command_kept, definition);
+    const struct command *k = json_column_decode(arena, &type_command_stored, definition);
 
     if (!k)
         return ERR_UNKNOWN_COMMAND;
@@ -22,33 +22,34 @@ static const char FIND_COMMAND[] =
     "select d.definition from commands c join command_definitions d on d.command_id = c.id "
     "where c.id = $1 and c.application_id = $2";
 
-static const char GLANCE[] =
+static const char READ_COLUMNS[] =
     "select guild_id, type, name, version, default_member_permissions from commands "
     "where id = $1 and application_id = $2";
 
-enum err command_glance(struct tx *tx, snowflake application_id, snowflake command_id,
-                        struct command *ret)
+enum err read_command_columns(struct tx *tx, snowflake application_id, snowflake command_id,
+                              struct command *ret)
 {
     struct rows row;
     bool found;
-    enum err e = tx_one(tx, GLANCE, BIND(v_id(command_id), v_id(application_id)), &row, &found);
+    enum err e =
+        tx_one(tx, READ_COLUMNS, BIND(v_id(command_id), v_id(application_id)), &row, &found);
 
     if (e || !found)
         return e ? e : ERR_UNKNOWN_COMMAND;
-    *ret = command_blank(row_id(&row, 0));
+    *ret = new_empty_command(row_id(&row, 0));
     ret->id = command_id;
     ret->application_id = application_id;
     ret->type = row_int(&row, 1);
     ret->name = row_text(&row, 2);
     ret->version = row_id(&row, 3);
-    ret->default_member_permissions = row_opt_id(&row, 4);
+    ret->default_member_permissions = row_optional_id(&row, 4);
     return OK;
 }
 
-/* Longer definitions take milliseconds to decode. */
+/* Definitions that are longer than this take milliseconds to decode. */
 enum { SHORT_DEFINITION = 32 * 1024 };
 
-enum err command_find(struct tx *tx, snowflake application_id, snowflake command_id,
+enum err read_command(struct tx *tx, snowflake application_id, snowflake command_id,
                       struct command *ret)
 {
     struct rows row;
@@ -59,19 +60,17 @@ enum err command_find(struct tx *tx, snowflake application_id, snowflake command
     if (!e && !found)
         e = ERR_UNKNOWN_COMMAND;
     if (!e && row_text(&row, 0).n > SHORT_DEFINITION)
-        e = tx_expect_long(tx);
-    return e ? e : command_read(tx_arena(tx), row_text(&row, 0), ret);
+        e = tx_require_background(tx);
+    return e ? e : decode_command_definition(tx_arena(tx), row_text(&row, 0), ret);
 }
 
-/* --- rows ----------------------------------------------------------------------------- */
-
-#define NUMBERS "select c.id, c.application_id, c.guild_id, c.version, c.type, c.name"
-#define WHOLE \
-    NUMBERS ", d.definition from commands c join command_definitions d on d.command_id = c.id "
+#define COLUMNS "select c.id, c.application_id, c.guild_id, c.version, c.type, c.name"
+#define WITH_DEFINITION \
+    COLUMNS ", d.definition from commands c join command_definitions d on d.command_id = c.id "
 /* Selects no text columns, so that SQLite reads none of their overflow pages. */
-#define BRIEF NUMBERS ", '' from commands c "
+#define WITHOUT_DEFINITION COLUMNS ", '' from commands c "
 
-static struct command_row read_row(const struct rows *r)
+static struct command_row command_row_from_row(const struct rows *r)
 {
     return (struct command_row){
         .id = row_id(r, 0),
@@ -88,8 +87,8 @@ static struct command_row read_row(const struct rows *r)
 #define NAMED    "where c.application_id = $1 and c.guild_id = $2 and c.type = $3 and c.name = $4"
 #define BY_ID    "where c.id = $1"
 
-static enum err gather_rows(struct tx *tx, struct sql sql, const struct value *values, size_t count,
-                            struct list *ret)
+static enum err read_rows(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                          struct list *ret)
 {
     struct rows rows;
     enum err e = tx_query(tx, sql, values, count, &rows);
@@ -98,103 +97,104 @@ static enum err gather_rows(struct tx *tx, struct sql sql, const struct value *v
     if (e)
         return e;
     while (rows_next(&rows))
-        *(struct command_row *)list_add(tx_arena(tx), ret, sizeof(struct command_row)) =
-            read_row(&rows);
+        *(struct command_row *)list_append(tx_arena(tx), ret, sizeof(struct command_row)) =
+            command_row_from_row(&rows);
     return rows_end(&rows);
 }
 
-enum err command_rows(struct tx *tx, snowflake application_id, snowflake guild_id, bool whole,
-                      struct list *ret)
+enum err read_command_rows(struct tx *tx, snowflake application_id, snowflake guild_id, bool whole,
+                           struct list *ret)
 {
-    return gather_rows(tx, whole ? SQL(WHOLE OF_SCOPE) : SQL(BRIEF OF_SCOPE),
-                       BIND(v_id(application_id), v_id(guild_id)), ret);
+    return read_rows(tx, whole ? SQL(WITH_DEFINITION OF_SCOPE) : SQL(WITHOUT_DEFINITION OF_SCOPE),
+                     BIND(v_id(application_id), v_id(guild_id)), ret);
 }
 
-enum err command_rows_named(struct tx *tx, snowflake application_id, snowflake guild_id,
-                            int64_t type, struct str name, bool whole, struct list *ret)
+enum err read_command_rows_by_name(struct tx *tx, snowflake application_id, snowflake guild_id,
+                                   int64_t type, struct str name, bool whole, struct list *ret)
 {
-    return gather_rows(tx, whole ? SQL(WHOLE NAMED) : SQL(BRIEF NAMED),
-                       BIND(v_id(application_id), v_id(guild_id), v_int(type), v_text(name)), ret);
+    return read_rows(tx, whole ? SQL(WITH_DEFINITION NAMED) : SQL(WITHOUT_DEFINITION NAMED),
+                     BIND(v_id(application_id), v_id(guild_id), v_int(type), v_text(name)), ret);
 }
 
-enum err command_rows_by_id(struct tx *tx, snowflake id, bool whole, struct list *ret)
+enum err read_command_row_by_id(struct tx *tx, snowflake id, bool whole, struct list *ret)
 {
-    return gather_rows(tx, whole ? SQL(WHOLE BY_ID) : SQL(BRIEF BY_ID), BIND(v_id(id)), ret);
+    return read_rows(tx, whole ? SQL(WITH_DEFINITION BY_ID) : SQL(WITHOUT_DEFINITION BY_ID),
+                     BIND(v_id(id)), ret);
 }
 
-/* Encodes the definition; false if it exceeds COMMAND_MOST_BYTES. */
-static bool kept_text(struct arena *arena, const struct command *k, struct str *ret)
+/* Encodes the definition; returns false if it exceeds COMMAND_MAX_BYTES. */
+static bool encode_stored_definition(struct arena *arena, const struct command *k, struct str *ret)
 {
     struct buf out;
-    struct json j = json_to(&out);
+    struct json_writer j = json_writer_to(&out);
 
-    buf_init(&out, COMMAND_MOST_BYTES);
-    schema_encode(&j, &type_command_kept, k);
+    buf_init(&out, COMMAND_MAX_BYTES);
+    schema_encode(&j, &type_command_stored, k);
     bool fits = !buf_full(&out);
     if (fits)
-        *ret = buf_take(&out, arena);
+        *ret = buf_move_to_arena(&out, arena);
     buf_clear(&out);
     return fits;
 }
 
-bool command_is_kept(struct arena *arena, const struct command *k, const struct command_row *row)
+bool command_equals_row(struct arena *arena, const struct command *k, const struct command_row *row)
 {
     struct command same = *k;
     struct str text;
 
     same.version = row->version;
-    return kept_text(arena, &same, &text) && str_eq(text, row->definition);
+    return encode_stored_definition(arena, &same, &text) && str_eq(text, row->definition);
 }
 
-/* --- writing -------------------------------------------------------------------------- */
-
-static bool hides_something(const struct list *options)
+static bool has_hidden_fields(const struct list *options)
 {
     const struct command_option *o = options->items;
 
     for (size_t i = 0; i < options->count; i++)
-        if (o[i].file_types.given == GIVEN || hides_something(&o[i].options.value))
+        if (o[i].file_types.given == GIVEN || has_hidden_fields(&o[i].options.value))
             return true;
     return false;
 }
 
-/* Also checks that the JSON reader accepts the number of values. A value has at least two bytes, so
- * only long texts need the check. */
-static bool is_keepable(struct arena *arena, const struct command *k, struct str *ret)
+/* Encodes the definition and checks that the JSON reader accepts its number of values. A value has
+ * at least two bytes, so only long texts need the check. */
+static bool encode_valid_definition(struct arena *arena, const struct command *k, struct str *ret)
 {
-    return kept_text(arena, k, ret) && (ret->n < 2 * JSON_MAX_VALUES || json_valid(*ret));
+    return encode_stored_definition(arena, k, ret) &&
+           (ret->n < 2 * JSON_MAX_VALUES || json_is_valid(*ret));
 }
 
-enum err command_encode(struct arena *arena, const struct command *k, struct form *form,
-                        const struct place *here, struct command_texts *ret)
+enum err encode_command(struct arena *arena, const struct command *k, struct form *form,
+                        const struct json_path *here, struct encoded_command *ret)
 {
-    if (!is_keepable(arena, k, &ret->definition)) {
-        form_fail(form, here, FORM_TOO_MANY_BYTES, (int)COMMAND_MOST_BYTES);
+    if (!encode_valid_definition(arena, k, &ret->definition)) {
+        form_add_error(form, here, FORM_TOO_MANY_BYTES, (int)COMMAND_MAX_BYTES);
         return ERR_INVALID_FORM_BODY;
     }
-    ret->plain = column_encode(arena, &type_command_plain, k);
-    ret->locales = (int64_t)command_locales(k);
-    ret->hidden = hides_something(&k->options.value);
+    ret->plain = json_column_encode(arena, &type_command_unlocalized, k);
+    ret->locales = (int64_t)command_locale_bits(k);
+    ret->hidden = has_hidden_fields(&k->options.value);
     return OK;
 }
 
-struct command_texts command_texts_kept(const struct command *k, const struct command_row *row)
+struct encoded_command texts_of_unchanged_command(const struct command *k,
+                                                  const struct command_row *row)
 {
-    return (struct command_texts){ .definition = row->definition,
-                                   .hidden = hides_something(&k->options.value) };
+    return (struct encoded_command){ .definition = row->definition,
+                                     .hidden = has_hidden_fields(&k->options.value) };
 }
 
-struct str command_shown(struct arena *arena, const struct command *k,
-                         const struct command_texts *texts)
+struct str command_reply_json(struct arena *arena, const struct command *k,
+                              const struct encoded_command *texts)
 {
-    return texts->hidden ? column_encode(arena, &type_command, k) : texts->definition;
+    return texts->hidden ? json_column_encode(arena, &type_command, k) : texts->definition;
 }
 
 static const char SET_DEFINITION[] =
     "insert into command_definitions (command_id, definition) values ($1, $2) "
     "on conflict (command_id) do update set definition = excluded.definition";
 
-static enum err set_definition(struct tx *tx, const struct command *k, struct str definition)
+static enum err write_definition(struct tx *tx, const struct command *k, struct str definition)
 {
     return tx_exec(tx, SET_DEFINITION, BIND(v_id(k->id), v_text(definition)), NULL);
 }
@@ -204,17 +204,18 @@ static const char ADD_COMMAND[] =
     "default_member_permissions, nsfw, contexts, integration_types, locales, hidden, plain) "
     "values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
 
-enum err command_insert(struct tx *tx, const struct command *k, const struct command_texts *texts)
+enum err insert_command(struct tx *tx, const struct command *k, const struct encoded_command *texts)
 {
-    enum err e = tx_exec(tx, ADD_COMMAND,
-                         BIND(v_id(k->id), v_id(k->application_id), v_id(k->guild_id.value),
-                              v_int(k->type), v_text(k->name), v_id(k->version),
-                              v_opt_id(k->default_member_permissions), v_int(k->nsfw),
-                              v_int(command_contexts(k)), v_int(command_integration_types(k)),
-                              v_int(texts->locales), v_int(texts->hidden), v_text(texts->plain)),
-                         NULL);
+    enum err e =
+        tx_exec(tx, ADD_COMMAND,
+                BIND(v_id(k->id), v_id(k->application_id), v_id(k->guild_id.value), v_int(k->type),
+                     v_text(k->name), v_id(k->version),
+                     optional_id_value(k->default_member_permissions), v_int(k->nsfw),
+                     v_int(command_context_bits(k)), v_int(command_integration_type_bits(k)),
+                     v_int(texts->locales), v_int(texts->hidden), v_text(texts->plain)),
+                NULL);
 
-    return e ? e : set_definition(tx, k, texts->definition);
+    return e ? e : write_definition(tx, k, texts->definition);
 }
 
 static const char SAVE_COMMAND[] =
@@ -222,30 +223,31 @@ static const char SAVE_COMMAND[] =
     "contexts = $6, integration_types = $7, locales = $8, hidden = $9, plain = $10 "
     "where id = $1";
 
-enum err command_update(struct tx *tx, const struct command *k, const struct command_texts *texts)
+enum err update_command(struct tx *tx, const struct command *k, const struct encoded_command *texts)
 {
-    enum err e = tx_exec(tx, SAVE_COMMAND,
-                         BIND(v_id(k->id), v_text(k->name), v_id(k->version),
-                              v_opt_id(k->default_member_permissions), v_int(k->nsfw),
-                              v_int(command_contexts(k)), v_int(command_integration_types(k)),
-                              v_int(texts->locales), v_int(texts->hidden), v_text(texts->plain)),
-                         NULL);
+    enum err e =
+        tx_exec(tx, SAVE_COMMAND,
+                BIND(v_id(k->id), v_text(k->name), v_id(k->version),
+                     optional_id_value(k->default_member_permissions), v_int(k->nsfw),
+                     v_int(command_context_bits(k)), v_int(command_integration_type_bits(k)),
+                     v_int(texts->locales), v_int(texts->hidden), v_text(texts->plain)),
+                NULL);
 
-    return e ? e : set_definition(tx, k, texts->definition);
+    return e ? e : write_definition(tx, k, texts->definition);
 }
 
-/* Names cannot begin with a space, so this name is unique. */
-static const char UNNAME_COMMAND[] =
+/* Sets a unique name: no other name begins with a space. */
+static const char CLEAR_COMMAND_NAME[] =
     "update commands set name = ' ' || cast(id as text) where id = $1";
 
-enum err command_unname(struct tx *tx, snowflake id)
+enum err clear_command_name(struct tx *tx, snowflake id)
 {
-    return tx_exec(tx, UNNAME_COMMAND, BIND(v_id(id)), NULL);
+    return tx_exec(tx, CLEAR_COMMAND_NAME, BIND(v_id(id)), NULL);
 }
 
 static const char DELETE_COMMAND[] = "delete from commands where id = $1";
 
-enum err command_delete_row(struct tx *tx, snowflake id)
+enum err delete_command_row(struct tx *tx, snowflake id)
 {
     return tx_exec(tx, DELETE_COMMAND, BIND(v_id(id)), NULL);
 }

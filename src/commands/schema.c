@@ -1,13 +1,11 @@
 /* schema.c - bodies and queries of the routes of application commands. */
 #include "commands/internal.h"
 
-/* --- localizations -------------------------------------------------------------------- */
-
 /* Ignores entries with a null value: client libraries send null to remove a localization. */
 #define DICTIONARY_OF(type_)                                                     \
     {                                                                            \
         .kind = KIND_MAP, .flags = TYPE_NULL_NONE, .of = &type_, .max = LOCALES, \
-        .doc = "Locale to words in it"                                           \
+        .doc = "Translations by locale"                                          \
     }
 
 enum { LOCALES = 34 };
@@ -17,8 +15,6 @@ static const struct type command_descriptions = DICTIONARY_OF(type_command_descr
 static const struct type option_names = DICTIONARY_OF(type_option_name);
 static const struct type option_descriptions = DICTIONARY_OF(type_option_description);
 static const struct type choice_names = DICTIONARY_OF(type_choice_name);
-
-/* --- options -------------------------------------------------------------------------- */
 
 static const struct field choice_fields[] = {
     { FIELD(struct command_choice, name), .type = &type_choice_name },
@@ -35,7 +31,7 @@ static const struct schema choice_schema = {
 };
 static const struct type choice_body = { .kind = KIND_OBJECT, .schema = &choice_schema };
 static const struct type choice_bodies = { .kind = KIND_ARRAY,
-                                           .max = COMMAND_MOST_CHOICES,
+                                           .max = COMMAND_MAX_CHOICES,
                                            .of = &choice_body };
 
 static const struct type option_bodies;
@@ -73,16 +69,14 @@ static const struct schema option_schema = {
     .name = "ApplicationCommandOptionBody",
     .size = sizeof(struct command_option),
     .fields = option_fields,
-    .doc = "What somebody enters, or a sub-command.",
+    .doc = "An option of a command, or a sub-command.",
 };
 static const struct type option_body = { .kind = KIND_OBJECT, .schema = &option_schema };
 static const struct type option_bodies = { .kind = KIND_ARRAY,
-                                           .max = COMMAND_MOST_OPTIONS,
+                                           .max = COMMAND_MAX_OPTIONS,
                                            .of = &option_body };
 
-/* --- commands ------------------------------------------------------------------------- */
-
-/* Entry points are global only. */
+/* Types of guild commands; entry points are global only. */
 static const struct choice guild_types[] = {
     { .value = COMMAND_CHAT_INPUT, .name = "CHAT_INPUT", .doc = "Typed after a slash" },
     { .value = COMMAND_USER, .name = "USER", .doc = "In the menu of a user" },
@@ -94,7 +88,7 @@ static const struct type guild_command_type = { .kind = KIND_INT, .choices = gui
 /* clang-format off */
 #define ID_FIELD                                                                                   \
     { FIELD(struct command_patch, id), .type = &type_id, .flags = OPTIONAL,                        \
-      .doc = "Of a command to keep under another name" }
+      .doc = "Id of an existing command to rename" }
 #define TYPE_FIELD(type_)                                                                          \
     { FIELD(struct command_patch, type), .type = &type_, .flags = OPTIONAL,                        \
       .doc = "CHAT_INPUT by default" }
@@ -123,23 +117,23 @@ static const struct type guild_command_type = { .kind = KIND_INT, .choices = gui
       .flags = OPTIONAL | NULLABLE, .doc = "Entry points only" }
 /* clang-format on */
 
-/* Further checks of a change need the stored command; see make_changed. */
-static void check_change(struct form *form, const struct place *here, const void *object)
+/* Checks a change as far as possible without the stored command; make_changed does the rest. */
+static void check_command_patch(struct form *form, const struct json_path *here, const void *object)
 {
     const struct command_patch *in = object;
-    struct place options = place_key(here, STR("options"));
+    struct json_path options = json_path_key(here, STR("options"));
 
-    options_forget_foreign(form, &options, &in->options.value);
+    remove_ignored_option_errors(form, &options, &in->options.value);
 }
 
 /* Checks a new command with defaults applied. */
-static void check_new(struct form *form, const struct place *here, const void *object)
+static void check_new_command(struct form *form, const struct json_path *here, const void *object)
 {
-    struct command k = command_blank(0);
+    struct command k = new_empty_command(0);
 
-    check_change(form, here, object);
-    command_apply(form->arena, &k, object);
-    command_check(form, here, &k);
+    check_command_patch(form, here, object);
+    apply_command_patch(form->arena, &k, object);
+    validate_command(form, here, &k);
 }
 
 static const struct field create_fields[] = {
@@ -149,7 +143,7 @@ static const struct schema create_schema = {
     .name = "ApplicationCommandCreate",
     .size = sizeof(struct command_patch),
     .fields = create_fields,
-    .check = check_new,
+    .check = check_new_command,
     .doc = "A new global command.",
 };
 const struct type command_body = { .kind = KIND_OBJECT, .schema = &create_schema };
@@ -161,7 +155,7 @@ static const struct schema guild_create_schema = {
     .name = "GuildApplicationCommandCreate",
     .size = sizeof(struct command_patch),
     .fields = guild_create_fields,
-    .check = check_new,
+    .check = check_new_command,
     .doc = "A new command of a guild.",
 };
 const struct type guild_command_body = { .kind = KIND_OBJECT, .schema = &guild_create_schema };
@@ -173,7 +167,7 @@ static const struct schema command_patch_schema = {
     .name = "ApplicationCommandPatch",
     .size = sizeof(struct command_patch),
     .fields = command_patch_fields,
-    .check = check_change,
+    .check = check_command_patch,
     .doc = "Changes of a global command.",
 };
 const struct type command_patch_body = { .kind = KIND_OBJECT, .schema = &command_patch_schema };
@@ -185,7 +179,7 @@ static const struct schema guild_command_patch_schema = {
     .name = "GuildApplicationCommandPatch",
     .size = sizeof(struct command_patch),
     .fields = guild_command_patch_fields,
-    .check = check_change,
+    .check = check_command_patch,
     .doc = "Changes of a command of a guild.",
 };
 const struct type guild_command_patch_body = { .kind = KIND_OBJECT,
@@ -198,8 +192,8 @@ static const struct schema item_schema = {
     .name = "ApplicationCommandOverwrite",
     .size = sizeof(struct command_patch),
     .fields = item_fields,
-    .check = check_new,
-    .doc = "One of the global commands that there shall be.",
+    .check = check_new_command,
+    .doc = "One command of the new list of global commands.",
 };
 static const struct type item = { .kind = KIND_OBJECT, .schema = &item_schema };
 const struct type commands_body = { .kind = KIND_ARRAY, .flags = TYPE_NULL_NONE, .of = &item };
@@ -211,19 +205,17 @@ static const struct schema guild_item_schema = {
     .name = "GuildApplicationCommandOverwrite",
     .size = sizeof(struct command_patch),
     .fields = guild_item_fields,
-    .check = check_new,
-    .doc = "One of the commands of a guild that there shall be.",
+    .check = check_new_command,
+    .doc = "One command of the new list of a guild's commands.",
 };
 static const struct type guild_item = { .kind = KIND_OBJECT, .schema = &guild_item_schema };
 const struct type guild_commands_body = { .kind = KIND_ARRAY,
                                           .flags = TYPE_NULL_NONE,
                                           .of = &guild_item };
 
-/* --- other bodies --------------------------------------------------------------------- */
-
 static const struct field query_fields[] = {
     { FIELD(struct commands_query, with_localizations), .type = &type_bool, .flags = OPTIONAL,
-      .doc = "All languages, not the caller's alone" },
+      .doc = "Include all localizations, not only the caller's" },
     { 0 },
 };
 const struct schema commands_query_schema = {
@@ -235,7 +227,7 @@ const struct schema commands_query_schema = {
 
 static const struct field permissions_fields[] = {
     { FIELD(struct permissions_body, permissions), .type = &type_permission_rows,
-      .doc = "At most 10 that are not there yet; none: reset" },
+      .doc = "At most 10 new ones; an empty list resets the permissions" },
     { 0 },
 };
 static const struct schema permissions_schema = {
@@ -247,12 +239,12 @@ static const struct schema permissions_schema = {
 const struct type permissions_body = { .kind = KIND_OBJECT, .schema = &permissions_schema };
 
 static const struct field embedded_fields[] = {
-    { FIELD(struct embedded_body, embedded), .type = &type_bool },
+    { FIELD(struct set_embedded_body, embedded), .type = &type_bool },
     { 0 },
 };
 static const struct schema embedded_schema = {
     .name = "SetEmbedded",
-    .size = sizeof(struct embedded_body),
+    .size = sizeof(struct set_embedded_body),
     .fields = embedded_fields,
     .doc = "Whether an application can be launched.",
 };

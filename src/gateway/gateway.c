@@ -6,9 +6,9 @@
 #include "base/mem.h"
 #include "cluster/cluster.h"
 #include "gateway/opcodes/opcodes.h"
-#include "gateway/fanout/bus.h"
+#include "gateway/fanout/event_bus.h"
 #include "gateway/fanout/dispatch.h"
-#include "gateway/identify/greeting.h"
+#include "gateway/identify/authentication.h"
 #include "gateway/identify/guilds.h"
 #include "gateway/resume/resume.h"
 #include "gateway/member_lists/lists.h"
@@ -16,34 +16,34 @@
 #include "gateway/presence/directory.h"
 #include "gateway/presence/presence.h"
 #include "gateway/resume/journal/replication.h"
-#include "gateway/sessions/delays.h"
-#include "gateway/sessions/hub.h"
+#include "gateway/sessions/delayed_events.h"
+#include "gateway/sessions/gateway_loop.h"
 #include "gateway/resume/journal/replica.h"
 #include "gateway/resume/journal/journal.h"
-#include "gateway/sessions/peer.h"
+#include "gateway/sessions/gateway_socket.h"
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/sending.h"
 #include "gateway/sessions/upcalls.h"
 
-enum { MAX_KEPT_BYTES = 64 * 1024 };
+enum { REPLICA_REPLY_MAX_BYTES = 64 * 1024 };
 
 const struct gateway_upcalls gateway_upcalls = {
     .dispatch_begin = dispatch_begin,
     .dispatch_continue = dispatch_continue,
-    .dispatch_drop = dispatch_drop,
-    .presence_change = presence_change,
-    .presence_window_ended = presence_window_ended,
-    .sessions_changed = sessions_changed,
-    .directory_mark = directory_mark,
-    .directory_flush = directory_flush,
-    .directory_end = directory_end,
-    .lists_hear = lists_hear,
-    .lists_hear_presence = lists_hear_presence,
-    .lists_leave = lists_leave,
-    .lists_free = lists_free,
-    .guild_join = guild_join,
-    .handovers_continue = handovers_continue,
-    .request_again = request_again,
+    .dispatch_drop = dispatch_abort,
+    .presence_change = presence_on_session_change,
+    .presence_window_ended = on_presence_window_ended,
+    .sessions_changed = on_local_session_changed,
+    .directory_mark = directory_mark_changed,
+    .directory_flush = directory_publish_marked,
+    .directory_end = directory_remove_session,
+    .lists_on_event = member_lists_on_event,
+    .lists_on_presence = member_lists_on_presence,
+    .lists_leave = member_lists_remove_session,
+    .lists_free = member_lists_free,
+    .guild_join = session_join_guild,
+    .moves_continue = session_transfers_continue,
+    .resume_request_retry = session_request_retry,
     .opcode_find = opcode_find,
 };
 
@@ -56,58 +56,59 @@ struct gateway *gateway_new(const struct gateway_options *options)
     map_init(&g->remotes);
     map_init(&g->arriving);
     map_init(&g->accounts);
-    map_init(&g->strangers);
+    map_init(&g->unauthenticated);
     client_names_init(&g->client_names);
     dialects_init(&g->dialects);
-    crowds_init(&g->crowds);
+    online_members_init(&g->online_members);
     pthread_mutex_init(&g->lock, NULL);
     pthread_mutex_init(&g->publishing, NULL);
     return g;
 }
 
-void gateway_share(struct gateway *g, struct cluster *c)
+void gateway_join_cluster(struct gateway *g, struct cluster *c)
 {
     g->cluster = c;
-    if (cluster_has_wire(c))
+    if (cluster_has_nats(c))
         g->directory = directory_new(g);
-    g->published = (uint64_t)cluster_position(c) << NUMBERS_OF_POSITION;
-    g->older = g->published | ((UINT64_C(1) << NUMBERS_OF_POSITION) - 1);
+    g->published = (uint64_t)cluster_position(c) << EVENT_NUMBER_BITS;
+    g->first_number = g->published | ((UINT64_C(1) << EVENT_NUMBER_BITS) - 1);
     if (g->options.journal)
         g->journal = journal_open(g->options.journal, cluster_identity(c));
-    if (g->options.replicates && g->journal && cluster_has_wire(c))
+    if (g->options.replicates && g->journal && cluster_has_nats(c))
         g->replica = replica_new();
 }
 
-void gateway_move(struct gateway *g, const struct session_move *m)
+void gateway_on_session_move(struct gateway *g, const struct session_move *m)
 {
-    if (m->kind == MOVE_ASK && m->from == cluster_identity(g->cluster))
-        release_requested(g, m);
-    else if (m->kind != MOVE_ASK && m->to == cluster_identity(g->cluster))
-        request_answered(g, m);
+    if (m->kind == MOVE_REQUEST && m->from == cluster_identity(g->cluster))
+        session_release_on_request(g, m);
+    else if (m->kind != MOVE_REQUEST && m->to == cluster_identity(g->cluster))
+        session_request_on_reply(g, m);
 }
 
-void gateway_hear_ledger(struct gateway *g, struct str message)
+void gateway_on_replica_message(struct gateway *g, struct str message)
 {
     struct replica_reply reply;
 
     if (!g->replica)
         return;
-    buf_init(&reply.bytes, MAX_KEPT_BYTES);
-    replica_receive(g->replica, message, &reply);
+    buf_init(&reply.bytes, REPLICA_REPLY_MAX_BYTES);
+    replica_handle_message(g->replica, message, &reply);
     if (reply.to && !buf_full(&reply.bytes))
-        cluster_tell_one(g->cluster, reply.to, CLUSTER_LEDGERS, buf_str(&reply.bytes));
+        cluster_send_to_node(g->cluster, reply.to, CLUSTER_LEDGERS, buf_str(&reply.bytes));
     if (reply.restart)
-        replication_restart_hub(g, reply.hub);
+        replication_resend_loop(g, reply.loop_index);
     if (reply.number)
-        request_answered(g, &(struct session_move){ .kind = MOVE_GIVEN, .number = reply.number });
+        session_request_on_reply(
+            g, &(struct session_move){ .kind = MOVE_RELEASED, .number = reply.number });
     buf_clear(&reply.bytes);
 }
 
-static void make_hub(struct loop *loop, void *arg)
+static void create_gateway_loop(struct loop *loop, void *arg)
 {
     struct gateway *g = arg;
 
-    g->hubs[loop_index(loop)] = hub_new(g, loop);
+    g->gateway_loops[loop_index(loop)] = gateway_loop_new(g, loop);
 }
 
 void gateway_start(struct gateway *g, struct loops *loops)
@@ -115,12 +116,12 @@ void gateway_start(struct gateway *g, struct loops *loops)
     unsigned count = loops_count(loops);
 
     g->loops = loops;
-    g->hubs = mem_new(count * sizeof *g->hubs);
+    g->gateway_loops = mem_new(count * sizeof *g->gateway_loops);
     g->delivered = mem_new(count * sizeof *g->delivered);
     g->loop_count = count;
     for (unsigned i = 0; i < count; i++)
-        loop_call(loops_at(loops, i), make_hub, g);
-    g->hub_count = count;
+        loop_call_and_wait(loops_get(loops, i), create_gateway_loop, g);
+    g->gateway_loop_count = count;
 }
 
 bool gateway_upgrade(struct gateway *g, const struct http_request *r, struct websocket_handler *ret)
@@ -128,76 +129,75 @@ bool gateway_upgrade(struct gateway *g, const struct http_request *r, struct web
     if (!str_is(r->path, "/") && !str_is(r->path, "/gateway") && !str_is(r->path, "/gateway/"))
         return false;
     *ret = (struct websocket_handler){
-        .arg = (void *)(uintptr_t)dialect_find(&g->dialects, g, r),
+        .arg = (void *)(uintptr_t)dialect_for_request(&g->dialects, g, r),
         .max_message = MAX_MESSAGE,
         .too_large = CLOSE_BAD_PAYLOAD,
-        .max_waiting = STRANGER_WAITING,
-        .open = peer_open,
-        .message = peer_message,
-        .closed = peer_closed,
-        .shutdown = peer_shutdown,
-        .drained = peer_drained,
+        .max_unsent = UNAUTHENTICATED_UNSENT_MAX,
+        .open = gateway_socket_on_open,
+        .message = gateway_socket_on_message,
+        .closed = gateway_socket_on_closed,
+        .shutdown = gateway_socket_on_shutdown,
+        .drained = gateway_socket_on_drained,
     };
     return true;
 }
 
-/* --- drain and stop ------------------------------------------------------------------- */
-
-static void send_away(struct loop *loop, void *arg)
+static void send_reconnect_to_all(struct loop *loop, void *arg)
 {
     struct gateway *g = arg;
-    struct hub *h = g->hubs[loop_index(loop)];
+    struct gateway_loop *h = g->gateway_loops[loop_index(loop)];
 
     for (struct link *at = h->peers.next; at != &h->peers; at = at->next) {
-        struct peer *p = container_of(at, struct peer, link);
+        struct gateway_socket *p = container_of(at, struct gateway_socket, link);
 
         if (!p->closing)
-            send_op(p, OP_RECONNECT, STR("null"));
+            send_opcode(p, OP_RECONNECT, STR("null"));
     }
 }
 
 void gateway_drain(struct gateway *g, int64_t patience_ms)
 {
-    if (!g || !g->hub_count)
+    if (!g || !g->gateway_loop_count)
         return;
     g->draining = true;
     g->delay_ms = 0;
-    for (unsigned i = 0; i < g->hub_count; i++)
-        loop_call(g->hubs[i]->loop, send_away, g);
+    for (unsigned i = 0; i < g->gateway_loop_count; i++)
+        loop_call_and_wait(g->gateway_loops[i]->loop, send_reconnect_to_all, g);
     for (int64_t waited = 0; g->count.connected && waited < patience_ms; waited += 5)
         usleep(5 * 1000);
 }
 
-/* Sets g->busy while the hub has running store reads, posted tasks or undelivered events. */
-static void look_busy(struct loop *loop, void *arg)
+/* Sets g->busy if the loop has running store reads, posted tasks or undelivered events. */
+static void check_loop_is_busy(struct loop *loop, void *arg)
 {
     struct gateway *g = arg;
-    const struct hub *h = g->hubs[loop_index(loop)];
+    const struct gateway_loop *h = g->gateway_loops[loop_index(loop)];
 
-    g->busy |= h->reads.count > 0 || h->queue.posted || h->errands.posted || h->topics.posted ||
-               h->list_pieces || h->queue.first || h->queue.sending || delays_wait(h);
+    g->busy |= h->reads.count > 0 || h->queue.posted || h->session_tasks.posted ||
+               h->topics.posted || h->list_pieces || h->queue.first || h->queue.sending ||
+               has_delayed_events(h);
 }
 
-static void wait_for_loads(struct gateway *g, unsigned count)
+static void wait_until_loops_are_idle(struct gateway *g, unsigned count)
 {
     do {
         g->busy = false;
         for (unsigned i = 0; i < count; i++)
-            loop_call(g->hubs[i]->loop, look_busy, g);
+            loop_call_and_wait(g->gateway_loops[i]->loop, check_loop_is_busy, g);
         if (g->busy)
             usleep(1000);
     } while (g->busy);
 }
 
-static void end_hub(struct loop *loop, void *arg)
+static void end_gateway_loop(struct loop *loop, void *arg)
 {
     struct gateway *g = arg;
-    struct hub *h = g->hubs[loop_index(loop)];
+    struct gateway_loop *h = g->gateway_loops[loop_index(loop)];
 
-    releases_drop(h);
-    requests_drop(h);
-    hub_free(h);
-    g->hubs[loop_index(loop)] = NULL;
+    session_releases_free(h);
+    session_requests_abort(h);
+    gateway_loop_free(h);
+    g->gateway_loops[loop_index(loop)] = NULL;
 }
 
 void gateway_set_delay(struct gateway *g, int64_t ms)
@@ -210,17 +210,18 @@ void gateway_stop(struct gateway *g)
     if (!g)
         return;
     g->delay_ms = 0;
-    unsigned count = g->hub_count;
+    unsigned count = g->gateway_loop_count;
 
-    wait_for_loads(g, count);
-    /* Count 0 first, so that no later commit is posted to a hub that is being freed. */
+    wait_until_loops_are_idle(g, count);
+    /* Set the count to 0 first, so that no later commit is posted to a loop whose state is being
+     * freed. */
     pthread_mutex_lock(&g->publishing);
-    g->hub_count = 0;
+    g->gateway_loop_count = 0;
     pthread_mutex_unlock(&g->publishing);
-    wait_for_loads(g, count);
-    suspend_sessions(g, count);
+    wait_until_loops_are_idle(g, count);
+    suspend_all_sessions(g, count);
     for (unsigned i = 0; i < count; i++)
-        loop_call(loops_at(g->loops, i), end_hub, g);
+        loop_call_and_wait(loops_get(g->loops, i), end_gateway_loop, g);
 }
 
 void gateway_free(struct gateway *g)
@@ -233,28 +234,28 @@ void gateway_free(struct gateway *g)
     for (struct account *a; (a = map_next(&g->accounts, &at));)
         account_free(a);
     dialects_clear(&g->dialects);
-    crowds_clear(&g->crowds);
+    online_members_free(&g->online_members);
     map_clear(&g->sessions);
     map_clear(&g->remotes);
     map_clear(&g->arriving);
     map_clear(&g->accounts);
-    map_clear(&g->strangers);
+    map_clear(&g->unauthenticated);
     client_names_clear(&g->client_names);
     pthread_mutex_destroy(&g->lock);
     pthread_mutex_destroy(&g->publishing);
     replica_free(g->replica);
     journal_close(g->journal);
     mem_free(g->delivered);
-    mem_free(g->hubs);
+    mem_free(g->gateway_loops);
     mem_free(g);
 }
 
-int64_t gateway_online(struct gateway *g, snowflake guild_id)
+int64_t gateway_online_member_count(struct gateway *g, snowflake guild_id)
 {
-    return g ? (int64_t)crowd_count(&g->crowds, guild_id) : 0;
+    return g ? (int64_t)online_members_count(&g->online_members, guild_id) : 0;
 }
 
-static uint64_t count_delivered(const struct gateway *g)
+static uint64_t sum_delivered_events(const struct gateway *g)
 {
     uint64_t sum = 0;
 
@@ -271,11 +272,11 @@ void gateway_stats(const struct gateway *g, struct gateway_stats *ret)
         .identified = g->count.identified,
         .resumed = g->count.resumed,
         .recovered = g->count.recovered,
-        .kept_by = g->replicated_by,
-        .kept = g->replica ? replica_count(g->replica) : 0,
+        .replica_node = g->replicated_by,
+        .replica_sessions = g->replica ? replica_session_count(g->replica) : 0,
         .published = g->published,
-        .delivered = count_delivered(g),
-        .cut = g->count.cut,
+        .delivered = sum_delivered_events(g),
+        .disconnected_slow = g->count.disconnected_slow,
         .closed = g->count.closed,
     };
 }

@@ -1,101 +1,102 @@
 /* gateway.h - the gateway: WebSocket sessions that receive events.
  *
- * A client connects, identifies and from then on receives every event that it may see, in order and
- * numbered; after a lost connection it resumes and gets the missed events. A session belongs to the
- * event loop of its socket. The gateway reads platform data only through struct gateway_source. To
- * read on: sessions/hub.h (structure), fanout/dispatch.h (delivery), resume/resume.h (RESUME). */
+ * A client connects, identifies and from then on receives every event that it may see, in order
+ * and numbered; after a lost connection it resumes and gets the missed events. A session belongs
+ * to the event loop of its socket. The gateway reads platform data only through struct
+ * gateway_source. Read next: sessions/hub.h (structure), fanout/dispatch.h (delivery),
+ * resume/resume.h (RESUME). */
 #ifndef GATEWAY_GATEWAY_H
 #define GATEWAY_GATEWAY_H
 
 #include "api/auth/auth.h"
 #include "model/guild.h"
 #include "net/loop.h"
-#include "net/http/http.h"
+#include "net/http/http_parser.h"
 #include "store/store.h"
 
 struct cluster;
 struct gateway;
-struct ready_shape;
+struct ready_writer;
 struct session_move;
 struct thread_list_sync;
-struct traffic;
+struct traffic_ring;
 struct websocket_handler; /* net/http/server.h */
 
-/* The recipient of an object. */
+/* The account and session options for which an object is written. */
 struct gateway_viewer {
     struct gateway *gateway;
     snowflake user_id, application_id;
     bool bot;
-    uint32_t intents;           /* bots only */
-    int64_t capabilities;       /* users only */
-    struct ready_shape *shape;  /* users: how READY is written; or NULL */
-    int64_t large_threshold;    /* guilds with more members are large */
-    char address[48];           /* client address, in READY; else "" */
-    const struct user *user;    /* the account, if already read; or NULL */
-    const struct list *friends; /* ids, if already read; or NULL */
+    uint32_t intents;                  /* bots only */
+    int64_t capabilities;              /* users only */
+    struct ready_writer *ready_writer; /* users: how READY is written; or NULL */
+    int64_t large_threshold;           /* guilds with more members are "large" */
+    char address[48];                  /* client address, in READY; else "" */
+    const struct user *user;           /* the account, if it was already read; or NULL */
+    const struct list *friends;        /* ids of friends, if already read; or NULL */
 };
 
 /* A search for members. */
 struct gateway_search {
     snowflake guild_id;
-    struct str prefix;    /* of user name or nick; empty: all members */
-    struct list user_ids; /* snowflakes; if there are any, only these */
-    snowflake after;      /* for all members: only greater ids */
+    struct str prefix;    /* prefix of user name or nick; empty: all members */
+    struct list user_ids; /* snowflakes; if not empty, only these accounts */
+    snowflake after;      /* for all members: only user ids greater than this */
     int64_t limit;
-    bool newest; /* ordered by joining, newest first */
+    bool newest; /* sort by joining time, newest first */
 };
 
-/* Reads of the store, in a read transaction unless noted; results live in tx_arena. */
+/* Functions that read the store, in a read transaction unless noted; results live in tx_arena. */
 struct gateway_source {
-    /* A bot's application; its flags allow privileged intents. */
+    /* Reads a bot's application; its flags allow privileged intents. */
     enum err (*application)(struct tx *tx, snowflake bot_id, snowflake *ret_id, int64_t *ret_flags);
-    /* The sessions that a bot began on a day; add_start counts one more (write transaction). */
+    /* Read the number of sessions that a bot started on a day, and add one (write transaction). */
     enum err (*starts)(struct tx *tx, snowflake bot_id, int64_t day, int64_t *ret);
     enum err (*add_start)(struct tx *tx, snowflake bot_id, int64_t day);
-    /* Ids of the account's guilds. */
+    /* Reads the ids of the account's guilds. */
     enum err (*guilds)(struct tx *tx, snowflake user_id, struct list *ret);
-    /* Ids of its open private channels with a running call. */
+    /* Reads the ids of the account's open private channels with a running call. */
     enum err (*calls)(struct tx *tx, snowflake user_id, struct list *ret);
-    /* The account itself. */
     enum err (*user)(struct tx *tx, snowflake id, const struct user **ret);
-    /* Ids of a user's friends. */
+    /* Reads the ids of a user's friends. */
     enum err (*friends)(struct tx *tx, snowflake user_id, struct list *ret);
     /* Writes the fields of READY except those of the session and guilds; v->user is set. */
-    enum err (*ready)(struct tx *tx, const struct gateway_viewer *v, struct json *out);
+    enum err (*ready)(struct tx *tx, const struct gateway_viewer *v, struct json_writer *out);
     /* Writes the object of GUILD_CREATE for a member, without "unavailable". */
     enum err (*guild)(struct tx *tx, const struct member *m, const struct gateway_viewer *v,
-                      struct json *out);
-    /* Data for permissions: the guild with its roles and all channels (no threads) with their
-     * overwrites. ERR_UNKNOWN_…: the guild is gone. */
-    enum err (*view)(struct tx *tx, snowflake guild_id, struct guild *ret,
-                     struct list *ret_channels);
-    /* Writes a channel of a guild, as in its events. ERR_UNKNOWN_CHANNEL. */
-    enum err (*channel)(struct tx *tx, snowflake id, struct json *out);
+                      struct json_writer *out);
+    /* Reads permission data: the guild with its roles, and all channels (no threads) with their
+     * overwrites. ERR_UNKNOWN_…: the guild is deleted. */
+    enum err (*guild_permission_data)(struct tx *tx, snowflake guild_id, struct guild *ret,
+                                      struct list *ret_channels);
+    /* Writes a guild channel as in its events, or returns ERR_UNKNOWN_CHANNEL. */
+    enum err (*channel)(struct tx *tx, snowflake id, struct json_writer *out);
     enum err (*roles)(struct tx *tx, snowflake guild_id, struct list *ret);
     enum err (*member)(struct tx *tx, snowflake guild_id, snowflake user_id, struct member *ret);
     enum err (*member_count)(struct tx *tx, snowflake guild_id, int64_t *ret);
-    /* Members with users, for GUILD_MEMBERS_CHUNK. */
+    /* Reads members with users, for GUILD_MEMBERS_CHUNK. */
     enum err (*members)(struct tx *tx, const struct gateway_search *search, struct list *ret);
-    /* Fills in the open threads that a user can view, in the named channels or in the whole guild,
+    /* Reads the open threads that a user can view, in the named channels or in the whole guild,
      * and the user's thread members. ERR_UNKNOWN_…: the guild or member is gone. */
     enum err (*threads)(struct tx *tx, snowflake user_id, struct thread_list_sync *sync);
-    /* Members of a thread: struct thread_member, with members and presences. ERR_MISSING_ACCESS,
-     * ERR_UNKNOWN_…: the viewer cannot view it. */
-    enum err (*thread_people)(struct tx *tx, struct gateway *g, snowflake guild_id,
-                              snowflake thread_id, snowflake viewer, struct list *ret);
-    /* Voice channels that a member can view and that have a status or start time, for CHANNEL_INFO:
-     * struct voice_room. ERR_UNKNOWN_…: the guild or member is gone. */
-    enum err (*rooms)(struct tx *tx, snowflake guild_id, snowflake user_id, struct list *ret);
-    /* Sounds of a guild, for SOUNDBOARD_SOUNDS. */
+    /* Reads the members of a thread: struct thread_member, with members and presences.
+     * ERR_MISSING_ACCESS, ERR_UNKNOWN_…: the viewer cannot view the thread. */
+    enum err (*thread_members)(struct tx *tx, struct gateway *g, snowflake guild_id,
+                               snowflake thread_id, snowflake viewer, struct list *ret);
+    /* Reads the voice channels that a member can view and that have a status or start time, for
+     * CHANNEL_INFO: struct voice_channel_status. ERR_UNKNOWN_…: the guild or member is gone. */
+    enum err (*voice_channels)(struct tx *tx, snowflake guild_id, snowflake user_id,
+                               struct list *ret);
+    /* Reads the sounds of a guild, for SOUNDBOARD_SOUNDS. */
     enum err (*sounds)(struct tx *tx, snowflake guild_id, struct list *ret);
 };
 
-/* A session, for hooks. */
+/* Description of a session, for hooks. */
 enum client_kind { CLIENT_DESKTOP, CLIENT_MOBILE, CLIENT_WEB, CLIENT_KINDS };
 
 struct gateway_caller {
     const struct caller *caller;
-    uint64_t session; /* for SUBJECT_SESSION */
+    uint64_t session; /* session number, for AUDIENCE_SESSION */
     char session_id[33];
     struct str address; /* client address; empty: disconnected */
     enum client_kind client;
@@ -104,17 +105,17 @@ struct gateway_caller {
 /* Opcodes and events that other folders handle; NULL: ignored. Called on a loop. */
 struct gateway_hooks {
     void *arg;
-    /* op 4, 13, 18-22; op 34. d is the JSON of the message, valid during the call. False: invalid
-     * data. */
+    /* Handlers of op 4, 13, 18-22, and of op 34. d is the JSON of the message, valid during the
+     * call. They return false for invalid data. */
     bool (*voice)(void *arg, const struct gateway_caller *who, int op, struct str d);
     bool (*last_messages)(void *arg, const struct gateway_caller *who, int op, struct str d);
-    /* A session of the account has ended. */
+    /* Called when a session of the account has ended. */
     void (*ended)(void *arg, const struct gateway_caller *who);
-    /* A session was resumed, and has received RESUMED. */
+    /* Called when a session was resumed and has received RESUMED. */
     void (*resumed)(void *arg, const struct gateway_caller *who);
-    /* The account's RESUME was answered with op 9. */
+    /* Called when the account's RESUME was answered with op 9. */
     void (*refused)(void *arg, snowflake user_id);
-    /* A bot's session has received this guild after READY. */
+    /* Called when a bot's session has received this guild after READY. */
     void (*entered)(void *arg, const struct gateway_caller *who, snowflake guild_id);
 };
 
@@ -123,114 +124,119 @@ struct gateway_options {
     struct auth *auth;
     const struct gateway_source *source;
     struct gateway_hooks hooks;
-    const char *public_url;  /* NULL: the Host header of the client */
-    unsigned max_guilds;     /* per bot session; 0: 2500 */
-    unsigned max_sessions;   /* per user; 0: 50 */
-    unsigned max_strangers;  /* unauthenticated sockets per address; 0: 64 */
-    unsigned hello_ms;       /* delay from the upgrade to HELLO; 0: HELLO_MS */
-    struct traffic *traffic; /* records messages while it is on; may be NULL */
-    const char *journal;     /* folder of the journal, in a cluster; or NULL */
-    bool replicates;         /* nodes store copies of each other's journals */
-    bool suspends;           /* sessions are suspended when the server stops */
-    bool no_limits;          /* no rate limits of IDENTIFY and of requests for all members */
+    const char *public_url;       /* NULL: the Host header of the client */
+    unsigned max_guilds;          /* per bot session; 0: 2500 */
+    unsigned max_sessions;        /* per user; 0: 50 */
+    unsigned max_unauthenticated; /* unauthenticated sockets per address; 0: 64 */
+    unsigned hello_ms;            /* delay from the upgrade to HELLO; 0: HELLO_MS */
+    struct traffic_ring *traffic; /* records messages while recording is on; may be NULL */
+    const char *journal;          /* folder of the journal, in a cluster; or NULL */
+    bool replicates;              /* nodes store copies of each other's journals */
+    bool suspends;                /* sessions are suspended when the server stops */
+    bool no_limits;               /* no rate limits of IDENTIFY and of requests for all members */
 };
 
 struct gateway *gateway_new(const struct gateway_options *options);
-/* Joins a cluster, whose nodes exchange sessions. Before gateway_start. */
-void gateway_share(struct gateway *g, struct cluster *c);
-/* Call when the loops run, before the server listens. */
+/* Joins a cluster, whose nodes exchange sessions. Call it before gateway_start. */
+void gateway_join_cluster(struct gateway *g, struct cluster *c);
+/* Call it when the loops run, before the server listens. */
 void gateway_start(struct gateway *g, struct loops *loops);
-/* Call before any event: allows clients to resume sessions that the previous process suspended. Not
- * from a loop. */
-void gateway_wake(struct gateway *g);
+/* Allows clients to resume sessions that the previous process suspended. Call it before any
+ * event, not on a loop. */
+void gateway_find_suspended_sessions(struct gateway *g);
 /* Sends op 7 to all clients and waits until they have disconnected, at most patience_ms; the
- * server's shutdown closes the other sockets. Call after server_drain. Not from a loop. */
+ * server's shutdown closes the other sockets. Call it after http_server_drain, not on a loop. */
 void gateway_drain(struct gateway *g, int64_t patience_ms);
-/* Call when the server has stopped, before the loops stop: suspends the sessions that can be
- * resumed later and ends the others. */
+/* Suspends the sessions that can be resumed later and ends the others. Call it when the server
+ * has stopped, before the loops stop. */
 void gateway_stop(struct gateway *g);
 void gateway_free(struct gateway *g);
 
-/* For struct server_app: accepts "/", "/gateway" and "/gateway/". */
+/* Hook of struct http_server_app: accepts WebSockets on "/", "/gateway" and "/gateway/". */
 bool gateway_upgrade(struct gateway *g, const struct http_request *r,
                      struct websocket_handler *ret);
 
-/* Publishes announcements, in the order of the calls. From any thread. */
-void gateway_announce(struct gateway *g, const struct announcement *list);
-/* The same for a position of the log (0: none). Event numbers are derived from positions, so that
- * they are the same on all nodes of a cluster. */
-void gateway_announce_at(struct gateway *g, int64_t position, const struct announcement *list);
-/* A message of another node about a session, in the order of the log. From any thread. */
-void gateway_move(struct gateway *g, const struct session_move *m);
-/* Messages from other nodes, from any thread: gateway_hear (sessions and presences), _hear_ledger
- * (journal replication). gateway_hears: NATS is connected again. gateway_nodes_live: identities of
- * the living nodes, this one included; called about once a second. */
-void gateway_hear(struct gateway *g, struct str message);
-void gateway_hear_ledger(struct gateway *g, struct str message);
-void gateway_hears(struct gateway *g);
-void gateway_nodes_live(struct gateway *g, const uint32_t *identities, size_t count);
-/* Call about once a second: every 60 calls the first node of the cluster removes rows of dead
+/* Publishes announcements, in the order of the calls. Thread-safe. */
+void gateway_publish(struct gateway *g, const struct emitted_event *list);
+/* Publishes announcements of a log position (0: none). Event numbers are derived from positions,
+ * so that they are the same on all nodes of a cluster. */
+void gateway_publish_at(struct gateway *g, int64_t position, const struct emitted_event *list);
+/* Handles a message of another node about a session, in the order of the log. Thread-safe. */
+void gateway_on_session_move(struct gateway *g, const struct session_move *m);
+/* Handle messages from other nodes: gateway_on_directory_message (sessions and presences),
+ * gateway_on_replica_message (journal replication). gateway_on_nats_connected: NATS is connected
+ * again. gateway_on_live_nodes: identities of the living nodes, this one included; called about
+ * once a second. Thread-safe. */
+void gateway_on_directory_message(struct gateway *g, struct str message);
+void gateway_on_replica_message(struct gateway *g, struct str message);
+void gateway_on_nats_connected(struct gateway *g);
+void gateway_on_live_nodes(struct gateway *g, const uint32_t *identities, size_t count);
+/* Call it about once a second: every 60 calls the first node of the cluster deletes rows of dead
  * nodes. */
-void gateway_tidy_homes(struct gateway *g);
-/* A credential of the account was revoked: closes (4004) the sessions begun or last resumed with
- * it. token NULL: all of the account. forgets: see auth_forgets; sessions whose credential was
- * looked up later are not affected. From any thread. */
-void gateway_forget(struct gateway *g, snowflake account, const unsigned char *token,
-                    uint64_t forgets);
-/* These addresses are banned: closes their sessions with 4004, in batches. auth_bans refuses new
- * connections. From any thread. */
+void gateway_prune_sessions(struct gateway *g);
+/* Closes (4004) the sessions started or last resumed with a revoked credential. token NULL: all
+ * sessions of the account. forgets: see auth_revocation_count; sessions whose credential was read
+ * later are not affected. Thread-safe. */
+void gateway_revoke_credential(struct gateway *g, snowflake account, const unsigned char *token,
+                               uint64_t forgets);
+/* Closes the sessions of banned addresses with 4004, in batches. auth_address_bans refuses new
+ * connections. Thread-safe. */
 struct network;
-void gateway_forget_addresses(struct gateway *g, const struct network *n);
+void gateway_revoke_addresses(struct gateway *g, const struct network *n);
 
-/* Finds a user's session by the id in READY, also while it is disconnected; *ret: its number for
- * to_session. From any thread. Events to a session that has ended meanwhile are dropped. */
+/* Finds a user's session by the id in READY, also while it is disconnected; *ret: the session
+ * number for audience_of_session. Events to a session that has ended meanwhile are dropped.
+ * Thread-safe. */
 bool gateway_find_session(struct gateway *g, snowflake user_id, struct str session_id,
                           uint64_t *ret);
 
-/* The status of an account: "online", "idle" or "dnd". NULL: offline or invisible. kinds: receives
- * the status per kind of client; or NULL. From any thread. */
-const char *gateway_status(struct gateway *g, snowflake user_id, struct json *kinds);
+/* Returns the status of an account: "online", "idle" or "dnd"; NULL: offline or invisible.
+ * kinds: receives the status per kind of client; or NULL. Thread-safe. */
+const char *gateway_account_status(struct gateway *g, snowflake user_id, struct json_writer *kinds);
 
-/* The number of visible online members of a guild, on all known nodes; 0 if g is NULL. From any
- * thread. */
-int64_t gateway_online(struct gateway *g, snowflake guild_id);
+/* Returns the number of visible online members of a guild, on all known nodes; 0 if g is NULL.
+ * Thread-safe. */
+int64_t gateway_online_member_count(struct gateway *g, snowflake guild_id);
 
-/* Writes the presences of those accounts (ids) that are online, as a JSON list; in a guild, or 0.
- * referring: with "user_id" instead of "user". From any thread. */
-void gateway_presences(struct gateway *g, snowflake guild_id, const struct list *ids,
-                       bool referring, struct json *j);
-/* Writes the presence of one account, also if it is offline. */
-void gateway_presence(struct gateway *g, snowflake user_id, struct json *j);
-/* Reduces ids to the first `max` that are online, in place. */
-void gateway_keep_seen(struct gateway *g, struct list *ids, size_t max);
+/* Writes the presences of those accounts (ids) that are online, as a JSON list. referring: with
+ * "user_id" instead of "user". Thread-safe. */
+void gateway_write_presences_json(struct gateway *g, snowflake guild_id, const struct list *ids,
+                                  bool referring, struct json_writer *j);
+/* Writes the presence of one account, also if the account is offline. */
+void gateway_write_presence_json(struct gateway *g, snowflake user_id, struct json_writer *j);
+/* Reduces ids to the first `max` accounts that are online, in place. */
+void gateway_retain_visible_accounts(struct gateway *g, struct list *ids, size_t max);
 
-/* How many sessions this bot may still begin today. */
-unsigned gateway_starts_left(struct gateway *g, snowflake bot_id);
+/* Returns how many sessions this bot may still start today. */
+unsigned gateway_session_starts_left(struct gateway *g, snowflake bot_id);
 
 enum { GATEWAY_STARTS_A_DAY = 1000, GATEWAY_CONCURRENCY = 16 };
 
-/* Appends a line of JSON for each session. Not from a loop. */
-void gateway_census(struct gateway *g, struct buf *out);
+/* Appends a line of JSON for each session. Do not call it on a loop. */
+void gateway_write_session_list(struct gateway *g, struct buf *out);
 
 /* Operator actions on a session, to test its client. */
-enum gateway_push {
-    GATEWAY_PUSH_RECONNECT,  /* op 7: the client should reconnect */
-    GATEWAY_PUSH_INVALIDATE, /* op 9: the session ends */
-    GATEWAY_PUSH_RESUMABLE,  /* op 9, but the session may be resumed */
-    GATEWAY_PUSH_CLOSE,      /* closes its socket with a code */
+enum gateway_session_action {
+    GATEWAY_ACTION_RECONNECT,  /* op 7: the client should reconnect */
+    GATEWAY_ACTION_INVALIDATE, /* op 9: the session ends */
+    GATEWAY_ACTION_RESUMABLE,  /* op 9, but the session may be resumed */
+    GATEWAY_ACTION_CLOSE,      /* closes the socket with a code */
 };
-/* By the id in READY; from any thread. False: there is no such session. The action follows
- * asynchronously. */
-bool gateway_push(struct gateway *g, struct str session_id, enum gateway_push what, int code);
-/* The same for all sessions of an account; returns their number. */
-size_t gateway_push_account(struct gateway *g, snowflake user_id, enum gateway_push what, int code);
+/* Performs an action on the session with this id (from READY), asynchronously. Returns false if
+ * there is no such session. Thread-safe. */
+bool gateway_act_on_session(struct gateway *g, struct str session_id,
+                            enum gateway_session_action what, int code);
+/* Performs an action on all sessions of an account. Returns their number. */
+size_t gateway_act_on_account(struct gateway *g, snowflake user_id,
+                              enum gateway_session_action what, int code);
 
-/* Delays all events, in their order; 0: no delay, and delayed events are sent. From any thread. */
+/* Delays all events without changing their order; 0: no delay, and delayed events are sent.
+ * Thread-safe. */
 void gateway_set_delay(struct gateway *g, int64_t ms);
 
 struct gateway_stats {
-    uint64_t sessions, connected, identified, resumed, recovered, kept, kept_by, published,
-        delivered, cut, closed;
+    uint64_t sessions, connected, identified, resumed, recovered, replica_sessions, replica_node,
+        published, delivered, disconnected_slow, closed;
 };
 void gateway_stats(const struct gateway *g, struct gateway_stats *ret);
 

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "gateway_source/gateway_source.h"
 
-enum { DAY_MS = 24 * 60 * 60 * 1000, GUILDS_A_SHARD = 1000 };
+enum { DAY_MS = 24 * 60 * 60 * 1000, GUILDS_PER_SHARD = 1000 };
 
 struct gateway_address {
     struct str url;
@@ -62,7 +62,7 @@ static const struct type bot_address_reply = { .kind = KIND_OBJECT, .schema = &b
 /* GET /gateway */
 static enum err get_gateway(struct call *call)
 {
-    return call_reply(call, &(struct gateway_address){ api_url(call, "ws") });
+    return call_reply(call, &(struct gateway_address){ api_base_url(call, "ws") });
 }
 
 static const char COUNT_GUILDS[] = "select count(*) from members m join guilds g on "
@@ -74,11 +74,11 @@ static enum err get_bot_gateway(struct call *call)
     struct gateway *gateway = api_options(call->api)->gateway;
     struct session_start_limit limit = {
         .total = GATEWAY_STARTS_A_DAY,
-        .remaining = gateway_starts_left(gateway, call->caller->id),
+        .remaining = gateway_session_starts_left(gateway, call->caller->id),
         .reset_after = DAY_MS - clock_ms() % DAY_MS,
         .max_concurrency = GATEWAY_CONCURRENCY,
     };
-    struct bot_address out = { .url = api_url(call, "ws"),
+    struct bot_address out = { .url = api_base_url(call, "ws"),
                                .shards = 1,
                                .session_start_limit = &limit };
     struct rows row;
@@ -91,11 +91,12 @@ static enum err get_bot_gateway(struct call *call)
     e = gateway_source.starts(call->tx, call->caller->id, clock_ms() / DAY_MS, &used);
     if (e)
         return e;
-    /* The store may lack starts that are not written yet; this process lacks older ones. */
+    /* The store may lack starts that are not written yet; this process may lack starts before a
+     * restart. */
     if (GATEWAY_STARTS_A_DAY - used < limit.remaining)
         limit.remaining = used < GATEWAY_STARTS_A_DAY ? GATEWAY_STARTS_A_DAY - used : 0;
-    if (guilds > GUILDS_A_SHARD)
-        out.shards = (guilds + GUILDS_A_SHARD - 1) / GUILDS_A_SHARD;
+    if (guilds > GUILDS_PER_SHARD)
+        out.shards = (guilds + GUILDS_PER_SHARD - 1) / GUILDS_PER_SHARD;
     return call_reply(call, &out);
 }
 
@@ -126,5 +127,5 @@ const struct domain gateway_addresses_domain = {
     .name = "Gateway",
     .doc = "Where events come from.",
     .routes = routes,
-    .hooks = &(const struct hooks){ .member_joined = gateway_show_newcomer },
+    .hooks = &(const struct hooks){ .member_joined = emit_guild_create_to_new_member },
 };

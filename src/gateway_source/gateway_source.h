@@ -13,45 +13,47 @@ extern const struct gateway_source gateway_source;
 extern const struct domain gateway_addresses_domain; /* /gateway, /gateway/bot */
 
 /* Writes the fields of READY about an account. */
-enum err gateway_ready(struct tx *tx, const struct gateway_viewer *v, struct json *out);
+enum err write_ready_account_json(struct tx *tx, const struct gateway_viewer *v,
+                                  struct json_writer *out);
 /* Implements gateway_source.guild. */
-enum err gateway_guild(struct tx *tx, const struct member *m, const struct gateway_viewer *v,
-                       struct json *out);
+enum err write_gateway_guild_json(struct tx *tx, const struct member *m,
+                                  const struct gateway_viewer *v, struct json_writer *out);
 
-/* Implement gateway_source.threads and .thread_people: the open threads that a user can view (in
- * the channels that sync names, or in all), and the members of a thread. */
-enum err gateway_threads(struct tx *tx, snowflake user_id, struct thread_list_sync *sync);
-enum err gateway_thread_people(struct tx *tx, struct gateway *g, snowflake guild_id,
-                               snowflake thread_id, snowflake viewer, struct list *ret);
+/* Implement gateway_source.threads and .thread_people: read the open threads that a user can
+ * view (in the channels that sync names, or in all), and the members of a thread. */
+enum err read_visible_threads(struct tx *tx, snowflake user_id, struct thread_list_sync *sync);
+enum err read_visible_thread_members(struct tx *tx, struct gateway *g, snowflake guild_id,
+                                     snowflake thread_id, snowflake viewer, struct list *ret);
 
-/* --- a whole guild ---------------------------------------------------------------------- */
-
-/* How a guild is read for a member. The result is valid until the next read. */
-struct guild_look {
+/* Options for reading a guild for a member. The result is valid until the next read. */
+struct guild_read_options {
     snowflake guild_id;
-    const struct member *member; /* with its roles */
+    const struct member *member; /* with the member's roles */
     const struct user *user;
-    int64_t listed_up_to; /* in larger guilds: only the viewer and voice users */
-    bool writes_people;   /* all listed members are encoded, … */
-    bool refers;          /* … each separately */
+    int64_t listed_up_to; /* larger guilds list only the viewer and voice users */
+    bool encodes_members; /* all listed members are encoded as JSON */
+    bool
+        refers_to_users; /* each member is encoded separately, with a user id instead of the user */
 };
-enum { GUILD_LISTED = 250 }; /* users get all members up to this size */
-enum err guild_look(struct tx *tx, const struct guild_look *look, struct gateway_guild *ret);
-/* The same for a viewer without a known session. ERR_MISSING_ACCESS: not a member. */
-enum err guild_for_gateway(struct tx *tx, snowflake guild_id, snowflake viewer,
-                           struct gateway_guild *ret);
-/* Sends GUILD_CREATE to a new member. A guild that takes long to read is announced only by its id
- * (fanout/delivery.h). */
-enum err gateway_show_newcomer(struct call *call, const struct member *m);
+enum { GUILD_LISTED_MEMBERS = 250 }; /* users get all members of guilds up to this size */
+enum err read_guild_for_member(struct tx *tx, const struct guild_read_options *read_step,
+                               struct gateway_guild *ret);
+/* Reads a guild for a viewer without a known session. ERR_MISSING_ACCESS: not a member. */
+enum err read_guild_for_user(struct tx *tx, snowflake guild_id, snowflake viewer,
+                             struct gateway_guild *ret);
+/* Emits GUILD_CREATE to a new member. A guild that takes long to read is announced only by its
+ * id (fanout/delivery.h). */
+enum err emit_guild_create_to_new_member(struct call *call, const struct member *m);
 
 /* The parts of a guild. Read-only, valid until the next read. */
 struct guild_parts {
     struct guild guild;            /* with its roles */
-    struct list channels, threads; /* struct channel; threads that are not archived */
-    struct list sounds;            /* guild_whole only, as are emoji and stickers in `guild` */
-    const struct written_guild *written; /* guild_whole: encoded parts, if cached; or NULL */
+    struct list channels, threads; /* items: struct channel; threads that are not archived */
+    struct list sounds; /* only set by read_whole_guild, as are emoji and stickers in `guild` */
+    const struct encoded_guild
+        *encoded; /* encoded parts, set by read_whole_guild if cached; or NULL */
 };
-enum err guild_parts(struct tx *tx, snowflake guild_id, struct guild_parts *ret);
-enum err guild_whole(struct tx *tx, snowflake guild_id, struct guild_parts *ret);
+enum err read_guild_parts(struct tx *tx, snowflake guild_id, struct guild_parts *ret);
+enum err read_whole_guild(struct tx *tx, snowflake guild_id, struct guild_parts *ret);
 
 #endif

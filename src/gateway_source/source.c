@@ -13,14 +13,14 @@
 #include "platform/sounds/sounds.h"
 #include "voice/states.h"
 
-/* Limited privileged intents, for bots without an application. */
-enum { LIMITED_INTENTS = 1 << 13 | 1 << 15 | 1 << 19 };
+/* Application flags of limited privileged intents, for bots without an application. */
+enum { LIMITED_INTENT_FLAGS = 1 << 13 | 1 << 15 | 1 << 19 };
 
 static const char BOT_APPLICATION[] =
     "select id, flags from applications where bot_id = $1 and removed = 0";
 
-static enum err source_application(struct tx *tx, snowflake bot_id, snowflake *ret_id,
-                                   int64_t *ret_flags)
+static enum err read_bot_application(struct tx *tx, snowflake bot_id, snowflake *ret_id,
+                                     int64_t *ret_flags)
 {
     struct rows row;
     bool found;
@@ -29,61 +29,62 @@ static enum err source_application(struct tx *tx, snowflake bot_id, snowflake *r
     if (e)
         return e;
     *ret_id = found ? row_id(&row, 0) : bot_id;
-    *ret_flags = found ? row_int(&row, 1) : LIMITED_INTENTS;
+    *ret_flags = found ? row_int(&row, 1) : LIMITED_INTENT_FLAGS;
     return OK;
 }
 
-static const char STARTS[] = "select starts from session_starts where bot_id = $1 and day = $2";
+static const char SELECT_SESSION_STARTS[] =
+    "select starts from session_starts where bot_id = $1 and day = $2";
 
-static enum err source_starts(struct tx *tx, snowflake bot_id, int64_t day, int64_t *ret)
+static enum err read_session_starts(struct tx *tx, snowflake bot_id, int64_t day, int64_t *ret)
 {
     struct rows row;
     bool found;
-    enum err e = tx_one(tx, STARTS, BIND(v_id(bot_id), v_int(day)), &row, &found);
+    enum err e = tx_one(tx, SELECT_SESSION_STARTS, BIND(v_id(bot_id), v_int(day)), &row, &found);
 
     if (!e)
         *ret = found ? row_int(&row, 0) : 0;
     return e;
 }
 
-/* Increments in SQL, because another node may have counted meanwhile. The later day wins, because
- * clocks differ. */
-static const char ADD_START[] =
+/* Increments in SQL, because another node may have counted meanwhile. The later day wins,
+ * because clocks differ. */
+static const char INSERT_SESSION_START[] =
     "insert into session_starts (bot_id, day, starts) values ($1, $2, 1) "
     "on conflict (bot_id) do update set "
     "starts = case when session_starts.day < excluded.day then 1 else session_starts.starts + 1 "
     "end, day = case when session_starts.day < excluded.day then excluded.day "
     "else session_starts.day end";
 
-static enum err add_start(struct tx *tx, snowflake bot_id, int64_t day)
+static enum err insert_session_start(struct tx *tx, snowflake bot_id, int64_t day)
 {
-    return tx_exec(tx, ADD_START, BIND(v_id(bot_id), v_int(day)), NULL);
+    return tx_exec(tx, INSERT_SESSION_START, BIND(v_id(bot_id), v_int(day)), NULL);
 }
 
-static enum err read_ids(struct tx *tx, struct sql sql, snowflake user_id, struct list *ret)
+static enum err read_ids_of_user(struct tx *tx, struct sql sql, snowflake user_id, struct list *ret)
 {
-    return tx_ids(tx, sql, BIND(v_id(user_id)), ret);
+    return tx_read_ids(tx, sql, BIND(v_id(user_id)), ret);
 }
 
-static const char GUILDS_OF[] =
+static const char SELECT_GUILD_IDS[] =
     "select m.guild_id from members m join guilds g on g.id = m.guild_id "
     "and g.removed = 0 where m.user_id = $1 order by m.guild_id";
 
-static enum err source_guilds(struct tx *tx, snowflake user_id, struct list *ret)
+static enum err read_guild_ids(struct tx *tx, snowflake user_id, struct list *ret)
 {
-    return read_ids(tx, SQL(GUILDS_OF), user_id, ret);
+    return read_ids_of_user(tx, SQL(SELECT_GUILD_IDS), user_id, ret);
 }
 
-static const char CALLS_OF[] =
+static const char SELECT_CALL_IDS[] =
     "select c.channel_id from calls c join recipients r on r.channel_id = c.channel_id "
     "where r.user_id = $1 and r.closed = 0";
 
-static enum err source_calls(struct tx *tx, snowflake user_id, struct list *ret)
+static enum err read_running_calls(struct tx *tx, snowflake user_id, struct list *ret)
 {
-    return read_ids(tx, SQL(CALLS_OF), user_id, ret);
+    return read_ids_of_user(tx, SQL(SELECT_CALL_IDS), user_id, ret);
 }
 
-static enum err source_user(struct tx *tx, snowflake id, const struct user **ret)
+static enum err read_user(struct tx *tx, snowflake id, const struct user **ret)
 {
     struct user *u = arena_alloc(tx_arena(tx), sizeof *u);
 
@@ -91,70 +92,72 @@ static enum err source_user(struct tx *tx, snowflake id, const struct user **ret
     return user_find(tx, id, u);
 }
 
-static struct list copy_list(struct arena *arena, const struct list *list, size_t size)
+static struct list copy_list_to_arena(struct arena *arena, const struct list *list, size_t size)
 {
     struct list own = { .count = list->count };
 
     if (list->count)
-        own.items = memcpy(arena_raw(arena, list->count * size), list->items, list->count * size);
+        own.items =
+            memcpy(arena_alloc_raw(arena, list->count * size), list->items, list->count * size);
     return own;
 }
 
-static void view_copy_guild(struct arena *arena, const struct guild *g, struct guild *ret)
+static void copy_guild_permissions(struct arena *arena, const struct guild *g, struct guild *ret)
 {
     const struct role *roles = g->roles.items;
 
     *ret = (struct guild){ .id = g->id, .owner_id = g->owner_id, .member_count = g->member_count };
     list_reserve(arena, &ret->roles, sizeof *roles, g->roles.count);
     for (size_t i = 0; i < g->roles.count; i++)
-        *(struct role *)list_add(arena, &ret->roles, sizeof *roles) =
+        *(struct role *)list_append(arena, &ret->roles, sizeof *roles) =
             (struct role){ .id = roles[i].id, .permissions = roles[i].permissions };
 }
 
-static void view_copy_channels(struct arena *arena, const struct list *channels, struct list *ret)
+static void copy_channel_overwrites(struct arena *arena, const struct list *channels,
+                                    struct list *ret)
 {
     const struct channel *from = channels->items;
 
     list_reserve(arena, ret, sizeof *from, channels->count);
     for (size_t i = 0; i < channels->count; i++) {
-        struct channel *c = list_add(arena, ret, sizeof *c);
+        struct channel *c = list_append(arena, ret, sizeof *c);
         struct opt_list *overwrites = &c->permission_overwrites;
 
         c->id = from[i].id;
         c->type = from[i].type;
         overwrites->given = GIVEN;
-        overwrites->value =
-            copy_list(arena, &from[i].permission_overwrites.value, sizeof(struct overwrite));
+        overwrites->value = copy_list_to_arena(arena, &from[i].permission_overwrites.value,
+                                               sizeof(struct overwrite));
     }
 }
 
 /* Copies the permission data, because another thread uses it after the read. */
-static enum err source_view(struct tx *tx, snowflake guild_id, struct guild *ret,
-                            struct list *ret_channels)
+static enum err read_guild_permission_data(struct tx *tx, snowflake guild_id, struct guild *ret,
+                                           struct list *ret_channels)
 {
     struct guild_parts parts;
-    enum err e = guild_parts(tx, guild_id, &parts);
+    enum err e = read_guild_parts(tx, guild_id, &parts);
 
     if (e)
         return e;
-    view_copy_guild(tx_arena(tx), &parts.guild, ret);
-    view_copy_channels(tx_arena(tx), &parts.channels, ret_channels);
+    copy_guild_permissions(tx_arena(tx), &parts.guild, ret);
+    copy_channel_overwrites(tx_arena(tx), &parts.channels, ret_channels);
     return OK;
 }
 
-static enum err source_roles(struct tx *tx, snowflake guild_id, struct list *ret)
+static enum err read_guild_roles(struct tx *tx, snowflake guild_id, struct list *ret)
 {
     struct guild g;
     enum err e = guild_find(tx, guild_id, &g);
 
     if (!e)
-        e = guild_load_roles(tx, &g);
+        e = guild_read_roles(tx, &g);
     if (!e)
         *ret = g.roles;
     return e;
 }
 
-static enum err source_channel(struct tx *tx, snowflake id, struct json *out)
+static enum err read_channel_json(struct tx *tx, snowflake id, struct json_writer *out)
 {
     struct channel c;
     enum err e = channel_find(tx, id, &c);
@@ -164,7 +167,7 @@ static enum err source_channel(struct tx *tx, snowflake id, struct json *out)
     return e;
 }
 
-static enum err member_count(struct tx *tx, snowflake guild_id, int64_t *ret)
+static enum err read_member_count(struct tx *tx, snowflake guild_id, int64_t *ret)
 {
     struct guild g;
     enum err e = guild_find(tx, guild_id, &g);
@@ -174,9 +177,9 @@ static enum err member_count(struct tx *tx, snowflake guild_id, int64_t *ret)
     return e;
 }
 
-/* Members among the given accounts, with their users. */
-static enum err these_members(struct tx *tx, snowflake guild_id, const struct list *user_ids,
-                              struct list *ret)
+/* Reads the members among the given accounts, with their users. */
+static enum err read_members_by_ids(struct tx *tx, snowflake guild_id, const struct list *user_ids,
+                                    struct list *ret)
 {
     const snowflake *ids = user_ids->items;
 
@@ -188,57 +191,58 @@ static enum err these_members(struct tx *tx, snowflake guild_id, const struct li
         if (e == ERR_UNKNOWN_MEMBER)
             continue;
         if (!e)
-            e = member_load_user(tx, &m);
+            e = member_read_user(tx, &m);
         if (e)
             return e;
-        *(struct member *)list_add(tx_arena(tx), ret, sizeof m) = m;
+        *(struct member *)list_append(tx_arena(tx), ret, sizeof m) = m;
     }
     return OK;
 }
 
-static enum err source_members(struct tx *tx, const struct gateway_search *s, struct list *ret)
+static enum err search_members(struct tx *tx, const struct gateway_search *s, struct list *ret)
 {
     if (s->user_ids.count)
-        return these_members(tx, s->guild_id, &s->user_ids, ret);
+        return read_members_by_ids(tx, s->guild_id, &s->user_ids, ret);
     if (s->prefix.n)
-        return members_named(tx, s->guild_id, s->prefix, s->limit, ret);
+        return members_find_by_name(tx, s->guild_id, s->prefix, s->limit, ret);
     if (s->newest)
-        return members_newest(tx, s->guild_id, s->limit, ret);
-    return members_after(tx, s->guild_id, s->after, s->limit, ret);
+        return members_list_newest(tx, s->guild_id, s->limit, ret);
+    return members_list_after(tx, s->guild_id, s->after, s->limit, ret);
 }
 
-static enum err source_rooms(struct tx *tx, snowflake guild_id, snowflake user_id, struct list *ret)
+static enum err read_visible_voice_channels(struct tx *tx, snowflake guild_id, snowflake user_id,
+                                            struct list *ret)
 {
     struct guild_parts parts;
     struct member member;
     enum err e = member_find(tx, guild_id, user_id, &member);
 
     if (!e)
-        e = guild_parts(tx, guild_id, &parts);
+        e = read_guild_parts(tx, guild_id, &parts);
     if (e)
         return e;
-    struct rights_of who = guild_rights_of(&parts.guild, &member);
-    return voice_rooms(tx, &who, &parts.channels, ret);
+    struct permission_input who = permission_input_of_member(&parts.guild, &member);
+    return read_visible_voice_rooms(tx, &who, &parts.channels, ret);
 }
 
 const struct gateway_source gateway_source = {
-    .application = source_application,
-    .starts = source_starts,
-    .add_start = add_start,
-    .guilds = source_guilds,
-    .calls = source_calls,
-    .user = source_user,
-    .friends = friends_of,
-    .ready = gateway_ready,
-    .guild = gateway_guild,
-    .view = source_view,
-    .channel = source_channel,
-    .roles = source_roles,
+    .application = read_bot_application,
+    .starts = read_session_starts,
+    .add_start = insert_session_start,
+    .guilds = read_guild_ids,
+    .calls = read_running_calls,
+    .user = read_user,
+    .friends = friend_ids_read,
+    .ready = write_ready_account_json,
+    .guild = write_gateway_guild_json,
+    .guild_permission_data = read_guild_permission_data,
+    .channel = read_channel_json,
+    .roles = read_guild_roles,
     .member = member_find,
-    .member_count = member_count,
-    .members = source_members,
-    .threads = gateway_threads,
-    .thread_people = gateway_thread_people,
-    .rooms = source_rooms,
-    .sounds = guild_sounds,
+    .member_count = read_member_count,
+    .members = search_members,
+    .threads = read_visible_threads,
+    .thread_members = read_visible_thread_members,
+    .voice_channels = read_visible_voice_channels,
+    .sounds = guild_sounds_read,
 };

@@ -5,12 +5,12 @@
 
 static struct gif_config config = { .cap = 2 };
 
-const struct gif_config *gif_config(void)
+const struct gif_config *gif_get_config(void)
 {
     return &config;
 }
 
-int64_t gif_rating(struct str name)
+int64_t parse_gif_rating(struct str name)
 {
     static const char *const ratings[] = { "g", "pg", "pg13", "r" };
 
@@ -20,7 +20,7 @@ int64_t gif_rating(struct str name)
     return -1;
 }
 
-static enum gif_source source_of(const char *word)
+static enum gif_source parse_gif_source(const char *word)
 {
     static const char *const sources[] = { "local", "upstream", "merged", "off" };
 
@@ -30,16 +30,16 @@ static enum gif_source source_of(const char *word)
     return GIFS_LOCAL;
 }
 
-static bool is_http(struct str url)
+static bool is_http_url(struct str url)
 {
     return str_starts(url, STR("http://")) || str_starts(url, STR("https://"));
 }
 
-bool gifs_set(const struct gifs_options *o, const char **ret_problem)
+bool gifs_set_options(const struct gifs_options *o, const char **ret_problem)
 {
     struct gif_config c = {
-        .source = source_of(o->source),
-        .cap = gif_rating(str_of(o->rating)),
+        .source = parse_gif_source(o->source),
+        .cap = parse_gif_rating(str_of(o->rating)),
         .categories = str_of(o->categories),
         .blocked_words = str_of(o->blocked_words),
         .provider = str_of(o->provider),
@@ -48,12 +48,12 @@ bool gifs_set(const struct gifs_options *o, const char **ret_problem)
     };
     bool asks = c.source == GIFS_UPSTREAM || c.source == GIFS_MERGED;
 
-    if (asks && !is_http(c.provider)) {
+    if (asks && !is_http_url(c.provider)) {
         *ret_problem = "gif-provider must begin with http:// or https://";
         return false;
     }
     if (asks && !c.media_hosts.n) {
-        *ret_problem = "gif-media-hosts must name the hosts of the provider's pictures";
+        *ret_problem = "gif-media-hosts must list the hosts of the provider's files";
         return false;
     }
     while (c.provider.n && c.provider.p[c.provider.n - 1] == '/')
@@ -61,6 +61,6 @@ bool gifs_set(const struct gifs_options *o, const char **ret_problem)
     if (c.cap < 0)
         c.cap = 2;
     config = c;
-    gif_choices_begin();
+    reset_choice_count_schedule();
     return true;
 }

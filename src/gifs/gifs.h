@@ -2,8 +2,8 @@
  *
  * Owns the catalogue: rows, a full-text index of the store's engine, files as blobs; and the
  * statistics from which trends and suggestions are computed. No route shows which account selected
- * what. `guildhall gifs import` fills the catalogue. Start with routes.c, then search.c; upstream.c
- * asks the provider. */
+ * what. `guildhall gifs import` fills the catalogue. Start with routes.c, then search.c;
+ * provider_queries.c asks the provider. */
 #ifndef GIFS_GIFS_H
 #define GIFS_GIFS_H
 
@@ -17,23 +17,24 @@ extern const struct domain gif_files_domain; /* /gifs at the root: files and pag
 struct gifs_options {
     const char *source;        /* "local", "upstream", "merged" or "off" */
     const char *rating;        /* "g", "pg", "pg13" or "r": the highest that is served */
-    const char *categories;    /* "happy,sad": shown if too few are trending */
-    const char *blocked_words; /* terms with one of these are never suggested */
+    const char *categories;    /* such as "happy,sad": listed if too few categories are trending */
+    const char *blocked_words; /* search terms with one of these words are never suggested */
     const char *provider;      /* base URL of the provider */
     const char *provider_key;  /* sent to the provider, never to clients */
     const char *media_hosts;   /* permitted hosts of the provider's files, "*.example.org,…" */
 };
 
-/* Call before the server starts. False: *ret_problem has a sentence. The texts are not copied. */
-bool gifs_set(const struct gifs_options *options, const char **ret_problem);
+/* Sets the options; call before the server starts. Returns false with a sentence in *ret_problem.
+ * The texts are not copied. */
+bool gifs_set_options(const struct gifs_options *options, const char **ret_problem);
 /* Clears the cache of provider answers; call after the loops have ended. */
-void gifs_forget(void);
+void gifs_clear_provider_cache(void);
 
 /* --- import --------------------------------------------------------------------------- */
 
 struct gifs_import {
     struct str text;    /* JSON array, JSON lines, or CSV with a header */
-    const char *folder; /* relative file names start here */
+    const char *folder; /* folder of relative file names */
     /* Downloads a URL: true with the bytes in ret, or false with a sentence in *ret_problem. NULL:
      * rows with URLs are refused. */
     bool (*fetch)(void *arg, const char *url, struct buf *ret, const char **ret_problem);

@@ -10,7 +10,7 @@
 
 enum { MAX_FILE = 20 * 1024 * 1024 };
 
-struct gif_import_run {
+struct gif_import_state {
     struct store *store;
     const struct gifs_import *in;
     struct gifs_report *report;
@@ -20,10 +20,10 @@ struct gif_import_run {
     size_t row;
 };
 
-static bool import_refuse(struct gif_import_run *im, const char *fmt, ...)
+static bool refuse_import_row(struct gif_import_state *im, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-static bool import_refuse(struct gif_import_run *im, const char *fmt, ...)
+static bool refuse_import_row(struct gif_import_state *im, const char *fmt, ...)
 {
     char text[512];
     va_list args;
@@ -38,7 +38,7 @@ static bool import_refuse(struct gif_import_run *im, const char *fmt, ...)
 
 /* --- files ---------------------------------------------------------------------------- */
 
-static bool is_inside(struct str path)
+static bool is_path_inside_folder(struct str path)
 {
     if (path.n == 0 || path.p[0] == '/')
         return false;
@@ -48,15 +48,16 @@ static bool is_inside(struct str path)
     return true;
 }
 
-static bool read_file(struct gif_import_run *im, struct str path, struct buf *out)
+static bool read_import_file(struct gif_import_state *im, struct str path, struct buf *out)
 {
     char name[PATH_MAX], piece[16384];
     ssize_t n = 0;
 
-    if (!is_inside(path) || memchr(path.p, '\0', path.n))
-        return import_refuse(im, "'%.*s' is not a path inside the import's folder", STR_FMT(path));
-    if (snprintf(name, sizeof name, "%s/%.*s", im->in->folder, STR_FMT(path)) >= PATH_MAX)
-        return import_refuse(im, "the path is too long");
+    if (!is_path_inside_folder(path) || memchr(path.p, '\0', path.n))
+        return refuse_import_row(im, "'%.*s' is not a path inside the import's folder",
+                                 STR_ARGS(path));
+    if (snprintf(name, sizeof name, "%s/%.*s", im->in->folder, STR_ARGS(path)) >= PATH_MAX)
+        return refuse_import_row(im, "the path of the file is too long");
     int fd = open(name, O_RDONLY | O_CLOEXEC);
     while (fd >= 0 && !buf_full(out) && (n = read(fd, piece, sizeof piece)) > 0)
         buf_add(out, piece, (size_t)n);
@@ -64,54 +65,58 @@ static bool read_file(struct gif_import_run *im, struct str path, struct buf *ou
     if (fd >= 0)
         close(fd);
     if (fd < 0 || n < 0)
-        return import_refuse(im, "cannot read '%s': %s", name, strerror(code));
+        return refuse_import_row(im, "cannot read '%s': %s", name, strerror(code));
     return true;
 }
 
-static bool get_file(struct gif_import_run *im, struct str where, struct buf *out)
+static bool read_or_download_file(struct gif_import_state *im, struct str where, struct buf *out)
 {
-    const char *problem = "files can only be fetched by the import command";
+    const char *problem = "URLs can be downloaded only by the command guildhall gifs import";
 
     if (!str_starts(where, STR("https://")) && !str_starts(where, STR("http://")))
-        return read_file(im, where, out);
+        return read_import_file(im, where, out);
     if (!im->in->fetch ||
-        !im->in->fetch(im->in->fetch_arg, str_dupz(im->arena, where), out, &problem))
-        return import_refuse(im, "cannot get '%.*s': %s", STR_FMT(where), problem);
+        !im->in->fetch(im->in->fetch_arg, str_dup_cstring(im->arena, where), out, &problem))
+        return refuse_import_row(im, "cannot download '%.*s': %s", STR_ARGS(where), problem);
     return true;
 }
 
-/* If the file does not state its size, uses that of the row. */
-static bool look_at_file(struct gif_import_run *im, const struct gif_draft *d, struct str where,
-                         struct gif_file *f)
+/* Checks the type and size of a file. If the file does not state its size, that of the row is
+ * used. */
+static bool check_import_file(struct gif_import_state *im, const struct gif_draft *d,
+                              struct str where, struct gif_file *f)
 {
-    if (!gif_probe(f->bytes, f->format, &f->size))
-        return import_refuse(im, "'%.*s' is not a %.*s file", STR_FMT(where),
-                             STR_FMT(gif_formats[f->format].extension));
+    if (!probe_gif_file(f->bytes, f->format, &f->size))
+        return refuse_import_row(im, "'%.*s' is not a %.*s file", STR_ARGS(where),
+                                 STR_ARGS(gif_formats[f->format].extension));
     if (!f->size.width || !f->size.height)
         f->size = (struct gif_size){ (uint32_t)d->width.value, (uint32_t)d->height.value };
     if (!f->size.width || !f->size.height || f->size.width > UINT16_MAX ||
         f->size.height > UINT16_MAX)
-        return import_refuse(im, "'%.*s' does not say how large it is", STR_FMT(where));
+        return refuse_import_row(im,
+                                 "'%.*s' does not state its width and height, and the row has none",
+                                 STR_ARGS(where));
     return true;
 }
 
-static bool get_files(struct gif_import_run *im, const struct gif_draft *d, struct list *ret)
+static bool read_files_of_row(struct gif_import_state *im, const struct gif_draft *d,
+                              struct list *ret)
 {
-    const struct pair *media = d->media.items;
+    const struct string_pair *media = d->media.items;
 
     *ret = (struct list){ 0 };
     for (size_t i = 0; i < d->media.count; i++) {
-        struct gif_file *f = list_add(im->arena, ret, sizeof *f);
+        struct gif_file *f = list_append(im->arena, ret, sizeof *f);
         struct buf *bytes = &im->files[i];
 
         buf_reset(bytes);
-        gif_format_find(media[i].key, &f->format);
-        if (!get_file(im, media[i].value, bytes))
+        find_gif_format(media[i].key, &f->format);
+        if (!read_or_download_file(im, media[i].value, bytes))
             return false;
         if (buf_full(bytes))
-            return import_refuse(im, "'%.*s' is larger than 20 MiB", STR_FMT(media[i].value));
+            return refuse_import_row(im, "'%.*s' is larger than 20 MiB", STR_ARGS(media[i].value));
         f->bytes = buf_str(bytes);
-        if (!look_at_file(im, d, media[i].value, f))
+        if (!check_import_file(im, d, media[i].value, f))
             return false;
     }
     return true;
@@ -119,68 +124,70 @@ static bool get_files(struct gif_import_run *im, const struct gif_draft *d, stru
 
 /* --- rows ----------------------------------------------------------------------------- */
 
-static void refuse_form(struct gif_import_run *im, const struct form *form)
+static void refuse_row_with_form_errors(struct gif_import_state *im, const struct form *form)
 {
     struct buf text;
-    struct json j = json_to(&text);
+    struct json_writer j = json_writer_to(&text);
 
     buf_init(&text, 1024 * 1024); /* a form has a limited number of problems */
-    if (form_failed(form))
-        form_write(form, &j);
+    if (form_has_errors(form))
+        write_form_errors_json(form, &j);
     else
-        buf_add_lit(&text, "this is not JSON");
-    import_refuse(im, "%.*s", STR_FMT(buf_str(&text)));
+        buf_add_lit(&text, "the row is not valid JSON");
+    refuse_import_row(im, "%.*s", STR_ARGS(buf_str(&text)));
     buf_clear(&text);
 }
 
-static enum err import_row(struct gif_import_run *im, struct tx *tx, const struct gif_draft *d)
+static enum err import_gif_row(struct gif_import_state *im, struct tx *tx,
+                               const struct gif_draft *d)
 {
     struct list files;
     bool made;
 
-    if (!get_files(im, d, &files)) {
+    if (!read_files_of_row(im, d, &files)) {
         im->report->refused++;
         return OK;
     }
-    enum err e = gif_put(tx, im->store, d, &files, &made);
+    enum err e = write_gif(tx, im->store, d, &files, &made);
     im->report->made += !e && made;
     im->report->renewed += !e && !made;
     return e;
 }
 
-static enum err import_all(struct tx *tx, void *arg)
+static enum err import_all_rows(struct tx *tx, void *arg)
 {
-    struct gif_import_run *im = arg;
-    struct draft_reader reader;
+    struct gif_import_state *im = arg;
+    struct import_reader reader;
     struct gif_draft *draft;
     struct form form;
     enum err e = OK;
 
     *im->report = (struct gifs_report){ 0 };
-    draft_reader_init(&reader, im->in->text, im->outer);
-    for (im->row = 1; !e && draft_next(&reader, im->arena, &form, &draft); im->row++) {
+    import_reader_init(&reader, im->in->text, im->outer);
+    for (im->row = 1; !e && import_reader_next(&reader, im->arena, &form, &draft); im->row++) {
         if (draft) {
-            e = import_row(im, tx, draft);
+            e = import_gif_row(im, tx, draft);
         } else {
-            refuse_form(im, &form);
+            refuse_row_with_form_errors(im, &form);
             im->report->refused++;
         }
-        /* No query result is open here; a large catalogue must not accumulate memory. */
+        /* Free the row's memory, so that a large catalogue does not accumulate it; no query result
+         * is open here. */
         arena_reset(im->arena);
     }
-    return e ? e : gifs_count_tags(tx);
+    return e ? e : recount_gif_tags(tx);
 }
 
 enum err gifs_import(struct store *store, const struct gifs_import *in, struct gifs_report *ret)
 {
     struct buf files[GIF_FORMAT_COUNT + 1];
-    struct gif_import_run im = { store, in, ret, arena_new(), arena_new(), files, 0 };
+    struct gif_import_state im = { store, in, ret, arena_new(), arena_new(), files, 0 };
 
     for (int i = 0; i <= GIF_FORMAT_COUNT; i++)
         buf_init(&files[i], MAX_FILE);
-    enum err e = store_run(store, STORE_WRITE, im.arena, import_all, &im);
+    enum err e = store_run(store, STORE_WRITE, im.arena, import_all_rows, &im);
     if (!e)
-        gif_files_settle(store);
+        mark_gif_blobs_committed(store);
     for (int i = 0; i <= GIF_FORMAT_COUNT; i++)
         buf_clear(&files[i]);
     arena_free(im.arena);

@@ -4,14 +4,14 @@
 
 #include "api/jobs/jobs.h"
 #include "gifs/gifs.h"
-#include "model/text/words.h"
+#include "model/text/search_words.h"
 
 enum {
     GIFS_MAX_QUERY = 256, /* characters */
     GIFS_MAX_TERM = 64,
     GIFS_MAX_TAG = 64,
     GIFS_CATEGORIES = 24,
-    GIFS_CATEGORY_MIN = 4, /* GIFs that a tag needs to be a category */
+    GIFS_CATEGORY_MIN = 4, /* number of GIFs that make a tag a category */
 };
 
 /* In microseconds. */
@@ -20,9 +20,9 @@ enum {
 #define HOUR   (60 * MINUTE)
 #define DAY    (24 * HOUR)
 
-#define GIFS_PICK_PATIENCE (10 * MINUTE) /* an account's choices of a GIF count once in it */
-#define GIFS_TERM_PATIENCE (7 * DAY)     /* time in which a user of a term counts */
-#define GIFS_COUNT_EVERY   SECOND        /* interval of counting while there are choices */
+#define GIFS_PICK_WINDOW_US    (10 * MINUTE) /* an account's choices of a GIF count once */
+#define GIFS_TERM_WINDOW_US    (7 * DAY)     /* how long a user of a term counts */
+#define GIFS_COUNT_INTERVAL_US SECOND        /* interval of counting while there are choices */
 
 /* --- config.c ------------------------------------------------------------------------- */
 
@@ -33,14 +33,14 @@ struct gif_config {
     int64_t cap; /* highest rating that is served */
     struct str categories, blocked_words, provider, provider_key, media_hosts;
 };
-const struct gif_config *gif_config(void);
+const struct gif_config *gif_get_config(void);
 
-/* "g" is 0 … "r" is 3; -1: unknown. */
-int64_t gif_rating(struct str name);
+/* Parses a rating: "g" is 0, "r" is 3; -1: unknown. */
+int64_t parse_gif_rating(struct str name);
 
-/* --- formats.c ------------------------------------------------------------------------ */
+/* --- file_formats.c ------------------------------------------------------------------- */
 
-/* Formats of the API; PREVIEW is the still picture. */
+/* Formats of the API; PREVIEW is a still picture. */
 #define GIF_FORMATS(F)                            \
     F(MP4, "mp4", "mp4", "video/mp4")             \
     F(TINYMP4, "tinymp4", "mp4", "video/mp4")     \
@@ -69,30 +69,31 @@ struct gif_format_info {
 };
 extern const struct gif_format_info gif_formats[GIF_FORMAT_COUNT];
 
-/* The requested format; unknown names mean mp4. */
-enum gif_format gif_format_wanted(struct str word);
-/* False: no such format. loopedmp4 is mp4. */
-bool gif_format_find(struct str word, enum gif_format *ret);
+/* Returns the requested format; unknown names mean mp4. */
+enum gif_format parse_requested_gif_format(struct str word);
+/* Finds a format by name; "loopedmp4" means mp4. Returns false if there is none. */
+bool find_gif_format(struct str word, enum gif_format *ret);
 
 struct gif_size {
     uint32_t width, height; /* 0: no such file */
 };
-struct gif_media {
+struct gif_media_sizes {
     struct gif_size of[GIF_FORMAT_COUNT];
 };
-/* Parse and write the column `media`. */
-struct gif_media gif_media_read(struct str text);
-struct str gif_media_write(struct arena *a, const struct gif_media *m);
+/* Parse and format the column `media`. */
+struct gif_media_sizes parse_gif_media(struct str text);
+struct str format_gif_media(struct arena *a, const struct gif_media_sizes *m);
 
-/* The file for a requested format: itself, else a near one of its type, else a GIF, else any. */
-enum gif_format gif_media_choose(const struct gif_media *m, enum gif_format wanted);
+/* Chooses the file for a requested format: that format, else a near one of its type, else a GIF,
+ * else any. */
+enum gif_format choose_gif_format(const struct gif_media_sizes *m, enum gif_format wanted);
 
 /* --- objects of the API --------------------------------------------------------------- */
 
 struct gif {
     struct str id, title, url, src, gif_src, preview;
     int64_t width, height;
-    int64_t n; /* internal number; not shown */
+    int64_t n; /* internal number; not sent */
 };
 struct gif_category {
     struct str name, src;
@@ -114,7 +115,7 @@ extern const struct schema gif_schema, gif_term_query, gif_suggest_query, gif_se
     gif_trends_query, gif_list_query;
 extern const struct type gifs_reply, gif_trends_reply, gif_terms_reply, gif_choice_body;
 
-/* --- request.c: query of a request ---------------------------------------------------- */
+/* --- gif_request.c: query of a request ------------------------------------------------ */
 
 struct gif_request {
     struct call *call;
@@ -125,16 +126,17 @@ struct gif_request {
     int64_t cap;
     double today; /* days since 1970 */
 };
-enum err gif_request_read(struct call *call, struct gif_request *ret);
-double gif_today(void);
-double gif_day(int64_t us);
+enum err read_gif_request(struct call *call, struct gif_request *ret);
+double days_since_epoch_now(void);
+double days_since_epoch(int64_t us);
 
-/* The part of a locale before the first '-'. */
-struct str gif_language(struct str locale);
+/* Returns the part of a locale before the first '-'. */
+struct str language_of_locale(struct str locale);
 
-/* Heat is a logarithmic popularity (request.c). Popularity today; heat after one more choice. */
-double gif_popularity(double heat, double today);
-double gif_heat_after(double heat, double today);
+/* Heat is a logarithmic popularity (gif_request.c). popularity_from_heat computes today's
+ * popularity from it, heat_after_choice the heat after one more choice. */
+double popularity_from_heat(double heat, double today);
+double heat_after_choice(double heat, double today);
 
 /* --- rows.c --------------------------------------------------------------------------- */
 
@@ -142,117 +144,118 @@ double gif_heat_after(double heat, double today);
 struct gif_hit {
     int64_t n;
     double score;
-    int tier; /* 0: the caller's locale or any, 1: its language, 2: others */
+    int tier; /* 0: any locale or the caller's, 1: the caller's language, 2: others */
     int pass; /* search pass; later passes sort after earlier ones */
 };
 
-/* Reads the GIFs in this order; deleted ones are left out. */
-enum err gifs_show(const struct gif_request *w, const struct gif_hit *hits, size_t count,
-                   struct list *ret);
+/* Reads GIFs in the order of the hits; leaves out deleted ones. */
+enum err read_gif_objects(const struct gif_request *w, const struct gif_hit *hits, size_t count,
+                          struct list *ret);
 
-/* --- index.c: full-text index of the engine ------------------------------------------- */
+/* --- full_text_index.c: full-text index of the engine --------------------------------- */
 
-enum match { MATCH_ALL, MATCH_ANY };
+enum search_match { MATCH_ALL, MATCH_ANY };
 
-/* Starts a query with rows of: number, text score, heat, weight, tier. */
-enum err index_search(const struct gif_request *w, const struct list *words, enum match match,
-                      struct rows *ret);
-enum err index_put(struct tx *tx, const char *engine, int64_t n, struct str title, struct str tags,
-                   struct str description);
-/* Rows of `gifs` by number: n, id, title, media. */
-enum err index_load(struct call *call, const struct gif_hit *hits, size_t count, struct rows *ret);
+/* Starts the full-text query; its rows have: number, text score, heat, weight, tier. */
+enum err gif_index_search(const struct gif_request *w, const struct list *words,
+                          enum search_match match, struct rows *ret);
+enum err gif_index_write(struct tx *tx, const char *engine, int64_t n, struct str title,
+                         struct str tags, struct str description);
+/* Reads rows of `gifs` by number: n, id, title, media. */
+enum err read_gif_rows(struct call *call, const struct gif_hit *hits, size_t count,
+                       struct rows *ret);
 
-/* --- search.c, trending.c, suggest.c: lists ------------------------------------------- */
+/* --- search.c, trending.c, suggestions.c: lists --------------------------------------- */
 
-enum err gifs_search(const struct gif_request *w, struct list *ret);
-enum err gifs_trending(const struct gif_request *w, size_t limit, struct list *ret);
-/* List of struct gif_category. */
-enum err gif_categories(const struct gif_request *w, struct list *ret);
-/* Lists of struct str, at most w->limit. */
-enum err gif_trending_terms(const struct gif_request *w, struct list *ret);
-enum err gif_suggestions(const struct gif_request *w, struct list *ret);
+enum err search_gif_catalogue(const struct gif_request *w, struct list *ret);
+enum err read_trending_gifs(const struct gif_request *w, size_t limit, struct list *ret);
+enum err read_gif_categories(const struct gif_request *w, struct list *ret);
+/* Read lists of struct str, at most w->limit. */
+enum err read_trending_terms(const struct gif_request *w, struct list *ret);
+enum err read_search_suggestions(const struct gif_request *w, struct list *ret);
 /* Adds a term, unless it is a duplicate, the query itself, or above the limit. */
-void terms_add(const struct gif_request *w, struct list *terms, struct str term);
+void add_search_term(const struct gif_request *w, struct list *terms, struct str term);
 
-/* --- upstream.c: the provider --------------------------------------------------------- */
+/* --- provider_queries.c: the provider ------------------------------------------------- */
 
-/* For .prepare of the routes: fail if GIFs are off, query the provider if there is one. The answers
- * are passed to the handler with the call. */
-enum err upstream_ask_search(struct call *call);
-enum err upstream_ask_suggestions(struct call *call);
-enum err upstream_ask_trends(struct call *call);
-enum err upstream_ask_trending(struct call *call);
-enum err upstream_ask_terms(struct call *call);
-/* Forwards a choice to the provider if the GIF is the provider's; does not wait. */
-void upstream_tell_choice(struct call *call);
+/* Functions for .prepare: fail if GIFs are off, query the provider if there is one, and pass its
+ * responses to the handler. */
+enum err prepare_provider_search(struct call *call);
+enum err prepare_provider_suggestions(struct call *call);
+enum err prepare_provider_trends(struct call *call);
+enum err prepare_provider_trending_gifs(struct call *call);
+enum err prepare_provider_trending_terms(struct call *call);
+/* Forwards a choice to the provider if the GIF is the provider's; does not wait for the
+ * response. */
+void forward_choice_to_provider(struct call *call);
 
 enum upstream_kind { UPSTREAM_GIFS, UPSTREAM_CATEGORIES, UPSTREAM_TERMS, UPSTREAM_KINDS };
 
-struct upstream_answer {
+struct provider_query_result {
     bool asked, failed;
-    struct str body; /* an answer that may be stale; p == NULL: none */
+    struct str body; /* response of the provider, perhaps stale; p == NULL: none */
 };
-struct upstream_asked {
-    struct str key; /* path and query, without our API key; p == NULL: not asked */
-    struct upstream_answer answer;
+struct provider_query {
+    struct str key; /* path and query, without our API key; p == NULL: no query */
+    struct provider_query_result answer;
 };
 /* Provider queries of a call, passed between its stages. */
-struct inquiry {
-    struct upstream_asked of[UPSTREAM_KINDS];
+struct provider_queries {
+    struct provider_query of[UPSTREAM_KINDS];
     int open; /* outstanding queries, plus one while they are started */
 };
 
-/* Whether to search our own catalogue too. */
-bool upstream_wants_local(const struct call *call);
+/* Returns true if the local catalogue must be searched, too. */
+bool should_search_local_catalogue(const struct call *call);
 
-/* --- upstream_read.c ------------------------------------------------------------------ */
+/* --- provider_responses.c ------------------------------------------------------------- */
 
-/* Whether the body is a valid answer of this kind. */
-bool upstream_valid(enum upstream_kind kind, struct str body);
-/* Append the provider's results, up to the limit. ERR_UNAVAILABLE: it failed and we have none. */
-enum err upstream_add_gifs(const struct gif_request *w, struct list *gifs);
-enum err upstream_add_categories(const struct gif_request *w, struct list *categories);
-enum err upstream_add_terms(const struct gif_request *w, struct list *terms);
+/* Returns true if the body is a valid response of this kind. */
+bool is_valid_provider_response(enum upstream_kind kind, struct str body);
+/* Append the provider's results, up to the limit. ERR_UNAVAILABLE if the provider failed and there
+ * are no local results. */
+enum err add_provider_gifs(const struct gif_request *w, struct list *gifs);
+enum err add_provider_categories(const struct gif_request *w, struct list *categories);
+enum err add_provider_terms(const struct gif_request *w, struct list *terms);
 
-/* --- upstream_cache.c: cached answers of the provider --------------------------------- */
+/* --- provider_cache.c: cached answers of the provider --------------------------------- */
 
-enum cached { CACHED_NOT, CACHED_FRESH, CACHED_OLD, CACHED_TOO_OLD };
+enum cached_response_age { CACHED_NOT, CACHED_FRESH, CACHED_OLD, CACHED_TOO_OLD };
 
-/* Copies a cached answer. *ret_refresh: only this caller must refresh it. */
-enum cached upstream_cache_find(struct str key, struct arena *a, struct str *ret,
-                                bool *ret_refresh);
-void upstream_cache_put(struct str key, struct str body);
+/* Copies a cached response. *ret_refresh: this caller, and no other, must refresh it. */
+enum cached_response_age provider_cache_find(struct str key, struct arena *a, struct str *ret,
+                                             bool *ret_refresh);
+void provider_cache_store(struct str key, struct str body);
 /* The refresh failed. */
-void upstream_cache_give_up(struct str key);
-/* Circuit breaker: false for 30 seconds after five failures in a row. */
-bool breaker_allows(void);
-void breaker_note(bool success);
+void provider_cache_refresh_failed(struct str key);
+/* Circuit breaker: returns false for 30 seconds after five failures in a row. */
+bool circuit_breaker_allows(void);
+void circuit_breaker_record(bool success);
 
-/* --- choice.c ------------------------------------------------------------------------- */
+/* --- record_choice.c ------------------------------------------------------------------ */
 
-/* Call when a server starts: resets the schedule of counting. */
-void gif_choices_begin(void);
-/* Record a choice: first on the loop, then in the transaction. */
-void gif_choice_prepare(struct call *call);
-enum err gif_choose(struct call *call, struct str id, struct str locale);
+/* Resets the schedule of counts when a server starts. */
+void reset_choice_count_schedule(void);
+/* Record a choice: prepare_gif_choice on the loop, insert_gif_choice in the transaction. */
+void prepare_gif_choice(struct call *call);
+enum err insert_gif_choice(struct call *call, struct str id, struct str locale);
 
-/* --- count.c, forget.c ---------------------------------------------------------------- */
+/* --- count_choices.c, statistics_cleanup.c -------------------------------------------- */
 
-extern const struct job_kind gif_count_kind;
-/* *more: there are more rows than one transaction should delete. */
-enum err gif_forget_some(struct call *call, bool *more);
+extern const struct job_kind gif_count_job;
+/* Deletes a limited number of old rows. *more: rows are left. */
+enum err delete_old_gif_statistics(struct call *call, bool *more);
 
-/* --- files.c -------------------------------------------------------------------------- */
+/* --- gif_file_routes.c ---------------------------------------------------------------- */
 
-/* Blob name of a GIF's file. */
 void gif_blob_name(char out[64], int64_t n, enum gif_format format);
-/* "{slug}-{id}", the last part of a page's URL. */
+/* Returns "{slug}-{id}", the last part of a page's URL. */
 struct str gif_page_name(struct arena *a, struct str title, struct str id);
 
-/* --- probe.c: file type and size ------------------------------------------------------ */
+/* --- probe_file.c: file type and size ------------------------------------------------- */
 
-/* Whether the bytes have the format; sizes are 0 if the file does not state them. */
-bool gif_probe(struct str bytes, enum gif_format format, struct gif_size *ret);
+/* Returns true if the bytes have the format. *ret is 0 if the file does not state its size. */
+bool probe_gif_file(struct str bytes, enum gif_format format, struct gif_size *ret);
 
 /* --- import: a GIF before it is stored ------------------------------------------------ */
 
@@ -264,28 +267,29 @@ struct gif_file {
 struct gif_draft {
     struct str id, title, description, locale, url, rating;
     struct list tags;  /* struct str */
-    struct list media; /* struct pair: format, location of the file */
+    struct list media; /* struct string_pair: format, location of the file */
     struct opt_int width, height, created_at;
     double weight;
 };
 extern const struct type gif_draft_type;
 
-/* draft.c: reads the rows of an import file in any of its forms. */
-struct draft_reader {
+/* Reads the rows of an import file in any of its forms (import_reader.c). */
+struct import_reader {
     struct str rest;
     struct list columns; /* CSV: struct str */
     enum draft_form { FORM_ARRAY, FORM_LINES, FORM_CSV } form;
 };
-void draft_reader_init(struct draft_reader *r, struct str text, struct arena *a);
-/* False at the end. Problems of the row are in form. */
-bool draft_next(struct draft_reader *r, struct arena *a, struct form *form, struct gif_draft **ret);
+void import_reader_init(struct import_reader *r, struct str text, struct arena *a);
+/* Reads the next row. Returns false at the end. Problems of the row are in `form`. */
+bool import_reader_next(struct import_reader *r, struct arena *a, struct form *form,
+                        struct gif_draft **ret);
 
-/* Stores a GIF with its files, in a transaction. *ret_new: the id is new. */
-enum err gif_put(struct tx *tx, struct store *store, const struct gif_draft *draft,
-                 const struct list *files, bool *ret_new);
-/* Call after the commit of gif_put: marks its blobs as committed. */
-void gif_files_settle(struct store *store);
-/* Call after the last gif_put: recounts the tags. */
-enum err gifs_count_tags(struct tx *tx);
+/* Writes a GIF and its files, in a transaction. *ret_new: the id is new. */
+enum err write_gif(struct tx *tx, struct store *store, const struct gif_draft *draft,
+                   const struct list *files, bool *ret_new);
+/* Marks the blobs of write_gif as committed; call after the commit. */
+void mark_gif_blobs_committed(struct store *store);
+/* Recounts the tags; call after the last write_gif. */
+enum err recount_gif_tags(struct tx *tx);
 
 #endif

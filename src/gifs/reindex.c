@@ -5,15 +5,15 @@ enum { PAGE = 200 };
 
 struct gif_reindex {
     const char *engine;
-    int64_t behind; /* number of the last GIF done */
-    size_t count;   /* of the last page */
+    int64_t behind; /* number of the last GIF that was indexed */
+    size_t count;   /* number of GIFs in the last page */
 };
 
 static const char PAGE_OF_GIFS[] =
     "select n, title, description from gifs where n > $1 order by n limit $2";
 static const char TAGS_OF_GIF[] = "select tag from gif_tags where gif = $1 order by tag";
 
-static enum err read_tags(struct tx *tx, int64_t n, struct str *ret)
+static enum err read_tags_of_gif(struct tx *tx, int64_t n, struct str *ret)
 {
     struct buf out;
     struct rows r;
@@ -23,8 +23,8 @@ static enum err read_tags(struct tx *tx, int64_t n, struct str *ret)
         return e;
     buf_init(&out, 64 * 1024);
     while (rows_next(&r))
-        buf_printf(&out, "%.*s ", STR_FMT(row_text(&r, 0)));
-    *ret = buf_take(&out, tx_arena(tx));
+        buf_printf(&out, "%.*s ", STR_ARGS(row_text(&r, 0)));
+    *ret = buf_move_to_arena(&out, tx_arena(tx));
     return rows_end(&r);
 }
 
@@ -41,9 +41,9 @@ static enum err reindex_page(struct tx *tx, void *arg)
     w->count = 0;
     while (!e && rows_next(&r)) {
         last = row_int(&r, 0);
-        e = read_tags(tx, last, &tags);
+        e = read_tags_of_gif(tx, last, &tags);
         if (!e)
-            e = index_put(tx, w->engine, last, row_text(&r, 1), tags, row_text(&r, 2));
+            e = gif_index_write(tx, w->engine, last, row_text(&r, 1), tags, row_text(&r, 2));
         w->count++;
     }
     enum err ended = rows_end(&r);
@@ -54,7 +54,7 @@ static enum err reindex_page(struct tx *tx, void *arg)
 
 enum err gifs_reindex(struct store *store)
 {
-    struct gif_reindex w = { .engine = store_engine(store), .count = PAGE };
+    struct gif_reindex w = { .engine = store_engine_name(store), .count = PAGE };
     enum err e = OK;
 
     while (!e && w.count == PAGE)

@@ -4,14 +4,12 @@
 #include "api/deletion.h"
 #include "platform/accounts/accounts.h"
 
-static const struct limit gif_limit = { .name = "gifs", .count = 40, .window_s = 10 };
+static const struct rate_limit gif_limit = { .name = "gifs", .count = 40, .window_s = 10 };
 
-/* --- reading -------------------------------------------------------------------------- */
-
-/* Results of our own catalogue come before those of the provider. */
-static enum err reply_gifs(struct gif_request *w, struct list *list)
+/* Replies with the results of the local catalogue, followed by those of the provider. */
+static enum err reply_with_provider_gifs(struct gif_request *w, struct list *list)
 {
-    enum err e = upstream_add_gifs(w, list);
+    enum err e = add_provider_gifs(w, list);
 
     return e ? e : call_reply(w->call, list);
 }
@@ -21,11 +19,11 @@ static enum err search_gifs(struct call *call)
 {
     struct list gifs = { 0 };
     struct gif_request w;
-    enum err e = gif_request_read(call, &w);
+    enum err e = read_gif_request(call, &w);
 
-    if (!e && upstream_wants_local(call))
-        e = gifs_search(&w, &gifs);
-    return e ? e : reply_gifs(&w, &gifs);
+    if (!e && should_search_local_catalogue(call))
+        e = search_gif_catalogue(&w, &gifs);
+    return e ? e : reply_with_provider_gifs(&w, &gifs);
 }
 
 /* GET /gifs/trending-gifs */
@@ -33,11 +31,11 @@ static enum err list_trending_gifs(struct call *call)
 {
     struct list gifs = { 0 };
     struct gif_request w;
-    enum err e = gif_request_read(call, &w);
+    enum err e = read_gif_request(call, &w);
 
-    if (!e && upstream_wants_local(call))
-        e = gifs_trending(&w, w.limit, &gifs);
-    return e ? e : reply_gifs(&w, &gifs);
+    if (!e && should_search_local_catalogue(call))
+        e = read_trending_gifs(&w, w.limit, &gifs);
+    return e ? e : reply_with_provider_gifs(&w, &gifs);
 }
 
 /* GET /gifs/trending */
@@ -45,24 +43,24 @@ static enum err get_gif_trends(struct call *call)
 {
     struct gif_trends out = { 0 };
     struct gif_request w;
-    enum err e = gif_request_read(call, &w);
+    enum err e = read_gif_request(call, &w);
 
     w.limit = 1;
-    if (!e && upstream_wants_local(call)) {
-        e = gif_categories(&w, &out.categories);
+    if (!e && should_search_local_catalogue(call)) {
+        e = read_gif_categories(&w, &out.categories);
         if (!e)
-            e = gifs_trending(&w, 1, &out.gifs);
+            e = read_trending_gifs(&w, 1, &out.gifs);
     }
     if (!e)
-        e = upstream_add_categories(&w, &out.categories);
+        e = add_provider_categories(&w, &out.categories);
     if (!e)
-        e = upstream_add_gifs(&w, &out.gifs);
+        e = add_provider_gifs(&w, &out.gifs);
     return e ? e : call_reply(call, &out);
 }
 
-static enum err reply_terms(struct gif_request *w, struct list *terms)
+static enum err reply_with_provider_terms(struct gif_request *w, struct list *terms)
 {
-    enum err e = upstream_add_terms(w, terms);
+    enum err e = add_provider_terms(w, terms);
 
     return e ? e : call_reply(w->call, terms);
 }
@@ -72,11 +70,11 @@ static enum err list_trending_searches(struct call *call)
 {
     struct list terms = { 0 };
     struct gif_request w;
-    enum err e = gif_request_read(call, &w);
+    enum err e = read_gif_request(call, &w);
 
-    if (!e && upstream_wants_local(call))
-        e = gif_trending_terms(&w, &terms);
-    return e ? e : reply_terms(&w, &terms);
+    if (!e && should_search_local_catalogue(call))
+        e = read_trending_terms(&w, &terms);
+    return e ? e : reply_with_provider_terms(&w, &terms);
 }
 
 /* GET /gifs/suggest */
@@ -84,21 +82,21 @@ static enum err suggest_searches(struct call *call)
 {
     struct list terms = { 0 };
     struct gif_request w;
-    enum err e = gif_request_read(call, &w);
+    enum err e = read_gif_request(call, &w);
 
-    if (!e && upstream_wants_local(call))
-        e = gif_suggestions(&w, &terms);
-    return e ? e : reply_terms(&w, &terms);
+    if (!e && should_search_local_catalogue(call))
+        e = read_search_suggestions(&w, &terms);
+    return e ? e : reply_with_provider_terms(&w, &terms);
 }
 
 /* --- selection ------------------------------------------------------------------------ */
 
-static enum err begin_select(struct call *call)
+static enum err prepare_select_gif(struct call *call)
 {
-    if (gif_config()->source == GIFS_OFF)
+    if (gif_get_config()->source == GIFS_OFF)
         return ERR_FEATURE_DISABLED;
-    upstream_tell_choice(call);
-    gif_choice_prepare(call);
+    forward_choice_to_provider(call);
+    prepare_gif_choice(call);
     return OK;
 }
 
@@ -109,48 +107,48 @@ static enum err select_gif(struct call *call)
     struct str locale;
     enum err e = request_locale(call, &locale);
 
-    return e ? e : gif_choose(call, in->id, locale);
+    return e ? e : insert_gif_choice(call, in->id, locale);
 }
 
 /* --- routes --------------------------------------------------------------------------- */
 
-#define READ(path_, handler_, query_, reply_, prepare_, doc_)                        \
-    {                                                                                \
-        .method = GET, .path = path_, .name = #handler_, .doc = doc_,                \
-        .auth = AUTH_OPEN | AUTH_GOOD, .query = &(query_), .reply = &(reply_),       \
-        .limit = &gif_limit, .aside = true, .prepare = prepare_, .handle = handler_, \
+#define READ(path_, handler_, query_, reply_, prepare_, doc_)                             \
+    {                                                                                     \
+        .method = GET, .path = path_, .name = #handler_, .doc = doc_,                     \
+        .auth = AUTH_OPEN | AUTH_GOOD, .query = &(query_), .reply = &(reply_),            \
+        .limit = &gif_limit, .background = true, .prepare = prepare_, .handle = handler_, \
     }
 
 static const struct route routes[] = {
-    READ("/gifs/search", search_gifs, gif_search_query, gifs_reply, upstream_ask_search,
+    READ("/gifs/search", search_gifs, gif_search_query, gifs_reply, prepare_provider_search,
          "GIFs by words, the best first."),
     READ("/gifs/suggest", suggest_searches, gif_suggest_query, gif_terms_reply,
-         upstream_ask_suggestions, "How a search might go on."),
-    READ("/gifs/trending", get_gif_trends, gif_trends_query, gif_trends_reply, upstream_ask_trends,
-         "Categories, and one trending GIF."),
+         prepare_provider_suggestions, "Suggested search terms that continue the query."),
+    READ("/gifs/trending", get_gif_trends, gif_trends_query, gif_trends_reply,
+         prepare_provider_trends, "Categories, and one trending GIF."),
     READ("/gifs/trending-gifs", list_trending_gifs, gif_list_query, gifs_reply,
-         upstream_ask_trending, "GIFs that many choose at the moment."),
+         prepare_provider_trending_gifs, "Trending GIFs."),
     READ("/gifs/trending-search", list_trending_searches, gif_term_query, gif_terms_reply,
-         upstream_ask_terms, "What many search for at the moment."),
+         prepare_provider_trending_terms, "Trending search terms."),
     {
         .method = POST,
         .path = "/gifs/select",
         .name = "select_gif",
-        .doc = "Tell that a GIF was chosen.",
+        .doc = "Report that a GIF was chosen.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &gif_choice_body,
         .limit = &gif_limit,
-        .prepare = begin_select,
+        .prepare = prepare_select_gif,
         .handle = select_gif,
     },
     { 0 },
 };
 
-static const struct job_kind *const jobs[] = { &gif_count_kind, NULL };
+static const struct job_kind *const jobs[] = { &gif_count_job, NULL };
 
 const struct domain gifs_domain = {
     .name = "GIFs",
-    .doc = "Moving pictures to search for and send.",
+    .doc = "Search for GIFs to send.",
     .routes = routes,
     .jobs = jobs,
     .deletions =

@@ -3,18 +3,18 @@
 
 #include "base/map.h"
 
-static struct str file_url(const struct gif_request *w, struct str base, struct str id,
-                           enum gif_format f)
+static struct str build_file_url(const struct gif_request *w, struct str base, struct str id,
+                                 enum gif_format f)
 {
     return STR_CONCAT(w->call->arena, base, STR("/gifs/"), id, STR("/"), gif_formats[f].word,
                       STR("."), gif_formats[f].extension);
 }
 
-static void gif_show(const struct gif_request *w, struct str base, const struct rows *r,
-                     struct gif *out)
+static void gif_from_row(const struct gif_request *w, struct str base, const struct rows *r,
+                         struct gif *out)
 {
-    struct gif_media media = gif_media_read(row_text(r, 3));
-    enum gif_format src = gif_media_choose(&media, w->format);
+    struct gif_media_sizes media = parse_gif_media(row_text(r, 3));
+    enum gif_format src = choose_gif_format(&media, w->format);
     struct str id = row_text(r, 1), title = row_text(r, 2);
 
     *out = (struct gif){
@@ -23,34 +23,34 @@ static void gif_show(const struct gif_request *w, struct str base, const struct 
         .title = title,
         .url = STR_CONCAT(w->call->arena, base, STR("/gifs/"),
                           gif_page_name(w->call->arena, title, id)),
-        .src = file_url(w, base, id, src),
-        .gif_src = file_url(w, base, id, gif_media_choose(&media, GIF_GIF)),
-        .preview = file_url(w, base, id, gif_media_choose(&media, GIF_PREVIEW)),
+        .src = build_file_url(w, base, id, src),
+        .gif_src = build_file_url(w, base, id, choose_gif_format(&media, GIF_GIF)),
+        .preview = build_file_url(w, base, id, choose_gif_format(&media, GIF_PREVIEW)),
         .width = media.of[src].width,
         .height = media.of[src].height,
     };
 }
 
-enum err gifs_show(const struct gif_request *w, const struct gif_hit *hits, size_t count,
-                   struct list *ret)
+enum err read_gif_objects(const struct gif_request *w, const struct gif_hit *hits, size_t count,
+                          struct list *ret)
 {
     struct gif *gifs = arena_array(w->call->arena, struct gif, count);
-    struct str base = api_url(w->call, "http");
-    struct map places;
+    struct str base = api_base_url(w->call, "http");
+    struct map gif_by_number;
     struct rows rows;
 
     *ret = (struct list){ 0 };
     if (!count)
         return OK;
-    enum err e = index_load(w->call, hits, count, &rows);
+    enum err e = read_gif_rows(w->call, hits, count, &rows);
     if (e)
         return e;
-    map_init(&places);
+    map_init(&gif_by_number);
     for (size_t i = 0; i < count; i++)
-        map_put(&places, (uint64_t)hits[i].n, &gifs[i]);
+        map_put(&gif_by_number, (uint64_t)hits[i].n, &gifs[i]);
     while (rows_next(&rows))
-        gif_show(w, base, &rows, map_get(&places, row_id(&rows, 0)));
-    map_clear(&places);
+        gif_from_row(w, base, &rows, map_get(&gif_by_number, row_id(&rows, 0)));
+    map_clear(&gif_by_number);
 
     ret->items = gifs;
     for (size_t i = 0; i < count; i++)

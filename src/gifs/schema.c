@@ -3,8 +3,6 @@
 
 #include "model/fields/types.h"
 
-/* --- objects -------------------------------------------------------------------------- */
-
 static const struct type type_media = { .kind = KIND_STRING, .doc = "Address of a file" };
 
 static const struct field gif_fields[] = {
@@ -22,7 +20,7 @@ const struct schema gif_schema = {
     .name = "Gif",
     .size = sizeof(struct gif),
     .fields = gif_fields,
-    .doc = "A moving picture that can be sent.",
+    .doc = "A GIF that can be sent.",
 };
 static const struct type type_gif = { .kind = KIND_OBJECT, .schema = &gif_schema };
 const struct type gifs_reply = { .kind = KIND_ARRAY, .max = 500, .of = &type_gif };
@@ -36,7 +34,7 @@ static const struct schema category_schema = {
     .name = "GifCategory",
     .size = sizeof(struct gif_category),
     .fields = category_fields,
-    .doc = "Something that many GIFs are about.",
+    .doc = "A tag that many GIFs have.",
 };
 static const struct type type_category = { .kind = KIND_OBJECT, .schema = &category_schema };
 static const struct type type_categories = { .kind = KIND_ARRAY,
@@ -53,12 +51,10 @@ static const struct schema trends_schema = {
     .name = "GifTrends",
     .size = sizeof(struct gif_trends),
     .fields = trends_fields,
-    .doc = "Where to begin.",
+    .doc = "Categories and trending GIFs.",
 };
 const struct type gif_trends_reply = { .kind = KIND_OBJECT, .schema = &trends_schema };
 const struct type gif_terms_reply = { .kind = KIND_ARRAY, .max = 50, .of = &type_text };
-
-/* --- queries -------------------------------------------------------------------------- */
 
 static const struct type type_q = {
     .kind = KIND_STRING, .flags = TYPE_TRIM, .max = GIFS_MAX_QUERY, .doc = "What to search for"
@@ -77,13 +73,14 @@ static const struct type type_many = {
     .kind = KIND_INT, .flags = TYPE_CLAMP, .min = 20, .max = 500, .doc = "How many"
 };
 
-static void check_q(struct form *form, const struct place *here, const void *object)
+static void check_query_not_empty(struct form *form, const struct json_path *here,
+                                  const void *object)
 {
     const struct gif_query *in = object;
-    struct place at = place_key(here, STR("q"));
+    struct json_path at = json_path_key(here, STR("q"));
 
-    if (!form_failed_at(form, &at) && !in->q.n)
-        form_fail(form, &at, FORM_REQUIRED);
+    if (!form_has_error_at(form, &at) && !in->q.n)
+        form_add_error(form, &at, FORM_REQUIRED);
 }
 
 #define Q                                           \
@@ -110,12 +107,12 @@ const struct schema gif_term_query = { .size = sizeof(struct gif_query), .fields
 static const struct field suggest_fields[] = { Q, LIMIT(&type_few, 20), LOCALE, { 0 } };
 const struct schema gif_suggest_query = { .size = sizeof(struct gif_query),
                                           .fields = suggest_fields,
-                                          .check = check_q };
+                                          .check = check_query_not_empty };
 
 static const struct field search_fields[] = { Q, LIMIT(&type_many, 100), FORMAT, LOCALE, { 0 } };
 const struct schema gif_search_query = { .size = sizeof(struct gif_query),
                                          .fields = search_fields,
-                                         .check = check_q };
+                                         .check = check_query_not_empty };
 
 static const struct field trends_query_fields[] = { FORMAT, LOCALE, { 0 } };
 const struct schema gif_trends_query = { .size = sizeof(struct gif_query),
@@ -124,13 +121,11 @@ const struct schema gif_trends_query = { .size = sizeof(struct gif_query),
 static const struct field list_fields[] = { LIMIT(&type_many, 100), FORMAT, LOCALE, { 0 } };
 const struct schema gif_list_query = { .size = sizeof(struct gif_query), .fields = list_fields };
 
-/* --- selection ------------------------------------------------------------------------ */
-
 static const struct type type_gif_id = { .kind = KIND_STRING };
 static const struct field choice_fields[] = {
     { FIELD(struct gif_choice, id), .type = &type_gif_id, .doc = "The GIF" },
     { FIELD(struct gif_choice, q), .type = &type_text,
-      .doc = "What was searched for; empty: nothing" },
+      .doc = "Search text; empty if there was none" },
     { 0 },
 };
 static const struct schema choice_schema = {

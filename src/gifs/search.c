@@ -14,13 +14,14 @@ enum { MOST_CLICKED = 500 };
 
 /* --- the best n of many --------------------------------------------------------------- */
 
-/* A heap with the worst result on top, so that most candidates cost one comparison. */
-struct best {
+/* The best results so far: a heap with the worst one on top, so that most candidates cost one
+ * comparison. */
+struct best_hits {
     struct gif_hit *hits;
     size_t count, max;
 };
 
-static int search_worse(const struct gif_hit *a, const struct gif_hit *b)
+static int compare_gif_hits(const struct gif_hit *a, const struct gif_hit *b)
 {
     if (a->tier != b->tier)
         return a->tier > b->tier ? 1 : -1;
@@ -31,16 +32,16 @@ static int search_worse(const struct gif_hit *a, const struct gif_hit *b)
 
 static int compare_hits(const void *a, const void *b)
 {
-    return search_worse(a, b);
+    return compare_gif_hits(a, b);
 }
 
-static void sift_down(struct best *b, size_t at)
+static void heap_sift_down(struct best_hits *b, size_t at)
 {
     for (;;) {
         size_t worst = at, left = 2 * at + 1;
 
         for (size_t i = left; i < left + 2 && i < b->count; i++)
-            if (search_worse(&b->hits[i], &b->hits[worst]) > 0)
+            if (compare_gif_hits(&b->hits[i], &b->hits[worst]) > 0)
                 worst = i;
         if (worst == at)
             return;
@@ -51,9 +52,9 @@ static void sift_down(struct best *b, size_t at)
     }
 }
 
-static void sift_up(struct best *b, size_t at)
+static void heap_sift_up(struct best_hits *b, size_t at)
 {
-    while (at && search_worse(&b->hits[at], &b->hits[(at - 1) / 2]) > 0) {
+    while (at && compare_gif_hits(&b->hits[at], &b->hits[(at - 1) / 2]) > 0) {
         struct gif_hit moved = b->hits[at];
 
         b->hits[at] = b->hits[(at - 1) / 2];
@@ -62,14 +63,14 @@ static void sift_up(struct best *b, size_t at)
     }
 }
 
-static void best_add(struct best *b, const struct gif_hit *hit)
+static void best_hits_add(struct best_hits *b, const struct gif_hit *hit)
 {
     if (b->count < b->max) {
         b->hits[b->count++] = *hit;
-        sift_up(b, b->count - 1);
-    } else if (search_worse(&b->hits[0], hit) > 0) {
+        heap_sift_up(b, b->count - 1);
+    } else if (compare_gif_hits(&b->hits[0], hit) > 0) {
         b->hits[0] = *hit;
-        sift_down(b, 0);
+        heap_sift_down(b, 0);
     }
 }
 
@@ -79,11 +80,11 @@ static const char FIND_CLICKS[] =
     "select p.gif, p.clicks from gif_terms t join gif_pairs p on p.term = t.n "
     "where t.locale = $1 and t.term = $2 order by p.clicks desc limit $3";
 
-struct click {
+struct click_count {
     int64_t count;
 };
 
-static enum err find_clicks(const struct gif_request *w, struct map *ret)
+static enum err read_clicks_of_term(const struct gif_request *w, struct map *ret)
 {
     struct rows rows;
     enum err e = tx_query(w->call->tx, FIND_CLICKS,
@@ -92,7 +93,7 @@ static enum err find_clicks(const struct gif_request *w, struct map *ret)
     if (e)
         return e;
     while (rows_next(&rows)) {
-        struct click *c = arena_alloc(w->call->arena, sizeof *c);
+        struct click_count *c = arena_alloc(w->call->arena, sizeof *c);
 
         c->count = row_int(&rows, 1);
         map_put(ret, row_id(&rows, 0), c);
@@ -109,23 +110,24 @@ struct gif_search {
     struct map seen; /* numbers that an earlier pass has found */
 };
 
-static double score_of(struct gif_search *s, const struct rows *r)
+static double compute_hit_score(struct gif_search *s, const struct rows *r)
 {
     double score = row_real(r, 1) * row_real(r, 3), heat = row_real(r, 2);
-    const struct click *c = s->clicks.count ? map_get(&s->clicks, row_id(r, 0)) : NULL;
+    const struct click_count *c = s->clicks.count ? map_get(&s->clicks, row_id(r, 0)) : NULL;
 
     if (heat > 0)
-        score *= 1 + log1p(gif_popularity(heat, s->request->today));
+        score *= 1 + log1p(popularity_from_heat(heat, s->request->today));
     return c ? score * (1 + log1p((double)c->count)) : score;
 }
 
-/* Adds the results of one pass, best first; elsewhere: only other languages, else none of them. */
-static enum err search_pass(struct gif_search *s, enum match match, bool elsewhere,
-                            struct gif_hit *hits, size_t *count)
+/* Adds the results of one pass, best first. elsewhere: only GIFs of other languages, else none of
+ * them. */
+static enum err run_search_pass(struct gif_search *s, enum search_match match, bool elsewhere,
+                                struct gif_hit *hits, size_t *count)
 {
-    struct best best = { .hits = hits + *count, .max = s->request->limit - *count };
+    struct best_hits best = { .hits = hits + *count, .max = s->request->limit - *count };
     struct rows rows;
-    enum err e = index_search(s->request, &s->words, match, &rows);
+    enum err e = gif_index_search(s->request, &s->words, match, &rows);
 
     if (e)
         return e;
@@ -136,8 +138,8 @@ static enum err search_pass(struct gif_search *s, enum match match, bool elsewhe
 
         if ((hit.tier == 2) != elsewhere || (s->seen.count && map_get(&s->seen, (uint64_t)hit.n)))
             continue;
-        hit.score = score_of(s, &rows);
-        best_add(&best, &hit);
+        hit.score = compute_hit_score(s, &rows);
+        best_hits_add(&best, &hit);
     }
     e = rows_end(&rows);
     qsort(best.hits, best.count, sizeof *best.hits, compare_hits);
@@ -147,40 +149,41 @@ static enum err search_pass(struct gif_search *s, enum match match, bool elsewhe
     return e;
 }
 
-static int by_id(const void *a, const void *b)
+static int compare_gif_id(const void *a, const void *b)
 {
     return str_cmp(((const struct gif *)a)->id, ((const struct gif *)b)->id);
 }
 
-/* Sorts results with equal scores by id. Only shown results have their id: reading it for all
- * matches would cost more than the search. */
-static void order_ties(const struct gif_hit *hits, size_t count, struct gif *gifs, size_t shown)
+/* Sorts results with equal scores by id. Ids are known for returned results only: reading them for
+ * all matches would cost more than the search. */
+static void sort_equal_scores_by_id(const struct gif_hit *hits, size_t count, struct gif *gifs,
+                                    size_t result_count)
 {
-    for (size_t h = 0, g = 0, first = 0; h < count && g < shown; h++) {
+    for (size_t h = 0, g = 0, first = 0; h < count && g < result_count; h++) {
         if (gifs[g].n == hits[h].n)
             g++;
-        bool tied = h + 1 < count && g < shown && hits[h + 1].pass == hits[h].pass &&
+        bool tied = h + 1 < count && g < result_count && hits[h + 1].pass == hits[h].pass &&
                     hits[h + 1].tier == hits[h].tier && hits[h + 1].score == hits[h].score;
         if (tied)
             continue;
-        qsort(&gifs[first], g - first, sizeof *gifs, by_id);
+        qsort(&gifs[first], g - first, sizeof *gifs, compare_gif_id);
         first = g;
     }
 }
 
-static enum err search_passes(struct gif_search *s, bool elsewhere, struct gif_hit *hits,
-                              size_t *count)
+static enum err run_search_passes(struct gif_search *s, bool elsewhere, struct gif_hit *hits,
+                                  size_t *count)
 {
-    enum err e = search_pass(s, MATCH_ALL, elsewhere, hits, count);
+    enum err e = run_search_pass(s, MATCH_ALL, elsewhere, hits, count);
 
     if (!e && *count < s->request->limit && s->words.count > 1)
-        e = search_pass(s, MATCH_ANY, elsewhere, hits, count);
+        e = run_search_pass(s, MATCH_ANY, elsewhere, hits, count);
     return e;
 }
 
-enum err gifs_search(const struct gif_request *w, struct list *ret)
+enum err search_gif_catalogue(const struct gif_request *w, struct list *ret)
 {
-    struct gif_search s = { .request = w, .words = words_split(w->call->arena, w->q, true) };
+    struct gif_search s = { .request = w, .words = split_into_words(w->call->arena, w->q, true) };
     struct gif_hit *hits = arena_array(w->call->arena, struct gif_hit, w->limit);
     size_t count = 0;
 
@@ -189,16 +192,16 @@ enum err gifs_search(const struct gif_request *w, struct list *ret)
         return OK;
     map_init(&s.clicks);
     map_init(&s.seen);
-    enum err e = find_clicks(w, &s.clicks);
+    enum err e = read_clicks_of_term(w, &s.clicks);
     if (!e)
-        e = search_passes(&s, false, hits, &count);
+        e = run_search_passes(&s, false, hits, &count);
     if (!e && !count)
-        e = search_passes(&s, true, hits, &count);
+        e = run_search_passes(&s, true, hits, &count);
     map_clear(&s.clicks);
     map_clear(&s.seen);
     if (!e)
-        e = gifs_show(w, hits, count, ret);
+        e = read_gif_objects(w, hits, count, ret);
     if (!e && ret->count)
-        order_ties(hits, count, ret->items, ret->count);
+        sort_equal_scores_by_id(hits, count, ret->items, ret->count);
     return e;
 }

@@ -25,14 +25,14 @@ static const char GOOD_ANYWHERE[] = "select n, weight from gif_scores where rati
                                     "order by weight desc, n desc limit $2";
 
 /* A list filled by several queries, each GIF once. */
-struct gathering {
+struct trending_list {
     const struct gif_request *request;
     struct gif_hit *hits;
     size_t count, max;
     struct map seen;
 };
 
-static int by_score(const void *a, const void *b)
+static int compare_hit_score(const void *a, const void *b)
 {
     const struct gif_hit *x = a, *y = b;
 
@@ -41,10 +41,10 @@ static int by_score(const void *a, const void *b)
     return x->n < y->n ? 1 : x->n > y->n ? -1 : 0;
 }
 
-static enum err add_rows(struct gathering *g, struct list *found, struct rows *rows)
+static enum err add_hits_from_rows(struct trending_list *g, struct list *found, struct rows *rows)
 {
     while (rows_next(rows)) {
-        struct gif_hit *hit = list_add(g->request->call->arena, found, sizeof *hit);
+        struct gif_hit *hit = list_append(g->request->call->arena, found, sizeof *hit);
 
         hit->n = row_int(rows, 0);
         hit->score = row_real(rows, 1);
@@ -52,21 +52,22 @@ static enum err add_rows(struct gathering *g, struct list *found, struct rows *r
     return rows_end(rows);
 }
 
-static enum err query_in(struct gathering *g, struct sql sql, struct str where, struct list *found)
+static enum err read_hits_in_locale(struct trending_list *g, struct sql sql, struct str where,
+                                    struct list *found)
 {
     struct rows rows;
     enum err e =
         tx_query(g->request->call->tx, sql,
                  BIND(v_text(where), v_int(g->request->cap), v_int((int64_t)g->max)), &rows);
 
-    return e ? e : add_rows(g, found, &rows);
+    return e ? e : add_hits_from_rows(g, found, &rows);
 }
 
-static void trending_take(struct gathering *g, struct list *found)
+static void append_best_hits(struct trending_list *g, struct list *found)
 {
     struct gif_hit *hits = found->items;
 
-    qsort(hits, found->count, sizeof *hits, by_score);
+    qsort(hits, found->count, sizeof *hits, compare_hit_score);
     for (size_t i = 0; i < found->count && g->count < g->max; i++) {
         if (map_get(&g->seen, (uint64_t)hits[i].n))
             continue;
@@ -75,23 +76,23 @@ static void trending_take(struct gathering *g, struct list *found)
     }
 }
 
-/* Merges GIFs of `where` and of `too`, if given, by score. */
-static enum err trending_gather(struct gathering *g, struct sql sql, struct str where,
-                                struct str too)
+/* Adds GIFs of the locale `where` and, if given, of `too`, merged by score. */
+static enum err collect_trending_hits(struct trending_list *g, struct sql sql, struct str where,
+                                      struct str too)
 {
     struct list found = { 0 };
 
     if (g->count == g->max)
         return OK;
-    enum err e = query_in(g, sql, where, &found);
+    enum err e = read_hits_in_locale(g, sql, where, &found);
     if (!e && too.n)
-        e = query_in(g, sql, too, &found);
+        e = read_hits_in_locale(g, sql, too, &found);
     if (!e && found.count)
-        trending_take(g, &found);
+        append_best_hits(g, &found);
     return e;
 }
 
-static enum err gather_anything(struct gathering *g)
+static enum err collect_any_hits(struct trending_list *g)
 {
     struct list found = { 0 };
     struct rows rows;
@@ -99,29 +100,29 @@ static enum err gather_anything(struct gathering *g)
                           BIND(v_int(g->request->cap), v_int((int64_t)g->max)), &rows);
 
     if (!e)
-        e = add_rows(g, &found, &rows);
+        e = add_hits_from_rows(g, &found, &rows);
     if (!e && found.count)
-        trending_take(g, &found);
+        append_best_hits(g, &found);
     return e;
 }
 
-enum err gifs_trending(const struct gif_request *w, size_t limit, struct list *ret)
+enum err read_trending_gifs(const struct gif_request *w, size_t limit, struct list *ret)
 {
-    struct gathering g = { .request = w, .max = limit };
+    struct trending_list g = { .request = w, .max = limit };
 
     g.hits = arena_array(w->call->arena, struct gif_hit, limit);
     map_init(&g.seen);
-    enum err e = trending_gather(&g, SQL(HOT_IN_LOCALE), w->locale, STR("*"));
+    enum err e = collect_trending_hits(&g, SQL(HOT_IN_LOCALE), w->locale, STR("*"));
     if (!e)
-        e = trending_gather(&g, SQL(GOOD_IN_LOCALE), w->locale, STR("*"));
+        e = collect_trending_hits(&g, SQL(GOOD_IN_LOCALE), w->locale, STR("*"));
     if (!e)
-        e = trending_gather(&g, SQL(HOT_IN_LANGUAGE), w->language, STR(""));
+        e = collect_trending_hits(&g, SQL(HOT_IN_LANGUAGE), w->language, STR(""));
     if (!e)
-        e = trending_gather(&g, SQL(GOOD_IN_LANGUAGE), w->language, STR(""));
+        e = collect_trending_hits(&g, SQL(GOOD_IN_LANGUAGE), w->language, STR(""));
     if (!e && !g.count)
-        e = gather_anything(&g);
+        e = collect_any_hits(&g);
     map_clear(&g.seen);
-    return e ? e : gifs_show(w, g.hits, g.count, ret);
+    return e ? e : read_gif_objects(w, g.hits, g.count, ret);
 }
 
 /* --- categories ----------------------------------------------------------------------- */
@@ -138,24 +139,24 @@ static const char LARGEST_TAGS[] = "select tag, best from gif_tag_counts "
                                    "where cap = $1 and gifs >= $2 order by gifs desc, tag limit $3";
 static const char ONE_TAG[] = "select best from gif_tag_counts where cap = $1 and tag = $2";
 
-struct category {
+struct category_score {
     struct str name;
     double score, best_heat;
     int64_t best;
 };
 
-static int by_category(const void *a, const void *b)
+static int compare_category_score(const void *a, const void *b)
 {
-    const struct category *x = a, *y = b;
+    const struct category_score *x = a, *y = b;
 
     if (x->score != y->score)
         return x->score < y->score ? 1 : -1;
     return str_cmp(x->name, y->name);
 }
 
-static struct category *category_named(struct list *list, struct str name)
+static struct category_score *find_category(struct list *list, struct str name)
 {
-    struct category *c = list->items;
+    struct category_score *c = list->items;
 
     for (size_t i = 0; i < list->count; i++)
         if (str_eq(c[i].name, name))
@@ -163,10 +164,10 @@ static struct category *category_named(struct list *list, struct str name)
     return NULL;
 }
 
-static enum err hot_categories(const struct gif_request *w, struct list *ret)
+static enum err read_hot_categories(const struct gif_request *w, struct list *ret)
 {
     struct list list = { 0 };
-    struct map places; /* hash of a tag -> its index plus one */
+    struct map index_by_tag; /* hash of a tag -> its index plus one */
     struct rows rows;
     enum err e = tx_query(
         w->call->tx, HOT_TAGS,
@@ -174,27 +175,27 @@ static enum err hot_categories(const struct gif_request *w, struct list *ret)
 
     if (e)
         return e;
-    map_init(&places);
+    map_init(&index_by_tag);
     while (rows_next(&rows)) {
         struct str tag = row_text(&rows, 0);
         double heat = row_real(&rows, 2);
-        size_t place = (size_t)(uintptr_t)map_get(&places, hash_str(tag));
-        struct category *c = (struct category *)list.items + (place ? place - 1 : 0);
+        size_t index = (size_t)(uintptr_t)map_get(&index_by_tag, hash_str(tag));
+        struct category_score *c = (struct category_score *)list.items + (index ? index - 1 : 0);
 
-        if (!place) {
-            c = list_add(w->call->arena, &list, sizeof *c);
+        if (!index) {
+            c = list_append(w->call->arena, &list, sizeof *c);
             c->name = tag;
-            map_put(&places, hash_str(tag), (void *)(uintptr_t)list.count);
+            map_put(&index_by_tag, hash_str(tag), (void *)(uintptr_t)list.count);
         }
-        c->score += gif_popularity(heat, w->today);
+        c->score += popularity_from_heat(heat, w->today);
         if (heat > c->best_heat) {
             c->best_heat = heat;
             c->best = row_int(&rows, 1);
         }
     }
-    map_clear(&places);
+    map_clear(&index_by_tag);
     if (list.count)
-        qsort(list.items, list.count, sizeof(struct category), by_category);
+        qsort(list.items, list.count, sizeof(struct category_score), compare_category_score);
     if (list.count > GIFS_CATEGORIES)
         list.count = GIFS_CATEGORIES;
     *ret = list;
@@ -204,23 +205,23 @@ static enum err hot_categories(const struct gif_request *w, struct list *ret)
 static void add_category(const struct gif_request *w, struct list *list, struct str name,
                          int64_t best)
 {
-    if (list->count >= GIFS_CATEGORIES || category_named(list, name))
+    if (list->count >= GIFS_CATEGORIES || find_category(list, name))
         return;
-    struct category *c = list_add(w->call->arena, list, sizeof *c);
+    struct category_score *c = list_append(w->call->arena, list, sizeof *c);
     c->name = name;
     c->best = best;
 }
 
-/* Categories that the operator named, if they have a GIF. */
-static enum err add_configured(const struct gif_request *w, struct list *list)
+/* Adds the categories that the operator has configured, if they have a GIF. */
+static enum err add_configured_categories(const struct gif_request *w, struct list *list)
 {
-    struct str names = gif_config()->categories;
+    struct str names = gif_get_config()->categories;
     struct rows row;
     enum err e = OK;
     bool found;
 
     while (names.n && !e) {
-        struct str name = words_normal(w->call->arena, str_cut(&names, ','));
+        struct str name = text_normalize(w->call->arena, str_cut(&names, ','));
 
         e = tx_one(w->call->tx, ONE_TAG, BIND(v_int(w->cap), v_text(name)), &row, &found);
         if (!e && found)
@@ -229,7 +230,7 @@ static enum err add_configured(const struct gif_request *w, struct list *list)
     return e;
 }
 
-static enum err add_largest(const struct gif_request *w, struct list *list)
+static enum err add_largest_categories(const struct gif_request *w, struct list *list)
 {
     struct rows rows;
     enum err e =
@@ -243,27 +244,28 @@ static enum err add_largest(const struct gif_request *w, struct list *list)
     return rows_end(&rows);
 }
 
-static enum err find_categories(const struct gif_request *w, struct list *ret)
+static enum err collect_categories(const struct gif_request *w, struct list *ret)
 {
-    enum err e = hot_categories(w, ret);
+    enum err e = read_hot_categories(w, ret);
 
     if (!e && ret->count < GIFS_CATEGORIES)
-        e = gif_config()->categories.n ? add_configured(w, ret) : add_largest(w, ret);
+        e = gif_get_config()->categories.n ? add_configured_categories(w, ret)
+                                           : add_largest_categories(w, ret);
     return e;
 }
 
-enum err gif_categories(const struct gif_request *w, struct list *ret)
+enum err read_gif_categories(const struct gif_request *w, struct list *ret)
 {
     struct gif_hit hits[GIFS_CATEGORIES];
     struct list found, gifs;
-    enum err e = find_categories(w, &found);
-    const struct category *c = found.items;
+    enum err e = collect_categories(w, &found);
+    const struct category_score *c = found.items;
 
     *ret = (struct list){ 0 };
     for (size_t i = 0; !e && i < found.count; i++)
         hits[i] = (struct gif_hit){ .n = c[i].best };
     if (!e)
-        e = gifs_show(w, hits, found.count, &gifs);
+        e = read_gif_objects(w, hits, found.count, &gifs);
     for (size_t i = 0; !e && i < found.count; i++) {
         const struct gif *g = gifs.items;
         size_t j = 0;
@@ -272,7 +274,7 @@ enum err gif_categories(const struct gif_request *w, struct list *ret)
             j++;
         if (j == gifs.count)
             continue;
-        struct gif_category *out = list_add(w->call->arena, ret, sizeof *out);
+        struct gif_category *out = list_append(w->call->arena, ret, sizeof *out);
         *out = (struct gif_category){ c[i].name, g[j].src };
     }
     return e;
@@ -283,25 +285,25 @@ enum err gif_categories(const struct gif_request *w, struct list *ret)
 static const char HOT_TERMS[] = "select term from gif_terms where locale = $1 and third_at > 0 "
                                 "and third_at > $2 order by heat desc limit $3";
 
-enum err gif_trending_terms(const struct gif_request *w, struct list *ret)
+enum err read_trending_terms(const struct gif_request *w, struct list *ret)
 {
     struct list padding;
     struct rows rows;
     enum err e = tx_query(
         w->call->tx, HOT_TERMS,
-        BIND(v_text(w->locale), v_int(clock_us() - GIFS_TERM_PATIENCE), v_int((int64_t)w->limit)),
+        BIND(v_text(w->locale), v_int(clock_us() - GIFS_TERM_WINDOW_US), v_int((int64_t)w->limit)),
         &rows);
 
     *ret = (struct list){ 0 };
     if (e)
         return e;
     while (rows_next(&rows))
-        terms_add(w, ret, row_text(&rows, 0));
+        add_search_term(w, ret, row_text(&rows, 0));
     e = rows_end(&rows);
     if (!e && ret->count < w->limit) {
-        e = find_categories(w, &padding);
+        e = collect_categories(w, &padding);
         for (size_t i = 0; !e && i < padding.count; i++)
-            terms_add(w, ret, ((const struct category *)padding.items)[i].name);
+            add_search_term(w, ret, ((const struct category_score *)padding.items)[i].name);
     }
     return e;
 }

@@ -21,24 +21,27 @@ static const struct schema logged_schema = {
     .name = "LoggedIntegration",
     .size = sizeof(struct logged_integration),
     .fields = logged_fields,
-    .doc = "What the audit log tells of an integration.",
+    .doc = "An integration that the audit log refers to.",
 };
 static const struct type type_logged = { .kind = KIND_OBJECT, .schema = &logged_schema };
 
-static enum err show_logged(struct call *call, struct audit_shown *log, snowflake id)
+static enum err add_logged_integration(struct call *call, struct audit_log_objects *log,
+                                       snowflake id)
 {
     struct integration_row row;
-    struct integration shown;
-    enum err e = integration_find(call->tx, id, &row);
+    struct integration object;
+    enum err e = read_integration(call->tx, id, &row);
 
     if (!e)
-        e = integration_show(call->tx, &row, &shown);
+        e = read_integration_object(call->tx, &row, &object);
     if (e)
         return e == ERR_UNKNOWN_INTEGRATION ? OK : e;
-    struct logged_integration out = { shown.id, shown.name, shown.word, shown.account, { 0 } };
+    struct logged_integration out = {
+        object.id, object.name, object.displayed_type, object.account, { 0 }
+    };
     if (row.application_id)
-        out.application_id = given_id(row.application_id);
-    audit_show(call->arena, &log->integrations, &type_logged, &out);
+        out.application_id = opt_id_or_null(row.application_id);
+    audit_log_append_object(call->arena, &log->integrations, &type_logged, &out);
     return OK;
 }
 
@@ -52,25 +55,26 @@ static const struct field audited_integration[] = {
     { 0 },
 };
 
-enum err integration_audit(struct call *call, const struct integration_row *before,
-                           const struct integration_row *now)
+enum err record_integration_audit_entry(struct call *call, const struct integration_row *before,
+                                        const struct integration_row *now)
 {
     const struct integration_row *any = now ? now : before;
     enum audit_action action = !before ? AUDIT_INTEGRATION_CREATE
                                : now   ? AUDIT_INTEGRATION_UPDATE
                                        : AUDIT_INTEGRATION_DELETE;
 
-    return audit_object(call, any->guild_id, action, any->id, audited_integration, before, now);
+    return audit_record_object(call, any->guild_id, action, any->id, audited_integration, before,
+                               now);
 }
 
-enum err integrations_in_audit(struct call *call, struct audit_shown *log)
+enum err add_integrations_to_audit_log(struct call *call, struct audit_log_objects *log)
 {
-    struct list ids =
-        audit_targets(call->arena, log, AUDIT_INTEGRATION_CREATE, AUDIT_INTEGRATION_DELETE);
+    struct list ids = audit_log_list_targets(call->arena, log, AUDIT_INTEGRATION_CREATE,
+                                             AUDIT_INTEGRATION_DELETE);
     const snowflake *id = ids.items;
     enum err e = OK;
 
     for (size_t i = 0; !e && i < ids.count; i++)
-        e = show_logged(call, log, id[i]);
+        e = add_logged_integration(call, log, id[i]);
     return e;
 }

@@ -3,7 +3,8 @@
  * Owns the tables of subscribers, connections, role connections and local platforms; the table
  * integrations belongs to platform/applications. Uses api/, model/ and platform/. Invariants: a
  * provider is never asked inside a transaction; a platform account has at most one owner. Start
- * with routes.c; then changes.c, sync.c, connections/linking.c and providers/provider.h. */
+ * with routes.c; then platform_integrations.c, sync.c, connections/linking.c and
+ * providers/provider.h. */
 #ifndef INTEGRATIONS_INTEGRATIONS_H
 #define INTEGRATIONS_INTEGRATIONS_H
 
@@ -24,28 +25,28 @@ struct local_account {
     struct str id, name;
     struct opt_bool has_programme, is_partner; /* absent: unchanged, or false if new */
 };
-/* Creates or updates an account. */
-enum err local_account_save(struct tx *tx, const struct local_account *a);
+/* Creates or updates an account of a local platform. */
+enum err upsert_local_account(struct tx *tx, const struct local_account *a);
 
 struct local_subscription {
     enum platform platform;
     struct str account_id, subscriber_id, name, tier;
     int64_t since, until; /* microseconds; since 0: now; until 0: no end */
 };
-/* ERR_NOT_FOUND: the account does not exist. */
-enum err local_subscription_save(struct tx *tx, const struct local_subscription *s);
-enum err local_subscription_end(struct tx *tx, enum platform p, struct str account_id,
-                                struct str subscriber_id);
+/* Creates or updates a subscription. ERR_NOT_FOUND: the account does not exist. */
+enum err upsert_local_subscription(struct tx *tx, const struct local_subscription *s);
+enum err delete_local_subscription(struct tx *tx, enum platform p, struct str account_id,
+                                   struct str subscriber_id);
 /* Makes two accounts friends of each other. ERR_NOT_FOUND: one of them does not exist. */
-enum err local_friends_save(struct tx *tx, enum platform p, struct str one, struct str other);
+enum err insert_local_friends(struct tx *tx, enum platform p, struct str one, struct str other);
 
-/* Makes a code that proves ownership of an account once, within a day. The text is in the
- * transaction's arena. ERR_NOT_FOUND. */
-enum err local_code_make(struct tx *tx, const struct auth *auth, enum platform p,
-                         struct str account_id, struct str *ret);
+/* Creates a code that proves ownership of an account once, within a day; *ret is in the
+ * transaction's arena. ERR_NOT_FOUND: the account does not exist. */
+enum err create_local_link_code(struct tx *tx, const struct auth *auth, enum platform p,
+                                struct str account_id, struct str *ret);
 
-/* Adds the subscription integration of a guild. *ret_new: false if it has one already.
+/* Adds the subscription integration of a guild. *ret_new: false if the guild already has one.
  * ERR_UNKNOWN_GUILD, ERR_MAX_INTEGRATIONS. */
-enum err guild_subscription_add(struct tx *tx, snowflake guild_id, bool *ret_new);
+enum err insert_guild_subscription(struct tx *tx, snowflake guild_id, bool *ret_new);
 
 #endif

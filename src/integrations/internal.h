@@ -4,7 +4,7 @@
 
 #include "api/hooks.h"
 #include "api/jobs/jobs.h"
-#include "integrations/connections/connected.h"
+#include "integrations/connections/connection_rows.h"
 #include "integrations/integrations.h"
 #include "integrations/providers/provider.h"
 #include "model/integration.h"
@@ -22,14 +22,14 @@ enum { JOIN_SOURCE_INTEGRATION = 2 };
 struct integrations_query {
     bool has_commands, include_role_connections_metadata;
 };
-struct integration_draft {
+struct integration_create {
     struct str type, id;
 };
 struct integration_patch {
     struct opt_int expire_behavior, expire_grace_period;
     struct opt_bool enable_emoticons;
 };
-struct migrated {
+struct migrated_integrations {
     struct list integration_ids_with_app_commands; /* snowflakes */
 };
 struct guild_applications {
@@ -43,7 +43,6 @@ extern const struct type integration_create_body, integration_patch_body, migrat
 
 /* --- rows.c --------------------------------------------------------------------------- */
 
-/* A row of the table integrations. */
 struct integration_row {
     snowflake id, guild_id, application_id, user_id, role_id; /* 0: none */
     struct str type, name, account_id;
@@ -55,125 +54,133 @@ struct integration_row {
 };
 
 /* SQL: integration i does not belong to an application that is being deleted. */
-#define APP_STAYS                                                                 \
+#define APP_NOT_REMOVED                                                           \
     "not exists (select 1 from applications a where a.id = i.application_id and " \
     "a.removed = 1) "
 
 /* ERR_UNKNOWN_INTEGRATION. */
-enum err integration_find(struct tx *tx, snowflake id, struct integration_row *ret);
-enum err integration_find_account(struct tx *tx, snowflake guild_id, struct str type,
-                                  struct str account_id, struct integration_row *ret,
-                                  bool *ret_found);
-/* Sorted by id, at most 50. with_commands: only apps with usable commands in the guild. */
-enum err integrations_of_guild(struct tx *tx, snowflake guild_id, bool with_commands,
-                               struct list *ret);
-/* Enabled, not revoked integrations of a platform in the guilds of a user. */
-enum err integrations_around(struct tx *tx, snowflake user_id, struct str type, struct list *ret);
-/* Integrations that follow a platform account. */
-enum err integrations_following(struct tx *tx, struct str type, struct str account_id,
-                                struct list *ret);
-enum err integrations_count(struct tx *tx, snowflake guild_id, int64_t *ret);
-enum err integration_insert(struct tx *tx, const struct integration_row *i);
+enum err read_integration(struct tx *tx, snowflake id, struct integration_row *ret);
+enum err read_integration_of_account(struct tx *tx, snowflake guild_id, struct str type,
+                                     struct str account_id, struct integration_row *ret,
+                                     bool *ret_found);
+/* Reads integrations sorted by id, at most 50. with_commands: only apps with usable commands in the
+ * guild. */
+enum err read_integrations_of_guild(struct tx *tx, snowflake guild_id, bool with_commands,
+                                    struct list *ret);
+/* Reads the enabled, not revoked integrations of a platform in the guilds of a user. */
+enum err read_integrations_of_user_guilds(struct tx *tx, snowflake user_id, struct str type,
+                                          struct list *ret);
+/* Reads the integrations that follow a platform account. */
+enum err read_integrations_of_account(struct tx *tx, struct str type, struct str account_id,
+                                      struct list *ret);
+enum err read_integration_count(struct tx *tx, snowflake guild_id, int64_t *ret);
+enum err insert_integration(struct tx *tx, const struct integration_row *i);
 /* Writes all mutable columns of a platform integration. */
-enum err integration_save(struct tx *tx, const struct integration_row *i);
-enum err integration_save_scopes(struct tx *tx, const struct integration_row *i);
-enum err integration_delete_row(struct tx *tx, snowflake id);
+enum err update_integration_row(struct tx *tx, const struct integration_row *i);
+enum err update_integration_scopes(struct tx *tx, const struct integration_row *i);
+enum err delete_integration_row(struct tx *tx, snowflake id);
 
 /* Builds the object for events and replies; reads the application. */
-enum err integration_show(struct tx *tx, const struct integration_row *i, struct integration *ret);
-/* Saves, and sends GUILD_INTEGRATIONS_UPDATE and INTEGRATION_UPDATE. */
-enum err integration_change(struct call *call, const struct integration_row *i);
+enum err read_integration_object(struct tx *tx, const struct integration_row *i,
+                                 struct integration *ret);
+/* Updates the row and emits GUILD_INTEGRATIONS_UPDATE and INTEGRATION_UPDATE. */
+enum err update_integration_and_emit(struct call *call, const struct integration_row *i);
 
 /* --- handlers, by file ---------------------------------------------------------------- */
 
 /* audit.c */
-/* Audit log entry of a platform integration. before: NULL if created; now: NULL if deleted. */
-enum err integration_audit(struct call *call, const struct integration_row *before,
-                           const struct integration_row *now);
-enum err integrations_in_audit(struct call *call, struct audit_shown *log);
-/* apps.c */
+/* Writes the audit log entry of a platform integration. before: NULL if created; now: NULL if
+ * deleted. */
+enum err record_integration_audit_entry(struct call *call, const struct integration_row *before,
+                                        const struct integration_row *now);
+enum err add_integrations_to_audit_log(struct call *call, struct audit_log_objects *log);
+/* guild_apps.c */
 enum err migrate_command_scope(struct call *call);
 enum err list_application_ids(struct call *call);
-/* channel.c */
+/* channel_apps.c */
 enum err list_channel_integrations(struct call *call);
 enum err delete_channel_integration(struct call *call);
-/* changes.c */
+/* platform_integrations.c */
 enum err prepare_create_integration(struct call *call);
 enum err create_integration(struct call *call);
 enum err sync_integration(struct call *call);
 enum err modify_integration(struct call *call);
-/* delete.c */
+/* delete_integration.c */
 enum err delete_integration(struct call *call);
-enum err integrations_mark_of_guild(struct call *call, snowflake guild_id);
-/* join.c */
+enum err mark_guild_integrations_removed(struct call *call, snowflake guild_id);
+/* join_guild.c */
 enum err prepare_join_integration(struct call *call);
 enum err join_integration(struct call *call);
 
-/* --- sync.c, expiry.c, friends.c, removal.c: jobs ------------------------------------- */
+/* --- sync.c, subscription_expiry.c, friend_sync.c, integration_removal.c: jobs -------- */
 
-extern const struct job_kind sync_kind, expiry_kind, friends_kind, removal_kind;
+extern const struct job_kind sync_job, subscription_expiry_job, friend_sync_job,
+    integration_removal_job;
 
-/* Schedules a sync now and then every hour, and the expiry job. */
-enum err sync_begin(struct call *call, snowflake integration_id);
-enum err sync_end_for_good(struct call *call, snowflake integration_id);
-/* Deletes a platform integration with its role and subscribers, and sends the events. */
-enum err removal_begin(struct call *call, const struct integration_row *i);
+/* Schedules the sync, now and then every hour, and the expiry job. */
+enum err schedule_sync(struct call *call, snowflake integration_id);
+enum err cancel_sync(struct call *call, snowflake integration_id);
+/* Deletes a platform integration with its role and subscribers, and emits the events. */
+enum err begin_integration_removal(struct call *call, const struct integration_row *i);
 /* Schedules the job that reads the friends of a user's connections. */
-enum err friends_begin(struct call *call, snowflake user_id);
+enum err schedule_friend_sync(struct call *call, snowflake user_id);
 
-/* --- members.c: a member and its subscriber role -------------------------------------- */
+/* --- subscriber_roles.c: a member and its subscriber role ----------------------------- */
 
-/* State of one member for a sync. */
-struct subscriber {
+/* State of one member in a sync. */
+struct subscriber_state {
     snowflake user_id;
     bool subscribes, has_role;
     int64_t lapsed_at; /* 0: subscription is active */
 };
-/* Members with a connection of the integration's platform, sorted by id, after an id. */
-enum err subscribers_after(struct tx *tx, const struct integration_row *i, snowflake after,
-                           snowflake up_to, int64_t limit, struct list *ret);
-bool subscriber_is_settled(const struct integration_row *i, const struct subscriber *s);
-/* Adds the role, or records that the subscription has lapsed. */
-enum err subscriber_settle(struct call *call, const struct integration_row *i,
-                           const struct subscriber *s);
-/* The same for one user in all guilds, from the stored subscribers. */
-enum err subscriber_settle_all(struct call *call, snowflake user_id, struct str type);
-enum err subscriber_set_role(struct call *call, const struct integration_row *i, snowflake user_id,
+/* Reads the members after an id that have a connection of the integration's platform, sorted by
+ * id. */
+enum err read_subscribers_after(struct tx *tx, const struct integration_row *i, snowflake after,
+                                snowflake up_to, int64_t limit, struct list *ret);
+bool subscriber_role_is_correct(const struct integration_row *i, const struct subscriber_state *s);
+/* Adds the member's role, or records that the subscription has lapsed. */
+enum err apply_subscriber_role(struct call *call, const struct integration_row *i,
+                               const struct subscriber_state *s);
+/* Does the same for one user in all guilds, from the stored subscribers. */
+enum err apply_subscriber_roles_of_user(struct call *call, snowflake user_id, struct str type);
+enum err set_subscriber_role(struct call *call, const struct integration_row *i, snowflake user_id,
                              bool has);
-enum err subscriber_note(struct tx *tx, const struct integration_row *i, snowflake user_id,
-                         int64_t lapsed_at, bool joined);
+enum err upsert_integration_member(struct tx *tx, const struct integration_row *i,
+                                   snowflake user_id, int64_t lapsed_at, bool joined);
 
 /* --- secrets.c: encryption and digests ------------------------------------------------ */
 
-/* Encrypts a provider's secret for the database, and decrypts it; p == NULL: undecryptable. */
-struct str secret_seal(struct arena *arena, const struct auth *auth, snowflake user_id,
-                       struct str secret);
-struct str secret_open(struct arena *arena, const struct auth *auth, snowflake user_id,
-                       struct str sealed);
-/* Codes and states are stored as digests. word: purpose, for key derivation. */
-struct str secret_digest(struct arena *arena, const struct auth *auth, const char *word,
-                         struct str secret);
+/* Encrypt a provider's secret for the database, and decrypt it; p == NULL: decryption failed. */
+struct str encrypt_connection_secret(struct arena *arena, const struct auth *auth,
+                                     snowflake user_id, struct str secret);
+struct str decrypt_connection_secret(struct arena *arena, const struct auth *auth,
+                                     snowflake user_id, struct str sealed);
+/* Returns the digest under which a code or state is stored. word: purpose, for key derivation. */
+struct str digest_connection_secret(struct arena *arena, const struct auth *auth, const char *word,
+                                    struct str secret);
 
 /* --- linking.c: linking an account of another platform -------------------------------- */
 
-/* Request to the provider and its result, passed from prepare to the handler. */
-struct linking {
+/* A request to link an account and the provider's result, passed from prepare to the handler. */
+struct link_request {
     enum platform platform;
     struct str code, state;
     struct opt_bool friend_sync;
-    snowflake user_id; /* owner of the state */
+    snowflake user_id; /* user to whom the state was issued */
     enum provider_result result;
     struct provider_account account;
 };
-/* Finds the user to whom the state was issued. Needs a transaction. ERR_INVALID_OAUTH2_STATE. */
-enum err state_find(struct call *call, const struct linking *l, snowflake *ret_user);
-/* For .await of calls that pass a struct linking. */
-void linking_ask(struct call *call);
-/* Consumes the state and stores the connection, with all effects. */
-enum err linking_finish(struct call *call, struct linking *l, struct linked_account *ret);
+/* Reads the user to whom the state was issued, in a transaction. ERR_INVALID_OAUTH2_STATE if there
+ * is none. */
+enum err read_link_state_user(struct call *call, const struct link_request *l, snowflake *ret_user);
+/* An await stage: asks the provider about the account of the struct link_request that prepare has
+ * passed. */
+void request_linked_account(struct call *call);
+/* Deletes the state and stores the connection, with all effects. */
+enum err complete_link(struct call *call, struct link_request *l, struct linked_account *ret);
 /* Deletes a connection, with all effects. */
-enum err connection_unlink(struct call *call, const struct linked_account *c);
-void connections_announce(struct call *call, snowflake user_id);
+enum err delete_connection_and_effects(struct call *call, const struct linked_account *c);
+void emit_connections_update(struct call *call, snowflake user_id);
 
 /* Events of linking and unlinking, for .fires of routes. */
 #define LINK_EVENTS                                                                       \
@@ -184,7 +191,7 @@ void connections_announce(struct call *call, snowflake user_id);
 struct authorize_url {
     struct str url;
 };
-struct callback_body {
+struct link_callback_body {
     struct str code, state;
     struct opt_bool friend_sync;
 };
@@ -192,7 +199,7 @@ struct callback_body {
 enum err authorize_connection(struct call *call);
 enum err prepare_link_callback(struct call *call);
 enum err callback_connection(struct call *call);
-/* The platform in {connection.type}. */
-enum platform path_platform(const struct call *call);
+/* Returns the platform in {connection.type}. */
+enum platform platform_from_path(const struct call *call);
 
 #endif

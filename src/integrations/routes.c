@@ -7,13 +7,14 @@
 #include "platform/guilds/guilds.h"
 #include "platform/channels/channels.h"
 
-/* {integration.id} in the path's guild. Handlers of private channels read theirs themselves. */
+/* Resolves {integration.id} in the path's guild. Handlers of private channels read their
+ * integration themselves. */
 static enum err resolve_integration(struct call *call)
 {
     if (!call->target.guild)
         return OK;
     struct integration_row *i = arena_alloc(call->arena, sizeof *i);
-    enum err e = integration_find(call->tx, call_id(call, "integration.id"), i);
+    enum err e = read_integration(call->tx, call_path_id(call, "integration.id"), i);
 
     if (!e && i->guild_id != call->target.guild->id)
         e = ERR_UNKNOWN_INTEGRATION;
@@ -21,11 +22,10 @@ static enum err resolve_integration(struct call *call)
     return e;
 }
 
-/* --- GET /guilds/{guild.id}/integrations ---------------------------------------------- */
-
 static const char METADATA[] = "select role_connections_metadata from applications where id = $1";
 
-static enum err guild_describe(struct tx *tx, snowflake application_id, struct integration *ret)
+static enum err read_role_connection_metadata(struct tx *tx, snowflake application_id,
+                                              struct integration *ret)
 {
     struct rows row;
     bool found;
@@ -33,13 +33,14 @@ static enum err guild_describe(struct tx *tx, snowflake application_id, struct i
 
     if (!e && found)
         ret->role_connections_metadata =
-            (struct opt_list){ GIVEN, column_list(tx_arena(tx), &type_role_connections_metadata,
-                                                  row_text(&row, 0)) };
+            (struct opt_list){ GIVEN, json_column_decode_list(tx_arena(tx),
+                                                              &type_role_connections_metadata,
+                                                              row_text(&row, 0)) };
     return e;
 }
 
-/* Leaves out the user if nobody added the integration, or the account was deleted. */
-static enum err load_adder(struct tx *tx, snowflake id, struct integration *ret)
+/* Reads the user who added the integration; none if nobody did, or if the account was deleted. */
+static enum err read_adding_user(struct tx *tx, snowflake id, struct integration *ret)
 {
     struct user *user = arena_alloc(tx_arena(tx), sizeof *user);
     enum err e = id ? user_find(tx, id, user) : ERR_UNKNOWN_USER;
@@ -53,26 +54,25 @@ static enum err list_integrations(struct call *call)
 {
     const struct integrations_query *q = call->query;
     bool described = q->include_role_connections_metadata;
-    struct list rows, shown = { 0 };
-    enum err e = integrations_of_guild(call->tx, call->target.guild->id, q->has_commands, &rows);
+    struct list rows, integrations = { 0 };
+    enum err e =
+        read_integrations_of_guild(call->tx, call->target.guild->id, q->has_commands, &rows);
 
     for (size_t n = 0; n < rows.count && !e; n++) {
         const struct integration_row *row = (const struct integration_row *)rows.items + n;
-        struct integration *i = list_add(call->arena, &shown, sizeof *i);
+        struct integration *i = list_append(call->arena, &integrations, sizeof *i);
 
-        e = integration_show(call->tx, row, i);
+        e = read_integration_object(call->tx, row, i);
         if (!e)
-            e = load_adder(call->tx, row->user_id, i);
+            e = read_adding_user(call->tx, row->user_id, i);
         if (!e && described && row->application_id)
-            e = guild_describe(call->tx, row->application_id, i);
+            e = read_role_connection_metadata(call->tx, row->application_id, i);
     }
     if (e)
         return e;
-    return call_reply_as(call, described ? &type_described_integrations : &type_integrations,
-                         &shown);
+    return call_reply_as_type(
+        call, described ? &type_integrations_with_metadata : &type_integrations, &integrations);
 }
-
-/* --- routes --------------------------------------------------------------------------- */
 
 static const struct resolver resolvers[] = {
     {
@@ -85,7 +85,7 @@ static const struct resolver resolvers[] = {
         .name = "integration.any",
         .field = "integration_id",
         .is_text = true,
-        .doc = "An integration of a platform, or " PARTNERS_ID ".",
+        .doc = "An integration of a platform, or " PARTNERS_INTEGRATION_ID ".",
     },
     { 0 },
 };
@@ -102,7 +102,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_GUILD),
         .query = &integrations_query_schema,
-        .reply = &type_described_integrations,
+        .reply = &type_integrations_with_metadata,
         .handle = list_integrations,
     },
     {
@@ -125,7 +125,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/guilds/{guild.id}/integrations/{integration.id}/sync",
         .name = "sync_integration",
-        .doc = "Ask for a sync now. Its beginning and its end are announced.",
+        .doc = "Start a sync now. Events are sent when it starts and ends.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_GUILD),
         .status = 204,
@@ -136,7 +136,7 @@ static const struct route routes[] = {
         .method = PATCH,
         .path = "/guilds/{guild.id}/integrations/{integration.id}",
         .name = "modify_integration",
-        .doc = "Say what happens when a subscription ends.",
+        .doc = "Set what happens when a subscription ends.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_GUILD),
         .body = &integration_patch_body,
@@ -148,7 +148,7 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = "/guilds/{guild.id}/integrations/{integration.id}",
         .name = "delete_integration",
-        .doc = "Remove an integration with all it brought: webhooks, commands, bot and roles.",
+        .doc = "Delete an integration with its webhooks, commands, bot and roles.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_GUILD),
         .status = 204,
@@ -183,18 +183,19 @@ static const struct route routes[] = {
         .doc = "The apps in a private channel.",
         .auth = AUTH_USER,
         .reply = &type_integrations,
-        .admit = channel_admit_private,
+        .admit = require_private_channel,
         .handle = list_channel_integrations,
     },
     {
         .method = DELETE,
         .path = "/channels/{channel.id}/integrations/{integration.id}",
         .name = "delete_channel_integration",
-        .doc = "Remove an app from a group: its owner, or who added the app, or who made it.",
+        .doc = "Remove an app from a group DM. Allowed: the group's owner, the user who added the "
+               "app, and the owner of the app that manages the group.",
         .auth = AUTH_USER,
         .status = 204,
         .fires = (const enum event[]){ EVENT_INTEGRATION_DELETE, EVENT_NONE },
-        .admit = channel_admit_private,
+        .admit = require_private_channel,
         .handle = delete_channel_integration,
     },
     {
@@ -205,7 +206,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER,
         .status = 204,
         .fires = (const enum event[]){ EVENT_GUILD_CREATE, EVENT_GUILD_MEMBER_ADD,
-                                       EVENT_USER_SETTINGS_UPDATE, JUDGED_EVENTS,
+                                       EVENT_USER_SETTINGS_UPDATE, AUTOMOD_EVENTS,
                                        EVENT_GUILD_MEMBER_UPDATE, EVENT_NONE },
         .prepare = prepare_join_integration,
         .handle = join_integration,
@@ -213,8 +214,8 @@ static const struct route routes[] = {
     { 0 },
 };
 
-static const struct job_kind *const jobs[] = { &sync_kind, &expiry_kind, &friends_kind,
-                                               &removal_kind, NULL };
+static const struct job_kind *const jobs[] = { &sync_job, &subscription_expiry_job,
+                                               &friend_sync_job, &integration_removal_job, NULL };
 
 #define INTEGRATIONS "select id from integrations where guild_id = $1"
 
@@ -225,8 +226,8 @@ const struct domain integrations_domain = {
     .world = &integrations_world,
     .resolvers = resolvers,
     .jobs = jobs,
-    .hooks = &(const struct hooks){ .audit_shown = integrations_in_audit,
-                                    .guild_gone = integrations_mark_of_guild },
+    .hooks = &(const struct hooks){ .audit_log_fill = add_integrations_to_audit_log,
+                                    .guild_deleted = mark_guild_integrations_removed },
     .deletions =
         (const struct deletion_rule[]){
             { DELETE_WHERE(WITH_GUILD, "integration_subscribers", "integration_id, subscriber_id",

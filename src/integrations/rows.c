@@ -10,10 +10,10 @@
     "i.expire_grace_period, i.subscriber_count, i.round, i.created_at, i.synced_at, i.asked_at, " \
     "i.revoked_at "
 
-static struct integration_row read_row(const struct rows *r)
+static struct integration_row integration_from_row(const struct rows *r)
 {
     struct str type = row_text(r, 5);
-    enum platform p = platform_of(type);
+    enum platform p = platform_find(type);
 
     return (struct integration_row){
         .id = row_id(r, 0),
@@ -25,7 +25,7 @@ static struct integration_row read_row(const struct rows *r)
         .name = row_text(r, 6),
         .account_id = row_text(r, 7),
         .platform = p,
-        .scopes = column_list(tx_arena(r->tx), &type_texts, row_text(r, 8)),
+        .scopes = json_column_decode_list(tx_arena(r->tx), &type_texts, row_text(r, 8)),
         .enabled = row_bool(r, 9),
         .enable_emoticons = row_bool(r, 10),
         .syncing = row_bool(r, 11),
@@ -40,27 +40,27 @@ static struct integration_row read_row(const struct rows *r)
     };
 }
 
-static enum err read_rows(struct tx *tx, struct rows *rows, struct list *ret)
+static enum err integrations_from_rows(struct tx *tx, struct rows *rows, struct list *ret)
 {
     *ret = (struct list){ 0 };
     while (rows_next(rows)) {
-        struct integration_row *i = list_add(tx_arena(tx), ret, sizeof *i);
+        struct integration_row *i = list_append(tx_arena(tx), ret, sizeof *i);
 
-        *i = read_row(rows);
+        *i = integration_from_row(rows);
     }
     return rows_end(rows);
 }
 
 /* --- finding -------------------------------------------------------------------------- */
 
-/* Hides integrations that are being deleted (removal.c), and those of such applications. */
-#define NOT_REMOVED "i.type <> 'removed' and " APP_STAYS
+/* SQL: neither the integration (integration_removal.c) nor its application is being deleted. */
+#define NOT_REMOVED "i.type <> 'removed' and " APP_NOT_REMOVED
 
 static const char FIND[] = "select " COLUMNS "from integrations i where i.id = $1 and " NOT_REMOVED;
 static const char FIND_ACCOUNT[] = "select " COLUMNS "from integrations i where i.guild_id = $1 "
                                    "and i.type = $2 and i.account_id = $3";
 
-enum err integration_find(struct tx *tx, snowflake id, struct integration_row *ret)
+enum err read_integration(struct tx *tx, snowflake id, struct integration_row *ret)
 {
     struct rows row;
     bool found;
@@ -68,71 +68,72 @@ enum err integration_find(struct tx *tx, snowflake id, struct integration_row *r
 
     if (e || !found)
         return e ? e : ERR_UNKNOWN_INTEGRATION;
-    *ret = read_row(&row);
+    *ret = integration_from_row(&row);
     return OK;
 }
 
-enum err integration_find_account(struct tx *tx, snowflake guild_id, struct str type,
-                                  struct str account_id, struct integration_row *ret,
-                                  bool *ret_found)
+enum err read_integration_of_account(struct tx *tx, snowflake guild_id, struct str type,
+                                     struct str account_id, struct integration_row *ret,
+                                     bool *ret_found)
 {
     struct rows row;
     enum err e = tx_one(tx, FIND_ACCOUNT, BIND(v_id(guild_id), v_text(type), v_text(account_id)),
                         &row, ret_found);
 
     if (!e && *ret_found)
-        *ret = read_row(&row);
+        *ret = integration_from_row(&row);
     return e;
 }
 
 static const char OF_GUILD[] = "select " COLUMNS "from integrations i where i.guild_id = $1 "
                                "and " NOT_REMOVED "order by i.id limit $2";
-/* SQL: guild commands, or global commands that support installation in guilds. */
+/* SQL: commands of the guild, or global commands that support installation in guilds. */
 #define USABLE_COMMANDS                                                        \
     "(select 1 from commands c where c.application_id = i.application_id and " \
     "(c.guild_id = i.guild_id or (c.guild_id = 0 and (c.integration_types & 1) <> 0)))"
 static const char WITH_COMMANDS[] =
     "select " COLUMNS "from integrations i where i.guild_id = $1 and i.type = 'service' "
-    "and i.scopes like '%\"applications.commands\"%' and exists " USABLE_COMMANDS " and " APP_STAYS
-    "order by i.id limit $2";
+    "and i.scopes like '%\"applications.commands\"%' and exists " USABLE_COMMANDS
+    " and " APP_NOT_REMOVED "order by i.id limit $2";
 
-enum err integrations_of_guild(struct tx *tx, snowflake guild_id, bool with_commands,
-                               struct list *ret)
+enum err read_integrations_of_guild(struct tx *tx, snowflake guild_id, bool with_commands,
+                                    struct list *ret)
 {
     struct rows rows;
     enum err e = tx_query(tx, with_commands ? SQL(WITH_COMMANDS) : SQL(OF_GUILD),
                           BIND(v_id(guild_id), v_int(MOST_INTEGRATIONS)), &rows);
 
-    return e ? e : read_rows(tx, &rows, ret);
+    return e ? e : integrations_from_rows(tx, &rows, ret);
 }
 
-static const char AROUND[] =
+static const char READ_OF_USER_GUILDS[] =
     "select " COLUMNS "from members m join integrations i on i.guild_id = m.guild_id "
     "where m.user_id = $1 and i.type = $2 and i.enabled = 1 and i.revoked_at is null order by i.id";
-static const char FOLLOWING[] = "select " COLUMNS "from integrations i where i.type = $1 "
-                                "and i.account_id = $2 order by i.id";
+static const char READ_OF_ACCOUNT[] = "select " COLUMNS "from integrations i where i.type = $1 "
+                                      "and i.account_id = $2 order by i.id";
 
-enum err integrations_around(struct tx *tx, snowflake user_id, struct str type, struct list *ret)
+enum err read_integrations_of_user_guilds(struct tx *tx, snowflake user_id, struct str type,
+                                          struct list *ret)
 {
     struct rows rows;
-    enum err e = tx_query(tx, AROUND, BIND(v_id(user_id), v_text(type)), &rows);
+    enum err e = tx_query(tx, READ_OF_USER_GUILDS, BIND(v_id(user_id), v_text(type)), &rows);
 
-    return e ? e : read_rows(tx, &rows, ret);
+    return e ? e : integrations_from_rows(tx, &rows, ret);
 }
 
-enum err integrations_following(struct tx *tx, struct str type, struct str account_id,
-                                struct list *ret)
+enum err read_integrations_of_account(struct tx *tx, struct str type, struct str account_id,
+                                      struct list *ret)
 {
     struct rows rows;
-    enum err e = tx_query(tx, FOLLOWING, BIND(v_text(type), v_text(account_id)), &rows);
+    enum err e = tx_query(tx, READ_OF_ACCOUNT, BIND(v_text(type), v_text(account_id)), &rows);
 
-    return e ? e : read_rows(tx, &rows, ret);
+    return e ? e : integrations_from_rows(tx, &rows, ret);
 }
 
 static const char COUNT[] =
     "select count(*) from integrations i where i.guild_id = $1 and " NOT_REMOVED;
 
-enum err integrations_count(struct tx *tx, snowflake guild_id, int64_t *ret)
+enum err read_integration_count(struct tx *tx, snowflake guild_id, int64_t *ret)
 {
     struct rows row;
     bool found;
@@ -156,41 +157,41 @@ static const char SAVE[] =
 static const char SAVE_SCOPES[] = "update integrations set scopes = $2 where id = $1";
 static const char DELETE_ROW[] = "delete from integrations where id = $1";
 
-static struct value v_or_null(int64_t v)
+static struct value v_int_or_null(int64_t v)
 {
     return v ? v_int(v) : v_null();
 }
 
-enum err integration_insert(struct tx *tx, const struct integration_row *i)
+enum err insert_integration(struct tx *tx, const struct integration_row *i)
 {
     return tx_exec(tx, INSERT,
                    BIND(v_id(i->id), v_id(i->guild_id), v_text(i->type), v_text(i->name),
                         i->account_id.p ? v_text(i->account_id) : v_null(),
-                        v_or_null((int64_t)i->role_id), v_or_null((int64_t)i->user_id),
+                        v_int_or_null((int64_t)i->role_id), v_int_or_null((int64_t)i->user_id),
                         v_int(i->enabled), v_int(i->created_at)),
                    NULL);
 }
 
-enum err integration_save(struct tx *tx, const struct integration_row *i)
+enum err update_integration_row(struct tx *tx, const struct integration_row *i)
 {
     return tx_exec(tx, SAVE,
-                   BIND(v_id(i->id), v_text(i->name), v_or_null((int64_t)i->role_id),
-                        v_or_null((int64_t)i->user_id), v_int(i->enabled),
+                   BIND(v_id(i->id), v_text(i->name), v_int_or_null((int64_t)i->role_id),
+                        v_int_or_null((int64_t)i->user_id), v_int(i->enabled),
                         v_int(i->enable_emoticons), v_int(i->expire_behavior),
-                        v_int(i->expire_grace_period), v_int(i->syncing), v_or_null(i->synced_at),
-                        v_or_null(i->asked_at), v_or_null(i->revoked_at),
-                        v_int(i->subscriber_count), v_int(i->round)),
+                        v_int(i->expire_grace_period), v_int(i->syncing),
+                        v_int_or_null(i->synced_at), v_int_or_null(i->asked_at),
+                        v_int_or_null(i->revoked_at), v_int(i->subscriber_count), v_int(i->round)),
                    NULL);
 }
 
-enum err integration_save_scopes(struct tx *tx, const struct integration_row *i)
+enum err update_integration_scopes(struct tx *tx, const struct integration_row *i)
 {
-    return tx_exec(tx, SAVE_SCOPES,
-                   BIND(v_id(i->id), v_text(column_encode(tx_arena(tx), &type_texts, &i->scopes))),
-                   NULL);
+    return tx_exec(
+        tx, SAVE_SCOPES,
+        BIND(v_id(i->id), v_text(json_column_encode(tx_arena(tx), &type_texts, &i->scopes))), NULL);
 }
 
-enum err integration_delete_row(struct tx *tx, snowflake id)
+enum err delete_integration_row(struct tx *tx, snowflake id)
 {
     return tx_exec(tx, DELETE_ROW, BIND(v_id(id)), NULL);
 }
@@ -199,7 +200,7 @@ static const char FIND_GUILD[] = "select 1 from guilds where id = $1 and removed
 static const char FIND_SUBSCRIPTION[] =
     "select 1 from integrations where guild_id = $1 and type = 'guild_subscription'";
 
-enum err guild_subscription_add(struct tx *tx, snowflake guild_id, bool *ret_new)
+enum err insert_guild_subscription(struct tx *tx, snowflake guild_id, bool *ret_new)
 {
     struct integration_row i = {
         .id = snowflake_new(),
@@ -220,15 +221,16 @@ enum err guild_subscription_add(struct tx *tx, snowflake guild_id, bool *ret_new
     *ret_new = !found;
     if (e || found)
         return e;
-    e = integrations_count(tx, guild_id, &count);
+    e = read_integration_count(tx, guild_id, &count);
     if (e || count >= MOST_INTEGRATIONS)
         return e ? e : ERR_MAX_INTEGRATIONS;
-    return integration_insert(tx, &i);
+    return insert_integration(tx, &i);
 }
 
 /* --- building objects ----------------------------------------------------------------- */
 
-static enum err show_app(struct tx *tx, const struct integration_row *i, struct integration *ret)
+static enum err read_app_integration(struct tx *tx, const struct integration_row *i,
+                                     struct integration *ret)
 {
     struct application *a = arena_alloc(tx_arena(tx), sizeof *a);
     enum err e = application_find(tx, i->application_id, a);
@@ -238,29 +240,29 @@ static enum err show_app(struct tx *tx, const struct integration_row *i, struct 
     *ret = integration_of_application(tx_arena(tx), a, i->guild_id, i->id);
     ret->enabled = i->enabled;
     ret->scopes = (struct opt_list){ GIVEN, i->scopes };
-    integration_dress(ret);
+    integration_set_displayed_type(ret);
     return OK;
 }
 
-static void show_platform(const struct integration_row *i, struct integration *ret)
+static void set_platform_fields(const struct integration_row *i, struct integration *ret)
 {
-    ret->enabled = i->enabled && platform_is_on(i->platform);
-    ret->syncing = given_bool(i->syncing);
-    ret->enable_emoticons = given_bool(i->enable_emoticons);
-    ret->revoked = given_bool(i->revoked_at != 0);
-    ret->role_id = given_id(i->role_id);
-    ret->expire_behavior = given_int(i->expire_behavior);
-    ret->expire_grace_period = given_int(i->expire_grace_period);
-    ret->subscriber_count = given_int(i->subscriber_count);
+    ret->enabled = i->enabled && platform_is_enabled(i->platform);
+    ret->syncing = opt_bool_of(i->syncing);
+    ret->enable_emoticons = opt_bool_of(i->enable_emoticons);
+    ret->revoked = opt_bool_of(i->revoked_at != 0);
+    ret->role_id = opt_id_or_null(i->role_id);
+    ret->expire_behavior = opt_int_of(i->expire_behavior);
+    ret->expire_grace_period = opt_int_of(i->expire_grace_period);
+    ret->subscriber_count = opt_int_of(i->subscriber_count);
     /* Clients require a timestamp even before the first sync. */
-    ret->synced_at = given_int(i->synced_at ? i->synced_at : i->created_at);
+    ret->synced_at = opt_int_of(i->synced_at ? i->synced_at : i->created_at);
 }
 
 static const char GUILD_NAME[] = "select name from guilds where id = $1";
 
-/* The account of a guild subscription is the guild itself. */
-static enum err show_own(struct tx *tx, const struct integration_row *i,
-                         struct integration_account *account)
+/* Reads the account of a guild subscription, which is the guild itself. */
+static enum err read_guild_account(struct tx *tx, const struct integration_row *i,
+                                   struct integration_account *account)
 {
     struct rows row;
     bool found;
@@ -273,13 +275,14 @@ static enum err show_own(struct tx *tx, const struct integration_row *i,
     return OK;
 }
 
-enum err integration_show(struct tx *tx, const struct integration_row *i, struct integration *ret)
+enum err read_integration_object(struct tx *tx, const struct integration_row *i,
+                                 struct integration *ret)
 {
     struct integration_account *account = arena_alloc(tx_arena(tx), sizeof *account);
     enum err e = OK;
 
     if (i->application_id)
-        return show_app(tx, i, ret);
+        return read_app_integration(tx, i, ret);
     *account = (struct integration_account){ i->account_id, i->name };
     *ret = (struct integration){
         .id = i->id,
@@ -290,21 +293,21 @@ enum err integration_show(struct tx *tx, const struct integration_row *i, struct
         .account = account,
     };
     if (i->platform != PLATFORM_NONE)
-        show_platform(i, ret);
+        set_platform_fields(i, ret);
     else
-        e = show_own(tx, i, account);
-    integration_dress(ret);
+        e = read_guild_account(tx, i, account);
+    integration_set_displayed_type(ret);
     return e;
 }
 
-enum err integration_change(struct call *call, const struct integration_row *i)
+enum err update_integration_and_emit(struct call *call, const struct integration_row *i)
 {
-    struct integration shown;
-    enum err e = integration_save(call->tx, i);
+    struct integration object;
+    enum err e = update_integration_row(call->tx, i);
 
     if (!e)
-        e = integration_show(call->tx, i, &shown);
+        e = read_integration_object(call->tx, i, &object);
     if (!e)
-        integration_announce(call, EVENT_INTEGRATION_UPDATE, &shown);
+        integration_emit_change(call, EVENT_INTEGRATION_UPDATE, &object);
     return e;
 }

@@ -7,7 +7,7 @@ static const struct field query_fields[] = {
     { FIELD(struct integrations_query, has_commands), .type = &type_bool, .flags = OPTIONAL,
       .doc = "Only apps with commands" },
     { FIELD(struct integrations_query, include_role_connections_metadata), .type = &type_bool,
-      .flags = OPTIONAL, .doc = "And what apps can say about people" },
+      .flags = OPTIONAL, .doc = "Include the role connection metadata of apps" },
     { 0 },
 };
 const struct schema integrations_query_schema = {
@@ -24,13 +24,13 @@ static const struct type type_account_id = { .kind = KIND_STRING,
                                              .max = LONGEST_ACCOUNT_ID,
                                              .doc = "Account of the platform" };
 static const struct field create_fields[] = {
-    { FIELD(struct integration_draft, type), .type = &type_platform },
-    { FIELD(struct integration_draft, id), .type = &type_account_id },
+    { FIELD(struct integration_create, type), .type = &type_platform },
+    { FIELD(struct integration_create, id), .type = &type_account_id },
     { 0 },
 };
 static const struct schema create_schema = {
     .name = "IntegrationDraft",
-    .size = sizeof(struct integration_draft),
+    .size = sizeof(struct integration_create),
     .fields = create_fields,
     .doc = "The account to follow; the caller has connected it.",
 };
@@ -69,12 +69,12 @@ static const struct schema patch_schema = {
 const struct type integration_patch_body = { .kind = KIND_OBJECT, .schema = &patch_schema };
 
 static const struct field migrated_fields[] = {
-    { FIELD(struct migrated, integration_ids_with_app_commands), .type = &type_ids },
+    { FIELD(struct migrated_integrations, integration_ids_with_app_commands), .type = &type_ids },
     { 0 },
 };
 static const struct schema migrated_schema = {
     .name = "MigratedIntegrations",
-    .size = sizeof(struct migrated),
+    .size = sizeof(struct migrated_integrations),
     .fields = migrated_fields,
     .doc = "Integrations that have commands now.",
 };

@@ -9,69 +9,73 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "integrations/chain.h"
+#include "integrations/step_chain.h"
 
-static struct sync *sync_of(const struct chain *c)
+static struct sync_progress *sync_progress_of(const struct step_chain *c)
 {
     return c->state;
 }
 
-/* Ends the chain on an error or if gone is set. The lease stays: on expiry the job restarts. */
-static bool sync_ends(struct chain *c, enum err e, bool gone)
+/* Ends the chain on an error or if gone is set. The lease stays: when it expires, the job starts
+ * again. */
+static bool end_sync_on_error(struct step_chain *c, enum err e, bool gone)
 {
     if (!e && !gone)
         return false;
     if (e)
-        log_warn("integrations: sync of %llu: %s", (unsigned long long)sync_of(c)->job.key,
-                 error_info(e)->message);
-    chain_end(c);
+        log_warn("integrations: sync of integration %llu failed, will retry: %s",
+                 (unsigned long long)sync_progress_of(c)->job.key, error_info(e)->message);
+    step_chain_free(c);
     return true;
 }
 
-static void sync_ended(struct call *call, enum err e, void *arg)
+static void on_sync_end_stored(struct call *call, enum err e, void *arg)
 {
     (void)call;
-    sync_ends(arg, e, true);
+    end_sync_on_error(arg, e, true);
 }
 
-static void sync_finish(struct chain *c)
+static void go_to_end_stage(struct step_chain *c)
 {
-    sync_of(c)->stage = SYNC_END;
-    chain_go_on(c);
+    sync_progress_of(c)->stage = SYNC_END;
+    step_chain_continue(c);
 }
 
-static void keep_some(struct chain *c, const struct sync_page *p);
+static void store_page_part(struct step_chain *c, const struct subscriber_page *p);
 
-static void page_kept(struct call *call, enum err e, void *arg)
+static void on_page_part_stored(struct call *call, enum err e, void *arg)
 {
-    struct chain *c = arg;
-    struct sync_page *p = call_passed(call, "sync_page");
+    struct step_chain *c = arg;
+    struct subscriber_page *p = call_passed_data(call, "subscriber_page");
 
-    if (sync_ends(c, e, p->sync.gone))
+    if (end_sync_on_error(c, e, p->sync.gone))
         return;
     p->before = p->after;
     if (p->before.count) {
-        keep_some(c, p);
+        store_page_part(c, p);
         return;
     }
-    *sync_of(c) = p->sync;
-    chain_go_on(c);
+    *sync_progress_of(c) = p->sync;
+    step_chain_continue(c);
 }
 
-static void keep_some(struct chain *c, const struct sync_page *p)
+static void store_page_part(struct step_chain *c, const struct subscriber_page *p)
 {
-    chain_run_with(c, ROUTE_STORE_WRITE, run_page, page_kept, "sync_page", p, sizeof *p + p->bytes);
+    step_chain_run_with_data(c, ROUTE_STORE_WRITE, sync_step_page, on_page_part_stored,
+                             "subscriber_page", p, sizeof *p + p->bytes);
 }
 
-static void keep_page(struct chain *c, const struct provider_answer *a)
+static void store_page(struct step_chain *c, const struct provider_response *a)
 {
     size_t bytes = 0;
 
     for (size_t n = 0; n < a->ids.count; n++)
         bytes += ((const struct str *)a->ids.items)[n].n + 1;
-    struct sync_page *p = mem_new(sizeof *p + bytes);
+    struct subscriber_page *p = mem_new(sizeof *p + bytes);
     char *at = (char *)(p + 1);
-    *p = (struct sync_page){ .sync = *sync_of(c), .bytes = bytes, .before = { a->ids.count, 0 } };
+    *p = (struct subscriber_page){ .sync = *sync_progress_of(c),
+                                   .bytes = bytes,
+                                   .before = { a->ids.count, 0 } };
     for (size_t n = 0; n < a->ids.count; n++) {
         struct str id = ((const struct str *)a->ids.items)[n];
 
@@ -81,159 +85,163 @@ static void keep_page(struct chain *c, const struct provider_answer *a)
     }
     p->sync.pages++;
     p->sync.stage = a->next.n ? SYNC_PAGES : SYNC_MEMBERS;
-    snprintf(p->sync.cursor, sizeof p->sync.cursor, "%.*s", STR_FMT(a->next));
-    keep_some(c, p);
+    snprintf(p->sync.cursor, sizeof p->sync.cursor, "%.*s", STR_ARGS(a->next));
+    store_page_part(c, p);
     mem_free(p);
 }
 
-static void page_came(void *arg, const struct provider_answer *a)
+static void on_page_received(void *arg, const struct provider_response *a)
 {
-    struct chain *c = arg;
-    struct sync *s = sync_of(c);
+    struct step_chain *c = arg;
+    struct sync_progress *s = sync_progress_of(c);
 
     if (a->result == PROVIDER_OK && a->next.n <= LONGEST_CURSOR) {
-        keep_page(c, a);
+        store_page(c, a);
         return;
     }
     s->refused = a->result == PROVIDER_UNAUTHORISED;
     s->failed = !s->refused;
     if (s->failed)
-        log_warn("integrations: sync of %llu: the provider of %s does not answer",
-                 (unsigned long long)s->job.key, platform_name(s->platform).p);
-    sync_finish(c);
+        log_warn(
+            "integrations: sync of integration %llu failed: no response from the provider of %s",
+            (unsigned long long)s->job.key, platform_stored_name(s->platform).p);
+    go_to_end_stage(c);
 }
 
-static void ask_page(struct chain *c)
+static void request_page(struct step_chain *c)
 {
-    struct sync *s = sync_of(c);
+    struct sync_progress *s = sync_progress_of(c);
 
     if (s->refused) {
-        sync_finish(c);
+        go_to_end_stage(c);
         return;
     }
     if (s->pages >= PROVIDER_MAX_PAGES) {
-        log_warn("integrations: sync of %llu: the provider's pages do not end",
-                 (unsigned long long)s->job.key);
+        log_warn(
+            "integrations: sync of integration %llu stopped: the provider sends too many pages",
+            (unsigned long long)s->job.key);
         s->failed = true;
-        sync_finish(c);
+        go_to_end_stage(c);
         return;
     }
-    provider_ask(c->api, c->loop,
-                 &(struct provider_question){ .kind = ASK_SUBSCRIBERS,
-                                              .platform = s->platform,
-                                              .account_id = str_of(s->account_id),
-                                              .cursor = str_of(s->cursor),
-                                              .secret = str_of(s->secret),
-                                              .done = page_came,
-                                              .arg = c });
+    provider_send_request(c->api, c->loop,
+                          &(struct provider_request){ .kind = ASK_SUBSCRIBERS,
+                                                      .platform = s->platform,
+                                                      .account_id = str_of(s->account_id),
+                                                      .cursor = str_of(s->cursor),
+                                                      .secret = str_of(s->secret),
+                                                      .done = on_page_received,
+                                                      .arg = c });
 }
 
-static void members_settled(struct call *call, enum err e, void *arg)
+static void on_members_changed(struct call *call, enum err e, void *arg)
 {
-    struct chain *c = arg;
-    struct sync *s = sync_of(c);
-    const struct member_range *r = call_passed(call, "member_range");
+    struct step_chain *c = arg;
+    struct sync_progress *s = sync_progress_of(c);
+    const struct member_range *r = call_passed_data(call, "member_range");
 
-    if (sync_ends(c, e, r->sync.gone))
+    if (end_sync_on_error(c, e, r->sync.gone))
         return;
     s->member = r->last;
     if (r->ended)
-        s->stage = SYNC_SWEEP;
-    chain_go_on(c);
+        s->stage = SYNC_CLEANUP;
+    step_chain_continue(c);
 }
 
-static void members_seen(struct call *call, enum err e, void *arg)
+static void on_members_scanned(struct call *call, enum err e, void *arg)
 {
-    struct chain *c = arg;
-    const struct member_range *r = call_passed(call, "member_range");
+    struct step_chain *c = arg;
+    const struct member_range *r = call_passed_data(call, "member_range");
 
     if (!e && r->count) {
-        chain_run_with(c, ROUTE_STORE_WRITE, run_members, members_settled, "member_range", r,
-                       sizeof *r);
+        step_chain_run_with_data(c, ROUTE_STORE_WRITE, sync_step_change_members, on_members_changed,
+                                 "member_range", r, sizeof *r);
         return;
     }
-    members_settled(call, e, arg);
+    on_members_changed(call, e, arg);
 }
 
-static void scan_members(struct chain *c)
+static void start_member_scan(struct step_chain *c)
 {
-    struct member_range r = { .sync = *sync_of(c) };
+    struct member_range r = { .sync = *sync_progress_of(c) };
 
-    chain_run_with(c, ROUTE_STORE_READ, run_scan, members_seen, "member_range", &r, sizeof r);
+    step_chain_run_with_data(c, ROUTE_STORE_READ, sync_step_scan_members, on_members_scanned,
+                             "member_range", &r, sizeof r);
 }
 
-static void sync_swept(struct call *call, enum err e, void *arg)
+static void on_cleanup_step_done(struct call *call, enum err e, void *arg)
 {
-    struct chain *c = arg;
-    const struct sweep *w = call_passed(call, "sweep");
+    struct step_chain *c = arg;
+    const struct sync_cleanup *w = call_passed_data(call, "sync_cleanup");
 
-    if (sync_ends(c, e, w->sync.gone))
+    if (end_sync_on_error(c, e, w->sync.gone))
         return;
-    if (w->swept < SWEEP)
-        sync_finish(c);
+    if (w->swept < CLEANUP_ROWS_PER_STEP)
+        go_to_end_stage(c);
     else
-        chain_go_on(c);
+        step_chain_continue(c);
 }
 
-static void sweep_old(struct chain *c)
+static void start_cleanup_step(struct step_chain *c)
 {
-    struct sweep w = { .sync = *sync_of(c) };
+    struct sync_cleanup w = { .sync = *sync_progress_of(c) };
 
-    chain_run_with(c, ROUTE_STORE_WRITE, run_sweep, sync_swept, "sweep", &w, sizeof w);
+    step_chain_run_with_data(c, ROUTE_STORE_WRITE, sync_step_cleanup, on_cleanup_step_done,
+                             "sync_cleanup", &w, sizeof w);
 }
 
-static void sync_counted(struct call *call, enum err e, void *arg)
+static void on_subscribers_counted(struct call *call, enum err e, void *arg)
 {
-    struct chain *c = arg;
-    const struct sync *s = call_passed(call, "sync");
+    struct step_chain *c = arg;
+    const struct sync_progress *s = call_passed_data(call, "sync_progress");
 
-    if (sync_ends(c, e, false))
+    if (end_sync_on_error(c, e, false))
         return;
-    sync_of(c)->subscribers = s->subscribers;
-    chain_run(c, ROUTE_STORE_WRITE, run_end, sync_ended);
+    sync_progress_of(c)->subscribers = s->subscribers;
+    step_chain_run(c, ROUTE_STORE_WRITE, sync_step_end, on_sync_end_stored);
 }
 
-static void take_step(struct chain *c)
+static void run_sync_stage(struct step_chain *c)
 {
-    switch (sync_of(c)->stage) {
+    switch (sync_progress_of(c)->stage) {
     case SYNC_PAGES:
-        ask_page(c);
+        request_page(c);
         break;
     case SYNC_MEMBERS:
-        scan_members(c);
+        start_member_scan(c);
         break;
-    case SYNC_SWEEP:
-        sweep_old(c);
+    case SYNC_CLEANUP:
+        start_cleanup_step(c);
         break;
     default:
-        chain_run(c, ROUTE_STORE_READ, run_count, sync_counted);
+        step_chain_run(c, ROUTE_STORE_READ, sync_step_count, on_subscribers_counted);
     }
 }
 
-static void sync_begun(struct call *call, enum err e, void *arg)
+static void on_sync_begun(struct call *call, enum err e, void *arg)
 {
-    struct chain *c = arg;
-    const struct sync *s = call_passed(call, "sync");
+    struct step_chain *c = arg;
+    const struct sync_progress *s = call_passed_data(call, "sync_progress");
 
-    if (sync_ends(c, e, s->gone))
+    if (end_sync_on_error(c, e, s->gone))
         return;
-    *sync_of(c) = *s;
-    chain_go_on(c);
+    *sync_progress_of(c) = *s;
+    step_chain_continue(c);
 }
 
-static void start_sync(struct api *api, struct loop *loop, const struct job *job)
+static void start_sync_job(struct api *api, struct loop *loop, const struct job *job)
 {
-    struct sync first = { .job = *job };
+    struct sync_progress first = { .job = *job };
 
-    sync_read(job->data, &first);
+    parse_sync_progress(job->data, &first);
     first.job.data = (struct str){ 0 };
-    chain_run(chain_new(api, loop, take_step, "sync", &first, sizeof first), ROUTE_STORE_WRITE,
-              run_begin, sync_begun);
+    step_chain_run(step_chain_new(api, loop, run_sync_stage, "sync_progress", &first, sizeof first),
+                   ROUTE_STORE_WRITE, sync_step_begin, on_sync_begun);
 }
 
-const struct job_kind sync_kind = {
+const struct job_kind sync_job = {
     .name = "integration-sync",
-    .doc = "Gives subscribers of an account their role.",
-    .start = start_sync,
+    .doc = "Gives the subscribers of a platform account their role.",
+    .start = start_sync_job,
     .lease_ms = SYNC_LEASE_MS,
 };

@@ -7,16 +7,17 @@
 enum {
     SYNC_LEASE_MS = 30 * 1000, /* longer than any step with its retries */
     LONGEST_CURSOR = 512,
-    /* Limits of one step; each takes a few milliseconds. */
+    /* Limits of one step, which takes a few milliseconds. */
     MOST_IDS = 100,
     MOST_CHANGES = 25, /* members */
-    SWEEP = 500,
+    CLEANUP_ROWS_PER_STEP = 500,
 };
 
-enum sync_stage { SYNC_BEGIN, SYNC_PAGES, SYNC_MEMBERS, SYNC_SWEEP, SYNC_END };
+enum sync_stage { SYNC_BEGIN, SYNC_PAGES, SYNC_MEMBERS, SYNC_CLEANUP, SYNC_END };
 
-/* Progress of a sync. Flat, because it is copied between requests and stored as text in the job. */
-struct sync {
+/* Progress of a sync. Contains no pointers, because it is copied between calls and stored as text
+ * in the job. */
+struct sync_progress {
     struct job job; /* without data; key: integration id */
     enum sync_stage stage;
     int64_t round, pages;
@@ -25,51 +26,53 @@ struct sync {
     enum platform platform;
     char account_id[4 * LONGEST_ACCOUNT_ID + 1];
     char secret[4 * LONGEST_SECRET + 1];
-    int64_t subscribers; /* counted at the end */
-    bool gone;           /* integration deleted, or a newer sync has started */
+    int64_t subscribers; /* number of subscribers, counted at the end */
+    bool gone;           /* the integration was deleted, or a newer sync has started */
     bool failed;         /* the provider did not answer */
     bool refused;
 };
 
 /* Parses the text in the job's row. */
-void sync_read(struct str text, struct sync *ret);
+void parse_sync_progress(struct str text, struct sync_progress *ret);
 
-/* Remaining ids: number, and byte offset of the first. */
-struct rest {
+/* Ids of a page that are left: number, and byte offset of the first. */
+struct remaining_ids {
     size_t count, at;
 };
 
-/* Followed by the ids, each with its NUL. A page is stored in several steps; the next page follows
- * when none are left. */
-struct sync_page {
-    struct sync sync;
+/* A page of subscribers; the ids follow the struct, each with its NUL. A page is stored in several
+ * steps; the next page is requested when none are left. */
+struct subscriber_page {
+    struct sync_progress sync;
     size_t bytes;
-    struct rest before, after; /* remaining before and after the step */
+    struct remaining_ids before, after; /* ids that are left before and after the step */
 };
 
-/* A scanned range of members and the members to change. The write step reads only the latter: to
- * scan the range again would delay other writes in a large guild. */
+/* A scanned range of members, and the members to change. The write step reads only these: another
+ * scan would delay other writes in a large guild. */
 struct member_range {
-    struct sync sync;
+    struct sync_progress sync;
     snowflake last;
     snowflake changes[MOST_CHANGES];
     size_t count;
     bool ended;
 };
 
-struct sweep {
-    struct sync sync;
+struct sync_cleanup {
+    struct sync_progress sync;
     int64_t swept;
 };
 
-/* Each runs as an internal request with the struct of its name as data; run_begin, run_count and
- * run_end have a struct sync. If .gone is set afterwards, the sync must end. */
-enum err run_begin(struct call *call);
-enum err run_page(struct call *call);
-enum err run_scan(struct call *call); /* scans a range; read transaction */
-enum err run_members(struct call *call);
-enum err run_sweep(struct call *call);
-enum err run_count(struct call *call); /* read transaction: may count very many */
-enum err run_end(struct call *call);
+/* Steps of a sync, which run as internal calls with the struct of their name as data;
+ * sync_step_begin, sync_step_count and sync_step_end have a struct sync_progress. If .gone is set
+ * afterwards, the sync must end. */
+enum err sync_step_begin(struct call *call);
+enum err sync_step_page(struct call *call);
+enum err sync_step_scan_members(
+    struct call *call); /* scans a range of members, in a read transaction */
+enum err sync_step_change_members(struct call *call);
+enum err sync_step_cleanup(struct call *call);
+enum err sync_step_count(struct call *call); /* counts subscribers, in a read transaction */
+enum err sync_step_end(struct call *call);
 
 #endif

@@ -1,7 +1,7 @@
 /* sync_steps.c - the transactions of a sync.
  *
- * Each step stores its progress in the job's row. The integration's round tells this sync from one
- * that started later. */
+ * Each step stores its progress in the job's row. The integration's round number
+ * distinguishes this sync from a later one. */
 #include "integrations/sync.h"
 
 #include <stdio.h>
@@ -18,13 +18,13 @@ enum {
 
 /* --- progress as text ----------------------------------------------------------------- */
 
-static struct str sync_text(struct arena *arena, const struct sync *s)
+static struct str format_sync_progress(struct arena *arena, const struct sync_progress *s)
 {
     return str_printf(arena, "%d %lld %lld %llu %s", (int)s->stage, (long long)s->round,
                       (long long)s->pages, (unsigned long long)s->member, s->cursor);
 }
 
-static int64_t cut_number(struct str *text)
+static int64_t parse_next_number(struct str *text)
 {
     int64_t v = 0;
 
@@ -32,125 +32,130 @@ static int64_t cut_number(struct str *text)
     return v;
 }
 
-void sync_read(struct str text, struct sync *ret)
+void parse_sync_progress(struct str text, struct sync_progress *ret)
 {
-    ret->stage = (enum sync_stage)cut_number(&text);
-    ret->round = cut_number(&text);
-    ret->pages = cut_number(&text);
-    ret->member = (snowflake)cut_number(&text);
+    ret->stage = (enum sync_stage)parse_next_number(&text);
+    ret->round = parse_next_number(&text);
+    ret->pages = parse_next_number(&text);
+    ret->member = (snowflake)parse_next_number(&text);
     if (ret->stage > SYNC_END || text.n > LONGEST_CURSOR)
-        *ret = (struct sync){ .job = ret->job };
+        *ret = (struct sync_progress){ .job = ret->job };
     else
         memcpy(ret->cursor, text.p, text.n);
 }
 
-static enum err sync_steps_checkpoint(struct call *call, struct sync *s)
+static enum err store_sync_progress(struct call *call, struct sync_progress *s)
 {
-    bool held;
-    enum err e = job_renew(call, &s->job, clock_us() + INT64_C(1000) * SYNC_LEASE_MS,
-                           sync_text(call->arena, s), &held);
+    bool still_claimed;
+    enum err e = job_renew_lease(call, &s->job, clock_us() + INT64_C(1000) * SYNC_LEASE_MS,
+                                 format_sync_progress(call->arena, s), &still_claimed);
 
-    s->gone = !e && !held;
+    s->gone = !e && !still_claimed;
     return e;
 }
 
 /* --- start and end -------------------------------------------------------------------- */
 
-enum err sync_begin(struct call *call, snowflake integration_id)
+enum err schedule_sync(struct call *call, snowflake integration_id)
 {
-    enum err e = job_schedule(call, &sync_kind, integration_id, clock_us(), STR(""));
+    enum err e = job_schedule(call, &sync_job, integration_id, clock_us(), STR(""));
 
     return e ? e
-             : job_schedule(call, &expiry_kind, integration_id, clock_us() + 900 * SECOND, STR(""));
+             : job_schedule(call, &subscription_expiry_job, integration_id,
+                            clock_us() + 900 * SECOND, STR(""));
 }
 
-enum err sync_end_for_good(struct call *call, snowflake integration_id)
+enum err cancel_sync(struct call *call, snowflake integration_id)
 {
-    enum err e = job_cancel(call, &sync_kind, integration_id);
+    enum err e = job_cancel(call, &sync_job, integration_id);
 
-    return e ? e : job_cancel(call, &expiry_kind, integration_id);
+    return e ? e : job_cancel(call, &subscription_expiry_job, integration_id);
 }
 
-/* Spreads the syncs over five minutes, so that they do not start together. */
-static int64_t next_hour(snowflake id)
+/* Returns the time of the next sync. Syncs are spread over five minutes, so that they do not start
+ * together. */
+static int64_t next_sync_time(snowflake id)
 {
     return clock_us() + (HOUR + (int64_t)(id >> 12) % JITTER) * SECOND;
 }
 
 /* Reads the integration. Sets gone if it was deleted or a newer sync has started. */
-static enum err find_row(struct call *call, struct sync *s, struct integration_row *ret)
+static enum err read_synced_integration(struct call *call, struct sync_progress *s,
+                                        struct integration_row *ret)
 {
-    enum err e = integration_find(call->tx, s->job.key, ret);
+    enum err e = read_integration(call->tx, s->job.key, ret);
 
     s->gone = e == ERR_UNKNOWN_INTEGRATION || (!e && ret->round != s->round);
     if (e == ERR_UNKNOWN_INTEGRATION)
-        return job_cancel(call, &sync_kind, s->job.key);
+        return job_cancel(call, &sync_job, s->job.key);
     return e;
 }
 
-static enum err switch_off(struct call *call, struct sync *s, struct integration_row *i)
+static enum err disable_integration(struct call *call, struct sync_progress *s,
+                                    struct integration_row *i)
 {
-    bool told = i->enabled || i->syncing;
+    bool emit = i->enabled || i->syncing;
 
     s->gone = true;
     i->enabled = i->syncing = false;
-    enum err e = told ? integration_change(call, i) : OK;
-    return e ? e : sync_end_for_good(call, s->job.key);
+    enum err e = emit ? update_integration_and_emit(call, i) : OK;
+    return e ? e : cancel_sync(call, s->job.key);
 }
 
-static const char ADDER[] = "select 1 from users where id = $1 and deleting = 0";
+static const char READ_ADDING_USER[] = "select 1 from users where id = $1 and deleting = 0";
 
-/* *ret: the platform or integration is disabled, its creator was deleted, or it has been revoked
- * for 30 days. */
-static enum err is_over(struct tx *tx, const struct integration_row *i, bool *ret)
+/* *ret: the sync must stop, because the platform or integration is disabled, its creator was
+ * deleted, or it has been revoked for 30 days. */
+static enum err read_sync_is_over(struct tx *tx, const struct integration_row *i, bool *ret)
 {
     struct rows row;
     bool found;
 
-    *ret = !i->enabled || !platform_is_on(i->platform) ||
+    *ret = !i->enabled || !platform_is_enabled(i->platform) ||
            (i->revoked_at && clock_us() - i->revoked_at > REVOKED_DAYS * DAY);
     if (*ret)
         return OK;
-    enum err e = tx_one(tx, ADDER, BIND(v_id(i->user_id)), &row, &found);
+    enum err e = tx_one(tx, READ_ADDING_USER, BIND(v_id(i->user_id)), &row, &found);
     *ret = !e && !found;
     return e;
 }
 
-static enum err note_owner(struct call *call, struct sync *s, struct integration_row *i)
+static enum err read_account_owner(struct call *call, struct sync_progress *s,
+                                   struct integration_row *i)
 {
     struct linked_account c;
     bool found;
-    enum err e = connection_of_account(call->tx, i->type, i->account_id, &c, &found);
+    enum err e = read_connection_of_account(call->tx, i->type, i->account_id, &c, &found);
 
     if (e)
         return e;
-    /* Without a connection to the account the platform would reject the sync. */
+    /* If nobody has connected the account, the platform would reject the sync. */
     s->refused = !found || c.revoked;
-    struct str secret =
-        found ? secret_open(call->arena, api_options(call->api)->auth, c.user_id, c.secret)
-              : (struct str){ 0 };
-    snprintf(s->secret, sizeof s->secret, "%.*s", STR_FMT(secret));
-    snprintf(s->account_id, sizeof s->account_id, "%.*s", STR_FMT(i->account_id));
+    struct str secret = found ? decrypt_connection_secret(call->arena, api_options(call->api)->auth,
+                                                          c.user_id, c.secret)
+                              : (struct str){ 0 };
+    snprintf(s->secret, sizeof s->secret, "%.*s", STR_ARGS(secret));
+    snprintf(s->account_id, sizeof s->account_id, "%.*s", STR_ARGS(i->account_id));
     s->platform = i->platform;
     return OK;
 }
 
-/* First step of a new sync, and of one that another process left unfinished. */
-enum err run_begin(struct call *call)
+/* Begins a new sync, or continues one that another process has left unfinished. */
+enum err sync_step_begin(struct call *call)
 {
-    struct sync *s = call_passed(call, "sync");
+    struct sync_progress *s = call_passed_data(call, "sync_progress");
     struct integration_row i;
     bool over = false;
 
-    enum err e = integration_find(call->tx, s->job.key, &i);
+    enum err e = read_integration(call->tx, s->job.key, &i);
     s->gone = e == ERR_UNKNOWN_INTEGRATION;
     if (s->gone)
-        return job_cancel(call, &sync_kind, s->job.key);
+        return job_cancel(call, &sync_job, s->job.key);
     if (!e)
-        e = is_over(call->tx, &i, &over);
+        e = read_sync_is_over(call->tx, &i, &over);
     if (e || over)
-        return e ? e : switch_off(call, s, &i);
-    e = note_owner(call, s, &i);
+        return e ? e : disable_integration(call, s, &i);
+    e = read_account_owner(call, s, &i);
     if (e)
         return e;
     if (s->stage != SYNC_BEGIN && i.round == s->round && i.syncing)
@@ -160,19 +165,19 @@ enum err run_begin(struct call *call)
     s->member = 0;
     s->cursor[0] = '\0';
     s->round = ++i.round;
-    bool told = !i.syncing;
+    bool emit = !i.syncing;
     i.syncing = true;
-    e = told ? integration_change(call, &i) : integration_save(call->tx, &i);
-    return e ? e : sync_steps_checkpoint(call, s);
+    e = emit ? update_integration_and_emit(call, &i) : update_integration_row(call->tx, &i);
+    return e ? e : store_sync_progress(call, s);
 }
 
 static const char COUNT_SUBSCRIBERS[] =
     "select count(*) from integration_subscribers where integration_id = $1 and round = $2";
 
-/* Only this sync writes rows of its round, so a read transaction may count them. */
-enum err run_count(struct call *call)
+/* Counts the subscribers in a read transaction: only this sync writes rows of its round. */
+enum err sync_step_count(struct call *call)
 {
-    struct sync *s = call_passed(call, "sync");
+    struct sync_progress *s = call_passed_data(call, "sync_progress");
     struct rows row;
     bool found;
     enum err e =
@@ -184,13 +189,13 @@ enum err run_count(struct call *call)
 }
 
 /* Ends the sync, successful or not, and schedules the next one in an hour. */
-enum err run_end(struct call *call)
+enum err sync_step_end(struct call *call)
 {
-    struct sync *s = call_passed(call, "sync");
+    struct sync_progress *s = call_passed_data(call, "sync_progress");
     struct integration_row i;
     bool found;
 
-    enum err e = find_row(call, s, &i);
+    enum err e = read_synced_integration(call, s, &i);
     if (e || s->gone)
         return e;
     i.syncing = false;
@@ -201,9 +206,10 @@ enum err run_end(struct call *call)
         i.synced_at = clock_us();
         i.revoked_at = 0;
     }
-    e = integration_change(call, &i);
-    /* Does not delay a sync that was requested meanwhile: job_renew then has no effect. */
-    return e ? e : job_renew(call, &s->job, next_hour(s->job.key), STR(""), &found);
+    e = update_integration_and_emit(call, &i);
+    /* If another sync was requested meanwhile, job_renew_lease has no effect and does not delay it.
+     */
+    return e ? e : job_renew_lease(call, &s->job, next_sync_time(s->job.key), STR(""), &found);
 }
 
 /* --- pages of subscribers ------------------------------------------------------------- */
@@ -213,15 +219,15 @@ static const char ADD_SUBSCRIBER[] =
     "values ($1, $2, $3) on conflict (integration_id, subscriber_id) do update set "
     "round = excluded.round";
 
-enum err run_page(struct call *call)
+enum err sync_step_page(struct call *call)
 {
-    struct sync_page *p = call_passed(call, "sync_page");
+    struct subscriber_page *p = call_passed_data(call, "subscriber_page");
     const char *ids = (const char *)(p + 1);
-    struct rest left = p->before;
-    struct sync s = p->sync;
+    struct remaining_ids left = p->before;
+    struct sync_progress s = p->sync;
     struct integration_row i;
 
-    enum err e = find_row(call, &s, &i);
+    enum err e = read_synced_integration(call, &s, &i);
     p->sync.gone = s.gone;
     if (e || s.gone)
         return e;
@@ -232,32 +238,33 @@ enum err run_page(struct call *call)
         left.at += id.n + 1;
     }
     p->after = left;
-    /* Store progress only when the page is complete; else it is requested again after a crash. */
+    /* Store the progress only when the page is complete: after a crash an incomplete page is
+     * requested again. */
     if (!e && !left.count)
-        e = sync_steps_checkpoint(call, &s);
+        e = store_sync_progress(call, &s);
     p->sync.gone = s.gone;
     return e;
 }
 
 /* --- members -------------------------------------------------------------------------- */
 
-enum err run_scan(struct call *call)
+enum err sync_step_scan_members(struct call *call)
 {
-    struct member_range *r = call_passed(call, "member_range");
+    struct member_range *r = call_passed_data(call, "member_range");
     struct integration_row i;
     struct list found = { 0 };
 
     r->count = 0;
-    enum err e = integration_find(call->tx, r->sync.job.key, &i);
+    enum err e = read_integration(call->tx, r->sync.job.key, &i);
     if (!e)
-        e = subscribers_after(call->tx, &i, r->sync.member, INT64_MAX, SCAN, &found);
+        e = read_subscribers_after(call->tx, &i, r->sync.member, INT64_MAX, SCAN, &found);
     if (e)
         return e;
-    const struct subscriber *all = found.items;
+    const struct subscriber_state *all = found.items;
     r->ended = found.count < SCAN;
     r->last = r->sync.member;
     for (size_t n = 0; n < found.count; n++) {
-        if (!subscriber_is_settled(&i, &all[n])) {
+        if (!subscriber_role_is_correct(&i, &all[n])) {
             if (r->count == MOST_CHANGES) {
                 r->ended = false;
                 break;
@@ -270,48 +277,50 @@ enum err run_scan(struct call *call)
 }
 
 /* Reads the member again, because it may have changed since the scan. */
-static enum err settle_member(struct call *call, const struct integration_row *i, snowflake user_id)
+static enum err apply_member_role(struct call *call, const struct integration_row *i,
+                                  snowflake user_id)
 {
     struct list found = { 0 };
-    enum err e = subscribers_after(call->tx, i, user_id - 1, user_id, 1, &found);
+    enum err e = read_subscribers_after(call->tx, i, user_id - 1, user_id, 1, &found);
 
-    return e || !found.count ? e : subscriber_settle(call, i, found.items);
+    return e || !found.count ? e : apply_subscriber_role(call, i, found.items);
 }
 
-enum err run_members(struct call *call)
+enum err sync_step_change_members(struct call *call)
 {
-    struct member_range *r = call_passed(call, "member_range");
-    struct sync s = r->sync;
+    struct member_range *r = call_passed_data(call, "member_range");
+    struct sync_progress s = r->sync;
     struct integration_row i;
 
-    enum err e = find_row(call, &s, &i);
+    enum err e = read_synced_integration(call, &s, &i);
     r->sync.gone = s.gone;
     if (e || s.gone)
         return e;
     for (size_t n = 0; n < r->count && !e; n++)
-        e = settle_member(call, &i, r->changes[n]);
+        e = apply_member_role(call, &i, r->changes[n]);
     s.member = r->last;
     if (!e)
-        e = sync_steps_checkpoint(call, &s);
+        e = store_sync_progress(call, &s);
     r->sync.gone = s.gone;
     return e;
 }
 
 /* --- subscribers of earlier rounds ---------------------------------------------------- */
 
-static const char DROP_OLD[] =
+static const char DELETE_OLD_SUBSCRIBERS[] =
     "delete from integration_subscribers where integration_id = $1 and subscriber_id in "
     "(select subscriber_id from integration_subscribers where integration_id = $1 "
     "and round < $2 limit $3)";
 
-enum err run_sweep(struct call *call)
+enum err sync_step_cleanup(struct call *call)
 {
-    struct sweep *w = call_passed(call, "sweep");
+    struct sync_cleanup *w = call_passed_data(call, "sync_cleanup");
     struct integration_row i;
-    enum err e = find_row(call, &w->sync, &i);
+    enum err e = read_synced_integration(call, &w->sync, &i);
 
     if (e || w->sync.gone)
         return e;
-    e = tx_exec(call->tx, DROP_OLD, BIND(v_id(i.id), v_int(i.round), v_int(SWEEP)), &w->swept);
-    return e ? e : sync_steps_checkpoint(call, &w->sync);
+    e = tx_exec(call->tx, DELETE_OLD_SUBSCRIBERS,
+                BIND(v_id(i.id), v_int(i.round), v_int(CLEANUP_ROWS_PER_STEP)), &w->swept);
+    return e ? e : store_sync_progress(call, &w->sync);
 }

@@ -2,7 +2,7 @@
 #include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "integrations/internal.h"
-#include "platform/worlds/file.h"
+#include "platform/worlds/import_export.h"
 
 enum { USUAL_GRACE_DAYS = 7 };
 
@@ -67,7 +67,7 @@ static const char ADD_SUBSCRIBER[] =
     "values ($1, $2, $3, $4) on conflict do nothing";
 static const char ADD_FRIEND[] = "insert into platform_friend (type, account_id, friend_id) "
                                  "values ($1, $2, $3) on conflict do nothing";
-static const char DROP_OTHER_OWNERS[] =
+static const char DELETE_OTHER_OWNERS[] =
     "delete from connections where type = $1 and id = $2 and user_id <> $3";
 static const char SAVE_CONNECTION[] =
     "insert into connections (user_id, type, id, name, is_partner, created_at) "
@@ -76,45 +76,47 @@ static const char SAVE_CONNECTION[] =
     "on conflict (user_id, type, id) do update set name = excluded.name, "
     "is_partner = excluded.is_partner";
 
-static enum err give_owner(struct importing *im, const struct world_account *a, snowflake owner)
+static enum err set_account_owner(struct world_importer *im, const struct world_account *a,
+                                  snowflake owner)
 {
     struct value type = v_text(a->platform), id = v_text(a->id);
-    enum err e = tx_exec(im->tx, DROP_OTHER_OWNERS, BIND(type, id, v_id(owner)), NULL);
+    enum err e = tx_exec(im->tx, DELETE_OTHER_OWNERS, BIND(type, id, v_id(owner)), NULL);
 
     if (e)
         return e;
     return tx_exec(im->tx, SAVE_CONNECTION, BIND(type, id, v_id(owner), v_int(clock_us())), NULL);
 }
 
-static enum err import_account(struct importing *im, const void *entry, const struct place *at,
-                               snowflake unused)
+static enum err import_account(struct world_importer *im, const void *entry,
+                               const struct json_path *at, snowflake unused)
 {
     const struct world_account *a = entry;
     const struct str *subscribers = a->subscribers.value.items, *friends = a->friends.value.items;
     struct value type = v_text(a->platform), id = v_text(a->id);
     snowflake owner = 0;
 
-    enum err e = refer_maybe(im, &user_naming, unused, &a->owner, at, "owner", &owner);
+    enum err e =
+        world_resolve_optional_reference(im, &user_naming, unused, &a->owner, at, "owner", &owner);
     if (!e)
-        e = local_account_save(im->tx,
-                               &(struct local_account){ platform_of(a->platform), a->id, a->name,
-                                                        a->programme, a->partner });
+        e = upsert_local_account(im->tx,
+                                 &(struct local_account){ platform_find(a->platform), a->id,
+                                                          a->name, a->programme, a->partner });
     for (size_t i = 0; i < a->subscribers.value.count && !e; i++)
         e = tx_exec(im->tx, ADD_SUBSCRIBER,
                     BIND(type, id, v_text(subscribers[i]), v_int(clock_us())), NULL);
     for (size_t i = 0; i < a->friends.value.count && !e; i++)
         e = tx_exec(im->tx, ADD_FRIEND, BIND(type, id, v_text(friends[i])), NULL);
-    return e || !owner ? e : give_owner(im, a, owner);
+    return e || !owner ? e : set_account_owner(im, a, owner);
 }
 
 /* --- import of integrations ----------------------------------------------------------- */
 
 static const char FIND_ACCOUNT[] = "select name from platform_account where type = $1 and id = $2";
 static const char MARK_ROLE[] = "update roles set integration_id = $2, managed = 1 where id = $1";
-static enum err add_followed(struct importing *im, const struct world_followed *f,
-                             struct integration_row *made, const struct place *at)
+static enum err insert_followed_account(struct world_importer *im, const struct world_followed *f,
+                                        struct integration_row *made, const struct json_path *at)
 {
-    struct place account_at = place_key(at, STR("account"));
+    struct json_path account_at = json_path_key(at, STR("account"));
     struct rows row;
     bool found;
     enum err e =
@@ -123,33 +125,33 @@ static enum err add_followed(struct importing *im, const struct world_followed *
     if (e)
         return e;
     if (!found) {
-        form_fail(im->form, &account_at, "WORLD_UNKNOWN", "there is no account '%.*s'",
-                  STR_FMT(form_quote(f->account)));
+        form_add_error(im->form, &account_at, "WORLD_UNKNOWN", "there is no account '%.*s'",
+                       STR_ARGS(form_quote_value(f->account)));
         return OK;
     }
     made->name = row_text(&row, 0);
-    e = integration_insert(im->tx, made);
-    /* The server starts the sync when it next reads due jobs. */
+    e = insert_integration(im->tx, made);
+    /* Insert the jobs; a running server starts the sync when it next reads due jobs. */
     if (!e)
-        e = job_note(im->tx, "integration-sync", made->id, clock_us(), STR(""));
-    return e ? e : job_note(im->tx, "integration-expiry", made->id, clock_us(), STR(""));
+        e = insert_job_row(im->tx, "integration-sync", made->id, clock_us(), STR(""));
+    return e ? e : insert_job_row(im->tx, "integration-expiry", made->id, clock_us(), STR(""));
 }
 
-static enum err import_followed(struct importing *im, const void *entry, const struct place *at,
-                                snowflake guild)
+static enum err import_integration(struct world_importer *im, const void *entry,
+                                   const struct json_path *at, snowflake guild)
 {
     const struct world_followed *f = entry;
-    struct place by_at = place_key(at, STR("by"));
+    struct json_path by_at = json_path_key(at, STR("by"));
     unsigned before = im->form->problems;
     struct integration_row row;
     snowflake by = 0, role = 0;
     bool known;
 
-    enum err e = refer(im, &user_naming, 0, f->by, &by_at, &by);
+    enum err e = world_resolve_reference(im, &user_naming, 0, f->by, &by_at, &by);
     if (!e)
-        e = refer_maybe(im, &role_naming, guild, &f->role, at, "role", &role);
+        e = world_resolve_optional_reference(im, &role_naming, guild, &f->role, at, "role", &role);
     if (!e)
-        e = integration_find_account(im->tx, guild, f->platform, f->account, &row, &known);
+        e = read_integration_of_account(im->tx, guild, f->platform, f->account, &row, &known);
     if (e || im->form->problems != before)
         return e;
     if (!known) {
@@ -163,16 +165,16 @@ static enum err import_followed(struct importing *im, const void *entry, const s
                                         .enabled = true,
                                         .expire_grace_period = USUAL_GRACE_DAYS,
                                         .created_at = snowflake_ms(id) * 1000 };
-        e = add_followed(im, f, &row, at);
+        e = insert_followed_account(im, f, &row, at);
     }
     if (e || im->form->problems != before)
         return e;
     if (role)
         row.role_id = role;
-    WORLD_TAKE(row.expire_behavior, f->expire_behavior);
-    WORLD_TAKE(row.expire_grace_period, f->expire_grace_period);
-    WORLD_TAKE(row.enable_emoticons, f->enable_emoticons);
-    e = integration_save(im->tx, &row);
+    WORLD_SET_IF_GIVEN(row.expire_behavior, f->expire_behavior);
+    WORLD_SET_IF_GIVEN(row.expire_grace_period, f->expire_grace_period);
+    WORLD_SET_IF_GIVEN(row.enable_emoticons, f->enable_emoticons);
+    e = update_integration_row(im->tx, &row);
     return e || !role ? e : tx_exec(im->tx, MARK_ROLE, BIND(v_id(role), v_id(row.id)), NULL);
 }
 
@@ -188,8 +190,8 @@ static const char SUBSCRIBERS_OF[] =
 static const char FRIENDS_OF[] = "select friend_id from platform_friend where type = $1 "
                                  "and account_id = $2 order by friend_id";
 
-static enum err export_ids(struct tx *tx, struct sql sql, const struct world_account *a,
-                           struct opt_list *ret)
+static enum err export_account_ids(struct tx *tx, struct sql sql, const struct world_account *a,
+                                   struct opt_list *ret)
 {
     struct rows r;
     enum err e = tx_query(tx, sql, BIND(v_text(a->platform), v_text(a->id)), &r);
@@ -197,11 +199,11 @@ static enum err export_ids(struct tx *tx, struct sql sql, const struct world_acc
     if (e)
         return e;
     while (rows_next(&r))
-        *(struct str *)shown_item(tx, ret, sizeof(struct str)) = row_text(&r, 0);
+        *(struct str *)world_export_list_item(tx, ret, sizeof(struct str)) = row_text(&r, 0);
     return rows_end(&r);
 }
 
-static enum err export_accounts(struct exporting *ex, struct opt_list *ret)
+static enum err export_accounts(struct world_exporter *ex, struct opt_list *ret)
 {
     struct rows r;
     enum err e = tx_query(ex->tx, ALL_ACCOUNTS, NO_BIND, &r);
@@ -209,23 +211,23 @@ static enum err export_accounts(struct exporting *ex, struct opt_list *ret)
     if (e)
         return e;
     while (rows_next(&r)) {
-        struct world_account *a = shown_item(ex->tx, ret, sizeof *a);
+        struct world_account *a = world_export_list_item(ex->tx, ret, sizeof *a);
 
         *a = (struct world_account){
             .platform = row_text(&r, 0),
             .id = row_text(&r, 1),
             .name = row_text(&r, 2),
-            .programme = shown_bool(&r, 3, false),
-            .partner = shown_bool(&r, 4, false),
-            .owner = shown_text(&r, 5, NULL),
+            .programme = world_export_bool(&r, 3, false),
+            .partner = world_export_bool(&r, 4, false),
+            .owner = world_export_text(&r, 5, NULL),
         };
     }
     e = rows_end(&r);
     struct world_account *all = ret->value.items;
     for (size_t i = 0; i < ret->value.count && !e; i++) {
-        e = export_ids(ex->tx, SQL(SUBSCRIBERS_OF), &all[i], &all[i].subscribers);
+        e = export_account_ids(ex->tx, SQL(SUBSCRIBERS_OF), &all[i], &all[i].subscribers);
         if (!e)
-            e = export_ids(ex->tx, SQL(FRIENDS_OF), &all[i], &all[i].friends);
+            e = export_account_ids(ex->tx, SQL(FRIENDS_OF), &all[i], &all[i].friends);
     }
     return e;
 }
@@ -236,7 +238,7 @@ static const char FOLLOWED_BY[] =
     "join users u on u.id = i.user_id join platform_account a on a.type = i.type "
     "and a.id = i.account_id where i.guild_id = $1 order by i.id";
 
-static bool read_followed_entry(struct exporting *ex, const struct rows *r, void *entry)
+static bool integration_entry_from_row(struct world_exporter *ex, const struct rows *r, void *entry)
 {
     struct world_followed *f = entry;
 
@@ -245,19 +247,19 @@ static bool read_followed_entry(struct exporting *ex, const struct rows *r, void
         .platform = row_text(r, 1),
         .account = row_text(r, 2),
         .by = row_text(r, 3),
-        .expire_behavior = shown_int(r, 5, 0),
-        .expire_grace_period = shown_int(r, 6, USUAL_GRACE_DAYS),
-        .enable_emoticons = shown_bool(r, 7, false),
+        .expire_behavior = world_export_int(r, 5, 0),
+        .expire_grace_period = world_export_int(r, 6, USUAL_GRACE_DAYS),
+        .enable_emoticons = world_export_bool(r, 7, false),
     };
-    if (!row_null(r, 4))
-        f->role = (struct opt_str){ GIVEN, shown_id(ex->tx, row_id(r, 4)) };
+    if (!row_is_null(r, 4))
+        f->role = (struct opt_str){ GIVEN, world_format_id(ex->tx, row_id(r, 4)) };
     return true;
 }
 
 const struct world_parts integrations_world = { (const struct world_part[]){
     { NULL, "platform_accounts", &world_account_list, .order = 30, .import = import_account,
       .export = export_accounts },
-    { "guild", "integrations", &world_followed_list, .order = 110, .import = import_followed,
-      .select = { &FOLLOWED_BY }, .read = read_followed_entry },
+    { "guild", "integrations", &world_followed_list, .order = 110, .import = import_integration,
+      .select = { &FOLLOWED_BY }, .read = integration_entry_from_row },
     { 0 },
 } };

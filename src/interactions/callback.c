@@ -1,8 +1,8 @@
-/* callback.c - the callback: an app's first answer to an interaction.
+/* callback.c - the callback: an app's first response to an interaction.
  *
  * A callback is validated before the interaction is acknowledged, in the same transaction: a
  * rejected callback can be sent again, and of two valid ones the first succeeds. */
-#include "interactions/answers.h"
+#include "interactions/responses.h"
 
 #include "base/clock.h"
 
@@ -15,7 +15,7 @@ struct callback_outcome {
 
 /* --- permitted callback types --------------------------------------------------------- */
 
-static unsigned allowed_types(const struct interaction *it)
+static unsigned allowed_callback_types(const struct interaction *it)
 {
     const unsigned message = 1u << CALLBACK_MESSAGE | 1u << CALLBACK_DEFERRED_MESSAGE |
                              1u << CALLBACK_LAUNCH,
@@ -37,7 +37,7 @@ static unsigned allowed_types(const struct interaction *it)
     }
 }
 
-static enum err refuse_type(struct call *call, unsigned allowed)
+static enum err refuse_callback_type(struct call *call, unsigned allowed)
 {
     struct buf list;
 
@@ -46,63 +46,67 @@ static enum err refuse_type(struct call *call, unsigned allowed)
         if (allowed >> type & 1)
             buf_printf(&list, "%s%d", list.n ? ", " : "", type);
     struct str sentence =
-        str_printf(call->arena, "Value must be one of (%.*s).", STR_FMT(buf_str(&list)));
+        str_printf(call->arena, "Value must be one of (%.*s).", STR_ARGS(buf_str(&list)));
     buf_clear(&list);
-    return call_invalid(call, "type", FORM_CHOICES, sentence.p);
+    return call_add_field_error(call, "type", FORM_CHOICES, sentence.p);
 }
 
-static enum err check_type(struct call *call, const struct interaction *it, int64_t type,
-                           const struct application *a)
+static enum err check_callback_type(struct call *call, const struct interaction *it, int64_t type,
+                                    const struct application *a)
 {
-    unsigned allowed = allowed_types(it);
+    unsigned allowed = allowed_callback_types(it);
 
     if (!(a->flags & APPLICATION_EMBEDDED))
         allowed &= ~(1u << CALLBACK_LAUNCH);
-    return allowed >> type & 1 ? OK : refuse_type(call, allowed);
+    return allowed >> type & 1 ? OK : refuse_callback_type(call, allowed);
 }
 
 /* --- callback types ------------------------------------------------------------------- */
 
-static enum err callback_acknowledge(struct call *call, struct interaction *it,
-                                     const struct acknowledgement *a)
+static enum err acknowledge_and_emit_success(struct call *call, struct interaction *it,
+                                             const struct acknowledgement *a)
 {
-    enum err e = interaction_acknowledge(call, it, a);
+    enum err e = acknowledge_interaction(call, it, a);
 
     if (!e && a->callback_type != CALLBACK_CHOICES)
-        interaction_tell_success(call, it);
+        emit_interaction_success(call, it);
     return e;
 }
 
-/* Type 4: a message; type 5: a deferred (empty) message. */
-static enum err answer_message(struct call *call, struct interaction *it, struct response *r,
-                               const struct callback *in, struct callback_outcome *out)
+/* Applies callback type 4 (a message) or 5 (a deferred, empty message). */
+static enum err apply_message_callback(struct call *call, struct interaction *it,
+                                       struct interaction_response *r,
+                                       const struct interaction_callback *in,
+                                       struct callback_outcome *out)
 {
     const struct callback_data *data = in->data.value;
     struct message_draft draft = { 0 };
     enum err e = OK;
 
     if (in->type == CALLBACK_MESSAGE)
-        e = response_draft(call, r, &draft);
+        e = draft_response_message(call, r, &draft);
     else
         draft.flags = MESSAGE_LOADING | (data ? data->message.flags.value & MESSAGE_EPHEMERAL : 0);
     if (!e)
-        e = response_fill(call, r, &draft);
+        e = complete_response_draft(call, r, &draft);
     struct acknowledgement a = {
         .callback_type = in->type,
         .response_id = draft.id,
         .ephemeral = draft.ephemeral_for != 0,
     };
     if (!e)
-        e = callback_acknowledge(call, it, &a);
+        e = acknowledge_and_emit_success(call, it, &a);
     if (!e)
-        e = response_send(call, &draft, &out->message);
+        e = create_response_message(call, &draft, &out->message);
     out->has_message = true;
     return e;
 }
 
-/* Types 6 and 7: edit the component's message. */
-static enum err answer_update(struct call *call, struct interaction *it, struct response *r,
-                              const struct callback *in, struct callback_outcome *out)
+/* Applies callback types 6 and 7, which edit the component's message. */
+static enum err apply_update_callback(struct call *call, struct interaction *it,
+                                      struct interaction_response *r,
+                                      const struct interaction_callback *in,
+                                      struct callback_outcome *out)
 {
     struct message *m = &out->message;
     struct acknowledgement a = { .callback_type = in->type, .response_id = it->message_id };
@@ -114,164 +118,171 @@ static enum err answer_update(struct call *call, struct interaction *it, struct 
         out->has_message = true;
     }
     if (!e)
-        e = callback_acknowledge(call, it, &a);
+        e = acknowledge_and_emit_success(call, it, &a);
     if (!e && in->type == CALLBACK_UPDATE && (in->data.value || call->parts))
-        e = response_edit(call, r, m);
+        e = update_response_message(call, r, m);
     return e;
 }
 
-/* Type 8: autocomplete choices. */
-static enum err answer_choices(struct call *call, struct interaction *it, const struct callback *in)
+/* Applies callback type 8, autocomplete choices. */
+static enum err apply_choices_callback(struct call *call, struct interaction *it,
+                                       const struct interaction_callback *in)
 {
     const struct callback_data *data = in->data.value;
     struct acknowledgement a = { .callback_type = in->type };
-    enum err e = choices_check(call, it, &data->choices.value);
+    enum err e = validate_autocomplete_choices(call, it, &data->choices.value);
 
     if (!e)
-        e = callback_acknowledge(call, it, &a);
+        e = acknowledge_and_emit_success(call, it, &a);
     if (!e)
-        choices_tell(call, it, &data->choices.value);
+        emit_autocomplete_choices(call, it, &data->choices.value);
     return e;
 }
 
-static const struct place data_place = { .key = STR_INIT("data") };
+static const struct json_path data_path = { .key = STR_INIT("data") };
 
-/* Type 9: a modal. */
-static enum err answer_modal(struct call *call, struct interaction *it, const struct response *r,
-                             const struct callback *in)
+/* Applies callback type 9, a modal. */
+static enum err apply_modal_callback(struct call *call, struct interaction *it,
+                                     const struct interaction_response *r,
+                                     const struct interaction_callback *in)
 {
     const struct callback_data *data = in->data.value;
     enum err e =
-        components_take_emojis(call, &r->from, &data_place, &data->message.components.value);
+        components_resolve_emojis(call, &r->from, &data_path, &data->message.components.value);
 
     if (e)
         return e;
     struct acknowledgement a = {
         .callback_type = in->type,
-        .modal = modal_text(call->arena, data),
+        .modal = encode_modal(call->arena, data),
     };
-    e = callback_acknowledge(call, it, &a);
+    e = acknowledge_and_emit_success(call, it, &a);
     if (!e)
-        modal_tell(call, it, &r->application, data);
+        emit_modal_create(call, it, &r->application, data);
     return e;
 }
 
-/* Type 12: launches an activity; no message is created. */
-static enum err answer_launch(struct call *call, struct interaction *it, const struct callback *in,
-                              struct callback_outcome *out)
+/* Applies callback type 12, which launches an activity and creates no message. */
+static enum err apply_launch_callback(struct call *call, struct interaction *it,
+                                      const struct interaction_callback *in,
+                                      struct callback_outcome *out)
 {
     struct acknowledgement a = { .callback_type = in->type };
     snowflake number = snowflake_new();
 
     out->instance = str_printf(call->arena, "i-%llu-%llu", (unsigned long long)number,
                                (unsigned long long)it->channel_id);
-    return callback_acknowledge(call, it, &a);
+    return acknowledge_and_emit_success(call, it, &a);
 }
 
 static const struct message_body no_message;
 
-static const struct message_body *message_of(const struct callback *in)
+static const struct message_body *message_of_callback(const struct interaction_callback *in)
 {
     const struct callback_data *data = in->data.value;
 
     return data ? &data->message : &no_message;
 }
 
-static enum err callback_answer(struct call *call, struct interaction *it,
-                                const struct callback *in, struct callback_outcome *out)
+static enum err dispatch_callback(struct call *call, struct interaction *it,
+                                  const struct interaction_callback *in,
+                                  struct callback_outcome *out)
 {
-    struct response r;
-    enum err e = response_load(call, it, message_of(in), &r);
+    struct interaction_response r;
+    enum err e = read_response_context(call, it, message_of_callback(in), &r);
 
     if (!e)
-        e = check_type(call, it, in->type, &r.application);
+        e = check_callback_type(call, it, in->type, &r.application);
     if (e)
         return e;
     switch (in->type) {
     case CALLBACK_MESSAGE:
     case CALLBACK_DEFERRED_MESSAGE:
-        return answer_message(call, it, &r, in, out);
+        return apply_message_callback(call, it, &r, in, out);
     case CALLBACK_DEFERRED_UPDATE:
     case CALLBACK_UPDATE:
-        return answer_update(call, it, &r, in, out);
+        return apply_update_callback(call, it, &r, in, out);
     case CALLBACK_CHOICES:
-        return answer_choices(call, it, in);
+        return apply_choices_callback(call, it, in);
     case CALLBACK_MODAL:
-        return answer_modal(call, it, &r, in);
+        return apply_modal_callback(call, it, &r, in);
     default:
-        return answer_launch(call, it, in, out);
+        return apply_launch_callback(call, it, in, out);
     }
 }
 
-enum err callback_apply(struct call *call, struct interaction *it, const struct callback *in)
+enum err apply_callback(struct call *call, struct interaction *it,
+                        const struct interaction_callback *in)
 {
     struct callback_outcome out = { .has_message = false };
 
-    return callback_answer(call, it, in, &out);
+    return dispatch_callback(call, it, in, &out);
 }
 
 /* --- route ---------------------------------------------------------------------------- */
 
 enum err resolve_callback_token(struct call *call)
 {
-    snowflake id = call_id(call, "interaction.id");
+    snowflake id = call_path_id(call, "interaction.id");
     struct interaction *it = call->target.interaction = arena_alloc(call->arena, sizeof *it);
 
-    if (interaction_of_token(call, call_text(call, "interaction.callback.token")) != id)
+    if (interaction_id_from_token(call, call_path_text(call, "interaction.callback.token")) != id)
         return ERR_UNKNOWN_INTERACTION;
-    return interaction_find(call->tx, id, it);
+    return read_interaction(call->tx, id, it);
 }
 
-enum err may_acknowledge(struct call *call)
+enum err check_can_acknowledge(struct call *call)
 {
     const struct interaction *it = call->target.interaction;
 
     if (it->state == INTERACTION_ACKNOWLEDGED)
         return ERR_ALREADY_ACKNOWLEDGED;
     if (it->state == INTERACTION_FAILED ||
-        clock_us() > interaction_created(it) + INTERACTION_PATIENCE)
+        clock_us() > interaction_creation_time(it) + INTERACTION_TIMEOUT_US)
         return ERR_UNKNOWN_INTERACTION;
     return OK;
 }
 
-static enum err check_files(struct call *call)
+static enum err check_callback_uploads(struct call *call)
 {
-    return check_uploads(call, &(struct list){ 0 });
+    return check_message_uploads(call, &(struct list){ 0 });
 }
 
 enum err prepare_callback(struct call *call)
 {
-    const struct callback *in = call->body;
-    enum err e = prepare_sending_part(call, message_of(in), &data_place, check_files);
+    const struct interaction_callback *in = call->body;
+    enum err e =
+        prepare_nested_message(call, message_of_callback(in), &data_path, check_callback_uploads);
 
-    /* Other types take no files: these are checked but not stored. */
+    /* Files of other callback types are checked but not stored. */
     if (in->type != CALLBACK_MESSAGE && in->type != CALLBACK_UPDATE)
         call->compute = NULL;
     return e;
 }
 
-static enum err callback_send_reply(struct call *call, const struct interaction *it,
-                                    const struct callback_outcome *out)
+static enum err reply_callback_result(struct call *call, const struct interaction *it,
+                                      const struct callback_outcome *out)
 {
-    bool shown = out->has_message;
+    bool message_given = out->has_message;
     struct callback_instance instance = { out->instance };
     struct callback_interaction done = {
         .id = it->id,
         .type = it->type,
         .channel_id = it->channel_id,
         .guild_id = { it->guild_id ? GIVEN : ABSENT, it->guild_id },
-        .response_message_id = { shown ? GIVEN : ABSENT, out->message.id },
-        .response_message_loading = { shown ? GIVEN : ABSENT,
+        .response_message_id = { message_given ? GIVEN : ABSENT, out->message.id },
+        .response_message_loading = { message_given ? GIVEN : ABSENT,
                                       out->message.flags & MESSAGE_LOADING },
-        .response_message_ephemeral = { shown ? GIVEN : ABSENT, out->message.ephemeral_for != 0 },
+        .response_message_ephemeral = { message_given ? GIVEN : ABSENT,
+                                        out->message.ephemeral_for != 0 },
         .activity_instance_id = { out->instance.p ? GIVEN : ABSENT, out->instance },
     };
     struct callback_resource resource = {
         .type = it->callback_type,
-        .message = shown ? &out->message : NULL,
+        .message = message_given ? &out->message : NULL,
         .activity_instance = out->instance.p ? &instance : NULL,
     };
-    struct callback_answer a = { &done, shown || out->instance.p ? &resource : NULL };
+    struct callback_reply_body a = { &done, message_given || out->instance.p ? &resource : NULL };
 
     return call_reply(call, &a);
 }
@@ -282,12 +293,12 @@ enum err create_interaction_response(struct call *call)
     const struct callback_query *q = call->query;
     struct interaction *it = call->target.interaction;
     struct callback_outcome out = { .has_message = false };
-    enum err e = callback_answer(call, it, call->body, &out);
+    enum err e = dispatch_callback(call, it, call->body, &out);
 
     if (e)
         return e;
     if (q->with_response)
-        return callback_send_reply(call, it, &out);
+        return reply_callback_result(call, it, &out);
     call_set_status(call, 204);
     return OK;
 }

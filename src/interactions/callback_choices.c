@@ -1,5 +1,5 @@
 /* callback_choices.c - autocomplete choices: validation and the event to the user. */
-#include "interactions/answers.h"
+#include "interactions/responses.h"
 
 #include "base/utf8.h"
 #include "json/read.h"
@@ -7,13 +7,11 @@
 enum { MOST_TEXT = 100, MOST_NAME = 100 };
 #define MOST_NUMBER 9007199254740992.0 /* 2^53 */
 
-/* --- validation ----------------------------------------------------------------------- */
-
-static bool is_number_of(const struct json_number *n, int64_t type)
+static bool is_number_of_option_type(const struct json_number *n, int64_t type)
 {
     const int64_t most = INT64_C(1) << 53;
 
-    /* The double may be rounded to the limit, so compare the integer too. */
+    /* Compare the integer as well, because the double may be rounded to the limit. */
     if (n->kind == NUMBER_INT && (n->i > most || n->i < -most))
         return false;
     if (!(n->d >= -MOST_NUMBER && n->d <= MOST_NUMBER))
@@ -21,8 +19,8 @@ static bool is_number_of(const struct json_number *n, int64_t type)
     return type == OPTION_NUMBER || (double)(int64_t)n->d == n->d;
 }
 
-static void check_value(struct form *form, const struct place *at, const struct str *json,
-                        int64_t type)
+static void validate_choice_value(struct form *form, const struct json_path *at,
+                                  const struct str *json, int64_t type)
 {
     struct json_reader r;
     struct json_number number;
@@ -30,54 +28,56 @@ static void check_value(struct form *form, const struct place *at, const struct 
 
     json_reader_init(&r, *json, form->arena);
     if (type == OPTION_STRING) {
-        if (json_peek(&r) != JSON_STRING || !json_take_string(&r, &text))
-            form_fail(form, at, FORM_NOT_STRING, STR_FMT(form_quote(*json)));
+        if (json_peek_kind(&r) != JSON_STRING || !json_read_string(&r, &text))
+            form_add_error(form, at, FORM_NOT_STRING, STR_ARGS(form_quote_value(*json)));
         else if (utf8_length(text) > MOST_TEXT)
-            form_fail(form, at, FORM_MAX_LENGTH, (long long)MOST_TEXT);
+            form_add_error(form, at, FORM_MAX_LENGTH, (long long)MOST_TEXT);
         return;
     }
-    if (json_peek(&r) == JSON_NUMBER && json_take_number(&r, &number) &&
-        is_number_of(&number, type))
+    if (json_peek_kind(&r) == JSON_NUMBER && json_read_number(&r, &number) &&
+        is_number_of_option_type(&number, type))
         return;
     if (type == OPTION_INTEGER)
-        form_fail(form, at, FORM_NOT_INT, STR_FMT(form_quote(*json)));
+        form_add_error(form, at, FORM_NOT_INT, STR_ARGS(form_quote_value(*json)));
     else
-        form_fail(form, at, FORM_NOT_FLOAT, STR_FMT(form_quote(*json)));
+        form_add_error(form, at, FORM_NOT_FLOAT, STR_ARGS(form_quote_value(*json)));
 }
 
-static void check_words(struct form *form, const struct place *here, const struct list *words)
+static void validate_choice_localizations(struct form *form, const struct json_path *here,
+                                          const struct list *localizations)
 {
-    const struct pair *w = words->items;
+    const struct string_pair *w = localizations->items;
 
-    for (size_t i = 0; i < words->count; i++) {
-        struct place at = place_key(here, w[i].key);
+    for (size_t i = 0; i < localizations->count; i++) {
+        struct json_path at = json_path_key(here, w[i].key);
         size_t n = utf8_length(w[i].value);
 
         if (!locale_bit(w[i].key))
-            form_fail(form, &at, FORM_CHOICES, "There is no such locale.");
+            form_add_error(form, &at, FORM_CHOICES, "There is no such locale.");
         else if (n < 1 || n > MOST_NAME)
-            form_fail(form, &at, FORM_BAD_LENGTH, 1LL, (long long)MOST_NAME);
+            form_add_error(form, &at, FORM_BAD_LENGTH, 1LL, (long long)MOST_NAME);
     }
 }
 
-enum err choices_check(struct call *call, const struct interaction *it, const struct list *choices)
+enum err validate_autocomplete_choices(struct call *call, const struct interaction *it,
+                                       const struct list *choices)
 {
-    struct place data = place_key(NULL, STR("data")), list = place_key(&data, STR("choices"));
+    struct json_path data = json_path_key(NULL, STR("data")),
+                     list = json_path_key(&data, STR("choices"));
     const struct command_choice *c = choices->items;
 
     for (size_t i = 0; i < choices->count; i++) {
-        struct place item = place_index(&list, i), value = place_key(&item, STR("value")),
-                     words = place_key(&item, STR("name_localizations"));
+        struct json_path item = json_path_index(&list, i),
+                         value = json_path_key(&item, STR("value")),
+                         localizations = json_path_key(&item, STR("name_localizations"));
 
-        check_value(&call->form, &value, &c[i].value, it->focused_type);
-        check_words(&call->form, &words, &c[i].name_localizations.value);
+        validate_choice_value(&call->form, &value, &c[i].value, it->focused_type);
+        validate_choice_localizations(&call->form, &localizations, &c[i].name_localizations.value);
     }
-    return form_failed(&call->form) ? ERR_INVALID_FORM_BODY : OK;
+    return form_has_errors(&call->form) ? ERR_INVALID_FORM_BODY : OK;
 }
 
-/* --- event ---------------------------------------------------------------------------- */
-
-struct choices_told {
+struct choices_event {
     struct list choices;
     struct opt_str nonce;
 };
@@ -92,28 +92,29 @@ static const struct schema choice_schema = {
     .size = sizeof(struct command_choice),
     .fields = choice_fields,
 };
-static const struct type type_told_choice = { .kind = KIND_OBJECT, .schema = &choice_schema };
-static const struct type type_told_choices = { .kind = KIND_ARRAY, .of = &type_told_choice };
-static const struct field told_fields[] = {
-    { FIELD(struct choices_told, choices), .type = &type_told_choices },
-    { FIELD(struct choices_told, nonce), .type = &type_raw, .flags = NULLABLE },
+static const struct type type_event_choice = { .kind = KIND_OBJECT, .schema = &choice_schema };
+static const struct type type_event_choices = { .kind = KIND_ARRAY, .of = &type_event_choice };
+static const struct field choices_event_fields[] = {
+    { FIELD(struct choices_event, choices), .type = &type_event_choices },
+    { FIELD(struct choices_event, nonce), .type = &type_raw, .flags = NULLABLE },
     { 0 },
 };
-static const struct schema told_schema = { .size = sizeof(struct choices_told),
-                                           .fields = told_fields };
+static const struct schema choices_event_schema = { .size = sizeof(struct choices_event),
+                                                    .fields = choices_event_fields };
 
-/* Uses the user's locale if the app has localized names. */
-void choices_tell(struct call *call, const struct interaction *it, const struct list *choices)
+/* Emits the choices in the user's locale, where the app has localized names. */
+void emit_autocomplete_choices(struct call *call, const struct interaction *it,
+                               const struct list *choices)
 {
     const struct command_choice *c = choices->items;
-    struct choices_told told = { .nonce = it->nonce };
+    struct choices_event event = { .nonce = it->nonce };
 
     for (size_t i = 0; i < choices->count; i++) {
-        struct command_choice *copy = list_add(call->arena, &told.choices, sizeof *copy);
+        struct command_choice *copy = list_append(call->arena, &event.choices, sizeof *copy);
 
         *copy = c[i];
-        choice_localize(copy, it->locale, COMMAND_LISTED);
+        command_choice_localize(copy, it->locale, COMMAND_FORM_LIST);
     }
-    interaction_tell(call, it, EVENT_APPLICATION_COMMAND_AUTOCOMPLETE_RESPONSE, &told_schema,
-                     &told);
+    emit_to_invoking_user(call, it, EVENT_APPLICATION_COMMAND_AUTOCOMPLETE_RESPONSE,
+                          &choices_event_schema, &event);
 }

@@ -1,50 +1,51 @@
-/* callback_inline.c - callbacks in the HTTP answer of the app's interactions endpoint. */
-#include "interactions/answers.h"
+/* callback_inline.c - callbacks in the HTTP response of the app's interactions endpoint. */
+#include "interactions/responses.h"
 
-#include "api/jobs/errand.h"
+#include "api/jobs/internal_call.h"
 #include "base/mem.h"
-#include "net/http/http.h"
+#include "net/http/http_parser.h"
 #include "net/http/multipart.h"
 
-enum { MOST_READ_AT_ONCE = 64 * 1024 }; /* longer answers are parsed off the event loop */
+enum { MOST_READ_AT_ONCE = 64 * 1024 }; /* longer responses are parsed off the event loop */
 
-/* The HTTP answer. The body may have 32 MiB and is never copied. */
-struct returned {
+/* The HTTP response of the app's endpoint. The body may have 32 MiB and is never copied. */
+struct http_callback {
     snowflake id;
     struct buf type, body;
     struct multipart *parts; /* NULL: not multipart */
 };
 
-/* Parses a multipart answer; NULL: it is not one, or malformed. */
-static struct multipart *read_parts(struct str content_type, struct str body)
+/* Parses a multipart response; returns NULL if it is malformed. */
+static struct multipart *parse_multipart_callback(struct str content_type, struct str body)
 {
     char boundary[MULTIPART_MAX_BOUNDARY];
     size_t n;
 
-    if (!http_parameter(content_type, STR("boundary"), boundary, sizeof boundary, &n))
+    if (!http_copy_parameter(content_type, STR("boundary"), boundary, sizeof boundary, &n))
         return NULL;
     struct multipart *m = multipart_new(str_slice(boundary, n), MESSAGE_MAX_UPLOAD);
-    if (m && (multipart_feed(m, body) || multipart_end(m))) {
+    if (m && (multipart_feed(m, body) || multipart_finish(m))) {
         multipart_free(m);
         m = NULL;
     }
     return m;
 }
 
-static bool is_multipart(struct str content_type)
+static bool is_multipart_type(struct str content_type)
 {
     return http_media_type_is(content_type, STR("multipart/form-data"));
 }
 
-/* Gives the internal request the body, interaction and file stages of the callback route. */
-static enum err inline_answer_decode(struct call *call)
+/* Prepares the internal call like the callback route: body, interaction and files. */
+static enum err decode_http_callback(struct call *call)
 {
-    struct returned *r = call_passed(call, "returned");
+    struct http_callback *r = call_passed_data(call, "http_callback");
     struct str json = buf_str(&r->body);
 
-    if (is_multipart(buf_str(&r->type))) {
-        call->parts = r->parts = read_parts(buf_str(&r->type), json);
-        const struct part *p = r->parts ? multipart_find(r->parts, STR("payload_json")) : NULL;
+    if (is_multipart_type(buf_str(&r->type))) {
+        call->parts = r->parts = parse_multipart_callback(buf_str(&r->type), json);
+        const struct multipart_part *p =
+            r->parts ? multipart_find_part(r->parts, STR("payload_json")) : NULL;
         if (!p)
             return ERR_BAD_REQUEST;
         json = buf_str(&p->data);
@@ -55,45 +56,46 @@ static enum err inline_answer_decode(struct call *call)
     return e ? e : prepare_callback(call);
 }
 
-static enum err inline_answer_run(struct call *call)
+static enum err run_http_callback(struct call *call)
 {
     struct interaction *it = call->target.interaction;
-    enum err e = interaction_find(call->tx, it->id, it);
+    enum err e = read_interaction(call->tx, it->id, it);
 
-    return e ? e : callback_apply(call, it, call->body);
+    return e ? e : apply_callback(call, it, call->body);
 }
 
-/* An unusable answer fails the interaction; a second answer has no effect. */
-static void inline_answer_done(struct call *call, enum err e, void *arg)
+/* Frees the response. An unusable callback fails the interaction; a second callback has no
+ * effect. */
+static void on_http_callback_done(struct call *call, enum err e, void *arg)
 {
-    struct returned *r = arg;
+    struct http_callback *r = arg;
 
     if (e)
-        interaction_start_failing(call->api, call->loop, r->id, FAILURE_UNKNOWN);
-    multipart_dispose(r->parts, call->loop);
+        start_interaction_failure(call->api, call->loop, r->id, FAILURE_UNKNOWN);
+    multipart_free_on_pool(r->parts, call->loop);
     buf_clear(&r->type);
-    loop_dispose_buf(call->loop, &r->body);
+    loop_free_buf(call->loop, &r->body);
     mem_free(r);
 }
 
-void inline_answer_take(struct api *api, struct loop *loop, snowflake id, struct str content_type,
-                        struct buf *body)
+void apply_http_callback(struct api *api, struct loop *loop, snowflake id, struct str content_type,
+                         struct buf *body)
 {
-    struct returned *r = mem_new(sizeof *r);
+    struct http_callback *r = mem_new(sizeof *r);
 
-    *r = (struct returned){ .id = id, .body = *body };
+    *r = (struct http_callback){ .id = id, .body = *body };
     buf_init(body, 0);
     buf_init(&r->type, content_type.n);
     buf_add_str(&r->type, content_type);
-    errand_start(
-        api, loop,
-        &(struct errand){ .name = "interaction",
-                          .store = ROUTE_STORE_WRITE,
-                          .decode = inline_answer_decode,
-                          .long_input = r->body.n > MOST_READ_AT_ONCE || is_multipart(content_type),
-                          .run = inline_answer_run,
-                          .done = inline_answer_done,
-                          .type = "returned",
-                          .data = r,
-                          .arg = r });
+    internal_call_start(api, loop,
+                        &(struct internal_call){ .name = "interaction",
+                                                 .store = ROUTE_STORE_WRITE,
+                                                 .decode = decode_http_callback,
+                                                 .long_input = r->body.n > MOST_READ_AT_ONCE ||
+                                                               is_multipart_type(content_type),
+                                                 .run = run_http_callback,
+                                                 .done = on_http_callback_done,
+                                                 .type = "http_callback",
+                                                 .data = r,
+                                                 .arg = r });
 }

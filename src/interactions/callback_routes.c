@@ -1,7 +1,7 @@
 /* callback_routes.c - routes of callbacks and follow-ups. */
 #include "api/hooks.h"
 #include "api/jobs/jobs.h"
-#include "interactions/answers.h"
+#include "interactions/responses.h"
 
 static const struct resolver resolvers[] = {
     {
@@ -20,7 +20,7 @@ static const struct resolver resolvers[] = {
     {
         .name = "interaction.application.id",
         .field = "application_id",
-        .doc = "The app that was asked.",
+        .doc = "The app of the interaction.",
     },
     {
         .name = "interaction.token",
@@ -35,7 +35,7 @@ static const struct resolver resolvers[] = {
         .name = "response.message.id",
         .field = "message_id",
         .is_text = true,
-        .doc = "A message that answers the interaction; @original: the first one.",
+        .doc = "A message that responds to the interaction; @original: the first one.",
         .resolve = resolve_response_message,
     },
     { 0 },
@@ -46,7 +46,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/interactions/{interaction.id}/{interaction.callback.token}/callback",
         .name = "create_interaction_response",
-        .doc = "Answer an interaction, within 3 seconds.",
+        .doc = "Respond to an interaction, within 3 seconds.",
         .auth = AUTH_OPEN,
         .no_global_limit = true,
         .query = &callback_query,
@@ -57,16 +57,16 @@ static const struct route routes[] = {
         .fires = (const enum event[]){ EVENT_INTERACTION_SUCCESS, EVENT_INTERACTION_MODAL_CREATE,
                                        EVENT_APPLICATION_COMMAND_AUTOCOMPLETE_RESPONSE,
                                        EVENT_MESSAGE_CREATE, EVENT_MESSAGE_UPDATE,
-                                       EVENT_CHANNEL_CREATE, SPEAKING_EVENTS, 0 },
+                                       EVENT_CHANNEL_CREATE, THREAD_MESSAGE_EVENTS, 0 },
         .prepare = prepare_callback,
-        .admit = may_acknowledge,
+        .admit = check_can_acknowledge,
         .handle = create_interaction_response,
     },
     {
         .method = POST,
         .path = "/webhooks/{interaction.application.id}/{interaction.token}",
         .name = "create_follow_up",
-        .doc = "Say more about an interaction; after a deferred answer, the answer.",
+        .doc = "Send a follow-up message; after a deferred response, the response itself.",
         .auth = AUTH_OPEN,
         .no_global_limit = true,
         .body = &follow_up_body,
@@ -74,7 +74,7 @@ static const struct route routes[] = {
         .max_upload = MESSAGE_MAX_UPLOAD,
         .reply = &type_message,
         .fires = (const enum event[]){ EVENT_MESSAGE_CREATE, EVENT_MESSAGE_UPDATE,
-                                       EVENT_CHANNEL_CREATE, SPEAKING_EVENTS, 0 },
+                                       EVENT_CHANNEL_CREATE, THREAD_MESSAGE_EVENTS, 0 },
         .prepare = prepare_follow_up,
         .handle = create_follow_up,
     },
@@ -83,7 +83,7 @@ static const struct route routes[] = {
         .path = "/webhooks/{interaction.application.id}/{interaction.token}/messages/"
                 "{response.message.id}",
         .name = "get_response_message",
-        .doc = "A message that answers an interaction.",
+        .doc = "A message that responds to an interaction.",
         .auth = AUTH_OPEN,
         .no_global_limit = true,
         .reply = &type_message,
@@ -94,7 +94,7 @@ static const struct route routes[] = {
         .path = "/webhooks/{interaction.application.id}/{interaction.token}/messages/"
                 "{response.message.id}",
         .name = "edit_response_message",
-        .doc = "Change a message that answers an interaction.",
+        .doc = "Edit a message that responds to an interaction.",
         .auth = AUTH_OPEN,
         .no_global_limit = true,
         .body = &message_edit_body,
@@ -110,7 +110,7 @@ static const struct route routes[] = {
         .path = "/webhooks/{interaction.application.id}/{interaction.token}/messages/"
                 "{response.message.id}",
         .name = "delete_response_message",
-        .doc = "Delete a message that answers an interaction.",
+        .doc = "Delete a message that responds to an interaction.",
         .auth = AUTH_OPEN,
         .no_global_limit = true,
         .fires = (const enum event[]){ EVENT_MESSAGE_DELETE, 0 },
@@ -119,11 +119,11 @@ static const struct route routes[] = {
     { 0 },
 };
 
-static const struct job_kind *const jobs[] = { &ephemeral_job, NULL };
+static const struct job_kind *const jobs[] = { &ephemeral_deletion_job, NULL };
 
 const struct domain callbacks_domain = {
     .name = "Interaction responses",
-    .doc = "How apps answer what people ask of them.",
+    .doc = "Responses of apps to interactions.",
     .routes = routes,
     .resolvers = resolvers,
     .jobs = jobs,

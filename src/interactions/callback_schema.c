@@ -1,5 +1,5 @@
 /* callback_schema.c - schemas of callbacks and follow-ups. */
-#include "interactions/answers.h"
+#include "interactions/responses.h"
 
 /* --- body ----------------------------------------------------------------------------- */
 
@@ -33,11 +33,11 @@ static const struct schema choice_schema = {
     .name = "AutocompleteChoice",
     .size = sizeof(struct command_choice),
     .fields = choice_fields,
-    .doc = "A choice for what is being typed.",
+    .doc = "A choice for autocomplete.",
 };
 static const struct type type_choice = { .kind = KIND_OBJECT, .schema = &choice_schema };
 static const struct type type_choices = { .kind = KIND_ARRAY,
-                                          .max = COMMAND_MOST_CHOICES,
+                                          .max = COMMAND_MAX_CHOICES,
                                           .of = &type_choice };
 
 /* clang-format off */
@@ -61,51 +61,52 @@ static const struct schema data_schema = {
 static const struct type type_data = { .kind = KIND_OBJECT, .schema = &data_schema };
 
 static const struct field callback_fields[] = {
-    { FIELD(struct callback, type), .type = &type_callback_type },
-    { FIELD(struct callback, data), .type = &type_data, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct interaction_callback, type), .type = &type_callback_type },
+    { FIELD(struct interaction_callback, data), .type = &type_data, .flags = OPTIONAL | NULLABLE },
     { 0 },
 };
 
-/* Checks the data against the callback type; check_type in callback.c checks the interaction. */
-static void check_callback(struct form *form, const struct place *here, const void *object)
+/* Checks the data against the callback type; check_type in callback.c checks the type against the
+ * interaction. */
+static void check_callback(struct form *form, const struct json_path *here, const void *object)
 {
-    const struct callback *in = object;
+    const struct interaction_callback *in = object;
     const struct callback_data *data = in->data.value;
-    struct place at = place_key(here, STR("data")), type = place_key(here, STR("type")),
-                 choices = place_key(&at, STR("choices"));
+    struct json_path at = json_path_key(here, STR("data")), type = json_path_key(here, STR("type")),
+                     choices = json_path_key(&at, STR("choices"));
 
-    if (form_failed_at(form, &type) || form_failed_at(form, &at))
+    if (form_has_error_at(form, &type) || form_has_error_at(form, &at))
         return;
     if (!data && (in->type == CALLBACK_CHOICES || in->type == CALLBACK_MODAL))
-        form_fail(form, &at, FORM_REQUIRED);
+        form_add_error(form, &at, FORM_REQUIRED);
     else if (data && in->type == CALLBACK_MESSAGE)
-        message_body_check(form, &at, &data->message);
+        message_body_validate(form, &at, &data->message);
     else if (data && in->type == CALLBACK_UPDATE)
-        message_patch_check(form, &at, &data->message);
+        message_patch_validate(form, &at, &data->message);
     else if (data && in->type == CALLBACK_MODAL)
-        modal_check(form, &at, data);
+        validate_modal(form, &at, data);
     else if (data && in->type == CALLBACK_CHOICES && data->choices.given != GIVEN)
-        form_fail(form, &choices, FORM_REQUIRED);
+        form_add_error(form, &choices, FORM_REQUIRED);
 }
 
 static const struct schema callback_schema = {
     .name = "InteractionCallback",
-    .size = sizeof(struct callback),
+    .size = sizeof(struct interaction_callback),
     .fields = callback_fields,
     .check = check_callback,
-    .doc = "An app's first answer.",
+    .doc = "An app's first response to an interaction.",
 };
 const struct type callback_body = { .kind = KIND_OBJECT, .schema = &callback_schema };
 
 static const struct field query_fields[] = {
     { FIELD(struct callback_query, with_response), .type = &type_bool, .flags = OPTIONAL,
-      .doc = "Answer with what came of it" },
+      .doc = "Return the created message or activity" },
     { 0 },
 };
 const struct schema callback_query = {
     .size = sizeof(struct callback_query),
     .fields = query_fields,
-    .doc = "What is wanted back.",
+    .doc = "Selects the reply.",
 };
 
 /* --- reply ---------------------------------------------------------------------------- */
@@ -130,7 +131,7 @@ static const struct schema interaction_schema = {
     .name = "AnsweredInteraction",
     .size = sizeof(struct callback_interaction),
     .fields = interaction_fields,
-    .doc = "The interaction that was answered.",
+    .doc = "The interaction of the callback.",
 };
 static const struct field instance_fields[] = {
     { FIELD(struct callback_instance, id), .type = &type_text },
@@ -140,7 +141,7 @@ static const struct schema instance_schema = {
     .name = "ActivityInstance",
     .size = sizeof(struct callback_instance),
     .fields = instance_fields,
-    .doc = "An activity that was begun.",
+    .doc = "An activity that was launched.",
 };
 static const struct type type_instance = { .kind = KIND_OBJECT, .schema = &instance_schema };
 static const struct field resource_fields[] = {
@@ -154,20 +155,20 @@ static const struct schema resource_schema = {
     .name = "CallbackResource",
     .size = sizeof(struct callback_resource),
     .fields = resource_fields,
-    .doc = "What came of the answer.",
+    .doc = "The message or activity that the callback created.",
 };
 static const struct type type_interaction = { .kind = KIND_OBJECT, .schema = &interaction_schema };
 static const struct type type_resource = { .kind = KIND_OBJECT, .schema = &resource_schema };
 static const struct field answer_fields[] = {
-    { FIELD(struct callback_answer, interaction), .type = &type_interaction },
-    { FIELD(struct callback_answer, resource), .type = &type_resource, .flags = OPTIONAL },
+    { FIELD(struct callback_reply_body, interaction), .type = &type_interaction },
+    { FIELD(struct callback_reply_body, resource), .type = &type_resource, .flags = OPTIONAL },
     { 0 },
 };
 static const struct schema answer_schema = {
     .name = "CallbackAnswer",
-    .size = sizeof(struct callback_answer),
+    .size = sizeof(struct callback_reply_body),
     .fields = answer_fields,
-    .doc = "An interaction, and what came of its answer.",
+    .doc = "An interaction, and what the callback created.",
 };
 const struct type callback_reply = { .kind = KIND_OBJECT, .schema = &answer_schema };
 
@@ -178,7 +179,7 @@ static const struct schema follow_up_schema = {
     .name = "FollowUpDraft",
     .size = sizeof(struct message_body),
     .fields = follow_up_fields,
-    .check = message_body_check,
-    .doc = "One more message of an app about an interaction.",
+    .check = message_body_validate,
+    .doc = "A follow-up message of an app.",
 };
 const struct type follow_up_body = { .kind = KIND_OBJECT, .schema = &follow_up_schema };

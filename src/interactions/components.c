@@ -22,93 +22,96 @@ static const struct schema data_schema = {
     .name = "ComponentData",
     .size = sizeof(struct component_data),
     .fields = data_fields,
-    .doc = "Which component was used, and what was chosen.",
+    .doc = "The component that was used, and the selected values.",
 };
 static const struct type type_data = { .kind = KIND_OBJECT, .schema = &data_schema };
 
-static enum err component_refuse(struct call *call, const char *field, const char *message)
+static enum err refuse_component(struct call *call, const char *field, const char *message)
 {
-    struct place data = place_key(NULL, STR("data")), at = place_key(&data, str_of(field));
+    struct json_path data = json_path_key(NULL, STR("data")),
+                     at = json_path_key(&data, str_of(field));
 
-    form_fail(&call->form, &at, "COMPONENT_VALIDATION_FAILED", "%s", message);
+    form_add_error(&call->form, &at, "COMPONENT_VALIDATION_FAILED", "%s", message);
     return ERR_INVALID_FORM_BODY;
 }
 
-/* The message must be visible to the caller and sent by the app: by its bot or as a response. */
-static enum err find_message(struct call *call)
+/* Reads the message, which must be visible to the caller and sent by the app: by its bot or as a
+ * response. */
+static enum err read_component_message(struct call *call)
 {
-    struct invoking *v = invoking_of(call);
+    struct invocation_state *v = invocation_state_of(call);
     const struct invocation *in = call->body;
     struct message *m = &v->message;
     const struct application *a = &v->application;
     enum err e = message_find_ephemeral(call, call->target.channel->id, in->message_id.value, m);
 
-    m->reactions.given = ABSENT; /* they would have the user's "me" flags */
+    m->reactions.given = ABSENT; /* reactions would have the user's "me" flags */
 
     if (e)
         return e;
     bool others = m->ephemeral_for && m->ephemeral_for != v->user.id;
-    bool theirs = (m->application_id.given == GIVEN && m->application_id.value == a->id) ||
-                  (a->bot_id && m->author_id == a->bot_id);
-    return others || !theirs ? ERR_UNKNOWN_MESSAGE : OK;
+    bool is_of_app = (m->application_id.given == GIVEN && m->application_id.value == a->id) ||
+                     (a->bot_id && m->author_id == a->bot_id);
+    return others || !is_of_app ? ERR_UNKNOWN_MESSAGE : OK;
 }
 
-static bool can_be_used(const struct component *c)
+static bool is_usable_component(const struct component *c)
 {
     return (c->type == BUTTON || component_is_select(c->type)) &&
            !(c->disabled.given == GIVEN && c->disabled.value);
 }
 
-static enum err take_values(struct call *call, const struct component *c,
-                            struct component_data *data)
+static enum err parse_component_values(struct call *call, const struct component *c,
+                                       struct component_data *data)
 {
-    const struct data_in *in = ((const struct invocation *)call->body)->data;
+    const struct invocation_data *in = ((const struct invocation *)call->body)->data;
     bool good;
 
     if (!component_is_select(c->type))
         return OK;
     data->values.given = GIVEN;
-    enum err e = menu_take(call, c, &in->values.value, &data->values.value, &good);
+    enum err e = parse_menu_values(call, c, &in->values.value, &data->values.value, &good);
     if (!e && !good)
-        e = component_refuse(call, "values", "These values cannot be chosen here.");
+        e = refuse_component(call, "values", "One of the values cannot be selected in this menu.");
     return e;
 }
 
-static enum err take_component(struct call *call)
+static enum err parse_used_component(struct call *call)
 {
-    struct invoking *v = invoking_of(call);
-    const struct data_in *in = ((const struct invocation *)call->body)->data;
+    struct invocation_state *v = invocation_state_of(call);
+    const struct invocation_data *in = ((const struct invocation *)call->body)->data;
     const struct opt_int *type =
         in->component_type.given == GIVEN ? &in->component_type : &in->type;
-    struct list components = components_read(call->arena, v->message.components);
-    const struct component *c = component_find(&components, in->custom_id.value);
+    struct list components = components_decode(call->arena, v->message.components);
+    const struct component *c = find_component_by_custom_id(&components, in->custom_id.value);
 
-    if (!c || !can_be_used(c))
-        return component_refuse(call, "custom_id", "There is no such component to use.");
+    if (!c || !is_usable_component(c))
+        return refuse_component(call, "custom_id",
+                                "The message has no usable component with this custom_id.");
     if (c->type != type->value)
-        return component_refuse(call, "component_type", "The component is of another type.");
+        return refuse_component(call, "component_type", "The component is of another type.");
     struct component_data data = {
         .custom_id = c->custom_id.value,
         .component_type = c->type,
         .id = c->id,
     };
-    enum err e = take_values(call, c, &data);
+    enum err e = parse_component_values(call, c, &data);
     if (e)
         return e;
-    v->data = column_encode(call->arena, &type_data, &data);
+    v->data = json_column_encode(call->arena, &type_data, &data);
     return OK;
 }
 
-enum err look_at_component(struct call *call)
+enum err read_and_check_component(struct call *call)
 {
-    struct invoking *v = invoking_of(call);
-    enum err e = find_message(call);
+    struct invocation_state *v = invocation_state_of(call);
+    enum err e = read_component_message(call);
 
     if (!e)
-        e = take_component(call);
+        e = parse_used_component(call);
     if (e)
         return e;
     v->it.message_id = v->message.id;
-    v->it.owners = owners_of_message(call, &v->message);
+    v->it.owners = integration_owners_of_message(call, &v->message);
     return OK;
 }

@@ -5,8 +5,8 @@
 #include "base/clock.h"
 #include "platform/messages/messages.h"
 
-/* The job's key is the message, its data the channel. */
-static enum err ephemeral_forget(struct call *call, const struct job *job)
+/* Deletes an ephemeral message. The job's key is the message id, its data the channel id. */
+static enum err run_ephemeral_deletion(struct call *call, const struct job *job)
 {
     snowflake channel_id;
     struct message m;
@@ -16,18 +16,19 @@ static enum err ephemeral_forget(struct call *call, const struct job *job)
     enum err e = message_find_ephemeral(call, channel_id, job->key, &m);
     if (e)
         return e == ERR_UNKNOWN_MESSAGE ? OK : e;
-    return message_forget(call, &m);
+    return message_delete_without_event(call, &m);
 }
 
-const struct job_kind ephemeral_job = {
+const struct job_kind ephemeral_deletion_job = {
     .name = "ephemeral",
-    .doc = "Messages for one account go 15 minutes after they were last touched.",
-    .run = ephemeral_forget,
+    .doc = "Deletes ephemeral messages 15 minutes after their last use or change.",
+    .run = run_ephemeral_deletion,
 };
 
-enum err ephemeral_touch(struct call *call, const struct message *m)
+enum err schedule_ephemeral_deletion(struct call *call, const struct message *m)
 {
     struct str channel = str_printf(call->arena, "%llu", (unsigned long long)m->channel_id);
 
-    return job_schedule(call, &ephemeral_job, m->id, clock_us() + EPHEMERAL_LIFE, channel);
+    return job_schedule(call, &ephemeral_deletion_job, m->id, clock_us() + EPHEMERAL_LIFE_US,
+                        channel);
 }

@@ -3,40 +3,40 @@
 #define INTERACTIONS_INVOKE_H
 
 #include "interactions/internal.h"
-#include "platform/messages/body.h"
+#include "platform/messages/message_body.h"
 #include "platform/message_parts/component.h"
 
 /* --- schema.c: the body --------------------------------------------------------------- */
 
-enum { INVOKE_MOST_FILES = 25 };
+enum { INVOKE_MAX_FILES = 25 };
 
-struct option_in {
+struct submitted_option {
     int64_t type;
     struct str name;
     struct opt_str value;    /* JSON */
-    struct opt_list options; /* struct option_in */
+    struct opt_list options; /* struct submitted_option */
     struct opt_bool focused;
 };
 
 /* A component of a submitted modal. */
-struct entry_in {
+struct submitted_component {
     int64_t type;
     struct opt_str custom_id;
     struct opt_str value;       /* JSON: text or a boolean */
     struct opt_list values;     /* struct str */
-    struct opt_list components; /* struct entry_in */
+    struct opt_list components; /* struct submitted_component */
     struct opt_object component;
 };
 
-/* Which members are set depends on the interaction's type. */
-struct data_in {
+/* The data of an invocation; the interaction's type decides which members are set. */
+struct invocation_data {
     struct opt_id id, version, target_id;
     struct opt_str name, custom_id;
     struct opt_int type, component_type;
-    struct opt_list options;     /* struct option_in */
-    struct opt_list attachments; /* struct attachment_in */
+    struct opt_list options;     /* struct submitted_option */
+    struct opt_list attachments; /* struct attachment_draft */
     struct opt_list values;      /* struct str */
-    struct opt_list components;  /* struct entry_in */
+    struct opt_list components;  /* struct submitted_component */
 };
 
 struct invocation {
@@ -44,7 +44,7 @@ struct invocation {
     snowflake application_id, channel_id;
     struct opt_id guild_id, message_id;
     struct opt_str session_id, nonce; /* nonce: JSON */
-    const struct data_in *data;
+    const struct invocation_data *data;
 };
 
 extern const struct type invocation_body;
@@ -52,135 +52,142 @@ extern const struct type invocation_body;
 /* --- state of the call ---------------------------------------------------------------- */
 
 /* Objects that the payload refers to, keyed by their ids. */
-struct resolved {
+struct resolved_objects {
     struct opt_list users, members, roles, channels, messages, attachments;
 };
 
-/* An option as it is sent to the app. */
-struct option_out {
+/* An option in the payload for the app. */
+struct payload_option {
     int64_t type;
     struct str name;
     struct opt_str value;    /* JSON */
-    struct opt_list options; /* struct option_out */
+    struct opt_list options; /* struct payload_option */
     struct opt_bool focused; /* true or absent */
 };
 
-/* A file of an option or a modal. */
-struct file_out {
-    const struct part *part;
-    struct attachment_in words;
-    struct attachment kept; /* id from the start, the rest once stored */
+/* An uploaded file of an option or a modal. */
+struct submitted_file {
+    const struct multipart_part *part;
+    struct attachment_draft description;
+    struct attachment stored; /* its id is set at once, the rest when the file is stored */
 };
 
-/* State that the stages of the call share. */
-struct invoking {
-    bool again; /* a repetition of an accepted request; nothing else is set */
+/* State of an invocation, which the stages of the call share. */
+struct invocation_state {
+    bool again; /* the client repeats an accepted request; nothing else is set */
     struct interaction it;
     struct application application;
     struct command command;
     struct user user; /* who invokes */
-    struct resolved resolved;
-    struct list options;    /* struct option_out */
-    struct list files;      /* struct file_out */
-    struct message message; /* of a component; id 0: none */
-    struct str data;        /* JSON: data of the payload, without resolved */
-    bool embedded_launch;   /* answered by the server itself */
+    struct resolved_objects resolved;
+    struct list options;    /* struct payload_option */
+    struct list files;      /* struct submitted_file */
+    struct message message; /* message of the component; id 0: none */
+    struct str data;        /* JSON: data of the payload, without `resolved` */
+    bool embedded_launch;   /* the server itself answers the entry point */
 
     /* In a guild: the member data of the app's bot, if it is a member. */
     bool bot_is_member;
-    struct standing bot;
+    struct member_access bot;
 
-    struct around *around; /* private to payload.c */
-    struct str payload;    /* JSON: INTERACTION_CREATE for the app */
+    struct payload_context *payload_context; /* private to payload.c */
+    struct str payload;                      /* JSON: INTERACTION_CREATE for the app */
 };
 
-static inline struct invoking *invoking_of(const struct call *call)
+static inline struct invocation_state *invocation_state_of(const struct call *call)
 {
-    return call_passed(call, "invoking");
+    return call_passed_data(call, "invocation_state");
 }
 
-/* Error 50035 at `data`; clients read its code. */
-static inline enum err refuse_data(struct call *call, const char *code, const char *message)
+/* Refuses the call with error 50035 at the field data; clients read the code. */
+static inline enum err refuse_invocation_data(struct call *call, const char *code,
+                                              const char *message)
 {
-    return call_invalid(call, "data", code, message);
+    return call_add_field_error(call, "data", code, message);
 }
 
 /* --- commands.c, options.c: commands and autocomplete --------------------------------- */
 
-/* Finds the command; checks its version, permissions, target and options. */
-enum err look_at_command(struct call *call);
-/* In the handler: the command must still have the version that was checked. */
-enum err command_recheck(struct call *call);
-/* Checks the given options against the command; sets options, files, resolved, rest of the name. */
-enum err options_take(struct call *call);
+/* Reads the command; checks its version, permissions, target and options. */
+enum err read_and_check_command(struct call *call);
+/* Checks in the handler that the command still has the version that was checked before. */
+enum err check_command_version_again(struct call *call);
+/* Checks the submitted options against the command; sets options, files, resolved and the rest of
+ * the name. */
+enum err parse_command_options(struct call *call);
 
-/* --- owners.c: context and installation of the app ------------------------------------ */
+/* --- integration_owners.c: context and installation of the app ------------------------ */
 
 /* Sets it.context: guild, DM with the app's bot, or another private channel. */
-enum err context_find(struct call *call);
-/* authorizing_integration_owners for a command, from the installation bits of command_permit.
+enum err read_interaction_context(struct call *call);
+/* Encodes authorizing_integration_owners of a command; ways: bits of check_command_permission.
  * Outside guilds (DM with the bot, group with the app) the guild is 0. */
-struct str owners_write(struct arena *arena, unsigned ways, snowflake guild_id, snowflake user_id);
-/* The same for a component: from the message's metadata, else from the guild. */
-struct str owners_of_message(struct call *call, const struct message *m);
+struct str encode_integration_owners(struct arena *arena, unsigned install_types,
+                                     snowflake guild_id, snowflake user_id);
+/* Returns authorizing_integration_owners of a component: from the message's metadata, else the
+ * guild. */
+struct str integration_owners_of_message(struct call *call, const struct message *m);
 
-/* --- menus.c -------------------------------------------------------------------------- */
+/* --- select_menus.c ------------------------------------------------------------------- */
 
-/* Searches the whole tree (list of struct component) by custom_id; NULL: none. */
-const struct component *component_find(const struct list *components, struct str custom_id);
+/* Finds a component by custom_id in a tree (list of struct component); NULL: none. */
+const struct component *find_component_by_custom_id(const struct list *components,
+                                                    struct str custom_id);
 /* Checks selected values (struct str) and resolves the ids among them. *ret_values: values for the
  * app; *ret_good: false if a value cannot be selected. */
-enum err menu_take(struct call *call, const struct component *menu, const struct list *values,
-                   struct list *ret_values, bool *ret_good);
+enum err parse_menu_values(struct call *call, const struct component *menu,
+                           const struct list *values, struct list *ret_values, bool *ret_good);
 
 /* --- components.c, modals.c ----------------------------------------------------------- */
 
-enum err look_at_component(struct call *call);
-enum err look_at_modal(struct call *call);
-/* In the handler: marks the modal as submitted. ERR_UNKNOWN_INTERACTION if it was before. */
-enum err modal_take(struct call *call);
+enum err read_and_check_component(struct call *call);
+enum err read_and_check_modal(struct call *call);
+/* Marks the modal as submitted, in the handler. ERR_UNKNOWN_INTERACTION if it already was. */
+enum err mark_modal_submitted(struct call *call);
 
 /* --- resolved.c ----------------------------------------------------------------------- */
 
-/* Each adds the object of an id, once; *ret_found is false if the user may refer to none. */
-enum err resolve_user(struct call *call, snowflake id, bool *ret_found);
-enum err resolve_role(struct call *call, snowflake id, bool *ret_found);
-enum err resolve_mentionable(struct call *call, snowflake id, bool *ret_found);
-/* types: int64_t; empty: all. */
-enum err resolve_channel(struct call *call, snowflake id, const struct list *types,
-                         bool *ret_found);
-void resolve_message(struct call *call, const struct message *m);
-void resolve_attachment(struct call *call, const struct attachment *a);
+/* Add the object with this id to `resolved`, once. *ret_found: false if there is none that the user
+ * may refer to. */
+enum err resolve_user_option(struct call *call, snowflake id, bool *ret_found);
+enum err resolve_role_option(struct call *call, snowflake id, bool *ret_found);
+enum err resolve_mentionable_option(struct call *call, snowflake id, bool *ret_found);
+/* Adds a channel. types: permitted channel types (int64_t); empty: all. */
+enum err resolve_channel_option(struct call *call, snowflake id, const struct list *types,
+                                bool *ret_found);
+void add_resolved_message(struct call *call, const struct message *m);
+void add_resolved_attachment(struct call *call, const struct attachment *a);
 /* Encodes an object as JSON without the size limit of stored columns. */
-struct str object_text(struct call *call, const struct type *type, const void *object);
-/* The resolved objects as JSON; p == NULL: none. */
-struct str resolved_text(struct call *call);
+struct str encode_object_json(struct call *call, const struct type *type, const void *object);
+/* Encodes the resolved objects as JSON; p == NULL: none. */
+struct str encode_resolved_json(struct call *call);
 
 /* --- files.c -------------------------------------------------------------------------- */
 
-/* Takes the n-th uploaded file if its extension is allowed (struct str); false: none, or not. */
-bool file_take(struct call *call, uint64_t number, const struct list *file_types,
-               struct file_out **ret);
-/* In the compute stage: stores the files and adds them to resolved. */
-enum err files_keep(struct call *call);
-/* In the handler: inserts their rows, or drops the files. */
-enum err files_insert(struct call *call);
-enum err files_drop(struct call *call);
+/* Accepts the uploaded file with this number if its extension is allowed (file_types: struct str).
+ * Returns false if there is no such file, or if it is not allowed. */
+bool accept_uploaded_file(struct call *call, uint64_t number, const struct list *file_types,
+                          struct submitted_file **ret);
+/* Stores the files and adds them to `resolved`, in the COMPUTE stage. */
+enum err store_interaction_files(struct call *call);
+/* Insert the rows of the files, or delete the files, in the handler. */
+enum err insert_interaction_files(struct call *call);
+enum err delete_interaction_files(struct call *call);
 
-/* --- payload.c, deliver.c ------------------------------------------------------------- */
+/* --- payload.c, app_delivery.c -------------------------------------------------------- */
 
-/* The payload for the app: payload_gather reads its objects in the transaction, payload_write
- * encodes it when the files are stored. */
-enum err payload_gather(struct call *call);
-void payload_write(struct call *call);
+/* Build the payload for the app: read_payload_objects reads its objects in the transaction,
+ * encode_payload encodes it when the files are stored. */
+enum err read_payload_objects(struct call *call);
+void encode_payload(struct call *call);
 
-/* In the handler: sends the interaction to the app after the commit. */
-void interaction_deliver(struct call *call);
+/* Sends the interaction to the app after the commit; call in the handler. */
+void deliver_interaction_to_app(struct call *call);
 
-/* --- keep.c: timeouts and cleanup ----------------------------------------------------- */
+/* --- timeouts.c: timeouts and cleanup ------------------------------------------------- */
 
 /* Schedules the timeout of an unanswered interaction as a stored job, which survives a restart. */
-enum err deadline_set(struct call *call, const struct interaction *it);
+enum err schedule_interaction_timeout(struct call *call, const struct interaction *it);
 extern const struct job_kind *const interaction_jobs[];
 
 #endif

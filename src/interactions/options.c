@@ -8,251 +8,255 @@
 #include "json/read.h"
 #include "model/fields/rows.h"
 
-/* Clients read option errors at data.options, whichever option is wrong. */
-static enum err option_refuse(struct call *call, const char *code, const char *message,
-                              struct str name)
+/* Refuses an option. Clients read option errors at data.options, whichever option is wrong. */
+static enum err refuse_option_with_code(struct call *call, const char *code, const char *message,
+                                        struct str name)
 {
-    struct place data = place_key(NULL, STR("data")), at = place_key(&data, STR("options"));
-    struct str quoted = form_quote(name);
+    struct json_path data = json_path_key(NULL, STR("data")),
+                     at = json_path_key(&data, STR("options"));
+    struct str quoted = form_quote_value(name);
 
-    form_fail(&call->form, &at, code, "%s \"%.*s\"", message, STR_FMT(quoted));
+    form_add_error(&call->form, &at, code, "%s \"%.*s\"", message, STR_ARGS(quoted));
     return ERR_INVALID_FORM_BODY;
 }
 
-static enum err refuse_option(struct call *call, struct str name)
+static enum err refuse_invalid_option(struct call *call, struct str name)
 {
-    return option_refuse(call, "INTERACTION_APPLICATION_COMMAND_OPTION_INVALID",
-                         "Invalid interaction application command option", name);
+    return refuse_option_with_code(call, "INTERACTION_APPLICATION_COMMAND_OPTION_INVALID",
+                                   "Invalid interaction application command option", name);
 }
 
-static enum err refuse_missing(struct call *call, struct str name)
+static enum err refuse_missing_option(struct call *call, struct str name)
 {
-    return option_refuse(call, "INTERACTION_APPLICATION_COMMAND_OPTION_MISSING",
-                         "Missing interaction application command option", name);
+    return refuse_option_with_code(call, "INTERACTION_APPLICATION_COMMAND_OPTION_MISSING",
+                                   "Missing interaction application command option", name);
 }
 
-static enum err refuse_value(struct call *call, struct str name)
+static enum err refuse_option_value(struct call *call, struct str name)
 {
-    return option_refuse(
+    return refuse_option_with_code(
         call, "INTERACTION_APPLICATION_COMMAND_OPTIONS_VALUE_INVALID",
         "Application command interaction option values must be of type string, integer, "
         "or boolean:",
         name);
 }
 
-/* One option: its definition, the submitted value, and the value for the app. */
-struct option_taking {
+/* One option while it is parsed: its definition, the submitted value, and the value for the app. */
+struct option_parser {
     struct call *call;
     const struct command_option *def;
-    const struct option_in *in;
-    struct option_out *out;
+    const struct submitted_option *in;
+    struct payload_option *out;
 };
 
-static bool option_autocompletes(const struct call *call)
+static bool is_autocomplete_call(const struct call *call)
 {
     return ((const struct invocation *)call->body)->type == INTERACTION_AUTOCOMPLETE;
 }
 
-static bool is_focused(const struct option_in *in)
+static bool is_focused_option(const struct submitted_option *in)
 {
     return in->focused.given == GIVEN && in->focused.value;
 }
 
 static const struct type type_real = { .kind = KIND_REAL };
 
-static struct str option_quoted(struct arena *arena, struct str text)
+static struct str encode_json_string(struct arena *arena, struct str text)
 {
-    return column_encode(arena, &type_text, &text);
+    return json_column_encode(arena, &type_text, &text);
 }
 
 /* --- values --------------------------------------------------------------------------- */
 
-static bool is_choice_text(const struct command_option *def, struct str text)
+static bool is_text_choice(const struct command_option *def, struct str text)
 {
     const struct command_choice *c = def->choices.value.items;
 
     for (size_t i = 0; i < def->choices.value.count; i++)
-        if (choice_is_text(&c[i], text))
+        if (command_choice_equals_text(&c[i], text))
             return true;
     return false;
 }
 
-static bool is_choice_number(const struct command_option *def, double number)
+static bool is_number_choice(const struct command_option *def, double number)
 {
     const struct command_choice *c = def->choices.value.items;
 
     for (size_t i = 0; i < def->choices.value.count; i++)
-        if (choice_is_number(&c[i], number))
+        if (command_choice_equals_number(&c[i], number))
             return true;
     return false;
 }
 
-static enum err take_string(struct option_taking *t, struct json_reader *r)
+static enum err parse_string_option(struct option_parser *t, struct json_reader *r)
 {
     const struct command_option *def = t->def;
     struct str text;
 
-    if (json_peek(r) != JSON_STRING || !json_take_string(r, &text))
-        return refuse_value(t->call, def->name);
+    if (json_peek_kind(r) != JSON_STRING || !json_read_string(r, &text))
+        return refuse_option_value(t->call, def->name);
     int64_t length = (int64_t)utf8_length(text);
-    if (length > COMMAND_MOST_LENGTH)
-        return refuse_option(t->call, def->name);
+    if (length > COMMAND_MAX_LENGTH)
+        return refuse_invalid_option(t->call, def->name);
     bool good = def->choices.value.count
-                    ? is_choice_text(def, text)
+                    ? is_text_choice(def, text)
                     : !(def->min_length.given == GIVEN && length < def->min_length.value) &&
                           !(def->max_length.given == GIVEN && length > def->max_length.value);
-    t->out->value = given_str(option_quoted(t->call->arena, text));
-    return good ? OK : refuse_option(t->call, def->name);
+    t->out->value = opt_str_or_null(encode_json_string(t->call->arena, text));
+    return good ? OK : refuse_invalid_option(t->call, def->name);
 }
 
-static enum err take_number(struct option_taking *t, struct json_reader *r)
+static enum err parse_number_option(struct option_parser *t, struct json_reader *r)
 {
     const int64_t most = INT64_C(1) << 53;
     const struct command_option *def = t->def;
     bool whole = def->type == OPTION_INTEGER;
     struct json_number n;
 
-    if (json_peek(r) != JSON_NUMBER || !json_take_number(r, &n) || (whole && n.kind == NUMBER_REAL))
-        return refuse_value(t->call, def->name);
-    /* Compare integers as integers: doubles would be rounded. */
+    if (json_peek_kind(r) != JSON_NUMBER || !json_read_number(r, &n) ||
+        (whole && n.kind == NUMBER_REAL))
+        return refuse_option_value(t->call, def->name);
+    /* Compare integers without conversion to double, which would round them. */
     bool small = n.kind == NUMBER_INT ? n.i <= most && n.i >= -most
                                       : isfinite(n.d) && fabs(n.d) <= (double)most;
     if (!small)
-        return refuse_option(t->call, def->name);
+        return refuse_invalid_option(t->call, def->name);
     bool good = def->choices.value.count
-                    ? is_choice_number(def, n.d)
+                    ? is_number_choice(def, n.d)
                     : !(def->min_value.given == GIVEN && n.d < def->min_value.value) &&
                           !(def->max_value.given == GIVEN && n.d > def->max_value.value);
-    t->out->value = given_str(whole ? str_printf(t->call->arena, "%" PRId64, n.i)
-                                    : column_encode(t->call->arena, &type_real, &n.d));
-    return good ? OK : refuse_option(t->call, def->name);
+    t->out->value = opt_str_or_null(whole ? str_printf(t->call->arena, "%" PRId64, n.i)
+                                          : json_column_encode(t->call->arena, &type_real, &n.d));
+    return good ? OK : refuse_invalid_option(t->call, def->name);
 }
 
-static enum err take_bool(struct option_taking *t, struct json_reader *r)
+static enum err parse_bool_option(struct option_parser *t, struct json_reader *r)
 {
     bool v;
 
-    if (json_peek(r) != JSON_BOOL || !json_take_bool(r, &v))
-        return refuse_value(t->call, t->def->name);
-    t->out->value = given_str(v ? STR("true") : STR("false"));
+    if (json_peek_kind(r) != JSON_BOOL || !json_read_bool(r, &v))
+        return refuse_option_value(t->call, t->def->name);
+    t->out->value = opt_str_or_null(v ? STR("true") : STR("false"));
     return OK;
 }
 
-/* Ids are text, or numbers from some clients. */
-static bool read_id(struct json_reader *r, snowflake *ret)
+/* Parses an id, which some clients send as a number. */
+static bool parse_json_id(struct json_reader *r, snowflake *ret)
 {
     struct json_number n;
     struct str text;
 
-    if (json_peek(r) == JSON_STRING)
-        return json_take_string(r, &text) && snowflake_parse(text, ret);
-    if (json_peek(r) != JSON_NUMBER || !json_take_number(r, &n) || n.kind != NUMBER_INT || n.i < 0)
+    if (json_peek_kind(r) == JSON_STRING)
+        return json_read_string(r, &text) && snowflake_parse(text, ret);
+    if (json_peek_kind(r) != JSON_NUMBER || !json_read_number(r, &n) || n.kind != NUMBER_INT ||
+        n.i < 0)
         return false;
     *ret = (snowflake)n.i;
     return true;
 }
 
-static enum err find_named(struct call *call, const struct command_option *def, snowflake id,
-                           bool *ret_found)
+static enum err resolve_option_id(struct call *call, const struct command_option *def, snowflake id,
+                                  bool *ret_found)
 {
     switch ((enum option_type)def->type) {
     case OPTION_USER:
-        return resolve_user(call, id, ret_found);
+        return resolve_user_option(call, id, ret_found);
     case OPTION_ROLE:
-        return resolve_role(call, id, ret_found);
+        return resolve_role_option(call, id, ret_found);
     case OPTION_CHANNEL:
-        return resolve_channel(call, id, &def->channel_types.value, ret_found);
+        return resolve_channel_option(call, id, &def->channel_types.value, ret_found);
     default:
-        return resolve_mentionable(call, id, ret_found);
+        return resolve_mentionable_option(call, id, ret_found);
     }
 }
 
-static enum err take_id(struct option_taking *t, struct json_reader *r)
+static enum err parse_id_option(struct option_parser *t, struct json_reader *r)
 {
     snowflake id;
     bool found;
 
-    if (!read_id(r, &id))
-        return refuse_value(t->call, t->def->name);
-    enum err e = find_named(t->call, t->def, id, &found);
+    if (!parse_json_id(r, &id))
+        return refuse_option_value(t->call, t->def->name);
+    enum err e = resolve_option_id(t->call, t->def, id, &found);
     if (!e && !found)
-        e = refuse_option(t->call, t->def->name);
-    t->out->value = given_str(str_printf(t->call->arena, "\"%" PRIu64 "\"", id));
+        e = refuse_invalid_option(t->call, t->def->name);
+    t->out->value = opt_str_or_null(str_printf(t->call->arena, "\"%" PRIu64 "\"", id));
     return e;
 }
 
-/* The value is the number of an uploaded file; the app gets its attachment id. */
-static enum err take_file(struct option_taking *t, struct json_reader *r)
+/* Accepts an uploaded file: the value is the number of the file; the app gets its attachment id. */
+static enum err parse_attachment_option(struct option_parser *t, struct json_reader *r)
 {
-    struct file_out *file;
+    struct submitted_file *file;
     snowflake number;
 
-    if (!read_id(r, &number))
-        return refuse_value(t->call, t->def->name);
-    if (!file_take(t->call, number, &t->def->file_types.value, &file))
-        return refuse_option(t->call, t->def->name);
-    t->out->value = given_str(str_printf(t->call->arena, "\"%" PRIu64 "\"", file->kept.id));
+    if (!parse_json_id(r, &number))
+        return refuse_option_value(t->call, t->def->name);
+    if (!accept_uploaded_file(t->call, number, &t->def->file_types.value, &file))
+        return refuse_invalid_option(t->call, t->def->name);
+    t->out->value = opt_str_or_null(str_printf(t->call->arena, "\"%" PRIu64 "\"", file->stored.id));
     return OK;
 }
 
-static enum err take_value(struct option_taking *t)
+static enum err parse_option_value(struct option_parser *t)
 {
     struct json_reader r;
 
     if (t->in->value.given != GIVEN || t->in->options.value.count)
-        return refuse_value(t->call, t->def->name);
+        return refuse_option_value(t->call, t->def->name);
     json_reader_init(&r, t->in->value.value, t->call->arena);
     switch ((enum option_type)t->def->type) {
     case OPTION_STRING:
-        return take_string(t, &r);
+        return parse_string_option(t, &r);
     case OPTION_INTEGER:
     case OPTION_NUMBER:
-        return take_number(t, &r);
+        return parse_number_option(t, &r);
     case OPTION_BOOLEAN:
-        return take_bool(t, &r);
+        return parse_bool_option(t, &r);
     case OPTION_ATTACHMENT:
-        return take_file(t, &r);
+        return parse_attachment_option(t, &r);
     default:
-        return take_id(t, &r);
+        return parse_id_option(t, &r);
     }
 }
 
-/* The focused option is sent as text whatever its type, because it is incomplete. */
-static enum err take_focused(struct option_taking *t)
+/* Accepts the focused option as text, whatever its type is, because it is incomplete. */
+static enum err parse_focused_option(struct option_parser *t)
 {
-    struct invoking *v = invoking_of(t->call);
+    struct invocation_state *v = invocation_state_of(t->call);
     struct json_reader r;
     struct json_number n;
     struct str text = STR("");
 
     if (v->it.focused_type || t->def->autocomplete.given != GIVEN || !t->def->autocomplete.value)
-        return refuse_option(t->call, t->def->name);
+        return refuse_invalid_option(t->call, t->def->name);
     v->it.focused_type = t->def->type;
-    t->out->focused = given_bool(true);
+    t->out->focused = opt_bool_of(true);
     if (t->in->value.given == GIVEN) {
         json_reader_init(&r, t->in->value.value, t->call->arena);
-        if (json_peek(&r) == JSON_NUMBER && json_take_number(&r, &n))
+        if (json_peek_kind(&r) == JSON_NUMBER && json_read_number(&r, &n))
             text = n.raw;
-        else if (json_peek(&r) != JSON_STRING || !json_take_string(&r, &text))
-            return refuse_value(t->call, t->def->name);
+        else if (json_peek_kind(&r) != JSON_STRING || !json_read_string(&r, &text))
+            return refuse_option_value(t->call, t->def->name);
     }
-    if (utf8_length(text) > COMMAND_MOST_LENGTH)
-        return refuse_option(t->call, t->def->name);
-    t->out->value = given_str(option_quoted(t->call->arena, text));
+    if (utf8_length(text) > COMMAND_MAX_LENGTH)
+        return refuse_invalid_option(t->call, t->def->name);
+    t->out->value = opt_str_or_null(encode_json_string(t->call->arena, text));
     return OK;
 }
 
 /* --- lists of options ----------------------------------------------------------------- */
 
-static enum err take_list(struct call *call, const struct opt_list *defs,
-                          const struct opt_list *given, struct list *ret);
+static enum err parse_option_list(struct call *call, const struct opt_list *defs,
+                                  const struct opt_list *given, struct list *ret);
 
-static bool is_branch(const struct command_option *def)
+static bool is_subcommand_option(const struct command_option *def)
 {
     return def->type == OPTION_SUB_COMMAND || def->type == OPTION_SUB_COMMAND_GROUP;
 }
 
-static const struct command_option *option_named(const struct opt_list *defs, struct str name)
+static const struct command_option *find_option_by_name(const struct opt_list *defs,
+                                                        struct str name)
 {
     const struct command_option *def = defs->value.items;
 
@@ -262,30 +266,31 @@ static const struct command_option *option_named(const struct opt_list *defs, st
     return NULL;
 }
 
-static enum err take_branch(struct option_taking *t)
+static enum err parse_subcommand(struct option_parser *t)
 {
-    struct invoking *v = invoking_of(t->call);
+    struct invocation_state *v = invocation_state_of(t->call);
 
-    if (t->in->value.given == GIVEN || is_focused(t->in))
-        return refuse_value(t->call, t->def->name);
-    /* A group without subcommands cannot be used. */
+    if (t->in->value.given == GIVEN || is_focused_option(t->in))
+        return refuse_option_value(t->call, t->def->name);
+    /* A sub-command group without sub-commands cannot be used. */
     if (t->def->type == OPTION_SUB_COMMAND_GROUP && !t->def->options.value.count)
-        return refuse_option(t->call, t->def->name);
+        return refuse_invalid_option(t->call, t->def->name);
     v->it.name = STR_CONCAT(t->call->arena, v->it.name, STR(" "), t->def->name);
     t->out->options.given = GIVEN;
-    return take_list(t->call, &t->def->options, &t->in->options, &t->out->options.value);
+    return parse_option_list(t->call, &t->def->options, &t->in->options, &t->out->options.value);
 }
 
-static enum err take_option(struct option_taking *t)
+static enum err parse_option(struct option_parser *t)
 {
     t->out->type = t->def->type;
     t->out->name = t->def->name;
-    if (is_branch(t->def))
-        return take_branch(t);
-    return option_autocompletes(t->call) && is_focused(t->in) ? take_focused(t) : take_value(t);
+    if (is_subcommand_option(t->def))
+        return parse_subcommand(t);
+    return is_autocomplete_call(t->call) && is_focused_option(t->in) ? parse_focused_option(t)
+                                                                     : parse_option_value(t);
 }
 
-static bool given_before(const struct option_in *in, size_t i)
+static bool is_duplicate_option(const struct submitted_option *in, size_t i)
 {
     for (size_t j = 0; j < i; j++)
         if (str_eq(in[j].name, in[i].name))
@@ -293,17 +298,17 @@ static bool given_before(const struct option_in *in, size_t i)
     return false;
 }
 
-/* Autocomplete drops attachment options. */
-static bool is_dropped(const struct call *call, const struct command_option *def)
+/* Returns true for attachment options of an autocomplete call, which are left out. */
+static bool is_skipped_option(const struct call *call, const struct command_option *def)
 {
-    return option_autocompletes(call) && def->type == OPTION_ATTACHMENT;
+    return is_autocomplete_call(call) && def->type == OPTION_ATTACHMENT;
 }
 
-static enum err check_required(struct call *call, const struct opt_list *defs,
-                               const struct opt_list *given)
+static enum err check_required_options(struct call *call, const struct opt_list *defs,
+                                       const struct opt_list *given)
 {
     const struct command_option *def = defs->value.items;
-    const struct option_in *in = given->value.items;
+    const struct submitted_option *in = given->value.items;
 
     for (size_t i = 0; i < defs->value.count; i++) {
         bool there = def[i].required.given != GIVEN || !def[i].required.value;
@@ -311,44 +316,45 @@ static enum err check_required(struct call *call, const struct opt_list *defs,
         for (size_t j = 0; j < given->value.count; j++)
             there = there || str_eq(in[j].name, def[i].name);
         if (!there)
-            return refuse_missing(call, def[i].name);
+            return refuse_missing_option(call, def[i].name);
     }
     return OK;
 }
 
-static enum err take_list(struct call *call, const struct opt_list *defs,
-                          const struct opt_list *given, struct list *ret)
+static enum err parse_option_list(struct call *call, const struct opt_list *defs,
+                                  const struct opt_list *given, struct list *ret)
 {
-    const struct option_in *in = given->value.items;
+    const struct submitted_option *in = given->value.items;
     const struct command_option *first = defs->value.items;
     size_t count = given->value.count;
 
-    /* Exactly one subcommand must be given. */
-    if (defs->value.count && is_branch(first) && count != 1)
-        return count ? refuse_option(call, in[1].name) : refuse_missing(call, first->name);
+    /* Exactly one sub-command must be given. */
+    if (defs->value.count && is_subcommand_option(first) && count != 1)
+        return count ? refuse_invalid_option(call, in[1].name)
+                     : refuse_missing_option(call, first->name);
     for (size_t i = 0; i < count; i++) {
-        const struct command_option *def = option_named(defs, in[i].name);
+        const struct command_option *def = find_option_by_name(defs, in[i].name);
 
-        if (!def || def->type != in[i].type || given_before(in, i))
-            return refuse_option(call, in[i].name);
-        if (is_dropped(call, def))
+        if (!def || def->type != in[i].type || is_duplicate_option(in, i))
+            return refuse_invalid_option(call, in[i].name);
+        if (is_skipped_option(call, def))
             continue;
-        struct option_taking t = { call, def, &in[i],
-                                   list_add(call->arena, ret, sizeof(struct option_out)) };
-        enum err e = take_option(&t);
+        struct option_parser t = { call, def, &in[i],
+                                   list_append(call->arena, ret, sizeof(struct payload_option)) };
+        enum err e = parse_option(&t);
         if (e)
             return e;
     }
-    return option_autocompletes(call) ? OK : check_required(call, defs, given);
+    return is_autocomplete_call(call) ? OK : check_required_options(call, defs, given);
 }
 
-enum err options_take(struct call *call)
+enum err parse_command_options(struct call *call)
 {
-    struct invoking *v = invoking_of(call);
-    const struct data_in *in = ((const struct invocation *)call->body)->data;
-    enum err e = take_list(call, &v->command.options, &in->options, &v->options);
+    struct invocation_state *v = invocation_state_of(call);
+    const struct invocation_data *in = ((const struct invocation *)call->body)->data;
+    enum err e = parse_option_list(call, &v->command.options, &in->options, &v->options);
 
-    if (!e && option_autocompletes(call) && !v->it.focused_type)
-        e = refuse_missing(call, STR("focused"));
+    if (!e && is_autocomplete_call(call) && !v->it.focused_type)
+        e = refuse_missing_option(call, STR("focused"));
     return e;
 }

@@ -9,97 +9,98 @@
 
 /* --- guild, channel, member, permissions ---------------------------------------------- */
 
-struct place_of {
+struct payload_guild {
     snowflake id;
     struct str features; /* JSON */
     struct str locale;
 };
 
-struct around {
-    struct place_of guild;
+struct payload_context {
+    struct payload_guild guild;
     struct channel channel;
     struct member member;
     uint64_t app_permissions;
     struct list entitlements; /* struct entitlement */
 };
 
-/* Permissions of an app without a bot in the channel: @everyone's, limited to these. */
+/* Maximum permissions of an app whose bot is not in the channel; it has @everyone's among them. */
 enum {
-    APP_RIGHTS_PRIVATE = 180224, /* ATTACH_FILES, EMBED_LINKS, MENTION_EVERYONE */
-    APP_RIGHTS = 442368,         /* and USE_EXTERNAL_EMOJIS */
+    APP_PERMISSIONS_PRIVATE = 180224, /* ATTACH_FILES, EMBED_LINKS, MENTION_EVERYONE */
+    APP_PERMISSIONS = 442368,         /* and USE_EXTERNAL_EMOJIS */
 };
 
-static const char GUILD_PLACE[] = "select features, preferred_locale from guilds where id = $1";
+static const char READ_PAYLOAD_GUILD[] =
+    "select features, preferred_locale from guilds where id = $1";
 
-static enum err find_guild(struct tx *tx, snowflake id, struct place_of *ret)
+static enum err read_payload_guild(struct tx *tx, snowflake id, struct payload_guild *ret)
 {
     struct rows row;
     bool found;
-    enum err e = tx_one(tx, GUILD_PLACE, BIND(v_id(id)), &row, &found);
+    enum err e = tx_one(tx, READ_PAYLOAD_GUILD, BIND(v_id(id)), &row, &found);
 
     if (!e && !found)
         e = ERR_UNKNOWN_GUILD;
     if (!e)
-        *ret = (struct place_of){ id, row_text(&row, 0), row_text(&row, 1) };
+        *ret = (struct payload_guild){ id, row_text(&row, 0), row_text(&row, 1) };
     return e;
 }
 
-static enum err everybodys_rights(struct call *call, uint64_t *ret)
+static enum err read_everyone_permissions(struct call *call, uint64_t *ret)
 {
-    struct standing nobody = *call->target.standing;
+    struct member_access everyone_access = *call->target.member_access;
     struct role everyone;
-    enum err e = role_find(call->tx, nobody.guild_id, nobody.guild_id, &everyone);
+    enum err e = role_find(call->tx, everyone_access.guild_id, everyone_access.guild_id, &everyone);
 
     if (e)
         return e;
-    nobody.rights_of =
-        (struct rights_of){ .guild_id = nobody.guild_id, .base = everyone.permissions };
-    e = standing_rights_in(call->tx, &nobody, call->target.channel, ret);
-    *ret &= APP_RIGHTS;
+    everyone_access.input = (struct permission_input){ .guild_id = everyone_access.guild_id,
+                                                       .base = everyone.permissions };
+    e = member_permissions_in_channel(call->tx, &everyone_access, call->target.channel, ret);
+    *ret &= APP_PERMISSIONS;
     return e;
 }
 
-static enum err find_app_rights(struct call *call, uint64_t *ret)
+static enum err read_app_permissions(struct call *call, uint64_t *ret)
 {
-    struct invoking *v = invoking_of(call);
+    struct invocation_state *v = invocation_state_of(call);
 
     if (v->it.context == CONTEXT_BOT_DM || v->it.context == CONTEXT_PRIVATE_CHANNEL) {
-        *ret = v->it.context == CONTEXT_BOT_DM ? APP_RIGHTS : APP_RIGHTS_PRIVATE;
+        *ret = v->it.context == CONTEXT_BOT_DM ? APP_PERMISSIONS : APP_PERMISSIONS_PRIVATE;
         return OK;
     }
     if (!v->bot_is_member)
-        return everybodys_rights(call, ret);
-    return standing_rights_in(call->tx, &v->bot, call->target.channel, ret);
+        return read_everyone_permissions(call, ret);
+    return member_permissions_in_channel(call->tx, &v->bot, call->target.channel, ret);
 }
 
-static enum err gather_guild(struct call *call)
+static enum err read_guild_objects(struct call *call)
 {
-    struct invoking *v = invoking_of(call);
-    struct around *a = v->around;
-    enum err e = find_guild(call->tx, v->it.guild_id, &a->guild);
+    struct invocation_state *v = invocation_state_of(call);
+    struct payload_context *a = v->payload_context;
+    enum err e = read_payload_guild(call->tx, v->it.guild_id, &a->guild);
 
     if (!e)
-        e = channel_load_pins_time(call->tx, &a->channel);
+        e = channel_read_last_pin_time(call->tx, &a->channel);
     a->channel.permission_overwrites.given = ABSENT;
-    a->channel.permissions = (struct opt_id){ GIVEN, call->target.rights };
-    a->member = *call->target.standing->member;
+    a->channel.permissions = (struct opt_id){ GIVEN, call->target.permissions };
+    a->member = *call->target.member_access->member;
     a->member.user = &v->user;
-    a->member.permissions = (struct opt_id){ GIVEN, call->target.rights };
+    a->member.permissions = (struct opt_id){ GIVEN, call->target.permissions };
     return e;
 }
 
-enum err payload_gather(struct call *call)
+enum err read_payload_objects(struct call *call)
 {
-    struct invoking *v = invoking_of(call);
-    struct around *a = v->around = arena_alloc(call->arena, sizeof *a);
+    struct invocation_state *v = invocation_state_of(call);
+    struct payload_context *a = v->payload_context = arena_alloc(call->arena, sizeof *a);
 
     a->channel = *call->target.channel;
-    enum err e = v->it.guild_id ? gather_guild(call)
-                                : channel_load_recipients(call->tx, &a->channel, v->user.id);
+    enum err e = v->it.guild_id ? read_guild_objects(call)
+                                : channel_read_recipients(call->tx, &a->channel, v->user.id);
     if (!e)
-        e = entitlements_in_force(call->tx, v->application.id, v->user.id, v->it.guild_id,
-                                  &a->entitlements);
-    return e ? e : find_app_rights(call, &a->app_permissions);
+        e = entitlements_list_active(call->tx, v->application.id, v->user.id, v->it.guild_id,
+                                     &a->entitlements);
+    return e ? e : read_app_permissions(call, &a->app_permissions);
 }
 
 /* --- data of a command ---------------------------------------------------------------- */
@@ -116,16 +117,16 @@ static const struct schema option_schema;
 static const struct type type_option = { .kind = KIND_OBJECT, .schema = &option_schema };
 static const struct type type_options = { .kind = KIND_ARRAY, .of = &type_option };
 static const struct field option_fields[] = {
-    { FIELD(struct option_out, type), .type = &type_int },
-    { FIELD(struct option_out, name), .type = &type_text },
-    { FIELD(struct option_out, value), .type = &type_raw, .flags = OPTIONAL },
-    { FIELD(struct option_out, options), .type = &type_options, .flags = OPTIONAL },
-    { FIELD(struct option_out, focused), .type = &type_bool, .flags = OPTIONAL },
+    { FIELD(struct payload_option, type), .type = &type_int },
+    { FIELD(struct payload_option, name), .type = &type_text },
+    { FIELD(struct payload_option, value), .type = &type_raw, .flags = OPTIONAL },
+    { FIELD(struct payload_option, options), .type = &type_options, .flags = OPTIONAL },
+    { FIELD(struct payload_option, focused), .type = &type_bool, .flags = OPTIONAL },
     { 0 },
 };
 static const struct schema option_schema = {
     .name = "InteractionOption",
-    .size = sizeof(struct option_out),
+    .size = sizeof(struct payload_option),
     .fields = option_fields,
     .doc = "An option with its value, or a subcommand with its options.",
 };
@@ -144,14 +145,14 @@ static const struct schema command_data_schema = {
     .name = "CommandData",
     .size = sizeof(struct command_data),
     .fields = command_fields,
-    .doc = "Which command was used, and with what.",
+    .doc = "The invoked command and its options.",
 };
 static const struct type type_command_data = { .kind = KIND_OBJECT,
                                                .schema = &command_data_schema };
 
-static struct str command_text(struct call *call)
+static struct str encode_command_data(struct call *call)
 {
-    struct invoking *v = invoking_of(call);
+    struct invocation_state *v = invocation_state_of(call);
     const struct command *k = &v->command;
     struct command_data data = {
         .id = k->id,
@@ -161,18 +162,18 @@ static struct str command_text(struct call *call)
     };
 
     if (v->it.target_id)
-        data.target_id = given_id(v->it.target_id);
+        data.target_id = opt_id_or_null(v->it.target_id);
     if (v->it.type == INTERACTION_AUTOCOMPLETE)
-        data.version = given_id(k->version);
+        data.version = opt_id_or_null(k->version);
     if (v->options.count)
         data.options = (struct opt_list){ GIVEN, v->options };
-    return object_text(call, &type_command_data, &data);
+    return encode_object_json(call, &type_command_data, &data);
 }
 
 /* Appends `resolved` as the last member of data. */
-static struct str with_resolved(struct call *call, struct str data)
+static struct str append_resolved_json(struct call *call, struct str data)
 {
-    struct str resolved = resolved_text(call);
+    struct str resolved = encode_resolved_json(call);
 
     if (!resolved.p)
         return data;
@@ -182,14 +183,14 @@ static struct str with_resolved(struct call *call, struct str data)
 
 /* --- whole payload -------------------------------------------------------------------- */
 
-struct payload {
+struct interaction_payload {
     snowflake id, application_id, channel_id;
     int64_t type, version, context, attachment_size_limit;
     struct str token, locale;
     struct str data, authorizing_integration_owners; /* JSON */
     struct opt_id guild_id;
     struct opt_str guild_locale;
-    const struct place_of *guild;
+    const struct payload_guild *guild;
     const struct channel *channel;
     const struct member *member;
     const struct user *user;
@@ -198,64 +199,66 @@ struct payload {
     const struct message *message;
 };
 
-static const struct field place_fields[] = {
-    { FIELD(struct place_of, id), .type = &type_id },
-    { FIELD(struct place_of, features), .type = &type_raw },
-    { FIELD(struct place_of, locale), .type = &type_text },
+static const struct field payload_guild_fields[] = {
+    { FIELD(struct payload_guild, id), .type = &type_id },
+    { FIELD(struct payload_guild, features), .type = &type_raw },
+    { FIELD(struct payload_guild, locale), .type = &type_text },
     { 0 },
 };
-static const struct schema place_schema = {
+static const struct schema payload_guild_schema = {
     .name = "InteractionGuild",
-    .size = sizeof(struct place_of),
-    .fields = place_fields,
+    .size = sizeof(struct payload_guild),
+    .fields = payload_guild_fields,
     .doc = "The guild of an interaction.",
 };
-static const struct type type_place = { .kind = KIND_OBJECT, .schema = &place_schema };
+static const struct type type_payload_guild = { .kind = KIND_OBJECT,
+                                                .schema = &payload_guild_schema };
 
 static const struct field payload_fields[] = {
-    { FIELD(struct payload, id), .type = &type_id },
-    { FIELD(struct payload, application_id), .type = &type_id },
-    { FIELD(struct payload, type), .type = &type_int },
-    { FIELD(struct payload, token), .type = &type_text },
-    { FIELD(struct payload, version), .type = &type_int },
-    { FIELD(struct payload, data), .type = &type_raw },
-    { FIELD(struct payload, guild), .type = &type_place, .flags = OPTIONAL },
-    { FIELD(struct payload, guild_id), .type = &type_id, .flags = OPTIONAL },
-    { FIELD(struct payload, guild_locale), .type = &type_text, .flags = OPTIONAL },
-    { FIELD(struct payload, channel), .type = &type_channel },
-    { FIELD(struct payload, channel_id), .type = &type_id },
-    { FIELD(struct payload, member), .type = &type_member, .flags = OPTIONAL },
-    { FIELD(struct payload, user), .type = &type_partial_user, .flags = OPTIONAL },
-    { FIELD(struct payload, locale), .type = &type_text },
-    { FIELD(struct payload, app_permissions), .type = &type_permissions },
-    { FIELD(struct payload, context), .type = &type_int },
-    { FIELD(struct payload, authorizing_integration_owners), .type = &type_raw },
-    { FIELD(struct payload, entitlements), .type = &type_entitlements },
-    { FIELD(struct payload, entitlement_sku_ids), .type = &type_ids, .flags = DEPRECATED },
-    { FIELD(struct payload, attachment_size_limit), .type = &type_count },
-    { FIELD(struct payload, message), .type = &type_message, .flags = OPTIONAL },
+    { FIELD(struct interaction_payload, id), .type = &type_id },
+    { FIELD(struct interaction_payload, application_id), .type = &type_id },
+    { FIELD(struct interaction_payload, type), .type = &type_int },
+    { FIELD(struct interaction_payload, token), .type = &type_text },
+    { FIELD(struct interaction_payload, version), .type = &type_int },
+    { FIELD(struct interaction_payload, data), .type = &type_raw },
+    { FIELD(struct interaction_payload, guild), .type = &type_payload_guild, .flags = OPTIONAL },
+    { FIELD(struct interaction_payload, guild_id), .type = &type_id, .flags = OPTIONAL },
+    { FIELD(struct interaction_payload, guild_locale), .type = &type_text, .flags = OPTIONAL },
+    { FIELD(struct interaction_payload, channel), .type = &type_channel },
+    { FIELD(struct interaction_payload, channel_id), .type = &type_id },
+    { FIELD(struct interaction_payload, member), .type = &type_member, .flags = OPTIONAL },
+    { FIELD(struct interaction_payload, user), .type = &type_partial_user, .flags = OPTIONAL },
+    { FIELD(struct interaction_payload, locale), .type = &type_text },
+    { FIELD(struct interaction_payload, app_permissions), .type = &type_permissions },
+    { FIELD(struct interaction_payload, context), .type = &type_int },
+    { FIELD(struct interaction_payload, authorizing_integration_owners), .type = &type_raw },
+    { FIELD(struct interaction_payload, entitlements), .type = &type_entitlements },
+    { FIELD(struct interaction_payload, entitlement_sku_ids), .type = &type_ids,
+      .flags = DEPRECATED },
+    { FIELD(struct interaction_payload, attachment_size_limit), .type = &type_count },
+    { FIELD(struct interaction_payload, message), .type = &type_message, .flags = OPTIONAL },
     { 0 },
 };
 static const struct schema payload_schema = {
     .name = "Interaction",
-    .size = sizeof(struct payload),
+    .size = sizeof(struct interaction_payload),
     .fields = payload_fields,
-    .doc = "What somebody asks of an app, as the app gets it.",
+    .doc = "An interaction, as the app receives it.",
 };
 static const struct type type_payload = { .kind = KIND_OBJECT, .schema = &payload_schema };
 
-void payload_write(struct call *call)
+void encode_payload(struct call *call)
 {
-    struct invoking *v = invoking_of(call);
-    const struct around *a = v->around;
+    struct invocation_state *v = invocation_state_of(call);
+    const struct payload_context *a = v->payload_context;
     const struct interaction *it = &v->it;
-    struct payload p = {
+    struct interaction_payload p = {
         .id = it->id,
         .application_id = it->application_id,
         .type = it->type,
-        .token = interaction_token(call, it->id),
+        .token = make_interaction_token(call, it->id),
         .version = 1,
-        .data = with_resolved(call, v->data.p ? v->data : command_text(call)),
+        .data = append_resolved_json(call, v->data.p ? v->data : encode_command_data(call)),
         .channel = &a->channel,
         .channel_id = it->channel_id,
         .locale = it->locale,
@@ -273,11 +276,11 @@ void payload_write(struct call *call)
 
     if (it->guild_id) {
         p.guild = &a->guild;
-        p.guild_id = given_id(it->guild_id);
-        p.guild_locale = given_str(a->guild.locale);
+        p.guild_id = opt_id_or_null(it->guild_id);
+        p.guild_locale = opt_str_or_null(a->guild.locale);
         p.member = &a->member;
     } else {
         p.user = &v->user;
     }
-    v->payload = object_text(call, &type_payload, &p);
+    v->payload = encode_object_json(call, &type_payload, &p);
 }

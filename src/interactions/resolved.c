@@ -8,42 +8,42 @@
 
 /* --- entries of the maps -------------------------------------------------------------- */
 
-struct user_item {
+struct resolved_user {
     struct str key;
     struct user user;
 };
-struct member_item {
+struct resolved_member_entry {
     struct str key;
     struct member member;
 };
-struct role_item {
+struct resolved_role {
     struct str key;
     struct role role;
 };
-struct channel_item {
+struct resolved_channel {
     struct str key;
     struct channel channel;
 };
-struct message_item {
+struct resolved_message {
     struct str key;
     struct message message;
 };
-struct seen_attachment {
-    struct attachment attachment; /* first: shares the field table */
+struct payload_attachment {
+    struct attachment attachment; /* must be first: shares the field table */
     bool ephemeral;
 };
-struct attachment_item {
+struct resolved_attachment_entry {
     struct str key;
-    struct seen_attachment attachment;
+    struct payload_attachment attachment;
 };
 
-static struct str key_of(struct arena *arena, snowflake id)
+static struct str format_id_key(struct arena *arena, snowflake id)
 {
     return str_printf(arena, "%" PRIu64, id);
 }
 
-/* The key is the first member of each entry type. */
-static bool has_key(const struct opt_list *map, size_t size, struct str key)
+/* Returns true if the map has this key, which is the first member of each entry type. */
+static bool map_has_key(const struct opt_list *map, size_t size, struct str key)
 {
     for (size_t i = 0; i < map->value.count; i++)
         if (str_eq(*(const struct str *)((const char *)map->value.items + i * size), key))
@@ -51,9 +51,9 @@ static bool has_key(const struct opt_list *map, size_t size, struct str key)
     return false;
 }
 
-static void *resolved_add(struct arena *arena, struct opt_list *map, size_t size, struct str key)
+static void *map_add_entry(struct arena *arena, struct opt_list *map, size_t size, struct str key)
 {
-    struct str *item = list_add(arena, &map->value, size);
+    struct str *item = list_append(arena, &map->value, size);
 
     map->given = GIVEN;
     *item = key;
@@ -63,33 +63,34 @@ static void *resolved_add(struct arena *arena, struct opt_list *map, size_t size
 /* --- users, members and roles --------------------------------------------------------- */
 
 /* Adds the member with its permissions in the interaction's channel. */
-static enum err add_member(struct call *call, struct str key, snowflake id)
+static enum err add_resolved_member(struct call *call, struct str key, snowflake id)
 {
-    struct invoking *v = invoking_of(call);
-    struct standing s;
-    uint64_t rights;
-    enum err e = standing_of_member(call->tx, v->it.guild_id, id, &s);
+    struct invocation_state *v = invocation_state_of(call);
+    struct member_access s;
+    uint64_t user_permissions;
+    enum err e = member_access_find_of_other(call->tx, v->it.guild_id, id, &s);
 
     if (e == ERR_UNKNOWN_MEMBER)
         return OK;
     if (!e)
-        e = standing_rights_in(call->tx, &s, call->target.channel, &rights);
+        e = member_permissions_in_channel(call->tx, &s, call->target.channel, &user_permissions);
     if (e)
         return e;
-    struct member_item *item = resolved_add(call->arena, &v->resolved.members, sizeof *item, key);
+    struct resolved_member_entry *item =
+        map_add_entry(call->arena, &v->resolved.members, sizeof *item, key);
     item->member = *s.member;
-    item->member.permissions = (struct opt_id){ GIVEN, rights };
+    item->member.permissions = (struct opt_id){ GIVEN, user_permissions };
     return OK;
 }
 
-enum err resolve_user(struct call *call, snowflake id, bool *ret_found)
+enum err resolve_user_option(struct call *call, snowflake id, bool *ret_found)
 {
-    struct invoking *v = invoking_of(call);
-    struct str key = key_of(call->arena, id);
+    struct invocation_state *v = invocation_state_of(call);
+    struct str key = format_id_key(call->arena, id);
     struct user user;
 
     *ret_found = true;
-    if (has_key(&v->resolved.users, sizeof(struct user_item), key))
+    if (map_has_key(&v->resolved.users, sizeof(struct resolved_user), key))
         return OK;
     enum err e = user_find(call->tx, id, &user);
     if (e == ERR_UNKNOWN_USER) {
@@ -98,19 +99,19 @@ enum err resolve_user(struct call *call, snowflake id, bool *ret_found)
     }
     if (e)
         return e;
-    struct user_item *item = resolved_add(call->arena, &v->resolved.users, sizeof *item, key);
+    struct resolved_user *item = map_add_entry(call->arena, &v->resolved.users, sizeof *item, key);
     item->user = user;
-    return v->it.guild_id ? add_member(call, key, id) : OK;
+    return v->it.guild_id ? add_resolved_member(call, key, id) : OK;
 }
 
-enum err resolve_role(struct call *call, snowflake id, bool *ret_found)
+enum err resolve_role_option(struct call *call, snowflake id, bool *ret_found)
 {
-    struct invoking *v = invoking_of(call);
-    struct str key = key_of(call->arena, id);
+    struct invocation_state *v = invocation_state_of(call);
+    struct str key = format_id_key(call->arena, id);
     struct role role;
 
     *ret_found = v->it.guild_id != 0;
-    if (!*ret_found || has_key(&v->resolved.roles, sizeof(struct role_item), key))
+    if (!*ret_found || map_has_key(&v->resolved.roles, sizeof(struct resolved_role), key))
         return OK;
     enum err e = role_find(call->tx, v->it.guild_id, id, &role);
     if (e == ERR_UNKNOWN_ROLE) {
@@ -119,21 +120,21 @@ enum err resolve_role(struct call *call, snowflake id, bool *ret_found)
     }
     if (e)
         return e;
-    struct role_item *item = resolved_add(call->arena, &v->resolved.roles, sizeof *item, key);
+    struct resolved_role *item = map_add_entry(call->arena, &v->resolved.roles, sizeof *item, key);
     item->role = role;
     return OK;
 }
 
-enum err resolve_mentionable(struct call *call, snowflake id, bool *ret_found)
+enum err resolve_mentionable_option(struct call *call, snowflake id, bool *ret_found)
 {
-    enum err e = resolve_role(call, id, ret_found);
+    enum err e = resolve_role_option(call, id, ret_found);
 
-    return e || *ret_found ? e : resolve_user(call, id, ret_found);
+    return e || *ret_found ? e : resolve_user_option(call, id, ret_found);
 }
 
 /* --- channels ------------------------------------------------------------------------- */
 
-static bool is_type(const struct list *types, int64_t type)
+static bool is_allowed_channel_type(const struct list *types, int64_t type)
 {
     const int64_t *t = types->items;
 
@@ -143,30 +144,34 @@ static bool is_type(const struct list *types, int64_t type)
     return types->count == 0;
 }
 
-static enum err add_channel(struct call *call, struct str key, const struct channel *c,
-                            uint64_t rights)
+static enum err add_resolved_channel(struct call *call, struct str key, const struct channel *c,
+                                     uint64_t user_permissions)
 {
-    struct invoking *v = invoking_of(call);
-    uint64_t bots = 0;
-    enum err e = v->bot_is_member ? standing_rights_in(call->tx, &v->bot, c, &bots) : OK;
+    struct invocation_state *v = invocation_state_of(call);
+    uint64_t bot_permissions = 0;
+    enum err e = v->bot_is_member
+                     ? member_permissions_in_channel(call->tx, &v->bot, c, &bot_permissions)
+                     : OK;
 
     if (e)
         return e;
-    struct channel_item *item = resolved_add(call->arena, &v->resolved.channels, sizeof *item, key);
+    struct resolved_channel *item =
+        map_add_entry(call->arena, &v->resolved.channels, sizeof *item, key);
     item->channel = *c;
     item->channel.permission_overwrites.given = ABSENT;
-    item->channel.permissions = (struct opt_id){ GIVEN, rights };
+    item->channel.permissions = (struct opt_id){ GIVEN, user_permissions };
     if (v->bot_is_member)
-        item->channel.app_permissions = (struct opt_id){ GIVEN, bots };
-    return channel_load_pins_time(call->tx, &item->channel);
+        item->channel.app_permissions = (struct opt_id){ GIVEN, bot_permissions };
+    return channel_read_last_pin_time(call->tx, &item->channel);
 }
 
-enum err resolve_channel(struct call *call, snowflake id, const struct list *types, bool *ret_found)
+enum err resolve_channel_option(struct call *call, snowflake id, const struct list *types,
+                                bool *ret_found)
 {
-    struct invoking *v = invoking_of(call);
-    struct str key = key_of(call->arena, id);
+    struct invocation_state *v = invocation_state_of(call);
+    struct str key = format_id_key(call->arena, id);
     struct channel c;
-    uint64_t rights;
+    uint64_t user_permissions;
 
     *ret_found = false;
     if (!v->it.guild_id)
@@ -174,35 +179,36 @@ enum err resolve_channel(struct call *call, snowflake id, const struct list *typ
     enum err e = channel_find(call->tx, id, &c);
     if (e)
         return e == ERR_UNKNOWN_CHANNEL ? OK : e;
-    if (c.guild_id.given != GIVEN || c.guild_id.value != v->it.guild_id || !is_type(types, c.type))
+    if (c.guild_id.given != GIVEN || c.guild_id.value != v->it.guild_id ||
+        !is_allowed_channel_type(types, c.type))
         return OK;
-    e = standing_rights_in(call->tx, call->target.standing, &c, &rights);
-    if (e || !(rights & PERMISSION(VIEW_CHANNEL)))
+    e = member_permissions_in_channel(call->tx, call->target.member_access, &c, &user_permissions);
+    if (e || !(user_permissions & PERMISSION(VIEW_CHANNEL)))
         return e;
     *ret_found = true;
-    if (has_key(&v->resolved.channels, sizeof(struct channel_item), key))
+    if (map_has_key(&v->resolved.channels, sizeof(struct resolved_channel), key))
         return OK;
-    return add_channel(call, key, &c, rights);
+    return add_resolved_channel(call, key, &c, user_permissions);
 }
 
 /* --- messages and attachments --------------------------------------------------------- */
 
-void resolve_message(struct call *call, const struct message *m)
+void add_resolved_message(struct call *call, const struct message *m)
 {
-    struct invoking *v = invoking_of(call);
-    struct message_item *item =
-        resolved_add(call->arena, &v->resolved.messages, sizeof *item, key_of(call->arena, m->id));
+    struct invocation_state *v = invocation_state_of(call);
+    struct resolved_message *item = map_add_entry(call->arena, &v->resolved.messages, sizeof *item,
+                                                  format_id_key(call->arena, m->id));
 
     item->message = *m;
 }
 
-void resolve_attachment(struct call *call, const struct attachment *a)
+void add_resolved_attachment(struct call *call, const struct attachment *a)
 {
-    struct invoking *v = invoking_of(call);
-    struct attachment_item *item = resolved_add(call->arena, &v->resolved.attachments, sizeof *item,
-                                                key_of(call->arena, a->id));
+    struct invocation_state *v = invocation_state_of(call);
+    struct resolved_attachment_entry *item = map_add_entry(
+        call->arena, &v->resolved.attachments, sizeof *item, format_id_key(call->arena, a->id));
 
-    item->attachment = (struct seen_attachment){ *a, true };
+    item->attachment = (struct payload_attachment){ *a, true };
 }
 
 /* --- JSON ----------------------------------------------------------------------------- */
@@ -238,14 +244,14 @@ static const struct field attachment_fields[] = {
     { FIELD(struct attachment, proxy_url), .type = &type_text },
     { FIELD(struct attachment, width), .type = &type_count, .flags = OPTIONAL },
     { FIELD(struct attachment, height), .type = &type_count, .flags = OPTIONAL },
-    { FIELD(struct seen_attachment, ephemeral), .type = &type_bool },
+    { FIELD(struct payload_attachment, ephemeral), .type = &type_bool },
     { 0 },
 };
 static const struct schema resolved_attachment = {
     .name = "ResolvedAttachment",
-    .size = sizeof(struct seen_attachment),
+    .size = sizeof(struct payload_attachment),
     .fields = attachment_fields,
-    .doc = "A file that came with an option; it is kept for a while.",
+    .doc = "An uploaded file of an option; it is stored for 15 minutes.",
 };
 static const struct type type_resolved_attachment = { .kind = KIND_OBJECT,
                                                       .schema = &resolved_attachment };
@@ -259,37 +265,38 @@ static const struct type type_attachments_map = { .kind = KIND_MAP,
                                                   .of = &type_resolved_attachment };
 
 static const struct field resolved_fields[] = {
-    { FIELD(struct resolved, users), .type = &type_users_map, .flags = OPTIONAL },
-    { FIELD(struct resolved, members), .type = &type_members_map, .flags = OPTIONAL },
-    { FIELD(struct resolved, roles), .type = &type_roles_map, .flags = OPTIONAL },
-    { FIELD(struct resolved, channels), .type = &type_channels_map, .flags = OPTIONAL },
-    { FIELD(struct resolved, messages), .type = &type_messages_map, .flags = OPTIONAL },
-    { FIELD(struct resolved, attachments), .type = &type_attachments_map, .flags = OPTIONAL },
+    { FIELD(struct resolved_objects, users), .type = &type_users_map, .flags = OPTIONAL },
+    { FIELD(struct resolved_objects, members), .type = &type_members_map, .flags = OPTIONAL },
+    { FIELD(struct resolved_objects, roles), .type = &type_roles_map, .flags = OPTIONAL },
+    { FIELD(struct resolved_objects, channels), .type = &type_channels_map, .flags = OPTIONAL },
+    { FIELD(struct resolved_objects, messages), .type = &type_messages_map, .flags = OPTIONAL },
+    { FIELD(struct resolved_objects, attachments), .type = &type_attachments_map,
+      .flags = OPTIONAL },
     { 0 },
 };
 static const struct schema resolved_schema = {
     .name = "Resolved",
-    .size = sizeof(struct resolved),
+    .size = sizeof(struct resolved_objects),
     .fields = resolved_fields,
-    .doc = "Whom and what an interaction speaks of, by id.",
+    .doc = "Objects that an interaction refers to, by id.",
 };
 static const struct type type_resolved = { .kind = KIND_OBJECT, .schema = &resolved_schema };
 
-struct str object_text(struct call *call, const struct type *type, const void *object)
+struct str encode_object_json(struct call *call, const struct type *type, const void *object)
 {
     struct buf out;
-    struct json j = json_to(&out);
+    struct json_writer j = json_writer_to(&out);
 
     buf_init(&out, CALL_MAX_REPLY);
     schema_encode(&j, type, object);
-    return buf_take(&out, call->arena);
+    return buf_move_to_arena(&out, call->arena);
 }
 
-struct str resolved_text(struct call *call)
+struct str encode_resolved_json(struct call *call)
 {
-    const struct resolved *r = &invoking_of(call)->resolved;
+    const struct resolved_objects *r = &invocation_state_of(call)->resolved;
     bool any = r->users.given || r->members.given || r->roles.given || r->channels.given ||
                r->messages.given || r->attachments.given;
 
-    return any ? object_text(call, &type_resolved, r) : (struct str){ 0 };
+    return any ? encode_object_json(call, &type_resolved, r) : (struct str){ 0 };
 }

@@ -1,7 +1,7 @@
 /* responses.c - messages that answer interactions.
  *
- * They are sent as by a webhook with the app's id; the app needs no permission to send messages. */
-#include "interactions/answers.h"
+ * A response is sent like a webhook's with the app's id; the app needs no permission to send it. */
+#include "interactions/responses.h"
 
 #include "base/clock.h"
 #include "model/fields/rows.h"
@@ -11,79 +11,81 @@
 
 /* --- app, channel and permissions ----------------------------------------------------- */
 
-/* By default a response mentions users only, unless allowed_mentions is given. */
-static struct str users_word[] = { STR_INIT("users") };
-static const struct allowed_mentions only_users = {
-    .parse = { GIVEN, { users_word, 1 } },
+/* Without allowed_mentions a response mentions users only. */
+static struct str mention_users_only[] = { STR_INIT("users") };
+static const struct allowed_mentions default_allowed_mentions = {
+    .parse = { GIVEN, { mention_users_only, 1 } },
 };
 
-/* @everyone's permissions, for an app whose bot is not a member. */
-static enum err everyone_rights(struct call *call, const struct channel *c, uint64_t *ret)
+/* Reads @everyone's permissions, for an app whose bot is not a member. */
+static enum err read_everyone_permissions(struct call *call, const struct channel *c, uint64_t *ret)
 {
     snowflake guild_id = c->guild_id.value;
-    struct standing nobody = { .guild_id = guild_id, .rights_of = { .guild_id = guild_id } };
+    struct member_access everyone_access = { .guild_id = guild_id,
+                                             .input = { .guild_id = guild_id } };
     struct role everyone;
     enum err e = role_find(call->tx, guild_id, guild_id, &everyone);
 
     if (e)
         return e;
-    nobody.rights_of.base = everyone.permissions;
-    return standing_rights_in(call->tx, &nobody, c, ret);
+    everyone_access.input.base = everyone.permissions;
+    return member_permissions_in_channel(call->tx, &everyone_access, c, ret);
 }
 
-static enum err app_rights(struct call *call, const struct response *r, uint64_t *ret)
+static enum err read_app_permissions(struct call *call, const struct interaction_response *r,
+                                     uint64_t *ret)
 {
     const struct channel *c = &r->channel;
-    struct standing bot;
+    struct member_access bot;
     enum err e = ERR_UNKNOWN_MEMBER;
 
     *ret = PERMISSION(MENTION_EVERYONE) | PERMISSION(USE_EXTERNAL_EMOJIS);
     if (channel_is_private(c->type))
         return OK;
     if (r->application.bot_id)
-        e = standing_of_member(call->tx, c->guild_id.value, r->application.bot_id, &bot);
+        e = member_access_find_of_other(call->tx, c->guild_id.value, r->application.bot_id, &bot);
     if (!e)
-        return standing_rights_in(call->tx, &bot, c, ret);
-    return e == ERR_UNKNOWN_MEMBER ? everyone_rights(call, c, ret) : e;
+        return member_permissions_in_channel(call->tx, &bot, c, ret);
+    return e == ERR_UNKNOWN_MEMBER ? read_everyone_permissions(call, c, ret) : e;
 }
 
-/* Permissions are needed only for mentions and TTS. */
-static bool rights_count(const struct message_body *in)
+/* Returns true if the message has mentions or TTS: only these need permissions. */
+static bool permissions_are_needed(const struct message_body *in)
 {
     return in && ((in->content.value.n && memchr(in->content.value.p, '@', in->content.value.n)) ||
                   in->tts.value || in->allowed_mentions.given == GIVEN);
 }
 
-enum err response_load(struct call *call, const struct interaction *it,
-                       const struct message_body *in, struct response *ret)
+enum err read_response_context(struct call *call, const struct interaction *it,
+                               const struct message_body *in, struct interaction_response *ret)
 {
-    uint64_t rights = 0;
+    uint64_t permission_bits = 0;
 
-    *ret = (struct response){ .it = it };
+    *ret = (struct interaction_response){ .it = it };
     call->files_of = it->application_id;
     enum err e = application_find(call->tx, it->application_id, &ret->application);
     if (!e)
         e = channel_find(call->tx, it->channel_id, &ret->channel);
     if (!e)
         e = user_find(call->tx, it->user_id, &ret->user);
-    if (!e && rights_count(in))
-        e = app_rights(call, ret, &rights);
+    if (!e && permissions_are_needed(in))
+        e = read_app_permissions(call, ret, &permission_bits);
     if (e)
         return e;
-    ret->by_user_only = owners_only_user(it->owners);
+    ret->by_user_only = is_installed_only_on_user(it->owners);
     /* An app may use any emoji of its bot in a response. */
-    ret->from = (struct sender){ .channel = &ret->channel,
-                                 .rights = rights | PERMISSION(USE_EXTERNAL_EMOJIS),
-                                 .rich = true,
-                                 .allowed = &only_users,
-                                 .user_id = ret->application.bot_id,
-                                 .application_id = ret->application.id };
+    ret->from = (struct message_sender){ .channel = &ret->channel,
+                                         .perms = permission_bits | PERMISSION(USE_EXTERNAL_EMOJIS),
+                                         .may_use_embeds = true,
+                                         .allowed = &default_allowed_mentions,
+                                         .user_id = ret->application.bot_id,
+                                         .application_id = ret->application.id };
     return OK;
 }
 
 /* --- ephemeral responses -------------------------------------------------------------- */
 
-enum ephemerality {
+enum ephemerality_reason {
     EPHEMERAL_SLOWMODE = 4,
     EPHEMERAL_NO_SENDING = 10,
     EPHEMERAL_NO_FILES = 11,
@@ -91,77 +93,80 @@ enum ephemerality {
     EPHEMERAL_NO_EXTERNAL_APPS = 18,
 };
 
-static bool holds_something(struct str json)
+static bool is_nonempty_json_array(struct str json)
 {
     return json.p && !str_is(json, "[]");
 }
 
-/* If one side blocked the other after the command, the response is ephemeral. */
-static enum err force_past_block(struct call *call, struct response *r)
+/* Makes the response ephemeral if one side has blocked the other since the command. */
+static enum err force_ephemeral_if_blocked(struct call *call, struct interaction_response *r)
 {
     bool barred;
-    enum err e = channel_is_barred(call->tx, &r->channel, r->user.id, &barred);
+    enum err e = direct_channel_is_barred(call->tx, &r->channel, r->user.id, &barred);
 
     if (!e && barred)
-        r->forced = given_int(EPHEMERAL_NO_SENDING);
+        r->forced = opt_int_of(EPHEMERAL_NO_SENDING);
     return e;
 }
 
-/* An app that is installed only on the user's account has no more permissions than the user. */
-static enum err force_ephemeral(struct call *call, struct response *r,
-                                const struct message_draft *draft)
+/* Decides whether the response must be ephemeral. An app that is installed only on the user's
+ * account has no more permissions than the user. */
+static enum err check_forced_ephemeral(struct call *call, struct interaction_response *r,
+                                       const struct message_draft *draft)
 {
-    struct standing s;
-    uint64_t rights = 0;
+    struct member_access s;
+    uint64_t permission_bits = 0;
     int64_t wait = 0;
 
     r->forced.given = ABSENT;
     if (!r->it->guild_id)
-        return force_past_block(call, r);
+        return force_ephemeral_if_blocked(call, r);
     if (!r->by_user_only)
         return OK;
-    enum err e = standing_find(call->tx, r->it->guild_id, r->user.id, &s);
+    enum err e = member_access_find(call->tx, r->it->guild_id, r->user.id, &s);
     if (!e)
-        e = standing_rights_in(call->tx, &s, &r->channel, &rights);
+        e = member_permissions_in_channel(call->tx, &s, &r->channel, &permission_bits);
     if (e == ERR_MISSING_ACCESS)
-        e = OK; /* not a member: no permissions */
+        e = OK; /* the user is not a member and has no permissions */
     if (!e)
-        e = slow_mode_left(call->tx, &(struct slow_writer){ &r->channel, r->user.id, rights },
-                           SLOW_MESSAGE, &wait);
+        e = slow_mode_remaining_ms(
+            call->tx, &(struct slow_writer){ &r->channel, r->user.id, permission_bits },
+            SLOW_MESSAGE, &wait);
     if (e)
         return e;
-    if (!(rights & PERMISSION(USE_EXTERNAL_APPS)))
-        r->forced = given_int(EPHEMERAL_NO_EXTERNAL_APPS);
-    else if (!(rights & PERMISSION(SEND_MESSAGES)))
-        r->forced = given_int(EPHEMERAL_NO_SENDING);
-    else if (draft->attachments.count && !(rights & PERMISSION(ATTACH_FILES)))
-        r->forced = given_int(EPHEMERAL_NO_FILES);
-    else if (holds_something(draft->embeds) && !(rights & PERMISSION(EMBED_LINKS)))
-        r->forced = given_int(EPHEMERAL_NO_EMBEDS);
+    if (!(permission_bits & PERMISSION(USE_EXTERNAL_APPS)))
+        r->forced = opt_int_of(EPHEMERAL_NO_EXTERNAL_APPS);
+    else if (!(permission_bits & PERMISSION(SEND_MESSAGES)))
+        r->forced = opt_int_of(EPHEMERAL_NO_SENDING);
+    else if (draft->attachments.count && !(permission_bits & PERMISSION(ATTACH_FILES)))
+        r->forced = opt_int_of(EPHEMERAL_NO_FILES);
+    else if (is_nonempty_json_array(draft->embeds) && !(permission_bits & PERMISSION(EMBED_LINKS)))
+        r->forced = opt_int_of(EPHEMERAL_NO_EMBEDS);
     else if (wait)
-        r->forced = given_int(EPHEMERAL_SLOWMODE);
+        r->forced = opt_int_of(EPHEMERAL_SLOWMODE);
     return OK;
 }
 
 /* --- message type, author, references ------------------------------------------------- */
 
-static void refer_to(struct call *call, const struct response *r, struct message_draft *d,
-                     snowflake message_id)
+static void set_message_reference(struct call *call, const struct interaction_response *r,
+                                  struct message_draft *d, snowflake message_id)
 {
     struct message_reference *ref = arena_alloc(call->arena, sizeof *ref);
 
     *ref = (struct message_reference){
-        .message_id = given_id(message_id),
+        .message_id = opt_id_or_null(message_id),
         .channel_id = r->channel.id,
     };
     if (r->it->guild_id)
-        ref->guild_id = given_id(r->it->guild_id);
+        ref->guild_id = opt_id_or_null(r->it->guild_id);
     d->message_reference = ref;
 }
 
-/* The first response to a command has the command's type; follow-ups and responses to components
- * are replies. A modal is answered like the interaction that opened it. */
-static void fill_kind(struct call *call, const struct response *r, struct message_draft *d)
+/* Sets the message type. The first response to a command has the command's type; follow-ups and
+ * responses to components are replies. A modal is answered like the interaction that opened it. */
+static void set_message_type(struct call *call, const struct interaction_response *r,
+                             struct message_draft *d)
 {
     const struct interaction *it = r->it;
 
@@ -170,88 +175,91 @@ static void fill_kind(struct call *call, const struct response *r, struct messag
 
         d->type = to ? MESSAGE_REPLY : MESSAGE_DEFAULT;
         if (to)
-            refer_to(call, r, d, to);
+            set_message_reference(call, r, d, to);
         return;
     }
     d->type = it->command_type == COMMAND_USER || it->command_type == COMMAND_MESSAGE
                   ? MESSAGE_CONTEXT_MENU_COMMAND
                   : MESSAGE_CHAT_INPUT_COMMAND;
     if (it->command_type == COMMAND_MESSAGE && it->target_id)
-        refer_to(call, r, d, it->target_id);
+        set_message_reference(call, r, d, it->target_id);
 }
 
-static void fill_author(struct call *call, const struct response *r, struct message_draft *d)
+static void set_message_author(struct call *call, const struct interaction_response *r,
+                               struct message_draft *d)
 {
     const struct application *a = &r->application;
-    struct user *shown = arena_alloc(call->arena, sizeof *shown);
+    struct user *author_user = arena_alloc(call->arena, sizeof *author_user);
 
     d->webhook_id = d->application_id = a->id;
     d->author = a->bot;
     if (a->bot)
         return;
-    shown->id = a->id;
-    d->author = shown;
-    d->webhook_name = given_str(a->name);
+    author_user->id = a->id;
+    d->author = author_user;
+    d->webhook_name = opt_str_or_null(a->name);
     d->webhook_avatar = a->icon;
 }
 
-enum err response_draft(struct call *call, const struct response *r, struct message_draft *ret)
+enum err draft_response_message(struct call *call, const struct interaction_response *r,
+                                struct message_draft *ret)
 {
-    const struct message_body *in = message_sending_of(call)->in;
-    struct sender from = r->from;
+    const struct message_body *in = message_send_state_of(call)->in;
+    struct message_sender from = r->from;
 
-    /* Missing permissions do not reject a response: files and polls are always allowed, and
-     * response_fill drops tts. */
-    from.rights |=
-        PERMISSION(ATTACH_FILES) | PERMISSION(SEND_TTS_MESSAGES) | PERMISSION(SEND_POLLS);
-    enum err e = draft_from_body(call, &from, ret);
+    /* Missing permissions do not refuse a response: files and polls are always allowed, and
+     * complete_response_draft drops tts. */
+    from.perms |= PERMISSION(ATTACH_FILES) | PERMISSION(SEND_TTS_MESSAGES) | PERMISSION(SEND_POLLS);
+    enum err e = message_draft_from_body(call, &from, ret);
     if (!e && in->flags.given == GIVEN)
         ret->flags |= in->flags.value & MESSAGE_EPHEMERAL;
     return e;
 }
 
-enum err response_fill(struct call *call, struct response *r, struct message_draft *draft)
+enum err complete_response_draft(struct call *call, struct interaction_response *r,
+                                 struct message_draft *draft)
 {
     bool command = r->it->type == INTERACTION_COMMAND && !r->follow_up_to;
-    struct str words;
-    enum err e = force_ephemeral(call, r, draft);
+    struct str encoded;
+    enum err e = check_forced_ephemeral(call, r, draft);
 
-    r->user_text = column_encode(call->arena, &type_partial_user, &r->user);
+    r->user_text = json_column_encode(call->arena, &type_partial_user, &r->user);
     if (!e && command)
-        e = response_interaction(call, r, &words);
+        e = encode_message_interaction(call, r, &encoded);
     if (e)
         return e;
     if (command)
-        draft->interaction = given_str(words);
-    e = response_metadata(call, r, &words);
+        draft->interaction = opt_str_or_null(encoded);
+    e = encode_interaction_metadata(call, r, &encoded);
     if (e)
         return e;
-    draft->interaction_metadata = given_str(words);
+    draft->interaction_metadata = opt_str_or_null(encoded);
     draft->id = snowflake_new();
     draft->channel = &r->channel;
-    fill_author(call, r, draft);
-    fill_kind(call, r, draft);
+    set_message_author(call, r, draft);
+    set_message_type(call, r, draft);
     if (!r->follow_up_to && r->it->nonce.given == GIVEN)
         draft->nonce = r->it->nonce;
     if (r->forced.given == GIVEN)
         draft->flags |= MESSAGE_EPHEMERAL;
     if (draft->flags & MESSAGE_EPHEMERAL)
         draft->ephemeral_for = r->it->user_id;
-    if (!(r->from.rights & PERMISSION(SEND_TTS_MESSAGES)))
+    if (!(r->from.perms & PERMISSION(SEND_TTS_MESSAGES)))
         draft->tts = false;
     return OK;
 }
 
-enum err response_send(struct call *call, const struct message_draft *draft, struct message *ret)
+enum err create_response_message(struct call *call, const struct message_draft *draft,
+                                 struct message *ret)
 {
     enum err e = message_create(call, draft, ret);
 
-    return !e && ret->ephemeral_for ? ephemeral_touch(call, ret) : e;
+    return !e && ret->ephemeral_for ? schedule_ephemeral_deletion(call, ret) : e;
 }
 
-static bool names_upload(const struct list *attachments)
+static bool names_earlier_upload(const struct list *attachments)
 {
-    const struct attachment_in *a = attachments->items;
+    const struct attachment_draft *a = attachments->items;
 
     for (size_t i = 0; i < attachments->count; i++)
         if (a[i].uploaded_filename.given == GIVEN)
@@ -259,44 +267,45 @@ static bool names_upload(const struct list *attachments)
     return false;
 }
 
-/* An edit may add only what the user may post: a deferred message is already public when its
- * content arrives and cannot become ephemeral. */
-static enum err check_edit_rights(struct call *call, const struct response *r,
-                                  const struct message *m)
+/* Checks that an edit adds only what the user may post: a deferred message is already public when
+ * its content arrives, and cannot become ephemeral. */
+static enum err check_edit_permissions(struct call *call, const struct interaction_response *r,
+                                       const struct message *m)
 {
-    const struct message_sending *s = message_sending_of(call);
-    uint64_t needs = 0, rights = 0;
-    struct standing who;
+    const struct message_send_state *s = message_send_state_of(call);
+    uint64_t needs = 0, permission_bits = 0;
+    struct member_access member_access;
 
     if (!s || !r->by_user_only || !r->it->guild_id || m->ephemeral_for)
         return OK;
-    if (s->uploads.count || names_upload(&s->in->attachments.value))
+    if (s->uploads.count || names_earlier_upload(&s->in->attachments.value))
         needs |= PERMISSION(ATTACH_FILES);
-    if (body_embeds(s->in).value.count)
+    if (message_body_embeds(s->in).value.count)
         needs |= PERMISSION(EMBED_LINKS);
     if (!needs)
         return OK;
-    enum err e = standing_find(call->tx, r->it->guild_id, r->user.id, &who);
+    enum err e = member_access_find(call->tx, r->it->guild_id, r->user.id, &member_access);
     if (!e)
-        e = standing_rights_in(call->tx, &who, &r->channel, &rights);
-    return e || (rights & needs) == needs ? e : ERR_MISSING_PERMISSIONS;
+        e = member_permissions_in_channel(call->tx, &member_access, &r->channel, &permission_bits);
+    return e || (permission_bits & needs) == needs ? e : ERR_MISSING_PERMISSIONS;
 }
 
-enum err response_edit(struct call *call, const struct response *r, struct message *m)
+enum err update_response_message(struct call *call, const struct interaction_response *r,
+                                 struct message *m)
 {
-    struct sender from = r->from;
+    struct message_sender from = r->from;
     bool barred = false;
     enum err e = OK;
 
-    /* A deferred message is not filled in after one side blocked the other. */
+    /* After one side has blocked the other, a deferred message is not filled in. */
     if (!r->it->guild_id && !m->ephemeral_for && m->flags & MESSAGE_LOADING)
-        e = channel_is_barred(call->tx, &r->channel, r->user.id, &barred);
+        e = direct_channel_is_barred(call->tx, &r->channel, r->user.id, &barred);
     if (e || barred)
         return e ? e : ERR_CANNOT_MESSAGE;
-    from.rights |= PERMISSION(SEND_POLLS);
-    e = check_edit_rights(call, r, m);
+    from.perms |= PERMISSION(SEND_POLLS);
+    e = check_edit_permissions(call, r, m);
     if (!e)
         e = message_edit(call, &from, m);
 
-    return !e && m->ephemeral_for ? ephemeral_touch(call, m) : e;
+    return !e && m->ephemeral_for ? schedule_ephemeral_deletion(call, m) : e;
 }

@@ -13,100 +13,103 @@
 
 /* --- read transaction ----------------------------------------------------------------- */
 
-/* Checks the channel's visibility to the caller, and guild_id. */
-static enum err interaction_enter(struct call *call)
+/* Checks that the caller can view the channel, and that guild_id is the channel's. */
+static enum err check_interaction_channel(struct call *call)
 {
     const struct invocation *in = call->body;
-    struct interaction *it = &invoking_of(call)->it;
-    enum err e = channel_enter(call, in->channel_id);
+    struct interaction *it = &invocation_state_of(call)->it;
+    enum err e = resolve_channel_by_id(call, in->channel_id);
 
     if (e)
         return e;
     const struct channel *c = call->target.channel;
     snowflake guild_id = channel_is_private(c->type) ? 0 : c->guild_id.value;
     if (guild_id && in->guild_id.given != GIVEN)
-        return call_invalid(call, "guild_id", FORM_REQUIRED);
+        return call_add_field_error(call, "guild_id", FORM_REQUIRED);
     if (in->guild_id.given == GIVEN && in->guild_id.value != guild_id)
         return ERR_UNKNOWN_GUILD;
     it->channel_id = c->id;
     it->guild_id = guild_id;
     if (guild_id && (in->type == INTERACTION_COMPONENT || in->type == INTERACTION_MODAL))
-        e = rights_to_speak(&call->target.standing->rights_of); /* commands: see command_permit */
+        e = check_member_may_write(
+            &call->target.member_access->input); /* commands: see check_command_permission */
     if (e)
         return e;
-    return channel_takes_messages(c->type) ? channel_check_barred(call) : ERR_NOT_TEXT_CHANNEL;
+    return channel_accepts_messages(c->type) ? require_direct_channel_open(call)
+                                             : ERR_NOT_TEXT_CHANNEL;
 }
 
 /* Reads the member data of the app's bot, if it is in the guild. */
-static enum err find_bot(struct call *call)
+static enum err read_bot_member(struct call *call)
 {
-    struct invoking *v = invoking_of(call);
+    struct invocation_state *v = invocation_state_of(call);
 
     v->bot_is_member = false;
     if (!v->it.guild_id || !v->application.bot_id)
         return OK;
-    enum err e = standing_of_member(call->tx, v->it.guild_id, v->application.bot_id, &v->bot);
+    enum err e =
+        member_access_find_of_other(call->tx, v->it.guild_id, v->application.bot_id, &v->bot);
     v->bot_is_member = e == OK;
     return e == ERR_UNKNOWN_MEMBER ? OK : e;
 }
 
-static enum err find_parties(struct call *call)
+static enum err read_app_and_user(struct call *call)
 {
     const struct invocation *in = call->body;
-    struct invoking *v = invoking_of(call);
+    struct invocation_state *v = invocation_state_of(call);
     enum err e = application_find(call->tx, in->application_id, &v->application);
 
     if (!e)
         e = user_find(call->tx, call->caller->id, &v->user);
     if (!e)
-        e = find_bot(call);
+        e = read_bot_member(call);
     if (!e)
-        e = context_find(call);
+        e = read_interaction_context(call);
     if (!e)
-        v->it.locale = request_locale_of(call, &v->user);
+        v->it.locale = request_locale_for_user(call, &v->user);
     v->it.application_id = v->application.id;
     v->it.user_id = v->user.id;
     return e;
 }
 
-static enum err look_at_request(struct call *call)
+static enum err read_and_check_request(struct call *call)
 {
     switch (((const struct invocation *)call->body)->type) {
     case INTERACTION_COMPONENT:
-        return look_at_component(call);
+        return read_and_check_component(call);
     case INTERACTION_MODAL:
-        return look_at_modal(call);
+        return read_and_check_modal(call);
     default:
-        return look_at_command(call);
+        return read_and_check_command(call);
     }
 }
 
-static enum err check_sizes(const struct call *call)
+static enum err check_file_sizes(const struct call *call)
 {
-    const struct file_out *f = invoking_of(call)->files.items;
+    const struct submitted_file *f = invocation_state_of(call)->files.items;
 
-    for (size_t i = 0; i < invoking_of(call)->files.count; i++)
+    for (size_t i = 0; i < invocation_state_of(call)->files.count; i++)
         if (f[i].part->data.n > MESSAGE_MAX_FILE)
             return ERR_ENTITY_TOO_LARGE;
     return OK;
 }
 
-static enum err keep_files(struct call *call)
+static enum err store_files_and_encode_payload(struct call *call)
 {
-    enum err e = files_keep(call);
+    enum err e = store_interaction_files(call);
 
     if (!e)
-        payload_write(call);
+        encode_payload(call);
     return e;
 }
 
 static const char SAME_NONCE[] =
     "select 1 from interactions where user_id = $1 and nonce = $2 and id > $3";
 
-/* Whether the client repeats a request, by its nonce. */
-static enum err asked_before(struct call *call, bool *ret)
+/* *ret: the client repeats an earlier request with the same nonce. */
+static enum err is_repeated_request(struct call *call, bool *ret)
 {
-    enum { REMEMBERED_MS = 60 * 1000 };
+    enum { NONCE_LIFE_MS = 60 * 1000 };
     const struct opt_str *nonce = &((const struct invocation *)call->body)->nonce;
     struct rows row;
 
@@ -115,122 +118,124 @@ static enum err asked_before(struct call *call, bool *ret)
         return OK;
     return tx_one(call->tx, SAME_NONCE,
                   BIND(v_id(call->caller->id), v_text(nonce->value),
-                       v_id(snowflake_at(clock_ms() - REMEMBERED_MS))),
+                       v_id(snowflake_from_ms(clock_ms() - NONCE_LIFE_MS))),
                   &row, ret);
 }
 
-static enum err look_at_all(struct call *call)
+static enum err read_and_check_invocation(struct call *call)
 {
-    struct invoking *v = invoking_of(call);
-    enum err e = interaction_enter(call);
+    struct invocation_state *v = invocation_state_of(call);
+    enum err e = check_interaction_channel(call);
 
     if (!e)
-        e = find_parties(call);
+        e = read_app_and_user(call);
     if (!e)
-        e = look_at_request(call);
+        e = read_and_check_request(call);
     if (!e)
-        e = check_sizes(call);
+        e = check_file_sizes(call);
     if (!e)
-        e = payload_gather(call);
+        e = read_payload_objects(call);
     if (e)
         return e;
     if (v->files.count)
-        call->compute = keep_files;
+        call->compute = store_files_and_encode_payload;
     else
-        payload_write(call);
+        encode_payload(call);
     return OK;
 }
 
-static enum err interaction_look(struct call *call)
+static enum err read_interaction_request(struct call *call)
 {
     const struct invocation *in = call->body;
-    struct invoking *v = invoking_of(call);
+    struct invocation_state *v = invocation_state_of(call);
 
-    *v = (struct invoking){ .it = { .id = snowflake_new(),
-                                    .type = in->type,
-                                    .nonce = in->nonce,
-                                    .session = in->session_id } };
-    enum err e = look_at_all(call);
+    *v = (struct invocation_state){ .it = { .id = snowflake_new(),
+                                            .type = in->type,
+                                            .nonce = in->nonce,
+                                            .session = in->session_id } };
+    enum err e = read_and_check_invocation(call);
     if (!e)
         return OK; /* the write transaction checks for repetitions */
-    /* A repetition may fail only because the first request succeeded (a modal is submitted once);
-     * then the answer is success. */
-    if (asked_before(call, &v->again) || !v->again)
+    /* A repeated request may fail only because the first one succeeded, as with a modal; then the
+     * response is success. */
+    if (is_repeated_request(call, &v->again) || !v->again)
         return e;
     return OK;
 }
 
 static enum err prepare_create_interaction(struct call *call)
 {
-    call_pass(call, "invoking", sizeof(struct invoking));
-    call->look = interaction_look;
+    call_pass_data(call, "invocation_state", sizeof(struct invocation_state));
+    call->read = read_interaction_request;
     return OK;
 }
 
 /* --- write transaction ---------------------------------------------------------------- */
 
-static enum err write_rows(struct call *call)
+static enum err insert_interaction_rows(struct call *call)
 {
-    struct invoking *v = invoking_of(call);
+    struct invocation_state *v = invocation_state_of(call);
     enum err e = OK;
 
     if (v->command.id)
-        e = command_recheck(call);
+        e = check_command_version_again(call);
     else if (v->it.opener_id)
-        e = modal_take(call);
+        e = mark_modal_submitted(call);
     if (!e)
-        e = interaction_insert(call->tx, &v->it);
+        e = insert_interaction(call->tx, &v->it);
     if (!e)
-        e = files_insert(call);
+        e = insert_interaction_files(call);
     if (!e && v->message.id && v->message.ephemeral_for)
-        e = ephemeral_touch(call, &v->message);
+        e = schedule_ephemeral_deletion(call, &v->message);
     if (!e && v->it.type == INTERACTION_COMMAND)
-        e = command_used(call, &v->command);
+        e = count_command_use(call, &v->command);
     return e;
 }
 
 static enum err create_interaction(struct call *call)
 {
-    struct invoking *v = invoking_of(call);
-    bool meanwhile = false;
-    enum err e = v->again ? OK : asked_before(call, &meanwhile);
+    struct invocation_state *v = invocation_state_of(call);
+    bool is_repeated = false;
+    enum err e = v->again ? OK : is_repeated_request(call, &is_repeated);
 
-    if (!e && meanwhile)
-        e = files_drop(call);
-    if (e || v->again || meanwhile)
+    if (!e && is_repeated)
+        e = delete_interaction_files(call);
+    if (e || v->again || is_repeated)
         return e;
-    e = write_rows(call);
+    e = insert_interaction_rows(call);
     if (e)
         return e;
-    interaction_tell_created(call, &v->it);
-    e = deadline_set(call, &v->it);
+    emit_interaction_created(call, &v->it);
+    e = schedule_interaction_timeout(call, &v->it);
     if (e)
         return e;
     if (v->embedded_launch)
-        return interaction_launch(call, &v->it);
-    interaction_deliver(call);
+        return launch_activity(call, &v->it);
+    deliver_interaction_to_app(call);
     return OK;
 }
 
-/* Allows for autocomplete, which sends requests while the user types. */
-static const struct limit asking = { .name = "interactions", .count = 50, .window_s = 10 };
+/* High enough for autocomplete, which sends requests while the user types. */
+static const struct rate_limit interactions_limit = { .name = "interactions",
+                                                      .count = 50,
+                                                      .window_s = 10 };
 
 static const struct route routes[] = {
     {
         .method = POST,
         .path = "/interactions",
         .name = "create_interaction",
-        .doc = "Use a command, a component or a modal of an app. What becomes of it is told "
-               "through the gateway.",
+        .doc = "Use a command, a component or a modal of an app. The result is sent through the "
+               "gateway.",
         .auth = AUTH_USER,
         .body = &invocation_body,
         .body_kinds = BODY_MULTIPART,
         .max_upload = MESSAGE_MAX_UPLOAD,
         .status = 204,
         .fires = (const enum event[]){ EVENT_INTERACTION_CREATE, EVENT_INTERACTION_SUCCESS,
-                                       EVENT_MESSAGE_CREATE, EVENT_CHANNEL_CREATE, SPEAKING_EVENTS,
-                                       EVENT_NONE },
-        .limit = &asking,
+                                       EVENT_MESSAGE_CREATE, EVENT_CHANNEL_CREATE,
+                                       THREAD_MESSAGE_EVENTS, EVENT_NONE },
+        .limit = &interactions_limit,
         .prepare = prepare_create_interaction,
         .handle = create_interaction,
     },
@@ -239,7 +244,7 @@ static const struct route routes[] = {
 
 const struct domain interactions_domain = {
     .name = "Interactions",
-    .doc = "What people ask of apps: commands, components, modals.",
+    .doc = "Invocation of commands, components and modals of apps.",
     .routes = routes,
     .jobs = interaction_jobs,
 };

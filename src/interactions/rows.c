@@ -9,12 +9,12 @@
     "nonce, session, command_id, command_type, handler, name, target_id, focused_type, " \
     "message_id, opener_id"
 
-int64_t interaction_created(const struct interaction *it)
+int64_t interaction_creation_time(const struct interaction *it)
 {
     return snowflake_ms(it->id) * 1000;
 }
 
-static void read_row(const struct rows *r, void *ret)
+static void interaction_from_row(const struct rows *r, void *ret)
 {
     struct interaction *it = ret;
 
@@ -28,8 +28,8 @@ static void read_row(const struct rows *r, void *ret)
         .context = row_int(r, 6),
         .owners = row_text(r, 7),
         .locale = row_text(r, 8),
-        .nonce = row_opt_text(r, 9),
-        .session = row_opt_text(r, 10),
+        .nonce = row_optional_text(r, 9),
+        .session = row_optional_text(r, 10),
         .command_id = row_id(r, 11),
         .command_type = row_int(r, 12),
         .handler = row_int(r, 13),
@@ -43,7 +43,7 @@ static void read_row(const struct rows *r, void *ret)
         .response_id = row_id(r, 21),
         .ephemeral = row_bool(r, 22),
         .follow_ups = row_int(r, 23),
-        .modal = row_opt_text(r, 24),
+        .modal = row_optional_text(r, 24),
     };
 }
 
@@ -51,17 +51,18 @@ static const char FIND[] =
     "select " COLUMNS ", state, callback_type, response_id, ephemeral, follow_ups, modal "
     "from interactions where id = $1";
 
-enum err interaction_find(struct tx *tx, snowflake id, struct interaction *ret)
+enum err read_interaction(struct tx *tx, snowflake id, struct interaction *ret)
 {
-    return tx_find(tx, FIND, BIND(v_id(id)), read_row, ret, ERR_UNKNOWN_INTERACTION);
+    return tx_read_first(tx, FIND, BIND(v_id(id)), interaction_from_row, ret,
+                         ERR_UNKNOWN_INTERACTION);
 }
 
-static struct value v_some_id(snowflake id)
+static struct value v_id_or_null(snowflake id)
 {
     return id ? v_id(id) : v_null();
 }
 
-static struct value v_some_int(int64_t v)
+static struct value v_int_or_null(int64_t v)
 {
     return v ? v_int(v) : v_null();
 }
@@ -70,35 +71,34 @@ static const char ADD[] = "insert into interactions (" COLUMNS
                           ") values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, "
                           "$14, $15, $16, $17, $18, $19)";
 
-enum err interaction_insert(struct tx *tx, const struct interaction *it)
+enum err insert_interaction(struct tx *tx, const struct interaction *it)
 {
-    return tx_exec(
-        tx, ADD,
-        BIND(v_id(it->id), v_int(it->type), v_id(it->application_id), v_id(it->user_id),
-             v_id(it->channel_id), v_some_id(it->guild_id), v_int(it->context), v_text(it->owners),
-             v_text(it->locale), v_opt_text(it->nonce), v_opt_text(it->session),
-             v_some_id(it->command_id), v_some_int(it->command_type), v_some_int(it->handler),
-             it->name.p ? v_text(it->name) : v_null(), v_some_id(it->target_id),
-             v_some_int(it->focused_type), v_some_id(it->message_id), v_some_id(it->opener_id)),
-        NULL);
+    return tx_exec(tx, ADD,
+                   BIND(v_id(it->id), v_int(it->type), v_id(it->application_id), v_id(it->user_id),
+                        v_id(it->channel_id), v_id_or_null(it->guild_id), v_int(it->context),
+                        v_text(it->owners), v_text(it->locale), optional_text_value(it->nonce),
+                        optional_text_value(it->session), v_id_or_null(it->command_id),
+                        v_int_or_null(it->command_type), v_int_or_null(it->handler),
+                        it->name.p ? v_text(it->name) : v_null(), v_id_or_null(it->target_id),
+                        v_int_or_null(it->focused_type), v_id_or_null(it->message_id),
+                        v_id_or_null(it->opener_id)),
+                   NULL);
 }
-
-/* --- changes -------------------------------------------------------------------------- */
 
 static const char ACKNOWLEDGE[] =
     "update interactions set state = 1, callback_type = $2, response_id = $3, ephemeral = $4, "
     "modal = $5 where id = $1 and state = 0";
 
-enum err interaction_acknowledge(struct call *call, struct interaction *it,
+enum err acknowledge_interaction(struct call *call, struct interaction *it,
                                  const struct acknowledgement *a)
 {
     int64_t changed;
 
-    if (it->state == INTERACTION_WAITS &&
-        clock_us() > interaction_created(it) + INTERACTION_PATIENCE)
+    if (it->state == INTERACTION_UNANSWERED &&
+        clock_us() > interaction_creation_time(it) + INTERACTION_TIMEOUT_US)
         return ERR_UNKNOWN_INTERACTION;
     enum err e = tx_exec(call->tx, ACKNOWLEDGE,
-                         BIND(v_id(it->id), v_int(a->callback_type), v_some_id(a->response_id),
+                         BIND(v_id(it->id), v_int(a->callback_type), v_id_or_null(a->response_id),
                               v_int(a->ephemeral), a->modal.p ? v_text(a->modal) : v_null()),
                          &changed);
     if (e)
@@ -116,7 +116,7 @@ enum err interaction_acknowledge(struct call *call, struct interaction *it,
 static const char FOLLOW_UP[] = "update interactions set follow_ups = follow_ups + 1 "
                                 "where id = $1 returning follow_ups";
 
-enum err interaction_follow_up(struct tx *tx, struct interaction *it, int64_t *ret)
+enum err count_follow_up(struct tx *tx, struct interaction *it, int64_t *ret)
 {
     struct rows row;
     bool found;

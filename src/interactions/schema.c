@@ -11,7 +11,8 @@ static const struct choice interaction_types[] = {
 };
 static const struct type type_interaction = { .kind = KIND_INT, .choices = interaction_types };
 static const struct type type_anything = { .kind = KIND_RAW, .doc = "Any JSON value" };
-static const struct type type_nonce = { .kind = KIND_RAW, .doc = "Text or number, given back" };
+static const struct type type_nonce = { .kind = KIND_RAW,
+                                        .doc = "Text or number, returned in events" };
 static const struct type type_session = { .kind = KIND_STRING, .max = 100 };
 static const struct type type_custom_id = { .kind = KIND_STRING, .min = 1, .max = 100 };
 
@@ -20,41 +21,43 @@ static const struct type type_custom_id = { .kind = KIND_STRING, .min = 1, .max 
 static const struct schema option_in_schema;
 static const struct type type_option_in = { .kind = KIND_OBJECT, .schema = &option_in_schema };
 static const struct type type_options_in = { .kind = KIND_ARRAY,
-                                             .max = COMMAND_MOST_OPTIONS,
+                                             .max = COMMAND_MAX_OPTIONS,
                                              .of = &type_option_in };
 static const struct field option_in_fields[] = {
-    { FIELD(struct option_in, type), .type = &type_int },
-    { FIELD(struct option_in, name), .type = &type_text },
-    { FIELD(struct option_in, value), .type = &type_anything, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct option_in, options), .type = &type_options_in, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct option_in, focused), .type = &type_bool, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct submitted_option, type), .type = &type_int },
+    { FIELD(struct submitted_option, name), .type = &type_text },
+    { FIELD(struct submitted_option, value), .type = &type_anything, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct submitted_option, options), .type = &type_options_in,
+      .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct submitted_option, focused), .type = &type_bool, .flags = OPTIONAL | NULLABLE },
     { 0 },
 };
 static const struct schema option_in_schema = {
     .name = "OptionValue",
-    .size = sizeof(struct option_in),
+    .size = sizeof(struct submitted_option),
     .fields = option_in_fields,
-    .doc = "What was chosen or typed for an option.",
+    .doc = "The submitted value of an option.",
 };
 
 static const struct type type_filename = { .kind = KIND_STRING, .min = 1, .max = 1024 };
 static const struct type type_description = { .kind = KIND_STRING, .max = 1024 };
 static const struct field file_fields[] = {
-    { FIELD(struct attachment_in, id), .type = &type_id, .doc = "The n of files[n]" },
-    { FIELD(struct attachment_in, filename), .type = &type_filename, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct attachment_in, description), .type = &type_description,
+    { FIELD(struct attachment_draft, id), .type = &type_id, .doc = "The n of files[n]" },
+    { FIELD(struct attachment_draft, filename), .type = &type_filename,
+      .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct attachment_draft, description), .type = &type_description,
       .flags = OPTIONAL | NULLABLE },
     { 0 },
 };
 static const struct schema file_schema = {
     .name = "InteractionFile",
-    .size = sizeof(struct attachment_in),
+    .size = sizeof(struct attachment_draft),
     .fields = file_fields,
-    .doc = "What is said about a file that comes along.",
+    .doc = "Description of an uploaded file.",
 };
 static const struct type type_file = { .kind = KIND_OBJECT, .schema = &file_schema };
 static const struct type type_files = { .kind = KIND_ARRAY,
-                                        .max = INVOKE_MOST_FILES,
+                                        .max = INVOKE_MAX_FILES,
                                         .of = &type_file };
 
 /* --- submitted components ------------------------------------------------------------- */
@@ -65,26 +68,31 @@ static const struct schema entry_schema;
 static const struct type type_entry = { .kind = KIND_OBJECT, .schema = &entry_schema };
 static const struct type type_entries = { .kind = KIND_ARRAY, .max = 40, .of = &type_entry };
 static const struct field entry_fields[] = {
-    { FIELD(struct entry_in, type), .type = &type_int },
-    { FIELD(struct entry_in, custom_id), .type = &type_custom_id, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct entry_in, value), .type = &type_anything, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct entry_in, values), .type = &type_values, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct entry_in, components), .type = &type_entries, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct entry_in, component), .type = &type_entry, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct submitted_component, type), .type = &type_int },
+    { FIELD(struct submitted_component, custom_id), .type = &type_custom_id,
+      .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct submitted_component, value), .type = &type_anything,
+      .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct submitted_component, values), .type = &type_values,
+      .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct submitted_component, components), .type = &type_entries,
+      .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct submitted_component, component), .type = &type_entry,
+      .flags = OPTIONAL | NULLABLE },
     { 0 },
 };
 static const struct schema entry_schema = {
     .name = "ModalEntry",
-    .size = sizeof(struct entry_in),
+    .size = sizeof(struct submitted_component),
     .fields = entry_fields,
-    .doc = "A part of a modal, filled in.",
+    .doc = "A submitted component of a modal.",
 };
 
 /* --- data ----------------------------------------------------------------------------- */
 
 /* clang-format off */
 #define MAYBE(member_, type_)                                                                      \
-    { FIELD(struct data_in, member_), .type = &(type_), .flags = OPTIONAL | NULLABLE }
+    { FIELD(struct invocation_data, member_), .type = &(type_), .flags = OPTIONAL | NULLABLE }
 /* clang-format on */
 
 static const struct field data_fields[] = {
@@ -103,7 +111,7 @@ static const struct field data_fields[] = {
 };
 static const struct schema data_schema = {
     .name = "InvocationData",
-    .size = sizeof(struct data_in),
+    .size = sizeof(struct invocation_data),
     .fields = data_fields,
     .doc = "The command, component or modal; which fields it has depends on the type.",
 };
@@ -116,54 +124,55 @@ static const struct field fields[] = {
     { FIELD(struct invocation, application_id), .type = &type_id },
     { FIELD(struct invocation, channel_id), .type = &type_id },
     { FIELD(struct invocation, guild_id), .type = &type_id, .flags = OPTIONAL | NULLABLE,
-      .doc = "Of the channel, where it has one" },
+      .doc = "Guild of the channel, if it has one" },
     { FIELD(struct invocation, session_id), .type = &type_session, .flags = OPTIONAL | NULLABLE,
-      .doc = "The gateway session that is told what becomes of it; else all of them" },
+      .doc = "Gateway session that receives the result; default: all of the user's" },
     { FIELD(struct invocation, nonce), .type = &type_nonce, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct invocation, message_id), .type = &type_id, .flags = OPTIONAL | NULLABLE,
-      .doc = "Whose component is used" },
+      .doc = "Message of the component" },
     { FIELD(struct invocation, data), .type = &type_data },
     { 0 },
 };
 
-static void check_data(struct form *form, const struct place *here, int64_t type,
-                       const struct data_in *d)
+static void check_invocation_data(struct form *form, const struct json_path *here, int64_t type,
+                                  const struct invocation_data *d)
 {
     switch (type) {
     case INTERACTION_COMPONENT:
-        form_require(form, here, "component_type",
-                     d->component_type.given == GIVEN || d->type.given == GIVEN);
-        form_require(form, here, "custom_id", d->custom_id.given == GIVEN);
+        form_require_field(form, here, "component_type",
+                           d->component_type.given == GIVEN || d->type.given == GIVEN);
+        form_require_field(form, here, "custom_id", d->custom_id.given == GIVEN);
         break;
     case INTERACTION_MODAL:
-        form_require(form, here, "id", d->id.given == GIVEN);
-        form_require(form, here, "custom_id", d->custom_id.given == GIVEN);
-        form_require(form, here, "components", d->components.given == GIVEN);
+        form_require_field(form, here, "id", d->id.given == GIVEN);
+        form_require_field(form, here, "custom_id", d->custom_id.given == GIVEN);
+        form_require_field(form, here, "components", d->components.given == GIVEN);
         break;
     default:
-        form_require(form, here, "id", d->id.given == GIVEN);
-        form_require(form, here, "name", d->name.given == GIVEN);
-        form_require(form, here, "version", d->version.given == GIVEN);
+        form_require_field(form, here, "id", d->id.given == GIVEN);
+        form_require_field(form, here, "name", d->name.given == GIVEN);
+        form_require_field(form, here, "version", d->version.given == GIVEN);
     }
 }
 
-static void interaction_check(struct form *form, const struct place *here, const void *object)
+static void check_invocation(struct form *form, const struct json_path *here, const void *object)
 {
     const struct invocation *in = object;
-    struct place data = place_key(here, STR("data")), type = place_key(here, STR("type"));
+    struct json_path data = json_path_key(here, STR("data")),
+                     type = json_path_key(here, STR("type"));
 
-    if (in->data && !form_failed_at(form, &type))
-        check_data(form, &data, in->type, in->data);
+    if (in->data && !form_has_error_at(form, &type))
+        check_invocation_data(form, &data, in->type, in->data);
     if (in->type == INTERACTION_COMPONENT)
-        form_require(form, here, "message_id", in->message_id.given == GIVEN);
-    nonce_check(form, here, &in->nonce);
+        form_require_field(form, here, "message_id", in->message_id.given == GIVEN);
+    nonce_validate(form, here, &in->nonce);
 }
 
 static const struct schema schema = {
     .name = "Invocation",
     .size = sizeof(struct invocation),
     .fields = fields,
-    .check = interaction_check,
-    .doc = "What somebody asks of an app.",
+    .check = check_invocation,
+    .doc = "An invocation of a command, component or modal.",
 };
 const struct type invocation_body = { .kind = KIND_OBJECT, .schema = &schema };

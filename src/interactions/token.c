@@ -10,32 +10,33 @@
 #include "base/base64url.h"
 #include "json/number.h"
 
-enum { SECRET = 32, SECRET_TEXT = 43, MOST = 12 + SNOWFLAKE_TEXT + 1 + SECRET_TEXT };
+enum { SECRET = 32, SECRET_TEXT = 43, MOST = 12 + SNOWFLAKE_TEXT_SIZE + 1 + SECRET_TEXT };
 
-static size_t write_plain(const struct call *call, snowflake id, char out[MOST])
+static size_t write_plain_token(const struct call *call, snowflake id, char out[MOST])
 {
     const struct str word = STR("interaction:");
     unsigned char secret[SECRET];
     size_t n = word.n;
 
     memcpy(out, word.p, n);
-    n += number_digits(id, out + n);
+    n += format_decimal_digits(id, out + n);
     out[n++] = ':';
-    auth_derive(api_options(call->api)->auth, "interaction", id, STR(""), secret, sizeof secret);
-    n += base64url_write(secret, sizeof secret, out + n);
+    auth_derive_key(api_options(call->api)->auth, "interaction", id, STR(""), secret,
+                    sizeof secret);
+    n += base64url_encode(secret, sizeof secret, out + n);
     sodium_memzero(secret, sizeof secret);
     return n;
 }
 
-struct str interaction_token(const struct call *call, snowflake id)
+struct str make_interaction_token(const struct call *call, snowflake id)
 {
     char plain[MOST];
-    size_t n = write_plain(call, id, plain);
+    size_t n = write_plain_token(call, id, plain);
 
-    return str_base64url(call->arena, plain, n);
+    return str_base64url_encode(call->arena, plain, n);
 }
 
-snowflake interaction_of_token(const struct call *call, struct str token)
+snowflake interaction_id_from_token(const struct call *call, struct str token)
 {
     char plain[MOST], good[MOST];
     size_t n;
@@ -46,6 +47,6 @@ snowflake interaction_of_token(const struct call *call, struct str token)
     struct str rest = str_slice(plain, n);
     if (!str_is(str_cut(&rest, ':'), "interaction") || !snowflake_parse(str_cut(&rest, ':'), &id))
         return 0;
-    size_t want = write_plain(call, id, good);
+    size_t want = write_plain_token(call, id, good);
     return n == want && sodium_memcmp(plain, good, n) == 0 ? id : 0;
 }

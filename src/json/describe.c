@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 
-static const char *json_type(enum kind kind)
+static const char *json_schema_type_name(enum kind kind)
 {
     switch (kind) {
     case KIND_INT:
@@ -18,13 +18,13 @@ static const char *json_type(enum kind kind)
     case KIND_OBJECT:
         return "object";
     case KIND_RAW:
-        return NULL; /* anything */
+        return NULL; /* any JSON type */
     default:
         return "string";
     }
 }
 
-static const char *json_format(enum kind kind)
+static const char *json_schema_format(enum kind kind)
 {
     switch (kind) {
     case KIND_ID:
@@ -40,7 +40,7 @@ static const char *json_format(enum kind kind)
     }
 }
 
-static void text_member(struct json *j, struct str name, const char *text)
+static void write_text_member(struct json_writer *j, struct str name, const char *text)
 {
     if (!text)
         return;
@@ -48,13 +48,13 @@ static void text_member(struct json *j, struct str name, const char *text)
     json_text(j, str_of(text));
 }
 
-static void int_member(struct json *j, struct str name, int64_t v)
+static void write_int_member(struct json_writer *j, struct str name, int64_t v)
 {
     json_key(j, name);
     json_int(j, v);
 }
 
-static void describe_limits(struct json *j, const struct type *type)
+static void write_limits(struct json_writer *j, const struct type *type)
 {
     static const struct {
         struct str min, max;
@@ -72,17 +72,17 @@ static void describe_limits(struct json *j, const struct type *type)
     if (!words[type->kind].min.p)
         return;
     if (type_minimum(type, &limit) && (number || limit))
-        int_member(j, words[type->kind].min, limit);
+        write_int_member(j, words[type->kind].min, limit);
     if (type_maximum(type, &limit) && (number || limit))
-        int_member(j, words[type->kind].max, limit);
+        write_int_member(j, words[type->kind].max, limit);
 }
 
-static void describe_choices(struct json *j, const struct type *type, bool nullable)
+static void write_enum_values(struct json_writer *j, const struct type *type, bool nullable)
 {
     if (!type->choices || type->flags & TYPE_LOOSE_ENUM)
         return;
     json_name(j, "enum");
-    json_array(j);
+    json_begin_array(j);
     for (const struct choice *c = type->choices; c->doc; c++) {
         if (c->text)
             json_text(j, str_of(c->text));
@@ -91,27 +91,27 @@ static void describe_choices(struct json *j, const struct type *type, bool nulla
     }
     if (nullable)
         json_null(j);
-    json_array_end(j);
+    json_end_array(j);
 }
 
-static void describe_type(struct json *j, const struct type *type, bool nullable)
+static void write_type_name(struct json_writer *j, const struct type *type, bool nullable)
 {
-    const char *name = json_type(type->kind);
+    const char *name = json_schema_type_name(type->kind);
 
     if (!name)
         return;
     json_name(j, "type");
     if (nullable)
-        json_array(j);
+        json_begin_array(j);
     json_text(j, str_of(name));
     if (nullable) {
         json_text(j, STR("null"));
-        json_array_end(j);
+        json_end_array(j);
     }
-    text_member(j, STR("format"), json_format(type->kind));
+    write_text_member(j, STR("format"), json_schema_format(type->kind));
 }
 
-static void describe_reference(struct json *j, const struct schema *schema)
+static void write_schema_reference(struct json_writer *j, const struct schema *schema)
 {
     json_name(j, "$ref");
     struct buf path;
@@ -121,34 +121,33 @@ static void describe_reference(struct json *j, const struct schema *schema)
     buf_clear(&path);
 }
 
-static void describe_nullable_reference(struct json *j, const struct schema *schema)
+static void write_nullable_reference(struct json_writer *j, const struct schema *schema)
 {
     json_name(j, "anyOf");
-    json_array(j);
-    json_object(j);
-    describe_reference(j, schema);
-    json_object_end(j);
-    json_object(j);
-    text_member(j, STR("type"), "null");
-    json_object_end(j);
-    json_array_end(j);
+    json_begin_array(j);
+    json_begin_object(j);
+    write_schema_reference(j, schema);
+    json_end_object(j);
+    json_begin_object(j);
+    write_text_member(j, STR("type"), "null");
+    json_end_object(j);
+    json_end_array(j);
 }
 
-/* Writes the default of an absent field. */
-static void describe_default(struct json *j, const struct field *f)
+static void write_default(struct json_writer *j, const struct field *f)
 {
     if (!(f->flags & OPTIONAL))
         return;
     switch (f->member) {
     case MEMBER_STR:
-        text_member(j, STR("default"), f->fallback_text);
+        write_text_member(j, STR("default"), f->fallback_text);
         break;
     case MEMBER_INT:
         if (f->type->kind == KIND_INT)
-            int_member(j, STR("default"), f->fallback);
+            write_int_member(j, STR("default"), f->fallback);
         break;
     case MEMBER_REAL:
-        int_member(j, STR("default"), f->fallback);
+        write_int_member(j, STR("default"), f->fallback);
         break;
     case MEMBER_BOOL:
         json_name(j, "default");
@@ -165,86 +164,86 @@ static void describe_default(struct json *j, const struct field *f)
     }
 }
 
-static void describe_field(struct json *j, const struct field *f);
+static void write_field_schema(struct json_writer *j, const struct field *f);
 
-static void describe_fields(struct json *j, const struct schema *schema)
+static void write_fields_schema(struct json_writer *j, const struct schema *schema)
 {
     bool required = false;
 
     json_name(j, "properties");
-    json_object(j);
+    json_begin_object(j);
     for (const struct field *f = schema->fields; f->name.p; f++) {
         json_key(j, f->name);
-        describe_field(j, f);
+        write_field_schema(j, f);
         required |= !(f->flags & OPTIONAL);
     }
-    json_object_end(j);
+    json_end_object(j);
     if (!required)
         return;
     json_name(j, "required");
-    json_array(j);
+    json_begin_array(j);
     for (const struct field *f = schema->fields; f->name.p; f++)
         if (!(f->flags & OPTIONAL))
             json_text(j, f->name);
-    json_array_end(j);
+    json_end_array(j);
 }
 
-/* Writes the members of a type's description into an open object. */
-static void describe_members(struct json *j, const struct type *type, bool nullable)
+/* Writes the JSON Schema members of a type into an open object. */
+static void write_type_members(struct json_writer *j, const struct type *type, bool nullable)
 {
-    type = type_shown(type);
+    type = type_in_documentation(type);
     bool named = type->kind == KIND_OBJECT && type->schema->name;
 
     if (named && nullable) {
-        describe_nullable_reference(j, type->schema);
+        write_nullable_reference(j, type->schema);
         return;
     }
     if (named) {
-        describe_reference(j, type->schema);
+        write_schema_reference(j, type->schema);
         return;
     }
-    describe_type(j, type, nullable);
-    describe_limits(j, type);
-    describe_choices(j, type, nullable);
+    write_type_name(j, type, nullable);
+    write_limits(j, type);
+    write_enum_values(j, type, nullable);
     if (type->kind == KIND_ARRAY || type->kind == KIND_MAP) {
         json_key(j, type->kind == KIND_ARRAY ? STR("items") : STR("additionalProperties"));
         schema_describe(j, type->of);
     }
     if (type->kind == KIND_OBJECT)
-        describe_fields(j, type->schema);
+        write_fields_schema(j, type->schema);
 }
 
-static void describe_field(struct json *j, const struct field *f)
+static void write_field_schema(struct json_writer *j, const struct field *f)
 {
-    json_object(j);
-    describe_members(j, f->type, f->flags & NULLABLE);
-    text_member(j, STR("description"), f->doc ? f->doc : f->type->doc);
-    describe_default(j, f);
+    json_begin_object(j);
+    write_type_members(j, f->type, f->flags & NULLABLE);
+    write_text_member(j, STR("description"), f->doc ? f->doc : f->type->doc);
+    write_default(j, f);
     if (f->flags & DEPRECATED) {
         json_name(j, "deprecated");
         json_bool(j, true);
     }
-    json_object_end(j);
+    json_end_object(j);
 }
 
-void schema_describe(struct json *j, const struct type *type)
+void schema_describe(struct json_writer *j, const struct type *type)
 {
-    json_object(j);
-    describe_members(j, type, false);
-    text_member(j, STR("description"), type->doc);
-    json_object_end(j);
+    json_begin_object(j);
+    write_type_members(j, type, false);
+    write_text_member(j, STR("description"), type->doc);
+    json_end_object(j);
 }
 
-void schema_describe_object(struct json *j, const struct schema *schema)
+void schema_describe_object(struct json_writer *j, const struct schema *schema)
 {
-    json_object(j);
-    text_member(j, STR("type"), "object");
-    text_member(j, STR("description"), schema->doc);
-    describe_fields(j, schema);
-    json_object_end(j);
+    json_begin_object(j);
+    write_text_member(j, STR("type"), "object");
+    write_text_member(j, STR("description"), schema->doc);
+    write_fields_schema(j, schema);
+    json_end_object(j);
 }
 
-static const char *kind_word(const struct type *type)
+static const char *type_kind_name(const struct type *type)
 {
     static const char *const words[] = {
         [KIND_STRING] = "string",  [KIND_INT] = "integer",  [KIND_REAL] = "number",
@@ -258,7 +257,7 @@ static const char *kind_word(const struct type *type)
     return words[type->kind];
 }
 
-static const char *unit_word(enum kind kind)
+static const char *limit_unit_name(enum kind kind)
 {
     switch (kind) {
     case KIND_STRING:
@@ -273,8 +272,8 @@ static const char *unit_word(enum kind kind)
     }
 }
 
-/* Appends ", 1-32 characters", ", at least 1", ", at most 10 items". */
-static void phrase_limits(struct buf *out, const struct type *type)
+/* Appends the limits as a phrase: ", 1-32 characters", ", at least 1", ", at most 10 items". */
+static void append_limits_phrase(struct buf *out, const struct type *type)
 {
     bool number = type->kind == KIND_INT || type->kind == KIND_REAL;
     int64_t min, max;
@@ -293,17 +292,17 @@ static void phrase_limits(struct buf *out, const struct type *type)
         buf_printf(out, ", at most %lld", (long long)max);
     else
         return;
-    buf_add_str(out, str_of(unit_word(type->kind)));
+    buf_add_str(out, str_of(limit_unit_name(type->kind)));
 }
 
-void schema_phrase(struct buf *out, const struct type *type)
+void schema_append_phrase(struct buf *out, const struct type *type)
 {
-    type = type_shown(type);
-    buf_add_str(out, str_of(kind_word(type)));
+    type = type_in_documentation(type);
+    buf_add_str(out, str_of(type_kind_name(type)));
     if (type->kind == KIND_ARRAY || type->kind == KIND_MAP) {
         buf_add_char(out, '[');
-        schema_phrase(out, type->of);
+        schema_append_phrase(out, type->of);
         buf_add_char(out, ']');
     }
-    phrase_limits(out, type);
+    append_limits_phrase(out, type);
 }

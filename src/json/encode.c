@@ -3,28 +3,28 @@
 
 /* --- objects shared by list elements -------------------------------------------------- */
 
-/* Elements often point to the same object, such as the author of many messages: encode it once,
- * then copy its output. */
-enum { OBJECTS_NOTED = 8 };
+/* List elements often point to the same object, such as the author of many messages. The object is
+ * encoded once, then its output is copied. */
+enum { CACHED_OBJECTS = 8 };
 struct encoded_objects {
     struct {
         const void *object;
         const struct schema *schema;
         size_t at, n; /* offset and length in the output */
-    } noted[OBJECTS_NOTED];
-    unsigned count; /* all noted so far; the oldest are overwritten */
+    } cached[CACHED_OBJECTS];
+    unsigned count; /* objects cached so far; the oldest are overwritten */
 };
 
-static bool copy_encoded(struct json *j, const struct encoded_objects *e,
-                         const struct schema *schema, const void *object)
+static bool copy_cached_encoding(struct json_writer *j, const struct encoded_objects *e,
+                                 const struct schema *schema, const void *object)
 {
-    for (unsigned i = 0; i < e->count && i < OBJECTS_NOTED; i++)
-        if (e->noted[i].object == object && e->noted[i].schema == schema) {
-            char *to = buf_room(j->out, e->noted[i].n);
+    for (unsigned i = 0; i < e->count && i < CACHED_OBJECTS; i++)
+        if (e->cached[i].object == object && e->cached[i].schema == schema) {
+            char *to = buf_reserve(j->out, e->cached[i].n);
 
             if (to) {
-                memcpy(to, j->out->p + e->noted[i].at, e->noted[i].n);
-                j->out->n += e->noted[i].n;
+                memcpy(to, j->out->p + e->cached[i].at, e->cached[i].n);
+                j->out->n += e->cached[i].n;
             }
             j->comma = true;
             return true;
@@ -32,52 +32,52 @@ static bool copy_encoded(struct json *j, const struct encoded_objects *e,
     return false;
 }
 
-static void note_encoded(struct encoded_objects *e, const struct schema *schema, const void *object,
-                         size_t at, size_t n)
+static void cache_encoding(struct encoded_objects *e, const struct schema *schema,
+                           const void *object, size_t at, size_t n)
 {
-    unsigned i = e->count++ % OBJECTS_NOTED;
+    unsigned i = e->count++ % CACHED_OBJECTS;
 
-    e->noted[i].object = object;
-    e->noted[i].schema = schema;
-    e->noted[i].at = at;
-    e->noted[i].n = n;
+    e->cached[i].object = object;
+    e->cached[i].schema = schema;
+    e->cached[i].at = at;
+    e->cached[i].n = n;
 }
 
 /* --- values --------------------------------------------------------------------------- */
 
-/* known: objects already encoded in the same list; NULL: not in a list. */
-static void encode_item(struct json *j, struct encoded_objects *known, const struct type *type,
-                        const void *item);
-static void encode_object(struct json *j, struct encoded_objects *known,
+/* Encodes a list element; known: objects already encoded in the same list, NULL: no list. */
+static void encode_item(struct json_writer *j, struct encoded_objects *known,
+                        const struct type *type, const void *item);
+static void encode_object(struct json_writer *j, struct encoded_objects *known,
                           const struct schema *schema, const void *object);
 
-/* Encodes an object that a member points to. Its name precedes it, so no comma is pending. */
-static void encode_pointed(struct json *j, struct encoded_objects *known,
-                           const struct schema *schema, const void *object)
+/* Encodes an object that a member points to. The member's name precedes it: no comma is pending. */
+static void encode_object_cached(struct json_writer *j, struct encoded_objects *known,
+                                 const struct schema *schema, const void *object)
 {
     size_t at = j->out->n;
 
-    if (known && copy_encoded(j, known, schema, object))
+    if (known && copy_cached_encoding(j, known, schema, object))
         return;
     encode_object(j, known, schema, object);
     if (known && !buf_full(j->out))
-        note_encoded(known, schema, object, at, j->out->n - at);
+        cache_encoding(known, schema, object, at, j->out->n - at);
 }
 
-static void encode_items(struct json *j, struct encoded_objects *known, const struct type *of,
-                         const struct list *list)
+static void encode_items(struct json_writer *j, struct encoded_objects *known,
+                         const struct type *of, const struct list *list)
 {
     const char *item = list->items;
-    size_t size = schema_item_size(of);
+    size_t size = schema_list_item_size(of);
 
-    json_array(j);
+    json_begin_array(j);
     for (size_t i = 0; i < list->count; i++, item += size)
         encode_item(j, known, of, item);
-    json_array_end(j);
+    json_end_array(j);
 }
 
-static void encode_array(struct json *j, struct encoded_objects *known, const struct type *of,
-                         const struct list *list)
+static void encode_array(struct json_writer *j, struct encoded_objects *known,
+                         const struct type *of, const struct list *list)
 {
     struct encoded_objects here;
 
@@ -85,23 +85,22 @@ static void encode_array(struct json *j, struct encoded_objects *known, const st
     encode_items(j, known ? known : &here, of, list);
 }
 
-static void encode_map(struct json *j, struct encoded_objects *known, const struct type *of,
+static void encode_map(struct json_writer *j, struct encoded_objects *known, const struct type *of,
                        const struct list *list)
 {
     const char *entry = list->items;
     size_t size = map_entry_size(of);
 
-    json_object(j);
+    json_begin_object(j);
     for (size_t i = 0; i < list->count; i++, entry += size) {
-        json_key_text(j, *(const struct str *)(const void *)entry);
+        json_escaped_key(j, *(const struct str *)(const void *)entry);
         encode_item(j, known, of, entry + sizeof(struct str));
     }
-    json_object_end(j);
+    json_end_object(j);
 }
 
-/* Encodes an array element of the type. */
-static void encode_item(struct json *j, struct encoded_objects *known, const struct type *type,
-                        const void *item)
+static void encode_item(struct json_writer *j, struct encoded_objects *known,
+                        const struct type *type, const void *item)
 {
     switch (type->kind) {
     case KIND_STRING:
@@ -139,16 +138,16 @@ static void encode_item(struct json *j, struct encoded_objects *known, const str
         encode_object(j, known, type->schema, item);
         break;
     case KIND_IMAGE:
-        json_null(j); /* input only */
+        json_null(j); /* images are input only */
         break;
     }
 }
 
-/* Tells whether a member has a value. */
-static enum given member_given(const struct field *f, const char *member)
+/* Returns whether a member has a value, is null, or is absent. */
+static enum field_presence member_state(const struct field *f, const char *member)
 {
-    if (member_infos[f->member].opt)
-        return *(const enum given *)(const void *)member;
+    if (member_type_infos[f->member].opt)
+        return *(const enum field_presence *)(const void *)member;
     if (f->member == MEMBER_POINTER)
         return *(void *const *)(const void *)member ? GIVEN : ABSENT;
     if (f->member == MEMBER_STR && f->flags & (OPTIONAL | NULLABLE))
@@ -156,30 +155,29 @@ static enum given member_given(const struct field *f, const char *member)
     return GIVEN;
 }
 
-/* A plain member cannot distinguish null from absent: write null if the field is NULLABLE. */
-static bool absent_is_null(const struct field *f)
+/* True if an absent value is written as null: plain members cannot distinguish both. */
+static bool encodes_absent_as_null(const struct field *f)
 {
-    return f->flags & NULLABLE && !(f->flags & OPTIONAL && member_infos[f->member].opt);
+    return f->flags & NULLABLE && !(f->flags & OPTIONAL && member_type_infos[f->member].opt);
 }
 
-/* Encodes the value of a member that has one. */
-static void encode_value(struct json *j, struct encoded_objects *known, const struct field *f,
-                         const char *member)
+static void encode_value(struct json_writer *j, struct encoded_objects *known,
+                         const struct field *f, const char *member)
 {
-    member += member_infos[f->member].value;
+    member += member_type_infos[f->member].value;
     if (f->type->kind == KIND_OBJECT)
-        encode_pointed(j, known, f->type->schema, *(void *const *)(const void *)member);
+        encode_object_cached(j, known, f->type->schema, *(void *const *)(const void *)member);
     else
         encode_item(j, known, f->type, member);
 }
 
-static void encode_field(struct json *j, struct encoded_objects *known, const struct field *f,
-                         const char *object)
+static void encode_field(struct json_writer *j, struct encoded_objects *known,
+                         const struct field *f, const char *object)
 {
     const char *member = object + f->offset;
-    enum given given = member_given(f, member);
+    enum field_presence given = member_state(f, member);
 
-    if (given == ABSENT && !absent_is_null(f))
+    if (given == ABSENT && !encodes_absent_as_null(f))
         return;
     json_key(j, f->name);
     if (given == GIVEN)
@@ -188,43 +186,43 @@ static void encode_field(struct json *j, struct encoded_objects *known, const st
         json_null(j);
 }
 
-bool schema_encode_member(struct json *j, const struct field *f, const void *object)
+bool schema_encode_field_value(struct json_writer *j, const struct field *f, const void *object)
 {
     const char *member = (const char *)object + f->offset;
 
-    if (member_given(f, member) != GIVEN)
+    if (member_state(f, member) != GIVEN)
         return false;
     encode_value(j, NULL, f, member);
     return true;
 }
 
-void schema_encode_some(struct json *j, const struct schema *schema, const void *object,
-                        bool (*shows)(const void *arg, struct str name), const void *arg)
+void schema_encode_fields(struct json_writer *j, const struct schema *schema, const void *object,
+                          bool (*shows)(const void *arg, struct str name), const void *arg)
 {
     for (const struct field *f = schema->fields; f->name.p; f++)
         if (shows(arg, f->name))
             encode_field(j, NULL, f, object);
 }
 
-static void encode_object(struct json *j, struct encoded_objects *known,
+static void encode_object(struct json_writer *j, struct encoded_objects *known,
                           const struct schema *schema, const void *object)
 {
     if (!object) {
         json_null(j);
         return;
     }
-    json_object(j);
+    json_begin_object(j);
     for (const struct field *f = schema->fields; f->name.p; f++)
         encode_field(j, known, f, object);
-    json_object_end(j);
+    json_end_object(j);
 }
 
-void schema_encode_object(struct json *j, const struct schema *schema, const void *object)
+void schema_encode_object(struct json_writer *j, const struct schema *schema, const void *object)
 {
     encode_object(j, NULL, schema, object);
 }
 
-void schema_encode(struct json *j, const struct type *type, const void *value)
+void schema_encode(struct json_writer *j, const struct type *type, const void *value)
 {
     encode_item(j, NULL, type, value);
 }

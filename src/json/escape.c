@@ -4,8 +4,7 @@
 #include "base/arena.h"
 #include "base/utf8.h"
 
-/* Parses four hex digits; -1 if invalid. */
-static int32_t read_hex(const char *p, const char *end)
+static int32_t parse_four_hex_digits(const char *p, const char *end)
 {
     int32_t v = 0;
 
@@ -24,10 +23,10 @@ static int32_t read_hex(const char *p, const char *end)
     return v;
 }
 
-/* Parses \uXXXX, or a surrogate pair of two. */
-static size_t read_unicode(const char *p, const char *end, uint32_t *ret)
+/* Parses \uXXXX, or a surrogate pair of two such escapes. */
+static size_t parse_unicode_escape(const char *p, const char *end, uint32_t *ret)
 {
-    int32_t high = read_hex(p + 2, end), low;
+    int32_t high = parse_four_hex_digits(p + 2, end), low;
 
     if (high < 0 || (high >= 0xdc00 && high <= 0xdfff))
         return 0;
@@ -37,14 +36,14 @@ static size_t read_unicode(const char *p, const char *end, uint32_t *ret)
     }
     if (end - p < 12 || p[6] != '\\' || p[7] != 'u')
         return 0;
-    low = read_hex(p + 8, end);
+    low = parse_four_hex_digits(p + 8, end);
     if (low < 0xdc00 || low > 0xdfff)
         return 0;
     *ret = 0x10000 + ((uint32_t)(high - 0xd800) << 10) + (uint32_t)(low - 0xdc00);
     return 12;
 }
 
-size_t escape_read(const char *p, const char *end, uint32_t *ret)
+size_t decode_escape(const char *p, const char *end, uint32_t *ret)
 {
     static const char letters[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
     const char *letter;
@@ -52,7 +51,7 @@ size_t escape_read(const char *p, const char *end, uint32_t *ret)
     if (end - p < 2)
         return 0;
     if (p[1] == 'u')
-        return read_unicode(p, end, ret);
+        return parse_unicode_escape(p, end, ret);
     letter = memchr(letters, p[1], sizeof letters - 1);
     if (!letter)
         return 0;
@@ -60,10 +59,10 @@ size_t escape_read(const char *p, const char *end, uint32_t *ret)
     return 2;
 }
 
-/* The result is never longer than the input. */
-struct str escape_resolve(struct arena *arena, struct str raw)
+/* The decoded text is never longer than the input. */
+struct str decode_escapes(struct arena *arena, struct str raw)
 {
-    char *out = arena_raw(arena, raw.n);
+    char *out = arena_alloc_raw(arena, raw.n);
     const char *p = raw.p, *end = raw.p + raw.n;
     size_t n = 0;
     uint32_t cp;
@@ -76,7 +75,7 @@ struct str escape_resolve(struct arena *arena, struct str raw)
         n += plain;
         p += plain;
         if (stop) {
-            p += escape_read(p, end, &cp);
+            p += decode_escape(p, end, &cp);
             n += utf8_encode(cp, out + n);
         }
     }

@@ -9,11 +9,11 @@
 
 struct arena;
 
-/* Decodes the escape at p. Returns its length (a surrogate pair is one escape), or 0 if it is
- * invalid or half of a pair. */
-size_t escape_read(const char *p, const char *end, uint32_t *ret);
+/* Decodes the escape at p. Returns its length (a surrogate pair is one escape), or 0 if the escape
+ * is invalid or half of a pair. */
+size_t decode_escape(const char *p, const char *end, uint32_t *ret);
 
-/* Decodes a string whose escapes are all valid. */
-struct str escape_resolve(struct arena *arena, struct str raw);
+/* Decodes all escapes of a string; they must be valid. */
+struct str decode_escapes(struct arena *arena, struct str raw);
 
 #endif

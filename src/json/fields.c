@@ -19,7 +19,7 @@
                              .value = offsetof(type_, value), \
                              .opt = true }
 
-const struct member_info member_infos[] = {
+const struct member_type_info member_type_infos[] = {
     PLAIN(POINTER, void *, KIND(OBJECT)),
     PLAIN(STR, struct str, KIND(STRING) | KIND(RAW)),
     PLAIN(INT, int64_t, KIND(INT) | KIND(TIME)),
@@ -38,7 +38,7 @@ const struct member_info member_infos[] = {
     OPT(IMAGE, struct opt_image, KIND(IMAGE)),
 };
 
-size_t schema_item_size(const struct type *type)
+size_t schema_list_item_size(const struct type *type)
 {
     switch (type->kind) {
     case KIND_STRING:
@@ -65,19 +65,18 @@ size_t schema_item_size(const struct type *type)
     return 0;
 }
 
-/* Rounds up like the compiler for a struct that starts with a key. */
+/* Returns the size of a map entry: a struct that starts with a key, padded as the compiler does. */
 size_t map_entry_size(const struct type *of)
 {
     size_t align = sizeof(void *);
 
-    return sizeof(struct str) + (schema_item_size(of) + align - 1) / align * align;
+    return sizeof(struct str) + (schema_list_item_size(of) + align - 1) / align * align;
 }
 
-/* Doubles the capacity and copies the elements to new memory. */
 void list_grow(struct arena *arena, struct list *list, size_t size)
 {
-    size_t cap = list->count < LIST_FIRST ? LIST_FIRST : list->count * 2;
-    void *bigger = arena_raw(arena, cap * size);
+    size_t cap = list->count < LIST_INITIAL_CAPACITY ? LIST_INITIAL_CAPACITY : list->count * 2;
+    void *bigger = arena_alloc_raw(arena, cap * size);
 
     if (list->count)
         memcpy(bigger, list->items, list->count * size);
@@ -87,34 +86,35 @@ void list_grow(struct arena *arena, struct list *list, size_t size)
 
 void list_reserve(struct arena *arena, struct list *list, size_t size, size_t cap)
 {
-    *list = (struct list){ .items = arena_raw(arena, cap * size), .cap = cap };
+    *list = (struct list){ .items = arena_alloc_raw(arena, cap * size), .cap = cap };
 }
 
-void *list_add(struct arena *arena, struct list *list, size_t size)
+void *list_append(struct arena *arena, struct list *list, size_t size)
 {
-    return memset(list_room(arena, list, size), 0, size);
+    return memset(list_append_raw(arena, list, size), 0, size);
 }
 
-/* True if text is the field's name or, if quoted, starts with the name and a quote. */
-static inline bool is_named(const struct field *f, struct str text, bool quoted)
+/* Returns true if text is the field's name or, if quoted, starts with the name and a quote. */
+static inline bool field_has_name(const struct field *f, struct str text, bool quoted)
 {
     size_t n = f->name.n;
 
-    return (quoted ? text.p[n] == '"' : n == text.n) && scan_same(f->name.p, text.p, n);
+    return (quoted ? text.p[n] == '"' : n == text.n) && bytes_are_equal(f->name.p, text.p, n);
 }
 
-/* Members usually arrive in the order of the fields, with gaps: search from the last found field to
- * the end, then from the start. */
-static inline const struct field *find_field(struct progress *p, struct str text, bool quoted)
+/* Finds a field by name. Members usually arrive in the order of the fields: search from the last
+ * found field to the end, then from the start. */
+static inline const struct field *find_field_by_name(struct decode_progress *p, struct str text,
+                                                     bool quoted)
 {
     const struct field *fields = p->schema->fields, *f;
     size_t i = p->next;
 
     for (f = fields + i; f->name.p; f++, i++)
-        if (is_named(f, text, quoted))
+        if (field_has_name(f, text, quoted))
             goto found;
     for (f = fields, i = 0; i < p->next; f++, i++)
-        if (is_named(f, text, quoted))
+        if (field_has_name(f, text, quoted))
             goto found;
     return NULL;
 
@@ -123,22 +123,22 @@ found:
     return f;
 }
 
-const struct field *progress_find(struct progress *p, struct str name)
+const struct field *progress_find_field(struct decode_progress *p, struct str name)
 {
-    return find_field(p, name, false);
+    return find_field_by_name(p, name, false);
 }
 
-const struct field *progress_find_quoted(struct progress *p, const char *text)
+const struct field *progress_find_quoted_field(struct decode_progress *p, const char *text)
 {
-    return find_field(p, str_slice(text, 0), true);
+    return find_field_by_name(p, str_slice(text, 0), true);
 }
 
-bool progress_has(const struct progress *p, size_t field)
+bool progress_has_field(const struct decode_progress *p, size_t field)
 {
     return p->seen >> field & 1;
 }
 
-bool progress_mark(struct progress *p)
+bool progress_mark_field(struct decode_progress *p)
 {
     size_t i = p->next - 1;
     uint64_t bit = 1ULL << i;
@@ -146,29 +146,29 @@ bool progress_mark(struct progress *p)
     if (p->seen & bit) {
         const struct field *f = &p->schema->fields[i];
 
-        memset(p->object + f->offset, 0, member_infos[f->member].size);
+        memset(p->object + f->offset, 0, member_type_infos[f->member].size);
         return true;
     }
     p->seen |= bit;
     return false;
 }
 
-void progress_unmark(struct progress *p)
+void progress_unmark_field(struct decode_progress *p)
 {
     p->seen &= ~(1ULL << (p->next - 1));
 }
 
-void *field_slot(const struct field *f, char *object, enum given given)
+void *field_value_slot(const struct field *f, char *object, enum field_presence given)
 {
-    const struct member_info *info = &member_infos[f->member];
+    const struct member_type_info *info = &member_type_infos[f->member];
     char *member = object + f->offset, *value = member + info->value;
 
     if (info->opt)
-        *(enum given *)(void *)member = given;
+        *(enum field_presence *)(void *)member = given;
     return value;
 }
 
-void field_fallback(const struct field *f, char *object)
+void field_store_default(const struct field *f, char *object)
 {
     void *member = object + f->offset;
 
@@ -189,21 +189,23 @@ void field_fallback(const struct field *f, char *object)
         *(uint64_t *)member = (uint64_t)f->fallback;
         break;
     default:
-        break; /* stays zeroed: absent, NULL or empty */
+        break; /* other members stay zeroed: absent, NULL or empty */
     }
 }
 
-static __attribute__((noinline)) void refuse_missing(struct form *form, const struct place *at,
-                                                     struct str name)
+static __attribute__((noinline)) void report_missing_field(struct form *form,
+                                                           const struct json_path *at,
+                                                           struct str name)
 {
-    struct place here = place_key(at, name);
+    struct json_path here = json_path_key(at, name);
 
-    form_fail(form, &here, FORM_REQUIRED);
+    form_add_error(form, &here, FORM_REQUIRED);
 }
 
-/* Handles absent fields. The bit after all fields is never set, so the loop reaches the end of the
- * list, whose row is not OPTIONAL. */
-static void finish_fields(struct progress *p, struct form *form, const struct place *at)
+/* Sets defaults of absent fields and reports required ones. The bit after the last field is never
+ * set, so the loop reaches the row that ends the list, which is not OPTIONAL. */
+static void handle_absent_fields(struct decode_progress *p, struct form *form,
+                                 const struct json_path *at)
 {
     for (uint64_t missing = ~p->seen; missing; missing &= missing - 1) {
         const struct field *f = &p->schema->fields[__builtin_ctzll(missing)];
@@ -211,30 +213,33 @@ static void finish_fields(struct progress *p, struct form *form, const struct pl
         if (!(f->flags & OPTIONAL)) {
             if (!f->name.p)
                 return;
-            refuse_missing(form, at, f->name);
+            report_missing_field(form, at, f->name);
         } else if (f->fallback || f->fallback_text) {
-            field_fallback(f, p->object); /* otherwise stays zeroed */
+            field_store_default(f, p->object); /* fields without a default stay zeroed */
         }
     }
 }
 
-/* Clears the fields that do not apply to this object. */
-static void drop_fields(struct progress *p, struct form *form, const struct place *at)
+/* Clears the fields that do not apply to this object, and removes their errors. */
+static void clear_inapplicable_fields(struct decode_progress *p, struct form *form,
+                                      const struct json_path *at)
 {
-    for (uint64_t extra = p->seen & ~p->schema->counts(p->object); extra; extra &= extra - 1) {
+    for (uint64_t extra = p->seen & ~p->schema->applicable_fields(p->object); extra;
+         extra &= extra - 1) {
         const struct field *f = &p->schema->fields[__builtin_ctzll(extra)];
-        struct place here = place_key(at, f->name);
+        struct json_path here = json_path_key(at, f->name);
 
-        memset(p->object + f->offset, 0, member_infos[f->member].size);
-        form_forget(form, &here);
+        memset(p->object + f->offset, 0, member_type_infos[f->member].size);
+        form_remove_errors_at(form, &here);
     }
 }
 
-void progress_finish(struct progress *p, struct form *form, const struct place *at)
+void progress_finish_object(struct decode_progress *p, struct form *form,
+                            const struct json_path *at)
 {
-    if (p->schema->counts)
-        drop_fields(p, form, at);
-    finish_fields(p, form, at);
+    if (p->schema->applicable_fields)
+        clear_inapplicable_fields(p, form, at);
+    handle_absent_fields(p, form, at);
     if (p->schema->check)
         p->schema->check(form, at, p->object);
 }

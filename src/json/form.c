@@ -9,27 +9,27 @@
 #include "base/utf8.h"
 #include "json/number.h"
 
-struct problem {
-    struct problem *next;
+struct form_error {
+    struct form_error *next;
     const char *code;
     struct str message;
 };
 
 struct form_node {
     struct form_node *up, *next, *children;
-    struct problem *problems;
-    struct str key; /* an index as digits */
+    struct form_error *problems;
+    struct str key; /* object key, or array index as digits */
 };
 
-/* Returns the key of a path element; writes an index to text. */
-static struct str place_text(const struct place *at, char text[20])
+/* Returns the text of a path element; an array index is written to `text`. */
+static struct str path_element_text(const struct json_path *at, char text[20])
 {
     if (at->key.p)
         return at->key;
-    return str_slice(text, number_digits(at->index, text));
+    return str_slice(text, format_decimal_digits(at->index, text));
 }
 
-static struct form_node **child_slot(struct form_node *node, struct str key)
+static struct form_node **find_child_slot(struct form_node *node, struct str key)
 {
     struct form_node **slot = &node->children;
 
@@ -38,17 +38,17 @@ static struct form_node **child_slot(struct form_node *node, struct str key)
     return slot;
 }
 
-static struct form_node *find_node(const struct form *f, const struct place *at)
+static struct form_node *find_error_node(const struct form *f, const struct json_path *at)
 {
     char text[20];
 
     if (!at)
         return f->root;
-    struct form_node *up = find_node(f, at->up);
-    return up ? *child_slot(up, place_text(at, text)) : NULL;
+    struct form_node *up = find_error_node(f, at->up);
+    return up ? *find_child_slot(up, path_element_text(at, text)) : NULL;
 }
 
-static struct form_node *make_node(struct form *f, const struct place *at)
+static struct form_node *get_or_create_error_node(struct form *f, const struct json_path *at)
 {
     char text[20];
 
@@ -58,9 +58,9 @@ static struct form_node *make_node(struct form *f, const struct place *at)
         return f->root;
     }
 
-    struct form_node *up = make_node(f, at->up);
-    struct str key = place_text(at, text);
-    struct form_node **slot = child_slot(up, key);
+    struct form_node *up = get_or_create_error_node(f, at->up);
+    struct str key = path_element_text(at, text);
+    struct form_node **slot = find_child_slot(up, key);
     if (!*slot) {
         *slot = arena_alloc(f->arena, sizeof **slot);
         (*slot)->up = up;
@@ -69,25 +69,25 @@ static struct form_node *make_node(struct form *f, const struct place *at)
     return *slot;
 }
 
-/* Returns the text itself if it is valid UTF-8, otherwise a valid copy. */
-static struct str make_valid(struct arena *arena, struct str s)
+/* Returns the text, with invalid UTF-8 replaced by U+FFFD. */
+static struct str replace_invalid_utf8(struct arena *arena, struct str s)
 {
-    if (utf8_valid(s))
+    if (utf8_is_valid(s))
         return s;
 
-    char *out = arena_raw(arena, s.n * 3);
+    char *out = arena_alloc_raw(arena, s.n * 3);
     size_t n = 0;
     while (s.n) {
         uint32_t cp = 0xfffd;
         size_t taken = utf8_decode(s, &cp);
 
         n += utf8_encode(cp, out + n);
-        s = str_from(s, taken ? taken : 1);
+        s = str_skip(s, taken ? taken : 1);
     }
     return str_slice(out, n);
 }
 
-static struct str form_format_text(struct arena *arena, const char *message, va_list args)
+static struct str format_error_message(struct arena *arena, const char *message, va_list args)
 {
     va_list again;
 
@@ -95,68 +95,69 @@ static struct str form_format_text(struct arena *arena, const char *message, va_
     int n = vsnprintf(NULL, 0, message, again);
     va_end(again);
     size_t size = n < 0 ? 0 : (size_t)n;
-    char *text = arena_raw(arena, size + 1);
+    char *text = arena_alloc_raw(arena, size + 1);
     vsnprintf(text, size + 1, message, args);
-    return make_valid(arena, str_slice(text, size));
+    return replace_invalid_utf8(arena, str_slice(text, size));
 }
 
-void form_fail(struct form *f, const struct place *at, const char *code, const char *message, ...)
+void form_add_error(struct form *f, const struct json_path *at, const char *code,
+                    const char *message, ...)
 {
     va_list args;
 
-    if (f->problems == FORM_MAX_PROBLEMS) {
+    if (f->problems == FORM_MAX_ERRORS) {
         f->dropped = true;
         return;
     }
-    struct problem *problem = arena_alloc(f->arena, sizeof *problem);
+    struct form_error *problem = arena_alloc(f->arena, sizeof *problem);
     problem->code = code;
     va_start(args, message);
-    problem->message = form_format_text(f->arena, message, args);
+    problem->message = format_error_message(f->arena, message, args);
     va_end(args);
 
-    struct problem **slot = &make_node(f, at)->problems;
+    struct form_error **slot = &get_or_create_error_node(f, at)->problems;
     while (*slot)
         slot = &(*slot)->next;
     *slot = problem;
     f->problems++;
 }
 
-struct str form_quote(struct str value)
+struct str form_quote_value(struct str value)
 {
     struct str rest = value;
     uint32_t cp;
 
-    for (int i = 0; i < FORM_MAX_QUOTE && rest.n; i++) {
+    for (int i = 0; i < FORM_MAX_QUOTED_CHARACTERS && rest.n; i++) {
         size_t n = utf8_decode(rest, &cp);
 
-        rest = str_from(rest, n ? n : 1);
+        rest = str_skip(rest, n ? n : 1);
     }
     return str_slice(value.p, value.n - rest.n);
 }
 
-static unsigned count_problems(const struct form_node *node)
+static unsigned count_node_errors(const struct form_node *node)
 {
     unsigned n = 0;
 
-    for (const struct problem *p = node->problems; p; p = p->next)
+    for (const struct form_error *p = node->problems; p; p = p->next)
         n++;
     for (const struct form_node *c = node->children; c; c = c->next)
-        n += count_problems(c);
+        n += count_node_errors(c);
     return n;
 }
 
-void form_forget(struct form *f, const struct place *at)
+void form_remove_errors_at(struct form *f, const struct json_path *at)
 {
-    struct form_node *node = find_node(f, at);
+    struct form_node *node = find_error_node(f, at);
 
     if (!node)
         return;
-    f->problems -= count_problems(node);
-    /* Also remove parents that contain nothing else. */
+    f->problems -= count_node_errors(node);
+    /* Parent nodes that have no other error are removed, too. */
     while (node->up) {
         struct form_node *up = node->up;
 
-        *child_slot(up, node->key) = node->next;
+        *find_child_slot(up, node->key) = node->next;
         if (up->children || up->problems)
             return;
         node = up;
@@ -164,81 +165,81 @@ void form_forget(struct form *f, const struct place *at)
     f->root = NULL;
 }
 
-bool form_search(const struct form *f, const struct place *at)
+bool form_find_error_at(const struct form *f, const struct json_path *at)
 {
-    return f->dropped || find_node(f, at);
+    return f->dropped || find_error_node(f, at);
 }
 
-static void write_problems(const struct problem *problem, struct json *j)
+static void write_errors_json(const struct form_error *problem, struct json_writer *j)
 {
     json_name(j, "_errors");
-    json_array(j);
+    json_begin_array(j);
     for (; problem; problem = problem->next) {
-        json_object(j);
+        json_begin_object(j);
         json_name(j, "code");
         json_text(j, str_of(problem->code));
         json_name(j, "message");
         json_text(j, problem->message);
-        json_object_end(j);
+        json_end_object(j);
     }
-    json_array_end(j);
+    json_end_array(j);
 }
 
-static void write_node(const struct form_node *node, struct json *j)
+static void write_error_node_json(const struct form_node *node, struct json_writer *j)
 {
-    json_object(j);
+    json_begin_object(j);
     if (node->problems)
-        write_problems(node->problems, j);
+        write_errors_json(node->problems, j);
     for (const struct form_node *c = node->children; c; c = c->next) {
-        json_key_text(j, c->key);
-        write_node(c, j);
+        json_escaped_key(j, c->key);
+        write_error_node_json(c, j);
     }
-    json_object_end(j);
+    json_end_object(j);
 }
 
-void form_write(const struct form *f, struct json *j)
+void write_form_errors_json(const struct form *f, struct json_writer *j)
 {
     if (f->root) {
-        write_node(f->root, j);
+        write_error_node_json(f->root, j);
     } else {
-        json_object(j);
-        json_object_end(j);
+        json_begin_object(j);
+        json_end_object(j);
     }
 }
 
-static const struct form_node *first_node(const struct form_node *node)
+static const struct form_node *find_first_error_node(const struct form_node *node)
 {
     while (node && !node->problems)
         node = node->children;
     return node;
 }
 
-static void write_path(const struct form_node *node, struct buf *out)
+static void append_node_path(const struct form_node *node, struct buf *out)
 {
     if (!node->up)
         return;
-    write_path(node->up, out);
+    append_node_path(node->up, out);
     if (node->up->up)
         buf_add_char(out, '.');
     buf_add_str(out, node->key);
 }
 
-void form_first(const struct form *f, struct buf *out)
+void form_append_first_error(const struct form *f, struct buf *out)
 {
-    const struct form_node *node = first_node(f->root);
+    const struct form_node *node = find_first_error_node(f->root);
 
     if (!node)
         return;
-    write_path(node, out);
+    append_node_path(node, out);
     if (node->up)
         buf_add_lit(out, ": ");
     buf_add_str(out, node->problems->message);
 }
 
-void form_require(struct form *f, const struct place *here, const char *key, bool there)
+void form_require_field(struct form *f, const struct json_path *here, const char *key, bool there)
 {
-    struct place at = place_key(here, str_of(key));
+    struct json_path at = json_path_key(here, str_of(key));
 
-    if (!there && !form_failed_at(f, &at))
-        form_fail(f, &at, FORM_REQUIRED);
+    if (!there && !form_has_error_at(f, &at))
+        form_add_error(f, &at, FORM_REQUIRED);
 }

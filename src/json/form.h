@@ -12,31 +12,31 @@
 #include "base/str.h"
 #include "json/write.h"
 
-/* A JSON path in a body: a chain on the stack of the code that walks the body. The root is NULL. */
-struct place {
-    const struct place *up;
-    struct str key; /* p == NULL: an array index */
+/* A JSON path in a body, as a linked list on the stack. The root is NULL. */
+struct json_path {
+    const struct json_path *up;
+    struct str key; /* p == NULL: the element is an array index */
     size_t index;
 };
 
-static inline struct place place_key(const struct place *up, struct str key)
+static inline struct json_path json_path_key(const struct json_path *up, struct str key)
 {
-    return (struct place){ .up = up, .key = key };
+    return (struct json_path){ .up = up, .key = key };
 }
 
-static inline struct place place_index(const struct place *up, size_t index)
+static inline struct json_path json_path_index(const struct json_path *up, size_t index)
 {
-    return (struct place){ .up = up, .index = index };
+    return (struct json_path){ .up = up, .index = index };
 }
 
 struct form_node;
 
-/* Further errors are dropped, so that the response stays bounded. */
-enum { FORM_MAX_PROBLEMS = 1000, FORM_MAX_QUOTE = 100 };
+/* Errors beyond FORM_MAX_ERRORS are dropped, so that the response stays bounded. */
+enum { FORM_MAX_ERRORS = 1000, FORM_MAX_QUOTED_CHARACTERS = 100 };
 
-/* Set while a schema's check runs, otherwise zero: bytes is the length of the object's JSON text,
- * an upper bound for its contents; plain: no string read so far contains an escape. */
-struct form_text {
+/* Set while a schema's check runs, otherwise zero. bytes: length of the object's JSON text, an
+ * upper bound for its contents; plain: no string so far had an escape. */
+struct form_text_info {
     size_t bytes;
     bool plain;
 };
@@ -45,68 +45,67 @@ struct form {
     struct arena *arena;
     struct form_node *root; /* NULL: no errors */
     unsigned problems;      /* errors in the tree */
-    bool dropped;           /* errors were dropped */
-    struct form_text text;
+    bool dropped;           /* whether errors were dropped */
+    struct form_text_info text;
 };
 
-static inline bool form_failed(const struct form *f)
+static inline bool form_has_errors(const struct form *f)
 {
     return f->root || f->dropped;
 }
 
 /* Adds an error. The codes are those of Discord's API; the message is a printf format. Invalid
  * UTF-8 in it becomes U+FFFD. */
-void form_fail(struct form *f, const struct place *at, const char *code, const char *message, ...)
-    __attribute__((format(printf, 4, 5)));
+void form_add_error(struct form *f, const struct json_path *at, const char *code,
+                    const char *message, ...) __attribute__((format(printf, 4, 5)));
 
-/* Returns the part of a value to quote in a message: its first 100 code points. */
-struct str form_quote(struct str value);
+/* Returns the first 100 code points of a value, to quote them in a message. */
+struct str form_quote_value(struct str value);
 
-/* Removes the errors at a path and below it (of duplicate keys, the last one counts). */
-void form_forget(struct form *f, const struct place *at);
+void form_remove_errors_at(struct form *f, const struct json_path *at);
 
-/* True if there is an error at this path or below it: checks that combine fields skip invalid ones.
- * After errors were dropped always true, because any path may have had one. */
-bool form_search(const struct form *f, const struct place *at);
-static inline bool form_failed_at(const struct form *f, const struct place *at)
+/* Returns true if there is an error at this path or below it, so that checks which combine fields
+ * skip invalid ones. Always true after errors were dropped, because any path may have had one. */
+bool form_find_error_at(const struct form *f, const struct json_path *at);
+static inline bool form_has_error_at(const struct form *f, const struct json_path *at)
 {
-    return form_failed(f) && form_search(f, at);
+    return form_has_errors(f) && form_find_error_at(f, at);
 }
 
 /* Adds an error for a missing field, unless the field already has one. */
-void form_require(struct form *f, const struct place *here, const char *key, bool there);
+void form_require_field(struct form *f, const struct json_path *here, const char *key, bool there);
 
 /* Writes the value of "errors" in the response. */
-void form_write(const struct form *f, struct json *j);
+void write_form_errors_json(const struct form *f, struct json_writer *j);
 
 /* Appends the first error of the tree, such as "options.0.name: This field is required". */
-void form_first(const struct form *f, struct buf *out);
+void form_append_first_error(const struct form *f, struct buf *out);
 
 /* Error codes, with the standard message if there is one. */
-#define FORM_REQUIRED      "BASE_TYPE_REQUIRED", "This field is required"
-#define FORM_REPEATED      "BASE_TYPE_REPEATED", "This parameter may only be given once."
-#define FORM_NO_ITEM       "LIST_ITEM_VALUE_REQUIRED", "List item values of ModelType are required"
-#define FORM_CHOICES       "BASE_TYPE_CHOICES"
-#define FORM_BAD_LENGTH    "BASE_TYPE_BAD_LENGTH", "Must be between %lld and %lld in length."
-#define FORM_MIN_LENGTH    "BASE_TYPE_MIN_LENGTH", "Must be %lld or more in length."
-#define FORM_MAX_LENGTH    "BASE_TYPE_MAX_LENGTH", "Must be %lld or fewer in length."
-#define FORM_NOT_INT       "NUMBER_TYPE_COERCE", "Value \"%.*s\" is not int."
-#define FORM_NOT_FLOAT     "NUMBER_TYPE_COERCE", "Value \"%.*s\" is not float."
-#define FORM_NOT_SNOWFLAKE "NUMBER_TYPE_COERCE", "Value \"%.*s\" is not snowflake."
-#define FORM_NUMBER_MIN    "NUMBER_TYPE_MIN", "int value should be greater than or equal to %lld."
-#define FORM_NUMBER_MAX    "NUMBER_TYPE_MAX", "int value should be less than or equal to %lld."
-#define FORM_REAL_MIN      "NUMBER_TYPE_MIN", "float value should be greater than or equal to %lld."
-#define FORM_REAL_MAX      "NUMBER_TYPE_MAX", "float value should be less than or equal to %lld."
-#define FORM_NOT_BOOL      "BOOLEAN_TYPE_CONVERT", "Must be either true or false."
-#define FORM_NOT_STRING    "STRING_TYPE_CONVERT", "Could not interpret \"%.*s\" as string."
-#define FORM_REGEX         "STRING_TYPE_REGEX", "String value did not match validation regex."
-#define FORM_NOT_LIST      "LIST_TYPE_CONVERT", "Only iterables may be used in a ListType"
-#define FORM_NOT_DICT      "DICT_TYPE_CONVERT", "Only dictionaries may be used in a DictType"
-#define FORM_NOT_MODEL     "MODEL_TYPE_CONVERT", "Only dictionaries may be used in a ModelType"
-#define FORM_NOT_ENUM      "ENUM_TYPE_COERCE", "Value \"%.*s\" is not a valid enum value."
-#define FORM_NOT_TIME      "DATE_TIME_TYPE_PARSE", "Could not parse %.*s. Should be ISO8601."
-#define FORM_NOT_IMAGE     "IMAGE_INVALID", "Invalid image"
-#define FORM_TOO_BIG       "BINARY_TYPE_MAX_SIZE", "File cannot be larger than %.1f kb."
+#define FORM_REQUIRED        "BASE_TYPE_REQUIRED", "This field is required"
+#define FORM_REPEATED        "BASE_TYPE_REPEATED", "This parameter may only be given once."
+#define FORM_ITEM_REQUIRED   "LIST_ITEM_VALUE_REQUIRED", "List item values of ModelType are required"
+#define FORM_CHOICES         "BASE_TYPE_CHOICES"
+#define FORM_BAD_LENGTH      "BASE_TYPE_BAD_LENGTH", "Must be between %lld and %lld in length."
+#define FORM_MIN_LENGTH      "BASE_TYPE_MIN_LENGTH", "Must be %lld or more in length."
+#define FORM_MAX_LENGTH      "BASE_TYPE_MAX_LENGTH", "Must be %lld or fewer in length."
+#define FORM_NOT_INT         "NUMBER_TYPE_COERCE", "Value \"%.*s\" is not int."
+#define FORM_NOT_FLOAT       "NUMBER_TYPE_COERCE", "Value \"%.*s\" is not float."
+#define FORM_NOT_SNOWFLAKE   "NUMBER_TYPE_COERCE", "Value \"%.*s\" is not snowflake."
+#define FORM_NUMBER_MIN      "NUMBER_TYPE_MIN", "int value should be greater than or equal to %lld."
+#define FORM_NUMBER_MAX      "NUMBER_TYPE_MAX", "int value should be less than or equal to %lld."
+#define FORM_REAL_MIN        "NUMBER_TYPE_MIN", "float value should be greater than or equal to %lld."
+#define FORM_REAL_MAX        "NUMBER_TYPE_MAX", "float value should be less than or equal to %lld."
+#define FORM_NOT_BOOL        "BOOLEAN_TYPE_CONVERT", "Must be either true or false."
+#define FORM_NOT_STRING      "STRING_TYPE_CONVERT", "Could not interpret \"%.*s\" as string."
+#define FORM_REGEX           "STRING_TYPE_REGEX", "String value did not match validation regex."
+#define FORM_NOT_LIST        "LIST_TYPE_CONVERT", "Only iterables may be used in a ListType"
+#define FORM_NOT_DICT        "DICT_TYPE_CONVERT", "Only dictionaries may be used in a DictType"
+#define FORM_NOT_MODEL       "MODEL_TYPE_CONVERT", "Only dictionaries may be used in a ModelType"
+#define FORM_NOT_ENUM        "ENUM_TYPE_COERCE", "Value \"%.*s\" is not a valid enum value."
+#define FORM_NOT_TIME        "DATE_TIME_TYPE_PARSE", "Could not parse %.*s. Should be ISO8601."
+#define FORM_NOT_IMAGE       "IMAGE_INVALID", "Invalid image"
+#define FORM_IMAGE_TOO_LARGE "BINARY_TYPE_MAX_SIZE", "File cannot be larger than %.1f kb."
 #define FORM_CONTENT_TYPE \
     "CONTENT_TYPE_INVALID", "Expected \"Content-Type\" header to be one of {%s}."
 

@@ -7,8 +7,7 @@
 #include "base/arena.h"
 #include "base/pictures.h"
 
-/* Returns the base64 part. */
-static bool cut_data(struct str uri, struct str *ret)
+static bool parse_data_uri(struct str uri, struct str *ret)
 {
     if (!memchr(uri.p, ',', uri.n))
         return false;
@@ -37,13 +36,13 @@ static const char *image_extension(struct str bytes)
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (str_starts(bytes, kinds[i].magic))
             return kinds[i].extension;
-    if (str_starts(bytes, STR("RIFF")) && str_starts(str_from(bytes, 8), STR("WEBP")))
+    if (str_starts(bytes, STR("RIFF")) && str_starts(str_skip(bytes, 8), STR("WEBP")))
         return "webp";
     return picture_is_avif(bytes) ? "avif" : NULL;
 }
 
-/* True if base64 text decodes to more than max bytes. Ignores white space and padding. */
-static bool decodes_to_more(struct str data, uint64_t max)
+/* Returns true if base64 text decodes to more than max bytes, without white space and padding. */
+static bool base64_decodes_to_more_than(struct str data, uint64_t max)
 {
     size_t n = data.n;
 
@@ -54,20 +53,20 @@ static bool decodes_to_more(struct str data, uint64_t max)
     return n * 3 / 4 > max;
 }
 
-void image_decode(struct form *form, const struct type *type, struct str text,
-                  const struct place *at, struct image *out)
+void decode_image_uri(struct form *form, const struct type *type, struct str text,
+                      const struct json_path *at, struct image *out)
 {
     struct str data;
 
-    if (!cut_data(text, &data)) {
-        form_fail(form, at, FORM_NOT_IMAGE);
+    if (!parse_data_uri(text, &data)) {
+        form_add_error(form, at, FORM_NOT_IMAGE);
         return;
     }
-    if (type->max && decodes_to_more(data, (uint64_t)type->max)) {
-        form_fail(form, at, FORM_TOO_BIG, (double)type->max / 1024);
+    if (type->max && base64_decodes_to_more_than(data, (uint64_t)type->max)) {
+        form_add_error(form, at, FORM_IMAGE_TOO_LARGE, (double)type->max / 1024);
         return;
     }
     if (!str_base64_decode(form->arena, data, &out->bytes) ||
         !(out->extension = image_extension(out->bytes)))
-        form_fail(form, at, FORM_NOT_IMAGE);
+        form_add_error(form, at, FORM_NOT_IMAGE);
 }

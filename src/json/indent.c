@@ -1,15 +1,14 @@
 /* indent.c - reformats JSON with one line per member. */
 #include "json/write.h"
 
-static void new_line(struct buf *out, int depth)
+static void append_indented_newline(struct buf *out, int depth)
 {
     buf_add_char(out, '\n');
     for (int i = 0; i < depth; i++)
         buf_add_lit(out, "  ");
 }
 
-/* Length of the string at p, with quotes. */
-static size_t string_length(const char *p, const char *end)
+static size_t quoted_string_length(const char *p, const char *end)
 {
     const char *at = p + 1;
 
@@ -18,8 +17,8 @@ static size_t string_length(const char *p, const char *end)
     return (size_t)(at - p) + 1;
 }
 
-/* Writes an opening bracket, and its closing one if nothing is between them. */
-static bool open_bracket(struct buf *out, const char *p, const char *end)
+/* Writes an opening bracket; for an empty object or array also the closing one, then true. */
+static bool append_open_bracket(struct buf *out, const char *p, const char *end)
 {
     bool empty = p + 1 < end && (p[1] == '}' || p[1] == ']');
 
@@ -36,24 +35,24 @@ void json_indent(struct str text, struct buf *out)
 
         switch (*p) {
         case '"':
-            n = string_length(p, end);
+            n = quoted_string_length(p, end);
             buf_add(out, p, n);
             break;
         case '{':
         case '[':
-            if (open_bracket(out, p, end))
+            if (append_open_bracket(out, p, end))
                 n = 2;
             else
-                new_line(out, ++depth);
+                append_indented_newline(out, ++depth);
             break;
         case '}':
         case ']':
-            new_line(out, --depth);
+            append_indented_newline(out, --depth);
             buf_add_char(out, *p);
             break;
         case ',':
             buf_add_char(out, ',');
-            new_line(out, depth);
+            append_indented_newline(out, depth);
             break;
         case ':':
             buf_add_lit(out, ": ");

@@ -4,14 +4,14 @@
 #include "base/arena.h"
 #include "base/mem.h"
 
-struct walk {
+struct schema_walk_state {
     const struct schema **seen;
     size_t count;
     void (*visit)(const struct schema *, void *);
     void *arg;
 };
 
-static bool walk_first(struct walk *w, const struct schema *schema)
+static bool mark_schema_visited(struct schema_walk_state *w, const struct schema *schema)
 {
     for (size_t i = 0; i < w->count; i++)
         if (w->seen[i] == schema)
@@ -21,24 +21,25 @@ static bool walk_first(struct walk *w, const struct schema *schema)
     return true;
 }
 
-/* Schemas may be recursive: command options contain options. */
-static void walk_type(struct walk *w, const struct type *type)
+/* Visits each schema once, because schemas may be recursive: command options contain options. */
+static void visit_type_schemas(struct schema_walk_state *w, const struct type *type)
 {
-    type = type_shown(type);
+    type = type_in_documentation(type);
     while (type->kind == KIND_ARRAY || type->kind == KIND_MAP)
         type = type->of;
-    if (type->kind != KIND_OBJECT || !walk_first(w, type->schema))
+    if (type->kind != KIND_OBJECT || !mark_schema_visited(w, type->schema))
         return;
     if (type->schema->name)
         w->visit(type->schema, w->arg);
     for (const struct field *f = type->schema->fields; f->name.p; f++)
-        walk_type(w, f->type);
+        visit_type_schemas(w, f->type);
 }
 
-void schema_walk(const struct type *type, void (*visit)(const struct schema *, void *), void *arg)
+void schema_visit_all(const struct type *type, void (*visit)(const struct schema *, void *),
+                      void *arg)
 {
-    struct walk w = { .visit = visit, .arg = arg };
+    struct schema_walk_state w = { .visit = visit, .arg = arg };
 
-    walk_type(&w, type);
+    visit_type_schemas(&w, type);
     mem_free(w.seen);
 }

@@ -6,108 +6,112 @@
 #include "json/read.h"
 #include "json/schema.h"
 
-/* Limits for types without their own limits; the maximum number of fields of a schema (fewer than
+/* Default limits for types without limits; the maximum number of fields of a schema (fewer than
  * bits in a word); and the maximum length of a field name. */
-enum { ITEMS_MAX = 1521, CHARACTERS_MAX = 152133, FIELDS_MAX = 63, NAME_MAX_BYTES = 60 };
+enum {
+    DEFAULT_MAX_ITEMS = 1521,
+    DEFAULT_MAX_CHARACTERS = 152133,
+    MAX_FIELDS = 63,
+    MAX_FIELD_NAME_BYTES = 60
+};
 
-/* Describes the C type of an enum member_kind. */
-struct member_info {
+/* Describes the C type of a struct member (enum member_kind). */
+struct member_type_info {
     const char *name;
     unsigned kinds;
     uint8_t size;
-    uint8_t value; /* offset of the value */
-    bool opt;      /* starts with an enum given */
+    uint8_t value; /* offset of the value in the member */
+    bool opt;      /* whether the member starts with an enum field_presence */
 };
-extern const struct member_info member_infos[];
+extern const struct member_type_info member_type_infos[];
 
-/* A value that is neither array, map nor object. */
+/* A JSON value that is neither array, map nor object. */
 struct scalar {
     enum json_kind kind;
     bool truth;
-    bool of_text; /* from a query or form, where numbers are text, too */
+    bool of_text; /* read from a query or form, where numbers are text, too */
     struct json_number number;
-    struct str text; /* content of a string; otherwise the JSON text */
+    struct str text; /* content of a string; for other kinds the JSON text */
 };
 
-/* Stores a valid value in out (a struct str *, an int64_t * ...), or adds an error. */
-void scalar_decode(struct form *form, const struct type *type, const struct scalar *s,
-                   const struct place *at, void *out);
+/* Stores a valid value in out (a struct str *, an int64_t *, …), or adds an error. */
+void decode_scalar_value(struct form *form, const struct type *type, const struct scalar *s,
+                         const struct json_path *at, void *out);
 
-/* Like scalar_decode, for an integer that is already parsed. */
-void int_decode(struct form *form, const struct type *type, int64_t v, const struct place *at,
-                int64_t *out);
+/* Like decode_scalar_value, for an integer that is already parsed. */
+void decode_parsed_int(struct form *form, const struct type *type, int64_t v,
+                       const struct json_path *at, int64_t *out);
 
-/* True if a number satisfies the type. */
-bool int_is_fine(const struct type *type, int64_t v);
+/* Returns true if a number is within the limits and choices of the type. */
+bool int_is_valid(const struct type *type, int64_t v);
 
-/* Like scalar_decode, for images, which arrive as data URIs. */
-void image_decode(struct form *form, const struct type *type, struct str text,
-                  const struct place *at, struct image *out);
+/* Like decode_scalar_value, but for images, which arrive as data URIs. */
+void decode_image_uri(struct form *form, const struct type *type, struct str text,
+                      const struct json_path *at, struct image *out);
 
-/* True if n bytes of text satisfy the length limits in any case: a code point has 1 to 4 bytes, so
- * code points need to be counted only near the limits. */
-static inline bool length_is_surely_fine(const struct type *type, size_t n)
+/* Returns true if n bytes of text are within the length limits in any case. A code point has 1 to 4
+ * bytes, so code points are counted only near the limits. */
+static inline bool length_is_certainly_valid(const struct type *type, size_t n)
 {
-    uint64_t max = (uint64_t)(type->max ? type->max : CHARACTERS_MAX);
+    uint64_t max = (uint64_t)(type->max ? type->max : DEFAULT_MAX_CHARACTERS);
 
     return n <= max && (n + 3) / 4 >= (uint64_t)type->min;
 }
 
 /* Returns false and adds an error if a length or count exceeds the type's limits; cap is the
  * maximum for types without one. */
-bool length_check(struct form *form, const struct type *type, size_t n, int64_t cap,
-                  const struct place *at);
+bool check_length_limits(struct form *form, const struct type *type, size_t n, int64_t cap,
+                         const struct json_path *at);
 
-/* Return the limits of a number; false if there is none. */
+/* Return the limits of a number; false if the type has none. */
 bool type_minimum(const struct type *type, int64_t *ret);
 bool type_maximum(const struct type *type, int64_t *ret);
 
 /* State of decoding one object: which fields were found. */
-struct progress {
+struct decode_progress {
     const struct schema *schema;
     char *object;
-    size_t next;   /* next field to try: the one after the last found */
-    uint64_t seen; /* one bit per field */
+    size_t next;   /* field after the last found one, which is tried first */
+    uint64_t seen; /* fields that were present, one bit per field */
 };
 
-/* Returns the field of a name, or NULL. */
-const struct field *progress_find(struct progress *p, struct str name);
-/* Like progress_find, for a name at text that ends with a quote, so its end need not be searched.
- * NULL also if the name has escapes. At least NAME_MAX_BYTES + 1 bytes must be readable. */
-const struct field *progress_find_quoted(struct progress *p, const char *text);
-bool progress_has(const struct progress *p, size_t field);
+const struct field *progress_find_field(struct decode_progress *p, struct str name);
+/* Like progress_find_field, for a name that ends with a quote, so that its length need not be
+ * known. Returns NULL also if the name has escapes. At least MAX_FIELD_NAME_BYTES + 1 bytes must be
+ * readable. */
+const struct field *progress_find_quoted_field(struct decode_progress *p, const char *text);
+bool progress_has_field(const struct decode_progress *p, size_t field);
 /* Marks the last found field as present. If it already was, clears its member and returns true. */
-bool progress_mark(struct progress *p);
-void progress_unmark(struct progress *p);
-/* After the last field: sets defaults, reports missing fields and runs the schema's check. */
-void progress_finish(struct progress *p, struct form *form, const struct place *at);
+bool progress_mark_field(struct decode_progress *p);
+void progress_unmark_field(struct decode_progress *p);
+/* Ends an object: sets defaults, reports missing fields and runs the schema's check. */
+void progress_finish_object(struct decode_progress *p, struct form *form,
+                            const struct json_path *at);
 
-/* Returns where a field's value is stored; sets `given` of an optional member. */
-void *field_slot(const struct field *f, char *object, enum given given);
-/* Stores the default of an absent or null field. */
-void field_fallback(const struct field *f, char *object);
+/* Returns the address of a field's value; sets `given` of an optional member. */
+void *field_value_slot(const struct field *f, char *object, enum field_presence given);
+void field_store_default(const struct field *f, char *object);
 
-/* Like list_add, but the element is not zeroed. */
-enum { LIST_FIRST = 4 };
+/* Appends an element to a list without zeroing it. */
+enum { LIST_INITIAL_CAPACITY = 4 };
 void list_grow(struct arena *arena, struct list *list, size_t size);
-static inline void *list_room(struct arena *arena, struct list *list, size_t size)
+static inline void *list_append_raw(struct arena *arena, struct list *list, size_t size)
 {
     if (!list->count && !list->cap) {
-        list->items = arena_raw(arena, LIST_FIRST * size);
-        list->cap = LIST_FIRST;
+        list->items = arena_alloc_raw(arena, LIST_INITIAL_CAPACITY * size);
+        list->cap = LIST_INITIAL_CAPACITY;
     } else if (list->count >= list->cap) {
         list_grow(arena, list, size);
     }
     return (char *)list->items + list->count++ * size;
 }
 
-/* Returns the type that the API shows. */
-static inline const struct type *type_shown(const struct type *type)
+static inline const struct type *type_in_documentation(const struct type *type)
 {
     return type->kind == KIND_RAW && type->show ? type->of : type;
 }
 
-/* Size of an entry of a KIND_MAP: a struct str, then the value. */
+/* Size of a map entry: a struct str, then the value. */
 size_t map_entry_size(const struct type *of);
 
 #endif

@@ -10,17 +10,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* 767 digits decide every rounding; of later digits it only matters whether one is nonzero. */
+/* 767 digits decide every rounding. Later digits only matter if one of them is nonzero. */
 enum { DIGITS_MAX = 800, EXPONENT_MAX = 99999 };
 
-/* Digits without leading zeros, and the power of ten of the last one. */
+/* Decimal digits without leading zeros; exponent: power of ten of the last digit. */
 struct decimal {
     char text[DIGITS_MAX + 32];
     size_t n;
     int64_t exponent;
 };
 
-static int64_t read_exponent(struct str s)
+static int64_t parse_exponent(struct str s)
 {
     bool minus = s.n && s.p[0] == '-';
     int64_t v = 0;
@@ -31,7 +31,7 @@ static int64_t read_exponent(struct str s)
     return minus ? -v : v;
 }
 
-static void read_decimal(struct str raw, struct decimal *d)
+static void parse_decimal(struct str raw, struct decimal *d)
 {
     bool point = false, more = false;
 
@@ -41,7 +41,7 @@ static void read_decimal(struct str raw, struct decimal *d)
         char c = raw.p[i];
 
         if (c == 'e' || c == 'E') {
-            d->exponent += read_exponent(str_from(raw, i + 1));
+            d->exponent += parse_exponent(str_skip(raw, i + 1));
             break;
         }
         if (c == '.')
@@ -64,8 +64,8 @@ static void read_decimal(struct str raw, struct decimal *d)
     }
 }
 
-/* Both operands are exact, so a single multiplication or division rounds correctly. */
-static bool easy_value(const struct decimal *d, double *ret)
+/* Converts a decimal with one multiplication or division of exact operands, if possible. */
+static bool convert_exact_decimal(const struct decimal *d, double *ret)
 {
     static const double tens[] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                    1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
@@ -81,7 +81,7 @@ static bool easy_value(const struct decimal *d, double *ret)
     return true;
 }
 
-static double hard_value(struct decimal *d)
+static double convert_with_strtod(struct decimal *d)
 {
     int64_t e = d->exponent;
 
@@ -90,19 +90,19 @@ static double hard_value(struct decimal *d)
     return strtod(d->text, NULL);
 }
 
-double number_from_text(struct str raw)
+double parse_double(struct str raw)
 {
     struct decimal d;
     double v = 0;
 
-    read_decimal(raw, &d);
-    if (d.n && !easy_value(&d, &v))
-        v = hard_value(&d);
+    parse_decimal(raw, &d);
+    if (d.n && !convert_exact_decimal(&d, &v))
+        v = convert_with_strtod(&d);
     return raw.n && raw.p[0] == '-' ? -v : v;
 }
 
 /* Rounds v to a number of digits: *ret_m times ten to the power of the result. */
-static int round_to(double v, int digits, uint64_t *ret_m)
+static int round_to_digits(double v, int digits, uint64_t *ret_m)
 {
     char text[40];
     uint64_t m = 0;
@@ -116,7 +116,7 @@ static int round_to(double v, int digits, uint64_t *ret_m)
     return (int)strtol(text + i + 1, NULL, 10) - (digits - 1);
 }
 
-static bool reads_back(double v, uint64_t m, int exponent)
+static bool parses_to_same_double(double v, uint64_t m, int exponent)
 {
     char text[40];
 
@@ -124,42 +124,43 @@ static bool reads_back(double v, uint64_t m, int exponent)
     return strtod(text, NULL) == v;
 }
 
-/* 15 digits survive the conversion to a double, and 17 always identify it. Subnormal doubles have
- * less precision, so shorter texts are tried, too. Where the spacing of doubles changes, the
+/* Finds the shortest decimal that parses to v. 15 digits survive the conversion to a double, and 17
+ * always identify it; subnormal doubles need fewer. Where the spacing of doubles changes, the
  * nearest decimal may fail while the next higher one succeeds. */
-static int number_shortest(double v, uint64_t *ret_m)
+static int find_shortest_decimal(double v, uint64_t *ret_m)
 {
     for (int digits = v < DBL_MIN ? 1 : 15;; digits++) {
-        int e = round_to(v, digits, ret_m);
+        int e = round_to_digits(v, digits, ret_m);
 
-        if (reads_back(v, *ret_m, e) || digits == 17)
+        if (parses_to_same_double(v, *ret_m, e) || digits == 17)
             return e;
-        if (reads_back(v, *ret_m + 1, e)) {
+        if (parses_to_same_double(v, *ret_m + 1, e)) {
             *ret_m += 1;
             return e;
         }
     }
 }
 
-/* Formats `count` digits with the value 0.digits times ten to the power of `point`. */
-static size_t lay_out(const char *digits, int count, int point, char *out)
+/* Formats digits as a number: 0.digits times ten to the power of `point`. */
+static size_t format_decimal(const char *digits, int count, int point, char *out)
 {
     if (point > 21 || point <= -6) {
         if (count == 1)
-            return (size_t)snprintf(out, NUMBER_TEXT, "%ce%+d", digits[0], point - 1);
-        return (size_t)snprintf(out, NUMBER_TEXT, "%c.%.*se%+d", digits[0], count - 1, digits + 1,
-                                point - 1);
+            return (size_t)snprintf(out, NUMBER_TEXT_SIZE, "%ce%+d", digits[0], point - 1);
+        return (size_t)snprintf(out, NUMBER_TEXT_SIZE, "%c.%.*se%+d", digits[0], count - 1,
+                                digits + 1, point - 1);
     }
     if (point <= 0)
-        return (size_t)snprintf(out, NUMBER_TEXT, "0.%.*s%.*s", -point, "00000", count, digits);
+        return (size_t)snprintf(out, NUMBER_TEXT_SIZE, "0.%.*s%.*s", -point, "00000", count,
+                                digits);
     if (point < count)
-        return (size_t)snprintf(out, NUMBER_TEXT, "%.*s.%.*s", point, digits, count - point,
+        return (size_t)snprintf(out, NUMBER_TEXT_SIZE, "%.*s.%.*s", point, digits, count - point,
                                 digits + point);
-    return (size_t)snprintf(out, NUMBER_TEXT, "%.*s%.*s", count, digits, point - count,
+    return (size_t)snprintf(out, NUMBER_TEXT_SIZE, "%.*s%.*s", count, digits, point - count,
                             "000000000000000000000");
 }
 
-size_t number_to_text(double v, char out[NUMBER_TEXT])
+size_t format_double(double v, char out[NUMBER_TEXT_SIZE])
 {
     char digits[20];
     uint64_t m;
@@ -169,18 +170,18 @@ size_t number_to_text(double v, char out[NUMBER_TEXT])
         *out++ = '-';
     v = fabs(v);
     if (v < 9007199254740992.0 && v == (double)(uint64_t)v)
-        return sign + number_digits((uint64_t)v, out);
+        return sign + format_decimal_digits((uint64_t)v, out);
 
-    int exponent = number_shortest(v, &m);
+    int exponent = find_shortest_decimal(v, &m);
     while (m % 10 == 0) {
         m /= 10;
         exponent++;
     }
-    int count = (int)number_digits(m, digits);
-    return sign + lay_out(digits, count, count + exponent, out);
+    int count = (int)format_decimal_digits(m, digits);
+    return sign + format_decimal(digits, count, count + exponent, out);
 }
 
-size_t number_digits(uint64_t v, char out[20])
+size_t format_decimal_digits(uint64_t v, char out[20])
 {
     static const char pairs[] =
         "00010203040506070809101112131415161718192021222324252627282930313233"

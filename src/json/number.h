@@ -7,16 +7,16 @@
 
 #include "base/str.h"
 
-enum { NUMBER_TEXT = 32 };
+enum { NUMBER_TEXT_SIZE = 32 };
 
-/* Returns the nearest double of a JSON number; infinite if it is too large. */
-double number_from_text(struct str raw);
+/* Returns the double nearest to a JSON number; infinite if the number is too large. */
+double parse_double(struct str raw);
 
-/* Writes the shortest digits that parse to the same double, in the format of JavaScript (5, 0.1,
- * 1e+21). Not for infinities and NaN. Returns the length. */
-size_t number_to_text(double v, char out[NUMBER_TEXT]);
+/* Writes the shortest digits that parse to the same double, in JavaScript's format (5, 0.1, 1e+21).
+ * Infinities and NaN are not allowed. Returns the length. */
+size_t format_double(double v, char out[NUMBER_TEXT_SIZE]);
 
 /* Writes decimal digits; returns their count, at most 20. */
-size_t number_digits(uint64_t v, char out[20]);
+size_t format_decimal_digits(uint64_t v, char out[20]);
 
 #endif

@@ -5,19 +5,19 @@
 
 #include "base/mem.h"
 
-/* Plans are only added, so readers need no lock. */
+/* Plans are never removed from the hash table, so readers need no lock. */
 enum { BUCKETS = 256 };
-static _Atomic(struct plan *) buckets[BUCKETS];
-static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic(struct decode_plan *) buckets[BUCKETS];
+static pthread_mutex_t plan_build_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static _Atomic(struct plan *) *plan_bucket(const struct schema *schema)
+static _Atomic(struct decode_plan *) *plan_bucket(const struct schema *schema)
 {
     return &buckets[((uintptr_t)schema >> 4 ^ (uintptr_t)schema >> 12) % BUCKETS];
 }
 
-static struct plan *plan_find(const struct schema *schema)
+static struct decode_plan *plan_find(const struct schema *schema)
 {
-    struct plan *p = atomic_load_explicit(plan_bucket(schema), memory_order_acquire);
+    struct decode_plan *p = atomic_load_explicit(plan_bucket(schema), memory_order_acquire);
 
     while (p && p->schema != schema)
         p = p->next;
@@ -26,63 +26,63 @@ static struct plan *plan_find(const struct schema *schema)
 
 /* --- building a plan ------------------------------------------------------------------ */
 
-/* Makes a step that matches no input: the same eight bytes would need two values. */
-static void step_set_nothing(struct step *s)
+/* Makes a step that matches no input, because its first eight bytes would need two values. */
+static void step_set_unmatchable(struct decode_plan_step *s)
 {
     s->mask = UINT64_MAX;
     s->words = 2;
     s->last = ~s->key[0];
 }
 
-static void step_set_key(struct step *s, struct str name)
+static void step_set_key(struct decode_plan_step *s, struct str name)
 {
-    char key[STEP_KEY] = ",\"";
+    char key[STEP_KEY_BYTES] = ",\"";
     size_t n = name.n + 4;
 
     if (n > sizeof key) {
-        step_set_nothing(s);
+        step_set_unmatchable(s);
         return;
     }
     memcpy(key + 2, name.p, name.n);
     memcpy(key + 2 + name.n, "\":", 2);
     for (size_t i = 0; i < COUNT_OF(s->key); i++)
-        s->key[i] = scan_load(key + 8 * i);
+        s->key[i] = load_u64_little_endian(key + 8 * i);
     s->mask = n < 8 ? (UINT64_C(1) << 8 * n) - 1 : UINT64_MAX;
     s->words = (uint8_t)((n + 7) / 8);
     s->key_n = (uint8_t)n;
     if (n > 8) {
         s->tail = (uint8_t)(n - 8);
-        s->last = scan_load(key + s->tail);
+        s->last = load_u64_little_endian(key + s->tail);
     }
 }
 
-/* Sets the lengths that length_is_surely_fine accepts; false if there are none. */
-static bool step_set_lengths(struct step *s, const struct type *type)
+/* Sets the lengths that length_is_certainly_valid accepts; returns false if there are none. */
+static bool step_set_lengths(struct decode_plan_step *s, const struct type *type)
 {
     int64_t least = type->min > 0 ? 4 * type->min - 3 : 0;
-    int64_t most = type->max ? type->max : CHARACTERS_MAX;
+    int64_t most = type->max ? type->max : DEFAULT_MAX_CHARACTERS;
 
     if (most < least)
         return false;
-    s->least = (size_t)least;
+    s->min_length = (size_t)least;
     s->range = (size_t)(most - least);
     return true;
 }
 
-static bool is_words(struct step *s, const struct type *type)
+static bool is_plain_string_map(struct decode_plan_step *s, const struct type *type)
 {
-    if (type->kind != KIND_MAP || type->min || !is_simple(type->of))
+    if (type->kind != KIND_MAP || type->min || !type_is_plain_string(type->of))
         return false;
-    s->most = type->max ? (uint32_t)type->max : ITEMS_MAX;
+    s->max_entries = type->max ? (uint32_t)type->max : DEFAULT_MAX_ITEMS;
     return step_set_lengths(s, type->of);
 }
 
-static enum step_kind step_kind_of(struct step *s, const struct type *type)
+static enum plan_step_kind choose_step_kind(struct decode_plan_step *s, const struct type *type)
 {
-    if (is_simple(type) && step_set_lengths(s, type))
+    if (type_is_plain_string(type) && step_set_lengths(s, type))
         return STEP_TEXT;
-    if (is_words(s, type))
-        return STEP_WORDS;
+    if (is_plain_string_map(s, type))
+        return STEP_TEXT_MAP;
     switch (type->kind) {
     case KIND_RAW:
         return STEP_RAW;
@@ -90,7 +90,7 @@ static enum step_kind step_kind_of(struct step *s, const struct type *type)
         return STEP_LIST;
     case KIND_INT:
         for (unsigned digit = 0; digit < 10; digit++)
-            s->digits = (uint16_t)(s->digits | (unsigned)int_is_fine(type, digit) << digit);
+            s->digits = (uint16_t)(s->digits | (unsigned)int_is_valid(type, digit) << digit);
         return STEP_INT;
     case KIND_BOOL:
         return STEP_BOOL;
@@ -99,36 +99,36 @@ static enum step_kind step_kind_of(struct step *s, const struct type *type)
     }
 }
 
-static void step_set(struct step *s, const struct field *f, size_t index)
+static void step_init(struct decode_plan_step *s, const struct field *f, size_t index)
 {
-    const struct member_info *info = &member_infos[f->member];
+    const struct member_type_info *info = &member_type_infos[f->member];
 
     step_set_key(s, f->name);
     s->bit = UINT64_C(1) << index;
     s->member = (uint16_t)f->offset;
     s->value = (uint16_t)(f->offset + info->value);
     s->field = f;
-    s->kind = (uint8_t)step_kind_of(s, f->type);
+    s->kind = (uint8_t)choose_step_kind(s, f->type);
     if (f->offset + info->size > UINT16_MAX)
         s->kind = STEP_OTHER;
 }
 
-/* Each field is followed by the next one, until another order is observed. */
-static void plan_set_order(struct plan *p, size_t count)
+/* Initially each field is predicted to be followed by the next one in the schema. */
+static void plan_init_predictions(struct decode_plan *p, size_t count)
 {
-    step_set_nothing(&p->steps[count]);
+    step_set_unmatchable(&p->steps[count]);
     for (size_t i = 0; i < count; i++)
         atomic_init(&p->steps[i].follow, &p->steps[i + 1]);
     atomic_init(&p->begin.follow, &p->steps[0]);
 }
 
-/* Schemas may be recursive: plans being built are in the list fresh. */
-static struct plan *plan_make(const struct schema *schema, struct plan **fresh)
+/* Builds a plan and those of nested schemas, which may be recursive. `fresh`: plans being built. */
+static struct decode_plan *plan_build(const struct schema *schema, struct decode_plan **fresh)
 {
-    struct plan *p = plan_find(schema);
+    struct decode_plan *p = plan_find(schema);
     size_t count = 0;
 
-    for (struct plan *other = *fresh; other && !p; other = other->next)
+    for (struct decode_plan *other = *fresh; other && !p; other = other->next)
         if (other->schema == schema)
             p = other;
     if (p)
@@ -142,23 +142,23 @@ static struct plan *plan_make(const struct schema *schema, struct plan **fresh)
     for (size_t i = 0; i < count; i++) {
         const struct field *f = &schema->fields[i];
 
-        step_set(&p->steps[i], f, i);
+        step_init(&p->steps[i], f, i);
         if (!(f->flags & OPTIONAL) || f->fallback || f->fallback_text)
             p->wanted |= p->steps[i].bit;
         if (f->type->kind == KIND_ARRAY && f->type->of->kind == KIND_OBJECT)
-            p->steps[i].inner = plan_make(f->type->of->schema, fresh);
+            p->steps[i].inner = plan_build(f->type->of->schema, fresh);
     }
-    if (schema->check || schema->counts)
-        p->wanted |= PLAN_CHECK;
-    plan_set_order(p, count);
+    if (schema->check || schema->applicable_fields)
+        p->wanted |= PLAN_HAS_CHECK;
+    plan_init_predictions(p, count);
     return p;
 }
 
-static void plan_publish(struct plan *fresh)
+static void plan_publish(struct decode_plan *fresh)
 {
     while (fresh) {
-        _Atomic(struct plan *) *bucket = plan_bucket(fresh->schema);
-        struct plan *p = fresh;
+        _Atomic(struct decode_plan *) *bucket = plan_bucket(fresh->schema);
+        struct decode_plan *p = fresh;
 
         fresh = p->next;
         p->next = atomic_load_explicit(bucket, memory_order_relaxed);
@@ -166,31 +166,32 @@ static void plan_publish(struct plan *fresh)
     }
 }
 
-struct plan *plan_of(const struct schema *schema)
+struct decode_plan *decode_plan_of_schema(const struct schema *schema)
 {
-    struct plan *p = plan_find(schema), *fresh = NULL;
+    struct decode_plan *p = plan_find(schema), *fresh = NULL;
 
     if (p)
         return p;
-    pthread_mutex_lock(&making);
-    p = plan_make(schema, &fresh);
+    pthread_mutex_lock(&plan_build_lock);
+    p = plan_build(schema, &fresh);
     plan_publish(fresh);
-    pthread_mutex_unlock(&making);
+    pthread_mutex_unlock(&plan_build_lock);
     return p;
 }
 
 /* --- using a plan --------------------------------------------------------------------- */
 
-struct step *step_search(struct plan *plan, struct step *after, const char *at, uint64_t word)
+struct decode_plan_step *plan_find_step(struct decode_plan *plan, struct decode_plan_step *after,
+                                        const char *at, uint64_t word)
 {
-    struct step *first = after->field ? after + 1 : plan->steps, *s = first;
+    struct decode_plan_step *first = after->field ? after + 1 : plan->steps, *s = first;
 
     if ((word & 0xffff) != (',' | '"' << 8))
         return NULL;
-    while (s->field && !step_is(s, at, word))
+    while (s->field && !plan_step_matches(s, at, word))
         s++;
     if (!s->field) {
-        for (s = plan->steps; s < first && !step_is(s, at, word);)
+        for (s = plan->steps; s < first && !plan_step_matches(s, at, word);)
             s++;
         if (s == first)
             return NULL;

@@ -1,22 +1,22 @@
 /* read.c - pull parser for JSON.
  *
- * White space is skipped right after each token, so that a value always starts at r->at. A failure
- * moves r->at to the end, where every further call fails. */
+ * White space is skipped after each token, so that a value always starts at r->at. A failure moves
+ * r->at to the end, where every further call fails. */
 #include "json/read.h"
 
 #include "base/utf8.h"
 #include "json/number.h"
-#include "json/token.h"
+#include "json/reader_inline.h"
 
 void json_reader_init(struct json_reader *r, struct str text, struct arena *arena)
 {
     *r = (struct json_reader){ .end = text.p + text.n, .arena = arena, .values_max = 1 };
     r->safe = text.n > JSON_MARGIN ? r->end - JSON_MARGIN : text.p;
-    r->at = token_skip_space(text.p, r->end);
+    r->at = skip_json_space(text.p, r->end);
 }
 
-/* The first byte determines the kind of a value. */
-static const unsigned char kind_of[256] = {
+/* Kind of a value by its first byte. */
+static const unsigned char kind_of_first_byte[256] = {
     ['"'] = JSON_STRING, ['{'] = JSON_OBJECT, ['['] = JSON_ARRAY,  ['t'] = JSON_BOOL,
     ['f'] = JSON_BOOL,   ['n'] = JSON_NULL,   ['-'] = JSON_NUMBER, ['0'] = JSON_NUMBER,
     ['1'] = JSON_NUMBER, ['2'] = JSON_NUMBER, ['3'] = JSON_NUMBER, ['4'] = JSON_NUMBER,
@@ -24,33 +24,35 @@ static const unsigned char kind_of[256] = {
     ['9'] = JSON_NUMBER,
 };
 
-enum json_kind json_peek(struct json_reader *r)
+enum json_kind json_peek_kind(struct json_reader *r)
 {
-    enum json_kind kind = r->at < r->end ? kind_of[(unsigned char)*r->at] : JSON_BAD;
+    enum json_kind kind = r->at < r->end ? kind_of_first_byte[(unsigned char)*r->at] : JSON_BAD;
 
     if (kind == JSON_BAD)
-        token_fail(r);
+        reader_fail(r);
     return kind;
 }
 
-static inline __attribute__((always_inline)) bool take_word(struct json_reader *r, struct str word)
+static inline __attribute__((always_inline)) bool read_literal(struct json_reader *r,
+                                                               struct str word)
 {
-    if ((size_t)(r->end - r->at) < word.n || memcmp(r->at, word.p, word.n) != 0 || !token_count(r))
-        return token_fail(r);
+    if ((size_t)(r->end - r->at) < word.n || memcmp(r->at, word.p, word.n) != 0 ||
+        !reader_count_value(r))
+        return reader_fail(r);
     r->at += word.n;
     return true;
 }
 
-bool json_take_null(struct json_reader *r)
+bool json_read_null(struct json_reader *r)
 {
-    return take_word(r, STR("null"));
+    return read_literal(r, STR("null"));
 }
 
-bool json_take_bool(struct json_reader *r, bool *ret)
+bool json_read_bool(struct json_reader *r, bool *ret)
 {
-    bool value = token_is(r, 't');
+    bool value = reader_is_at(r, 't');
 
-    if (!(value ? take_word(r, STR("true")) : take_word(r, STR("false"))))
+    if (!(value ? read_literal(r, STR("true")) : read_literal(r, STR("false"))))
         return false;
     *ret = value;
     return true;
@@ -68,14 +70,14 @@ static const char *skip_digits(const char *p, const char *end)
     return p;
 }
 
-/* Returns the text of a number, and its value if it is an integer of up to 19 digits. */
+/* Scans a number; returns its text, and its value if it is an integer of up to 19 digits. */
 static bool scan_number(struct json_reader *r, struct str *raw, bool *whole, uint64_t *value)
 {
     const char *p = r->at, *start;
 
-    p += token_is(r, '-');
+    p += reader_is_at(r, '-');
     if (!is_digit(p, r->end))
-        return token_fail(r);
+        return reader_fail(r);
     *value = 0;
     start = p;
     if (*p == '0')
@@ -87,7 +89,7 @@ static bool scan_number(struct json_reader *r, struct str *raw, bool *whole, uin
 
     if (p < r->end && *p == '.') {
         if (!is_digit(++p, r->end))
-            return token_fail(r);
+            return reader_fail(r);
         *whole = false;
         p = skip_digits(p, r->end);
     }
@@ -95,16 +97,16 @@ static bool scan_number(struct json_reader *r, struct str *raw, bool *whole, uin
         p++;
         p += p < r->end && (*p == '+' || *p == '-');
         if (!is_digit(p, r->end))
-            return token_fail(r);
+            return reader_fail(r);
         *whole = false;
         p = skip_digits(p, r->end);
     }
     *raw = str_slice(r->at, (size_t)(p - r->at));
     r->at = p;
-    return token_count(r);
+    return reader_count_value(r);
 }
 
-static void number_set(struct json_number *n, bool minus, uint64_t u)
+static void set_integer(struct json_number *n, bool minus, uint64_t u)
 {
     n->kind = u > INT64_MAX && !minus ? NUMBER_UINT : NUMBER_INT;
     n->u = u;
@@ -112,49 +114,52 @@ static void number_set(struct json_number *n, bool minus, uint64_t u)
     n->d = minus ? -(double)u : (double)u;
 }
 
-bool json_take_number(struct json_reader *r, struct json_number *ret)
+bool json_read_number(struct json_reader *r, struct json_number *ret)
 {
     struct str raw;
     uint64_t u;
-    bool whole, minus = token_is(r, '-');
+    bool whole, minus = reader_is_at(r, '-');
 
     if (!scan_number(r, &raw, &whole, &u))
         return false;
-    /* A longer number may still be an integer that fits: try to parse it. */
+    /* A number of 20 digits may still be an integer that fits into 64 bits. */
     if (!whole)
-        whole = str_to_u64(str_from(raw, minus), &u);
+        whole = str_to_u64(str_skip(raw, minus), &u);
     if (whole && (!minus || u <= (uint64_t)INT64_MAX + 1))
-        number_set(ret, minus, u);
+        set_integer(ret, minus, u);
     else
-        *ret = (struct json_number){ .kind = NUMBER_REAL, .d = number_from_text(raw) };
+        *ret = (struct json_number){ .kind = NUMBER_REAL, .d = parse_double(raw) };
     ret->raw = raw;
     return true;
 }
 
-static inline bool is_tail(unsigned char c)
+static inline bool is_continuation_byte(unsigned char c)
 {
     return (c & 0xc0) == 0x80;
 }
 
-/* Length of a non-ASCII character that needs few checks: two bytes, or three except for E0 and ED,
- * whose second byte is restricted. 0: use utf8_decode. */
-static inline size_t high_size(const char *p)
+/* Returns the length of a non-ASCII character that needs few checks: two bytes, or three except for
+ * E0 and ED, whose second byte is restricted. 0: use utf8_decode. */
+static inline size_t common_multibyte_length(const char *p)
 {
     unsigned char c = (unsigned char)*p;
 
     if (c >= 0xc2 && c <= 0xdf)
-        return is_tail((unsigned char)p[1]) ? 2 : 0;
+        return is_continuation_byte((unsigned char)p[1]) ? 2 : 0;
     if (c > 0xe0 && c <= 0xef && c != 0xed)
-        return is_tail((unsigned char)p[1]) && is_tail((unsigned char)p[2]) ? 3 : 0;
+        return is_continuation_byte((unsigned char)p[1]) &&
+                       is_continuation_byte((unsigned char)p[2])
+                   ? 3
+                   : 0;
     return 0;
 }
 
-static const char *skip_high(const char *p, const char *end)
+static const char *skip_non_ascii(const char *p, const char *end)
 {
     uint32_t cp;
 
     while (p < end && (unsigned char)*p >= 0x80) {
-        size_t n = end - p >= 3 ? high_size(p) : 0;
+        size_t n = end - p >= 3 ? common_multibyte_length(p) : 0;
 
         if (n == 0)
             n = utf8_decode(str_slice(p, (size_t)(end - p)), &cp);
@@ -165,10 +170,10 @@ static const char *skip_high(const char *p, const char *end)
     return p;
 }
 
-static const char *skip_plain(const char *p, const char *end)
+static const char *skip_plain_ascii(const char *p, const char *end)
 {
     for (; end - p >= SCAN_BLOCK; p += SCAN_BLOCK) {
-        unsigned n = scan_plain(p);
+        unsigned n = scan_plain_prefix(p);
 
         if (n < SCAN_BLOCK)
             return p + n;
@@ -179,20 +184,20 @@ static const char *skip_plain(const char *p, const char *end)
     return p;
 }
 
-/* Returns the closing quote of a string whose content starts at p; NULL if it is invalid. */
-static const char *scan_string(const char *p, const char *end, bool *escaped)
+/* The closing quote of a string whose content starts at p; NULL if the string is invalid. */
+static const char *find_string_end(const char *p, const char *end, bool *escaped)
 {
     uint32_t cp;
 
     *escaped = false;
-    while ((p = skip_plain(p, end)) < end && *p != '"') {
+    while ((p = skip_plain_ascii(p, end)) < end && *p != '"') {
         if (*p == '\\') {
-            size_t n = escape_read(p, end, &cp);
+            size_t n = decode_escape(p, end, &cp);
 
             p = n ? p + n : NULL;
             *escaped = true;
         } else {
-            p = (unsigned char)*p < 0x20 ? NULL : skip_high(p, end);
+            p = (unsigned char)*p < 0x20 ? NULL : skip_non_ascii(p, end);
         }
         if (!p)
             return NULL;
@@ -200,143 +205,144 @@ static const char *scan_string(const char *p, const char *end, bool *escaped)
     return p < end ? p : NULL;
 }
 
-const char *token_text_end(const char *p, const char *end)
+const char *find_unescaped_string_end(const char *p, const char *end)
 {
     bool escaped;
 
-    p = scan_string(p, end, &escaped);
+    p = find_string_end(p, end, &escaped);
     return escaped ? NULL : p;
 }
 
-bool token_string_any(struct json_reader *r, struct str *ret)
+bool reader_read_string_slow(struct json_reader *r, struct str *ret)
 {
     const char *start = r->at + 1, *p;
     bool escaped;
 
-    if (!token_is(r, '"') || !(p = scan_string(start, r->end, &escaped)))
-        return token_fail(r);
+    if (!reader_is_at(r, '"') || !(p = find_string_end(start, r->end, &escaped)))
+        return reader_fail(r);
     r->at = p + 1;
     r->escaped |= escaped;
     if (ret) {
         *ret = str_slice(start, (size_t)(p - start));
         if (escaped)
-            *ret = escape_resolve(r->arena, *ret);
+            *ret = decode_escapes(r->arena, *ret);
     }
     return true;
 }
 
-bool token_next_any(struct json_reader *r, bool object)
+bool reader_next_element_slow(struct json_reader *r, bool object)
 {
-    const char *p = token_skip_space(r->at, r->end);
+    const char *p = skip_json_space(r->at, r->end);
 
     if (p == r->end || !r->depth || (r->in_object & 1) != object)
-        return token_fail(r);
+        return reader_fail(r);
     if (*p == (object ? '}' : ']'))
-        return token_leave(r, p);
+        return reader_leave_container(r, p);
     if (!r->first) {
         if (*p != ',')
-            return token_fail(r);
-        p = token_skip_space(p + 1, r->end);
+            return reader_fail(r);
+        p = skip_json_space(p + 1, r->end);
     }
     r->first = false;
     r->at = p;
     return true;
 }
 
-bool token_colon_any(struct json_reader *r, const char *p)
+bool reader_read_colon_slow(struct json_reader *r, const char *p)
 {
-    p = token_skip_space(p, r->end);
+    p = skip_json_space(p, r->end);
     if (p == r->end || *p != ':')
-        return token_fail(r);
-    r->at = token_skip_space(p + 1, r->end);
+        return reader_fail(r);
+    r->at = skip_json_space(p + 1, r->end);
     return true;
 }
 
-bool json_take_string(struct json_reader *r, struct str *ret)
+bool json_read_string(struct json_reader *r, struct str *ret)
 {
-    return token_count(r) && token_string(r, ret);
+    return reader_count_value(r) && reader_read_string(r, ret);
 }
 
-void json_enter(struct json_reader *r)
+void json_enter_container(struct json_reader *r)
 {
-    if (token_is(r, '{'))
-        token_enter(r, true);
-    else if (token_is(r, '['))
-        token_enter(r, false);
+    if (reader_is_at(r, '{'))
+        reader_enter_container(r, true);
+    else if (reader_is_at(r, '['))
+        reader_enter_container(r, false);
     else
-        token_fail(r);
+        reader_fail(r);
 }
 
 bool json_next_member(struct json_reader *r, struct str *ret_key)
 {
-    return token_next(r, true) && token_string(r, ret_key) && token_colon(r, r->at);
+    return reader_next_element(r, true) && reader_read_string(r, ret_key) &&
+           reader_read_colon(r, r->at);
 }
 
 bool json_next_item(struct json_reader *r)
 {
-    return token_next(r, false);
+    return reader_next_element(r, false);
 }
 
 /* Consumes a scalar, or enters an array or object. */
-static void skip_one(struct json_reader *r)
+static void skip_value_or_enter(struct json_reader *r)
 {
     struct str raw;
     uint64_t u;
     bool b;
 
-    switch (json_peek(r)) {
+    switch (json_peek_kind(r)) {
     case JSON_NULL:
-        json_take_null(r);
+        json_read_null(r);
         break;
     case JSON_BOOL:
-        json_take_bool(r, &b);
+        json_read_bool(r, &b);
         break;
     case JSON_NUMBER:
         scan_number(r, &raw, &b, &u);
         break;
     case JSON_STRING:
-        json_take_string(r, NULL);
+        json_read_string(r, NULL);
         break;
     case JSON_ARRAY:
     case JSON_OBJECT:
-        json_enter(r);
+        json_enter_container(r);
         break;
     case JSON_BAD:
         break;
     }
 }
 
-bool json_skip(struct json_reader *r, struct str *ret_raw)
+bool json_skip_value(struct json_reader *r, struct str *ret_raw)
 {
     const char *start = r->at;
     unsigned depth = r->depth;
 
-    skip_one(r);
+    skip_value_or_enter(r);
     while (!r->bad && r->depth > depth)
         if (r->in_object & 1 ? json_next_member(r, NULL) : json_next_item(r))
-            skip_one(r);
+            skip_value_or_enter(r);
     if (!r->bad && ret_raw)
         *ret_raw = str_slice(start, (size_t)(r->at - start));
     return !r->bad;
 }
 
-bool json_end(struct json_reader *r)
+bool json_is_at_end(struct json_reader *r)
 {
-    r->at = token_skip_space(r->at, r->end);
+    r->at = skip_json_space(r->at, r->end);
     if (r->at < r->end || r->depth || !r->values)
-        token_fail(r);
+        reader_fail(r);
     return !r->bad;
 }
 
-bool json_valid(struct str text)
+bool json_is_valid(struct str text)
 {
     struct json_reader r;
 
     json_reader_init(&r, text, NULL);
-    return json_skip(&r, NULL) && json_end(&r);
+    return json_skip_value(&r, NULL) && json_is_at_end(&r);
 }
 
-bool json_raw_int(struct str raw, int64_t *ret)
+bool json_parse_raw_int(struct str raw, int64_t *ret)
 {
     if (raw.n > 2 && raw.p[0] == '"')
         raw = str_slice(raw.p + 1, raw.n - 2);

@@ -2,7 +2,8 @@
  *
  * Strictly RFC 8259: no comments, no trailing commas, no NaN, no control characters in strings, no
  * lone surrogates, only UTF-8. Integers are exact to 64 bits. The reader does not recurse. After
- * the first syntax error every call returns JSON_BAD or false; check json_ok once at the end. */
+ * the first syntax error every call returns JSON_BAD or false; check json_reader_ok once at the
+ * end. */
 #ifndef JSON_READ_H
 #define JSON_READ_H
 
@@ -27,61 +28,60 @@ enum json_kind {
 };
 
 struct json_number {
-    enum { NUMBER_INT, NUMBER_UINT, NUMBER_REAL } kind; /* UINT: above INT64_MAX */
+    enum { NUMBER_INT, NUMBER_UINT, NUMBER_REAL } kind; /* UINT: integer above INT64_MAX */
     int64_t i;
     uint64_t u;
     double d;       /* always set; rounded for large integers */
-    struct str raw; /* as written */
+    struct str raw; /* the number as written */
 };
 
 struct json_reader {
     const char *at, *end;
-    const char *safe;    /* any position before it has JSON_MARGIN readable bytes */
-    struct arena *arena; /* for strings with escapes */
-    uint64_t in_object;  /* one bit per level: object or array */
+    const char *safe;    /* positions before this one have JSON_MARGIN readable bytes */
+    struct arena *arena; /* memory for strings with escapes */
+    uint64_t in_object;  /* one bit per nesting level: 1 for an object, 0 for an array */
     unsigned depth;
     unsigned values, values_max;
-    bool first; /* nothing was read yet on this level */
+    bool first; /* nothing was read yet on this nesting level */
     bool bad;
-    bool escaped; /* a string had an escape */
+    bool escaped; /* whether any string had an escape */
 };
 
 /* The text must outlive the results: strings without escapes point into it. */
 void json_reader_init(struct json_reader *r, struct str text, struct arena *arena);
 
 /* Returns the kind of the next value without consuming it. */
-enum json_kind json_peek(struct json_reader *r);
+enum json_kind json_peek_kind(struct json_reader *r);
 
-/* Consume one value of the kind that json_peek returned. */
-bool json_take_null(struct json_reader *r);
-bool json_take_bool(struct json_reader *r, bool *ret);
-bool json_take_number(struct json_reader *r, struct json_number *ret);
-bool json_take_string(struct json_reader *r, struct str *ret);
+/* Read one value of the kind that json_peek_kind returned. */
+bool json_read_null(struct json_reader *r);
+bool json_read_bool(struct json_reader *r, bool *ret);
+bool json_read_number(struct json_reader *r, struct json_number *ret);
+bool json_read_string(struct json_reader *r, struct str *ret);
 
-/* json_enter enters an object or array; call json_next_member or json_next_item until it returns
- * false, which leaves the level (or reports an error). */
-void json_enter(struct json_reader *r);
+/* json_enter_container enters an object or array; call json_next_member or json_next_item until it
+ * returns false, which leaves the level (or reports an error). */
+void json_enter_container(struct json_reader *r);
 bool json_next_member(struct json_reader *r, struct str *ret_key); /* NULL: the key is not stored */
 bool json_next_item(struct json_reader *r);
 
-/* Consumes any value, with the same validation; returns its JSON text. */
-bool json_skip(struct json_reader *r, struct str *ret_raw);
+/* Consumes and validates any value; returns its JSON text. */
+bool json_skip_value(struct json_reader *r, struct str *ret_raw);
 
-/* True if the text was exactly one value, with optional white space around it. */
-bool json_end(struct json_reader *r);
+/* Returns true if the text was exactly one value, with optional white space around it. */
+bool json_is_at_end(struct json_reader *r);
 
-static inline bool json_ok(const struct json_reader *r)
+static inline bool json_reader_ok(const struct json_reader *r)
 {
     return !r->bad;
 }
 
-/* Parses JSON text that is an integer, or a string of its digits. */
-bool json_raw_int(struct str raw, int64_t *ret);
+/* Parses JSON text that is an integer, or a string that contains one. */
+bool json_parse_raw_int(struct str raw, int64_t *ret);
 
-/* True if a text is valid JSON. */
-bool json_valid(struct str text);
+bool json_is_valid(struct str text);
 
-/* Describes the first syntax error: "line 3, column 7, at users.0.name: …"; or empty. */
-struct str json_mistake(struct str text, struct arena *arena);
+/* Describes the first syntax error: "line 3, column 7, at users.0.name: …"; empty: none. */
+struct str json_describe_syntax_error(struct str text, struct arena *arena);
 
 #endif

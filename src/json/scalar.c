@@ -10,7 +10,7 @@
 
 static const int64_t SAFE_INT = 1LL << 53;
 
-/* A maximum below the minimum means that there is none. */
+/* Returns the minimum of a number. A maximum below the minimum means that there is no maximum. */
 bool type_minimum(const struct type *type, int64_t *ret)
 {
     *ret = type->min;
@@ -29,24 +29,25 @@ bool type_maximum(const struct type *type, int64_t *ret)
     return type->flags & TYPE_SAFE_INT;
 }
 
-bool length_check(struct form *form, const struct type *type, size_t n, int64_t cap,
-                  const struct place *at)
+bool check_length_limits(struct form *form, const struct type *type, size_t n, int64_t cap,
+                         const struct json_path *at)
 {
     long long length = (long long)n, min = type->min, max = type->max ? type->max : cap;
 
     if (length >= min && length <= max)
         return true;
     if (type->min && type->max)
-        form_fail(form, at, FORM_BAD_LENGTH, min, max);
+        form_add_error(form, at, FORM_BAD_LENGTH, min, max);
     else if (length < min)
-        form_fail(form, at, FORM_MIN_LENGTH, min);
+        form_add_error(form, at, FORM_MIN_LENGTH, min);
     else
-        form_fail(form, at, FORM_MAX_LENGTH, max);
+        form_add_error(form, at, FORM_MAX_LENGTH, max);
     return false;
 }
 
 /* Adds an error that lists the allowed values. */
-static void fail_choices(struct form *form, const struct type *type, const struct place *at)
+static void report_invalid_choice(struct form *form, const struct type *type,
+                                  const struct json_path *at)
 {
     struct buf list;
 
@@ -59,11 +60,12 @@ static void fail_choices(struct form *form, const struct type *type, const struc
         else
             buf_add_i64(&list, c->value);
     }
-    form_fail(form, at, FORM_CHOICES, "Value must be one of (%.*s).", STR_FMT(buf_str(&list)));
+    form_add_error(form, at, FORM_CHOICES, "Value must be one of (%.*s).",
+                   STR_ARGS(buf_str(&list)));
     buf_clear(&list);
 }
 
-static bool is_choice(const struct type *type, struct str text, int64_t value)
+static bool is_allowed_choice(const struct type *type, struct str text, int64_t value)
 {
     if (!type->choices || type->flags & TYPE_LOOSE_ENUM)
         return true;
@@ -84,15 +86,15 @@ static bool is_integer_text(struct str text)
     return i == text.n;
 }
 
-static void decode_string(struct form *form, const struct type *type, const struct scalar *s,
-                          const struct place *at, struct str *out)
+static void decode_string_value(struct form *form, const struct type *type, const struct scalar *s,
+                                const struct json_path *at, struct str *out)
 {
     struct str text = s->text;
 
     bool number = s->kind == JSON_NUMBER && is_integer_text(text) && type->flags & TYPE_EITHER;
 
     if (s->kind != JSON_STRING && !number) {
-        form_fail(form, at, FORM_NOT_STRING, STR_FMT(form_quote(text)));
+        form_add_error(form, at, FORM_NOT_STRING, STR_ARGS(form_quote_value(text)));
         return;
     }
     if (type->flags & TYPE_TRIM)
@@ -101,28 +103,28 @@ static void decode_string(struct form *form, const struct type *type, const stru
         text = str_lower(form->arena, text);
     *out = text;
 
-    if (!length_is_surely_fine(type, text.n) &&
-        !length_check(form, type, utf8_length(text), CHARACTERS_MAX, at))
+    if (!length_is_certainly_valid(type, text.n) &&
+        !check_length_limits(form, type, utf8_length(text), DEFAULT_MAX_CHARACTERS, at))
         return;
-    if (!is_choice(type, text, 0))
-        fail_choices(form, type, at);
-    else if (type->rule && !type->rule->holds(text))
-        form_fail(form, at, type->rule->code, "%s", type->rule->message);
+    if (!is_allowed_choice(type, text, 0))
+        report_invalid_choice(form, type, at);
+    else if (type->rule && !type->rule->is_valid(text))
+        form_add_error(form, at, type->rule->code, "%s", type->rule->message);
     else if (text.n && memchr(text.p, '\0', text.n))
-        form_fail(form, at, FORM_REGEX); /* databases cannot store U+0000 in text */
+        form_add_error(form, at, FORM_REGEX); /* databases cannot store U+0000 in text */
 }
 
-/* Accepts integers as strings of digits, because JDA and Concord send them. Fractions in strings
- * are accepted only in queries or if the type has TYPE_EITHER. */
-static bool may_be_number(const struct type *type, const struct scalar *s)
+/* Accepts integers as strings of digits, because the libraries JDA and Concord send them. Fractions
+ * in strings are accepted only in queries or if the type has TYPE_EITHER. */
+static bool can_convert_to_number(const struct type *type, const struct scalar *s)
 {
     if (s->kind == JSON_STRING)
         return s->of_text || type->flags & TYPE_EITHER || is_integer_text(s->text);
     return s->kind == JSON_NUMBER;
 }
 
-/* Finds a choice by its name in API version 6. */
-static bool choice_by_word(const struct type *type, const struct scalar *s, int64_t *ret)
+/* Finds a choice by the name that it had in API version 6. */
+static bool find_choice_by_old_name(const struct type *type, const struct scalar *s, int64_t *ret)
 {
     if (!type->choices || s->kind != JSON_STRING)
         return false;
@@ -134,12 +136,12 @@ static bool choice_by_word(const struct type *type, const struct scalar *s, int6
     return false;
 }
 
-static bool to_int(const struct type *type, const struct scalar *s, int64_t *ret)
+static bool convert_to_int(const struct type *type, const struct scalar *s, int64_t *ret)
 {
     const struct json_number *n = &s->number;
 
-    if (!may_be_number(type, s))
-        return choice_by_word(type, s, ret);
+    if (!can_convert_to_number(type, s))
+        return find_choice_by_old_name(type, s, ret);
     if (s->kind == JSON_NUMBER && n->kind == NUMBER_INT) {
         *ret = n->i;
         return true;
@@ -156,87 +158,87 @@ static bool to_int(const struct type *type, const struct scalar *s, int64_t *ret
     return (double)*ret == n->d;
 }
 
-bool int_is_fine(const struct type *type, int64_t v)
+bool int_is_valid(const struct type *type, int64_t v)
 {
     int64_t limit;
 
     return !(type_minimum(type, &limit) && v < limit) &&
-           !(type_maximum(type, &limit) && v > limit) && is_choice(type, STR(""), v);
+           !(type_maximum(type, &limit) && v > limit) && is_allowed_choice(type, STR(""), v);
 }
 
-void int_decode(struct form *form, const struct type *type, int64_t v, const struct place *at,
-                int64_t *out)
+void decode_parsed_int(struct form *form, const struct type *type, int64_t v,
+                       const struct json_path *at, int64_t *out)
 {
     int64_t limit;
 
     if (type_minimum(type, &limit) && v < limit) {
         if (!(type->flags & TYPE_CLAMP))
-            form_fail(form, at, FORM_NUMBER_MIN, (long long)limit);
+            form_add_error(form, at, FORM_NUMBER_MIN, (long long)limit);
         v = limit;
     } else if (type_maximum(type, &limit) && v > limit) {
         if (!(type->flags & TYPE_CLAMP))
-            form_fail(form, at, FORM_NUMBER_MAX, (long long)limit);
+            form_add_error(form, at, FORM_NUMBER_MAX, (long long)limit);
         v = limit;
-    } else if (!is_choice(type, STR(""), v)) {
-        fail_choices(form, type, at);
+    } else if (!is_allowed_choice(type, STR(""), v)) {
+        report_invalid_choice(form, type, at);
     }
     *out = v;
 }
 
-static void decode_int(struct form *form, const struct type *type, const struct scalar *s,
-                       const struct place *at, int64_t *out)
+static void decode_int_value(struct form *form, const struct type *type, const struct scalar *s,
+                             const struct json_path *at, int64_t *out)
 {
     int64_t v;
 
-    if (to_int(type, s, &v))
-        int_decode(form, type, v, at, out);
+    if (convert_to_int(type, s, &v))
+        decode_parsed_int(form, type, v, at, out);
     else
-        form_fail(form, at, FORM_NOT_INT, STR_FMT(form_quote(s->text)));
+        form_add_error(form, at, FORM_NOT_INT, STR_ARGS(form_quote_value(s->text)));
 }
 
-static bool to_real(const struct type *type, const struct scalar *s, double *ret)
+static bool convert_to_real(const struct type *type, const struct scalar *s, double *ret)
 {
     struct json_reader r;
     struct json_number n = s->number;
 
-    if (!may_be_number(type, s))
+    if (!can_convert_to_number(type, s))
         return false;
     if (s->kind == JSON_STRING) {
         json_reader_init(&r, s->text, NULL);
-        if (!json_take_number(&r, &n) || !json_end(&r) || n.raw.n != s->text.n)
+        if (!json_read_number(&r, &n) || !json_is_at_end(&r) || n.raw.n != s->text.n)
             return false;
     }
     *ret = n.d;
     return isfinite(n.d);
 }
 
-static void decode_real(struct form *form, const struct type *type, const struct scalar *s,
-                        const struct place *at, double *out)
+static void decode_real_value(struct form *form, const struct type *type, const struct scalar *s,
+                              const struct json_path *at, double *out)
 {
-    /* A double may have rounded an integer to the limit, so compare the integer, too. */
+    /* The conversion to double may round an integer to the limit, so compare the integer, too. */
     bool whole = s->kind == JSON_NUMBER && s->number.kind == NUMBER_INT;
     int64_t limit;
     double v;
 
-    if (!to_real(type, s, &v)) {
-        form_fail(form, at, FORM_NOT_FLOAT, STR_FMT(form_quote(s->text)));
+    if (!convert_to_real(type, s, &v)) {
+        form_add_error(form, at, FORM_NOT_FLOAT, STR_ARGS(form_quote_value(s->text)));
         return;
     }
     if (type_minimum(type, &limit) && (v < (double)limit || (whole && s->number.i < limit))) {
         if (!(type->flags & TYPE_CLAMP))
-            form_fail(form, at, FORM_REAL_MIN, (long long)limit);
+            form_add_error(form, at, FORM_REAL_MIN, (long long)limit);
         v = (double)limit;
     } else if (type_maximum(type, &limit) &&
                (v > (double)limit || (whole && s->number.i > limit))) {
         if (!(type->flags & TYPE_CLAMP))
-            form_fail(form, at, FORM_REAL_MAX, (long long)limit);
+            form_add_error(form, at, FORM_REAL_MAX, (long long)limit);
         v = (double)limit;
     }
     *out = v;
 }
 
 /* Converts an unsigned integer from a string or a number. */
-static bool to_u64(const struct scalar *s, uint64_t *ret)
+static bool convert_to_u64(const struct scalar *s, uint64_t *ret)
 {
     if (s->kind == JSON_STRING)
         return str_to_u64(s->text, ret);
@@ -247,25 +249,25 @@ static bool to_u64(const struct scalar *s, uint64_t *ret)
     return true;
 }
 
-static void decode_time(struct form *form, const struct scalar *s, const struct place *at,
-                        int64_t *out)
+static void decode_timestamp_value(struct form *form, const struct scalar *s,
+                                   const struct json_path *at, int64_t *out)
 {
     if (s->kind != JSON_STRING || !timestamp_parse(s->text, out))
-        form_fail(form, at, FORM_NOT_TIME, STR_FMT(form_quote(s->text)));
+        form_add_error(form, at, FORM_NOT_TIME, STR_ARGS(form_quote_value(s->text)));
 }
 
-void scalar_decode(struct form *form, const struct type *type, const struct scalar *s,
-                   const struct place *at, void *out)
+void decode_scalar_value(struct form *form, const struct type *type, const struct scalar *s,
+                         const struct json_path *at, void *out)
 {
     switch (type->kind) {
     case KIND_STRING:
-        decode_string(form, type, s, at, out);
+        decode_string_value(form, type, s, at, out);
         break;
     case KIND_INT:
-        decode_int(form, type, s, at, out);
+        decode_int_value(form, type, s, at, out);
         break;
     case KIND_REAL:
-        decode_real(form, type, s, at, out);
+        decode_real_value(form, type, s, at, out);
         break;
     case KIND_BOOL:
         if (s->kind == JSON_BOOL)
@@ -274,24 +276,24 @@ void scalar_decode(struct form *form, const struct type *type, const struct scal
                  (str_is(s->text, "true") || str_is(s->text, "false")))
             *(bool *)out = str_is(s->text, "true");
         else
-            form_fail(form, at, FORM_NOT_BOOL);
+            form_add_error(form, at, FORM_NOT_BOOL);
         break;
     case KIND_ID:
-        if (!to_u64(s, out) || *(uint64_t *)out > INT64_MAX)
-            form_fail(form, at, FORM_NOT_SNOWFLAKE, STR_FMT(form_quote(s->text)));
+        if (!convert_to_u64(s, out) || *(uint64_t *)out > INT64_MAX)
+            form_add_error(form, at, FORM_NOT_SNOWFLAKE, STR_ARGS(form_quote_value(s->text)));
         break;
     case KIND_BITS:
-        if (!to_u64(s, out))
-            form_fail(form, at, FORM_NOT_INT, STR_FMT(form_quote(s->text)));
+        if (!convert_to_u64(s, out))
+            form_add_error(form, at, FORM_NOT_INT, STR_ARGS(form_quote_value(s->text)));
         break;
     case KIND_TIME:
-        decode_time(form, s, at, out);
+        decode_timestamp_value(form, s, at, out);
         break;
     case KIND_IMAGE:
         if (s->kind == JSON_STRING)
-            image_decode(form, type, s->text, at, out);
+            decode_image_uri(form, type, s->text, at, out);
         else
-            form_fail(form, at, FORM_NOT_IMAGE);
+            form_add_error(form, at, FORM_NOT_IMAGE);
         break;
     default:
         break; /* arrays, maps and objects are not scalars; raw values are stored as JSON text */

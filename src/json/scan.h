@@ -13,10 +13,9 @@
 
 #include "base/str.h"
 
-#define SCAN_EACH(byte) (0x0101010101010101ULL * (byte))
+#define SCAN_REPEAT_BYTE(byte) (0x0101010101010101ULL * (byte))
 
-/* Loads eight bytes as a little-endian number. */
-static inline uint64_t scan_load(const char *p)
+static inline uint64_t load_u64_little_endian(const char *p)
 {
     uint64_t word;
 
@@ -27,7 +26,7 @@ static inline uint64_t scan_load(const char *p)
     return word;
 }
 
-static inline uint32_t scan_load_half(const char *p)
+static inline uint32_t load_u32(const char *p)
 {
     uint32_t word;
 
@@ -35,39 +34,38 @@ static inline uint32_t scan_load_half(const char *p)
     return word;
 }
 
-/* Compares short texts such as names and keys; the last word overlaps the one before it. */
-static inline bool scan_same(const char *p, const char *q, size_t n)
+/* Compares short texts such as names and keys. The last word overlaps the one before it. */
+static inline bool bytes_are_equal(const char *p, const char *q, size_t n)
 {
     if (n >= 8) {
         for (size_t i = 0; i < n - 8; i += 8)
-            if (scan_load(p + i) != scan_load(q + i))
+            if (load_u64_little_endian(p + i) != load_u64_little_endian(q + i))
                 return false;
-        return scan_load(p + n - 8) == scan_load(q + n - 8);
+        return load_u64_little_endian(p + n - 8) == load_u64_little_endian(q + n - 8);
     }
     if (n >= 4)
-        return scan_load_half(p) == scan_load_half(q) &&
-               scan_load_half(p + n - 4) == scan_load_half(q + n - 4);
+        return load_u32(p) == load_u32(q) && load_u32(p + n - 4) == load_u32(q + n - 4);
     while (n && p[n - 1] == q[n - 1])
         n--;
     return n == 0;
 }
 
-static inline bool scan_eq(struct str a, struct str b)
+static inline bool short_str_eq(struct str a, struct str b)
 {
-    return a.n == b.n && scan_same(a.p, b.p, a.n);
+    return a.n == b.n && bytes_are_equal(a.p, b.p, a.n);
 }
 
-/* Sets the top bit of bytes that equal this one. Only the first mark is exact. */
-static inline uint64_t scan_byte(uint64_t word, unsigned char byte)
+/* Sets the top bit of each byte that equals `byte`. Only the first mark is exact. */
+static inline uint64_t mark_matching_bytes(uint64_t word, unsigned char byte)
 {
-    uint64_t other = word ^ SCAN_EACH(byte);
+    uint64_t other = word ^ SCAN_REPEAT_BYTE(byte);
 
-    return (other - SCAN_EACH(1)) & ~other & SCAN_EACH(0x80);
+    return (other - SCAN_REPEAT_BYTE(1)) & ~other & SCAN_REPEAT_BYTE(0x80);
 }
 
-/* True if a short text contains a byte; faster than a call of memchr. The last word overlaps the
- * one before it. */
-static inline bool scan_has(struct str s, char byte)
+/* Returns true if a short text contains a byte; faster than memchr. The last word overlaps the one
+ * before it. */
+static inline bool short_str_contains(struct str s, char byte)
 {
     size_t i = 0;
 
@@ -77,73 +75,73 @@ static inline bool scan_has(struct str s, char byte)
         return i < s.n;
     }
     for (size_t last = s.n - 8;; i = i + 8 < last ? i + 8 : last) {
-        if (scan_byte(scan_load(s.p + i), (unsigned char)byte))
+        if (mark_matching_bytes(load_u64_little_endian(s.p + i), (unsigned char)byte))
             return true;
         if (i == last)
             return false;
     }
 }
 
-/* Sets the top bit of bytes that JSON must escape: control characters, quotes and backslashes. Only
- * the first mark is exact; later ones may be false. */
-static inline uint64_t scan_escapes(uint64_t word)
+/* Sets the top bit of each byte that JSON must escape: control characters, quotes and backslashes.
+ * Only the first mark is exact; later ones may be false. */
+static inline uint64_t mark_bytes_to_escape(uint64_t word)
 {
-    return ((word - SCAN_EACH(0x20)) & ~word & SCAN_EACH(0x80)) | scan_byte(word, '"') |
-           scan_byte(word, '\\');
+    return ((word - SCAN_REPEAT_BYTE(0x20)) & ~word & SCAN_REPEAT_BYTE(0x80)) |
+           mark_matching_bytes(word, '"') | mark_matching_bytes(word, '\\');
 }
 
-/* Returns the number of bytes before the first mark; there must be one. */
-static inline unsigned scan_first(uint64_t marks)
+/* Returns the number of bytes before the first mark. At least one mark must be set. */
+static inline unsigned first_marked_byte(uint64_t marks)
 {
     return (unsigned)__builtin_ctzll(marks) / 8;
 }
 
-/* scan_plain returns how many of SCAN_BLOCK bytes precede the first byte that a string parser must
- * examine: control characters, quotes, backslashes and non-ASCII (negative as signed char). XOR
- * with 2 moves the quote next to the control characters. */
+/* scan_plain_prefix returns how many of SCAN_BLOCK bytes precede the first byte that a string
+ * parser must examine: control characters, quotes, backslashes and non-ASCII (negative as signed
+ * char). XOR with 2 moves the quote next to the control characters. */
 enum { SCAN_BLOCK = 16 };
 
 #if defined(__SSE2__)
 
-/* Returns one bit for each byte of a block that must be examined. */
-static inline unsigned scan_marks(const char *p)
+/* Returns a mask with one bit for each byte of a block that must be examined. */
+static inline unsigned scan_special_byte_mask(const char *p)
 {
     __m128i block = _mm_loadu_si128((const __m128i *)(const void *)p);
-    /* Negative bytes are marks. */
+    /* Bytes that are negative after this subtraction must be examined. */
     __m128i low = _mm_subs_epi8(_mm_xor_si128(block, _mm_set1_epi8(2)), _mm_set1_epi8(0x21));
     __m128i marks = _mm_or_si128(low, _mm_cmpeq_epi8(block, _mm_set1_epi8('\\')));
 
     return (unsigned)_mm_movemask_epi8(marks);
 }
 
-static inline unsigned scan_plain(const char *p)
+static inline unsigned scan_plain_prefix(const char *p)
 {
-    return (unsigned)__builtin_ctz(scan_marks(p) | 1u << SCAN_BLOCK);
+    return (unsigned)__builtin_ctz(scan_special_byte_mask(p) | 1u << SCAN_BLOCK);
 }
 
 #else
 
-/* A vector of bytes in the syntax of gcc and clang: one comparison for sixteen bytes. */
+/* A vector of 16 bytes in the syntax of gcc and clang. */
 typedef signed char scan_block __attribute__((vector_size(SCAN_BLOCK)));
 
-static inline unsigned scan_plain(const char *p)
+static inline unsigned scan_plain_prefix(const char *p)
 {
     scan_block block, zero = { 0 };
     uint64_t low, high;
 
     memcpy(&block, p, sizeof block);
     block = (scan_block)(((block ^ 2) <= zero + 0x20) | (block == zero + '\\'));
-    low = scan_load((const char *)&block);
+    low = load_u64_little_endian((const char *)&block);
     if (low)
-        return scan_first(low);
-    high = scan_load((const char *)&block + sizeof low);
-    return high ? sizeof low + scan_first(high) : SCAN_BLOCK;
+        return first_marked_byte(low);
+    high = load_u64_little_endian((const char *)&block + sizeof low);
+    return high ? sizeof low + first_marked_byte(high) : SCAN_BLOCK;
 }
 
-/* Returns only the bit of the first mark. */
-static inline unsigned scan_marks(const char *p)
+/* Returns a mask with only the bit of the first byte that must be examined. */
+static inline unsigned scan_special_byte_mask(const char *p)
 {
-    unsigned n = scan_plain(p);
+    unsigned n = scan_plain_prefix(p);
 
     return n < SCAN_BLOCK ? 1u << n : 0;
 }

@@ -30,23 +30,23 @@ enum kind {
     KIND_TIME,       /* int64_t microseconds; an ISO 8601 string */
     KIND_IMAGE,      /* struct image; a data URI; input only */
     KIND_RAW,        /* struct str with the JSON text of any value */
-    KIND_ARRAY,      /* struct list of .of */
+    KIND_ARRAY,      /* struct list with elements of type .of */
     KIND_MAP,        /* struct list of a key and .of: an object with arbitrary keys */
-    KIND_OBJECT,     /* struct of .schema: embedded in lists, a pointer in structs */
+    KIND_OBJECT,     /* struct of .schema: embedded in lists, a pointer in struct members */
 };
 
 /* One value of an enumeration; the list ends with .doc == NULL. */
 struct choice {
     int64_t value;
     const char *text; /* for strings; NULL for integers */
-    const char *name; /* "FRIEND" */
+    const char *name; /* name of the constant: "FRIEND" */
     const char *doc;
-    const char *old_word; /* integers: name in API version 6; accepted */
+    const char *old_word; /* integers: name in API version 6, which is accepted, too */
 };
 
-/* A condition that kind and limits cannot express, with its error. */
-struct rule {
-    bool (*holds)(struct str text);
+/* A condition on a string that kind and limits cannot express, with its error. */
+struct string_rule {
+    bool (*is_valid)(struct str text);
     const char *code;
     const char *message;
 };
@@ -56,7 +56,7 @@ enum type_flags {
     TYPE_CLAMP = 2,       /* numbers: clamp to the range, no error */
     TYPE_LOWER = 4,       /* strings: convert ASCII letters to lower case first */
     TYPE_SAFE_INT = 8,    /* integers within +-2^53 */
-    TYPE_LOOSE_ENUM = 16, /* accept integers outside of .choices */
+    TYPE_LOOSE_ENUM = 16, /* integers: accept values outside of .choices */
     TYPE_EITHER = 64, /* strings and numbers: accept the other form of an integer; booleans: accept
                          text; arrays: accept a comma-separated string */
     TYPE_EMPTY_NONE = 128, /* in fields: treat an empty string, or 0 for a time, as null */
@@ -69,50 +69,50 @@ struct type {
     /* Strings: length in code points. Arrays and maps: count. Numbers: value. Images: bytes (max).
      * Both 0: no limits; max below min: no maximum. Defaults: 152133 characters, 1521 elements. */
     int64_t min, max;
-    const struct choice *choices; /* strings and integers */
-    const struct rule *rule;      /* strings */
-    const struct type *of; /* element type of arrays and maps; with .show, the resulting type */
+    const struct choice *choices;   /* strings and integers */
+    const struct string_rule *rule; /* strings */
+    const struct type *of;       /* element type of arrays and maps; with .show, the type written */
     const struct schema *schema; /* objects */
-    /* KIND_RAW: the text is not JSON; writes it as a value of type .of. */
-    void (*show)(struct json *j, struct str text);
+    /* KIND_RAW with stored text that is not JSON: writes the text as a value of type .of. */
+    void (*show)(struct json_writer *j, struct str text);
     const char *doc;
 };
 
 /* Whether an optional or nullable member has a value. */
-enum given { ABSENT, GIVEN_NULL, GIVEN };
+enum field_presence { ABSENT, GIVEN_NULL, GIVEN };
 
 struct list {
     void *items;
     size_t count;
-    size_t cap; /* allocated elements; 0 for lists not made by list_add */
+    size_t cap; /* allocated elements; 0 for lists not made by list_append */
 };
 
 struct opt_str {
-    enum given given;
+    enum field_presence given;
     struct str value;
 };
 struct opt_int {
-    enum given given;
+    enum field_presence given;
     int64_t value;
 };
 struct opt_real {
-    enum given given;
+    enum field_presence given;
     double value;
 };
 struct opt_bool {
-    enum given given;
+    enum field_presence given;
     bool value;
 };
 struct opt_id {
-    enum given given;
+    enum field_presence given;
     snowflake value;
 };
 struct opt_list {
-    enum given given;
+    enum field_presence given;
     struct list value;
 };
 struct opt_object {
-    enum given given;
+    enum field_presence given;
     void *value;
 };
 
@@ -121,19 +121,19 @@ struct image {
     const char *extension; /* "png", "jpeg", "gif", "webp", "avif" */
 };
 struct opt_image {
-    enum given given;
+    enum field_presence given;
     struct image value;
 };
 
 /* An entry of KIND_MAP: the key, then a value of type .of as in an array. For maps of strings this
- * is a struct pair. */
-struct pair {
+ * is a struct string_pair. */
+struct string_pair {
     struct str key, value;
 };
 
 /* The C type of a member, set by FIELD. */
 enum member_kind {
-    MEMBER_POINTER, /* to an object's struct; NULL: absent, or null if nullable */
+    MEMBER_POINTER, /* pointer to an object's struct; NULL: absent, or null if nullable */
     MEMBER_STR,
     MEMBER_INT,
     MEMBER_REAL,
@@ -170,17 +170,17 @@ enum member_kind {
              : MEMBER_OPT_IMAGE, default           \
              : MEMBER_POINTER)
 
-/* FIELD(struct command, name) if member and API name are equal, otherwise FIELD_AS. */
+/* Use FIELD(struct command, name) if member and API name are equal, otherwise FIELD_AS. */
 #define FIELD(type_, member_) FIELD_AS(type_, member_, #member_)
 #define FIELD_AS(type_, member_, name_)                          \
     .name = STR_INIT(name_), .offset = offsetof(type_, member_), \
     .member = MEMBER_OF(((type_ *)0)->member_)
 
 enum field_flags {
-    OPTIONAL = 1, /* the `?` after a name: may be absent */
-    NULLABLE = 2, /* the `?` before a type: may be null */
+    OPTIONAL = 1, /* field may be absent (a `?` after the name in Discord's documentation) */
+    NULLABLE = 2, /* field may be null (a `?` before the type in Discord's documentation) */
     DEPRECATED = 4,
-    SHOWN_AGAIN = 8, /* responses: one more name for a member that another field already has */
+    RESPONSE_ALIAS = 8, /* responses: another name for a member that a field already has */
 };
 
 struct field {
@@ -189,8 +189,8 @@ struct field {
     enum member_kind member;
     const struct type *type;
     unsigned flags;
-    /* The default of an absent (or null) OPTIONAL field with a plain member: numbers and booleans,
-     * or text. Plain lists are empty by default, pointers NULL. */
+    /* The default of an absent (or null) OPTIONAL field with a plain member: a number, boolean or
+     * text. Plain lists are empty by default, pointers NULL. */
     int64_t fallback;
     const char *fallback_text;
     const char *doc;
@@ -200,13 +200,13 @@ struct schema {
     const char *name; /* "Relationship"; name of the OpenAPI component */
     size_t size;      /* sizeof the struct */
     const struct field *fields;
-    /* Checks that combine several fields; reports errors with form_fail. Also runs if single fields
-     * failed: call form_failed_at before using one. */
-    void (*check)(struct form *form, const struct place *here, const void *object);
+    /* Checks that combine several fields; reports errors with form_add_error. Runs even if single
+     * fields failed: call form_has_error_at before using one. */
+    void (*check)(struct form *form, const struct json_path *here, const void *object);
     bool once; /* queries: reject a repeated parameter (RFC 6749, 3.1) */
     /* Returns the fields that apply to this object, one bit per field. The others are cleared, and
      * their errors removed, before the check. NULL: all apply. */
-    uint64_t (*counts)(const void *object);
+    uint64_t (*applicable_fields)(const void *object);
     const char *doc;
 };
 
@@ -215,11 +215,11 @@ struct schema {
  * ERR_INVALID_FORM_BODY with all errors in form if it does not match the type. An empty text counts
  * as {}. Strings point into the text or the arena. */
 enum err schema_decode(const struct type *type, struct str text, struct form *form, void **ret);
-/* Like schema_decode without a list of errors: NULL on any error. */
-void *schema_read(const struct type *type, struct str text, struct arena *arena);
+/* Like schema_decode, but returns NULL on any error and no list of errors. */
+void *schema_decode_or_null(const struct type *type, struct str text, struct arena *arena);
 /* Like schema_decode, for JSON text at a path of a larger body; form may already contain errors. */
 enum err schema_decode_at(const struct type *type, struct str text, struct form *form,
-                          const struct place *here, void **ret);
+                          const struct json_path *here, void **ret);
 
 /* Decodes a query string or an application/x-www-form-urlencoded body. Arrays are repeated keys or
  * comma-separated; booleans may be "True", "1", "False", "0". */
@@ -229,32 +229,32 @@ enum err schema_decode_query(const struct schema *schema, struct str query, stru
 /* Encodes a value: an array element of the type (a struct str *, an int64_t *, …), or the struct of
  * an object. An absent field is omitted if OPTIONAL, and null if only NULLABLE. A plain pointer or
  * str that is NULL is null if NULLABLE, otherwise omitted. */
-void schema_encode(struct json *j, const struct type *type, const void *value);
-void schema_encode_object(struct json *j, const struct schema *schema, const void *object);
-/* Encodes the value of one field. Writes nothing and returns false if it is absent or null. */
-bool schema_encode_member(struct json *j, const struct field *f, const void *object);
-/* Encodes the fields for which shows returns true, into an open object. */
-void schema_encode_some(struct json *j, const struct schema *schema, const void *object,
-                        bool (*shows)(const void *arg, struct str name), const void *arg);
+void schema_encode(struct json_writer *j, const struct type *type, const void *value);
+void schema_encode_object(struct json_writer *j, const struct schema *schema, const void *object);
+/* Encodes the value of one field. Writes nothing and false if the value is absent or null. */
+bool schema_encode_field_value(struct json_writer *j, const struct field *f, const void *object);
+/* Encodes the fields for which `shows` returns true, into an open object. */
+void schema_encode_fields(struct json_writer *j, const struct schema *schema, const void *object,
+                          bool (*shows)(const void *arg, struct str name), const void *arg);
 
 /* Describes a type as JSON Schema (OpenAPI 3.1). Named schemas become {"$ref":
  * "#/components/schemas/Name"}; schema_describe_object writes the component itself. */
-void schema_describe(struct json *j, const struct type *type);
-void schema_describe_object(struct json *j, const struct schema *schema);
+void schema_describe(struct json_writer *j, const struct type *type);
+void schema_describe_object(struct json_writer *j, const struct schema *schema);
 
-/* Appends "string, 1-32 characters" or "array[Relationship]", for the documentation. */
-void schema_phrase(struct buf *out, const struct type *type);
+/* Appends a type as a phrase: "string, 1-32 characters" or "array[Relationship]". */
+void schema_append_phrase(struct buf *out, const struct type *type);
 
 /* Calls visit once for each named schema that a type contains. */
-void schema_walk(const struct type *type, void (*visit)(const struct schema *, void *), void *arg);
+void schema_visit_all(const struct type *type, void (*visit)(const struct schema *, void *),
+                      void *arg);
 
 /* Appends a zeroed element to a list. Elements move when the list grows; memory not owned by the
  * list is copied first. */
-void *list_add(struct arena *arena, struct list *list, size_t item_size);
-/* Creates an empty list with room for cap elements. */
+void *list_append(struct arena *arena, struct list *list, size_t item_size);
+/* Creates an empty list with a capacity of `cap` elements. */
 void list_reserve(struct arena *arena, struct list *list, size_t item_size, size_t cap);
 
-/* Size of one element in a struct list. */
-size_t schema_item_size(const struct type *type);
+size_t schema_list_item_size(const struct type *type);
 
 #endif

@@ -7,10 +7,10 @@
 #include "json/number.h"
 #include "json/scan.h"
 
-/* Returns room for a value of n bytes, after a comma if needed. */
-static char *value_room(struct json *j, size_t n)
+/* Reserves n bytes for a value, after a comma if needed. */
+static char *reserve_value(struct json_writer *j, size_t n)
 {
-    char *at = buf_room(j->out, n + j->comma);
+    char *at = buf_reserve(j->out, n + j->comma);
 
     if (!at)
         return NULL;
@@ -21,49 +21,49 @@ static char *value_room(struct json *j, size_t n)
     return at;
 }
 
-static void value_add(struct json *j, const char *p, size_t n)
+static void append_value(struct json_writer *j, const char *p, size_t n)
 {
-    char *at = value_room(j, n);
+    char *at = reserve_value(j, n);
 
     if (at)
         memcpy(at, p, n);
 }
 
-static void open_level(struct json *j, char bracket)
+static void append_opening_bracket(struct json_writer *j, char bracket)
 {
-    value_add(j, &bracket, 1);
+    append_value(j, &bracket, 1);
     j->comma = false;
 }
 
-static void close_level(struct json *j, char bracket)
+static void append_closing_bracket(struct json_writer *j, char bracket)
 {
     buf_add_char(j->out, bracket);
     j->comma = true;
 }
 
-void json_object(struct json *j)
+void json_begin_object(struct json_writer *j)
 {
-    open_level(j, '{');
+    append_opening_bracket(j, '{');
 }
 
-void json_object_end(struct json *j)
+void json_end_object(struct json_writer *j)
 {
-    close_level(j, '}');
+    append_closing_bracket(j, '}');
 }
 
-void json_array(struct json *j)
+void json_begin_array(struct json_writer *j)
 {
-    open_level(j, '[');
+    append_opening_bracket(j, '[');
 }
 
-void json_array_end(struct json *j)
+void json_end_array(struct json_writer *j)
 {
-    close_level(j, ']');
+    append_closing_bracket(j, ']');
 }
 
-void json_key(struct json *j, struct str name)
+void json_key(struct json_writer *j, struct str name)
 {
-    char *at = value_room(j, name.n + 3);
+    char *at = reserve_value(j, name.n + 3);
 
     j->comma = false;
     if (!at)
@@ -73,48 +73,50 @@ void json_key(struct json *j, struct str name)
     memcpy(at + name.n, "\":", 2);
 }
 
-void json_key_text(struct json *j, struct str name)
+void json_escaped_key(struct json_writer *j, struct str name)
 {
     json_text(j, name);
     buf_add_char(j->out, ':');
     j->comma = false;
 }
 
-void json_null(struct json *j)
+void json_null(struct json_writer *j)
 {
-    value_add(j, "null", 4);
+    append_value(j, "null", 4);
 }
 
-void json_bool(struct json *j, bool v)
+void json_bool(struct json_writer *j, bool v)
 {
-    value_add(j, v ? "true" : "false", v ? 4 : 5);
+    append_value(j, v ? "true" : "false", v ? 4 : 5);
 }
 
-void json_int(struct json *j, int64_t v)
+void json_int(struct json_writer *j, int64_t v)
 {
     char text[21] = "-";
     size_t minus = v < 0;
 
-    value_add(j, text, minus + number_digits(minus ? 0 - (uint64_t)v : (uint64_t)v, text + minus));
+    append_value(j, text,
+                 minus +
+                     format_decimal_digits(minus ? 0 - (uint64_t)v : (uint64_t)v, text + minus));
 }
 
-void json_real(struct json *j, double v)
+void json_real(struct json_writer *j, double v)
 {
-    char text[NUMBER_TEXT];
+    char text[NUMBER_TEXT_SIZE];
 
     if (isfinite(v))
-        value_add(j, text, number_to_text(v, text));
+        append_value(j, text, format_double(v, text));
     else
         json_null(j);
 }
 
-static bool is_escaped(unsigned char c)
+static bool needs_escape(unsigned char c)
 {
     return c < 0x20 || c == '"' || c == '\\';
 }
 
 /* Returns the letter of a two-character escape; 0 for six-character escapes. */
-static char short_escape(unsigned char c)
+static char short_escape_letter(unsigned char c)
 {
     switch (c) {
     case '"':
@@ -135,18 +137,17 @@ static char short_escape(unsigned char c)
     }
 }
 
-/* Returns the number of bytes before the first one that must be escaped. */
-static size_t plain_length(struct str s)
+static size_t length_before_first_escape(struct str s)
 {
     size_t i = 0;
 
     for (; i + 8 <= s.n; i += 8) {
-        uint64_t marks = scan_escapes(scan_load(s.p + i));
+        uint64_t marks = mark_bytes_to_escape(load_u64_little_endian(s.p + i));
 
         if (marks)
-            return i + scan_first(marks);
+            return i + first_marked_byte(marks);
     }
-    while (i < s.n && !is_escaped((unsigned char)s.p[i]))
+    while (i < s.n && !needs_escape((unsigned char)s.p[i]))
         i++;
     return i;
 }
@@ -156,14 +157,14 @@ static size_t escaped_length(struct str s)
     size_t n = s.n;
 
     for (size_t i = 0; i < s.n; i++)
-        if (is_escaped((unsigned char)s.p[i]))
-            n += short_escape((unsigned char)s.p[i]) ? 1 : 5;
+        if (needs_escape((unsigned char)s.p[i]))
+            n += short_escape_letter((unsigned char)s.p[i]) ? 1 : 5;
     return n;
 }
 
 static char *write_escape(char *at, unsigned char c)
 {
-    char letter = short_escape(c);
+    char letter = short_escape_letter(c);
 
     *at++ = '\\';
     if (letter) {
@@ -179,22 +180,22 @@ static char *write_escape(char *at, unsigned char c)
 static char *write_escaped(char *at, struct str s)
 {
     while (s.n) {
-        size_t plain = plain_length(s);
+        size_t plain = length_before_first_escape(s);
 
         memcpy(at, s.p, plain);
         at += plain;
         if (plain < s.n)
             at = write_escape(at, (unsigned char)s.p[plain++]);
-        s = str_from(s, plain);
+        s = str_skip(s, plain);
     }
     return at;
 }
 
-void json_text(struct json *j, struct str s)
+void json_text(struct json_writer *j, struct str s)
 {
-    size_t plain = plain_length(s);
-    struct str rest = str_from(s, plain);
-    char *at = value_room(j, plain + escaped_length(rest) + 2);
+    size_t plain = length_before_first_escape(s);
+    struct str rest = str_skip(s, plain);
+    char *at = reserve_value(j, plain + escaped_length(rest) + 2);
 
     if (!at)
         return;
@@ -205,34 +206,34 @@ void json_text(struct json *j, struct str s)
     *at = '"';
 }
 
-void json_id(struct json *j, snowflake id)
+void json_id(struct json_writer *j, snowflake id)
 {
     char text[22] = "\"";
-    size_t n = number_digits(id, text + 1);
+    size_t n = format_decimal_digits(id, text + 1);
 
     text[n + 1] = '"';
-    value_add(j, text, n + 2);
+    append_value(j, text, n + 2);
 }
 
-void json_time(struct json *j, int64_t us)
+void json_time(struct json_writer *j, int64_t us)
 {
-    char text[TIMESTAMP_TEXT + 2] = "\"";
+    char text[TIMESTAMP_TEXT_SIZE + 2] = "\"";
     size_t n = timestamp_format(us, text + 1);
 
     text[n + 1] = '"';
-    value_add(j, text, n + 2);
+    append_value(j, text, n + 2);
 }
 
-void json_raw(struct json *j, struct str value)
+void json_raw(struct json_writer *j, struct str value)
 {
     if (value.n)
-        value_add(j, value.p, value.n);
+        append_value(j, value.p, value.n);
     else
         json_null(j);
 }
 
-void json_members(struct json *j, struct str members)
+void json_raw_members(struct json_writer *j, struct str members)
 {
     if (members.n)
-        value_add(j, members.p, members.n);
+        append_value(j, members.p, members.n);
 }

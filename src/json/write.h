@@ -11,41 +11,42 @@
 #include "base/buf.h"
 #include "base/snowflake.h"
 
-struct json {
+struct json_writer {
     struct buf *out;
-    bool comma; /* a value precedes on this level */
+    bool comma; /* whether a value precedes on this level */
 };
 
-static inline struct json json_to(struct buf *out)
+static inline struct json_writer json_writer_to(struct buf *out)
 {
-    return (struct json){ .out = out };
+    return (struct json_writer){ .out = out };
 }
 
-void json_object(struct json *j);
-void json_object_end(struct json *j);
-void json_array(struct json *j);
-void json_array_end(struct json *j);
+void json_begin_object(struct json_writer *j);
+void json_end_object(struct json_writer *j);
+void json_begin_array(struct json_writer *j);
+void json_end_array(struct json_writer *j);
 
 /* Writes the name of the next value; the name must need no escapes. */
-void json_key(struct json *j, struct str name);
+void json_key(struct json_writer *j, struct str name);
 #define json_name(j, literal) json_key((j), STR(literal))
-/* Like json_key, for names that may need escapes. */
-void json_key_text(struct json *j, struct str name);
+/* Like json_key, but for names that may need escapes. */
+void json_escaped_key(struct json_writer *j, struct str name);
 
-void json_null(struct json *j);
-void json_bool(struct json *j, bool v);
-void json_int(struct json *j, int64_t v);
-void json_real(struct json *j, double v); /* shortest text that parses to v; null if not finite */
-void json_text(struct json *j, struct str s); /* valid UTF-8 */
-void json_id(struct json *j, snowflake id);   /* a decimal string */
-void json_time(struct json *j, int64_t us);   /* a timestamp string */
+void json_null(struct json_writer *j);
+void json_bool(struct json_writer *j, bool v);
+void json_int(struct json_writer *j, int64_t v);
+void json_real(struct json_writer *j,
+               double v); /* shortest text that parses to v; null if not finite */
+void json_text(struct json_writer *j, struct str s); /* s must be valid UTF-8 */
+void json_id(struct json_writer *j, snowflake id);   /* as a decimal string */
+void json_time(struct json_writer *j, int64_t us);   /* as a timestamp string */
 /* Writes text that is already one JSON value; null if it is empty. */
-void json_raw(struct json *j, struct str value);
+void json_raw(struct json_writer *j, struct str value);
 
-/* Writes members of an object that are already JSON text, separated by commas. */
-void json_members(struct json *j, struct str members);
+/* Writes object members that are already JSON text, separated by commas. */
+void json_raw_members(struct json_writer *j, struct str members);
 
-/* Reformats valid compact JSON with one line per member, for people and diffs. */
+/* Reformats valid compact JSON with one line per member. */
 void json_indent(struct str text, struct buf *out);
 
 #endif

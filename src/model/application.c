@@ -5,19 +5,19 @@
 /* --- teams ---------------------------------------------------------------------------- */
 
 static const struct choice team_roles[] = {
-    { .text = "admin", .name = "ADMIN", .doc = "Changes the team and its apps" },
-    { .text = "developer", .name = "DEVELOPER", .doc = "Changes the team's apps" },
-    { .text = "read_only", .name = "READ_ONLY", .doc = "Looks at the team and its apps" },
+    { .text = "admin", .name = "ADMIN", .doc = "Can change the team and its apps" },
+    { .text = "developer", .name = "DEVELOPER", .doc = "Can change the team's apps" },
+    { .text = "read_only", .name = "READ_ONLY", .doc = "Can read the team and its apps" },
     { 0 },
 };
 static const struct choice team_states[] = {
-    { .value = TEAM_INVITED, .name = "INVITED", .doc = "Has not accepted yet" },
-    { .value = TEAM_ACCEPTED, .name = "ACCEPTED", .doc = "Is in the team" },
+    { .value = TEAM_MEMBER_INVITED, .name = "INVITED", .doc = "Has not accepted yet" },
+    { .value = TEAM_MEMBER_ACCEPTED, .name = "ACCEPTED", .doc = "Is a member of the team" },
     { 0 },
 };
 
 const struct type type_team_name = { .kind = KIND_STRING,
-                                     .rule = &rule_name,
+                                     .rule = &rule_visible_name,
                                      .flags = TYPE_TRIM,
                                      .min = 1,
                                      .max = 32,
@@ -38,7 +38,7 @@ const struct schema team_member_schema = {
     .name = "TeamMember",
     .size = sizeof(struct team_member),
     .fields = team_member_fields,
-    .doc = "Somebody in a team, or invited to it.",
+    .doc = "A member of a team, or an account invited to it.",
 };
 const struct type type_team_member = { .kind = KIND_OBJECT, .schema = &team_member_schema };
 const struct type type_team_members = { .kind = KIND_ARRAY, .of = &type_team_member };
@@ -55,7 +55,7 @@ const struct schema team_schema = {
     .name = "Team",
     .size = sizeof(struct team),
     .fields = team_fields,
-    .doc = "People who make applications together.",
+    .doc = "A group of accounts that own applications together.",
 };
 const struct type type_team = { .kind = KIND_OBJECT, .schema = &team_schema };
 const struct type type_teams = { .kind = KIND_ARRAY, .of = &type_team };
@@ -63,13 +63,13 @@ const struct type type_teams = { .kind = KIND_ARRAY, .of = &type_team };
 /* --- applications --------------------------------------------------------------------- */
 
 const struct type type_application_name = { .kind = KIND_STRING,
-                                            .rule = &rule_name,
+                                            .rule = &rule_visible_name,
                                             .flags = TYPE_TRIM,
                                             .min = 1,
                                             .max = 32,
                                             .doc = "Application name" };
 const struct type type_application_description = {
-    .kind = KIND_STRING, .flags = TYPE_TRIM, .max = 400, .doc = "What it is for"
+    .kind = KIND_STRING, .flags = TYPE_TRIM, .max = 400, .doc = "Description of the application"
 };
 static const struct type type_tag = {
     .kind = KIND_STRING, .flags = TYPE_TRIM, .min = 1, .max = 20, .doc = "Tag"
@@ -87,7 +87,7 @@ static const struct schema install_params_schema = {
     .name = "InstallParams",
     .size = sizeof(struct install_params),
     .fields = install_params_fields,
-    .doc = "What an install asks for.",
+    .doc = "Scopes and permissions that an installation requests.",
 };
 const struct type type_install_params = { .kind = KIND_OBJECT, .schema = &install_params_schema };
 
@@ -100,7 +100,7 @@ static const struct schema integration_type_schema = {
     .name = "IntegrationTypeConfig",
     .size = sizeof(struct integration_type_config),
     .fields = integration_type_fields,
-    .doc = "How an app is installed in one kind of place.",
+    .doc = "How an app is installed to guilds or to users.",
 };
 static const struct type type_integration_type = { .kind = KIND_OBJECT,
                                                    .schema = &integration_type_schema };
@@ -108,9 +108,9 @@ const struct type type_integration_types = { .kind = KIND_MAP,
                                              .min = 1,
                                              .max = 2,
                                              .of = &type_integration_type,
-                                             .doc = "0: in guilds, 1: on accounts" };
+                                             .doc = "0: to guilds, 1: to users" };
 
-bool application_installs(const struct application *a, enum integration_type type)
+bool application_can_be_installed(const struct application *a, enum integration_type type)
 {
     const struct integration_type_item *items = a->integration_types_config.items;
 
@@ -121,7 +121,7 @@ bool application_installs(const struct application *a, enum integration_type typ
 }
 
 /* clang-format off */
-#define BRIEF_FIELDS                                                                               \
+#define INTEGRATION_APPLICATION_FIELDS                                                                               \
     { FIELD(struct application, id), .type = &type_id },                                           \
     { FIELD(struct application, name), .type = &type_application_name },                           \
     { FIELD(struct application, icon), .type = &type_asset_hash, .flags = NULLABLE },              \
@@ -136,12 +136,12 @@ bool application_installs(const struct application *a, enum integration_type typ
     { FIELD(struct application, terms_of_service_url), .type = &type_url, .flags = OPTIONAL },     \
     { FIELD(struct application, privacy_policy_url), .type = &type_url, .flags = OPTIONAL }
 
-/* flags_, flags_new_: the public flags, or all of them. */
+/* Parameters flags_ and flags_new_: members with the public flags, or with all flags. */
 #define PUBLIC_FIELDS(flags_, flags_new_)                                                          \
-    BRIEF_FIELDS,                                                                                  \
+    INTEGRATION_APPLICATION_FIELDS,                                                                                  \
     { FIELD_AS(struct application, flags_, "flags"), .type = &type_flags },                        \
     { FIELD_AS(struct application, flags_new_, "flags_new"), .type = &type_permissions,            \
-      .doc = "Flags, as text" },                                                                   \
+      .doc = "Flags as a decimal string" },                                                        \
     { FIELD(struct application, verify_key), .type = &type_text, .doc = "Ed25519, hex" },          \
     { FIELD(struct application, hook), .type = &type_bool },                                       \
     { FIELD(struct application, tags), .type = &type_tags },                                       \
@@ -162,7 +162,7 @@ const struct schema public_application_schema = {
     .name = "PublicApplication",
     .size = sizeof(struct application),
     .fields = public_application_fields,
-    .doc = "An application, as everybody sees it.",
+    .doc = "An application, with the fields that everyone can read.",
 };
 const struct type type_public_application = { .kind = KIND_OBJECT,
                                               .schema = &public_application_schema };
@@ -177,29 +177,29 @@ static const struct field application_fields[] = {
       .flags = NULLABLE },
     { FIELD(struct application, event_webhooks_url), .type = &type_url, .flags = NULLABLE },
     { FIELD(struct application, event_webhooks_status), .type = &type_count,
-      .doc = "1 off, 2 on; nothing is sent either way" },
+      .doc = "1: off, 2: on; no webhook events are sent in either case" },
     { FIELD(struct application, event_webhooks_types), .type = &type_texts },
     { FIELD(struct application, approximate_guild_count), .type = &type_count },
     { FIELD(struct application, approximate_user_install_count), .type = &type_count },
     { FIELD(struct application, approximate_user_authorization_count), .type = &type_count },
     { FIELD(struct application, explicit_content_filter), .type = &type_count },
     { FIELD(struct application, interactions_version), .type = &type_count },
-    { FIELD(struct application, interactions_event_types), .type = &type_none },
-    { FIELD(struct application, eligible_oauth2_scopes), .type = &type_none },
+    { FIELD(struct application, interactions_event_types), .type = &type_always_empty_list },
+    { FIELD(struct application, eligible_oauth2_scopes), .type = &type_always_empty_list },
     { 0 },
 };
 const struct schema application_schema = {
     .name = "Application",
     .size = sizeof(struct application),
     .fields = application_fields,
-    .doc = "A program that uses the interface, as its makers see it.",
+    .doc = "An application, with the fields that its owners can read.",
 };
 const struct type type_application = { .kind = KIND_OBJECT, .schema = &application_schema };
 const struct type type_applications = { .kind = KIND_ARRAY, .of = &type_application };
 
 /* --- applications inside other objects ------------------------------------------------ */
 
-static const struct field brief_application_fields[] = { BRIEF_FIELDS, { 0 } };
+static const struct field brief_application_fields[] = { INTEGRATION_APPLICATION_FIELDS, { 0 } };
 static const struct schema brief_application_schema = {
     .name = "IntegrationApplication",
     .size = sizeof(struct application),
@@ -210,7 +210,7 @@ const struct type type_integration_application = { .kind = KIND_OBJECT,
                                                    .schema = &brief_application_schema };
 
 static const struct field described_application_fields[] = {
-    BRIEF_FIELDS,
+    INTEGRATION_APPLICATION_FIELDS,
     { FIELD(struct application, role_connections_verification_url), .type = &type_url,
       .flags = OPTIONAL | NULLABLE, .doc = "With include_role_connections_metadata" },
     { 0 },
@@ -219,10 +219,10 @@ static const struct schema described_application_schema = {
     .name = "DescribedApplication",
     .size = sizeof(struct application),
     .fields = described_application_fields,
-    .doc = "The app of an integration, and where people prove who they are.",
+    .doc = "The app of an integration, with the URL for role connection verification.",
 };
-const struct type type_described_application = { .kind = KIND_OBJECT,
-                                                 .schema = &described_application_schema };
+const struct type type_application_with_verification = { .kind = KIND_OBJECT,
+                                                         .schema = &described_application_schema };
 
 static const struct field application_ref_fields[] = {
     { FIELD(struct application_ref, application_id), .type = &type_id },
@@ -232,16 +232,16 @@ const struct schema application_ref_schema = {
     .name = "ApplicationRef",
     .size = sizeof(struct application_ref),
     .fields = application_ref_fields,
-    .doc = "An app of the receiver's account.",
+    .doc = "An app that is installed to the receiver's account.",
 };
 
 static const struct field integrations_ref_fields[] = {
-    { FIELD(struct integrations_ref, guild_id), .type = &type_id },
+    { FIELD(struct guild_integrations_ref, guild_id), .type = &type_id },
     { 0 },
 };
-const struct schema integrations_ref_schema = {
+const struct schema guild_integrations_ref_schema = {
     .name = "IntegrationsRef",
-    .size = sizeof(struct integrations_ref),
+    .size = sizeof(struct guild_integrations_ref),
     .fields = integrations_ref_fields,
-    .doc = "A guild whose apps changed.",
+    .doc = "A guild whose integrations changed.",
 };

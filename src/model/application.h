@@ -6,7 +6,7 @@
 
 /* --- teams ---------------------------------------------------------------------------- */
 
-enum team_state { TEAM_INVITED = 1, TEAM_ACCEPTED = 2 };
+enum team_membership_state { TEAM_MEMBER_INVITED = 1, TEAM_MEMBER_ACCEPTED = 2 };
 
 struct team_member {
     const struct user *user;
@@ -29,16 +29,16 @@ extern const struct type type_team_name, type_team_role;
 
 /* --- applications --------------------------------------------------------------------- */
 
-/* Flags that the owners of an application set: the privileged intents it may use, and whether it is
- * a public OAuth2 client without a secret. */
+/* Flags that the owners of an application set: its privileged intents, and whether it is a public
+ * OAuth2 client. */
 enum {
     APPLICATION_PRESENCE_LIMITED = 1 << 13,
     APPLICATION_MEMBERS_LIMITED = 1 << 15,
     APPLICATION_CONTENT_LIMITED = 1 << 19,
     APPLICATION_FLAGS_INTENTS =
         APPLICATION_PRESENCE_LIMITED | APPLICATION_MEMBERS_LIMITED | APPLICATION_CONTENT_LIMITED,
-    APPLICATION_PUBLIC_CLIENT = 1 << 8, /* OAuth2 client without a secret */
-    APPLICATION_FLAGS_OWN = APPLICATION_FLAGS_INTENTS | APPLICATION_PUBLIC_CLIENT,
+    APPLICATION_PUBLIC_CLIENT = 1 << 8, /* OAuth2 client that has no secret */
+    APPLICATION_FLAGS_SETTABLE = APPLICATION_FLAGS_INTENTS | APPLICATION_PUBLIC_CLIENT,
 };
 
 /* Flags that the server sets. */
@@ -46,10 +46,10 @@ enum {
     APPLICATION_EMBEDDED = 1 << 17,                 /* can be launched inside a client */
     APPLICATION_COMMAND_BADGE = 1 << 23,            /* has a global command */
     APPLICATION_ACTIVE = 1 << 24,                   /* a command was used in the last 30 days */
-    APPLICATION_FLAGS_PRIVATE = APPLICATION_ACTIVE, /* only the owners see these */
+    APPLICATION_FLAGS_PRIVATE = APPLICATION_ACTIVE, /* flags that only the owners see */
 };
 
-/* Where an app can be installed; also the keys of integration_types_config. */
+/* Installation context of an app; also the keys of integration_types_config. */
 enum integration_type { INSTALL_GUILD = 0, INSTALL_USER = 1 };
 
 enum event_webhooks_status { EVENT_WEBHOOKS_OFF = 1, EVENT_WEBHOOKS_ON = 2 };
@@ -61,7 +61,7 @@ struct install_params {
 struct integration_type_config {
     const struct install_params *oauth2_install_params; /* NULL: none */
 };
-/* An entry of integration_types_config. */
+/* Entry of the map integration_types_config. */
 struct integration_type_item {
     struct str key; /* "0" or "1" */
     struct integration_type_config config;
@@ -73,7 +73,7 @@ struct application {
     struct opt_str icon;
     struct opt_int type; /* always null */
     int64_t flags;
-    uint64_t flags_new; /* the same flags, as a JSON string */
+    uint64_t flags_new; /* flags as a JSON string */
     int64_t public_flags;
     uint64_t public_flags_new;
     struct str verify_key;
@@ -83,26 +83,26 @@ struct application {
     struct list redirect_uris, tags;
     struct opt_str interactions_endpoint_url, role_connections_verification_url;
     struct opt_str custom_install_url;
-    struct opt_str cover_image, terms_of_service_url, privacy_policy_url; /* absent: none */
+    struct opt_str cover_image, terms_of_service_url, privacy_policy_url; /* absent: not set */
     struct opt_str event_webhooks_url;
     int64_t event_webhooks_status;    /* enum event_webhooks_status */
     struct list event_webhooks_types; /* struct str; stored, but no webhook events are sent */
     const struct install_params *install_params;
     struct list integration_types_config; /* struct integration_type_item */
     bool integration_public, integration_require_code_grant;
-    bool bot_public, bot_require_code_grant; /* older names of the two above */
+    bool bot_public, bot_require_code_grant; /* older names of integration_public, _require… */
     int64_t approximate_guild_count, approximate_user_install_count,
         approximate_user_authorization_count;
     int64_t explicit_content_filter, interactions_version;
     bool is_verified, is_discoverable, is_monetized, hook;
     struct list interactions_event_types, eligible_oauth2_scopes; /* always empty */
 
-    /* Not in the JSON. */
-    snowflake owner_id; /* owner account; of a team: the team's owner */
+    /* The following members are not in the JSON. */
+    snowflake owner_id; /* owner account; for a team's app: the team's owner */
     snowflake team_id;  /* 0: none */
     snowflake bot_id;
     struct str key_salt;
-    struct str secret_digest; /* p == NULL: no secret yet */
+    struct str secret_digest; /* p == NULL: no secret was created yet */
 };
 
 static inline void application_set_flags(struct application *a, int64_t flags)
@@ -113,29 +113,29 @@ static inline void application_set_flags(struct application *a, int64_t flags)
     a->public_flags_new = (uint64_t)a->public_flags;
 }
 
-/* Can the app be installed in this place: on guilds, or on accounts? */
-bool application_installs(const struct application *a, enum integration_type type);
+/* Returns true if the app can be installed to guilds, or to users. */
+bool application_can_be_installed(const struct application *a, enum integration_type type);
 
-extern const struct schema application_schema;        /* for the owners */
-extern const struct schema public_application_schema; /* for everyone */
+extern const struct schema application_schema;        /* fields for the owners */
+extern const struct schema public_application_schema; /* fields for everyone */
 extern const struct type type_application, type_applications, type_public_application;
 extern const struct type type_application_name, type_application_description;
 extern const struct type type_install_params, type_integration_types, type_redirect_uris, type_tags;
 
 /* --- applications inside other objects ------------------------------------------------ */
 
-/* The app of an integration; the second one also has role_connections_verification_url. */
-extern const struct type type_integration_application, type_described_application;
+/* The app of an integration, without and with role_connections_verification_url. */
+extern const struct type type_integration_application, type_application_with_verification;
 
 struct application_ref {
     snowflake application_id;
 };
-struct integrations_ref {
+struct guild_integrations_ref {
     snowflake guild_id;
 };
 
-extern const struct schema application_ref_schema; /* USER_APPLICATION_* */
-/* GUILD_INTEGRATIONS_UPDATE, GUILD_APPLICATION_COMMAND_INDEX_UPDATE */
-extern const struct schema integrations_ref_schema;
+extern const struct schema application_ref_schema; /* event data of USER_APPLICATION_* */
+/* Event data of GUILD_INTEGRATIONS_UPDATE and GUILD_APPLICATION_COMMAND_INDEX_UPDATE. */
+extern const struct schema guild_integrations_ref_schema;
 
 #endif

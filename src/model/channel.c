@@ -4,24 +4,25 @@
 #include "model/thread.h"
 
 static const struct choice channel_types[] = {
-    { CHANNEL_TEXT, NULL, "TEXT", "Text in a guild" },
-    { CHANNEL_DM, NULL, "DM", "Two people" },
-    { CHANNEL_VOICE, NULL, "VOICE", "Voice in a guild" },
-    { CHANNEL_GROUP, NULL, "GROUP_DM", "Some people" },
-    { CHANNEL_CATEGORY, NULL, "CATEGORY", "Holds channels" },
-    { CHANNEL_NEWS, NULL, "ANNOUNCEMENT", "News" },
-    { CHANNEL_NEWS_THREAD, NULL, "ANNOUNCEMENT_THREAD", "Thread of a news channel" },
+    { CHANNEL_TEXT, NULL, "TEXT", "Text channel of a guild" },
+    { CHANNEL_DM, NULL, "DM", "Direct message" },
+    { CHANNEL_VOICE, NULL, "VOICE", "Voice channel of a guild" },
+    { CHANNEL_GROUP, NULL, "GROUP_DM", "Group direct message" },
+    { CHANNEL_CATEGORY, NULL, "CATEGORY", "Contains channels" },
+    { CHANNEL_ANNOUNCEMENT, NULL, "ANNOUNCEMENT", "Announcements" },
+    { CHANNEL_ANNOUNCEMENT_THREAD, NULL, "ANNOUNCEMENT_THREAD",
+      "Thread of an announcement channel" },
     { CHANNEL_THREAD, NULL, "PUBLIC_THREAD", "Thread" },
-    { CHANNEL_PRIVATE_THREAD, NULL, "PRIVATE_THREAD", "Thread by invitation" },
-    { CHANNEL_STAGE, NULL, "STAGE", "Voice with an audience" },
-    { CHANNEL_FORUM, NULL, "FORUM", "Holds threads only" },
-    { CHANNEL_MEDIA, NULL, "MEDIA", "The same, for pictures and films" },
+    { CHANNEL_PRIVATE_THREAD, NULL, "PRIVATE_THREAD", "Thread that members join by invitation" },
+    { CHANNEL_STAGE, NULL, "STAGE", "Voice channel with an audience" },
+    { CHANNEL_FORUM, NULL, "FORUM", "Contains only threads" },
+    { CHANNEL_MEDIA, NULL, "MEDIA", "Contains only threads with media" },
     { 0 },
 };
 
 static const struct type type_channel_type = { .kind = KIND_INT, .choices = channel_types };
 const struct type type_channel_name = { .kind = KIND_STRING,
-                                        .rule = &rule_name,
+                                        .rule = &rule_visible_name,
                                         .flags = TYPE_TRIM,
                                         .min = 1,
                                         .max = 100,
@@ -29,7 +30,7 @@ const struct type type_channel_name = { .kind = KIND_STRING,
 const struct type type_topic = {
     .kind = KIND_STRING,
     .max = FORUM_TOPIC_MAX,
-    .doc = "What the channel is about; 1024 characters outside of forums"
+    .doc = "Topic of the channel; outside of forums at most 1024 characters"
 };
 
 static const struct choice archive_minutes[] = {
@@ -41,10 +42,10 @@ static const struct choice archive_minutes[] = {
 };
 const struct type type_archive_minutes = { .kind = KIND_INT,
                                            .choices = archive_minutes,
-                                           .doc = "Minutes until a quiet thread is archived" };
+                                           .doc = "Idle minutes until a thread is archived" };
 
 static const struct choice overwrite_types[] = {
-    { OVERWRITE_ROLE, NULL, "ROLE", "For everybody with a role" },
+    { OVERWRITE_ROLE, NULL, "ROLE", "For all members with a role" },
     { OVERWRITE_MEMBER, NULL, "MEMBER", "For one member" },
     { 0 },
 };
@@ -60,7 +61,7 @@ const struct schema overwrite_schema = {
     .name = "Overwrite",
     .size = sizeof(struct overwrite),
     .fields = overwrite_fields,
-    .doc = "Rights that a channel gives or takes.",
+    .doc = "Permissions that a channel allows or denies.",
 };
 const struct type type_overwrite = { .kind = KIND_OBJECT, .schema = &overwrite_schema };
 const struct type type_overwrites = { .kind = KIND_ARRAY, .of = &type_overwrite };
@@ -73,14 +74,14 @@ static const struct field thread_fields[] = {
     { FIELD(struct thread_metadata, create_timestamp), .type = &type_time,
       .flags = OPTIONAL | NULLABLE },
     { FIELD(struct thread_metadata, invitable), .type = &type_bool, .flags = OPTIONAL,
-      .doc = "Of private threads: members may add others" },
+      .doc = "Private threads: whether members may add other members" },
     { 0 },
 };
 static const struct schema thread_schema = {
     .name = "ThreadMetadata",
     .size = sizeof(struct thread_metadata),
     .fields = thread_fields,
-    .doc = "What only threads have.",
+    .doc = "Fields that only threads have.",
 };
 static const struct type type_thread = { .kind = KIND_OBJECT, .schema = &thread_schema };
 static const struct type type_recipients = { .kind = KIND_ARRAY, .of = &type_partial_user };
@@ -90,7 +91,7 @@ static const struct field tag_fields[] = {
     { FIELD(struct forum_tag, id), .type = &type_id, .flags = OPTIONAL },
     { FIELD(struct forum_tag, name), .type = &type_tag_name },
     { FIELD(struct forum_tag, moderated), .type = &type_bool, .flags = OPTIONAL,
-      .doc = "Given and taken by MANAGE_THREADS alone" },
+      .doc = "Only members with MANAGE_THREADS can add and remove this tag" },
     { FIELD(struct forum_tag, emoji_id), .type = &type_id, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct forum_tag, emoji_name), .type = &type_text, .flags = OPTIONAL | NULLABLE },
     { 0 },
@@ -99,7 +100,7 @@ const struct schema forum_tag_schema = {
     .name = "ForumTag",
     .size = sizeof(struct forum_tag),
     .fields = tag_fields,
-    .doc = "What posts of a forum can be marked with.",
+    .doc = "A tag for posts of a forum.",
 };
 const struct type type_forum_tag = { .kind = KIND_OBJECT, .schema = &forum_tag_schema };
 const struct type type_forum_tags = { .kind = KIND_ARRAY, .of = &type_forum_tag };
@@ -114,7 +115,7 @@ const struct schema default_reaction_schema = {
     .name = "DefaultReaction",
     .size = sizeof(struct default_reaction),
     .fields = reaction_fields,
-    .doc = "The emoji that posts are offered: one of both.",
+    .doc = "The default reaction emoji for posts: either an id or a name.",
 };
 const struct type type_default_reaction = { .kind = KIND_OBJECT,
                                             .schema = &default_reaction_schema };
@@ -128,7 +129,7 @@ static const struct schema nick_schema = {
     .name = "ChannelNick",
     .size = sizeof(struct channel_nick),
     .fields = nick_fields,
-    .doc = "What somebody is called in a group.",
+    .doc = "Nickname of a recipient in a group.",
 };
 static const struct type type_channel_nick = { .kind = KIND_OBJECT, .schema = &nick_schema };
 static const struct type type_channel_nicks = { .kind = KIND_ARRAY, .of = &type_channel_nick };
@@ -171,9 +172,9 @@ static const struct field channel_fields[] = {
     { FIELD(struct channel, newly_created), .type = &type_bool, .flags = OPTIONAL },
     { FIELD(struct channel, total_message_sent), .type = &type_count, .flags = OPTIONAL },
     { FIELD(struct channel, member), .type = &type_thread_member, .flags = OPTIONAL,
-      .doc = "Threads: the caller's own, where it is in it" },
+      .doc = "Threads: the caller's thread member, if the caller has joined the thread" },
     { FIELD(struct channel, message), .type = &type_message, .flags = OPTIONAL,
-      .doc = "The first message of a new post" },
+      .doc = "The first message, in the response to a new post" },
     { FIELD(struct channel, applied_tags), .type = &type_ids, .flags = OPTIONAL },
     { FIELD(struct channel, default_thread_rate_limit_per_user), .type = &type_count,
       .flags = OPTIONAL },
@@ -190,22 +191,22 @@ const struct schema channel_schema = {
     .name = "Channel",
     .size = sizeof(struct channel),
     .fields = channel_fields,
-    .doc = "A channel; which fields it has depends on its type.",
+    .doc = "A channel; the type determines which fields are present.",
 };
 const struct type type_channel = { .kind = KIND_OBJECT, .schema = &channel_schema };
 const struct type type_channels = { .kind = KIND_ARRAY, .of = &type_channel };
 
-static const struct field thread_gone_fields[] = {
-    { FIELD(struct thread_gone, id), .type = &type_id },
-    { FIELD(struct thread_gone, guild_id), .type = &type_id },
-    { FIELD(struct thread_gone, parent_id), .type = &type_id },
-    { FIELD(struct thread_gone, type), .type = &type_channel_type },
+static const struct field thread_delete_event_fields[] = {
+    { FIELD(struct thread_delete_event, id), .type = &type_id },
+    { FIELD(struct thread_delete_event, guild_id), .type = &type_id },
+    { FIELD(struct thread_delete_event, parent_id), .type = &type_id },
+    { FIELD(struct thread_delete_event, type), .type = &type_channel_type },
     { 0 },
 };
-const struct schema thread_gone_schema = {
+const struct schema thread_delete_event_schema = {
     .name = "ThreadGone",
-    .size = sizeof(struct thread_gone),
-    .fields = thread_gone_fields,
+    .size = sizeof(struct thread_delete_event),
+    .fields = thread_delete_event_fields,
     .doc = "A thread that was deleted.",
 };
 
@@ -219,7 +220,7 @@ const struct schema recipient_event_schema = {
     .name = "RecipientEvent",
     .size = sizeof(struct recipient_event),
     .fields = recipient_event_fields,
-    .doc = "Somebody who came to a group, or left it.",
+    .doc = "An account that was added to a group or removed from it.",
 };
 
 bool channel_is_private(int64_t type)
@@ -229,7 +230,7 @@ bool channel_is_private(int64_t type)
 
 bool channel_is_thread(int64_t type)
 {
-    return type >= CHANNEL_NEWS_THREAD && type <= CHANNEL_PRIVATE_THREAD;
+    return type >= CHANNEL_ANNOUNCEMENT_THREAD && type <= CHANNEL_PRIVATE_THREAD;
 }
 
 bool channel_is_voice(int64_t type)
@@ -237,14 +238,14 @@ bool channel_is_voice(int64_t type)
     return type == CHANNEL_VOICE || type == CHANNEL_STAGE;
 }
 
-bool channel_holds_posts(int64_t type)
+bool channel_has_posts(int64_t type)
 {
     return type == CHANNEL_FORUM || type == CHANNEL_MEDIA;
 }
 
-bool channel_takes_messages(int64_t type)
+bool channel_accepts_messages(int64_t type)
 {
-    return type != CHANNEL_CATEGORY && !channel_holds_posts(type);
+    return type != CHANNEL_CATEGORY && !channel_has_posts(type);
 }
 
 bool overwrites_equal(const struct list *a, const struct list *b)
@@ -260,7 +261,7 @@ bool overwrites_equal(const struct list *a, const struct list *b)
     return true;
 }
 
-const struct overwrite *overwrite_of(const struct list *overwrites, snowflake id)
+const struct overwrite *overwrite_find(const struct list *overwrites, snowflake id)
 {
     const struct overwrite *o = overwrites->items;
 
@@ -270,19 +271,19 @@ const struct overwrite *overwrite_of(const struct list *overwrites, snowflake id
     return NULL;
 }
 
-static void leave_out_thread(struct channel *c)
+static void omit_thread_fields(struct channel *c)
 {
     c->message_count.given = c->member_count.given = c->total_message_sent.given = ABSENT;
     c->applied_tags.given = ABSENT;
     c->thread_metadata = NULL;
 }
 
-/* Text and announcement channels have threads, but no posts. */
-static void shape_parent(struct channel *c)
+/* Omits fields of parents of threads. Text and announcement channels have threads, but no posts. */
+static void omit_thread_parent_fields(struct channel *c)
 {
-    bool posts = channel_holds_posts(c->type);
+    bool posts = channel_has_posts(c->type);
 
-    if (!posts && c->type != CHANNEL_TEXT && c->type != CHANNEL_NEWS)
+    if (!posts && c->type != CHANNEL_TEXT && c->type != CHANNEL_ANNOUNCEMENT)
         c->default_thread_rate_limit_per_user.given = ABSENT;
     if (!posts)
         c->available_tags.given = c->default_reaction_emoji.given = c->default_sort_order.given =
@@ -291,11 +292,11 @@ static void shape_parent(struct channel *c)
         c->default_forum_layout.given = ABSENT;
 }
 
-static void shape_private(struct channel *c)
+static void omit_private_channel_fields(struct channel *c)
 {
     bool group = c->type == CHANNEL_GROUP;
 
-    leave_out_thread(c);
+    omit_thread_fields(c);
     c->guild_id.given = c->parent_id.given = c->position.given = ABSENT;
     c->permission_overwrites.given = ABSENT;
     c->recipients.given = GIVEN;
@@ -305,12 +306,12 @@ static void shape_private(struct channel *c)
         c->is_message_request.given = ABSENT;
     else
         c->is_message_request = (struct opt_bool){ GIVEN, false };
-    c->managed = given_mark(group && c->application_id.value);
+    c->managed = opt_true_or_absent(group && c->application_id.value);
     if (!c->managed.value)
         c->application_id.given = ABSENT;
 }
 
-static void shape_guild(struct channel *c)
+static void omit_guild_channel_fields(struct channel *c)
 {
     c->recipients.given = c->icon.given = c->managed.given = ABSENT;
     c->application_id.given = c->is_message_request.given = ABSENT;
@@ -319,19 +320,19 @@ static void shape_guild(struct channel *c)
         c->nsfw.given = ABSENT;
     } else {
         c->owner_id.given = ABSENT;
-        leave_out_thread(c);
+        omit_thread_fields(c);
     }
 }
 
-void channel_shape(struct channel *c)
+void channel_omit_inapplicable_fields(struct channel *c)
 {
     bool category = c->type == CHANNEL_CATEGORY, voice = channel_is_voice(c->type);
 
-    shape_parent(c);
+    omit_thread_parent_fields(c);
     if (channel_is_private(c->type))
-        shape_private(c);
+        omit_private_channel_fields(c);
     else
-        shape_guild(c);
+        omit_guild_channel_fields(c);
     if (!voice)
         c->bitrate.given = c->user_limit.given = c->rtc_region.given = c->video_quality_mode.given =
             ABSENT;
@@ -346,7 +347,7 @@ void channel_shape(struct channel *c)
         c->default_auto_archive_duration.given = ABSENT;
 }
 
-bool channels_hold(const struct list *channels, snowflake id)
+bool channels_contain(const struct list *channels, snowflake id)
 {
     const struct channel *c = channels->items;
 

@@ -10,8 +10,8 @@ enum channel_type {
     CHANNEL_VOICE = 2,
     CHANNEL_GROUP = 3,
     CHANNEL_CATEGORY = 4,
-    CHANNEL_NEWS = 5,
-    CHANNEL_NEWS_THREAD = 10,
+    CHANNEL_ANNOUNCEMENT = 5,
+    CHANNEL_ANNOUNCEMENT_THREAD = 10,
     CHANNEL_THREAD = 11,
     CHANNEL_PRIVATE_THREAD = 12,
     CHANNEL_STAGE = 13,
@@ -21,12 +21,11 @@ enum channel_type {
 
 bool channel_is_private(int64_t type); /* DM or group */
 bool channel_is_thread(int64_t type);
-bool channel_is_voice(int64_t type);    /* voice or stage */
-bool channel_holds_posts(int64_t type); /* forum or media channel */
-bool channel_takes_messages(int64_t type);
+bool channel_is_voice(int64_t type);  /* voice or stage */
+bool channel_has_posts(int64_t type); /* forum or media channel */
+bool channel_accepts_messages(int64_t type);
 
-/* Does the list contain a channel with that id? */
-bool channels_hold(const struct list *channels, snowflake id);
+bool channels_contain(const struct list *channels, snowflake id);
 
 enum channel_flags {
     CHANNEL_PINNED = 1 << 1,      /* pinned thread of a forum */
@@ -36,7 +35,8 @@ enum channel_flags {
 enum overwrite_type {
     OVERWRITE_ROLE = 0,
     OVERWRITE_MEMBER = 1,
-    OVERWRITE_EITHER = -1, /* request bodies without a type: determined from the id */
+    OVERWRITE_TYPE_FROM_ID =
+        -1, /* the request body has no type; the type is determined from the id */
 };
 
 struct overwrite {
@@ -50,7 +50,7 @@ struct thread_metadata {
     int64_t auto_archive_duration;
     int64_t archive_timestamp;
     struct opt_int create_timestamp;
-    struct opt_bool invitable; /* private ones */
+    struct opt_bool invitable; /* only in private threads */
 };
 
 struct forum_tag {
@@ -82,20 +82,20 @@ struct channel {
     const struct thread_metadata *thread_metadata;
     int64_t flags;
     struct opt_id permissions;         /* permissions of the caller, if requested */
-    struct opt_id app_permissions;     /* in interactions: permissions of the app's bot */
-    struct opt_int last_pin_timestamp; /* in interactions */
-    struct opt_id origin_channel_id;   /* group that was created from a direct channel */
-    struct opt_bool newly_created;     /* in THREAD_CREATE */
+    struct opt_id app_permissions;     /* only in interactions: permissions of the app's bot */
+    struct opt_int last_pin_timestamp; /* in private channels and in interactions */
+    struct opt_id origin_channel_id;   /* direct channel from which the group was created */
+    struct opt_bool newly_created;     /* only in THREAD_CREATE */
 
-    /* Threads. */
+    /* Fields of threads. */
     struct opt_int total_message_sent;
-    const struct thread_member *member; /* the caller's own; never in events for several users */
-    const struct message *message;      /* response to a new post: its first message */
-    struct opt_list applied_tags;       /* snowflakes; in forums */
-    int64_t messages_written;           /* not in the JSON; includes the starter message */
-    bool begun;                         /* not in the JSON; the thread has a starter message */
+    const struct thread_member *member; /* thread member of the caller; not in shared events */
+    const struct message *message;      /* first message, in the response to a new post */
+    struct opt_list applied_tags;       /* snowflakes of forum tags */
+    int64_t messages_written;           /* not in the JSON; counts the starter message, too */
+    bool has_starter_message;           /* not in the JSON; there is a starter message */
 
-    /* Channels that have threads. */
+    /* Fields of channels that have threads. */
     struct opt_int default_thread_rate_limit_per_user, default_sort_order, default_forum_layout;
     struct opt_str default_tag_setting;
     struct opt_object default_reaction_emoji; /* struct default_reaction */
@@ -106,7 +106,7 @@ struct channel_nick {
     snowflake id;
     struct str nick;
 };
-struct thread_gone {
+struct thread_delete_event {
     snowflake id, guild_id, parent_id;
     int64_t type;
 };
@@ -117,20 +117,19 @@ struct recipient_event {
 };
 
 extern const struct schema channel_schema, overwrite_schema;
-extern const struct schema thread_gone_schema;     /* THREAD_DELETE */
-extern const struct schema recipient_event_schema; /* CHANNEL_RECIPIENT_ADD, _REMOVE */
+extern const struct schema thread_delete_event_schema; /* event data of THREAD_DELETE */
+extern const struct schema recipient_event_schema; /* CHANNEL_RECIPIENT_ADD and _REMOVE events */
 extern const struct type type_channel, type_channels, type_overwrite, type_overwrites;
 extern const struct schema forum_tag_schema, default_reaction_schema;
 extern const struct type type_forum_tag, type_forum_tags, type_default_reaction;
 extern const struct type type_channel_name, type_topic, type_archive_minutes;
 enum { CHANNEL_TOPIC_MAX = 1024, FORUM_TOPIC_MAX = 4096 };
 
-/* Same targets with the same permissions? Both lists are sorted by id. */
+/* Returns true if both lists, sorted by id, have the same targets with the same permissions. */
 bool overwrites_equal(const struct list *a, const struct list *b);
-/* The overwrite of a role or member; NULL: none. */
-const struct overwrite *overwrite_of(const struct list *overwrites, snowflake id);
+/* Returns the overwrite of a role or member; NULL: none. */
+const struct overwrite *overwrite_find(const struct list *overwrites, snowflake id);
 
-/* Makes the fields ABSENT that a channel of this type does not have. */
-void channel_shape(struct channel *c);
+void channel_omit_inapplicable_fields(struct channel *c);
 
 #endif

@@ -28,29 +28,29 @@ enum option_type {
     OPTION_NUMBER = 10,
     OPTION_ATTACHMENT = 11,
 };
-/* Where a command can be used; command_contexts returns a set of these bits. */
+/* Context in which a command can be used; command_context_bits returns a set of these bits. */
 enum command_context { CONTEXT_GUILD = 0, CONTEXT_BOT_DM = 1, CONTEXT_PRIVATE_CHANNEL = 2 };
 
 enum {
-    COMMAND_MOST_OPTIONS = 25, /* per level */
-    COMMAND_MOST_CHOICES = 25,
-    COMMAND_MOST_FILE_TYPES = 10,
-    COMMAND_MOST_CHARACTERS = 8000,
-    COMMAND_MOST_LENGTH = 6000, /* maximum of max_length */
-    /* JSON size with all localizations, in bytes: of one command, and of all commands of a scope.
-     * Discord documents no such limits; 8000 characters can be 5 MB in 34 languages. */
-    COMMAND_MOST_BYTES = 1024 * 1024,
-    COMMANDS_MOST_BYTES = 4 * 1024 * 1024,
+    COMMAND_MAX_OPTIONS = 25, /* limit per nesting level */
+    COMMAND_MAX_CHOICES = 25,
+    COMMAND_MAX_FILE_TYPES = 10,
+    COMMAND_MAX_CHARACTERS = 8000,
+    COMMAND_MAX_LENGTH = 6000, /* maximum of max_length */
+    /* Maximum JSON size with all localizations, in bytes: of one command, and of all commands of a
+     * scope. Discord documents no such limit, but 8000 characters can be 5 MB in 34 languages. */
+    COMMAND_MAX_BYTES = 1024 * 1024,
+    COMMANDS_MAX_BYTES = 4 * 1024 * 1024,
 };
 
-/* …_localizations are dictionaries: lists of struct pair. In responses they are ABSENT if only one
- * language is shown, null if there are none. In lists of commands, …_localized has the text in the
- * reader's language. In indexes that text replaces the original, which is then in …_default. */
+/* Members …_localizations are lists of struct string_pair. In responses they are ABSENT if only one
+ * language is shown, and null if there are none. In lists of commands, …_localized is the text in
+ * the reader's language. In indexes that text replaces the original, which is then in …_default. */
 struct command_choice {
     struct str name;
     struct opt_list name_localizations;
     struct opt_str name_localized, name_default;
-    struct str value; /* JSON string or number, formatted as by json/write.h */
+    struct str value; /* JSON string or number, in the format of json/write.h */
 };
 
 struct command_option {
@@ -64,43 +64,43 @@ struct command_option {
     struct opt_list channel_types; /* int64_t */
     struct opt_real min_value, max_value;
     struct opt_int min_length, max_length;
-    struct opt_list file_types; /* struct str; stored, but not in responses */
+    struct opt_list file_types; /* struct str; stored, but not sent in responses */
 };
 
-/* Permission rows that concern the reader of an index; not evaluated. */
-struct command_rule {
+/* Permission rows that apply to the reader of an index; the server does not evaluate them here. */
+struct command_index_permission {
     struct str id;
     bool permission;
 };
 struct command_index_permissions {
     struct opt_bool user;
-    struct opt_list roles, channels; /* struct command_rule */
+    struct opt_list roles, channels; /* struct command_index_permission */
 };
 
 struct command {
     snowflake id, application_id, version;
     struct opt_id guild_id; /* ABSENT: global command */
     int64_t type;
-    struct str name, description; /* description is "" for USER and MESSAGE */
+    struct str name, description; /* empty for USER and MESSAGE commands */
     struct opt_list name_localizations, description_localizations;
     struct opt_str name_localized, name_default, description_localized, description_default;
-    struct opt_list options;                  /* struct command_option; ABSENT: none */
-    struct opt_id default_member_permissions; /* null: everyone, 0: only administrators */
+    struct opt_list options;                  /* struct command_option; ABSENT: no options */
+    struct opt_id default_member_permissions; /* null: everyone; 0: only administrators */
     bool nsfw;
-    /* Global commands only. */
+    /* Fields of global commands only. */
     struct opt_bool dm_permission;
     struct opt_list contexts, integration_types; /* int64_t, ascending; contexts may be null */
-    struct opt_int handler;                      /* entry points only */
-    /* In indexes only. */
+    struct opt_int handler;                      /* only for entry points */
+    /* Fields in indexes only. */
     struct opt_int global_popularity_rank;
     const struct command_index_permissions *permissions;
 };
 
 extern const struct schema command_schema, command_option_schema, command_choice_schema;
 extern const struct type type_command, type_commands, type_command_option, type_command_choice;
-/* type_command_kept: for the store, with fields that responses omit; _plain: not localized. */
-extern const struct type type_command_kept, type_command_plain;
-/* Types that bodies share with objects. */
+/* Types for the store, with fields that responses omit, and without localizations. */
+extern const struct type type_command_stored, type_command_unlocalized;
+/* Types that request bodies share with objects. */
 extern const struct type type_command_type, type_command_name, type_command_description,
     type_option_type, type_option_name, type_option_description, type_choice_name,
     type_choice_value, type_localizations, type_command_handler, type_command_contexts,
@@ -123,7 +123,7 @@ struct command_permission {
     bool permission;
 };
 struct command_permissions {
-    snowflake id; /* of a command, or of the application for all its commands */
+    snowflake id; /* id of a command, or of the application for all its commands */
     snowflake application_id, guild_id;
     struct list permissions; /* struct command_permission */
 };
@@ -134,41 +134,41 @@ extern const struct type type_command_permission, type_command_permissions,
 
 /* --- properties of a command ---------------------------------------------------------- */
 
-/* The bits of enum command_context where it can be used; none if all its groups are empty. */
-unsigned command_contexts(const struct command *k);
-/* Bits of enum integration_type. */
-unsigned command_integration_types(const struct command *k);
+/* Returns the bits of enum command_context where a command can be used; none: nowhere. */
+unsigned command_context_bits(const struct command *k);
+unsigned command_integration_type_bits(const struct command *k);
 
-/* Finds the text of a dictionary for a locale; false: none. Falls back to a related locale: en-US
- * and en-GB to each other, es-419 to es-ES. */
-bool localization_find(const struct opt_list *dictionary, struct str locale, struct str *ret);
+/* Finds the text of a dictionary for a locale; returns false if there is none. Falls back to a
+ * related locale: en-US and en-GB to each other, es-419 to es-ES. */
+bool find_localization(const struct opt_list *dictionary, struct str locale, struct str *ret);
 
-/* Removes the dictionaries from a command, its options and choices, in place, and sets the text of
- * one locale: as …_localized for lists, or instead of the original for indexes. */
-enum command_form { COMMAND_LISTED, COMMAND_INDEXED };
-void command_localize(struct command *k, struct str locale, enum command_form form);
-void choice_localize(struct command_choice *c, struct str locale, enum command_form form);
+/* Removes the dictionaries from a command, its options and choices, in place. Sets the text of one
+ * locale: as …_localized for lists, or instead of the original for indexes. */
+enum command_localization_form { COMMAND_FORM_LIST, COMMAND_FORM_INDEX };
+void command_localize(struct command *k, struct str locale, enum command_localization_form form);
+void command_choice_localize(struct command_choice *c, struct str locale,
+                             enum command_localization_form form);
 
-/* The bit of a locale in a set; 0: not supported. command_locales: the locales it has text in. */
+/* Returns the bit of a locale in a set; 0: not supported. */
 uint64_t locale_bit(struct str locale);
-/* Is the locale supported? For two-letter locales: a bit per second letter, by the first letter. */
-extern const uint32_t locale_letters[26];
-static inline bool locale_is_ours(struct str locale)
+/* Two-letter locales that are supported: a bit per second letter, indexed by the first letter. */
+extern const uint32_t supported_locale_letters[26];
+static inline bool locale_is_supported(struct str locale)
 {
     if (locale.n == 2) {
         unsigned a = (unsigned char)locale.p[0] - 'a', b = (unsigned char)locale.p[1] - 'a';
 
         if (a < 26 && b < 26)
-            return locale_letters[a] >> b & 1;
+            return supported_locale_letters[a] >> b & 1;
     }
     return locale_bit(locale) != 0;
 }
-uint64_t command_locales(const struct command *k);
-/* The locales whose text a reader of this locale may get. */
-uint64_t locale_reach(struct str locale);
+uint64_t command_locale_bits(const struct command *k);
+/* Returns the bits of all locales whose text a reader of this locale may get. */
+uint64_t locale_fallback_bits(struct str locale);
 
-/* Is the value of a choice this text, or this number? */
-bool choice_is_text(const struct command_choice *c, struct str text);
-bool choice_is_number(const struct command_choice *c, double number);
+/* Compare the value of a choice with a text or a number. */
+bool command_choice_equals_text(const struct command_choice *c, struct str text);
+bool command_choice_equals_number(const struct command_choice *c, double number);
 
 #endif

@@ -2,7 +2,7 @@
 #include "model/fields/types.h"
 #include "model/emoji.h"
 
-static bool emoji_name_holds(struct str s)
+static bool is_emoji_name(struct str s)
 {
     for (size_t i = 0; i < s.n; i++) {
         char c = s.p[i], lower = (char)(c | 0x20);
@@ -13,7 +13,7 @@ static bool emoji_name_holds(struct str s)
     return true;
 }
 
-static const struct rule rule_emoji_name = { emoji_name_holds, FORM_REGEX };
+static const struct string_rule rule_emoji_name = { is_emoji_name, FORM_REGEX };
 const struct type type_emoji_name = { .kind = KIND_STRING,
                                       .rule = &rule_emoji_name,
                                       .min = 2,
@@ -23,9 +23,10 @@ const struct type type_emoji_name = { .kind = KIND_STRING,
 static const struct field emoji_fields[] = {
     { FIELD(struct emoji, id), .type = &type_id },
     { FIELD(struct emoji, name), .type = &type_emoji_name },
-    { FIELD(struct emoji, roles), .type = &type_ids, .doc = "Who may use it; none: everybody" },
+    { FIELD(struct emoji, roles), .type = &type_ids,
+      .doc = "Roles that may use the emoji; empty: everyone" },
     { FIELD(struct emoji, user), .type = &type_partial_user, .flags = OPTIONAL,
-      .doc = "Who brought it, for those who manage emoji" },
+      .doc = "Uploader; only for members who may manage emoji" },
     { FIELD(struct emoji, require_colons), .type = &type_bool },
     { FIELD(struct emoji, managed), .type = &type_bool },
     { FIELD(struct emoji, animated), .type = &type_bool },
@@ -36,7 +37,7 @@ const struct schema emoji_schema = {
     .name = "Emoji",
     .size = sizeof(struct emoji),
     .fields = emoji_fields,
-    .doc = "A little picture of a guild or an application.",
+    .doc = "A custom emoji of a guild or an application.",
 };
 const struct type type_emoji = { .kind = KIND_OBJECT, .schema = &emoji_schema };
 const struct type type_emojis = { .kind = KIND_ARRAY, .of = &type_emoji };
@@ -50,5 +51,5 @@ const struct schema guild_emojis_event_schema = {
     .name = "GuildEmojisEvent",
     .size = sizeof(struct guild_emojis_event),
     .fields = event_fields,
-    .doc = "All emoji of a guild, some of which changed.",
+    .doc = "All emoji of a guild, after a change.",
 };

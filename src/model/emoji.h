@@ -7,14 +7,14 @@
 struct emoji {
     snowflake id;
     struct str name;
-    struct list roles;       /* snowflakes; empty: everyone may use it */
-    const struct user *user; /* uploader; NULL: omitted */
+    struct list roles;       /* snowflakes; empty: everyone may use the emoji */
+    const struct user *user; /* uploader; NULL: not in the JSON */
     bool require_colons, managed, animated, available;
 
-    /* Not in the JSON. */
-    snowflake guild_id, application_id; /* owner: one of them is 0 */
+    /* The following members are not in the JSON. */
+    snowflake guild_id, application_id; /* owner of the emoji: one of both is 0 */
     snowflake user_id;                  /* uploader; 0: unknown */
-    struct opt_str image;               /* hash of the image */
+    struct opt_str image;               /* hash of the image file */
 };
 
 struct guild_emojis_event {
@@ -23,7 +23,7 @@ struct guild_emojis_event {
 };
 
 extern const struct schema emoji_schema;
-extern const struct schema guild_emojis_event_schema; /* GUILD_EMOJIS_UPDATE */
+extern const struct schema guild_emojis_event_schema; /* event data of GUILD_EMOJIS_UPDATE */
 extern const struct type type_emoji, type_emojis, type_emoji_name;
 
 #endif

@@ -17,12 +17,12 @@ enum { ENTITLEMENT_OF_APPLICATION = 8 };
 
 struct entitlement {
     snowflake id, sku_id, application_id, user_id;
-    struct opt_id guild_id; /* absent: belongs to the user */
+    struct opt_id guild_id; /* absent: the entitlement belongs to the user */
     int64_t type;
     bool deleted, consumed;
-    struct opt_int starts_at, ends_at; /* microseconds; null: always */
+    struct opt_int starts_at, ends_at; /* microseconds; null: no limit */
 
-    /* Not in the JSON. */
+    /* The following members are not in the JSON. */
     int64_t sku_type;
     bool test;
     struct opt_int deleted_at;

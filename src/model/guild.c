@@ -12,7 +12,7 @@
 #include "model/voice_state.h"
 
 const struct type type_guild_name = { .kind = KIND_STRING,
-                                      .rule = &rule_name,
+                                      .rule = &rule_visible_name,
                                       .flags = TYPE_TRIM,
                                       .min = 2,
                                       .max = 100,
@@ -30,7 +30,7 @@ static const struct schema incidents_schema = {
     .name = "GuildIncidents",
     .size = sizeof(struct guild_incidents),
     .fields = incidents_fields,
-    .doc = "What a guild has stopped for a while.",
+    .doc = "Features that a guild has disabled temporarily.",
 };
 static const struct type type_guild_incidents = { .kind = KIND_OBJECT,
                                                   .schema = &incidents_schema };
@@ -77,18 +77,18 @@ static const struct type type_guild_incidents = { .kind = KIND_OBJECT,
     { FIELD(struct guild, max_stage_video_channel_users), .type = &type_count },                   \
     { FIELD(struct guild, widget_enabled), .type = &type_bool },                                   \
     { FIELD(struct guild, incidents_data), .type = &type_guild_incidents, .flags = NULLABLE },     \
-    { FIELD(struct guild, hub_type), .type = &type_nothing, .flags = NULLABLE },                   \
+    { FIELD(struct guild, hub_type), .type = &type_always_null, .flags = NULLABLE },                   \
     { FIELD(struct guild, approximate_member_count), .type = &type_count, .flags = OPTIONAL },     \
     { FIELD(struct guild, approximate_presence_count), .type = &type_count, .flags = OPTIONAL }
 
-/* These fields depend on the recipient. */
+/* Fields that depend on the recipient. */
 #define GUILD_JOINED_FIELDS                                                                        \
     { FIELD(struct gateway_guild, joined_at), .type = &type_time },                                \
     { FIELD(struct gateway_guild, large), .type = &type_bool },                                    \
     { FIELD(struct gateway_guild, unavailable), .type = &type_bool, .flags = OPTIONAL }
 #define GUILD_MEMBERS_FIELD                                                                        \
     { FIELD(struct gateway_guild, members), .type = &type_members }
-#define GUILD_SEEN_FIELDS                                                                          \
+#define GUILD_PER_RECIPIENT_FIELDS                                                                          \
     { FIELD(struct gateway_guild, threads), .type = &type_channels },                              \
     { FIELD(struct gateway_guild, presences), .type = &type_raw },                                 \
     { FIELD(struct gateway_guild, voice_states), .type = &type_voice_states },                     \
@@ -97,10 +97,10 @@ static const struct type type_guild_incidents = { .kind = KIND_OBJECT,
 /* clang-format on */
 
 static const struct field guild_fields[] = { GUILD_FIELDS, { 0 } };
-static const struct field guild_seen_fields[] = {
+static const struct field guild_per_recipient_fields[] = {
     GUILD_JOINED_FIELDS,
     GUILD_MEMBERS_FIELD,
-    GUILD_SEEN_FIELDS,
+    GUILD_PER_RECIPIENT_FIELDS,
     { 0 },
 };
 static const struct field gateway_guild_fields[] = {
@@ -109,28 +109,28 @@ static const struct field gateway_guild_fields[] = {
     { FIELD_AS(struct gateway_guild, guild.member_count, "member_count"), .type = &type_count },
     GUILD_MEMBERS_FIELD,
     { FIELD(struct gateway_guild, channels), .type = &type_channels },
-    GUILD_SEEN_FIELDS,
+    GUILD_PER_RECIPIENT_FIELDS,
     { FIELD(struct gateway_guild, soundboard_sounds), .type = &type_sounds },
-    { FIELD(struct gateway_guild, activity_instances), .type = &type_none },
+    { FIELD(struct gateway_guild, activity_instances), .type = &type_always_empty_list },
     { 0 },
 };
 const struct schema guild_schema = {
     .name = "Guild",
     .size = sizeof(struct guild),
     .fields = guild_fields,
-    .doc = "A place with members, roles and channels.",
+    .doc = "A guild with members, roles and channels.",
 };
 const struct schema gateway_guild_schema = {
     .name = "GatewayGuild",
     .size = sizeof(struct gateway_guild),
     .fields = gateway_guild_fields,
-    .doc = "A guild with all that is in it.",
+    .doc = "A guild with its members, channels, threads and states, as sent by the gateway.",
 };
-const struct schema guild_seen_schema = {
+const struct schema guild_per_recipient_schema = {
     .name = "GuildSeen",
     .size = sizeof(struct gateway_guild),
-    .fields = guild_seen_fields,
-    .doc = "What differs by who is shown a guild.",
+    .fields = guild_per_recipient_fields,
+    .doc = "The fields of a guild that depend on the recipient.",
 };
 const struct type type_guild = { .kind = KIND_OBJECT, .schema = &guild_schema };
 
@@ -142,7 +142,7 @@ const struct schema guild_ref_schema = {
     .name = "GuildRef",
     .size = sizeof(struct guild_ref),
     .fields = guild_ref_fields,
-    .doc = "A guild that is gone for the receiver.",
+    .doc = "A guild that the receiver can no longer access.",
 };
 
 static const struct field guild_role_event_fields[] = {
@@ -154,18 +154,18 @@ const struct schema guild_role_event_schema = {
     .name = "GuildRoleEvent",
     .size = sizeof(struct guild_role_event),
     .fields = guild_role_event_fields,
-    .doc = "A role that was made or changed.",
+    .doc = "A role that was created or changed.",
 };
 
-static const struct field guild_role_gone_fields[] = {
-    { FIELD(struct guild_role_gone, guild_id), .type = &type_id },
-    { FIELD(struct guild_role_gone, role_id), .type = &type_id },
+static const struct field guild_role_delete_fields[] = {
+    { FIELD(struct guild_role_delete_event, guild_id), .type = &type_id },
+    { FIELD(struct guild_role_delete_event, role_id), .type = &type_id },
     { 0 },
 };
-const struct schema guild_role_gone_schema = {
+const struct schema guild_role_delete_event_schema = {
     .name = "GuildRoleGone",
-    .size = sizeof(struct guild_role_gone),
-    .fields = guild_role_gone_fields,
+    .size = sizeof(struct guild_role_delete_event),
+    .fields = guild_role_delete_fields,
     .doc = "A role that was deleted.",
 };
 
@@ -179,10 +179,10 @@ const struct schema guild_user_event_schema = {
     .name = "GuildUserEvent",
     .size = sizeof(struct guild_user_event),
     .fields = guild_user_event_fields,
-    .doc = "Something that happened to a user in a guild.",
+    .doc = "An account that left a guild, or was banned or unbanned.",
 };
 
-/* The list is a JSON array of plain names. */
+/* Searches the feature in a JSON array of plain names. */
 bool guild_has_feature(const struct guild *g, const char *name)
 {
     struct str rest = g->features;
@@ -193,7 +193,7 @@ bool guild_has_feature(const struct guild *g, const char *name)
     return false;
 }
 
-bool guild_is_vip(const struct guild *g)
+bool guild_may_use_vip_regions(const struct guild *g)
 {
     return guild_has_feature(g, "VIP_REGIONS");
 }

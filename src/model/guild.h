@@ -7,9 +7,9 @@
 #include "model/role.h"
 #include "model/welcome.h"
 
-enum { GUILD_AFK_TIMEOUT = 300 }; /* seconds, for a new guild */
+enum { GUILD_AFK_TIMEOUT = 300 }; /* seconds; default of a new guild */
 
-/* Incident actions of a guild; the …_detected_at are never set. */
+/* Incident actions of a guild; the members …_detected_at are never set. */
 struct guild_incidents {
     struct opt_int invites_disabled_until, dms_disabled_until, raid_detected_at,
         dm_spam_detected_at;
@@ -32,45 +32,45 @@ struct guild {
     struct opt_int max_presences;
     struct str preferred_locale, region;
     bool widget_enabled, premium_progress_bar_enabled;
-    bool nsfw;                                    /* derived from nsfw_level; always false so far */
-    const struct guild_incidents *incidents_data; /* NULL: no incident action */
-    const struct welcome_screen *welcome_screen;  /* in invites; NULL: none */
+    bool nsfw;                                    /* derived from nsfw_level; always false */
+    const struct guild_incidents *incidents_data; /* NULL: no incident action is active */
+    const struct welcome_screen *welcome_screen;  /* only in invites; NULL: none */
     struct str hub_type;                          /* always null */
     struct opt_int approximate_member_count, approximate_presence_count;
-    int64_t member_count; /* not in the REST object */
+    int64_t member_count; /* not in REST responses */
 };
 
-/* A member (or similar) encoded in advance, in the two parts that READY may need. */
-struct written_person {
+/* A member (or similar object) encoded in advance, in two forms that READY may need. */
+struct encoded_member {
     snowflake id;
     struct str object; /* with "user_id" instead of "user" */
     struct str user;   /* a partial user */
 };
 
-/* Members that are encoded once for all recipients: as one list with full users, or one by one. */
-struct written_people {
-    struct str list; /* JSON */
-    struct written_person *each;
+/* Members that are encoded once for all recipients: as one list with full users, and one by one. */
+struct encoded_members {
+    struct str list; /* JSON array */
+    struct encoded_member *each;
     size_t count;
 };
 
-/* The fields of a guild that are the same for all recipients, encoded once. */
-struct written_guild {
-    struct str beside;     /* fields that some clients expect outside of "properties" */
-    struct str properties; /* the other fields; the id is in `beside` */
-    struct str *channels;  /* each as an object, in the order of the channels */
+/* Fields of a guild that are equal for all recipients, encoded once. */
+struct encoded_guild {
+    struct str top_level_fields; /* fields that some clients expect outside of "properties" */
+    struct str properties;       /* the other fields; the id is in `beside` */
+    struct str *channels;        /* each channel as a JSON object, in the order of the channels */
 };
 
 struct gateway_guild {
-    struct guild guild; /* first member: the fields of a guild apply */
+    struct guild guild; /* first member, so that the fields of a guild apply */
     int64_t joined_at;
     bool large;
-    struct opt_bool unavailable;            /* absent if just joined, else false */
-    struct list members, channels, threads; /* struct member, struct channel */
-    const struct written_people *people;    /* instead of members; or NULL */
-    const struct written_guild *written;    /* encoded shared fields; or NULL */
-    struct list channel_texts;              /* struct str: with written, the visible channels */
-    struct str presences;                   /* JSON array; set by the gateway */
+    struct opt_bool unavailable;                   /* absent if just joined, otherwise false */
+    struct list members, channels, threads;        /* struct member, struct channel */
+    const struct encoded_members *encoded_members; /* used instead of members; or NULL */
+    const struct encoded_guild *encoded; /* encoded fields that all recipients share; or NULL */
+    struct list channel_texts;           /* struct str: visible channels, with `written` */
+    struct str presences;                /* JSON array, which the gateway sets */
     struct list voice_states, stage_instances, guild_scheduled_events, soundboard_sounds,
         activity_instances;
 };
@@ -82,7 +82,7 @@ struct guild_role_event {
     snowflake guild_id;
     const struct role *role;
 };
-struct guild_role_gone {
+struct guild_role_delete_event {
     snowflake guild_id, role_id;
 };
 struct guild_user_event {
@@ -92,15 +92,14 @@ struct guild_user_event {
 };
 
 extern const struct schema guild_schema, gateway_guild_schema;
-extern const struct schema guild_seen_schema;       /* depends on the recipient */
-extern const struct schema guild_ref_schema;        /* GUILD_DELETE */
-extern const struct schema guild_role_event_schema; /* GUILD_ROLE_CREATE, _UPDATE */
-extern const struct schema guild_role_gone_schema;  /* GUILD_ROLE_DELETE */
-extern const struct schema guild_user_event_schema; /* GUILD_MEMBER_REMOVE, GUILD_BAN_* */
+extern const struct schema guild_per_recipient_schema; /* fields that depend on the recipient */
+extern const struct schema guild_ref_schema;           /* event data of GUILD_DELETE */
+extern const struct schema guild_role_event_schema;    /* GUILD_ROLE_CREATE and _UPDATE events */
+extern const struct schema guild_role_delete_event_schema; /* event data of GUILD_ROLE_DELETE */
+extern const struct schema guild_user_event_schema; /* GUILD_MEMBER_REMOVE, GUILD_BAN_* events */
 extern const struct type type_guild, type_guild_name;
 
 bool guild_has_feature(const struct guild *g, const char *name);
-/* May the guild use the VIP voice regions? */
-bool guild_is_vip(const struct guild *g);
+bool guild_may_use_vip_regions(const struct guild *g);
 
 #endif

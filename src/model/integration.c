@@ -1,17 +1,18 @@
 /* integration.c - JSON schemas of integrations and of role connection metadata. */
 #include "model/integration.h"
 
-void integration_dress(struct integration *i)
+void integration_set_displayed_type(struct integration *i)
 {
-    i->word = integration_word(i->type);
-    /* With the platform's real name client libraries expect the field in every integration. */
+    i->displayed_type = integration_displayed_type(i->type);
+    /* With the platform's real name, client libraries expect this field in every integration. */
     if (str_is(i->type, "platform_b"))
-        i->enable_emoticons = (struct opt_bool){ str_eq(i->word, i->type) ? ABSENT : GIVEN, false };
+        i->enable_emoticons =
+            (struct opt_bool){ str_eq(i->displayed_type, i->type) ? ABSENT : GIVEN, false };
 }
 
 /* --- role connection metadata --------------------------------------------------------- */
 
-static bool is_key(struct str s)
+static bool is_metadata_key(struct str s)
 {
     for (size_t i = 0; i < s.n; i++)
         if (!((s.p[i] >= 'a' && s.p[i] <= 'z') || (s.p[i] >= '0' && s.p[i] <= '9') ||
@@ -23,15 +24,17 @@ static bool is_key(struct str s)
 static const struct choice metadata_types[] = {
     { .value = 1, .name = "INTEGER_LESS_THAN_OR_EQUAL", .doc = "At most the guild's number" },
     { .value = 2, .name = "INTEGER_GREATER_THAN_OR_EQUAL", .doc = "At least the guild's number" },
-    { .value = 3, .name = "INTEGER_EQUAL", .doc = "The guild's number" },
+    { .value = 3, .name = "INTEGER_EQUAL", .doc = "Equal to the guild's number" },
     { .value = 4, .name = "INTEGER_NOT_EQUAL", .doc = "Another number" },
     { .value = 5, .name = "DATETIME_LESS_THAN_OR_EQUAL", .doc = "At most the guild's days ago" },
-    { .value = 6, .name = "DATETIME_GREATER_THAN_OR_EQUAL", .doc = "At least so many days ago" },
+    { .value = 6,
+      .name = "DATETIME_GREATER_THAN_OR_EQUAL",
+      .doc = "At least the guild's days ago" },
     { .value = 7, .name = "BOOLEAN_EQUAL", .doc = "The guild's 1 or 0" },
-    { .value = 8, .name = "BOOLEAN_NOT_EQUAL", .doc = "The other one" },
+    { .value = 8, .name = "BOOLEAN_NOT_EQUAL", .doc = "Not the guild's 1 or 0" },
     { 0 },
 };
-static const struct rule key_rule = { is_key, FORM_REGEX };
+static const struct string_rule key_rule = { is_metadata_key, FORM_REGEX };
 static const struct type type_metadata_type = { .kind = KIND_INT, .choices = metadata_types };
 static const struct type type_metadata_key = {
     .kind = KIND_STRING, .min = 1, .max = 50, .rule = &key_rule, .doc = "a-z, 0-9 and _"
@@ -57,7 +60,7 @@ static const struct schema metadata_schema = {
     .name = "RoleConnectionMetadata",
     .size = sizeof(struct role_connection_metadata),
     .fields = metadata_fields,
-    .doc = "Something that an app can say about the people who use it.",
+    .doc = "A value that an app can report about its users.",
 };
 static const struct type type_metadata = { .kind = KIND_OBJECT, .schema = &metadata_schema };
 const struct type type_role_connections_metadata = { .kind = KIND_ARRAY,
@@ -90,7 +93,7 @@ static const struct type type_behavior = { .kind = KIND_INT, .choices = behavior
 #define COMMON_FIELDS(application_)                                                                \
     { FIELD(struct integration, id), .type = &type_id },                                           \
     { FIELD(struct integration, name), .type = &type_text },                                       \
-    { FIELD_AS(struct integration, word, "type"), .type = &type_text },                            \
+    { FIELD_AS(struct integration, displayed_type, "type"), .type = &type_text },                            \
     { FIELD(struct integration, enabled), .type = &type_bool },                                    \
     { FIELD(struct integration, account), .type = &type_integration_account },                     \
     { FIELD(struct integration, syncing), .type = &type_bool, .flags = OPTIONAL },                 \
@@ -121,7 +124,7 @@ const struct schema integration_event_schema = {
 static const struct field listed_fields[] = {
     COMMON_FIELDS(type_integration_application),
     { FIELD(struct integration, user), .type = &type_partial_user, .flags = OPTIONAL,
-      .doc = "Who added it" },
+      .doc = "Account that added the integration" },
     { 0 },
 };
 static const struct schema listed_schema = {
@@ -134,32 +137,32 @@ static const struct type type_integration = { .kind = KIND_OBJECT, .schema = &li
 const struct type type_integrations = { .kind = KIND_ARRAY, .of = &type_integration };
 
 static const struct field described_fields[] = {
-    COMMON_FIELDS(type_described_application),
+    COMMON_FIELDS(type_application_with_verification),
     { FIELD(struct integration, role_connections_metadata), .type = &type_role_connections_metadata,
       .flags = OPTIONAL },
     { FIELD(struct integration, user), .type = &type_partial_user, .flags = OPTIONAL,
-      .doc = "Who added it" },
+      .doc = "Account that added the integration" },
     { 0 },
 };
 static const struct schema described_schema = {
     .name = "DescribedIntegration",
     .size = sizeof(struct integration),
     .fields = described_fields,
-    .doc = "An integration, with what its app can say about people.",
+    .doc = "An integration with the role connection metadata of its app.",
 };
 static const struct type type_described = { .kind = KIND_OBJECT, .schema = &described_schema };
-const struct type type_described_integrations = { .kind = KIND_ARRAY, .of = &type_described };
+const struct type type_integrations_with_metadata = { .kind = KIND_ARRAY, .of = &type_described };
 
-static const struct field gone_fields[] = {
-    { FIELD(struct integration_gone, id), .type = &type_id },
-    { FIELD(struct integration_gone, guild_id), .type = &type_id, .flags = OPTIONAL },
-    { FIELD(struct integration_gone, channel_id), .type = &type_id, .flags = OPTIONAL },
-    { FIELD(struct integration_gone, application_id), .type = &type_id, .flags = OPTIONAL },
+static const struct field integration_delete_fields[] = {
+    { FIELD(struct integration_delete_event, id), .type = &type_id },
+    { FIELD(struct integration_delete_event, guild_id), .type = &type_id, .flags = OPTIONAL },
+    { FIELD(struct integration_delete_event, channel_id), .type = &type_id, .flags = OPTIONAL },
+    { FIELD(struct integration_delete_event, application_id), .type = &type_id, .flags = OPTIONAL },
     { 0 },
 };
-const struct schema integration_gone_schema = {
+const struct schema integration_delete_event_schema = {
     .name = "IntegrationGone",
-    .size = sizeof(struct integration_gone),
-    .fields = gone_fields,
+    .size = sizeof(struct integration_delete_event),
+    .fields = integration_delete_fields,
     .doc = "An integration that was removed.",
 };

@@ -11,45 +11,45 @@ struct integration_account {
     struct str id, name;
 };
 
-/* A value that an app can report about its users, for role connections. */
+/* A value that an app can report about its users, for linked roles. */
 struct role_connection_metadata {
     int64_t type;
     struct str key, name, description;
-    struct opt_list name_localizations, description_localizations; /* struct pair */
+    struct opt_list name_localizations, description_localizations; /* struct string_pair */
 };
 
 struct integration {
     snowflake id, guild_id;
-    struct str name, type; /* type: the name in the store */
+    struct str name, type; /* type: as stored; `word` is sent to clients */
     bool enabled;
     const struct integration_account *account;
-    /* Platforms only. */
+    /* Members of platform integrations only. */
     struct opt_bool syncing, enable_emoticons, revoked;
     struct opt_id role_id;
     struct opt_int expire_behavior, expire_grace_period, synced_at, subscriber_count;
-    /* Apps only. */
+    /* Members of app integrations only. */
     const struct application *application;
     struct opt_list scopes; /* struct str */
-    /* Only in lists of a guild. */
+    /* Members only in lists of a guild's integrations. */
     struct opt_list role_connections_metadata;
     const struct user *user;
 
-    struct str word; /* type in the JSON; set by integration_dress */
+    struct str displayed_type; /* type that clients get; set by integration_set_displayed_type */
 };
 
-/* Called before encoding: sets the type that clients see, and fields that depend on it. */
-void integration_dress(struct integration *i);
+/* Sets the type that clients get, and fields that depend on it. Called before encoding. */
+void integration_set_displayed_type(struct integration *i);
 
-struct integration_gone {
+struct integration_delete_event {
     snowflake id;
     struct opt_id guild_id, channel_id, application_id;
 };
 
-extern const struct schema integration_event_schema; /* INTEGRATION_CREATE, _UPDATE */
-extern const struct schema integration_gone_schema;  /* INTEGRATION_DELETE */
-/* For lists; the second one has the fields of include_role_connections_metadata. */
-extern const struct type type_integrations, type_described_integrations;
+extern const struct schema integration_event_schema; /* INTEGRATION_CREATE and _UPDATE events */
+extern const struct schema integration_delete_event_schema; /* event data of INTEGRATION_DELETE */
+/* Lists of integrations; the second one has the fields of include_role_connections_metadata. */
+extern const struct type type_integrations, type_integrations_with_metadata;
 extern const struct type type_integration_account;
-extern const struct type type_role_connections_metadata; /* at most 5 */
+extern const struct type type_role_connections_metadata; /* at most 5 entries */
 
 #endif

@@ -12,7 +12,7 @@ static const struct schema invite_channel_schema = {
     .name = "InviteChannel",
     .size = sizeof(struct channel),
     .fields = invite_channel_fields,
-    .doc = "Where an invite leads.",
+    .doc = "The channel that an invite leads to.",
 };
 static const struct type type_invite_channel = { .kind = KIND_OBJECT,
                                                  .schema = &invite_channel_schema };
@@ -38,7 +38,7 @@ static const struct schema invite_guild_schema = {
     .name = "InviteGuild",
     .size = sizeof(struct guild),
     .fields = invite_guild_fields,
-    .doc = "A guild, as those see it who are invited.",
+    .doc = "A guild, with the fields that invited users can read.",
 };
 static const struct type type_invite_guild = { .kind = KIND_OBJECT,
                                                .schema = &invite_guild_schema };
@@ -54,7 +54,7 @@ static const struct schema invite_application_schema = {
     .name = "InviteApplication",
     .size = sizeof(struct invite_application),
     .fields = invite_application_fields,
-    .doc = "The app of an activity.",
+    .doc = "The app of an activity that users are invited to.",
 };
 static const struct type type_invite_application = { .kind = KIND_OBJECT,
                                                      .schema = &invite_application_schema };
@@ -73,7 +73,7 @@ static const struct schema invite_role_schema = {
     .name = "InviteRole",
     .size = sizeof(struct role),
     .fields = invite_role_fields,
-    .doc = "A role that those get who come by an invite.",
+    .doc = "A role that new members get by an invite.",
 };
 static const struct type type_invite_role = { .kind = KIND_OBJECT, .schema = &invite_role_schema };
 static const struct type type_invite_roles = { .kind = KIND_ARRAY, .of = &type_invite_role };
@@ -81,7 +81,7 @@ static const struct type type_invite_roles = { .kind = KIND_ARRAY, .of = &type_i
 /* clang-format off */
 #define INVITE_FIELDS                                                                              \
     { FIELD(struct invite, code), .type = &type_text },                                            \
-    { FIELD(struct invite, type), .type = &type_count, .doc = "0 guild, 1 group, 2 friend" },      \
+    { FIELD(struct invite, type), .type = &type_count, .doc = "0: guild, 1: group, 2: friend" },   \
     { FIELD(struct invite, channel), .type = &type_invite_channel, .flags = NULLABLE },            \
     { FIELD(struct invite, guild), .type = &type_invite_guild, .flags = OPTIONAL },                \
     { FIELD(struct invite, guild_id), .type = &type_id, .flags = OPTIONAL },                       \
@@ -94,11 +94,11 @@ static const struct type type_invite_roles = { .kind = KIND_ARRAY, .of = &type_i
     { FIELD(struct invite, approximate_member_count), .type = &type_count, .flags = OPTIONAL },    \
     { FIELD(struct invite, approximate_presence_count), .type = &type_count, .flags = OPTIONAL },  \
     { FIELD(struct invite, guild_scheduled_event), .type = &type_scheduled_event,                  \
-      .flags = OPTIONAL, .doc = "That was asked for" },                                            \
+      .flags = OPTIONAL, .doc = "Only if the request asked for it" },                              \
     { FIELD(struct invite, roles), .type = &type_invite_roles, .flags = OPTIONAL },                \
     { FIELD(struct invite, flags), .type = &type_count, .flags = OPTIONAL },                       \
     { FIELD(struct invite, new_member), .type = &type_bool, .flags = OPTIONAL,                     \
-      .doc = "After accepting: was the caller not there before?" }
+      .doc = "After accepting: whether the caller was not a member before" }
 
 #define INVITE_METADATA                                                                            \
     { FIELD(struct invite, uses), .type = &type_count },                                           \
@@ -114,13 +114,13 @@ const struct schema invite_schema = {
     .name = "Invite",
     .size = sizeof(struct invite),
     .fields = invite_fields,
-    .doc = "A way into a guild, a group or somebody's friends.",
+    .doc = "An invite to a guild, to a group or to become friends.",
 };
-const struct schema full_invite_schema = {
+const struct schema invite_with_metadata_schema = {
     .name = "FullInvite",
     .size = sizeof(struct invite),
     .fields = full_invite_fields,
-    .doc = "An invite, as those see it who manage it.",
+    .doc = "An invite with the fields for members who manage invites.",
 };
 
 static const struct field invite_create_fields[] = {
@@ -143,7 +143,7 @@ const struct schema invite_create_schema = {
     .name = "InviteCreated",
     .size = sizeof(struct invite),
     .fields = invite_create_fields,
-    .doc = "An invite that was made.",
+    .doc = "An invite that was created.",
 };
 static const struct field invite_delete_fields[] = {
     { FIELD(struct invite, channel_id), .type = &type_id },
@@ -155,9 +155,11 @@ const struct schema invite_delete_schema = {
     .name = "InviteDeleted",
     .size = sizeof(struct invite),
     .fields = invite_delete_fields,
-    .doc = "An invite that is gone.",
+    .doc = "An invite that was deleted or has expired.",
 };
 
 const struct type type_invite = { .kind = KIND_OBJECT, .schema = &invite_schema };
-const struct type type_full_invite = { .kind = KIND_OBJECT, .schema = &full_invite_schema };
-const struct type type_full_invites = { .kind = KIND_ARRAY, .of = &type_full_invite };
+const struct type type_invite_with_metadata = { .kind = KIND_OBJECT,
+                                                .schema = &invite_with_metadata_schema };
+const struct type type_invites_with_metadata = { .kind = KIND_ARRAY,
+                                                 .of = &type_invite_with_metadata };

@@ -3,10 +3,10 @@
 #include "model/member.h"
 
 const struct type type_nick = { .kind = KIND_STRING,
-                                .rule = &rule_name,
+                                .rule = &rule_visible_name,
                                 .flags = TYPE_TRIM,
                                 .max = 32,
-                                .doc = "Name in this guild" };
+                                .doc = "Nickname in this guild" };
 
 /* clang-format off */
 #define MEMBER_FIELDS                                                                              \
@@ -35,18 +35,18 @@ const struct schema member_schema = {
     .name = "Member",
     .size = sizeof(struct member),
     .fields = member_fields,
-    .doc = "An account in a guild.",
+    .doc = "A member of a guild.",
 };
 const struct schema guild_member_schema = {
     .name = "GuildMember",
     .size = sizeof(struct member),
     .fields = guild_member_fields,
-    .doc = "A member, as events tell of it.",
+    .doc = "A member of a guild, as sent in events.",
 };
 const struct type type_member = { .kind = KIND_OBJECT, .schema = &member_schema };
 const struct type type_members = { .kind = KIND_ARRAY, .of = &type_member };
 
-int64_t member_restrained_until(const struct member *m)
+int64_t member_restricted_until(const struct member *m)
 {
     const struct opt_int *until = &m->communication_disabled_until;
 

@@ -4,25 +4,25 @@
 
 #include "model/user.h"
 
-enum { MEMBER_QUARANTINED = 1 << 7 }; /* flag: its name breaks an auto moderation rule */
+enum { MEMBER_QUARANTINED = 1 << 7 }; /* flag: the member's name breaks an auto moderation rule */
 
 struct member {
-    snowflake guild_id, user_id; /* not shown */
-    const struct user *user;     /* NULL: omitted */
+    snowflake guild_id, user_id; /* not in the JSON */
+    const struct user *user;     /* NULL: not in the JSON */
     struct opt_str nick, avatar, banner;
-    struct list roles; /* snowflakes, without @everyone */
+    struct list roles; /* snowflakes of roles, without @everyone */
     int64_t joined_at, flags;
     struct opt_int premium_since, communication_disabled_until;
     bool deaf, mute, pending;
     struct opt_id permissions; /* permissions in the guild or channel, if requested */
 };
 
-/* The time (microseconds) until which the member may only view and read (rights_restrained); 0: not
- * restricted. Sessions need it to filter events. */
-int64_t member_restrained_until(const struct member *m);
+/* Returns the time (microseconds) until which the member may only view and read
+ * (rights_restrained); 0: not restricted. Sessions need the time to filter events. */
+int64_t member_restricted_until(const struct member *m);
 
-extern const struct schema member_schema;       /* with user if set */
-extern const struct schema guild_member_schema; /* with guild_id, for events */
+extern const struct schema member_schema;       /* with user, if set */
+extern const struct schema guild_member_schema; /* with guild_id; for events */
 extern const struct type type_member, type_members, type_nick;
 
 #endif

@@ -3,14 +3,15 @@
 
 #include "model/reaction.h"
 
-static const struct type type_anything = { .kind = KIND_RAW,
-                                           .doc = "Text or number, as it was sent" };
+static const struct type type_nonce = { .kind = KIND_RAW,
+                                        .doc = "A string or number, as the client sent it" };
 static const struct type type_embeds = { .kind = KIND_RAW, .doc = "Embeds" };
 static const struct type type_components = { .kind = KIND_RAW, .doc = "Components" };
 static const struct type type_snapshots = { .kind = KIND_RAW,
-                                            .doc = "What it took along: [{message}]" };
+                                            .doc = "Forwarded messages: [{message}]" };
 static const struct type type_items = { .kind = KIND_RAW, .doc = "Stickers" };
-static const struct type type_interaction = { .kind = KIND_RAW, .doc = "What it answers" };
+static const struct type type_interaction = { .kind = KIND_RAW,
+                                              .doc = "Interaction it responds to" };
 
 static const struct type type_seconds = { .kind = KIND_REAL };
 static const struct field attachment_fields[] = {
@@ -19,24 +20,24 @@ static const struct field attachment_fields[] = {
     { FIELD(struct attachment, description), .type = &type_text, .flags = OPTIONAL },
     { FIELD(struct attachment, content_type), .type = &type_text, .flags = OPTIONAL },
     { FIELD(struct attachment, size), .type = &type_int, .doc = "Bytes" },
-    { FIELD(struct attachment, url), .type = &type_text, .doc = "Good for a day" },
+    { FIELD(struct attachment, url), .type = &type_text, .doc = "Signed URL, valid for one day" },
     { FIELD(struct attachment, proxy_url), .type = &type_text },
     { FIELD(struct attachment, width), .type = &type_count, .flags = OPTIONAL },
     { FIELD(struct attachment, height), .type = &type_count, .flags = OPTIONAL },
     { FIELD(struct attachment, title), .type = &type_text, .flags = OPTIONAL },
     { FIELD(struct attachment, duration_secs), .type = &type_seconds, .flags = OPTIONAL,
-      .doc = "Of voice messages" },
+      .doc = "Voice messages only" },
     { FIELD(struct attachment, waveform), .type = &type_text, .flags = OPTIONAL,
-      .doc = "Of voice messages, base64" },
+      .doc = "Voice messages only, in base64" },
     { FIELD(struct attachment, flags), .type = &type_count, .flags = OPTIONAL,
-      .doc = "8: a spoiler" },
+      .doc = "Bit set; 8: the file is a spoiler" },
     { 0 },
 };
 const struct schema attachment_schema = {
     .name = "Attachment",
     .size = sizeof(struct attachment),
     .fields = attachment_fields,
-    .doc = "A file that came with a message.",
+    .doc = "A file attached to a message.",
 };
 static const struct type type_attachment = { .kind = KIND_OBJECT, .schema = &attachment_schema };
 const struct type type_message_files = { .kind = KIND_ARRAY, .of = &type_attachment };
@@ -52,7 +53,7 @@ static const struct schema reference_schema = {
     .name = "MessageReference",
     .size = sizeof(struct message_reference),
     .fields = reference_fields,
-    .doc = "Which message another one is about.",
+    .doc = "The message that this message replies to or forwards.",
 };
 static const struct type type_reference = { .kind = KIND_OBJECT, .schema = &reference_schema };
 
@@ -69,13 +70,13 @@ static const struct schema mention_schema = {
     .name = "Mention",
     .size = sizeof(struct mention),
     .fields = mention_fields,
-    .doc = "Somebody a message speaks to.",
+    .doc = "A mentioned user.",
 };
 static const struct schema gateway_mention_schema = {
     .name = "GatewayMention",
     .size = sizeof(struct mention),
     .fields = gateway_mention_fields,
-    .doc = "Somebody a message speaks to, with the member in guilds.",
+    .doc = "A mentioned user, in guilds with the member.",
 };
 static const struct type type_mention = { .kind = KIND_OBJECT, .schema = &mention_schema };
 const struct type type_message_mentions = { .kind = KIND_ARRAY, .of = &type_mention };
@@ -102,9 +103,9 @@ static const struct type type_gateway_mentions = { .kind = KIND_ARRAY,
     { FIELD(struct message, embeds), .type = &type_embeds },                                       \
     { FIELD(struct message, pinned), .type = &type_bool },                                         \
     { FIELD(struct message, type), .type = &type_count },                                          \
-    { FIELD(struct message, flags), .type = &type_bit_set },                                         \
+    { FIELD(struct message, flags), .type = &type_flag_bits },                                         \
     { FIELD(struct message, components), .type = &type_components },                               \
-    { FIELD(struct message, nonce), .type = &type_anything, .flags = OPTIONAL },                   \
+    { FIELD(struct message, nonce), .type = &type_nonce, .flags = OPTIONAL },                   \
     { FIELD(struct message, webhook_id), .type = &type_id, .flags = OPTIONAL },                    \
     { FIELD(struct message, application_id), .type = &type_id, .flags = OPTIONAL },                \
     { FIELD(struct message, interaction), .type = &type_interaction,                               \
@@ -125,7 +126,7 @@ static const struct field message_fields[] = {
     MESSAGE_FIELDS(&type_message_mentions),
     { FIELD(struct message, reactions), .type = &type_reactions, .flags = OPTIONAL },
     { FIELD(struct message, hit), .type = &type_bool, .flags = OPTIONAL,
-      .doc = "In answers to searches" },
+      .doc = "Search results only: whether the message matched" },
     { 0 },
 };
 static const struct field gateway_message_fields[] = {
@@ -135,8 +136,10 @@ static const struct field gateway_message_fields[] = {
     { FIELD(struct message, channel_type), .type = &type_count, .flags = OPTIONAL },
     { 0 },
 };
-static const struct field shown_fields[] = { FIELDS_AFTER_AUTHOR(&type_message_mentions), { 0 } };
-static const struct field shown_webhook_fields[] = {
+static const struct field message_after_author_fields[] = {
+    FIELDS_AFTER_AUTHOR(&type_message_mentions), { 0 }
+};
+static const struct field webhook_message_from_author_fields[] = {
     { FIELD(struct message, author), .type = &type_partial_user },
     FIELDS_AFTER_AUTHOR(&type_message_mentions),
     { 0 },
@@ -145,53 +148,53 @@ const struct schema message_schema = {
     .name = "Message",
     .size = sizeof(struct message),
     .fields = message_fields,
-    .doc = "What was said.",
+    .doc = "A message.",
 };
 const struct schema gateway_message_schema = {
     .name = "GatewayMessage",
     .size = sizeof(struct message),
     .fields = gateway_message_fields,
-    .doc = "What was said, and where, as events tell of it.",
+    .doc = "A message with its guild and member, as sent in events.",
 };
-const struct schema shown_message_schema = {
+const struct schema message_after_author_schema = {
     .name = "ShownMessage",
     .size = sizeof(struct message),
-    .fields = shown_fields,
+    .fields = message_after_author_fields,
 };
-const struct schema shown_webhook_message_schema = {
+const struct schema webhook_message_from_author_schema = {
     .name = "ShownWebhookMessage",
     .size = sizeof(struct message),
-    .fields = shown_webhook_fields,
+    .fields = webhook_message_from_author_fields,
 };
 const struct type type_message = { .kind = KIND_OBJECT, .schema = &message_schema };
 const struct type type_messages = { .kind = KIND_ARRAY, .of = &type_message };
 
-static const struct field gone_fields[] = {
-    { FIELD(struct message_gone, id), .type = &type_id },
-    { FIELD(struct message_gone, channel_id), .type = &type_id },
-    { FIELD(struct message_gone, guild_id), .type = &type_id, .flags = OPTIONAL },
+static const struct field message_delete_fields[] = {
+    { FIELD(struct message_delete_event, id), .type = &type_id },
+    { FIELD(struct message_delete_event, channel_id), .type = &type_id },
+    { FIELD(struct message_delete_event, guild_id), .type = &type_id, .flags = OPTIONAL },
     { 0 },
 };
-const struct schema message_gone_schema = {
+const struct schema message_delete_event_schema = {
     .name = "MessageGone",
-    .size = sizeof(struct message_gone),
-    .fields = gone_fields,
+    .size = sizeof(struct message_delete_event),
+    .fields = message_delete_fields,
     .doc = "A message that was deleted.",
 };
-static const struct field all_gone_fields[] = {
-    { FIELD(struct messages_gone, ids), .type = &type_ids },
-    { FIELD(struct messages_gone, channel_id), .type = &type_id },
-    { FIELD(struct messages_gone, guild_id), .type = &type_id, .flags = OPTIONAL },
+static const struct field messages_delete_fields[] = {
+    { FIELD(struct messages_delete_event, ids), .type = &type_ids },
+    { FIELD(struct messages_delete_event, channel_id), .type = &type_id },
+    { FIELD(struct messages_delete_event, guild_id), .type = &type_id, .flags = OPTIONAL },
     { 0 },
 };
-const struct schema messages_gone_schema = {
+const struct schema messages_delete_event_schema = {
     .name = "MessagesGone",
-    .size = sizeof(struct messages_gone),
-    .fields = all_gone_fields,
+    .size = sizeof(struct messages_delete_event),
+    .fields = messages_delete_fields,
     .doc = "Messages that were deleted together.",
 };
 
-bool message_stays(int64_t type)
+bool message_cannot_be_deleted(int64_t type)
 {
     return (type >= MESSAGE_RECIPIENT_ADD && type <= MESSAGE_CHANNEL_ICON_CHANGE) ||
            type == MESSAGE_THREAD_STARTER;

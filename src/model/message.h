@@ -33,7 +33,7 @@ enum message_type {
 
 enum message_flags {
     MESSAGE_CROSSPOSTED = 1 << 0,  /* published to following channels */
-    MESSAGE_IS_CROSSPOST = 1 << 1, /* a published copy */
+    MESSAGE_IS_CROSSPOST = 1 << 1, /* copy of a published message */
     MESSAGE_SOURCE_DELETED = 1 << 3,
     MESSAGE_SUPPRESS_EMBEDS = 1 << 2,
     MESSAGE_HAS_THREAD = 1 << 5,
@@ -57,10 +57,10 @@ struct attachment {
     struct opt_int width, height;
     struct opt_str title, waveform;
     struct opt_real duration_secs;
-    struct opt_int flags; /* enum attachment_flags; absent: none */
+    struct opt_int flags; /* enum attachment_flags; absent: no flags */
 
-    /* Not in the JSON. */
-    snowflake file_id; /* file with its bytes; 0: its own id */
+    /* The following members are not in the JSON. */
+    snowflake file_id; /* id of the file with its bytes; 0: the attachment's own id */
     bool snapshot;     /* belongs to the forwarded message */
 };
 
@@ -74,7 +74,7 @@ struct message_reference {
 
 /* A mentioned user; the member is set in guilds and events. */
 struct mention {
-    struct user user; /* first member: the fields of a user apply */
+    struct user user; /* first member, so that the fields of a user apply */
     const struct member *member;
 };
 
@@ -88,68 +88,69 @@ struct message {
     struct list mentions;          /* struct mention */
     struct list mention_roles;     /* snowflakes */
     struct list attachments;       /* struct attachment */
-    struct str embeds, components; /* JSON arrays */
-    struct opt_str nonce;          /* JSON; only in the response and event of its creation */
+    struct str embeds, components; /* JSON arrays as text */
+    struct opt_str nonce;          /* JSON; only in the response and event of the creation */
     struct opt_str interaction, interaction_metadata; /* JSON */
-    struct opt_str call;                              /* JSON, of MESSAGE_CALL */
+    struct opt_str call;                              /* JSON; only for MESSAGE_CALL */
     struct opt_id webhook_id, application_id;
     const struct message_reference *message_reference;
     struct opt_object referenced_message; /* struct message */
-    struct opt_int position;              /* in threads */
-    const struct channel *thread;         /* thread that was started from it */
+    struct opt_int position;              /* position in the thread */
+    const struct channel *thread;         /* thread that was started from the message */
     struct opt_str reactions;             /* see reaction_text.h; only in responses */
     const struct poll *poll;
     struct opt_str sticker_items;     /* JSON */
-    struct opt_bool hit;              /* search results: the message matched */
+    struct opt_bool hit;              /* search results: whether the message matched */
     struct opt_str message_snapshots; /* JSON; set when the message is encoded */
 
-    /* Only in events. */
+    /* Members only in events. */
     struct opt_id guild_id;
-    const struct member *member; /* of the author, without .user */
+    const struct member *member; /* member of the author, without .user */
     struct opt_int channel_type;
 
-    /* Not in the JSON. */
+    /* The following members are not in the JSON. */
     snowflake author_id;
-    int64_t pinned_at; /* 0: unknown */
+    int64_t pinned_at; /* microseconds; 0: unknown */
     struct opt_str webhook_name, webhook_avatar;
-    snowflake ephemeral_for;       /* 0: visible to everyone */
-    int64_t reacted;               /* enum message_reacted */
-    struct opt_str kept_reactions; /* column of the row; without counts in reaction_lanes */
-    bool polled;                   /* has a poll */
-    struct opt_str snapshot;       /* the forwarded message, see forwards.c */
-    struct list snapshot_files;    /* struct attachment */
-    struct str shown;              /* pages only: see messages/show/shown.c; .p NULL: none */
-    struct str told;               /* new ones: JSON shared by response and event, unclosed */
+    snowflake ephemeral_for;         /* user who can see the message; 0: everyone */
+    int64_t reacted;                 /* enum message_reaction_state */
+    struct opt_str stored_reactions; /* reactions column, without counts of reaction_lanes */
+    bool polled;                     /* whether the message has a poll */
+    struct opt_str snapshot;         /* content of the forwarded message, see forwards.c */
+    struct list snapshot_files;      /* struct attachment */
+    struct str cached_json;          /* cached JSON, see messages/show/shown.c; .p NULL: none */
+    struct str shared_json;          /* new messages: JSON shared by response and event */
 };
 
-enum message_reacted {
-    REACTED = 1,          /* may have reactions */
-    REACTED_IN_LANES = 2, /* has reactions, some counted in reaction_lanes only */
-    REACTED_BY_FEW = 3,   /* the row names all users who reacted */
+enum message_reaction_state {
+    MAY_HAVE_REACTIONS = 1, /* the message may have reactions */
+    HAS_REACTIONS_IN_COUNTER_SHARDS =
+        2, /* has reactions, some counted only in the table reaction_lanes */
+    HAS_REACTIONS_WITH_ALL_USERS = 3, /* the row contains the ids of all users who reacted */
 };
 
-struct message_gone {
+struct message_delete_event {
     snowflake id, channel_id;
     struct opt_id guild_id;
 };
-struct messages_gone {
+struct messages_delete_event {
     struct list ids; /* snowflakes */
     snowflake channel_id;
     struct opt_id guild_id;
 };
 
-extern const struct schema message_schema;         /* in responses */
-extern const struct schema gateway_message_schema; /* in events */
-extern const struct schema message_gone_schema;    /* MESSAGE_DELETE */
-/* Fields after the author in responses, without reactions; for webhooks with the author. */
-extern const struct schema shown_message_schema, shown_webhook_message_schema;
-extern const struct schema messages_gone_schema; /* MESSAGE_DELETE_BULK */
+extern const struct schema message_schema;              /* form in responses */
+extern const struct schema gateway_message_schema;      /* form in events */
+extern const struct schema message_delete_event_schema; /* event data of MESSAGE_DELETE */
+/* Fields of a response after the author, without reactions; for webhooks with the author. */
+extern const struct schema message_after_author_schema, webhook_message_from_author_schema;
+extern const struct schema messages_delete_event_schema; /* event data of MESSAGE_DELETE_BULK */
 extern const struct schema attachment_schema;
 extern const struct type type_message, type_messages, type_message_files, type_message_mentions;
 
-/* Created by the server, not by a user. */
+/* Returns true for messages that the server creates, not a user. */
 bool message_is_system(int64_t type);
-/* System messages of groups and threads that cannot be deleted. */
-bool message_stays(int64_t type);
+/* Returns true for system messages of groups and threads that cannot be deleted. */
+bool message_cannot_be_deleted(int64_t type);
 
 #endif

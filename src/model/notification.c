@@ -1,9 +1,9 @@
 /* notification.c - JSON schema of notification center items. */
 #include "model/notification.h"
 
-#define NOTHING(member_)                                                              \
-    {                                                                                 \
-        FIELD(struct notification, member_), .type = &type_nothing, .flags = NULLABLE \
+#define ALWAYS_NULL(member_)                                                              \
+    {                                                                                     \
+        FIELD(struct notification, member_), .type = &type_always_null, .flags = NULLABLE \
     }
 
 static const struct field fields[] = {
@@ -15,22 +15,22 @@ static const struct field fields[] = {
     { FIELD(struct notification, completed), .type = &type_bool },
     { FIELD(struct notification, deeplink), .type = &type_text },
     { FIELD(struct notification, other_user), .type = &type_partial_user, .flags = NULLABLE },
-    NOTHING(icon_url),
-    NOTHING(icon_name),
-    NOTHING(item_enum),
+    ALWAYS_NULL(icon_url),
+    ALWAYS_NULL(icon_name),
+    ALWAYS_NULL(item_enum),
     { FIELD(struct notification, guild_id), .type = &type_id, .flags = NULLABLE },
-    NOTHING(message_id),
-    NOTHING(message_channel_id),
-    NOTHING(message),
-    NOTHING(guild_scheduled_event_id),
+    ALWAYS_NULL(message_id),
+    ALWAYS_NULL(message_channel_id),
+    ALWAYS_NULL(message),
+    ALWAYS_NULL(guild_scheduled_event_id),
     { FIELD(struct notification, disable_action), .type = &type_bool },
-    NOTHING(callout),
-    NOTHING(application),
+    ALWAYS_NULL(callout),
+    ALWAYS_NULL(application),
     { 0 },
 };
 const struct schema notification_schema = {
     .name = "NotificationCenterItem",
     .size = sizeof(struct notification),
     .fields = fields,
-    .doc = "Something for an account to look at.",
+    .doc = "An item of the notification center.",
 };

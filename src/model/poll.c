@@ -12,7 +12,7 @@ static const struct schema media_schema = {
     .name = "PollMedia",
     .size = sizeof(struct poll_media),
     .fields = media_fields,
-    .doc = "A question, or an answer to choose.",
+    .doc = "The question of a poll, or one of its answers.",
 };
 static const struct type type_media = { .kind = KIND_OBJECT, .schema = &media_schema };
 
@@ -31,30 +31,31 @@ static const struct type type_answer = { .kind = KIND_OBJECT, .schema = &answer_
 const struct type type_poll_answers = { .kind = KIND_ARRAY, .of = &type_answer };
 
 static const struct field count_fields[] = {
-    { FIELD(struct poll_count, id), .type = &type_count, .doc = "The answer" },
-    { FIELD(struct poll_count, count), .type = &type_count },
-    { FIELD(struct poll_count, me_voted), .type = &type_bool, .doc = "In events always false" },
+    { FIELD(struct poll_answer_count, id), .type = &type_count, .doc = "The answer" },
+    { FIELD(struct poll_answer_count, count), .type = &type_count },
+    { FIELD(struct poll_answer_count, me_voted), .type = &type_bool,
+      .doc = "In events always false" },
     { 0 },
 };
 static const struct schema count_schema = {
     .name = "PollAnswerCount",
-    .size = sizeof(struct poll_count),
+    .size = sizeof(struct poll_answer_count),
     .fields = count_fields,
-    .doc = "How many chose an answer.",
+    .doc = "The number of votes for an answer.",
 };
-static const struct type type_one_count = { .kind = KIND_OBJECT, .schema = &count_schema };
-static const struct type type_counts = { .kind = KIND_ARRAY, .of = &type_one_count };
+static const struct type type_answer_count = { .kind = KIND_OBJECT, .schema = &count_schema };
+static const struct type type_answer_counts = { .kind = KIND_ARRAY, .of = &type_answer_count };
 
 static const struct field results_fields[] = {
     { FIELD(struct poll_results, is_finalized), .type = &type_bool },
-    { FIELD(struct poll_results, answer_counts), .type = &type_counts },
+    { FIELD(struct poll_results, answer_counts), .type = &type_answer_counts },
     { 0 },
 };
 static const struct schema results_schema = {
     .name = "PollResults",
     .size = sizeof(struct poll_results),
     .fields = results_fields,
-    .doc = "How a poll stands, or ended.",
+    .doc = "The votes of a poll so far, or its final result.",
 };
 static const struct type type_results = { .kind = KIND_OBJECT, .schema = &results_schema };
 
@@ -87,5 +88,5 @@ const struct schema poll_vote_schema = {
     .name = "PollVote",
     .size = sizeof(struct poll_vote_event),
     .fields = vote_fields,
-    .doc = "Somebody chose an answer of a poll, or takes it back.",
+    .doc = "A user voted in a poll, or removed a vote.",
 };

@@ -4,23 +4,23 @@
 
 #include "model/reaction.h"
 
-enum { POLL_MOST_ANSWERS = 10 };
+enum { POLL_MAX_ANSWERS = 10 };
 
 struct poll_media {
     struct opt_str text;
-    const struct reaction_emoji *emoji; /* NULL: none */
+    const struct reaction_emoji *emoji; /* NULL: no emoji */
 };
 struct poll_answer {
-    int64_t answer_id; /* from 1 */
+    int64_t answer_id; /* numbers start at 1 */
     const struct poll_media *poll_media;
 };
-struct poll_count {
+struct poll_answer_count {
     int64_t id, count;
     bool me_voted;
 };
 struct poll_results {
     bool is_finalized;
-    struct list answer_counts; /* struct poll_count, one per answer */
+    struct list answer_counts; /* struct poll_answer_count, one per answer */
 };
 struct poll {
     const struct poll_media *question;
@@ -38,6 +38,6 @@ struct poll_vote_event {
 };
 
 extern const struct type type_poll, type_poll_answers;
-extern const struct schema poll_vote_schema; /* MESSAGE_POLL_VOTE_ADD, _REMOVE */
+extern const struct schema poll_vote_schema; /* event data of MESSAGE_POLL_VOTE_ADD and _REMOVE */
 
 #endif

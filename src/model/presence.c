@@ -4,7 +4,7 @@
 static const struct field presence_fields[] = {
     { FIELD(struct presence, user), .type = &type_partial_user },
     { FIELD(struct presence, status), .type = &type_text },
-    { FIELD(struct presence, activities), .type = &type_none },
+    { FIELD(struct presence, activities), .type = &type_always_empty_list },
     { FIELD(struct presence, client_status), .type = &type_raw },
     { 0 },
 };
@@ -12,5 +12,5 @@ const struct schema presence_schema = {
     .name = "Presence",
     .size = sizeof(struct presence),
     .fields = presence_fields,
-    .doc = "Whether somebody is there, and how they look.",
+    .doc = "The online status of a user.",
 };

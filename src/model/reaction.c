@@ -14,7 +14,7 @@ static const struct schema emoji_schema_of_reaction = {
     .name = "ReactionEmoji",
     .size = sizeof(struct reaction_emoji),
     .fields = emoji_fields,
-    .doc = "An emoji of Unicode, without an id, or one that somebody brought.",
+    .doc = "A Unicode emoji without an id, or a custom emoji.",
 };
 const struct type type_reaction_emoji = { .kind = KIND_OBJECT,
                                           .schema = &emoji_schema_of_reaction };
@@ -28,7 +28,7 @@ static const struct schema details_schema = {
     .name = "ReactionCountDetails",
     .size = sizeof(struct reaction_details),
     .fields = details_fields,
-    .doc = "How often an emoji was used, by kind.",
+    .doc = "The number of normal and burst reactions.",
 };
 static const struct type type_details = { .kind = KIND_OBJECT, .schema = &details_schema };
 static const struct type type_colors = { .kind = KIND_ARRAY, .of = &type_text };
@@ -46,22 +46,22 @@ static const struct schema reaction_schema = {
     .name = "Reaction",
     .size = sizeof(struct reaction),
     .fields = reaction_fields,
-    .doc = "An emoji under a message, and how often it was used.",
+    .doc = "A reaction to a message, with the number of users.",
 };
 static const struct type type_reaction = { .kind = KIND_OBJECT, .schema = &reaction_schema };
 static const struct type type_reaction_array = { .kind = KIND_ARRAY, .of = &type_reaction };
 const struct type type_reactions = { .kind = KIND_RAW,
                                      .of = &type_reaction_array,
-                                     .show = reaction_text_show };
+                                     .show = write_reactions_json };
 
 /* --- events --------------------------------------------------------------------------- */
 
 /* clang-format off */
-#define WHERE                                                                                      \
+#define REACTION_LOCATION_FIELDS                                                                                      \
     { FIELD(struct reaction_event, channel_id), .type = &type_id },                                \
     { FIELD(struct reaction_event, message_id), .type = &type_id },                                \
     { FIELD(struct reaction_event, guild_id), .type = &type_id, .flags = OPTIONAL }
-#define WHAT                                                                                       \
+#define REACTION_EMOJI_FIELDS                                                                                       \
     { FIELD(struct reaction_event, user_id), .type = &type_id, .flags = OPTIONAL },                \
     { FIELD(struct reaction_event, emoji), .type = &type_reaction_emoji },                         \
     { FIELD(struct reaction_event, burst), .type = &type_bool },                                   \
@@ -69,42 +69,44 @@ const struct type type_reactions = { .kind = KIND_RAW,
 /* clang-format on */
 
 static const struct field added_fields[] = {
-    WHERE,
-    WHAT,
+    REACTION_LOCATION_FIELDS,
+    REACTION_EMOJI_FIELDS,
     { FIELD(struct reaction_event, message_author_id), .type = &type_id, .flags = OPTIONAL },
     { FIELD(struct reaction_event, member), .type = &type_member, .flags = OPTIONAL },
     { FIELD(struct reaction_event, burst_colors), .type = &type_colors, .flags = OPTIONAL },
     { 0 },
 };
-static const struct field removed_fields[] = { WHERE, WHAT, { 0 } };
+static const struct field removed_fields[] = { REACTION_LOCATION_FIELDS,
+                                               REACTION_EMOJI_FIELDS,
+                                               { 0 } };
 static const struct field emoji_removed_fields[] = {
-    WHERE,
+    REACTION_LOCATION_FIELDS,
     { FIELD(struct reaction_event, emoji), .type = &type_reaction_emoji },
     { 0 },
 };
-static const struct field all_removed_fields[] = { WHERE, { 0 } };
+static const struct field all_removed_fields[] = { REACTION_LOCATION_FIELDS, { 0 } };
 
 const struct schema reaction_added_schema = {
     .name = "ReactionAdded",
     .size = sizeof(struct reaction_event),
     .fields = added_fields,
-    .doc = "Somebody put an emoji under a message.",
+    .doc = "A user added a reaction to a message.",
 };
 const struct schema reaction_removed_schema = {
     .name = "ReactionRemoved",
     .size = sizeof(struct reaction_event),
     .fields = removed_fields,
-    .doc = "Somebody's emoji was taken off a message.",
+    .doc = "A reaction of a user was removed from a message.",
 };
 const struct schema reaction_emoji_removed_schema = {
     .name = "ReactionEmojiRemoved",
     .size = sizeof(struct reaction_event),
     .fields = emoji_removed_fields,
-    .doc = "An emoji was taken off a message, whoever used it.",
+    .doc = "All reactions with one emoji were removed from a message.",
 };
 const struct schema reactions_removed_schema = {
     .name = "ReactionsRemoved",
     .size = sizeof(struct reaction_event),
     .fields = all_removed_fields,
-    .doc = "All emoji were taken off a message.",
+    .doc = "All reactions were removed from a message.",
 };

@@ -4,7 +4,7 @@
 
 #include "model/member.h"
 
-/* The emoji at the time of the first such reaction. */
+/* The emoji as it was at its first use as a reaction to the message. */
 struct reaction_emoji {
     struct opt_id id; /* null: Unicode emoji */
     struct str name;
@@ -13,7 +13,7 @@ struct reaction_emoji {
 struct reaction_details {
     int64_t normal, burst;
 };
-/* A reaction in a message object; encoded from the text in the message's row (reaction_text.h). */
+/* A reaction in a message object, encoded from the text in the message's row (reaction_text.h). */
 struct reaction {
     const struct reaction_emoji *emoji;
     int64_t count;
@@ -23,17 +23,17 @@ struct reaction {
 };
 
 /* A reaction of the caller. */
-struct own_reaction {
+struct caller_reaction {
     snowflake message_id, reaction_id;
     bool burst;
 };
-/* The caller's reactions to the messages first to last of a channel, newest message first. */
-struct own_reactions {
+/* Reactions of the caller to messages `first` to `last` of a channel, newest message first. */
+struct caller_reactions {
     snowflake channel_id, first, last;
-    struct list list; /* struct own_reaction; filled by the listener */
+    struct list list; /* struct caller_reaction; filled by the hook's listener */
 };
 
-/* The fields of all reaction events; each event has some of them. */
+/* Fields of all reaction events; each event has some of them. */
 struct reaction_event {
     struct opt_id user_id, message_author_id, guild_id;
     snowflake channel_id, message_id;
@@ -44,11 +44,11 @@ struct reaction_event {
     struct opt_list burst_colors;
 };
 
-extern const struct type type_reactions; /* text, see reaction_text.h */
+extern const struct type type_reactions; /* stored as text, see reaction_text.h */
 extern const struct type type_reaction_emoji;
-extern const struct schema reaction_added_schema;         /* MESSAGE_REACTION_ADD */
-extern const struct schema reaction_removed_schema;       /* MESSAGE_REACTION_REMOVE */
-extern const struct schema reaction_emoji_removed_schema; /* MESSAGE_REACTION_REMOVE_EMOJI */
-extern const struct schema reactions_removed_schema;      /* MESSAGE_REACTION_REMOVE_ALL */
+extern const struct schema reaction_added_schema;         /* MESSAGE_REACTION_ADD event */
+extern const struct schema reaction_removed_schema;       /* MESSAGE_REACTION_REMOVE event */
+extern const struct schema reaction_emoji_removed_schema; /* MESSAGE_REACTION_REMOVE_EMOJI event */
+extern const struct schema reactions_removed_schema;      /* MESSAGE_REACTION_REMOVE_ALL event */
 
 #endif

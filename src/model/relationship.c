@@ -2,12 +2,12 @@
 #include "model/relationship.h"
 
 static const struct choice types[] = {
-    { RELATIONSHIP_NONE, NULL, "NONE", "Nothing, but ignored" },
+    { RELATIONSHIP_NONE, NULL, "NONE", "No relationship; the user is ignored" },
     { RELATIONSHIP_FRIEND, NULL, "FRIEND", "A friend" },
     { RELATIONSHIP_BLOCKED, NULL, "BLOCKED", "Blocked by the caller" },
-    { RELATIONSHIP_INCOMING, NULL, "INCOMING_REQUEST", "Asks to be the caller's friend" },
-    { RELATIONSHIP_OUTGOING, NULL, "OUTGOING_REQUEST", "Was asked by the caller" },
-    { RELATIONSHIP_IMPLICIT, NULL, "IMPLICIT", "Never shown" },
+    { RELATIONSHIP_INCOMING, NULL, "INCOMING_REQUEST", "Incoming friend request" },
+    { RELATIONSHIP_OUTGOING, NULL, "OUTGOING_REQUEST", "Outgoing friend request" },
+    { RELATIONSHIP_IMPLICIT, NULL, "IMPLICIT", "Never sent" },
     { 0 },
 };
 const struct type type_relationship_type = { .kind = KIND_INT, .choices = types };
@@ -23,12 +23,12 @@ static const struct field relationship_fields[] = {
       .doc = "Only in events" },
     { FIELD(struct relationship, user_ignored), .type = &type_bool },
     { FIELD(struct relationship, origin_application_id), .type = &type_id,
-      .flags = OPTIONAL | NULLABLE, .doc = "The app that the request was made with" },
+      .flags = OPTIONAL | NULLABLE, .doc = "The app with which the request was sent" },
     { FIELD(struct relationship, since), .type = &type_time, .flags = OPTIONAL },
     { FIELD(struct relationship, has_played_game), .type = &type_bool, .flags = OPTIONAL,
-      .doc = "Only for apps: whether the friend uses the same one" },
+      .doc = "Only for apps: whether the friend uses the same app" },
     { FIELD(struct relationship, note), .type = &type_text, .flags = OPTIONAL,
-      .doc = "What was written with the request" },
+      .doc = "Text that was sent with the request" },
     { FIELD(struct relationship, should_notify), .type = &type_bool, .flags = OPTIONAL,
       .doc = "Only in events" },
     { 0 },
@@ -37,7 +37,7 @@ const struct schema relationship_schema = {
     .name = "Relationship",
     .size = sizeof(struct relationship),
     .fields = relationship_fields,
-    .doc = "What somebody is to the caller.",
+    .doc = "The caller's relationship to another user.",
 };
 static const struct type type_relationship = { .kind = KIND_OBJECT,
                                                .schema = &relationship_schema };
@@ -57,25 +57,25 @@ const struct schema relationship_change_schema = {
     .name = "RelationshipChange",
     .size = sizeof(struct relationship),
     .fields = change_fields,
-    .doc = "A relationship that changed within its type, or ended.",
+    .doc = "A relationship that ended, or whose fields changed.",
 };
 
 /* --- game relationships --------------------------------------------------------------- */
 
-static const struct choice accesses[] = {
-    { DM_ANYWHERE, NULL, "ANYWHERE", "In the game and outside it" },
+static const struct choice dm_access_choices[] = {
+    { DM_ANYWHERE, NULL, "ANYWHERE", "In the game and outside of it" },
     { DM_IN_GAME_ONLY, NULL, "IN_GAME_ONLY", "Only in the game" },
-    { DM_NOWHERE, NULL, "NONE", "Not at all" },
+    { DM_NOWHERE, NULL, "NONE", "Nowhere" },
     { 0 },
 };
-static const struct type type_access = { .kind = KIND_INT, .choices = accesses };
+static const struct type type_access = { .kind = KIND_INT, .choices = dm_access_choices };
 
 static const struct field game_fields[] = {
     { FIELD(struct game_relationship, id), .type = &type_id },
     { FIELD(struct game_relationship, application_id), .type = &type_id },
     { FIELD(struct game_relationship, type), .type = &type_relationship_type },
     { FIELD(struct game_relationship, user), .type = &type_partial_user, .flags = OPTIONAL,
-      .doc = "Not for apps" },
+      .doc = "Not in responses to apps" },
     { FIELD(struct game_relationship, since), .type = &type_time },
     { FIELD(struct game_relationship, dm_access_type), .type = &type_access },
     { FIELD(struct game_relationship, user_id), .type = &type_id },
@@ -85,13 +85,13 @@ const struct schema game_relationship_schema = {
     .name = "GameRelationship",
     .size = sizeof(struct game_relationship),
     .fields = game_fields,
-    .doc = "What somebody is to the caller in one game.",
+    .doc = "The caller's relationship to another user in one game.",
 };
 static const struct type type_game_relationship = { .kind = KIND_OBJECT,
                                                     .schema = &game_relationship_schema };
 const struct type type_game_relationships = { .kind = KIND_ARRAY, .of = &type_game_relationship };
 
-static const struct field game_gone_fields[] = {
+static const struct field game_relationship_delete_fields[] = {
     { FIELD(struct game_relationship, id), .type = &type_id },
     { FIELD(struct game_relationship, application_id), .type = &type_id },
     { FIELD(struct game_relationship, type), .type = &type_relationship_type },
@@ -100,17 +100,17 @@ static const struct field game_gone_fields[] = {
     { FIELD(struct game_relationship, user_id), .type = &type_id },
     { 0 },
 };
-const struct schema game_relationship_gone_schema = {
+const struct schema game_relationship_delete_schema = {
     .name = "GameRelationshipGone",
     .size = sizeof(struct game_relationship),
-    .fields = game_gone_fields,
+    .fields = game_relationship_delete_fields,
     .doc = "A game relationship that ended.",
 };
 
 /* --- friend suggestions --------------------------------------------------------------- */
 
 static const struct choice reason_types[] = {
-    { SUGGESTION_EXTERNAL_FRIEND, NULL, "EXTERNAL_FRIEND", "Known from somewhere else" },
+    { SUGGESTION_EXTERNAL_FRIEND, NULL, "EXTERNAL_FRIEND", "Contact from another platform" },
     { 0 },
 };
 static const struct type type_reason_type = { .kind = KIND_INT, .choices = reason_types };
@@ -126,7 +126,7 @@ static const struct schema reason_schema = {
     .name = "FriendSuggestionReason",
     .size = sizeof(struct suggestion_reason),
     .fields = reason_fields,
-    .doc = "From where somebody may be known.",
+    .doc = "The platform on which the caller may know the user.",
 };
 static const struct type type_reason = { .kind = KIND_OBJECT, .schema = &reason_schema };
 static const struct type type_reasons = { .kind = KIND_ARRAY, .of = &type_reason };
@@ -145,19 +145,19 @@ const struct schema friend_suggestion_schema = {
     .name = "FriendSuggestion",
     .size = sizeof(struct friend_suggestion),
     .fields = suggestion_fields,
-    .doc = "Somebody whom the caller might know.",
+    .doc = "A user whom the caller may know.",
 };
 static const struct type type_friend_suggestion = { .kind = KIND_OBJECT,
                                                     .schema = &friend_suggestion_schema };
 const struct type type_friend_suggestions = { .kind = KIND_ARRAY, .of = &type_friend_suggestion };
 
-static const struct field suggestion_gone_fields[] = {
-    { FIELD(struct suggestion_gone, suggested_user_id), .type = &type_id },
+static const struct field friend_suggestion_delete_fields[] = {
+    { FIELD(struct friend_suggestion_delete_event, suggested_user_id), .type = &type_id },
     { 0 },
 };
-const struct schema suggestion_gone_schema = {
+const struct schema friend_suggestion_delete_schema = {
     .name = "FriendSuggestionGone",
-    .size = sizeof(struct suggestion_gone),
-    .fields = suggestion_gone_fields,
-    .doc = "A suggestion that is no longer made.",
+    .size = sizeof(struct friend_suggestion_delete_event),
+    .fields = friend_suggestion_delete_fields,
+    .doc = "A friend suggestion that was removed.",
 };

@@ -5,7 +5,7 @@
 #include "model/user.h"
 
 enum relationship_type {
-    RELATIONSHIP_NONE = 0, /* stored only if the user is ignored */
+    RELATIONSHIP_NONE = 0, /* stored only if the other user is ignored */
     RELATIONSHIP_FRIEND = 1,
     RELATIONSHIP_BLOCKED = 2,
     RELATIONSHIP_INCOMING = 3,
@@ -14,40 +14,40 @@ enum relationship_type {
 };
 
 struct relationship {
-    snowflake id; /* of the other account */
+    snowflake id; /* id of the other account */
     int64_t type;
     const struct user *user;
     struct opt_str nickname;
     struct opt_bool is_spam_request, stranger_request;
-    struct opt_bool is_stranger_request; /* the same; second name in events */
+    struct opt_bool is_stranger_request; /* equal to stranger_request; second name in events */
     bool user_ignored;
     struct opt_id origin_application_id;
     struct opt_int since;
-    struct opt_bool has_played_game; /* only for apps */
+    struct opt_bool has_played_game; /* only in responses to apps */
     struct opt_str note;
     struct opt_bool should_notify; /* only in events, if true */
 };
 
-extern const struct schema relationship_schema;        /* also RELATIONSHIP_ADD */
-extern const struct schema relationship_change_schema; /* RELATIONSHIP_UPDATE, _REMOVE */
+extern const struct schema relationship_schema;        /* also event data of RELATIONSHIP_ADD */
+extern const struct schema relationship_change_schema; /* RELATIONSHIP_UPDATE, _REMOVE events */
 extern const struct type type_relationship_type, type_relationships;
 
 /* --- game relationships --------------------------------------------------------------- */
 
-/* Where direct messages of a game friend are shown. */
-enum dm_access { DM_ANYWHERE, DM_IN_GAME_ONLY, DM_NOWHERE };
+/* Places in which direct messages of a game friend are shown. */
+enum game_dm_access { DM_ANYWHERE, DM_IN_GAME_ONLY, DM_NOWHERE };
 
 struct game_relationship {
-    snowflake id; /* of the other account */
+    snowflake id; /* id of the other account */
     snowflake application_id;
     int64_t type;            /* FRIEND, INCOMING or OUTGOING */
-    const struct user *user; /* NULL for apps */
+    const struct user *user; /* NULL in responses to apps */
     int64_t since, dm_access_type;
-    snowflake user_id; /* the account that has it */
+    snowflake user_id; /* account to which the relationship belongs */
 };
 
-extern const struct schema game_relationship_schema;      /* also GAME_RELATIONSHIP_ADD */
-extern const struct schema game_relationship_gone_schema; /* GAME_RELATIONSHIP_REMOVE */
+extern const struct schema game_relationship_schema;        /* also GAME_RELATIONSHIP_ADD event */
+extern const struct schema game_relationship_delete_schema; /* GAME_RELATIONSHIP_REMOVE event */
 extern const struct type type_game_relationships;
 
 /* --- friend suggestions --------------------------------------------------------------- */
@@ -56,7 +56,7 @@ enum { SUGGESTION_EXTERNAL_FRIEND = 1 };
 
 struct suggestion_reason {
     int64_t type;
-    struct str platform, platform_type; /* the same value; the API has two names */
+    struct str platform, platform_type; /* equal values; the API has two names */
     struct str name;
 };
 
@@ -68,12 +68,12 @@ struct friend_suggestion {
     struct opt_list contact_names; /* struct str */
 };
 
-struct suggestion_gone {
+struct friend_suggestion_delete_event {
     snowflake suggested_user_id;
 };
 
-extern const struct schema friend_suggestion_schema; /* also FRIEND_SUGGESTION_CREATE */
-extern const struct schema suggestion_gone_schema;   /* FRIEND_SUGGESTION_DELETE */
+extern const struct schema friend_suggestion_schema; /* also FRIEND_SUGGESTION_CREATE event */
+extern const struct schema friend_suggestion_delete_schema; /* FRIEND_SUGGESTION_DELETE event */
 extern const struct type type_friend_suggestions;
 
 #endif

@@ -3,7 +3,7 @@
 #include "model/role.h"
 
 const struct type type_role_name = { .kind = KIND_STRING,
-                                     .rule = &rule_name,
+                                     .rule = &rule_visible_name,
                                      .flags = TYPE_TRIM,
                                      .min = 1,
                                      .max = 100,
@@ -32,7 +32,7 @@ static const struct schema tags_schema = {
     .name = "RoleTags",
     .size = sizeof(struct role_tags),
     .fields = tags_fields,
-    .doc = "What a managed role belongs to.",
+    .doc = "The bot or integration that a managed role belongs to.",
 };
 static const struct type type_tags = { .kind = KIND_OBJECT, .schema = &tags_schema };
 
@@ -56,7 +56,7 @@ const struct schema role_schema = {
     .name = "Role",
     .size = sizeof(struct role),
     .fields = role_fields,
-    .doc = "A role: rights and colours that members share.",
+    .doc = "A role: permissions and colours that members share.",
 };
 const struct type type_role = { .kind = KIND_OBJECT, .schema = &role_schema };
 const struct type type_roles = { .kind = KIND_ARRAY, .of = &type_role };

@@ -17,13 +17,13 @@ struct role_tags {
 struct role {
     snowflake id, guild_id;
     struct str name;
-    int64_t color; /* repeats colors.primary_color */
+    int64_t color; /* equal to colors.primary_color */
     const struct role_colors *colors;
     uint64_t permissions;
     int64_t position, flags;
     bool hoist, managed, mentionable;
     struct opt_str icon, unicode_emoji;
-    const struct role_tags *tags; /* NULL: none */
+    const struct role_tags *tags; /* NULL: no tags */
 };
 
 extern const struct schema role_schema;

@@ -11,21 +11,21 @@ static const struct type type_location = {
     .kind = KIND_STRING, .flags = TYPE_TRIM, .min = 1, .max = 100
 };
 
-static const struct choice places[] = {
+static const struct choice entity_type_choices[] = {
     { EVENT_IN_STAGE, NULL, "STAGE_INSTANCE", "In a stage channel" },
     { EVENT_IN_VOICE, NULL, "VOICE", "In a voice channel" },
-    { EVENT_ELSEWHERE, NULL, "EXTERNAL", "Somewhere else" },
+    { EVENT_EXTERNAL, NULL, "EXTERNAL", "Outside of channels" },
     { 0 },
 };
 static const struct choice statuses[] = {
-    { EVENT_SCHEDULED, NULL, "SCHEDULED", "It is to be" },
-    { EVENT_ACTIVE, NULL, "ACTIVE", "It is going on" },
-    { EVENT_COMPLETED, NULL, "COMPLETED", "It is over" },
-    { EVENT_CANCELED, NULL, "CANCELED", "It will not be" },
+    { EVENT_SCHEDULED, NULL, "SCHEDULED", "The event is planned" },
+    { EVENT_ACTIVE, NULL, "ACTIVE", "The event is in progress" },
+    { EVENT_COMPLETED, NULL, "COMPLETED", "The event is over" },
+    { EVENT_CANCELED, NULL, "CANCELED", "The event was cancelled" },
     { 0 },
 };
 static const struct choice privacy[] = { { 2, NULL, "GUILD_ONLY", "For members" }, { 0 } };
-const struct type type_event_place = { .kind = KIND_INT, .choices = places };
+const struct type type_event_entity_type = { .kind = KIND_INT, .choices = entity_type_choices };
 const struct type type_event_status = { .kind = KIND_INT, .choices = statuses };
 const struct type type_event_privacy = { .kind = KIND_INT, .choices = privacy };
 
@@ -45,7 +45,7 @@ static const struct schema n_weekday_schema = {
     .name = "RecurrenceWeekday",
     .size = sizeof(struct event_n_weekday),
     .fields = n_weekday_fields,
-    .doc = "The n-th such day of a month.",
+    .doc = "The n-th weekday of a month.",
 };
 static const struct type type_n_weekday = { .kind = KIND_OBJECT, .schema = &n_weekday_schema };
 static const struct type type_n_weekdays = { .kind = KIND_ARRAY, .max = 7, .of = &type_n_weekday };
@@ -55,54 +55,54 @@ static const struct type type_month_day = { .kind = KIND_INT, .min = 1, .max = 3
 static const struct type type_month_days = { .kind = KIND_ARRAY, .max = 31, .of = &type_month_day };
 static const struct type type_year_days = { .kind = KIND_ARRAY, .max = 366, .of = &type_int };
 
-#define RULE_FIELD(member_, type_, flags_)                                           \
+#define RECURRENCE_FIELD(member_, type_, flags_)                                     \
     {                                                                                \
         FIELD(struct event_recurrence, member_), .type = &(type_), .flags = (flags_) \
     }
-#define MAY_BE_LEFT_OUT (OPTIONAL | NULLABLE)
+#define OPTIONAL_NULLABLE (OPTIONAL | NULLABLE)
 static const struct field recurrence_fields[] = {
-    RULE_FIELD(start, type_time, 0),
-    RULE_FIELD(end, type_time, NULLABLE),
-    RULE_FIELD(frequency, type_frequency, 0),
-    RULE_FIELD(interval, type_interval, 0),
-    RULE_FIELD(by_weekday, type_weekdays, NULLABLE),
-    RULE_FIELD(by_n_weekday, type_n_weekdays, NULLABLE),
-    RULE_FIELD(by_month, type_months, NULLABLE),
-    RULE_FIELD(by_month_day, type_month_days, NULLABLE),
-    RULE_FIELD(by_year_day, type_year_days, NULLABLE),
-    RULE_FIELD(count, type_count, NULLABLE),
+    RECURRENCE_FIELD(start, type_time, 0),
+    RECURRENCE_FIELD(end, type_time, NULLABLE),
+    RECURRENCE_FIELD(frequency, type_frequency, 0),
+    RECURRENCE_FIELD(interval, type_interval, 0),
+    RECURRENCE_FIELD(by_weekday, type_weekdays, NULLABLE),
+    RECURRENCE_FIELD(by_n_weekday, type_n_weekdays, NULLABLE),
+    RECURRENCE_FIELD(by_month, type_months, NULLABLE),
+    RECURRENCE_FIELD(by_month_day, type_month_days, NULLABLE),
+    RECURRENCE_FIELD(by_year_day, type_year_days, NULLABLE),
+    RECURRENCE_FIELD(count, type_count, NULLABLE),
     { 0 },
 };
 static const struct schema recurrence_schema = {
     .name = "RecurrenceRule",
     .size = sizeof(struct event_recurrence),
     .fields = recurrence_fields,
-    .doc = "How often an event comes again.",
+    .doc = "How often an event recurs.",
 };
 const struct type type_event_recurrence = { .kind = KIND_OBJECT, .schema = &recurrence_schema };
 
-static const struct field recurrence_in_fields[] = {
-    RULE_FIELD(start, type_time, 0),
-    RULE_FIELD(end, type_time, MAY_BE_LEFT_OUT),
-    RULE_FIELD(frequency, type_frequency, 0),
-    RULE_FIELD(interval, type_interval, 0),
-    RULE_FIELD(by_weekday, type_weekdays, MAY_BE_LEFT_OUT),
-    RULE_FIELD(by_n_weekday, type_n_weekdays, MAY_BE_LEFT_OUT),
-    RULE_FIELD(by_month, type_months, MAY_BE_LEFT_OUT),
-    RULE_FIELD(by_month_day, type_month_days, MAY_BE_LEFT_OUT),
-    RULE_FIELD(by_year_day, type_year_days, MAY_BE_LEFT_OUT),
-    RULE_FIELD(count, type_count, MAY_BE_LEFT_OUT),
+static const struct field recurrence_input_fields[] = {
+    RECURRENCE_FIELD(start, type_time, 0),
+    RECURRENCE_FIELD(end, type_time, OPTIONAL_NULLABLE),
+    RECURRENCE_FIELD(frequency, type_frequency, 0),
+    RECURRENCE_FIELD(interval, type_interval, 0),
+    RECURRENCE_FIELD(by_weekday, type_weekdays, OPTIONAL_NULLABLE),
+    RECURRENCE_FIELD(by_n_weekday, type_n_weekdays, OPTIONAL_NULLABLE),
+    RECURRENCE_FIELD(by_month, type_months, OPTIONAL_NULLABLE),
+    RECURRENCE_FIELD(by_month_day, type_month_days, OPTIONAL_NULLABLE),
+    RECURRENCE_FIELD(by_year_day, type_year_days, OPTIONAL_NULLABLE),
+    RECURRENCE_FIELD(count, type_count, OPTIONAL_NULLABLE),
     { 0 },
 };
-static const struct schema recurrence_in_schema = {
+static const struct schema recurrence_input_schema = {
     .name = "RecurrenceRuleDraft",
     .size = sizeof(struct event_recurrence),
-    .fields = recurrence_in_fields,
-    .doc = "How often an event is to come again: daily on some sets of days, weekly on one day, "
-           "monthly on the n-th such day, yearly on a date.",
+    .fields = recurrence_input_fields,
+    .doc = "How often an event recurs: daily on certain sets of weekdays, weekly on one weekday, "
+           "monthly on the n-th weekday, yearly on a date.",
 };
-const struct type type_event_recurrence_in = { .kind = KIND_OBJECT,
-                                               .schema = &recurrence_in_schema };
+const struct type type_event_recurrence_input = { .kind = KIND_OBJECT,
+                                                  .schema = &recurrence_input_schema };
 
 static const struct field exception_fields[] = {
     { FIELD(struct event_exception, event_id), .type = &type_id },
@@ -117,7 +117,7 @@ const struct schema event_exception_schema = {
     .name = "ScheduledEventException",
     .size = sizeof(struct event_exception),
     .fields = exception_fields,
-    .doc = "One time of an event that is other than the rest.",
+    .doc = "An occurrence of a recurring event with other times, or cancelled.",
 };
 const struct type type_event_exception = { .kind = KIND_OBJECT, .schema = &event_exception_schema };
 const struct type type_event_exceptions = { .kind = KIND_ARRAY, .of = &type_event_exception };
@@ -132,7 +132,7 @@ static const struct schema metadata_schema = {
     .name = "ScheduledEventMetadata",
     .size = sizeof(struct event_metadata),
     .fields = metadata_fields,
-    .doc = "Where an event is that is in no channel.",
+    .doc = "The location of an event outside of channels.",
 };
 const struct type type_event_metadata = { .kind = KIND_OBJECT, .schema = &metadata_schema };
 
@@ -152,7 +152,7 @@ static const struct field event_fields[] = {
     EVENT_FIELD(scheduled_end_time, type_time, NULLABLE),
     EVENT_FIELD(privacy_level, type_event_privacy, 0),
     EVENT_FIELD(status, type_event_status, 0),
-    EVENT_FIELD(entity_type, type_event_place, 0),
+    EVENT_FIELD(entity_type, type_event_entity_type, 0),
     EVENT_FIELD(entity_id, type_id, NULLABLE),
     EVENT_FIELD(entity_metadata, type_event_metadata, NULLABLE),
     EVENT_FIELD(recurrence_rule, type_event_recurrence, NULLABLE),
@@ -166,7 +166,7 @@ const struct schema scheduled_event_schema = {
     .name = "ScheduledEvent",
     .size = sizeof(struct scheduled_event),
     .fields = event_fields,
-    .doc = "Something that a guild plans.",
+    .doc = "A scheduled event of a guild.",
 };
 const struct type type_scheduled_event = { .kind = KIND_OBJECT, .schema = &scheduled_event_schema };
 const struct type type_scheduled_events = { .kind = KIND_ARRAY, .of = &type_scheduled_event };
@@ -184,5 +184,5 @@ const struct schema scheduled_event_user_schema = {
     .name = "ScheduledEventUserEvent",
     .size = sizeof(struct scheduled_event_user),
     .fields = user_fields,
-    .doc = "Somebody wants to come, or does not any more.",
+    .doc = "A user subscribed to a scheduled event, or unsubscribed.",
 };

@@ -4,32 +4,32 @@
 
 #include "model/user.h"
 
-struct sound {
+struct soundboard_sound {
     snowflake sound_id;
     struct str name;
     double volume;
     struct opt_id emoji_id;
     struct opt_str emoji_name;
-    struct opt_id guild_id; /* absent: default sound of every server */
+    struct opt_id guild_id; /* absent: default sound, available on every server */
     bool available;
-    const struct user *user; /* uploader, for members who manage sounds */
+    const struct user *user; /* uploader; only for members who manage sounds */
 
-    /* Not in the JSON. */
+    /* The following members are not in the JSON. */
     snowflake user_id;
-    struct opt_str file; /* name of its file */
+    struct opt_str file; /* name of the audio file */
 };
 /* Several changed sounds of a guild. */
-struct sounds_event {
+struct soundboard_sounds_event {
     snowflake guild_id;
-    struct list soundboard_sounds; /* struct sound */
+    struct list soundboard_sounds; /* struct soundboard_sound */
 };
-extern const struct schema sounds_event_schema;
+extern const struct schema soundboard_sounds_event_schema;
 
-struct sound_gone {
+struct sound_delete_event {
     snowflake guild_id, sound_id;
 };
 
-extern const struct schema sound_schema, sound_gone_schema;
+extern const struct schema sound_schema, sound_delete_event_schema;
 extern const struct type type_sound, type_sounds, type_sound_name, type_volume;
 
 #endif

@@ -4,18 +4,18 @@
 
 #include "model/fields/types.h"
 
-enum stage_privacy { STAGE_PUBLIC = 1, STAGE_GUILD_ONLY = 2 };
+enum stage_privacy_level { STAGE_PUBLIC = 1, STAGE_GUILD_ONLY = 2 };
 
-struct stage {
+struct stage_instance {
     snowflake id, guild_id, channel_id;
     struct str topic;
     int64_t privacy_level;
     bool discoverable_disabled;
     struct opt_str invite_code;             /* always null */
-    struct opt_id guild_scheduled_event_id; /* null: none */
+    struct opt_id guild_scheduled_event_id; /* null: not part of a scheduled event */
 };
 
-extern const struct schema stage_schema;
+extern const struct schema stage_instance_schema;
 extern const struct type type_stages; /* for responses with a list */
 extern const struct type type_stage, type_stage_topic, type_stage_privacy;
 

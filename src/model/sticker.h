@@ -13,11 +13,11 @@ struct sticker {
     struct opt_str description;
     int64_t type, format_type;
     bool available;
-    const struct user *user; /* uploader; NULL: omitted */
+    const struct user *user; /* uploader; NULL: not in the JSON */
 
-    /* Not in the JSON. */
+    /* The following members are not in the JSON. */
     snowflake user_id;    /* uploader; 0: unknown */
-    struct opt_str image; /* hash of the file */
+    struct opt_str image; /* hash of the image file */
 };
 
 /* A sticker in a message. */
@@ -33,7 +33,7 @@ struct guild_stickers_event {
 };
 
 extern const struct schema sticker_schema;
-extern const struct schema guild_stickers_event_schema; /* GUILD_STICKERS_UPDATE */
+extern const struct schema guild_stickers_event_schema; /* event data of GUILD_STICKERS_UPDATE */
 extern const struct type type_sticker, type_stickers, type_sticker_items;
 extern const struct type type_sticker_name, type_sticker_tags, type_sticker_description;
 

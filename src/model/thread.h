@@ -18,13 +18,13 @@ struct mute_config {
 };
 
 struct thread_member {
-    struct opt_id id, user_id; /* thread and user; absent in lists of a guild's threads */
+    struct opt_id id, user_id; /* thread id and user id; absent in lists of a guild's threads */
     int64_t join_timestamp, flags;
-    const struct member *member; /* with .user, if requested */
-    struct opt_str presence;     /* JSON; for added members */
-    struct opt_bool muted;       /* only for the user itself */
+    const struct member *member; /* with .user; only if the request asked for it */
+    struct opt_str presence;     /* JSON; only for added members */
+    struct opt_bool muted;       /* only in data for the user itself */
     const struct mute_config *mute_config;
-    struct opt_id guild_id; /* in THREAD_MEMBER_UPDATE */
+    struct opt_id guild_id; /* only in THREAD_MEMBER_UPDATE */
 };
 
 struct thread_members_update {
@@ -32,7 +32,7 @@ struct thread_members_update {
     int64_t member_count;
     struct opt_list added_members;      /* struct thread_member */
     struct opt_list removed_member_ids; /* snowflakes */
-    struct list concerned;              /* snowflakes: added and removed; not in the JSON */
+    struct list affected_user_ids;      /* snowflakes of added and removed users; not in the JSON */
 };
 
 struct thread_list_sync {

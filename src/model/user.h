@@ -1,6 +1,6 @@
 /* user.h - users (accounts) and their forms in the API.
  *
- * Everyone sees the partial user; the account itself sees more fields. */
+ * Everyone can read the partial user; the account itself can read more fields. */
 #ifndef MODEL_USER_H
 #define MODEL_USER_H
 
@@ -9,7 +9,7 @@
 struct user {
     snowflake id;
     struct str username;
-    struct str discriminator; /* always "0": names are unique */
+    struct str discriminator; /* always "0", because usernames are unique */
     struct opt_str global_name, avatar, banner, email, phone;
     struct opt_int accent_color;
     struct str bio, locale, pronouns;
@@ -19,7 +19,7 @@ struct user {
     struct opt_bool nsfw_allowed;
     struct str avatar_decoration_data, primary_guild, collectibles; /* always null */
 
-    /* Not in the JSON. */
+    /* The following members are not in the JSON. */
     struct str password_hash; /* p == NULL: no password */
     struct str date_of_birth;
     bool disabled, deleting;
@@ -30,13 +30,13 @@ struct user {
 #define USER_SPAMMER     (INT64_C(1) << 20)
 #define USER_QUARANTINED (INT64_C(1) << 44)
 
-/* Response to PATCH /users/@me: the user, and the token to use from now on. */
+/* Response to PATCH /users/@me: the user, and the new token. */
 struct user_with_token {
-    struct user user; /* first member: the fields of a user apply */
+    struct user user; /* first member, so that the fields of a user apply */
     struct str token;
 };
 
-/* The user in READY, with fields that clients expect and that have no meaning here. */
+/* The user in READY, with fields that clients expect but that Guildhall does not use. */
 struct user_in_ready {
     struct user user;
     struct str pronouns;
@@ -47,17 +47,17 @@ struct user_in_ready {
 extern const struct type type_username, type_display_name;
 extern const struct type type_phone; /* E.164: + and digits */
 extern const struct type type_partial_user, type_partial_users, type_profile_user;
-extern const struct type type_bit_set; /* a set of flags, as a number */
+extern const struct type type_flag_bits; /* a set of flag bits, as a number */
 
 extern const struct schema partial_user_schema; /* id, username, avatar, … */
 extern const struct schema public_user_schema;  /* with banner, accent_color: GET /users/{id} */
-extern const struct schema own_user_schema;     /* all fields, for the account itself */
+extern const struct schema current_user_schema; /* all fields, for the account itself */
 extern const struct schema user_with_token_schema, user_in_ready_schema;
-/* The user for an OAuth2 app: scope identify, and with scope email. */
-extern const struct schema identity_schema, identity_with_email_schema;
-extern const struct schema profile_user_schema; /* the public user with bio */
+/* The user as an OAuth2 app gets it: with scope identify, and also with scope email. */
+extern const struct schema oauth2_user_schema, oauth2_user_with_email_schema;
+extern const struct schema profile_user_schema; /* public user with bio */
 
-/* The fields of a partial user, for objects that begin with one. */
+/* Fields of a partial user, for objects that begin with a user. */
 /* clang-format off */
 #define USER_FIELDS_WITH(flags_, how_)                                                                   \
     { FIELD(struct user, id), .type = &type_id },                                                  \
@@ -65,15 +65,15 @@ extern const struct schema profile_user_schema; /* the public user with bio */
     { FIELD(struct user, discriminator), .type = &type_text, .doc = "\"0\": names are unique" },   \
     { FIELD(struct user, global_name), .type = &type_display_name, .flags = NULLABLE },            \
     { FIELD(struct user, avatar), .type = &type_asset_hash, .flags = NULLABLE },                   \
-    { FIELD(struct user, avatar_decoration_data), .type = &type_nothing, .flags = NULLABLE },      \
-    { FIELD(struct user, primary_guild), .type = &type_nothing, .flags = NULLABLE },               \
-    { FIELD(struct user, collectibles), .type = &type_nothing, .flags = NULLABLE },                \
-    { FIELD(struct user, public_flags), .type = &type_bit_set },                                   \
-    { FIELD_AS(struct user, flags_, "flags"), .type = &type_bit_set, .flags = how_ },              \
+    { FIELD(struct user, avatar_decoration_data), .type = &type_always_null, .flags = NULLABLE },      \
+    { FIELD(struct user, primary_guild), .type = &type_always_null, .flags = NULLABLE },               \
+    { FIELD(struct user, collectibles), .type = &type_always_null, .flags = NULLABLE },                \
+    { FIELD(struct user, public_flags), .type = &type_flag_bits },                                   \
+    { FIELD_AS(struct user, flags_, "flags"), .type = &type_flag_bits, .flags = how_ },              \
     { FIELD(struct user, bot), .type = &type_bool, .flags = OPTIONAL },                            \
     { FIELD(struct user, system), .type = &type_bool, .flags = OPTIONAL }
-/* Other users see only the public flags. */
-#define PARTIAL_USER_FIELDS USER_FIELDS_WITH(public_flags, SHOWN_AGAIN)
+/* Other users get only the public flags. */
+#define PARTIAL_USER_FIELDS USER_FIELDS_WITH(public_flags, RESPONSE_ALIAS)
 /* clang-format on */
 
 #endif

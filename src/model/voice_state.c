@@ -9,8 +9,8 @@ static const struct field state_fields[] = {
     { FIELD(struct voice_state, session_id), .type = &type_text },
     { FIELD(struct voice_state, connected_at), .type = &type_count, .flags = OPTIONAL,
       .doc = "Unix time in seconds" },
-    { FIELD(struct voice_state, deaf), .type = &type_bool, .doc = "Deafened by the guild" },
-    { FIELD(struct voice_state, mute), .type = &type_bool, .doc = "Muted by the guild" },
+    { FIELD(struct voice_state, deaf), .type = &type_bool, .doc = "Deafened by a moderator" },
+    { FIELD(struct voice_state, mute), .type = &type_bool, .doc = "Muted by a moderator" },
     { FIELD(struct voice_state, self_deaf), .type = &type_bool },
     { FIELD(struct voice_state, self_mute), .type = &type_bool },
     { FIELD(struct voice_state, self_stream), .type = &type_bool },
@@ -24,7 +24,7 @@ const struct schema voice_state_schema = {
     .name = "VoiceState",
     .size = sizeof(struct voice_state),
     .fields = state_fields,
-    .doc = "Somebody in voice.",
+    .doc = "The voice connection of a user.",
 };
 const struct type type_voice_state = { .kind = KIND_OBJECT, .schema = &voice_state_schema };
 const struct type type_voice_states = { .kind = KIND_ARRAY, .of = &type_voice_state };
@@ -40,7 +40,7 @@ const struct schema voice_server_schema = {
     .name = "VoiceServer",
     .size = sizeof(struct voice_server),
     .fields = server_fields,
-    .doc = "Where a voice connection goes.",
+    .doc = "The voice server to connect to.",
 };
 
 static const struct field call_fields[] = {
@@ -58,30 +58,31 @@ const struct schema voice_call_schema = {
     .doc = "A call in a private channel.",
 };
 
-static const struct field call_gone_fields[] = {
-    { FIELD(struct voice_call_gone, channel_id), .type = &type_id },
+static const struct field voice_call_delete_fields[] = {
+    { FIELD(struct voice_call_delete_event, channel_id), .type = &type_id },
     { 0 },
 };
-const struct schema voice_call_gone_schema = {
+const struct schema voice_call_delete_event_schema = {
     .name = "CallGone",
-    .size = sizeof(struct voice_call_gone),
-    .fields = call_gone_fields,
-    .doc = "A call that is over.",
+    .size = sizeof(struct voice_call_delete_event),
+    .fields = voice_call_delete_fields,
+    .doc = "A call that has ended.",
 };
 
-/* A user who requests to speak or is invited to speak on a stage cannot speak or show video yet.
+/* A user who requests to speak or is invited to speak on a stage may not send audio or video yet.
  * Self mute counts like a mute by a moderator. */
-struct voice_fact voice_fact_of(const struct voice_state *s)
+struct relay_voice_state relay_voice_state_from(const struct voice_state *s)
 {
-    struct voice_fact f = {
-        .guild_id = voice_guild(s),
+    struct relay_voice_state f = {
+        .guild_id = voice_state_guild_id(s),
         .user_id = s->user_id,
-        .channel_id = voice_channel(s),
-        .room_id = voice_channel(s),
-        .speaks = !s->mute && !s->self_mute && !s->suppress &&
-                  s->request_to_speak_timestamp.given != GIVEN,
-        .hears = !s->deaf && !s->self_deaf,
-        .films = s->self_video && !s->suppress && s->request_to_speak_timestamp.given != GIVEN,
+        .channel_id = voice_state_channel_id(s),
+        .room_id = voice_state_channel_id(s),
+        .may_send_audio = !s->mute && !s->self_mute && !s->suppress &&
+                          s->request_to_speak_timestamp.given != GIVEN,
+        .may_receive_audio = !s->deaf && !s->self_deaf,
+        .may_send_video =
+            s->self_video && !s->suppress && s->request_to_speak_timestamp.given != GIVEN,
         .priority = s->priority,
         .flags = s->flags,
         .platform = s->platform,

@@ -6,7 +6,7 @@
 
 struct voice_state {
     struct opt_id guild_id;   /* null in calls; absent in GUILD_CREATE */
-    struct opt_id channel_id; /* null: left */
+    struct opt_id channel_id; /* null: the user left */
     snowflake user_id;
     const struct member *member; /* NULL in calls and in GUILD_CREATE */
     struct str session_id;
@@ -14,52 +14,54 @@ struct voice_state {
     bool deaf, mute, self_deaf, self_mute, self_stream, self_video, suppress;
     struct opt_int request_to_speak_timestamp;
 
-    /* Not in the JSON. */
-    uint64_t session; /* number for to_session */
+    /* The following members are not in the JSON. */
+    uint64_t session; /* session number for audience_of_session */
     int64_t node, active_at;
-    int64_t asked_at; /* when the client requested its channel again while connected; 0: not */
+    int64_t requested_again_at; /* time at which the connected client requested its channel again;
+                                   0: never */
     struct str region, salt;
-    bool live;                      /* a voice gateway connection is open */
-    bool priority;                  /* has PRIORITY_SPEAKER in its channel */
-    struct opt_int flags, platform; /* from the client: VOICE_FLAGS, VOICE_DESKTOP, … */
+    bool live;     /* whether a voice gateway connection is open */
+    bool priority; /* whether the user has PRIORITY_SPEAKER in the channel */
+    struct opt_int flags,
+        platform; /* sent by the client: VOICE_STATE_CLIENT_FLAGS, VOICE_PLATFORM_DESKTOP, … */
 };
 
-/* Flags that clients set: clips enabled, may be recorded in clips, viewers may record clips. */
-enum { VOICE_FLAGS = 7 };
-enum { VOICE_DESKTOP, VOICE_MOBILE };
+/* Flag bits that clients set: clips enabled, may be recorded in clips, viewers may record clips. */
+enum { VOICE_STATE_CLIENT_FLAGS = 7 };
+enum { VOICE_PLATFORM_DESKTOP, VOICE_PLATFORM_MOBILE };
 
-/* The part of a voice state that the voice relay needs, without pointers, for another thread. */
-enum { VOICE_SALT = 16 };
-struct voice_fact {
-    snowflake guild_id, user_id;    /* guild_id 0: call. user_id 0: the whole room is removed */
-    snowflake channel_id;           /* 0: disconnected */
-    snowflake room_id;              /* the channel, or the stream: who receives the media */
-    unsigned char salt[VOICE_SALT]; /* a new one invalidates older tokens and connections */
-    bool speaks, hears;             /* may send audio, may receive audio */
-    bool films;                     /* may send video */
-    bool priority;                  /* priority speaker */
-    struct opt_int flags, platform; /* as the state has them */
-    uint64_t claim; /* voice connection that it authenticates (relay_claim); 0: none */
+/* The part of a voice state that the relay's thread needs, without pointers. */
+enum { VOICE_SALT_BYTES = 16 };
+struct relay_voice_state {
+    snowflake guild_id, user_id; /* guild_id 0: a call; user_id 0: the whole room is removed */
+    snowflake channel_id;        /* 0: the user is disconnected */
+    snowflake room_id;           /* channel or stream whose participants receive the media */
+    unsigned char salt[VOICE_SALT_BYTES]; /* a new salt invalidates older tokens and connections */
+    bool may_send_audio, may_receive_audio; /* whether the user may send audio, may receive audio */
+    bool may_send_video;                    /* whether the user may send video */
+    bool priority;                          /* whether the user is a priority speaker */
+    struct opt_int flags, platform;         /* as in struct voice_state */
+    uint64_t claim; /* voice connection that this state authenticates (relay_claim); 0: none */
 };
-/* The voice changes of a transaction, in order. */
-struct noted_voice {
-    struct noted_voice *next;
-    struct voice_fact fact;
+/* Voice changes of a transaction, in order. */
+struct voice_change {
+    struct voice_change *next;
+    struct relay_voice_state state;
 };
 
-/* The voice server to connect to. */
+/* Voice server that a client connects to. */
 struct voice_server {
     struct str token;
     struct opt_id guild_id;   /* null in private calls */
-    struct opt_id channel_id; /* private calls only */
-    struct opt_str endpoint;  /* host and path, without scheme; null: none now */
+    struct opt_id channel_id; /* only in private calls */
+    struct opt_str endpoint;  /* host and path, without scheme; null: no server at the moment */
 };
 
-/* Status of a voice channel of a guild. */
-struct voice_room {
+/* Status text and start time of a voice channel. */
+struct voice_channel_status {
     snowflake id, guild_id;
     struct opt_str status;
-    struct opt_int voice_start_time; /* seconds; null: empty */
+    struct opt_int voice_start_time; /* seconds; null: the channel is empty */
 };
 
 /* A call in a private channel. */
@@ -69,26 +71,26 @@ struct voice_call {
     struct list ringing;          /* snowflakes */
     struct opt_list voice_states; /* struct voice_state; only in CALL_CREATE */
 };
-struct voice_call_gone {
+struct voice_call_delete_event {
     snowflake channel_id;
 };
 
-/* The guild of a state, 0 in calls; its channel, 0 if disconnected. */
-static inline snowflake voice_guild(const struct voice_state *s)
+/* Return the guild of a voice state (0 in calls) and its channel (0 if disconnected). */
+static inline snowflake voice_state_guild_id(const struct voice_state *s)
 {
     return s->guild_id.given == GIVEN ? s->guild_id.value : 0;
 }
-static inline snowflake voice_channel(const struct voice_state *s)
+static inline snowflake voice_state_channel_id(const struct voice_state *s)
 {
     return s->channel_id.given == GIVEN ? s->channel_id.value : 0;
 }
 
-/* The salt is zeros if the state has none. */
-struct voice_fact voice_fact_of(const struct voice_state *s);
+/* Converts a voice state for the relay. The salt is zeros if the state has none. */
+struct relay_voice_state relay_voice_state_from(const struct voice_state *s);
 
 extern const struct schema voice_state_schema, voice_server_schema;
-extern const struct schema voice_call_schema;      /* CALL_CREATE, CALL_UPDATE */
-extern const struct schema voice_call_gone_schema; /* CALL_DELETE */
+extern const struct schema voice_call_schema; /* event data of CALL_CREATE and CALL_UPDATE */
+extern const struct schema voice_call_delete_event_schema; /* event data of CALL_DELETE */
 extern const struct type type_voice_state, type_voice_states;
 
 #endif

@@ -13,7 +13,7 @@ static const struct schema welcome_channel_schema = {
     .name = "WelcomeChannel",
     .size = sizeof(struct welcome_channel),
     .fields = channel_fields,
-    .doc = "A channel that newcomers are shown, with an emoji or without.",
+    .doc = "A channel of the welcome screen, with an optional emoji.",
 };
 static const struct type type_welcome_channel = { .kind = KIND_OBJECT,
                                                   .schema = &welcome_channel_schema };
@@ -30,6 +30,6 @@ static const struct schema screen_schema = {
     .name = "WelcomeScreen",
     .size = sizeof(struct welcome_screen),
     .fields = screen_fields,
-    .doc = "What a guild shows first to those who come.",
+    .doc = "The screen that a guild shows to new members.",
 };
 const struct type type_welcome_screen = { .kind = KIND_OBJECT, .schema = &screen_schema };

@@ -7,20 +7,20 @@
 
 #include "base/hash.h"
 
-static const unsigned char mapped[12] = { [10] = 0xff, [11] = 0xff };
+static const unsigned char ipv4_mapped_prefix[12] = { [10] = 0xff, [11] = 0xff };
 
-static bool is_four(const struct address *a)
+static bool is_ipv4_mapped(const struct address *a)
 {
-    return memcmp(a->bytes, mapped, sizeof mapped) == 0;
+    return memcmp(a->bytes, ipv4_mapped_prefix, sizeof ipv4_mapped_prefix) == 0;
 }
 
-struct address address_from(const void *sockaddr)
+struct address address_from_sockaddr(const void *sockaddr)
 {
     const struct sockaddr *any = sockaddr;
     struct address a = { 0 };
 
     if (any->sa_family == AF_INET) {
-        memcpy(a.bytes, mapped, sizeof mapped);
+        memcpy(a.bytes, ipv4_mapped_prefix, sizeof ipv4_mapped_prefix);
         memcpy(a.bytes + 12, &((const struct sockaddr_in *)sockaddr)->sin_addr, 4);
     } else if (any->sa_family == AF_INET6) {
         memcpy(a.bytes, &((const struct sockaddr_in6 *)sockaddr)->sin6_addr, 16);
@@ -30,7 +30,7 @@ struct address address_from(const void *sockaddr)
 
 bool address_parse(struct str text, struct address *ret)
 {
-    char z[ADDRESS_TEXT];
+    char z[ADDRESS_TEXT_SIZE];
     struct address a = { 0 };
 
     if (text.n == 0 || text.n >= sizeof z || memchr(text.p, '\0', text.n))
@@ -38,15 +38,15 @@ bool address_parse(struct str text, struct address *ret)
     memcpy(z, text.p, text.n);
     z[text.n] = '\0';
     if (inet_pton(AF_INET, z, a.bytes + 12) == 1)
-        memcpy(a.bytes, mapped, sizeof mapped);
+        memcpy(a.bytes, ipv4_mapped_prefix, sizeof ipv4_mapped_prefix);
     else if (inet_pton(AF_INET6, z, a.bytes) != 1)
         return false;
     *ret = a;
     return true;
 }
 
-/* Faster than inet_ntop, which uses a format string; every connection needs this. */
-static size_t write_four(const unsigned char bytes[4], char *out)
+/* Formats an IPv4 address. Faster than inet_ntop; called once per connection. */
+static size_t format_ipv4(const unsigned char bytes[4], char *out)
 {
     char *at = out;
 
@@ -65,30 +65,30 @@ static size_t write_four(const unsigned char bytes[4], char *out)
     return (size_t)(at - out);
 }
 
-size_t address_write(const struct address *a, char out[ADDRESS_TEXT])
+size_t address_format(const struct address *a, char out[ADDRESS_TEXT_SIZE])
 {
-    if (is_four(a))
-        return write_four(a->bytes + 12, out);
-    inet_ntop(AF_INET6, a->bytes, out, ADDRESS_TEXT);
+    if (is_ipv4_mapped(a))
+        return format_ipv4(a->bytes + 12, out);
+    inet_ntop(AF_INET6, a->bytes, out, ADDRESS_TEXT_SIZE);
     return strlen(out);
 }
 
-uint64_t address_key(const struct address *a)
+uint64_t address_limit_key(const struct address *a)
 {
-    return hash_str(str_slice((const char *)a->bytes, is_four(a) ? 16 : 8));
+    return hash_str(str_slice((const char *)a->bytes, is_ipv4_mapped(a) ? 16 : 8));
 }
 
 bool network_parse(struct str text, struct network *ret)
 {
     struct str bits = text, address = str_cut(&bits, '/');
-    bool one = address.n == text.n; /* no '/' */
+    bool one = address.n == text.n; /* the text has no '/' */
     struct network n = { .bits = 128 };
     uint64_t count = 0;
 
     if (!address_parse(address, &n.address))
         return false;
     if (!one) {
-        unsigned above = is_four(&n.address) && !memchr(address.p, ':', address.n) ? 96 : 0;
+        unsigned above = is_ipv4_mapped(&n.address) && !memchr(address.p, ':', address.n) ? 96 : 0;
 
         if (!str_to_u64(bits, &count) || count > 128 - above)
             return false;
@@ -98,7 +98,7 @@ bool network_parse(struct str text, struct network *ret)
     return true;
 }
 
-bool network_holds(const struct network *n, const struct address *a)
+bool network_contains(const struct network *n, const struct address *a)
 {
     unsigned bytes = n->bits / 8, rest = n->bits % 8;
 

@@ -8,22 +8,22 @@
 
 #include "base/str.h"
 
-enum { ADDRESS_TEXT = 46 }; /* longest text form with its NUL */
+enum { ADDRESS_TEXT_SIZE = 46 }; /* longest text form, with its NUL */
 
 /* IPv6 form of an address; IPv4 is stored as an IPv4-mapped address (::ffff:a.b.c.d). */
 struct address {
     unsigned char bytes[16];
 };
 
-/* Reads a struct sockaddr; families other than AF_INET and AF_INET6 give all zeros. */
-struct address address_from(const void *sockaddr);
+/* Converts a struct sockaddr; families other than AF_INET and AF_INET6 give all zeros. */
+struct address address_from_sockaddr(const void *sockaddr);
 bool address_parse(struct str text, struct address *ret);
 /* Writes the usual text form ("127.0.0.1", "2001:db8::1") and returns its length. */
-size_t address_write(const struct address *a, char out[ADDRESS_TEXT]);
+size_t address_format(const struct address *a, char out[ADDRESS_TEXT_SIZE]);
 
-/* Key for rate limits and quotas: a hash of one IPv4 address or of one IPv6 /64, because a single
- * customer or machine usually gets a whole /64. */
-uint64_t address_key(const struct address *a);
+/* Returns the key for rate limits and quotas: a hash of one IPv4 address or of one IPv6 /64,
+ * because a customer or machine usually gets a whole /64. */
+uint64_t address_limit_key(const struct address *a);
 
 struct network {
     struct address address;
@@ -32,13 +32,13 @@ struct network {
 
 /* Parses "10.0.0.0/8", "2001:db8::/32" or a single address. */
 bool network_parse(struct str text, struct network *ret);
-bool network_holds(const struct network *n, const struct address *a);
+bool network_contains(const struct network *n, const struct address *a);
 
-/* True if the address is on the public internet. Outgoing requests may go only there, unless the
- * operator allows private addresses. */
+/* Returns true if the address is on the public internet. Outgoing requests may connect only to
+ * public addresses, unless the operator allows private ones. */
 bool address_is_public(const void *sockaddr);
-/* True if an http(s) URL may name a public host. False for private IP addresses, for local names
- * (localhost, printer.local), and for hosts that browsers rewrite first ('%', non-ASCII). Makes no
+/* Returns true if an http(s) URL may name a public host. False for private IP addresses, for local
+ * names (localhost, printer.local), and for hosts that browsers rewrite ('%', non-ASCII). Makes no
  * DNS lookup. */
 bool url_is_public(struct str url);
 

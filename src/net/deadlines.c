@@ -1,9 +1,9 @@
 /* deadlines.c - timeouts of equal duration in ordered lists, driven by one timer per loop.
  *
  * The timer is set to the earliest deadline, but at least one tick ahead (250 ms, or a quarter of a
- * shorter duration). Restarting a deadline does not change the timer, so it costs two list
- * operations and the timer sometimes fires early. If thousands expire at once, for example when a
- * proxy loses all its sockets, each loop iteration handles them for at most 5 ms. */
+ * shorter duration). Restarting a deadline costs two list operations and does not change the timer,
+ * so the timer sometimes fires early. If thousands of deadlines expire at once, each loop iteration
+ * handles them for at most 5 ms. */
 #include <stdint.h>
 
 #include "base/clock.h"
@@ -11,31 +11,31 @@
 #include "net/loop.h"
 #include "net/loop_internal.h"
 
-enum { TICK_MS = 250, SHARE_NS = 5 * 1000 * 1000 };
+enum { TICK_MS = 250, MAX_EXPIRE_NS = 5 * 1000 * 1000 };
 
-struct deadlines {
+struct deadline_list {
     struct link link; /* in loop->deadline_lists */
-    struct link list; /* struct deadline, earliest first */
+    struct link list; /* list of struct deadline, earliest first */
     struct loop *loop;
-    int64_t patience;
+    int64_t duration;
     bool movable;
     void (*expired)(struct deadline *d);
 };
 
-static int64_t now_of(const struct deadlines *ds)
+static int64_t deadlines_now(const struct deadline_list *ds)
 {
     return ds->movable ? clock_steady_ms() : (int64_t)uv_now(&ds->loop->uv);
 }
 
-static void deadline_fire(uv_timer_t *timer);
+static void on_deadline_timer(uv_timer_t *timer);
 
-/* Minimum delay of the timer for a list; a quarter of durations below 250 ms. */
-static uint64_t tick_of(const struct deadlines *ds)
+/* Returns the minimum delay of the timer for a list: 250 ms, or a quarter of a shorter duration. */
+static uint64_t minimum_timer_delay(const struct deadline_list *ds)
 {
-    return ds->movable || ds->patience >= TICK_MS ? TICK_MS : (uint64_t)ds->patience / 4 + 1;
+    return ds->movable || ds->duration >= TICK_MS ? TICK_MS : (uint64_t)ds->duration / 4 + 1;
 }
 
-static void set_timer(struct loop *l, uint64_t at, uint64_t tick)
+static void set_deadline_timer(struct loop *l, uint64_t at, uint64_t tick)
 {
     uint64_t now = uv_now(&l->uv);
 
@@ -44,30 +44,30 @@ static void set_timer(struct loop *l, uint64_t at, uint64_t tick)
     if (l->timer_at && l->timer_at <= at)
         return;
     l->timer_at = at;
-    uv_timer_start(&l->timer, deadline_fire, at - now, 0);
+    uv_timer_start(&l->timer, on_deadline_timer, at - now, 0);
 }
 
-/* The movable clock may jump, so it is checked at every tick. */
-static void wait_for(struct deadlines *ds)
+/* Sets the timer for the earliest deadline. A clock that tests can move is checked every tick. */
+static void schedule_earliest_deadline(struct deadline_list *ds)
 {
     if (links_empty(&ds->list))
         return;
 
     struct deadline *first = container_of(ds->list.next, struct deadline, link);
-    set_timer(ds->loop, ds->movable ? 0 : (uint64_t)first->at, tick_of(ds));
+    set_deadline_timer(ds->loop, ds->movable ? 0 : (uint64_t)first->at, minimum_timer_delay(ds));
 }
 
-/* Returns false if the time limit was reached before all expired deadlines were handled. */
-static bool deadline_expire(struct deadlines *ds, int64_t until)
+/* Expires deadlines; returns false if the time limit was reached before all were handled. */
+static bool expire_deadlines(struct deadline_list *ds, int64_t until)
 {
-    int64_t now = now_of(ds);
+    int64_t now = deadlines_now(ds);
 
     while (!links_empty(&ds->list)) {
         struct deadline *d = container_of(ds->list.next, struct deadline, link);
 
         if (d->at > now)
             return true;
-        if (clock_mono() > until)
+        if (clock_monotonic_ns() > until)
             return false;
         link_remove(&d->link);
         ds->expired(d);
@@ -75,46 +75,47 @@ static bool deadline_expire(struct deadlines *ds, int64_t until)
     return true;
 }
 
-/* A timer of 0 ms might fire again in the same loop iteration. */
-static void go_on_next_turn(struct loop *l)
+/* Uses a timer of 1 ms, because one of 0 ms might fire in the same loop iteration. */
+static void continue_next_iteration(struct loop *l)
 {
     l->timer_at = uv_now(&l->uv) + 1;
-    uv_timer_start(&l->timer, deadline_fire, 1, 0);
+    uv_timer_start(&l->timer, on_deadline_timer, 1, 0);
 }
 
-static void check_until(struct loop *l, int64_t until)
+static void check_deadlines_until(struct loop *l, int64_t until)
 {
     bool all = true;
 
-    loop_part("deadlines");
+    loop_begin_part("deadlines");
     l->timer_at = 0;
     for (struct link *at = l->deadline_lists.next; at != &l->deadline_lists && all; at = at->next)
-        all = deadline_expire(container_of(at, struct deadlines, link), until);
+        all = expire_deadlines(container_of(at, struct deadline_list, link), until);
     if (!all) {
-        go_on_next_turn(l);
+        continue_next_iteration(l);
         return;
     }
     for (struct link *at = l->deadline_lists.next; at != &l->deadline_lists; at = at->next)
-        wait_for(container_of(at, struct deadlines, link));
+        schedule_earliest_deadline(container_of(at, struct deadline_list, link));
 }
 
 void loop_check_deadlines(struct loop *l)
 {
-    check_until(l, INT64_MAX);
+    check_deadlines_until(l, INT64_MAX);
 }
 
-static void deadline_fire(uv_timer_t *timer)
+static void on_deadline_timer(uv_timer_t *timer)
 {
-    check_until(container_of(timer, struct loop, timer), clock_mono() + SHARE_NS);
+    check_deadlines_until(container_of(timer, struct loop, timer),
+                          clock_monotonic_ns() + MAX_EXPIRE_NS);
 }
 
-struct deadlines *deadlines_new(struct loop *l, int64_t patience_ms, bool movable_clock,
-                                void (*expired)(struct deadline *d))
+struct deadline_list *deadline_list_new(struct loop *l, int64_t duration_ms, bool movable_clock,
+                                        void (*expired)(struct deadline *d))
 {
-    struct deadlines *ds = mem_new(sizeof *ds);
+    struct deadline_list *ds = mem_new(sizeof *ds);
 
     ds->loop = l;
-    ds->patience = patience_ms;
+    ds->duration = duration_ms;
     ds->movable = movable_clock;
     ds->expired = expired;
     links_init(&ds->list);
@@ -122,7 +123,7 @@ struct deadlines *deadlines_new(struct loop *l, int64_t patience_ms, bool movabl
     return ds;
 }
 
-void deadlines_free(struct deadlines *ds)
+void deadline_list_free(struct deadline_list *ds)
 {
     if (!ds)
         return;
@@ -132,31 +133,31 @@ void deadlines_free(struct deadlines *ds)
     mem_free(ds);
 }
 
-void deadline_touch(struct deadlines *ds, struct deadline *d)
+void deadline_restart(struct deadline_list *ds, struct deadline *d)
 {
-    d->at = now_of(ds) + ds->patience;
+    d->at = deadlines_now(ds) + ds->duration;
     link_remove(&d->link);
     links_append(&ds->list, &d->link);
     if (!ds->loop->timer_at || (int64_t)ds->loop->timer_at > d->at || ds->movable)
-        wait_for(ds);
+        schedule_earliest_deadline(ds);
 }
 
-void deadline_drop(struct deadline *d)
+void deadline_cancel(struct deadline *d)
 {
     link_remove(&d->link);
 }
 
 /* --- per-loop setup ------------------------------------------------------------------- */
 
-void deadlines_init_loop(struct loop *l)
+void loop_init_deadlines(struct loop *l)
 {
     links_init(&l->deadline_lists);
     uv_timer_init(&l->uv, &l->timer);
-    /* A pending deadline must not keep a stopping loop alive. */
+    /* A pending deadline must not prevent a stopping loop from ending. */
     uv_unref((uv_handle_t *)&l->timer);
 }
 
-void deadlines_close_loop(struct loop *l)
+void loop_close_deadlines(struct loop *l)
 {
     uv_close((uv_handle_t *)&l->timer, NULL);
 }

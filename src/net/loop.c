@@ -12,41 +12,41 @@
 
 struct loops {
     unsigned count;
-    struct loop *loop; /* array of count */
-    void (*on_turn_end)(struct loop *, void *);
+    struct loop *loop; /* array of `count` loops */
+    void (*on_iteration_end)(struct loop *, void *);
     void *arg;
 };
 
-enum { POSTS_NS = 5 * 1000 * 1000 }; /* time for posts per loop iteration */
+enum { MAX_MESSAGES_NS = 5 * 1000 * 1000 }; /* time limit for messages per loop iteration */
 
 static _Thread_local struct loop *current;
 
 /* --- posts ---------------------------------------------------------------------------- */
 
-void loop_post(struct loop *l, struct post *p)
+void loop_post(struct loop *l, struct loop_message *p)
 {
-    struct post *newest = atomic_load_explicit(&l->posts, memory_order_relaxed);
+    struct loop_message *newest = atomic_load_explicit(&l->messages, memory_order_relaxed);
 
     do
         p->next = newest;
-    while (!atomic_compare_exchange_weak_explicit(&l->posts, &newest, p, memory_order_release,
+    while (!atomic_compare_exchange_weak_explicit(&l->messages, &newest, p, memory_order_release,
                                                   memory_order_relaxed));
     /* If the list was not empty, another thread has already woken the loop. */
     if (newest)
         return;
-    /* uv_async_send checks with an ordinary load whether a wake-up is pending. On ARM that load may
-     * happen before our change of the list is visible; it could see a wake-up that the loop has
-     * already consumed, and the loop would sleep with this post in its list. */
+    /* uv_async_send checks with a relaxed load whether a wake-up is pending. On ARM that load may
+     * happen before the new message is visible: it would see a wake-up that the loop has already
+     * consumed, and the loop would sleep with this message in its list. */
     atomic_thread_fence(memory_order_seq_cst);
     uv_async_send(&l->wake);
 }
 
-static struct post *oldest_first(struct post *p)
+static struct loop_message *reverse_messages(struct loop_message *p)
 {
-    struct post *list = NULL;
+    struct loop_message *list = NULL;
 
     while (p) {
-        struct post *next = p->next;
+        struct loop_message *next = p->next;
 
         p->next = list;
         list = p;
@@ -55,56 +55,57 @@ static struct post *oldest_first(struct post *p)
     return list;
 }
 
-/* Appends new posts to the waiting ones. */
-static void gather_posts(struct loop *l)
+/* Appends new messages to those that wait to be run. */
+static void collect_messages(struct loop *l)
 {
-    struct post *newest = atomic_exchange_explicit(&l->posts, NULL, memory_order_acquire);
-    struct post **end = l->waiting ? &l->waiting_last->next : &l->waiting;
+    struct loop_message *newest =
+        atomic_exchange_explicit(&l->messages, NULL, memory_order_acquire);
+    struct loop_message **end = l->waiting ? &l->waiting_last->next : &l->waiting;
 
     if (!newest)
         return;
-    *end = oldest_first(newest);
+    *end = reverse_messages(newest);
     l->waiting_last = newest;
 }
 
-/* Thousands of posts may arrive at once, so each loop iteration runs them for a limited time. A
- * stopping loop runs all, because it gets no further iteration. */
-static void run_posts(uv_async_t *wake)
+/* Runs messages for a limited time per loop iteration, because thousands may arrive at once. A
+ * stopping loop runs all, because it has no further iteration. */
+static void run_messages(uv_async_t *wake)
 {
     struct loop *l = container_of(wake, struct loop, wake);
-    int64_t until = clock_mono() + POSTS_NS;
+    int64_t until = clock_monotonic_ns() + MAX_MESSAGES_NS;
 
-    loop_part("posts");
-    gather_posts(l);
-    while (l->waiting && (l->stops || clock_mono() < until)) {
-        struct post *p = l->waiting;
+    loop_begin_part("posts");
+    collect_messages(l);
+    while (l->waiting && (l->stops || clock_monotonic_ns() < until)) {
+        struct loop_message *p = l->waiting;
 
-        l->waiting = p->next; /* p may be freed by run */
+        l->waiting = p->next; /* run may free p */
         p->run(p);
     }
     if (l->waiting)
         uv_async_send(&l->wake);
 }
 
-struct call_on {
-    struct post post;
+struct blocking_call {
+    struct loop_message post;
     struct loop *loop;
     void (*fn)(struct loop *, void *);
     void *arg;
     sem_t done;
 };
 
-static void run_call(struct post *p)
+static void run_blocking_call(struct loop_message *p)
 {
-    struct call_on *c = container_of(p, struct call_on, post);
+    struct blocking_call *c = container_of(p, struct blocking_call, post);
 
     c->fn(c->loop, c->arg);
     sem_post(&c->done);
 }
 
-void loop_call(struct loop *l, void (*fn)(struct loop *, void *), void *arg)
+void loop_call_and_wait(struct loop *l, void (*fn)(struct loop *, void *), void *arg)
 {
-    struct call_on c = { .post.run = run_call, .loop = l, .fn = fn, .arg = arg };
+    struct blocking_call c = { .post.run = run_blocking_call, .loop = l, .fn = fn, .arg = arg };
 
     sem_init(&c.done, 0, 0);
     loop_post(l, &c.post);
@@ -115,38 +116,38 @@ void loop_call(struct loop *l, void (*fn)(struct loop *, void *), void *arg)
 
 /* --- freeing memory on the thread pool ------------------------------------------------- */
 
-struct disposal {
+struct pool_free {
     uv_work_t work;
     void *what;
     void (*give_back)(void *what);
 };
 
-static void disposal_run(uv_work_t *w)
+static void pool_free_run(uv_work_t *w)
 {
-    struct disposal *d = container_of(w, struct disposal, work);
+    struct pool_free *d = container_of(w, struct pool_free, work);
 
     d->give_back(d->what);
 }
 
-static void disposal_done(uv_work_t *w, int status)
+static void pool_free_done(uv_work_t *w, int status)
 {
     (void)status;
-    mem_free(container_of(w, struct disposal, work));
+    mem_free(container_of(w, struct pool_free, work));
 }
 
-void loop_dispose(struct loop *l, void *what, void (*give_back)(void *what))
+void loop_free_on_pool(struct loop *l, void *what, void (*give_back)(void *what))
 {
-    struct disposal *d = mem_new(sizeof *d);
+    struct pool_free *d = mem_new(sizeof *d);
 
     d->what = what;
     d->give_back = give_back;
-    uv_queue_work(&l->uv, &d->work, disposal_run, disposal_done);
+    uv_queue_work(&l->uv, &d->work, pool_free_run, pool_free_done);
 }
 
-void loop_dispose_buf(struct loop *l, struct buf *b)
+void loop_free_buf(struct loop *l, struct buf *b)
 {
-    if (b->cap >= LOOP_DISPOSE_LEAST) {
-        loop_dispose(l, b->p, mem_free);
+    if (b->cap >= LOOP_POOL_FREE_MIN_BYTES) {
+        loop_free_on_pool(l, b->p, mem_free);
         buf_init(b, b->max);
     }
     buf_clear(b);
@@ -154,49 +155,49 @@ void loop_dispose_buf(struct loop *l, struct buf *b)
 
 /* --- the end of a loop iteration ------------------------------------------------------ */
 
-void loop_add_turn_end(struct loop *l, struct turn_end *t)
+void loop_add_iteration_end(struct loop *l, struct iteration_end *t)
 {
-    links_append(&l->turn_ends, &t->link);
+    links_append(&l->iteration_ends, &t->link);
 }
 
-void loop_drop_turn_end(struct turn_end *t)
+void loop_remove_iteration_end(struct iteration_end *t)
 {
     link_remove(&t->link);
 }
 
-static void end_turn(uv_prepare_t *turn)
+static void on_iteration_end(uv_prepare_t *prepare)
 {
-    struct loop *l = container_of(turn, struct loop, turn);
-    struct link *at = l->turn_ends.next;
+    struct loop *l = container_of(prepare, struct loop, prepare);
+    struct link *at = l->iteration_ends.next;
 
-    loop_part("end_of_turn");
-    if (l->all->on_turn_end)
-        l->all->on_turn_end(l, l->all->arg);
-    while (at != &l->turn_ends) {
-        struct turn_end *t = container_of(at, struct turn_end, link);
+    loop_begin_part("end_of_turn");
+    if (l->all->on_iteration_end)
+        l->all->on_iteration_end(l, l->all->arg);
+    while (at != &l->iteration_ends) {
+        struct iteration_end *t = container_of(at, struct iteration_end, link);
 
         at = at->next;
         t->run(t);
     }
-    hold_end(&l->meter);
+    stall_meter_end_iteration(&l->meter);
 }
 
 /* --- the end of a loop ---------------------------------------------------------------- */
 
-void loop_add_end(struct loop *l, struct loop_end *e)
+void loop_add_end_callback(struct loop *l, struct loop_end_callback *e)
 {
     links_append(&l->ends, &e->link);
 }
 
-void loop_drop_end(struct loop_end *e)
+void loop_remove_end_callback(struct loop_end_callback *e)
 {
     link_remove(&e->link);
 }
 
-static void run_ends(struct loop *l)
+static void run_loop_end_callbacks(struct loop *l)
 {
     while (!links_empty(&l->ends)) {
-        struct loop_end *e = container_of(l->ends.next, struct loop_end, link);
+        struct loop_end_callback *e = container_of(l->ends.next, struct loop_end_callback, link);
 
         link_remove(&e->link);
         e->run(e);
@@ -205,33 +206,33 @@ static void run_ends(struct loop *l)
 
 /* --- starting and stopping ------------------------------------------------------------ */
 
-/* From now on, only handles of others keep the loop running. */
-static void loop_stop(struct post *p)
+/* Removes the loop's own references: only handles of its users keep a stopping loop running. */
+static void on_stop_message(struct loop_message *p)
 {
     struct loop *l = container_of(p, struct loop, stop);
 
     l->stops = true;
     uv_unref((uv_handle_t *)&l->wake);
-    uv_unref((uv_handle_t *)&l->turn);
+    uv_unref((uv_handle_t *)&l->prepare);
 }
 
-static void *run_loop(void *arg)
+static void *run_loop_thread(void *arg)
 {
     struct loop *l = arg;
 
     current = l;
     uv_run(&l->uv, UV_RUN_DEFAULT);
-    run_ends(l);
-    deadlines_close_loop(l);
-    uv_close((uv_handle_t *)&l->turn, NULL);
+    run_loop_end_callbacks(l);
+    loop_close_deadlines(l);
+    uv_close((uv_handle_t *)&l->prepare, NULL);
     uv_close((uv_handle_t *)&l->wake, NULL);
     uv_run(&l->uv, UV_RUN_DEFAULT);
     if (uv_loop_close(&l->uv) != 0)
-        log_error("loop %u: handles were left open", l->index);
+        log_error("loop %u: some handles were not closed when the loop ended", l->index);
     return NULL;
 }
 
-static void loop_check(int result, const char *what)
+static void abort_on_loop_error(int result, const char *what)
 {
     if (result == 0)
         return;
@@ -239,32 +240,34 @@ static void loop_check(int result, const char *what)
     abort();
 }
 
-static void loop_start(struct loop *l, struct loops *all, unsigned index)
+static void start_loop_thread(struct loop *l, struct loops *all, unsigned index)
 {
     l->all = all;
     l->index = index;
-    l->stop.run = loop_stop;
+    l->stop.run = on_stop_message;
     l->meter.kind = "turn";
-    links_init(&l->turn_ends);
+    links_init(&l->iteration_ends);
     links_init(&l->ends);
-    loop_check(uv_loop_init(&l->uv), "make a loop");
-    loop_check(uv_async_init(&l->uv, &l->wake, run_posts), "make a wake-up");
-    uv_prepare_init(&l->uv, &l->turn);
-    uv_prepare_start(&l->turn, end_turn);
-    deadlines_init_loop(l);
-    loop_check(pthread_create(&l->thread, NULL, run_loop, l), "start a thread");
+    abort_on_loop_error(uv_loop_init(&l->uv), "create an event loop");
+    abort_on_loop_error(uv_async_init(&l->uv, &l->wake, run_messages), "create a wake-up handle");
+    uv_prepare_init(&l->uv, &l->prepare);
+    uv_prepare_start(&l->prepare, on_iteration_end);
+    loop_init_deadlines(l);
+    abort_on_loop_error(pthread_create(&l->thread, NULL, run_loop_thread, l),
+                        "start the thread of an event loop");
 }
 
-struct loops *loops_start(unsigned count, void (*on_turn_end)(struct loop *, void *), void *arg)
+struct loops *loops_start(unsigned count, void (*iteration_end_callback)(struct loop *, void *),
+                          void *arg)
 {
     struct loops *ls = mem_new(sizeof *ls);
 
     ls->count = count;
     ls->loop = mem_new(count * sizeof *ls->loop);
-    ls->on_turn_end = on_turn_end;
+    ls->on_iteration_end = iteration_end_callback;
     ls->arg = arg;
     for (unsigned i = 0; i < count; i++)
-        loop_start(&ls->loop[i], ls, i);
+        start_loop_thread(&ls->loop[i], ls, i);
     return ls;
 }
 
@@ -285,7 +288,7 @@ unsigned loops_count(const struct loops *ls)
     return ls->count;
 }
 
-struct loop *loops_at(const struct loops *ls, unsigned i)
+struct loop *loops_get(const struct loops *ls, unsigned i)
 {
     return &ls->loop[i];
 }
@@ -305,8 +308,8 @@ struct loop *loop_current(void)
     return current;
 }
 
-void loop_part(const char *name)
+void loop_begin_part(const char *name)
 {
     if (current)
-        hold_part(&current->meter, name);
+        stall_meter_begin_part(&current->meter, name);
 }

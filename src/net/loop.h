@@ -17,82 +17,81 @@
 
 struct loop;
 
-/* Starts count threads. Each calls on_turn_end (may be NULL) at the end of a loop iteration, before
- * it waits for events. */
-struct loops *loops_start(unsigned count, void (*on_turn_end)(struct loop *, void *), void *arg);
-/* Stops every loop once its handles are closed, and waits. Free servers, fetchers and deadlines
- * that use the loops before. */
+/* Starts `count` threads. Each calls on_turn_end (may be NULL) at the end of a loop iteration,
+ * before it waits for events. */
+struct loops *loops_start(unsigned count, void (*on_iteration_end)(struct loop *, void *),
+                          void *arg);
+/* Stops every loop once its handles are closed, and waits for the threads. Servers, fetchers and
+ * deadlines of the loops must be freed before. */
 void loops_stop(struct loops *ls);
 
 unsigned loops_count(const struct loops *ls);
-struct loop *loops_at(const struct loops *ls, unsigned i);
+struct loop *loops_get(const struct loops *ls, unsigned i);
 
 unsigned loop_index(const struct loop *l);
 uv_loop_t *loop_uv(struct loop *l);
-/* Returns the loop of the current thread, or NULL. */
 struct loop *loop_current(void);
 
-/* Attributes the time from now on to `name`, a literal; no effect outside of loop threads. /metrics
- * shows the longest parts. */
-void loop_part(const char *name);
+/* Attributes the loop's time from now on to `name`, a string literal, for /metrics; no effect
+ * outside of loop threads. */
+void loop_begin_part(const char *name);
 
-/* A message to a loop, embedded in its subject; from any thread. Messages from one thread arrive in
- * order. Any number of pending messages costs one wake-up. A loop iteration runs messages for at
- * most 5 ms; the rest follows in the next iterations. */
-struct post {
-    void (*run)(struct post *p);
-    struct post *next;
+/* A message to a loop, embedded in the object that it is about; may be sent from any thread.
+ * Messages from one thread arrive in order. Any number of pending messages costs one wake-up. A
+ * loop iteration runs messages for at most 5 ms; the rest follows in later iterations. */
+struct loop_message {
+    void (*run)(struct loop_message *p);
+    struct loop_message *next;
 };
-void loop_post(struct loop *l, struct post *p);
+void loop_post(struct loop *l, struct loop_message *p);
 
-/* Frees memory on the thread pool, because the kernel takes milliseconds to unmap large blocks.
+/* Frees memory on the thread pool, because unmapping a large block takes the kernel milliseconds.
  * Call on the loop's thread. */
-enum { LOOP_DISPOSE_LEAST = 8 * 1024 * 1024 }; /* smaller blocks are freed on the loop */
-void loop_dispose(struct loop *l, void *what, void (*give_back)(void *what));
-/* Frees a buffer's memory, on the thread pool if it is large; the buffer stays usable. */
+enum { LOOP_POOL_FREE_MIN_BYTES = 8 * 1024 * 1024 }; /* smaller blocks are freed on the loop */
+void loop_free_on_pool(struct loop *l, void *what, void (*give_back)(void *what));
+/* Frees a buffer's memory, on the thread pool if it is large. The buffer can be used again. */
 struct buf;
-void loop_dispose_buf(struct loop *l, struct buf *b);
+void loop_free_buf(struct loop *l, struct buf *b);
 
-/* A callback at the end of every loop iteration, after on_turn_end, for example to send what the
- * iteration queued. Call on the loop's thread. */
-struct turn_end {
+/* A callback at the end of every loop iteration, after on_turn_end. Call on the loop's thread. */
+struct iteration_end {
     struct link link;
-    void (*run)(struct turn_end *t);
+    void (*run)(struct iteration_end *t);
 };
-void loop_add_turn_end(struct loop *l, struct turn_end *t);
-void loop_drop_turn_end(struct turn_end *t);
+void loop_add_iteration_end(struct loop *l, struct iteration_end *t);
+void loop_remove_iteration_end(struct iteration_end *t);
 
-/* A callback when the loop ends, to close handles without an owner. Call on the loop's thread. */
-struct loop_end {
+/* A callback when the loop ends, to close handles that no other object closes. Call on its loop. */
+struct loop_end_callback {
     struct link link;
-    void (*run)(struct loop_end *e);
+    void (*run)(struct loop_end_callback *e);
 };
-void loop_add_end(struct loop *l, struct loop_end *e);
-void loop_drop_end(struct loop_end *e);
+void loop_add_end_callback(struct loop *l, struct loop_end_callback *e);
+void loop_remove_end_callback(struct loop_end_callback *e);
 
-/* Runs fn(arg) on the loop and waits for it. Do not call on a loop. */
-void loop_call(struct loop *l, void (*fn)(struct loop *, void *), void *arg);
+/* Runs fn(arg) on the loop and waits until it returns. Must not be called on a loop. */
+void loop_call_and_wait(struct loop *l, void (*fn)(struct loop *, void *), void *arg);
 
 /* --- timeouts ------------------------------------------------------------------------- */
 
-/* A list of timeouts of equal duration, ordered by expiry: restarting one moves it to the end of
- * the list. Checked at most every 250 ms (more often for shorter durations), against the loop's
- * clock or, if movable_clock, against the clock that tests can move. Without a near timeout, the
- * loop is not woken. */
+/* A timeout. All timeouts of a list have the same duration, so a restarted one moves to the end.
+ * They are checked at most every 250 ms (more often for shorter durations), against the loop's
+ * clock or, if movable_clock, against the clock that tests can move. */
 struct deadline {
     struct link link;
-    int64_t at; /* milliseconds */
+    int64_t at; /* expiry, in milliseconds */
 };
 
-struct deadlines;
+struct deadline_list;
 
-/* Calls expired on the loop; the deadline has left the list by then. */
-struct deadlines *deadlines_new(struct loop *l, int64_t patience_ms, bool movable_clock,
-                                void (*expired)(struct deadline *d));
-void deadlines_free(struct deadlines *ds);                     /* drops pending ones */
-void deadline_touch(struct deadlines *ds, struct deadline *d); /* starts or restarts it */
-void deadline_drop(struct deadline *d);                        /* may be called when not running */
-/* Checks all deadlines now, after a test has moved the clock. Call on the loop's thread. */
+/* Calls expired on the loop, after the deadline was removed from the list. */
+struct deadline_list *deadline_list_new(struct loop *l, int64_t duration_ms, bool movable_clock,
+                                        void (*expired)(struct deadline *d));
+void deadline_list_free(struct deadline_list *ds); /* drops pending deadlines */
+void deadline_restart(struct deadline_list *ds,
+                      struct deadline *d); /* starts or restarts a deadline */
+void deadline_cancel(struct deadline *d);  /* also if it is not running */
+/* Checks all deadlines at once, after a test has moved the clock. Call on the loop's thread. */
 void loop_check_deadlines(struct loop *l);
 
 #endif

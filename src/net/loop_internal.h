@@ -5,30 +5,30 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "base/hold.h"
+#include "base/stall_meter.h"
 #include "net/loop.h"
 
 struct loop {
     uv_loop_t uv;
     uv_async_t wake;
-    uv_prepare_t turn;
+    uv_prepare_t prepare;
     struct loops *all;
     unsigned index;
     pthread_t thread;
-    _Atomic(struct post *) posts;        /* lock-free stack, newest first */
-    struct post *waiting, *waiting_last; /* taken from posts, oldest first, not run yet */
+    _Atomic(struct loop_message *) messages;     /* new messages: a lock-free stack, newest first */
+    struct loop_message *waiting, *waiting_last; /* messages not run yet, oldest first */
     bool stops;
-    struct post stop;
-    struct link turn_ends;
+    struct loop_message stop;
+    struct link iteration_ends;
     struct link ends;
-    struct hold_meter meter;
+    struct stall_meter meter;
 
-    uv_timer_t timer;           /* for the earliest deadline */
+    uv_timer_t timer;           /* timer for the earliest deadline */
     uint64_t timer_at;          /* when the timer fires; 0: it is not running */
-    struct link deadline_lists; /* struct deadlines */
+    struct link deadline_lists; /* list of struct deadline_list */
 };
 
-void deadlines_init_loop(struct loop *l);
-void deadlines_close_loop(struct loop *l);
+void loop_init_deadlines(struct loop *l);
+void loop_close_deadlines(struct loop *l);
 
 #endif

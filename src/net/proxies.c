@@ -5,34 +5,34 @@
 
 /* --- trusted networks ----------------------------------------------------------------- */
 
-static bool add_network(struct proxies *p, struct str text)
+static bool add_trusted_network(struct proxy_networks *p, struct str text)
 {
-    return p->count < PROXIES_MAX && network_parse(text, &p->list[p->count]) && ++p->count;
+    return p->count < MAX_TRUSTED_PROXIES && network_parse(text, &p->list[p->count]) && ++p->count;
 }
 
-bool proxies_parse(struct str list, struct proxies *ret, const char **ret_problem)
+bool parse_trusted_proxies(struct str list, struct proxy_networks *ret, const char **ret_problem)
 {
     ret->count = 0;
     while (list.n) {
         struct str one = str_trim(str_cut(&list, ','));
-        bool ok = str_is(one, "loopback")
-                      ? add_network(ret, STR("127.0.0.0/8")) && add_network(ret, STR("::1"))
-                      : add_network(ret, one);
+        bool ok = str_is(one, "loopback") ? add_trusted_network(ret, STR("127.0.0.0/8")) &&
+                                                add_trusted_network(ret, STR("::1"))
+                                          : add_trusted_network(ret, one);
 
         if (!ok) {
-            *ret_problem = ret->count == PROXIES_MAX
+            *ret_problem = ret->count == MAX_TRUSTED_PROXIES
                                ? "has more than 64 networks"
-                               : "has something that is not loopback, an address or a network";
+                               : "has an entry that is not loopback, an address or a network";
             return false;
         }
     }
     return true;
 }
 
-bool proxies_hold(const struct proxies *p, const struct address *a)
+bool is_trusted_proxy(const struct proxy_networks *p, const struct address *a)
 {
     for (size_t i = 0; i < p->count; i++)
-        if (network_holds(&p->list[i], a))
+        if (network_contains(&p->list[i], a))
             return true;
     return false;
 }
@@ -40,8 +40,8 @@ bool proxies_hold(const struct proxies *p, const struct address *a)
 /* --- lists of hops -------------------------------------------------------------------- */
 
 /* Returns the offset of the last item of a list; commas in quotes belong to an item. An unclosed
- * quote is ignored, so that a client cannot hide what the proxy appends. */
-static size_t last_item(struct str list, bool quotes)
+ * quote is ignored, so that a client cannot hide the item that the proxy appends. */
+static size_t find_last_item(struct str list, bool quotes)
 {
     size_t start = 0;
     bool quoted = false;
@@ -54,21 +54,20 @@ static size_t last_item(struct str list, bool quotes)
         else if (list.p[i] == ',' && !quoted)
             start = i + 1;
     }
-    return quoted ? last_item(list, false) : start;
+    return quoted ? find_last_item(list, false) : start;
 }
 
-/* Removes and returns the last item of a list. */
-static struct str cut_last(struct str *list, bool quotes)
+static struct str remove_last_item(struct str *list, bool quotes)
 {
-    size_t start = last_item(*list, quotes);
-    struct str last = str_trim(str_from(*list, start));
+    size_t start = find_last_item(*list, quotes);
+    struct str last = str_trim(str_skip(*list, start));
 
     *list = str_slice(list->p, start ? start - 1 : 0);
     return last;
 }
 
-/* Parses "1.2.3.4", "1.2.3.4:80", "2001:db8::1", "[2001:db8::1]:80". */
-static bool read_hop(struct str text, struct address *ret)
+/* Parses the address of a hop: "1.2.3.4", "1.2.3.4:80", "2001:db8::1", "[2001:db8::1]:80". */
+static bool parse_hop_address(struct str text, struct address *ret)
 {
     if (text.n && text.p[0] == '[') {
         const char *end = memchr(text.p, ']', text.n);
@@ -82,7 +81,7 @@ static bool read_hop(struct str text, struct address *ret)
 }
 
 /* Returns the unquoted value of a parameter of one Forwarded element. */
-static struct str forwarded_value(struct str element, struct str name)
+static struct str forwarded_parameter(struct str element, struct str name)
 {
     while (element.n) {
         struct str value = str_cut(&element, ';'), key = str_trim(str_cut(&value, '='));
@@ -97,9 +96,9 @@ static struct str forwarded_value(struct str element, struct str name)
     return (struct str){ 0 };
 }
 
-/* Finds the last header of that name before *at, and sets *at to its index. */
-static bool previous_header(const struct http_request *r, struct str name, size_t *at,
-                            struct str *ret)
+/* Finds the last header with this name before index *at, and sets *at to its index. */
+static bool find_previous_header(const struct http_request *r, struct str name, size_t *at,
+                                 struct str *ret)
 {
     while (*at) {
         const struct http_header *h = &r->headers[--*at];
@@ -112,61 +111,62 @@ static bool previous_header(const struct http_request *r, struct str name, size_
     return false;
 }
 
-struct hops {
+struct hop_list {
     const struct http_request *r;
     struct str name;
-    bool forwarded; /* Forwarded elements, not plain addresses */
-    size_t at;      /* headers not read yet */
+    bool forwarded; /* whether the items are Forwarded elements or plain addresses */
+    size_t at;      /* index of the last header read; earlier ones remain */
     struct str rest;
 };
 
-/* Returns the next hop from the right; false if there is none or it is unreadable. */
-static bool next_hop(struct hops *h, struct address *ret)
+/* Reads the next hop from the right; returns false if there is none or it is unreadable. */
+static bool read_next_hop(struct hop_list *h, struct address *ret)
 {
-    if (h->rest.n == 0 && !previous_header(h->r, h->name, &h->at, &h->rest))
+    if (h->rest.n == 0 && !find_previous_header(h->r, h->name, &h->at, &h->rest))
         return false;
-    struct str item = cut_last(&h->rest, h->forwarded);
+    struct str item = remove_last_item(&h->rest, h->forwarded);
 
-    return read_hop(h->forwarded ? forwarded_value(item, STR("for")) : item, ret);
+    return parse_hop_address(h->forwarded ? forwarded_parameter(item, STR("for")) : item, ret);
 }
 
-static struct hops hops_of(const struct http_request *r, bool forwarded)
+static struct hop_list hop_list_of_request(const struct http_request *r, bool forwarded)
 {
-    return (struct hops){
+    return (struct hop_list){
         r, forwarded ? STR("Forwarded") : STR("X-Forwarded-For"), forwarded, r->header_count, { 0 }
     };
 }
 
-void forwarded_client(const struct proxies *p, const struct http_request *r, struct address *client)
+void find_forwarded_client(const struct proxy_networks *p, const struct http_request *r,
+                           struct address *client)
 {
-    bool list = http_header(r, STR("X-Forwarded-For")).p;
-    bool both = list && http_header(r, STR("Forwarded")).p;
-    struct hops hops = hops_of(r, !list), other = hops_of(r, true);
-    struct address hop, said;
+    bool list = http_find_header(r, STR("X-Forwarded-For")).p;
+    bool both = list && http_find_header(r, STR("Forwarded")).p;
+    struct hop_list hops = hop_list_of_request(r, !list), other = hop_list_of_request(r, true);
+    struct address hop, forwarded_hop;
 
-    if (both && (!next_hop(&other, &said) || !next_hop(&hops, &hop) ||
-                 memcmp(&said, &hop, sizeof said) != 0))
+    if (both && (!read_next_hop(&other, &forwarded_hop) || !read_next_hop(&hops, &hop) ||
+                 memcmp(&forwarded_hop, &hop, sizeof forwarded_hop) != 0))
         return;
-    hops = hops_of(r, !list);
-    while (next_hop(&hops, &hop)) {
+    hops = hop_list_of_request(r, !list);
+    while (read_next_hop(&hops, &hop)) {
         *client = hop;
-        if (!proxies_hold(p, &hop))
+        if (!is_trusted_proxy(p, &hop))
             return;
     }
 }
 
-bool forwarded_secure(const struct http_request *r, bool was)
+bool forwarded_over_tls(const struct http_request *r, bool was)
 {
     size_t at = r->header_count;
     struct str proto;
 
-    if (previous_header(r, STR("X-Forwarded-Proto"), &at, &proto)) {
-        proto = cut_last(&proto, false);
+    if (find_previous_header(r, STR("X-Forwarded-Proto"), &at, &proto)) {
+        proto = remove_last_item(&proto, false);
     } else {
         at = r->header_count;
-        if (!previous_header(r, STR("Forwarded"), &at, &proto))
+        if (!find_previous_header(r, STR("Forwarded"), &at, &proto))
             return was;
-        proto = forwarded_value(cut_last(&proto, true), STR("proto"));
+        proto = forwarded_parameter(remove_last_item(&proto, true), STR("proto"));
     }
     if (str_eq_nocase(proto, STR("https")) || str_eq_nocase(proto, STR("wss")))
         return true;
@@ -175,44 +175,44 @@ bool forwarded_secure(const struct http_request *r, bool was)
 
 /* --- the PROXY protocol --------------------------------------------------------------- */
 
-enum { SIGNATURE = 12, FIXED = 16, FOUR = 1, SIX = 2 };
+enum { SIGNATURE_BYTES = 12, FIXED_HEADER_BYTES = 16, FAMILY_IPV4 = 1, FAMILY_IPV6 = 2 };
 
-static bool read_client(const unsigned char *b, size_t length, struct address *ret)
+static bool read_proxy_client_address(const unsigned char *b, size_t length, struct address *ret)
 {
     int family = b[13] >> 4;
 
     *ret = (struct address){ .bytes = { [10] = 0xff, [11] = 0xff } };
-    if (family == FOUR && length >= 12)
-        memcpy(ret->bytes + 12, b + FIXED, 4);
-    else if (family == SIX && length >= 36)
-        memcpy(ret->bytes, b + FIXED, 16);
+    if (family == FAMILY_IPV4 && length >= 12)
+        memcpy(ret->bytes + 12, b + FIXED_HEADER_BYTES, 4);
+    else if (family == FAMILY_IPV6 && length >= 36)
+        memcpy(ret->bytes, b + FIXED_HEADER_BYTES, 16);
     else
         return false;
     return true;
 }
 
-long proxy_header_read(struct str bytes, struct address *ret, bool *ret_found)
+long parse_proxy_protocol_header(struct str bytes, struct address *ret, bool *ret_found)
 {
-    static const unsigned char signature[SIGNATURE] = "\r\n\r\n\0\r\nQUIT\n";
+    static const unsigned char signature[SIGNATURE_BYTES] = "\r\n\r\n\0\r\nQUIT\n";
     const unsigned char *b = (const unsigned char *)bytes.p;
-    size_t same = bytes.n < SIGNATURE ? bytes.n : SIGNATURE;
+    size_t same = bytes.n < SIGNATURE_BYTES ? bytes.n : SIGNATURE_BYTES;
 
     *ret_found = false;
     if (same == 0)
         return 0;
     if (memcmp(b, signature, same) != 0)
         return PROXY_NONE;
-    if (bytes.n < FIXED)
+    if (bytes.n < FIXED_HEADER_BYTES)
         return 0;
     size_t length = (size_t)b[14] << 8 | b[15];
     int command = b[12] & 15, family = b[13] >> 4;
-    if (b[12] >> 4 != 2 || command > 1 || FIXED + length > PROXY_HEADER_MAX)
+    if (b[12] >> 4 != 2 || command > 1 || FIXED_HEADER_BYTES + length > PROXY_HEADER_MAX)
         return PROXY_BAD;
-    if (bytes.n < FIXED + length)
+    if (bytes.n < FIXED_HEADER_BYTES + length)
         return 0;
-    /* LOCAL: the proxy itself connects, for a health check. */
-    *ret_found = command == 1 && read_client(b, length, ret);
-    if (command == 1 && (family == FOUR || family == SIX) && !*ret_found)
+    /* The command LOCAL means that the proxy itself connects, for a health check. */
+    *ret_found = command == 1 && read_proxy_client_address(b, length, ret);
+    if (command == 1 && (family == FAMILY_IPV4 || family == FAMILY_IPV6) && !*ret_found)
         return PROXY_BAD;
-    return (long)(FIXED + length);
+    return (long)(FIXED_HEADER_BYTES + length);
 }

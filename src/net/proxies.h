@@ -3,37 +3,37 @@
  *
  * Headers are used only if the peer is trusted. Lists of hops are read from the right, as long as
  * each hop is trusted, because the client may have forged the rest. An unreadable hop ends the
- * search; it never fails a request. Pure functions. */
+ * search, but does not fail the request. All functions are pure. */
 #ifndef NET_PROXIES_H
 #define NET_PROXIES_H
 
 #include "net/address.h"
-#include "net/http/http.h"
+#include "net/http/http_parser.h"
 
-enum { PROXIES_MAX = 64, PROXY_HEADER_MAX = 4 * 1024 };
+enum { MAX_TRUSTED_PROXIES = 64, PROXY_HEADER_MAX = 4 * 1024 };
 
-struct proxies {
-    struct network list[PROXIES_MAX];
+struct proxy_networks {
+    struct network list[MAX_TRUSTED_PROXIES];
     size_t count;
 };
 
-/* Parses "loopback, 10.0.0.0/8, 2001:db8::1". If false, *ret_problem completes a sentence that
- * starts with the option's name. */
-bool proxies_parse(struct str list, struct proxies *ret, const char **ret_problem);
-bool proxies_hold(const struct proxies *p, const struct address *a);
+/* Parses a list such as "loopback, 10.0.0.0/8, 2001:db8::1". On failure *ret_problem completes a
+ * sentence that starts with the option's name. */
+bool parse_trusted_proxies(struct str list, struct proxy_networks *ret, const char **ret_problem);
+bool is_trusted_proxy(const struct proxy_networks *p, const struct address *a);
 
 /* Finds the client by X-Forwarded-For or Forwarded (RFC 7239). *client is the trusted peer on
- * entry, and stays so if there is no header or if both headers disagree, because the client may
- * have sent one of them. */
-void forwarded_client(const struct proxies *p, const struct http_request *r,
-                      struct address *client);
-/* True if the client used TLS to the proxy; `was` is the answer if no header tells. */
-bool forwarded_secure(const struct http_request *r, bool was);
+ * entry, and stays unchanged if there is no header or if both headers disagree, because the client
+ * may have sent one of them. */
+void find_forwarded_client(const struct proxy_networks *p, const struct http_request *r,
+                           struct address *client);
+/* Returns true if the client used TLS to the proxy; returns `was` if no header says so. */
+bool forwarded_over_tls(const struct http_request *r, bool was);
 
 /* Parses the header of PROXY protocol version 2 at the start of a connection. Returns its length, 0
- * if more bytes are needed, PROXY_NONE if there is none, or PROXY_BAD if it is invalid. *ret_found:
- * it contains a client address. */
+ * if more bytes are needed, PROXY_NONE if there is no header, or PROXY_BAD if it is invalid.
+ * *ret_found: the header contains a client address. */
 enum { PROXY_NONE = -1, PROXY_BAD = -2 };
-long proxy_header_read(struct str bytes, struct address *ret, bool *ret_found);
+long parse_proxy_protocol_header(struct str bytes, struct address *ret, bool *ret_found);
 
 #endif

@@ -18,25 +18,25 @@
 #include "base/log.h"
 #include "base/mem.h"
 
-enum { RECORD = 16 * 1024, WARN_DAYS = 14 };
+enum { MAX_RECORD_BYTES = 16 * 1024, WARN_DAYS = 14 };
 #define DAY_MS (INT64_C(24) * 60 * 60 * 1000)
 
 struct tls_context {
-    pthread_mutex_t lock; /* protects the next member */
+    pthread_mutex_t lock; /* protects ssl */
     SSL_CTX *ssl;
     BIO_METHOD *method;
-    int64_t warn_at; /* clock_ms of the next expiry warning */
+    int64_t warn_at; /* clock_ms at which expiry is checked again */
 };
 
 struct tls {
     SSL *ssl;
     struct str in;   /* encrypted input not read yet */
-    struct buf *out; /* receives encrypted output */
+    struct buf *out; /* buffer for encrypted output */
 };
 
 /* --- the custom BIO ------------------------------------------------------------------- */
 
-static int bio_read(BIO *bio, char *p, size_t n, size_t *ret_n)
+static int on_bio_read(BIO *bio, char *p, size_t n, size_t *ret_n)
 {
     struct tls *t = BIO_get_data(bio);
 
@@ -47,11 +47,11 @@ static int bio_read(BIO *bio, char *p, size_t n, size_t *ret_n)
     }
     *ret_n = n < t->in.n ? n : t->in.n;
     memcpy(p, t->in.p, *ret_n);
-    t->in = str_from(t->in, *ret_n);
+    t->in = str_skip(t->in, *ret_n);
     return 1;
 }
 
-static int bio_write(BIO *bio, const char *p, size_t n, size_t *ret_n)
+static int on_bio_write(BIO *bio, const char *p, size_t n, size_t *ret_n)
 {
     struct tls *t = BIO_get_data(bio);
 
@@ -61,7 +61,7 @@ static int bio_write(BIO *bio, const char *p, size_t n, size_t *ret_n)
     return 1;
 }
 
-static long bio_control(BIO *bio, int command, long number, void *pointer)
+static long on_bio_control(BIO *bio, int command, long number, void *pointer)
 {
     (void)bio;
     (void)number;
@@ -69,21 +69,21 @@ static long bio_control(BIO *bio, int command, long number, void *pointer)
     return command == BIO_CTRL_FLUSH;
 }
 
-static BIO_METHOD *make_method(void)
+static BIO_METHOD *create_bio_method(void)
 {
     BIO_METHOD *m = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "loop");
 
     if (m) {
-        BIO_meth_set_read_ex(m, bio_read);
-        BIO_meth_set_write_ex(m, bio_write);
-        BIO_meth_set_ctrl(m, bio_control);
+        BIO_meth_set_read_ex(m, on_bio_read);
+        BIO_meth_set_write_ex(m, on_bio_write);
+        BIO_meth_set_ctrl(m, on_bio_control);
     }
     return m;
 }
 
 /* --- contexts ------------------------------------------------------------------------- */
 
-static const char *last_problem(void)
+static const char *last_openssl_error(void)
 {
     const char *reason = ERR_reason_error_string(ERR_peek_last_error());
 
@@ -91,23 +91,23 @@ static const char *last_problem(void)
     return reason ? reason : "unknown";
 }
 
-/* ALPN: select http/1.1; if the client does not offer it, select nothing. */
-static int choose_protocol(SSL *ssl, const unsigned char **ret, unsigned char *ret_n,
-                           const unsigned char *offered, unsigned n, void *arg)
+/* ALPN callback: selects http/1.1; if the client does not offer it, selects nothing. */
+static int select_alpn_protocol(SSL *ssl, const unsigned char **ret, unsigned char *ret_n,
+                                const unsigned char *offered, unsigned n, void *arg)
 {
-    static const unsigned char ours[] = "\x08http/1.1";
+    static const unsigned char supported[] = "\x08http/1.1";
     unsigned char *chosen;
 
     (void)ssl;
     (void)arg;
-    if (SSL_select_next_proto(&chosen, ret_n, ours, sizeof ours - 1, offered, n) !=
+    if (SSL_select_next_proto(&chosen, ret_n, supported, sizeof supported - 1, offered, n) !=
         OPENSSL_NPN_NEGOTIATED)
         return SSL_TLSEXT_ERR_NOACK;
     *ret = chosen;
     return SSL_TLSEXT_ERR_OK;
 }
 
-/* OpenSSL reports only "system lib" for a file that it cannot open. */
+/* Logs why a file cannot be opened, because OpenSSL reports only "system lib". */
 static bool tls_file_is_readable(const char *what, const char *path)
 {
     if (access(path, R_OK) == 0)
@@ -116,27 +116,27 @@ static bool tls_file_is_readable(const char *what, const char *path)
     return false;
 }
 
-static bool tls_load(SSL_CTX *ssl, const char *certificate, const char *key)
+static bool load_certificate_and_key(SSL_CTX *ssl, const char *certificate, const char *key)
 {
     if (!tls_file_is_readable("certificate", certificate) || !tls_file_is_readable("key", key))
         return false;
     if (SSL_CTX_use_certificate_chain_file(ssl, certificate) != 1) {
-        log_error("tls: cannot use the certificate '%s': %s", certificate, last_problem());
+        log_error("tls: cannot use the certificate '%s': %s", certificate, last_openssl_error());
         return false;
     }
     if (SSL_CTX_use_PrivateKey_file(ssl, key, SSL_FILETYPE_PEM) != 1 ||
         SSL_CTX_check_private_key(ssl) != 1) {
-        log_error("tls: cannot use the key '%s': %s", key, last_problem());
+        log_error("tls: cannot use the private key '%s': %s", key, last_openssl_error());
         return false;
     }
     return true;
 }
 
-static SSL_CTX *make_ssl(const char *certificate, const char *key)
+static SSL_CTX *create_server_ssl_context(const char *certificate, const char *key)
 {
     SSL_CTX *ssl = SSL_CTX_new(TLS_server_method());
 
-    if (!ssl || !tls_load(ssl, certificate, key)) {
+    if (!ssl || !load_certificate_and_key(ssl, certificate, key)) {
         SSL_CTX_free(ssl);
         return NULL;
     }
@@ -145,13 +145,13 @@ static SSL_CTX *make_ssl(const char *certificate, const char *key)
                                  SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_PRIORITIZE_CHACHA);
     SSL_CTX_set_mode(ssl, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
                               SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-    /* Session resumption uses tickets that clients store. */
+    /* Sessions are resumed with tickets that clients store, so the server caches none. */
     SSL_CTX_set_session_cache_mode(ssl, SSL_SESS_CACHE_OFF);
-    SSL_CTX_set_alpn_select_cb(ssl, choose_protocol, NULL);
+    SSL_CTX_set_alpn_select_cb(ssl, select_alpn_protocol, NULL);
     return ssl;
 }
 
-static int64_t expires_of(SSL_CTX *ssl)
+static int64_t certificate_expiry(SSL_CTX *ssl)
 {
     X509 *certificate = SSL_CTX_get0_certificate(ssl);
     struct tm end;
@@ -162,9 +162,9 @@ static int64_t expires_of(SSL_CTX *ssl)
 }
 
 /* Warns when a certificate is loaded, and at most once per day while clients connect. */
-static void warn_of_expiry(struct tls_context *c)
+static void warn_if_expiring(struct tls_context *c)
 {
-    int64_t now = clock_ms(), end = expires_of(c->ssl) * 1000;
+    int64_t now = clock_ms(), end = certificate_expiry(c->ssl) * 1000;
     time_t seconds = (time_t)(end / 1000);
     struct tm at;
     char date[32] = "";
@@ -173,10 +173,12 @@ static void warn_of_expiry(struct tls_context *c)
     if (gmtime_r(&seconds, &at))
         strftime(date, sizeof date, "%Y-%m-%d %H:%M UTC", &at);
     if (end <= now)
-        log_error("tls: the certificate expired at %s and clients refuse it; renew it and reload",
-                  date);
+        log_error(
+            "tls: the certificate expired at %s, so clients refuse it; renew it and reload the "
+            "server",
+            date);
     else if (end - now < WARN_DAYS * DAY_MS)
-        log_warn("tls: the certificate expires at %s; renew it and reload", date);
+        log_warn("tls: the certificate expires at %s; renew it and reload the server", date);
 }
 
 enum err tls_context_open(const char *certificate, const char *key, struct tls_context **ret)
@@ -184,18 +186,18 @@ enum err tls_context_open(const char *certificate, const char *key, struct tls_c
     struct tls_context *c = mem_new(sizeof *c);
 
     pthread_mutex_init(&c->lock, NULL);
-    c->method = make_method();
-    c->ssl = make_ssl(certificate, key);
+    c->method = create_bio_method();
+    c->ssl = create_server_ssl_context(certificate, key);
     if (!c->method || !c->ssl) {
         tls_context_free(c);
         return ERR_INTERNAL;
     }
-    warn_of_expiry(c);
+    warn_if_expiring(c);
     *ret = c;
     return OK;
 }
 
-static SSL_CTX *make_client_ssl(const char *ca)
+static SSL_CTX *create_client_ssl_context(const char *ca)
 {
     SSL_CTX *ssl = SSL_CTX_new(TLS_client_method());
     int trusts = !ssl ? 0
@@ -203,8 +205,8 @@ static SSL_CTX *make_client_ssl(const char *ca)
                       : SSL_CTX_set_default_verify_paths(ssl);
 
     if (trusts != 1) {
-        log_error("tls: cannot use the certificates '%s': %s", ca ? ca : "of the system",
-                  last_problem());
+        log_error("tls: cannot load the trusted CA certificates '%s': %s",
+                  ca ? ca : "of the system", last_openssl_error());
         SSL_CTX_free(ssl);
         return NULL;
     }
@@ -214,13 +216,13 @@ static SSL_CTX *make_client_ssl(const char *ca)
     return ssl;
 }
 
-enum err tls_context_client(const char *ca, struct tls_context **ret)
+enum err tls_context_open_client(const char *ca, struct tls_context **ret)
 {
     struct tls_context *c = mem_new(sizeof *c);
 
     pthread_mutex_init(&c->lock, NULL);
-    c->method = make_method();
-    c->ssl = make_client_ssl(ca);
+    c->method = create_bio_method();
+    c->ssl = create_client_ssl_context(ca);
     if (!c->method || !c->ssl) {
         tls_context_free(c);
         return ERR_INTERNAL;
@@ -229,17 +231,17 @@ enum err tls_context_client(const char *ca, struct tls_context **ret)
     return OK;
 }
 
-/* Existing connections keep their SSL_CTX. */
+/* Replaces the certificate for new connections; existing ones retain their SSL_CTX. */
 enum err tls_context_reload(struct tls_context *c, const char *certificate, const char *key)
 {
-    SSL_CTX *fresh = make_ssl(certificate, key);
+    SSL_CTX *fresh = create_server_ssl_context(certificate, key);
 
     if (!fresh)
         return ERR_INTERNAL;
     pthread_mutex_lock(&c->lock);
     SSL_CTX *old = c->ssl;
     c->ssl = fresh;
-    warn_of_expiry(c);
+    warn_if_expiring(c);
     pthread_mutex_unlock(&c->lock);
     SSL_CTX_free(old);
     return OK;
@@ -255,7 +257,7 @@ void tls_context_free(struct tls_context *c)
     mem_free(c);
 }
 
-bool tls_fingerprint_of(const void *certificate, char out[TLS_FINGERPRINT_TEXT])
+bool tls_certificate_fingerprint(const void *certificate, char out[TLS_FINGERPRINT_TEXT])
 {
     unsigned char digest[EVP_MAX_MD_SIZE];
     unsigned n = 0;
@@ -266,26 +268,26 @@ bool tls_fingerprint_of(const void *certificate, char out[TLS_FINGERPRINT_TEXT])
     return true;
 }
 
-bool tls_fingerprint(struct tls_context *c, char out[TLS_FINGERPRINT_TEXT])
+bool tls_server_fingerprint(struct tls_context *c, char out[TLS_FINGERPRINT_TEXT])
 {
-    /* The certificate may be replaced at the same time. */
+    /* Another thread may replace the certificate during this call. */
     pthread_mutex_lock(&c->lock);
-    bool ok = tls_fingerprint_of(SSL_CTX_get0_certificate(c->ssl), out);
+    bool ok = tls_certificate_fingerprint(SSL_CTX_get0_certificate(c->ssl), out);
     pthread_mutex_unlock(&c->lock);
     return ok;
 }
 
-int64_t tls_expires(struct tls_context *c)
+int64_t tls_certificate_expiry(struct tls_context *c)
 {
     pthread_mutex_lock(&c->lock);
-    int64_t end = expires_of(c->ssl);
+    int64_t end = certificate_expiry(c->ssl);
     pthread_mutex_unlock(&c->lock);
     return end;
 }
 
 /* --- connections ---------------------------------------------------------------------- */
 
-struct tls *tls_new(struct tls_context *c)
+struct tls *tls_accept_new(struct tls_context *c)
 {
     struct tls *t = mem_new(sizeof *t);
     BIO *bio = BIO_new(c->method);
@@ -293,10 +295,10 @@ struct tls *tls_new(struct tls_context *c)
     pthread_mutex_lock(&c->lock);
     t->ssl = SSL_new(c->ssl);
     if (clock_ms() >= c->warn_at)
-        warn_of_expiry(c);
+        warn_if_expiring(c);
     pthread_mutex_unlock(&c->lock);
     if (!t->ssl || !bio) {
-        log_error("tls: cannot make a connection: %s", last_problem());
+        log_error("tls: cannot create a TLS connection: %s", last_openssl_error());
         BIO_free(bio);
         tls_free(t);
         return NULL;
@@ -310,7 +312,7 @@ struct tls *tls_new(struct tls_context *c)
 
 struct tls *tls_connect(struct tls_context *c, const char *host, struct buf *cipher)
 {
-    struct tls *t = tls_new(c);
+    struct tls *t = tls_accept_new(c);
 
     if (!t)
         return NULL;
@@ -322,21 +324,21 @@ struct tls *tls_connect(struct tls_context *c, const char *host, struct buf *cip
     }
     ERR_clear_error();
     t->out = cipher;
-    SSL_do_handshake(t->ssl); /* writes the first message; needs input to continue */
+    SSL_do_handshake(t->ssl); /* writes the first message, then waits for input */
     t->out = NULL;
     return t;
 }
 
-bool tls_is_ready(const struct tls *t)
+bool tls_handshake_is_done(const struct tls *t)
 {
     return SSL_is_init_finished(t->ssl);
 }
 
-const char *tls_why_not(const struct tls *t)
+const char *tls_handshake_error(const struct tls *t)
 {
     long result = SSL_get_verify_result(t->ssl);
 
-    return result == X509_V_OK ? "the server did not agree to it, or closed the connection"
+    return result == X509_V_OK ? "the other side refused the handshake or closed the connection"
                                : X509_verify_cert_error_string(result);
 }
 
@@ -348,39 +350,40 @@ void tls_free(struct tls *t)
     mem_free(t);
 }
 
-/* Decrypts one record; returns SSL_get_error. */
-static int read_record(struct tls *t, struct buf *plain)
+/* Decrypts one record; returns the result of SSL_get_error. */
+static int decrypt_record(struct tls *t, struct buf *plain)
 {
     size_t n = 0;
-    char *room = buf_room(plain, RECORD);
+    char *room = buf_reserve(plain, MAX_RECORD_BYTES);
 
     if (!room)
         return SSL_ERROR_SSL;
     ERR_clear_error();
-    int result = SSL_read_ex(t->ssl, room, RECORD, &n);
+    int result = SSL_read_ex(t->ssl, room, MAX_RECORD_BYTES, &n);
     plain->n += n;
     return result == 1 ? SSL_ERROR_NONE : SSL_get_error(t->ssl, result);
 }
 
-bool tls_read(struct tls *t, struct str bytes, struct buf *plain, struct buf *cipher, bool *ret_eof)
+bool tls_decrypt(struct tls *t, struct str bytes, struct buf *plain, struct buf *cipher,
+                 bool *ret_eof)
 {
     int e;
 
     t->in = bytes;
     t->out = cipher;
     do
-        e = read_record(t, plain);
+        e = decrypt_record(t, plain);
     while (e == SSL_ERROR_NONE);
     t->out = NULL;
     *ret_eof = e == SSL_ERROR_ZERO_RETURN;
     if (e != SSL_ERROR_WANT_READ && e != SSL_ERROR_ZERO_RETURN) {
-        log_debug("tls: connection broken: %s", last_problem());
+        log_debug("tls: a connection failed: %s", last_openssl_error());
         return false;
     }
     return true;
 }
 
-bool tls_write(struct tls *t, struct str bytes, struct buf *cipher)
+bool tls_encrypt(struct tls *t, struct str bytes, struct buf *cipher)
 {
     bool ok = true;
 
@@ -390,7 +393,7 @@ bool tls_write(struct tls *t, struct str bytes, struct buf *cipher)
 
         ERR_clear_error();
         ok = SSL_write_ex(t->ssl, bytes.p, bytes.n, &n) == 1;
-        bytes = str_from(bytes, n);
+        bytes = str_skip(bytes, n);
     }
     t->out = NULL;
     return ok && !buf_full(cipher);

@@ -18,36 +18,36 @@ enum err tls_context_open(const char *certificate, const char *key, struct tls_c
  * match the host, creates a self-signed certificate for host, localhost and 127.0.0.1 first (mode
  * 0600). */
 enum err tls_context_self_signed(const char *folder, const char *host, struct tls_context **ret);
-/* Uses other files for new connections. If they are invalid, logs and changes nothing. From any
- * thread. */
+/* Uses other certificate files for new connections. If they are invalid, logs and changes nothing.
+ * May be called from any thread. */
 enum err tls_context_reload(struct tls_context *c, const char *certificate, const char *key);
-/* Expiry of the current certificate, in seconds since 1970. From any thread. */
-int64_t tls_expires(struct tls_context *c);
+/* Returns the expiry of the current certificate, in seconds since 1970. Thread-safe. */
+int64_t tls_certificate_expiry(struct tls_context *c);
 void tls_context_free(struct tls_context *c);
 
-/* SHA-256 of a certificate in hexadecimal: of the server's current one, or of any OpenSSL X509.
- * Returns false if there is no certificate. */
+/* Write the SHA-256 of a certificate in hexadecimal: of the server's current one, or of any OpenSSL
+ * X509. Return false if there is no certificate. */
 enum { TLS_FINGERPRINT_TEXT = 65 };
-bool tls_fingerprint(struct tls_context *c, char out[TLS_FINGERPRINT_TEXT]);
-bool tls_fingerprint_of(const void *certificate, char out[TLS_FINGERPRINT_TEXT]);
+bool tls_server_fingerprint(struct tls_context *c, char out[TLS_FINGERPRINT_TEXT]);
+bool tls_certificate_fingerprint(const void *certificate, char out[TLS_FINGERPRINT_TEXT]);
 
-struct tls *tls_new(struct tls_context *c);
+struct tls *tls_accept_new(struct tls_context *c);
 void tls_free(struct tls *t);
 
 /* Decrypts bytes: appends plain text to plain and TLS output to cipher. Returns false if the
  * connection is broken: send cipher and close. *ret_eof: the peer sent close_notify. */
-bool tls_read(struct tls *t, struct str bytes, struct buf *plain, struct buf *cipher,
-              bool *ret_eof);
+bool tls_decrypt(struct tls *t, struct str bytes, struct buf *plain, struct buf *cipher,
+                 bool *ret_eof);
 /* Encrypts bytes and appends them to cipher. Returns false if the connection is broken. */
-bool tls_write(struct tls *t, struct str bytes, struct buf *cipher);
-/* TLS client: ca is a PEM file of trusted certificates, or NULL for those of the system.
- * tls_connect requires a certificate for host (name or address) and appends the first handshake
- * message to cipher. */
-enum err tls_context_client(const char *ca, struct tls_context **ret);
+bool tls_encrypt(struct tls *t, struct str bytes, struct buf *cipher);
+/* Creates a TLS client context: ca is a PEM file of trusted certificates, or NULL for those of the
+ * system. tls_connect requires a certificate for host (name or address) and appends the first
+ * handshake message to cipher. */
+enum err tls_context_open_client(const char *ca, struct tls_context **ret);
 struct tls *tls_connect(struct tls_context *c, const char *host, struct buf *cipher);
-bool tls_is_ready(const struct tls *t); /* the handshake is complete */
+bool tls_handshake_is_done(const struct tls *t); /* whether the handshake is complete */
 /* Describes why a handshake failed, for log lines and error messages. */
-const char *tls_why_not(const struct tls *t);
+const char *tls_handshake_error(const struct tls *t);
 
 /* Appends a close_notify alert. */
 void tls_shutdown(struct tls *t, struct buf *cipher);

@@ -22,7 +22,7 @@ void video_codecs_add(struct video_codecs *c, struct str name, int64_t priority)
                 (uint16_t)(1 + (priority < 0 || priority > last - 1 ? last - 1 : priority));
 }
 
-void codec_count_add(struct codec_count *count, const struct video_codecs *c)
+void codec_votes_add(struct codec_votes *count, const struct video_codecs *c)
 {
     for (int i = 0; c->given && i < CODEC_COUNT; i++) {
         count->ranks[i] += c->rank[i];
@@ -30,7 +30,7 @@ void codec_count_add(struct codec_count *count, const struct video_codecs *c)
     }
 }
 
-enum video_codec codec_count_best(const struct codec_count *count)
+enum video_codec codec_votes_choose(const struct codec_votes *count)
 {
     int best = -1;
 

@@ -17,16 +17,16 @@ struct video_codecs {
     uint16_t rank[CODEC_COUNT]; /* lower is preferred; 0: not decoded */
 };
 
-/* An unknown name only sets given. */
+/* Adds a codec to the list; an unknown name only sets given. */
 void video_codecs_add(struct video_codecs *c, struct str name, int64_t priority);
 
-/* Sums the priorities of all participants of a room. */
-struct codec_count {
+/* Sums of the codec priorities of all participants of a room. */
+struct codec_votes {
     uint64_t ranks[CODEC_COUNT];
     bool refused[CODEC_COUNT];
 };
-void codec_count_add(struct codec_count *count, const struct video_codecs *c);
-/* The codec with the lowest sum among those that all decode; H.264 if there is none. */
-enum video_codec codec_count_best(const struct codec_count *count);
+void codec_votes_add(struct codec_votes *count, const struct video_codecs *c);
+/* Returns the codec with the lowest sum among those that all can decode; H.264 if there is none. */
+enum video_codec codec_votes_choose(const struct codec_votes *count);
 
 #endif

@@ -10,7 +10,7 @@
 #include "json/schema.h"
 #include "model/fields/types.h"
 
-enum { PACE_WINDOW_MS = 60 * 1000, PACE_MESSAGES = 600, NUMBER_TEXT = 32 };
+enum { RATE_WINDOW_MS = 60 * 1000, RATE_MESSAGES = 600, NUMBER_TEXT_SIZE = 32 };
 
 /* --- IDENTIFY and RESUME -------------------------------------------------------------- */
 
@@ -53,16 +53,17 @@ static const struct schema resume_schema = { .size = sizeof(struct voice_resume)
                                              .fields = resume_fields };
 static const struct type type_resume = { .kind = KIND_OBJECT, .schema = &resume_schema };
 
-/* False: not a well-formed token. */
-static bool token_read(struct str hex, unsigned char out[RELAY_TOKEN])
+/* Parses the token; false: not a well-formed token. */
+static bool parse_token(struct str hex, unsigned char out[RELAY_TOKEN_SIZE])
 {
     size_t n;
 
-    return hex.n == 2 * (size_t)RELAY_TOKEN &&
-           sodium_hex2bin(out, RELAY_TOKEN, hex.p, hex.n, NULL, &n, NULL) == 0 && n == RELAY_TOKEN;
+    return hex.n == 2 * (size_t)RELAY_TOKEN_SIZE &&
+           sodium_hex2bin(out, RELAY_TOKEN_SIZE, hex.p, hex.n, NULL, &n, NULL) == 0 &&
+           n == RELAY_TOKEN_SIZE;
 }
 
-static bool session_read(struct str text, char out[RELAY_SESSION_MAX])
+static bool parse_session_id(struct str text, char out[RELAY_SESSION_MAX])
 {
     if (text.n >= RELAY_SESSION_MAX)
         return false;
@@ -71,29 +72,30 @@ static bool session_read(struct str text, char out[RELAY_SESSION_MAX])
     return true;
 }
 
-/* From version 9 on, channel_id is required; false: the socket is closed. */
-static bool channel_named(struct voice_peer *p, const struct opt_id *channel_id)
+/* From version 9 on, channel_id is required. False: it is missing, and the socket is closed. */
+static bool require_channel_id(struct voice_peer *p, const struct opt_id *channel_id)
 {
-    bool named = p->version < VOICE_WITH_CHANNEL || channel_id->given == GIVEN;
+    bool named = p->version < VOICE_CHANNEL_ID_VERSION || channel_id->given == GIVEN;
 
     if (!named)
-        voice_peer_close(p, RELAY_BAD_REQUEST, "channel_id");
+        voice_peer_close(p, RELAY_BAD_REQUEST, "channel_id is required");
     return named;
 }
 
 static void handle_voice_identify(struct voice_peer *p, const void *d)
 {
     const struct voice_identify *in = d;
-    struct relay *r = p->hub->relay;
+    struct relay *r = p->loop_state->relay;
 
-    if (!channel_named(p, &in->channel_id))
+    if (!require_channel_id(p, &in->channel_id))
         return;
-    struct relay_claim *c = mem_new(sizeof *c);
-    bool token = token_read(in->token, c->token),
-         session = session_read(in->session_id, c->session_id);
+    struct pending_identify *c = mem_new(sizeof *c);
+    bool token = parse_token(in->token, c->token),
+         session = parse_session_id(in->session_id, c->session_id);
 
     if (!token || !session) {
-        voice_peer_close(p, token ? RELAY_NO_SESSION : RELAY_BAD_TOKEN, "not yours");
+        voice_peer_close(p, token ? RELAY_INVALID_SESSION : RELAY_BAD_TOKEN,
+                         "invalid token or session id");
         mem_free(c);
         return;
     }
@@ -101,12 +103,12 @@ static void handle_voice_identify(struct voice_peer *p, const void *d)
     c->user_id = in->user_id;
     c->channel_id = in->channel_id.value;
     c->relay = r;
-    c->loop = p->hub->loop;
+    c->loop = p->loop_state->loop;
     c->number = p->number;
     c->version = p->version;
-    c->layer_count = voice_layers_read(in->video, &in->streams, c->layers);
-    p->state = VOICE_ASKING;
-    claim_keep(c);
+    c->layer_count = parse_video_layers(in->video, &in->streams, c->layers);
+    p->state = VOICE_IDENTIFYING;
+    pending_identify_add(c);
     r->options.source.identify(r->options.source.arg, c);
 }
 
@@ -114,20 +116,20 @@ static void handle_voice_resume(struct voice_peer *p, const void *d)
 {
     const struct voice_resume *in = d;
 
-    if (!channel_named(p, &in->channel_id))
+    if (!require_channel_id(p, &in->channel_id))
         return;
-    struct relay_note *n = voice_peer_note(p, NOTE_RESUME, 0);
+    struct relay_message *n = voice_peer_new_message(p, RELAY_MESSAGE_RESUME, 0);
     n->resume.channel_id = in->channel_id.value;
     n->resume.server_id = in->server_id;
     n->resume.seq_ack = in->seq_ack.given == GIVEN ? in->seq_ack.value : -1;
-    if (!token_read(in->token, n->resume.token) ||
-        !session_read(in->session_id, n->resume.session_id)) {
-        voice_peer_close(p, RELAY_NO_SESSION, "not yours");
+    if (!parse_token(in->token, n->resume.token) ||
+        !parse_session_id(in->session_id, n->resume.session_id)) {
+        voice_peer_close(p, RELAY_INVALID_SESSION, "invalid token or session id");
         mem_free(n);
         return;
     }
-    p->state = VOICE_ASKING;
-    note_send(n);
+    p->state = VOICE_IDENTIFYING;
+    relay_message_send(n);
 }
 
 /* --- SELECT_PROTOCOL, SPEAKING and others --------------------------------------------- */
@@ -157,26 +159,26 @@ static const struct schema select_schema = { .size = sizeof(struct voice_select)
                                              .fields = select_fields };
 static const struct type type_select = { .kind = KIND_OBJECT, .schema = &select_schema };
 
-static void handle_voice_select(struct voice_peer *p, const void *d)
+static void handle_voice_select_protocol(struct voice_peer *p, const void *d)
 {
     const struct voice_select *in = d;
-    const struct seal_mode *mode = in->data ? seal_mode_find(in->data->mode) : NULL;
+    const struct encryption_mode *mode = in->data ? encryption_mode_find(in->data->mode) : NULL;
 
     if (!str_is(in->protocol, "udp")) {
-        voice_peer_close(p, RELAY_BAD_PROTOCOL, "protocol");
+        voice_peer_close(p, RELAY_BAD_PROTOCOL, "unknown protocol");
         return;
     }
-    if (!mode || !relay_offers_mode(p->hub->relay, mode)) {
-        voice_peer_close(p, RELAY_BAD_MODE, "mode");
+    if (!mode || !relay_offers_encryption(p->loop_state->relay, mode)) {
+        voice_peer_close(p, RELAY_BAD_MODE, "unknown encryption mode");
         return;
     }
-    struct relay_note *n = voice_peer_note(p, NOTE_SELECT, 0);
+    struct relay_message *n = voice_peer_new_message(p, RELAY_MESSAGE_SELECT_PROTOCOL, 0);
     n->select.mode = mode;
-    n->select.offer = voice_codecs_read(&in->codecs);
-    note_send(n);
+    n->select.offer = parse_codec_list(&in->codecs);
+    relay_message_send(n);
 }
 
-/* A number of bits; old clients send true or false. */
+/* speaking is a number of bits; old clients send true or false. */
 struct voice_speaking {
     struct str speaking;
 };
@@ -194,90 +196,89 @@ static void handle_voice_speaking(struct voice_peer *p, const void *d)
     int64_t bits = str_is(in->speaking, "true");
 
     if (!bits && !str_is(in->speaking, "false") &&
-        (!json_raw_int(in->speaking, &bits) || bits < 0)) {
-        voice_peer_close(p, RELAY_BAD_REQUEST, "speaking");
+        (!json_parse_raw_int(in->speaking, &bits) || bits < 0)) {
+        voice_peer_close(p, RELAY_BAD_REQUEST, "invalid speaking bits");
         return;
     }
-    struct relay_note *n = voice_peer_note(p, NOTE_SPEAKING, 0);
+    struct relay_message *n = voice_peer_new_message(p, RELAY_MESSAGE_SPEAKING, 0);
     n->speaking = (unsigned)(bits & UINT32_MAX);
-    note_send(n);
+    relay_message_send(n);
 }
 
 /* The answer has a sequence number, so the relay's thread sends it. */
 static void handle_voice_version(struct voice_peer *p, struct str raw)
 {
     (void)raw;
-    note_send(voice_peer_note(p, NOTE_VERSION, 0));
+    relay_message_send(voice_peer_new_message(p, RELAY_MESSAGE_VERSION, 0));
 }
 
-/* The client has no UDP connection to the server; log it once for the operator. */
+/* The client reports that its media does not arrive; log it once per socket for the operator. */
 static void handle_voice_no_route(struct voice_peer *p, struct str raw)
 {
     (void)raw;
     if (!p->lost_route)
-        log_info("voice: a client has no route to where it was told to send media");
+        log_info("voice: a client reports that it cannot reach the UDP port for media; "
+                 "check voice-address and firewalls");
     p->lost_route = true;
 }
 
 /* --- heartbeats ----------------------------------------------------------------------- */
 
-struct voice_beat {
+struct voice_heartbeat {
     struct str t;
     struct opt_int seq_ack;
 };
-static const struct field beat_fields[] = {
-    { FIELD(struct voice_beat, t), .type = &type_raw, .flags = OPTIONAL },
-    { FIELD(struct voice_beat, seq_ack), .type = &type_int, .flags = OPTIONAL | NULLABLE },
+static const struct field heartbeat_fields[] = {
+    { FIELD(struct voice_heartbeat, t), .type = &type_raw, .flags = OPTIONAL },
+    { FIELD(struct voice_heartbeat, seq_ack), .type = &type_int, .flags = OPTIONAL | NULLABLE },
     { 0 },
 };
-static const struct schema beat_schema = { .size = sizeof(struct voice_beat),
-                                           .fields = beat_fields };
-static const struct type type_beat = { .kind = KIND_OBJECT, .schema = &beat_schema };
+static const struct schema heartbeat_schema = { .size = sizeof(struct voice_heartbeat),
+                                                .fields = heartbeat_fields };
+static const struct type type_heartbeat = { .kind = KIND_OBJECT, .schema = &heartbeat_schema };
 
-static bool is_number(struct str raw)
+static bool is_json_number(struct str raw)
 {
-    return raw.n && raw.n <= NUMBER_TEXT &&
+    return raw.n && raw.n <= NUMBER_TEXT_SIZE &&
            (raw.p[0] == '-' || (raw.p[0] >= '0' && raw.p[0] <= '9'));
 }
 
-static void peer_acknowledge(struct voice_peer *p, int64_t seq_ack)
+static void send_acknowledgement(struct voice_peer *p, int64_t seq_ack)
 {
-    if (p->state != VOICE_KNOWN || seq_ack == p->seq_ack)
+    if (p->state != VOICE_IDENTIFIED || seq_ack == p->seq_ack)
         return;
-    struct relay_note *n = voice_peer_note(p, NOTE_ACK, 0);
+    struct relay_message *n = voice_peer_new_message(p, RELAY_MESSAGE_ACK, 0);
 
     p->seq_ack = n->seq_ack = seq_ack;
-    note_send(n);
+    relay_message_send(n);
 }
 
 /* From version 8 on the answer is an object, before that a bare number. */
 static void handle_voice_heartbeat(struct voice_peer *p, struct str raw)
 {
-    struct form form = { .arena = p->hub->arena };
+    struct form form = { .arena = p->loop_state->arena };
     struct str t = raw;
-    char ack[NUMBER_TEXT + 16];
+    char ack[NUMBER_TEXT_SIZE + 16];
     void *d;
 
     if (raw.n && raw.p[0] == '{') {
-        if (schema_decode(&type_beat, raw, &form, &d)) {
-            voice_peer_close(p, RELAY_BAD_REQUEST, "heartbeat");
+        if (schema_decode(&type_heartbeat, raw, &form, &d)) {
+            voice_peer_close(p, RELAY_BAD_REQUEST, "invalid heartbeat");
             return;
         }
-        const struct voice_beat *in = d;
+        const struct voice_heartbeat *in = d;
         t = in->t;
         if (in->seq_ack.given == GIVEN)
-            peer_acknowledge(p, in->seq_ack.value);
+            send_acknowledgement(p, in->seq_ack.value);
     }
-    if (!is_number(t))
+    if (!is_json_number(t))
         t = STR("null");
-    int n = snprintf(ack, sizeof ack, p->version >= VOICE_NUMBERED ? "{\"t\":%.*s}" : "%.*s",
-                     STR_FMT(t));
-    voice_peer_write(p, VOICE_HEARTBEAT_ACK, str_slice(ack, (size_t)n));
-    if (p->state == VOICE_KNOWN)
-        deadline_touch(p->hub->overdue, &p->deadline);
+    int n = snprintf(ack, sizeof ack,
+                     p->version >= VOICE_SEQUENCE_VERSION ? "{\"t\":%.*s}" : "%.*s", STR_ARGS(t));
+    voice_peer_send(p, VOICE_HEARTBEAT_ACK, str_slice(ack, (size_t)n));
+    if (p->state == VOICE_IDENTIFIED)
+        deadline_restart(p->loop_state->overdue, &p->deadline);
 }
-
-/* --- dispatch ------------------------------------------------------------------------- */
 
 static const struct field envelope_fields[] = {
     { FIELD(struct voice_envelope, op), .type = &type_raw, .flags = OPTIONAL },
@@ -291,19 +292,21 @@ const struct type type_voice_envelope = { .kind = KIND_OBJECT, .schema = &envelo
 const struct voice_op_row voice_op_rows[] = {
     { VOICE_IDENTIFY, "voice_identify", true, &type_identify, handle_voice_identify, NULL },
     { VOICE_RESUME, "voice_resume", true, &type_resume, handle_voice_resume, NULL },
-    { VOICE_SELECT, "voice_select", false, &type_select, handle_voice_select, NULL },
+    { VOICE_SELECT_PROTOCOL, "voice_select", false, &type_select, handle_voice_select_protocol,
+      NULL },
     { VOICE_SPEAKING, "voice_speaking", false, &type_speaking, handle_voice_speaking, NULL },
     { VOICE_HEARTBEAT, "voice_heartbeat", false, NULL, NULL, handle_voice_heartbeat },
     { VOICE_VIDEO, "voice_video", false, &type_voice_video, handle_voice_video, NULL },
-    { VOICE_SESSION_UPDATE, "voice_session", false, &type_voice_session, handle_voice_session,
-      NULL },
-    { VOICE_WANTS, "voice_wants", false, &type_voice_wants, handle_voice_wants, NULL },
+    { VOICE_SESSION_UPDATE, "voice_session", false, &type_voice_session_update,
+      handle_voice_session_update, NULL },
+    { VOICE_MEDIA_SINK_WANTS, "voice_wants", false, &type_voice_video_request,
+      handle_voice_video_request, NULL },
     { VOICE_VERSION, "voice_version", false, NULL, NULL, handle_voice_version },
     { VOICE_NO_ROUTE, "voice_no_route", false, NULL, NULL, handle_voice_no_route },
     { 0 },
 };
 
-static const struct voice_op_row *op_row(int64_t op)
+static const struct voice_op_row *find_op_row(int64_t op)
 {
     for (const struct voice_op_row *r = voice_op_rows; r->name; r++)
         if (r->op == (enum voice_op)op)
@@ -311,23 +314,23 @@ static const struct voice_op_row *op_row(int64_t op)
     return NULL;
 }
 
-static bool voice_within_pace(struct voice_peer *p)
+static bool is_within_rate_limit(struct voice_peer *p)
 {
     int64_t now = clock_steady_ms();
 
-    if (now - p->window_ms >= PACE_WINDOW_MS) {
+    if (now - p->window_ms >= RATE_WINDOW_MS) {
         p->window_ms = now;
         p->messages = p->videos = 0;
     }
-    return ++p->messages <= PACE_MESSAGES;
+    return ++p->messages <= RATE_MESSAGES;
 }
 
-static void voice_row_run(struct voice_peer *p, const struct voice_op_row *row, struct str raw)
+static void run_op_row(struct voice_peer *p, const struct voice_op_row *row, struct str raw)
 {
-    struct form form = { .arena = p->hub->arena };
+    struct form form = { .arena = p->loop_state->arena };
     void *d;
 
-    loop_part(row->name);
+    loop_begin_part(row->name);
     if (row->handle_raw) {
         row->handle_raw(p, raw);
         return;
@@ -338,42 +341,43 @@ static void voice_row_run(struct voice_peer *p, const struct voice_op_row *row, 
         row->handle(p, d);
 }
 
-/* Ignores other messages of a client whose IDENTIFY or RESUME is still being checked. */
-static void voice_op_take(struct voice_peer *p, int64_t op, struct str raw)
+/* Handles an opcode. Other messages of a client whose IDENTIFY or RESUME is still being checked are
+ * ignored. */
+static void handle_voice_op(struct voice_peer *p, int64_t op, struct str raw)
 {
-    const struct voice_op_row *row = op_row(op);
+    const struct voice_op_row *row = find_op_row(op);
     bool beats = op == VOICE_HEARTBEAT, begins = row && row->begins;
 
-    if (!beats && begins && p->state != VOICE_STRANGER)
-        voice_peer_close(p, RELAY_IDENTIFIED, "already identified");
-    else if (!beats && !begins && p->state == VOICE_STRANGER)
+    if (!beats && begins && p->state != VOICE_UNAUTHENTICATED)
+        voice_peer_close(p, RELAY_ALREADY_IDENTIFIED, "already identified");
+    else if (!beats && !begins && p->state == VOICE_UNAUTHENTICATED)
         voice_peer_close(p, RELAY_NOT_IDENTIFIED, "not identified");
-    else if (row && (beats || begins || p->state == VOICE_KNOWN))
-        voice_row_run(p, row, raw);
+    else if (row && (beats || begins || p->state == VOICE_IDENTIFIED))
+        run_op_row(p, row, raw);
 }
 
-void voice_peer_message(struct websocket *ws, enum ws_opcode opcode, struct str payload)
+void on_voice_socket_message(struct websocket *ws, enum ws_opcode opcode, struct str payload)
 {
     struct voice_peer *p = websocket_data(ws);
-    struct form form = { .arena = p->hub->arena };
+    struct form form = { .arena = p->loop_state->arena };
     void *decoded;
     int64_t op;
 
-    /* Binary messages belong to end-to-end encryption, which is not negotiated. */
+    /* Binary messages belong to end-to-end encryption, which is not negotiated, so ignore them. */
     if (p->closing || opcode != WS_TEXT)
         return;
-    arena_reset(p->hub->arena);
-    if (!voice_within_pace(p)) {
-        voice_peer_close(p, RELAY_TOO_MANY, "too many messages");
+    arena_reset(p->loop_state->arena);
+    if (!is_within_rate_limit(p)) {
+        voice_peer_close(p, RELAY_RATE_LIMITED, "too many messages");
         return;
     }
     if (payload.n == 0 || schema_decode(&type_voice_envelope, payload, &form, &decoded)) {
-        voice_peer_close(p, RELAY_BAD_PAYLOAD, "not a message");
+        voice_peer_close(p, RELAY_BAD_PAYLOAD, "the payload is not a valid message");
         return;
     }
     const struct voice_envelope *e = decoded;
-    if (!json_raw_int(e->op, &op) || op < 0 || op > VOICE_OP_MAX)
-        voice_peer_close(p, RELAY_BAD_OPCODE, "no such opcode");
+    if (!json_parse_raw_int(e->op, &op) || op < 0 || op > VOICE_OP_MAX)
+        voice_peer_close(p, RELAY_BAD_OPCODE, "unknown opcode");
     else
-        voice_op_take(p, op, e->d);
+        handle_voice_op(p, op, e->d);
 }

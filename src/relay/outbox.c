@@ -6,11 +6,11 @@
 
 /* --- texts ---------------------------------------------------------------------------- */
 
-struct relay_text *relay_text_new(enum voice_op op, struct str d)
+struct serialized_message *serialized_message_new(enum voice_op op, struct str d)
 {
     char head[24];
     size_t n = (size_t)snprintf(head, sizeof head, "{\"op\":%d,\"d\":", op);
-    struct relay_text *t = mem_new(sizeof *t + n + d.n);
+    struct serialized_message *t = mem_new(sizeof *t + n + d.n);
 
     t->refs = 1;
     t->n = n + d.n;
@@ -19,19 +19,19 @@ struct relay_text *relay_text_new(enum voice_op op, struct str d)
     return t;
 }
 
-struct relay_text *relay_text_ref(struct relay_text *t)
+struct serialized_message *serialized_message_ref(struct serialized_message *t)
 {
     atomic_fetch_add_explicit(&t->refs, 1, memory_order_relaxed);
     return t;
 }
 
-void relay_text_unref(struct relay_text *t)
+void serialized_message_unref(struct serialized_message *t)
 {
     if (t && atomic_fetch_sub_explicit(&t->refs, 1, memory_order_acq_rel) == 1)
         mem_free(t);
 }
 
-void relay_text_write(const struct relay_text *t, unsigned seq, struct buf *out)
+void serialized_message_write(const struct serialized_message *t, unsigned seq, struct buf *out)
 {
     buf_add_str(out, str_slice(t->bytes, t->n));
     if (seq)
@@ -39,213 +39,221 @@ void relay_text_write(const struct relay_text *t, unsigned seq, struct buf *out)
     buf_add_char(out, '}');
 }
 
-struct relay_text *relay_text_finish(enum voice_op op, struct buf *d)
+struct serialized_message *serialized_message_from_buf(enum voice_op op, struct buf *d)
 {
-    struct relay_text *t = relay_text_new(op, buf_str(d));
+    struct serialized_message *t = serialized_message_new(op, buf_str(d));
 
     buf_clear(d);
     return t;
 }
 
-static struct json payload_begin(struct buf *out)
+static struct json_writer begin_payload(struct buf *out)
 {
-    struct json j = json_to(out);
+    struct json_writer j = json_writer_to(out);
 
     buf_init(out, SIZE_MAX);
-    json_object(&j);
+    json_begin_object(&j);
     return j;
 }
 
-static struct relay_text *text_clients(struct relay_seat *const *seats, size_t count,
-                                       const struct relay_seat *except)
+static struct serialized_message *clients_connect_message(
+    struct relay_participant *const *participants, size_t count,
+    const struct relay_participant *except)
 {
     struct buf out;
-    struct json j = payload_begin(&out);
+    struct json_writer j = begin_payload(&out);
 
     json_name(&j, "user_ids");
-    json_array(&j);
+    json_begin_array(&j);
     for (size_t i = 0; i < count; i++)
-        if (seats[i] != except)
-            json_id(&j, seats[i]->place.user_id);
-    json_array_end(&j);
-    json_object_end(&j);
-    return relay_text_finish(VOICE_CLIENTS, &out);
+        if (participants[i] != except)
+            json_id(&j, participants[i]->voice_state.user_id);
+    json_end_array(&j);
+    json_end_object(&j);
+    return serialized_message_from_buf(VOICE_CLIENTS_CONNECT, &out);
 }
 
-enum { CLIENTS_AT_ONCE = 1000 }; /* per message: limits its size */
+enum { CLIENTS_PER_MESSAGE = 1000 }; /* participants per message: limits its size */
 
-/* The list-th thousand participants of the room, without s (op 11). */
-static struct relay_text *text_present(const struct relay_seat *s, size_t list)
+/* Creates op 11 for the page number `list` of the room's participants, without s. */
+static struct serialized_message *participants_page_message(const struct relay_participant *s,
+                                                            size_t list)
 {
     const struct relay_room *room = s->room;
-    size_t from = list * CLIENTS_AT_ONCE, left = from < room->count ? room->count - from : 0;
+    size_t from = list * CLIENTS_PER_MESSAGE, left = from < room->count ? room->count - from : 0;
 
-    return text_clients(room->seats + (left ? from : 0),
-                        left < CLIENTS_AT_ONCE ? left : CLIENTS_AT_ONCE, s);
+    return clients_connect_message(room->participants + (left ? from : 0),
+                                   left < CLIENTS_PER_MESSAGE ? left : CLIENTS_PER_MESSAGE, s);
 }
 
 /* --- sequence numbers ----------------------------------------------------------------- */
 
-static struct relay_text **outbox_at(const struct relay_seat *s, unsigned i)
+static struct serialized_message **ring_slot(const struct relay_participant *s, unsigned i)
 {
-    return &s->outbox.kept[(s->outbox.kept_first + i) % s->outbox.kept_cap];
+    return &s->outbox.ring[(s->outbox.ring_first + i) % s->outbox.ring_cap];
 }
 
-/* Clients read 0 as "none", so 65,535 is followed by 1. */
-static uint16_t outbox_number(const struct relay_seat *s, unsigned i)
+/* Returns the sequence number of the stored message i. Clients read 0 as "none", so 65,535 is
+ * followed by 1. */
+static uint16_t ring_sequence_number(const struct relay_participant *s, unsigned i)
 {
-    unsigned back = s->outbox.kept_count - 1 - i;
+    unsigned back = s->outbox.ring_count - 1 - i;
 
     return (uint16_t)((s->outbox.seq - 1 + UINT16_MAX - back) % UINT16_MAX + 1);
 }
 
-/* Frees the ring when it becomes empty. */
-static void outbox_drop_first(struct relay_seat *s)
+/* Removes the oldest stored message; frees the ring when it becomes empty. */
+static void ring_drop_first(struct relay_participant *s)
 {
-    relay_text_unref(*outbox_at(s, 0));
-    s->outbox.kept_first = (s->outbox.kept_first + 1) % s->outbox.kept_cap;
-    if (--s->outbox.kept_count)
+    serialized_message_unref(*ring_slot(s, 0));
+    s->outbox.ring_first = (s->outbox.ring_first + 1) % s->outbox.ring_cap;
+    if (--s->outbox.ring_count)
         return;
-    mem_free(s->outbox.kept);
-    s->outbox.kept = NULL;
-    s->outbox.kept_first = s->outbox.kept_cap = 0;
+    mem_free(s->outbox.ring);
+    s->outbox.ring = NULL;
+    s->outbox.ring_first = s->outbox.ring_cap = 0;
 }
 
-void outbox_clear(struct relay_seat *s)
+void outbox_clear(struct relay_participant *s)
 {
-    while (s->outbox.kept_count)
-        outbox_drop_first(s);
+    while (s->outbox.ring_count)
+        ring_drop_first(s);
 }
 
-static void outbox_grow(struct relay_seat *s)
+static void ring_grow(struct relay_participant *s)
 {
-    unsigned cap = s->outbox.kept_cap ? 2 * s->outbox.kept_cap : 4;
-    struct relay_text **larger = mem_new(cap * sizeof *larger);
+    unsigned cap = s->outbox.ring_cap ? 2 * s->outbox.ring_cap : 4;
+    struct serialized_message **larger = mem_new(cap * sizeof *larger);
 
-    for (unsigned i = 0; i < s->outbox.kept_count; i++)
-        larger[i] = *outbox_at(s, i);
-    mem_free(s->outbox.kept);
-    s->outbox.kept = larger;
-    s->outbox.kept_first = 0;
-    s->outbox.kept_cap = cap;
+    for (unsigned i = 0; i < s->outbox.ring_count; i++)
+        larger[i] = *ring_slot(s, i);
+    mem_free(s->outbox.ring);
+    s->outbox.ring = larger;
+    s->outbox.ring_first = 0;
+    s->outbox.ring_cap = cap;
 }
 
-/* t NULL: a list of participants. */
-static void outbox_keep(struct relay_seat *s, struct relay_text *t)
+/* Stores a message for RESUME; t NULL: a list of participants. */
+static void ring_append(struct relay_participant *s, struct serialized_message *t)
 {
-    if (s->outbox.kept_count == VOICE_KEPT)
-        outbox_drop_first(s);
-    if (s->outbox.kept_count == s->outbox.kept_cap)
-        outbox_grow(s);
-    *outbox_at(s, s->outbox.kept_count++) = t ? relay_text_ref(t) : NULL;
+    if (s->outbox.ring_count == VOICE_REPLAY_MAX)
+        ring_drop_first(s);
+    if (s->outbox.ring_count == s->outbox.ring_cap)
+        ring_grow(s);
+    *ring_slot(s, s->outbox.ring_count++) = t ? serialized_message_ref(t) : NULL;
 }
 
-static void outbox_post(const struct relay_seat *s, struct relay_text *t, unsigned seq)
+static void send_to_socket(const struct relay_participant *s, struct serialized_message *t,
+                           unsigned seq)
 {
     if (s->peer)
-        letter_send_text(s->relay, s->loop, s->peer, t, seq);
+        peer_message_send_text(s->relay, s->loop, s->peer, t, seq);
 }
 
-/* Assigns the next number, or returns 0 for versions without numbers. */
-static unsigned outbox_count(struct relay_seat *s, struct relay_text *kept)
+/* Assigns the next sequence number; returns 0 for versions without numbers. */
+static unsigned assign_sequence_number(struct relay_participant *s,
+                                       struct serialized_message *stored)
 {
-    if (s->version < VOICE_NUMBERED)
+    if (s->version < VOICE_SEQUENCE_VERSION)
         return 0;
     s->outbox.seq = s->outbox.seq == UINT16_MAX ? 1 : (uint16_t)(s->outbox.seq + 1);
-    outbox_keep(s, kept);
+    ring_append(s, stored);
     return s->outbox.seq;
 }
 
-static void outbox_send_as(struct relay_seat *s, struct relay_text *t, struct relay_text *kept)
+static void send_and_store(struct relay_participant *s, struct serialized_message *t,
+                           struct serialized_message *stored)
 {
-    outbox_post(s, t, outbox_count(s, kept));
+    send_to_socket(s, t, assign_sequence_number(s, stored));
 }
 
-void outbox_send(struct relay_seat *s, struct relay_text *t)
+void outbox_send(struct relay_participant *s, struct serialized_message *t)
 {
-    outbox_send_as(s, t, t);
+    send_and_store(s, t, t);
 }
 
-void outbox_broadcast(struct relay_seat *s, struct relay_text *t)
+void outbox_add_to_broadcast(struct relay_participant *s, struct serialized_message *t)
 {
-    unsigned seq = outbox_count(s, t);
+    unsigned seq = assign_sequence_number(s, t);
 
     if (s->peer)
-        broadcast_add(s->relay, s->loop, s->peer, t, seq);
+        broadcast_add_receiver(s->relay, s->loop, s->peer, t, seq);
 }
 
-void outbox_resumed(struct relay_seat *s)
+void outbox_send_resumed(struct relay_participant *s)
 {
-    struct relay_text *t = relay_text_new(VOICE_RESUMED, STR("null"));
+    struct serialized_message *t = serialized_message_new(VOICE_RESUMED, STR("null"));
 
-    outbox_post(s, t, 0);
-    relay_text_unref(t);
+    send_to_socket(s, t, 0);
+    serialized_message_unref(t);
 }
 
-/* Index of the message among those stored, or -1. */
-static int outbox_find(const struct relay_seat *s, int64_t seq)
+/* Returns the index of a stored message; -1: not stored. */
+static int ring_find(const struct relay_participant *s, int64_t seq)
 {
-    for (unsigned i = 0; i < s->outbox.kept_count; i++)
-        if (outbox_number(s, i) == seq)
+    for (unsigned i = 0; i < s->outbox.ring_count; i++)
+        if (ring_sequence_number(s, i) == seq)
             return (int)i;
     return -1;
 }
 
-/* Index of the first message after seq_ack; false: it is no longer stored. */
-static bool outbox_after(const struct relay_seat *s, int64_t seq_ack, unsigned *ret)
+/* Returns the index of the first message after seq_ack; false: it is no longer stored. */
+static bool ring_find_after(const struct relay_participant *s, int64_t seq_ack, unsigned *ret)
 {
-    int last = outbox_find(s, seq_ack);
+    int last = ring_find(s, seq_ack);
     int64_t next = seq_ack <= 0 ? 1 : seq_ack % UINT16_MAX + 1;
 
-    *ret = s->outbox.kept_count;
-    if (s->version < VOICE_NUMBERED || (seq_ack <= 0 ? 0 : seq_ack) == s->outbox.seq)
+    *ret = s->outbox.ring_count;
+    if (s->version < VOICE_SEQUENCE_VERSION || (seq_ack <= 0 ? 0 : seq_ack) == s->outbox.seq)
         return true;
     *ret = (unsigned)(last + 1);
-    return last >= 0 || (s->outbox.kept_count && outbox_number(s, 0) == next);
+    return last >= 0 || (s->outbox.ring_count && ring_sequence_number(s, 0) == next);
 }
 
-bool outbox_holds(const struct relay_seat *s, int64_t seq_ack)
+bool outbox_can_replay_after(const struct relay_participant *s, int64_t seq_ack)
 {
     unsigned at;
 
-    return outbox_after(s, seq_ack, &at);
+    return ring_find_after(s, seq_ack, &at);
 }
 
-void outbox_replay(struct relay_seat *s, int64_t seq_ack)
+void outbox_replay(struct relay_participant *s, int64_t seq_ack)
 {
     unsigned at;
     size_t lists = 0;
 
-    outbox_after(s, seq_ack, &at);
-    for (; at < s->outbox.kept_count; at++) {
-        struct relay_text *kept = *outbox_at(s, at);
-        struct relay_text *t = kept ? relay_text_ref(kept) : text_present(s, lists++);
+    ring_find_after(s, seq_ack, &at);
+    for (; at < s->outbox.ring_count; at++) {
+        struct serialized_message *stored = *ring_slot(s, at);
+        struct serialized_message *t =
+            stored ? serialized_message_ref(stored) : participants_page_message(s, lists++);
 
-        outbox_post(s, t, outbox_number(s, at));
-        relay_text_unref(t);
+        send_to_socket(s, t, ring_sequence_number(s, at));
+        serialized_message_unref(t);
     }
 }
 
-void outbox_trim(struct relay_seat *s, int64_t seq_ack)
+void outbox_drop_acknowledged(struct relay_participant *s, int64_t seq_ack)
 {
-    for (int count = outbox_find(s, seq_ack) + 1; count > 0; count--)
-        outbox_drop_first(s);
+    for (int count = ring_find(s, seq_ack) + 1; count > 0; count--)
+        ring_drop_first(s);
 }
 
 /* --- messages ------------------------------------------------------------------------- */
 
-static void outbox_finish(struct relay_seat *to, enum voice_op op, struct buf *d)
+static void send_payload(struct relay_participant *to, enum voice_op op, struct buf *d)
 {
-    struct relay_text *t = relay_text_finish(op, d);
+    struct serialized_message *t = serialized_message_from_buf(op, d);
 
     outbox_send(to, t);
-    relay_text_unref(t);
+    serialized_message_unref(t);
 }
 
-/* One video layer of READY, as IDENTIFY asked for. */
-static void write_stream(struct json *j, const struct relay_seat *s, unsigned layer)
+/* Writes one video layer of READY, as IDENTIFY requested it. */
+static void write_layer_json(struct json_writer *j, const struct relay_participant *s,
+                             unsigned layer)
 {
-    json_object(j);
+    json_begin_object(j);
     json_name(j, "type");
     json_text(j, STR("video"));
     json_name(j, "rid");
@@ -253,19 +261,19 @@ static void write_stream(struct json *j, const struct relay_seat *s, unsigned la
     json_name(j, "quality");
     json_int(j, s->camera.layers[layer].quality);
     json_name(j, "ssrc");
-    json_int(j, video_ssrc(s->media.ssrc, layer));
+    json_int(j, video_layer_ssrc(s->media.ssrc, layer));
     json_name(j, "rtx_ssrc");
-    json_int(j, (int64_t)video_ssrc(s->media.ssrc, layer) + 1);
+    json_int(j, (int64_t)video_layer_ssrc(s->media.ssrc, layer) + 1);
     json_name(j, "active");
     json_bool(j, false);
-    json_object_end(j);
+    json_end_object(j);
 }
 
-void outbox_ready(struct relay_seat *s)
+void outbox_send_ready(struct relay_participant *s)
 {
     const struct relay *r = s->relay;
     struct buf out;
-    struct json j = payload_begin(&out);
+    struct json_writer j = begin_payload(&out);
 
     json_name(&j, "ssrc");
     json_int(&j, s->media.ssrc);
@@ -276,45 +284,45 @@ void outbox_ready(struct relay_seat *s)
     json_name(&j, "heartbeat_interval"); /* as in HELLO: discordgo reads it only here */
     json_int(&j, VOICE_HEARTBEAT_MS);
     json_name(&j, "modes");
-    json_array(&j);
-    for (unsigned i = 0; seal_mode_name(i); i++)
-        if (relay_offers_mode(r, seal_mode_find(str_of(seal_mode_name(i)))))
-            json_text(&j, str_of(seal_mode_name(i)));
-    json_array_end(&j);
+    json_begin_array(&j);
+    for (unsigned i = 0; encryption_mode_name(i); i++)
+        if (relay_offers_encryption(r, encryption_mode_find(str_of(encryption_mode_name(i)))))
+            json_text(&j, str_of(encryption_mode_name(i)));
+    json_end_array(&j);
     json_name(&j, "experiments");
-    json_array(&j);
-    json_array_end(&j);
+    json_begin_array(&j);
+    json_end_array(&j);
     json_name(&j, "streams");
-    json_array(&j);
+    json_begin_array(&j);
     for (unsigned i = 0; i < s->camera.layer_count; i++)
-        write_stream(&j, s, i);
-    json_array_end(&j);
-    json_object_end(&j);
-    outbox_finish(s, VOICE_READY, &out);
+        write_layer_json(&j, s, i);
+    json_end_array(&j);
+    json_end_object(&j);
+    send_payload(s, VOICE_READY, &out);
 }
 
-void outbox_version(struct relay_seat *s)
+void outbox_send_version(struct relay_participant *s)
 {
-    struct relay_text *t = relay_text_new(
+    struct serialized_message *t = serialized_message_new(
         VOICE_VERSION, STR("{\"voice\":\"guildhall\",\"rtc_worker\":\"guildhall\"}"));
 
     outbox_send(s, t);
-    relay_text_unref(t);
+    serialized_message_unref(t);
 }
 
-/* End-to-end encryption (DAVE) is not negotiated: version 0. */
-void outbox_description(struct relay_seat *s)
+/* dave_protocol_version is 0, because end-to-end encryption (DAVE) is not negotiated. */
+void outbox_send_session_description(struct relay_participant *s)
 {
     struct buf out;
-    struct json j = payload_begin(&out);
+    struct json_writer j = begin_payload(&out);
 
     json_name(&j, "mode");
-    json_text(&j, str_of(seal_name(s->media.seal)));
+    json_text(&j, str_of(media_cipher_mode_name(s->media.cipher)));
     json_name(&j, "secret_key");
-    json_array(&j);
-    for (int i = 0; i < SEAL_KEY; i++)
+    json_begin_array(&j);
+    for (int i = 0; i < ENCRYPTION_KEY_SIZE; i++)
         json_int(&j, s->media.key[i]);
-    json_array_end(&j);
+    json_end_array(&j);
     json_name(&j, "audio_codec");
     json_text(&j, STR("opus"));
     json_name(&j, "video_codec");
@@ -323,84 +331,84 @@ void outbox_description(struct relay_seat *s)
     json_id(&j, s->media.ssrc);
     json_name(&j, "dave_protocol_version");
     json_int(&j, 0);
-    json_object_end(&j);
-    outbox_finish(s, VOICE_DESCRIPTION, &out);
+    json_end_object(&j);
+    send_payload(s, VOICE_SESSION_DESCRIPTION, &out);
 }
 
 /* Without the permission to speak the bits are 0; the SSRC is sent anyway, for later. */
-struct relay_text *text_speaking(const struct relay_seat *about)
+struct serialized_message *speaking_message(const struct relay_participant *about)
 {
     struct buf out;
-    struct json j = payload_begin(&out);
+    struct json_writer j = begin_payload(&out);
 
     json_name(&j, "speaking");
-    json_int(&j, seat_speaking(about));
+    json_int(&j, participant_visible_speaking(about));
     json_name(&j, "ssrc");
     json_int(&j, about->media.ssrc);
     json_name(&j, "user_id");
-    json_id(&j, about->place.user_id);
-    json_object_end(&j);
-    return relay_text_finish(VOICE_SPEAKING, &out);
+    json_id(&j, about->voice_state.user_id);
+    json_end_object(&j);
+    return serialized_message_from_buf(VOICE_SPEAKING, &out);
 }
 
-struct relay_text *text_video(const struct relay_seat *about)
+struct serialized_message *video_message(const struct relay_participant *about)
 {
     struct buf out;
-    struct json j = payload_begin(&out);
+    struct json_writer j = begin_payload(&out);
 
     json_name(&j, "user_id");
-    json_id(&j, about->place.user_id);
+    json_id(&j, about->voice_state.user_id);
     json_name(&j, "audio_ssrc");
     json_int(&j, about->media.ssrc);
     json_name(&j, "video_ssrc");
     json_int(&j, about->camera.video_ssrc);
     json_name(&j, "streams");
     json_raw(&j, about->camera.streams);
-    json_object_end(&j);
-    return relay_text_finish(VOICE_VIDEO, &out);
+    json_end_object(&j);
+    return serialized_message_from_buf(VOICE_VIDEO, &out);
 }
 
-/* Senders send all layers; the relay chooses which viewer gets which. */
-struct relay_text *text_wanted(void)
+/* Asks a sender for all layers; the relay chooses which viewer gets which. */
+struct serialized_message *want_all_video_message(void)
 {
-    return relay_text_new(VOICE_WANTS, STR("{\"any\":100}"));
+    return serialized_message_new(VOICE_MEDIA_SINK_WANTS, STR("{\"any\":100}"));
 }
 
-struct relay_text *text_codec(enum video_codec codec)
+struct serialized_message *video_codec_message(enum video_codec codec)
 {
     struct buf out;
-    struct json j = payload_begin(&out);
+    struct json_writer j = begin_payload(&out);
 
     json_name(&j, "video_codec");
     json_text(&j, str_of(video_codec_name(codec)));
-    json_object_end(&j);
-    return relay_text_finish(VOICE_SESSION_UPDATE, &out);
+    json_end_object(&j);
+    return serialized_message_from_buf(VOICE_SESSION_UPDATE, &out);
 }
 
-struct relay_text *text_gone(const struct relay_seat *about)
+struct serialized_message *client_disconnect_message(const struct relay_participant *about)
 {
     struct buf out;
-    struct json j = payload_begin(&out);
+    struct json_writer j = begin_payload(&out);
 
     json_name(&j, "user_id");
-    json_id(&j, about->place.user_id);
-    json_object_end(&j);
-    return relay_text_finish(VOICE_CLIENT_GONE, &out);
+    json_id(&j, about->voice_state.user_id);
+    json_end_object(&j);
+    return serialized_message_from_buf(VOICE_CLIENT_DISCONNECT, &out);
 }
 
-struct relay_text *text_client(const struct relay_seat *about)
+struct serialized_message *client_connect_message(const struct relay_participant *about)
 {
-    return text_clients(&about->room->seats[about->index], 1, NULL);
+    return clients_connect_message(&about->room->participants[about->index], 1, NULL);
 }
 
 /* Lists are long and only needed for a RESUME before the client has acknowledged them, so they are
  * not stored but written again with the current participants. */
-void outbox_clients(struct relay_seat *s)
+void outbox_send_participants(struct relay_participant *s)
 {
-    for (size_t list = 0; list * CLIENTS_AT_ONCE < s->room->count; list++) {
-        struct relay_text *t = text_present(s, list);
+    for (size_t list = 0; list * CLIENTS_PER_MESSAGE < s->room->count; list++) {
+        struct serialized_message *t = participants_page_message(s, list);
 
-        outbox_send_as(s, t, NULL);
-        relay_text_unref(t);
+        send_and_store(s, t, NULL);
+        serialized_message_unref(t);
     }
 }

@@ -3,106 +3,103 @@
 
 #include "base/mem.h"
 
-/* --- writing -------------------------------------------------------------------------- */
-
-void voice_peer_write(struct voice_peer *p, enum voice_op op, struct str d)
+void voice_peer_send(struct voice_peer *p, enum voice_op op, struct str d)
 {
-    struct buf *out = &p->hub->out;
+    struct buf *out = &p->loop_state->out;
 
     buf_reset(out);
-    buf_printf(out, "{\"op\":%d,\"d\":%.*s}", op, STR_FMT(d));
+    buf_printf(out, "{\"op\":%d,\"d\":%.*s}", op, STR_ARGS(d));
     websocket_send(p->ws, WS_TEXT, buf_str(out));
 }
 
 /* Marks the stored voice state as disconnected, before the client can identify again. */
-static void peer_unplace(struct voice_peer *p)
+static void mark_disconnected(struct voice_peer *p)
 {
-    const struct relay_source *source = &p->hub->relay->options.source;
+    const struct relay_source *source = &p->loop_state->relay->options.source;
 
-    if (p->placed)
-        source->live(source->arg, &p->place, false);
-    p->placed = false;
+    if (p->is_marked_connected)
+        source->on_connected_changed(source->arg, &p->voice_state, false);
+    p->is_marked_connected = false;
 }
 
-void voice_peer_close(struct voice_peer *p, enum relay_close code, const char *reason)
+void voice_peer_close(struct voice_peer *p, enum relay_close_code code, const char *reason)
 {
     if (p->closing)
         return;
     p->closing = true;
-    peer_unplace(p);
-    deadline_drop(&p->deadline);
+    mark_disconnected(p);
+    deadline_cancel(&p->deadline);
     websocket_close(p->ws, code, str_of(reason));
 }
 
-struct relay_note *voice_peer_note(const struct voice_peer *p, enum note_kind kind, size_t text)
+struct relay_message *voice_peer_new_message(const struct voice_peer *p,
+                                             enum relay_message_kind kind, size_t text)
 {
-    struct relay_note *n = note_new(p->hub->relay, kind, text);
+    struct relay_message *n = relay_message_new(p->loop_state->relay, kind, text);
 
-    n->loop = p->hub->loop;
+    n->loop = p->loop_state->loop;
     n->peer = p->number;
     n->version = p->version;
     return n;
 }
 
-/* --- open and close ------------------------------------------------------------------- */
-
-void voice_peer_open(struct websocket *ws, void *arg)
+void on_voice_socket_open(struct websocket *ws, void *arg)
 {
-    const struct voice_door *door = arg;
-    struct relay *r = door->relay;
+    const struct voice_gateway_version *gateway_version = arg;
+    struct relay *r = gateway_version->relay;
     struct voice_peer *p = mem_new(sizeof *p);
     char hello[64];
 
-    p->hub = r->hubs[loop_index(websocket_loop(ws))];
+    p->loop_state = r->loop_states[loop_index(websocket_loop(ws))];
     p->ws = ws;
     p->number = atomic_fetch_add(&r->peers, 1) + 1;
-    p->version = door->version;
+    p->version = gateway_version->version;
     p->seq_ack = -1;
     websocket_set_data(ws, p);
-    map_put(&p->hub->peers, p->number, p);
+    map_put(&p->loop_state->peers, p->number, p);
     atomic_fetch_add(&r->count.sockets, 1);
-    if (!door->version) {
-        voice_peer_close(p, RELAY_BAD_REQUEST, "version");
+    if (!gateway_version->version) {
+        voice_peer_close(p, RELAY_BAD_REQUEST, "unsupported gateway version");
         return;
     }
-    p->counted = relay_count_stranger(r, websocket_address(ws));
+    p->counted = relay_count_unauthenticated(r, websocket_address_key(ws));
     if (!p->counted) {
-        voice_peer_close(p, RELAY_TOO_MANY, "too many connections that have not identified");
+        voice_peer_close(p, RELAY_RATE_LIMITED, "too many unauthenticated connections");
         return;
     }
-    deadline_touch(p->hub->strangers, &p->deadline);
+    deadline_restart(p->loop_state->unauthenticated, &p->deadline);
     int n = snprintf(hello, sizeof hello, "{\"v\":%d,\"heartbeat_interval\":%d}", p->version,
                      VOICE_HEARTBEAT_MS);
-    voice_peer_write(p, VOICE_HELLO, str_slice(hello, (size_t)n));
+    voice_peer_send(p, VOICE_HELLO, str_slice(hello, (size_t)n));
 }
 
-static void voice_peer_uncount(struct voice_peer *p)
+static void uncount_unauthenticated(struct voice_peer *p)
 {
     if (p->counted)
-        relay_uncount_stranger(p->hub->relay, websocket_address(p->ws));
+        relay_uncount_unauthenticated(p->loop_state->relay, websocket_address_key(p->ws));
     p->counted = false;
 }
 
-void voice_peer_closed(struct websocket *ws, int code)
+void on_voice_socket_closed(struct websocket *ws, int code)
 {
     struct voice_peer *p = websocket_data(ws);
 
     (void)code;
     if (!p)
         return;
-    voice_peer_uncount(p);
-    peer_unplace(p);
-    deadline_drop(&p->deadline);
-    note_send(voice_peer_note(p, NOTE_GONE, 0));
-    map_remove(&p->hub->peers, p->number);
-    atomic_fetch_sub(&p->hub->relay->count.sockets, 1);
+    uncount_unauthenticated(p);
+    mark_disconnected(p);
+    deadline_cancel(&p->deadline);
+    relay_message_send(voice_peer_new_message(p, RELAY_MESSAGE_SOCKET_CLOSED, 0));
+    map_remove(&p->loop_state->peers, p->number);
+    atomic_fetch_sub(&p->loop_state->relay->count.sockets, 1);
     mem_free(p);
 }
 
-/* With 4014 clients wait for VOICE_SERVER_UPDATE, which they get when their gateway session
- * resumes. With any other code they reconnect at once or use a gateway that is not there;
- * discord.py and @discordjs/voice then stop trying. */
-void voice_peer_shutdown(struct websocket *ws)
+/* Closes with 4014, after which clients wait for the VOICE_SERVER_UPDATE that they get when their
+ * gateway session resumes. With any other code they reconnect at once, and discord.py and
+ * @discordjs/voice then stop trying. */
+void on_voice_socket_shutdown(struct websocket *ws)
 {
     struct voice_peer *p = websocket_data(ws);
 
@@ -110,106 +107,109 @@ void voice_peer_shutdown(struct websocket *ws)
         voice_peer_close(p, RELAY_DISCONNECTED, "");
 }
 
-static void voice_stranger_expired(struct deadline *d)
+static void on_identify_timeout(struct deadline *d)
 {
     voice_peer_close(container_of(d, struct voice_peer, deadline), RELAY_NOT_IDENTIFIED,
                      "not identified");
 }
 
-static void voice_overdue_expired(struct deadline *d)
+static void on_voice_heartbeat_timeout(struct deadline *d)
 {
     voice_peer_close(container_of(d, struct voice_peer, deadline), RELAY_TIMED_OUT, "no heartbeat");
 }
 
-/* --- letters: messages from the relay's thread ---------------------------------------- */
+/* --- messages from the relay's thread ----------------------------------------------------- */
 
-static void voice_peer_welcome(struct voice_peer *p, const struct relay_letter *l)
+static void peer_set_identified(struct voice_peer *p, const struct relay_peer_message *l)
 {
-    const struct relay_source *source = &p->hub->relay->options.source;
+    const struct relay_source *source = &p->loop_state->relay->options.source;
 
-    voice_peer_uncount(p);
-    p->state = VOICE_KNOWN;
-    p->place = l->place;
-    p->placed = true;
-    websocket_set_max_waiting(p->ws, VOICE_MAX_KNOWN);
-    deadline_touch(p->hub->overdue, &p->deadline);
-    if (l->kind == LETTER_WELCOME_BACK)
-        source->live(source->arg, &p->place, true);
+    uncount_unauthenticated(p);
+    p->state = VOICE_IDENTIFIED;
+    p->voice_state = l->voice_state;
+    p->is_marked_connected = true;
+    websocket_set_max_unsent(p->ws, VOICE_MAX_UNSENT_IDENTIFIED);
+    deadline_restart(p->loop_state->overdue, &p->deadline);
+    if (l->kind == PEER_MESSAGE_RESUMED)
+        source->on_connected_changed(source->arg, &p->voice_state, true);
 }
 
-static void peer_receive(struct voice_peer *p, const struct relay_letter *l)
+static void handle_peer_message(struct voice_peer *p, const struct relay_peer_message *l)
 {
-    const struct relay_source *source = &p->hub->relay->options.source;
+    const struct relay_source *source = &p->loop_state->relay->options.source;
 
     switch (l->kind) {
-    case LETTER_WELCOME:
-    case LETTER_WELCOME_BACK:
-        voice_peer_welcome(p, l);
+    case PEER_MESSAGE_IDENTIFIED:
+    case PEER_MESSAGE_RESUMED:
+        peer_set_identified(p, l);
         break;
-    case LETTER_REPLACED:
-        p->placed = false;
+    case PEER_MESSAGE_REPLACED:
+        p->is_marked_connected = false;
         voice_peer_close(p, l->code, "");
         return;
-    case LETTER_CLOSE:
+    case PEER_MESSAGE_CLOSE:
         voice_peer_close(p, l->code, "");
         return;
-    case LETTER_ACTIVE:
-        source->active(source->arg, &p->place);
+    case PEER_MESSAGE_ACTIVE:
+        source->on_audio_activity(source->arg, &p->voice_state);
         return;
-    case LETTER_TEXT:
+    case PEER_MESSAGE_TEXT:
         break;
     }
     if (!l->text)
         return;
-    struct buf *out = &p->hub->out;
+    struct buf *out = &p->loop_state->out;
     buf_reset(out);
-    relay_text_write(l->text, l->seq, out);
+    serialized_message_write(l->text, l->seq, out);
     websocket_send(p->ws, WS_TEXT, buf_str(out));
 }
 
-/* The socket closed while its IDENTIFY was checked: marks the stored state as disconnected and
- * informs the relay's thread. */
-static void hub_return(struct relay_hub *h, const struct relay_letter *l)
+/* The socket was closed while its IDENTIFY was checked: marks the stored voice state as
+ * disconnected and informs the relay's thread. */
+static void mark_closed_socket_disconnected(struct voice_loop *h,
+                                            const struct relay_peer_message *l)
 {
     const struct relay_source *source = &h->relay->options.source;
-    struct relay_note *n = note_new(h->relay, NOTE_GONE, 0);
+    struct relay_message *n = relay_message_new(h->relay, RELAY_MESSAGE_SOCKET_CLOSED, 0);
 
-    source->live(source->arg, &l->place, false);
+    source->on_connected_changed(source->arg, &l->voice_state, false);
     n->loop = h->loop;
     n->peer = l->peer;
-    note_send(n);
+    relay_message_send(n);
 }
 
-void relay_hub_deliver(struct relay_hub *h, const struct relay_letter *l)
+void voice_loop_deliver(struct voice_loop *h, const struct relay_peer_message *l)
 {
     struct voice_peer *p = map_get(&h->peers, l->peer);
 
     if (p && !p->closing)
-        peer_receive(p, l);
-    else if (l->kind == LETTER_WELCOME || l->kind == LETTER_WELCOME_BACK)
-        hub_return(h, l);
+        handle_peer_message(p, l);
+    else if (l->kind == PEER_MESSAGE_IDENTIFIED || l->kind == PEER_MESSAGE_RESUMED)
+        mark_closed_socket_disconnected(h, l);
 }
 
-struct relay_hub *relay_hub_new(struct relay *r, struct loop *loop)
+struct voice_loop *voice_loop_new(struct relay *r, struct loop *loop)
 {
-    struct relay_hub *h = mem_new(sizeof *h);
+    struct voice_loop *h = mem_new(sizeof *h);
 
     h->relay = r;
     h->loop = loop;
     map_init(&h->peers);
-    buf_init(&h->out, SIZE_MAX); /* the writers of messages limit their size */
+    buf_init(&h->out, SIZE_MAX); /* the functions that create messages limit their size */
     h->arena = arena_new();
-    h->strangers = deadlines_new(loop, VOICE_STRANGER_MS, true, voice_stranger_expired);
-    h->overdue = deadlines_new(loop, VOICE_OVERDUE_MS, true, voice_overdue_expired);
+    h->unauthenticated =
+        deadline_list_new(loop, VOICE_IDENTIFY_TIMEOUT_MS, true, on_identify_timeout);
+    h->overdue =
+        deadline_list_new(loop, VOICE_HEARTBEAT_TIMEOUT_MS, true, on_voice_heartbeat_timeout);
     return h;
 }
 
-void relay_hub_free(struct relay_hub *h)
+void voice_loop_free(struct voice_loop *h)
 {
     if (!h)
         return;
-    deadlines_free(h->strangers);
-    deadlines_free(h->overdue);
+    deadline_list_free(h->unauthenticated);
+    deadline_list_free(h->overdue);
     map_clear(&h->peers);
     buf_clear(&h->out);
     arena_free(h->arena);

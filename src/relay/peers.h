@@ -5,40 +5,42 @@
 #include "json/schema.h"
 #include "relay/internal.h"
 
-enum voice_peer_state { VOICE_STRANGER, VOICE_ASKING, VOICE_KNOWN };
+enum voice_socket_state { VOICE_UNAUTHENTICATED, VOICE_IDENTIFYING, VOICE_IDENTIFIED };
 
 struct voice_peer {
-    struct relay_hub *hub;
+    struct voice_loop *loop_state;
     struct websocket *ws;
     uint64_t number; /* unique in the relay */
     int version;
-    enum voice_peer_state state;
-    struct relay_place place;
-    bool placed; /* the stored voice state is marked as connected */
+    enum voice_socket_state state;
+    struct voice_state_key voice_state;
+    bool is_marked_connected; /* the stored voice state is marked as connected */
     bool counted, closing;
-    bool lost_route;          /* it reported op 32, no route */
-    struct deadline deadline; /* to identify, later for the next heartbeat */
+    bool lost_route;          /* the client has sent op 32 (no route) */
+    struct deadline deadline; /* time limit for IDENTIFY, later for the next heartbeat */
     int64_t window_ms, seq_ack;
-    unsigned messages, videos; /* in the window; videos: op 12, which is sent to the whole room */
+    unsigned messages, videos; /* counts in the rate-limit window; videos: op 12, which is sent to
+                                * the whole room */
 };
 
 /* Voice sockets of one event loop. */
-struct relay_hub {
+struct voice_loop {
     struct relay *relay;
     struct loop *loop;
     struct map peers; /* by number */
-    struct deadlines *strangers, *overdue;
-    struct arena *arena; /* for the message being read */
+    struct deadline_list *unauthenticated, *overdue;
+    struct arena *arena; /* for the message that is being handled */
     struct buf out;
 };
 
 /* --- peers.c -------------------------------------------------------------------------- */
 
-void voice_peer_write(struct voice_peer *p, enum voice_op op, struct str d);
+void voice_peer_send(struct voice_peer *p, enum voice_op op, struct str d);
 /* Closes the socket and marks the stored voice state as disconnected. */
-void voice_peer_close(struct voice_peer *p, enum relay_close code, const char *reason);
-/* Creates a message of this socket to the relay's thread. */
-struct relay_note *voice_peer_note(const struct voice_peer *p, enum note_kind kind, size_t text);
+void voice_peer_close(struct voice_peer *p, enum relay_close_code code, const char *reason);
+/* Creates a message from this socket to the relay's thread. */
+struct relay_message *voice_peer_new_message(const struct voice_peer *p,
+                                             enum relay_message_kind kind, size_t text);
 
 /* --- opcodes.c ------------------------------------------------------------------------ */
 
@@ -48,11 +50,11 @@ struct voice_envelope {
 };
 extern const struct type type_voice_envelope;
 
-/* An opcode that clients send: handle gets the decoded payload, handle_raw the JSON text. */
+/* An opcode that clients send: handle gets the decoded payload, handle_raw its JSON text. */
 struct voice_op_row {
     enum voice_op op;
     const char *name; /* NULL: end of the table */
-    bool begins;      /* IDENTIFY or RESUME: only before a socket is identified */
+    bool begins;      /* IDENTIFY or RESUME: only allowed before a socket is identified */
     const struct type *type;
     void (*handle)(struct voice_peer *p, const void *d);
     void (*handle_raw)(struct voice_peer *p, struct str raw);
@@ -61,19 +63,20 @@ extern const struct voice_op_row voice_op_rows[];
 
 /* --- video_opcodes.c: opcodes about video --------------------------------------------- */
 
-extern const struct type type_voice_layers; /* of IDENTIFY */
-extern const struct type type_voice_codecs; /* of SELECT_PROTOCOL */
-extern const struct type type_voice_video, type_voice_wants;
+extern const struct type type_voice_layers; /* in IDENTIFY */
+extern const struct type type_voice_codecs; /* in SELECT_PROTOCOL */
+extern const struct type type_voice_video, type_voice_video_request;
 
-/* Reads the layers of IDENTIFY and returns their number; one layer if only video is set. */
-unsigned voice_layers_read(bool video, const struct list *streams,
-                           struct relay_layer ret[RELAY_LAYERS]);
-struct codec_offer voice_codecs_read(const struct list *codecs);
-extern const struct type type_voice_session;
-void handle_voice_session(struct voice_peer *p, const void *d);
-/* False: a key is no SSRC, a quality is not 0 to 100, or there are too many entries. */
-bool voice_wants_read(const struct list *entries, struct video_wants *ret);
+/* Parses the video layers of IDENTIFY and returns their number; one layer if only video is set. */
+unsigned parse_video_layers(bool video, const struct list *streams,
+                            struct relay_layer ret[RELAY_LAYERS_MAX]);
+struct codec_offer parse_codec_list(const struct list *codecs);
+extern const struct type type_voice_session_update;
+void handle_voice_session_update(struct voice_peer *p, const void *d);
+/* Parses op 15. False: a key is no SSRC, a quality is not 0 to 100, or there are too many
+ * entries. */
+bool parse_video_request(const struct list *entries, struct video_request *ret);
 void handle_voice_video(struct voice_peer *p, const void *d);
-void handle_voice_wants(struct voice_peer *p, const void *d);
+void handle_voice_video_request(struct voice_peer *p, const void *d);
 
 #endif

@@ -4,13 +4,15 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
-enum { NOTES_NS = 4 * 1000 * 1000 }; /* time for queued messages per loop iteration */
+enum {
+    MESSAGES_NS_PER_ITERATION = 4 * 1000 * 1000
+}; /* time for queued messages per loop iteration */
 
-/* --- message queues: notes to the relay's thread, letters to sockets ------------------ */
+/* --- messages to the relay's thread, and to sockets --------------------------------------- */
 
-struct relay_note *note_new(struct relay *r, enum note_kind kind, size_t text)
+struct relay_message *relay_message_new(struct relay *r, enum relay_message_kind kind, size_t text)
 {
-    struct relay_note *n = mem_new(sizeof *n + text);
+    struct relay_message *n = mem_new(sizeof *n + text);
 
     n->relay = r;
     n->kind = kind;
@@ -18,14 +20,14 @@ struct relay_note *note_new(struct relay *r, enum note_kind kind, size_t text)
     return n;
 }
 
-static void note_read(struct relay_note *n)
+static void handle_relay_message(struct relay_message *n)
 {
     if (!n->relay->stopping)
-        seats_take(n->relay->seats, n);
+        participants_handle_message(n->relay->participants, n);
     mem_free(n);
 }
 
-static void line_add(struct note_line *l, struct relay_note *n)
+static void message_queue_append(struct relay_message_queue *l, struct relay_message *n)
 {
     n->next = NULL;
     if (l->first)
@@ -36,9 +38,9 @@ static void line_add(struct note_line *l, struct relay_note *n)
 }
 
 /* Moves new messages to the two queues: committed changes, and messages of clients. */
-static void notes_gather(struct relay *r)
+static void collect_new_messages(struct relay *r)
 {
-    struct relay_note *newest = atomic_exchange(&r->notes, NULL), *oldest = NULL, *next;
+    struct relay_message *newest = atomic_exchange(&r->messages, NULL), *oldest = NULL, *next;
 
     for (; newest; newest = next) {
         next = newest->next;
@@ -47,72 +49,75 @@ static void notes_gather(struct relay *r)
     }
     for (; oldest; oldest = next) {
         next = oldest->next;
-        line_add(oldest->kind == NOTE_FACT ? &r->facts : &r->words, oldest);
+        message_queue_append(oldest->kind == RELAY_MESSAGE_STATE_CHANGE ? &r->state_changes
+                                                                        : &r->client_messages,
+                             oldest);
     }
 }
 
-static void notes_wake(struct relay *r)
+static void wake_relay_thread(struct relay *r)
 {
     if (!atomic_exchange(&r->woken, true))
-        loop_post(relay_loop(r), &r->wake);
+        loop_post(relay_thread_loop(r), &r->wake);
 }
 
-/* One message may be sent to thousands, so the time per iteration is limited. Committed changes
- * overtake messages of the same client, which is harmless: such a message finds no participant or
- * lacks the permission. */
-bool notes_read(struct relay *r)
+/* The time per iteration is limited, because one message may be sent to thousands. Committed
+ * changes overtake messages of the same client, which is harmless: such a message finds no
+ * participant or lacks the permission. */
+bool relay_handle_messages(struct relay *r)
 {
-    int64_t until = clock_mono() + NOTES_NS;
-    struct note_line *l;
+    int64_t until = clock_monotonic_ns() + MESSAGES_NS_PER_ITERATION;
+    struct relay_message_queue *l;
 
-    notes_gather(r);
-    while ((l = r->facts.first ? &r->facts : &r->words)->first &&
-           (r->stopping || clock_mono() < until)) {
-        struct relay_note *n = l->first;
+    collect_new_messages(r);
+    while ((l = r->state_changes.first ? &r->state_changes : &r->client_messages)->first &&
+           (r->stopping || clock_monotonic_ns() < until)) {
+        struct relay_message *n = l->first;
 
         l->first = n->next;
-        note_read(n);
+        handle_relay_message(n);
     }
     if (l->first)
-        notes_wake(r);
-    return !r->facts.first;
+        wake_relay_thread(r);
+    return !r->state_changes.first;
 }
 
-static void relay_woken(struct post *p)
+static void on_relay_woken(struct loop_message *p)
 {
     struct relay *r = container_of(p, struct relay, wake);
 
     r->woken = false;
-    if (notes_read(r) && !r->stopping)
-        media_resume(r->media);
+    if (relay_handle_messages(r) && !r->stopping)
+        media_socket_handle_waiting(r->media);
 }
 
-/* Does not call loop_post for each message, because posts wait while packets are read. */
-void note_send(struct relay_note *n)
+/* Wakes the relay's thread once instead of calling loop_post for each message, because posts wait
+ * while packets are read. */
+void relay_message_send(struct relay_message *n)
 {
     struct relay *r = n->relay;
 
-    n->next = atomic_load(&r->notes);
-    while (!atomic_compare_exchange_weak(&r->notes, &n->next, n))
+    n->next = atomic_load(&r->messages);
+    while (!atomic_compare_exchange_weak(&r->messages, &n->next, n))
         ;
-    notes_wake(r);
+    wake_relay_thread(r);
 }
 
-static void letter_posted(struct post *p)
+static void on_peer_message(struct loop_message *p)
 {
-    struct relay_letter *l = container_of(p, struct relay_letter, post);
+    struct relay_peer_message *l = container_of(p, struct relay_peer_message, post);
 
-    relay_hub_deliver(l->relay->hubs[loop_index(l->loop)], l);
-    relay_text_unref(l->text);
+    voice_loop_deliver(l->relay->loop_states[loop_index(l->loop)], l);
+    serialized_message_unref(l->text);
     mem_free(l);
 }
 
-static struct relay_letter *letter_new(struct relay *r, struct loop *loop, uint64_t peer,
-                                       enum letter_kind kind)
+static struct relay_peer_message *peer_message_new(struct relay *r, struct loop *loop,
+                                                   uint64_t peer, enum peer_message_kind kind)
 {
-    struct relay_letter *l = mem_new(sizeof *l);
+    struct relay_peer_message *l = mem_new(sizeof *l);
 
-    l->post.run = letter_posted;
+    l->post.run = on_peer_message;
     l->relay = r;
     l->loop = loop;
     l->kind = kind;
@@ -120,156 +125,159 @@ static struct relay_letter *letter_new(struct relay *r, struct loop *loop, uint6
     return l;
 }
 
-void letter_send(struct relay *r, struct loop *loop, uint64_t peer, enum letter_kind kind,
-                 enum relay_close code, const struct relay_place *place)
+void peer_message_send(struct relay *r, struct loop *loop, uint64_t peer,
+                       enum peer_message_kind kind, enum relay_close_code code,
+                       const struct voice_state_key *location)
 {
-    struct relay_letter *l = letter_new(r, loop, peer, kind);
+    struct relay_peer_message *l = peer_message_new(r, loop, peer, kind);
 
     l->code = code;
-    if (place)
-        l->place = *place;
+    if (location)
+        l->voice_state = *location;
     loop_post(loop, &l->post);
 }
 
-void letter_send_text(struct relay *r, struct loop *loop, uint64_t peer, struct relay_text *text,
-                      unsigned seq)
+void peer_message_send_text(struct relay *r, struct loop *loop, uint64_t peer,
+                            struct serialized_message *text, unsigned seq)
 {
-    struct relay_letter *l = letter_new(r, loop, peer, LETTER_TEXT);
+    struct relay_peer_message *l = peer_message_new(r, loop, peer, PEER_MESSAGE_TEXT);
 
-    l->text = relay_text_ref(text);
+    l->text = serialized_message_ref(text);
     l->seq = seq;
     loop_post(loop, &l->post);
 }
 
 /* --- broadcasts ----------------------------------------------------------------------- */
 
-enum { BROADCAST_MOST = 256 }; /* receivers per post: limits the time on a loop */
-struct broadcast_to {
+enum { BROADCAST_RECEIVERS_MAX = 256 }; /* receivers per post: limits the time on a loop */
+struct broadcast_receiver {
     uint64_t peer;
     unsigned seq;
 };
-/* Receivers on one loop that wait for broadcast_flush. Only the relay's thread uses it. */
-struct broadcast_lot {
+/* Receivers on one loop that wait for post_broadcast. Only the relay's thread uses it. */
+struct broadcast_queue {
     struct loop *loop;
     unsigned count;
-    struct broadcast_to to[BROADCAST_MOST];
+    struct broadcast_receiver to[BROADCAST_RECEIVERS_MAX];
 };
 
-/* One text for many sockets of a loop. A room that fills with 1,000 participants causes half a
+/* One message for many sockets of a loop. A room that fills with 1,000 participants causes half a
  * million arrival messages: a post for each would take ten times the memory. */
 struct relay_broadcast {
-    struct post post;
+    struct loop_message post;
     struct relay *relay;
     struct loop *loop;
-    struct relay_text *text;
+    struct serialized_message *text;
     unsigned count;
-    struct broadcast_to to[];
+    struct broadcast_receiver to[];
 };
 
-static void broadcast_posted(struct post *p)
+static void on_broadcast(struct loop_message *p)
 {
     struct relay_broadcast *b = container_of(p, struct relay_broadcast, post);
 
     for (unsigned i = 0; i < b->count; i++)
-        relay_hub_deliver(b->relay->hubs[loop_index(b->loop)],
-                          &(struct relay_letter){ .relay = b->relay,
-                                                  .loop = b->loop,
-                                                  .kind = LETTER_TEXT,
-                                                  .peer = b->to[i].peer,
-                                                  .text = b->text,
-                                                  .seq = b->to[i].seq });
-    relay_text_unref(b->text);
+        voice_loop_deliver(b->relay->loop_states[loop_index(b->loop)],
+                           &(struct relay_peer_message){ .relay = b->relay,
+                                                         .loop = b->loop,
+                                                         .kind = PEER_MESSAGE_TEXT,
+                                                         .peer = b->to[i].peer,
+                                                         .text = b->text,
+                                                         .seq = b->to[i].seq });
+    serialized_message_unref(b->text);
     mem_free(b);
 }
 
-static void broadcast_flush(struct relay *r, struct broadcast_lot *lot, struct relay_text *text)
+static void post_broadcast(struct relay *r, struct broadcast_queue *lot,
+                           struct serialized_message *text)
 {
     size_t bytes = lot->count * sizeof *lot->to;
     struct relay_broadcast *b = mem_new(sizeof *b + bytes);
 
-    *b = (struct relay_broadcast){ .post.run = broadcast_posted,
+    *b = (struct relay_broadcast){ .post.run = on_broadcast,
                                    .relay = r,
                                    .loop = lot->loop,
-                                   .text = relay_text_ref(text),
+                                   .text = serialized_message_ref(text),
                                    .count = lot->count };
     memcpy(b->to, lot->to, bytes);
     lot->count = 0;
     loop_post(b->loop, &b->post);
 }
 
-void broadcast_add(struct relay *r, struct loop *loop, uint64_t peer, struct relay_text *text,
-                   unsigned seq)
+void broadcast_add_receiver(struct relay *r, struct loop *loop, uint64_t peer,
+                            struct serialized_message *text, unsigned seq)
 {
-    struct broadcast_lot *lot = &r->lots[loop_index(loop)];
+    struct broadcast_queue *lot = &r->broadcast_queues[loop_index(loop)];
 
     lot->loop = loop;
-    lot->to[lot->count++] = (struct broadcast_to){ peer, seq };
-    if (lot->count == BROADCAST_MOST)
-        broadcast_flush(r, lot, text);
+    lot->to[lot->count++] = (struct broadcast_receiver){ peer, seq };
+    if (lot->count == BROADCAST_RECEIVERS_MAX)
+        post_broadcast(r, lot, text);
 }
 
-void broadcast_end(struct relay *r, struct relay_text *text)
+void broadcast_send(struct relay *r, struct serialized_message *text)
 {
     for (unsigned i = 0; i < loops_count(r->loops); i++)
-        if (r->lots[i].count)
-            broadcast_flush(r, &r->lots[i], text);
+        if (r->broadcast_queues[i].count)
+            post_broadcast(r, &r->broadcast_queues[i], text);
 }
 
 /* --- committed voice-state changes ---------------------------------------------------- */
 
-void relay_heard(struct relay *r, const struct voice_fact *fact)
+void relay_deliver_state_change(struct relay *r, const struct relay_voice_state *fact)
 {
     if (!r || r->stopping)
         return;
-    struct relay_note *n = note_new(r, NOTE_FACT, 0);
+    struct relay_message *n = relay_message_new(r, RELAY_MESSAGE_STATE_CHANGE, 0);
 
-    n->fact = *fact;
-    note_send(n);
+    n->state_change = *fact;
+    relay_message_send(n);
 }
 
 /* --- pending IDENTIFYs ---------------------------------------------------------------- */
 
-void claim_keep(struct relay_claim *c)
+void pending_identify_add(struct pending_identify *c)
 {
     struct relay *r = c->relay;
 
     pthread_mutex_lock(&r->lock);
-    map_put(&r->claims, c->number, c);
+    map_put(&r->pending_identifies, c->number, c);
     pthread_mutex_unlock(&r->lock);
 }
 
-struct relay_claim *claim_take(struct relay *r, uint64_t number)
+struct pending_identify *pending_identify_remove(struct relay *r, uint64_t number)
 {
     pthread_mutex_lock(&r->lock);
-    struct relay_claim *c = map_get(&r->claims, number);
+    struct pending_identify *c = map_get(&r->pending_identifies, number);
     if (c)
-        map_remove(&r->claims, number);
+        map_remove(&r->pending_identifies, number);
     pthread_mutex_unlock(&r->lock);
     return c;
 }
 
-void relay_refuse(const struct relay_claim *c, enum relay_close code)
+void relay_refuse_identify(const struct pending_identify *c, enum relay_close_code code)
 {
-    struct relay_claim *mine = claim_take(c->relay, c->number);
+    struct pending_identify *mine = pending_identify_remove(c->relay, c->number);
 
     if (mine)
-        letter_send(mine->relay, mine->loop, mine->number, LETTER_CLOSE, code, NULL);
+        peer_message_send(mine->relay, mine->loop, mine->number, PEER_MESSAGE_CLOSE, code, NULL);
     mem_free(mine);
 }
 
-static void claims_clear(struct relay *r)
+static void pending_identifies_free(struct relay *r)
 {
     size_t at = 0;
 
-    for (struct relay_claim *c; (c = map_next(&r->claims, &at));)
+    for (struct pending_identify *c; (c = map_next(&r->pending_identifies, &at));)
         mem_free(c);
-    map_clear(&r->claims);
+    map_clear(&r->pending_identifies);
 }
 
 /* The last "v" of the query counts. Without one (discordgo), the oldest version is used. */
-static const struct voice_door *door_of(const struct relay *r, struct str query)
+static const struct voice_gateway_version *gateway_version_of_query(const struct relay *r,
+                                                                    struct str query)
 {
-    uint64_t version = VOICE_OLDEST;
+    uint64_t version = VOICE_OLDEST_VERSION;
 
     while (query.n) {
         struct str value = str_cut(&query, '&'), name = str_cut(&value, '=');
@@ -277,123 +285,122 @@ static const struct voice_door *door_of(const struct relay *r, struct str query)
         if (str_is(name, "v") && !str_to_u64(value, &version))
             version = 0;
     }
-    return &r->doors[version >= VOICE_OLDEST && version <= VOICE_NEWEST ? version : 0];
+    return &r->versions[version >= VOICE_OLDEST_VERSION && version <= VOICE_NEWEST_VERSION ? version
+                                                                                           : 0];
 }
 
-static bool path_is_voice(struct str path)
+static bool is_voice_path(struct str path)
 {
     if (!str_starts(path, STR("/voice")))
         return false;
-    path = str_from(path, strlen("/voice"));
-    if (str_starts(path, STR(RELAY_PORT_OF_PATH)))
-        path = str_from(path, strlen(RELAY_PORT_OF_PATH));
+    path = str_skip(path, strlen("/voice"));
+    if (str_starts(path, STR(RELAY_PATH_PORT)))
+        path = str_skip(path, strlen(RELAY_PATH_PORT));
     return path.n == 0 || str_is(path, "/");
 }
 
-bool relay_upgrade(struct relay *r, const struct http_request *request,
-                   struct websocket_handler *ret)
+bool relay_accept_websocket(struct relay *r, const struct http_request *request,
+                            struct websocket_handler *ret)
 {
-    if (!r || !path_is_voice(request->path))
+    if (!r || !is_voice_path(request->path))
         return false;
     *ret = (struct websocket_handler){
-        .arg = (void *)(uintptr_t)door_of(r, request->query),
+        .arg = (void *)(uintptr_t)gateway_version_of_query(r, request->query),
         .max_message = VOICE_MAX_MESSAGE,
         .too_large = RELAY_BAD_PAYLOAD,
-        .max_waiting = VOICE_MAX_WAITING,
-        .open = voice_peer_open,
-        .message = voice_peer_message,
-        .closed = voice_peer_closed,
-        .shutdown = voice_peer_shutdown,
+        .max_unsent = VOICE_MAX_UNSENT_BYTES,
+        .open = on_voice_socket_open,
+        .message = on_voice_socket_message,
+        .closed = on_voice_socket_closed,
+        .shutdown = on_voice_socket_shutdown,
     };
     return true;
 }
 
 /* --- unauthenticated sockets ---------------------------------------------------------- */
 
-enum { STRANGERS_OF_ADDRESS = 64 };
+enum { UNAUTHENTICATED_PER_ADDRESS = 64 };
 
-bool relay_count_stranger(struct relay *r, uint64_t address)
+bool relay_count_unauthenticated(struct relay *r, uint64_t address)
 {
     pthread_mutex_lock(&r->lock);
-    uintptr_t count = (uintptr_t)map_get(&r->strangers, address);
-    bool ok = count < STRANGERS_OF_ADDRESS;
+    uintptr_t count = (uintptr_t)map_get(&r->unauthenticated, address);
+    bool ok = count < UNAUTHENTICATED_PER_ADDRESS;
     if (ok)
-        map_put(&r->strangers, address, (void *)(count + 1));
+        map_put(&r->unauthenticated, address, (void *)(count + 1));
     pthread_mutex_unlock(&r->lock);
     return ok;
 }
 
-void relay_uncount_stranger(struct relay *r, uint64_t address)
+void relay_uncount_unauthenticated(struct relay *r, uint64_t address)
 {
     pthread_mutex_lock(&r->lock);
-    uintptr_t count = (uintptr_t)map_get(&r->strangers, address);
+    uintptr_t count = (uintptr_t)map_get(&r->unauthenticated, address);
     if (count > 1)
-        map_put(&r->strangers, address, (void *)(count - 1));
+        map_put(&r->unauthenticated, address, (void *)(count - 1));
     else
-        map_remove(&r->strangers, address);
+        map_remove(&r->unauthenticated, address);
     pthread_mutex_unlock(&r->lock);
 }
 
-/* --- start and stop ------------------------------------------------------------------- */
-
-static void make_hub(struct loop *loop, void *arg)
+static void create_voice_loop(struct loop *loop, void *arg)
 {
     struct relay *r = arg;
 
-    r->hubs[loop_index(loop)] = relay_hub_new(r, loop);
+    r->loop_states[loop_index(loop)] = voice_loop_new(r, loop);
 }
 
-static void drop_hub(struct loop *loop, void *arg)
+static void free_voice_loop(struct loop *loop, void *arg)
 {
     struct relay *r = arg;
 
-    relay_hub_free(r->hubs[loop_index(loop)]);
+    voice_loop_free(r->loop_states[loop_index(loop)]);
 }
 
-struct media_opening {
+struct media_open_request {
     struct relay *relay;
     enum err result;
 };
 
-static void open_media(struct loop *loop, void *arg)
+static void open_media_on_relay_thread(struct loop *loop, void *arg)
 {
-    struct media_opening *o = arg;
+    struct media_open_request *o = arg;
 
     (void)loop;
-    o->relay->seats = seats_new(o->relay);
-    o->result = media_open(o->relay, &o->relay->media);
+    o->relay->participants = participants_new(o->relay);
+    o->result = media_socket_open(o->relay, &o->relay->media);
 }
 
-static void close_media(struct loop *loop, void *arg)
+static void close_media_on_relay_thread(struct loop *loop, void *arg)
 {
     struct relay *r = arg;
 
     (void)loop;
-    media_close(r->media);
-    seats_free(r->seats);
+    media_socket_close(r->media);
+    participants_free(r->participants);
 }
 
 enum err relay_start(struct loops *loops, const struct relay_options *options, struct relay **ret)
 {
     struct relay *r = mem_new(sizeof *r);
-    struct media_opening opening = { .relay = r };
+    struct media_open_request opening = { .relay = r };
 
     r->options = *options;
     r->loops = loops;
-    r->wake.run = relay_woken;
-    for (int v = VOICE_OLDEST; v <= VOICE_NEWEST; v++)
-        r->doors[v].version = v;
-    for (int v = 0; v <= VOICE_NEWEST; v++)
-        r->doors[v].relay = r;
+    r->wake.run = on_relay_woken;
+    for (int v = VOICE_OLDEST_VERSION; v <= VOICE_NEWEST_VERSION; v++)
+        r->versions[v].version = v;
+    for (int v = 0; v <= VOICE_NEWEST_VERSION; v++)
+        r->versions[v].relay = r;
     pthread_mutex_init(&r->lock, NULL);
-    map_init(&r->strangers);
-    map_init(&r->claims);
-    r->hubs = mem_new(loops_count(loops) * sizeof *r->hubs);
-    r->lots = mem_new(loops_count(loops) * sizeof *r->lots);
+    map_init(&r->unauthenticated);
+    map_init(&r->pending_identifies);
+    r->loop_states = mem_new(loops_count(loops) * sizeof *r->loop_states);
+    r->broadcast_queues = mem_new(loops_count(loops) * sizeof *r->broadcast_queues);
     for (unsigned i = 0; i < loops_count(loops); i++)
-        loop_call(loops_at(loops, i), make_hub, r);
-    r->own = loops_start(1, NULL, NULL);
-    loop_call(relay_loop(r), open_media, &opening);
+        loop_call_and_wait(loops_get(loops, i), create_voice_loop, r);
+    r->relay_thread = loops_start(1, NULL, NULL);
+    loop_call_and_wait(relay_thread_loop(r), open_media_on_relay_thread, &opening);
     if (opening.result)
         relay_stop(r);
     else
@@ -406,17 +413,17 @@ void relay_stop(struct relay *r)
     if (!r)
         return;
     r->stopping = true;
-    loop_call(relay_loop(r), close_media, r);
-    /* Messages already posted to a loop run before its hub is freed, and may be answered. */
+    loop_call_and_wait(relay_thread_loop(r), close_media_on_relay_thread, r);
+    /* Messages that were already posted to a loop run before its voice sockets are freed. */
     for (unsigned i = 0; i < loops_count(r->loops); i++)
-        loop_call(loops_at(r->loops, i), drop_hub, r);
-    loops_stop(r->own);
-    notes_read(r);
-    map_clear(&r->strangers);
-    claims_clear(r);
+        loop_call_and_wait(loops_get(r->loops, i), free_voice_loop, r);
+    loops_stop(r->relay_thread);
+    relay_handle_messages(r);
+    map_clear(&r->unauthenticated);
+    pending_identifies_free(r);
     pthread_mutex_destroy(&r->lock);
-    mem_free(r->hubs);
-    mem_free(r->lots);
+    mem_free(r->loop_states);
+    mem_free(r->broadcast_queues);
     mem_free(r);
 }
 
@@ -429,7 +436,7 @@ void relay_stats(const struct relay *r, struct relay_stats *ret)
 {
     *ret = (struct relay_stats){
         .sockets = r->count.sockets,
-        .seats = r->count.seated,
+        .participants = r->count.participants,
         .rooms = r->count.rooms,
         .packets_in = r->count.packets_in,
         .packets_out = r->count.packets_out,
@@ -437,7 +444,7 @@ void relay_stats(const struct relay *r, struct relay_stats *ret)
         .bytes_out = r->count.bytes_out,
         .dropped = r->count.dropped,
         .unsent = r->count.unsent,
-        .overruns = media_overruns(r->media),
+        .overruns = media_socket_count_overruns(r->media),
         .missing = r->count.missing,
         .late = r->count.late,
         .jitter_us = r->count.jitter_ns / 1000,

@@ -1,48 +1,46 @@
 /* relay.h - the voice server: the voice gateway (WebSocket /voice) and the relay of RTP over UDP.
- *
- * Owns the WebSockets of /voice, one UDP socket and the state of each participant (a "seat"). The
- * relay's own thread holds all rooms, keys and addresses without locks; no other thread uses them.
- * WebSockets live on the server's event loops: they send "notes" to the relay's thread and get
- * "letters" back.
- *
- * Invariant: committed changes of voice states ("facts", relay_heard) arrive in commit order and
- * are applied before packets that were received later. Uses model/ and net/ only; struct
- * relay_source is the interface to the code that checks an IDENTIFY (a "claim") against the store.
- * Start with seats.h, then media/media.c, which handles a packet. */
+ * The relay owns the WebSockets of /voice, one UDP socket and the state of each participant. Its
+ * own thread holds all rooms, keys and addresses without locks; no other thread uses them.
+ * WebSockets live on the server's event loops and exchange messages with the relay's thread.
+ * Invariant: committed changes of voice states (relay_deliver_state_change) arrive in commit order
+ * and are applied before packets that were received later. Uses model/ and net/ only; struct
+ * relay_source is the interface to the code that checks an IDENTIFY against the store. Start with
+ * seats.h, then media/media.c, which handles a packet. */
 #ifndef RELAY_RELAY_H
 #define RELAY_RELAY_H
 
 #include "model/voice_state.h"
 #include "net/loop.h"
-#include "net/http/http.h"
+#include "net/http/http_parser.h"
 
 struct relay;
 struct websocket_handler; /* net/http/server.h */
 
-enum { RELAY_TOKEN = 16, RELAY_SESSION_MAX = 64, RELAY_LAYERS = 3, RELAY_RID_MAX = 16 };
+enum { RELAY_TOKEN_SIZE = 16, RELAY_SESSION_MAX = 64, RELAY_LAYERS_MAX = 3, RELAY_RID_MAX = 16 };
 
-enum relay_close {
-    RELAY_GOING = 1001,
-    RELAY_UNKNOWN = 4000,
+enum relay_close_code {
+    RELAY_GOING_AWAY = 1001,
+    RELAY_UNKNOWN_ERROR = 4000,
     RELAY_BAD_OPCODE = 4001,
     RELAY_BAD_PAYLOAD = 4002,
     RELAY_NOT_IDENTIFIED = 4003,
     RELAY_BAD_TOKEN = 4004,
-    RELAY_IDENTIFIED = 4005,
-    RELAY_NO_SESSION = 4006,
+    RELAY_ALREADY_IDENTIFIED = 4005,
+    RELAY_INVALID_SESSION = 4006,
     RELAY_TIMED_OUT = 4009,
-    RELAY_NO_SERVER = 4011,
+    RELAY_SERVER_NOT_FOUND = 4011,
     RELAY_BAD_PROTOCOL = 4012,
-    RELAY_DISCONNECTED = 4014, /* left, moved, taken over: the only code that ends membership */
+    RELAY_DISCONNECTED = 4014, /* left, moved or replaced: the only code that ends the membership in
+                                * the room */
     RELAY_BAD_MODE = 4016,
     RELAY_BAD_REQUEST = 4020,
-    RELAY_TOO_MANY = 4021,
+    RELAY_RATE_LIMITED = 4021,
 };
 
-/* Identifies a voice state. A new salt invalidates connections made with the old one. */
-struct relay_place {
+/* Identifies a voice state. A new salt invalidates connections that used the old one. */
+struct voice_state_key {
     snowflake guild_id, user_id;
-    unsigned char salt[VOICE_SALT];
+    unsigned char salt[VOICE_SALT_BYTES];
 };
 
 /* One simulcast layer of a video. */
@@ -53,38 +51,38 @@ struct relay_layer {
 };
 
 /* An IDENTIFY that is being checked against the store. */
-struct relay_claim {
+struct pending_identify {
     snowflake server_id; /* guild, or channel of a private call */
     snowflake user_id;
     snowflake channel_id; /* 0: not given */
     char session_id[RELAY_SESSION_MAX];
-    unsigned char token[RELAY_TOKEN];
-    uint64_t number;          /* of its socket; returned in voice_fact.claim */
-    enum relay_close refusal; /* set by the checking code */
+    unsigned char token[RELAY_TOKEN_SIZE];
+    uint64_t number;               /* number of the socket; returned in voice_fact.claim */
+    enum relay_close_code refusal; /* set by the code that checks the IDENTIFY */
 
     /* private to the relay */
     struct relay *relay;
     struct loop *loop;
     int version;
     unsigned layer_count;
-    struct relay_layer layers[RELAY_LAYERS];
+    struct relay_layer layers[RELAY_LAYERS_MAX];
 };
 
-/* Functions that the relay calls, on the server's loops. */
+/* Callbacks of the relay, which run on the server's loops. */
 struct relay_source {
     void *arg;
     /* Checks an IDENTIFY. To accept it, the transaction records a voice_fact with its number
-     * (call_note_voice), which arrives by relay_heard; otherwise call relay_refuse. The relay owns
-     * c: copy it. */
-    void (*identify)(void *arg, const struct relay_claim *c);
+     * (call_record_voice_change), which arrives by relay_deliver_state_change; otherwise call
+     * relay_refuse_identify. The relay owns c: copy it. */
+    void (*identify)(void *arg, const struct pending_identify *c);
     /* The participant's socket has connected again or closed. */
-    void (*live)(void *arg, const struct relay_place *p, bool live);
+    void (*on_connected_changed)(void *arg, const struct voice_state_key *p, bool live);
     /* The participant has sent audio recently. */
-    void (*active)(void *arg, const struct relay_place *p);
+    void (*on_audio_activity)(void *arg, const struct voice_state_key *p);
 };
 
 struct relay_options {
-    const char *host;    /* listening address for datagrams */
+    const char *host;    /* address to receive datagrams on */
     int port;            /* 0: any free port */
     const char *address; /* IPv4 address that clients are given */
     bool no_xsalsa20;    /* do not offer xsalsa20_poly1305 */
@@ -92,33 +90,36 @@ struct relay_options {
     struct relay_source source;
 };
 
-/* Call when the loops run, before the server listens. Logs the reason of a failure. */
+/* Call it when the loops run, before the server listens. Logs the reason of a failure. */
 enum err relay_start(struct loops *loops, const struct relay_options *options, struct relay **ret);
-/* Call when the server's sockets are closed and nothing commits any more, before the loops stop.
+/* Call it when the server's sockets are closed and nothing commits any more, before the loops stop.
  * Accepts NULL. */
 void relay_stop(struct relay *r);
 int relay_port(const struct relay *r);
 
-/* For struct server_app: accepts "/voice", optionally with RELAY_PORT_OF_PATH or a slash. r may be
+/* For struct http_server_app: accepts a WebSocket on "/voice", optionally followed by
+ * RELAY_PATH_PORT or a slash. r may be NULL. */
+#define RELAY_PATH_PORT ":443"
+bool relay_accept_websocket(struct relay *r, const struct http_request *request,
+                            struct websocket_handler *ret);
+
+/* Delivers a committed voice-state change; call it in commit order, from any thread. r may be
  * NULL. */
-#define RELAY_PORT_OF_PATH ":443"
-bool relay_upgrade(struct relay *r, const struct http_request *request,
-                   struct websocket_handler *ret);
-
-/* Delivers a committed voice-state change; call in commit order, from any thread. r may be NULL. */
-void relay_heard(struct relay *r, const struct voice_fact *fact);
+void relay_deliver_state_change(struct relay *r, const struct relay_voice_state *fact);
 /* Refuses an IDENTIFY; has no effect if a commit has accepted it meanwhile. */
-void relay_refuse(const struct relay_claim *c, enum relay_close code);
+void relay_refuse_identify(const struct pending_identify *c, enum relay_close_code code);
 
-/* Writes one line of JSON per connected participant; not on the relay's thread. r may be NULL. */
-void relay_census(struct relay *r, struct buf *out);
+/* Writes one line of JSON per connected participant; do not call it on the relay's thread. r may be
+ * NULL. */
+void relay_list_participants(struct relay *r, struct buf *out);
 
 struct relay_stats {
-    uint64_t sockets, seats, rooms, packets_in, packets_out, bytes_in, bytes_out, dropped, unsent;
+    uint64_t sockets, participants, rooms, packets_in, packets_out, bytes_in, bytes_out, dropped,
+        unsent;
     uint64_t overruns;      /* datagrams dropped because the receive buffer was full */
     uint64_t missing, late; /* packets of incoming audio */
     uint64_t jitter_us;     /* sum over all participants */
-    uint64_t crypto_us;     /* processor time, sampled */
+    uint64_t crypto_us;     /* CPU time for encryption, sampled */
     uint64_t bundled;       /* datagrams sent together with another one (GSO) */
 };
 void relay_stats(const struct relay *r, struct relay_stats *ret);

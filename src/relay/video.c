@@ -5,7 +5,7 @@
 
 enum { TYPE_FIRST = 96, TYPE_LAST = 127 };
 
-bool video_type_is(const struct video_types *t, unsigned type)
+bool video_type_is_set(const struct video_types *t, unsigned type)
 {
     return t->bits[type / 64 % 2] >> (type % 64) & 1;
 }
@@ -15,37 +15,38 @@ void video_type_add(struct video_types *t, unsigned type)
     t->bits[type / 64 % 2] |= UINT64_C(1) << (type % 64);
 }
 
-struct video_types video_types_usual(void)
+struct video_types video_types_default(void)
 {
     struct video_types t = { 0 };
 
     for (unsigned type = TYPE_FIRST; type <= TYPE_LAST; type++)
-        if (type != RTP_OPUS)
+        if (type != RTP_OPUS_PAYLOAD_TYPE)
             video_type_add(&t, type);
     return t;
 }
 
-uint32_t video_ssrc(uint32_t block, unsigned layer)
+uint32_t video_layer_ssrc(uint32_t block, unsigned layer)
 {
     return block + 1 + 2 * layer;
 }
 
-int video_layer_of(uint32_t block, uint32_t ssrc)
+int video_layer_of_ssrc(uint32_t block, uint32_t ssrc)
 {
     uint32_t at = ssrc - block;
 
-    return at >= 1 && at <= 2 * RELAY_LAYERS ? (int)((at - 1) / 2) : -1;
+    return at >= 1 && at <= 2 * RELAY_LAYERS_MAX ? (int)((at - 1) / 2) : -1;
 }
 
-/* The quality requested for this block, and a bit for each refused layer. */
-static unsigned video_asked(uint32_t block, const struct video_wants *wants, unsigned *ret_refused)
+/* Returns the quality requested for this block; *ret_refused has a bit for each refused layer. */
+static unsigned requested_quality(uint32_t block, const struct video_request *wants,
+                                  unsigned *ret_refused)
 {
     unsigned asked = 0;
     bool named = false;
 
     *ret_refused = 0;
     for (unsigned i = 0; i < wants->count; i++) {
-        int layer = video_layer_of(block, wants->named[i].ssrc);
+        int layer = video_layer_of_ssrc(block, wants->named[i].ssrc);
 
         if (layer < 0)
             continue;
@@ -58,7 +59,7 @@ static unsigned video_asked(uint32_t block, const struct video_wants *wants, uns
     return named ? asked : wants->any;
 }
 
-static bool video_is_better(const struct relay_layer *layers, int best, unsigned i, unsigned asked)
+static bool layer_is_better(const struct relay_layer *layers, int best, unsigned i, unsigned asked)
 {
     unsigned old = layers[best].quality, new = layers[i].quality;
 
@@ -67,16 +68,16 @@ static bool video_is_better(const struct relay_layer *layers, int best, unsigned
     return old > asked && new < old;
 }
 
-int video_choose(const struct relay_layer *layers, unsigned count, uint32_t block,
-                 const struct video_wants *wants)
+int video_choose_layer(const struct relay_layer *layers, unsigned count, uint32_t block,
+                       const struct video_request *wants)
 {
-    unsigned refused, asked = video_asked(block, wants, &refused);
+    unsigned refused, asked = requested_quality(block, wants, &refused);
     int best = -1;
 
     for (unsigned i = 0; asked && i < count; i++) {
         if (!layers[i].active || refused >> i & 1)
             continue;
-        if (best < 0 || video_is_better(layers, best, i, asked))
+        if (best < 0 || layer_is_better(layers, best, i, asked))
             best = (int)i;
     }
     return best;

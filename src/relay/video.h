@@ -7,37 +7,37 @@
 
 #include "relay/relay.h"
 
-/* SSRCs of a block: audio, then two per layer, for the video and for its retransmissions. */
-enum { VIDEO_NAMED = 64 };
+/* A participant has a block of SSRCs: audio, then two per layer, for video and retransmissions. */
+enum { VIDEO_REQUEST_MAX = 64 };
 
 /* Video that a participant requests (op 15); none until it has sent op 15. */
-struct video_want {
+struct video_request_entry {
     uint32_t ssrc;
-    unsigned char quality; /* 0: not this SSRC */
+    unsigned char quality; /* 0: this SSRC is refused */
 };
-struct video_wants {
+struct video_request {
     unsigned char any; /* quality of all SSRCs that are not named */
     unsigned count;
-    struct video_want named[VIDEO_NAMED];
+    struct video_request_entry named[VIDEO_REQUEST_MAX];
 };
 
-/* Payload types that a participant sends video with. */
+/* Payload types with which a participant sends video. */
 struct video_types {
     uint64_t bits[2];
 };
-bool video_type_is(const struct video_types *t, unsigned type);
+bool video_type_is_set(const struct video_types *t, unsigned type);
 void video_type_add(struct video_types *t, unsigned type);
 /* Default without negotiation: all dynamic payload types except that of audio. */
-struct video_types video_types_usual(void);
+struct video_types video_types_default(void);
 
-/* The SSRC of a layer, for a block that starts at `block`. */
-uint32_t video_ssrc(uint32_t block, unsigned layer);
-/* The layer that an SSRC of the block belongs to; -1: audio, or not in the block. */
-int video_layer_of(uint32_t block, uint32_t ssrc);
+/* Returns the SSRC of a layer, for a block that starts at `block`. */
+uint32_t video_layer_ssrc(uint32_t block, unsigned layer);
+/* Returns the layer of an SSRC; -1: audio, or not in the block. */
+int video_layer_of_ssrc(uint32_t block, uint32_t ssrc);
 
-/* The layer that a viewer receives: the best one not above the requested quality, else the
+/* Returns the layer that a viewer receives: the best one not above the requested quality, else the
  * smallest; refused and inactive layers are excluded. -1: none. */
-int video_choose(const struct relay_layer *layers, unsigned count, uint32_t block,
-                 const struct video_wants *wants);
+int video_choose_layer(const struct relay_layer *layers, unsigned count, uint32_t block,
+                       const struct video_request *wants);
 
 #endif

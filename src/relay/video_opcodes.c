@@ -5,7 +5,7 @@
 #include "json/read.h"
 #include "model/fields/types.h"
 
-enum { STREAMS_TEXT = 2048, PACE_VIDEOS = 60 };
+enum { STREAMS_JSON_MAX = 2048, VIDEO_MESSAGES_PER_WINDOW = 60 };
 
 static const struct type type_ssrc = { .kind = KIND_INT, .min = 0, .max = UINT32_MAX };
 static const struct type type_quality = { .kind = KIND_INT, .min = 0, .max = 100 };
@@ -28,16 +28,16 @@ static const struct schema layer_schema = { .size = sizeof(struct voice_layer),
 static const struct type type_voice_layer = { .kind = KIND_OBJECT, .schema = &layer_schema };
 const struct type type_voice_layers = { .kind = KIND_ARRAY,
                                         .of = &type_voice_layer,
-                                        .max = RELAY_LAYERS };
+                                        .max = RELAY_LAYERS_MAX };
 
-unsigned voice_layers_read(bool video, const struct list *streams,
-                           struct relay_layer ret[RELAY_LAYERS])
+unsigned parse_video_layers(bool video, const struct list *streams,
+                            struct relay_layer ret[RELAY_LAYERS_MAX])
 {
     const struct voice_layer *in = streams->items;
 
     for (size_t i = 0; i < streams->count; i++) {
         ret[i] = (struct relay_layer){ .quality = (unsigned char)in[i].quality };
-        snprintf(ret[i].rid, sizeof ret[i].rid, "%.*s", STR_FMT(in[i].rid));
+        snprintf(ret[i].rid, sizeof ret[i].rid, "%.*s", STR_ARGS(in[i].rid));
     }
     if (streams->count || !video)
         return (unsigned)streams->count;
@@ -52,15 +52,15 @@ struct voice_codec {
     struct opt_int priority, payload_type, rtx_payload_type;
     struct opt_bool decode;
 };
-static const struct type type_payload = { .kind = KIND_INT, .min = 0, .max = 127 };
+static const struct type type_payload_type = { .kind = KIND_INT, .min = 0, .max = 127 };
 static const struct field codec_fields[] = {
     { FIELD(struct voice_codec, name), .type = &type_text, .flags = OPTIONAL },
     { FIELD(struct voice_codec, type), .type = &type_text, .flags = OPTIONAL },
     { FIELD(struct voice_codec, priority), .type = &type_int, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct voice_codec, decode), .type = &type_bool, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct voice_codec, payload_type), .type = &type_payload,
+    { FIELD(struct voice_codec, payload_type), .type = &type_payload_type,
       .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct voice_codec, rtx_payload_type), .type = &type_payload,
+    { FIELD(struct voice_codec, rtx_payload_type), .type = &type_payload_type,
       .flags = OPTIONAL | NULLABLE },
     { 0 },
 };
@@ -69,7 +69,7 @@ static const struct schema codec_schema = { .size = sizeof(struct voice_codec),
 static const struct type type_voice_codec = { .kind = KIND_OBJECT, .schema = &codec_schema };
 const struct type type_voice_codecs = { .kind = KIND_ARRAY, .of = &type_voice_codec, .max = 32 };
 
-struct codec_offer voice_codecs_read(const struct list *codecs)
+struct codec_offer parse_codec_list(const struct list *codecs)
 {
     const struct voice_codec *in = codecs->items;
     struct codec_offer offer = { 0 };
@@ -88,32 +88,32 @@ struct codec_offer voice_codecs_read(const struct list *codecs)
                              in[i].priority.given == GIVEN ? in[i].priority.value : -1);
     }
     if (!any)
-        offer.types = video_types_usual();
+        offer.types = video_types_default();
     return offer;
 }
 
-/* SESSION_UPDATE (op 14): new codecs while connected. */
-struct voice_session {
+/* SESSION_UPDATE (op 14): a new codec list while connected. */
+struct voice_session_update {
     struct opt_list codecs;
 };
 static const struct field session_fields[] = {
-    { FIELD(struct voice_session, codecs), .type = &type_voice_codecs,
+    { FIELD(struct voice_session_update, codecs), .type = &type_voice_codecs,
       .flags = OPTIONAL | NULLABLE },
     { 0 },
 };
-static const struct schema session_schema = { .size = sizeof(struct voice_session),
+static const struct schema session_schema = { .size = sizeof(struct voice_session_update),
                                               .fields = session_fields };
-const struct type type_voice_session = { .kind = KIND_OBJECT, .schema = &session_schema };
+const struct type type_voice_session_update = { .kind = KIND_OBJECT, .schema = &session_schema };
 
-void handle_voice_session(struct voice_peer *p, const void *d)
+void handle_voice_session_update(struct voice_peer *p, const void *d)
 {
-    const struct voice_session *in = d;
+    const struct voice_session_update *in = d;
 
     if (in->codecs.given != GIVEN)
         return;
-    struct relay_note *n = voice_peer_note(p, NOTE_CODECS, 0);
-    n->offer = voice_codecs_read(&in->codecs.value);
-    note_send(n);
+    struct relay_message *n = voice_peer_new_message(p, RELAY_MESSAGE_CODECS, 0);
+    n->offer = parse_codec_list(&in->codecs.value);
+    relay_message_send(n);
 }
 
 /* --- VIDEO (op 12): video that a client sends ----------------------------------------- */
@@ -135,9 +135,10 @@ static const struct schema stream_schema = { .size = sizeof(struct voice_stream)
 static const struct type type_voice_stream = { .kind = KIND_OBJECT, .schema = &stream_schema };
 static const struct type type_voice_streams = { .kind = KIND_ARRAY,
                                                 .of = &type_voice_stream,
-                                                .max = RELAY_LAYERS };
+                                                .max = RELAY_LAYERS_MAX };
 
-/* Messages without video_ssrc, which some clients send for audio, are ignored. */
+/* Payload of op 12. Messages without video_layer_ssrc, which some clients send for audio, are
+ * ignored. */
 struct voice_video {
     struct opt_int video_ssrc;
     struct str streams;
@@ -151,15 +152,15 @@ static const struct schema video_schema = { .size = sizeof(struct voice_video),
                                             .fields = video_fields };
 const struct type type_voice_video = { .kind = KIND_OBJECT, .schema = &video_schema };
 
-/* Skips streams without an SSRC. */
-static void video_note_streams(struct relay_note *n, const struct list *streams)
+/* Copies the streams to the message; skips streams without an SSRC. */
+static void copy_streams_to_message(struct relay_message *n, const struct list *streams)
 {
     const struct voice_stream *in = streams->items;
 
     for (size_t i = 0; i < streams->count; i++) {
         if (in[i].ssrc.given != GIVEN && !in[i].rtx_ssrc.value)
             continue;
-        n->video.shown[n->video.count++] = (struct video_shown){
+        n->video.shown[n->video.count++] = (struct offered_video_layer){
             .ssrc = in[i].ssrc.value,
             .rtx_ssrc = in[i].rtx_ssrc.value,
             .quality = (unsigned char)in[i].quality,
@@ -168,76 +169,80 @@ static void video_note_streams(struct relay_note *n, const struct list *streams)
     }
 }
 
-/* The relay forwards the client's JSON unchanged once it is known to name only the client's own
- * SSRCs. Its length is limited, because a room may have 1,000 receivers. */
+/* The relay forwards the client's JSON unchanged once it has checked that it names only the
+ * client's own SSRCs. Its length is limited, because a room may have 1,000 receivers. */
 void handle_voice_video(struct voice_peer *p, const void *d)
 {
     const struct voice_video *in = d;
     struct str streams = in->streams.n && in->streams.p[0] == '[' ? in->streams : STR("[]");
-    struct form form = { .arena = p->hub->arena };
+    struct form form = { .arena = p->loop_state->arena };
     void *decoded;
 
     if (in->video_ssrc.given != GIVEN)
         return;
-    if (++p->videos > PACE_VIDEOS) {
-        voice_peer_close(p, RELAY_TOO_MANY, "too many messages about video");
+    if (++p->videos > VIDEO_MESSAGES_PER_WINDOW) {
+        voice_peer_close(p, RELAY_RATE_LIMITED, "too many video messages (op 12)");
         return;
     }
-    if (streams.n > STREAMS_TEXT || schema_decode(&type_voice_streams, streams, &form, &decoded)) {
-        voice_peer_close(p, RELAY_BAD_REQUEST, "streams");
+    if (streams.n > STREAMS_JSON_MAX ||
+        schema_decode(&type_voice_streams, streams, &form, &decoded)) {
+        voice_peer_close(p, RELAY_BAD_REQUEST, "invalid streams");
         return;
     }
-    struct relay_note *n = voice_peer_note(p, NOTE_VIDEO, streams.n);
+    struct relay_message *n = voice_peer_new_message(p, RELAY_MESSAGE_VIDEO, streams.n);
     n->video.ssrc = in->video_ssrc.value;
-    video_note_streams(n, decoded);
+    copy_streams_to_message(n, decoded);
     memcpy(n->text, streams.p, streams.n);
-    note_send(n);
+    relay_message_send(n);
 }
 
 /* --- MEDIA_SINK_WANTS (op 15): video that a client requests --------------------------- */
 
-/* Keys are SSRCs, "any", and "pixelCounts", which is ignored. */
-const struct type type_voice_wants = { .kind = KIND_MAP, .of = &type_raw, .max = 2 * VIDEO_NAMED };
+/* Keys of op 15 are SSRCs, "any", and "pixelCounts", which is ignored. */
+const struct type type_voice_video_request = { .kind = KIND_MAP,
+                                               .of = &type_raw,
+                                               .max = 2 * VIDEO_REQUEST_MAX };
 
-static bool want_read(struct video_wants *wants, const struct pair *entry)
+static bool parse_video_request_entry(struct video_request *wants, const struct string_pair *entry)
 {
     uint64_t ssrc;
     int64_t quality;
 
     if (str_is(entry->key, "pixelCounts"))
         return true;
-    if (!json_raw_int(entry->value, &quality) || quality < 0 || quality > 100)
+    if (!json_parse_raw_int(entry->value, &quality) || quality < 0 || quality > 100)
         return false;
     if (str_is(entry->key, "any")) {
         wants->any = (unsigned char)quality;
         return true;
     }
-    if (!str_to_u64(entry->key, &ssrc) || ssrc > UINT32_MAX || wants->count == VIDEO_NAMED)
+    if (!str_to_u64(entry->key, &ssrc) || ssrc > UINT32_MAX || wants->count == VIDEO_REQUEST_MAX)
         return false;
-    wants->named[wants->count++] = (struct video_want){ (uint32_t)ssrc, (unsigned char)quality };
+    wants->named[wants->count++] =
+        (struct video_request_entry){ (uint32_t)ssrc, (unsigned char)quality };
     return true;
 }
 
-bool voice_wants_read(const struct list *entries, struct video_wants *ret)
+bool parse_video_request(const struct list *entries, struct video_request *ret)
 {
-    const struct pair *in = entries->items;
+    const struct string_pair *in = entries->items;
 
-    *ret = (struct video_wants){ 0 };
+    *ret = (struct video_request){ 0 };
     for (size_t i = 0; i < entries->count; i++)
-        if (!want_read(ret, &in[i]))
+        if (!parse_video_request_entry(ret, &in[i]))
             return false;
     return true;
 }
 
-void handle_voice_wants(struct voice_peer *p, const void *d)
+void handle_voice_video_request(struct voice_peer *p, const void *d)
 {
-    struct video_wants wants;
+    struct video_request wants;
 
-    if (!voice_wants_read(d, &wants)) {
-        voice_peer_close(p, RELAY_BAD_REQUEST, "wants");
+    if (!parse_video_request(d, &wants)) {
+        voice_peer_close(p, RELAY_BAD_REQUEST, "invalid media sink wants");
         return;
     }
-    struct relay_note *n = voice_peer_note(p, NOTE_WANTS, 0);
+    struct relay_message *n = voice_peer_new_message(p, RELAY_MESSAGE_VIDEO_REQUEST, 0);
     n->wants = wants;
-    note_send(n);
+    relay_message_send(n);
 }

@@ -32,11 +32,11 @@ struct config {
     int64_t upload_quota_mib, upload_quota_daily_mib;
 };
 
-extern const struct option_row config_rows[];
-extern const struct option_source config_source;
+extern const struct option_row config_option_rows[];
+extern const struct option_source config_option_source;
 
-/* Passes options to the domains that use them, process-wide. False: an option is invalid
- * (logged). */
-bool config_apply(const struct config *c);
+/* Passes options to the domains that use them, for the whole process. Returns false and logs if an
+ * option is invalid. */
+bool config_apply_to_domains(const struct config *c);
 
 #endif

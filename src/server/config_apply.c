@@ -1,4 +1,4 @@
-/* config_apply.c - validates options and passes them to the domains that use them. */
+/* config_apply_to_domains.c - validates options and passes them to the domains that use them. */
 #include "base/log.h"
 #include "server/config.h"
 #include "gifs/gifs.h"
@@ -9,7 +9,7 @@
 #include "platform/search/search.h"
 #include "voice/voice.h"
 
-static bool set_gifs(const struct config *c)
+static bool apply_gif_options(const struct config *c)
 {
     struct gifs_options options = {
         .source = c->gifs,
@@ -22,50 +22,51 @@ static bool set_gifs(const struct config *c)
     };
     const char *problem;
 
-    if (gifs_set(&options, &problem))
+    if (gifs_set_options(&options, &problem))
         return true;
     log_error("%s", problem);
     return false;
 }
 
-bool config_apply(const struct config *c)
+bool config_apply_to_domains(const struct config *c)
 {
     const char *problem;
 
-    if (!regions_set(str_of(c->voice_regions), &problem)) {
+    if (!voice_regions_configure(str_of(c->voice_regions), &problem)) {
         log_error("voice-regions %s", problem);
         return false;
     }
-    if (!regions_set_vip(str_of(c->voice_vip_regions), &problem)) {
+    if (!voice_regions_configure_vip(str_of(c->voice_vip_regions), &problem)) {
         log_error("voice-vip-regions %s", problem);
         return false;
     }
-    if (!regions_set_near(str_of(c->voice_near), &problem)) {
+    if (!voice_regions_configure_networks(str_of(c->voice_near), &problem)) {
         log_error("voice-near %s", problem);
         return false;
     }
-    regions_set_endpoint(c->voice_endpoint);
-    if (!platforms_set(&(struct platform_options){ .at = { c->platform_a, c->platform_b },
-                                                   .key = { c->platform_a_key, c->platform_b_key },
-                                                   .words = c->integration_words,
-                                                   .partners_guild = c->partners_guild,
-                                                   .partners_account = c->partners_account },
-                       &problem)) {
+    voice_regions_set_endpoint(c->voice_endpoint);
+    if (!platforms_configure(
+            &(struct platform_options){ .at = { c->platform_a, c->platform_b },
+                                        .key = { c->platform_a_key, c->platform_b_key },
+                                        .words = c->integration_words,
+                                        .partners_guild = c->partners_guild,
+                                        .partners_account = c->partners_account },
+            &problem)) {
         log_error("%s", problem);
         return false;
     }
     if (c->public_url && !str_starts(str_of(c->public_url), STR("http://")) &&
         !str_starts(str_of(c->public_url), STR("https://"))) {
-        log_error("public-url must begin with http:// or https://");
+        log_error("public-url must start with http:// or https://");
         return false;
     }
-    if (!automod_presets_set(c->automod_words, &problem)) {
+    if (!automod_presets_read_file(c->automod_words, &problem)) {
         log_error("%s", problem);
         return false;
     }
-    voice_keys_set(c->voice_second_label);
-    voice_effects_set(c->everybody_is_premium);
-    reactions_set(c->everybody_is_premium);
-    search_begin();
-    return set_gifs(c);
+    voice_keys_configure(c->voice_second_label);
+    voice_effects_configure(c->everybody_is_premium);
+    reactions_set_burst_for_all(c->everybody_is_premium);
+    search_reset_schedule();
+    return apply_gif_options(c);
 }

@@ -20,7 +20,7 @@
 #include "platform/join_requests/join_requests.h"
 #include "platform/members/members.h"
 #include "platform/messages/messages.h"
-#include "platform/news/news.h"
+#include "platform/announcement_channels/announcement_channels.h"
 #include "platform/oauth2/oauth2.h"
 #include "platform/onboarding/onboarding.h"
 #include "platform/reactions/reactions.h"
@@ -42,14 +42,14 @@
 #include "voice/voice.h"
 #include "admin/console/workbench.h"
 
-/* The order of the reference, and the order in which hooks and deletion rules run. */
+/* Order of the reference, and order in which hooks and deletion rules run. */
 /* clang-format off */
 const struct domain *const guildhall_domains[] = {
     &access_domain,
     &accounts_domain,
     &mail_domain,
     &mfa_domain,
-    &own_domain,
+    &current_user_domain,
     &settings_proto_domain,
     &profiles_domain,
     &guilds_domain,
@@ -74,7 +74,7 @@ const struct domain *const guildhall_domains[] = {
     &attachments_domain,
     &cloud_uploads_domain,
     &refresh_urls_domain,
-    &upload_places_domain,
+    &upload_slots_domain,
     &reactions_domain,
     &polls_domain,
     &automod_domain,
@@ -85,7 +85,7 @@ const struct domain *const guildhall_domains[] = {
     &guild_settings_domain,
     &sounds_domain,
     &webhooks_domain,
-    &news_domain,
+    &announcement_channels_domain,
     &applications_domain,
     &application_emojis_domain,
     &entitlements_domain,
@@ -121,7 +121,7 @@ const struct domain *const guildhall_domains[] = {
     &stream_files_domain,
     &instance_domain,
     &instance_pages_domain,
-    &console_people_domain,
+    &console_test_users_domain,
     &service_domain,
     &workbench_domain,
     &console_clock_domain,

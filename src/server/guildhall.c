@@ -11,13 +11,13 @@
 #include "server/memory_limit.h"
 #include "net/client/mailer.h"
 #include "net/tls.h"
-#include "server/parts.h"
+#include "server/guildhall_internal.h"
 #include "platform/applications/applications.h"
 #include "platform/messages/last_messages.h"
 #include "voice/voice.h"
 #include "admin/console/workbench.h"
 
-static struct store_options store_options_of(const struct config *config)
+static struct store_options store_options_from_config(const struct config *config)
 {
     return (struct store_options){
         .folder = config->data,
@@ -26,67 +26,67 @@ static struct store_options store_options_of(const struct config *config)
         .blob_cache = config->blob_cache_mib * 1024 * 1024,
         .no_sync = strcmp(config->durability, "off") == 0,
         .workers = (unsigned)config->store_workers,
-        .readers = parts_loop_count(config),
+        .readers = config_loop_count(config),
     };
 }
 
-enum err guildhall_open_store(const struct config *config, bool beside, struct store **ret)
+enum err guildhall_open_store(const struct config *config, bool concurrently, struct store **ret)
 {
-    struct store_options options = store_options_of(config);
+    struct store_options options = store_options_from_config(config);
 
-    options.beside = beside;
+    options.read_only_tool = concurrently;
     return store_open(&options, ret);
 }
 
-static enum err open_to_serve(const struct config *config, struct store **ret)
+static enum err open_store_for_server(const struct config *config, struct store **ret)
 {
-    struct store_options options = store_options_of(config);
+    struct store_options options = store_options_from_config(config);
 
     options.serves = true;
-    options.shared = parts_share(config);
+    options.shared = config_is_clustered(config);
     return store_open(&options, ret);
 }
 
-static void on_turn_end(struct loop *loop, void *arg)
+static void on_loop_iteration_end(struct loop *loop, void *arg)
 {
-    store_turn_end(((struct guildhall *)arg)->store, loop);
+    store_iteration_end(((struct guildhall *)arg)->store, loop);
 }
 
 /* --- callbacks between api, gateway, relay and voice ----------------------------------- */
 
-/* After each commit, in commit order. */
-static void wire_announce_at(void *arg, int64_t position, const struct announcement *list)
+/* Called after each commit, in commit order. */
+static void on_events_committed_at(void *arg, int64_t position, const struct emitted_event *list)
 {
     const struct guildhall *g = arg;
 
-    if (g->hooks.announce)
-        g->hooks.announce(g->hooks.arg, list);
-    gateway_announce_at(g->gateway, position, list);
+    if (g->hooks.events_committed)
+        g->hooks.events_committed(g->hooks.arg, list);
+    gateway_publish_at(g->gateway, position, list);
 }
 
-static void wire_announce(void *arg, const struct announcement *list)
+static void on_events_committed(void *arg, const struct emitted_event *list)
 {
-    wire_announce_at(arg, 0, list);
+    on_events_committed_at(arg, 0, list);
 }
 
-static void wire_forgotten(void *arg, snowflake account, const unsigned char *token,
-                           uint64_t forgets)
+static void on_credential_revoked(void *arg, snowflake account, const unsigned char *token,
+                                  uint64_t revocations)
 {
-    gateway_forget(((struct guildhall *)arg)->gateway, account, token, forgets);
+    gateway_revoke_credential(((struct guildhall *)arg)->gateway, account, token, revocations);
 }
 
-static void wire_banned(void *arg, const struct network *n)
+static void on_network_banned(void *arg, const struct network *n)
 {
-    gateway_forget_addresses(((struct guildhall *)arg)->gateway, n);
+    gateway_revoke_addresses(((struct guildhall *)arg)->gateway, n);
 }
 
-static void wire_voice_moved(void *arg, const struct voice_fact *fact)
+static void on_voice_state_changed(void *arg, const struct relay_voice_state *state)
 {
-    relay_heard(((struct guildhall *)arg)->relay, fact);
+    relay_deliver_state_change(((struct guildhall *)arg)->relay, state);
 }
 
-/* Is the server reachable only from this machine? A public URL or a proxy makes it public. */
-static bool is_local(const struct guildhall *g)
+/* True if only this machine can reach the server. A public URL or a proxy makes it public. */
+static bool is_reachable_only_locally(const struct guildhall *g)
 {
     struct str host = str_of(g->host);
 
@@ -95,19 +95,20 @@ static bool is_local(const struct guildhall *g)
     return str_starts(host, STR("127.")) || str_is(host, "localhost") || str_is(host, "::1");
 }
 
-static bool private_is_auto(const struct guildhall *g)
+static bool private_endpoints_are_auto(const struct guildhall *g)
 {
     return strcmp(g->config->private_endpoints, "auto") == 0;
 }
 
 /* auto: outgoing requests may use private addresses if only this machine can reach the server. */
-static bool may_call_private(const struct guildhall *g)
+static bool may_fetch_private_addresses(const struct guildhall *g)
 {
-    return private_is_auto(g) ? is_local(g) : strcmp(g->config->private_endpoints, "on") == 0;
+    return private_endpoints_are_auto(g) ? is_reachable_only_locally(g)
+                                         : strcmp(g->config->private_endpoints, "on") == 0;
 }
 
-/* auto: open for local callers if only this machine can reach the server, else by invite. */
-static enum registration_mode registration_of(const struct guildhall *g)
+/* auto: open for local callers if only this machine can reach the server, otherwise by invite. */
+static enum registration_mode registration_mode_from_config(const struct guildhall *g)
 {
     static const char *const words[] = {
         [REGISTRATION_OPEN] = "open",
@@ -119,14 +120,14 @@ static enum registration_mode registration_of(const struct guildhall *g)
     for (int i = 0; i < (int)COUNT_OF(words); i++)
         if (strcmp(g->config->registration, words[i]) == 0)
             return (enum registration_mode)i;
-    return is_local(g) ? REGISTRATION_LOCAL : REGISTRATION_INVITE;
+    return is_reachable_only_locally(g) ? REGISTRATION_LOCAL : REGISTRATION_INVITE;
 }
 
 /* Links in mails need public-url: the Host header of a caller must not be sent to other users. */
 static enum err open_mailer(struct guildhall *g)
 {
     const struct config *c = g->config;
-    const char *problem = "smtp-url needs public-url, for the links in mails";
+    const char *problem = "smtp-url requires public-url, for the links in mails";
 
     if (!c->smtp_url)
         return OK;
@@ -137,7 +138,7 @@ static enum err open_mailer(struct guildhall *g)
     return g->mailer ? OK : ERR_INTERNAL;
 }
 
-static struct api *make_api(struct guildhall *g)
+static struct api *create_api(struct guildhall *g)
 {
     const struct config *c = g->config;
     struct api_options options = {
@@ -155,46 +156,46 @@ static struct api *make_api(struct guildhall *g)
         .version = GUILDHALL_VERSION,
         .password_ops = (unsigned long long)c->password_passes,
         .password_memory = (size_t)c->password_memory_mib * 1024 * 1024,
-        .password_threads = parts_password_threads(c),
+        .password_threads = config_password_threads(c),
         .password_queue = (unsigned)c->password_queue,
         .quota = c->upload_quota_mib * 1024 * 1024,
         .daily_quota = c->upload_quota_daily_mib * 1024 * 1024,
         .events = {
             .arg = g,
-            .announce = wire_announce,
-            .forgotten = wire_forgotten,
-            .banned = wire_banned,
-            .voice_moved = wire_voice_moved,
+            .announce = on_events_committed,
+            .credential_revoked = on_credential_revoked,
+            .addresses_banned = on_network_banned,
+            .voice_state_changed = on_voice_state_changed,
         },
         .cluster = g->cluster,
         .gateway = g->gateway,
-        .page = strcmp(c->web, "off") ? web_answer : NULL,
+        .page = strcmp(c->web, "off") ? web_reply : NULL,
         .page_arg = &g->web,
         .traffic = workbench_traffic(g->workbench),
         .workbench = g->workbench,
-        .private_endpoints = may_call_private(g),
-        .private_for_local = private_is_auto(g),
+        .private_endpoints = may_fetch_private_addresses(g),
+        .private_for_local = private_endpoints_are_auto(g),
         .trusts_proxies = g->proxies.count > 0,
-        .registration = registration_of(g),
+        .registration = registration_mode_from_config(g),
         .mailer = g->mailer,
         .data = c->data,
         .metrics_token = c->metrics_token,
-        .metrics = parts_metrics,
+        .metrics = append_server_metrics,
         .metrics_arg = g,
     };
 
     return api_new(&options, g->hooks.domains ? g->hooks.domains : guildhall_domains);
 }
 
-/* The console: open without a key only on a local server with workbench=on. */
-static struct workbench *make_workbench(const struct guildhall *g)
+/* Creates the console. It needs no key only on a local server with workbench=on. */
+static struct workbench *create_workbench(const struct guildhall *g)
 {
     const struct config *c = g->config;
     bool on = strcmp(c->workbench, "on") == 0;
     struct workbench_options options = {
-        /* With workbench=on traffic is recorded by default, to show why a call failed. */
+        /* With workbench=on traffic is recorded by default, to show why a request failed. */
         .traffic_bytes = (size_t)(c->traffic_mib ? c->traffic_mib : on) * 1024 * 1024,
-        .open = on && is_local(g),
+        .open = on && is_reachable_only_locally(g),
         .controls = on,
         .log = strcmp(c->call_log, "on") == 0,
     };
@@ -202,49 +203,50 @@ static struct workbench *make_workbench(const struct guildhall *g)
     return workbench_new(&options);
 }
 
-static bool wire_voice(void *arg, const struct gateway_caller *who, int op, struct str d)
+static bool on_voice_opcode(void *arg, const struct gateway_caller *caller, int op, struct str d)
 {
-    return voice_command(((struct guildhall *)arg)->voice, who, op, d);
+    return voice_handle_opcode(((struct guildhall *)arg)->voice, caller, op, d);
 }
 
-static bool wire_last_messages(void *arg, const struct gateway_caller *who, int op, struct str d)
+static bool on_last_messages_opcode(void *arg, const struct gateway_caller *caller, int op,
+                                    struct str d)
 {
     (void)op;
-    return last_messages_asked(((struct guildhall *)arg)->api, who, d);
+    return handle_last_messages_opcode(((struct guildhall *)arg)->api, caller, d);
 }
 
-static void wire_session_ended(void *arg, const struct gateway_caller *who)
+static void on_session_ended(void *arg, const struct gateway_caller *caller)
 {
-    voice_ended(((struct guildhall *)arg)->voice, who);
+    voice_on_session_end(((struct guildhall *)arg)->voice, caller);
 }
 
-static void wire_session_resumed(void *arg, const struct gateway_caller *who)
+static void on_session_resumed(void *arg, const struct gateway_caller *caller)
 {
-    voice_resumed(((struct guildhall *)arg)->voice, who);
+    voice_on_session_resumed(((struct guildhall *)arg)->voice, caller);
 }
 
-static void wire_resume_refused(void *arg, snowflake user_id)
+static void on_resume_refused(void *arg, snowflake user_id)
 {
-    voice_refused(((struct guildhall *)arg)->voice, user_id);
+    voice_on_resume_refused(((struct guildhall *)arg)->voice, user_id);
 }
 
-static void wire_guild_entered(void *arg, const struct gateway_caller *who, snowflake guild_id)
+static void on_guild_joined(void *arg, const struct gateway_caller *caller, snowflake guild_id)
 {
-    voice_entered(((struct guildhall *)arg)->voice, who, guild_id);
+    voice_on_guild_received(((struct guildhall *)arg)->voice, caller, guild_id);
 }
 
-static struct gateway *make_gateway(struct guildhall *g)
+static struct gateway *create_gateway(struct guildhall *g)
 {
     const struct config *c = g->config;
     struct gateway_options options = {
         .store = g->store,
         .auth = g->auth,
         .source = g->hooks.source ? g->hooks.source : &gateway_source,
-        .hooks = { g, wire_voice, wire_last_messages, wire_session_ended, wire_session_resumed,
-                   wire_resume_refused, wire_guild_entered },
+        .hooks = { g, on_voice_opcode, on_last_messages_opcode, on_session_ended,
+                   on_session_resumed, on_resume_refused, on_guild_joined },
         .public_url = c->public_url,
         .hello_ms = g->hooks.hello_ms,
-        .journal = parts_ledger(g),
+        .journal = session_journal_folder(g),
         .replicates = c->keeper,
         .suspends = true,
         .no_limits = !c->rate_limits,
@@ -266,50 +268,51 @@ enum err guildhall_start(const struct config *config, const struct guildhall_hoo
     g->config = config;
     if (hooks)
         g->hooks = *hooks;
-    if (!config_apply(config) || !memory_suffices())
+    if (!config_apply_to_domains(config) || !check_address_space())
         goto fail;
-    if (!parts_read_address(g, &port) || !parts_can_share(config))
+    if (!read_listen_address(g, &port) || !check_cluster_config(config))
         goto fail;
-    e = open_to_serve(config, &g->store);
+    e = open_store_for_server(config, &g->store);
     if (!e)
-        parts_check_clock(g);
+        check_clock_against_store(g);
     if (!e)
-        e = auth_open(config->data, g->store, &g->auth);
+        e = auth_new(config->data, g->store, &g->auth);
     if (!e)
-        e = parts_open_tls(g);
+        e = open_tls_certificate(g);
     if (!e)
         e = open_mailer(g);
     if (e)
         goto fail;
-    g->workbench = make_workbench(g);
-    g->gateway = make_gateway(g);
-    e = parts_open_cluster(g, wire_announce_at);
+    g->workbench = create_workbench(g);
+    g->gateway = create_gateway(g);
+    e = open_cluster(g, on_events_committed_at);
     if (e)
         goto fail;
     g->web = (struct web){ .folder = config->web_files,
                            .operator_only = strcmp(config->web, "operator") == 0 };
-    g->api = make_api(g);
-    g->loops = loops_start(parts_loop_count(config), on_turn_end, g);
-    e = parts_start_relay(g);
+    g->api = create_api(g);
+    g->loops = loops_start(config_loop_count(config), on_loop_iteration_end, g);
+    e = start_voice_relay(g);
     if (e)
         goto fail;
     gateway_start(g->gateway, g->loops);
-    gateway_wake(g->gateway);
+    gateway_find_suspended_sessions(g->gateway);
     if (g->cluster)
         cluster_start(g->cluster);
     api_start(g->api, g->loops);
     workbench_start(g->workbench, g->api, g->loops);
     e = voice_start(g->api, g->loops, &g->voice);
     if (!e)
-        e = parts_start_server(g, port);
+        e = start_main_listener(g, port);
     if (!e)
-        e = parts_start_monitor(g);
+        e = start_metrics_listener(g);
     if (!e)
-        e = parts_announce_relay(g);
+        e = set_voice_relay_endpoint(g);
     if (e)
         goto fail;
-    control_open(config->data, parts_share(config) ? (int)config->node : -1, parts_control_rows, g,
-                 &g->control); /* on failure there is no control socket */
+    control_open(config->data, config_is_clustered(config) ? (int)config->node : -1,
+                 control_socket_commands, g,
+                 &g->control); /* a failure only means that there is no control socket */
 
     *ret = g;
     return OK;
@@ -319,10 +322,10 @@ fail:
     return e;
 }
 
-/* Clients that follow op 7 (RECONNECT) disconnect within a round trip. Others lose nothing: their
- * sessions are stored and can be resumed. The time is short because discord.js reconnects 500 ms
- * after op 7, and does not resume if the port refuses the connection then. */
-enum { RECONNECT_MS = 100 };
+/* Clients that follow op 7 (RECONNECT) disconnect within a round trip. Sessions of other clients
+ * are stored and can be resumed. The time is short, because discord.js reconnects 500 ms after op 7
+ * and does not resume if the port refuses the connection. */
+enum { RECONNECT_WAIT_MS = 100 };
 
 void guildhall_stop(struct guildhall *g)
 {
@@ -330,46 +333,46 @@ void guildhall_stop(struct guildhall *g)
         return;
     control_close(g->control);
     if (g->relay)
-        voice_give_up_rooms(g->voice);
+        voice_close_rooms(g->voice);
     if (g->api)
         api_drain(g->api);
-    server_drain(g->server);
+    http_server_drain(g->server);
     mailer_stop(g->mailer);
     if (g->gateway)
-        gateway_drain(g->gateway, RECONNECT_MS);
+        gateway_drain(g->gateway, RECONNECT_WAIT_MS);
     if (g->server)
-        server_stop(g->server, g->config->shutdown_seconds * 1000);
-    if (g->monitor)
-        server_stop(g->monitor, 0);
+        http_server_stop(g->server, g->config->shutdown_seconds * 1000);
+    if (g->metrics_server)
+        http_server_stop(g->metrics_server, 0);
     workbench_stop(g->workbench);
     /* Finish running calls while the loops can still send responses. */
     if (g->api)
-        api_wait(g->api);
+        api_wait_for_calls(g->api);
     mailer_free(g->mailer);
-    server_free(g->server);
-    server_free(g->monitor);
+    http_server_free(g->server);
+    http_server_free(g->metrics_server);
     gateway_stop(g->gateway);
     voice_stop(g->voice);
     if (g->api)
         api_stop(g->api);
-    voice_set_relay(NULL);
-    cluster_close(g->cluster); /* before relay_stop, because it calls the relay */
+    voice_set_relay_endpoint(NULL);
+    cluster_close(g->cluster); /* before relay_stop, because the cluster calls the relay */
     relay_stop(g->relay);
     loops_stop(g->loops);
     voice_free(g->voice);
     store_close(g->store);
-    gifs_forget();
+    gifs_clear_provider_cache();
     api_free(g->api);
     gateway_free(g->gateway);
     workbench_free(g->workbench);
-    auth_close(g->auth);
+    auth_free(g->auth);
     tls_context_free(g->tls);
     mem_free(g);
 }
 
 int guildhall_port(const struct guildhall *g)
 {
-    return server_port(g->server);
+    return http_server_port(g->server);
 }
 
 const char *guildhall_host(const struct guildhall *g)
@@ -402,7 +405,7 @@ struct gateway *guildhall_gateway(const struct guildhall *g)
     return g->gateway;
 }
 
-struct voice *guildhall_voice(const struct guildhall *g)
+struct voice_service *guildhall_voice(const struct guildhall *g)
 {
     return g->voice;
 }

@@ -15,35 +15,35 @@
 
 struct guildhall;
 
-/* All domains, terminated by NULL. */
+/* All domains; the list ends with NULL. */
 extern const struct domain *const guildhall_domains[];
 
 struct guildhall_hooks {
-    /* Called with all events after each commit, in commit order. May be NULL. */
-    void (*announce)(void *arg, const struct announcement *list);
+    /* Called with the events of each commit, in commit order. May be NULL. */
+    void (*events_committed)(void *arg, const struct emitted_event *list);
     void *arg;
-    /* Used instead of guildhall_domains. May be NULL. */
+    /* Domains instead of guildhall_domains. May be NULL. */
     const struct domain *const *domains;
     /* Data source of the gateway instead of gateway_source. May be NULL. */
     const struct gateway_source *source;
-    /* Reads the configuration again and applies it; called from any thread for a request by the
-     * control socket. False: nothing has changed, and out has the reason. May be NULL. */
+    /* Reads the configuration again and applies it; called from any thread, for a request to the
+     * control socket. Returns false with the reason in out if nothing has changed. May be NULL. */
     bool (*reload)(void *arg, struct guildhall *g, struct buf *out);
     void *reload_arg;
-    /* Delay in milliseconds from the WebSocket upgrade to HELLO. 0: the default. */
+    /* Delay in milliseconds between the WebSocket upgrade and HELLO; 0: the default. */
     unsigned hello_ms;
 };
 
-/* Once per process: libraries, logging, hash keys, SIGPIPE. */
+/* Initialises libraries, logging, hash keys and SIGPIPE; call once per process. */
 void guildhall_init(const struct config *config);
-/* Part of guildhall_init: raises the limit of descriptors to the hard limit. */
-void guildhall_raise_descriptors(void);
+/* Raises the limit of file descriptors to the hard limit; guildhall_init calls this. */
+void raise_descriptor_limit(void);
 
-/* Logs the reason and returns an error if the port, data folder or configuration is invalid. */
+/* Starts a server. Logs and returns an error if port, data folder or configuration is invalid. */
 enum err guildhall_start(const struct config *config, const struct guildhall_hooks *hooks,
                          struct guildhall **ret);
 /* Applies options that can change at run time (option_row.reloads), and logs which have changed and
- * which need a restart. False: the new certificate is invalid, and the old one stays. */
+ * which need a restart. False if the new certificate is invalid; the old one then stays in use. */
 bool guildhall_reload(struct guildhall *g, const struct config *before, const struct config *now);
 /* Finishes running calls, then closes everything. Accepts NULL. */
 void guildhall_stop(struct guildhall *g);
@@ -55,9 +55,9 @@ struct store *guildhall_store(const struct guildhall *g);
 struct auth *guildhall_auth(const struct guildhall *g);
 struct api *guildhall_api(const struct guildhall *g);
 struct gateway *guildhall_gateway(const struct guildhall *g);
-struct voice *guildhall_voice(const struct guildhall *g);
+struct voice_service *guildhall_voice(const struct guildhall *g);
 
-/* Opens the store for tools: to write while no server runs, or (beside) to read next to one. */
-enum err guildhall_open_store(const struct config *config, bool beside, struct store **ret);
+/* Opens the store for tools: to write while no server runs, or (beside) to read while one runs. */
+enum err guildhall_open_store(const struct config *config, bool concurrently, struct store **ret);
 
 #endif

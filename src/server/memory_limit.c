@@ -1,4 +1,4 @@
-/* memory_limit.c - how much memory the process may use: RAM, cgroup, RLIMIT_AS. */
+/* memory_limit.c - determines how much memory the process may use: RAM, cgroup, RLIMIT_AS. */
 #include "server/memory_limit.h"
 
 #include <limits.h>
@@ -11,16 +11,16 @@
 #include "base/log.h"
 
 enum {
-    /* A server with one loop maps this much: thread stacks, and 64 MiB per malloc arena. */
-    LEAST_ADDRESS_SPACE_MIB = 256,
-    MOST_BODIES_MIB = 256,
-    LEAST_BODIES_MIB = 8,
+    /* Address space of a server with one loop: thread stacks, and 64 MiB per malloc arena. */
+    MIN_ADDRESS_SPACE_MIB = 256,
+    MAX_BODIES_MIB = 256,
+    MIN_BODIES_MIB = 8,
     /* A growing body is copied into a buffer of twice its size, and decoded into another buffer. */
     BODY_COPIES = 4
 };
 static const int64_t MIB = 1024 * 1024;
 
-static int64_t read_number(const char *path)
+static int64_t read_number_from_file(const char *path)
 {
     char text[32] = "";
     FILE *f = fopen(path, "re");
@@ -32,7 +32,7 @@ static int64_t read_number(const char *path)
     return text[0] >= '0' && text[0] <= '9' ? strtoll(text, NULL, 10) : INT64_MAX;
 }
 
-/* The lowest limit of the cgroup (version 2) and its ancestors. */
+/* Returns the lowest limit of the cgroup (version 2) and its ancestors. */
 static int64_t cgroup_limit(void)
 {
     char line[PATH_MAX] = "", path[PATH_MAX + 64];
@@ -46,7 +46,7 @@ static int64_t cgroup_limit(void)
     line[strcspn(line, "\n")] = '\0';
     for (char *end = strrchr(line, '/'); end; end = strrchr(line, '/')) {
         snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.max", line + 3);
-        int64_t limit = read_number(path);
+        int64_t limit = read_number_from_file(path);
 
         if (limit < least)
             least = limit;
@@ -64,7 +64,7 @@ static int64_t address_space_limit(void)
     return (int64_t)limit.rlim_cur;
 }
 
-int64_t memory_available(void)
+int64_t memory_available_bytes(void)
 {
     int64_t page = sysconf(_SC_PAGESIZE), least = sysconf(_SC_PHYS_PAGES) * page;
     int64_t group = cgroup_limit(), space = address_space_limit();
@@ -72,32 +72,35 @@ int64_t memory_available(void)
     if (group < least)
         least = group;
     if (space != INT64_MAX)
-        space -= read_number("/proc/self/statm") * page;
+        space -= read_number_from_file("/proc/self/statm") * page;
     return space < least ? space : least;
 }
 
-bool memory_suffices(void)
+bool check_address_space(void)
 {
     int64_t space = address_space_limit();
 
-    if (space >= LEAST_ADDRESS_SPACE_MIB * MIB)
+    if (space >= MIN_ADDRESS_SPACE_MIB * MIB)
         return true;
-    log_error("the address space is limited to %lld MiB, and the server needs %d MiB: raise the "
-              "limit (ulimit -v, or LimitAS of the unit)",
-              (long long)(space / MIB), LEAST_ADDRESS_SPACE_MIB);
+    log_error(
+        "the address space is limited to %lld MiB, but the server needs %d MiB: raise the limit "
+        "(ulimit -v, or LimitAS of the unit)",
+        (long long)(space / MIB), MIN_ADDRESS_SPACE_MIB);
     return false;
 }
 
-int64_t memory_for_bodies(int64_t mib)
+int64_t memory_budget_for_bodies(int64_t mib)
 {
     if (mib)
         return mib * MIB;
-    mib = memory_available() / BODY_COPIES / MIB;
-    if (mib >= MOST_BODIES_MIB)
-        return MOST_BODIES_MIB * MIB;
-    if (mib < LEAST_BODIES_MIB)
-        mib = LEAST_BODIES_MIB;
-    log_info("memory is limited, so bodies of requests may take %lld MiB together (body-memory)",
-             (long long)mib);
+    mib = memory_available_bytes() / BODY_COPIES / MIB;
+    if (mib >= MAX_BODIES_MIB)
+        return MAX_BODIES_MIB * MIB;
+    if (mib < MIN_BODIES_MIB)
+        mib = MIN_BODIES_MIB;
+    log_info(
+        "memory is limited, so all request bodies together may use %lld MiB; set body-memory to "
+        "change this",
+        (long long)mib);
     return mib * MIB;
 }

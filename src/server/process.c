@@ -13,11 +13,11 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "server/parts.h"
+#include "server/guildhall_internal.h"
 
-/* Each connection is a descriptor. The soft limit is often 1,024 for programs that use select(),
- * which this one does not. */
-void guildhall_raise_descriptors(void)
+/* Each connection needs a file descriptor. The soft limit is often 1,024, for programs that use
+ * select(). */
+void raise_descriptor_limit(void)
 {
     struct rlimit r;
 
@@ -25,12 +25,12 @@ void guildhall_raise_descriptors(void)
         return;
     r.rlim_cur = r.rlim_max;
     if (setrlimit(RLIMIT_NOFILE, &r) != 0)
-        log_warn("cannot use more than the soft limit of descriptors");
+        log_warn("cannot raise the limit of file descriptors above the soft limit");
 }
 
-/* The static build contains only the NSS modules files and dns. Others from nsswitch.conf would be
- * loaded and require another libc. */
-static void choose_name_lookup(void)
+/* The static build contains only the NSS modules files and dns. Other modules of nsswitch.conf
+ * would be loaded and require another libc. */
+static void configure_name_lookup(void)
 {
 #ifdef GUILDHALL_STATIC
     __nss_configure_lookup("hosts", "files dns");
@@ -42,33 +42,34 @@ void guildhall_init(const struct config *config)
     bool json = strcmp(config->log_format, "json") == 0 ||
                 (strcmp(config->log_format, "auto") == 0 && !isatty(STDERR_FILENO));
 
-    mem_configure(parts_loop_count(config));
+    mem_configure_malloc(config_loop_count(config));
     if (sodium_init() < 0) {
-        fprintf(stderr, "guildhall: cannot get randomness from the system\n");
+        fprintf(stderr,
+                "guildhall: cannot initialise libsodium: the system provides no random numbers\n");
         exit(1);
     }
-    log_init(STDERR_FILENO, log_level_named(config->log_level), json);
-    hash_init();
+    log_init(STDERR_FILENO, log_level_from_name(config->log_level), json);
+    hash_init_random_key();
     snowflake_init((unsigned)config->node);
     signal(SIGPIPE, SIG_IGN);
-    choose_name_lookup();
-    guildhall_raise_descriptors();
+    configure_name_lookup();
+    raise_descriptor_limit();
 }
 
-static unsigned core_count(void)
+static unsigned cpu_core_count(void)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
 
     return cores > 0 ? (unsigned)cores : 1;
 }
 
-unsigned parts_loop_count(const struct config *c)
+unsigned config_loop_count(const struct config *c)
 {
-    return c->loops ? (unsigned)c->loops : core_count();
+    return c->loops ? (unsigned)c->loops : cpu_core_count();
 }
 
-/* Half of the cores by default, so that a flood of log-ins leaves the other half. */
-unsigned parts_password_threads(const struct config *c)
+/* The default is half of the cores, so that a flood of log-ins leaves the other half free. */
+unsigned config_password_threads(const struct config *c)
 {
-    return c->password_threads ? (unsigned)c->password_threads : (core_count() + 1) / 2;
+    return c->password_threads ? (unsigned)c->password_threads : (cpu_core_count() + 1) / 2;
 }

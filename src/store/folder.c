@@ -24,15 +24,16 @@ bool folder_sync(const char *path)
     return ok;
 }
 
-/* Creates a folder in an existing parent and syncs the parent, so that it survives a power cut. */
-static bool make_one(const char *path, const char *parent)
+/* Creates a folder in an existing parent. Syncs the parent, so that the folder survives a power
+ * cut. */
+static bool create_folder(const char *path, const char *parent)
 {
     if (mkdir(path, 0700) == 0)
         return folder_sync(parent);
     return errno == EEXIST;
 }
 
-static bool make_all(char *path)
+static bool create_folder_with_parents(char *path)
 {
     char *slash = path[0] == '/' ? path + 1 : path;
     char parent[PATH_MAX] = "/";
@@ -41,15 +42,15 @@ static bool make_all(char *path)
         strcpy(parent, ".");
     while ((slash = strchr(slash, '/'))) {
         *slash = 0;
-        if (*path && !make_one(path, parent))
+        if (*path && !create_folder(path, parent))
             return false;
         strcpy(parent, path);
         *slash++ = '/';
     }
-    return make_one(path, parent);
+    return create_folder(path, parent);
 }
 
-enum err folder_make(const char *path)
+enum err folder_create(const char *path)
 {
     struct stat st;
     char *copy = mem_dupz(path);
@@ -57,10 +58,10 @@ enum err folder_make(const char *path)
 
     while (n > 1 && copy[n - 1] == '/')
         copy[--n] = 0;
-    bool ok = n && n < PATH_MAX && make_all(copy);
+    bool ok = n && n < PATH_MAX && create_folder_with_parents(copy);
     mem_free(copy);
     if (!ok) {
-        log_error("store: cannot make the folder '%s': %s", path, strerror(errno));
+        log_error("store: cannot create the folder '%s': %s", path, strerror(errno));
         return ERR_UNAVAILABLE;
     }
     if (stat(path, &st) != 0 || !S_ISDIR(st.st_mode)) {
@@ -82,8 +83,8 @@ enum err folder_lock(const char *path, int *ret)
         return ERR_UNAVAILABLE;
     }
     if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-        log_error("store: the folder '%s' is in use by another guildhall; stop that one "
-                  "first or choose another folder",
+        log_error("store: the folder '%s' is in use by another guildhall process; stop that "
+                  "process or choose another folder",
                   path);
         close(fd);
         return ERR_UNAVAILABLE;
@@ -92,7 +93,7 @@ enum err folder_lock(const char *path, int *ret)
     return OK;
 }
 
-int temporary_file(void)
+int temporary_file_create(void)
 {
     const char *folder = getenv("TMPDIR");
     char path[PATH_MAX];
@@ -100,7 +101,7 @@ int temporary_file(void)
     snprintf(path, sizeof path, "%s/guildhall-XXXXXX", folder && *folder ? folder : "/var/tmp");
     int fd = mkostemp(path, O_CLOEXEC);
     if (fd < 0)
-        log_error("store: cannot make '%s' for a copy of the rows: %s; TMPDIR chooses another "
+        log_error("store: cannot create '%s' for a copy of the database: %s; set TMPDIR to another "
                   "folder",
                   path, strerror(errno));
     else
@@ -110,20 +111,20 @@ int temporary_file(void)
 
 /* --- ownership ------------------------------------------------------------------------ */
 
-static bool belongs_to_other(const char *folder, struct stat *ret)
+static bool folder_owner_is_not_root(const char *folder, struct stat *ret)
 {
     return geteuid() == 0 && stat(folder, ret) == 0 && ret->st_uid != 0;
 }
 
-bool folder_give_file(const char *folder, int fd)
+bool folder_chown_file(const char *folder, int fd)
 {
     struct stat st;
 
-    return !belongs_to_other(folder, &st) || fchown(fd, st.st_uid, st.st_gid) == 0;
+    return !folder_owner_is_not_root(folder, &st) || fchown(fd, st.st_uid, st.st_gid) == 0;
 }
 
 /* Sets the owner of all entries, recursively, without following symbolic links. Closes dir. */
-static bool give_entries(int dir, const struct stat *owner)
+static bool chown_entries(int dir, const struct stat *owner)
 {
     DIR *d = fdopendir(dir);
     struct dirent *entry;
@@ -135,7 +136,7 @@ static bool give_entries(int dir, const struct stat *owner)
         ok = fchownat(dir, entry->d_name, owner->st_uid, owner->st_gid, AT_SYMLINK_NOFOLLOW) == 0;
         int below = openat(dir, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (ok && below >= 0)
-            ok = give_entries(below, owner);
+            ok = chown_entries(below, owner);
         else if (below >= 0)
             close(below);
     }
@@ -146,12 +147,12 @@ static bool give_entries(int dir, const struct stat *owner)
     return ok;
 }
 
-bool folder_give_all(const char *folder)
+bool folder_chown_all(const char *folder)
 {
     struct stat st;
 
-    if (!belongs_to_other(folder, &st))
+    if (!folder_owner_is_not_root(folder, &st))
         return true;
     int dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return dir >= 0 && give_entries(dir, &st);
+    return dir >= 0 && chown_entries(dir, &st);
 }

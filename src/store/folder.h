@@ -7,12 +7,13 @@
 /* fsyncs a directory, so that files created or renamed in it survive a power cut. */
 bool folder_sync(const char *path);
 
-/* A tool that root runs may create files in the data folder of a server that runs as another user.
- * These functions give them to the folder's owner. If the caller is not root, they do nothing. */
+/* If root runs a tool in the data folder of a server that runs as another user, the tool must not
+ * leave files of root: these functions set the owner of such files to the owner of the folder. If
+ * the caller is not root, they do nothing. */
 
 /* Gives one file in the folder to the folder's owner. */
-bool folder_give_file(const char *folder, int fd);
+bool folder_chown_file(const char *folder, int fd);
 /* Gives everything in the folder to the folder's owner. */
-bool folder_give_all(const char *folder);
+bool folder_chown_all(const char *folder);
 
 #endif

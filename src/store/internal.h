@@ -14,12 +14,12 @@
 #include "store/store.h"
 
 /* Destination of a copy of the database: an open file and an offset in it. */
-struct rows_place {
+struct copy_destination {
     int fd;
-    int64_t at;
+    int64_t offset;
 };
-/* Reserves size bytes for the copy. */
-typedef enum err rows_place_fn(void *arg, int64_t size, struct rows_place *ret);
+/* Callback that reserves `size` bytes at the destination. */
+typedef enum err copy_destination_fn(void *arg, int64_t size, struct copy_destination *ret);
 
 struct engine {
     const char *name;
@@ -28,45 +28,48 @@ struct engine {
     /* Accepts a store whose open failed half-way. */
     void (*close)(struct store *s);
     bool (*ready)(struct store *s);
-    void (*submit)(struct store *s, struct work *w);
-    void (*turn_end)(struct store *s, struct loop *loop);
+    void (*submit)(struct store *s, struct work_item *w);
+    void (*iteration_end)(struct store *s, struct loop *loop);
     /* Writes a snapshot of the database to a destination that the callback chooses by its size.
      * Checks the copy and logs damage. NULL: not supported; use pg_dump. */
-    enum err (*backup)(struct store *s, rows_place_fn *place, void *arg, bool *ret_damaged);
+    enum err (*backup)(struct store *s, copy_destination_fn *location, void *arg,
+                       bool *ret_damaged);
     enum err (*check)(struct store *s);
-    enum err (*take)(struct store *s); /* see store_take; NULL: not needed */
+    enum err (*lock_exclusive)(struct store *s); /* see store_lock_exclusive; NULL: not needed */
 
-    /* query adds its cursor to tx->open, end removes it. next fills r->row; after the last row it
-     * returns false and sets r->changed and r->error. */
+    /* Contract of query, next and end: query adds its cursor to tx->open, end removes it; next
+     * fills r->row, and after the last row returns false and sets r->changed and r->error. */
     enum err (*query)(struct tx *tx, const char *sql, const struct value *values, size_t count,
                       struct rows *ret);
     bool (*next)(struct rows *r);
     enum err (*end)(struct rows *r);
-    /* See tx_prefetch and tx_exec_soon. NULL: queries need no network round trip. */
+    /* See tx_prefetch and tx_exec_deferred. NULL: queries need no network round trip. */
     void (*prefetch)(struct tx *tx, const char *sql, const struct value *values, size_t count);
-    enum err (*exec_soon)(struct tx *tx, struct sql sql, const struct value *values, size_t count);
-    unsigned (*lane)(const struct tx *tx); /* see tx_lane; NULL: always 0 */
-    bool (*go_aside)(struct tx *tx);       /* see tx_expect_long; NULL: no reads on loops */
-    /* See tx_seen. NULL: results cannot be cached. */
-    bool (*seen)(struct tx *tx, struct tx_seen *ret);
-    bool (*unchanged)(struct tx *tx, const struct tx_seen *since, const uint16_t *slots,
-                      size_t count);
-    void (*touch)(struct tx *tx, enum noted_rows rows, uint64_t id);
+    enum err (*exec_deferred)(struct tx *tx, struct sql sql, const struct value *values,
+                              size_t count);
+    unsigned (*counter_shard)(const struct tx *tx); /* see tx_counter_shard; NULL: always 0 */
+    bool (*move_to_background)(
+        struct tx *tx); /* see tx_require_background; NULL: no reads on loops */
+    /* See tx_snapshot_version. NULL: results cannot be cached. */
+    bool (*snapshot_version)(struct tx *tx, struct snapshot_version *ret);
+    bool (*slots_unchanged)(struct tx *tx, const struct snapshot_version *since,
+                            const uint16_t *slots, size_t count);
+    void (*mark_row_changed)(struct tx *tx, enum versioned_rows rows, uint64_t id);
     /* Runs several statements without parameters or results, for migrations. */
     enum err (*script)(struct tx *tx, const char *sql);
     /* Replacements for {id} and {clustered} in migrations. */
-    const char *id_word, *clustered_word;
-    /* has_older: whether a running server does not know this migration (`lately`: or one that ran
-     * in the last minute). NULL: only one process uses the database. step_words: SQL to run before
-     * a migration while other servers may use the tables. */
-    const char *step_words;
+    const char *id_sql, *clustered_sql;
+    /* has_older: whether a running server does not know the migration `step` (with `lately`: or a
+     * server that ran in the last minute). NULL: only one process uses the database. step_words:
+     * SQL that runs before a migration while other servers may use the tables. */
+    const char *before_migration_sql;
     enum err (*has_older)(struct tx *tx, int64_t step, bool lately, bool *ret);
 };
 
 extern const struct engine sqlite_engine, postgres_engine;
 
 /* Number of statements that failed because the database is damaged, in this process. */
-uint64_t sqlite_corruptions(void);
+uint64_t sqlite_count_corruptions(void);
 
 struct store {
     const struct engine *engine;
@@ -74,25 +77,27 @@ struct store {
     int lock; /* exclusive lock on the folder; -1: none held */
     _Atomic uint64_t reads, writes, commits, retries, failures, round_trips, damaged_files;
     _Atomic int64_t
-        full_since; /* when the last write found the disk full (clock_mono); 0: not full */
-    _Atomic(const char *) retried; /* name of the work that was retried last, or NULL */
-    _Atomic uint64_t blobs;        /* counter for names of temporary blob files */
-    struct blob_sides *inside;     /* if blobs are in the database: connections for them; or NULL */
-    struct blob_cache *cache;      /* then: file copies of some blobs */
-    _Atomic bool unfinished;       /* migrations wait for older servers to stop … */
-    _Atomic bool outgrown;         /* … or a newer server applied an incompatible one */
-    void (*voided)(void *arg, int64_t position); /* see store_hear_voids; or NULL */
-    void *voided_arg;
+        full_since; /* when the last write found the disk full (clock_monotonic_ns); 0: not full */
+    _Atomic(const char *) retried;             /* name of the work that was retried last, or NULL */
+    _Atomic uint64_t blobs;                    /* counter for names of temporary blob files */
+    struct blob_connections *blob_connections; /* connections for blobs in the database; NULL: blobs
+                                                * are files */
+    struct blob_cache *cache; /* file copies of blobs in the database; NULL: blobs are files */
+    _Atomic bool unfinished;  /* migrations wait until older servers stop */
+    _Atomic bool outgrown;    /* a newer server applied an incompatible migration */
+    void (*position_aborted)(void *arg,
+                             int64_t position); /* see store_on_position_aborted; or NULL */
+    void *position_aborted_arg;
 };
 
 /* One attempt to run one work item. */
 struct tx {
     struct store *store;
-    struct work *work;
-    void *connection;        /* the engine's connection */
-    struct row_cursor *open; /* open cursors, newest first */
-    enum err failed;         /* error of the first query that failed */
-    struct tx_reads *reads;  /* collects the columns that queries read; or NULL */
+    struct work_item *work;
+    void *connection;              /* the engine's connection */
+    struct row_cursor *open;       /* open cursors, newest first */
+    enum err failed;               /* error of the first query that failed */
+    struct tx_dependencies *reads; /* collects the columns that queries read; or NULL */
 };
 
 /* The common part of all cursors; first member of the engine's cursor. */
@@ -103,25 +108,25 @@ struct row_cursor {
 
 /* Runs the work's function inside the transaction that the engine has begun, closes the cursors
  * that it left open, and returns its result. */
-enum err tx_run(struct tx *tx);
+enum err tx_run_work_item(struct tx *tx);
 
 void tx_add_cursor(struct tx *tx, struct row_cursor *c, int columns);
 void tx_remove_cursor(struct tx *tx, struct row_cursor *c);
 
 /* Marks the transaction as failed, if it was not; returns e. */
-enum err tx_fail(struct tx *tx, enum err e);
+enum err tx_mark_failed(struct tx *tx, enum err e);
 
 /* A read that tries to write is a bug: aborts the process. */
 enum err tx_refuse_write(const char *sql);
 
 /* Calls committed and done (done on the work's loop), which may free the work. */
-void work_finish(struct store *s, struct work *w, enum err result);
+void work_item_finish(struct store *s, struct work_item *w, enum err result);
 
-/* space.c: space_refused after a write found the disk full, space_found after a commit. */
-void space_refused(struct store *s);
-void space_found(struct store *s);
+/* Call disk_full_set after a write found the disk full, and disk_full_clear after a commit. */
+void disk_full_set(struct store *s);
+void disk_full_clear(struct store *s);
 /* Limits the log messages about a full disk to one per 10 s. */
-bool space_may_log(void);
+bool disk_full_may_log(void);
 
 /* Copies the bytes into the arena and appends a NUL byte. The pointer is never NULL. */
 struct value value_copy(struct arena *a, enum value_kind kind, const void *p, size_t n);
@@ -131,97 +136,100 @@ struct value value_copy(struct arena *a, enum value_kind kind, const void *p, si
 struct queue {
     pthread_mutex_t lock;
     pthread_cond_t filled;
-    struct work *first, **last;
+    struct work_item *first, **last;
     unsigned sleepers;
     bool closed;
 };
 
 void queue_init(struct queue *q);
 void queue_clear(struct queue *q);
-void queue_push(struct queue *q, struct work *w);
+void queue_push(struct queue *q, struct work_item *w);
 /* Puts a linked list of work items back at the head of the queue and wakes all waiting threads. */
-void queue_push_back(struct queue *q, struct work *first, struct work *last);
+void queue_push_front(struct queue *q, struct work_item *first, struct work_item *last);
 /* Takes up to max work items, linked by next, oldest first. Waits for the first one for up to
  * patience_ms (-1: no timeout). NULL: timeout, or closed and empty. */
-struct work *queue_take(struct queue *q, unsigned max, int64_t patience_ms);
-/* Takes the oldest work item, and the ones directly behind it that can share its transaction:
+struct work_item *queue_pop_batch(struct queue *q, unsigned max, int64_t timeout_ms);
+/* Takes the oldest work item and those directly behind it that can share its transaction:
  * STORE_APPEND with a prefetch function, each of another owner. */
-struct work *queue_take_alike(struct queue *q, unsigned max, int64_t patience_ms);
-/* No push follows. Wakes all waiting threads. */
+struct work_item *queue_pop_group(struct queue *q, unsigned max, int64_t timeout_ms);
+/* After this call nothing is pushed. Wakes all waiting threads. */
 void queue_close(struct queue *q);
-bool queue_closed(struct queue *q);
+bool queue_is_closed(struct queue *q);
 
-/* Condition variables with a monotonic clock, and absolute deadlines for them. */
-void wait_init(pthread_cond_t *c);
-struct timespec wait_deadline(int64_t ms);
+/* Initializes a condition variable that uses the monotonic clock. */
+void condition_init_monotonic(pthread_cond_t *c);
+struct timespec deadline_after_ms(int64_t ms);
 
 /* --- round-robin queues of long reads, lanes.c ---------------------------------------- */
 
-enum lane_name {
-    LANE_URGENT, /* taken before all others */
-    LANE_LONG,   /* exceeded LANE_SHARE_MS; taken before LANE_FRESH, not by all threads */
-    LANE_FRESH,
-    LANE_KINDS,
+enum read_priority {
+    READ_PRIORITY_URGENT, /* run before all other reads */
+    READ_PRIORITY_LONG,   /* reads that exceeded SHORT_READ_LIMIT_MS: run before new reads, but only
+                           * by some   threads */
+    READ_PRIORITY_NEW,
+    READ_PRIORITY_COUNT,
 };
-/* Time limit of a read on a thread for short reads. How long a read takes is not known in advance:
- * a read that exceeds the limit is aborted and restarts in LANE_LONG. */
-enum { LANE_SHARE_MS = 40 };
-/* The time of this many round trips to the database does not count towards the limit. */
-enum { LANE_FREE_ROUND_TRIPS = 16 };
+/* Time limit of a read on a thread for short reads. The duration of a read is not known in advance:
+ * a read that exceeds the limit is aborted and restarts with READ_PRIORITY_LONG. */
+enum { SHORT_READ_LIMIT_MS = 40 };
+/* A read may spend the time of this many round trips to the database in addition to its limit. */
+enum { UNCOUNTED_ROUND_TRIPS = 16 };
 
-struct lanes {
+struct fair_queue {
     pthread_mutex_t lock;
     pthread_cond_t filled;
-    struct lane_kind {
-        struct link turns; /* struct lane, in round-robin order */
+    struct fair_queue_priority {
+        struct link round_robin; /* struct lane, in round-robin order */
         struct map by_owner;
-    } kinds[LANE_KINDS];
+    } by_priority[READ_PRIORITY_COUNT];
     unsigned sleepers;
     bool closed;
 };
 
-void lanes_init(struct lanes *l);
-void lanes_clear(struct lanes *l);
-/* False: closed, and the caller still owns the work. */
-bool lanes_push(struct lanes *l, struct work *w);
-/* Waits for up to patience_ms (-1: no timeout). NULL: timeout, or closed and empty. */
-struct work *lanes_take(struct lanes *l, bool takes_long, int64_t patience_ms);
-/* No push by callers follows. Wakes all waiting threads. */
-void lanes_close(struct lanes *l);
-bool lanes_closed(struct lanes *l);
+void fair_queue_init(struct fair_queue *l);
+void fair_queue_clear(struct fair_queue *l);
+/* Returns false if the queue is closed; then the caller still owns the work item. */
+bool fair_queue_push(struct fair_queue *l, struct work_item *w);
+/* Waits for up to patience_ms (-1: no timeout) for a read. takes_long: this thread also runs
+ * READ_PRIORITY_LONG. NULL: timeout, or closed and empty. */
+struct work_item *fair_queue_pop(struct fair_queue *l, bool runs_long, int64_t timeout_ms);
+/* After this call callers push nothing. Wakes all waiting threads. */
+void fair_queue_close(struct fair_queue *l);
+bool fair_queue_is_closed(struct fair_queue *l);
 
 /* --- migrations.c --------------------------------------------------------------------- */
 
-/* Runs a work item on the calling thread, in its own transaction. */
-typedef enum err run_at_once(struct store *s, struct work *w);
+/* Callback that runs a work item on the calling thread, in a transaction of its own. */
+typedef enum err run_work_item_fn(struct store *s, struct work_item *w);
 
 /* Applies the missing migrations; with as_is it only checks that none is missing. The caller makes
  * sure that no other process does the same concurrently. */
-enum err migrations_apply(struct store *s, bool as_is, run_at_once *run);
+enum err migrations_apply(struct store *s, bool as_is, run_work_item_fn *run);
 /* Applies the migrations that waited for older servers, if all of those have stopped. */
-enum err migrations_finish(struct store *s, run_at_once *run);
+enum err migrations_apply_waiting(struct store *s, run_work_item_fn *run);
 
 /* --- folder.c ------------------------------------------------------------------------- */
 
 /* Creates the folder and its missing parents. Logs failures. */
-enum err folder_make(const char *path);
+enum err folder_create(const char *path);
 /* Locks the folder for this process. Logs a message if another process has the lock. */
 enum err folder_lock(const char *path, int *ret);
 
 /* Creates an unlinked file in TMPDIR, or /var/tmp, for a copy of the database: it disappears when
  * the process ends. Returns -1 on failure and logs it. */
-int temporary_file(void);
+int temporary_file_create(void);
 
-/* Marker file that exists while a backup is restored into the folder. */
-#define RESTORE_MARK "restore.part"
+/* Name of a marker file that exists while a backup is restored into the folder. */
+#define RESTORE_MARKER_FILE "restore.part"
 
 /* --- blobs.c -------------------------------------------------------------------------- */
 
 bool is_blob_name(const char *name);
-/* Name of the marker file (blobs/.new) of a blob whose row is not committed, and back. */
-void blob_note_name(const char *blob, char *out, size_t size);
-bool is_note_name(const char *note);
-void blob_of_note(const char *note, char *out, size_t size);
+/* Converts the name of a blob to the name of its marker file (in blobs/.new, until the row of the
+ * blob is committed), and back. */
+void blob_marker_name(const char *blob, char *out, size_t size);
+bool is_blob_marker_name(const char *marker);
+void blob_name_from_marker(const char *marker, char *out, size_t size);
 
 /* --- blobs in the database, postgres/blobs.c --------------------------------------------- */
 
@@ -230,54 +238,60 @@ struct blob_name {
     time_t put_at;
 };
 
-struct blob_sides *blob_sides_new(void);
-void blob_sides_free(struct blob_sides *all); /* accepts NULL */
+struct blob_connections *blob_connections_new(void);
+void blob_connections_free(struct blob_connections *all); /* accepts NULL */
 enum err postgres_blob_put(struct store *s, const char *name, struct str bytes);
-enum err postgres_blob_settle(struct store *s, const char *name, bool settled);
+enum err postgres_blob_set_committed(struct store *s, const char *name, bool settled);
 /* ERR_NOT_FOUND if there is no such blob. */
 enum err postgres_blob_delete(struct store *s, const char *name);
-/* Writes the blob to fd, from offset 0; fd -1: only returns the size. ERR_NOT_FOUND as above. */
+/* Writes the blob to fd, from offset 0; fd -1: only returns the size. ERR_NOT_FOUND: no such
+ * blob. */
 enum err postgres_blob_read(struct store *s, const char *name, int fd, int64_t *ret_size);
-/* Calls found for each unsettled blob that is at least so many seconds old; -1: for all blobs. */
-enum err postgres_blobs_each(struct store *s, int64_t seconds,
+/* Calls found for each blob without a committed row that is at least `seconds` old; -1: for each
+ * blob. */
+enum err postgres_list_blobs(struct store *s, int64_t seconds,
                              enum err (*found)(void *arg, const struct blob_name *name), void *arg);
-/* See blobs_hold and blobs_held. The lock lasts until the store is closed. */
-enum err postgres_blobs_hold(struct store *s);
-bool postgres_blobs_held(struct store *s);
+/* Locks blobs against deletion by servers (see blobs_lock_deletion). The lock lasts until the store
+ * is closed. */
+enum err postgres_lock_blob_deletion(struct store *s);
+bool postgres_blob_deletion_is_locked(struct store *s);
 
 /* --- file copies of blobs in the database, blobs/cache.c ------------------------------- */
 
-#define BLOB_CACHE "blob-cache" /* folder next to blobs/ */
+#define BLOB_CACHE_FOLDER "blob-cache" /* folder next to blobs/ */
 
 struct blob_cache *blob_cache_new(int64_t most); /* limit in bytes; 0: none */
 void blob_cache_free(struct blob_cache *c);      /* accepts NULL */
 enum err blob_cache_open_folder(const struct store *s);
-/* Opens the copy if there is one that was checked against the database in the last hour. */
-bool blob_cache_open_near(const struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
-/* Opens the copy; creates it if there is none. ERR_NOT_FOUND: there is no such blob. */
+/* Opens the cached copy if it was checked against the database in the last hour. */
+bool blob_cache_open_verified(const struct store *s, const char *name, int *ret_fd,
+                              int64_t *ret_size);
+/* Opens the cached copy; creates it if there is none. ERR_NOT_FOUND: there is no such blob. */
 enum err blob_cache_open(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
 /* Reads the blob from the database without leaving a copy in the cache. */
-enum err blob_cache_read(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
-void blob_cache_drop(const struct store *s, const char *name);
+enum err blob_read_uncached(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
+void blob_cache_delete(const struct store *s, const char *name);
 
 /* --- blobs/walk.c --------------------------------------------------------------------- */
 
 /* Creates the file that backups lock. */
-void blobs_make_hold(struct store *s);
+void blobs_create_lock_file(struct store *s);
 /* Prevents servers from deleting blobs with a row, until the descriptor is closed. */
-enum err blobs_hold(struct store *s, int *ret);
+enum err blobs_lock_deletion(struct store *s, int *ret);
 
 /* Like blob_open, but leaves no copy in the cache if blobs are in the database. */
-enum err blob_open_once(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
+enum err blob_open_uncached(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
 
-/* fd is open for reading; the walk closes it. */
-typedef enum err blob_found(void *arg, const char *name, int fd, time_t written);
-enum err blobs_walk(struct store *s, blob_found *found, void *arg);
-enum err blobs_walk_notes(struct store *s, blob_found *found, void *arg);
+/* Callback for each file; fd is open for reading, and the walk closes it. */
+typedef enum err blob_visit_fn(void *arg, const char *name, int fd, time_t written);
+enum err blobs_walk(struct store *s, blob_visit_fn *found, void *arg);
+enum err blobs_walk_markers(struct store *s, blob_visit_fn *found, void *arg);
 /* Calls found for all files below a subfolder of the data folder, recursively. */
-enum err blobs_walk_folder(const struct store *s, const char *below, blob_found *found, void *arg);
+enum err blobs_walk_folder(const struct store *s, const char *below, blob_visit_fn *found,
+                           void *arg);
 
-/* Creates the blob folder. If the data folder is locked, also removes files that a crash left. */
-enum err blobs_open(struct store *s);
+/* Creates the blob folder. If this process has locked the data folder, also removes temporary files
+ * that a crash left. */
+enum err blobs_open_folder(struct store *s);
 
 #endif

@@ -16,31 +16,34 @@
 enum {
     DIGEST = 16,
     MAX_SQL = 1 << 20,
-    TRIES = 20, /* of a migration whose tables are locked by others */
-    TRY_MS = 500,
-    PATIENCE_MS = 3000, /* wait for a server that has just stopped */
-    LOOK_MS = 50,
+    LOCK_RETRIES = 20, /* attempts, if other transactions lock the tables */
+    LOCK_RETRY_MS = 500,
+    STOPPING_SERVER_WAIT_MS =
+        3000, /* wait for a server that has just stopped but is still listed */
+    STOPPING_SERVER_POLL_MS = 50,
 };
 
-struct migration_step {
-    struct work work;
-    const struct migration *migration; /* to apply … */
-    bool waits;                        /* … but not applied: running servers do not know it */
-    bool *applied;                     /* by index in the list: found in the database … */
-    size_t found;                      /* … and their number */
+struct pending_migration {
+    struct work_item work;
+    const struct migration *migration; /* migration to apply */
+    bool waits;                        /* result: not applied, because a running server does not
+                                        * know it */
+    bool *applied;                     /* by index in the list of migrations: found in the
+                                        * database */
+    size_t found;                      /* number of migrations found in the database */
     bool as_is;
 };
 
-static struct str digest_of(struct arena *a, const struct migration *m)
+static struct str digest_migration(struct arena *a, const struct migration *m)
 {
     unsigned char digest[DIGEST];
     struct str sql = str_of(m->sql);
 
     crypto_generichash(digest, sizeof digest, (const unsigned char *)sql.p, sql.n, NULL, 0);
-    return str_hex(a, digest, sizeof digest);
+    return str_hex_encode(a, digest, sizeof digest);
 }
 
-static size_t migrations_count(void)
+static size_t count_known_migrations(void)
 {
     size_t count = 0;
 
@@ -49,12 +52,12 @@ static size_t migrations_count(void)
     return count;
 }
 
-int64_t store_schema(void)
+int64_t store_schema_number(void)
 {
-    return migrations_known()[migrations_count() - 1].number;
+    return migrations_known()[count_known_migrations() - 1].number;
 }
 
-static enum migration_phase migration_phase(const struct migration *m)
+static enum migration_phase parse_migration_phase(const struct migration *m)
 {
     struct str sql = str_of(m->sql);
 
@@ -65,8 +68,9 @@ static enum migration_phase migration_phase(const struct migration *m)
 
 /* --- applied migrations --------------------------------------------------------------- */
 
-/* The migration belongs to a newer program. Allowed if it is recorded as an expand step. */
-static enum err migration_unknown(struct tx *tx, int64_t number, struct str name)
+/* Checks an applied migration of a newer program. It is allowed if it is recorded as an expand
+ * step. */
+static enum err check_newer_migration(struct tx *tx, int64_t number, struct str name)
 {
     struct rows r;
     bool found;
@@ -76,18 +80,18 @@ static enum err migration_unknown(struct tx *tx, int64_t number, struct str name
     if (e)
         return e;
     if (found) {
-        log_info("store: the database has step %.*s of a newer program, with which this one can "
-                 "live",
-                 STR_FMT(name));
+        log_info("store: the database has the migration %.*s of a newer program; this program can "
+                 "use it",
+                 STR_ARGS(name));
         return OK;
     }
-    log_error("store: the database is newer than this program: it has step %lld (%.*s), "
-              "the program ends at %lld; use the newer program",
-              (long long)number, STR_FMT(name), (long long)store_schema());
+    log_error("store: the database is newer than this program: it has the migration %lld (%.*s), "
+              "this program knows migrations up to %lld; use the newer program",
+              (long long)number, STR_ARGS(name), (long long)store_schema_number());
     return ERR_UNAVAILABLE;
 }
 
-static enum err migration_compare(struct tx *tx, const struct rows *r, bool *applied)
+static enum err check_applied_migration(struct tx *tx, const struct rows *r, bool *applied)
 {
     int64_t number = row_int(r, 0);
     const struct migration *all = migrations_known(), *m = all;
@@ -95,10 +99,10 @@ static enum err migration_compare(struct tx *tx, const struct rows *r, bool *app
     while (m->number && m->number != number)
         m++;
     if (!m->number)
-        return migration_unknown(tx, number, row_text(r, 1));
-    if (!str_eq(row_text(r, 2), digest_of(tx_arena(tx), m))) {
-        log_error("store: step %s was applied to the database with another text than this "
-                  "program has; use the program that made it",
+        return check_newer_migration(tx, number, row_text(r, 1));
+    if (!str_eq(row_text(r, 2), digest_migration(tx_arena(tx), m))) {
+        log_error("store: the migration %s in the database differs from the one in this "
+                  "program; use the program that created the database",
                   m->name);
         return ERR_UNAVAILABLE;
     }
@@ -106,13 +110,13 @@ static enum err migration_compare(struct tx *tx, const struct rows *r, bool *app
     return OK;
 }
 
-static enum err look_at_applied(struct work *w, struct tx *tx)
+static enum err read_applied_migrations(struct work_item *w, struct tx *tx)
 {
-    struct migration_step *step = container_of(w, struct migration_step, work);
+    struct pending_migration *step = container_of(w, struct pending_migration, work);
     struct rows r;
     enum err e = OK;
 
-    memset(step->applied, 0, migrations_count() * sizeof *step->applied);
+    memset(step->applied, 0, count_known_migrations() * sizeof *step->applied);
     step->found = 0;
     if (!step->as_is)
         e = tx->store->engine->script(tx, "create table if not exists migrations ("
@@ -124,15 +128,13 @@ static enum err look_at_applied(struct work *w, struct tx *tx)
     if (e)
         return e;
     for (; !e && rows_next(&r); step->found++)
-        e = migration_compare(tx, &r, step->applied);
+        e = check_applied_migration(tx, &r, step->applied);
     enum err ended = rows_end(&r);
     return e ? e : ended;
 }
 
-/* --- applying ------------------------------------------------------------------------- */
-
-/* True for the first line of a section: "-- sqlite:", "-- postgres:" or "-- both:". */
-static bool is_part_head(struct str line, struct str *ret_engine)
+/* Whether the line begins a section for one engine: "-- sqlite:", "-- postgres:" or "-- both:". */
+static bool parse_engine_heading(struct str line, struct str *ret_engine)
 {
     static const char *const engines[] = { "sqlite", "postgres", "both" };
 
@@ -148,68 +150,70 @@ static bool is_part_head(struct str line, struct str *ret_engine)
     return false;
 }
 
-static void add_line(const struct engine *engine, struct str line, struct buf *out)
+static void append_translated_line(const struct engine *engine, struct str line, struct buf *out)
 {
     struct str id = STR("{id}"), clustered = STR("{clustered}");
 
     while (line.n) {
         if (str_starts(line, id)) {
-            buf_add_str(out, str_of(engine->id_word));
-            line = str_from(line, id.n);
+            buf_add_str(out, str_of(engine->id_sql));
+            line = str_skip(line, id.n);
         } else if (str_starts(line, clustered)) {
-            buf_add_str(out, str_of(engine->clustered_word));
-            line = str_from(line, clustered.n);
+            buf_add_str(out, str_of(engine->clustered_sql));
+            line = str_skip(line, clustered.n);
         } else {
             buf_add_char(out, line.p[0]);
-            line = str_from(line, 1);
+            line = str_skip(line, 1);
         }
     }
     buf_add_char(out, '\n');
 }
 
-/* Keeps the sections for this engine and replaces {id} and {clustered}. */
-static char *migration_translate(struct tx *tx, const char *sql)
+/* Returns the SQL of the sections for this engine, with {id} and {clustered} replaced. */
+static char *translate_migration_sql(struct tx *tx, const char *sql)
 {
     const struct engine *engine = tx->store->engine;
-    struct str rest = str_of(sql), whose = STR("both");
+    struct str rest = str_of(sql), engine_name = STR("both");
     struct buf b;
 
     buf_init(&b, MAX_SQL);
     while (rest.n) {
         struct str line = str_cut(&rest, '\n');
 
-        if (!is_part_head(line, &whose) && (str_is(whose, "both") || str_is(whose, engine->name)))
-            add_line(engine, line, &b);
+        if (!parse_engine_heading(line, &engine_name) &&
+            (str_is(engine_name, "both") || str_is(engine_name, engine->name)))
+            append_translated_line(engine, line, &b);
     }
-    char *translated = buf_full(&b) ? NULL : str_dupz(tx_arena(tx), buf_str(&b));
+    char *translated = buf_full(&b) ? NULL : str_dup_cstring(tx_arena(tx), buf_str(&b));
     buf_clear(&b);
     return translated;
 }
 
-/* From now on servers of the previous version may start on this database. */
-static enum err note_expanded(struct tx *tx, const struct migration *m)
+/* Records that servers of the previous version can use this schema. */
+static enum err insert_expanded_step(struct tx *tx, const struct migration *m)
 {
     return tx_exec(tx, "insert into expanded_steps (number) values ($1)", BIND(v_int(m->number)),
                    NULL);
 }
 
-static enum err note_applied(struct tx *tx, const struct migration *m)
+static enum err insert_applied_migration(struct tx *tx, const struct migration *m)
 {
     enum err e = tx_exec(tx,
                          "insert into migrations (number, name, applied_at, digest) "
                          "values ($1, $2, $3, $4)",
                          BIND(v_int(m->number), v_text(str_of(m->name)), v_int(clock_ms()),
-                              v_text(digest_of(tx_arena(tx), m))),
+                              v_text(digest_migration(tx_arena(tx), m))),
                          NULL);
 
-    return !e && migration_phase(m) == MIGRATION_EXPAND ? note_expanded(tx, m) : e;
+    return !e && parse_migration_phase(m) == MIGRATION_EXPAND ? insert_expanded_step(tx, m) : e;
 }
 
-/* Sets waits if an older server runs. An empty database has no users, so the check is skipped. */
-static enum err migration_meet(struct tx *tx, struct migration_step *step)
+/* Sets step->waits if an older server runs. An empty database has no servers, so it is not
+ * checked. */
+static enum err check_older_servers(struct tx *tx, struct pending_migration *step)
 {
     const struct engine *engine = tx->store->engine;
-    enum migration_phase phase = migration_phase(step->migration);
+    enum migration_phase phase = parse_migration_phase(step->migration);
     enum err e = OK;
 
     step->waits = false;
@@ -218,101 +222,108 @@ static enum err migration_meet(struct tx *tx, struct migration_step *step)
     if (phase != MIGRATION_EXPAND)
         e = engine->has_older(tx, step->migration->number, phase == MIGRATION_CONTRACT,
                               &step->waits);
-    return e || step->waits ? e : engine->script(tx, engine->step_words);
+    return e || step->waits ? e : engine->script(tx, engine->before_migration_sql);
 }
 
-static enum err migration_apply(struct work *w, struct tx *tx)
+static enum err apply_migration(struct work_item *w, struct tx *tx)
 {
-    struct migration_step *step = container_of(w, struct migration_step, work);
+    struct pending_migration *step = container_of(w, struct pending_migration, work);
     const struct migration *m = step->migration;
-    enum err e = migration_meet(tx, step);
+    enum err e = check_older_servers(tx, step);
 
     if (e || step->waits)
         return e;
-    const char *sql = migration_translate(tx, m->sql);
+    const char *sql = translate_migration_sql(tx, m->sql);
     e = sql ? tx->store->engine->script(tx, sql) : ERR_INTERNAL;
-    return e ? e : note_applied(tx, m);
+    return e ? e : insert_applied_migration(tx, m);
 }
 
-static enum err migration_missing(const struct migration *m)
+static enum err refuse_missing_migration(const struct migration *m)
 {
-    log_error("store: the database is older than this program: it lacks step %s; start the server "
-              "on it once, or use the program that made it",
+    log_error("store: the database is older than this program: the migration %s is "
+              "missing; start the server "
+              "on it once, or use the program that created it",
               m->name);
     return ERR_UNAVAILABLE;
 }
 
-static void migration_pause(long ms)
+static void sleep_ms(long ms)
 {
     nanosleep(&(struct timespec){ .tv_nsec = ms * 1000000 }, NULL);
 }
 
-/* A migration waits for locks for a short time only, so that others do not queue behind it; then it
- * is retried. A server that has just stopped may be listed for a moment, so a migration that needs
- * to be alone waits up to PATIENCE_MS. */
-static enum err migration_insist(struct store *s, struct migration_step *step, run_at_once *run)
+/* A migration waits for table locks for a short time only, so that other transactions do not queue
+ * behind it, and is then retried. A server that has just stopped may be listed for a moment, so a
+ * migration that needs all older servers stopped waits up to STOPPING_SERVER_WAIT_MS. */
+static enum err apply_with_retries(struct store *s, struct pending_migration *step,
+                                   run_work_item_fn *run)
 {
-    bool contracts = migration_phase(step->migration) == MIGRATION_CONTRACT;
+    bool contracts = parse_migration_phase(step->migration) == MIGRATION_CONTRACT;
     enum err e = run(s, &step->work);
 
-    for (int tries = 1; tries < TRIES && e == ERR_UNAVAILABLE && s->engine->has_older; tries++) {
-        migration_pause(TRY_MS);
+    for (int tries = 1; tries < LOCK_RETRIES && e == ERR_UNAVAILABLE && s->engine->has_older;
+         tries++) {
+        sleep_ms(LOCK_RETRY_MS);
         e = run(s, &step->work);
     }
-    for (int waited = 0; !e && step->waits && !contracts && waited < PATIENCE_MS;
-         waited += LOOK_MS) {
-        migration_pause(LOOK_MS);
+    for (int waited = 0; !e && step->waits && !contracts && waited < STOPPING_SERVER_WAIT_MS;
+         waited += STOPPING_SERVER_POLL_MS) {
+        sleep_ms(STOPPING_SERVER_POLL_MS);
         e = run(s, &step->work);
     }
     return e;
 }
 
-static enum err migration_wait(struct store *s, const struct migration *m)
+static enum err defer_or_refuse_migration(struct store *s, const struct migration *m)
 {
-    if (migration_phase(m) == MIGRATION_CONTRACT) {
-        log_info("store: step %s waits until no server of an older version is left", m->name);
+    if (parse_migration_phase(m) == MIGRATION_CONTRACT) {
+        log_info("store: the migration %s waits until all servers of older versions have stopped",
+                 m->name);
         atomic_store(&s->unfinished, true);
         return OK;
     }
-    log_error("store: step %s cannot be applied while servers of an older version run on this "
-              "database; stop them first",
-              m->name);
+    log_error(
+        "store: the migration %s cannot be applied while servers of an older version run on this "
+        "database; stop them first",
+        m->name);
     return ERR_UNAVAILABLE;
 }
 
-static enum err migration_take(struct store *s, struct migration_step *step, run_at_once *run)
+static enum err apply_or_report_migration(struct store *s, struct pending_migration *step,
+                                          run_work_item_fn *run)
 {
     const struct migration *m = step->migration;
 
     if (step->as_is)
-        return migration_phase(m) == MIGRATION_CONTRACT ? OK : migration_missing(m);
-    enum err e = migration_insist(s, step, run);
+        return parse_migration_phase(m) == MIGRATION_CONTRACT ? OK : refuse_missing_migration(m);
+    enum err e = apply_with_retries(s, step, run);
     if (e)
-        log_error("store: could not apply step %s", m->name);
+        log_error("store: could not apply the migration %s", m->name);
     else if (step->waits)
-        e = migration_wait(s, m);
+        e = defer_or_refuse_migration(s, m);
     else
-        log_debug("store: applied step %s", m->name);
+        log_debug("store: applied the migration %s", m->name);
     return e;
 }
 
-enum err migrations_apply(struct store *s, bool as_is, run_at_once *run)
+enum err migrations_apply(struct store *s, bool as_is, run_work_item_fn *run)
 {
     const struct migration *all = migrations_known();
-    struct migration_step step = {
-        .work = { .mode = STORE_WRITE, .run = look_at_applied, .arena = arena_new() },
-        .applied = mem_new(migrations_count() * sizeof *step.applied),
+    struct pending_migration step = {
+        .work = { .mode = STORE_WRITE, .run = read_applied_migrations, .arena = arena_new() },
+        .applied = mem_new(count_known_migrations() * sizeof *step.applied),
         .as_is = as_is,
     };
     enum err e = run(s, &step.work);
 
     if (e)
-        log_error("store: could not read which steps were applied: %s", error_info(e)->message);
-    step.work.run = migration_apply;
+        log_error("store: could not read the list of applied migrations: %s",
+                  error_info(e)->message);
+    step.work.run = apply_migration;
     for (size_t i = 0; !e && all[i].number; i++) {
         step.migration = &all[i];
         if (!step.applied[i])
-            e = migration_take(s, &step, run);
+            e = apply_or_report_migration(s, &step, run);
     }
     mem_free(step.applied);
     arena_free(step.work.arena);
@@ -321,24 +332,25 @@ enum err migrations_apply(struct store *s, bool as_is, run_at_once *run)
 
 /* --- migrations that waited for older servers ----------------------------------------- */
 
-enum err migrations_finish(struct store *s, run_at_once *run)
+enum err migrations_apply_waiting(struct store *s, run_work_item_fn *run)
 {
     const struct migration *all = migrations_known();
-    struct migration_step step = {
-        .work = { .mode = STORE_WRITE, .run = look_at_applied, .arena = arena_new() },
-        .applied = mem_new(migrations_count() * sizeof *step.applied),
+    struct pending_migration step = {
+        .work = { .mode = STORE_WRITE, .run = read_applied_migrations, .arena = arena_new() },
+        .applied = mem_new(count_known_migrations() * sizeof *step.applied),
         .as_is = true,
     };
     enum err e = run(s, &step.work);
 
-    step.work.run = migration_apply;
+    step.work.run = apply_migration;
     for (size_t i = 0; !e && !step.waits && all[i].number; i++) {
         step.migration = &all[i];
         if (step.applied[i])
             continue;
         e = run(s, &step.work);
         if (!e && !step.waits)
-            log_info("store: applied step %s: no server of an older version is left", all[i].name);
+            log_info("store: applied the migration %s: all servers of older versions have stopped",
+                     all[i].name);
     }
     if (!e && !step.waits)
         atomic_store(&s->unfinished, false);

@@ -3,7 +3,7 @@
 
 #include "store/internal.h"
 
-void wait_init(pthread_cond_t *c)
+void condition_init_monotonic(pthread_cond_t *c)
 {
     pthread_condattr_t attr;
 
@@ -17,7 +17,7 @@ void queue_init(struct queue *q)
 {
     *q = (struct queue){ .last = &q->first };
     pthread_mutex_init(&q->lock, NULL);
-    wait_init(&q->filled);
+    condition_init_monotonic(&q->filled);
 }
 
 void queue_clear(struct queue *q)
@@ -26,8 +26,8 @@ void queue_clear(struct queue *q)
     pthread_mutex_destroy(&q->lock);
 }
 
-/* Releases the lock before it wakes a sleeping thread, which would only wait for the lock. Busy
- * threads check the queue when they finish, so most pushes need no system call. */
+/* Releases the lock before it wakes a sleeping thread, which would otherwise wait for the lock.
+ * Busy threads check the queue when they finish, so most pushes need no system call. */
 static void unlock_and_wake(struct queue *q)
 {
     bool wake = q->sleepers > 0;
@@ -37,7 +37,7 @@ static void unlock_and_wake(struct queue *q)
         pthread_cond_signal(&q->filled);
 }
 
-void queue_push(struct queue *q, struct work *w)
+void queue_push(struct queue *q, struct work_item *w)
 {
     w->next = NULL;
     pthread_mutex_lock(&q->lock);
@@ -46,7 +46,7 @@ void queue_push(struct queue *q, struct work *w)
     unlock_and_wake(q);
 }
 
-void queue_push_back(struct queue *q, struct work *first, struct work *last)
+void queue_push_front(struct queue *q, struct work_item *first, struct work_item *last)
 {
     pthread_mutex_lock(&q->lock);
     last->next = q->first;
@@ -57,7 +57,7 @@ void queue_push_back(struct queue *q, struct work *first, struct work *last)
     pthread_cond_broadcast(&q->filled);
 }
 
-struct timespec wait_deadline(int64_t ms)
+struct timespec deadline_after_ms(int64_t ms)
 {
     struct timespec t;
 
@@ -71,22 +71,22 @@ struct timespec wait_deadline(int64_t ms)
     return t;
 }
 
-static void wait_filled(struct queue *q, int64_t patience_ms)
+static void wait_until_filled(struct queue *q, int64_t timeout_ms)
 {
-    struct timespec until = wait_deadline(patience_ms < 0 ? 0 : patience_ms);
+    struct timespec until = deadline_after_ms(timeout_ms < 0 ? 0 : timeout_ms);
     int timed_out = 0;
 
     q->sleepers++;
     while (!q->first && !q->closed && !timed_out)
-        timed_out = patience_ms < 0 ? pthread_cond_wait(&q->filled, &q->lock)
-                                    : pthread_cond_timedwait(&q->filled, &q->lock, &until);
+        timed_out = timeout_ms < 0 ? pthread_cond_wait(&q->filled, &q->lock)
+                                   : pthread_cond_timedwait(&q->filled, &q->lock, &until);
     q->sleepers--;
 }
 
-/* Removes the work items before *end. */
-static struct work *queue_cut(struct queue *q, struct work **end)
+/* Removes the work items before *end from the queue and returns the first one. */
+static struct work_item *detach_items_before(struct queue *q, struct work_item **end)
 {
-    struct work *first = q->first;
+    struct work_item *first = q->first;
 
     q->first = *end;
     if (!q->first)
@@ -96,26 +96,27 @@ static struct work *queue_cut(struct queue *q, struct work **end)
     return first;
 }
 
-struct work *queue_take(struct queue *q, unsigned max, int64_t patience_ms)
+struct work_item *queue_pop_batch(struct queue *q, unsigned max, int64_t timeout_ms)
 {
     pthread_mutex_lock(&q->lock);
     if (!q->first)
-        wait_filled(q, patience_ms);
+        wait_until_filled(q, timeout_ms);
 
-    struct work **end = &q->first;
+    struct work_item **end = &q->first;
     while (*end && max--)
         end = &(*end)->next;
-    struct work *first = queue_cut(q, end);
+    struct work_item *first = detach_items_before(q, end);
     pthread_mutex_unlock(&q->lock);
     return first;
 }
 
-static bool can_share(const struct work *w)
+static bool can_share_transaction(const struct work_item *w)
 {
     return w->mode == STORE_APPEND && w->prefetch && w->owner && !w->by_itself;
 }
 
-static bool has_owner(const struct work *first, const struct work *end, uint64_t owner)
+static bool group_has_owner(const struct work_item *first, const struct work_item *end,
+                            uint64_t owner)
 {
     for (; first != end; first = first->next)
         if (first->owner == owner)
@@ -123,19 +124,20 @@ static bool has_owner(const struct work *first, const struct work *end, uint64_t
     return false;
 }
 
-struct work *queue_take_alike(struct queue *q, unsigned max, int64_t patience_ms)
+struct work_item *queue_pop_group(struct queue *q, unsigned max, int64_t timeout_ms)
 {
     pthread_mutex_lock(&q->lock);
     if (!q->first)
-        wait_filled(q, patience_ms);
+        wait_until_filled(q, timeout_ms);
 
-    struct work **end = &q->first;
-    if (*end && can_share(*end))
-        while (*end && max-- && can_share(*end) && !has_owner(q->first, *end, (*end)->owner))
+    struct work_item **end = &q->first;
+    if (*end && can_share_transaction(*end))
+        while (*end && max-- && can_share_transaction(*end) &&
+               !group_has_owner(q->first, *end, (*end)->owner))
             end = &(*end)->next;
     else if (*end)
         end = &(*end)->next;
-    struct work *first = queue_cut(q, end);
+    struct work_item *first = detach_items_before(q, end);
     pthread_mutex_unlock(&q->lock);
     return first;
 }
@@ -148,7 +150,7 @@ void queue_close(struct queue *q)
     pthread_mutex_unlock(&q->lock);
 }
 
-bool queue_closed(struct queue *q)
+bool queue_is_closed(struct queue *q)
 {
     pthread_mutex_lock(&q->lock);
     bool closed = q->closed;

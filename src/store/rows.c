@@ -10,63 +10,64 @@ struct arena *tx_arena(struct tx *tx)
     return tx->work->arena;
 }
 
-struct arena *tx_use_arena(struct tx *tx, struct arena *a)
+struct arena *tx_switch_arena(struct tx *tx, struct arena *a)
 {
     struct arena *before = tx->work->arena;
 
-    if (arena_spoiled(before))
-        arena_spoil(a);
+    if (arena_is_incomplete(before))
+        arena_mark_incomplete(a);
     tx->work->arena = a;
     return before;
 }
 
-unsigned tx_lane(const struct tx *tx)
+unsigned tx_counter_shard(const struct tx *tx)
 {
     const struct engine *engine = tx->store->engine;
 
-    return engine->lane ? engine->lane(tx) : 0;
+    return engine->counter_shard ? engine->counter_shard(tx) : 0;
 }
 
-enum err tx_expect_long(struct tx *tx)
+enum err tx_require_background(struct tx *tx)
 {
     const struct engine *engine = tx->store->engine;
 
-    return engine->go_aside && engine->go_aside(tx) ? ERR_STORE_RETRY : OK;
+    return engine->move_to_background && engine->move_to_background(tx) ? ERR_STORE_RETRY : OK;
 }
 
-bool tx_seen(struct tx *tx, struct tx_seen *ret)
+bool tx_snapshot_version(struct tx *tx, struct snapshot_version *ret)
 {
     const struct engine *engine = tx->store->engine;
 
-    return engine->seen && engine->seen(tx, ret);
+    return engine->snapshot_version && engine->snapshot_version(tx, ret);
 }
 
-bool tx_unchanged(struct tx *tx, const struct tx_seen *since, const uint16_t *slots, size_t count)
+bool tx_slots_unchanged(struct tx *tx, const struct snapshot_version *since, const uint16_t *slots,
+                        size_t count)
 {
     const struct engine *engine = tx->store->engine;
 
-    return engine->unchanged && engine->unchanged(tx, since, slots, count);
+    return engine->slots_unchanged && engine->slots_unchanged(tx, since, slots, count);
 }
 
-void tx_collect_reads(struct tx *tx, struct tx_reads *to)
+void tx_track_dependencies(struct tx *tx, struct tx_dependencies *to)
 {
     tx->reads = to;
 }
 
-void tx_touch(struct tx *tx, enum noted_rows rows, snowflake id)
+void tx_mark_row_changed(struct tx *tx, enum versioned_rows rows, snowflake id)
 {
     const struct engine *engine = tx->store->engine;
 
-    if (engine->touch)
-        engine->touch(tx, rows, id);
+    if (engine->mark_row_changed)
+        engine->mark_row_changed(tx, rows, id);
 }
 
-void tx_log(struct tx *tx, struct str body)
+void tx_set_log_event(struct tx *tx, struct str body)
 {
     tx->work->log = body;
 }
 
-enum err tx_fail(struct tx *tx, enum err e)
+enum err tx_mark_failed(struct tx *tx, enum err e)
 {
     if (!tx->failed)
         tx->failed = e;
@@ -96,7 +97,7 @@ void tx_remove_cursor(struct tx *tx, struct row_cursor *c)
     *at = c->next;
 }
 
-enum err tx_run(struct tx *tx)
+enum err tx_run_work_item(struct tx *tx)
 {
     enum err e = tx->work->run(tx->work, tx);
 
@@ -105,14 +106,14 @@ enum err tx_run(struct tx *tx)
 
         tx->store->engine->end(&left);
     }
-    if (!e && !tx->failed && arena_spoiled(tx_arena(tx)))
+    if (!e && !tx->failed && arena_is_incomplete(tx_arena(tx)))
         return ERR_ENTITY_TOO_LARGE; /* strings that were written may be truncated */
     return e ? e : tx->failed;
 }
 
 struct value value_copy(struct arena *a, enum value_kind kind, const void *p, size_t n)
 {
-    char *copy = arena_raw(a, n + 1);
+    char *copy = arena_alloc_raw(a, n + 1);
 
     if (n)
         memcpy(copy, p, n);
@@ -120,7 +121,7 @@ struct value value_copy(struct arena *a, enum value_kind kind, const void *p, si
     return (struct value){ .kind = kind, .s = { copy, n } };
 }
 
-static bool holds_nul(const struct value *values, size_t count)
+static bool has_nul_byte(const struct value *values, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (values[i].kind == VALUE_TEXT && values[i].s.n &&
@@ -129,14 +130,14 @@ static bool holds_nul(const struct value *values, size_t count)
     return false;
 }
 
-static enum err query_rows(struct tx *tx, struct sql sql, const struct value *values, size_t count,
-                           bool single, struct rows *ret)
+static enum err start_query(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                            bool single, struct rows *ret)
 {
     *ret = (struct rows){ .tx = tx, .single = single };
     if (tx->failed)
         ret->error = tx->failed;
-    else if (holds_nul(values, count))
-        ret->error = tx_fail(tx, ERR_BAD_REQUEST);
+    else if (has_nul_byte(values, count))
+        ret->error = tx_mark_failed(tx, ERR_BAD_REQUEST);
     else
         ret->error = tx->store->engine->query(tx, *sql.text, values, count, ret);
     return ret->error;
@@ -145,29 +146,30 @@ static enum err query_rows(struct tx *tx, struct sql sql, const struct value *va
 enum err tx_query_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
                       struct rows *ret)
 {
-    return query_rows(tx, sql, values, count, false, ret);
+    return start_query(tx, sql, values, count, false, ret);
 }
 
 void tx_prefetch_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count)
 {
     const struct engine *engine = tx->store->engine;
 
-    if (engine->prefetch && !tx->failed && !holds_nul(values, count))
+    if (engine->prefetch && !tx->failed && !has_nul_byte(values, count))
         engine->prefetch(tx, *sql.text, values, count);
 }
 
-bool tx_is_remote(const struct tx *tx)
+bool tx_needs_round_trips(const struct tx *tx)
 {
     return tx->store->engine->prefetch;
 }
 
-enum err tx_exec_soon_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count)
+enum err tx_exec_deferred_sql(struct tx *tx, struct sql sql, const struct value *values,
+                              size_t count)
 {
     const struct engine *engine = tx->store->engine;
 
-    if (!engine->exec_soon || tx->failed || holds_nul(values, count))
+    if (!engine->exec_deferred || tx->failed || has_nul_byte(values, count))
         return tx_exec(tx, sql, values, count, NULL);
-    return engine->exec_soon(tx, sql, values, count);
+    return engine->exec_deferred(tx, sql, values, count);
 }
 
 bool rows_next(struct rows *r)
@@ -206,28 +208,26 @@ enum err tx_exec_sql(struct tx *tx, struct sql sql, const struct value *values, 
 enum err tx_one_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
                     struct rows *ret, bool *ret_found)
 {
-    enum err e = query_rows(tx, sql, values, count, true, ret);
+    enum err e = start_query(tx, sql, values, count, true, ret);
 
     *ret_found = !e && rows_next(ret);
     return e ? e : rows_end(ret);
 }
 
-/* --- columns -------------------------------------------------------------------------- */
-
-static const struct value *column_of(const struct rows *r, int column)
+static const struct value *get_column(const struct rows *r, int column)
 {
     assert(r->row && column >= 0 && column < r->columns);
     return &r->row[column];
 }
 
-bool row_null(const struct rows *r, int column)
+bool row_is_null(const struct rows *r, int column)
 {
-    return column_of(r, column)->kind == VALUE_NULL;
+    return get_column(r, column)->kind == VALUE_NULL;
 }
 
 int64_t row_int(const struct rows *r, int column)
 {
-    const struct value *v = column_of(r, column);
+    const struct value *v = get_column(r, column);
 
     assert(v->kind == VALUE_INT || v->kind == VALUE_REAL || v->kind == VALUE_NULL);
     return v->kind == VALUE_REAL ? (int64_t)v->d : v->kind == VALUE_INT ? v->i : 0;
@@ -240,7 +240,7 @@ snowflake row_id(const struct rows *r, int column)
 
 double row_real(const struct rows *r, int column)
 {
-    const struct value *v = column_of(r, column);
+    const struct value *v = get_column(r, column);
 
     assert(v->kind == VALUE_INT || v->kind == VALUE_REAL || v->kind == VALUE_NULL);
     return v->kind == VALUE_REAL ? v->d : v->kind == VALUE_INT ? (double)v->i : 0;
@@ -251,9 +251,9 @@ bool row_bool(const struct rows *r, int column)
     return row_int(r, column) != 0;
 }
 
-static struct str bytes_of(const struct rows *r, int column, enum value_kind kind)
+static struct str column_bytes(const struct rows *r, int column, enum value_kind kind)
 {
-    const struct value *v = column_of(r, column);
+    const struct value *v = get_column(r, column);
 
     assert(v->kind == kind || v->kind == VALUE_NULL);
     return v->kind == kind ? v->s : STR("");
@@ -261,10 +261,10 @@ static struct str bytes_of(const struct rows *r, int column, enum value_kind kin
 
 struct str row_text(const struct rows *r, int column)
 {
-    return bytes_of(r, column, VALUE_TEXT);
+    return column_bytes(r, column, VALUE_TEXT);
 }
 
 struct str row_bytes(const struct rows *r, int column)
 {
-    return bytes_of(r, column, VALUE_BYTES);
+    return column_bytes(r, column, VALUE_BYTES);
 }

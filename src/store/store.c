@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "store/internal.h"
 
-static enum err refuse_half_moved(struct tx *tx, void *arg)
+static enum err refuse_partly_moved_database(struct tx *tx, void *arg)
 {
     struct rows row;
     bool found = false;
@@ -19,13 +19,13 @@ static enum err refuse_half_moved(struct tx *tx, void *arg)
     (void)arg;
     if (!found)
         return e;
-    log_error("store: a world is being moved here and not all of it has come; run 'guildhall move' "
-              "again until it is at its end");
+    log_error("store: this database is the target of an unfinished move; run 'guildhall move' "
+              "again until it is complete");
     return ERR_UNAVAILABLE;
 }
 
-/* Logs the scheme only, because the rest may contain a password. */
-static enum err check_address(const char *address)
+/* Logs only the scheme of the address, because the rest may contain a password. */
+static enum err check_database_address(const char *address)
 {
     const char *colon = strstr(address, "://");
     struct str scheme = { address, colon ? (size_t)(colon - address) : strlen(address) };
@@ -33,23 +33,23 @@ static enum err check_address(const char *address)
     if (str_is(scheme, "postgres") || str_is(scheme, "postgresql") ||
         (!colon && strchr(address, '=')))
         return OK;
-    log_error("store: databases of the kind '%.*s' are not supported: use "
+    log_error("store: the database type '%.*s' is not supported: use "
               "postgres://USER@HOST/DATABASE, or leave 'store' unset for SQLite in the data folder",
-              STR_FMT(scheme));
+              STR_ARGS(scheme));
     return ERR_UNAVAILABLE;
 }
 
 enum err store_open(const struct store_options *options, struct store **ret)
 {
-    if (options->postgres && check_address(options->postgres))
+    if (options->postgres && check_database_address(options->postgres))
         return ERR_UNAVAILABLE;
     const struct engine *engine = options->postgres ? &postgres_engine : &sqlite_engine;
     struct store *s = NULL;
     enum err e = engine->open(options, &s);
 
-    /* A read-only tool may find an older schema, without this table. */
-    if (!e && !options->moves && !options->beside)
-        e = store_run(s, STORE_READ, NULL, refuse_half_moved, NULL);
+    /* The schema that a read-only tool finds may be older and lack the table move_source. */
+    if (!e && !options->moves && !options->read_only_tool)
+        e = store_run(s, STORE_READ, NULL, refuse_partly_moved_database, NULL);
     if (e)
         store_close(s);
     else
@@ -63,48 +63,49 @@ void store_close(struct store *s)
         s->engine->close(s);
 }
 
-void store_hear_voids(struct store *s, void (*voided)(void *arg, int64_t position), void *arg)
+void store_on_position_aborted(struct store *s, void (*aborted)(void *arg, int64_t position),
+                               void *arg)
 {
-    s->voided = voided;
-    s->voided_arg = arg;
+    s->position_aborted = aborted;
+    s->position_aborted_arg = arg;
 }
 
-bool store_unfinished(const struct store *s)
+bool store_has_waiting_migrations(const struct store *s)
 {
     return atomic_load(&s->unfinished);
 }
 
-bool store_outgrown(const struct store *s)
+bool store_schema_is_too_new(const struct store *s)
 {
     return atomic_load(&s->outgrown);
 }
 
-const char *store_engine(const struct store *s)
+const char *store_engine_name(const struct store *s)
 {
     return s->engine->name;
 }
 
-bool store_is_alone(const struct store *s)
+bool store_has_folder_lock(const struct store *s)
 {
     return s->lock >= 0;
 }
 
-bool store_ready(struct store *s)
+bool store_is_reachable(struct store *s)
 {
     return s->engine->ready(s);
 }
 
-void store_turn_end(struct store *s, struct loop *loop)
+void store_iteration_end(struct store *s, struct loop *loop)
 {
-    s->engine->turn_end(s, loop);
+    s->engine->iteration_end(s, loop);
 }
 
-enum err store_take(struct store *s)
+enum err store_lock_exclusive(struct store *s)
 {
-    return s->engine->take ? s->engine->take(s) : OK;
+    return s->engine->lock_exclusive ? s->engine->lock_exclusive(s) : OK;
 }
 
-enum err store_check(struct store *s)
+enum err store_check_integrity(struct store *s)
 {
     return s->engine->check(s);
 }
@@ -119,46 +120,45 @@ void store_stats(struct store *s, struct store_stats *ret)
         .failures = s->failures,
         .round_trips = s->round_trips,
         .damaged_files = s->damaged_files,
-        .corruptions = sqlite_corruptions(),
+        .corruptions = sqlite_count_corruptions(),
         .retried = s->retried,
     };
 }
 
-/* --- work ----------------------------------------------------------------------------- */
-
-static void store_deliver(struct post *p)
+static void call_done(struct loop_message *p)
 {
-    struct work *w = container_of(p, struct work, post);
+    struct work_item *w = container_of(p, struct work_item, post);
 
     w->done(w, w->result);
 }
 
-/* Errors of Discord's API are results; these errors mean that the store failed. */
-static bool is_failure(enum err e)
+/* Whether the error is a failure of the store. Other errors are results of the work item, such as
+ * errors of Discord's API. */
+static bool is_store_failure(enum err e)
 {
     return e == ERR_STORAGE_FULL || e == ERR_UNAVAILABLE || e == ERR_STORE_RETRY;
 }
 
-void work_finish(struct store *s, struct work *w, enum err result)
+void work_item_finish(struct store *s, struct work_item *w, enum err result)
 {
-    if (is_failure(result))
+    if (is_store_failure(result))
         atomic_fetch_add_explicit(&s->failures, 1, memory_order_relaxed);
     if (result == ERR_STORAGE_FULL)
-        space_refused(s);
-    else if (!result && work_writes(w))
-        space_found(s);
+        disk_full_set(s);
+    else if (!result && work_item_is_write(w))
+        disk_full_clear(s);
     w->result = result;
-    if (!result && w->committed && work_writes(w))
+    if (!result && w->committed && work_item_is_write(w))
         w->committed(w);
     if (!w->loop || w->loop == loop_current()) {
         w->done(w, result);
         return;
     }
-    w->post.run = store_deliver;
+    w->post.run = call_done;
     loop_post(w->loop, &w->post);
 }
 
-void store_submit(struct store *s, struct work *w)
+void store_submit(struct store *s, struct work_item *w)
 {
     assert(w->mode != STORE_NONE);
     assert(w->arena);
@@ -169,8 +169,8 @@ void store_submit(struct store *s, struct work *w)
 
 /* --- blocking calls ------------------------------------------------------------------- */
 
-struct store_waiting {
-    struct work work;
+struct blocking_work_item {
+    struct work_item work;
     enum err (*run)(struct tx *tx, void *arg);
     void *arg;
     pthread_mutex_t lock;
@@ -178,16 +178,16 @@ struct store_waiting {
     bool is_finished;
 };
 
-static enum err run_waiting(struct work *w, struct tx *tx)
+static enum err run_blocking(struct work_item *w, struct tx *tx)
 {
-    struct store_waiting *waiting = container_of(w, struct store_waiting, work);
+    struct blocking_work_item *waiting = container_of(w, struct blocking_work_item, work);
 
     return waiting->run(tx, waiting->arg);
 }
 
-static void wake_waiting(struct work *w, enum err e)
+static void wake_blocked_caller(struct work_item *w, enum err e)
 {
-    struct store_waiting *waiting = container_of(w, struct store_waiting, work);
+    struct blocking_work_item *waiting = container_of(w, struct blocking_work_item, work);
 
     (void)e;
     pthread_mutex_lock(&waiting->lock);
@@ -200,10 +200,10 @@ enum err store_run(struct store *s, enum store_mode mode, struct arena *arena,
                    enum err (*run)(struct tx *tx, void *arg), void *arg)
 {
     struct arena *own = arena ? NULL : arena_new();
-    struct store_waiting w = {
+    struct blocking_work_item w = {
         .work = { .mode = mode,
-                  .run = run_waiting,
-                  .done = wake_waiting,
+                  .run = run_blocking,
+                  .done = wake_blocked_caller,
                   .arena = arena ? arena : own },
         .run = run,
         .arg = arg,

@@ -1,8 +1,8 @@
 /* store.h - the persistent store: transactions, queries and blobs, on SQLite or PostgreSQL.
  *
  * src/store owns the database connections, the schema migrations, the blob files, backups and the
- * move between engines. It uses base/ and net/loop.h only. A work item (struct work) is a function
- * that runs inside one transaction. The engine decides where it runs:
+ * move between engines. It uses base/ and net/loop.h only. A work item (struct work_item) is a
+ * function that runs inside one transaction. The engine decides where it runs:
  *
  *   SQLite      Reads run on the calling loop, on that loop's connection. Reads that may take long,
  *               or take longer than a few milliseconds, are (re)started on background threads.
@@ -11,7 +11,7 @@
  *               runs on a pool of workers with a connection each; long reads have their own.
  *
  * Invariants: done runs on the submitting loop, after the commit; committed runs in commit order.
- * Start reading with struct work and tx_query below, then internal.h (struct engine). */
+ * Start reading with struct work_item and tx_query below, then internal.h (struct engine). */
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
 
@@ -33,7 +33,7 @@ struct tx;
 enum store_mode {
     STORE_NONE,
     STORE_READ,
-    /* Serializable: the result is as if work items ran one after the other. */
+    /* Serializable: the result is as if all transactions ran one after the other. */
     STORE_WRITE,
     /* Repeatable read on PostgreSQL: two transactions that change the same row conflict, but reads
      * are not checked for conflicts. For work that inserts rows on which no decision of another
@@ -44,177 +44,188 @@ enum store_mode {
 struct store_options {
     const char *folder;   /* SQLite database and blobs; created if missing */
     const char *postgres; /* "postgres://…" or "host=/run/…"; NULL: SQLite */
-    bool serves;          /* a server: statements get timeouts */
+    bool serves;          /* the caller is a server: statements get timeouts */
     bool shared;          /* PostgreSQL: other nodes use the database and read the log */
-    bool beside;          /* a read-only tool; a server may be running */
+    bool read_only_tool;  /* the caller is a read-only tool; a server may be running */
     bool as_is;           /* fail if the database is missing or its schema is old */
-    bool moves;           /* the move tool (move.h); a partly moved database refuses all others */
+    bool moves;           /* the caller is the move tool (move.h); others cannot open a partly moved
+                           * database */
     bool blobs_inside;    /* PostgreSQL: blobs are in the database, the folder caches some */
     int64_t blob_cache;   /* limit of that cache in bytes; 0: none */
     bool no_sync;         /* SQLite: commits do not wait for fsync */
-    unsigned workers;     /* PostgreSQL: worker connections, without those for long reads; 0: 4 */
+    unsigned workers;     /* PostgreSQL: worker connections, not counting those for long reads; 0:
+                           * 4 */
     unsigned readers;     /* number of loops that read; loop_index is below it */
 };
 
 /* Opens or creates the database and applies migrations. Logs a message on failure. */
 enum err store_open(const struct store_options *options, struct store **ret);
 /* Finishes all submitted work, then closes. During and after this call nothing may be submitted and
- * store_turn_end may not be called. Loops with pending work must still run. Accepts NULL. */
+ * store_iteration_end may not be called. Loops with pending work must still run. Accepts NULL. */
 void store_close(struct store *s);
 
 /* For tools that change data which servers cache: fails if a server runs on the database, and
- * prevents one from starting until the store is closed. SQLite is locked when it is opened. */
-enum err store_take(struct store *s);
+ * prevents one from starting until the store is closed. On SQLite, opening the store does this
+ * already. */
+enum err store_lock_exclusive(struct store *s);
 
 /* "sqlite" or "postgres". */
-const char *store_engine(const struct store *s);
+const char *store_engine_name(const struct store *s);
 
 /* Whether the database is reachable (for /readyz). */
-bool store_ready(struct store *s);
+bool store_is_reachable(struct store *s);
 /* Whether the last writes failed because the disk is full. Callable from any thread. */
-bool store_full(struct store *s);
+bool store_disk_is_full(struct store *s);
 
 /* --- work items ----------------------------------------------------------------------- */
 
-/* Embed it in the caller's struct; it must exist until done was called. */
-struct work {
+/* One transaction to run. Embed it in the caller's struct; it must exist until done was called. */
+struct work_item {
     enum store_mode mode;
-    bool aside;    /* a read of unbounded length: runs on a background thread */
+    bool in_background; /* a read of unbounded length: runs on a background thread */
     bool measured; /* a read that is usually short: starts on the loop, checks the clock at each
-                    * row, and restarts on a background thread when its time is over */
+                    * row, and restarts on a background thread if its time limit is exceeded */
     /* owner: account id, or hash of an address; 0: the server itself. Background reads are
-     * scheduled round-robin by owner. urgent: runs before all others, because many callers wait. */
+     * scheduled round-robin by owner. urgent: runs before all other reads, because many callers
+     * wait for it. */
     uint64_t owner;
     bool urgent;
-    const char *name;  /* a literal, for metrics and traces of slow work; or NULL */
-    struct loop *loop; /* where done is called; NULL: on a thread of the store */
+    const char *name;  /* a string literal for metrics and traces of slow work; or NULL */
+    struct loop *loop; /* loop on which done is called; NULL: a thread of the store */
     /* Runs inside the transaction, possibly more than once (after a serialization failure, or when
      * a long read restarts on a background thread), so it must not depend on an earlier run. If it
      * returns an error, or a buffer in the arena was truncated (ERR_ENTITY_TOO_LARGE), its own
      * writes are rolled back, and only those. Strings that it reads live in tx_arena. */
-    enum err (*run)(struct work *w, struct tx *tx);
-    bool again; /* STORE_READ: run is idempotent; the store may abort and restart it */
+    enum err (*run)(struct work_item *w, struct tx *tx);
+    bool is_idempotent; /* STORE_READ: run is idempotent, so the store may abort and restart it */
     /* STORE_APPEND only; may be NULL. Declares the queries that run will send (tx_prefetch), to
      * save round trips. Work with a prefetch function may share a transaction with others; none
      * sees the writes of the others. */
-    void (*prefetch)(struct work *w, struct tx *tx);
+    void (*prefetch)(struct work_item *w, struct tx *tx);
     /* May be NULL. Called after the commit of this work's writes and before done, on a thread of
      * the store, one call at a time and in commit order: a work item that saw or overwrote the
      * writes of another one comes after it. */
-    void (*committed)(struct work *w);
+    void (*committed)(struct work_item *w);
     /* Gets the result of run, or the reason why the commit failed. ERR_STORAGE_FULL: disk full.
      * ERR_UNAVAILABLE: the database cannot be reached or written, or the connection was lost during
      * the commit (then it is unknown whether it committed). ERR_STORE_RETRY: too many conflicts. */
-    void (*done)(struct work *w, enum err e);
+    void (*done)(struct work_item *w, enum err e);
     struct arena *arena; /* memory for copies of rows */
 
     /* private to the store */
-    struct post post;
-    struct work *next;
-    bool is_long;   /* long read: it exceeded LANE_SHARE_MS */
-    bool by_itself; /* PostgreSQL: not in a group; or a restarted loop read */
+    struct loop_message post;
+    struct work_item *next;
+    bool is_long;   /* the read exceeded SHORT_READ_LIMIT_MS */
+    bool by_itself; /* PostgreSQL: not in a group; or a read that a loop gave to the workers */
     int64_t since;
     enum err result;
-    struct str log;   /* see tx_log … */
-    int64_t position; /* … its position in the log */
-    struct link line; /* PostgreSQL: entry in the commit order, … */
-    bool in_line;     /* … if it is in the list, … */
-    bool answered;    /* … and whether its COMMIT was acknowledged */
+    struct str log;          /* log row, see tx_set_log_event */
+    int64_t position;        /* position of the log row */
+    struct link commit_link; /* PostgreSQL: entry in the commit order */
+    bool in_commit_order;    /* PostgreSQL: whether the entry is in the list */
+    bool answered;           /* PostgreSQL: whether COMMIT was acknowledged */
 };
 
-static inline bool work_writes(const struct work *w)
+static inline bool work_item_is_write(const struct work_item *w)
 {
     return w->mode == STORE_WRITE || w->mode == STORE_APPEND;
 }
 
-/* Call it on w->loop. May call done before it returns (a SQLite read does). */
-void store_submit(struct store *s, struct work *w);
+/* Call it on w->loop. On SQLite, a read may call done before this function returns. */
+void store_submit(struct store *s, struct work_item *w);
 
 /* For tools and tests without loops: runs a transaction and waits for it. */
 enum err store_run(struct store *s, enum store_mode mode, struct arena *arena,
                    enum err (*run)(struct tx *tx, void *arg), void *arg);
 
-/* PostgreSQL: a separate connection for one thread, whose work does not queue behind callers.
- * store_side_run is store_run on it. Free it before the store is closed. */
-struct store_side;
-struct store_side *store_side_new(struct store *s);
-enum err store_side_run(struct store_side *side, enum store_mode mode, struct arena *arena,
-                        enum err (*run)(struct tx *tx, void *arg), void *arg);
-void store_side_free(struct store_side *side); /* accepts NULL */
+/* PostgreSQL: a separate connection for one thread, so that its work does not queue behind
+ * requests. store_connection_run is store_run on this connection. Free it before the store is
+ * closed. */
+struct store_connection;
+struct store_connection *store_connection_new(struct store *s);
+enum err store_connection_run(struct store_connection *side, enum store_mode mode,
+                              struct arena *arena, enum err (*run)(struct tx *tx, void *arg),
+                              void *arg);
+void store_connection_free(struct store_connection *side); /* accepts NULL */
 /* Number of connects. After a reconnect the database may be another one (a promoted replica). */
-unsigned store_side_connections(const struct store_side *side);
+unsigned store_connection_count_connects(const struct store_connection *side);
 
 /* Number of the last migration that this program knows. */
-int64_t store_schema(void);
-/* Servers of two versions may share a PostgreSQL database. unfinished: migrations wait until the
- * older servers stop. outgrown: a newer server applied migrations that this program cannot use. */
-bool store_unfinished(const struct store *s);
-bool store_outgrown(const struct store *s);
-/* Applies the waiting migrations if no older server is left; ends connections of older servers. */
-enum err store_side_finish(struct store_side *side);
+int64_t store_schema_number(void);
+/* During a rolling upgrade servers of two versions share a PostgreSQL database. unfinished:
+ * migrations wait until the older servers stop. outgrown: a newer server applied migrations that
+ * this program cannot use. */
+bool store_has_waiting_migrations(const struct store *s);
+bool store_schema_is_too_new(const struct store *s);
+/* Applies waiting migrations if no older server is left; ends the connections of older servers. */
+enum err store_connection_finish_migrations(struct store_connection *side);
 
-/* Identifies the connections of this process (server_connections.identity). */
-uint32_t store_identity(const struct store *s);
+/* Number that identifies the connections of this process in server_connections.identity. */
+uint32_t store_process_identity(const struct store *s);
 /* Extracts the node number from an identity. */
-unsigned store_identity_node(uint32_t identity);
+unsigned process_identity_node(uint32_t identity);
 
 /* Call it at the end of each loop iteration: releases the snapshot that the reads of the iteration
  * shared. An old snapshot would delay checkpoints. */
-void store_turn_end(struct store *s, struct loop *loop);
+void store_iteration_end(struct store *s, struct loop *loop);
 
 /* --- queries -------------------------------------------------------------------------- */
 
 struct arena *tx_arena(struct tx *tx);
-/* Rows are copied to another arena from now on. Returns the previous one, to restore it. */
-struct arena *tx_use_arena(struct tx *tx, struct arena *a);
+/* Changes the arena to which rows are copied. Returns the previous one, to restore it. */
+struct arena *tx_switch_arena(struct tx *tx, struct arena *a);
 
-/* 0 if the engine has a single writer. Otherwise a number that no other running work item has, on
- * any node: with one counter row per number, concurrent work does not update the same row. */
-unsigned tx_lane(const struct tx *tx);
+/* Number of a counter shard: 0 if the engine has a single writer, otherwise unique among all
+ * running work items on all nodes. With one counter row per shard, concurrent transactions do not
+ * update the same row. */
+unsigned tx_counter_shard(const struct tx *tx);
 
 /* Call it before a long computation without queries. On a loop it returns an error, which the read
- * must return: the store restarts it on a background thread. Elsewhere it returns OK. */
-enum err tx_expect_long(struct tx *tx);
+ * must return: the store restarts the read on a background thread. Elsewhere it returns OK. */
+enum err tx_require_background(struct tx *tx);
 
-/* Row versions. On SQLite (one writing process) each column, each row of the tables below and the
- * set of rows of an owner has a version slot. A result that was computed from them stays valid for
- * later reads of the same thread until one of its slots changes. */
-enum noted_rows {
-    NOTED_MESSAGES,
-    NOTED_USERS,
-    NOTED_CHANNELS,
-    NOTED_COMMANDS,
-    NOTED_RELATIONSHIPS, /* by account id: all its relationships */
-    NOTED_MEMBERS        /* by guild id: all members, with their roles */
+/* Tables with row versions. On SQLite (one writing process) each column, each row of these tables
+ * and the set of rows of an owner has a version slot. A cached result stays valid for later reads
+ * of the same thread until one of its slots changes. */
+enum versioned_rows {
+    VERSIONED_MESSAGES,
+    VERSIONED_USERS,
+    VERSIONED_CHANNELS,
+    VERSIONED_COMMANDS,
+    VERSIONED_RELATIONSHIPS, /* by account id: all its relationships */
+    VERSIONED_MEMBERS        /* by guild id: all members, with their roles */
 };
-struct tx_seen {
+struct snapshot_version {
     uint64_t connection, commits;
 };
-/* Returns how many commits this read sees, at least. False: a write, or PostgreSQL. */
-bool tx_seen(struct tx *tx, struct tx_seen *ret);
-uint16_t row_slot(enum noted_rows rows, snowflake id);
+/* Returns the number of commits that this read sees, at least. False: not a read, or PostgreSQL. */
+bool tx_snapshot_version(struct tx *tx, struct snapshot_version *ret);
+uint16_t row_version_slot(enum versioned_rows rows, snowflake id);
 /* Whether the slots are unchanged since an earlier read of the same connection. */
-bool tx_unchanged(struct tx *tx, const struct tx_seen *since, const uint16_t *slots, size_t count);
-/* Collects the slots of all columns that queries of the transaction read; NULL: stops it. */
-enum { TX_MOST_SLOTS = 256 };
-struct tx_reads {
-    uint16_t slots[TX_MOST_SLOTS];
+bool tx_slots_unchanged(struct tx *tx, const struct snapshot_version *since, const uint16_t *slots,
+                        size_t count);
+/* Collects the slots of all columns that queries of this transaction read; NULL stops it. */
+enum { TX_DEPENDENCIES_MAX = 256 };
+struct tx_dependencies {
+    uint16_t slots[TX_DEPENDENCIES_MAX];
     size_t count;
-    bool is_unknown; /* too many slots, or a result does not depend on rows alone */
+    bool is_unknown; /* dependencies unknown: too many slots, or a result does not depend on rows
+                      * alone */
 };
-void tx_collect_reads(struct tx *tx, struct tx_reads *to);
+void tx_track_dependencies(struct tx *tx, struct tx_dependencies *to);
 
-/* Marks a slot as changed. Needed for inserted rows, whose ids no cached result can depend on: the
- * code that creates a command marks the slot of its application. */
-void tx_touch(struct tx *tx, enum noted_rows rows, snowflake id);
+/* Marks the slot of a row as changed. Only needed after inserts, because no cached result can
+ * depend on the new id: the code that creates a command marks the slot of its application. */
+void tx_mark_row_changed(struct tx *tx, enum versioned_rows rows, snowflake id);
 
 /* Sets the event that this transaction publishes, as one row of the log. After the commit
- * work->position is its position. The bytes must outlive the work. SQLite retains so many rows. */
-enum { STORE_LOG_KEPT = 20000 };
-void tx_log(struct tx *tx, struct str body);
+ * work->position is its position. The bytes must outlive the work item. */
+enum { STORE_LOG_ROWS_RETAINED = 20000 };
+void tx_set_log_event(struct tx *tx, struct str body);
 /* Registers a callback for log positions whose transaction was aborted; call it before the first
- * commit. The callback runs on any thread, as soon as the abort is certain. */
-void store_hear_voids(struct store *s, void (*voided)(void *arg, int64_t position), void *arg);
+ * commit. The callback may run on any thread, as soon as the abort is certain. */
+void store_on_position_aborted(struct store *s, void (*voided)(void *arg, int64_t position),
+                               void *arg);
 
 enum value_kind { VALUE_NULL, VALUE_INT, VALUE_REAL, VALUE_TEXT, VALUE_BYTES };
 
@@ -261,10 +272,10 @@ static inline struct value v_null(void)
 /* Iterates over the rows of one query. */
 struct rows {
     struct tx *tx;
-    struct row_cursor *cursor; /* NULL once ended */
+    struct row_cursor *cursor; /* NULL after rows_end */
     const struct value *row;   /* the current row, in the arena */
     int columns;
-    int64_t changed; /* rows changed, known at the end */
+    int64_t changed; /* number of changed rows, known after the last row */
     enum err error;
     bool lent;   /* text and bytes are valid until the next row only */
     bool single; /* the caller reads the first row only */
@@ -311,7 +322,7 @@ enum err rows_end(struct rows *r);
 
 /* Columns of the current row, from 0; NULL is 0, false or empty. Text and bytes are copied to the
  * arena and outlive the rows, unless .lent was set before rows_next: then they are not copied. */
-bool row_null(const struct rows *r, int column);
+bool row_is_null(const struct rows *r, int column);
 int64_t row_int(const struct rows *r, int column);
 snowflake row_id(const struct rows *r, int column);
 double row_real(const struct rows *r, int column);
@@ -330,14 +341,15 @@ enum err tx_exec_sql(struct tx *tx, struct sql sql, const struct value *values, 
  * (postgres/prefetch.c). */
 #define tx_prefetch(tx, sql, ...) tx_prefetch_sql(tx, SQL(sql), __VA_ARGS__)
 void tx_prefetch_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count);
-/* Each query is a network round trip: batch them. */
-bool tx_is_remote(const struct tx *tx);
+/* Whether each query needs a network round trip; if so, send queries together. */
+bool tx_needs_round_trips(const struct tx *tx);
 
 /* Like tx_exec, for writes that cannot violate a unique key and whose result is not needed before
  * the commit: PostgreSQL sends it with the next query or with the commit, which then fails if the
  * write fails. Byte values must live until then. */
-#define tx_exec_soon(tx, sql, ...) tx_exec_soon_sql(tx, SQL(sql), __VA_ARGS__)
-enum err tx_exec_soon_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count);
+#define tx_exec_deferred(tx, sql, ...) tx_exec_deferred_sql(tx, SQL(sql), __VA_ARGS__)
+enum err tx_exec_deferred_sql(struct tx *tx, struct sql sql, const struct value *values,
+                              size_t count);
 
 /* Runs a query that returns at most one row; *ret_found: there is one. Needs no rows_end. */
 #define tx_one(tx, sql, ...) tx_one_sql(tx, SQL(sql), __VA_ARGS__)
@@ -354,38 +366,38 @@ enum err tx_one_sql(struct tx *tx, struct sql sql, const struct value *values, s
  * [a-z0-9_.-]. When blob_put returns, the blob is complete and synced, or absent. It blocks on the
  * disk: do not call it on a loop or inside a transaction. */
 enum err blob_put(struct store *s, const char *name, struct str bytes);
-/* The row of the blob is committed. Before this call blobs_unsettled lists the blob. */
-enum err blob_settle(struct store *s, const char *name);
-/* Lists unsettled blobs of at least this age: their row may never have been committed. */
-enum err blobs_unsettled(struct store *s, int64_t seconds,
-                         void (*found)(void *arg, const char *name), void *arg);
+/* Marks the row of the blob as committed. Until then blobs_list_uncommitted lists the blob. */
+enum err blob_mark_row_committed(struct store *s, const char *name);
+/* Lists blobs of at least this age whose row is not known to be committed. */
+enum err blobs_list_uncommitted(struct store *s, int64_t seconds,
+                                void (*found)(void *arg, const char *name), void *arg);
 /* Whether a backup is running. If so, do not delete blobs whose rows were deleted. */
-bool blobs_held(struct store *s);
+bool blobs_deletion_is_locked(struct store *s);
 /* Whether this process has the data folder locked. */
-bool store_is_alone(const struct store *s);
+bool store_has_folder_lock(const struct store *s);
 /* ERR_NOT_FOUND if there is no such blob. The caller closes the fd. If blobs are in the database,
  * it may block on the network: do not call it on a loop. */
 enum err blob_open(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
-/* The same with a check of the size in the blob's row (-1: not known). If the blob is missing or
- * has another size, logs it and returns ERR_FILE_DAMAGED. */
+/* Opens a blob and compares its size with the size in its row (-1: unknown). If the blob is missing
+ * or has another size, logs it and returns ERR_FILE_DAMAGED. */
 enum err blob_open_checked(struct store *s, const char *name, int64_t size, int *ret_fd,
                            int64_t *ret_size);
 /* BLAKE2b-256 in hex, as stored in `files`. */
-enum { BLOB_DIGEST = 65 };
-void blob_digest(struct str bytes, char ret[BLOB_DIGEST]);
-bool blobs_are_inside(const struct store *s);
-/* Opens a blob without asking the database; false: use blob_open. */
-bool blob_open_near(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
+enum { BLOB_DIGEST_SIZE = 65 };
+void blob_digest(struct str bytes, char ret[BLOB_DIGEST_SIZE]);
+bool blobs_are_in_database(const struct store *s);
+/* Opens a blob without a query to the database. False: call blob_open. */
+bool blob_open_without_database(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
 /* ERR_NOT_FOUND if there is no such blob. */
 enum err blob_delete(struct store *s, const char *name);
 
-/* Integrity check for tests and `guildhall check`; logs each fault. */
-enum err store_check(struct store *s);
+/* Checks the integrity of the database, for tests and `guildhall check`; logs each fault. */
+enum err store_check_integrity(struct store *s);
 
 /* For /metrics. */
 struct store_stats {
     uint64_t reads, writes, commits, retries, failures;
-    uint64_t round_trips;   /* to PostgreSQL, that a caller waited for */
+    uint64_t round_trips;   /* round trips to PostgreSQL that a caller waited for */
     uint64_t corruptions;   /* statements that failed on a damaged SQLite database */
     uint64_t damaged_files; /* requested blobs that were missing or had another size */
     const char *retried;    /* name of the work that was retried last; NULL: none */

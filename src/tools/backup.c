@@ -9,110 +9,111 @@
 #include "admin/control/control.h"
 #include "server/guildhall.h"
 #include "store/blobs/file_rows.h"
-#include "store/backup/paced.h"
+#include "store/backup/write_pacing.h"
 #include "store/backup/snapshots.h"
 #include "tools/tools.h"
 
-const struct option_row backup_rows[] = {
-    { "force", OPTION_SWITCH, .offset = offsetof(struct settings, backup_force), .fallback = "off",
-      .help = "Overwrite the file if it exists" },
-    { "keep", OPTION_INT, .offset = offsetof(struct settings, backup_keep), .fallback = "0",
-      .min = 0, .max = 1000, .help = "Keep so many: FILE, FILE.1 and so on; 0: no rotation" },
-    { "even-if-damaged", OPTION_SWITCH, .offset = offsetof(struct settings, even_if_damaged),
-      .fallback = "off", .help = "Save a damaged database, with a mark that says so" },
+const struct option_row backup_option_rows[] = {
+    { "force", OPTION_SWITCH, .offset = offsetof(struct command_settings, backup_force),
+      .fallback = "off", .help = "Overwrite the file if it exists" },
+    { "keep", OPTION_INT, .offset = offsetof(struct command_settings, backup_keep), .fallback = "0",
+      .min = 0, .max = 1000,
+      .help = "Number of backups to retain: FILE, FILE.1 and so on; 0: no rotation" },
+    { "even-if-damaged", OPTION_SWITCH,
+      .offset = offsetof(struct command_settings, even_if_damaged), .fallback = "off",
+      .help = "Back up a damaged database, and mark the backup as damaged" },
     { 0 },
 };
-const struct option_row restore_rows[] = {
-    { "salvage", OPTION_SWITCH, .offset = offsetof(struct settings, salvage), .fallback = "off",
-      .help = "Restore what is whole of a damaged backup, and list the rest" },
+const struct option_row restore_option_rows[] = {
+    { "salvage", OPTION_SWITCH, .offset = offsetof(struct command_settings, salvage),
+      .fallback = "off",
+      .help = "Restore the undamaged part of a damaged backup, and list the rest" },
     { 0 },
 };
 
-/* out: stderr if the backup itself goes to standard output. */
-static void print_backup(FILE *out, const char *verb, const struct backup_report *r)
+/* Prints a report to out: stderr if the backup itself goes to standard output. */
+static void print_backup_report(FILE *out, const char *verb, const struct backup_report *r)
 {
     fprintf(out, "%s %lld files, %lld bytes%s\n", verb, (long long)r->files, (long long)r->bytes,
-            r->has_rows ? "" : "; the rows are in PostgreSQL's own backup");
+            r->has_rows ? "" : "; the rows are in PostgreSQL and must be backed up there");
     if (r->damaged)
-        fprintf(out,
-                "%lld files were damaged or missing when the backup was made; they are listed "
-                "above\n",
+        fprintf(out, "%lld files were damaged or missing when the backup was made (listed above)\n",
                 (long long)r->damaged);
     if (r->lost)
-        fprintf(out, "not restored: %lld files that are damaged in the backup, listed above\n",
+        fprintf(out, "not restored: %lld files that are damaged in the backup (listed above)\n",
                 (long long)r->lost);
 }
 
-static int check_database(const struct config *config)
+static int check_database_and_files(const struct config *config)
 {
     struct file_report files;
     struct store *store;
 
-    paced_begin();
+    lower_process_priority();
     if (guildhall_open_store(config, true, &store))
         return 1;
-    enum err rows = store_check(store), e = file_rows_check(store, &files);
+    enum err rows = store_check_integrity(store), e = file_rows_check_blobs(store, &files);
     store_close(store);
     puts(rows == ERR_UNAVAILABLE ? "the database could not be checked"
          : rows                  ? "the database is damaged"
-                                 : "the database is sound");
+                                 : "the database is undamaged");
     if (e == ERR_FILE_DAMAGED)
-        printf("%lld of %lld files are damaged or missing; they are listed above\n",
+        printf("%lld of %lld files are damaged or missing (listed above)\n",
                (long long)files.damaged, (long long)files.files);
     else if (e)
         puts("the files could not be checked");
     else
-        printf("the files are sound: %lld files, %lld bytes\n", (long long)files.files,
+        printf("the files are undamaged: %lld files, %lld bytes\n", (long long)files.files,
                (long long)files.bytes);
     return rows || e ? 1 : 0;
 }
 
-static int check_backup(const char *path)
+static int check_backup_file(const char *path)
 {
     struct backup_report report;
 
     if (backup_check(path, &report)) {
-        puts(report.damaged ? "the backup was made of a damaged database or with damaged files"
+        puts(report.damaged ? "the backup was made from a damaged database or with damaged files"
                             : "the backup is damaged");
         return 1;
     }
-    print_backup(stdout, "the backup is sound:", &report);
+    print_backup_report(stdout, "the backup is undamaged:", &report);
     return 0;
 }
 
-int tool_check(const struct settings *s, char **arguments)
+int tool_check(const struct command_settings *s, char **arguments)
 {
     if (!arguments[0])
-        return check_database(&s->config);
-    return arguments[1] ? usage("check [FILE|-]") : check_backup(arguments[0]);
+        return check_database_and_files(&s->config);
+    return arguments[1] ? print_usage_error("check [FILE|-]") : check_backup_file(arguments[0]);
 }
 
-int tool_backup(const struct settings *s, char **arguments)
+int tool_backup(const struct command_settings *s, char **arguments)
 {
     struct backup_options options = { .path = arguments[0],
                                       .keys = snapshot_keys,
                                       .replace = s->backup_force,
-                                      .keep = s->backup_keep,
+                                      .max_files = s->backup_keep,
                                       .even_if_damaged = s->even_if_damaged };
     struct backup_report report;
     struct store *store;
 
     if (!arguments[0] || arguments[1])
-        return usage("backup FILE [--keep N], or backup - for standard output");
+        return print_usage_error("backup FILE [--keep N], or backup - for standard output");
     bool is_stream = strcmp(arguments[0], "-") == 0;
     if (is_stream && (s->backup_keep || isatty(STDOUT_FILENO)))
-        return usage("backup - writes to a pipe, without --keep");
-    paced_begin();
+        return print_usage_error("backup - writes to a pipe and does not allow --keep");
+    lower_process_priority();
     if (guildhall_open_store(&s->config, true, &store))
         return 1;
-    enum err e = backup_make(store, &options, &report);
+    enum err e = backup_create(store, &options, &report);
     store_close(store);
     if (!e)
-        print_backup(is_stream ? stderr : stdout, "saved", &report);
+        print_backup_report(is_stream ? stderr : stdout, "saved", &report);
     return e || report.damaged ? 1 : 0;
 }
 
-static int restore_file(const struct settings *s, const char *path)
+static int restore_backup_file(const struct command_settings *s, const char *path)
 {
     struct backup_report report;
 
@@ -120,18 +121,19 @@ static int restore_file(const struct settings *s, const char *path)
 
     if (e && e != ERR_FILE_DAMAGED)
         return 1;
-    print_backup(stdout, "restored", &report);
+    print_backup_report(stdout, "restored", &report);
     return e ? 1 : 0;
 }
 
-int tool_restore(const struct settings *s, char **arguments)
+int tool_restore(const struct command_settings *s, char **arguments)
 {
     struct buf out;
 
     if (!arguments[0] || arguments[1])
-        return usage("restore NAME, of a snapshot; or restore FILE|- --data DIR, of a backup");
+        return print_usage_error(
+            "restore NAME (a snapshot), or restore FILE|- --data DIR (a backup)");
     buf_init(&out, 1024 * 1024);
-    bool runs = control_ask(s->config.data, "operate snapshot\trestored", &out) == OK;
+    bool runs = control_request(s->config.data, "operate snapshot\trestored", &out) == OK;
     buf_clear(&out);
-    return runs ? snapshot_restore(s, arguments[0]) : restore_file(s, arguments[0]);
+    return runs ? snapshot_restore(s, arguments[0]) : restore_backup_file(s, arguments[0]);
 }

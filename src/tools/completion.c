@@ -3,33 +3,32 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "admin/orders/orders.h"
+#include "admin/operator_commands/operator_commands.h"
 #include "tools/program.h"
 
 /* --- properties of a row -------------------------------------------------------------- */
 
-static bool wants_file(const struct option_row *row)
+static bool option_takes_file(const struct option_row *row)
 {
     return row->value && strcmp(row->value, "FILE") == 0;
 }
 
-static bool wants_folder(const struct option_row *row)
+static bool option_takes_folder(const struct option_row *row)
 {
     return row->value && strcmp(row->value, "DIR") == 0;
 }
 
-/* Adds the allowed values, separated by spaces; false: any value. */
-static bool add_choices(struct buf *out, const struct option_row *row)
+/* Appends the allowed values, separated by spaces; returns false if any value is allowed. */
+static bool append_choices(struct buf *out, const struct option_row *row)
 {
     if (row->kind != OPTION_CHOICE && row->kind != OPTION_SWITCH)
         return false;
-    for (const char *p = option_value_word(row); *p; p++)
+    for (const char *p = option_value_placeholder(row); *p; p++)
         buf_add_char(out, *p == '|' ? ' ' : *p);
     return true;
 }
 
-/* Escapes text inside single quotes of a shell. */
-static void add_quoted(struct buf *out, const char *text, const char *special)
+static void append_shell_escaped(struct buf *out, const char *text, const char *special)
 {
     for (; *text; text++) {
         if (strchr(special, *text))
@@ -41,27 +40,27 @@ static void add_quoted(struct buf *out, const char *text, const char *special)
     }
 }
 
-static bool has_verbs(const char *noun)
+static bool has_operator_verbs(const char *noun)
 {
-    for (const struct order_row *row = operator_rows; row->noun; row++)
-        if (order_is_verb(row, noun))
+    for (const struct operator_command_row *row = operator_command_rows; row->noun; row++)
+        if (operator_command_is_listed(row, noun))
             return true;
     return false;
 }
 
-static void add_verbs(struct buf *out, const char *noun)
+static void append_operator_verbs(struct buf *out, const char *noun)
 {
     const char *between = "";
 
-    for (const struct order_row *row = operator_rows; row->noun; row++) {
-        if (!order_is_verb(row, noun))
+    for (const struct operator_command_row *row = operator_command_rows; row->noun; row++) {
+        if (!operator_command_is_listed(row, noun))
             continue;
         buf_printf(out, "%s%s", between, row->verb);
         between = " ";
     }
 }
 
-static void add_flags(struct buf *out, const struct option_row *rows)
+static void append_flags(struct buf *out, const struct option_row *rows)
 {
     for (; rows && rows->name; rows++)
         buf_printf(out, " --%s", rows->name);
@@ -69,23 +68,23 @@ static void add_flags(struct buf *out, const struct option_row *rows)
 
 /* --- bash ----------------------------------------------------------------------------- */
 
-static void bash_values(struct buf *out, const struct option_row *rows)
+static void append_bash_option_values(struct buf *out, const struct option_row *rows)
 {
     for (; rows && rows->name; rows++) {
         buf_printf(out, "    --%s) ", rows->name);
-        if (wants_file(rows) || wants_folder(rows)) {
+        if (option_takes_file(rows) || option_takes_folder(rows)) {
             buf_printf(out, "COMPREPLY=($(compgen -%c -- \"$cur\")); ",
-                       wants_file(rows) ? 'f' : 'd');
+                       option_takes_file(rows) ? 'f' : 'd');
         } else if (rows->kind == OPTION_CHOICE || rows->kind == OPTION_SWITCH) {
             buf_add_lit(out, "COMPREPLY=($(compgen -W '");
-            add_choices(out, rows);
+            append_choices(out, rows);
             buf_add_lit(out, "' -- \"$cur\")); ");
         }
         buf_add_lit(out, "return ;;\n");
     }
 }
 
-static void complete_bash(struct buf *out)
+static void write_bash_completion(struct buf *out)
 {
     buf_add_lit(out, "# bash completion of guildhall\n_guildhall() {\n"
                      "  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} own\n"
@@ -93,43 +92,43 @@ static void complete_bash(struct buf *out)
     for (const struct program_command *c = program_commands; c->name; c++)
         buf_printf(out, "%s%s", c == program_commands ? "" : " ", c->name);
     buf_add_lit(out, "' -- \"$cur\"))\n    return\n  fi\n  case $prev in\n");
-    bash_values(out, config_rows);
+    append_bash_option_values(out, config_option_rows);
     buf_add_lit(out, "  esac\n  case ${COMP_WORDS[1]} in\n");
     for (const struct program_command *c = program_commands; c->name; c++) {
-        if (!c->options && !has_verbs(c->name))
+        if (!c->options && !has_operator_verbs(c->name))
             continue;
         buf_printf(out, "  %s)\n    own='", c->name);
-        add_flags(out, c->options);
+        append_flags(out, c->options);
         buf_add_lit(out, "'\n    case $prev in\n");
-        if (has_verbs(c->name)) {
+        if (has_operator_verbs(c->name)) {
             buf_printf(out, "    %s) COMPREPLY=($(compgen -W '", c->name);
-            add_verbs(out, c->name);
+            append_operator_verbs(out, c->name);
             buf_add_lit(out, "' -- \"$cur\")); return ;;\n");
         }
-        bash_values(out, c->options);
+        append_bash_option_values(out, c->options);
         buf_add_lit(out, "    esac ;;\n");
     }
     buf_add_lit(out, "  esac\n  if [[ $cur == -* ]]; then\n    COMPREPLY=($(compgen -W \"$own");
-    add_flags(out, config_rows);
+    append_flags(out, config_option_rows);
     buf_add_lit(out, "\" -- \"$cur\"))\n  else\n    COMPREPLY=($(compgen -f -- \"$cur\"))\n  fi\n}"
                      "\ncomplete -F _guildhall guildhall\n");
 }
 
 /* --- zsh ------------------------------------------------------------------------------ */
 
-static void zsh_options(struct buf *out, const struct option_row *rows)
+static void append_zsh_options(struct buf *out, const struct option_row *rows)
 {
     for (; rows && rows->name; rows++) {
         buf_printf(out, "    '--%s[", rows->name);
-        add_quoted(out, rows->help, "[]:\\");
+        append_shell_escaped(out, rows->help, "[]:\\");
         buf_add_lit(out, "]:");
-        add_quoted(out, option_value_word(rows), ":\\");
+        append_shell_escaped(out, option_value_placeholder(rows), ":\\");
         buf_add_char(out, ':');
-        if (wants_file(rows) || wants_folder(rows)) {
-            buf_add_str(out, str_of(wants_file(rows) ? "_files" : "_files -/"));
+        if (option_takes_file(rows) || option_takes_folder(rows)) {
+            buf_add_str(out, str_of(option_takes_file(rows) ? "_files" : "_files -/"));
         } else if (rows->kind == OPTION_CHOICE || rows->kind == OPTION_SWITCH) {
             buf_add_char(out, '(');
-            add_choices(out, rows);
+            append_choices(out, rows);
             buf_add_char(out, ')');
         } else {
             buf_add_char(out, ' ');
@@ -138,27 +137,27 @@ static void zsh_options(struct buf *out, const struct option_row *rows)
     }
 }
 
-static void complete_zsh(struct buf *out)
+static void write_zsh_completion(struct buf *out)
 {
     buf_add_lit(out, "#compdef guildhall\n_guildhall() {\n  local -a commands own general\n"
                      "  commands=(\n");
     for (const struct program_command *c = program_commands; c->name; c++) {
         buf_printf(out, "    '%s:", c->name);
-        add_quoted(out, c->help, "\\");
+        append_shell_escaped(out, c->help, "\\");
         buf_add_lit(out, "'\n");
     }
     buf_add_lit(out, "  )\n  if (( CURRENT == 2 )); then\n    _describe command commands\n    "
                      "return\n  fi\n  general=(\n");
-    zsh_options(out, config_rows);
+    append_zsh_options(out, config_option_rows);
     buf_add_lit(out, "  )\n  case $words[2] in\n");
     for (const struct program_command *c = program_commands; c->name; c++) {
-        if (!c->options && !has_verbs(c->name))
+        if (!c->options && !has_operator_verbs(c->name))
             continue;
         buf_printf(out, "  %s) own=(\n", c->name);
-        zsh_options(out, c->options);
-        if (has_verbs(c->name)) {
+        append_zsh_options(out, c->options);
+        if (has_operator_verbs(c->name)) {
             buf_add_lit(out, "    '1:verb:(");
-            add_verbs(out, c->name);
+            append_operator_verbs(out, c->name);
             buf_add_lit(out, ")'\n");
         }
         buf_add_lit(out, "    ) ;;\n");
@@ -169,50 +168,53 @@ static void complete_zsh(struct buf *out)
 
 /* --- fish ----------------------------------------------------------------------------- */
 
-static void fish_options(struct buf *out, const struct option_row *rows, const char *command)
+static void append_fish_options(struct buf *out, const struct option_row *rows, const char *command)
 {
     for (; rows && rows->name; rows++) {
         buf_add_lit(out, "complete -c guildhall");
         if (command)
             buf_printf(out, " -n '__fish_seen_subcommand_from %s'", command);
         buf_printf(out, " -l %s -d '", rows->name);
-        add_quoted(out, rows->help, "\\");
+        append_shell_escaped(out, rows->help, "\\");
         buf_add_lit(out, "'");
         if (rows->kind == OPTION_CHOICE || rows->kind == OPTION_SWITCH) {
             buf_add_lit(out, " -xa '");
-            add_choices(out, rows);
+            append_choices(out, rows);
             buf_add_lit(out, "'");
         } else {
-            buf_add_str(out, str_of(wants_file(rows) || wants_folder(rows) ? " -rF" : " -x"));
+            buf_add_str(
+                out, str_of(option_takes_file(rows) || option_takes_folder(rows) ? " -rF" : " -x"));
         }
         buf_add_char(out, '\n');
     }
 }
 
-static void complete_fish(struct buf *out)
+static void write_fish_completion(struct buf *out)
 {
     buf_add_lit(out, "# fish completion of guildhall\n");
     for (const struct program_command *c = program_commands; c->name; c++) {
         buf_printf(out, "complete -c guildhall -n __fish_use_subcommand -f -a %s -d '", c->name);
-        add_quoted(out, c->help, "\\");
+        append_shell_escaped(out, c->help, "\\");
         buf_add_lit(out, "'\n");
-        if (has_verbs(c->name)) {
+        if (has_operator_verbs(c->name)) {
             buf_printf(out, "complete -c guildhall -n '__fish_seen_subcommand_from %s' -f -a '",
                        c->name);
-            add_verbs(out, c->name);
+            append_operator_verbs(out, c->name);
             buf_add_lit(out, "'\n");
         }
-        fish_options(out, c->options, c->name);
+        append_fish_options(out, c->options, c->name);
     }
-    fish_options(out, config_rows, NULL);
+    append_fish_options(out, config_option_rows, NULL);
 }
 
-int tool_completion(const struct settings *s, char **arguments)
+int tool_completion(const struct command_settings *s, char **arguments)
 {
     static const struct {
         const char *shell;
         void (*write)(struct buf *out);
-    } shells[] = { { "bash", complete_bash }, { "zsh", complete_zsh }, { "fish", complete_fish } };
+    } shells[] = { { "bash", write_bash_completion },
+                   { "zsh", write_zsh_completion },
+                   { "fish", write_fish_completion } };
     struct buf out;
 
     (void)s;
@@ -221,8 +223,8 @@ int tool_completion(const struct settings *s, char **arguments)
             continue;
         buf_init(&out, SIZE_MAX);
         shells[i].write(&out);
-        program_print(&out);
+        print_and_free(&out);
         return 0;
     }
-    return usage("completion wants bash, zsh or fish");
+    return print_usage_error("completion needs the name of a shell: bash, zsh or fish");
 }

@@ -4,21 +4,21 @@
 
 #include "gifs/gifs.h"
 #include "server/guildhall.h"
-#include "tools/helper_bot.h"
+#include "tools/demo_bot.h"
 #include "tools/serve.h"
 
-enum { PEOPLE = 3, HELPER = 2 };
-static const char *const people[PEOPLE] = { "ada", "bob", "helper" };
+enum { DEMO_ACCOUNTS = 3, HELPER_INDEX = 2 };
+static const char *const demo_usernames[DEMO_ACCOUNTS] = { "ada", "bob", "helper" };
 
-struct tour {
-    struct token_request requests[PEOPLE];
-    struct demo_places places;
+struct demo_state {
+    struct token_request requests[DEMO_ACCOUNTS];
+    struct demo_ids ids;
     const struct config *config;
-    struct helper_bot *bot; /* set once the server runs */
+    struct demo_bot *bot; /* set once the server runs */
 };
 
 /* Fills an empty database with the demo world; leaves any other world unchanged. */
-static enum err demo_fill(const struct config *config, struct store *store)
+static enum err fill_demo_world(const struct config *config, struct store *store)
 {
     struct world_report report;
     struct gifs_report gifs;
@@ -28,45 +28,45 @@ static enum err demo_fill(const struct config *config, struct store *store)
     if (e || !empty)
         return e;
     struct arena *arena = arena_new();
-    e = import_text(config, store, str_of(world_demo), false, arena, &report);
+    e = import_world_text(config, store, str_of(world_demo), false, arena, &report);
     arena_free(arena);
     return e ? e : gifs_import_demo(store, &gifs);
 }
 
-/* Derives tokens from the key file, so that a bot can use the same token after a restart. */
-static enum err demo_prepare(const struct config *config, struct tour *t)
+/* Prepares the demo world and its tokens, which stay the same after a restart. */
+static enum err prepare_demo(const struct config *config, struct demo_state *t)
 {
     struct store *store = NULL;
     struct auth *auth = NULL;
     enum err e = guildhall_open_store(config, false, &store);
 
     if (!e)
-        e = demo_fill(config, store);
+        e = fill_demo_world(config, store);
     if (!e)
-        e = world_demo_places(store, &t->places);
+        e = world_read_demo_ids(store, &t->ids);
     if (!e)
-        e = auth_open(config->data, store, &auth);
-    for (int i = 0; i < PEOPLE && !e; i++) {
+        e = auth_new(config->data, store, &auth);
+    for (int i = 0; i < DEMO_ACCOUNTS && !e; i++) {
         t->requests[i] = (struct token_request){ .auth = auth,
-                                                 .username = str_of(people[i]),
+                                                 .username = str_of(demo_usernames[i]),
                                                  .purpose = STR("guildhall demo"),
                                                  .lasts = true };
-        e = world_give_token(store, &t->requests[i]);
+        e = world_issue_account_token(store, &t->requests[i]);
     }
-    auth_close(auth);
+    auth_free(auth);
     store_close(store);
     return e;
 }
 
-static bool is_demo(const struct tour *t)
+static bool is_demo_world(const struct demo_state *t)
 {
-    for (int i = 0; i < PEOPLE; i++)
+    for (int i = 0; i < DEMO_ACCOUNTS; i++)
         if (!t->requests[i].found)
             return false;
-    return t->places.guild != 0;
+    return t->ids.guild != 0;
 }
 
-static const char CALLS[] =
+static const char EXAMPLE_REQUESTS[] =
     "\nPaste the lines above into another terminal, then any of these:\n\n"
     "  curl -s $api/users/@me -H \"Authorization: $ada\"\n"
     "  curl -s $api/users/@me/guilds -H \"Authorization: $bob\"\n"
@@ -77,25 +77,27 @@ static const char CALLS[] =
     "  curl -s $api/channels/$channel/messages -H \"Authorization: $helper\" \\\n"
     "       -H 'Content-Type: application/json' -d '{\"content\": \"Hello from curl\"}'\n";
 
-static void print_tour(void *arg, const char *url)
+static void print_demo_guide(void *arg, const char *url)
 {
-    struct tour *t = arg;
+    struct demo_state *t = arg;
 
-    if (!is_demo(t)) {
-        printf("\nThe data folder holds another world than the demo's, which is for empty ones.\n");
+    if (!is_demo_world(t)) {
+        printf("\nThe data folder contains another world; the demo world is only created in an "
+               "empty folder.\n");
         return;
     }
     printf(
         "\nThe Workshop: six people, a bot, a guild with text, voice and stage channels.\n"
         "The tokens stay the same at each start.\n\n  api=%s/api/v10\n  guild=%llu channel=%llu\n",
-        url, (unsigned long long)t->places.guild, (unsigned long long)t->places.channel);
-    for (int i = 0; i < PEOPLE; i++)
-        printf("  %s='%s%s'\n", people[i], t->requests[i].bot ? "Bot " : "", t->requests[i].token);
-    printf("%s\nEvery route: %s/openapi.json\n", CALLS, url);
-    t->bot = helper_bot_start(t->config, url, t->requests[HELPER].token);
+        url, (unsigned long long)t->ids.guild, (unsigned long long)t->ids.channel);
+    for (int i = 0; i < DEMO_ACCOUNTS; i++)
+        printf("  %s='%s%s'\n", demo_usernames[i], t->requests[i].bot ? "Bot " : "",
+               t->requests[i].token);
+    printf("%s\nEvery route: %s/openapi.json\n", EXAMPLE_REQUESTS, url);
+    t->bot = demo_bot_start(t->config, url, t->requests[HELPER_INDEX].token);
 }
 
-/* Enables the workbench, the call log and the traffic log, unless they are configured. */
+/* Enables the workbench, the request log and the traffic log, unless they are configured. */
 static struct config demo_config(const struct config *given)
 {
     struct config c = *given;
@@ -109,16 +111,16 @@ static struct config demo_config(const struct config *given)
     return c;
 }
 
-int tool_demo(const struct settings *s, char **arguments)
+int tool_demo(const struct command_settings *s, char **arguments)
 {
     struct config config = demo_config(&s->config);
-    struct tour tour = { .config = &config };
+    struct demo_state tour = { .config = &config };
 
     if (*arguments)
-        return usage("demo takes no arguments");
-    if (demo_prepare(&config, &tour))
+        return print_usage_error("demo accepts no arguments");
+    if (prepare_demo(&config, &tour))
         return 1;
-    int status = serve_until_stopped(&config, NULL, print_tour, &tour);
-    helper_bot_stop(tour.bot);
+    int status = serve_until_stopped(&config, NULL, print_demo_guide, &tour);
+    demo_bot_stop(tour.bot);
     return status;
 }

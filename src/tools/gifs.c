@@ -9,55 +9,59 @@
 #include "base/mem.h"
 #include "gifs/gifs.h"
 #include "server/guildhall.h"
-#include "net/client/client.h"
+#include "net/client/fetcher.h"
 #include "store/folder.h"
 
-enum { MAX_LIST = 1024 * 1024 * 1024, MAX_FILE = 20 * 1024 * 1024, PATIENCE_MS = 60000 };
+enum {
+    MAX_LIST_BYTES = 1024 * 1024 * 1024,
+    MAX_FILE_BYTES = 20 * 1024 * 1024,
+    DOWNLOAD_TIMEOUT_MS = 60000
+};
 
 /* --- downloads ------------------------------------------------------------------------ */
 
-/* A loop with an HTTP client, created for the first URL. */
-struct fetching {
+/* A loop with an HTTP client, created for the first download. */
+struct gif_download {
     struct loops *loops;
     struct fetcher *fetcher;
     pthread_mutex_t lock;
     pthread_cond_t ended;
-    /* current request */
+    /* The following members belong to the current request. */
     const char *url;
     struct buf *out;
     const char *problem;
     bool over;
 };
 
-static void gif_fetched(void *arg, enum fetch_result result, int status, struct str type,
-                        struct buf *body)
+static void on_gif_downloaded(void *arg, enum fetch_result result, int status, struct str type,
+                              struct buf *body)
 {
-    struct fetching *f = arg;
+    struct gif_download *f = arg;
 
     (void)type;
     pthread_mutex_lock(&f->lock);
     if (result == FETCH_OK && status == 200)
         buf_add_str(f->out, buf_str(body));
     else
-        f->problem = result == FETCH_OK          ? "the answer is not 200"
-                     : result == FETCH_TIMEOUT   ? "it takes too long"
-                     : result == FETCH_TOO_LARGE ? "it is larger than 20 MiB"
-                     : result == FETCH_FORBIDDEN ? "the address is a private one"
-                                                 : "it cannot be reached";
+        f->problem = result == FETCH_OK          ? "the status of the response is not 200"
+                     : result == FETCH_TIMEOUT   ? "the download takes too long"
+                     : result == FETCH_TOO_LARGE ? "the file is larger than 20 MiB"
+                     : result == FETCH_FORBIDDEN ? "the host has a private address"
+                                                 : "the host cannot be reached";
     f->over = true;
     pthread_cond_signal(&f->ended);
     pthread_mutex_unlock(&f->lock);
 }
 
-static void start_fetch(struct loop *loop, void *arg)
+static void start_gif_download(struct loop *loop, void *arg)
 {
-    struct fetching *f = arg;
-    struct fetch request = {
+    struct gif_download *f = arg;
+    struct fetch_request request = {
         .method = "GET",
         .url = f->url,
-        .timeout_ms = PATIENCE_MS,
-        .max_answer = MAX_FILE,
-        .done = gif_fetched,
+        .timeout_ms = DOWNLOAD_TIMEOUT_MS,
+        .max_response = MAX_FILE_BYTES,
+        .done = on_gif_downloaded,
         .arg = f,
     };
 
@@ -66,12 +70,12 @@ static void start_fetch(struct loop *loop, void *arg)
     fetcher_start(f->fetcher, &request);
 }
 
-static bool gif_fetch(void *arg, const char *url, struct buf *ret, const char **ret_problem)
+static bool download_gif(void *arg, const char *url, struct buf *ret, const char **ret_problem)
 {
-    struct fetching *f = arg;
+    struct gif_download *f = arg;
 
     if (strncmp(url, "https://", 8) != 0) {
-        *ret_problem = "only https is fetched";
+        *ret_problem = "only https URLs are downloaded";
         return false;
     }
     if (!f->loops)
@@ -80,7 +84,7 @@ static bool gif_fetch(void *arg, const char *url, struct buf *ret, const char **
     f->out = ret;
     f->problem = NULL;
     f->over = false;
-    loop_call(loops_at(f->loops, 0), start_fetch, f);
+    loop_call_and_wait(loops_get(f->loops, 0), start_gif_download, f);
     pthread_mutex_lock(&f->lock);
     while (!f->over)
         pthread_cond_wait(&f->ended, &f->lock);
@@ -89,18 +93,18 @@ static bool gif_fetch(void *arg, const char *url, struct buf *ret, const char **
     return !f->problem;
 }
 
-static void end_fetcher(struct loop *loop, void *arg)
+static void free_fetcher_on_loop(struct loop *loop, void *arg)
 {
-    struct fetching *f = arg;
+    struct gif_download *f = arg;
 
     (void)loop;
     fetcher_free(f->fetcher);
 }
 
-static void fetching_clear(struct fetching *f)
+static void free_gif_downloads(struct gif_download *f)
 {
     if (f->loops) {
-        loop_call(loops_at(f->loops, 0), end_fetcher, f);
+        loop_call_and_wait(loops_get(f->loops, 0), free_fetcher_on_loop, f);
         loops_stop(f->loops);
     }
     pthread_mutex_destroy(&f->lock);
@@ -109,29 +113,29 @@ static void fetching_clear(struct fetching *f)
 
 /* --- command -------------------------------------------------------------------------- */
 
-static void tell_problem(void *arg, size_t row, struct str what)
+static void print_import_problem(void *arg, size_t row, struct str what)
 {
     (void)arg;
-    fprintf(stderr, "row %zu: %.*s\n", row, STR_FMT(what));
+    fprintf(stderr, "row %zu: %.*s\n", row, STR_ARGS(what));
 }
 
-static int gif_import(const struct config *config, const char *path, const char *folder)
+static int import_gifs(const struct config *config, const char *path, const char *folder)
 {
-    struct fetching fetching = { .lock = PTHREAD_MUTEX_INITIALIZER,
-                                 .ended = PTHREAD_COND_INITIALIZER };
+    struct gif_download fetching = { .lock = PTHREAD_MUTEX_INITIALIZER,
+                                     .ended = PTHREAD_COND_INITIALIZER };
     struct gifs_report report;
     struct store *store;
     struct buf text;
     int status = 1;
 
-    buf_init(&text, MAX_LIST);
-    /* The files may be readable by root only, so change the owner of new files at the end. */
-    if (read_whole_file(path, &text) && !guildhall_open_store(config, false, &store)) {
+    buf_init(&text, MAX_LIST_BYTES);
+    /* Only root may be able to read the input, so the owner of new files is changed at the end. */
+    if (read_file_or_stdin(path, &text) && !guildhall_open_store(config, false, &store)) {
         struct gifs_import in = { .text = buf_str(&text),
                                   .folder = folder,
-                                  .fetch = gif_fetch,
+                                  .fetch = download_gif,
                                   .fetch_arg = &fetching,
-                                  .problem = tell_problem };
+                                  .problem = print_import_problem };
 
         if (!gifs_import(store, &in, &report)) {
             printf("%zu made, %zu renewed, %zu refused\n", report.made, report.renewed,
@@ -141,21 +145,22 @@ static int gif_import(const struct config *config, const char *path, const char 
             fprintf(stderr, "guildhall: nothing was imported\n");
         }
         store_close(store);
-        if (!folder_give_all(config->data))
+        if (!folder_chown_all(config->data))
             status = 1;
     }
-    fetching_clear(&fetching);
+    free_gif_downloads(&fetching);
     buf_clear(&text);
     return status;
 }
 
-int tool_gifs(const struct settings *s, char **arguments)
+int tool_gifs(const struct command_settings *s, char **arguments)
 {
     if (!arguments[0] || strcmp(arguments[0], "import") != 0 || !arguments[1] ||
         (arguments[2] && arguments[3]))
-        return usage("gifs import FILE [FOLDER]; files are looked for beside FILE, or in FOLDER");
+        return print_usage_error(
+            "gifs import FILE [FOLDER]; files are searched next to FILE, or in FOLDER");
     char *path = mem_dupz(arguments[1]);
-    int status = gif_import(&s->config, arguments[1], arguments[2] ? arguments[2] : dirname(path));
+    int status = import_gifs(&s->config, arguments[1], arguments[2] ? arguments[2] : dirname(path));
     mem_free(path);
     return status;
 }

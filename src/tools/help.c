@@ -3,93 +3,96 @@
 #include <string.h>
 
 #include "server/guildhall.h"
-#include "admin/orders/orders.h"
+#include "admin/operator_commands/operator_commands.h"
 #include "tools/program.h"
 
-static void help_command(struct buf *out, const struct program_command *c)
+static void append_command_help(struct buf *out, const struct program_command *c)
 {
     char call[64];
 
     snprintf(call, sizeof call, "%s %s", c->name, c->arguments);
-    help_line(out, call, c->help);
+    append_help_line(out, call, c->help);
     buf_add_char(out, '\n');
 }
 
-static void help_general_options(struct buf *out)
+static void append_server_options_help(struct buf *out)
 {
-    buf_add_lit(
-        out, "\nOptions; also as GUILDHALL_NAME in the environment, or in the file of --config\n");
-    options_help(config_rows, out);
+    buf_add_lit(out,
+                "\nServer options; also as GUILDHALL_NAME in the environment, or in the file of "
+                "--config\n");
+    options_append_help(config_option_rows, out);
 }
 
-static void help_verbs(struct buf *out, const char *noun)
+static void append_verbs_help(struct buf *out, const char *noun)
 {
     bool first = true;
 
-    for (const struct order_row *row = operator_rows; row->noun; row++) {
+    for (const struct operator_command_row *row = operator_command_rows; row->noun; row++) {
         char call[64];
 
-        if (!order_is_verb(row, noun))
+        if (!operator_command_is_listed(row, noun))
             continue;
         if (first)
             buf_add_lit(out, "\nVerbs\n");
         first = false;
         snprintf(call, sizeof call, "%s %s", row->verb, row->arguments ? row->arguments : "");
-        help_line(out, call, row->help);
+        append_help_line(out, call, row->help);
         buf_add_char(out, '\n');
     }
 }
 
-static int help_all(void)
+static int print_help_of_all_commands(void)
 {
     struct buf out;
 
     buf_init(&out, SIZE_MAX);
     buf_add_lit(&out, "guildhall COMMAND [options]\n\nCommands\n");
     for (const struct program_command *c = program_commands; c->name; c++)
-        help_command(&out, c);
-    help_general_options(&out);
+        append_command_help(&out, c);
+    append_server_options_help(&out);
     for (const struct program_command *c = program_commands; c->name; c++) {
         if (c->options && (c == program_commands || c[-1].options != c->options)) {
             buf_printf(&out, "\nOptions of %s%s\n", c->name,
                        c[1].options == c->options ? " and the like" : "");
-            options_help(c->options, &out);
+            options_append_help(c->options, &out);
         }
     }
-    program_print(&out);
+    print_and_free(&out);
     return 0;
 }
 
-int program_help(const struct program_command *c, bool all)
+int print_command_help(const struct program_command *c, bool all)
 {
     struct buf out;
 
     buf_init(&out, SIZE_MAX);
     buf_printf(&out, "guildhall %s%s%s [options]\n%s.\n", c->name, *c->arguments ? " " : "",
                c->arguments, c->help);
-    help_verbs(&out, c->name);
+    append_verbs_help(&out, c->name);
     if (c->options) {
-        buf_add_lit(&out, "\nIts options; also as GUILDHALL_NAME in the environment\n");
-        options_help(c->options, &out);
+        buf_add_lit(&out, "\nOptions of this command; also as GUILDHALL_NAME in the environment\n");
+        options_append_help(c->options, &out);
     }
-    /* Show the server's options for serve and demo only; other commands need few of them. */
+    /* Print the server's options only for serve and demo; other commands need few of them. */
     if (all || c->run == tool_serve || c->run == tool_demo)
-        help_general_options(&out);
+        append_server_options_help(&out);
     else
-        buf_printf(&out,
-                   "\n--data DIR or --store URL says which server. Every option: "
-                   "guildhall %s --help-all\n",
-                   c->name);
-    program_print(&out);
+        buf_printf(
+            &out,
+            "\nUse --data DIR or --store URL to select the server. For all options: guildhall %s "
+            "--help-all\n",
+            c->name);
+    print_and_free(&out);
     return 0;
 }
 
-int tool_help(const struct settings *s, char **arguments)
+int tool_help(const struct command_settings *s, char **arguments)
 {
-    const struct program_command *c = arguments && arguments[0] ? program_find(arguments[0]) : NULL;
+    const struct program_command *c =
+        arguments && arguments[0] ? program_find_command(arguments[0]) : NULL;
 
     (void)s;
     if (arguments && arguments[0] && !c)
-        return usage("there is no such command");
-    return c && c->run != tool_help ? program_help(c, false) : help_all();
+        return print_usage_error("there is no such command");
+    return c && c->run != tool_help ? print_command_help(c, false) : print_help_of_all_commands();
 }

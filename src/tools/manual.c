@@ -3,13 +3,13 @@
 #include <string.h>
 
 #include "server/guildhall.h"
-#include "admin/orders/orders.h"
+#include "admin/operator_commands/operator_commands.h"
 #include "tools/program.h"
 
 /* --- roff ----------------------------------------------------------------------------- */
 
 /* Escapes hyphens, so that they can be copied, and a leading dot, which would be a roff request. */
-static void roff_text(struct buf *out, const char *text)
+static void append_roff_text(struct buf *out, const char *text)
 {
     if (*text == '.' || *text == '\'')
         buf_add_lit(out, "\\&");
@@ -23,78 +23,79 @@ static void roff_text(struct buf *out, const char *text)
     }
 }
 
-static void roff_font(struct buf *out, char font, const char *text)
+static void append_roff_font(struct buf *out, char font, const char *text)
 {
     buf_printf(out, "\\f%c", font);
-    roff_text(out, text);
+    append_roff_text(out, text);
     buf_add_lit(out, "\\fR");
 }
 
-static void roff_sentence(struct buf *out, const char *text)
+static void append_roff_sentence(struct buf *out, const char *text)
 {
-    roff_text(out, text);
+    append_roff_text(out, text);
     buf_add_lit(out, ".\n");
 }
 
-static void roff_head(struct buf *out, const char *name, int section, const char *does)
+static void append_roff_head(struct buf *out, const char *name, int section, const char *does)
 {
     buf_printf(out, ".TH %s %d \"\" \"guildhall %s\" \"Guildhall\"\n.SH NAME\n", name, section,
                GUILDHALL_VERSION);
-    roff_text(out, name);
+    append_roff_text(out, name);
     buf_printf(out, " \\- %s\n", does);
 }
 
 /* --- guildhall(1) --------------------------------------------------------------------- */
 
-static void manual_verbs(struct buf *out, const char *noun)
+static void append_manual_verbs(struct buf *out, const char *noun)
 {
-    for (const struct order_row *row = operator_rows; row->noun; row++) {
-        if (!order_is_verb(row, noun))
+    for (const struct operator_command_row *row = operator_command_rows; row->noun; row++) {
+        if (!operator_command_is_listed(row, noun))
             continue;
         buf_add_lit(out, ".TP\n");
-        roff_font(out, 'B', noun);
+        append_roff_font(out, 'B', noun);
         buf_add_char(out, ' ');
-        roff_font(out, 'B', row->verb);
+        append_roff_font(out, 'B', row->verb);
         buf_add_char(out, ' ');
-        roff_font(out, 'I', row->arguments ? row->arguments : "");
+        append_roff_font(out, 'I', row->arguments ? row->arguments : "");
         buf_add_char(out, '\n');
-        roff_sentence(out, row->help);
+        append_roff_sentence(out, row->help);
     }
 }
 
-static void manual_commands(struct buf *out)
+static void append_manual_commands(struct buf *out)
 {
     buf_add_lit(out, ".SH COMMANDS\n");
     for (const struct program_command *c = program_commands; c->name; c++) {
         buf_add_lit(out, ".TP\n");
-        roff_font(out, 'B', c->name);
+        append_roff_font(out, 'B', c->name);
         buf_add_char(out, ' ');
-        roff_font(out, 'I', c->arguments);
+        append_roff_font(out, 'I', c->arguments);
         buf_add_char(out, '\n');
-        roff_sentence(out, c->help);
-        manual_verbs(out, c->name);
+        append_roff_sentence(out, c->help);
+        append_manual_verbs(out, c->name);
     }
 }
 
-static void manual_options(struct buf *out, const struct option_row *rows, const char *dashes)
+static void append_manual_options(struct buf *out, const struct option_row *rows,
+                                  const char *dashes)
 {
     for (; rows->name; rows++) {
         buf_printf(out, ".TP\n\\fB%s", dashes);
-        roff_text(out, rows->name);
+        append_roff_text(out, rows->name);
         buf_printf(out, "\\fR%s", *dashes ? " " : " = ");
-        roff_font(out, 'I', option_value_word(rows));
+        append_roff_font(out, 'I', option_value_placeholder(rows));
         buf_add_char(out, '\n');
-        roff_sentence(out, rows->help);
+        append_roff_sentence(out, rows->help);
         if (rows->fallback) {
-            buf_add_lit(out, "Without it: ");
-            roff_font(out, 'B', rows->fallback);
+            buf_add_lit(out, "Default: ");
+            append_roff_font(out, 'B', rows->fallback);
             buf_add_lit(out, ".\n");
         }
     }
 }
 
-/* Commands that share the same options are adjacent in the table. */
-static void manual_own_options(struct buf *out)
+/* Commands with the same options are adjacent in the table. */
+static void append_manual_command_options(struct buf *out)
 {
     for (const struct program_command *c = program_commands; c->name; c++) {
         if (!c->options || (c > program_commands && c[-1].options == c->options))
@@ -103,53 +104,51 @@ static void manual_own_options(struct buf *out)
         for (const struct program_command *d = c; d->options == c->options; d++)
             buf_printf(out, "%s%s", d == c ? "" : ", ", d->name);
         buf_add_lit(out, "\"\n");
-        manual_options(out, c->options, "\\-\\-");
+        append_manual_options(out, c->options, "\\-\\-");
     }
 }
 
-static void manual_program(struct buf *out)
+static void append_program_manual(struct buf *out)
 {
-    roff_head(out, "guildhall", 1,
-              "the server side of a chat platform\\(aqs apps, friends and voice");
-    buf_add_lit(out, ".SH SYNOPSIS\n.B guildhall\n.I COMMAND\n.RI [ options ]\n"
-                     ".SH DESCRIPTION\n"
-                     "One program that serves an interface which client libraries in use speak, "
-                     "with the gateway of its events. It keeps its rows in a folder, or in "
-                     "PostgreSQL.\n.PP\n"
-                     "Options hold as flags, as GUILDHALL_NAME in the environment, and in a file "
-                     "(see\n.BR guildhall.conf (5));\nflags win over the environment, the "
-                     "environment over the file.\n");
-    manual_commands(out);
+    append_roff_head(out, "guildhall", 1, "chat server that is wire\\-compatible with Discord");
+    buf_add_lit(
+        out,
+        ".SH SYNOPSIS\n.B guildhall\n.I COMMAND\n.RI [ options ]\n.SH DESCRIPTION\nOne program "
+        "that serves the REST API, the gateway and voice to existing client libraries. It stores "
+        "its data in a folder, or in PostgreSQL.\n.PP\nOptions can be set as flags, as "
+        "GUILDHALL_NAME in the environment, and in a file (see\n.BR guildhall.conf (5));\nflags "
+        "override the environment, and the environment overrides the file.\n");
+    append_manual_commands(out);
     buf_add_lit(out, ".SH OPTIONS\n");
-    manual_options(out, config_rows, "\\-\\-");
-    manual_own_options(out);
-    buf_add_lit(out, ".SH EXIT STATUS\n0 when it was done, 1 when it was not, 2 when it was asked "
-                     "in words that it does not know.\n"
-                     ".SH FILES\n.TP\n.I /etc/guildhall/guildhall.conf\n"
-                     "Options of the service.\n"
-                     ".TP\n.I /var/lib/guildhall\nIts folder: rows, files, keys.\n"
-                     ".SH SEE ALSO\n.BR guildhall.conf (5)\n");
+    append_manual_options(out, config_option_rows, "\\-\\-");
+    append_manual_command_options(out);
+    buf_add_lit(
+        out,
+        ".SH EXIT STATUS\n0: success; 1: failure; 2: invalid command line.\n.SH FILES\n.TP\n.I "
+        "/etc/guildhall/guildhall.conf\nOptions of the service.\n.TP\n.I /var/lib/guildhall\n"
+        "Data folder of the service: rows, files, keys.\n.SH SEE ALSO\n.BR guildhall.conf (5)\n");
 }
 
 /* --- guildhall.conf(5) ---------------------------------------------------------------- */
 
-static void manual_conf(struct buf *out)
+static void append_configuration_manual(struct buf *out)
 {
-    roff_head(out, "guildhall.conf", 5, "configuration of guildhall");
-    buf_add_lit(out, ".SH DESCRIPTION\nLines of the form\n.IR \"name = value\" .\n"
-                     "A line that begins with a semicolon is a comment; sections in brackets only "
-                     "group lines for the reader. Every option is optional. The environment "
-                     "(GUILDHALL_NAME) and flags (\\-\\-name) win over the file. A name that does "
-                     "not exist, or a value that does not fit, keeps the server from starting, "
-                     "and it says in which line.\n.SH OPTIONS\n");
-    manual_options(out, config_rows + 1, ""); /* all but --config itself */
+    append_roff_head(out, "guildhall.conf", 5, "configuration of guildhall");
+    buf_add_lit(
+        out,
+        ".SH DESCRIPTION\nLines of the form\n.IR \"name = value\" .\nA line that starts with a "
+        "semicolon is a comment; sections in brackets have no meaning. Every option is optional. "
+        "The environment (GUILDHALL_NAME) and flags (\\-\\-name) override the file. If a name is "
+        "unknown or a value is invalid, the server does not start and prints the number of the "
+        "line.\n.SH OPTIONS\n");
+    append_manual_options(out, config_option_rows + 1, ""); /* all options except --config */
     buf_add_lit(out, ".SH SEE ALSO\n.BR guildhall (1)\n");
 }
 
 /* --- docs/CONFIGURATION.md ------------------------------------------------------------ */
 
-/* Escapes '|', which would end a table cell. */
-static void markdown_cell(struct buf *out, const char *text)
+/* Escapes '|', which would end a cell of a Markdown table. */
+static void append_markdown_cell(struct buf *out, const char *text)
 {
     for (; *text; text++) {
         if (*text == '|')
@@ -158,7 +157,7 @@ static void markdown_cell(struct buf *out, const char *text)
     }
 }
 
-static void manual_markdown(struct buf *out)
+static void append_configuration_markdown(struct buf *out)
 {
     buf_add_lit(
         out, "# Configuration\n\nThis page lists every option of the server, for operators. It is "
@@ -171,19 +170,19 @@ static void manual_markdown(struct buf *out)
              "option. `guildhall reload` applies the options that are marked with \"yes\"; the "
              "others need a restart.\n\n"
              "| Option | Meaning | Default | Reload |\n|---|---|---|---|\n");
-    for (const struct option_row *row = config_rows; row->name; row++) {
+    for (const struct option_row *row = config_option_rows; row->name; row++) {
         buf_printf(out, "| `--%s ", row->name);
-        markdown_cell(out, option_value_word(row));
+        append_markdown_cell(out, option_value_placeholder(row));
         buf_add_lit(out, "` | ");
-        markdown_cell(out, row->help);
+        append_markdown_cell(out, row->help);
         buf_add_lit(out, " | ");
         if (row->fallback)
             buf_printf(out, "`%s`", row->fallback);
-        buf_printf(out, " | %s |\n", row->reloads ? "yes" : "");
+        buf_printf(out, " | %s |\n", row->reloadable ? "yes" : "");
     }
 }
 
-int tool_manual(const struct settings *s, char **arguments)
+int tool_manual(const struct command_settings *s, char **arguments)
 {
     bool conf = arguments[0] && strcmp(arguments[0], "conf") == 0;
     bool markdown = arguments[0] && strcmp(arguments[0], "options") == 0;
@@ -191,14 +190,14 @@ int tool_manual(const struct settings *s, char **arguments)
 
     (void)s;
     if (arguments[0] && ((!conf && !markdown) || arguments[1]))
-        return usage("manual wants nothing, conf or options");
+        return print_usage_error("manual accepts no argument, conf or options");
     buf_init(&out, SIZE_MAX);
     if (conf)
-        manual_conf(&out);
+        append_configuration_manual(&out);
     else if (markdown)
-        manual_markdown(&out);
+        append_configuration_markdown(&out);
     else
-        manual_program(&out);
-    program_print(&out);
+        append_program_manual(&out);
+    print_and_free(&out);
     return 0;
 }

@@ -8,33 +8,34 @@
 #include "gifs/gifs.h"
 #include "server/guildhall.h"
 #include "store/backup/snapshots.h"
-#include "tools/meter.h"
+#include "tools/progress.h"
 #include "tools/tools.h"
 
-const struct option_row move_rows[] = {
-    { "to", OPTION_TEXT, .offset = offsetof(struct settings, move_to), .value = "URL|DIR",
-      .help = "postgres://… that is empty, or a folder for SQLite" },
-    { "to-data", OPTION_TEXT, .offset = offsetof(struct settings, move_to_data), .value = "DIR",
-      .help = "With postgres://…: where files and keys go; where they are, if it is not said" },
+const struct option_row move_option_rows[] = {
+    { "to", OPTION_TEXT, .offset = offsetof(struct command_settings, move_to), .value = "URL|DIR",
+      .help = "An empty PostgreSQL database (postgres://…), or a folder for SQLite" },
+    { "to-data", OPTION_TEXT, .offset = offsetof(struct command_settings, move_to_data),
+      .value = "DIR",
+      .help = "With postgres://…: folder for files and keys; unset: they stay where they are" },
     { 0 },
 };
 
-static bool is_postgres(const char *to)
+static bool is_postgres_url(const char *to)
 {
-    /* The same test by which libpq recognizes a connection string. */
+    /* libpq recognises a connection string by the same test. */
     return strncmp(to, "postgres://", 11) == 0 || strncmp(to, "postgresql://", 13) == 0 ||
            strchr(to, '=');
 }
 
-static void move_tell(void *arg, const char *what, int64_t done, int64_t total)
+static void on_move_progress(void *arg, const char *what, int64_t done, int64_t total)
 {
-    meter_tell(arg, what, done, total);
+    progress_print(arg, what, done, total);
 }
 
-static void print_moved(const struct move_options *o, const struct move_report *r)
+static void print_move_report(const struct move_options *o, const struct move_report *r)
 {
     if (r->was_done) {
-        puts("the world was moved there before; nothing was done");
+        puts("the database was already moved there; nothing was changed");
         return;
     }
     printf("moved %lld rows of %lld tables, each compared with its source%s\n", (long long)r->rows,
@@ -46,9 +47,9 @@ static void print_moved(const struct move_options *o, const struct move_report *
                (long long)r->files, (long long)r->bytes);
 }
 
-static void print_start(const struct move_options *o)
+static void print_start_command(const struct move_options *o)
 {
-    /* Do not print the URL: it may contain a password. */
+    /* The URL is not printed, because it may contain a password. */
     if (o->to.postgres)
         printf("start it: guildhall serve --data '%s' --store URL, with the URL of --to\n",
                o->to.folder);
@@ -56,37 +57,38 @@ static void print_start(const struct move_options *o)
         printf("start it: guildhall serve --data '%s'\n", o->to.folder);
 }
 
-int tool_move(const struct settings *s, char **arguments)
+int tool_move(const struct command_settings *s, char **arguments)
 {
     const char *to = s->move_to;
     bool inside = strcmp(s->config.blobs, "postgres") == 0;
-    struct meter meter;
+    struct progress_output meter;
     struct move_report report;
 
     if (*arguments || !to)
-        return usage(
+        return print_usage_error(
             "move --to postgres://… [--to-data DIR], or move --store postgres://… --to DIR");
     struct move_options o = {
         .from = { s->config.data, s->config.store, s->config.store && inside },
         .to = { to, NULL, false },
         .keys = snapshot_keys,
-        .tell = move_tell,
+        .on_progress = on_move_progress,
         .arg = &meter,
         .rebuild = gifs_reindex,
     };
-    if (is_postgres(to))
-        o.to =
-            (struct move_place){ s->move_to_data ? s->move_to_data : s->config.data, to, inside };
+    if (is_postgres_url(to))
+        o.to = (struct move_location){ s->move_to_data ? s->move_to_data : s->config.data, to,
+                                       inside };
     else if (s->move_to_data)
-        return usage("to-data is for --to postgres://…; a folder holds everything");
-    meter_begin(&meter, "move");
-    enum err e = move_world(&o, &report);
-    meter_end(&meter);
+        return print_usage_error(
+            "to-data requires --to postgres://…; a folder contains everything");
+    progress_begin(&meter, "move");
+    enum err e = move_all_data(&o, &report);
+    progress_end(&meter);
     if (e) {
-        fprintf(stderr, "guildhall: it was not moved; nothing was changed where it is\n");
+        fprintf(stderr, "guildhall: the database was not moved; the source is unchanged\n");
         return 1;
     }
-    print_moved(&o, &report);
-    print_start(&o);
+    print_move_report(&o, &report);
+    print_start_command(&o);
     return 0;
 }

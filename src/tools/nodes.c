@@ -5,9 +5,9 @@
 #include "server/guildhall.h"
 #include "tools/tools.h"
 
-/* Shows a node without a heartbeat for 5 seconds as silent, even if no peer has declared it
+/* A node without a heartbeat for 5 seconds is printed as silent, even if no peer has declared it
  * dead. */
-static const char NODES[] =
+static const char SELECT_NODES[] =
     "select node, name, address, case when state = 3 or seen_at < clock_timestamp() - "
     "interval '5 seconds' then 'silent' when state = 2 then 'drains' else 'serves' end, "
     "cast(extract(epoch from clock_timestamp() - seen_at) * 1000 as bigint), position, "
@@ -18,16 +18,16 @@ static const char NODES[] =
 static void print_node(const struct rows *r)
 {
     printf("%-4lld  %-20.*s  %-21.*s  %-6.*s  %7lld  %10lld  %7lld  %8lld  %4lld  %5lld  %.*s\n",
-           (long long)row_int(r, 0), STR_FMT(row_text(r, 1)), STR_FMT(row_text(r, 2)),
-           STR_FMT(row_text(r, 3)), (long long)row_int(r, 4), (long long)row_int(r, 5),
+           (long long)row_int(r, 0), STR_ARGS(row_text(r, 1)), STR_ARGS(row_text(r, 2)),
+           STR_ARGS(row_text(r, 3)), (long long)row_int(r, 4), (long long)row_int(r, 5),
            (long long)row_int(r, 6), (long long)row_int(r, 7), (long long)row_int(r, 8),
-           (long long)row_int(r, 9), STR_FMT(row_text(r, 10)));
+           (long long)row_int(r, 9), STR_ARGS(row_text(r, 10)));
 }
 
-static enum err list_nodes(struct tx *tx, void *arg)
+static enum err read_and_print_nodes(struct tx *tx, void *arg)
 {
     struct rows r;
-    enum err e = tx_query(tx, NODES, NO_BIND, &r);
+    enum err e = tx_query(tx, SELECT_NODES, NO_BIND, &r);
 
     (void)arg;
     if (e)
@@ -40,17 +40,18 @@ static enum err list_nodes(struct tx *tx, void *arg)
     return rows_end(&r);
 }
 
-int tool_nodes(const struct settings *s, char **arguments)
+int tool_nodes(const struct command_settings *s, char **arguments)
 {
     struct store *store;
 
     if (*arguments)
-        return usage("nodes takes options only");
+        return print_usage_error("nodes accepts only options");
     if (!s->config.store)
-        return usage("nodes needs --store: only servers on one PostgreSQL have others beside them");
+        return print_usage_error(
+            "nodes needs --store: only servers on PostgreSQL can form a cluster");
     if (guildhall_open_store(&s->config, true, &store))
         return 1;
-    enum err e = store_run(store, STORE_READ, NULL, list_nodes, NULL);
+    enum err e = store_run(store, STORE_READ, NULL, read_and_print_nodes, NULL);
     store_close(store);
     return e ? 1 : 0;
 }

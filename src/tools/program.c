@@ -6,7 +6,7 @@
 
 #include "server/guildhall.h"
 
-void program_print(struct buf *out)
+void print_and_free(struct buf *out)
 {
     fwrite(out->p, 1, out->n, stdout);
     buf_clear(out);
@@ -14,44 +14,44 @@ void program_print(struct buf *out)
 
 /* --- generated documents -------------------------------------------------------------- */
 
-static int run_openapi(const struct settings *s, char **arguments)
+static int print_openapi(const struct command_settings *s, char **arguments)
 {
     struct buf text, out;
 
     (void)s, (void)arguments;
     buf_init(&text, SIZE_MAX);
     buf_init(&out, SIZE_MAX);
-    api_openapi(guildhall_domains, GUILDHALL_VERSION, &text);
+    api_write_openapi(guildhall_domains, GUILDHALL_VERSION, &text);
     json_indent(buf_str(&text), &out);
     buf_add_char(&out, '\n');
     buf_clear(&text);
-    program_print(&out);
+    print_and_free(&out);
     return 0;
 }
 
-static int run_reference(const struct settings *s, char **arguments)
+static int print_reference(const struct command_settings *s, char **arguments)
 {
     struct buf out;
 
     (void)s, (void)arguments;
     buf_init(&out, SIZE_MAX);
-    api_reference(guildhall_domains, &out);
-    program_print(&out);
+    api_write_reference(guildhall_domains, &out);
+    print_and_free(&out);
     return 0;
 }
 
-static int sample_config(const struct settings *s, char **arguments)
+static int print_sample_config(const struct command_settings *s, char **arguments)
 {
     struct buf out;
 
     (void)s, (void)arguments;
     buf_init(&out, SIZE_MAX);
-    options_sample(config_rows, &config_source, &out);
-    program_print(&out);
+    options_append_sample_file(config_option_rows, &config_option_source, &out);
+    print_and_free(&out);
     return 0;
 }
 
-static int run_version(const struct settings *s, char **arguments)
+static int print_version(const struct command_settings *s, char **arguments)
 {
     (void)s, (void)arguments;
     puts("guildhall " GUILDHALL_VERSION);
@@ -60,71 +60,85 @@ static int run_version(const struct settings *s, char **arguments)
 
 const struct program_command program_commands[] = {
     { "serve", "", "Run the server", tool_serve, NULL, .makes_data = true },
-    { "demo", "", "Run the server with a small world to try", tool_demo, NULL, .makes_data = true },
-    { "reload", "", "Have the server that runs read its configuration again", tool_reload, NULL },
-    { "import", "FILE", "Read a world file", tool_import, import_rows, .makes_data = true },
-    { "export", "[FILE]", "Write the world as a file", tool_export, NULL },
-    { "seed", "", "Make a large random world", tool_seed, seed_rows, .makes_data = true },
-    { "gifs", "import FILE [FOLDER]", "Read GIFs from JSON or CSV, files from FOLDER", tool_gifs,
-      NULL },
-    { "invoke", "\"/COMMAND OPTION:VALUE\"", "Use an app's command and show its answer",
-      tool_invoke, invoke_rows },
-    { "say", "\"TEXT\"", "Write a message as somebody, and wait for an answer", tool_say,
-      act_rows },
-    { "react", "EMOJI", "Put an emoji under a message as somebody", tool_react, act_rows },
-    { "join", "CODE|GUILD", "Join a guild as somebody", tool_join, act_rows },
-    { "leave", "GUILD", "Leave a guild as somebody", tool_leave, act_rows },
-    { "user", "VERB …", "Accounts: list, show, add, passwd, disable, enable, delete, premium",
-      tool_order, order_options },
-    { "guild", "VERB …", "Guilds: list, show, owner, delete", tool_order, order_options },
-    { "app", "VERB …", "Applications: list, show, token", tool_order, order_options },
-    { "token", "revoke NAME", "End every token and session of an account", tool_order,
-      order_options },
-    { "invite", "VERB …", "Codes to register with: create, list, revoke", tool_order,
-      order_options },
-    { "message", "VERB …", "Messages: show, delete, purge, purging", tool_order, order_options },
-    { "file", "VERB …", "Files of messages: show, delete", tool_order, order_options },
-    { "report", "VERB …", "Reported messages: list, show, close", tool_order, order_options },
-    { "ban", "VERB …", "Banned address ranges: list, add, lift", tool_order, order_options },
-    { "stats", "", "How much there is on the server that runs", tool_order, order_options },
-    { "log", "", "What the operator changed, by whom and when", tool_order, order_options },
-    { "sessions", "[VERB WHO]", "Who is connected; voice, drop, reconnect, invalidate, resumable",
-      tool_sessions, sessions_rows },
-    { "watch", "", "Follow the calls and events of the server that runs", tool_watch, watch_rows },
-    { "health", "", "How the server that runs did in the last hour", tool_health, health_rows },
-    { "clock", "[+15m|reset]", "Let time pass on the demo or test server that runs", tool_clock,
-      clock_rows },
-    { "fault", "['METHOD /PATH'|clear]", "Let the next calls fail, on such a server", tool_fault,
-      fault_rows },
-    { "console-key", "", "Print what opens the console of the server that runs", tool_console_key,
-      NULL },
-    { "nodes", "", "List the servers that share a PostgreSQL", tool_nodes, NULL },
-    { "platform", "VERB …", "Accounts of the local platforms, and who subscribes", tool_platform,
-      NULL },
-    { "check", "[FILE]", "Look whether the database and its files, or a backup, are sound",
-      tool_check, NULL },
-    { "backup", "FILE|-", "Save rows, files and keys, also while the server runs", tool_backup,
-      backup_rows },
-    { "snapshot", "[NAME]", "Keep the world of the server that runs by name, or list those kept",
-      tool_snapshot, snapshot_rows },
-    { "restore", "NAME|FILE|-", "Bring a snapshot back, or a backup into an empty data folder",
-      tool_restore, restore_rows, .makes_data = true },
-    { "move", "", "Take the world to PostgreSQL, or from there into a folder", tool_move, move_rows,
+    { "demo", "", "Run the server with a small example world", tool_demo, NULL,
       .makes_data = true },
-    { "openapi", "", "Print the OpenAPI document", run_openapi, NULL },
-    { "reference", "", "Print docs/reference.md", run_reference, NULL },
-    { "sample-config", "", "Print a configuration file with every option", sample_config, NULL },
+    { "reload", "", "Make the running server read its configuration again", tool_reload, NULL },
+    { "import", "FILE", "Import a world file", tool_import, import_option_rows,
+      .makes_data = true },
+    { "export", "[FILE]", "Export the world to a file", tool_export, NULL },
+    { "seed", "", "Create a large random world", tool_seed, seed_option_rows, .makes_data = true },
+    { "gifs", "import FILE [FOLDER]", "Import GIFs listed in a JSON or CSV file", tool_gifs, NULL },
+    { "invoke", "\"/COMMAND OPTION:VALUE\"",
+      "Run a command of an app as a user and print the response", tool_invoke, invoke_option_rows },
+    { "say", "\"TEXT\"", "Send a message as a user, and wait for a reply", tool_say,
+      act_option_rows },
+    { "react", "EMOJI", "Add a reaction to a message as a user", tool_react, act_option_rows },
+    { "join", "CODE|GUILD", "Join a guild as a user", tool_join, act_option_rows },
+    { "leave", "GUILD", "Leave a guild as a user", tool_leave, act_option_rows },
+    { "user", "VERB …", "Accounts: list, show, add, passwd, disable, enable, delete, premium",
+      tool_operator_command, operator_command_option_rows },
+    { "guild", "VERB …", "Guilds: list, show, owner, delete", tool_operator_command,
+      operator_command_option_rows },
+    { "app", "VERB …", "Applications: list, show, token", tool_operator_command,
+      operator_command_option_rows },
+    { "token", "revoke NAME", "Revoke all tokens and sessions of an account", tool_operator_command,
+      operator_command_option_rows },
+    { "invite", "VERB …", "Registration codes: create, list, revoke", tool_operator_command,
+      operator_command_option_rows },
+    { "message", "VERB …", "Messages: show, delete, purge, purging", tool_operator_command,
+      operator_command_option_rows },
+    { "file", "VERB …", "Attachments of messages: show, delete", tool_operator_command,
+      operator_command_option_rows },
+    { "report", "VERB …", "Reported messages: list, show, close", tool_operator_command,
+      operator_command_option_rows },
+    { "ban", "VERB …", "Banned address ranges: list, add, lift", tool_operator_command,
+      operator_command_option_rows },
+    { "stats", "",
+      "Print the numbers of accounts, guilds, messages and files of the running server",
+      tool_operator_command, operator_command_option_rows },
+    { "log", "", "Print the operator log: what was changed, by whom and when",
+      tool_operator_command, operator_command_option_rows },
+    { "sessions", "[VERB WHO]",
+      "List connected sessions; voice, drop, reconnect, invalidate, resumable", tool_sessions,
+      sessions_option_rows },
+    { "watch", "", "Print requests and events of the running server as they happen", tool_watch,
+      watch_option_rows },
+    { "health", "", "Print statistics of the running server for the last hour", tool_health,
+      health_option_rows },
+    { "clock", "[+15m|reset]", "Move the clock of a running demo or test server", tool_clock,
+      clock_option_rows },
+    { "fault", "['METHOD /PATH'|clear]",
+      "Make the next requests to a running demo or test server fail", tool_fault,
+      fault_option_rows },
+    { "console-key", "", "Print the key of the running server's console", tool_console_key, NULL },
+    { "nodes", "", "List the nodes of a cluster", tool_nodes, NULL },
+    { "platform", "VERB …", "Accounts and subscriptions of the local platforms", tool_platform,
+      NULL },
+    { "check", "[FILE]", "Check the database and its files, or a backup, for damage", tool_check,
+      NULL },
+    { "backup", "FILE|-", "Back up rows, files and keys, also while the server runs", tool_backup,
+      backup_option_rows },
+    { "snapshot", "[NAME]", "Save a snapshot of the running server, or list the snapshots",
+      tool_snapshot, snapshot_option_rows },
+    { "restore", "NAME|FILE|-", "Restore a snapshot, or a backup into an empty data folder",
+      tool_restore, restore_option_rows, .makes_data = true },
+    { "move", "", "Move the database to PostgreSQL, or from there into a folder", tool_move,
+      move_option_rows, .makes_data = true },
+    { "openapi", "", "Print the OpenAPI document", print_openapi, NULL },
+    { "reference", "", "Print docs/reference.md", print_reference, NULL },
+    { "sample-config", "", "Print a configuration file with every option", print_sample_config,
+      NULL },
     { "manual", "[conf|options]",
       "Print the manual page of the program or its configuration, or docs/CONFIGURATION.md",
       tool_manual, NULL },
-    { "completion", "bash|zsh|fish", "Print what a shell completes commands and options with",
-      tool_completion, NULL },
-    { "version", "", "Print the version", run_version, NULL },
-    { "help", "[COMMAND]", "Print this, or what one command is told", tool_help, NULL },
+    { "completion", "bash|zsh|fish", "Print the completion script for a shell", tool_completion,
+      NULL },
+    { "version", "", "Print the version", print_version, NULL },
+    { "help", "[COMMAND]", "Print this list, or the help of one command", tool_help, NULL },
     { 0 },
 };
 
-const struct program_command *program_find(const char *name)
+const struct program_command *program_find_command(const char *name)
 {
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
         name = "help";
@@ -136,7 +150,7 @@ const struct program_command *program_find(const char *name)
     return NULL;
 }
 
-const char *program_nearest(const char *name)
+const char *find_similar_command(const char *name)
 {
     struct option_row names[64] = { 0 };
     const struct option_row *lists[] = { names, NULL };
@@ -145,5 +159,5 @@ const char *program_nearest(const char *name)
     for (const struct program_command *c = program_commands; c->name; c++)
         if (n + 1 < sizeof names / sizeof *names)
             names[n++].name = c->name;
-    return option_nearest(lists, str_of(name));
+    return option_find_most_similar(lists, str_of(name));
 }

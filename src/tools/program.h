@@ -6,34 +6,33 @@
 
 struct program_command {
     const char *name, *arguments, *help;
-    int (*run)(const struct settings *s, char **arguments);
+    int (*run)(const struct command_settings *s, char **arguments);
     const struct option_row *options; /* additional options, or NULL */
-    bool makes_data;                  /* may create the data folder: no package default */
+    bool makes_data; /* may create the data folder, so ignores the package's folder */
 };
 
-/* Ends with a row without a name. */
+/* The list ends with a row without a name. */
 extern const struct program_command program_commands[];
 
-/* NULL if there is none; --help, -h and --version are commands too. */
-const struct program_command *program_find(const char *name);
+/* Returns NULL if there is no such command; --help, -h and --version are commands, too. */
+const struct program_command *program_find_command(const char *name);
 
-/* The most similar command name, for error messages; NULL if none is similar. */
-const char *program_nearest(const char *name);
+/* Returns the most similar command name, for error messages; NULL if none is similar. */
+const char *find_similar_command(const char *name);
 
-/* Prints the help of one command; all: with the server's options. */
-int program_help(const struct program_command *c, bool all);
+/* Prints the help of one command; all: also the server's options. */
+int print_command_help(const struct program_command *c, bool all);
 
-int tool_help(const struct settings *s, char **arguments);
-int tool_manual(const struct settings *s, char **arguments);
-int tool_completion(const struct settings *s, char **arguments);
+int tool_help(const struct command_settings *s, char **arguments);
+int tool_manual(const struct command_settings *s, char **arguments);
+int tool_completion(const struct command_settings *s, char **arguments);
 
-/* Reads arguments, environment and configuration file. ret->commands must be set, because the
- * environment may contain options of other commands. rest: the remaining arguments; at most as many
- * as argv. */
-bool command_settings_read(const struct program_command *c, struct arena *arena, char **argv,
-                           struct settings *ret, char **rest, const char **ret_problem);
+/* Reads arguments, environment and configuration file. ret->commands must be set: the environment
+ * may contain options of other commands. rest: the remaining arguments; at most as many as argv. */
+bool read_command_settings(const struct program_command *c, struct arena *arena, char **argv,
+                           struct command_settings *ret, char **rest, const char **ret_problem);
 
 /* Writes the buffer to standard output and frees it. */
-void program_print(struct buf *out);
+void print_and_free(struct buf *out);
 
 #endif

@@ -6,47 +6,47 @@
 #include <string.h>
 
 #include "server/guildhall.h"
-#include "tools/meter.h"
+#include "tools/progress.h"
 
-#define AT(member) .offset = offsetof(struct settings, member)
-#define MANY       INT64_C(100000000)
+#define SEED_OFFSET(member) .offset = offsetof(struct command_settings, member)
+#define SEED_MAX            INT64_C(100000000)
 
-const struct option_row seed_rows[] = {
-    { "users", OPTION_INT, AT(seed.users), .fallback = "1000", .min = 1, .max = MANY,
+const struct option_row seed_option_rows[] = {
+    { "users", OPTION_INT, SEED_OFFSET(seed.users), .fallback = "1000", .min = 1, .max = SEED_MAX,
       .help = "Accounts" },
-    { "guilds", OPTION_INT, AT(seed.guilds), .fallback = "10", .min = 0, .max = MANY,
+    { "guilds", OPTION_INT, SEED_OFFSET(seed.guilds), .fallback = "10", .min = 0, .max = SEED_MAX,
       .help = "Guilds" },
-    { "members", OPTION_INT, AT(seed.members), .fallback = "5000", .min = 0, .max = MANY,
-      .help = "Members, in all guilds together" },
-    { "channels-per-guild", OPTION_INT, AT(seed.channels_per_guild), .fallback = "5", .min = 0,
-      .max = 500, .help = "Channels of each guild" },
-    { "roles-per-guild", OPTION_INT, AT(seed.roles_per_guild), .fallback = "5", .min = 0,
-      .max = 250, .help = "Roles of each guild, beside @everyone" },
-    { "friends", OPTION_INT, AT(seed.friends), .fallback = "0", .min = 0, .max = MANY,
+    { "members", OPTION_INT, SEED_OFFSET(seed.members), .fallback = "5000", .min = 0,
+      .max = SEED_MAX, .help = "Members, in all guilds together" },
+    { "channels-per-guild", OPTION_INT, SEED_OFFSET(seed.channels_per_guild), .fallback = "5",
+      .min = 0, .max = 500, .help = "Channels of each guild" },
+    { "roles-per-guild", OPTION_INT, SEED_OFFSET(seed.roles_per_guild), .fallback = "5", .min = 0,
+      .max = 250, .help = "Roles of each guild, without @everyone" },
+    { "friends", OPTION_INT, SEED_OFFSET(seed.friends), .fallback = "0", .min = 0, .max = SEED_MAX,
       .help = "Pairs of friends" },
-    { "messages", OPTION_INT, AT(seed.messages), .fallback = "0", .min = 0, .max = MANY,
-      .help = "Messages, in all channels together" },
-    { "reactions", OPTION_INT, AT(seed.reactions), .fallback = "0", .min = 0, .max = MANY,
-      .help = "Reactions, under all messages together" },
-    { "random", OPTION_INT, AT(seed.random), .fallback = "1", .min = 0, .max = 1000000,
-      .help = "Another number gives another world" },
-    { "tokens", OPTION_INT, AT(token_count), .fallback = "0", .min = 0, .max = 10000,
-      .help = "Print a guild, its owner and a token, so many times" },
+    { "messages", OPTION_INT, SEED_OFFSET(seed.messages), .fallback = "0", .min = 0,
+      .max = SEED_MAX, .help = "Messages, in all channels together" },
+    { "reactions", OPTION_INT, SEED_OFFSET(seed.reactions), .fallback = "0", .min = 0,
+      .max = SEED_MAX, .help = "Reactions to all messages together" },
+    { "random", OPTION_INT, SEED_OFFSET(seed.random), .fallback = "1", .min = 0, .max = 1000000,
+      .help = "Seed of the random numbers; another number creates another world" },
+    { "tokens", OPTION_INT, SEED_OFFSET(token_count), .fallback = "0", .min = 0, .max = 10000,
+      .help = "Number of lines to print with a guild, its owner and a token" },
     { 0 },
 };
 
-static void seed_tell(void *arg, int64_t done, int64_t total)
+static void on_seed_progress(void *arg, int64_t done, int64_t total)
 {
-    meter_tell(arg, "rows", done, total);
+    progress_print(arg, "rows", done, total);
 }
 
 /* --- command -------------------------------------------------------------------------- */
 
-static enum err print_tokens(const struct settings *s, struct store *store)
+static enum err print_seed_tokens(const struct command_settings *s, struct store *store)
 {
     struct auth *auth;
     int64_t count = s->token_count < s->seed.guilds ? s->token_count : s->seed.guilds;
-    enum err e = count ? auth_open(s->config.data, store, &auth) : OK;
+    enum err e = count ? auth_new(s->config.data, store, &auth) : OK;
 
     if (e || !count)
         return e;
@@ -54,38 +54,40 @@ static enum err print_tokens(const struct settings *s, struct store *store)
         struct token_request request = { .auth = auth };
         char name[33], purpose[40];
 
-        /* A user may own several guilds; each line gets its own token. */
+        /* A user may own several guilds, so each line gets its own token. */
         snprintf(purpose, sizeof purpose, "guildhall seed %lld", (long long)n);
         request.purpose = str_of(purpose);
         seed_username(&s->seed, seed_guild_owner(&s->seed, n), name);
         request.username = str_of(name);
-        e = world_give_token(store, &request);
+        e = world_issue_account_token(store, &request);
         if (!e)
             printf("%llu %s %s\n", (unsigned long long)seed_guild_id(&s->seed, n), name,
                    request.token);
     }
-    auth_close(auth);
+    auth_free(auth);
     return e;
 }
 
-int tool_seed(const struct settings *s, char **arguments)
+int tool_seed(const struct command_settings *s, char **arguments)
 {
-    const char *problem = *arguments ? "seed takes options only" : seed_problem(&s->seed);
-    struct meter m;
+    const char *problem =
+        *arguments ? "seed accepts only options" : seed_find_option_error(&s->seed);
+    struct progress_output m;
     struct store *store;
 
     if (problem)
-        return usage(problem);
-    if (tool_open_store(&s->config, &store))
+        return print_usage_error(problem);
+    if (open_store_as_owner(&s->config, &store))
         return 1;
-    meter_begin(&m, "seed");
-    enum err e = world_seed(store, &s->seed, seed_tell, &m);
-    meter_end(&m);
+    progress_begin(&m, "seed");
+    enum err e = write_seed_world(store, &s->seed, on_seed_progress, &m);
+    progress_end(&m);
     if (e == ERR_STORE_CONFLICT)
-        fprintf(stderr, "guildhall: some of this world is there already; another --random gives "
-                        "another world\n");
+        fprintf(stderr,
+                "guildhall: rows of this world already exist; another --random creates another "
+                "world\n");
     else if (!e)
-        e = print_tokens(s, store);
+        e = print_seed_tokens(s, store);
     store_close(store);
     return e ? 1 : 0;
 }

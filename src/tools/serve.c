@@ -10,20 +10,20 @@
 #include "base/log.h"
 #include "admin/control/control.h"
 #include "server/guildhall.h"
-#include "server/manager.h"
+#include "server/systemd.h"
 #include "store/backup/snapshots.h"
 
-/* The running server and its configuration. */
-struct served {
+/* A running server and its configuration. */
+struct served_instance {
     const struct config *config;
-    const struct settings *settings; /* or NULL */
-    struct settings current;         /* last settings read; in the arena */
+    const struct command_settings *settings; /* or NULL */
+    struct command_settings current; /* settings of the last reload; allocated in the arena */
     struct arena *arena;
     bool has_terminal;
     pthread_mutex_t lock; /* serializes reloads by signal and control socket */
 };
 
-static sigset_t served_signals(void)
+static sigset_t handled_signals(void)
 {
     sigset_t set;
 
@@ -35,23 +35,24 @@ static sigset_t served_signals(void)
     return set;
 }
 
-/* Call before any thread starts, so that only wait_for_signal receives the signals. */
-static void hold_signals(void)
+/* Blocks the signals, so that only wait_for_stop_signal receives them. Call before any thread
+ * starts. */
+static void block_signals(void)
 {
-    sigset_t set = served_signals();
+    sigset_t set = handled_signals();
 
     pthread_sigmask(SIG_BLOCK, &set, NULL);
 }
 
-/* On an error nothing changes. Call with the lock held. */
-static bool served_reload_alone(struct served *s, struct guildhall *g, struct buf *out)
+/* Reloads the settings; changes nothing on an error. Call with the lock held. */
+static bool reload_locked(struct served_instance *s, struct guildhall *g, struct buf *out)
 {
     struct arena *arena = arena_new();
-    struct settings now;
+    struct command_settings now;
     const char *problem;
 
-    if (!settings_again(s->settings, arena, &now, &problem)) {
-        log_error("reloaded: nothing; %s", problem);
+    if (!reread_settings(s->settings, arena, &now, &problem)) {
+        log_error("reloaded: nothing, because the configuration is invalid: %s", problem);
         buf_printf(out, "nothing was reloaded: %s", problem);
         arena_free(arena);
         return false;
@@ -59,61 +60,63 @@ static bool served_reload_alone(struct served *s, struct guildhall *g, struct bu
     const struct config *before = s->arena ? &s->current.config : &s->settings->config;
     bool ok = guildhall_reload(g, before, &now.config);
     if (!ok)
-        buf_add_lit(out, "the new certificate cannot be used, the old one stays; the log says why");
+        buf_add_lit(
+            out,
+            "the new certificate cannot be used, so the old one stays in use; the log contains "
+            "the reason");
     arena_free(s->arena);
     s->arena = arena;
     s->current = now;
     return ok;
 }
 
-static bool served_reload(void *arg, struct guildhall *g, struct buf *out)
+static bool on_reload_request(void *arg, struct guildhall *g, struct buf *out)
 {
-    struct served *s = arg;
+    struct served_instance *s = arg;
 
     pthread_mutex_lock(&s->lock);
-    bool ok = served_reload_alone(s, g, out);
+    bool ok = reload_locked(s, g, out);
     pthread_mutex_unlock(&s->lock);
     return ok;
 }
 
-static int wait_for_signal(struct served *s, struct guildhall *g)
+static int wait_for_stop_signal(struct served_instance *s, struct guildhall *g)
 {
-    sigset_t set = served_signals();
+    sigset_t set = handled_signals();
     int sig;
 
-    /* SIGHUP reloads, unless it came because the terminal was closed: then stop. */
+    /* SIGHUP reloads, unless it was sent because the terminal was closed: then the server stops. */
     while (sigwait(&set, &sig) == 0 && sig == SIGHUP && s->settings &&
            !(s->has_terminal && !isatty(STDIN_FILENO))) {
-        struct buf said;
+        struct buf message;
 
-        buf_init(&said, SIZE_MAX);
-        manager_tell("RELOADING=1");
-        served_reload(s, g, &said);
-        manager_tell("READY=1");
-        buf_clear(&said);
+        buf_init(&message, SIZE_MAX);
+        systemd_notify_state("RELOADING=1");
+        on_reload_request(s, g, &message);
+        systemd_notify_state("READY=1");
+        buf_clear(&message);
     }
     return sig;
 }
 
-/* Explains how to create the first account. */
-static void greet_first_run(const struct guildhall *g, const struct config *config)
+static void print_first_account_help(const struct guildhall *g, const struct config *config)
 {
     bool empty;
 
     if (world_is_empty(guildhall_store(g), &empty) || !empty)
         return;
-    printf("guildhall: there are no accounts yet. Make the first one, here on this machine:\n"
-           "  guildhall user add NAME --data %s\n"
-           "  guildhall user passwd NAME --data %s\n",
+    printf("guildhall: there are no accounts yet. Create the first one on this machine:\n  "
+           "guildhall user add NAME --data %s\n  guildhall user passwd NAME --data %s\n",
            config->data, config->data);
     enum registration_mode mode = api_options(guildhall_api(g))->registration;
 
     if (mode == REGISTRATION_INVITE || mode == REGISTRATION_GUILD_INVITE)
-        printf("Others register with an invitation: guildhall invite create --data %s\n",
+        printf("Other people register with a code: guildhall invite create --data %s\n",
                config->data);
 }
 
-static void write_url(const struct guildhall *g, const struct config *config, char *out, size_t max)
+static void format_server_url(const struct guildhall *g, const struct config *config, char *out,
+                              size_t max)
 {
     const char *host = guildhall_host(g);
     const char *open = strchr(host, ':') ? "[" : "", *close = *open ? "]" : "";
@@ -122,37 +125,38 @@ static void write_url(const struct guildhall *g, const struct config *config, ch
              guildhall_port(g));
 }
 
-/* Runs the server until a signal arrives and returns the signal; 0: it did not start. */
-static int serve_once(struct served *s, void (*ready)(void *arg, const char *url), void *arg,
-                      char listen[300])
+/* Runs the server until a signal arrives and returns that signal; 0: the server did not start. */
+static int run_server_until_signal(struct served_instance *s,
+                                   void (*ready)(void *arg, const char *url), void *arg,
+                                   char listen[300])
 {
     const struct config *config = s->config;
-    const struct guildhall_hooks hooks = { .reload = s->settings ? served_reload : NULL,
+    const struct guildhall_hooks hooks = { .reload = s->settings ? on_reload_request : NULL,
                                            .reload_arg = s };
     struct guildhall *g;
 
-    if (!snapshot_settle(config->data) || guildhall_start(config, &hooks, &g))
+    if (!snapshot_complete_exchange(config->data) || guildhall_start(config, &hooks, &g))
         return 0;
-    write_url(g, config, listen, 300);
+    format_server_url(g, config, listen, 300);
     printf("guildhall: listening on %s\n", listen);
     if (ready)
         ready(arg, listen);
     else
-        greet_first_run(g, config);
+        print_first_account_help(g, config);
     fflush(stdout);
-    manager_tell("READY=1");
+    systemd_notify_state("READY=1");
 
-    int sig = wait_for_signal(s, g);
+    int sig = wait_for_stop_signal(s, g);
     log_info("stopping (%s)", sig == SIGINT    ? "interrupted"
                               : sig == SIGTERM ? "asked to"
-                              : sig == SIGHUP  ? "the terminal is gone"
+                              : sig == SIGHUP  ? "the terminal was closed"
                                                : "for a snapshot or a world file");
-    manager_tell(sig == SNAPSHOT_SIGNAL ? "RELOADING=1" : "STOPPING=1");
+    systemd_notify_state(sig == SNAPSHOT_SIGNAL ? "RELOADING=1" : "STOPPING=1");
     guildhall_stop(g);
     return sig;
 }
 
-static void import_what_waits(const struct config *config)
+static void import_waiting_world(const struct config *config)
 {
     struct world_options options = {
         .domains = guildhall_domains,
@@ -161,73 +165,74 @@ static void import_what_waits(const struct config *config)
     };
     struct store *store = NULL;
 
-    if (!guildhall_open_store(config, false, &store) && !store_take(store) &&
-        !auth_open(config->data, store, &options.auth))
-        world_import_waiting(store, &options);
+    if (!guildhall_open_store(config, false, &store) && !store_lock_exclusive(store) &&
+        !auth_new(config->data, store, &options.auth))
+        world_import_run_queued(store, &options);
     else
-        world_import_given_up();
-    auth_close(options.auth);
+        world_import_record_failure();
+    auth_free(options.auth);
     store_close(store);
 }
 
-/* A restart for a snapshot or import keeps the port, so the start message is not printed again. */
-static void greet_no_more(void *arg, const char *url)
+/* Prints nothing, because a restart for a snapshot or import uses the same port. */
+static void print_nothing_on_restart(void *arg, const char *url)
 {
     (void)arg, (void)url;
 }
 
-int serve_until_stopped(const struct config *config, const struct settings *settings,
+int serve_until_stopped(const struct config *config, const struct command_settings *settings,
                         void (*ready)(void *arg, const char *url), void *arg)
 {
     struct config again = *config;
-    struct served s = { .config = &again,
-                        .settings = settings,
-                        .has_terminal = isatty(STDIN_FILENO),
-                        .lock = PTHREAD_MUTEX_INITIALIZER };
+    struct served_instance s = { .config = &again,
+                                 .settings = settings,
+                                 .has_terminal = isatty(STDIN_FILENO),
+                                 .lock = PTHREAD_MUTEX_INITIALIZER };
     char url[300] = "", listen[300];
 
-    hold_signals();
-    int sig = serve_once(&s, ready, arg, url);
+    block_signals();
+    int sig = run_server_until_signal(&s, ready, arg, url);
     snprintf(listen, sizeof listen, "%s", strstr(url, "//") ? strstr(url, "//") + 2 : "");
     while (sig == SNAPSHOT_SIGNAL) {
-        /* If both were requested, restore the snapshot first and import into it. */
-        snapshot_bring_back(config->data);
-        if (world_import_waits())
-            import_what_waits(config);
-        /* Use the configuration of the last reload. */
+        /* If both were requested, restore the snapshot first and import the world file into it. */
+        snapshot_restore_requested(config->data);
+        if (world_import_is_queued())
+            import_waiting_world(config);
+        /* The restarted server uses the configuration of the last reload. */
         if (s.arena)
             again = s.current.config;
         again.listen = listen;
-        sig = serve_once(&s, greet_no_more, NULL, url);
+        sig = run_server_until_signal(&s, print_nothing_on_restart, NULL, url);
     }
     arena_free(s.arena);
     return sig ? 0 : 1;
 }
 
-int tool_reload(const struct settings *s, char **arguments)
+int tool_reload(const struct command_settings *s, char **arguments)
 {
-    struct buf answer;
+    struct buf reply;
 
     if (*arguments)
-        return usage("reload takes no arguments");
-    buf_init(&answer, SIZE_MAX);
-    enum err e = control_ask_all(s->config.data, "reload", &answer);
+        return print_usage_error("reload accepts no arguments");
+    buf_init(&reply, SIZE_MAX);
+    enum err e = control_request_all(s->config.data, "reload", &reply);
     if (e)
         fprintf(stderr, "guildhall: %s '%s'\n",
-                e == ERR_FORBIDDEN ? "only root and the server's own user may reload the server on"
+                e == ERR_FORBIDDEN
+                    ? "only root and the user that runs the server may reload the server on"
                 : e == ERR_UNAVAILABLE ? "no server runs on"
-                                       : "there was no answer in time from the server on",
+                                       : "no response in time from the server on",
                 s->config.data);
-    else if (answer.n)
-        fprintf(stderr, "guildhall: %.*s\n", STR_FMT(buf_str(&answer)));
-    int status = e || answer.n ? 1 : 0;
-    buf_clear(&answer);
+    else if (reply.n)
+        fprintf(stderr, "guildhall: %.*s\n", STR_ARGS(buf_str(&reply)));
+    int status = e || reply.n ? 1 : 0;
+    buf_clear(&reply);
     return status;
 }
 
-int tool_serve(const struct settings *s, char **arguments)
+int tool_serve(const struct command_settings *s, char **arguments)
 {
     if (*arguments)
-        return usage("serve takes no arguments");
+        return print_usage_error("serve accepts no arguments");
     return serve_until_stopped(&s->config, s, NULL, NULL);
 }

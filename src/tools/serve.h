@@ -4,9 +4,9 @@
 
 #include "tools/tools.h"
 
-/* Runs until a signal stops it. Prints the URL as first line, then calls ready (may be NULL).
- * SIGHUP reloads the settings; if settings is NULL, it stops the server. */
-int serve_until_stopped(const struct config *config, const struct settings *settings,
+/* Runs the server until a signal stops it. Prints the URL as first line, then calls ready (may be
+ * NULL). SIGHUP reloads the settings; if settings is NULL, SIGHUP stops the server. */
+int serve_until_stopped(const struct config *config, const struct command_settings *settings,
                         void (*ready)(void *arg, const char *url), void *arg);
 
 #endif

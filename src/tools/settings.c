@@ -5,13 +5,13 @@
 
 #include "tools/program.h"
 
-int usage(const char *problem)
+int print_usage_error(const char *problem)
 {
     fprintf(stderr, "guildhall: %s\nTry 'guildhall help'.\n", problem);
     return 2;
 }
 
-static size_t count_rows(const struct option_row *rows)
+static size_t count_option_rows(const struct option_row *rows)
 {
     size_t n = 0;
 
@@ -20,9 +20,9 @@ static size_t count_rows(const struct option_row *rows)
     return n;
 }
 
-#define PACKAGE_DATA "/var/lib/guildhall"
+#define PACKAGE_DATA_FOLDER "/var/lib/guildhall"
 
-static bool is_folder(const char *path)
+static bool is_existing_folder(const char *path)
 {
     struct stat s;
 
@@ -30,62 +30,64 @@ static bool is_folder(const char *path)
 }
 
 /* If the package is installed, commands use its data folder by default. */
-static void use_package_data(struct option_row *rows)
+static void default_to_package_data(struct option_row *rows)
 {
-    if (is_folder("data") || !is_folder(PACKAGE_DATA))
+    if (is_existing_folder("data") || !is_existing_folder(PACKAGE_DATA_FOLDER))
         return;
     for (; rows->name; rows++)
         if (strcmp(rows->name, "data") == 0)
-            rows->fallback = PACKAGE_DATA;
+            rows->fallback = PACKAGE_DATA_FOLDER;
 }
 
 /* Joins the server's options and those of the command. */
-static const struct option_row *rows_of(const struct program_command *c, struct arena *arena)
+static const struct option_row *option_rows_of_command(const struct program_command *c,
+                                                       struct arena *arena)
 {
-    size_t first = count_rows(config_rows), second = count_rows(c->options);
+    size_t first = count_option_rows(config_option_rows), second = count_option_rows(c->options);
     struct option_row *all = arena_array(arena, struct option_row, first + second + 1);
 
-    memcpy(all, config_rows, first * sizeof *all);
+    memcpy(all, config_option_rows, first * sizeof *all);
     if (!c->makes_data)
-        use_package_data(all);
+        default_to_package_data(all);
     if (second)
         memcpy(all + first, c->options, second * sizeof *all);
     return all;
 }
 
-/* GUILDHALL_ variables that are no options: of tests, of the project's scripts, and those that a
- * container host sets for a service named "guildhall". */
-static const char *const names_of_others[] = { "BINARY", "BUILT",  "TEST_*", "SERVICE_*",
-                                               "PORT",   "PORT_*", NULL };
+/* GUILDHALL_ variables that are not options: variables of tests, of the project's scripts, and
+ * those that a container host sets for a service named "guildhall". */
+static const char *const unrelated_variable_names[] = { "BINARY", "BUILT",  "TEST_*", "SERVICE_*",
+                                                        "PORT",   "PORT_*", NULL };
 
-/* Accepts options of other commands, because a shell may export them for several commands. */
-static bool check_environment(const struct program_command *commands, struct arena *arena,
-                              const char **ret_problem)
+/* Checks names of variables; a shell may export options of several commands. */
+static bool check_environment_names(const struct program_command *commands, struct arena *arena,
+                                    const char **ret_problem)
 {
-    const struct option_row *lists[64] = { config_rows };
+    const struct option_row *lists[64] = { config_option_rows };
     size_t n = 1;
 
     for (const struct program_command *c = commands; c->name; c++)
         if (c->options && n + 1 < sizeof lists / sizeof *lists)
             lists[n++] = c->options;
-    return options_check_environment(lists, names_of_others, config_source.prefix, arena,
-                                     ret_problem);
+    return options_check_environment(lists, unrelated_variable_names, config_option_source.prefix,
+                                     arena, ret_problem);
 }
 
-bool command_settings_read(const struct program_command *c, struct arena *arena, char **argv,
-                           struct settings *ret, char **rest, const char **ret_problem)
+bool read_command_settings(const struct program_command *c, struct arena *arena, char **argv,
+                           struct command_settings *ret, char **rest, const char **ret_problem)
 {
-    struct option_source source = config_source;
+    struct option_source source = config_option_source;
 
     ret->argv = argv;
-    source.file = options_peek("config", &source, argv);
+    source.file = options_read_one_early("config", &source, argv);
     source.no_arguments = !*c->arguments;
-    return check_environment(ret->commands, arena, ret_problem) &&
-           options_read(rows_of(c, arena), &source, arena, argv + 1, ret, rest, ret_problem);
+    return check_environment_names(ret->commands, arena, ret_problem) &&
+           options_read(option_rows_of_command(c, arena), &source, arena, argv + 1, ret, rest,
+                        ret_problem);
 }
 
-bool settings_again(const struct settings *s, struct arena *arena, struct settings *ret,
-                    const char **ret_problem)
+bool reread_settings(const struct command_settings *s, struct arena *arena,
+                     struct command_settings *ret, const char **ret_problem)
 {
     const struct program_command *c = s->commands;
     size_t count = 0;
@@ -94,7 +96,7 @@ bool settings_again(const struct settings *s, struct arena *arena, struct settin
         count++;
     while (strcmp(c->name, s->argv[0]) != 0)
         c++;
-    *ret = (struct settings){ .commands = s->commands };
-    return command_settings_read(c, arena, s->argv, ret, arena_array(arena, char *, count + 1),
+    *ret = (struct command_settings){ .commands = s->commands };
+    return read_command_settings(c, arena, s->argv, ret, arena_array(arena, char *, count + 1),
                                  ret_problem);
 }

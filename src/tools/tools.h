@@ -1,7 +1,7 @@
 /* tools.h - the commands of the program.
  *
  * One file per command. Subfolders: invoke/ acts as a user, admin/ uses a running server, wire/ is
- * an API client, seeds/ makes random worlds. Tools may use every folder; only main.c uses them.
+ * an API client, seeds/ creates random worlds. Tools may use every folder; only main.c uses them.
  * They own no tables. Start with the table in program.c. */
 #ifndef TOOLS_TOOLS_H
 #define TOOLS_TOOLS_H
@@ -20,7 +20,7 @@ struct invoke_options {
 /* Options of watch, fault and sessions. */
 struct console_options {
     const char *kind, *user, *route, *method, *status, *event, *session, *text;
-    int64_t after, count, seconds; /* after -1: new records only */
+    int64_t after, count, seconds; /* after -1: only new records */
     int64_t fault_status, times, code;
     const char *delay, *retry_after;
     bool drop, json;
@@ -29,102 +29,103 @@ struct console_options {
 struct program_command;
 
 /* Options of the server and of one command. */
-struct settings {
-    struct config config;                   /* first: offsets in config_rows refer to it */
+struct command_settings {
+    struct config config;                   /* first member: config_option_rows has its offsets */
     const struct program_command *commands; /* all commands (tools/program.h) */
-    char **argv;                            /* source; begins with the command's name */
+    char **argv;                            /* parsed arguments, from the command's name on */
     struct seed_options seed;
     const char *tokens; /* import: off, on, env */
     const char *move_to, *move_to_data;
-    int64_t backup_keep;  /* backup: number of files to keep */
-    bool even_if_damaged; /* backup: even if the database is damaged */
-    bool salvage;         /* restore: undamaged parts of a damaged backup */
-    bool backup_force;    /* backup: overwrite an existing file */
-    int64_t token_count;  /* seed: number of tokens to print */
-    bool json;            /* sessions, orders: JSON output */
-    bool yes;             /* orders: do not ask for confirmation */
-    int64_t order_wait;   /* orders: timeout in seconds */
-    int64_t limit;        /* lists: maximum number … */
-    const char *after;    /* … after this id */
+    int64_t backup_keep;      /* backup: number of files to retain */
+    bool even_if_damaged;     /* backup: also back up a damaged database */
+    bool salvage;             /* restore: restore undamaged parts of a damaged backup */
+    bool backup_force;        /* backup: overwrite an existing file */
+    int64_t token_count;      /* seed: number of tokens to print */
+    bool json;                /* sessions and operator commands: JSON output */
+    bool yes;                 /* operator commands: do not ask for confirmation */
+    int64_t operator_timeout; /* operator commands: timeout in seconds */
+    int64_t limit;            /* lists: maximum number of rows */
+    const char *after;        /* lists: only rows after this id */
     struct invoke_options invoke;
     struct console_options console;
 };
 
-extern const struct option_row import_rows[], seed_rows[], sessions_rows[], invoke_rows[],
-    order_options[], watch_rows[], health_rows[], clock_rows[], fault_rows[], act_rows[],
-    move_rows[], backup_rows[], restore_rows[], snapshot_rows[];
+extern const struct option_row import_option_rows[], seed_option_rows[], sessions_option_rows[],
+    invoke_option_rows[], operator_command_option_rows[], watch_option_rows[], health_option_rows[],
+    clock_option_rows[], fault_option_rows[], act_option_rows[], move_option_rows[],
+    backup_option_rows[], restore_option_rows[], snapshot_option_rows[];
 
-/* Each returns the exit status. arguments: what follows the command, ended by NULL. */
-int tool_serve(const struct settings *s, char **arguments);
-int tool_reload(const struct settings *s, char **arguments);
-int tool_demo(const struct settings *s, char **arguments);
-int tool_import(const struct settings *s, char **arguments);
-int tool_export(const struct settings *s, char **arguments);
-int tool_seed(const struct settings *s, char **arguments);
-int tool_sessions(const struct settings *s, char **arguments);
-int tool_watch(const struct settings *s, char **arguments);
-int tool_health(const struct settings *s, char **arguments);
-int tool_clock(const struct settings *s, char **arguments);
-int tool_fault(const struct settings *s, char **arguments);
-int tool_console_key(const struct settings *s, char **arguments);
-int tool_nodes(const struct settings *s, char **arguments);
-int tool_platform(const struct settings *s, char **arguments);
-int tool_gifs(const struct settings *s, char **arguments);
-int tool_order(const struct settings *s, char **arguments); /* all operator commands */
-int tool_check(const struct settings *s, char **arguments);
-int tool_backup(const struct settings *s, char **arguments);
-int tool_restore(const struct settings *s, char **arguments);
-int tool_move(const struct settings *s, char **arguments);
-int tool_snapshot(const struct settings *s, char **arguments);
-/* Asks the running server to restore a snapshot and waits until it has. */
-int snapshot_restore(const struct settings *s, const char *name);
-int tool_invoke(const struct settings *s, char **arguments);
-int tool_say(const struct settings *s, char **arguments);
-int tool_react(const struct settings *s, char **arguments);
-int tool_join(const struct settings *s, char **arguments);
-int tool_leave(const struct settings *s, char **arguments);
+/* Each command returns the exit status. arguments: the words after the command; ends with NULL. */
+int tool_serve(const struct command_settings *s, char **arguments);
+int tool_reload(const struct command_settings *s, char **arguments);
+int tool_demo(const struct command_settings *s, char **arguments);
+int tool_import(const struct command_settings *s, char **arguments);
+int tool_export(const struct command_settings *s, char **arguments);
+int tool_seed(const struct command_settings *s, char **arguments);
+int tool_sessions(const struct command_settings *s, char **arguments);
+int tool_watch(const struct command_settings *s, char **arguments);
+int tool_health(const struct command_settings *s, char **arguments);
+int tool_clock(const struct command_settings *s, char **arguments);
+int tool_fault(const struct command_settings *s, char **arguments);
+int tool_console_key(const struct command_settings *s, char **arguments);
+int tool_nodes(const struct command_settings *s, char **arguments);
+int tool_platform(const struct command_settings *s, char **arguments);
+int tool_gifs(const struct command_settings *s, char **arguments);
+int tool_operator_command(const struct command_settings *s,
+                          char **arguments); /* runs all operator commands */
+int tool_check(const struct command_settings *s, char **arguments);
+int tool_backup(const struct command_settings *s, char **arguments);
+int tool_restore(const struct command_settings *s, char **arguments);
+int tool_move(const struct command_settings *s, char **arguments);
+int tool_snapshot(const struct command_settings *s, char **arguments);
+/* Asks the running server to restore a snapshot, and waits until it is restored. */
+int snapshot_restore(const struct command_settings *s, const char *name);
+int tool_invoke(const struct command_settings *s, char **arguments);
+int tool_say(const struct command_settings *s, char **arguments);
+int tool_react(const struct command_settings *s, char **arguments);
+int tool_join(const struct command_settings *s, char **arguments);
+int tool_leave(const struct command_settings *s, char **arguments);
 
-/* Adds an account without a server; prints the same output as "user add". */
-int add_user(const struct settings *s, char **words);
+/* Adds an account while no server runs; the output is that of "user add". */
+int add_user_without_server(const struct command_settings *s, char **words);
 /* A request to the running server: noun, verb and arguments, tab-separated. */
-struct order_question {
+struct operator_request {
     const char *words;
     int64_t seconds; /* timeout; 0: none */
     bool as_json;    /* reply with the JSON of the console route */
 };
-/* 0: success; ret has a line of column names and a line per row, or JSON. -1: no server runs. Else
- * an error was printed; returns 1 or the HTTP status of the rejection. */
-int order_ask(const struct settings *s, const struct order_question *q, struct arena *arena,
-              struct str *ret);
-/* The same, but returns the exit status: 3 for a rejection, 1 if no server runs (printed). */
-int order_ask_running(const struct settings *s, const struct order_question *q, struct arena *arena,
-                      struct str *ret);
-/* Splits off a line. Returns its number of cells; missing cells are empty. */
-enum { MOST_COLUMNS = 16, ORDER_ANSWER_S = 60 };
-int order_cells(struct str *answer, struct str cells[MOST_COLUMNS]);
-/* Prints a row in the format of a server's reply: a line of column names, tab-separated, and a line
- * of cells. */
-void order_print(const struct settings *s, struct str answer);
+/* Sends an operator command. 0: success; ret has a line of column names and a line per row, or
+ * JSON. -1: no server runs. Otherwise an error was printed; the result is 1 or the HTTP status. */
+int send_operator_command(const struct command_settings *s, const struct operator_request *q,
+                          struct arena *arena, struct str *ret);
+/* Sends an operator command; returns the exit status: 3: refused, 1: no server runs (printed). */
+int send_operator_command_or_fail(const struct command_settings *s,
+                                  const struct operator_request *q, struct arena *arena,
+                                  struct str *ret);
+/* Removes a line from the reply and splits it. The number of cells; missing cells are empty. */
+enum { MAX_REPLY_COLUMNS = 16, OPERATOR_REPLY_TIMEOUT_S = 60 };
+int parse_reply_row(struct str *answer, struct str cells[MAX_REPLY_COLUMNS]);
+/* Prints a reply: a line of column names, tab-separated, and a line of cells per row. */
+void print_reply_rows(const struct command_settings *s, struct str answer);
 
-/* Prints why the server on this folder could not be asked (error of control_ask); returns the exit
- * status. */
-int no_server(const char *folder, enum err e);
+/* Prints why the server on this folder is unreachable (error of control_request); the exit status.
+ */
+int print_server_unreachable(const char *folder, enum err e);
 
 /* Opens the store for writing while no server runs. If called as root, switches to the owner of the
  * folder, so that the server can open new files. */
-enum err tool_open_store(const struct config *config, struct store **ret);
+enum err open_store_as_owner(const struct config *config, struct store **ret);
 
 /* Imports a world file; prints errors to stderr. */
-enum err import_text(const struct config *config, struct store *store, struct str text, bool tokens,
-                     struct arena *arena, struct world_report *ret);
+enum err import_world_text(const struct config *config, struct store *store, struct str text,
+                           bool tokens, struct arena *arena, struct world_report *ret);
 
 /* Reads a whole file, or standard input for "-"; prints errors to stderr. */
-bool read_whole_file(const char *path, struct buf *out);
+bool read_file_or_stdin(const char *path, struct buf *out);
 
-/* Prints a usage error; returns the exit status. */
-int usage(const char *problem);
+int print_usage_error(const char *problem);
 /* Reads the settings again from the command line, the environment and the file. */
-bool settings_again(const struct settings *s, struct arena *arena, struct settings *ret,
-                    const char **ret_problem);
+bool reread_settings(const struct command_settings *s, struct arena *arena,
+                     struct command_settings *ret, const char **ret_problem);
 
 #endif

@@ -6,77 +6,77 @@
 #include "base/mem.h"
 
 /* Maximum number of stored records; a power of two. */
-enum { SLOTS = 16 * 1024 };
+enum { MAX_RECORDS = 16 * 1024 };
 
-struct traffic {
+struct traffic_ring {
     _Atomic bool on;
     bool always;
-    unsigned holders;
+    unsigned watchers;
     size_t size;
-    pthread_mutex_t lock; /* protects all but `on` */
-    char *bytes;          /* NULL before the first traffic_hold */
-    uint64_t *places;     /* start of each record in the byte stream, by number % SLOTS */
-    uint64_t end;         /* length of the stream; the last `size` bytes are stored */
+    pthread_mutex_t lock; /* protects all members but `on` */
+    char *bytes;          /* the ring; NULL before the first traffic_start_watching */
+    uint64_t *offsets;    /* offset of each record in the byte stream, by number % SLOTS */
+    uint64_t end;         /* length of the byte stream; its last `size` bytes are stored */
     size_t at;            /* end % size, cached to avoid a division per record */
     uint64_t newest;
 };
 
-static void traffic_make_room(struct traffic *t)
+static void traffic_allocate_ring(struct traffic_ring *t)
 {
     if (t->bytes)
         return;
     t->bytes = mem_resize(NULL, t->size);
-    t->places = mem_new(SLOTS * sizeof *t->places);
+    t->offsets = mem_new(MAX_RECORDS * sizeof *t->offsets);
 }
 
-struct traffic *traffic_new(size_t bytes, bool always)
+struct traffic_ring *traffic_ring_new(size_t bytes, bool always)
 {
-    struct traffic *t = mem_new(sizeof *t);
+    struct traffic_ring *t = mem_new(sizeof *t);
 
     t->size = bytes;
     t->always = always;
     pthread_mutex_init(&t->lock, NULL);
     if (always)
-        traffic_make_room(t);
+        traffic_allocate_ring(t);
     t->on = always;
     return t;
 }
 
-void traffic_free(struct traffic *t)
+void traffic_ring_free(struct traffic_ring *t)
 {
     if (!t)
         return;
     pthread_mutex_destroy(&t->lock);
     mem_free(t->bytes);
-    mem_free(t->places);
+    mem_free(t->offsets);
     mem_free(t);
 }
 
-bool traffic_is_on(const struct traffic *t)
+bool traffic_is_recorded(const struct traffic_ring *t)
 {
     return t && atomic_load_explicit(&t->on, memory_order_relaxed);
 }
 
-void traffic_hold(struct traffic *t)
+void traffic_start_watching(struct traffic_ring *t)
 {
     pthread_mutex_lock(&t->lock);
-    traffic_make_room(t);
-    t->holders++;
+    traffic_allocate_ring(t);
+    t->watchers++;
     t->on = true;
     pthread_mutex_unlock(&t->lock);
 }
 
-void traffic_release(struct traffic *t)
+void traffic_stop_watching(struct traffic_ring *t)
 {
     pthread_mutex_lock(&t->lock);
-    t->on = --t->holders > 0 || t->always;
+    t->on = --t->watchers > 0 || t->always;
     pthread_mutex_unlock(&t->lock);
 }
 
 /* --- ring buffer ---------------------------------------------------------------------- */
 
-/* Wraps at most once, because the longest record is an eighth of the smallest ring (1 MiB). */
-static void ring_went_on(struct traffic *t, size_t n)
+/* Moves the write position; wraps at most once: no record exceeds an eighth of the ring. */
+static void ring_advance(struct traffic_ring *t, size_t n)
 {
     t->end += n;
     t->at += n;
@@ -84,18 +84,18 @@ static void ring_went_on(struct traffic *t, size_t n)
         t->at -= t->size;
 }
 
-/* A record may wrap around the end of the ring. */
-static void ring_write(struct traffic *t, const void *p, size_t n)
+/* Writes bytes, which may wrap around the end of the ring. */
+static void ring_write(struct traffic_ring *t, const void *p, size_t n)
 {
     size_t first = n < t->size - t->at ? n : t->size - t->at;
 
     memcpy(t->bytes + t->at, p, first);
     if (n > first)
         memcpy(t->bytes, (const char *)p + first, n - first);
-    ring_went_on(t, n);
+    ring_advance(t, n);
 }
 
-static void ring_read(const struct traffic *t, uint64_t from, void *p, size_t n)
+static void ring_read(const struct traffic_ring *t, uint64_t from, void *p, size_t n)
 {
     size_t at = from % t->size, first = n < t->size - at ? n : t->size - at;
 
@@ -104,53 +104,54 @@ static void ring_read(const struct traffic *t, uint64_t from, void *p, size_t n)
         memcpy((char *)p + first, t->bytes, n - first);
 }
 
-static bool ring_has(const struct traffic *t, uint64_t number)
+static bool ring_contains(const struct traffic_ring *t, uint64_t number)
 {
-    return number && number <= t->newest && t->newest - number < SLOTS &&
-           t->end - t->places[number % SLOTS] <= t->size;
+    return number && number <= t->newest && t->newest - number < MAX_RECORDS &&
+           t->end - t->offsets[number % MAX_RECORDS] <= t->size;
 }
 
-/* Writes a record that does not wrap, the usual case. */
-static void ring_write_whole(char *at, const struct traffic_record *r,
-                             const struct str texts[TRAFFIC_TEXTS])
+/* Writes a record that does not wrap, which is the usual case. */
+static void ring_write_unwrapped(char *at, const struct traffic_record *r,
+                                 const struct str texts[TRAFFIC_TEXTS])
 {
     memcpy(at, r, sizeof *r);
     at += sizeof *r;
     for (int i = 0; i < TRAFFIC_TEXTS; i++) {
-        if (!r->kept[i])
+        if (!r->stored[i])
             continue;
-        memcpy(at, texts[i].p, r->kept[i]);
-        at += r->kept[i];
+        memcpy(at, texts[i].p, r->stored[i]);
+        at += r->stored[i];
     }
 }
 
-static void ring_write_record(struct traffic *t, const struct traffic_record *r,
+static void ring_write_record(struct traffic_ring *t, const struct traffic_record *r,
                               const struct str texts[TRAFFIC_TEXTS], size_t bytes)
 {
     if (bytes <= t->size - t->at) {
-        ring_write_whole(t->bytes + t->at, r, texts);
-        ring_went_on(t, bytes);
+        ring_write_unwrapped(t->bytes + t->at, r, texts);
+        ring_advance(t, bytes);
         return;
     }
     ring_write(t, r, sizeof *r);
     for (int i = 0; i < TRAFFIC_TEXTS; i++)
-        if (r->kept[i])
-            ring_write(t, texts[i].p, r->kept[i]);
+        if (r->stored[i])
+            ring_write(t, texts[i].p, r->stored[i]);
 }
 
-void traffic_add(struct traffic *t, struct traffic_record *r, const struct str texts[TRAFFIC_TEXTS])
+void traffic_add_record(struct traffic_ring *t, struct traffic_record *r,
+                        const struct str texts[TRAFFIC_TEXTS])
 {
     size_t bytes = sizeof *r;
 
     for (int i = 0; i < TRAFFIC_TEXTS; i++) {
         r->lengths[i] = texts[i].n < UINT32_MAX ? (uint32_t)texts[i].n : UINT32_MAX;
-        r->kept[i] = texts[i].n < TRAFFIC_LONGEST ? (uint32_t)texts[i].n : TRAFFIC_LONGEST;
-        bytes += r->kept[i];
+        r->stored[i] = texts[i].n < TRAFFIC_MAX_TEXT ? (uint32_t)texts[i].n : TRAFFIC_MAX_TEXT;
+        bytes += r->stored[i];
     }
     pthread_mutex_lock(&t->lock);
     if (t->bytes) {
         r->number = ++t->newest;
-        t->places[r->number % SLOTS] = t->end;
+        t->offsets[r->number % MAX_RECORDS] = t->end;
         ring_write_record(t, r, texts, bytes);
     }
     pthread_mutex_unlock(&t->lock);
@@ -158,23 +159,23 @@ void traffic_add(struct traffic *t, struct traffic_record *r, const struct str t
 
 /* --- reading -------------------------------------------------------------------------- */
 
-static uint64_t ring_oldest(const struct traffic *t)
+static uint64_t ring_oldest(const struct traffic_ring *t)
 {
-    uint64_t low = t->newest < SLOTS ? 1 : t->newest - SLOTS + 1, high = t->newest;
+    uint64_t low = t->newest < MAX_RECORDS ? 1 : t->newest - MAX_RECORDS + 1, high = t->newest;
 
-    /* Offsets grow with the numbers, so overwritten records precede stored ones: binary search. */
+    /* Offsets grow with the numbers: a binary search finds the oldest stored record. */
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
 
-        if (ring_has(t, middle))
+        if (ring_contains(t, middle))
             high = middle;
         else
             low = middle + 1;
     }
-    return ring_has(t, low) ? low : 0;
+    return ring_contains(t, low) ? low : 0;
 }
 
-void traffic_range(struct traffic *t, uint64_t *ret_oldest, uint64_t *ret_newest)
+void traffic_read_range(struct traffic_ring *t, uint64_t *ret_oldest, uint64_t *ret_newest)
 {
     pthread_mutex_lock(&t->lock);
     *ret_newest = t->newest;
@@ -182,21 +183,22 @@ void traffic_range(struct traffic *t, uint64_t *ret_oldest, uint64_t *ret_newest
     pthread_mutex_unlock(&t->lock);
 }
 
-bool traffic_get(struct traffic *t, uint64_t number, struct traffic_record *ret, struct buf *room)
+bool traffic_read_record(struct traffic_ring *t, uint64_t number, struct traffic_record *ret,
+                         struct buf *room)
 {
     size_t bytes = 0;
     bool there;
 
     buf_reset(room);
     pthread_mutex_lock(&t->lock);
-    there = t->bytes && ring_has(t, number);
+    there = t->bytes && ring_contains(t, number);
     if (there) {
-        uint64_t from = t->places[number % SLOTS];
+        uint64_t from = t->offsets[number % MAX_RECORDS];
 
         ring_read(t, from, ret, sizeof *ret);
         for (int i = 0; i < TRAFFIC_TEXTS; i++)
-            bytes += ret->kept[i];
-        char *at = buf_room(room, bytes + 1);
+            bytes += ret->stored[i];
+        char *at = buf_reserve(room, bytes + 1);
         there = at != NULL;
         if (at)
             ring_read(t, from + sizeof *ret, at, bytes);
@@ -206,12 +208,12 @@ bool traffic_get(struct traffic *t, uint64_t number, struct traffic_record *ret,
     return there;
 }
 
-struct str traffic_text(const struct traffic_record *r, const struct buf *room,
-                        enum traffic_text which)
+struct str traffic_record_text(const struct traffic_record *r, const struct buf *room,
+                               enum traffic_record_text which)
 {
     size_t at = 0;
 
     for (int i = 0; i < (int)which; i++)
-        at += r->kept[i];
-    return str_slice(room->p + at, r->kept[which]);
+        at += r->stored[i];
+    return str_slice(room->p + at, r->stored[which]);
 }

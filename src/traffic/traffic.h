@@ -1,10 +1,10 @@
 /* traffic.h - ring buffer of recent REST requests and gateway messages, for the console.
  *
- * Stores the newest records in memory and overwrites the oldest. While nobody watches, nothing is
- * stored, and callers detect that with one atomic load (traffic_is_on). Records contain secrets;
- * the code that shows them must redact those (admin/console/show.h).
+ * Stores the newest records in memory and overwrites the oldest. Without a watcher nothing is
+ * stored, and callers detect that with one atomic load (traffic_is_recorded). Records contain
+ * secrets; the code that displays them must redact those (admin/console/traffic_records.h).
  *
- * Uses only base/. Start with traffic_add. */
+ * Uses only base/. Start with traffic_add_record. */
 #ifndef TRAFFIC_TRAFFIC_H
 #define TRAFFIC_TRAFFIC_H
 
@@ -17,80 +17,81 @@
 enum traffic_kind {
     TRAFFIC_CALL,     /* REST request with its response */
     TRAFFIC_OPENED,   /* gateway socket opened */
-    TRAFFIC_RECEIVED, /* message from its client */
-    TRAFFIC_SENT,     /* message to its client */
+    TRAFFIC_RECEIVED, /* message received from the client of a gateway socket */
+    TRAFFIC_SENT,     /* message sent to the client of a gateway socket */
     TRAFFIC_CLOSED,
-    TRAFFIC_DELIVERED, /* interaction sent to an app's endpoint */
-    TRAFFIC_REFUSED,   /* request rejected by the HTTP server: malformed or too large */
+    TRAFFIC_DELIVERED, /* interaction sent to the endpoint of an app */
+    TRAFFIC_REFUSED,   /* request refused by the HTTP server: malformed or too large */
 };
 
-/* Type of the credential of a request, by its form alone. */
+/* Type of the credential of a request, judged by its form alone. */
 enum traffic_credential {
     TRAFFIC_NO_CREDENTIAL,
-    TRAFFIC_BARE, /* token without a prefix, as user clients send it */
+    TRAFFIC_UNPREFIXED_TOKEN, /* token without a prefix, as user clients send it */
     TRAFFIC_BOT,
-    TRAFFIC_BOT_TWICE, /* "Bot Bot …" */
+    TRAFFIC_BOT_TWICE, /* "Bot Bot …", a common mistake */
     TRAFFIC_BEARER,
 };
 
-/* The texts of a record. */
-enum traffic_text {
-    TRAFFIC_TARGET,       /* requests: path and query; refused: what is known */
-    TRAFFIC_PROBLEM,      /* requests: first error of the tree; sockets: close reason */
+/* Texts of a record. */
+enum traffic_record_text {
+    TRAFFIC_TARGET,       /* requests: path and query; refused requests: as far as known */
+    TRAFFIC_PROBLEM,      /* requests: first validation error; sockets: close reason */
     TRAFFIC_ADDRESS,      /* client address */
-    TRAFFIC_REQUEST,      /* requests: body; received: d */
-    TRAFFIC_REPLY,        /* requests: response body; sent: d */
+    TRAFFIC_REQUEST,      /* requests: body; received messages: field d */
+    TRAFFIC_REPLY,        /* requests: response body; sent messages: field d */
     TRAFFIC_REQUEST_HEAD, /* requests: header lines as received */
     TRAFFIC_REPLY_TYPE,   /* requests: content type of the response */
     TRAFFIC_REPLY_HEAD,   /* requests: headers that the API adds, each with CRLF */
     TRAFFIC_TEXTS,
 };
 
-/* Longer texts are truncated. */
-enum { TRAFFIC_LONGEST = 16 * 1024 };
+/* Maximum length of a text; longer texts are truncated. */
+enum { TRAFFIC_MAX_TEXT = 16 * 1024 };
 
 struct traffic_record {
-    uint64_t number; /* from 1, without gaps */
-    int64_t at_us;   /* end time; clock_us */
-    int64_t took_ns; /* duration; requests */
+    uint64_t number; /* numbers start at 1 and have no gaps */
+    int64_t at_us;   /* time at which the request ended; clock_us */
+    int64_t took_ns; /* duration; requests only */
     snowflake user_id, application_id;
-    const char *name;         /* route or event, a literal; NULL: none */
-    const char *place;        /* requests: path pattern of the route, a literal; NULL: no route */
+    const char *name;         /* name of the route or event, a string literal; NULL: none */
+    const char *path_pattern; /* requests: path pattern of the route, a literal; NULL: none */
     uint64_t session, socket; /* gateway session and socket */
-    uint64_t seq;             /* sent: sequence number in the session; 0: none */
+    uint64_t seq;             /* sent messages: sequence number in the session; 0: none */
     int32_t status;           /* requests: HTTP status; messages: opcode; closed: close code */
     int32_t code;             /* requests: error code, or 0 */
     uint32_t lengths[TRAFFIC_TEXTS];
-    uint32_t kept[TRAFFIC_TEXTS]; /* bytes stored, at most TRAFFIC_LONGEST */
-    uint8_t kind;                 /* enum traffic_kind */
-    uint8_t method;               /* requests: enum http_method */
-    uint8_t caller;               /* enum caller_kind; 0: unauthenticated */
-    uint8_t credential;           /* requests: enum traffic_credential */
-    bool not_served; /* requests: part of the API that this server does not implement */
+    uint32_t stored[TRAFFIC_TEXTS]; /* stored bytes, at most TRAFFIC_MAX_TEXT */
+    uint8_t kind;                   /* enum traffic_kind */
+    uint8_t method;                 /* requests: enum http_method */
+    uint8_t caller;                 /* enum caller_kind; 0: unauthenticated */
+    uint8_t credential;             /* requests: enum traffic_credential */
+    bool not_served;                /* requests: whether this server does not implement the route */
 };
 
-struct traffic;
+struct traffic_ring;
 
-/* Creates a ring of `bytes` bytes. Records always, or only while held (traffic_hold). */
-struct traffic *traffic_new(size_t bytes, bool always);
-void traffic_free(struct traffic *t);
+/* Creates a ring of `bytes` bytes, which records always, or only while watched
+ * (traffic_start_watching). */
+struct traffic_ring *traffic_ring_new(size_t bytes, bool always);
+void traffic_ring_free(struct traffic_ring *t);
 
-/* True if records are stored now. From any thread; false for NULL. */
-bool traffic_is_on(const struct traffic *t);
-/* Starts and ends watching; counted. */
-void traffic_hold(struct traffic *t);
-void traffic_release(struct traffic *t);
+/* True if records are stored at the moment. May be called from any thread; false for NULL. */
+bool traffic_is_recorded(const struct traffic_ring *t);
+/* Start and stop watching; the number of watchers is counted. */
+void traffic_start_watching(struct traffic_ring *t);
+void traffic_stop_watching(struct traffic_ring *t);
 
-/* Adds a record with its texts; sets number, lengths and kept. From any thread. */
-void traffic_add(struct traffic *t, struct traffic_record *r,
-                 const struct str texts[TRAFFIC_TEXTS]);
+/* Adds a record with its texts; sets number, lengths and kept. May be called from any thread. */
+void traffic_add_record(struct traffic_ring *t, struct traffic_record *r,
+                        const struct str texts[TRAFFIC_TEXTS]);
 
-/* Returns the numbers of the newest record and of the oldest one that is still stored; 0: none. */
-void traffic_range(struct traffic *t, uint64_t *ret_oldest, uint64_t *ret_newest);
-/* Reads a record; its texts go to room, which is reset first. False if it is not stored. */
-bool traffic_get(struct traffic *t, uint64_t number, struct traffic_record *ret, struct buf *room);
-/* Returns one text of a record that traffic_get returned. */
-struct str traffic_text(const struct traffic_record *r, const struct buf *room,
-                        enum traffic_text which);
+/* Returns the numbers of the oldest stored and of the newest record; 0: none. */
+void traffic_read_range(struct traffic_ring *t, uint64_t *ret_oldest, uint64_t *ret_newest);
+/* Reads a record; its texts are written to room. Returns false if the record is not stored. */
+bool traffic_read_record(struct traffic_ring *t, uint64_t number, struct traffic_record *ret,
+                         struct buf *room);
+struct str traffic_record_text(const struct traffic_record *r, const struct buf *room,
+                               enum traffic_record_text which);
 
 #endif

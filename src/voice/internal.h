@@ -2,74 +2,75 @@
 #ifndef VOICE_INTERNAL_H
 #define VOICE_INTERNAL_H
 
-#include "api/jobs/errand.h"
+#include "api/jobs/internal_call.h"
 #include "base/links.h"
 #include "voice/states.h"
 #include "voice/voice.h"
 
 /* --- orders.c: opcodes of sessions ---------------------------------------------------- */
 
-/* A queued opcode. The opcodes of a session run one after the other, in the order received. */
-struct session_order {
+/* A queued opcode of a session. The opcodes of a session run one after the other, in the order
+ * received. */
+struct session_opcode {
     struct caller caller;
-    uint64_t session; /* for to_session */
+    uint64_t session; /* session number, for audience_of_session */
     struct str session_id;
-    struct str address; /* of the session's socket */
+    struct str address; /* address of the session's socket */
     enum client_kind client;
-    const void *d; /* decoded, of the row's type */
+    const void *d; /* decoded payload, of the row's type */
 
-    /* For joins: where, and whether the next VOICE_SERVER_UPDATE has to wait (rate limit). */
-    snowflake place;  /* 0 for a user, the guild for a bot */
-    snowflake target; /* channel; 0: leave */
+    /* For joins: the channel, and whether the next VOICE_SERVER_UPDATE has to wait (rate limit). */
+    snowflake rate_limit_id; /* id of the rate limit: 0 for a user, the guild for a bot */
+    snowflake target;        /* channel to join; 0: leave */
     bool quiet;
-    /* Set by run: VOICE_SERVER_UPDATE was sent (told), or is delayed (owed). */
-    bool told, owed;
+    /* Set by run: VOICE_SERVER_UPDATE was sent, or is delayed. */
+    bool server_update_sent, server_update_delayed;
 
     /* private to orders.c */
     const struct voice_opcode *row;
-    struct voice *voice;
+    struct voice_service *voice;
     struct loop *loop;
     struct arena *arena;
     struct link link;
-    struct deadline later;
-    struct post post;
+    struct deadline delay;
+    struct loop_message post;
 };
 
 /* A gateway opcode that this folder handles. */
 struct voice_opcode {
     int op;
-    const struct type *type; /* of its payload */
+    const struct type *type; /* type of the payload */
     /* Runs inside a write transaction; may be repeated. */
-    enum err (*run)(struct call *call, struct session_order *o);
-    /* NULL, or sets place and target of a join. */
-    void (*aim)(struct session_order *o);
+    enum err (*run)(struct call *call, struct session_opcode *o);
+    /* Sets place and target of a join; NULL: the opcode is no join. */
+    void (*set_join_target)(struct session_opcode *o);
 };
 
-extern const struct voice_opcode voice_command_rows[]; /* the last has .type == NULL */
+extern const struct voice_opcode voice_opcodes[]; /* the last row has .type == NULL */
 
-/* Call when it is known whether a session has voice states after a restart (line_open). found
- * false: the session's queue is freed. */
-void voice_line_settle(struct voice *v, uint64_t session, bool found);
+/* Call it when it is known whether a session has voice states after a restart (connection_open).
+ * found false: the session's queue is freed. */
+void session_queue_states_known(struct voice_service *v, uint64_t session, bool found);
 
-static inline bool order_is_bot(const struct session_order *o)
+static inline bool opcode_is_from_bot(const struct session_opcode *o)
 {
     return o->caller.kind == CALLER_BOT;
 }
 
 /* --- join.c: op 4 --------------------------------------------------------------------- */
 
-struct voice_request {
+struct voice_state_request {
     struct opt_id guild_id, channel_id;
     bool self_mute, self_deaf, self_video;
     struct opt_str preferred_region;
     struct opt_list preferred_regions; /* struct str */
     struct opt_int flags;
 };
-extern const struct type type_voice_request;
+extern const struct type type_voice_state_request;
 
-enum err update_voice_state(struct call *call, struct session_order *o);
-void aim_voice_state(struct session_order *o);
+enum err handle_voice_state_update(struct call *call, struct session_opcode *o);
+void set_voice_join_target(struct session_opcode *o);
 /* Sends VOICE_SERVER_UPDATE again if the session is still in voice. */
-enum err repeat_voice_server(struct call *call, struct session_order *o);
+enum err resend_voice_server_update(struct call *call, struct session_opcode *o);
 
 #endif

@@ -11,302 +11,314 @@
 #include "voice/rooms.h"
 #include "voice/rules.h"
 
-enum { MAYBE = OPTIONAL | NULLABLE };
+enum { OPTIONAL_NULLABLE = OPTIONAL | NULLABLE };
 
 static const struct type region_ids = { .kind = KIND_ARRAY, .of = &type_text };
 static const struct field request_fields[] = {
-    { FIELD(struct voice_request, guild_id), .type = &type_id, .flags = MAYBE },
-    { FIELD(struct voice_request, channel_id), .type = &type_id, .flags = MAYBE },
-    { FIELD(struct voice_request, self_mute), .type = &type_bool, .flags = MAYBE },
-    { FIELD(struct voice_request, self_deaf), .type = &type_bool, .flags = MAYBE },
-    { FIELD(struct voice_request, self_video), .type = &type_bool, .flags = MAYBE },
-    { FIELD(struct voice_request, preferred_region), .type = &type_text, .flags = MAYBE },
-    { FIELD(struct voice_request, preferred_regions), .type = &region_ids, .flags = MAYBE },
-    { FIELD(struct voice_request, flags), .type = &type_int, .flags = MAYBE },
+    { FIELD(struct voice_state_request, guild_id), .type = &type_id, .flags = OPTIONAL_NULLABLE },
+    { FIELD(struct voice_state_request, channel_id), .type = &type_id, .flags = OPTIONAL_NULLABLE },
+    { FIELD(struct voice_state_request, self_mute), .type = &type_bool,
+      .flags = OPTIONAL_NULLABLE },
+    { FIELD(struct voice_state_request, self_deaf), .type = &type_bool,
+      .flags = OPTIONAL_NULLABLE },
+    { FIELD(struct voice_state_request, self_video), .type = &type_bool,
+      .flags = OPTIONAL_NULLABLE },
+    { FIELD(struct voice_state_request, preferred_region), .type = &type_text,
+      .flags = OPTIONAL_NULLABLE },
+    { FIELD(struct voice_state_request, preferred_regions), .type = &region_ids,
+      .flags = OPTIONAL_NULLABLE },
+    { FIELD(struct voice_state_request, flags), .type = &type_int, .flags = OPTIONAL_NULLABLE },
     { 0 },
 };
-static const struct schema request_schema = { .size = sizeof(struct voice_request),
+static const struct schema request_schema = { .size = sizeof(struct voice_state_request),
                                               .fields = request_fields };
-const struct type type_voice_request = { .kind = KIND_OBJECT, .schema = &request_schema };
+const struct type type_voice_state_request = { .kind = KIND_OBJECT, .schema = &request_schema };
 
-void aim_voice_state(struct session_order *o)
+void set_voice_join_target(struct session_opcode *o)
 {
-    const struct voice_request *in = o->d;
+    const struct voice_state_request *in = o->d;
 
-    o->place = order_is_bot(o) ? in->guild_id.value : 0;
+    o->rate_limit_id = opcode_is_from_bot(o) ? in->guild_id.value : 0;
     o->target = in->channel_id.value;
 }
 
-/* The requested channel, with data about it. */
-struct voice_entrance {
+/* The requested channel, with the data that a join needs. */
+struct requested_channel {
     struct channel channel;
     snowflake guild_id; /* 0: a private call */
     snowflake afk_channel_id;
     int64_t max_cameras; /* 0: unlimited */
     bool vip;
-    uint64_t rights;
+    uint64_t permissions;
     struct member *member; /* NULL: a private call */
 };
 
 /* --- the requested channel ------------------------------------------------------------ */
 
-static bool is_unknown(enum err e)
+static bool is_unknown_or_hidden(enum err e)
 {
     return e == ERR_UNKNOWN_CHANNEL || e == ERR_UNKNOWN_GUILD || e == ERR_MISSING_ACCESS;
 }
 
-static enum err enter_guild(struct call *call, const struct session_order *o,
-                            struct voice_entrance *in, bool *ret_open)
+static enum err check_guild_channel(struct call *call, const struct session_opcode *o,
+                                    struct requested_channel *in, bool *ret_open)
 {
-    struct standing standing;
+    struct member_access standing;
     struct guild guild;
-    enum err e = standing_find(call->tx, in->guild_id, o->caller.id, &standing);
+    enum err e = member_access_find(call->tx, in->guild_id, o->caller.id, &standing);
 
     if (!e)
         e = guild_find(call->tx, in->guild_id, &guild);
     if (!e)
-        e = standing_rights_in(call->tx, &standing, &in->channel, &in->rights);
+        e = member_permissions_in_channel(call->tx, &standing, &in->channel, &in->permissions);
     if (e)
         return e;
     in->member = standing.member;
     in->afk_channel_id = guild.afk_channel_id.value;
     in->max_cameras = voice_max_cameras(&in->channel, &guild);
-    in->vip = guild_is_vip(&guild);
+    in->vip = guild_may_use_vip_regions(&guild);
     const uint64_t needed = PERMISSION(VIEW_CHANNEL) | PERMISSION(CONNECT);
-    *ret_open = (in->rights & needed) == needed;
+    *ret_open = (in->permissions & needed) == needed;
     return OK;
 }
 
 /* Only recipients may join a private call; bots may not. */
-static enum err enter_private(struct call *call, const struct session_order *o,
-                              struct voice_entrance *in, bool *ret_open)
+static enum err check_private_call(struct call *call, const struct session_opcode *o,
+                                   struct requested_channel *in, bool *ret_open)
 {
     enum err e;
 
-    in->rights = PERMISSIONS_ALL;
+    in->permissions = PERMISSIONS_ALL;
     *ret_open =
-        channel_is_recipient(call->tx, in->channel.id, o->caller.id, &e) && !order_is_bot(o);
+        channel_is_recipient(call->tx, in->channel.id, o->caller.id, &e) && !opcode_is_from_bot(o);
     return e;
 }
 
 /* Finds the requested channel; *ret_open is false if the caller may not enter it. */
-static enum err join_enter(struct call *call, const struct session_order *o,
-                           struct voice_entrance *in, bool *ret_open)
+static enum err find_requested_channel(struct call *call, const struct session_opcode *o,
+                                       struct requested_channel *in, bool *ret_open)
 {
-    const struct voice_request *request = o->d;
+    const struct voice_state_request *request = o->d;
     enum err e = channel_find(call->tx, o->target, &in->channel);
 
     *ret_open = false;
     if (e)
-        return is_unknown(e) ? OK : e;
+        return is_unknown_or_hidden(e) ? OK : e;
     in->guild_id = channel_is_private(in->channel.type) ? 0 : in->channel.guild_id.value;
     if (in->guild_id != request->guild_id.value)
         return OK;
     if (!in->guild_id)
-        return enter_private(call, o, in, ret_open);
+        return check_private_call(call, o, in, ret_open);
     if (!channel_is_voice(in->channel.type))
         return OK;
-    e = enter_guild(call, o, in, ret_open);
-    return is_unknown(e) ? OK : e;
+    e = check_guild_channel(call, o, in, ret_open);
+    return is_unknown_or_hidden(e) ? OK : e;
 }
 
-/* --- the outcome ---------------------------------------------------------------------- */
-
-/* *ret_full: no one else may join. A call of two is also full if one has blocked the other. */
-static enum err look_for_room(struct call *call, const struct session_order *o,
-                              const struct voice_entrance *in, bool *ret_full)
+/* Returns whether the channel is full. A call of two is also full if one has blocked the other. */
+static enum err check_user_limit(struct call *call, const struct session_opcode *o,
+                                 const struct requested_channel *in, bool *ret_full)
 {
     int64_t limit = in->channel.user_limit.value;
 
     *ret_full = false;
     if (!in->guild_id)
-        return channel_is_barred(call->tx, &in->channel, o->caller.id, ret_full);
-    if (limit <= 0 || in->rights & PERMISSION(MOVE_MEMBERS))
-        limit = VOICE_ROOM;
-    return voice_holds(call->tx, in->channel.id, limit, ret_full);
+        return direct_channel_is_barred(call->tx, &in->channel, o->caller.id, ret_full);
+    if (limit <= 0 || in->permissions & PERMISSION(MOVE_MEMBERS))
+        limit = VOICE_ROOM_MAX;
+    return channel_has_participants(call->tx, in->channel.id, limit, ret_full);
 }
 
-/* The account's present state: a user's in any guild or call, a bot's in the requested guild. */
-static enum err find_present(struct call *call, const struct session_order *o,
-                             struct voice_state *ret, bool *ret_present)
+/* Finds the account's present state: a user's in any guild or call, a bot's in the requested
+ * guild. */
+static enum err find_present_state(struct call *call, const struct session_opcode *o,
+                                   struct voice_state *ret, bool *ret_present)
 {
-    const struct voice_request *in = o->d;
-    enum err e = order_is_bot(o) ? voice_find(call->tx, in->guild_id.value, o->caller.id, ret)
-                                 : voice_of_user(call->tx, o->caller.id, ret);
+    const struct voice_state_request *in = o->d;
+    enum err e = opcode_is_from_bot(o)
+                     ? voice_state_find(call->tx, in->guild_id.value, o->caller.id, ret)
+                     : voice_state_find_of_user(call->tx, o->caller.id, ret);
 
     *ret_present = !e;
     return e == ERR_UNKNOWN_VOICE_STATE ? OK : e;
 }
 
-static void join_compare(const struct session_order *o, const struct voice_entrance *in,
-                         const struct voice_state *was, struct voice_facts *f)
+static void compare_with_present_state(const struct session_opcode *o,
+                                       const struct requested_channel *in,
+                                       const struct voice_state *was, struct voice_request_facts *f)
 {
-    const struct voice_request *request = o->d;
+    const struct voice_state_request *request = o->d;
 
     if (!f->present)
         return;
-    f->own = str_eq(was->session_id, o->session_id);
-    f->here = was->node == snowflake_node();
+    f->own_session = str_eq(was->session_id, o->session_id);
+    f->on_this_node = was->node == snowflake_node();
     f->live = was->live;
-    f->same_channel = voice_channel(was) == o->target;
-    f->same_place = in->guild_id ? voice_guild(was) == in->guild_id : f->same_channel;
+    f->same_channel = voice_state_channel_id(was) == o->target;
+    f->same_guild = in->guild_id ? voice_state_guild_id(was) == in->guild_id : f->same_channel;
     /* Leaving with a guild_id applies to that guild only; without one, to any guild or call. */
     if (f->leaves && request->guild_id.given == GIVEN)
-        f->present = voice_guild(was) == request->guild_id.value;
+        f->present = voice_state_guild_id(was) == request->guild_id.value;
 }
 
-/* --- joining -------------------------------------------------------------------------- */
-
-/* The first usable region that the client prefers, else the one nearest to its address. */
-static struct str join_preferred(const struct session_order *o, bool vip)
+/* Returns the first usable region that the client prefers, else the one nearest to its address. */
+static struct str choose_preferred_region(const struct session_opcode *o, bool vip)
 {
-    const struct voice_request *in = o->d;
+    const struct voice_state_request *in = o->d;
     const struct str *more = in->preferred_regions.value.items;
 
-    if (in->preferred_region.given == GIVEN && region_usable(in->preferred_region.value, vip))
+    if (in->preferred_region.given == GIVEN &&
+        voice_region_is_usable(in->preferred_region.value, vip))
         return in->preferred_region.value;
     for (size_t i = 0; i < in->preferred_regions.value.count; i++)
-        if (region_usable(more[i], vip))
+        if (voice_region_is_usable(more[i], vip))
             return more[i];
-    return region_optimal(o->address, vip);
+    return voice_region_optimal(o->address, vip);
 }
 
-/* Resets what belonged to the previous channel. */
-static enum err join_arrive(struct call *call, const struct session_order *o,
-                            const struct voice_entrance *in, struct voice_state *s)
+/* Resets the fields that belonged to the previous channel. */
+static enum err reset_for_new_channel(struct call *call, const struct session_opcode *o,
+                                      const struct requested_channel *in, struct voice_state *s)
 {
-    s->guild_id = given_id(in->guild_id);
-    s->channel_id = given_id(in->channel.id);
-    s->connected_at = given_int(clock_s());
+    s->guild_id = opt_id_or_null(in->guild_id);
+    s->channel_id = opt_id_or_null(in->channel.id);
+    s->connected_at = opt_int_of(clock_s());
     s->request_to_speak_timestamp = (struct opt_int){ GIVEN_NULL, 0 };
     s->suppress = in->channel.type == CHANNEL_STAGE;
-    return voice_room_region(call->tx, &in->channel, join_preferred(o, in->vip), &s->region);
+    return choose_room_region(call->tx, &in->channel, choose_preferred_region(o, in->vip),
+                              &s->region);
 }
 
-/* Bots and browsers have no platform. */
-static struct opt_int join_platform(const struct session_order *o)
+/* Returns the platform of the client; bots and browsers have none. */
+static struct opt_int platform_of_client(const struct session_opcode *o)
 {
-    if (order_is_bot(o) || o->client == CLIENT_WEB)
+    if (opcode_is_from_bot(o) || o->client == CLIENT_WEB)
         return (struct opt_int){ GIVEN_NULL, 0 };
-    return given_int(o->client == CLIENT_MOBILE ? VOICE_MOBILE : VOICE_DESKTOP);
+    return opt_int_of(o->client == CLIENT_MOBILE ? VOICE_PLATFORM_MOBILE : VOICE_PLATFORM_DESKTOP);
 }
 
-/* The state now belongs to this session: a new salt invalidates earlier tokens. */
-static void join_take(struct call *call, const struct session_order *o, struct voice_state *s)
+/* Assigns the state to this session; a new salt invalidates earlier tokens. */
+static void assign_state_to_session(struct call *call, const struct session_opcode *o,
+                                    struct voice_state *s)
 {
     s->user_id = o->caller.id;
     s->session_id = str_dup(call->arena, o->session_id);
     s->session = o->session;
     s->node = snowflake_node();
-    s->salt = voice_salt(call->arena);
+    s->salt = voice_salt_new(call->arena);
     s->live = s->self_stream = false;
-    s->platform = join_platform(o);
+    s->platform = platform_of_client(o);
 }
 
 /* Applies mute, deafen, video and flags of the request, as far as permitted. */
-static enum err join_apply(struct call *call, const struct session_order *o,
-                           const struct voice_entrance *in, bool stays, struct voice_state *s)
+static enum err apply_request_flags(struct call *call, const struct session_opcode *o,
+                                    const struct requested_channel *in, bool stays,
+                                    struct voice_state *s)
 {
-    const struct voice_request *request = o->d;
+    const struct voice_state_request *request = o->d;
     bool counted = stays && s->self_video, fits;
     enum err e = OK;
 
     s->self_mute = request->self_mute;
     s->self_deaf = request->self_deaf;
     s->flags = request->flags;
-    s->flags.value &= VOICE_FLAGS;
-    s->self_video = request->self_video && in->rights & PERMISSION(STREAM);
+    s->flags.value &= VOICE_STATE_CLIENT_FLAGS;
+    s->self_video = request->self_video && in->permissions & PERMISSION(STREAM);
     if (s->self_video) {
-        e = voice_camera_fits(call->tx, in->channel.id, in->max_cameras, counted, &fits);
+        e = camera_is_within_limit(call->tx, in->channel.id, in->max_cameras, counted, &fits);
         s->self_video = fits;
     }
-    s->priority = in->guild_id && in->rights & PERMISSION(PRIORITY_SPEAKER);
+    s->priority = in->guild_id && in->permissions & PERMISSION(PRIORITY_SPEAKER);
     if (in->channel.type != CHANNEL_STAGE && in->guild_id)
-        s->suppress = voice_suppressed(&in->channel, in->afk_channel_id, in->rights);
+        s->suppress = is_suppressed_on_join(&in->channel, in->afk_channel_id, in->permissions);
     s->active_at = clock_us();
     return e;
 }
 
-static enum err join_answer_session(struct call *call, struct session_order *o,
-                                    const struct voice_state *s)
+static enum err send_or_delay_server_update(struct call *call, struct session_opcode *o,
+                                            const struct voice_state *s)
 {
-    o->owed = o->quiet;
-    o->told = !o->quiet;
-    return o->told ? voice_send_server(call, s) : OK;
+    o->server_update_delayed = o->quiet;
+    o->server_update_sent = !o->quiet;
+    return o->server_update_sent ? emit_voice_server_update(call, s) : OK;
 }
 
-/* A client that has lost its voice socket repeats its last request. */
-static bool join_changes_nothing(const struct voice_state *was, const struct voice_state *s)
+/* Whether the request changes nothing: a client that has lost its voice socket repeats its last
+ * request. */
+static bool is_repeated_request(const struct voice_state *was, const struct voice_state *s)
 {
     return was->self_mute == s->self_mute && was->self_deaf == s->self_deaf &&
            was->self_video == s->self_video;
 }
 
-static enum err voice_join_channel(struct call *call, struct session_order *o,
-                                   const struct voice_entrance *in, const struct voice_state *was,
-                                   enum voice_outcome outcome)
+static enum err join_or_change_channel(struct call *call, struct session_opcode *o,
+                                       const struct requested_channel *in,
+                                       const struct voice_state *was, enum voice_outcome outcome)
 {
     struct voice_state s = was ? *was : (struct voice_state){ 0 };
-    bool stays = was && voice_channel(was) == in->channel.id;
-    enum err e = stays ? OK : join_arrive(call, o, in, &s);
+    bool stays = was && voice_state_channel_id(was) == in->channel.id;
+    enum err e = stays ? OK : reset_for_new_channel(call, o, in, &s);
 
     s.member = in->member;
 
-    if (outcome >= VOICE_TAKES_OVER)
-        join_take(call, o, &s);
+    if (outcome >= VOICE_OUTCOME_TAKE_OVER)
+        assign_state_to_session(call, o, &s);
     if (!e)
-        e = join_apply(call, o, in, stays, &s);
+        e = apply_request_flags(call, o, in, stays, &s);
     if (!e && !in->guild_id && !stays)
-        e = voice_call_enter(call, &in->channel, &s);
-    s.asked_at = outcome == VOICE_CHANGES && join_changes_nothing(was, &s) ? clock_us() : 0;
+        e = voice_call_on_join(call, &in->channel, &s);
+    s.requested_again_at =
+        outcome == VOICE_OUTCOME_CHANGE_FLAGS && is_repeated_request(was, &s) ? clock_us() : 0;
     if (!e)
-        e = voice_save(call, &s, was ? voice_channel(was) : 0);
+        e = voice_state_save(call, &s, was ? voice_state_channel_id(was) : 0);
     if (e)
         return e;
-    if (outcome != VOICE_CHANGES)
-        e = join_answer_session(call, o, &s);
+    if (outcome != VOICE_OUTCOME_CHANGE_FLAGS)
+        e = send_or_delay_server_update(call, o, &s);
     if (!e && !stays)
-        e = room_entered(call, &s);
-    if (!e && was && outcome >= VOICE_TAKES_OVER)
+        e = room_on_join(call, &s);
+    if (!e && was && outcome >= VOICE_OUTCOME_TAKE_OVER)
         e = hook_voice_left(call, was);
-    return e || !in->afk_channel_id ? e : voice_watch_idle(call, &s);
+    return e || !in->afk_channel_id ? e : afk_schedule_move(call, &s);
 }
 
-enum err update_voice_state(struct call *call, struct session_order *o)
+enum err handle_voice_state_update(struct call *call, struct session_opcode *o)
 {
-    struct voice_facts f = { .leaves = !o->target };
+    struct voice_request_facts f = { .leaves = !o->target };
     struct voice_state was = { 0 };
-    struct voice_entrance in = { 0 };
-    enum err e = find_present(call, o, &was, &f.present);
+    struct requested_channel in = { 0 };
+    enum err e = find_present_state(call, o, &was, &f.present);
 
     if (!e && !f.leaves)
-        e = join_enter(call, o, &in, &f.open);
-    bool stays = f.present && voice_channel(&was) == o->target;
-    if (!e && f.open && !stays) /* no limit for users who stay */
-        e = look_for_room(call, o, &in, &f.full);
+        e = find_requested_channel(call, o, &in, &f.open);
+    bool stays = f.present && voice_state_channel_id(&was) == o->target;
+    if (!e && f.open && !stays) /* users who stay in the channel are not limited */
+        e = check_user_limit(call, o, &in, &f.full);
     if (e)
         return e;
-    join_compare(o, &in, &was, &f);
-    enum voice_outcome outcome = voice_decide(&f);
-    if (outcome == VOICE_IGNORED)
+    compare_with_present_state(o, &in, &was, &f);
+    enum voice_outcome outcome = decide_voice_outcome(&f);
+    if (outcome == VOICE_OUTCOME_IGNORE)
         return OK;
-    if (outcome == VOICE_LEAVES || (outcome == VOICE_JOINS && f.present))
-        e = voice_leave(call, &was);
-    if (e || outcome == VOICE_LEAVES)
+    if (outcome == VOICE_OUTCOME_LEAVE || (outcome == VOICE_OUTCOME_JOIN && f.present))
+        e = voice_state_leave(call, &was);
+    if (e || outcome == VOICE_OUTCOME_LEAVE)
         return e;
-    return voice_join_channel(call, o, &in, outcome == VOICE_JOINS ? NULL : &was, outcome);
+    return join_or_change_channel(call, o, &in, outcome == VOICE_OUTCOME_JOIN ? NULL : &was,
+                                  outcome);
 }
 
-enum err repeat_voice_server(struct call *call, struct session_order *o)
+enum err resend_voice_server_update(struct call *call, struct session_opcode *o)
 {
     struct voice_state s;
-    enum err e = order_is_bot(o) ? voice_find(call->tx, o->place, o->caller.id, &s)
-                                 : voice_of_user(call->tx, o->caller.id, &s);
+    enum err e = opcode_is_from_bot(o)
+                     ? voice_state_find(call->tx, o->rate_limit_id, o->caller.id, &s)
+                     : voice_state_find_of_user(call->tx, o->caller.id, &s);
 
     if (e)
         return e == ERR_UNKNOWN_VOICE_STATE ? OK : e;
     if (!str_eq(s.session_id, o->session_id))
         return OK;
-    o->told = true;
-    return voice_send_server(call, &s);
+    o->server_update_sent = true;
+    return emit_voice_server_update(call, &s);
 }

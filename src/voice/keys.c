@@ -4,9 +4,9 @@
  * login. Other clients ask whether a key that they received belongs to a user. */
 #include "voice/internal.h"
 
-#include "model/login.h"
+#include "model/login_ids.h"
 #include "model/fields/types.h"
-#include "voice/points.h"
+#include "voice/p256_keys.h"
 
 enum { MAX_DATA = 1024 };
 
@@ -14,11 +14,11 @@ struct key_upload {
     int64_t key_version;
     struct str public_key, signature;
 };
-struct key_question {
+struct key_match_request {
     int64_t key_version;
     struct str public_key;
 };
-struct key_answer {
+struct key_match_response {
     bool is_match;
 };
 
@@ -42,42 +42,42 @@ static const struct schema upload_schema = {
     .name = "VoicePublicKey",
     .size = sizeof(struct key_upload),
     .fields = upload_fields,
-    .doc = "A key to be known by in voice.",
+    .doc = "A public key that identifies the login in voice.",
 };
 static const struct type upload_body = { .kind = KIND_OBJECT, .schema = &upload_schema };
 
-static const struct field question_fields[] = {
-    { FIELD(struct key_question, key_version), .type = &type_version },
-    { FIELD(struct key_question, public_key), .type = &type_data },
+static const struct field match_fields[] = {
+    { FIELD(struct key_match_request, key_version), .type = &type_version },
+    { FIELD(struct key_match_request, public_key), .type = &type_data },
     { 0 },
 };
-static const struct schema question_schema = {
+static const struct schema match_schema = {
     .name = "VoicePublicKeyQuestion",
-    .size = sizeof(struct key_question),
-    .fields = question_fields,
-    .doc = "A key that somebody was shown.",
+    .size = sizeof(struct key_match_request),
+    .fields = match_fields,
+    .doc = "A public key that a client received from another user.",
 };
-static const struct type question_body = { .kind = KIND_OBJECT, .schema = &question_schema };
+static const struct type match_body = { .kind = KIND_OBJECT, .schema = &match_schema };
 
-static const struct field answer_fields[] = {
-    { FIELD(struct key_answer, is_match), .type = &type_bool },
+static const struct field match_reply_fields[] = {
+    { FIELD(struct key_match_response, is_match), .type = &type_bool },
     { 0 },
 };
-static const struct schema answer_schema = {
+static const struct schema match_reply_schema = {
     .name = "VoicePublicKeyMatch",
-    .size = sizeof(struct key_answer),
-    .fields = answer_fields,
-    .doc = "Whether a key is one of somebody's.",
+    .size = sizeof(struct key_match_response),
+    .fields = match_reply_fields,
+    .doc = "Whether a public key belongs to a user.",
 };
-static const struct type answer_reply = { .kind = KIND_OBJECT, .schema = &answer_schema };
+static const struct type match_reply = { .kind = KIND_OBJECT, .schema = &match_reply_schema };
 
-static const struct limit upload_limit = { .name = "voice-keys", .count = 5, .window_s = 60 };
-static const struct limit match_limit = { .name = "voice-key-match", .count = 30, .window_s = 60 };
+static const struct rate_limit upload_limit = { .name = "voice-keys", .count = 5, .window_s = 60 };
+static const struct rate_limit match_limit = { .name = "voice-key-match",
+                                               .count = 30,
+                                               .window_s = 60 };
 
-/* --- decoding ------------------------------------------------------------------------- */
-
-/* A data URI of any media type, or bare base64. */
-static bool data_read(struct arena *a, struct str text, struct str *ret)
+/* Decodes a data URI of any media type, or bare base64. */
+static bool decode_data_uri(struct arena *a, struct str text, struct str *ret)
 {
     struct str head = text, data = text;
 
@@ -86,7 +86,7 @@ static bool data_read(struct arena *a, struct str text, struct str *ret)
         if (!str_eq_nocase(str_cut(&head, ':'), STR("data")))
             return false;
         do
-            str_cut(&head, ';'); /* the media type and its parameters */
+            str_cut(&head, ';'); /* skips the media type and its parameters */
         while (memchr(head.p, ';', head.n));
         if (!str_eq_nocase(str_skip_spaces(head), STR("base64")))
             return false;
@@ -95,71 +95,73 @@ static bool data_read(struct arena *a, struct str text, struct str *ret)
     return data.n && str_base64_decode(a, data, ret);
 }
 
-static enum err refuse_key(struct call *call)
+static enum err refuse_invalid_key(struct call *call)
 {
-    return call_invalid(call, "public_key", "PUBLIC_KEY_INVALID", "Not a point on P-256.");
+    return call_add_field_error(call, "public_key", "PUBLIC_KEY_INVALID", "Not a point on P-256.");
 }
 
-static enum err key_read(struct call *call, struct str text, struct str *ret_bytes,
-                         unsigned char ret_point[POINT_SIZE])
+static enum err parse_public_key(struct call *call, struct str text, struct str *ret_bytes,
+                                 unsigned char ret_point[P256_KEY_SIZE])
 {
-    if (!data_read(call->arena, text, ret_bytes) || !point_read(*ret_bytes, ret_point))
-        return refuse_key(call);
+    if (!decode_data_uri(call->arena, text, ret_bytes) || !p256_key_parse(*ret_bytes, ret_point))
+        return refuse_invalid_key(call);
     return OK;
 }
 
 /* --- PUT ------------------------------------------------------------------------------ */
 
 /* Current clients sign with the second label. */
-static bool second_label = true;
+static bool accepts_second_label = true;
 
-void voice_keys_set(bool accept_second_label)
+void voice_keys_configure(bool accept_second_label)
 {
-    second_label = accept_second_label;
+    accepts_second_label = accept_second_label;
 }
 
-static bool is_signed(struct call *call, struct str key, struct str signature)
+static bool is_self_signed(struct call *call, struct str key, struct str signature)
 {
     static const char *const labels[] = { "ServiceSelfSignature", "DiscordSelfSignature" };
     char id[LOGIN_ID_SIZE];
 
-    login_names(call->caller->session, id, NULL);
+    login_public_ids(call->caller->session, id, NULL);
     struct str content = STR_CONCAT(call->arena, str_of(id), STR(":"), key);
-    for (int i = 0; i < (second_label ? 2 : 1); i++)
-        if (point_signed(key, sign_content(call->arena, labels[i], content), signature))
+    for (int i = 0; i < (accepts_second_label ? 2 : 1); i++)
+        if (p256_verify_signature(key, mls_sign_content(call->arena, labels[i], content),
+                                  signature))
             return true;
     return false;
 }
 
-struct voice_point {
-    unsigned char bytes[POINT_SIZE];
+struct voice_public_key {
+    unsigned char bytes[P256_KEY_SIZE];
 };
 
-/* On the thread pool: elliptic curves are slow. */
-static enum err key_verify(struct call *call)
+/* Runs on the thread pool, because elliptic curves are slow. */
+static enum err verify_uploaded_key(struct call *call)
 {
     const struct key_upload *in = call->body;
     struct str key, signature;
-    struct voice_point *point = call_pass(call, "voice_point", sizeof *point);
+    struct voice_public_key *point = call_pass_data(call, "voice_public_key", sizeof *point);
 
-    enum err e = key_read(call, in->public_key, &key, point->bytes);
+    enum err e = parse_public_key(call, in->public_key, &key, point->bytes);
     if (e)
         return e;
-    if (!data_read(call->arena, in->signature, &signature) || !is_signed(call, key, signature))
-        return call_invalid(call, "signature", "SIGNATURE_INVALID",
-                            "Not a signature of the key with itself.");
+    if (!decode_data_uri(call->arena, in->signature, &signature) ||
+        !is_self_signed(call, key, signature))
+        return call_add_field_error(call, "signature", "SIGNATURE_INVALID",
+                                    "Not a signature of the key with itself.");
     return OK;
 }
 
-static enum err prepare_upload(struct call *call)
+static enum err prepare_key_upload(struct call *call)
 {
-    call->compute = key_verify;
+    call->compute = verify_uploaded_key;
     return OK;
 }
 
-static const char FIND_OTHER[] =
+static const char FIND_KEY_OF_OTHER_LOGIN[] =
     "select 1 from voice_keys where point = $1 and token_id <> $2 limit 1";
-static const char PUT_KEY[] =
+static const char UPSERT_KEY[] =
     "insert into voice_keys (token_id, key_version, user_id, point) values ($1, $2, $3, $4) "
     "on conflict (token_id, key_version) do update set point = excluded.point";
 
@@ -167,20 +169,21 @@ static const char PUT_KEY[] =
 static enum err upload_voice_public_key(struct call *call)
 {
     const struct key_upload *in = call->body;
-    const struct voice_point *made = call_passed(call, "voice_point");
-    struct str point = str_slice((const char *)made->bytes, POINT_SIZE);
+    const struct voice_public_key *made = call_passed_data(call, "voice_public_key");
+    struct str point = str_slice((const char *)made->bytes, P256_KEY_SIZE);
     struct str login = str_slice((const char *)call->caller->session, 8);
     struct rows row;
     bool found;
 
-    enum err e = tx_one(call->tx, FIND_OTHER, BIND(v_bytes(point), v_bytes(login)), &row, &found);
+    enum err e = tx_one(call->tx, FIND_KEY_OF_OTHER_LOGIN, BIND(v_bytes(point), v_bytes(login)),
+                        &row, &found);
     if (e)
         return e;
     if (found)
-        return call_invalid(call, "public_key", "PUBLIC_KEY_ALREADY_USED",
-                            "Another login has uploaded this key.");
+        return call_add_field_error(call, "public_key", "PUBLIC_KEY_ALREADY_USED",
+                                    "Another login has uploaded this key.");
     return tx_exec(
-        call->tx, PUT_KEY,
+        call->tx, UPSERT_KEY,
         BIND(v_bytes(login), v_int(in->key_version), v_id(call->caller->id), v_bytes(point)), NULL);
 }
 
@@ -192,19 +195,19 @@ static const char FIND_KEY[] = "select 1 from voice_keys where user_id = $1 and 
 /* POST /voice/{user.id}/match-public-key */
 static enum err match_voice_public_key(struct call *call)
 {
-    const struct key_question *in = call->body;
-    unsigned char point[POINT_SIZE];
+    const struct key_match_request *in = call->body;
+    unsigned char point[P256_KEY_SIZE];
     struct str bytes;
     struct rows row;
     bool found;
 
-    enum err e = key_read(call, in->public_key, &bytes, point);
+    enum err e = parse_public_key(call, in->public_key, &bytes, point);
     if (!e)
         e = tx_one(call->tx, FIND_KEY,
                    BIND(v_id(call->target.user->id), v_int(in->key_version),
                         v_bytes(str_slice((const char *)point, sizeof point))),
                    &row, &found);
-    return e ? e : call_reply(call, &(struct key_answer){ found });
+    return e ? e : call_reply(call, &(struct key_match_response){ found });
 }
 
 static const struct route routes[] = {
@@ -213,23 +216,23 @@ static const struct route routes[] = {
         .path = "/voice/public-keys",
         .name = "upload_voice_public_key",
         .doc =
-            "Upload the key that this login is known by in voice; it takes the last one's place.",
+            "Upload the public key that identifies this login in voice; replaces the previous one.",
         .auth = AUTH_USER | AUTH_BEARER,
         .scope = "voice",
         .body = &upload_body,
         .limit = &upload_limit,
-        .prepare = prepare_upload,
+        .prepare = prepare_key_upload,
         .handle = upload_voice_public_key,
     },
     {
         .method = POST,
         .path = "/voice/{user.id}/match-public-key",
         .name = "match_voice_public_key",
-        .doc = "Says whether this is one of somebody's keys.",
+        .doc = "Check whether a public key belongs to a user.",
         .auth = AUTH_USER | AUTH_BEARER,
         .scope = "voice",
-        .body = &question_body,
-        .reply = &answer_reply,
+        .body = &match_body,
+        .reply = &match_reply,
         .store = ROUTE_STORE_READ,
         .limit = &match_limit,
         .handle = match_voice_public_key,
@@ -239,6 +242,6 @@ static const struct route routes[] = {
 
 const struct domain voice_keys_domain = {
     .name = "Voice keys",
-    .doc = "Keys by which people are known to each other in voice.",
+    .doc = "Public keys that identify users in voice (end-to-end encryption).",
     .routes = routes,
 };

@@ -7,7 +7,7 @@
 /* GET /voice/regions */
 static enum err list_voice_regions(struct call *call)
 {
-    struct list regions = regions_for(call->arena, call->exchange->remote, false);
+    struct list regions = voice_regions_for_client(call->arena, call->exchange->remote, false);
 
     return call_reply(call, &regions);
 }
@@ -15,8 +15,8 @@ static enum err list_voice_regions(struct call *call)
 /* GET /guilds/{guild.id}/regions */
 static enum err list_guild_regions(struct call *call)
 {
-    struct list regions =
-        regions_for(call->arena, call->exchange->remote, guild_is_vip(call->target.guild));
+    struct list regions = voice_regions_for_client(call->arena, call->exchange->remote,
+                                                   guild_may_use_vip_regions(call->target.guild));
 
     return call_reply(call, &regions);
 }
@@ -26,7 +26,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/voice/regions",
         .name = "list_voice_regions",
-        .doc = "Regions that a voice channel can be put in.",
+        .doc = "Lists the voice regions.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &type_regions,
         .store = ROUTE_STORE_NONE,
@@ -36,7 +36,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/guilds/{guild.id}/regions",
         .name = "list_guild_regions",
-        .doc = "Regions that voice channels of a guild can be put in.",
+        .doc = "Lists the voice regions that a guild can use.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &type_regions,
         .handle = list_guild_regions,
@@ -46,6 +46,6 @@ static const struct route routes[] = {
 
 const struct domain regions_domain = {
     .name = "Voice regions",
-    .doc = "Where voice can be hosted.",
+    .doc = "Regions in which voice channels can be hosted.",
     .routes = routes,
 };

@@ -10,11 +10,11 @@
 #include "platform/messages/messages.h"
 #include "voice/internal.h"
 
-struct room_started {
+struct start_time_event {
     snowflake id, guild_id;
     struct opt_int voice_start_time;
 };
-struct room_said {
+struct status_event {
     snowflake id, guild_id;
     struct opt_str status;
 };
@@ -24,37 +24,37 @@ struct status_draft {
 
 /* --- schemas -------------------------------------------------------------------------- */
 
-static const struct field started_fields[] = {
-    { FIELD(struct room_started, id), .type = &type_id },
-    { FIELD(struct room_started, guild_id), .type = &type_id },
-    { FIELD(struct room_started, voice_start_time), .type = &type_count, .flags = NULLABLE,
+static const struct field start_time_fields[] = {
+    { FIELD(struct start_time_event, id), .type = &type_id },
+    { FIELD(struct start_time_event, guild_id), .type = &type_id },
+    { FIELD(struct start_time_event, voice_start_time), .type = &type_count, .flags = NULLABLE,
       .doc = "Unix time in seconds" },
     { 0 },
 };
-static const struct schema started_schema = {
+static const struct schema start_time_schema = {
     .name = "VoiceChannelStartTime",
-    .size = sizeof(struct room_started),
-    .fields = started_fields,
-    .doc = "Since when somebody is in a voice channel.",
+    .size = sizeof(struct start_time_event),
+    .fields = start_time_fields,
+    .doc = "When the first participant joined a voice channel.",
 };
 
-static const struct field said_fields[] = {
-    { FIELD(struct room_said, id), .type = &type_id },
-    { FIELD(struct room_said, guild_id), .type = &type_id },
-    { FIELD(struct room_said, status), .type = &type_text, .flags = NULLABLE },
+static const struct field status_fields[] = {
+    { FIELD(struct status_event, id), .type = &type_id },
+    { FIELD(struct status_event, guild_id), .type = &type_id },
+    { FIELD(struct status_event, status), .type = &type_text, .flags = NULLABLE },
     { 0 },
 };
-static const struct schema said_schema = {
+static const struct schema status_schema = {
     .name = "VoiceChannelStatus",
-    .size = sizeof(struct room_said),
-    .fields = said_fields,
+    .size = sizeof(struct status_event),
+    .fields = status_fields,
     .doc = "The status of a voice channel.",
 };
 
 static const struct type type_status = { .kind = KIND_STRING, .max = 500 };
 static const struct field draft_fields[] = {
     { FIELD(struct status_draft, status), .type = &type_status, .flags = OPTIONAL | NULLABLE,
-      .doc = "Null or nothing: none" },
+      .doc = "Null or empty: no status" },
     { 0 },
 };
 static const struct schema draft_schema = {
@@ -67,50 +67,53 @@ static const struct type draft_body = { .kind = KIND_OBJECT, .schema = &draft_sc
 
 /* --- SQL ------------------------------------------------------------------------------ */
 
-#define ROOMS "select channel_id, guild_id, status, started_at from voice_rooms "
+#define SELECT_ROOMS "select channel_id, guild_id, status, started_at from voice_rooms "
 
-static void read_room(const struct rows *r, void *ret)
+static void voice_room_from_row(const struct rows *r, void *ret)
 {
-    *(struct voice_room *)ret = (struct voice_room){
+    *(struct voice_channel_status *)ret = (struct voice_channel_status){
         .id = row_id(r, 0),
         .guild_id = row_id(r, 1),
-        .status = row_opt_text(r, 2),
-        .voice_start_time = row_opt_int(r, 3),
+        .status = row_optional_text(r, 2),
+        .voice_start_time = row_optional_int(r, 3),
     };
 }
 
-/* A channel without a row has neither status nor start time. */
-static enum err room_find(struct tx *tx, const struct channel *c, struct voice_room *ret)
+/* Reads a voice channel's row; without a row it has neither status nor start time. */
+static enum err read_voice_room(struct tx *tx, const struct channel *c,
+                                struct voice_channel_status *ret)
 {
     struct rows row;
     bool found;
-    enum err e = tx_one(tx, ROOMS "where channel_id = $1", BIND(v_id(c->id)), &row, &found);
+    enum err e = tx_one(tx, SELECT_ROOMS "where channel_id = $1", BIND(v_id(c->id)), &row, &found);
 
-    *ret = (struct voice_room){ .id = c->id,
-                                .guild_id = c->guild_id.value,
-                                .status.given = GIVEN_NULL,
-                                .voice_start_time.given = GIVEN_NULL };
+    *ret = (struct voice_channel_status){ .id = c->id,
+                                          .guild_id = c->guild_id.value,
+                                          .status.given = GIVEN_NULL,
+                                          .voice_start_time.given = GIVEN_NULL };
     if (!e && found)
-        read_room(&row, ret);
+        voice_room_from_row(&row, ret);
     return e;
 }
 
-static bool room_is_seen(const struct rights_of *who, const struct channel *c)
+static bool can_view_room(const struct permission_input *who, const struct channel *c)
 {
     const struct list *o = &c->permission_overwrites.value;
 
-    return rights_in_channel(who, c->type, o->items, o->count, false) & PERMISSION(VIEW_CHANNEL);
+    return permissions_in_channel(who, c->type, o->items, o->count, false) &
+           PERMISSION(VIEW_CHANNEL);
 }
 
-enum err voice_rooms(struct tx *tx, const struct rights_of *who, const struct list *channels,
-                     struct list *ret)
+enum err read_visible_voice_rooms(struct tx *tx, const struct permission_input *who,
+                                  const struct list *channels, struct list *ret)
 {
     struct channel *c = channels->items;
     struct list rooms = { 0 };
     struct map by_id;
-    enum err e = tx_list(tx, ROOMS "where guild_id = $1 order by channel_id",
-                         BIND(v_id(who->guild_id)), sizeof(struct voice_room), read_room, &rooms);
-    const struct voice_room *r = rooms.items;
+    enum err e = tx_read_list(tx, SELECT_ROOMS "where guild_id = $1 order by channel_id",
+                              BIND(v_id(who->guild_id)), sizeof(struct voice_channel_status),
+                              voice_room_from_row, &rooms);
+    const struct voice_channel_status *r = rooms.items;
 
     *ret = (struct list){ 0 };
     map_init(&by_id);
@@ -119,25 +122,26 @@ enum err voice_rooms(struct tx *tx, const struct rights_of *who, const struct li
     for (size_t i = 0; !e && i < rooms.count; i++) {
         const struct channel *at = map_get(&by_id, r[i].id);
 
-        if (at && room_is_seen(who, at))
-            *(struct voice_room *)list_add(tx_arena(tx), ret, sizeof *r) = r[i];
+        if (at && can_view_room(who, at))
+            *(struct voice_channel_status *)list_append(tx_arena(tx), ret, sizeof *r) = r[i];
     }
     map_clear(&by_id);
     return e;
 }
 
-enum err rooms_of_guild(struct tx *tx, snowflake guild_id, struct list *ret)
+enum err list_active_rooms(struct tx *tx, snowflake guild_id, struct list *ret)
 {
-    return tx_ids(tx, "select channel_id from voice_rooms where guild_id = $1 order by channel_id",
-                  BIND(v_id(guild_id)), ret);
+    return tx_read_ids(tx,
+                       "select channel_id from voice_rooms where guild_id = $1 order by channel_id",
+                       BIND(v_id(guild_id)), ret);
 }
 
-enum err rooms_forget_guild(struct tx *tx, snowflake guild_id)
+enum err rooms_delete_of_guild(struct tx *tx, snowflake guild_id)
 {
     return tx_exec(tx, "delete from voice_rooms where guild_id = $1", BIND(v_id(guild_id)), NULL);
 }
 
-enum err room_forget(struct tx *tx, snowflake channel_id)
+enum err room_delete(struct tx *tx, snowflake channel_id)
 {
     return tx_exec(tx, "delete from voice_rooms where channel_id = $1", BIND(v_id(channel_id)),
                    NULL);
@@ -145,20 +149,22 @@ enum err room_forget(struct tx *tx, snowflake channel_id)
 
 /* --- joins and leaves ----------------------------------------------------------------- */
 
-static void room_tell_start(struct call *call, const struct voice_room *r, struct opt_int at)
+static void emit_start_time(struct call *call, const struct voice_channel_status *r,
+                            struct opt_int at)
 {
-    struct room_started told = { r->id, r->guild_id, at };
+    struct start_time_event payload = { r->id, r->guild_id, at };
 
-    call_emit(call, EVENT_VOICE_CHANNEL_START_TIME_UPDATE, to_viewers(r->guild_id, r->id),
-              &started_schema, &told);
+    call_emit(call, EVENT_VOICE_CHANNEL_START_TIME_UPDATE,
+              audience_of_channel_viewers(r->guild_id, r->id), &start_time_schema, &payload);
 }
 
-static void room_tell_status(struct call *call, const struct voice_room *r, struct opt_str status)
+static void emit_status(struct call *call, const struct voice_channel_status *r,
+                        struct opt_str status)
 {
-    struct room_said told = { r->id, r->guild_id, status };
+    struct status_event payload = { r->id, r->guild_id, status };
 
-    call_emit(call, EVENT_VOICE_CHANNEL_STATUS_UPDATE, to_viewers(r->guild_id, r->id), &said_schema,
-              &told);
+    call_emit(call, EVENT_VOICE_CHANNEL_STATUS_UPDATE,
+              audience_of_channel_viewers(r->guild_id, r->id), &status_schema, &payload);
 }
 
 static const char START_ROOM[] =
@@ -166,9 +172,10 @@ static const char START_ROOM[] =
     "on conflict (channel_id) do update set started_at = excluded.started_at "
     "where voice_rooms.started_at is null";
 
-enum err room_entered(struct call *call, const struct voice_state *s)
+enum err room_on_join(struct call *call, const struct voice_state *s)
 {
-    struct voice_room room = { .id = voice_channel(s), .guild_id = voice_guild(s) };
+    struct voice_channel_status room = { .id = voice_state_channel_id(s),
+                                         .guild_id = voice_state_guild_id(s) };
     int64_t now = clock_s(), changed;
 
     if (!room.guild_id)
@@ -176,33 +183,34 @@ enum err room_entered(struct call *call, const struct voice_state *s)
     enum err e = tx_exec(call->tx, START_ROOM, BIND(v_id(room.id), v_id(room.guild_id), v_int(now)),
                          &changed);
     if (!e && changed)
-        room_tell_start(call, &room, given_int(now));
+        emit_start_time(call, &room, opt_int_of(now));
     return e;
 }
 
-static const char LEFT_EMPTY[] =
-    ROOMS "where channel_id = $1 and not exists "
-          "(select 1 from voice_states v where v.channel_id = voice_rooms.channel_id)";
+static const char FIND_EMPTY_ROOM[] =
+    SELECT_ROOMS "where channel_id = $1 and not exists "
+                 "(select 1 from voice_states v where v.channel_id = voice_rooms.channel_id)";
 
-static enum err room_left(struct call *call, const struct voice_state *was)
+static enum err room_on_leave(struct call *call, const struct voice_state *was)
 {
-    struct voice_room room;
+    struct voice_channel_status room;
     struct rows row;
     bool found;
 
-    if (!voice_guild(was))
+    if (!voice_state_guild_id(was))
         return OK;
-    enum err e = tx_one(call->tx, LEFT_EMPTY, BIND(v_id(voice_channel(was))), &row, &found);
+    enum err e =
+        tx_one(call->tx, FIND_EMPTY_ROOM, BIND(v_id(voice_state_channel_id(was))), &row, &found);
     if (e || !found)
         return e;
-    read_room(&row, &room);
-    e = room_forget(call->tx, room.id);
+    voice_room_from_row(&row, &room);
+    e = room_delete(call->tx, room.id);
     if (e)
         return e;
     if (room.voice_start_time.given == GIVEN)
-        room_tell_start(call, &room, (struct opt_int){ GIVEN_NULL, 0 });
+        emit_start_time(call, &room, (struct opt_int){ GIVEN_NULL, 0 });
     if (room.status.given == GIVEN)
-        room_tell_status(call, &room, (struct opt_str){ .given = GIVEN_NULL });
+        emit_status(call, &room, (struct opt_str){ .given = GIVEN_NULL });
     return OK;
 }
 
@@ -212,46 +220,48 @@ static const char SAVE_STATUS[] =
     "insert into voice_rooms (channel_id, guild_id, status) values ($1, $2, $3) "
     "on conflict (channel_id) do update set status = excluded.status";
 
-static enum err status_admit(struct call *call)
+static enum err require_voice_channel(struct call *call)
 {
     return call->target.channel->type == CHANNEL_VOICE ? OK : ERR_CHANNEL_TYPE;
 }
 
-/* A caller who is not in the channel needs MANAGE_CHANNELS. */
-static enum err status_may_set(struct call *call)
+/* A caller that is not in the channel needs MANAGE_CHANNELS. */
+static enum err check_status_permission(struct call *call)
 {
     const struct channel *c = call->target.channel;
     struct voice_state s;
 
-    if (call->target.rights & PERMISSION(MANAGE_CHANNELS))
+    if (call->target.permissions & PERMISSION(MANAGE_CHANNELS))
         return OK;
-    enum err e = voice_find(call->tx, c->guild_id.value, call->caller->id, &s);
-    if (e == ERR_UNKNOWN_VOICE_STATE || (!e && voice_channel(&s) != c->id))
-        return call_lacks(call, PERMISSION(MANAGE_CHANNELS));
+    enum err e = voice_state_find(call->tx, c->guild_id.value, call->caller->id, &s);
+    if (e == ERR_UNKNOWN_VOICE_STATE || (!e && voice_state_channel_id(&s) != c->id))
+        return call_missing_permissions_error(call, PERMISSION(MANAGE_CHANNELS));
     return e;
 }
 
-static enum err status_audit(struct call *call, const struct voice_room *r, struct opt_str status)
+static enum err audit_record_status(struct call *call, const struct voice_channel_status *r,
+                                    struct opt_str status)
 {
     bool set = status.given == GIVEN;
-    struct audit_options options = { .channel_id = given_id(r->id) };
+    struct audit_options options = { .channel_id = opt_id_or_null(r->id) };
 
     if (set)
         options.status = status;
-    return audit_with(call, r->guild_id,
-                      set ? AUDIT_VOICE_STATUS_CREATE : AUDIT_VOICE_STATUS_DELETE, r->id, &options,
-                      (struct list){ 0 });
+    return audit_record_changes(call, r->guild_id,
+                                set ? AUDIT_VOICE_STATUS_CREATE : AUDIT_VOICE_STATUS_DELETE, r->id,
+                                &options, (struct list){ 0 });
 }
 
-static enum err status_change(struct call *call, const struct voice_room *r, struct opt_str status)
+static enum err update_status(struct call *call, const struct voice_channel_status *r,
+                              struct opt_str status)
 {
     enum err e = tx_exec(call->tx, SAVE_STATUS,
-                         BIND(v_id(r->id), v_id(r->guild_id), v_opt_text(status)), NULL);
+                         BIND(v_id(r->id), v_id(r->guild_id), optional_text_value(status)), NULL);
 
     if (!e)
-        e = status_audit(call, r, status);
+        e = audit_record_status(call, r, status);
     if (!e)
-        room_tell_status(call, r, status);
+        emit_status(call, r, status);
     return e;
 }
 
@@ -260,21 +270,21 @@ static enum err set_voice_status(struct call *call)
     const struct status_draft *in = call->body;
     bool set = in->status.given == GIVEN && in->status.value.n;
     struct opt_str status = { .given = GIVEN_NULL };
-    struct text_judged judged = { .channel = call->target.channel };
-    struct voice_room room;
-    enum err e = status_may_set(call);
+    struct checked_text evaluation = { .channel = call->target.channel };
+    struct voice_channel_status room;
+    enum err e = check_status_permission(call);
 
     if (set)
-        judged.text = in->status.value, status = in->status;
+        evaluation.text = in->status.value, status = in->status;
     if (!e && set)
-        e = message_judge(call, &judged);
-    if (e || judged.refused)
+        e = message_check_automod(call, &evaluation);
+    if (e || evaluation.refused)
         return e;
-    e = room_find(call->tx, call->target.channel, &room);
+    e = read_voice_room(call->tx, call->target.channel, &room);
     if (e || (room.status.given == status.given && str_eq(room.status.value, status.value)))
         return e;
-    e = status_change(call, &room, status);
-    return e ? e : message_judged(call, &judged, 0);
+    e = update_status(call, &room, status);
+    return e ? e : message_apply_automod(call, &evaluation, 0);
 }
 
 static const struct route routes[] = {
@@ -282,15 +292,16 @@ static const struct route routes[] = {
         .method = PUT,
         .path = "/channels/{channel.id}/voice-status",
         .name = "set_voice_status",
-        .doc = "Say what a voice channel is about until everybody has left it. Who is not in it "
-               "needs MANAGE_CHANNELS too.",
+        .doc = "Set the status of a voice channel until all participants have left. "
+               "A caller that is not in "
+               "the channel also needs MANAGE_CHANNELS.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(SET_VOICE_CHANNEL_STATUS),
         .body = &draft_body,
         .status = 204,
         .fires = (const enum event[]){ EVENT_VOICE_CHANNEL_STATUS_UPDATE,
                                        EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_NONE },
-        .admit = status_admit,
+        .admit = require_voice_channel,
         .handle = set_voice_status,
     },
     { 0 },
@@ -298,7 +309,7 @@ static const struct route routes[] = {
 
 const struct domain voice_rooms_domain = {
     .name = "Status of voice channels",
-    .doc = "What a voice channel is about, and since when somebody is in it.",
+    .doc = "Status of voice channels, and when the first participant joined.",
     .routes = routes,
-    .hooks = &(const struct hooks){ .voice_left = room_left },
+    .hooks = &(const struct hooks){ .voice_left = room_on_leave },
 };

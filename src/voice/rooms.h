@@ -4,12 +4,12 @@
 
 #include "voice/states.h"
 
-/* Call after a join; the first one sends VOICE_CHANNEL_START_TIME_UPDATE. */
-enum err room_entered(struct call *call, const struct voice_state *s);
-/* Ids (snowflakes) of the guild's voice channels that may have participants. */
-enum err rooms_of_guild(struct tx *tx, snowflake guild_id, struct list *ret);
-/* Deletes the rows of a deleted channel or guild, without events. */
-enum err room_forget(struct tx *tx, snowflake channel_id);
-enum err rooms_forget_guild(struct tx *tx, snowflake guild_id);
+/* Call it after a join; the first join sends VOICE_CHANNEL_START_TIME_UPDATE. */
+enum err room_on_join(struct call *call, const struct voice_state *s);
+/* Lists the ids of the guild's voice channels that may have participants. */
+enum err list_active_rooms(struct tx *tx, snowflake guild_id, struct list *ret);
+/* Delete the rows of a deleted channel or guild, without events. */
+enum err room_delete(struct tx *tx, snowflake channel_id);
+enum err rooms_delete_of_guild(struct tx *tx, snowflake guild_id);
 
 #endif

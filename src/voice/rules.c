@@ -1,20 +1,20 @@
 /* rules.c - decision table for op 4. */
 #include "voice/rules.h"
 
-static enum voice_outcome decide_leave(const struct voice_facts *f)
+static enum voice_outcome decide_leave_outcome(const struct voice_request_facts *f)
 {
-    return f->present && f->own ? VOICE_LEAVES : VOICE_IGNORED;
+    return f->present && f->own_session ? VOICE_OUTCOME_LEAVE : VOICE_OUTCOME_IGNORE;
 }
 
-enum voice_outcome voice_decide(const struct voice_facts *f)
+enum voice_outcome decide_voice_outcome(const struct voice_request_facts *f)
 {
     if (f->leaves)
-        return decide_leave(f);
+        return decide_leave_outcome(f);
     if (!f->open || (f->full && !f->same_channel))
-        return VOICE_IGNORED;
-    if (f->same_channel && f->own && f->here)
-        return f->live ? VOICE_CHANGES : VOICE_REJOINS;
-    if (!f->same_place)
-        return VOICE_JOINS;
-    return f->own && !f->same_channel ? VOICE_MOVES : VOICE_TAKES_OVER;
+        return VOICE_OUTCOME_IGNORE;
+    if (f->same_channel && f->own_session && f->on_this_node)
+        return f->live ? VOICE_OUTCOME_CHANGE_FLAGS : VOICE_OUTCOME_REJOIN;
+    if (!f->same_guild)
+        return VOICE_OUTCOME_JOIN;
+    return f->own_session && !f->same_channel ? VOICE_OUTCOME_MOVE : VOICE_OUTCOME_TAKE_OVER;
 }

@@ -5,28 +5,29 @@
 #include <stdbool.h>
 
 enum voice_outcome {
-    VOICE_IGNORED,
-    VOICE_LEAVES,
-    VOICE_CHANGES,    /* mute, deaf or video flags */
-    VOICE_REJOINS,    /* the same, and VOICE_SERVER_UPDATE again */
-    VOICE_TAKES_OVER, /* from another session, or from another node */
-    VOICE_MOVES,      /* to another channel of the guild */
-    VOICE_JOINS,      /* and leaves the previous channel */
+    VOICE_OUTCOME_IGNORE,
+    VOICE_OUTCOME_LEAVE,
+    VOICE_OUTCOME_CHANGE_FLAGS, /* changes mute, deaf or video flags */
+    VOICE_OUTCOME_REJOIN,       /* changes flags, and sends VOICE_SERVER_UPDATE again */
+    VOICE_OUTCOME_TAKE_OVER,    /* takes the voice state over from another session or node */
+    VOICE_OUTCOME_MOVE,         /* moves to another channel of the guild */
+    VOICE_OUTCOME_JOIN,         /* joins, after leaving the previous channel */
 };
 
-struct voice_facts {
-    bool leaves;       /* no channel was given */
+struct voice_request_facts {
+    bool leaves;       /* the request names no channel */
     bool present;      /* the account is in voice (a bot: in that guild) */
-    bool own;          /* with this session */
-    bool here;         /* joined at this node; other nodes' states end with their lease */
+    bool own_session;  /* the voice state belongs to this session */
+    bool on_this_node; /* the session joined at this node; states of other nodes end with their
+                        * lease */
     bool open;         /* the channel exists, is a voice channel, and may be entered */
-    bool full;         /* for this account */
-    bool same_place;   /* already in this guild, or in this private channel */
+    bool full;         /* the channel is full for this account */
+    bool same_guild;   /* already in this guild, or in this private channel */
     bool same_channel; /* already in this channel */
-    bool live;         /* with a voice socket */
+    bool live;         /* connected with a voice socket */
 };
 
 /* Returns the outcome of the first matching rule. */
-enum voice_outcome voice_decide(const struct voice_facts *f);
+enum voice_outcome decide_voice_outcome(const struct voice_request_facts *f);
 
 #endif

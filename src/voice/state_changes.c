@@ -8,39 +8,37 @@
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
-#include "voice/homes.h"
+#include "voice/room_owners.h"
 #include "voice/rooms.h"
 #include "voice/voice.h"
 
-/* --- events --------------------------------------------------------------------------- */
-
-static void state_changes_emit(struct call *call, struct subject to, const struct voice_state *s)
+static void emit_voice_state(struct call *call, struct audience to, const struct voice_state *s)
 {
     call_emit(call, EVENT_VOICE_STATE_UPDATE, to, &voice_state_schema, s);
 }
 
-struct voice_state voice_without_channel(const struct voice_state *s)
+struct voice_state voice_state_without_channel(const struct voice_state *s)
 {
     struct voice_state gone = *s;
 
-    gone.channel_id = given_id(0);
+    gone.channel_id = opt_id_or_null(0);
     gone.connected_at = (struct opt_int){ 0 };
     gone.self_video = gone.self_stream = gone.suppress = false;
     gone.request_to_speak_timestamp = (struct opt_int){ GIVEN_NULL, 0 };
     return gone;
 }
 
-/* The state of a user who has left the guild is sent without a member. */
-static enum err load_member(struct call *call, struct voice_state *s, struct member *room)
+/* Reads the member of a state; the state of a user who has left the guild is sent without one. */
+static enum err read_member_of_state(struct call *call, struct voice_state *s, struct member *room)
 {
     enum err e = OK;
 
     if (s->member)
         *room = *s->member;
     else
-        e = member_find(call->tx, voice_guild(s), s->user_id, room);
+        e = member_find(call->tx, voice_state_guild_id(s), s->user_id, room);
     if (!e && !room->user)
-        e = member_load_user(call->tx, room);
+        e = member_read_user(call->tx, room);
     if (e)
         return e == ERR_UNKNOWN_MEMBER ? OK : e;
     s->member = room;
@@ -49,120 +47,121 @@ static enum err load_member(struct call *call, struct voice_state *s, struct mem
     return OK;
 }
 
-void voice_note(struct call *call, const struct voice_state *s)
+void voice_state_send_to_relay(struct call *call, const struct voice_state *s)
 {
-    struct voice_fact fact = voice_fact_of(s);
+    struct relay_voice_state fact = relay_voice_state_from(s);
 
-    call_note_voice(call, &fact);
+    call_record_voice_change(call, &fact);
 }
 
-enum err voice_announce(struct call *call, const struct voice_state *s, snowflake from)
+enum err voice_state_emit(struct call *call, const struct voice_state *s, snowflake from)
 {
-    snowflake guild_id = voice_guild(s), channel_id = voice_channel(s);
-    struct voice_state shown = *s;
+    snowflake guild_id = voice_state_guild_id(s), channel_id = voice_state_channel_id(s);
+    struct voice_state visible = *s;
     struct member member;
 
     if (!guild_id) {
-        voice_note(call, s);
-        state_changes_emit(call, to_channel(channel_id ? channel_id : from), s);
-        return channel_id ? hook_voice_changed(call, s) : OK;
+        voice_state_send_to_relay(call, s);
+        emit_voice_state(call, audience_of_private_channel(channel_id ? channel_id : from), s);
+        return channel_id ? hook_voice_state_changed(call, s) : OK;
     }
-    enum err e = load_member(call, &shown, &member);
+    enum err e = read_member_of_state(call, &visible, &member);
     if (e)
         return e;
-    voice_note(call, &shown);
-    state_changes_emit(call, to_viewers(guild_id, channel_id ? channel_id : from), &shown);
+    voice_state_send_to_relay(call, &visible);
+    emit_voice_state(call, audience_of_channel_viewers(guild_id, channel_id ? channel_id : from),
+                     &visible);
     if (channel_id && from && from != channel_id) {
-        struct voice_state gone = voice_without_channel(&shown);
+        struct voice_state gone = voice_state_without_channel(&visible);
 
-        state_changes_emit(call, to_viewers_unless(guild_id, from, channel_id), &gone);
+        emit_voice_state(call, audience_of_viewers_except(guild_id, from, channel_id), &gone);
     }
-    return channel_id ? hook_voice_changed(call, &shown) : OK;
+    return channel_id ? hook_voice_state_changed(call, &visible) : OK;
 }
 
-void voice_tell_self(struct call *call, const struct voice_state *s)
+void emit_voice_state_to_account(struct call *call, const struct voice_state *s)
 {
-    state_changes_emit(call, to_user(s->user_id), s);
+    emit_voice_state(call, audience_of_user(s->user_id), s);
 }
 
-struct str voice_salt(struct arena *arena)
+struct str voice_salt_new(struct arena *arena)
 {
-    unsigned char *salt = arena_alloc(arena, VOICE_SALT);
+    unsigned char *salt = arena_alloc(arena, VOICE_SALT_BYTES);
 
-    randombytes_buf(salt, VOICE_SALT);
-    return str_slice((const char *)salt, VOICE_SALT);
+    randombytes_buf(salt, VOICE_SALT_BYTES);
+    return str_slice((const char *)salt, VOICE_SALT_BYTES);
 }
 
-void voice_token(const struct api *api, const struct voice_state *s, unsigned char ret[VOICE_TOKEN])
+void voice_token_derive(const struct api *api, const struct voice_state *s,
+                        unsigned char ret[VOICE_TOKEN_SIZE])
 {
-    auth_derive(api_options(api)->auth, "voice", s->user_id, s->salt, ret, VOICE_TOKEN);
+    auth_derive_key(api_options(api)->auth, "voice", s->user_id, s->salt, ret, VOICE_TOKEN_SIZE);
 }
 
-/* endpoint.p == NULL: no voice server now. */
-static void state_tell_server(struct call *call, const struct voice_state *s, struct str endpoint)
+/* Emits VOICE_SERVER_UPDATE; endpoint.p == NULL: no voice server now. */
+static void emit_server_update(struct call *call, const struct voice_state *s, struct str endpoint)
 {
-    struct voice_server server = { .guild_id = s->guild_id, .endpoint = given_str(endpoint) };
-    unsigned char token[VOICE_TOKEN];
+    struct voice_server server = { .guild_id = s->guild_id, .endpoint = opt_str_or_null(endpoint) };
+    unsigned char token[VOICE_TOKEN_SIZE];
 
-    if (!voice_guild(s))
+    if (!voice_state_guild_id(s))
         server.channel_id = s->channel_id;
-    voice_token(call->api, s, token);
-    server.token = str_hex(call->arena, token, sizeof token);
-    call_emit(call, EVENT_VOICE_SERVER_UPDATE, to_session(s->session), &voice_server_schema,
-              &server);
+    voice_token_derive(call->api, s, token);
+    server.token = str_hex_encode(call->arena, token, sizeof token);
+    call_emit(call, EVENT_VOICE_SERVER_UPDATE, audience_of_session(s->session),
+              &voice_server_schema, &server);
 }
 
-enum err voice_send_server(struct call *call, const struct voice_state *s)
+enum err emit_voice_server_update(struct call *call, const struct voice_state *s)
 {
     struct str endpoint;
-    enum err e = voice_endpoint(call, voice_channel(s), s->region, &endpoint);
+    enum err e = room_owner_endpoint(call, voice_state_channel_id(s), s->region, &endpoint);
 
     if (!e)
-        state_tell_server(call, s, endpoint);
+        emit_server_update(call, s, endpoint);
     return e;
 }
 
-/* --- changing ------------------------------------------------------------------------- */
-
-enum err voice_save(struct call *call, struct voice_state *s, snowflake from)
+enum err voice_state_save(struct call *call, struct voice_state *s, snowflake from)
 {
-    enum err e = voice_put(call->tx, s);
+    enum err e = voice_state_write(call->tx, s);
 
-    return e ? e : voice_announce(call, s, from);
+    return e ? e : voice_state_emit(call, s, from);
 }
 
-enum err voice_save_unseen(struct call *call, const struct voice_state *s)
+enum err voice_state_save_without_event(struct call *call, const struct voice_state *s)
 {
-    enum err e = voice_put(call->tx, s);
+    enum err e = voice_state_write(call->tx, s);
 
     if (!e)
-        voice_note(call, s);
+        voice_state_send_to_relay(call, s);
     return e;
 }
 
-enum err voice_leave(struct call *call, const struct voice_state *s)
+enum err voice_state_leave(struct call *call, const struct voice_state *s)
 {
-    struct voice_state gone = voice_without_channel(s);
-    enum err e = voice_delete(call->tx, s);
+    struct voice_state gone = voice_state_without_channel(s);
+    enum err e = voice_state_delete(call->tx, s);
 
     if (!e)
-        e = voice_announce(call, &gone, voice_channel(s));
+        e = voice_state_emit(call, &gone, voice_state_channel_id(s));
     return e ? e : hook_voice_left(call, s);
 }
 
-enum err voice_leave_all(struct call *call, const struct list *states)
+enum err voice_states_leave_all(struct call *call, const struct list *states)
 {
     const struct voice_state *s = states->items;
     enum err e = OK;
 
     for (size_t i = 0; !e && i < states->count; i++)
-        e = voice_leave(call, &s[i]);
+        e = voice_state_leave(call, &s[i]);
     return e;
 }
 
-bool voice_suppressed(const struct channel *c, snowflake afk_channel_id, uint64_t rights)
+bool is_suppressed_on_join(const struct channel *c, snowflake afk_channel_id, uint64_t permissions)
 {
-    return c->type == CHANNEL_STAGE || c->id == afk_channel_id || !(rights & PERMISSION(SPEAK));
+    return c->type == CHANNEL_STAGE || c->id == afk_channel_id ||
+           !(permissions & PERMISSION(SPEAK));
 }
 
 int64_t voice_max_cameras(const struct channel *c, const struct guild *g)
@@ -170,137 +169,139 @@ int64_t voice_max_cameras(const struct channel *c, const struct guild *g)
     return c->type == CHANNEL_STAGE ? g->max_stage_video_channel_users : g->max_video_channel_users;
 }
 
-enum err voice_camera_fits(struct tx *tx, snowflake channel_id, int64_t max, bool counted,
-                           bool *ret)
+enum err camera_is_within_limit(struct tx *tx, snowflake channel_id, int64_t max, bool counted,
+                                bool *ret)
 {
-    int64_t people, cameras = 0;
-    enum err e = max ? voice_count(tx, channel_id, &people, &cameras) : OK;
+    int64_t participants, cameras = 0;
+    enum err e = max ? count_participants(tx, channel_id, &participants, &cameras) : OK;
 
     *ret = !max || cameras - counted < max;
     return e;
 }
 
 /* Follows the rules of a join, but CONNECT is not required. */
-enum err voice_move(struct call *call, const struct voice_state *s, const struct channel *to)
+enum err voice_state_move(struct call *call, const struct voice_state *s, const struct channel *to)
 {
-    snowflake from = voice_channel(s);
+    snowflake from = voice_state_channel_id(s);
     struct voice_state moved = *s;
-    struct standing standing;
+    struct member_access standing;
     struct guild guild;
-    uint64_t rights;
+    uint64_t permissions;
     bool fits, full;
 
     if (from == to->id)
         return OK;
-    enum err e = voice_holds(call->tx, to->id, VOICE_ROOM, &full);
+    enum err e = channel_has_participants(call->tx, to->id, VOICE_ROOM_MAX, &full);
     if (!e && full)
         return ERR_MAX_MEMBERS;
     if (!e)
-        e = standing_of_member(call->tx, voice_guild(s), s->user_id, &standing);
+        e = member_access_find_of_other(call->tx, voice_state_guild_id(s), s->user_id, &standing);
     if (!e)
-        e = standing_rights_in(call->tx, &standing, to, &rights);
+        e = member_permissions_in_channel(call->tx, &standing, to, &permissions);
     if (!e)
-        e = guild_find(call->tx, voice_guild(s), &guild);
+        e = guild_find(call->tx, voice_state_guild_id(s), &guild);
     if (!e)
-        e = voice_room_region(call->tx, to, s->region, &moved.region);
+        e = choose_room_region(call->tx, to, s->region, &moved.region);
     if (!e)
-        e = voice_camera_fits(call->tx, to->id, voice_max_cameras(to, &guild), false, &fits);
+        e = camera_is_within_limit(call->tx, to->id, voice_max_cameras(to, &guild), false, &fits);
     if (e)
         return e;
-    moved.channel_id = given_id(to->id);
-    moved.connected_at = given_int(clock_s());
-    moved.salt = voice_salt(call->arena);
+    moved.channel_id = opt_id_or_null(to->id);
+    moved.connected_at = opt_int_of(clock_s());
+    moved.salt = voice_salt_new(call->arena);
     moved.live = moved.self_stream = false;
-    moved.self_video = s->self_video && fits && rights & PERMISSION(STREAM);
-    moved.priority = rights & PERMISSION(PRIORITY_SPEAKER);
-    moved.suppress = voice_suppressed(to, guild.afk_channel_id.value, rights);
+    moved.self_video = s->self_video && fits && permissions & PERMISSION(STREAM);
+    moved.priority = permissions & PERMISSION(PRIORITY_SPEAKER);
+    moved.suppress = is_suppressed_on_join(to, guild.afk_channel_id.value, permissions);
     moved.request_to_speak_timestamp = (struct opt_int){ GIVEN_NULL, 0 };
     moved.active_at = clock_us();
-    e = voice_save(call, &moved, from);
+    e = voice_state_save(call, &moved, from);
     if (e)
         return e;
-    e = voice_send_server(call, &moved);
+    e = emit_voice_server_update(call, &moved);
     if (!e)
-        e = room_entered(call, &moved);
+        e = room_on_join(call, &moved);
     if (!e)
         e = hook_voice_left(call, s);
-    return e ? e : voice_watch_idle(call, &moved);
+    return e ? e : afk_schedule_move(call, &moved);
 }
 
-static enum err state_migrate(struct call *call, struct voice_state *s, struct str region)
+static enum err change_region_of_state(struct call *call, struct voice_state *s, struct str region)
 {
     if (str_eq(s->region, region))
         return OK;
     s->region = region;
-    s->salt = voice_salt(call->arena);
+    s->salt = voice_salt_new(call->arena);
     s->live = false;
-    enum err e = voice_put(call->tx, s);
+    enum err e = voice_state_write(call->tx, s);
     if (e)
         return e;
-    voice_note(call, s);
-    return voice_send_server(call, s);
+    voice_state_send_to_relay(call, s);
+    return emit_voice_server_update(call, s);
 }
 
-static enum err migrate_crowd(struct call *call, const struct voice_crowd *c, struct str region)
+static enum err change_region_step(struct call *call, const struct voice_room_step *c,
+                                   struct str region)
 {
     struct list states;
-    enum err e = voice_crowd_after(call->tx, c, &states);
+    enum err e = list_states_of_step(call->tx, c, &states);
 
     for (size_t i = 0; !e && i < states.count; i++)
-        e = state_migrate(call, (struct voice_state *)states.items + i, region);
-    return e ? e : voice_crowd_later(call, &voice_migration_job, c, &states);
+        e = change_region_of_state(call, (struct voice_state *)states.items + i, region);
+    return e ? e : schedule_next_room_step(call, &voice_region_job, c, &states);
 }
 
-enum err voice_migrate_call(struct call *call, snowflake channel_id, struct str region)
+enum err call_change_region(struct call *call, snowflake channel_id, struct str region)
 {
-    return migrate_crowd(call, &(struct voice_crowd){ .channel_id = channel_id }, region);
+    return change_region_step(call, &(struct voice_room_step){ .channel_id = channel_id }, region);
 }
 
-enum err voice_follow_region(struct call *call, const struct channel *c)
+enum err voice_on_channel_region_change(struct call *call, const struct channel *c)
 {
-    struct voice_crowd crowd = { .guild_id = c->guild_id.value, .channel_id = c->id };
+    struct voice_room_step step = { .guild_id = c->guild_id.value, .channel_id = c->id };
 
-    return channel_is_voice(c->type) ? migrate_crowd(call, &crowd, c->rtc_region.value) : OK;
+    return channel_is_voice(c->type) ? change_region_step(call, &step, c->rtc_region.value) : OK;
 }
 
 /* Uses the region that the channel has when the job runs. */
-static enum err migrate_more(struct call *call, const struct job *job)
+static enum err run_region_job(struct call *call, const struct job *job)
 {
-    struct voice_crowd crowd;
+    struct voice_room_step step;
     struct channel c;
 
-    if (!voice_crowd_of(job, &crowd))
+    if (!voice_room_step_from_job(job, &step))
         return OK;
-    enum err e = channel_find(call->tx, crowd.channel_id, &c);
+    enum err e = channel_find(call->tx, step.channel_id, &c);
     if (e || c.rtc_region.given != GIVEN)
         return e == ERR_UNKNOWN_CHANNEL ? OK : e;
-    return migrate_crowd(call, &crowd, c.rtc_region.value);
+    return change_region_step(call, &step, c.rtc_region.value);
 }
 
-const struct job_kind voice_migration_job = {
+const struct job_kind voice_region_job = {
     .name = "voice-migration",
-    .doc = "Moves others of a crowd in voice to the region that their channel now has.",
-    .run = migrate_more,
+    .doc = "Moves the other participants of a large voice channel to its new region.",
+    .run = run_region_job,
 };
 
-enum err voice_resettle(struct call *call, snowflake channel_id, struct str endpoint, bool lost,
-                        bool *ret_empty)
+enum err voice_room_move_to_node(struct call *call, snowflake channel_id, struct str endpoint,
+                                 bool lost, bool *ret_empty)
 {
-    struct str salt = voice_salt(call->arena);
+    struct str salt = voice_salt_new(call->arena);
     struct list states;
-    enum err e = voice_in_channel(call->tx, channel_id, &states);
+    enum err e = voice_states_of_channel(call->tx, channel_id, &states);
     struct voice_state *s = states.items;
 
     *ret_empty = !e && !states.count;
     if (!e && states.count)
-        e = voice_renew_salts(call->tx, channel_id, salt);
+        e = voice_states_renew_salts(call->tx, channel_id, salt);
     for (size_t i = 0; !e && i < states.count; i++) {
         s[i].salt = salt;
         s[i].live = false;
-        voice_note(call, &s[i]);
+        voice_state_send_to_relay(call, &s[i]);
         if (lost && endpoint.p)
-            state_tell_server(call, &s[i], (struct str){ 0 });
-        state_tell_server(call, &s[i], region_fill(call->arena, endpoint, s[i].region));
+            emit_server_update(call, &s[i], (struct str){ 0 });
+        emit_server_update(call, &s[i],
+                           voice_region_fill_pattern(call->arena, endpoint, s[i].region));
     }
     return e;
 }

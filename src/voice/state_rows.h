@@ -6,45 +6,47 @@
 
 /* --- state_rows.c: SQL ---------------------------------------------------------------- */
 
-/* Node of states that are held after a restart, until their session resumes or held_until. */
-enum { VOICE_NODE_HELD = -1 };
+/* Node number of states that wait, after a restart, until their session resumes or held_until. */
+enum { VOICE_NODE_AWAITING_RESUME = -1 };
 
-enum err voice_put(struct tx *tx, const struct voice_state *s);
-enum err voice_delete(struct tx *tx, const struct voice_state *s);
-/* Marks a channel's states as disconnected and sets one salt: tokens also depend on the user. */
-enum err voice_renew_salts(struct tx *tx, snowflake channel_id, struct str salt);
+enum err voice_state_write(struct tx *tx, const struct voice_state *s);
+enum err voice_state_delete(struct tx *tx, const struct voice_state *s);
+/* Marks all states of a channel as disconnected and sets one salt; tokens also depend on the
+ * user. */
+enum err voice_states_renew_salts(struct tx *tx, snowflake channel_id, struct str salt);
 
 /* A room, or a guild's rooms, may have 10,000 participants. A change to all of them handles
- * CROWD_AT_ONCE in its own transaction and the others in steps of a job, so that other writers do
+ * LARGE_ROOM_STEP in its own transaction and the others in steps of a job, so that other writers do
  * not wait. */
-enum { CROWD_AT_ONCE = 64 };
-struct voice_crowd {
+enum { LARGE_ROOM_STEP = 64 };
+struct voice_room_step {
     snowflake guild_id, channel_id; /* channel_id 0: the whole guild */
-    snowflake after;                /* last user id handled */
+    snowflake after;                /* last user id that was handled */
 };
-/* The next CROWD_AT_ONCE states (struct voice_state). */
-enum err voice_crowd_after(struct tx *tx, const struct voice_crowd *c, struct list *ret);
+/* Lists the next LARGE_ROOM_STEP states (struct voice_state). */
+enum err list_states_of_step(struct tx *tx, const struct voice_room_step *c, struct list *ret);
 
 /* --- crowds.c: jobs for large rooms --------------------------------------------------- */
 
-/* Schedules `kind` for the states after `done` if there may be more; voice_crowd_of reads them from
- * the job. The job applies the state at the time when it runs, so an outdated job is harmless. */
-enum err voice_crowd_later(struct call *call, const struct job_kind *kind,
-                           const struct voice_crowd *c, const struct list *done);
-bool voice_crowd_of(const struct job *job, struct voice_crowd *ret);
+/* Schedules the job `kind` for the states after `done` if there may be more;
+ * voice_room_step_from_job reads them from the job. The job applies the state at the time when it
+ * runs, so an outdated job is harmless. */
+enum err schedule_next_room_step(struct call *call, const struct job_kind *kind,
+                                 const struct voice_room_step *c, const struct list *done);
+bool voice_room_step_from_job(const struct job *job, struct voice_room_step *ret);
 
 /* --- state_changes.c ------------------------------------------------------------------ */
 
-/* The state as it is sent without a channel: the user left, or is in a hidden channel. */
-struct voice_state voice_without_channel(const struct voice_state *s);
+/* Returns the state as it is sent without a channel: the user left, or is in a hidden channel. */
+struct voice_state voice_state_without_channel(const struct voice_state *s);
 /* Sends the state to the relay after the commit (voice_fact), without an event. */
-void voice_note(struct call *call, const struct voice_state *s);
-/* VOICE_STATE_UPDATE to all sessions of the account itself. */
-void voice_tell_self(struct call *call, const struct voice_state *s);
+void voice_state_send_to_relay(struct call *call, const struct voice_state *s);
+/* Emits VOICE_STATE_UPDATE to all sessions of the account itself. */
+void emit_voice_state_to_account(struct call *call, const struct voice_state *s);
 
 /* --- idle.c --------------------------------------------------------------------------- */
 
 /* Reschedules the AFK jobs of a guild whose AFK settings changed. */
-enum err voice_watch_guild(struct call *call, snowflake guild_id);
+enum err afk_reschedule_guild(struct call *call, snowflake guild_id);
 
 #endif

@@ -5,7 +5,7 @@
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
-#include "voice/homes.h"
+#include "voice/room_owners.h"
 #include "voice/stages/stage_rules.h"
 
 struct own_state_patch {
@@ -33,7 +33,7 @@ static const struct schema own_patch_schema = {
     .name = "OwnVoiceStatePatch",
     .size = sizeof(struct own_state_patch),
     .fields = own_patch_fields,
-    .doc = "What the caller changes about its own place on a stage.",
+    .doc = "Changes to the caller's own speaker state on a stage.",
 };
 static const struct type own_patch_body = { .kind = KIND_OBJECT, .schema = &own_patch_schema };
 
@@ -47,32 +47,34 @@ static const struct schema patch_schema = {
     .name = "VoiceStatePatch",
     .size = sizeof(struct state_patch),
     .fields = patch_fields,
-    .doc = "What a moderator changes about somebody's place on a stage.",
+    .doc = "Changes by a moderator to a member's speaker state on a stage.",
 };
 static const struct type patch_body = { .kind = KIND_OBJECT, .schema = &patch_schema };
 
 /* --- GET ------------------------------------------------------------------------------ */
 
 /* A state in a channel that the caller cannot view is reported as unknown. */
-static enum err check_sight(struct call *call, const struct voice_state *s)
+static enum err check_can_view(struct call *call, const struct voice_state *s)
 {
-    enum err e = s->user_id == call->caller->id ? OK : channel_enter(call, voice_channel(s));
+    enum err e = s->user_id == call->caller->id
+                     ? OK
+                     : resolve_channel_by_id(call, voice_state_channel_id(s));
 
     return e == ERR_MISSING_ACCESS ? ERR_UNKNOWN_VOICE_STATE : e;
 }
 
-static enum err state_show(struct call *call, snowflake user_id)
+static enum err reply_with_state(struct call *call, snowflake user_id)
 {
     struct voice_state s;
     struct member member;
-    enum err e = voice_find(call->tx, call->target.guild->id, user_id, &s);
+    enum err e = voice_state_find(call->tx, call->target.guild->id, user_id, &s);
 
     if (!e)
-        e = check_sight(call, &s);
+        e = check_can_view(call, &s);
     if (!e)
         e = member_find(call->tx, call->target.guild->id, user_id, &member);
     if (!e)
-        e = member_load_user(call->tx, &member);
+        e = member_read_user(call->tx, &member);
     if (e)
         return e;
     s.member = &member;
@@ -82,21 +84,21 @@ static enum err state_show(struct call *call, snowflake user_id)
 /* GET /guilds/{guild.id}/voice-states/@me */
 static enum err get_own_voice_state(struct call *call)
 {
-    return state_show(call, call->caller->id);
+    return reply_with_state(call, call->caller->id);
 }
 
 /* GET /guilds/{guild.id}/voice-states/{member.id} */
 static enum err get_voice_state(struct call *call)
 {
-    return state_show(call, call->target.member->user_id);
+    return reply_with_state(call, call->target.member->user_id);
 }
 
 /* --- PATCH ---------------------------------------------------------------------------- */
 
-/* Enters the stage whose id is in the body. A participant may act even without VIEW_CHANNEL. */
-static enum err enter_stage(struct call *call, snowflake channel_id, bool there)
+/* Resolves the stage whose id is in the body. A participant may act even without VIEW_CHANNEL. */
+static enum err resolve_stage_channel(struct call *call, snowflake channel_id, bool there)
 {
-    enum err e = channel_enter(call, channel_id);
+    enum err e = resolve_channel_by_id(call, channel_id);
 
     if (e && !(there && e == ERR_MISSING_ACCESS))
         return e;
@@ -105,33 +107,34 @@ static enum err enter_stage(struct call *call, snowflake channel_id, bool there)
     return call->target.channel->type == CHANNEL_STAGE ? OK : ERR_CHANNEL_TYPE;
 }
 
-/* A user's state on that stage. */
-static enum err find_on_stage(struct call *call, snowflake user_id, struct voice_state *ret)
+/* Finds a user's state on that stage. */
+static enum err find_state_on_stage(struct call *call, snowflake user_id, struct voice_state *ret)
 {
-    enum err e = voice_find(call->tx, call->target.guild->id, user_id, ret);
+    enum err e = voice_state_find(call->tx, call->target.guild->id, user_id, ret);
 
-    if (!e && voice_channel(ret) != call->target.channel->id)
+    if (!e && voice_state_channel_id(ret) != call->target.channel->id)
         e = ERR_UNKNOWN_VOICE_STATE;
     return e;
 }
 
-static enum err state_save(struct call *call, struct voice_state *s)
+static enum err save_and_watch_stage(struct call *call, struct voice_state *s)
 {
-    enum err e = voice_save(call, s, 0);
+    enum err e = voice_state_save(call, s, 0);
 
-    return e ? e : stage_watch(call, voice_channel(s));
+    return e ? e : stage_schedule_close_if_silent(call, voice_state_channel_id(s));
 }
 
-static enum err enter_own_stage(struct call *call, const struct own_state_patch *in,
-                                struct voice_state *ret)
+static enum err resolve_own_stage(struct call *call, const struct own_state_patch *in,
+                                  struct voice_state *ret)
 {
-    enum err found = voice_find(call->tx, call->target.guild->id, call->caller->id, ret);
+    enum err found = voice_state_find(call->tx, call->target.guild->id, call->caller->id, ret);
 
     if (found && (found != ERR_UNKNOWN_VOICE_STATE || in->channel_id.given != GIVEN))
         return found;
-    snowflake id = in->channel_id.given == GIVEN ? in->channel_id.value : voice_channel(ret);
-    bool there = !found && id == voice_channel(ret);
-    enum err e = enter_stage(call, id, there);
+    snowflake id =
+        in->channel_id.given == GIVEN ? in->channel_id.value : voice_state_channel_id(ret);
+    bool there = !found && id == voice_state_channel_id(ret);
+    enum err e = resolve_stage_channel(call, id, there);
     return e ? e : there ? OK : ERR_UNKNOWN_VOICE_STATE;
 }
 
@@ -143,21 +146,21 @@ static enum err modify_own_voice_state(struct call *call)
     const struct opt_int *at = &in->request_to_speak_timestamp;
     struct voice_state s;
 
-    if (at->given == GIVEN && !stage_moment_counts(at->value, clock_us()))
-        return call_invalid(call, "request_to_speak_timestamp", "DATE_TIME_TYPE_IN_PAST",
-                            "Must be now or later.");
-    enum err e = enter_own_stage(call, in, &s);
+    if (at->given == GIVEN && !stage_time_is_acceptable(at->value, clock_us()))
+        return call_add_field_error(call, "request_to_speak_timestamp", "DATE_TIME_TYPE_IN_PAST",
+                                    "Must be now or later.");
+    enum err e = resolve_own_stage(call, in, &s);
     if (e)
         return e;
-    uint64_t needs = stage_request_needs(&s, &request);
-    if ((call->target.rights & needs) != needs)
+    uint64_t needs = stage_request_permissions(&s, &request);
+    if ((call->target.permissions & needs) != needs)
         return ERR_MISSING_PERMISSIONS;
     if (request.suppress.given != GIVEN && at->given == ABSENT)
         return OK;
     stage_request_apply(&s, &request, clock_us());
-    if (!s.suppress && rights_are_restrained(&call->target.standing->rights_of))
+    if (!s.suppress && member_is_restricted(&call->target.member_access->input))
         return ERR_MISSING_PERMISSIONS;
-    return state_save(call, &s);
+    return save_and_watch_stage(call, &s);
 }
 
 /* PATCH /guilds/{guild.id}/voice-states/{member.id} */
@@ -167,18 +170,18 @@ static enum err modify_voice_state(struct call *call)
     const struct member *m = call->target.member;
     struct voice_state s;
 
-    enum err e = enter_stage(call, in->channel_id, false);
-    if (!e && !(call->target.rights & PERMISSION(MUTE_MEMBERS)))
+    enum err e = resolve_stage_channel(call, in->channel_id, false);
+    if (!e && !(call->target.permissions & PERMISSION(MUTE_MEMBERS)))
         e = ERR_MISSING_PERMISSIONS;
     if (!e)
-        e = find_on_stage(call, m->user_id, &s);
+        e = find_state_on_stage(call, m->user_id, &s);
     if (e || in->suppress.given != GIVEN)
         return e;
-    struct rights_of who = guild_rights_of(call->target.guild, m);
-    if (!in->suppress.value && rights_are_restrained(&who))
+    struct permission_input who = permission_input_of_member(call->target.guild, m);
+    if (!in->suppress.value && member_is_restricted(&who))
         return ERR_MISSING_PERMISSIONS;
-    stage_order_apply(&s, in->suppress.value, m->user->bot.value, clock_us());
-    return state_save(call, &s);
+    stage_apply_moderator_change(&s, in->suppress.value, m->user->bot.value, clock_us());
+    return save_and_watch_stage(call, &s);
 }
 
 static const enum event fired[] = { EVENT_VOICE_STATE_UPDATE, EVENT_NONE };
@@ -188,7 +191,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/guilds/{guild.id}/voice-states/@me",
         .name = "get_own_voice_state",
-        .doc = "Where the caller is in voice.",
+        .doc = "The voice state of the caller.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &type_voice_state,
         .handle = get_own_voice_state,
@@ -197,7 +200,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/guilds/{guild.id}/voice-states/{member.id}",
         .name = "get_voice_state",
-        .doc = "Where a member is in voice, if the caller can view that channel.",
+        .doc = "The voice state of a member, if the caller can view the channel.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &type_voice_state,
         .handle = get_voice_state,
@@ -217,8 +220,8 @@ static const struct route routes[] = {
         .method = PATCH,
         .path = "/guilds/{guild.id}/voice-states/{member.id}",
         .name = "modify_voice_state",
-        .doc = "Invite a member to speak on a stage, or send it back to the audience. Takes "
-               "MUTE_MEMBERS there. Bots speak at once, people have to accept.",
+        .doc = "Invite a member to speak on a stage, or back to the audience. Needs "
+               "MUTE_MEMBERS in the channel. Bots speak at once; users have to accept.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &patch_body,
         .fires = fired,
@@ -227,31 +230,31 @@ static const struct route routes[] = {
     { 0 },
 };
 
-static const struct job_kind *const jobs[] = { &voice_idle_job,
-                                               &voice_patience_job,
-                                               &voice_review_job,
-                                               &voice_reviews_job,
-                                               &voice_migration_job,
-                                               &voice_leftovers_job,
+static const struct job_kind *const jobs[] = { &afk_move_job,
+                                               &afk_reschedule_job,
+                                               &voice_timeout_end_job,
+                                               &voice_permission_steps_job,
+                                               &voice_region_job,
+                                               &voice_removal_job,
                                                NULL };
 
 const struct domain voice_domain = {
     .name = "Voice",
-    .doc = "Who is in voice, and who speaks on stages.",
+    .doc = "Voice states, and the speakers of stages.",
     .routes = routes,
     .jobs = jobs,
     .hooks =
         &(const struct hooks){
-            .guild_changed = voice_review_guild,
-            .guild_ending = voice_drop_guild,
-            .rights_changed = voice_review,
-            .member_changed = voice_review_member,
-            .member_leaving = voice_drop_member,
-            .voice_asked = voice_order_check,
-            .voice_ordered = voice_order_obey,
-            .channel_moved = voice_follow_region,
-            .channel_ending = voice_drop_channel,
-            .recipient_leaving = voice_drop_recipient,
-            .voice_left = voice_home_left,
+            .guild_changed = voice_on_guild_change,
+            .guild_deleting = voice_on_guild_delete,
+            .permissions_changed = voice_on_permission_change,
+            .member_changed = voice_on_member_change,
+            .member_leaving = voice_on_member_leave,
+            .voice_moderation_check = check_voice_moderation,
+            .voice_moderation_apply = apply_voice_moderation,
+            .channel_region_set = voice_on_channel_region_change,
+            .channel_deleting = voice_on_channel_delete,
+            .recipient_leaving = voice_on_recipient_remove,
+            .voice_left = room_owner_on_leave,
         },
 };

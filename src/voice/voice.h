@@ -1,10 +1,9 @@
-/* voice.h - voice states, private calls, stages, streams, regions and voice keys.
- *
- * Owns who is in which voice channel and on which node a room is carried. Clients change their
- * state with gateway opcodes (orders.c queues them, join.c handles op 4), moderators with routes
+/* voice.h - voice states, private calls, stages, streams, regions and voice keys. This folder owns
+ * the voice states of users and the node that carries each room. Clients change their state with
+ * gateway opcodes (orders.c queues them, join.c handles op 4), moderators with routes
  * (moderation.c, states.c). Each change is written in one transaction with its events. relay/
- * carries the media: it asks connections.c who may connect, and receives each committed change
- * (struct voice_fact). Start with states.h, then join.c. */
+ * carries the media: connections.c checks connections for it, and it receives each committed change
+ * (struct relay_voice_state). Start with states.h, then join.c. */
 #ifndef VOICE_VOICE_H
 #define VOICE_VOICE_H
 
@@ -17,43 +16,46 @@ extern const struct domain regions_domain, voice_domain, calls_domain;
 extern const struct domain voice_keys_domain, voice_effects_domain, voice_rooms_domain;
 extern const struct domain streams_domain, stream_files_domain;
 
-/* Operator settings, before the server starts: whether voice keys may also be signed with the
- * second label (keys.c), and whether all accounts count as premium. */
-void voice_keys_set(bool accept_second_label);
-void voice_effects_set(bool everybody_is_premium);
+/* Operator settings, called before the server starts: whether voice keys may also be signed with
+ * the second label (keys.c), and whether all accounts count as premium. */
+void voice_keys_configure(bool accept_second_label);
+void voice_effects_configure(bool everybody_is_premium);
 
-/* Limit of participants of one room for all callers: each message goes to all others at once. */
-enum { VOICE_ROOM = 10000 };
+/* Maximum of participants of one room: each message goes to all others at once. */
+enum { VOICE_ROOM_MAX = 10000 };
 
 /* Queued opcodes of this node's sessions, and the lease on their voice states. */
-struct voice;
+struct voice_service;
 
-/* Holds the states of the previous process for its sessions. Call when the loops run, before the
- * server listens. */
-enum err voice_start(struct api *api, struct loops *loops, struct voice **ret);
-/* Call when no request runs any more, before the loops stop. Accepts NULL. */
-void voice_stop(struct voice *v);
-void voice_free(struct voice *v);
+/* Starts voice; states of the previous process wait for their sessions. Call it when the loops run,
+ * before the server listens. */
+enum err voice_start(struct api *api, struct loops *loops, struct voice_service **ret);
+/* Call it when no request runs any more, before the loops stop. Accepts NULL. */
+void voice_stop(struct voice_service *v);
+void voice_free(struct voice_service *v);
 
 /* --- connections.c: callbacks for the relay ------------------------------------------- */
 
 struct relay_source voice_relay_source(struct api *api);
-/* Endpoint of this server's own relay, host and path; NULL: none. The string is not copied. */
-void voice_set_relay(const char *endpoint);
-/* In a cluster: this node accepts rooms; or it accepts none and its rooms move to other nodes. Both
- * block: do not call them on a loop. */
-enum err voice_open_rooms(struct voice *v, const char *endpoint);
-void voice_give_up_rooms(struct voice *v);
+/* Sets the endpoint (host and path) of this server's own relay; NULL: none. The string is not
+ * copied. */
+void voice_set_relay_endpoint(const char *endpoint);
+/* In a cluster: open lets this node accept rooms; close moves its rooms to other nodes. Both block,
+ * so do not call them on a loop. */
+enum err voice_open_rooms(struct voice_service *v, const char *endpoint);
+void voice_close_rooms(struct voice_service *v);
 
 /* For gateway_hooks; v may be NULL. False: the payload does not match the opcode. */
-bool voice_command(struct voice *v, const struct gateway_caller *who, int op, struct str d);
-void voice_ended(struct voice *v, const struct gateway_caller *who);
+bool voice_handle_opcode(struct voice_service *v, const struct gateway_caller *who, int op,
+                         struct str d);
+void voice_on_session_end(struct voice_service *v, const struct gateway_caller *who);
 /* Voice after a restart (held.c): a session was resumed; a RESUME of an account was refused; a new
  * session of a bot received a guild. */
-void voice_resumed(struct voice *v, const struct gateway_caller *who);
-void voice_refused(struct voice *v, snowflake user_id);
-void voice_entered(struct voice *v, const struct gateway_caller *who, snowflake guild_id);
-/* For tests: number of struct spot (rate-limit states). */
-size_t voice_places_kept(struct voice *v);
+void voice_on_session_resumed(struct voice_service *v, const struct gateway_caller *who);
+void voice_on_resume_refused(struct voice_service *v, snowflake user_id);
+void voice_on_guild_received(struct voice_service *v, const struct gateway_caller *who,
+                             snowflake guild_id);
+/* For tests: returns the number of rate-limit states (struct spot). */
+size_t voice_count_rate_limit_states(struct voice_service *v);
 
 #endif

@@ -4,7 +4,7 @@
 #include "model/channel.h"
 #include "model/stage.h"
 #include "platform/scheduled_events/scheduled_events.h"
-#include "platform/worlds/file.h"
+#include "platform/worlds/import_export.h"
 #include "voice/states.h"
 
 /* --- schemas -------------------------------------------------------------------------- */
@@ -28,84 +28,89 @@ WORLD_OBJECT(stage, stage_fields, NULL);
 
 /* --- import and export ---------------------------------------------------------------- */
 
-static const char TYPE_OF[] = "select type from channels where id = $1";
+static const char FIND_CHANNEL_TYPE[] = "select type from channels where id = $1";
 #define SILENCE_US (INT64_C(5) * 60 * 1000000)
 
-static const char STAGE_IN[] = "select id from stage_instances where channel_id = $1";
+static const char FIND_STAGE_OF_CHANNEL[] = "select id from stage_instances where channel_id = $1";
 static const char STAGE_BY_ID[] = "select 1 from stage_instances where id = $1";
-static const char SAVE_STAGE[] =
+static const char UPSERT_STAGE[] =
     "insert into stage_instances (id, guild_id, channel_id, topic, privacy_level, "
     "discoverable_disabled, scheduled_event_id, silent_since) values ($1, $2, $3, $4, $5, 0, $6, $7) "
     "on conflict (channel_id) do update set topic = excluded.topic, "
     "privacy_level = excluded.privacy_level, scheduled_event_id = excluded.scheduled_event_id";
-static const char STAGES[] =
+static const char LIST_STAGES[] =
     "select id, channel_id, topic, privacy_level, scheduled_event_id from stage_instances "
     "where guild_id = $1 order by id";
 
-static enum err settle_stage(struct importing *im, const struct world_stage *in, snowflake channel,
-                             const struct place *up, snowflake *ret)
+static enum err resolve_stage_id(struct world_importer *im, const struct world_stage *in,
+                                 snowflake channel, const struct json_path *up, snowflake *ret)
 {
-    struct place at = place_key(up, STR("id")), channel_at = place_key(up, STR("channel"));
+    struct json_path at = json_path_key(up, STR("id")),
+                     channel_at = json_path_key(up, STR("channel"));
     struct rows row;
     bool known, found, taken = false;
-    enum err e = tx_one(im->tx, TYPE_OF, BIND(v_id(channel)), &row, &found);
+    enum err e = tx_one(im->tx, FIND_CHANNEL_TYPE, BIND(v_id(channel)), &row, &found);
 
     if (!e && row_int(&row, 0) != CHANNEL_STAGE)
-        form_fail(im->form, &channel_at, "WORLD_WRONG_KIND", "stages are open in stage channels");
+        form_add_error(im->form, &channel_at, "WORLD_WRONG_KIND",
+                       "stages are open in stage channels");
     if (!e)
-        e = tx_one(im->tx, STAGE_IN, BIND(v_id(channel)), &row, &known);
+        e = tx_one(im->tx, FIND_STAGE_OF_CHANNEL, BIND(v_id(channel)), &row, &known);
     if (e)
         return e;
     *ret = known ? row_id(&row, 0) : in->id.given == GIVEN ? in->id.value : snowflake_new();
     if (!known)
         e = tx_one(im->tx, STAGE_BY_ID, BIND(v_id(*ret)), &row, &taken);
     if (taken)
-        form_fail(im->form, &at, "WORLD_TAKEN", "this id belongs to another stage");
+        form_add_error(im->form, &at, "WORLD_TAKEN", "this id belongs to another stage");
     return e;
 }
 
-/* An imported stage has no speaker: it is closed after SILENCE_US unless one joins. */
-static enum err import_stage(struct importing *im, const void *entry, const struct place *at,
-                             snowflake guild)
+/* An imported stage has no speaker, so it is closed after SILENCE_US unless one joins. */
+static enum err import_stage(struct world_importer *im, const void *entry,
+                             const struct json_path *at, snowflake guild)
 {
     const struct world_stage *in = entry;
-    struct place channel_at = place_key(at, STR("channel"));
+    struct json_path channel_at = json_path_key(at, STR("channel"));
     unsigned before = im->form->problems;
     snowflake id = 0, channel = 0, event = 0;
-    enum err e = refer(im, &channel_naming, guild, in->channel, &channel_at, &channel);
+    enum err e =
+        world_resolve_reference(im, &channel_naming, guild, in->channel, &channel_at, &channel);
 
     if (!e)
-        e = refer_maybe(im, &event_naming, guild, &in->event, at, "event", &event);
+        e = world_resolve_optional_reference(im, &event_naming, guild, &in->event, at, "event",
+                                             &event);
     if (!e && channel)
-        e = settle_stage(im, in, channel, at, &id);
+        e = resolve_stage_id(im, in, channel, at, &id);
     if (e || im->form->problems != before)
         return e;
     e = tx_exec(
-        im->tx, SAVE_STAGE,
+        im->tx, UPSERT_STAGE,
         BIND(v_id(id), v_id(guild), v_id(channel), v_text(in->topic),
              v_int(in->privacy_level.given == GIVEN ? in->privacy_level.value : STAGE_GUILD_ONLY),
              event ? v_id(event) : v_null(), v_int(clock_us())),
         NULL);
-    return e ? e : job_note(im->tx, "stage-silence", channel, clock_us() + SILENCE_US, STR(""));
+    return e ? e
+             : insert_job_row(im->tx, "stage-silence", channel, clock_us() + SILENCE_US, STR(""));
 }
 
-static bool read_stages_entry(struct exporting *ex, const struct rows *r, void *entry)
+static bool stage_entry_from_row(struct world_exporter *ex, const struct rows *r, void *entry)
 {
     struct world_stage *s = entry;
-    struct opt_str channel = shown_reference(ex->tx, &ex->channels, row_id(r, 1));
+    struct opt_str channel = world_export_reference(ex->tx, &ex->channels, row_id(r, 1));
 
     if (channel.given != GIVEN)
         return false;
-    *s = (struct world_stage){ .id = given_id(row_id(r, 0)),
+    *s = (struct world_stage){ .id = opt_id_or_null(row_id(r, 0)),
                                .channel = channel.value,
                                .topic = row_text(r, 2),
-                               .privacy_level = shown_int(r, 3, STAGE_GUILD_ONLY),
-                               .event = shown_maybe_id(ex->tx, row_opt_id(r, 4)) };
+                               .privacy_level = world_export_int(r, 3, STAGE_GUILD_ONLY),
+                               .event = world_format_opt_id(ex->tx, row_optional_id(r, 4)) };
     return true;
 }
 
 const struct world_parts stages_world = { (const struct world_part[]){
     { "guild", "stages", &world_stage_list, .order = 160, .import = import_stage,
-      .select = { &STAGES }, .read = read_stages_entry },
+      .select = { &LIST_STAGES }, .read = stage_entry_from_row },
     { 0 },
 } };

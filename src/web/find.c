@@ -3,14 +3,14 @@
 
 #include "web/internal.h"
 
-/* Paths of the single-page application, which reads its own URL. A trailing '/' matches all
+/* Paths of the single-page application, which reads its own URL. A trailing '/' matches all paths
  * below. */
 static const char *const page_paths[] = {
     "/",         "/channels/", "/friends",   "/invite/", "/login",      "/oauth2/authorize",
     "/register", "/reset",     "/settings/", "/verify",  "/workbench/", NULL,
 };
 
-static bool is_page_of_chat(struct str path)
+static bool is_chat_page(struct str path)
 {
     for (size_t i = 0; page_paths[i]; i++) {
         struct str page = str_of(page_paths[i]);
@@ -23,14 +23,14 @@ static bool is_page_of_chat(struct str path)
     return false;
 }
 
-/* In operator-only mode the start page shows the workbench. */
-static bool is_page_of_operator(struct str path)
+/* Returns true for pages in operator-only mode, where the start page is the workbench. */
+static bool is_operator_page(struct str path)
 {
     return str_is(path, "/") || str_is(path, "/workbench") || str_starts(path, STR("/workbench/"));
 }
 
-/* Allows letters, digits, '-', '_', '.', '/', but no '.' after '/': prevents path traversal. */
-static bool is_plain_name(struct str name)
+/* Allows letters, digits, '-', '_', '.', '/', but no '.' after '/', to prevent path traversal. */
+static bool is_safe_file_name(struct str name)
 {
     char before = '/';
 
@@ -46,33 +46,33 @@ static bool is_plain_name(struct str name)
     return name.n > 0;
 }
 
-/* "/web/HASH/NAME". */
-static struct web_found find_asset(struct str path, struct str bundle)
+/* Finds the file of a path "/web/HASH/NAME". */
+static struct web_found find_hashed_asset(struct str path, struct str bundle)
 {
-    struct str rest = str_from(path, 5), hash = str_cut(&rest, '/');
+    struct str rest = str_skip(path, 5), hash = str_cut(&rest, '/');
 
-    if (!str_eq(hash, bundle) || !is_plain_name(rest))
+    if (!str_eq(hash, bundle) || !is_safe_file_name(rest))
         return (struct web_found){ 0 };
     return (struct web_found){ rest, 200, true };
 }
 
-static bool str_holds(struct str text, const char *word)
+static bool text_contains(struct str text, const char *word)
 {
     return text.n && memmem(text.p, text.n, word, strlen(word));
 }
 
-/* Pages need "Accept: text/html", except the start page of the chat: a program that forgets "/api"
- * must get an error, not a page. operator.html is index.html with a flag that tells the scripts
- * that there is no chat. */
-struct web_found web_find(const struct web *web, struct str path, struct str accept,
-                          struct str bundle)
+/* Pages need "Accept: text/html", except the start page of the chat, so that a program that omits
+ * "/api" gets an error and no page. operator.html is index.html with a flag for the scripts that
+ * there is no chat. */
+struct web_found web_find_file(const struct web *web, struct str path, struct str accept,
+                               struct str bundle)
 {
-    bool page = web->operator_only ? is_page_of_operator(path) : is_page_of_chat(path);
-    bool person = str_holds(accept, "text/html");
+    bool page = web->operator_only ? is_operator_page(path) : is_chat_page(path);
+    bool person = text_contains(accept, "text/html");
     bool first = path.n == 1 && !web->operator_only;
 
     if (str_starts(path, STR("/web/"))) {
-        struct web_found found = find_asset(path, bundle);
+        struct web_found found = find_hashed_asset(path, bundle);
 
         if (found.name.n)
             return found;

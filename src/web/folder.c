@@ -1,6 +1,6 @@
-/* folder.c - serves web files from a folder during development: a reload shows saved changes.
+/* folder.c - serves web files from a folder during development, so a reload shows saved changes.
  *
- * Disk reads block the event loop here, so this mode is not for production. */
+ * Disk reads block the event loop, so this mode is not for production. */
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "web/internal.h"
 
-enum { LONGEST_FILE = 4 * 1024 * 1024, PIECE = 16 * 1024 };
+enum { MAX_FILE_BYTES = 4 * 1024 * 1024, READ_BYTES = 16 * 1024 };
 
 static const struct {
     const char *ending, *type;
@@ -20,12 +20,12 @@ static const struct {
     { ".svg", "image/svg+xml" },
 };
 
-static bool type_of(struct str name, struct str *ret_type)
+static bool content_type_of_name(struct str name, struct str *ret_type)
 {
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         struct str ending = str_of(types[i].ending);
 
-        if (name.n > ending.n && str_eq(str_from(name, name.n - ending.n), ending)) {
+        if (name.n > ending.n && str_eq(str_skip(name, name.n - ending.n), ending)) {
             *ret_type = str_of(types[i].type);
             return true;
         }
@@ -33,9 +33,9 @@ static bool type_of(struct str name, struct str *ret_type)
     return false;
 }
 
-static bool read_all(const char *path, struct buf *out)
+static bool read_file_content(const char *path, struct buf *out)
 {
-    char piece[PIECE];
+    char piece[READ_BYTES];
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t n = -1;
 
@@ -47,13 +47,13 @@ static bool read_all(const char *path, struct buf *out)
     return n == 0 && !buf_full(out);
 }
 
-/* Replaces the placeholder of the bundle hash; in this mode the hash is always "dev". */
-static struct str with_bundle(struct arena *arena, struct str text)
+/* Replaces the placeholder of the bundle hash, which is always "dev" in this mode. */
+static struct str replace_bundle_hash(struct arena *arena, struct str text)
 {
     static const char mark[] = "@BUNDLE@";
     struct buf out;
 
-    buf_init(&out, LONGEST_FILE);
+    buf_init(&out, MAX_FILE_BYTES);
     for (;;) {
         const char *at = text.n ? memmem(text.p, text.n, mark, sizeof mark - 1) : NULL;
 
@@ -61,28 +61,29 @@ static struct str with_bundle(struct arena *arena, struct str text)
             break;
         buf_add(&out, text.p, (size_t)(at - text.p));
         buf_add_lit(&out, "dev");
-        text = str_from(text, (size_t)(at - text.p) + sizeof mark - 1);
+        text = str_skip(text, (size_t)(at - text.p) + sizeof mark - 1);
     }
     buf_add_str(&out, text);
-    return buf_take(&out, arena);
+    return buf_move_to_arena(&out, arena);
 }
 
-bool web_read_file(struct call *call, const char *folder, const struct web_found *found)
+bool web_reply_from_folder(struct call *call, const char *folder, const struct web_found *found)
 {
-    struct str type, path = str_printf(call->arena, "%s/%.*s", folder, STR_FMT(found->name));
+    struct str type, path = str_printf(call->arena, "%s/%.*s", folder, STR_ARGS(found->name));
     struct buf text;
 
-    if (!type_of(found->name, &type))
+    if (!content_type_of_name(found->name, &type))
         return false;
-    buf_init(&text, LONGEST_FILE);
-    if (!read_all(str_dupz(call->arena, path), &text)) {
+    buf_init(&text, MAX_FILE_BYTES);
+    if (!read_file_content(str_dup_cstring(call->arena, path), &text)) {
         buf_clear(&text);
         return false;
     }
-    struct str body = buf_take(&text, call->arena);
+    struct str body = buf_move_to_arena(&text, call->arena);
     call_set_status(call, found->status);
     call_add_header(call, "Cache-Control", STR("no-store"));
     call_reply_text(call, type,
-                    str_starts(type, STR("text/html")) ? with_bundle(call->arena, body) : body);
+                    str_starts(type, STR("text/html")) ? replace_bundle_hash(call->arena, body)
+                                                       : body);
     return true;
 }

@@ -4,23 +4,23 @@
 #include "web/internal.h"
 #include "net/http/server.h"
 
-/* Allows only scripts of the program itself, no inline code, and nothing from other origins. */
-#define POLICY                                                                              \
+/* Allows only scripts of the program itself, no inline code and no other origins. */
+#define CONTENT_SECURITY_POLICY                                                             \
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; " \
     "media-src 'self' blob:; connect-src 'self'; font-src 'self'; base-uri 'none'; "        \
     "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; "      \
     "trusted-types 'none'"
 
-void web_add_rules(struct call *call)
+void web_add_security_headers(struct call *call)
 {
-    call_add_header(call, "Content-Security-Policy", STR(POLICY));
+    call_add_header(call, "Content-Security-Policy", STR(CONTENT_SECURITY_POLICY));
     call_add_header(call, "Referrer-Policy", STR("no-referrer"));
     call_add_header(call, "X-Frame-Options", STR("DENY"));
     call_add_header(call, "Cross-Origin-Opener-Policy", STR("same-origin"));
     call_add_header(call, "Cross-Origin-Resource-Policy", STR("same-origin"));
 }
 
-static const struct web_file *find_file(struct str name)
+static const struct web_file *find_embedded_file(struct str name)
 {
     for (const struct web_file *f = web_files; f->name; f++)
         if (str_is(name, f->name))
@@ -28,45 +28,46 @@ static const struct web_file *find_file(struct str name)
     return NULL;
 }
 
-static const char *const codings[WEB_FORMS] = { [WEB_GZIP] = "gzip", [WEB_ZSTD] = "zstd" };
+static const char *const codings[WEB_ENCODINGS] = { [WEB_GZIP] = "gzip", [WEB_ZSTD] = "zstd" };
 
-/* Picks the smallest encoding that the client accepts. */
-static enum web_form choose_form(const struct web_file *f, struct str accepted)
+static enum web_encoding choose_encoding(const struct web_file *f, struct str accepted)
 {
     for (int form = WEB_ZSTD; form > WEB_PLAIN; form--)
-        if (f->forms[form].p && http_accepts(accepted, str_of(codings[form])))
-            return (enum web_form)form;
+        if (f->forms[form].p && http_accepts_coding(accepted, str_of(codings[form])))
+            return (enum web_encoding)form;
     return WEB_PLAIN;
 }
 
-/* Handles Range; If-Range must match the tag of this encoding. */
-static void take_range(struct call *call, struct str tag, struct str *body)
+/* Applies the Range header; If-Range must match the tag of this encoding. */
+static void apply_range(struct call *call, struct str tag, struct str *body)
 {
     const struct http_request *r = call->exchange->request;
-    struct str range = http_header(r, STR("Range")), only_if = http_header(r, STR("If-Range"));
+    struct str range = http_find_header(r, STR("Range")),
+               only_if = http_find_header(r, STR("If-Range"));
     int64_t first, last, size = (int64_t)body->n;
-    int asked = range.p && (!only_if.p || str_eq(only_if, tag))
-                    ? http_range(range, size, &first, &last)
-                    : 0;
+    int range_result = range.p && (!only_if.p || str_eq(only_if, tag))
+                           ? http_parse_range(range, size, &first, &last)
+                           : 0;
 
-    if (asked == 0)
+    if (range_result == 0)
         return;
-    call_set_status(call, asked > 0 ? 206 : 416);
-    if (asked > 0)
+    call_set_status(call, range_result > 0 ? 206 : 416);
+    if (range_result > 0)
         *body = str_slice(body->p + first, (size_t)(last - first + 1));
     else
         *body = STR("");
     call_add_header(call, "Content-Range",
-                    asked > 0 ? str_printf(call->arena, "bytes %lld-%lld/%lld", (long long)first,
-                                           (long long)last, (long long)size)
-                              : str_printf(call->arena, "bytes */%lld", (long long)size));
+                    range_result > 0
+                        ? str_printf(call->arena, "bytes %lld-%lld/%lld", (long long)first,
+                                     (long long)last, (long long)size)
+                        : str_printf(call->arena, "bytes */%lld", (long long)size));
 }
 
 static void reply_with_file(struct call *call, const struct web_file *f,
                             const struct web_found *found)
 {
     const struct http_request *r = call->exchange->request;
-    enum web_form form = choose_form(f, r->accept_encoding);
+    enum web_encoding form = choose_encoding(f, r->accept_encoding);
     struct str body = str_slice(f->forms[form].p, f->forms[form].n);
     struct str tag =
         str_printf(call->arena, "\"%s%s%s\"", f->tag, form ? "-" : "", form ? codings[form] : "");
@@ -76,37 +77,40 @@ static void reply_with_file(struct call *call, const struct web_file *f,
     call_add_header(call, "ETag", tag);
     call_add_header(call, "Accept-Ranges", STR("bytes"));
     call_add_header(call, "Cache-Control",
-                    found->kept ? STR("public, max-age=31536000, immutable") : STR("no-cache"));
-    if (found->status == 200 && http_tag_listed(http_header(r, STR("If-None-Match")), tag)) {
+                    found->immutable ? STR("public, max-age=31536000, immutable")
+                                     : STR("no-cache"));
+    if (found->status == 200 &&
+        http_etag_is_listed(http_find_header(r, STR("If-None-Match")), tag)) {
         call_set_status(call, 304);
         return;
     }
     if (form)
         call_add_header(call, "Content-Encoding", str_of(codings[form]));
     if (found->status == 200)
-        take_range(call, tag, &body);
-    call_reply_kept(call, str_of(f->type), body);
+        apply_range(call, tag, &body);
+    call_reply_static_bytes(call, str_of(f->type), body);
 }
 
-bool web_answer(void *arg, struct call *call)
+bool web_reply(void *arg, struct call *call)
 {
     const struct web *web = arg;
     const struct http_request *r = call->exchange->request;
     struct str bundle = web->folder ? STR("dev") : str_of(web_bundle);
-    struct web_found found = web_find(web, r->path, http_header(r, STR("Accept")), bundle);
+    struct web_found found =
+        web_find_file(web, r->path, http_find_header(r, STR("Accept")), bundle);
 
     if (!found.name.n)
         return false;
     if (web->folder) {
-        if (!web_read_file(call, web->folder, &found))
+        if (!web_reply_from_folder(call, web->folder, &found))
             return false;
     } else {
-        const struct web_file *f = find_file(found.name);
+        const struct web_file *f = find_embedded_file(found.name);
 
         if (!f)
             return false;
         reply_with_file(call, f, &found);
     }
-    web_add_rules(call);
+    web_add_security_headers(call);
     return true;
 }

@@ -1,7 +1,8 @@
-// apps.js - an unchanged discord.js bot is used: by mouse, by keyboard alone, with every field that a modal can have.
+// apps.js - tests the use of an unchanged discord.js bot: by mouse, by keyboard alone, and with
+// every field of a modal.
 import assert from "node:assert/strict";
-import { call, enter, field, frames, general, lane, picture, roll, seen, server } from "./stage.js";
-import { until } from "./world.js";
+import { call, enter, field, frames, general, worker, picture, roll, seen, server } from "./harness.js";
+import { until } from "./demo_server.js";
 
 /** Presses a key until the control with these words has the focus. */
 async function tabTo(page, words, key = "Tab") {
@@ -10,10 +11,10 @@ async function tabTo(page, words, key = "Tab") {
     if (at === words) return;
     await page.keyboard.press(key);
   }
-  throw new Error(`the keyboard does not lead to ${words}`);
+  throw new Error(`the control ${words} cannot be reached by keyboard`);
 }
 
-/** Something that comes when it is released. */
+/** A promise that the test resolves. */
 function held() {
   let release = () => {};
   const released = new Promise((resolve) => { release = () => resolve(null); });
@@ -21,7 +22,7 @@ function held() {
 }
 
 export const TESTS = {
-  async an_apps_answer_is_seen_and_used() {
+  async app_response_is_shown_and_its_components_work() {
     const page = await enter("ada");
     await page.open(general());
     await roll(page);
@@ -43,7 +44,7 @@ export const TESTS = {
     await page.close();
   },
 
-  async the_keyboard_alone_is_enough() {
+  async app_commands_work_by_keyboard_alone() {
     const page = await enter("bob");
     await page.open(general());
     await field(page).waitFor();
@@ -89,7 +90,7 @@ export const TESTS = {
     await page.close();
   },
 
-  async a_command_typed_quickly_is_not_said_aloud() {
+  async quickly_typed_command_is_not_sent_as_a_message() {
     const page = await enter("ada");
     const index = held();
     await page.route(/application-command-index/, async (route) => { await index.released; await route.continue(); });
@@ -103,7 +104,7 @@ export const TESTS = {
     await page.close();
   },
 
-  async what_looks_like_a_command_and_is_none_can_be_said() {
+  async text_with_a_slash_that_is_no_command_can_be_sent() {
     const page = await enter("ada");
     await page.open(general());
     await field(page).focus();
@@ -113,7 +114,7 @@ export const TESTS = {
     await page.close();
   },
 
-  async suggestions_stay_with_who_comes_back_at_once() {
+  async suggestions_stay_open_if_focus_returns_immediately() {
     const page = await enter("ada");
     await page.open(general());
     await field(page).fill("/roll");
@@ -121,10 +122,10 @@ export const TESTS = {
     await field(page).evaluate((input) => {
       input.blur();
       input.focus();
-      return new Promise((later) => setTimeout(later, 400)); // longer than a list stays without its field
+      return new Promise((later) => setTimeout(later, 400)); // longer than the list stays open without focus in its field
     });
     assert.equal(await page.getByRole("option", { name: /\/roll/ }).isVisible(), true);
-    // And who has gone to one of them stays there when they are found again.
+    // The focus stays on a suggestion when the suggestions are found again.
     await field(page).fill("/");
     await page.getByRole("option", { name: /\/ask/ }).waitFor();
     await frames(page);
@@ -136,7 +137,7 @@ export const TESTS = {
     await page.close();
   },
 
-  async messages_are_reached_and_answered_by_keyboard() {
+  async messages_can_be_focused_and_replied_to_by_keyboard() {
     const page = await enter("bob");
     for (const content of ["First", "Second", "Third"]) await call("ada", "POST", `/channels/${server().channel}/messages`, { content });
     await page.open(general());
@@ -147,7 +148,7 @@ export const TESTS = {
     await tabTo(page, "React with 👍");
     await page.keyboard.press("Enter");
     await page.getByRole("button", { name: "👍, 1" }).waitFor();
-    assert.equal(await page.evaluate(() => document.activeElement !== document.body), true, "who stands on a message stays there");
+    assert.equal(await page.evaluate(() => document.activeElement !== document.body), true, "the focus left the message");
     await tabTo(page, "Reply");
     await page.keyboard.press("Enter");
     await page.keyboard.type("To the second");
@@ -158,7 +159,7 @@ export const TESTS = {
     await page.close();
   },
 
-  async a_menu_above_a_dialog_can_be_used() {
+  async menu_above_a_dialog_can_be_used() {
     const page = await enter("ada");
     await call("bob", "POST", `/channels/${server().channel}/messages`, { content: "Who am I?" });
     await page.open(general());
@@ -171,7 +172,7 @@ export const TESTS = {
     await page.close();
   },
 
-  async a_modal_takes_files_boxes_and_circles() {
+  async modal_accepts_files_checkboxes_and_radio_buttons() {
     const page = await enter("ada");
     await page.open(general());
     await roll(page);
@@ -186,7 +187,7 @@ export const TESTS = {
     await modal.getByRole("group", { name: "Some" }).getByLabel("Nails").check();
     await modal.getByLabel("Sure").check();
     await modal.getByRole("button", { name: "Submit" }).click();
-    const sent = await until("the app was told", () => lane().helper.lastForm);
+    const sent = await until("the app received the form", () => worker().helper.lastForm);
     const [file, one, some, sure] = sent.data.components.map((c) => c.component);
     assert.equal(sent.data.resolved.attachments[file.values[0]].filename, "plan.txt");
     assert.deepEqual([one.value, some.values, sure.value], ["larch", ["glue", "nails"], true]);

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""browser - the pages, used in a real browser as people use them.
+"""browser - runs the tests of the web pages in a real browser.
 
     browser.py GUILDHALL [--pictures FOLDER] [--nightly] [word...]
 
-Installs what package-lock.json names (once, beside the build) and hands over to pages.js. Meanwhile the pages'
-scripts are read: whether they have the types that they say, whether every text stands in every language, and whether
-their table of rights is the server's. --nightly runs only the walks through every screen, which a run without words leaves out.
+Installs the packages of package-lock.json (once, next to the build) and runs run_tests.js. Meanwhile the pages'
+scripts are checked: their types, the translation of every text, and
+their table of permissions. --nightly runs only the walks through every screen, which are otherwise left out.
 """
 import os
 import pathlib
@@ -21,7 +21,8 @@ FILES = ("package.json", "package-lock.json")
 
 
 def installed(folder):
-    """Is what the lock file names there, or can it be brought there?"""
+    """Installs the packages of the lock file if they are missing; returns whether they are
+    there."""
     folder.mkdir(parents=True, exist_ok=True)
     known = all((folder / n).exists() and (folder / n).read_bytes() == (HERE / n).read_bytes() for n in FILES)
     if known and (folder / "node_modules" / "typescript").is_dir():
@@ -31,7 +32,7 @@ def installed(folder):
     done = subprocess.run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=folder,
                           capture_output=True, text=True, timeout=240, check=False)
     if done.returncode:
-        print(f"browser: npm cannot install what is needed: {done.stderr[-300:]}")
+        print(f"browser: npm cannot install the packages: {done.stderr[-300:]}")
     return done.returncode == 0
 
 
@@ -40,28 +41,28 @@ def pages(pattern):
     return sorted((HERE.parent.parent / "web").rglob(pattern))
 
 
-# What is asked of the scripts themselves, beside the browser: a name, and the program that says so.
+# Checks of the scripts, which run while the browser works: name and program.
 CHECKS = {
-    "scripts_have_the_types_that_they_say": lambda folder: [
+    "scripts_pass_the_type_check": lambda folder: [
         folder / "node_modules" / "typescript" / "bin" / "tsc", "-p", HERE / "tsconfig.json"],
     "scripts_and_styles_are_formatted_by_prettier": lambda folder: [
         folder / "node_modules" / "prettier" / "bin" / "prettier.cjs", "--no-editorconfig",
         "--config", HERE / "prettier.json", "--check", *pages("*.js"), *pages("*.css")],
-    "every_text_stands_in_every_language": lambda folder: [
-        folder / "texts.js", HERE.parent.parent / "web"],
-    "the_pages_know_every_right_of_the_server": lambda folder: [
-        folder / "permissions-table.js", HERE.parent.parent],
+    "every_text_is_translated": lambda folder: [
+        folder / "check_translations.js", HERE.parent.parent / "web"],
+    "pages_know_every_permission": lambda folder: [
+        folder / "check_permissions.js", HERE.parent.parent],
 }
 
 
 def start_checks(folder, words):
-    """Those that are asked for, by name."""
+    """Starts the requested checks by name."""
     return {name: subprocess.Popen(["node", *command(folder)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
             for name, command in CHECKS.items() if not words or any(word in name for word in words)}
 
 
 def end_checks(checks):
-    """0, or the status to end with."""
+    """Waits for the checks; returns 0 or the exit status."""
     status = 0
     for name, checking in checks.items():
         said, _ = checking.communicate(timeout=SECONDS)
@@ -74,12 +75,12 @@ def main():
     executable = os.path.abspath(sys.argv[1])
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if not browser or not shutil.which("node") or not shutil.which("npm"):
-        print("browser: there is no chromium, no node or no npm")
+        print("browser: chromium, node or npm is not installed")
         return SKIPPED
     folder = pathlib.Path(executable).parent.parent.parent / "browser"
     if not installed(folder):
         return SKIPPED
-    for script in HERE.glob("*.js"):  # modules are found from where a script lies
+    for script in HERE.glob("*.js"):  # modules are found relative to a script's folder
         shutil.copy(script, folder / script.name)
     rest = words = sys.argv[2:]
     if "--pictures" in rest:
@@ -87,7 +88,7 @@ def main():
         rest[where] = os.path.abspath(rest[where])
         words = rest[:where - 1] + rest[where + 1:]
     checks = {} if "--nightly" in rest else start_checks(folder, words)
-    status = subprocess.run(["node", "pages.js", HERE.parent.parent, executable, browser, *rest], cwd=folder,
+    status = subprocess.run(["node", "run_tests.js", HERE.parent.parent, executable, browser, *rest], cwd=folder,
                             timeout=SECONDS, check=False).returncode
     return end_checks(checks) or status
 

@@ -1,12 +1,13 @@
-// history.js - what a channel shows of its past: its beginning, threads, answers for one person, and what could not be loaded.
+// history.js - tests the history of a channel: its beginning, threads, ephemeral replies, and load
+// errors.
 import assert from "node:assert/strict";
-import { call, codeWords, enter, field, general, say, seen, server } from "./stage.js";
-import { until } from "./world.js";
+import { call, codeWords, enter, field, general, say, seen, server } from "./harness.js";
+import { until } from "./demo_server.js";
 
 const guildPath = (rest) => `/guilds/${server().guild}${rest}`;
 
 export const TESTS = {
-  async an_answer_for_one_person_holds_its_text_alone() {
+  async ephemeral_reply_contains_only_its_text() {
     const page = await enter("ada");
     await page.open(general());
     await field(page).fill("/ask");
@@ -18,7 +19,7 @@ export const TESTS = {
     await page.close();
   },
 
-  async a_thread_begins_with_the_message_that_started_it() {
+  async thread_begins_with_its_starter_message() {
     const page = await enter("ada"), path = `/channels/${server().channel}/messages`;
     const first = await call("bob", "POST", path, { content: "Who brings the **clamps**?" });
     const thread = await call("ada", "POST", `${path}/${first.id}/threads`, { name: "Clamps" });
@@ -30,7 +31,7 @@ export const TESTS = {
     await page.close();
   },
 
-  async a_history_that_cannot_be_loaded_says_so_and_is_loaded_again() {
+  async failed_history_load_shows_an_error_and_can_be_retried() {
     const page = await enter("ada"), bare = /\/messages\?limit=50$/;
     await call("bob", "POST", `/channels/${server().channel}/messages`, { content: "Before the trouble" });
     await page.route(bare, (route) => route.fulfill({ status: 500, contentType: "application/json", body: '{"message": "Internal Server Error", "code": 0}' }));
@@ -38,7 +39,7 @@ export const TESTS = {
     await page.getByRole("alert").getByText("The messages could not be loaded: Internal Server Error").waitFor();
     await call("bob", "POST", `/channels/${server().channel}/messages`, { content: "During the trouble" });
     await seen(page, "During the trouble");
-    assert.equal(await page.getByRole("alert").getByText("could not be loaded").count(), 1); // a new message does not hide it
+    assert.equal(await page.getByRole("alert").getByText("could not be loaded").count(), 1); // a new message does not hide the error
     await page.unroute(bare);
     await page.getByRole("button", { name: "Try again" }).click();
     await seen(page, "Before the trouble");
@@ -57,14 +58,14 @@ export const TESTS = {
     await page.close();
   },
 
-  async the_first_message_stands_below_the_beginning_of_its_channel() {
+  async first_message_is_directly_below_the_channel_header() {
     const page = await enter("ada"), made = await call("ada", "POST", guildPath("/channels"), { name: "fresh", type: 0 });
     await page.open(`/channels/${server().guild}/${made.id}`);
     await page.getByText("This is the beginning of the conversation.").waitFor();
     await say(page, "The first one");
     await seen(page, "The first one");
     const gap = await page.evaluate(() => document.querySelector(".log .messages").getBoundingClientRect().top - document.querySelector(".beginning").getBoundingClientRect().bottom);
-    assert.ok(gap < 40, `there are ${gap} pixels between them`);
+    assert.ok(gap < 40, `the gap has ${gap} pixels`);
     await page.close();
   },
 
@@ -82,11 +83,11 @@ export const TESTS = {
       for (let i = 0; i < data.length; i += 4) if (data[i + 3] > 200) seen.add(`${data[i] >> 5},${data[i + 1] >> 5},${data[i + 2] >> 5}`);
       return seen.size;
     });
-    assert.ok(colours > 3, `a face has ${colours} colours`);
+    assert.ok(colours > 3, `the emoji has ${colours} colours`);
     await page.close();
   },
 
-  async a_saved_avatar_is_shown_at_once() {
+  async saved_avatar_is_shown_immediately() {
     const page = await enter("bob"), picture = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64");
     await page.open("/settings/profile");
     await page.getByLabel("Picture").setInputFiles({ name: "me.png", mimeType: "image/png", buffer: picture });
@@ -95,29 +96,29 @@ export const TESTS = {
     await page.close();
   },
 
-  async a_toast_lies_above_an_open_dialog() {
+  async toast_is_above_an_open_dialog() {
     const page = await enter("ada"), role = await call("ada", "POST", guildPath("/roles"), { name: "Painter", color: 0x3498db });
     await page.open(`/channels/${server().guild}/settings/roles`);
     await page.getByRole("row", { name: /Painter/ }).getByRole("button", { name: "Edit" }).click();
     const box = await page.getByRole("dialog").getByLabel("Colour").boundingBox();
-    assert.ok(box.height >= 30 && box.width >= 40, "the colour of a role is a field that one can see");
+    assert.ok(box.height >= 30 && box.width >= 40, "the colour field of a role is too small");
     await page.evaluate(async () => (await import(performance.getEntriesByType("resource").find((e) => e.name.endsWith("/dom.js")).name)).toast("Above all", "bad"));
     const above = await page.evaluate(() => {
       const toast = [...document.querySelectorAll(".toast")].at(-1), at = toast.getBoundingClientRect();
       return toast.contains(document.elementFromPoint(at.left + at.width / 2, at.top + at.height / 2));
     });
-    assert.ok(above, "something lies over the toast");
+    assert.ok(above, "the toast is covered");
     await call("ada", "DELETE", guildPath(`/roles/${role.id}`));
     await page.close();
   },
 
-  async one_is_counted_as_one() {
+  async message_count_of_one_is_singular() {
     const page = await enter("ada"), forum = await call("ada", "POST", guildPath("/channels"), { name: "counted", type: 15 });
     await call("ada", "POST", `/channels/${forum.id}/threads`, { name: "Glue", message: { content: "Which?" } });
     const [post] = (await call("ada", "GET", guildPath("/threads/active"))).threads.filter((x) => x.parent_id === forum.id);
     await call("bob", "POST", `/channels/${post.id}/messages`, { content: "White" });
     await page.open(`/channels/${server().guild}/${forum.id}`);
-    await until("its message is counted", async () => /1 message(?!s)/.test(await page.locator(".posts").innerText()));
+    await until("the post's message is counted", async () => /1 message(?!s)/.test(await page.locator(".posts").innerText()));
     await page.close();
   },
 };

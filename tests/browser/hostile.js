@@ -1,17 +1,17 @@
-// hostile.js - a member, an app or a page of another site that means harm.
+// hostile.js - tests the pages against malicious members, apps and other sites.
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
-import { readRights } from "./permissions-table.js";
-import { call, enter, field, general, lane, options, server } from "./stage.js";
-import { until } from "./world.js";
+import { readPermissions } from "./check_permissions.js";
+import { call, enter, field, general, worker, options, server } from "./harness.js";
+import { until } from "./demo_server.js";
 
-/** Takes those complaints away that a test has provoked. */
+/** Removes the expected browser errors of a test. */
 function forget(pattern) {
-  const { problems } = lane();
+  const { problems } = worker();
   problems.splice(0, problems.length, ...problems.filter((p) => !pattern.test(String(p))));
 }
 
-/** A page of another site. */
+/** Opens a page of another site. */
 async function elsewhere(html, work) {
   const other = createServer((_, answer) => { answer.setHeader("Content-Type", "text/html"); answer.end(html); });
   await new Promise((go) => other.listen(0, "127.0.0.1", go));
@@ -22,7 +22,7 @@ async function elsewhere(html, work) {
   }
 }
 
-/** What a file of that kind is served as, seen by a browser that was led to it. */
+/** Uploads a file and returns the content type with which it is served. */
 async function sendFile(name, type, text) {
   const form = new FormData();
   form.append("payload_json", JSON.stringify({ content: `A file: ${name}`, attachments: [{ id: "0", filename: name }] }));
@@ -33,7 +33,7 @@ async function sendFile(name, type, text) {
 }
 
 export const TESTS = {
-  async a_script_in_any_text_stays_text() {
+  async scripts_in_any_text_are_shown_as_text() {
     const evil = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>';
     const short = "<img src=x onerror=hacked=1>";
     const link = "javascript:window.hacked=1";
@@ -61,7 +61,7 @@ export const TESTS = {
     const page = await enter("ada");
     await page.open(`/channels/${g.id}/${channel.id}`);
     await page.locator(".container").waitFor();
-    await until("all of it is shown", async () => (await page.locator("article").count()) >= 4);
+    await until("all messages are shown", async () => (await page.locator("article").count()) >= 4);
     for (const path of ["settings/roles", "settings/webhooks", "settings/members", "settings/log"]) {
       await page.open(`/channels/${g.id}/${path}`);
       await page.locator("table").waitFor();
@@ -72,8 +72,8 @@ export const TESTS = {
     await page.getByRole("link", { name: short }).waitFor();
     assert.equal(await page.evaluate(() => window.hacked), undefined);
     assert.equal(await page.locator("img[src=x], script:not([src])").count(), 0);
-    assert.deepEqual(lane().problems, []);
-    // And if some text did become markup, the policy would still not let it run.
+    assert.deepEqual(worker().problems, []);
+    // Even if a text became markup, the Content Security Policy would block its script.
     const refused = await page.evaluate(() => new Promise((done) => {
       addEventListener("securitypolicyviolation", () => done("refused"));
       try {
@@ -87,11 +87,11 @@ export const TESTS = {
     }));
     assert.equal(refused, "refused");
     assert.equal(await page.evaluate(() => window.hacked), undefined);
-    lane().problems.length = 0; // the policy's own complaint about the line above
+    worker().problems.length = 0; // the policy's error about the line above
     await page.close();
   },
 
-  async a_file_that_is_opened_runs_nothing_and_is_nobodys_page() {
+  async opened_attachments_run_no_scripts() {
     const attack = "window.hacked=1;try{localStorage.setItem('hacked','1')}catch{}";
     const files = [["evil.html", "text/html", `<script>${attack}</script><h1>Hi</h1>`], ["evil.svg", "image/svg+xml", `<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><script>${attack}</script></svg>`],
       ["evil.xhtml", "application/xhtml+xml", `<html xmlns="http://www.w3.org/1999/xhtml"><script>${attack}</script></html>`], ["evil.xml", "text/xml", `<x:script xmlns:x="http://www.w3.org/1999/xhtml">${attack}</x:script>`], ["evil.png", "image/png", `<script>${attack}</script>`], ["evil.js", "text/javascript", attack]];
@@ -103,17 +103,17 @@ export const TESTS = {
       const headers = await page.evaluate((p) => fetch(p).then((a) => Object.fromEntries(a.headers)), path);
       assert.match(headers["content-security-policy"] || "", /sandbox/, name);
       assert.equal(headers["x-content-type-options"], "nosniff", name);
-      // Neither as a page of its own, nor as a script of ours.
+      // The file runs neither as a page nor as a script.
       await page.goto(server().url + path).catch((e) => assert.match(String(e), /Download is starting|ERR_ABORTED/));
       await page.open(general());
       const ran = await page.evaluate(async (p) => { try { await import(p); } catch { /* refused */ } return [window.hacked, localStorage.getItem("hacked")]; }, path);
       assert.deepEqual(ran, [undefined, null], name);
     }
-    forget(/Content Security Policy|Refused|sandbox|script|ERR_BLOCKED|Failed to load/i); // the policy's own words about what it refused
+    forget(/Content Security Policy|Refused|sandbox|script|ERR_BLOCKED|Failed to load/i); // the policy's errors about the blocked files
     await page.close();
   },
 
-  async names_do_not_pretend_to_be_others() {
+  async link_texts_cannot_imitate_other_addresses() {
     await sendFile("photo\u202Egnp.exe", "application/octet-stream", "MZ");
     await call("bob", "POST", `/channels/${server().channel}/messages`, { content: "[https://good.example/login](https://evil.example/) and [the plan](https://plan.example/)" });
     const page = await enter("ada");
@@ -126,7 +126,7 @@ export const TESTS = {
     await page.close();
   },
 
-  async no_text_takes_the_page_away_from_its_reader() {
+  async long_and_nested_texts_do_not_block_the_page() {
     const texts = ["**".repeat(1000), "||".repeat(1000), "_a".repeat(1000), "*a ".repeat(666), "~~a".repeat(666), "[".repeat(2000), "[a](".repeat(500), "`a ``".repeat(400), "<@".repeat(1000), "<t:9999999999999:R>".repeat(100), "http://".repeat(285), "> ".repeat(1000), "```".repeat(666), "\\".repeat(2000), "**__~~||".repeat(250), "@everyone".repeat(222)];
     for (const content of texts) await call("bob", "POST", `/channels/${server().channel}/messages`, { content, allowed_mentions: { parse: [] } });
     await call("bob", "POST", `/channels/${server().channel}/messages`, { content: "The last of them" });
@@ -136,7 +136,7 @@ export const TESTS = {
     const slowest = await page.evaluate(async (all) => {
       const at = performance.getEntriesByType("resource").find((e) => e.name.endsWith("/markdown.js")).name, { markdown } = await import(at);
       const once = (text) => { const began = performance.now(); markdown(text, {}); return performance.now() - began; };
-      const times = all.map((text) => [Math.min(...Array.from({ length: 5 }, () => once(text))), text.slice(0, 20)]); // others use the machine, too
+      const times = all.map((text) => [Math.min(...Array.from({ length: 5 }, () => once(text))), text.slice(0, 20)]); // because other processes use the machine
       return times.sort((a, b) => b[0] - a[0])[0];
     }, texts);
     console.log(`slowest text: ${slowest[0].toFixed(1)} ms, ${slowest[1]}`);
@@ -144,25 +144,25 @@ export const TESTS = {
     await page.close();
   },
 
-  async other_sites_cannot_frame_open_or_speak_to_the_pages() {
+  async other_sites_cannot_frame_or_script_the_pages() {
     const target = `${server().url}/oauth2/authorize?client_id=1&scope=bot`;
     await elsewhere(`<!doctype html><iframe src="${target}"></iframe><iframe src="${server().url}/"></iframe>`, async (url) => {
       const page = await enter("ada", { elsewhere: true });
       await page.goto(url);
       await until("both frames were refused", async () => (await Promise.all(page.frames().slice(1).map((f) => f.evaluate(() => location.href).catch(() => "chrome-error:")))).every((x) => x.startsWith("chrome-error:")));
-      // A window that was opened from there has no way back, and does not listen.
+      // A window opened from there has no reference back and ignores messages.
       const [opened] = await Promise.all([page.context().waitForEvent("page"), page.evaluate((to) => { window.opened = window.open(to); }, `${server().url}/login`)]);
       await opened.getByRole("tab", { name: "Log in" }).waitFor();
       assert.equal(await opened.evaluate(() => window.opener), null);
       await until("the window is out of reach", () => page.evaluate(() => window.opened.closed));
       await page.evaluate(() => window.opened.postMessage({ token: "x", type: "login" }, "*"));
       assert.equal(await opened.evaluate(() => sessionStorage.getItem("token")), null);
-      forget(/Content Security Policy|Refused|frame|postMessage/i); // the browser's own words about the frames
+      forget(/Content Security Policy|Refused|frame|postMessage/i); // the browser's errors about the frames
       await Promise.all([opened.close(), page.close()]);
     });
   },
 
-  async a_webhook_comes_of_a_link_into_a_channel_that_is_chosen() {
+  async webhook_authorization_lets_the_user_choose_the_channel() {
     const back = createServer((_, answer) => answer.end("back")), guild = server().guild;
     await new Promise((go) => back.listen(0, "127.0.0.1", go));
     const uri = `http://127.0.0.1:${back.address().port}/back`, page = await enter("ada");
@@ -181,12 +181,12 @@ export const TESTS = {
       const said = { content: "Hear ye", username: "Crier", avatar_url: `${uri}.png` };
       const sent = await fetch(`${server().api}/webhooks/${webhook.id}/${webhook.token}?wait=true`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(said) });
       assert.equal(sent.status, 200);
-      // Its picture lies where no page of ours looks: there are letters instead.
+      // Its avatar is on another host, which the pages do not load: initials are shown instead.
       await page.open(`/channels/${guild}/${webhook.channel_id}`);
       const message = page.locator(".message").filter({ hasText: "Hear ye" });
       await message.getByText("Crier").waitFor();
       await message.locator('[data-letters="CR"]').waitFor();
-      forget(/is elsewhere|Content Security Policy/i); // the way back to the app, and the browser's own words about the picture
+      forget(/is elsewhere|Content Security Policy/i); // the redirect to the app, and the browser's errors about the avatar
     } finally {
       back.close();
       back.closeAllConnections();
@@ -194,21 +194,22 @@ export const TESTS = {
     }
   },
 
-  async an_authorisation_needs_a_person_and_leads_where_the_app_said() {
+  async authorization_requires_the_user_and_redirects_to_the_app() {
     const app = await call("ada", "POST", "/applications", { name: "Redirector", redirect_uris: ["http://127.0.0.1:1/back"] });
     const page = await enter("ada");
     for (const uri of ["https://evil.example/", "javascript:alert(1)", "http://127.0.0.1:1/back/../evil", "//evil.example", "http://127.0.0.1:1/back@evil.example"]) {
       await page.open(`/oauth2/authorize?client_id=${app.id}&response_type=code&scope=identify&redirect_uri=${encodeURIComponent(uri)}`);
       await page.getByRole("heading", { name: "This link is not valid" }).waitFor();
     }
-    // Whatever right is asked for, it is said: all that have a name, and one that nobody knows.
-    const PERMISSIONS = readRights(options.source), named = PERMISSIONS.reduce((all, { bit }) => all | (1n << BigInt(bit)), 0n), asked = named | (1n << 60n);
+    // Every requested permission is listed: all named ones, and an unknown one.
+    const PERMISSIONS = readPermissions(options.source), named = PERMISSIONS.reduce((all, { bit }) => all | (1n << BigInt(bit)), 0n), asked = named | (1n << 60n);
     await page.open(`/oauth2/authorize?client_id=${app.id}&scope=bot&permissions=${asked}`);
     await page.getByText(`${PERMISSIONS.length + 1} permissions in the server`).waitFor();
     const said = await page.locator("details .scopes li").allInnerTexts();
     assert.equal(new Set(said.filter(Boolean)).size, PERMISSIONS.length + 1, said.join(", "));
     assert.ok(said.includes("Administrator") && said.includes("Permission no. 60"), said.join(", "));
-    // A parameter that occurs twice could be shown as one value and granted as another: the page shows nothing, and nothing is granted.
+    // A duplicate parameter could be shown as one value and granted as another: the page shows an
+    // error, and nothing is granted.
     const guild = await call("ada", "POST", "/guilds", { name: "Consent" }), back = encodeURIComponent("http://127.0.0.1:1/back");
     for (const ask of [`scope=identify&scope=identify%20bot&guild_id=${guild.id}&permissions=8&response_type=code&redirect_uri=${back}`, `scope=bot&guild_id=${guild.id}&permissions=&permissions=8`]) {
       await page.open(`/oauth2/authorize?client_id=${app.id}&${ask}`);
@@ -216,18 +217,19 @@ export const TESTS = {
       await page.getByText("only be given once").waitFor();
     }
     forget(/400/);
-    // What the page shows is what it sends, and what is granted.
+    // The page sends and grants what it shows.
     await page.open(`/oauth2/authorize?client_id=${app.id}&scope=applications.commands&guild_id=${guild.id}&permissions=8`);
     await page.getByText("Add its commands").waitFor();
     assert.deepEqual(await page.locator("ul.scopes li").allInnerTexts(), ["Add its commands"]);
     await page.getByRole("button", { name: "Authorise" }).click();
     await page.getByRole("heading", { name: "Done" }).waitFor();
     assert.deepEqual((await call("ada", "GET", `/guilds/${guild.id}/integrations`)).map((i) => i.scopes), [["applications.commands"]]);
-    // Without the header that only the page itself has, nothing is allowed: a form or a picture of another site has none.
+    // Without the header that only the page can set, nothing is granted: a form or image of another
+    // site has none.
     const answer = await fetch(`${server().api}/oauth2/authorize?client_id=${app.id}&response_type=code&scope=identify`, { method: "POST", headers: { "Content-Type": "text/plain", Origin: "https://evil.example" }, body: '{"authorize":true}' });
     assert.equal(answer.status, 401);
     assert.equal(answer.headers.get("set-cookie"), null);
-    // What stands behind "next" is a path of ours, whatever the address was.
+    // The "next" parameter is always a local path.
     const guest = await enter(null);
     await guest.open("//evil.example/%2e%2e/invite/x");
     await guest.open("/invite/..%2f..%2f%2fevil.example");

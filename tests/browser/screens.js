@@ -1,10 +1,10 @@
-// screens.js - every screen: for people who do not see it, in small and large windows, light and dark, and how much of it is sent.
+// screens.js - tests the accessibility, layout, translation and size of every screen.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { browserSideOf, call, codeWords, enter, field, general, options, picture, roll, server } from "./stage.js";
-import { Server, until } from "./world.js";
+import { browserSideOf, call, codeWords, enter, field, general, options, picture, roll, server } from "./harness.js";
+import { Server, until } from "./demo_server.js";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const MOST_BYTES = 200 * 1024, WIDTHS = [1440, 768, 360], HEIGHT = 740;
@@ -14,7 +14,7 @@ const OF_GUILDS = ["overview", "roles", "members", "bans", "invites", "integrati
 const BENCH = ["traffic", "interactions", "events", "sessions", "trouble", "world", "health", "reference"];
 const signOfBench = (tab) => ({ traffic: ".wire", events: ".wire", health: ".chart", reference: ".operation" })[tab] || ".bench-scroll";
 
-/** Each path, and what is there when it is drawn. @returns {Promise<[string, string][]>} */
+/** Returns each path with a selector that shows that it is drawn. @returns {Promise<[string, string][]>} */
 async function screens() {
   const guild = server().guild, channels = await call("ada", "GET", `/guilds/${guild}/channels`), [app] = await call("ada", "GET", "/applications");
   const kind = (type) => channels.find((c) => c.type === type)?.id;
@@ -29,38 +29,38 @@ async function screens() {
   ];
 }
 
-/** Faults, as one line each. @param {string[]} [rules] all of them without it */
+/** Returns accessibility faults, one line each. @param {string[]} [rules] all rules if missing */
 async function faultsOf(page, words, rules) {
   const { violations } = await page.evaluate((only) => window.axe.run(document, { resultTypes: ["violations"], preload: false, ...(only ? { runOnly: only } : {}) }), rules);
   return [...violations.map((v) => `${words}: ${v.id}: ${v.nodes[0].target} ${v.nodes[0].failureSummary?.split("\n")[1] || ""}`), ...(await codeWords(page)).map((x) => `${words}: the text ${x}`)];
 }
 
-/** Names that people and the server's tables gave: a channel may be called "Workbench". */
+/** Elements with names given by users or the server: a channel may be called "Workbench". */
 const NAMED_BY_OTHERS = ".channel-list, .bench table [data-key]";
 
-/** Words of a page that are English where the table has others, with where they stand. */
+/** Returns English words of a page for which a translation exists, with their elements. */
 const englishOf = (page) => page.evaluate(async (THEIRS) => {
   const at = performance.getEntriesByType("resource").find((e) => e.name.endsWith("/german.js")).name, { GERMAN } = await import(at);
   const german = new Set(Object.values(GERMAN)), left = new Set();
-  const look = (text, el) => { const words = (text || "").trim(); if (GERMAN[words] && !german.has(words) && !el.closest(THEIRS)) left.add(`${words} (${el.tagName.toLowerCase()}.${el.className})`); };
+  const inspect = (text, el) => { const words = (text || "").trim(); if (GERMAN[words] && !german.has(words) && !el.closest(THEIRS)) left.add(`${words} (${el.tagName.toLowerCase()}.${el.className})`); };
   for (const el of document.body.querySelectorAll("*")) {
-    for (const node of el.childNodes) if (node.nodeType === Node.TEXT_NODE) look(node.textContent, el);
-    for (const name of ["aria-label", "title", "placeholder", "alt"]) look(el.getAttribute(name), el);
+    for (const node of el.childNodes) if (node.nodeType === Node.TEXT_NODE) inspect(node.textContent, el);
+    for (const name of ["aria-label", "title", "placeholder", "alt"]) inspect(el.getAttribute(name), el);
   }
   return [...left];
 }, NAMED_BY_OTHERS);
 
-/** Of the chat only the middle is drawn anew; everything else is another page. */
+/** Waits until the page is drawn; in the chat only the middle is redrawn. */
 const drawn = (page, path, sign) => page.locator(/^\/friends|^\/channels\/(@me|\d+)\/\d+$/.test(path) ? sign : `.page:not([data-old]) ${sign}`).first().waitFor();
 const nameOf = (path) => path.replace(/\?.*/, "").replace(/\d{15,}/g, "").split("/").filter(Boolean).join("-") || "start";
 
-/** As of roll: the bot may be kept from the processor for longer than it has to answer. */
+/** Returns whether the form opened; a busy machine may delay the bot beyond its time limit. */
 async function formComes(page) {
   await page.getByRole("button", { name: "Fill in" }).last().click();
   return page.getByRole("dialog", { name: "The form" }).waitFor({ timeout: 8000 }).then(() => true, () => false);
 }
 
-/** What opens above a page. @type {[string, (page: any) => Promise<unknown>, (page: any) => Promise<unknown>][]} */
+/** Overlays of a page. @type {[string, (page: any) => Promise<unknown>, (page: any) => Promise<unknown>][]} */
 const OPENED = [
   ["jump", (page) => page.keyboard.press("Control+k"), (page) => page.locator(".suggestion").first().waitFor()],
   ["emoji", (page) => page.getByRole("button", { name: "Emoji", exact: true }).click(), (page) => page.getByRole("dialog", { name: "Emoji" }).waitFor()],
@@ -70,17 +70,17 @@ const OPENED = [
   ["modal", (page) => until("the bot has shown its form", () => formComes(page)), (page) => page.getByRole("dialog", { name: "The form" }).waitFor()],
 ];
 
-/** Of another width, drawn so. */
+/** Resizes the window and waits until it is redrawn. */
 async function resize(page, width) {
   const browserSide = await browserSideOf(page);
   await browserSide.send("Emulation.setDeviceMetricsOverride", { width, height: HEIGHT, deviceScaleFactor: 1, mobile: false });
   await page.evaluate((wanted) => new Promise((done) => {
-    const look = () => (innerWidth === wanted ? done(undefined) : requestAnimationFrame(look));
-    look();
+    const inspect = () => (innerWidth === wanted ? done(undefined) : requestAnimationFrame(inspect));
+    inspect();
   }), width);
 }
 
-/** What is wrong with these screens: for people who do not see them, and where they are too narrow. */
+/** Returns the accessibility faults of these screens, and the screens that are too wide. */
 async function faultsOfAll(page, all) {
   const faults = [];
   for (const [path, sign] of all) {
@@ -109,9 +109,9 @@ async function enterForAxe() {
 
 const ofTheBench = ([path]) => /^\/workbench|\/settings\/(?!apps)/.test(path) && !path.startsWith("/settings");
 
-/** Walks through every screen, in two lanes: run by `make nightly` alone, because each takes a minute. */
+/** Walks through every screen, in two groups: run only by `make nightly`, because each takes a minute. */
 export const CHAT_WALKS = {
-  async every_screen_of_the_chat_is_for_everybody_and_fits() {
+  async every_chat_screen_is_accessible_and_fits() {
     const page = await enterForAxe(), faults = await faultsOfAll(page, (await screens()).filter((x) => !ofTheBench(x)));
     await page.turn(general());
     await page.locator("article").first().waitFor();
@@ -132,13 +132,13 @@ export const CHAT_WALKS = {
 };
 
 export const BENCH_WALKS = {
-  async every_screen_of_the_bench_and_of_guilds_is_for_everybody_and_fits() {
+  async every_workbench_and_guild_screen_is_accessible_and_fits() {
     const page = await enterForAxe();
     assert.deepEqual(await faultsOfAll(page, (await screens()).filter(ofTheBench)), []);
     await page.close();
   },
 
-  async german_has_no_english_in_it() {
+  async german_pages_contain_no_english_text() {
     const left = [], page = await enter("ada", { locale: "de-DE" }), guest = await enter(null, { locale: "de-DE" });
     await page.open(general());
     await page.locator(".composer").first().waitFor();
@@ -151,7 +151,7 @@ export const BENCH_WALKS = {
       await guest.open(path);
       await guest.locator("h1").first().waitFor();
       left.push(...(await englishOf(guest)).map((x) => `${path}: ${x}`));
-      // Its words are the longer ones: they fit a phone, too.
+      // German words are longer: they must fit a phone too.
       await resize(guest, 360);
       const over = await guest.evaluate(() => Math.max(...[...document.querySelectorAll("html, .enter, .tabs")].map((el) => el.scrollWidth - el.clientWidth)));
       if (over > 0) left.push(`${path} is ${over} pixels too wide`);
@@ -163,34 +163,34 @@ export const BENCH_WALKS = {
 };
 
 export const TESTS = {
-  async a_server_for_its_operator_alone_shows_and_links_nothing_else() {
+  async console_only_server_shows_only_the_console() {
     const only = new Server(options.executable), page = await enter(null, { elsewhere: true }), faults = [], linked = new Set();
-    const look = async (tab) => {
+    const inspect = async (tab) => {
       await page.locator(`.page:not([data-old]) ${signOfBench(tab)}`).first().waitFor();
       faults.push(...(await faultsOf(page, `${tab} of the operator`)));
       for (const to of await page.locator("a[href^='/']").evaluateAll((all) => all.map((a) => a.getAttribute("href")))) linked.add(to);
     };
     try {
       await only.begin("--web", "operator");
-      await only.call(only.token("ada"), "GET", "/users/@me"); // something to look at
+      await only.call(only.token("ada"), "GET", "/users/@me"); // creates some traffic
       await page.addInitScript(axe);
       await page.goto(only.url);
-      await look("traffic");
+      await inspect("traffic");
       assert.equal(new URL(page.url()).pathname, "/workbench");
-      await page.evaluate((token) => sessionStorage.setItem("token", token), only.token("ada")); // of a server that had a chat, too
+      await page.evaluate((token) => sessionStorage.setItem("token", token), only.token("ada")); // simulates a token of an earlier server with chat
       await page.reload();
       for (const tab of BENCH.filter((x) => x !== "events")) {
         await page.turn(`/workbench/${tab}`);
-        await look(tab);
+        await inspect(tab);
       }
       for (const to of linked) assert.equal((await fetch(only.url + to, { headers: { Accept: "text/html" } })).status, 200, to);
       assert.ok(linked.size >= BENCH.length - 1, [...linked].join());
       await page.turn("/channels/@me");
-      await look("traffic");
+      await inspect("traffic");
       await page.goto(`${only.url}/login`);
       await page.getByRole("link", { name: "Go to the home page" }).click();
-      await look("traffic");
-      // Where it is no server for tests, it asks for the key.
+      await inspect("traffic");
+      // A server without the workbench option asks for the console key.
       await only.kill();
       await only.restart("--web", "operator", "--traffic", "1");
       await page.reload();
@@ -201,7 +201,7 @@ export const TESTS = {
       await page.getByLabel("Console key").fill(execFileSync(options.executable, ["console-key", "--data", only.data], { encoding: "utf8" }).trim());
       await page.getByRole("button", { name: "Log in" }).click();
       await only.call(only.token("ada"), "GET", "/users/@me");
-      await look("traffic");
+      await inspect("traffic");
       assert.deepEqual(faults, []);
     } finally {
       await only.end();
@@ -209,7 +209,7 @@ export const TESTS = {
     }
   },
 
-  async a_chosen_language_replaces_that_of_the_browser() {
+  async chosen_language_overrides_the_browser_language() {
     const page = await enter("ada", { locale: "de-DE" });
     await page.open(general());
     await page.locator(".composer").first().waitFor();
@@ -221,12 +221,12 @@ export const TESTS = {
     await page.close();
   },
 
-  async light_is_as_good_as_dark() {
+  async light_theme_is_accessible() {
     const faults = [], page = await enter("ada", { colorScheme: "light" }), guest = await enter(null, { colorScheme: "light" });
     await page.addInitScript(axe);
     await guest.addInitScript(axe);
     await page.open(general());
-    // Light differs in its colours alone: the screens that have all of them are enough.
+    // The light theme differs only in colours: screens with all colours are sufficient.
     for (const [path, sign] of (await screens()).filter(([x]) => /^.channels.\d+.\d+$|friends|security|roles|traffic|interactions|health|reference|authorize/.test(x))) {
       await page.turn(path);
       await drawn(page, path, sign);
@@ -244,7 +244,7 @@ export const TESTS = {
     await Promise.all([page.close(), guest.close()]);
   },
 
-  async all_files_together_are_small() {
+  async total_size_of_the_pages_is_limited() {
     const page = await (await fetch(`${server().url}/`, { headers: { Accept: "text/html" } })).text(), base = /\/web\/\w+\//.exec(page)[0];
     const seen = new Map(), waiting = ["main.js", "style.css", "icon.svg"];
     for (let name = waiting.shift(); name; name = waiting.shift()) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""clients - unchanged client libraries against a running server."""
+"""clients - tests unchanged client libraries against a running server: login, resume, shards."""
 
 import fcntl
 import json
@@ -16,7 +16,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "crash"))
 
 from cases import Skip, expect, run_cases  # noqa: E402
-from fresh import freshen  # noqa: E402
+from prepared_data import freshen  # noqa: E402
 from process import Client, Failed, start_guildhall  # noqa: E402
 
 PATIENCE = 120
@@ -56,7 +56,7 @@ class Server:
     def say(self, text, channel=0):
         status, answer = self.ada.call("POST", f"/channels/{self.channels[channel]}/messages",
                                        {"content": text})
-        expect(status == 200, f"a message was answered {status}: {answer}")
+        expect(status == 200, f"posting a message got {status}: {answer}")
 
     def close(self):
         self.ada.close()
@@ -65,7 +65,7 @@ class Server:
 
 
 class Library:
-    """A bot that is driven by lines."""
+    """A bot process that is controlled by lines of text."""
 
     def __init__(self, command, server, shards, folder=None):
         self.child = subprocess.Popen([*command, server.api, server.bot_token, str(shards)],
@@ -82,7 +82,7 @@ class Library:
         while not self.lines:
             wait = deadline - time.monotonic()
             if wait <= 0 or not select.select([self.child.stdout], [], [], wait)[0]:
-                raise Failed("the library says nothing")
+                raise Failed("the library prints nothing")
             got = os.read(self.child.stdout.fileno(), 65536)
             if not got:
                 raise Failed(f"the library ended: {self.rest.decode(errors='replace')}")
@@ -91,11 +91,11 @@ class Library:
         return self.lines.pop(0)
 
     def expect(self, *wanted):
-        """These lines, in any order, and no others before them."""
+        """Expects these lines, in any order, and no others before them."""
         left = list(wanted)
         while left:
             line = self.next()
-            expect(line in left, f"it said '{line}', not one of {left}")
+            expect(line in left, f"the library printed '{line}', not one of {left}")
             left.remove(line)
 
     def end(self):
@@ -103,7 +103,7 @@ class Library:
         try:
             self.child.wait(PATIENCE)
         except subprocess.TimeoutExpired:
-            raise Failed("the library does not end") from None
+            raise Failed("the library does not stop") from None
 
     def close(self):
         self.child.kill()
@@ -113,7 +113,7 @@ class Library:
 
 
 def put_file(name, folder):
-    """Brings a file of ours there; was it another one before?"""
+    """Copies a file of this folder; returns whether it changed."""
     with open(os.path.join(HERE, name), "rb") as f:
         wanted = f.read()
     path = os.path.join(folder, name)
@@ -125,13 +125,14 @@ def put_file(name, folder):
 
 
 def node_command(script="discord_js.js"):
-    """Libraries for node as the lock file says; installed once, beside the build."""
+    """Returns the command for node, with the libraries of the lock file, which are installed once
+    next to the build."""
     if not shutil.which("node") or not shutil.which("npm"):
-        raise Skip("there is no node or no npm")
+        raise Skip("node or npm is not installed")
     folder = os.path.abspath(os.path.join(os.path.dirname(sys.argv[1]), "..", "clients"))
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, "lock"), "w", encoding="utf-8") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # several tests may want it at a time
+        fcntl.flock(lock, fcntl.LOCK_EX)  # several tests may install at the same time
         fresh = any([put_file(name, folder) for name in ("package.json", "package-lock.json")])
         put_file(script, folder)
         if fresh or not os.path.isdir(os.path.join(folder, "node_modules", "discord.js")):
@@ -144,10 +145,10 @@ def node_command(script="discord_js.js"):
 
 
 def python_command(script="discord_py.py"):
-    python = "/usr/bin/python3"  # the distribution's, which has the library
+    python = "/usr/bin/python3"  # the distribution's Python, which has the library
     there = subprocess.run([python, "-c", "import discord"], capture_output=True, check=False)
     if there.returncode:
-        raise Skip("there is no discord.py (Debian's python3-discord)")
+        raise Skip("discord.py is not installed (Debian: python3-discord)")
     return [python, os.path.join(HERE, script)], None
 
 
@@ -166,7 +167,7 @@ def with_library(executable, make_command, shards, story):
 
 
 def with_seyfert(executable, shards, story):
-    """seyfert speaks nothing but TLS."""
+    """Runs the story with seyfert, which supports only TLS."""
     command, folder = node_command("seyfert_js.js")
     server = Server(executable, "--tls-self-signed", "on", "--public-url", "https://127.0.0.1")
     server.api = server.api.replace("http:", "https:")
@@ -183,7 +184,7 @@ def with_seyfert(executable, shards, story):
         server.close()
 
 
-def log_in_and_hear(server, library, _):
+def log_in_and_receive_messages(server, library, _):
     library.expect(f"ready {NAMES}")
     server.say("hello")
     library.expect("heard hello")
@@ -191,7 +192,7 @@ def log_in_and_hear(server, library, _):
     library.expect("members 2")
 
 
-def lose_the_socket_and_miss_nothing(server, library, shards):
+def lose_the_socket_and_resume(server, library, shards):
     library.expect(f"ready {NAMES}")
     for turn in range(3):
         server.say(f"before {turn}")
@@ -205,7 +206,7 @@ def lose_the_socket_and_miss_nothing(server, library, shards):
     library.expect("heard after")
 
 
-def hear_every_guild(server, library, _):
+def receive_messages_of_every_guild(server, library, _):
     library.expect(f"ready {NAMES}")
     for i in range(GUILDS):
         server.say(f"in {i}", i)
@@ -213,39 +214,39 @@ def hear_every_guild(server, library, _):
 
 
 def discord_js_logs_in(executable):
-    with_library(executable, node_command, 1, log_in_and_hear)
+    with_library(executable, node_command, 1, log_in_and_receive_messages)
 
 
 def discord_js_resumes(executable):
-    with_library(executable, node_command, 1, lose_the_socket_and_miss_nothing)
+    with_library(executable, node_command, 1, lose_the_socket_and_resume)
 
 
 def discord_js_runs_two_shards(executable):
-    with_library(executable, node_command, 2, hear_every_guild)
+    with_library(executable, node_command, 2, receive_messages_of_every_guild)
 
 
 def discord_js_resumes_two_shards(executable):
-    with_library(executable, node_command, 2, lose_the_socket_and_miss_nothing)
+    with_library(executable, node_command, 2, lose_the_socket_and_resume)
 
 
 def discord_py_logs_in(executable):
-    with_library(executable, python_command, 1, log_in_and_hear)
+    with_library(executable, python_command, 1, log_in_and_receive_messages)
 
 
 def discord_py_resumes(executable):
-    with_library(executable, python_command, 1, lose_the_socket_and_miss_nothing)
+    with_library(executable, python_command, 1, lose_the_socket_and_resume)
 
 
 def discord_py_runs_two_shards(executable):
-    with_library(executable, python_command, 2, hear_every_guild)
+    with_library(executable, python_command, 2, receive_messages_of_every_guild)
 
 
 def seyfert_logs_in(executable):
-    with_seyfert(executable, 1, log_in_and_hear)
+    with_seyfert(executable, 1, log_in_and_receive_messages)
 
 
 def seyfert_resumes(executable):
-    with_seyfert(executable, 1, lose_the_socket_and_miss_nothing)
+    with_seyfert(executable, 1, lose_the_socket_and_resume)
 
 
 if __name__ == "__main__":

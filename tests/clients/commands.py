@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""commands - unchanged client libraries register, change and read commands."""
+"""commands - tests that unchanged client libraries register, change and read commands."""
 
 import json
 import os
@@ -41,15 +41,15 @@ def with_library(executable, make_command, story):
 
 
 def ask(library, command):
-    """What the library did and saw, as JSON."""
+    """Sends a line and returns the library's JSON reply."""
     library.tell(command)
     line = library.next()
-    expect(line.startswith("saw "), f"after '{command}' it said: {line}")
+    expect(line.startswith("saw "), f"after '{command}' the library printed: {line}")
     return json.loads(line.removeprefix("saw "))
 
 
 def same(got, wanted):
-    expect(got == wanted, f"it saw {json.dumps(got)}, not {json.dumps(wanted)}")
+    expect(got == wanted, f"the library got {json.dumps(got)}, not {json.dumps(wanted)}")
 
 
 def application_of(server):
@@ -59,12 +59,12 @@ def application_of(server):
 def listed(server, path=""):
     status, commands = server.ada.call(
         "GET", f"/applications/{application_of(server)}{path}/commands?with_localizations=true")
-    expect(status == 200, f"the list was answered {status}: {commands}")
+    expect(status == 200, f"listing the commands got {status}: {commands}")
     return commands
 
 
 def register_and_change(server, library):
-    # All at once, twice: nothing moves the second time.
+    # Registers all commands twice: the second time changes nothing.
     first = ask(library, "set")
     same([c["name"] for c in listed(server)], first["names"])
     paint = next(c for c in listed(server) if c["name"] == "paint")
@@ -76,16 +76,16 @@ def register_and_change(server, library):
          [{"de": "Rot"}, "blue"])
     same(ask(library, "set"), first)
 
-    # One: made, changed, read, deleted.
+    # Creates, changes, reads and deletes one command.
     made = ask(library, "create")
     same(made["name"], "extra")
     changed = ask(library, "edit")
     same([changed["id"], changed["description"]], [made["id"], "Changed"])
-    expect(changed["version"] != made["version"], "a change is a new version")
+    expect(changed["version"] != made["version"], "a change did not give a new version")
     same(ask(library, "fetch"), changed)
     same(ask(library, "delete"), len(first["names"]))
 
-    # The same in a guild.
+    # Registers commands of a guild.
     guild = server.ada.call("GET", "/users/@me/guilds")[1][0]["id"]
     local = ask(library, f"guild {guild}")
     same(local["names"], [c["name"] for c in listed(server, f"/guilds/{guild}")])
@@ -100,12 +100,12 @@ def read_permissions(server, library):
     status, answer = server.ada.call(
         "PUT", f"/applications/{application_of(server)}/guilds/{guild}/commands/{command['id']}"
                "/permissions", {"permissions": rows})
-    expect(status == 200, f"permissions were answered {status}: {answer}")
+    expect(status == 200, f"setting permissions got {status}: {answer}")
     library.expect(f"told {command['id']}")
     same(ask(library, f"permissions {guild}"), rows)
 
 
-def refusals_are_understood(_, library):
+def errors_are_reported(_, library):
     refused = ask(library, "refuse")
     same([refused["status"], refused["code"]], [400, 50035])
     expect("name" in refused["text"] and "Command name is invalid" in refused["text"],
@@ -116,32 +116,32 @@ def discord_js_registers_commands(executable):
     with_library(executable, node_program, register_and_change)
 
 
-def discord_js_reads_permissions_of_commands(executable):
+def discord_js_reads_command_permissions(executable):
     with_library(executable, node_program, read_permissions)
 
 
-def discord_js_understands_refusals_of_commands(executable):
-    with_library(executable, node_program, refusals_are_understood)
+def discord_js_reports_command_errors(executable):
+    with_library(executable, node_program, errors_are_reported)
 
 
 def discord_py_registers_commands(executable):
     with_library(executable, python_program, register_and_change)
 
 
-def discord_py_reads_permissions_of_commands(executable):
+def discord_py_reads_command_permissions(executable):
     with_library(executable, python_program, read_permissions)
 
 
-def discord_py_understands_refusals_of_commands(executable):
-    with_library(executable, python_program, refusals_are_understood)
+def discord_py_reports_command_errors(executable):
+    with_library(executable, python_program, errors_are_reported)
 
 
 if __name__ == "__main__":
     run_cases("clients/commands", [
         discord_js_registers_commands,
-        discord_js_reads_permissions_of_commands,
-        discord_js_understands_refusals_of_commands,
+        discord_js_reads_command_permissions,
+        discord_js_reports_command_errors,
         discord_py_registers_commands,
-        discord_py_reads_permissions_of_commands,
-        discord_py_understands_refusals_of_commands,
+        discord_py_reads_command_permissions,
+        discord_py_reports_command_errors,
     ])

@@ -1,4 +1,4 @@
-// discord_js.js - a bot on an unchanged discord.js, driven by lines.
+// discord_js.js - a discord.js bot that is controlled by lines.
 //
 //   node discord_js.js API TOKEN SHARDS
 //
@@ -16,7 +16,7 @@ const client = new Client({
 const say = (...words) => process.stdout.write(words.join(' ') + '\n');
 const names = () => client.guilds.cache.map((g) => g.name).sort().join();
 
-// The manager's own sockets: cut as a broken network would.
+// Aborts the sockets of the shard manager like a broken network.
 function drop() {
   for (const shard of client.ws._ws.strategy.shards.values()) shard.connection.terminate();
 }

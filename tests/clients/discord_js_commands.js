@@ -1,4 +1,4 @@
-// discord_js_commands.js - a bot on an unchanged discord.js that registers commands, driven by
+// discord_js_commands.js - a discord.js bot that registers commands, controlled by
 // lines.
 //
 //   node discord_js_commands.js API TOKEN SHARDS
@@ -102,7 +102,7 @@ client.once('clientReady', async () => {
   await client.application.fetch();
   say('ready', client.guilds.cache.map((g) => g.name).sort().join());
 });
-client.on('applicationCommandPermissionsUpdate', (p) => say('told', p.id));
+client.on('applicationCommandPermissionsUpdate', (p) => say('heard', p.id));
 client.login(token).catch((e) => {
   say('error', e.message);
   process.exit(1);

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""discord_py - a bot on an unchanged discord.py, driven by lines as discord_js.js is."""
+"""discord_py - a discord.py bot that is controlled by the same lines as discord_js.js."""
 
 import asyncio
 import sys
@@ -30,7 +30,7 @@ class Bot(discord.AutoShardedClient if int(shards) > 1 else discord.Client):
 
     async def obey(self, command):
         if command == "drop":
-            # As a broken network would.
+            # Aborts the sockets like a broken network.
             sockets = [s.ws for s in self._AutoShardedClient__shards.values()] \
                 if int(shards) > 1 else [self.ws]
             for ws in sockets:

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""discord_py_commands - a bot on an unchanged discord.py that registers commands, driven by
-lines as discord_js_commands.js is."""
+"""discord_py_commands - a discord.py bot that registers commands, controlled by the same lines as
+discord_js_commands.js."""
 
 import asyncio
 import json
@@ -95,7 +95,7 @@ class Bot(discord.Client):
             say("error", traceback.format_exc().replace("\n", " "))
 
     async def raw(self):
-        """discord.py keeps no versions; its own call shows them."""
+        """discord.py does not store versions, so its HTTP call is used."""
         return await self.http.get_global_commands(self.application_id)
 
     async def one(self, command):

@@ -1,4 +1,4 @@
-// endpoint.js - an app without a socket: it is called at its own address, and checks who calls.
+// endpoint.js - an app with an interactions endpoint that verifies signatures.
 //
 //   node endpoint.js API APPLICATION PUBLIC_KEY
 //
@@ -32,18 +32,18 @@ const answers = {
     const edit = async () => {
       const path = `/webhooks/${application}/${i.token}/messages/@original`;
       const { status } = await call('PATCH', path, { content: 'Deferred, then edited' });
-      if (status === 404) setTimeout(edit, 50); // the answer below is not taken yet
+      if (status === 404) setTimeout(edit, 50); // the callback below is not accepted yet
     };
     setTimeout(edit, 50);
     return { type: 5 };
   },
   wrong: () => ({ type: 7 }),
-  // Acknowledged, and left like that; whoever reads the line may go on.
+  // Acknowledged without a reply; the test continues after the printed line.
   held: (i) => {
     process.stdout.write(`token ${i.token}\n`);
     return { type: 5 };
   },
-  // Nothing inline; the answer comes by a call.
+  // No inline response; the reply is sent by a request.
   accepted: (i) => {
     setTimeout(() => call('POST', `/interactions/${i.id}/${i.token}/callback`,
       { type: 4, data: { content: 'By a call' } }), 50);

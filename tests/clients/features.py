@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""features - threads, posts, stickers, polls, entitlements and forwards through an unchanged client library."""
+"""features - tests threads, posts, stickers, polls, entitlements and forwards with an unchanged discord.js."""
 
 import clients
 from cases import run_cases
@@ -18,7 +18,7 @@ STEPS = ["ready", "thread aside in it", "archived true", "post first", "sticker 
          "taken back", "forward hello"]
 
 
-def discord_js_uses_what_bots_use(executable):
+def discord_js_uses_threads_polls_stickers_and_entitlements(executable):
     command, folder = node_command("features_js.js")
     server, library = Server(executable), None
     try:
@@ -32,4 +32,4 @@ def discord_js_uses_what_bots_use(executable):
 
 
 if __name__ == "__main__":
-    run_cases("features", [discord_js_uses_what_bots_use])
+    run_cases("features", [discord_js_uses_threads_polls_stickers_and_entitlements])

@@ -1,4 +1,4 @@
-// features_js.js - threads, posts, stickers, polls, entitlements and forwards on an unchanged discord.js.
+// features_js.js - a discord.js bot that uses threads, posts, stickers, polls, entitlements and forwards.
 //
 //   node features_js.js API TOKEN
 const { ChannelType, Client, Events, GatewayIntentBits: Intent, MessageType } = require('discord.js');
@@ -13,29 +13,29 @@ const client = new Client({
   intents: [Intent.Guilds, Intent.GuildMessages, Intent.GuildExpressions, Intent.GuildMessagePolls, Intent.MessageContent],
 });
 const say = (...words) => process.stdout.write(words.join(' ') + '\n');
-const told = (event) => new Promise((resolve) => client.once(event, (...facts) => resolve(facts)));
+const received = (event) => new Promise((resolve) => client.once(event, (...facts) => resolve(facts)));
 
 async function openThreads(guild, channel) {
-  let heard = told(Events.ThreadCreate);
+  let received = received(Events.ThreadCreate);
   const thread = await channel.threads.create({ name: 'aside', type: ChannelType.PublicThread });
-  say('thread', (await heard)[0].name, (await thread.send('in it')).content);
-  heard = told(Events.ThreadUpdate);
+  say('thread', (await received)[0].name, (await thread.send('in it')).content);
+  received = received(Events.ThreadUpdate);
   await thread.setArchived(true);
-  say('archived', (await heard)[1].archived);
+  say('archived', (await received)[1].archived);
   const forum = guild.channels.cache.find((c) => c.type === ChannelType.GuildForum);
   const post = await forum.threads.create({ name: 'idea', message: { content: 'first' } });
   say('post', (await post.fetchStarterMessage()).content);
 }
 
 async function stick(guild, channel) {
-  let heard = told(Events.GuildStickerCreate);
+  let received = received(Events.GuildStickerCreate);
   const sticker = await guild.stickers.create({ file: PNG, name: 'wave', tags: 'hand' });
-  say('sticker', (await heard)[0].name);
+  say('sticker', (await received)[0].name);
   const message = await channel.send({ stickers: [sticker] });
   say('stuck', message.stickers.first().name);
-  heard = told(Events.GuildStickerDelete);
+  received = received(Events.GuildStickerDelete);
   await sticker.delete();
-  say('unstuck', (await heard)[0].name);
+  say('unstuck', (await received)[0].name);
 }
 
 async function ask(channel) {
@@ -44,25 +44,25 @@ async function ask(channel) {
     poll: { question: { text: 'Which?' }, answers, duration: 2, allowMultiselect: false },
   });
   say('poll', message.poll.question.text, message.poll.answers.map((a) => a.text).join());
-  const heard = new Promise((resolve) => client.on(Events.MessageCreate, (m) => {
+  const received = new Promise((resolve) => client.on(Events.MessageCreate, (m) => {
     if (m.type === MessageType.PollResult) resolve(m.type);
   }));
   const ended = await message.poll.end();
-  say('ended', ended.poll.resultsFinalized, await heard);
+  say('ended', ended.poll.resultsFinalized, await received);
 }
 
 async function entitle(guild) {
   const sku = (await client.application.fetchSKUs()).first();
-  let heard = told(Events.EntitlementCreate);
+  let received = received(Events.EntitlementCreate);
   const given = await client.application.entitlements.createTest({ sku: sku.id, guild });
   const skus = await client.application.entitlements.fetch({ guild });
-  say('granted', (await heard)[0].id === skus.first().id && sku.name);
-  heard = told(Events.EntitlementUpdate);
+  say('granted', (await received)[0].id === skus.first().id && sku.name);
+  received = received(Events.EntitlementUpdate);
   await given.consume();
-  say('used', (await heard)[1].consumed);
-  heard = told(Events.EntitlementDelete);
+  say('used', (await received)[1].consumed);
+  received = received(Events.EntitlementDelete);
   await client.application.entitlements.deleteTest(given);
-  await heard;
+  await received;
   say('taken', 'back');
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""helpers - the test helpers for node and Python, used as people use them."""
+"""helpers - tests the test helpers for node and Python."""
 
 import ast
 import os
@@ -22,7 +22,7 @@ def run_tests(executable, command, cwd, **env):
     return done.stdout
 
 
-def the_helper_of_node_tests_a_bot(executable):
+def node_test_helper_tests_a_bot(executable):
     _, folder = node_command()
     tests = os.path.join(PACKAGING, "npm", "test")
     said = run_tests(executable, ["node", "--test", os.path.join(tests, "bot.test.js")], folder)
@@ -35,7 +35,7 @@ def text_of(*path):
         return f.read()
 
 
-def the_types_of_node_name_what_there_is(_executable):
+def types_of_the_node_helper_match_its_code(_executable):
     types, code = text_of("npm", "index.d.ts"), text_of("npm", "index.js")
     for name in ("Person", "Guildhall"):
         body = re.search(rf"^class {name} \{{\n(.*?)^\}}$", code, re.M | re.S)[1]
@@ -48,23 +48,23 @@ def the_types_of_node_name_what_there_is(_executable):
         expect(f"export function {function}" in types, f"{function} has no type")
 
 
-def everything_of_python_has_types(_executable):
+def python_helper_is_fully_typed(_executable):
     expect(os.path.exists(os.path.join(PACKAGING, "python", "guildhall_test", "py.typed")), "py.typed")
     tree = ast.parse(text_of("python", "guildhall_test", "__init__.py"))
     functions = [n for n in ast.walk(tree)
                  if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef)) and n.name[0] != "_"]
-    expect(len(functions) > 10, "there are few functions")
+    expect(len(functions) > 10, "too few functions were found")
     for function in functions:
         bare = [a.arg for a in function.args.args + function.args.kwonlyargs
                 if not a.annotation and a.arg not in ("self", "cls")]
         expect(function.returns and not bare, f"{function.name} has no types for {bare or 'its result'}")
 
 
-def the_helper_of_python_tests_a_bot(executable):
+def python_test_helper_tests_a_bot(executable):
     command, _ = python_command()
     python = command[0]
     if subprocess.run([python, "-c", "import pytest"], capture_output=True, check=False).returncode:
-        raise Skip("there is no pytest (Debian's python3-pytest)")
+        raise Skip("pytest is not installed (Debian: python3-pytest)")
     folder = os.path.join(PACKAGING, "python")
     said = run_tests(executable, [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"],
                      folder, PYTHONPATH=folder, PYTHONDONTWRITEBYTECODE="1")
@@ -73,8 +73,8 @@ def the_helper_of_python_tests_a_bot(executable):
 
 if __name__ == "__main__":
     run_cases("helpers", [
-        the_helper_of_node_tests_a_bot,
-        the_helper_of_python_tests_a_bot,
-        the_types_of_node_name_what_there_is,
-        everything_of_python_has_types,
+        node_test_helper_tests_a_bot,
+        python_test_helper_tests_a_bot,
+        types_of_the_node_helper_match_its_code,
+        python_helper_is_fully_typed,
     ])

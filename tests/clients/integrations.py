@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""integrations - unchanged client libraries list and delete the integrations of a guild."""
+"""integrations - tests that unchanged client libraries list and delete the integrations of a
+guild."""
 
 import json
 import os
@@ -15,7 +16,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "crash"))
 
 from cases import expect, run_cases  # noqa: E402
 from clients import Library, node_command, python_command  # noqa: E402
-from fresh import freshen  # noqa: E402
+from prepared_data import freshen  # noqa: E402
 from process import Client, start_guildhall  # noqa: E402
 
 WORLD = {
@@ -31,7 +32,7 @@ WORLD = {
 
 
 class Server:
-    """A server whose guild has two apps and follows an account of each platform."""
+    """A server whose guild has two apps and an integration of each platform."""
 
     def __init__(self, executable, *flags):
         self.folder, self.executable = tempfile.mkdtemp(), executable
@@ -76,7 +77,7 @@ class Server:
         deadline = time.monotonic() + 60
         while any(i.get("syncing") or i.get("synced_at", "") == "" and "syncing" in i
                   for i in self.integrations()):
-            expect(time.monotonic() < deadline, "the first sync does not end")
+            expect(time.monotonic() < deadline, "the first sync does not complete")
             time.sleep(0.05)
         time.sleep(0.5)
 
@@ -87,7 +88,7 @@ class Server:
 
 
 def library_words():
-    """What discord.py itself calls the types, as an operator's option."""
+    """Returns discord.py's names of the integration types, as an operator's option."""
     command, _ = python_command()
     words = subprocess.run([command[0], os.path.join(HERE, "integrations_py.py"), "--words"],
                            capture_output=True, text=True, timeout=60, check=True).stdout.split()
@@ -123,10 +124,10 @@ def list_and_delete_js(words):
     def story(server, library):
         library.tell("list")
         said = [library.next() for _ in range(5)]
-        expect(said[-1] == "end of list", f"it said {said}")
+        expect(said[-1] == "end of list", f"the library printed {said}")
         kinds = [line.split(" ")[1] for line in said[:-1]]
-        expect(kinds == [words[2], words[2], words[0], words[1]], f"it said {said}")
-        expect(all(" ada " in line for line in said[:-1]), f"it said {said}")
+        expect(kinds == [words[2], words[2], words[0], words[1]], f"the library printed {said}")
+        expect(all(" ada " in line for line in said[:-1]), f"the library printed {said}")
         for line, platform in zip(said[2:4], ("platform_a", "platform_b")):
             expect(line.endswith(f"false/0/7/false/false/true/Channel {platform} Subscriber"),
                    f"it said {line}")
@@ -138,12 +139,12 @@ def list_and_delete_py(kinds):
     def story(server, library):
         library.tell("list")
         said = [library.next() for _ in range(5)]
-        expect(said[-1] == "end of list", f"it said {said}")
-        expect([line.split(" ")[1] for line in said[:-1]] == kinds, f"it said {said}")
+        expect(said[-1] == "end of list", f"the library printed {said}")
+        expect([line.split(" ")[1] for line in said[:-1]] == kinds, f"the library printed {said}")
         if "StreamIntegration" in kinds:
             expect("Channel platform_a channel ada False/0/7/False/True/Channel platform_a "
-                   "Subscriber" in said[2], f"it said {said}")
-            expect(said[0].endswith(" ada Helper"), f"it said {said}")
+                   "Subscriber" in said[2], f"the library printed {said}")
+            expect(said[0].endswith(" ada Helper"), f"the library printed {said}")
         delete_both(server, library, ["gone app", "gone account"])
     return story
 
@@ -163,7 +164,7 @@ def discord_js_lists_and_deletes_integrations(executable):
                  list_and_delete_js(("platform_a", "platform_b", "service")))
 
 
-def discord_js_knows_integrations_by_its_own_words(executable):
+def discord_js_accepts_its_own_integration_type_names(executable):
     command, folder = js_command()
     option, words = library_words()
     with_library(executable, command, folder, ("--integration-words", option),
@@ -175,7 +176,7 @@ def discord_py_lists_and_deletes_integrations(executable):
     with_library(executable, command, folder, (), list_and_delete_py(["Integration"] * 4))
 
 
-def discord_py_knows_integrations_by_its_own_words(executable):
+def discord_py_accepts_its_own_integration_type_names(executable):
     command, folder = py_command()
     option, _ = library_words()
     with_library(executable, command, folder, ("--integration-words", option),
@@ -185,7 +186,7 @@ def discord_py_knows_integrations_by_its_own_words(executable):
 if __name__ == "__main__":
     run_cases("integrations", [
         discord_js_lists_and_deletes_integrations,
-        discord_js_knows_integrations_by_its_own_words,
+        discord_js_accepts_its_own_integration_type_names,
         discord_py_lists_and_deletes_integrations,
-        discord_py_knows_integrations_by_its_own_words,
+        discord_py_accepts_its_own_integration_type_names,
     ])

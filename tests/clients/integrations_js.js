@@ -1,4 +1,4 @@
-// integrations_js.js - a bot on an unchanged discord.js that looks after integrations.
+// integrations_js.js - a discord.js bot that lists and deletes integrations.
 //
 //   node integrations_js.js API TOKEN
 //

@@ -1,8 +1,6 @@
 #!/usr/bin/python3
-"""integrations_py - a bot on an unchanged discord.py, driven by lines as integrations_js.js is.
-
-With --words it only prints the library's own words for the types of integrations.
-"""
+"""integrations_py - a discord.py bot that is controlled by the same lines as integrations_js.js.
+With --words it only prints the library's names of the integration types."""
 
 import asyncio
 import sys

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""interactions - apps on unchanged libraries, and people who use their commands.
-
-The people are `guildhall invoke`; so both ends are what authors of apps have."""
+"""interactions - tests interactions of apps on unchanged libraries. The users are `guildhall
+invoke`, so both ends are what app authors have."""
 
 import json
 import os
@@ -17,7 +16,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "crash"))
 
 from cases import expect, run_cases  # noqa: E402
 from clients import HERE as CLIENTS, node_command, python_command  # noqa: E402
-from fresh import freshen  # noqa: E402
+from prepared_data import freshen  # noqa: E402
 from process import Client, Failed, start_guildhall  # noqa: E402
 
 PATIENCE = 120
@@ -60,7 +59,7 @@ class Home:
         return self.app
 
     def invoke(self, *arguments, by="bob", status=0):
-        """The steps' outcomes, as JSON."""
+        """Invokes and returns the results of the steps, as JSON."""
         done = subprocess.run(
             [self.executable, "invoke", "--url", self.url, "--data", self.data, "--as", by,
              "--channel", "Home/talk", "--json", *arguments],
@@ -72,7 +71,7 @@ class Home:
         return [json.loads(line) for line in done.stdout.splitlines()]
 
     def content(self, *arguments, **named):
-        """What the last step's message says."""
+        """Returns the content of the last step's message."""
         return self.invoke(*arguments, **named)[-1]["message"]["content"]
 
     def close(self):
@@ -85,7 +84,7 @@ class Home:
 
 
 class App:
-    """A program of the app's author."""
+    """The process of an app."""
 
     def __init__(self, command, folder):
         self.child = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE,
@@ -103,7 +102,7 @@ class App:
         deadline = time.monotonic() + PATIENCE
         while b"\n" not in self.rest:
             if time.monotonic() > deadline or not self.read(deadline - time.monotonic()):
-                raise Failed(f"the app says only {self.rest!r}")
+                raise Failed(f"the app printed only {self.rest!r}")
         line, self.rest = self.rest.split(b"\n", 1)
         return line.decode()
 
@@ -124,20 +123,20 @@ def with_app(executable, make_command, name, story):
     try:
         app = home.start_app([*command, home.api, home.token], folder)
         line = app.line()
-        expect(line == "ready", f"the app said '{line}' {app.said()}")
+        expect(line == "ready", f"the app printed '{line}' {app.said()}")
         story(home)
-        expect(not home.app.said(), f"the app said {home.app.said()}")
+        expect(not home.app.said(), f"the app printed {home.app.said()}")
     finally:
         home.close()
 
 
-# --- what an app can answer ------------------------------------------------------------------
+# --- callbacks -------------------------------------------------------------------------------
 
 
-def answers_of_every_kind(home):
+def every_kind_of_callback_works(home):
     expect(home.content("/reply text:hello you") == "You said hello you", "reply")
     expect(home.content("/defer") == "Done", "defer and edit")
-    expect("message" not in home.invoke("/regret")[0], "deferred, and taken back")
+    expect("message" not in home.invoke("/regret")[0], "a deleted deferred reply has a message")
     secret = home.invoke("/secret")[0]["message"]
     expect(secret["flags"] == 64 and "guild_id" not in secret, "ephemeral")
     follow = home.invoke("/follow", "--follow-ups", "2")[0]
@@ -145,11 +144,11 @@ def answers_of_every_kind(home):
     expect([m["content"].split(",")[0] for m in follow["follow_ups"]] == ["Two", "Three after One"],
            f"follow-ups: {follow}")
     expect(follow["follow_ups"][1]["flags"] == 64, "ephemeral follow-up")
-    expect(home.content("/broken") == "Refused with 50006, then answered", "refused, then answered")
+    expect(home.content("/broken") == "Refused with 50006, then answered", "the reply after a refusal is missing")
     expect(home.invoke("/silent", status=5)[0]["outcome"] == "timed out", "no answer")
 
 
-def choices_while_typing(home):
+def autocomplete_choices_work(home):
     found = home.invoke("--complete", "/find city:Os")[0]["choices"]
     expect(found == [{"name": "Oslo", "value": "oslo"}, {"name": "Osaka", "value": "osaka"}],
            f"choices {found}")
@@ -157,7 +156,7 @@ def choices_while_typing(home):
     expect(home.content("/find city:oslo") == "Found oslo", "the command itself")
 
 
-def context_menus(home):
+def context_menu_commands_work(home):
     expect(home.content("--user", "ada", "Wave") == "Waves at ada, a member: true", "user menu")
     status, said = home.ada.call("POST", f"/channels/{home.channel}/messages", {"content": "Hi"})
     expect(status == 200, "a message")
@@ -165,31 +164,31 @@ def context_menus(home):
     expect(quoted["content"] == "> Hi" and quoted["type"] == 23, f"message menu {quoted}")
 
 
-def components_and_forms(home):
+def components_and_modals_work(home):
     first, then = home.invoke("/buttons", "--press", "ok")
-    expect(then["message"]["id"] == first["message"]["id"], "a button changes its message")
+    expect(then["message"]["id"] == first["message"]["id"], "the button did not change its message")
     expect(then["message"]["content"] == "Pressed by bob", "who pressed")
-    expect(then["message"]["components"] == [], "its components are gone")
+    expect(then["message"]["components"] == [], "the components were not removed")
     expect(home.content("/buttons", "--press", "Later") == "Changed later", "deferred update")
     expect(home.content("/buttons", "--press", "pick=a,b") == "Chose a,b", "a menu")
     expect(home.content("/form", "--fill", "name:Bob the Builder") == "Hello Bob the Builder",
            "a form")
     expect(home.invoke("/form", "--fill", "name:Bob nickname:Bo", status=2)[0]["modal"],
-           "a form without that field")
+           "a form with another field")
     home.invoke("/defer", "--fill", "name:Bob", status=2)
     pressed, form, done = home.invoke("/buttons", "--press", "ask", "--fill", "Name:Bo")
-    expect(form["modal"]["title"] == "A form", "a button opens a form")
+    expect(form["modal"]["title"] == "A form", "the button did not open a form")
     made = [int(step["interaction_id"]) >> 22 for step in (pressed, form, done)]
-    expect(made[1] - made[0] >= 300 <= made[2] - made[1], f"each is read first: {made}")
+    expect(made[1] - made[0] >= 300 <= made[2] - made[1], f"the steps were too fast: {made}")
     expect(done["message"]["id"] == pressed["message"]["id"] and
-           done["message"]["content"] == "Hello Bo", "and the form changes the button's message")
+           done["message"]["content"] == "Hello Bo", "the form did not change the button's message")
     message = home.invoke("/buttons")[0]["message"]["id"]
     expect(home.content("--message", message, "--press", "OK", by="ada") == "Pressed by ada",
-           "anybody may press, later")
-    expect(home.invoke("--message", message, "--press", "OK", status=2) == [], "it is gone by now")
+           "a later press by another user failed")
+    expect(home.invoke("--message", message, "--press", "OK", status=2) == [], "the button still exists")
 
 
-def options_of_every_kind(home):
+def every_kind_of_option_works(home):
     line = ("/all kinds of text:'a  b' whole:5 truth:yes who:@ada where:#talk role:Crew "
             "any:helper number:1.5 pick:Second file:" + os.path.join(CLIENTS, "package.json"))
     expect(home.content(line) == "kinds of|a  b|5|true|ada|true|talk|Crew|helper|1.5|2nd|"
@@ -202,18 +201,18 @@ def options_of_every_kind(home):
 
 
 def everything(home):
-    answers_of_every_kind(home)
-    choices_while_typing(home)
-    context_menus(home)
-    components_and_forms(home)
-    options_of_every_kind(home)
+    every_kind_of_callback_works(home)
+    autocomplete_choices_work(home)
+    context_menu_commands_work(home)
+    components_and_modals_work(home)
+    every_kind_of_option_works(home)
 
 
-# --- an app that is called -------------------------------------------------------------------
+# --- interactions endpoints ------------------------------------------------------------------
 
 
 class Endpoint:
-    """An app that is called at its own address."""
+    """An app with an interactions endpoint."""
 
     def __init__(self, executable, *commands):
         command, folder = node_command("endpoint.js")
@@ -237,20 +236,20 @@ class Endpoint:
         self.home.close()
 
 
-def endpoint_checks_signatures(executable):
+def endpoint_verifies_signatures(executable):
     endpoint = Endpoint(executable, "inline", "deferred", "accepted", "wrong")
     home, app = endpoint.home, endpoint.app
     try:
         expect(home.content("/inline") == "Inline", "an answer inline")
         expect(home.content("/deferred") == "Deferred, then edited", "deferred inline")
-        expect(home.content("/accepted") == "By a call", "202, then a call")
+        expect(home.content("/accepted") == "By a call", "the reply after 202 is missing")
         expect(home.invoke("/wrong", status=4)[0]["outcome"] == "failed", "a wrong answer")
         expect([app.line() for _ in range(4)] == ["good 2"] * 4, "each was signed")
     finally:
         endpoint.close()
 
 
-def an_answer_outlives_kill_9(executable):
+def acknowledged_interaction_survives_kill_9(executable):
     endpoint = Endpoint(executable, "held")
     home, app = endpoint.home, endpoint.app
     try:
@@ -278,12 +277,12 @@ def an_answer_outlives_kill_9(executable):
 
 
 def run_example(executable, make_command, script):
-    """Runs the page's test as a reader would: its files in a folder, the program in the path."""
+    """Runs the documented test like a reader: its files in a folder, the program in the path."""
     _, installed = make_command()
     page = os.path.join(HERE, "..", "..", "docs", "testing-your-bot.md")
     with open(page, encoding="utf-8") as f:
         files = re.findall(r"^```\w+ (\S+)\n(.*?)^```$", f.read(), re.M | re.S)
-    expect({"world.json", "test.sh", script} <= {name for name, _ in files}, "the page has them")
+    expect({"world.json", "test.sh", script} <= {name for name, _ in files}, "the page lacks a file")
     with tempfile.TemporaryDirectory() as folder:
         for name, text in files:
             with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
@@ -297,7 +296,7 @@ def run_example(executable, make_command, script):
         done = subprocess.run(["sh", "test.sh", *run], cwd=folder, env=env, capture_output=True,
                               text=True, timeout=120, check=False)
     expect(done.returncode == 0 and done.stdout.endswith("all is well\n"),
-           f"it ended with {done.returncode}: {done.stdout}{done.stderr}")
+           f"the test ended with {done.returncode}: {done.stdout}{done.stderr}")
 
 
 def example_for_discord_js_runs(executable):
@@ -308,20 +307,20 @@ def example_for_discord_py_runs(executable):
     run_example(executable, python_command, "bot.py")
 
 
-def discord_js_answers(executable):
+def discord_js_handles_every_interaction(executable):
     with_app(executable, node_command, "interactions_js.js", everything)
 
 
-def discord_py_answers(executable):
+def discord_py_handles_every_interaction(executable):
     with_app(executable, python_command, "interactions_py.py", everything)
 
 
 if __name__ == "__main__":
     run_cases("interactions", [
-        discord_js_answers,
-        discord_py_answers,
-        endpoint_checks_signatures,
-        an_answer_outlives_kill_9,
+        discord_js_handles_every_interaction,
+        discord_py_handles_every_interaction,
+        endpoint_verifies_signatures,
+        acknowledged_interaction_survives_kill_9,
         example_for_discord_js_runs,
         example_for_discord_py_runs,
     ])

@@ -1,9 +1,9 @@
-// interactions_js.js - an app on an unchanged discord.js, with a command for everything
-// that one can answer.
+// interactions_js.js - a discord.js app with a command for each kind
+// of callback.
 //
 //   node interactions_js.js API TOKEN
 //
-// Registers its commands, prints "ready", then answers until it is killed.
+// Registers its commands, prints "ready", then handles interactions until it is killed.
 const {
   ActionRowBuilder, ApplicationCommandType, ButtonBuilder, ButtonStyle, Client,
   ContextMenuCommandBuilder, GatewayIntentBits: Intent, MessageFlags, ModalBuilder,

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""interactions_py - an app on an unchanged discord.py that answers as interactions_js.js does."""
+"""interactions_py - a discord.py app with the same commands as interactions_js.js."""
 
 import sys
 import typing

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""reactions - reactions and emoji through unchanged client libraries."""
+"""reactions - tests reactions and emoji with unchanged client libraries."""
 
 import clients
 from cases import run_cases
@@ -14,7 +14,7 @@ clients.WORLD["guilds"] = [{
 STEPS = ["ready", "emojis 0 1 party", "added \N{THUMBS UP SIGN} helper", "added party helper",
          "shown \N{THUMBS UP SIGN}=1True party=1True", "users helper", "removed party",
          "cleared \N{THUMBS UP SIGN}", "empty True", "renamed parties", "left 0"]
-# What discord.js shows in features.py and arrangements.py.
+# The steps that discord.js runs in features.py and guild_administration.py.
 MORE = ["thread aside 2", "archived aside", "post first bug", "stuck wave", "event The park", "rule cat",
         "template Guild", "prunes 0"]
 
@@ -32,16 +32,16 @@ def go_through(executable, make_command, script, steps):
         server.close()
 
 
-def discord_js_reacts_and_brings_emoji(executable):
+def discord_js_uses_reactions_and_emoji(executable):
     go_through(executable, node_command, "reactions_js.js", STEPS)
 
 
-def discord_py_reacts_and_brings_emoji(executable):
+def discord_py_uses_reactions_and_emoji(executable):
     go_through(executable, python_command, "reactions_py.py", STEPS + MORE)
 
 
 if __name__ == "__main__":
     run_cases("reactions", [
-        discord_js_reacts_and_brings_emoji,
-        discord_py_reacts_and_brings_emoji,
+        discord_js_uses_reactions_and_emoji,
+        discord_py_uses_reactions_and_emoji,
     ])

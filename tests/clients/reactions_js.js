@@ -1,4 +1,4 @@
-// reactions_js.js - reactions and emoji on an unchanged discord.js, a line for each step.
+// reactions_js.js - a discord.js bot that uses reactions and emoji, and prints a line for each step.
 //
 //   node reactions_js.js API TOKEN
 const { Client, Events, GatewayIntentBits: Intent } = require('discord.js');
@@ -13,19 +13,19 @@ const client = new Client({
   intents: [Intent.Guilds, Intent.GuildMessages, Intent.GuildMessageReactions, Intent.GuildExpressions],
 });
 const say = (...words) => process.stdout.write(words.join(' ') + '\n');
-const told = (event) => new Promise((resolve) => client.once(event, (...facts) => resolve(facts)));
+const received = (event) => new Promise((resolve) => client.once(event, (...facts) => resolve(facts)));
 
 async function goThrough() {
   const guild = client.guilds.cache.first();
-  let heard = told(Events.GuildEmojiCreate);
+  let received = received(Events.GuildEmojiCreate);
   const emoji = await guild.emojis.create({ attachment: PNG, name: 'party' });
-  say('emojis', 0, 1, (await heard)[0].name);
+  say('emojis', 0, 1, (await received)[0].name);
   const channel = guild.channels.cache.find((c) => c.isTextBased());
   let message = await channel.send('hello');
   for (const one of ['\u{1F44D}', emoji]) {
-    heard = told(Events.MessageReactionAdd);
+    received = received(Events.MessageReactionAdd);
     await message.react(one);
-    const [reaction, user] = await heard;
+    const [reaction, user] = await received;
     say('added', reaction.emoji.name, user.username);
   }
   message = await channel.messages.fetch({ message: message.id, force: true });
@@ -33,20 +33,20 @@ async function goThrough() {
     (r) => `${r.emoji.name}=${r.count}${r.me ? 'True' : 'False'}`));
   const users = await message.reactions.resolve(emoji.id).users.fetch();
   say('users', ...users.map((u) => u.username));
-  heard = told(Events.MessageReactionRemove);
+  received = received(Events.MessageReactionRemove);
   await message.reactions.resolve(emoji.id).users.remove(client.user.id);
-  say('removed', (await heard)[0].emoji.name);
-  heard = told(Events.MessageReactionRemoveEmoji);
+  say('removed', (await received)[0].emoji.name);
+  received = received(Events.MessageReactionRemoveEmoji);
   await message.reactions.resolve('\u{1F44D}').remove();
-  say('cleared', (await heard)[0].emoji.name);
+  say('cleared', (await received)[0].emoji.name);
   await message.react(emoji);
-  heard = told(Events.MessageReactionRemoveAll);
+  received = received(Events.MessageReactionRemoveAll);
   await message.reactions.removeAll();
-  say('empty', (await heard)[0].id === message.id ? 'True' : 'False');
+  say('empty', (await received)[0].id === message.id ? 'True' : 'False');
   say('renamed', (await emoji.edit({ name: 'parties' })).name);
-  heard = told(Events.GuildEmojiDelete);
+  received = received(Events.GuildEmojiDelete);
   await emoji.delete();
-  await heard;
+  await received;
   say('left', guild.emojis.cache.size);
 }
 

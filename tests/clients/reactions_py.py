@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""reactions_py - reactions, emoji and what else it has of the same, on an unchanged discord.py, a line for each step."""
+"""reactions_py - a discord.py bot that uses reactions, emoji and other features, and prints a line for each step."""
 
 import asyncio
 import base64
@@ -30,7 +30,7 @@ class Bot(discord.Client):
         say("ready")
         try:
             await self.go_through()
-        except Exception as error:  # the test shows it
+        except Exception as error:  # printed for the test
             say("error", repr(error))
         await self.close()
 
@@ -62,7 +62,7 @@ class Bot(discord.Client):
         say("empty", (await heard).message_id == message.id)
         heard = asyncio.ensure_future(self.told("guild_emojis_update"))
         renamed = await emoji.edit(name="parties")
-        await heard  # or it would be taken for the next one
+        await heard  # otherwise it would be taken as the next event
         say("renamed", renamed.name)
         heard = asyncio.ensure_future(self.told("guild_emojis_update"))
         await renamed.delete()
@@ -81,7 +81,7 @@ class Bot(discord.Client):
         forum = discord.utils.get(guild.channels, type=discord.ChannelType.forum)
         heard = asyncio.ensure_future(self.told("guild_channel_update"))
         tag = await forum.create_tag(name="bug")
-        await heard  # it knows tags by their channel
+        await heard  # the library knows tags by their channel
         post = await forum.create_thread(name="idea", content="first", applied_tags=[tag])
         say("post", post.message.content, *[t.name for t in post.thread.applied_tags])
         sticker = await guild.create_sticker(name="wave", description="A hand", emoji="wave",

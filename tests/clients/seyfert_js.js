@@ -1,16 +1,16 @@
-// seyfert_js.js - a bot on an unchanged seyfert, driven by lines like those of discord_js.js.
+// seyfert_js.js - a seyfert bot that is controlled by the same lines as discord_js.js.
 //
 //   node seyfert_js.js API TOKEN SHARDS
 //
-// Of the API the port counts for the gateway, for seyfert always connects to the default port of
-// https. Seyfert drops what its first read holds behind the answer to the upgrade.
+// Only the port of API is used for the gateway, because seyfert always connects to the default port
+// of https. Seyfert loses data that arrives together with the upgrade response.
 const https = require('node:https');
 const { ApiHandler, Logger, ShardManager } = require('seyfert');
 
 const [api, token, shards] = process.argv.slice(2);
 const { origin, port } = new URL(api);
 https.globalAgent.defaultPort = Number(port);
-Logger.customize(() => undefined); // standard output is for our lines
+Logger.customize(() => undefined); // standard output is for the test's lines
 const GUILDS = 1, MEMBERS = 2, MESSAGES = 512, CONTENT = 32768;
 const say = (...words) => process.stdout.write(words.join(' ') + '\n');
 const guilds = new Map();

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""voice_clients - unchanged client libraries that look after voice."""
+"""voice_clients - tests voice states with unchanged client libraries."""
 
 import os
 import shutil
@@ -88,16 +88,16 @@ def watch_and_fetch(hall, bot):
     bot.expect("voice ada red none mute=False")
 
 
-def discord_js_watches_and_moves(executable):
+def discord_js_reads_voice_states_and_moves_members(executable):
     command, folder = node_command()
     shutil.copy(os.path.join(HERE, "voice_js.js"), folder)
     with_bot(executable, [command[0], "voice_js.js"], folder, watch_and_move)
 
 
-def discord_py_watches_and_fetches(executable):
+def discord_py_reads_and_fetches_voice_states(executable):
     command, folder = python_command()
     with_bot(executable, [command[0], os.path.join(HERE, "voice_py.py")], folder, watch_and_fetch)
 
 
 if __name__ == "__main__":
-    run_cases("clients/voice", [discord_js_watches_and_moves, discord_py_watches_and_fetches])
+    run_cases("clients/voice", [discord_js_reads_voice_states_and_moves_members, discord_py_reads_and_fetches_voice_states])

@@ -1,4 +1,4 @@
-// voice_js.js - a bot on an unchanged discord.js that looks after voice, driven by lines.
+// voice_js.js - a discord.js bot that reads voice states and moves members, controlled by lines.
 //
 //   node voice_js.js API TOKEN SHARDS
 //
@@ -15,7 +15,7 @@ const member = async (name) => {
   const state = guild().voiceStates.cache.find((s) => s.member?.user.username === name);
   return state ? state.member : (await guild().members.search({ query: name })).first();
 };
-const place = (channel) => channel?.name ?? 'none';
+const location = (channel) => channel?.name ?? 'none';
 
 const commands = {
   move: async (name, channel) =>
@@ -25,7 +25,7 @@ const commands = {
   regions: async () => say('regions', [...(await client.fetchVoiceRegions()).keys()].join()),
   state: async (name) => {
     const s = await guild().voiceStates.fetch((await member(name)).id, { force: true });
-    say('state', place(s.channel), `mute=${s.serverMute}`, `self=${s.selfMute}`);
+    say('state', location(s.channel), `mute=${s.serverMute}`, `self=${s.selfMute}`);
   },
   join: async (channel) => {
     const id = guild().channels.cache.find((c) => c.name === channel).id;
@@ -38,11 +38,11 @@ const commands = {
 };
 
 client.once('clientReady', () => {
-  const there = guild().voiceStates.cache.map((s) => place(s.channel));
+  const there = guild().voiceStates.cache.map((s) => location(s.channel));
   say('ready', there.join() || 'nobody');
 });
 client.on('voiceStateUpdate', (was, now) =>
-  say('voice', now.member.user.username, place(was.channel), place(now.channel),
+  say('voice', now.member.user.username, location(was.channel), location(now.channel),
       `mute=${now.serverMute}`));
 client.ws.on('VOICE_SERVER_UPDATE', (d) => say('server', d.token.length, String(d.endpoint)));
 client.on('error', (e) => say('error', e.message));

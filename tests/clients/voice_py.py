@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""voice_py - a bot on an unchanged discord.py that looks after voice, driven by lines."""
+"""voice_py - a discord.py bot that reads voice states, controlled by lines."""
 
 import asyncio
 import sys

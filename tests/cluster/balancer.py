@@ -1,8 +1,6 @@
 #!/usr/bin/env python3
-"""balancer - three servers behind HAProxy and nginx, as docs/CLUSTER.md has them; one is killed.
-
-In `make cluster-test` only.
-"""
+"""balancer - tests three nodes behind HAProxy and nginx, configured as in docs/CLUSTER.md, while
+nodes are killed. Runs only in `make cluster-test`."""
 
 import os
 import re
@@ -12,12 +10,12 @@ import tempfile
 import time
 
 from broker import Broker
-from killed import settle
-from lasting import Lasting
-from moves import people
+from killed_nodes import settle
+from resuming_client import Lasting
+from session_moves import people
 from process import free_port
-from restart import Pen
-from ring import PATIENCE, Ring, Skip, expect, place_of
+from server_restart import Pen
+from cluster_nodes import PATIENCE, Ring, Skip, expect, place_of
 from cases import run_cases
 
 PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "CLUSTER.md")
@@ -32,13 +30,13 @@ def page_block(kind):
 
 
 class Balancer:
-    """A program with the page's lines, between clients and the servers of a ring."""
+    """A load balancer with the configuration of the documentation, between clients and nodes."""
 
     def __init__(self, name, ring):
         self.name, self.port = name, free_port()
         program = shutil.which(name) or shutil.which(name, path="/usr/sbin")
         if not program:
-            raise Skip(f"there is no {name}")
+            raise Skip(f"{name} is not installed")
         self.folder = tempfile.mkdtemp(prefix="guildhall-balancer.")
         lines = page_block(name)
         for node, server in ring.servers.items():
@@ -85,7 +83,7 @@ class Balancer:
 
 
 class Listening(Ring):
-    """A server that is started again has the same address."""
+    """A node that is restarted has the same address."""
 
     ports = None
 
@@ -95,7 +93,7 @@ class Listening(Ring):
         return [*super().command(node), "--listen", f"127.0.0.1:{port}"]
 
 
-def stand_behind(name, executable):
+def run_behind_balancer(name, executable):
     broker = Broker()
     with Listening(executable, nodes=NODES, people=people(SESSIONS), bus=broker.url) as ring:
         ring.wait_metric("guildhall_nats_connected", 1)
@@ -108,8 +106,8 @@ def stand_behind(name, executable):
                     for i, token in enumerate(ring.tokens[:4])]
             time.sleep(0.3)
             spread = [ring.metric(n, "guildhall_sessions") for n in ring.servers]
-            print(f"sessions by server: {spread}")
-            expect(all(spread), "the balancer does not spread sessions")
+            print(f"sessions per node: {spread}")
+            expect(all(spread), "the load balancer does not distribute the sessions")
             for turn in range(KILLS):
                 node = 1 + turn % NODES
                 ring.servers[node].kill()
@@ -124,16 +122,16 @@ def stand_behind(name, executable):
     broker.kill()
 
 
-def servers_behind_haproxy_are_killed_in_turn(executable):
-    stand_behind("haproxy", executable)
+def clients_behind_haproxy_survive_killed_nodes(executable):
+    run_behind_balancer("haproxy", executable)
 
 
-def servers_behind_nginx_are_killed_in_turn(executable):
-    stand_behind("nginx", executable)
+def clients_behind_nginx_survive_killed_nodes(executable):
+    run_behind_balancer("nginx", executable)
 
 
 if __name__ == "__main__":
     run_cases("cluster/balancer", [
-        servers_behind_haproxy_are_killed_in_turn,
-        servers_behind_nginx_are_killed_in_turn,
+        clients_behind_haproxy_survive_killed_nodes,
+        clients_behind_nginx_survive_killed_nodes,
     ])

@@ -1,5 +1,5 @@
-"""A NATS server for tests: Debian's where it is installed, else the few words of its protocol
-that servers use, spoken by threads of this process."""
+"""A NATS server for tests: nats-server if it is installed, otherwise a minimal implementation in
+threads of this process."""
 
 import atexit
 import json
@@ -20,12 +20,12 @@ PATIENCE = 120
 
 
 class Broker:
-    """Can be killed and started again on the same port. A stand-in also stops passing on (deaf) and
-    says what it is told to (publish)."""
+    """The broker can be killed and started again on the same port. The built-in implementation can
+    also drop messages (deaf), record them (seen) and inject them (publish)."""
 
     def __init__(self, password=None, max_payload=1 << 20, stand_in=False, tls=None):
         self.password, self.max_payload, self.tls = password, max_payload, tls
-        self.seen = None  # a list: a stand-in notes there what it passes on
+        self.seen = None  # a list in which the built-in broker records forwarded messages
         self.executable = None if stand_in else shutil.which("nats-server")
         self.port = free_port()
         self.child, self.listener, self.deaf = None, None, False
@@ -62,7 +62,7 @@ class Broker:
                 socket.create_connection(("127.0.0.1", self.port), 1).close()
                 break
             except OSError:
-                assert time.monotonic() < deadline, "nats-server does not listen"
+                assert time.monotonic() < deadline, "nats-server does not accept connections"
                 time.sleep(0.02)
         config.close()
 
@@ -72,7 +72,7 @@ class Broker:
             self.child.wait()
             self.child = None
         if self.listener:
-            self.listener.shutdown(socket.SHUT_RDWR)  # or accept() would hold the port
+            self.listener.shutdown(socket.SHUT_RDWR)  # otherwise accept() would keep the port
             self.listener.close()
             self.listener = None
         with self.lock:
@@ -154,7 +154,7 @@ class Broker:
                     pass
 
     def publish(self, subject, payload):
-        """As somebody who can reach the broker and has no key."""
+        """Publishes like an attacker who can reach the broker and has no key."""
         with socket.create_connection(("127.0.0.1", self.port), PATIENCE) as s:
             lines = s.makefile("rb")
             lines.readline()
@@ -164,6 +164,6 @@ class Broker:
             lines.readline()
 
     def subjects(self):
-        """What is subscribed to; of the broker in this process only."""
+        """Returns the subscribed subjects; only for the built-in broker."""
         with self.lock:
             return sorted({s for subjects in self.clients.values() for s in subjects})

@@ -1,20 +1,18 @@
 #!/usr/bin/env python3
-"""latency - from a call on one server to sessions there and on another, polled and through NATS.
-
-It measures, so it is part of make cluster-test only: the same message is waited for at both
-servers, and half of all messages have to be there in time. Usage, for more of them:
-LATENCY_COUNT=1000 scripts/with-postgres tests/cluster/latency.py GUILDHALL
-"""
+"""latency - measures the time from a request on one node to sessions there and on another node,
+with polling and with NATS. The same message is awaited on both nodes, and the median must be within
+the limit. Runs only in `make cluster-test`. For more messages: LATENCY_COUNT=1000
+scripts/with-postgres tests/cluster/latency.py GUILDHALL"""
 
 import os
 import time
 
 from broker import Broker
-from ring import Ring, Session, expect, place_of
+from cluster_nodes import Ring, Session, expect, place_of
 from cases import run_cases
 
 COUNT = int(os.environ.get("LATENCY_COUNT", "200"))
-TIMES = 1.5  # as long as at the same server, through NATS
+TIMES = 1.5  # allowed factor relative to the same node, through NATS
 POLLED_MS = 15
 
 
@@ -24,7 +22,7 @@ def times_of(session, began):
 
 
 class TimedSession(Session):
-    """Notes when it heard what."""
+    """A session that records when it receives each event."""
 
     def note(self, name, data):
         if name == "MESSAGE_CREATE":
@@ -33,7 +31,7 @@ class TimedSession(Session):
 
 
 def measure(executable, bus):
-    """Milliseconds at the same server, and at the other; half of all took no longer."""
+    """Returns the median milliseconds on the same node and on the other."""
     with Ring(executable, nodes=2, bus=bus) as ring:
         ada, bob = ring.tokens
         _, channel = place_of(ring.client(1, ada))
@@ -55,20 +53,20 @@ def measure(executable, bus):
     return halves
 
 
-def an_event_is_soon_at_another_server_that_polls(executable):
+def polling_node_receives_events_of_other_nodes_soon(executable):
     _, there = measure(executable, "poll")
     expect(there <= POLLED_MS, f"{there:.1f} ms")
 
 
-def an_event_is_as_soon_at_another_server_with_nats(executable):
+def nats_delivers_events_to_other_nodes_as_fast_as_locally(executable):
     broker = Broker()
     here, there = measure(executable, broker.url)
     broker.kill()
-    expect(there <= TIMES * here, f"{there:.2f} ms, {here:.2f} at the same server")
+    expect(there <= TIMES * here, f"{there:.2f} ms, {here:.2f} on the same node")
 
 
 if __name__ == "__main__":
     run_cases("cluster/latency", [
-        an_event_is_soon_at_another_server_that_polls,
-        an_event_is_as_soon_at_another_server_with_nats,
+        polling_node_receives_events_of_other_nodes_soon,
+        nats_delivers_events_to_other_nodes_as_fast_as_locally,
     ])

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""presence - who is there is known at every server, also after NATS or a server was away; and what
-callers did on one server counts on the others."""
+"""presence - tests that presences and rate limit counters are known on every node, also after an
+outage of NATS or a node."""
 
 import json
 import os
 import time
 
 from broker import Broker
-from histories import check_limit
-from ring import PATIENCE, Ring, Session, expect, place_of
-from lasting import Lasting
+from history_checks import check_limit
+from cluster_nodes import PATIENCE, Ring, Session, expect, place_of
+from resuming_client import Lasting
 from cases import run_cases
 
 
@@ -26,24 +26,24 @@ def wait_until(true, words):
 
 
 def present(ring, node, token, guild):
-    """How many a server says are there."""
+    """Returns the number of online members on a node."""
     return ring.client(node, token).call(
         "GET", f"/guilds/{guild}?with_counts=true")[1]["approximate_presence_count"]
 
 
 def wait_present(ring, node, token, guild, count):
     wait_until(lambda: present(ring, node, token, guild) == count,
-               f"node {node} sees {present(ring, node, token, guild)}, not {count}")
+               f"node {node} shows {present(ring, node, token, guild)}, not {count}")
 
 
-def looks_of(session, user):
-    """How somebody looked, one after the other, as a session was told."""
+def statuses_of(session, user):
+    """Returns the statuses of a user in the order in which a session received them."""
     with session.changed:
         return [d["status"] for t, d in session.events
                 if t == "PRESENCE_UPDATE" and d["user"]["id"] == user]
 
 
-def wait_look(session, user, status):
+def wait_status_of(session, user, status):
     session.wait(lambda events: any(t == "PRESENCE_UPDATE" and d["user"]["id"] == user
                                     and d["status"] == status for t, d in events),
                  f"{user} is {status}")
@@ -61,7 +61,7 @@ def befriend(ring, one, other):
              f"values ({one}, {other}, 1), ({other}, {one}, 1)")
 
 
-def who_is_there_is_known_at_every_server(executable):
+def presences_are_known_on_every_node(executable):
     broker = Broker()
     with Ring(executable, bus=broker.url, people=("ada", "bob", "zoe")) as ring:
         ada, bob, zoe = ring.tokens
@@ -73,23 +73,23 @@ def who_is_there_is_known_at_every_server(executable):
         watcher, friend = Session(ring.servers[1].port, ada), Session(ring.servers[1].port, zoe)
         there = Session(ring.servers[2].port, bob)
         for session in (watcher, friend):
-            wait_look(session, bob_id, "online")
+            wait_status_of(session, bob_id, "online")
         for node in (1, 2):
             wait_present(ring, node, ada, guild, 2)
-        everybody_sees_it(ring, watcher, guild, bob_id)
+        check_presence_is_visible_everywhere(ring, watcher, guild, bob_id)
         show(there, "dnd", "chess")
         for session in (watcher, friend):
-            wait_look(session, bob_id, "dnd")
+            wait_status_of(session, bob_id, "dnd")
         sessions_of_one_account(ring, bob, there)
-        what_nats_lost_is_found_out(ring, broker, there, watcher, bob_id)
-        a_server_that_comes_knows_all(ring, guild, bob_id)
+        presences_recover_after_a_nats_outage(ring, broker, there, watcher, bob_id)
+        new_node_knows_all_presences(ring, guild, bob_id)
         there.close()
-        expect(looks_of(watcher, bob_id)[-1] == "idle", "it is away, and may come back")
+        expect(statuses_of(watcher, bob_id)[-1] == "idle", "the user is not shown as idle")
     broker.kill()
 
 
-def everybody_sees_it(ring, watcher, guild, bob_id):
-    """What is asked for, and what a new session is told."""
+def check_presence_is_visible_everywhere(ring, watcher, guild, bob_id):
+    """Checks the replies to requests, and the events of a new session."""
     watcher.wire.send(json.dumps({"op": 8, "d": {"guild_id": guild, "user_ids": [bob_id],
                                                  "presences": True}}))
     chunk = watcher.wait(lambda events: [d for t, d in events if t == "GUILD_MEMBERS_CHUNK"],
@@ -105,24 +105,24 @@ def sessions_of_one_account(ring, bob, there):
     second = Session(ring.servers[1].port, bob)
     expect(len(second.ready["sessions"]) == 2, f"READY lists {second.ready['sessions']}")
     there.wait(lambda events: any(t == "SESSIONS_REPLACE" and len(d) == 2 for t, d in events),
-               "the other server's session")
-    # With code 1000 a session is over, and not only away.
+               "the session on the other node is missing")
+    # Code 1000 ends a session immediately.
     second.wire.socket.sendall(b"\x88\x82" + bytes(4) + (1000).to_bytes(2, "big"))
     there.wait(lambda events: [len(d) for t, d in events if t == "SESSIONS_REPLACE"][-1] == 1,
-               "the end of the other server's session")
+               "the session on the other node did not end")
     second.close()
 
 
-def what_nats_lost_is_found_out(ring, broker, there, watcher, bob_id):
+def presences_recover_after_a_nats_outage(ring, broker, there, watcher, bob_id):
     broker.kill()
     ring.wait_metric("guildhall_nats_connected", 0)
     show(there, "idle")
     broker.start()
     ring.wait_metric("guildhall_nats_connected", 1)
-    wait_look(watcher, bob_id, "idle")
+    wait_status_of(watcher, bob_id, "idle")
 
 
-def a_server_that_comes_knows_all(ring, guild, bob_id):
+def new_node_knows_all_presences(ring, guild, bob_id):
     ring.start(3)
     ring.wait_metric("guildhall_nats_connected", 1)
     wait_present(ring, 3, ring.tokens[0], guild, 2)
@@ -132,7 +132,7 @@ def a_server_that_comes_knows_all(ring, guild, bob_id):
     friend.close()
 
 
-def people_of_a_killed_server_vanish_and_who_comes_back_was_never_away(executable):
+def users_of_a_killed_node_go_offline_unless_they_resume(executable):
     broker = Broker()
     os.environ["GUILDHALL_TEST_FAULT"] = "quick-fade"
     try:
@@ -149,15 +149,16 @@ def people_of_a_killed_server_vanish_and_who_comes_back_was_never_away(executabl
             ports = [ring.servers[2].port]
             lasting = Lasting(lambda: ports, zoe)
             wait_present(ring, 1, ada, guild, 3)
-            wait_until(lambda: ring.sql("select count(*) from session_homes") == "3", "homes")
+            wait_until(lambda: ring.sql("select count(*) from session_homes") == "3",
+                       "the session owners were not stored")
             killed_at = time.monotonic()
             ring.servers[2].kill()
             ports[:] = [ring.servers[1].port]
             lasting.wait(lambda: lasting.resumed, "coming back")
-            in_time = time.monotonic() - killed_at < 4  # and its server is not taken for dead yet
-            wait_look(watcher, bob_id, "offline")
+            in_time = time.monotonic() - killed_at < 4  # and its node is not declared dead yet
+            wait_status_of(watcher, bob_id, "offline")
             wait_present(ring, 1, ada, guild, 2)
-            looks = looks_of(watcher, zoe_id)
+            looks = statuses_of(watcher, zoe_id)
             expect(set(looks) == {"online"} or not in_time, f"{looks}")
             lasting.close()
     finally:
@@ -165,61 +166,62 @@ def people_of_a_killed_server_vanish_and_who_comes_back_was_never_away(executabl
     broker.kill()
 
 
-def what_is_counted_on_one_server_counts_on_the_others(executable):
+def rate_limit_counts_apply_on_every_node(executable):
     broker = Broker()
     with Ring(executable, bus=broker.url,
               flags=("--rate-limits", "on", "--rate-limit-anonymous", "1000")) as ring:
         owner = ring.client(1, ring.tokens[0])
         _, channel = place_of(owner)
         ring.wait_metric("guildhall_nats_connected", 1)
-        before = what_is_strict_is_exact(ring)
+        before = strict_rate_limit_is_exact_across_nodes(ring)
         for name in ("one", "two"):
             expect(owner.call("PATCH", f"/channels/{channel}", {"name": name})[0] == 200, name)
-        # No other limit is used up by a quarter so far.
+        # No other rate limit is used up to a quarter so far.
         wait_until(lambda: ring.metric(2, "guildhall_counts_heard_total") == before + 2,
                    "what was counted")
         status, answer = ring.client(2, ring.tokens[0]).call("PATCH", f"/channels/{channel}",
                                                              {"name": "three"})
-        expect(status == 429, f"the other server counted its own: {status} {answer}")
-        sessions_that_a_bot_began_count_everywhere(ring, owner)
+        expect(status == 429, f"the other node did not count the requests: {status} {answer}")
+        session_starts_of_a_bot_count_on_every_node(ring, owner)
     broker.kill()
 
 
-LOGINS, WINDOW = 5, 60  # of an address, in so many seconds
+LOGINS, WINDOW = 5, 60  # logins per address and window in seconds
 
 
-def what_is_strict_is_exact(ring):
-    """Registrations at both servers in turns, each when the other has heard of the last one."""
+def strict_rate_limit_is_exact_across_nodes(ring):
+    """Sends registrations to both nodes in turn, each after the other node received the last
+    count."""
     calls = []
     heard = {1: 0, 2: 0}
     for turn in range(2 * LOGINS + 2):
         here, there = 1 + turn % 2, 2 - turn % 2
         begun = time.monotonic()
-        status, _ = ring.client(here).call("POST", "/auth/register", {})  # says nothing, and counts
+        status, _ = ring.client(here).call("POST", "/auth/register", {})  # an empty request counts too
         calls.append((begun, time.monotonic(), status != 429))
         if status != 429:
             heard[there] += 1
             wait_until(lambda n=there: ring.metric(n, "guildhall_counts_heard_total") == heard[n],
-                       "the other server is not told of each call")
+                       "the other node does not receive each count")
     check_limit(calls, LOGINS, WINDOW)
     expect(calls[0][2] and not calls[-1][2], f"{[through for _, _, through in calls]}")
     return heard[2]
 
 
-def sessions_that_a_bot_began_count_everywhere(ring, owner):
+def session_starts_of_a_bot_count_on_every_node(ring, owner):
     app = owner.call("POST", "/applications", {"name": "counter"})[1]["id"]
     bot = "Bot " + owner.call("POST", f"/applications/{app}/bot/reset", {})[1]["token"]
     Session(ring.servers[1].port, bot)
 
     def left():
         status, answer = ring.client(2, bot).call("GET", "/gateway/bot")
-        return answer["session_start_limit"]["remaining"] if status == 200 else None  # or too often
-    wait_until(lambda: left() == 999, "the other server knows of none")
+        return answer["session_start_limit"]["remaining"] if status == 200 else None  # or rate limited
+    wait_until(lambda: left() == 999, "the other node does not count session starts")
 
 
 if __name__ == "__main__":
     run_cases("cluster/presence", [
-        who_is_there_is_known_at_every_server,
-        people_of_a_killed_server_vanish_and_who_comes_back_was_never_away,
-        what_is_counted_on_one_server_counts_on_the_others,
+        presences_are_known_on_every_node,
+        users_of_a_killed_node_go_offline_unless_they_resume,
+        rate_limit_counts_apply_on_every_node,
     ])

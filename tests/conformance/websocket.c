@@ -1,6 +1,6 @@
-/* websocket.c - holds an echo to RFC 6455 over real sockets.
+/* websocket.c - tests an echo server against RFC 6455 over real sockets.
  *
- *   conformance_websocket ECHO     starts that program and puts every case to it
+ *   conformance_websocket ECHO     starts that program and runs every case
  *
  * Each case is sent in one piece and, when it is short, again byte by byte: a server may
  * not depend on how bytes arrive. */
@@ -18,7 +18,7 @@
 #include "base/buf.h"
 #include "websocket_cases.h"
 
-enum { LARGEST = 64 << 20, PATIENCE_S = 20, SHORT = 300 };
+enum { MAX_PAYLOAD_FORM_BYTES = 64 << 20, PATIENCE_S = 20, SHORT = 300 };
 
 static int port;
 static char problem[200];
@@ -48,7 +48,7 @@ static int dial(void)
     return fd;
 }
 
-/* Sends in steps; what the server does not take any more it has refused already. */
+/* Sends in pieces of `step` bytes; the server may already have refused the rest. */
 static void send_all(int fd, struct str bytes, size_t step)
 {
     while (bytes.n) {
@@ -57,11 +57,11 @@ static void send_all(int fd, struct str bytes, size_t step)
 
         if (sent <= 0)
             return;
-        bytes = str_from(bytes, (size_t)sent);
+        bytes = str_skip(bytes, (size_t)sent);
     }
 }
 
-static bool take(int fd, void *into, size_t n)
+static bool read_bytes(int fd, void *into, size_t n)
 {
     char *at = into;
 
@@ -76,12 +76,12 @@ static bool take(int fd, void *into, size_t n)
     return true;
 }
 
-/* The head of an answer, with its empty line. */
-static size_t take_head(int fd, char *into, size_t room)
+/* Reads the head of a response, with its empty line. */
+static size_t read_response_head(int fd, char *into, size_t room)
 {
     size_t n = 0;
 
-    while (n + 1 < room && take(fd, into + n, 1)) {
+    while (n + 1 < room && read_bytes(fd, into + n, 1)) {
         n++;
         if (n >= 4 && memcmp(into + n - 4, "\r\n\r\n", 4) == 0)
             break;
@@ -111,7 +111,7 @@ static void add_piece(struct buf *out, const struct piece *p)
     add_length(out, p, p->declared ? p->declared : n);
     if (!p->bare)
         buf_add(out, mask, sizeof mask);
-    char *at = n ? buf_room(out, n) : NULL;
+    char *at = n ? buf_reserve(out, n) : NULL;
     for (uint64_t i = 0; i < n; i++)
         at[i] = (char)((p->fill ? 'x' : p->bytes[i]) ^ (p->bare ? 0 : mask[i & 3]));
     out->n += n;
@@ -122,12 +122,12 @@ struct frame {
     struct buf payload;
 };
 
-/* A frame as servers send them: whole and without a mask. */
-static bool take_frame(int fd, struct frame *f)
+/* Reads a server frame, which is whole and unmasked. */
+static bool read_server_frame(int fd, struct frame *f)
 {
     unsigned char head[2], more[8];
 
-    if (!take(fd, head, 2))
+    if (!read_bytes(fd, head, 2))
         return wrong("nothing came back", 0);
     if ((head[0] & 0xf0) != 0x80)
         return wrong("a frame is not whole or has reserved bits", head[0]);
@@ -135,7 +135,7 @@ static bool take_frame(int fd, struct frame *f)
         return wrong("a server's frame has a mask", head[1]);
     size_t extra = head[1] == 126 ? 2 : head[1] == 127 ? 8 : 0;
     uint64_t n = extra ? 0 : head[1];
-    if (!take(fd, more, extra))
+    if (!read_bytes(fd, more, extra))
         return wrong("a head was cut off", head[1]);
     for (size_t i = 0; i < extra; i++)
         n = n << 8 | more[i];
@@ -143,8 +143,8 @@ static bool take_frame(int fd, struct frame *f)
         return wrong("a length is not in its shortest form", (long long)n);
     f->opcode = head[0] & 15;
     buf_reset(&f->payload);
-    char *at = n ? buf_room(&f->payload, n) : f->payload.p;
-    if (n && (!at || !take(fd, at, n)))
+    char *at = n ? buf_reserve(&f->payload, n) : f->payload.p;
+    if (n && (!at || !read_bytes(fd, at, n)))
         return wrong("a payload was cut off", (long long)n);
     f->payload.n = n;
     return true;
@@ -162,11 +162,11 @@ static bool is_echo(const struct frame *f, const struct echo *e)
     return true;
 }
 
-static bool take_close(int fd, struct frame *f, int code)
+static bool read_close_frame(int fd, struct frame *f, int code)
 {
     char rest;
 
-    if (!take_frame(fd, f))
+    if (!read_server_frame(fd, f))
         return false;
     if (f->opcode != 8)
         return wrong("not a close came back", f->opcode);
@@ -175,7 +175,7 @@ static bool take_close(int fd, struct frame *f, int code)
     if (got != code)
         return wrong("it was closed with another code", got);
     shutdown(fd, SHUT_WR);
-    return !take(fd, &rest, 1) || wrong("something follows the close", rest);
+    return !read_bytes(fd, &rest, 1) || wrong("something follows the close", rest);
 }
 
 /* --- cases ---------------------------------------------------------------------------- */
@@ -185,7 +185,7 @@ static bool handshake(int fd)
     char head[2048];
 
     send_all(fd, str_of(handshake_cases[0].request), SIZE_MAX);
-    take_head(fd, head, sizeof head);
+    read_response_head(fd, head, sizeof head);
     return strncmp(head, "HTTP/1.1 101 ", 13) == 0 || wrong("no handshake", 0);
 }
 
@@ -196,17 +196,17 @@ static bool talk(int fd, const struct wire_case *c, struct str bytes, size_t ste
     struct buf end;
     bool ok = handshake(fd);
 
-    buf_init(&f.payload, LARGEST);
+    buf_init(&f.payload, MAX_PAYLOAD_FORM_BYTES);
     buf_init(&end, 64);
     if (ok)
         send_all(fd, bytes, step);
     for (int i = 0; ok && i < PIECES && c->back[i].bytes; i++)
-        ok = take_frame(fd, &f) && is_echo(&f, &c->back[i]);
+        ok = read_server_frame(fd, &f) && is_echo(&f, &c->back[i]);
     if (ok && !c->code) {
         add_piece(&end, &goodbye);
         send_all(fd, buf_str(&end), SIZE_MAX);
     }
-    ok = ok && take_close(fd, &f, c->code ? c->code : 1000);
+    ok = ok && read_close_frame(fd, &f, c->code ? c->code : 1000);
     buf_clear(&f.payload);
     buf_clear(&end);
     return ok;
@@ -217,7 +217,7 @@ static bool run_wire(const struct wire_case *c)
     struct buf bytes;
     bool ok = true;
 
-    buf_init(&bytes, LARGEST);
+    buf_init(&bytes, MAX_PAYLOAD_FORM_BYTES);
     for (int i = 0; i < PIECES && c->send[i].bytes; i++)
         add_piece(&bytes, &c->send[i]);
     for (int round = 0; ok && round < (bytes.n <= SHORT ? 2 : 1); round++) {
@@ -236,7 +236,7 @@ static bool run_handshake(const struct handshake_case *c)
     int fd = dial();
 
     send_all(fd, str_of(c->request), SIZE_MAX);
-    take_head(fd, head, sizeof head);
+    read_response_head(fd, head, sizeof head);
     close(fd);
     int status = strncmp(head, "HTTP/1.1 ", 9) == 0 ? atoi(head + 9) : 0;
     if (status != c->status)

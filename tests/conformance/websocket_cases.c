@@ -1,7 +1,5 @@
-/* websocket_cases.c - RFC 6455, case by case.
- *
- * A client that breaks a rule is told with which code it did (section 7.4.1); everything
- * else comes back as it was sent. */
+/* websocket_cases.c - the test cases of RFC 6455. A client that breaks a rule gets a close code
+ * (section 7.4.1); everything else is echoed. */
 #include "websocket_cases.h"
 
 enum {

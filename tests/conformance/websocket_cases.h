@@ -1,4 +1,4 @@
-/* websocket_cases.h - what is sent to an echo, and what must come back. */
+/* websocket_cases.h - frames that are sent to an echo server, and the expected replies. */
 #ifndef TESTS_WEBSOCKET_CASES_H
 #define TESTS_WEBSOCKET_CASES_H
 
@@ -8,18 +8,18 @@
 
 enum { PIECES = 6 };
 
-/* A frame as a client sends it, right or wrong. */
+/* A client frame, valid or invalid. */
 struct piece {
     unsigned char first; /* fin, reserved bits, opcode; 0 with bytes == NULL ends a list */
     const char *bytes;
     uint32_t n;
-    uint32_t fill;     /* this many bytes of 'x' instead */
-    uint64_t declared; /* the length that is said, where it differs */
-    unsigned form;     /* 2 or 8: bytes of length, where they are not the shortest */
+    uint32_t fill;     /* number of bytes 'x' instead of `bytes` */
+    uint64_t declared; /* the declared length, if it differs */
+    unsigned form;     /* 2 or 8: bytes of the extended length, if not the shortest */
     bool bare;         /* without a mask */
 };
 
-/* A message as it comes back. */
+/* A message that the server returns. */
 struct echo {
     unsigned char opcode;
     const char *bytes; /* NULL ends a list */
@@ -30,16 +30,17 @@ struct wire_case {
     const char *name;
     struct piece send[PIECES];
     struct echo back[PIECES];
-    int code; /* of the server's close frame; 0: it is still there and says goodbye to us */
+    int code; /* code of the server's close frame; 0: the connection stays open and closes normally
+               */
 };
 
 struct handshake_case {
     const char *name, *request;
     int status;
-    const char *holds, *lacks; /* text of the answer's head; may be NULL */
+    const char *holds, *lacks; /* text that the response head contains or lacks; may be NULL */
 };
 
 extern const struct wire_case wire_cases[];           /* ends with .name == NULL */
-extern const struct handshake_case handshake_cases[]; /* the same */
+extern const struct handshake_case handshake_cases[]; /* ends with .name == NULL */
 
 #endif

@@ -1,4 +1,4 @@
-"""Runs the cases of one crash test and prints them as the unit tests do."""
+"""Runs the cases of one crash test and prints the results like the unit tests."""
 
 import os
 import sys
@@ -13,7 +13,7 @@ MESON_SKIP = 77
 
 
 class Skip(Exception):
-    """The machine cannot do what the case needs; the text says why."""
+    """The machine lacks something that the case needs; the text says what."""
 
 
 def expect(true, words):
@@ -28,7 +28,7 @@ def run_case(case, executable):
     try:
         case(executable)
     except Skip as e:
-        print(f"!!! SKIP: {name} proved nothing on this machine: {e}")
+        print(f"!!! SKIP: {name} was not tested on this machine: {e}")
         print(f"[  SKIPPED ] {name}", flush=True)
         return "skipped"
     except Exception as e:  # pylint: disable=broad-except
@@ -40,7 +40,7 @@ def run_case(case, executable):
 
 
 def run_cases(group, cases):
-    """The program's main: its argument is the server's executable."""
+    """The main function; its argument is the server's executable."""
     if len(sys.argv) != 2 or not os.access(sys.argv[1], os.X_OK):
         sys.exit(f"usage: {sys.argv[0]} GUILDHALL")
     executable = os.path.abspath(sys.argv[1])

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""full_disk - a full disk is refused in words, reads go on, and so do writes when there is room."""
+"""full_disk - tests that a full disk refuses writes with an error, serves reads, and accepts writes
+again when there is space."""
 
 import http.client
 import os
 import time
 
 from cases import expect, run_cases
-from disk import Place
+from disk_images import Place
 from process import Client, start_guildhall
 from writers import Writers, check_passes
 
@@ -15,14 +16,14 @@ MEGABYTES = 24
 
 
 def wait_until_refused(writers):
-    """The log has some room left in its last block; soon it needs a new one."""
+    """Waits for the first refusal: the log still has space in its last block."""
     deadline = time.monotonic() + 60
     before = [w.refused for w in writers.all]
     while not all(w.refused > old for w, old in zip(writers.all, before)):
         for writer in writers.all:
             if writer.trouble:
                 raise writer.trouble
-        expect(time.monotonic() < deadline, "writes went on although the disk is full")
+        expect(time.monotonic() < deadline, "writes continued although the disk is full")
         time.sleep(0.01)
 
 
@@ -34,7 +35,7 @@ def expect_reads_work(writers, port):
 
 
 def expect_registering_is_refused(port):
-    """The log is used again where it could be emptied, so a few may still find room in it."""
+    """The log is reused after a checkpoint, so a few registrations may still succeed."""
     for number in range(1000):
         status, answer = Client(port).call(
             "POST", "/auth/register",
@@ -43,7 +44,7 @@ def expect_registering_is_refused(port):
             expect(answer["code"] == 0 and answer["message"], f"a full disk answered {answer}")
             return number
         expect(status == 200, f"registering on a full disk answered {status}: {answer}")
-    raise AssertionError("a thousand accounts found room on a full disk")
+    raise AssertionError("a thousand registrations succeeded on a full disk")
 
 
 def readiness(port):
@@ -55,12 +56,12 @@ def readiness(port):
     return answer.status, words
 
 
-FIRST_LINES = 4  # the first refusal, the state it begins, and the first failed checkpoint
-SECONDS_PER_LINE = 10  # the server repeats itself at most this often
+FIRST_LINES = 4  # the first refusal, the new state, and the first failed checkpoint
+SECONDS_PER_LINE = 10  # the server repeats a line at most this often
 
 
 def expect_quiet_log(server, seconds):
-    """A refused write must not cost a line each: the log may be on the same disk."""
+    """Refused writes must not produce a log line each, because the log may be on the same disk."""
     lines = [line for line in os.pread(server.log.fileno(), 1 << 24, 0).splitlines()
              if b"full" in line]
     most = FIRST_LINES + seconds / SECONDS_PER_LINE
@@ -69,7 +70,7 @@ def expect_quiet_log(server, seconds):
            "\n".join(line.decode() for line in lines[:40]))
 
 
-def a_full_disk_refuses_writes_until_there_is_room(executable):
+def full_disk_refuses_writes_until_there_is_space(executable):
     with Place() as place:
         disk = place.disk("small", megabytes=MEGABYTES)
         folder = disk.data
@@ -94,7 +95,7 @@ def a_full_disk_refuses_writes_until_there_is_room(executable):
         writers.wait_for_more(before)
         writers.join()
         expect(sum(w.refused for w in writers.all) == refused,
-               "writes were refused after there was room again")
+               "writes were refused after there was space again")
         told = writers.acknowledged()
         expect(readiness(server.port) == (200, '{"status":"ok"}'), readiness(server.port))
 
@@ -102,10 +103,10 @@ def a_full_disk_refuses_writes_until_there_is_room(executable):
         server = place.watch(start_guildhall(executable, folder))
         missing = writers.lost(server.port, told)
         expect(not missing, "after the restart:\n" + "\n".join(missing))
-        print(f"{refused} writes were refused, {sum(told)} acknowledged, all there")
+        print(f"{refused} writes were refused, {sum(told)} acknowledged and found")
         server.stop()
         check_passes(executable, folder)
 
 
 if __name__ == "__main__":
-    run_cases("crash/full_disk", [a_full_disk_refuses_writes_until_there_is_room])
+    run_cases("crash/full_disk", [full_disk_refuses_writes_until_there_is_space])

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""gif_choices - a GIF that was chosen counts, and counts once, when the server is killed."""
+"""gif_choices - tests that a chosen GIF counts exactly once when the server is killed."""
 
 import json
 import os
@@ -11,13 +11,13 @@ import time
 from http.client import HTTPException
 
 from cases import expect, run_cases
-from disk import Place
+from disk_images import Place
 from process import Client, Failed, register, start_guildhall
 from writers import check_passes
 
 ROUNDS = 5
 PEOPLE = 16
-GIFS = 30  # fewer than one account may choose at once
+GIFS = 30  # fewer than the limit of one account
 PATIENCE = 120
 
 
@@ -35,7 +35,7 @@ def import_gifs(executable, folder):
 
 
 class Person:
-    """Chooses one GIF after the other, and goes on where it was."""
+    """A user who chooses one GIF after the other and continues after a kill."""
 
     def __init__(self, port, name):
         self.token, self.chosen = register(port, name), 0
@@ -70,7 +70,7 @@ def wait_for_counts(folder):
         time.sleep(0.1)
 
 
-def a_choice_counts_once_whatever_is_killed(executable):
+def gif_choice_counts_once_despite_kills(executable):
     with Place() as place:
         folder = os.path.join(place.folder, "data")
         server = place.watch(start_guildhall(executable, folder))
@@ -90,8 +90,8 @@ def a_choice_counts_once_whatever_is_killed(executable):
                 t.join()
             print(f"round {n + 1}: {sum(p.chosen for p in people)} acknowledged")
         wait_for_counts(folder)
-        # What was killed before its answer is chosen again, and still counts once.
-        expect(all(p.chosen == GIFS for p in people), "not everything was chosen")
+        # A choice without a reply is sent again, and still counts once.
+        expect(all(p.chosen == GIFS for p in people), "not every GIF was chosen")
         clicks = number(folder, "select sum(clicks) from gif_pairs")
         expect(clicks == PEOPLE * GIFS, f"{clicks} choices count, not {PEOPLE * GIFS}")
         server.stop()
@@ -99,4 +99,4 @@ def a_choice_counts_once_whatever_is_killed(executable):
 
 
 if __name__ == "__main__":
-    run_cases("crash/gif_choices", [a_choice_counts_once_whatever_is_killed])
+    run_cases("crash/gif_choices", [gif_choice_counts_once_despite_kills])

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""interactions_kill9 - what was asked of an app, and what it answered, outlive the process."""
+"""interactions_kill9 - tests that interactions and their callbacks survive a killed server."""
 
 import json
 import os
@@ -8,19 +8,19 @@ import subprocess
 import time
 
 from cases import Skip, expect, run_cases
-from disk import Place
+from disk_images import Place
 from process import Client, register, start_guildhall
 
 from interactions import Scene  # bench/
 from sessions import PLAIN, Wire  # bench/
 
 PATIENCE = 60  # seconds
-LIMIT = 3  # seconds in which an app has to answer
+LIMIT = 3  # time limit in seconds for an app's callback
 ROUNDS = 20
 
 
 class Session(Wire):
-    """Waits for what it is told."""
+    """A gateway session that waits for events."""
 
     def __init__(self, port, token):
         super().__init__(port, PLAIN, token)
@@ -36,7 +36,7 @@ class Session(Wire):
 
 
 class Stage:
-    """A server that can be killed, with somebody who asks and a bot that hears of it."""
+    """A server that can be killed, with a user who invokes a command and a bot that receives it."""
 
     def __init__(self, place, executable, store):
         self.place, self.store = place, store
@@ -49,7 +49,7 @@ class Stage:
         return self.place.watch(start_guildhall(self.executable, self.folder, *self.store))
 
     def ask(self, nonce):
-        """Uses the command; what the bot hears of it."""
+        """Invokes the command and returns the interaction that the bot receives."""
         bot = Session(self.server.port, self.scene.bot)
         self.asked_at = time.monotonic()
         status, answer = Client(self.server.port, self.token).call(
@@ -68,19 +68,20 @@ class Stage:
 
 
 def postgres():
-    """The options of a server whose rows are in an empty schema of PostgreSQL."""
+    """Returns the options of a server on an empty PostgreSQL schema."""
     database = os.environ.get("GUILDHALL_TEST_POSTGRES")
     if not database or not shutil.which("psql"):
-        raise Skip("there is no PostgreSQL (run it with scripts/with-postgres)")
+        raise Skip("PostgreSQL is not available (run this with scripts/with-postgres)")
     schema = f"interactions_{os.getpid()}_{time.monotonic_ns()}"
     subprocess.run(["psql", "-qc", f"create schema {schema}", database], check=True, timeout=30)
     return ["--store", f"{database} options=-csearch_path={schema}"]
 
 
-def what_nobody_answers_fails_after_a_kill(executable, store=()):
+def unanswered_interaction_fails_after_a_kill(executable, store=()):
     with Place() as place:
         stage = Stage(place, executable, store)
-        # Only who is there is told: a start that takes longer than the limit is too late for it.
+        # Only connected clients get the failure event: a start that takes longer than the limit is
+        # too late.
         for number in range(ROUNDS):
             asked = stage.ask(f"first {number}")
             stage.kill()
@@ -89,20 +90,20 @@ def what_nobody_answers_fails_after_a_kill(executable, store=()):
                 break
             ada.close()
         else:
-            raise Skip("a start takes longer than an app may take to answer")
+            raise Skip("a start takes longer than an app's time limit")
         while (failed := ada.told("INTERACTION_FAILURE"))["nonce"] != f"first {number}":
-            pass  # of one that was too late
+            pass  # from a round that was too late
         took = time.monotonic() - stage.asked_at
         expect(failed == {"id": asked["id"], "nonce": f"first {number}", "reason_code": 2},
                f"told {failed}")
-        expect(took > LIMIT - 0.1, f"told after {took:.1f} s")
+        expect(took > LIMIT - 0.1, f"the failure event came after {took:.1f} s")
         path = f"/interactions/{asked['id']}/{asked['token']}/callback"
         status, answer = stage.call(path, {"type": 5})
-        expect((status, answer["code"]) == (404, 10062), f"a late answer got {status}: {answer}")
+        expect((status, answer["code"]) == (404, 10062), f"a late callback got {status}: {answer}")
         ada.close()
 
 
-def what_was_acknowledged_goes_on_after_a_kill(executable, store=()):
+def acknowledged_interaction_continues_after_a_kill(executable, store=()):
     with Place() as place:
         stage = Stage(place, executable, store)
         for number in range(ROUNDS):
@@ -114,30 +115,30 @@ def what_was_acknowledged_goes_on_after_a_kill(executable, store=()):
             expect(time.monotonic() - stage.asked_at > LIMIT,
                    f"the callback was answered {status}: {answer}")
         else:
-            raise Skip("an answer takes longer than an app may take")
+            raise Skip("a callback takes longer than an app's time limit")
         stage.kill()
         ada = Session(stage.server.port, stage.token)
         status, answer = stage.call(path, {"type": 5})
-        expect((status, answer["code"]) == (400, 40060), f"a second answer got {status}: {answer}")
+        expect((status, answer["code"]) == (400, 40060), f"a second callback got {status}: {answer}")
         status, answer = stage.call(f"/webhooks/{asked['application_id']}/{asked['token']}",
                                     {"content": "Here it is"})
         expect(status == 200, f"the follow-up was answered {status}: {answer}")
-        expect(not answer["flags"] & 128, "the answer is still loading")
+        expect(not answer["flags"] & 128, "the message is still loading")
         told = ada.told("MESSAGE_UPDATE")
         expect(told["content"] == "Here it is", f"told {told}")
         ada.close()
 
 
-def what_nobody_answers_fails_on_postgres_too(executable):
-    what_nobody_answers_fails_after_a_kill(executable, postgres())
+def unanswered_interaction_fails_after_a_kill_on_postgres(executable):
+    unanswered_interaction_fails_after_a_kill(executable, postgres())
 
 
-def what_was_acknowledged_goes_on_on_postgres_too(executable):
-    what_was_acknowledged_goes_on_after_a_kill(executable, postgres())
+def acknowledged_interaction_continues_after_a_kill_on_postgres(executable):
+    acknowledged_interaction_continues_after_a_kill(executable, postgres())
 
 
 if __name__ == "__main__":
-    run_cases("crash/interactions", [what_nobody_answers_fails_after_a_kill,
-                                     what_was_acknowledged_goes_on_after_a_kill,
-                                     what_nobody_answers_fails_on_postgres_too,
-                                     what_was_acknowledged_goes_on_on_postgres_too])
+    run_cases("crash/interactions", [unanswered_interaction_fails_after_a_kill,
+                                     acknowledged_interaction_continues_after_a_kill,
+                                     unanswered_interaction_fails_after_a_kill_on_postgres,
+                                     acknowledged_interaction_continues_after_a_kill_on_postgres])

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""kill9 - nothing acknowledged is lost when the server is killed while it writes."""
+"""kill9 - tests that no acknowledged write is lost when the server is killed."""
 
 import os
 import random
@@ -7,7 +7,7 @@ import subprocess
 import time
 
 from cases import expect, run_cases
-from disk import Place
+from disk_images import Place
 from process import register, serve_command, start_guildhall
 from writers import Writers, check_passes
 
@@ -16,7 +16,7 @@ WRITERS = 16
 STARTS = 16
 
 
-def nothing_acknowledged_is_lost_by_kill_9(executable):
+def kill_9_loses_no_acknowledged_write(executable):
     with Place() as place:
         folder = os.path.join(place.folder, "data")
         server = place.watch(start_guildhall(executable, folder))
@@ -33,13 +33,13 @@ def nothing_acknowledged_is_lost_by_kill_9(executable):
             server = place.watch(start_guildhall(executable, folder))
             missing = writers.lost(server.port, told)
             expect(not missing, f"round {number + 1}:\n" + "\n".join(missing))
-            print(f"round {number + 1}: {sum(told) - sum(before)} acknowledged, all there")
+            print(f"round {number + 1}: {sum(told) - sum(before)} acknowledged and found")
             writers.forget_unacknowledged(server.port)
         server.kill()
         check_passes(executable, folder)
 
 
-def nothing_acknowledged_is_lost_by_a_stop(executable):
+def planned_stop_loses_no_acknowledged_write(executable):
     with Place() as place:
         folder = os.path.join(place.folder, "data")
         server = place.watch(start_guildhall(executable, folder))
@@ -59,7 +59,7 @@ def nothing_acknowledged_is_lost_by_a_stop(executable):
 def a_server_killed_while_it_starts_can_start_again(executable):
     with Place() as place:
         for number in range(STARTS):
-            # Half of the starts find a new folder, half what a killed start left behind.
+            # Half of the starts use a new folder, half the leftovers of a killed start.
             folder = os.path.join(place.folder, f"data{number // 2}")
             child = subprocess.Popen(serve_command(executable, folder), stdin=subprocess.DEVNULL,
                                      stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -75,6 +75,6 @@ def a_server_killed_while_it_starts_can_start_again(executable):
 
 
 if __name__ == "__main__":
-    run_cases("crash/kill9", [nothing_acknowledged_is_lost_by_kill_9,
-                              nothing_acknowledged_is_lost_by_a_stop,
+    run_cases("crash/kill9", [kill_9_loses_no_acknowledged_write,
+                              planned_stop_loses_no_acknowledged_write,
                               a_server_killed_while_it_starts_can_start_again])

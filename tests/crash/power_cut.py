@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""power_cut - nothing acknowledged is lost when the power goes.
+"""power_cut - tests that no acknowledged write is lost when the power fails.
 
 The data folder is on an ext4 image. Copying the image gives what a disk would
 hold if the power went at that moment: synced bytes are in it, bytes in the page
@@ -16,7 +16,7 @@ import random
 import time
 
 from cases import expect, run_cases
-from disk import Place
+from disk_images import Place
 from process import Failed, start_guildhall
 from writers import Writers, check_passes
 
@@ -26,7 +26,7 @@ MEGABYTES = 64
 
 
 def cut_power(place, disk, server, writers, name):
-    """Returns the disk as it is after the cut, and what had been acknowledged."""
+    """Returns the disk after the power cut, and the writes acknowledged before it."""
     server.freeze()
     told = writers.acknowledged()
     image = disk.image_now(name)
@@ -37,7 +37,7 @@ def cut_power(place, disk, server, writers, name):
     return place.disk(name, image=image), told
 
 
-def nothing_acknowledged_is_lost_by_a_power_cut(executable):
+def power_cut_loses_no_acknowledged_write(executable):
     with Place() as place:
         disk = place.disk("disk0", megabytes=MEGABYTES)
         server = place.watch(start_guildhall(executable, disk.data))
@@ -52,14 +52,14 @@ def nothing_acknowledged_is_lost_by_a_power_cut(executable):
             server = place.watch(start_guildhall(executable, disk.data))
             missing = writers.lost(server.port, told)
             expect(not missing, f"cut {number}:\n" + "\n".join(missing))
-            print(f"cut {number}: {sum(told) - sum(before)} acknowledged, all there")
+            print(f"cut {number}: {sum(told) - sum(before)} acknowledged and found")
             writers.forget_unacknowledged(server.port)
         server.kill()
         check_passes(executable, disk.data)
 
 
-def what_a_cut_loses(executable, place, disk, writers, told):
-    """Sentences on what is missing; a database that cannot be opened is all of it."""
+def describe_writes_lost_by_power_cut(executable, place, disk, writers, told):
+    """Returns descriptions of the lost writes; a database that cannot be opened lost everything."""
     try:
         server = place.watch(start_guildhall(executable, disk.data))
         return writers.lost(server.port, told)
@@ -72,18 +72,18 @@ def a_power_cut_without_syncs_loses_acknowledged_writes(executable):
         disk = place.disk("disk", megabytes=MEGABYTES)
         server = place.watch(start_guildhall(executable, disk.data, "--durability", "off"))
         writers = Writers(server.port, WRITERS)
-        # The accounts are safe, so what is missing afterwards is what was written since.
+        # The accounts are flushed, so only later writes can be missing.
         disk.flush()
         before = writers.acknowledged()
         writers.start(server.port)
         writers.wait_for_more(before)
         time.sleep(0.5)
         disk, told = cut_power(place, disk, server, writers, "after")
-        missing = what_a_cut_loses(executable, place, disk, writers, told)
-        expect(missing, "every write survived although nothing was synced: this test sees nothing")
+        missing = describe_writes_lost_by_power_cut(executable, place, disk, writers, told)
+        expect(missing, "every write survived although nothing was synced: this test cannot detect losses")
         print(f"without syncs, {len(missing)} of {WRITERS} writers lost writes: {missing[0]}")
 
 
 if __name__ == "__main__":
-    run_cases("crash/power_cut", [nothing_acknowledged_is_lost_by_a_power_cut,
+    run_cases("crash/power_cut", [power_cut_loses_no_acknowledged_write,
                                   a_power_cut_without_syncs_loses_acknowledged_writes])

@@ -1,8 +1,5 @@
-"""Users who change their own bio as fast as they can and remember what they were told.
-
-Each counts upwards. What the server acknowledged must never be lost, and what
-was never sent must never appear: after a crash, acknowledged <= found <= sent.
-"""
+"""Writers for crash tests: each user counts upwards in the own bio and records the acknowledged
+values. After a crash, acknowledged <= found <= sent must hold."""
 
 import subprocess
 import threading
@@ -59,16 +56,16 @@ class Writers:
             while not self.stopping.is_set():
                 writer.write(client)
         except OSError:
-            pass  # the server is gone
+            pass  # the server was killed
         except Exception as e:  # pylint: disable=broad-except
-            # A connection that ends inside an answer is the crash we came for.
+            # A connection that ends within a response is the expected crash.
             if type(e).__module__ != "http.client":
                 writer.trouble = e
         finally:
             client.close()
 
     def join(self):
-        """Waits until all are done writing; call after ending the server, or stop."""
+        """Waits until all writers have stopped; call it after ending the server, or stop."""
         self.stopping.set()
         for thread in self.threads:
             thread.join(60)
@@ -81,24 +78,24 @@ class Writers:
         return [w.acknowledged for w in self.all]
 
     def wait_for_more(self, than, seconds=60):
-        """Until each writer has been acknowledged again since `than`."""
+        """Waits until each writer got another acknowledgement since `than`."""
         deadline = time.monotonic() + seconds
         while not all(w.acknowledged > old for w, old in zip(self.all, than)):
             expect(time.monotonic() < deadline, "the writers make no progress")
             time.sleep(0.005)
 
     def lost(self, port, acknowledged):
-        """The writes that were acknowledged and are not there, as sentences."""
+        """Returns descriptions of the acknowledged writes that are missing."""
         missing = []
         for writer, least in zip(self.all, acknowledged):
             found = writer.read(port)
             if found < least:
-                missing.append(f"{writer.name}: {least} was acknowledged, {found} is there")
-            expect(found <= writer.sent, f"{writer.name}: {found} is there but was never sent")
+                missing.append(f"{writer.name}: {least} was acknowledged, but {found} is stored")
+            expect(found <= writer.sent, f"{writer.name}: {found} is stored but was never sent")
         return missing
 
     def forget_unacknowledged(self, port):
-        """Goes on from what is stored, so that the next round starts clean."""
+        """Continues from the stored values, so that the next round starts clean."""
         for writer in self.all:
             writer.acknowledged = writer.sent = writer.read(port)
 

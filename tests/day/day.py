@@ -1,13 +1,12 @@
-"""A day of use, again and again in minutes: afterwards memory and disk are where they were.
+"""Tests that hours of use do not increase memory and disk usage.
 
     python3 tests/day/day.py build/release/src/guildhall
 
-A crew of people comes and goes: they register, found guilds, join, write, upload, ban, leave,
-delete, speak, connect and lose their connections. Between two rounds the server's clock moves a quarter
-of an hour ahead (bench/jump_clock.c), so that everything that ends by itself does. Most of what
-is there after the first hours must be there at the end, and no more.
+Users register, create guilds, join, write, upload, ban, leave, delete, speak, connect and disconnect.
+Between two rounds the server's clock moves ahead by 15 minutes (bench/jump_clock.c), so that everything
+with a time limit expires. Memory and rows at the end must not exceed those after the first hours.
 
-    DAY_ROUNDS      quarters of an hour that are measured (24; a day has 96)
+    DAY_ROUNDS      number of measured rounds of 15 minutes (24; a day has 96)
 """
 
 import base64
@@ -25,7 +24,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path += [os.path.join(HERE, "..", "crash"), os.path.join(HERE, "..", "cluster")]
 
 from cases import expect, run_cases  # noqa: E402
-from phones import Phone, talk as talk_by_phone  # noqa: E402
+from voice_phone import Phone, talk as talk_by_phone  # noqa: E402
 from process import Client, Failed, Process, register, serve_command  # noqa: E402
 from sessions import Wire  # noqa: E402
 
@@ -34,23 +33,23 @@ WARM_UP = 8
 QUARTER_S = 15 * 60
 WEEKS_S = 16 * 86400
 CREW = 4
-MOST_MIB = 4  # what memory may have grown by: the allocator's own, and rows that are remembered
-KIB_OF_ACCOUNT = 16  # what is remembered of one that stays
+MOST_MIB = 4  # allowed growth of memory: the allocator's own, and cached rows
+KIB_OF_ACCOUNT = 16  # allowed memory per remaining account
 SETTLE_S = 60
 
 PICTURE = "data:image/png;base64," + (
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==")
 SOUND = "data:audio/mpeg;base64," + base64.b64encode((b"\xff\xfb\x90\x64" + bytes(413)) * 10).decode()
 
-# Accounts and what they are known by stay for good.
+# Accounts and their identifying data remain.
 STAYS = {"users", "known_addresses", "user_settings", "file_owners"}
-# Pieces of a full-text index: what was taken out goes when some of them are put together. Pages
-# and bytes are counted all the same.
+# Segments of a full-text index: deleted entries disappear when segments are merged. Pages and bytes
+# are checked anyway.
 PIECES = {"message_index_data", "message_index_idx"}
 
 
 class Clock:
-    """Nanoseconds that the server's clock is ahead."""
+    """The offset of the server's clock in nanoseconds."""
 
     def __init__(self, folder):
         self.path = os.path.join(folder, "clock")
@@ -65,7 +64,7 @@ class Clock:
 
 
 class Scene:
-    """The server, those who use it, and what can be seen from outside."""
+    """The server, its users, and its observable state."""
 
     def __init__(self, executable, folder):
         self.executable, self.folder = executable, folder
@@ -73,10 +72,10 @@ class Scene:
         self.clock = Clock(folder)
         shim = os.path.join(os.path.dirname(executable), "..", "bench", "jump_clock.so")
         expect(os.path.exists(shim), f"{shim} is not built")
-        # One loop: whoever asks wakes it, and it sees that the clock has moved.
+        # One loop: every request wakes it, and it sees that the clock has moved.
         self.server = Process(serve_command(executable, self.data, "--loops", "1", "--voice-port", "0"),
                               env={"LD_PRELOAD": shim, "JUMP_CLOCK_FILE": self.clock.path})
-        self.servers = {1: self.server}  # as phones look for it
+        self.servers = {1: self.server}  # the attribute that Phone expects
         self.accounts = 0
         self.crew = [self.newcomer() for _ in range(CREW)]
 
@@ -89,7 +88,7 @@ class Scene:
         expect(status < 300, f"{method} {path} answered {status}: {answer}")
         return answer
 
-    # --- what is there ----------------------------------------------------------------------
+    # --- observable state --------------------------------------------------------------------
 
     def rows(self, sql):
         with contextlib.closing(sqlite3.connect(f"file:{self.data}/guildhall.db?mode=ro",
@@ -97,7 +96,7 @@ class Scene:
             return db.execute(sql).fetchall()
 
     def counts(self):
-        """Rows of each table."""
+        """Returns the number of rows of each table."""
         names = [name for (name,) in self.rows("select name from sqlite_master where type = 'table' "
                                                "and name not like 'sqlite_%'")]
         return {name: self.rows(f"select count(*) from {name}")[0][0] for name in names}
@@ -109,32 +108,33 @@ class Scene:
         return found
 
     def leftovers(self):
-        """What lies in the data folder besides blobs."""
+        """Returns the files in the data folder except blobs."""
         return {name for name in os.listdir(self.data) if name != "blobs"}
 
     def pages(self):
-        """Pages of the database that are in use."""
+        """Returns the number of used pages of the database."""
         return self.rows("pragma page_count")[0][0] - self.rows("pragma freelist_count")[0][0]
 
     def settled(self, *kinds):
-        """Nothing is under way; of these kinds not even what is to come."""
+        """Returns whether no cleanup job is pending, and no job of these kinds."""
         words = ", ".join(f"'{kind}'" for kind in ("message-purge", "account-spread", *kinds))
         return (self.rows("select count(*) from jobs where kind like '%-leftovers' or kind in "
                           f"({words})")[0][0] == 0
                 and self.rows("select count(*) from files where gone = 1")[0][0] == 0)
 
     def settle(self, *kinds):
-        """Until all that ends by itself has ended; some of it asks for more time to pass."""
+        """Waits until all cleanup jobs are done; some of them need more time to pass."""
         end = time.monotonic() + SETTLE_S
         while True:
             self.ask(self.crew[0], "GET", "/gateway")
             if self.settled(*kinds):
                 return
-            expect(time.monotonic() < end, f"not settled: {self.rows('select kind, due from jobs')}")
+            expect(time.monotonic() < end,
+                   f"cleanup jobs are pending: {self.rows('select kind, due from jobs')}")
             time.sleep(0.02)
 
     def jump(self, seconds):
-        """Connections have been idle for too long then; one that comes while the clock moves may be, too."""
+        """Moves the clock; idle connections time out, also one that is opened while the clock moves."""
         end = time.monotonic() + SETTLE_S
         self.clock.jump(seconds)
         while True:
@@ -144,7 +144,7 @@ class Scene:
                 self.ask(self.crew[0], "GET", "/gateway")
                 return
             except OSError as e:
-                expect(time.monotonic() < end, f"nobody answers since the clock was moved: {e}")
+                expect(time.monotonic() < end, f"the server does not reply since the clock was moved: {e}")
 
     def pass_time(self):
         self.settle()
@@ -156,7 +156,7 @@ class Scene:
 
 
 def send_parts(client, path, *parts):
-    """Parts of a form: (what stands behind form-data, bytes)."""
+    """Sends a multipart form of parts: (text after form-data, bytes)."""
     body = b"".join(b"--edge\r\nContent-Disposition: form-data; " + head + b"\r\n\r\n" + data + b"\r\n"
                     for head, data in parts) + b"--edge--\r\n"
     client.connection.request("POST", f"/api/v10{path}", body, {
@@ -173,7 +173,7 @@ def upload(client, channel):
 
 
 def talk(scene, channel):
-    """Everybody writes; some of it is changed, pinned, uploaded and deleted."""
+    """All users write; some messages are changed, pinned, uploaded and deleted."""
     for client in scene.crew:
         ids = [scene.ask(client, "POST", f"/channels/{channel}/messages", {"content": "hello " * 20})
                ["id"] for _ in range(6)]
@@ -196,7 +196,7 @@ def moderate(scene, guild):
 
 
 def connect(scene):
-    """Sessions that end well, and sessions that are simply gone."""
+    """Opens sessions that are closed normally, and sessions that just disconnect."""
     wires = [Wire(scene.server.port, "/gateway?v=10&encoding=json", client.token)
              for client in scene.crew for _ in range(2)]
     for wire in wires[::2]:
@@ -205,7 +205,7 @@ def connect(scene):
 
 
 def furnish(scene, guild):
-    """What a guild has besides people and channels: made and changed, and half of it deleted."""
+    """Creates and changes other objects of a guild, and deletes half of them."""
     owner = scene.crew[0]
     place = f"/guilds/{guild}"
     picture = base64.b64decode(PICTURE.partition(",")[2])
@@ -237,7 +237,8 @@ def furnish(scene, guild):
 
 
 def chat(scene, guild, channel):
-    """Reactions, polls, threads, posts, forwards, news and hooks; some of it goes, the rest with the guild."""
+    """Creates reactions, polls, threads, posts, forwards, announcements and webhooks; some are deleted, the
+    rest with the guild."""
     owner, *others = scene.crew
     said = scene.ask(owner, "POST", f"/channels/{channel}/messages", {"content": "look"})["id"]
     poll = scene.ask(owner, "POST", f"/channels/{channel}/messages", {"poll": {
@@ -269,7 +270,7 @@ def chat(scene, guild, channel):
 
 
 def use_private(scene):
-    """People of the crew write to each other and change their pictures."""
+    """Users write direct messages and change their avatars."""
     one, two = scene.crew[:2]
     other = scene.ask(two, "GET", "/users/@me")["id"]
     channel = scene.ask(one, "POST", "/users/@me/channels", {"recipient_id": other})["id"]
@@ -292,7 +293,7 @@ def use_application(scene):
 
 
 def come_and_go(scene):
-    """Two new accounts: one is logged out of, one takes what is kept of it along and ends."""
+    """Creates two accounts: one logs out, one requests its data and is deleted."""
     guest, leaver = scene.newcomer(), scene.newcomer()
     scene.ask(guest, "GET", "/users/@me")
     scene.ask(guest, "POST", "/auth/logout", {})
@@ -303,7 +304,7 @@ def come_and_go(scene):
 
 
 def arrange(scene, guild, channel):
-    """How newcomers are received, and another guild that is founded after this one."""
+    """Configures onboarding, and a guild created from a template of this guild."""
     owner, *others = scene.crew
     place = f"/guilds/{guild}"
     role = scene.ask(owner, "POST", f"{place}/roles", {"name": "reader"})["id"]
@@ -322,7 +323,7 @@ def arrange(scene, guild, channel):
 
 
 def show_lists(wires, guild, channel):
-    """Clients of people show rows of the member list, open threads and last messages."""
+    """Clients request rows of the member list, open threads and last messages."""
     lists = {channel: [[0, 99], [100, 199]]}
     for wire in wires[1::2]:
         wire.send(json.dumps({"op": 14, "d": {"guild_id": guild, "channels": lists, "threads": True}}))
@@ -332,7 +333,7 @@ def show_lists(wires, guild, channel):
 
 
 def speak(scene, guild):
-    """Two speak in a room, one shows something; one leaves, and the other one's line is cut."""
+    """Two users speak in a room, one streams; one leaves, and the other loses the connection."""
     room = scene.ask(scene.crew[0], "POST", f"/guilds/{guild}/channels", {"name": "room", "type": 2})["id"]
     phones = [Phone(scene, 1, client.token) for client in scene.crew[:2]]
     for phone in phones:
@@ -351,7 +352,7 @@ def speak(scene, guild):
 
 
 def look_back(scene, guild, channel):
-    """People are called, read, look for what was said and mark it as read."""
+    """Users are mentioned, read, search and mark messages as read."""
     owner, reader = scene.crew[:2]
     who = scene.ask(reader, "GET", "/users/@me")["id"]
     said = scene.ask(owner, "POST", f"/channels/{channel}/messages", {"content": f"<@{who}> needle"})["id"]
@@ -363,7 +364,7 @@ def look_back(scene, guild, channel):
 
 
 def keep(scene):
-    """The operator makes a backup and a world file beside the running server."""
+    """The operator creates a backup and a world file while the server runs."""
     for command, name in (("backup", "all.backup"), ("export", "world.json")):
         path = os.path.join(scene.folder, name)
         with open(path, "wb") as out:
@@ -372,7 +373,7 @@ def keep(scene):
                                   stdout=out if command == "export" else subprocess.DEVNULL,
                                   stderr=subprocess.PIPE, text=True, check=False, timeout=60)
         expect(done.returncode == 0, f"{command}: {done.stderr}")
-        expect(os.path.getsize(path) > 1000, f"{command} wrote next to nothing")
+        expect(os.path.getsize(path) > 1000, f"{command} wrote almost nothing")
         os.unlink(path)
 
 
@@ -408,8 +409,8 @@ def quarter_of_an_hour(scene):
 
 class Measured:
     def __init__(self, scene):
-        # What is kept for a while, such as accounts that are about to be deleted, has two weeks to
-        # end, and everything that a quarter of an hour leaves for later another hour.
+        # Objects with a retention time, such as accounts to be deleted, get two weeks, and
+        # everything else another hour.
         scene.settle()
         scene.jump(WEEKS_S)
         scene.settle("account-deletion")
@@ -429,10 +430,10 @@ def compare_rows(before, after):
     wrong = [f"{name}: {before.counts[name]} -> {after.counts[name]}" for name in after.counts
              if name not in STAYS | PIECES and after.counts[name] > before.counts[name]]
     expect(not wrong, "rows stayed behind: " + "; ".join(wrong))
-    expect(after.counts["users"] - before.counts["users"] <= new, "more accounts than were made")
+    expect(after.counts["users"] - before.counts["users"] <= new, "there are more accounts than were created")
 
 
-def memory_and_disk_return_to_where_they_were(executable):
+def memory_and_disk_usage_do_not_grow(executable):
     with tempfile.TemporaryDirectory() as folder:
         scene = Scene(executable, folder)
         try:
@@ -447,10 +448,10 @@ def memory_and_disk_return_to_where_they_were(executable):
                   f"{after.memory >> 10} KiB, pages {before.pages} -> {after.pages}, "
                   f"files {before.files} -> {after.files}")
             compare_rows(before, after)
-            expect(after.files <= before.files, f"files stayed behind: {scene.files()[:10]}")
+            expect(after.files <= before.files, f"files were not deleted: {scene.files()[:10]}")
             expect(after.leftovers <= before.leftovers,
                    f"stayed behind: {after.leftovers - before.leftovers}")
-            # An account is a few rows in tables and indexes.
+            # An account takes a few rows in tables and indexes.
             expect(after.pages - before.pages <= 2 + (after.accounts - before.accounts),
                    f"the database grew by {after.pages - before.pages} pages")
             most = MOST_MIB + (after.accounts - before.accounts) * KIB_OF_ACCOUNT / 1024
@@ -462,4 +463,4 @@ def memory_and_disk_return_to_where_they_were(executable):
             raise Failed(f"{e}\n{words}") from e
 
 
-run_cases("day", [memory_and_disk_return_to_where_they_were])
+run_cases("day", [memory_and_disk_usage_do_not_grow])

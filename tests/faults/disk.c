@@ -1,4 +1,4 @@
-/* disk.c - stands between SQLite and the system: writes and syncs fail when told to. */
+/* disk.c - replaces SQLite's system calls: writes and syncs fail on request. */
 #include <errno.h>
 #include <sqlite3.h>
 #include <stdatomic.h>
@@ -16,7 +16,7 @@ void disk_fails(enum fault fault, int after)
     now = fault;
 }
 
-/* Does this call fail? */
+/* Returns whether this call shall fail. */
 static bool fails(bool sync)
 {
     int fault = now;
@@ -37,7 +37,7 @@ static ssize_t pwrite_or_fail(int fd, const void *bytes, size_t n, off_t at)
     return fails(false) ? -1 : pwrite(fd, bytes, n, at);
 }
 
-/* SQLite's own call, which its table of system calls leaves out. */
+/* Replaces the fdatasync that SQLite calls, which its table of system calls does not contain. */
 int fdatasync(int fd)
 {
     return fails(true) ? -1 : (int)syscall(SYS_fdatasync, fd);

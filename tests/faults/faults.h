@@ -6,9 +6,9 @@
 
 enum fault { FAULT_NONE, FAULT_FULL, FAULT_WRITE, FAULT_SYNC };
 
-/* SQLite: the n-th write or sync from now on fails, and all after it, until FAULT_NONE. */
+/* SQLite: the n-th write or sync from now on and all later ones fail, until FAULT_NONE. */
 void disk_fails(enum fault fault, int after);
-/* Once, before any store is opened. */
+/* Must be called once, before any store is opened. */
 void disk_prepare(void);
 
 #endif

@@ -1,9 +1,6 @@
-/* main.c - what callers see of a store that fails: clean refusals, and nothing half done.
- *
- * Somebody writes, changes and reads while the store fails at one place after the other.
- * Every answer is a success or says that the store cannot now (503, 507). What was
- * acknowledged is there, what was refused is not (unless nobody can know), and afterwards
- * everything goes on. */
+/* main.c - tests the replies to clients while the store fails at one call after the other. Every
+ * reply is a success, 503 or 507. Acknowledged writes exist, refused ones do not (unless a lost
+ * commit makes that unknown), and afterwards everything works again. */
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -21,7 +18,7 @@
 
 enum { MOST = 400 };
 
-/* --- what is asked while the store fails ---------------------------------------------- */
+/* --- requests while the store fails --------------------------------------------------- */
 
 struct scene {
     struct world *world;
@@ -49,7 +46,7 @@ static bool is_clean(struct answer a)
     return false;
 }
 
-static void ask_all(struct scene *s)
+static void send_all_requests(struct scene *s)
 {
     unsigned n = s->sent++;
 
@@ -78,8 +75,8 @@ static bool is_there(struct scene *s, unsigned n)
     return count == 1;
 }
 
-/* maybe: a lost commit may have happened after all. */
-static void expect_sound(struct scene *s, bool maybe)
+/* maybe: a commit without a reply may have happened. */
+static void expect_store_is_consistent(struct scene *s, bool maybe)
 {
     for (unsigned i = 0; i < s->sent; i++) {
         bool there = is_there(s, i);
@@ -88,39 +85,39 @@ static void expect_sound(struct scene *s, bool maybe)
     }
     expect(s->refused > 0);
     unsigned refused = s->refused;
-    ask_all(s);
+    send_all_requests(s);
     expect(s->refused == refused);
-    expect(store_check(guildhall_store(s->world->server)) == OK);
+    expect(store_check_integrity(guildhall_store(s->world->server)) == OK);
 }
 
 /* --- SQLite --------------------------------------------------------------------------- */
 
-static void ask_while_disk_fails(struct world *w, enum fault fault, int places)
+static void send_requests_while_disk_fails(struct world *w, enum fault fault, int positions)
 {
     struct scene s = scene_new(w);
 
-    for (int after = 1; after <= places; after++) {
+    for (int after = 1; after <= positions; after++) {
         disk_fails(fault, after);
-        ask_all(&s);
+        send_all_requests(&s);
         disk_fails(FAULT_NONE, 0);
-        ask_all(&s);
+        send_all_requests(&s);
     }
-    expect_sound(&s, false);
+    expect_store_is_consistent(&s, false);
 }
 
-static void a_full_disk_is_refused_cleanly_wherever_it_strikes(struct world *w)
+static void full_disk_gives_clean_errors_at_every_write(struct world *w)
 {
-    ask_while_disk_fails(w, FAULT_FULL, 20);
+    send_requests_while_disk_fails(w, FAULT_FULL, 20);
 }
 
-static void a_disk_that_cannot_write_is_refused_cleanly(struct world *w)
+static void failing_disk_writes_give_clean_errors(struct world *w)
 {
-    ask_while_disk_fails(w, FAULT_WRITE, 20);
+    send_requests_while_disk_fails(w, FAULT_WRITE, 20);
 }
 
-static void a_disk_that_cannot_sync_is_refused_cleanly(struct world *w)
+static void failing_disk_syncs_give_clean_errors(struct world *w)
 {
-    ask_while_disk_fails(w, FAULT_SYNC, 5);
+    send_requests_while_disk_fails(w, FAULT_SYNC, 5);
 }
 
 static void *let_go(void *db)
@@ -129,7 +126,7 @@ static void *let_go(void *db)
     return (void *)(intptr_t)sqlite3_exec(db, "commit", NULL, NULL, NULL);
 }
 
-static void another_program_on_the_file_is_waited_for(struct world *w)
+static void requests_wait_for_another_program_that_locks_the_database(struct world *w)
 {
     struct scene s = scene_new(w);
     char path[200];
@@ -141,7 +138,7 @@ static void another_program_on_the_file_is_waited_for(struct world *w)
     expect(sqlite3_open(path, &db) == SQLITE_OK);
     expect(sqlite3_exec(db, "begin immediate", NULL, NULL, NULL) == SQLITE_OK);
     expect(pthread_create(&other, NULL, let_go, db) == 0);
-    ask_all(&s);
+    send_all_requests(&s);
     pthread_join(other, &result);
     expect(!result && s.refused == 0);
     sqlite3_close(db);
@@ -149,14 +146,14 @@ static void another_program_on_the_file_is_waited_for(struct world *w)
 
 /* --- PostgreSQL ----------------------------------------------------------------------- */
 
-/* Fails when a message is committed. */
+/* Trigger that fails when a message is committed. */
 static const char BREAK[] =
     "create function break_commit() returns trigger language plpgsql as $$ begin %s; "
     "return null; end $$; create constraint trigger break_commit after insert on messages "
     "deferrable initially deferred for each row execute function break_commit()";
 static const char MEND[] = "drop trigger break_commit on messages; drop function break_commit()";
 
-static void ask_while_commits_break(struct world *w, const char *how, bool maybe)
+static void send_requests_while_commits_fail(struct world *w, const char *how, bool maybe)
 {
     char sql[600];
 
@@ -164,30 +161,30 @@ static void ask_while_commits_break(struct world *w, const char *how, bool maybe
     snprintf(sql, sizeof sql, BREAK, how);
     for (int round = 0; round < 3; round++) {
         test_postgres_do(w->schema, sql);
-        ask_all(&s);
-        ask_all(&s);
+        send_all_requests(&s);
+        send_all_requests(&s);
         test_postgres_do(w->schema, MEND);
-        ask_all(&s);
+        send_all_requests(&s);
     }
-    expect_sound(&s, maybe);
+    expect_store_is_consistent(&s, maybe);
 }
 
-static void a_full_tablespace_is_refused_cleanly(struct world *w)
+static void full_postgres_tablespace_gives_clean_errors(struct world *w)
 {
-    ask_while_commits_break(w, "raise 'no room' using errcode = '53100'", false);
+    send_requests_while_commits_fail(w, "raise 'no room' using errcode = '53100'", false);
 }
 
-static void a_cancelled_statement_is_refused_cleanly(struct world *w)
+static void cancelled_postgres_statement_gives_clean_errors(struct world *w)
 {
-    ask_while_commits_break(w, "raise 'too long' using errcode = '57014'", false);
+    send_requests_while_commits_fail(w, "raise 'too long' using errcode = '57014'", false);
 }
 
-static void a_connection_that_ends_in_its_commit_is_refused_cleanly(struct world *w)
+static void connection_that_ends_during_a_commit_gives_clean_errors(struct world *w)
 {
-    ask_while_commits_break(w, "perform pg_terminate_backend(pg_backend_pid())", true);
+    send_requests_while_commits_fail(w, "perform pg_terminate_backend(pg_backend_pid())", true);
 }
 
-static void connections_that_end_between_calls_are_not_noticed(struct world *w)
+static void connections_that_end_between_requests_cause_no_errors(struct world *w)
 {
     struct scene s = scene_new(w);
 
@@ -195,7 +192,7 @@ static void connections_that_end_between_calls_are_not_noticed(struct world *w)
         test_postgres_do(w->schema,
                          "select count(pg_terminate_backend(pid)) from pg_stat_activity "
                          "where application_name = current_schema() and pid <> pg_backend_pid()");
-        ask_all(&s);
+        send_all_requests(&s);
     }
     expect(s.refused == 0);
     for (unsigned i = 0; i < s.sent; i++)
@@ -205,31 +202,31 @@ static void connections_that_end_between_calls_are_not_noticed(struct world *w)
 static const char NOT_IDLE[] = "select count(*) from pg_stat_activity where state <> 'idle' and "
                                "application_name = current_schema() and pid <> pg_backend_pid()";
 
-/* What is left open would hold locks for ever. */
-static void no_transaction_is_left_open(struct world *w)
+/* An open transaction would hold its locks forever. */
+static void failed_commits_leave_no_transaction_open(struct world *w)
 {
-    ask_while_commits_break(w, "raise 'no room' using errcode = '53100'", false);
+    send_requests_while_commits_fail(w, "raise 'no room' using errcode = '53100'", false);
     expect_soon(test_postgres_do(w->schema, NOT_IDLE) == 0);
 }
 
 static const struct test sqlite_tests[] = {
-    TEST(a_full_disk_is_refused_cleanly_wherever_it_strikes),
-    TEST(a_disk_that_cannot_write_is_refused_cleanly),
-    TEST(a_disk_that_cannot_sync_is_refused_cleanly),
-    TEST(another_program_on_the_file_is_waited_for),
+    TEST(full_disk_gives_clean_errors_at_every_write),
+    TEST(failing_disk_writes_give_clean_errors),
+    TEST(failing_disk_syncs_give_clean_errors),
+    TEST(requests_wait_for_another_program_that_locks_the_database),
     { 0 },
 };
 
 static const struct test postgres_tests[] = {
-    TEST(a_full_tablespace_is_refused_cleanly),
-    TEST(a_cancelled_statement_is_refused_cleanly),
-    TEST(a_connection_that_ends_in_its_commit_is_refused_cleanly),
-    TEST(connections_that_end_between_calls_are_not_noticed),
-    TEST(no_transaction_is_left_open),
+    TEST(full_postgres_tablespace_gives_clean_errors),
+    TEST(cancelled_postgres_statement_gives_clean_errors),
+    TEST(connection_that_ends_during_a_commit_gives_clean_errors),
+    TEST(connections_that_end_between_requests_cause_no_errors),
+    TEST(failed_commits_leave_no_transaction_open),
     { 0 },
 };
 
-/* The stores fail in different ways. */
+/* SQLite and PostgreSQL fail in different ways. */
 int main(int argc, char **argv)
 {
     bool postgres = argc > 1 && strcmp(argv[1], "postgres") == 0;

@@ -1,4 +1,4 @@
-/* fuzz.h - what a fuzz driver gives and what it may check. */
+/* fuzz.h - the interface of a fuzz driver, and its checks. */
 #ifndef TESTS_FUZZ_H
 #define TESTS_FUZZ_H
 
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Called with any bytes; ends the process when something is wrong. */
+/* Called with any bytes; ends the process if a check fails. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define FUZZ_CHECK(condition)                                                         \

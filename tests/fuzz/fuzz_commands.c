@@ -1,51 +1,52 @@
-/* fuzz_commands.c - bodies of commands are understood or refused, and kept as they were meant.
- *
- * Input: a body. A command that is accepted is still one once it has been tidied, is read
- * back as it was kept, and is JSON in every form and language. */
+/* fuzz_commands.c - fuzzes the parser of application commands. Input: a body. An accepted
+ * command is still valid after normalization, is read back as it was stored, and is valid JSON
+ * in every form and locale. */
 #include "fuzz.h"
 
 #include "commands/internal.h"
 #include "json/read.h"
 #include "model/fields/rows.h"
 
-static void check_shown(struct arena *a, const struct command *k, struct str kept)
+static void check_shown(struct arena *a, const struct command *k, struct str retained)
 {
-    static const struct type *const forms[] = { &type_command, &type_command_plain };
+    static const struct type *const forms[] = { &type_command, &type_command_unlocalized };
     static const char *const locales[] = { "de", "en-US", "es-419", "" };
 
     for (size_t i = 0; i < 2; i++)
-        FUZZ_CHECK(json_valid(column_encode(a, forms[i], k)));
+        FUZZ_CHECK(json_is_valid(json_column_encode(a, forms[i], k)));
     for (size_t i = 0; i < 8; i++) {
-        struct command *one = (struct command *)column_decode(a, &type_command_kept, kept);
+        struct command *one =
+            (struct command *)json_column_decode(a, &type_command_stored, retained);
 
         FUZZ_CHECK(one);
-        command_localize(one, str_of(locales[i / 2]), i % 2 ? COMMAND_LISTED : COMMAND_INDEXED);
-        FUZZ_CHECK(json_valid(column_encode(a, &type_command, one)));
-        if (!(command_locales(k) & locale_reach(str_of(locales[i / 2]))))
-            FUZZ_CHECK(str_eq(column_encode(a, &type_command, one),
-                              column_encode(a, &type_command_plain, k)));
+        command_localize(one, str_of(locales[i / 2]),
+                         i % 2 ? COMMAND_FORM_LIST : COMMAND_FORM_INDEX);
+        FUZZ_CHECK(json_is_valid(json_column_encode(a, &type_command, one)));
+        if (!(command_locale_bits(k) & locale_fallback_bits(str_of(locales[i / 2]))))
+            FUZZ_CHECK(str_eq(json_column_encode(a, &type_command, one),
+                              json_column_encode(a, &type_command_unlocalized, k)));
     }
 }
 
 static void check_command(struct arena *a, const struct command_patch *in, snowflake guild_id)
 {
     static int64_t in_guilds = INSTALL_GUILD;
-    struct command k = command_blank(guild_id);
+    struct command k = new_empty_command(guild_id);
     struct form form = { .arena = a };
 
-    command_apply(a, &k, in);
-    command_tidy(a, &k);
-    command_check(&form, NULL, &k);
-    FUZZ_CHECK(!form_failed(&form));
+    apply_command_patch(a, &k, in);
+    normalize_command(a, &k);
+    validate_command(&form, NULL, &k);
+    FUZZ_CHECK(!form_has_errors(&form));
     if (!guild_id && k.integration_types.given != GIVEN)
         k.integration_types = (struct opt_list){ GIVEN, { &in_guilds, 1 } };
 
-    struct str kept = column_encode(a, &type_command_kept, &k);
-    struct command *read = (struct command *)column_decode(a, &type_command_kept, kept);
+    struct str retained = json_column_encode(a, &type_command_stored, &k);
+    struct command *read = (struct command *)json_column_decode(a, &type_command_stored, retained);
     FUZZ_CHECK(read);
-    command_tidy(a, read);
-    FUZZ_CHECK(str_eq(column_encode(a, &type_command_kept, read), kept));
-    check_shown(a, &k, kept);
+    normalize_command(a, read);
+    FUZZ_CHECK(str_eq(json_column_encode(a, &type_command_stored, read), retained));
+    check_shown(a, &k, retained);
 }
 
 static void try_body(const struct type *type, struct str text, snowflake guild_id)
@@ -69,15 +70,15 @@ static void try_change(struct str text)
 {
     struct arena *a = arena_new();
     struct form form = { .arena = a };
-    struct command k = command_blank(0);
+    struct command k = new_empty_command(0);
     void *body;
 
     k.name = k.description = STR("a");
     if (schema_decode(&command_patch_body, text, &form, &body) == OK) {
-        command_apply(a, &k, body);
-        command_check(&form, NULL, &k);
-        if (!form_failed(&form))
-            command_tidy(a, &k);
+        apply_command_patch(a, &k, body);
+        validate_command(&form, NULL, &k);
+        if (!form_has_errors(&form))
+            normalize_command(a, &k);
     }
     arena_free(a);
 }

@@ -1,7 +1,5 @@
-/* fuzz_json.c - any bytes through the JSON reader and back.
- *
- * The two ways of reading must agree on what is JSON, and what was read must
- * come out of the writer as text that reads and writes the same again. */
+/* fuzz_json.c - fuzzes the JSON reader and writer. Both readers must agree on what is valid
+ * JSON, and the writer's output must parse and serialize to the same text. */
 #include "fuzz.h"
 
 #include <math.h>
@@ -11,36 +9,36 @@
 #include "json/read.h"
 #include "json/write.h"
 
-static void copy_value(struct json_reader *r, struct json *j);
+static void copy_value(struct json_reader *r, struct json_writer *j);
 
-static void copy_object(struct json_reader *r, struct json *j)
+static void copy_object(struct json_reader *r, struct json_writer *j)
 {
     struct str key;
 
-    json_enter(r);
-    json_object(j);
+    json_enter_container(r);
+    json_begin_object(j);
     while (json_next_member(r, &key)) {
-        FUZZ_CHECK(utf8_valid(key));
-        json_key_text(j, key);
+        FUZZ_CHECK(utf8_is_valid(key));
+        json_escaped_key(j, key);
         copy_value(r, j);
     }
-    json_object_end(j);
+    json_end_object(j);
 }
 
-static void copy_array(struct json_reader *r, struct json *j)
+static void copy_array(struct json_reader *r, struct json_writer *j)
 {
-    json_enter(r);
-    json_array(j);
+    json_enter_container(r);
+    json_begin_array(j);
     while (json_next_item(r))
         copy_value(r, j);
-    json_array_end(j);
+    json_end_array(j);
 }
 
-static void copy_number(struct json_reader *r, struct json *j)
+static void copy_number(struct json_reader *r, struct json_writer *j)
 {
     struct json_number n;
 
-    if (!json_take_number(r, &n))
+    if (!json_read_number(r, &n))
         return;
     if (n.kind == NUMBER_INT)
         json_int(j, n.i);
@@ -50,12 +48,12 @@ static void copy_number(struct json_reader *r, struct json *j)
         json_raw(j, n.raw);
 }
 
-static void copy_value(struct json_reader *r, struct json *j)
+static void copy_value(struct json_reader *r, struct json_writer *j)
 {
     struct str s;
     bool b;
 
-    switch (json_peek(r)) {
+    switch (json_peek_kind(r)) {
     case JSON_OBJECT:
         copy_object(r, j);
         break;
@@ -66,17 +64,17 @@ static void copy_value(struct json_reader *r, struct json *j)
         copy_number(r, j);
         break;
     case JSON_STRING:
-        if (json_take_string(r, &s)) {
-            FUZZ_CHECK(utf8_valid(s));
+        if (json_read_string(r, &s)) {
+            FUZZ_CHECK(utf8_is_valid(s));
             json_text(j, s);
         }
         break;
     case JSON_BOOL:
-        if (json_take_bool(r, &b))
+        if (json_read_bool(r, &b))
             json_bool(j, b);
         break;
     case JSON_NULL:
-        if (json_take_null(r))
+        if (json_read_null(r))
             json_null(j);
         break;
     case JSON_BAD:
@@ -87,12 +85,12 @@ static void copy_value(struct json_reader *r, struct json *j)
 static bool copy_text(struct str text, struct arena *arena, struct buf *out)
 {
     struct json_reader r;
-    struct json j = json_to(out);
+    struct json_writer j = json_writer_to(out);
 
     json_reader_init(&r, text, arena);
     copy_value(&r, &j);
     FUZZ_CHECK(!buf_full(out));
-    return json_end(&r);
+    return json_is_at_end(&r);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -103,11 +101,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     buf_init(&once, 64 << 20);
     buf_init(&twice, 64 << 20);
-    bool valid = json_valid(text);
+    bool valid = json_is_valid(text);
     FUZZ_CHECK(copy_text(text, arena, &once) == valid);
     if (valid) {
-        FUZZ_CHECK(utf8_valid(text));
-        FUZZ_CHECK(json_valid(buf_str(&once)));
+        FUZZ_CHECK(utf8_is_valid(text));
+        FUZZ_CHECK(json_is_valid(buf_str(&once)));
         FUZZ_CHECK(copy_text(buf_str(&once), arena, &twice));
         FUZZ_CHECK(str_eq(buf_str(&once), buf_str(&twice)));
     }

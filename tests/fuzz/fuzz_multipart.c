@@ -1,6 +1,5 @@
-/* fuzz_multipart.c - a multipart form has the same parts, however it is cut.
- *
- * Input: the first line is the boundary, the rest the body. */
+/* fuzz_multipart.c - fuzzes the multipart parser: the parts must not depend on how the bytes are
+ * split. Input: the first line is the boundary, the rest the body. */
 #include "fuzz.h"
 
 #include "base/utf8.h"
@@ -18,7 +17,7 @@ static struct multipart *read_parts(struct str boundary, struct str body, size_t
         if (multipart_feed(m, str_slice(body.p + at, n)))
             break;
     }
-    *ret_end = m ? multipart_end(m) : OK;
+    *ret_end = m ? multipart_finish(m) : OK;
     return m;
 }
 
@@ -31,12 +30,12 @@ static void check_parts(const struct multipart *m)
 {
     size_t total = 0;
 
-    FUZZ_CHECK(multipart_count(m) <= MULTIPART_MAX_PARTS);
-    for (size_t i = 0; i < multipart_count(m); i++) {
-        const struct part *p = multipart_at(m, i);
+    FUZZ_CHECK(multipart_part_count(m) <= MULTIPART_MAX_PARTS);
+    for (size_t i = 0; i < multipart_part_count(m); i++) {
+        const struct multipart_part *p = multipart_part_at(m, i);
 
-        FUZZ_CHECK(p->name && utf8_valid(str_of(p->name)));
-        FUZZ_CHECK(!p->filename || utf8_valid(str_of(p->filename)));
+        FUZZ_CHECK(p->name && utf8_is_valid(str_of(p->name)));
+        FUZZ_CHECK(!p->filename || utf8_is_valid(str_of(p->filename)));
         total += p->data.n;
     }
     FUZZ_CHECK(total <= MAX_TOTAL);
@@ -44,9 +43,9 @@ static void check_parts(const struct multipart *m)
 
 static void check_same(const struct multipart *a, const struct multipart *b)
 {
-    FUZZ_CHECK(multipart_count(a) == multipart_count(b));
-    for (size_t i = 0; i < multipart_count(a); i++) {
-        const struct part *p = multipart_at(a, i), *q = multipart_at(b, i);
+    FUZZ_CHECK(multipart_part_count(a) == multipart_part_count(b));
+    for (size_t i = 0; i < multipart_part_count(a); i++) {
+        const struct multipart_part *p = multipart_part_at(a, i), *q = multipart_part_at(b, i);
 
         FUZZ_CHECK(same_text(p->name, q->name) && same_text(p->filename, q->filename));
         FUZZ_CHECK(same_text(p->content_type, q->content_type));

@@ -1,7 +1,5 @@
-/* fuzz_proxies.c - what proxies say about a client is read safely, and a client cannot forge it.
- *
- * Input: any bytes. They are read as the list of an option, as the header of the PROXY
- * protocol, and as header lines of a request. */
+/* fuzz_proxies.c - fuzzes the parsers of trusted proxy lists, of the PROXY protocol and of
+ * forwarding headers; a client must not be able to forge its address. Input: any bytes. */
 #include "fuzz.h"
 
 #include <string.h>
@@ -21,28 +19,29 @@ static bool same_address(const struct address *a, const struct address *b)
 
 static void check_list(struct str bytes)
 {
-    struct proxies p = { 0 };
+    struct proxy_networks p = { 0 };
     const char *problem = NULL;
-    bool ok = proxies_parse(bytes, &p, &problem);
+    bool ok = parse_trusted_proxies(bytes, &p, &problem);
 
-    FUZZ_CHECK(p.count <= PROXIES_MAX);
+    FUZZ_CHECK(p.count <= MAX_TRUSTED_PROXIES);
     FUZZ_CHECK(ok || problem);
 }
 
 /* --- the PROXY protocol --------------------------------------------------------------- */
 
-/* Reading a beginning asks for more until it gives the answer for the whole. */
+/* A truncated header is incomplete until the parser has seen enough to give the result of the
+ * whole. */
 static void check_proxy_header(struct str bytes)
 {
     struct address whole = { 0 }, part = { 0 };
     bool found, part_found, decided = false;
-    long result = proxy_header_read(bytes, &whole, &found);
+    long result = parse_proxy_protocol_header(bytes, &whole, &found);
 
     FUZZ_CHECK(result <= (long)bytes.n && result <= PROXY_HEADER_MAX);
     FUZZ_CHECK(result == 0 || result == PROXY_NONE || result == PROXY_BAD || result >= 16);
     FUZZ_CHECK(!found || result >= 28);
     for (size_t n = 0; n <= bytes.n && n <= 64; n++) {
-        long step = proxy_header_read(str_slice(bytes.p, n), &part, &part_found);
+        long step = parse_proxy_protocol_header(str_slice(bytes.p, n), &part, &part_found);
 
         FUZZ_CHECK(step == result || (step == 0 && !decided));
         FUZZ_CHECK(!part_found || (found && same_address(&part, &whole)));
@@ -54,7 +53,8 @@ static void check_proxy_header(struct str bytes)
 
 static char head[HEAD_MAX];
 
-/* A request with these lines; false: it would be refused before proxies are asked. */
+/* Parses a request with these lines; returns false if it is refused before proxies are
+ * evaluated. */
 static bool request_of(struct str before, struct str lines, struct http_request *ret)
 {
     size_t n = sizeof START - 1 + before.n + lines.n;
@@ -66,37 +66,37 @@ static bool request_of(struct str before, struct str lines, struct http_request 
     if (lines.n)
         memcpy(head + sizeof START - 1 + before.n, lines.p, lines.n);
     memcpy(head + n, "\r\n\r\n", 4);
-    return http_read_head(str_slice(head, n + 4), ret) > 0;
+    return http_parse_head(str_slice(head, n + 4), ret) > 0;
 }
 
-static struct address client_of(const struct proxies *p, const struct http_request *r)
+static struct address client_of(const struct proxy_networks *p, const struct http_request *r)
 {
     struct address a;
 
     FUZZ_CHECK(address_parse(STR("10.0.0.1"), &a));
-    forwarded_client(p, r, &a);
+    find_forwarded_client(p, r, &a);
     return a;
 }
 
-/* A client that sends lines of its own in front of the proxy's: where the walk has ended at
- * somebody who is not trusted it ends there still. */
-static void check_forged(const struct proxies *p, struct str lines, struct str forged,
+/* Lines that a client sends before the proxy's lines must not change an untrusted address that
+ * was found. */
+static void check_forged(const struct proxy_networks *p, struct str lines, struct str forged,
                          struct str name)
 {
     struct http_request r;
 
-    if (!request_of(STR(""), lines, &r) || !http_header(&r, name).p)
+    if (!request_of(STR(""), lines, &r) || !http_find_header(&r, name).p)
         return;
     struct address honest = client_of(p, &r);
-    if (proxies_hold(p, &honest) || !request_of(forged, lines, &r))
+    if (is_trusted_proxy(p, &honest) || !request_of(forged, lines, &r))
         return;
-    struct address told = client_of(p, &r);
+    struct address delivered_to = client_of(p, &r);
 
-    FUZZ_CHECK(same_address(&told, &honest));
+    FUZZ_CHECK(same_address(&delivered_to, &honest));
 }
 
-/* The same in one line: the proxy has added its words to those of the client. */
-static void check_appended(const struct proxies *p, struct str words)
+/* The proxy appends its entry to the client's header line. */
+static void check_appended(const struct proxy_networks *p, struct str words)
 {
     char line[HEAD_MAX];
     struct address real;
@@ -113,23 +113,23 @@ static void check_appended(const struct proxies *p, struct str words)
 
         if (!request_of(STR(""), str_slice(line, (size_t)n), &r))
             continue;
-        struct address told = client_of(p, &r);
-        FUZZ_CHECK(same_address(&told, &real));
+        struct address delivered_to = client_of(p, &r);
+        FUZZ_CHECK(same_address(&delivered_to, &real));
     }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct str bytes = { (const char *)data, size };
-    struct proxies p;
+    struct proxy_networks p;
     const char *problem;
     struct http_request r;
 
     check_list(bytes);
     check_proxy_header(bytes);
-    FUZZ_CHECK(proxies_parse(STR("loopback, 10.0.0.0/8, 2001:db8::/32"), &p, &problem));
+    FUZZ_CHECK(parse_trusted_proxies(STR("loopback, 10.0.0.0/8, 2001:db8::/32"), &p, &problem));
     if (request_of(STR(""), bytes, &r)) {
-        forwarded_secure(&r, false);
+        forwarded_over_tls(&r, false);
         client_of(&p, &r);
     }
     check_forged(&p, bytes, STR("X-Forwarded-For: 6.6.6.6, \"\r\n"), STR("X-Forwarded-For"));

@@ -1,7 +1,6 @@
-/* fuzz_relay.c - datagrams of voice: no bytes are taken for more than they are.
- *
- * Input: a byte that chooses the mode and whether the packet is sealed here, so that what is
- * behind the seal is reached too; then the datagram. */
+/* fuzz_relay.c - fuzzes the parsers of voice datagrams. Input: a byte that selects the mode and
+ * whether the test encrypts the packet (so that the parser after decryption is reached too);
+ * then the datagram. */
 #include "fuzz.h"
 
 #include <sodium.h>
@@ -9,92 +8,95 @@
 
 #include "base/mem.h"
 #include "relay/media/rtcp.h"
-#include "relay/media/seal.h"
+#include "relay/media/encryption.h"
 
-static void check_windows(const struct rtp_packet *p)
+static void check_replay_window(const struct rtp_packet *p)
 {
     static struct rtp_stream stream;
-    struct rtp_admission a;
+    struct rtp_stream_position a;
 
     if (rtp_stream_is_full(&stream))
         rtp_stream_clear(&stream);
-    if (!rtp_stream_admits(&stream, p, &a))
+    if (!rtp_stream_check_packet(&stream, p, &a))
         return;
     FUZZ_CHECK(a.sequence == (uint16_t)a.number);
-    rtp_stream_take(&stream, p, &a);
-    FUZZ_CHECK(!rtp_stream_admits(&stream, p, &a));
+    rtp_stream_record_packet(&stream, p, &a);
+    FUZZ_CHECK(!rtp_stream_check_packet(&stream, p, &a));
 }
 
-/* What was opened can be written in every mode, and is never longer than the room for it. */
-static void check_writing(const struct rtp_plain *plain, const unsigned char *key)
+/* Decrypted packets can be encrypted in every mode and fit the buffer. */
+static void check_writing(const struct decrypted_rtp_packet *plain, const unsigned char *key)
 {
-    unsigned char *out = mem_new(SEAL_MAX);
+    unsigned char *out = mem_new(ENCRYPTED_PACKET_MAX);
 
-    for (unsigned i = 0; seal_mode_name(i); i++) {
-        struct seal *s = seal_new(seal_mode_find(str_of(seal_mode_name(i))), key, 0);
-        size_t n = seal_write(s, plain, out);
+    for (unsigned i = 0; encryption_mode_name(i); i++) {
+        struct media_cipher *s =
+            media_cipher_new(encryption_mode_find(str_of(encryption_mode_name(i))), key, 0);
+        size_t n = media_cipher_encrypt(s, plain, out);
 
-        FUZZ_CHECK(n > RTP_HEADER && n <= SEAL_MAX && (out[0] & 0x0f) == 0);
-        seal_free(s);
+        FUZZ_CHECK(n > RTP_HEADER_SIZE && n <= ENCRYPTED_PACKET_MAX && (out[0] & 0x0f) == 0);
+        media_cipher_free(s);
     }
     mem_free(out);
 }
 
-/* As a client would have sent it: header and preamble as they came, all else sealed. */
+/* Encrypts a packet like a client: header and preamble stay unencrypted. */
 static size_t seal_by_hand(struct str datagram, const unsigned char *key, unsigned char *out)
 {
     unsigned char nonce[24] = { 0, 0, 0, 1 };
     struct rtp_packet p;
     unsigned long long n;
 
-    if (datagram.n + SEAL_OVERHEAD > PACKET_MAX || !rtp_read(datagram, &p))
+    if (datagram.n + ENCRYPTION_OVERHEAD > PACKET_MAX || !rtp_parse(datagram, &p))
         return 0;
     memcpy(out, p.clear.p, p.clear.n);
     crypto_aead_xchacha20poly1305_ietf_encrypt(
-        out + p.clear.n, &n, (const unsigned char *)p.sealed.p, p.sealed.n,
+        out + p.clear.n, &n, (const unsigned char *)p.encrypted.p, p.encrypted.n,
         (const unsigned char *)p.clear.p, p.clear.n, NULL, nonce, key);
     memcpy(out + p.clear.n + n, nonce, 4);
     return p.clear.n + (size_t)n + 4;
 }
 
-/* Parts follow each other to the end, and what is sealed is what is opened. */
-static void check_control(struct str datagram, const unsigned char *key)
+/* RTCP parts cover the packet, and decryption restores the encrypted data. */
+static void check_rtcp_packets(struct str datagram, const unsigned char *key)
 {
-    unsigned char *out = mem_new(SEAL_MAX), *opened = mem_new(PACKET_MAX);
-    struct seal *s = seal_new(seal_mode_find(str_of(seal_mode_name(1))), key, 0);
+    unsigned char *out = mem_new(ENCRYPTED_PACKET_MAX), *opened = mem_new(PACKET_MAX);
+    struct media_cipher *s =
+        media_cipher_new(encryption_mode_find(str_of(encryption_mode_name(1))), key, 0);
     struct str rest = datagram;
-    struct rtcp_part part;
+    struct rtcp_packet part;
     size_t n, again;
 
-    while (rtcp_next(&rest, &part)) {
-        FUZZ_CHECK(part.bytes.n >= RTCP_HEADER && !(part.announces && part.about));
-        n = seal_write_control(s, part.bytes, out);
-        FUZZ_CHECK(n > part.bytes.n && n <= SEAL_MAX);
+    while (rtcp_parse_next(&rest, &part)) {
+        FUZZ_CHECK(part.bytes.n >= RTCP_HEADER_SIZE && !(part.announces && part.about));
+        n = media_cipher_encrypt_rtcp(s, part.bytes, out);
+        FUZZ_CHECK(n > part.bytes.n && n <= ENCRYPTED_PACKET_MAX);
         bool fits = n <= PACKET_MAX;
-        FUZZ_CHECK(seal_open_control(s, str_slice((const char *)out, n), opened, &again) == fits);
+        FUZZ_CHECK(media_cipher_decrypt_rtcp(s, str_slice((const char *)out, n), opened, &again) ==
+                   fits);
         FUZZ_CHECK(!fits || str_eq(str_slice((const char *)opened, again), part.bytes));
     }
-    FUZZ_CHECK(datagram.n > PACKET_MAX || !seal_open_control(s, datagram, opened, &again));
-    seal_free(s);
+    FUZZ_CHECK(datagram.n > PACKET_MAX || !media_cipher_decrypt_rtcp(s, datagram, opened, &again));
+    media_cipher_free(s);
     mem_free(out);
     mem_free(opened);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const unsigned char key[SEAL_KEY] = { 1 };
-    unsigned char sealed[SEAL_MAX];
-    struct rtp_plain *plain;
+    static const unsigned char key[ENCRYPTION_KEY_SIZE] = { 1 };
+    unsigned char sealed[ENCRYPTED_PACKET_MAX];
+    struct decrypted_rtp_packet *plain;
     struct rtp_packet p;
 
     if (size < 1 || sodium_init() < 0)
         return 0;
     struct str datagram = str_slice((const char *)data + 1, size - 1);
-    enum packet_kind kind = packet_kind(datagram);
-    if (kind == PACKET_ASKS_ADDRESS || kind == PACKET_RTCP)
-        packet_ssrc(kind, datagram);
+    enum packet_kind kind = packet_classify(datagram);
+    if (kind == PACKET_IS_DISCOVERY || kind == PACKET_RTCP)
+        packet_read_ssrc(kind, datagram);
     if (kind == PACKET_RTCP)
-        check_control(datagram, key);
+        check_rtcp_packets(datagram, key);
     if (kind != PACKET_RTP)
         return 0;
     unsigned mode = data[0] % 3;
@@ -103,17 +105,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         mode = 1;
         datagram = str_slice((const char *)sealed, n);
     }
-    if (!rtp_read(datagram, &p))
+    if (!rtp_parse(datagram, &p))
         return 0;
-    FUZZ_CHECK(p.clear.n + p.sealed.n == datagram.n && p.clear.n >= RTP_HEADER);
-    check_windows(&p);
-    struct seal *s = seal_new(seal_mode_find(str_of(seal_mode_name(mode))), key, 0);
+    FUZZ_CHECK(p.clear.n + p.encrypted.n == datagram.n && p.clear.n >= RTP_HEADER_SIZE);
+    check_replay_window(&p);
+    struct media_cipher *s =
+        media_cipher_new(encryption_mode_find(str_of(encryption_mode_name(mode))), key, 0);
     plain = mem_new(sizeof *plain);
-    bool opened = seal_open(s, &p, plain);
-    FUZZ_CHECK(!n || opened || p.sealed.n <= 20);
+    bool opened = media_cipher_decrypt(s, &p, plain);
+    FUZZ_CHECK(!n || opened || p.encrypted.n <= 20);
     if (opened)
         check_writing(plain, key);
-    seal_free(s);
+    media_cipher_free(s);
     mem_free(plain);
     return 0;
 }

@@ -1,8 +1,6 @@
-/* fuzz_schema.c - any bytes through a schema with everything in it.
- *
- * Bytes are not JSON exactly when the reader says so; what is refused is
- * explained in JSON; what is taken encodes to a body that is taken again and
- * encodes to the same. Input that begins with '?' is a query string. */
+/* fuzz_schema.c - fuzzes a schema that has every type. Invalid JSON is refused exactly when the
+ * reader refuses it; errors are valid JSON; an accepted value encodes to a body that is accepted
+ * and encodes to the same text. Input that begins with '?' is a query string. */
 #include "fuzz.h"
 
 #include "base/arena.h"
@@ -33,7 +31,7 @@ static bool no_x(struct str s)
     return !s.n || !memchr(s.p, 'x', s.n);
 }
 
-static const struct rule rule = { no_x, "STRING_TYPE_REGEX", "No x." };
+static const struct string_rule rule = { no_x, "STRING_TYPE_REGEX", "No x." };
 static const struct choice modes[] = { { .value = 1, .doc = "One." },
                                        { .value = 2, .doc = "Two.", .old_word = "two" },
                                        { 0 } };
@@ -81,17 +79,17 @@ static const struct field fields[] = {
     { 0 },
 };
 
-/* Follows what fields promise, as checks in the domains do. */
-static void check(struct form *form, const struct place *here, const void *object)
+/* Dereferences the decoded fields, as the checks in the domains do. */
+static void check(struct form *form, const struct json_path *here, const void *object)
 {
     const struct thing *t = object;
-    struct place place = place_key(here, STR("child"));
+    struct json_path location = json_path_key(here, STR("child"));
 
-    if (t->child && !form_failed_at(form, &place) && t->child->name.n == 0)
-        form_fail(form, &place, "NAMELESS", "A child needs a name.");
+    if (t->child && !form_has_error_at(form, &location) && t->child->name.n == 0)
+        form_add_error(form, &location, "NAMELESS", "A child needs a name.");
 }
 
-/* In mode 2 there is no ratio. */
+/* Mode 2 has no ratio. */
 static uint64_t counts(const void *object)
 {
     const struct thing *t = object;
@@ -103,13 +101,13 @@ static const struct schema thing_schema = { .name = "Thing",
                                             .size = sizeof(struct thing),
                                             .fields = fields,
                                             .check = check,
-                                            .counts = counts };
+                                            .applicable_fields = counts };
 
-/* Levels of a JSON text. */
+/* Returns the nesting depth of a JSON text. */
 static unsigned depth_of(struct str text)
 {
     unsigned depth = 0, most = 0;
-    bool inside = false; /* a string */
+    bool inside = false; /* inside a string */
 
     for (size_t i = 0; i < text.n; i++) {
         char c = text.p[i];
@@ -126,30 +124,31 @@ static unsigned depth_of(struct str text)
     return most;
 }
 
-/* Errors stand a few levels below what they are about, where our own reader need not go. */
+/* Errors are nested a few levels deeper than their fields, possibly beyond the reader's depth
+ * limit. */
 static void check_errors(const struct form *form, struct buf *out)
 {
-    struct json j = json_to(out);
+    struct json_writer j = json_writer_to(out);
 
-    FUZZ_CHECK(form_failed(form));
-    form_write(form, &j);
+    FUZZ_CHECK(form_has_errors(form));
+    write_form_errors_json(form, &j);
     FUZZ_CHECK(!buf_full(out));
-    FUZZ_CHECK(utf8_valid(buf_str(out)));
-    FUZZ_CHECK(json_valid(buf_str(out)) || depth_of(buf_str(out)) > JSON_MAX_DEPTH);
+    FUZZ_CHECK(utf8_is_valid(buf_str(out)));
+    FUZZ_CHECK(json_is_valid(buf_str(out)) || depth_of(buf_str(out)) > JSON_MAX_DEPTH);
 }
 
-/* What was taken once is taken in the form that we write it in. */
-static void check_taken(const void *value, struct arena *arena, struct buf *once)
+/* An accepted value must be accepted again in its encoded form. */
+static void check_accepted_value(const void *value, struct arena *arena, struct buf *once)
 {
     struct form form = { .arena = arena };
-    struct json j = json_to(once), k;
+    struct json_writer j = json_writer_to(once), k;
     struct buf twice;
     void *again;
 
     schema_encode(&j, &thing, value);
     FUZZ_CHECK(schema_decode(&thing, buf_str(once), &form, &again) == OK);
     buf_init(&twice, 64 << 20);
-    k = json_to(&twice);
+    k = json_writer_to(&twice);
     schema_encode(&k, &thing, again);
     FUZZ_CHECK(str_eq(buf_str(once), buf_str(&twice)));
     buf_clear(&twice);
@@ -163,18 +162,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct buf out;
     void *value = NULL;
     bool query = size && data[0] == '?';
-    enum err e = query ? schema_decode_query(&thing_schema, str_from(text, 1), &form, &value)
+    enum err e = query ? schema_decode_query(&thing_schema, str_skip(text, 1), &form, &value)
                        : schema_decode(&thing, text, &form, &value);
 
     buf_init(&out, 64 << 20);
     if (!query)
-        FUZZ_CHECK((e == ERR_INVALID_JSON) == (size && !json_valid(text)));
+        FUZZ_CHECK((e == ERR_INVALID_JSON) == (size && !json_is_valid(text)));
     if (e == ERR_INVALID_FORM_BODY)
         check_errors(&form, &out);
     else if (e == OK)
-        check_taken(value, arena, &out);
+        check_accepted_value(value, arena, &out);
     else
-        FUZZ_CHECK(e == ERR_INVALID_JSON && !form_failed(&form));
+        FUZZ_CHECK(e == ERR_INVALID_JSON && !form_has_errors(&form));
     buf_clear(&out);
     arena_free(arena);
     return 0;

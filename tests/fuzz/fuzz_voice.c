@@ -1,7 +1,5 @@
-/* fuzz_voice.c - what clients send to the voice gateway is read or refused.
- *
- * Input: a message. Its data is read by the schema of every opcode, and what is read of video keeps
- * to its limits, whoever chooses by it. */
+/* fuzz_voice.c - fuzzes the parser of voice gateway messages. Input: a message. Its data is
+ * parsed by the schema of every opcode, and parsed video settings respect their limits. */
 #include "fuzz.h"
 
 #include "relay/peers.h"
@@ -10,36 +8,36 @@ enum { BLOCK = 16 };
 
 static void check_wants(const struct list *entries)
 {
-    static const struct relay_layer layers[RELAY_LAYERS] = { { .quality = 25, .active = true },
-                                                             { .quality = 0 },
-                                                             { .quality = 100, .active = true } };
-    struct video_wants wants;
+    static const struct relay_layer layers[RELAY_LAYERS_MAX] = {
+        { .quality = 25, .active = true }, { .quality = 0 }, { .quality = 100, .active = true }
+    };
+    struct video_request wants;
 
-    if (!voice_wants_read(entries, &wants))
+    if (!parse_video_request(entries, &wants))
         return;
-    FUZZ_CHECK(wants.any <= 100 && wants.count <= VIDEO_NAMED);
+    FUZZ_CHECK(wants.any <= 100 && wants.count <= VIDEO_REQUEST_MAX);
     for (unsigned i = 0; i < wants.count; i++)
         FUZZ_CHECK(wants.named[i].quality <= 100);
-    int layer = video_choose(layers, RELAY_LAYERS, BLOCK, &wants);
-    FUZZ_CHECK(layer >= -1 && layer < RELAY_LAYERS && (layer < 0 || layers[layer].active));
+    int layer = video_choose_layer(layers, RELAY_LAYERS_MAX, BLOCK, &wants);
+    FUZZ_CHECK(layer >= -1 && layer < RELAY_LAYERS_MAX && (layer < 0 || layers[layer].active));
 }
 
 static void check_lists(struct str text, struct arena *arena)
 {
     struct form form = { .arena = arena };
-    struct relay_layer layers[RELAY_LAYERS];
+    struct relay_layer layers[RELAY_LAYERS_MAX];
     void *d;
 
     if (!schema_decode(&type_voice_layers, text, &form, &d)) {
-        unsigned count = voice_layers_read(true, d, layers);
+        unsigned count = parse_video_layers(true, d, layers);
 
-        FUZZ_CHECK(count >= 1 && count <= RELAY_LAYERS);
+        FUZZ_CHECK(count >= 1 && count <= RELAY_LAYERS_MAX);
         for (unsigned i = 0; i < count; i++)
             FUZZ_CHECK(layers[i].quality <= 100 && memchr(layers[i].rid, 0, RELAY_RID_MAX));
     }
     form = (struct form){ .arena = arena };
     if (!schema_decode(&type_voice_codecs, text, &form, &d))
-        (void)voice_codecs_read(d);
+        (void)parse_codec_list(d);
 }
 
 static void check_data(struct str text, struct arena *arena)
@@ -48,7 +46,8 @@ static void check_data(struct str text, struct arena *arena)
         struct form form = { .arena = arena };
         void *d;
 
-        if (r->type && !schema_decode(r->type, text, &form, &d) && r->type == &type_voice_wants)
+        if (r->type && !schema_decode(r->type, text, &form, &d) &&
+            r->type == &type_voice_video_request)
             check_wants(d);
     }
     check_lists(text, arena);

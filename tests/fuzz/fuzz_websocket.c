@@ -1,6 +1,5 @@
-/* fuzz_websocket.c - a client's frames make the same messages, however they are cut.
- *
- * Input: the bytes of the connection behind the handshake. */
+/* fuzz_websocket.c - fuzzes the WebSocket frame parser: the messages must not depend on how the
+ * bytes are split. Input: the bytes of the connection after the handshake. */
 #include "fuzz.h"
 
 #include "base/mem.h"
@@ -17,17 +16,17 @@ static void check_message(const struct ws_message *m)
                m->opcode == WS_PING || m->opcode == WS_PONG);
     FUZZ_CHECK(m->payload.n <= (control ? WS_MAX_CONTROL : MAX_MESSAGE));
     if (m->payload.n && (m->opcode == WS_TEXT || m->opcode == WS_CLOSE))
-        FUZZ_CHECK(utf8_valid(m->payload));
+        FUZZ_CHECK(utf8_is_valid(m->payload));
 }
 
-static void note(struct buf *log, const struct ws_message *m)
+static void append_message_to_log(struct buf *log, const struct ws_message *m)
 {
     buf_printf(log, "%d %d %zu ", m->opcode, m->opcode == WS_CLOSE ? m->close_code : 0,
                m->payload.n);
     buf_add_str(log, m->payload);
 }
 
-/* One piece; false after an error. The reader changes bytes, so it gets a copy. */
+/* Feeds one piece; returns false after an error. The reader changes bytes, so it gets a copy. */
 static bool feed(struct ws_reader *r, struct str piece, struct buf *log)
 {
     char *copy = mem_new(piece.n);
@@ -39,7 +38,7 @@ static bool feed(struct ws_reader *r, struct str piece, struct buf *log)
     while (at < piece.n || found) {
         struct ws_message m;
 
-        used = ws_read(r, copy + at, piece.n - at, &m, &found);
+        used = ws_decode(r, copy + at, piece.n - at, &m, &found);
         if (used < 0)
             break;
         FUZZ_CHECK((size_t)used <= piece.n - at);
@@ -47,7 +46,7 @@ static bool feed(struct ws_reader *r, struct str piece, struct buf *log)
         FUZZ_CHECK(found || at == piece.n);
         if (found) {
             check_message(&m);
-            note(log, &m);
+            append_message_to_log(log, &m);
         }
     }
     mem_free(copy);
@@ -64,7 +63,7 @@ static void read_messages(struct str bytes, size_t step, struct buf *log)
     ws_reader_init(&r, MAX_MESSAGE);
     for (size_t at = 0; going && at < bytes.n; at += step)
         going = feed(&r, str_slice(bytes.p + at, bytes.n - at < step ? bytes.n - at : step), log);
-    ws_reader_clear(&r);
+    ws_reader_free(&r);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,8 +1,6 @@
-/* replay.c - runs a fuzz driver over a corpus without a fuzzer.
- *
- * Each file of the folders given is tried as it is and then with some hundreds
- * of small changes. The changes are the same in every run, so a failure comes
- * back. */
+/* replay.c - runs a fuzz driver over a corpus without a fuzzer. Each file of the given folders
+ * is tried as it is and with hundreds of small changes, which are the same in every run, so that
+ * a failure is reproducible. */
 #include <dirent.h>
 #include <string.h>
 
@@ -27,7 +25,7 @@ static size_t random_below(size_t n)
     return n ? (size_t)(seed % n) : 0;
 }
 
-/* In memory of its own size, so that a sanitizer sees one byte too far. */
+/* Runs the driver on an exact copy, so that the address sanitizer detects reads beyond its end. */
 static void run(const uint8_t *p, size_t n)
 {
     uint8_t *copy = malloc(n ? n : 1);
@@ -39,7 +37,7 @@ static void run(const uint8_t *p, size_t n)
     free(copy);
 }
 
-/* Puts `count` bytes into the text at a place. */
+/* Inserts `count` bytes at an offset. */
 static size_t insert(uint8_t *p, size_t n, size_t at, const uint8_t *bytes, size_t count)
 {
     if (n + count > FILE_MAX)

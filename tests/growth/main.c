@@ -1,9 +1,7 @@
-/* main.c - ten times the rows are not ten times the work of a loop or of the writer.
- *
- * One server, one loop. All questions are asked of a world and asked again when it has ten
- * times as many rows of every kind; the threads that everybody waits for note in their own
- * processor time how long they were held. What runs aside does not count: nobody waits for
- * it but who asked. */
+/* main.c - tests that ten times as many rows do not cause ten times as much work of the event
+ * loop or the writer. One server with one loop gets the same requests with few and with many
+ * rows, and records the processor time of the loop and the writer. Background work does not
+ * count, because only its caller waits for it. */
 #include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -11,30 +9,30 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/hold.h"
+#include "base/stall_meter.h"
 #include "base/mem.h"
-#include "crowd.h"
+#include "fill_store.h"
 #include "gateway_conn.h"
 
-/* PostgreSQL does the work in processes of its own: here it is the answers that count. */
+/* PostgreSQL works in its own processes, so only the processing of results is measured. */
 enum { ROWS = 2000, ROWS_POSTGRES = 500, GROWTH = 10 };
 
-/* What a question may take more in the large world: so many times as much and some more. The
- * longest of hundreds of turns is measured less exactly than the sum of a few. */
+/* Allowed growth of a request: TIMES times as long plus SLACK. The longest of hundreds of
+ * iterations is less precise than the sum of a few. */
 enum { TIMES = 3, SLACK_US = 1000, SLACK_TURN_US = 10 * 1000 };
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { SLOWNESS = 3 }; /* beside an unoptimised build */
+enum { SLOWNESS = 3 }; /* factor for an unoptimised build */
 #else
 enum { SLOWNESS = 1 };
 #endif
 
-/* --- what is measured ----------------------------------------------------------------- */
+/* --- measurement ---------------------------------------------------------------------- */
 
 static struct {
-    atomic_llong sum, longest; /* nanoseconds of turns and of works */
+    atomic_llong sum, longest; /* nanoseconds of loop iterations and transactions */
 } held;
 
-static void note_turn(const struct hold_record *r)
+static void record_iteration(const struct stall_record *r)
 {
     long long ns = r->longest_ns, longest = held.longest;
 
@@ -43,18 +41,18 @@ static void note_turn(const struct hold_record *r)
     }
 }
 
-/* Every turn is told, and not only one that is too long. */
-static void watch_every_turn(struct config *config)
+/* Reports every loop iteration, not only long ones. */
+static void measure_every_loop_iteration(struct config *config)
 {
     config->loops = 1;
-    hold_watch(0, note_turn);
+    stall_meter_watch(0, record_iteration);
 }
 
-/* --- what is asked -------------------------------------------------------------------- */
+/* --- requests ------------------------------------------------------------------------- */
 
 enum measure {
-    SUM,     /* all that it takes of the loop and the writer */
-    LONGEST, /* its longest turn: what is much goes in steps */
+    SUM,     /* the total time of the loop and the writer */
+    LONGEST, /* its longest iteration: long work must be split */
 };
 
 struct question {
@@ -62,24 +60,24 @@ struct question {
     enum measure measure;
     size_t who; /* offset of a client in struct crowd */
     const char *method, *path, *body;
-    void (*ask)(struct crowd *c); /* instead of a request */
+    void (*ask)(struct group *c); /* instead of a request */
 };
 
-#define ADA      offsetof(struct crowd, ada)
-#define ROBOT    offsetof(struct crowd, robot)
-#define WANDERER offsetof(struct crowd, wanderer)
+#define ADA      offsetof(struct group, ada)
+#define ROBOT    offsetof(struct group, robot)
+#define WANDERER offsetof(struct group, wanderer)
 
-static void begin_session(struct crowd *c)
+static void start_user_session(struct group *c)
 {
     conn_close(conn_session(c->ada, "v=10&encoding=json", ""), 1000);
 }
 
-static void begin_session_of_robot(struct crowd *c)
+static void start_bot_session(struct group *c)
 {
     conn_close(conn_session(c->robot, "v=10&encoding=json", "'intents': 4609"), 1000);
 }
 
-static void find_members(struct crowd *c)
+static void request_guild_members(struct group *c)
 {
     struct gateway_conn *g = conn_session(c->robot, "v=10&encoding=json", "'intents': 3");
 
@@ -132,9 +130,9 @@ static const struct question questions[] = {
       "{'user_ids': [{spammers}], 'delete_message_seconds': 604800}" },
     { "a member who goes", LONGEST, ADA, "DELETE", "/guilds/{guild}/members/{leaver}" },
     { "a name of a bot", LONGEST, WANDERER, "PATCH", "/users/@me", "{'username': 'wanderer'}" },
-    { "a session of a person", SUM, ADA, .ask = begin_session },
-    { "a session of a bot", SUM, ROBOT, .ask = begin_session_of_robot },
-    { "members by name", SUM, ROBOT, .ask = find_members },
+    { "a session of a person", SUM, ADA, .ask = start_user_session },
+    { "a session of a bot", SUM, ROBOT, .ask = start_bot_session },
+    { "members by name", SUM, ROBOT, .ask = request_guild_members },
     { "a role that goes", LONGEST, ADA, "DELETE", "/guilds/{guild}/roles/{spare_role}" },
     { "a channel that goes", LONGEST, ADA, "DELETE", "/channels/{spare_channel}" },
     { "a guild that goes", LONGEST, ADA, "DELETE", "/guilds/{spare_guild}" },
@@ -154,41 +152,41 @@ static struct answer send_request(struct client *c, const char *method, const ch
     return client_post(c, body, "%s", path);
 }
 
-static void ask_question(struct crowd *c, const struct question *q)
+static void send_measured_request(struct group *c, const struct question *q)
 {
     if (q->ask) {
         q->ask(c);
         return;
     }
     struct client *who = *(struct client **)((char *)c + q->who);
-    const char *body = q->body ? crowd_text(c, q->body) : NULL;
-    struct answer a = send_request(who, q->method, crowd_text(c, q->path), body);
+    const char *body = q->body ? group_text(c, q->body) : NULL;
+    struct answer a = send_request(who, q->method, group_text(c, q->path), body);
 
     if (a.status < 200 || a.status > 299)
-        fail_test(__FILE__, __LINE__, "%s: %s answered %d: %.*s", q->name, a.call, a.status,
-                  STR_FMT(a.body));
+        fail_test(__FILE__, __LINE__, "%s: %s got status %d: %.*s", q->name, a.call, a.status,
+                  STR_ARGS(a.body));
 }
 
-/* --- how long it held others up ------------------------------------------------------- */
+/* --- results -------------------------------------------------------------------------- */
 
-/* The turn with the answer has ended when the loop gives the next one. */
-static void finish_turn(struct crowd *c)
+/* The iteration that sent the reply has ended when the loop answers the next request. */
+static void wait_for_iteration_end(struct group *c)
 {
     expect_status(client_get(c->ada, "/gateway"), 200);
     expect_status(client_get(c->ada, "/gateway"), 200);
 }
 
-static bool has_jobs(struct crowd *c)
+static bool has_jobs(struct group *c)
 {
     return world_number(c->world, "select count(*) from jobs where kind like '%%-leftovers' or "
                                   "kind in ('account-spread', 'message-purge')") > 0;
 }
 
-static long long measure_once(struct crowd *c, const struct question *q)
+static long long measure_once(struct group *c, const struct question *q)
 {
     held.sum = held.longest = 0;
-    ask_question(c, q);
-    finish_turn(c);
+    send_measured_request(c, q);
+    wait_for_iteration_end(c);
     for (int i = 0; q->measure != SUM && has_jobs(c) && i < 10000; i++) {
         world_wait(c->world, 1);
         usleep(2000);
@@ -196,13 +194,13 @@ static long long measure_once(struct crowd *c, const struct question *q)
     return q->measure == SUM ? held.sum : held.longest;
 }
 
-/* The least of the rounds in microseconds: a busy machine adds to some of them, rows that are
- * looked at add to all. */
-static long long measure(struct crowd *c, const struct question *q)
+/* Returns the shortest of the rounds in microseconds: other load lengthens some rounds, row
+ * scans lengthen all. */
+static long long measure(struct group *c, const struct question *q)
 {
     long long least = LLONG_MAX;
 
-    for (c->round = 0; c->round < CROWD_ROUNDS; c->round++) {
+    for (c->round = 0; c->round < GROUP_ROUNDS; c->round++) {
         long long ns = measure_once(c, q);
 
         least = ns < least ? ns : least;
@@ -215,16 +213,16 @@ static bool is_too_much(const struct question *q, long long small, long long lar
     return large > TIMES * small + SLOWNESS * (q->measure == SUM ? SLACK_US : SLACK_TURN_US);
 }
 
-static void ten_times_the_rows_are_not_ten_times_the_work(struct world *w)
+static void loop_and_writer_time_grow_less_than_the_number_of_rows(struct world *w)
 {
     int rows = world_config(w)->store ? ROWS_POSTGRES : ROWS, grown = 0;
     long long small[COUNT_OF(questions)];
-    struct crowd c = crowd_new(w);
+    struct group c = group_new(w);
 
-    crowd_grow(&c, rows);
+    group_grow(&c, rows);
     for (size_t i = 0; i < COUNT_OF(questions); i++)
         small[i] = measure(&c, &questions[i]);
-    crowd_grow(&c, GROWTH * rows);
+    group_grow(&c, GROWTH * rows);
     for (size_t i = 0; i < COUNT_OF(questions); i++) {
         long long large = measure(&c, &questions[i]);
         bool much = is_too_much(&questions[i], small[i], large);
@@ -237,7 +235,7 @@ static void ten_times_the_rows_are_not_ten_times_the_work(struct world *w)
 }
 
 static const struct test tests[] = {
-    TEST_WITH(ten_times_the_rows_are_not_ten_times_the_work, watch_every_turn),
+    TEST_WITH(loop_and_writer_time_grow_less_than_the_number_of_rows, measure_every_loop_iteration),
     { 0 },
 };
 

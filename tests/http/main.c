@@ -1,4 +1,4 @@
-/* main.c - all tests that speak HTTP, on the store named in the arguments. */
+/* main.c - runs all HTTP tests on the store named in the arguments. */
 #include "world.h"
 
 #define SUITE(name) extern const struct test name##_tests[];

@@ -1,14 +1,14 @@
-/* walk.c - going through the rows of the interface. */
+/* walk.c - iterates over the rows of all routes. */
 #include "walk.h"
 
 #include <stdio.h>
 #include <string.h>
 
-void each_route(struct world *w, void (*look)(struct world *w, const struct route *r))
+void each_route(struct world *w, void (*check)(struct world *w, const struct route *r))
 {
     for (const struct domain *const *d = guildhall_domains; *d; d++)
         for (const struct route *r = (*d)->routes; r && r->path; r++)
-            look(w, r);
+            check(w, r);
 }
 
 const struct resolver *resolver_named(struct str name)
@@ -17,14 +17,14 @@ const struct resolver *resolver_named(struct str name)
         for (const struct resolver *r = (*d)->resolvers; r && r->name; r++)
             if (str_is(name, r->name))
                 return r;
-    fail_test(__FILE__, __LINE__, "no resolver '%.*s'", STR_FMT(name));
+    fail_test(__FILE__, __LINE__, "no resolver '%.*s'", STR_ARGS(name));
 }
 
 /* --- paths ---------------------------------------------------------------------------- */
 
-/* Copies the path; at each parameter the given function writes what stands there. */
-static struct str fill(struct arena *a, const struct route *r, const char *id, size_t bad,
-                       const char **ret_field)
+/* Copies the path and replaces each parameter. */
+static struct str fill_path(struct arena *a, const struct route *r, const char *id, size_t bad,
+                            const char **ret_field)
 {
     struct str rest = str_of(r->path);
     struct buf out;
@@ -56,14 +56,14 @@ const char *route_url(struct world *w, const struct route *r, const char *id)
 {
     const char *field;
 
-    return fill(world_arena(w), r, id, SIZE_MAX, &field).p;
+    return fill_path(world_arena(w), r, id, SIZE_MAX, &field).p;
 }
 
 const char *route_url_with_bad(struct world *w, const struct route *r, const char *id, size_t bad,
                                const char **ret_field)
 {
     *ret_field = NULL;
-    const char *url = fill(world_arena(w), r, id, bad, ret_field).p;
+    const char *url = fill_path(world_arena(w), r, id, bad, ret_field).p;
 
     return *ret_field ? url : NULL;
 }
@@ -94,7 +94,7 @@ struct client *route_caller(struct world *w, const struct route *r)
 
     snprintf(name, sizeof name, "caller.%u", number++);
     if (route_is_open(r))
-        return world_stranger(w);
+        return world_anonymous(w);
     if (r->auth & AUTH_USER)
         return world_client(w, name);
     if (r->auth & AUTH_BOT)
@@ -111,9 +111,9 @@ struct answer route_call(struct client *c, const struct route *r, const char *ur
 
 /* --- bodies --------------------------------------------------------------------------- */
 
-static void add_least(struct json *j, const struct type *t);
+static void add_least(struct json_writer *j, const struct type *t);
 
-static void add_least_text(struct json *j, const struct type *t)
+static void add_least_text(struct json_writer *j, const struct type *t)
 {
     char text[256];
     size_t n = t->min > 0 && t->min < 256 ? (size_t)t->min : 1;
@@ -122,19 +122,19 @@ static void add_least_text(struct json *j, const struct type *t)
     json_text(j, t->choices ? str_of(t->choices->text) : str_slice(text, n));
 }
 
-static void add_least_object(struct json *j, const struct schema *s)
+static void add_least_object(struct json_writer *j, const struct schema *s)
 {
-    json_object(j);
+    json_begin_object(j);
     for (const struct field *f = s->fields; f->name.p; f++) {
         if (f->flags & OPTIONAL)
             continue;
         json_key(j, f->name);
         add_least(j, f->type);
     }
-    json_object_end(j);
+    json_end_object(j);
 }
 
-static void add_least(struct json *j, const struct type *t)
+static void add_least(struct json_writer *j, const struct type *t)
 {
     switch (t->kind) {
     case KIND_STRING:
@@ -159,14 +159,14 @@ static void add_least(struct json *j, const struct type *t)
         break;
     case KIND_RAW:
     case KIND_MAP:
-        json_object(j);
-        json_object_end(j);
+        json_begin_object(j);
+        json_end_object(j);
         break;
     case KIND_ARRAY:
-        json_array(j);
+        json_begin_array(j);
         for (int64_t i = 0; i < t->min; i++)
             add_least(j, t->of);
-        json_array_end(j);
+        json_end_array(j);
         break;
     case KIND_OBJECT:
         add_least_object(j, t->schema);
@@ -177,7 +177,7 @@ static void add_least(struct json *j, const struct type *t)
 struct str least_body(struct arena *a, const struct type *t)
 {
     struct buf out;
-    struct json j = json_to(&out);
+    struct json_writer j = json_writer_to(&out);
 
     buf_init(&out, 1024 * 1024);
     add_least(&j, t);

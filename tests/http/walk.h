@@ -1,34 +1,34 @@
-/* walk.h - going through the rows of the interface, for tests that hold for all. */
+/* walk.h - iterates over the rows of all routes, for tests of every route. */
 #ifndef TESTS_WALK_H
 #define TESTS_WALK_H
 
 #include "world.h"
 
-/* Calls look for every route of every domain. */
-void each_route(struct world *w, void (*look)(struct world *w, const struct route *r));
+/* Calls check for every route of every domain. */
+void each_route(struct world *w, void (*check)(struct world *w, const struct route *r));
 
-/* What a {name} stands for, of the domains that are served. */
+/* Returns the resolver of a path parameter. */
 const struct resolver *resolver_named(struct str name);
 
-/* The path with every snowflake replaced by id and every text by "text". */
+/* Returns the path with every snowflake replaced by id and every text by "text". */
 const char *route_url(struct world *w, const struct route *r, const char *id);
-/* The same with the snowflake at index `bad` replaced by "x"; NULL: no such
- * parameter. *ret_field is what errors call it. */
+/* Returns the path with the snowflake at index `bad` replaced by "x"; NULL: no such parameter.
+ * *ret_field is the parameter's name in errors. */
 const char *route_url_with_bad(struct world *w, const struct route *r, const char *id, size_t bad,
                                const char **ret_field);
 
-/* Does the row alone decide about a call, before anything is looked up? */
+/* Returns whether the row alone decides about a request, without reading any object. */
 bool route_is_plain(const struct route *r);
 bool route_is_open(const struct route *r);
 
-/* Somebody new whom the route accepts. */
+/* Creates a new caller that the route accepts. */
 struct client *route_caller(struct world *w, const struct route *r);
 
-/* A call with a JSON body; none when text is NULL. */
+/* Sends a request with a JSON body; NULL: no body. */
 struct answer route_call(struct client *c, const struct route *r, const char *url,
                          const char *json);
 
-/* The least that a body of this type must hold, as JSON. */
+/* Writes the smallest valid JSON body of this type. */
 struct str least_body(struct arena *a, const struct type *t);
 
 #endif

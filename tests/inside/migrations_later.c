@@ -1,4 +1,4 @@
-/* migrations_later.c - steps of a version that is not there yet, for tests of an upgrade. */
+/* migrations_later.c - migrations of a future version, for tests of an upgrade. */
 #include <dirent.h>
 #include <limits.h>
 #include <pthread.h>

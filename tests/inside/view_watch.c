@@ -1,16 +1,17 @@
-/* view_watch.c - compares a gateway's view of a guild with the store (PLANTED_WATCH_VIEWS). */
+/* guild_view_compare_with_rows.c - compares the gateway's view of a guild with the store
+ * (TEST_FAULT_CHECK_VIEWS). */
 #include "base/log.h"
-#include "gateway/views/view.h"
+#include "gateway/subscriptions/guild_view.h"
 
 static bool same_roles(const struct guild_view *a, const struct guild_view *b)
 {
     for (uint32_t i = 0; i < a->role_count; i++)
-        if (view_role(b, a->roles[i].id) != a->roles[i].permissions)
+        if (guild_view_role_permissions(b, a->roles[i].id) != a->roles[i].permissions)
             return false;
     return a->role_count == b->role_count;
 }
 
-static bool has_overwrite(const struct place_rule *p, const struct overwrite *o)
+static bool has_overwrite(const struct channel_overwrites *p, const struct overwrite *o)
 {
     for (uint32_t i = 0; i < p->count; i++)
         if (p->overwrites[i].id == o->id)
@@ -18,7 +19,8 @@ static bool has_overwrite(const struct place_rule *p, const struct overwrite *o)
     return false;
 }
 
-static bool same_place(const struct place_rule *a, const struct place_rule *b)
+static bool same_type_and_overwrites(const struct channel_overwrites *a,
+                                     const struct channel_overwrites *b)
 {
     for (uint32_t i = 0; b && i < a->count; i++)
         if (!has_overwrite(b, &a->overwrites[i]))
@@ -30,13 +32,13 @@ static bool same_channels(const struct guild_view *a, const struct guild_view *b
 {
     size_t at = 0;
 
-    for (const struct place_rule *p; (p = map_next(&a->channels, &at));)
-        if (!same_place(p, map_get(&b->channels, p->id)))
+    for (const struct channel_overwrites *p; (p = map_next(&a->channels, &at));)
+        if (!same_type_and_overwrites(p, map_get(&b->channels, p->id)))
             return false;
     return a->channels.count == b->channels.count;
 }
 
-/* The part in which two views of a guild differ, or NULL. */
+/* Returns the name of the part in which two views differ, or NULL. */
 static const char *view_difference(const struct guild_view *a, const struct guild_view *b)
 {
     if (a->owner_id != b->owner_id)
@@ -48,9 +50,10 @@ static const char *view_difference(const struct guild_view *a, const struct guil
     return same_channels(a, b) ? NULL : "channels";
 }
 
-void view_watch(const struct guild_view *v, const struct guild *g, const struct list *channels)
+void guild_view_compare_with_rows(const struct guild_view *v, const struct guild *g,
+                                  const struct list *channels)
 {
-    struct guild_view *stored = view_new(g, channels);
+    struct guild_view *stored = guild_view_new(g, channels);
     const char *difference = view_difference(v, stored);
 
     if (difference)
@@ -58,5 +61,5 @@ void view_watch(const struct guild_view *v, const struct guild *g, const struct 
                   (unsigned long long)v->guild_id);
     else
         log_info("gateway: guild %llu is the same in the store", (unsigned long long)v->guild_id);
-    view_free(stored);
+    guild_view_free(stored);
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""deb - the package: nothing to complain of, the same bytes each time, and it serves."""
+"""deb - tests the Debian package: lintian, reproducibility, installation, upgrade, purge."""
 
 import functools
 import glob
@@ -29,7 +29,7 @@ def done(*words):
 
 
 def made(kind):
-    """The file that scripts/package makes, and its bytes."""
+    """Builds the package with scripts/package; returns the file and its bytes."""
     path = os.path.join(ROOT, done("scripts/package", kind).split()[-1])
     with open(path, "rb") as file:
         return path, file.read()
@@ -37,7 +37,7 @@ def made(kind):
 
 @functools.cache
 def readme_lines():
-    """What README prints to build, install and have the first account."""
+    """Returns the README commands to build, install and create the first account."""
     with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
         block = re.search(r"^```sh\n(make dist .*?)^```$", file.read(), re.M | re.S)[1]
     lines = [line.split("  #")[0].strip() for line in block.splitlines()]
@@ -47,32 +47,32 @@ def readme_lines():
 
 @functools.cache
 def package():
-    """The file, made as README says, once for all that only look at it."""
+    """Returns the package, built once as in README."""
     (name,) = (word for word in done("sh", "-c", readme_lines()[0]).split() if word.endswith(".deb"))
     return os.path.join(ROOT, name)
 
 
-def the_same_commit_gives_the_same_bytes(_):
+def package_build_is_reproducible(_):
     with open(package(), "rb") as file:
         first = file.read()
     expect(made("deb")[1] == first, "two builds of deb differ")
     expect(made("source")[1] == made("source")[1], "two builds of source differ")
 
 
-def there_is_nothing_to_complain_of(_):
+def lintian_reports_no_problems(_):
     path = package()
-    # Run by root it says so, on the standard error.
+    # Run by root, lintian prints a warning on standard error.
     said = done("lintian", "--fail-on", "error,warning,info", "--display-info", path)
     expect(said.strip() == "", said)
 
 
-def what_is_installed_serves(_):
+def installed_program_serves(_):
     path = package()
     with tempfile.TemporaryDirectory() as folder:
         done("dpkg-deb", "-x", path, folder)
         program = os.path.join(folder, "usr/bin/guildhall")
-        with open(program, "rb") as file:  # built elsewhere it is the same
-            expect(os.path.realpath(ROOT).encode() not in file.read(), "the folder is in it")
+        with open(program, "rb") as file:  # the build path must not be in the program
+            expect(os.path.realpath(ROOT).encode() not in file.read(), "the build folder is in the program")
         for page in ("man1/guildhall.1.gz", "man5/guildhall.conf.5.gz"):
             with gzip.open(os.path.join(folder, "usr/share/man", page), "rt") as file:
                 expect(file.read().startswith(".TH "), page)
@@ -96,9 +96,9 @@ def what_is_installed_serves(_):
             server.stop()
 
 
-def systemd_knows_every_word_of_the_units(_):
+def systemd_accepts_the_unit_files(_):
     if not shutil.which("systemd-analyze"):
-        raise Skip("there is no systemd-analyze")
+        raise Skip("systemd-analyze is not installed")
     path = package()
     with tempfile.TemporaryDirectory() as folder:
         done("dpkg-deb", "-x", path, folder)
@@ -116,7 +116,7 @@ def systemd_knows_every_word_of_the_units(_):
 
 
 def scripts_of(folder):
-    """The maintainer scripts, by name."""
+    """Returns the maintainer scripts by name."""
     done("dpkg-deb", "-e", package(), folder)
     scripts = {}
     for name in ("preinst", "postinst", "prerm", "postrm", "conffiles"):
@@ -125,7 +125,7 @@ def scripts_of(folder):
     return scripts
 
 
-# Stands in for the programs that maintainer scripts call, and notes what they were asked.
+# Replaces the programs that maintainer scripts call, and records their arguments.
 RECORDER = """#!/bin/sh
 echo "${0##*/} $*" >>"$NOTES"
 case "$*" in *is-enabled*|*debian-installed*|*was-enabled*) exit 1 ;; esac
@@ -133,7 +133,7 @@ case "$*" in *is-enabled*|*debian-installed*|*was-enabled*) exit 1 ;; esac
 
 
 def calls_of(script, folder, *words):
-    """What a maintainer script has systemd do."""
+    """Returns the systemd commands of a maintainer script."""
     stand_ins, notes = os.path.join(folder, "bin"), os.path.join(folder, "notes")
     os.makedirs(stand_ins, exist_ok=True)
     for name in ("deb-systemd-invoke", "deb-systemd-helper", "systemctl", "systemd-sysusers",
@@ -143,7 +143,7 @@ def calls_of(script, folder, *words):
             file.write(RECORDER)
         os.chmod(path, 0o755)
     open(notes, "w", encoding="utf-8").close()
-    # The scripts look whether systemd runs; here it does.
+    # The scripts check whether systemd runs; here it does.
     text = script.replace("/run/systemd/system", folder)
     result = subprocess.run(["sh", "-c", text, "script", *words], capture_output=True, text=True,
                             timeout=PATIENCE, check=False,
@@ -154,7 +154,7 @@ def calls_of(script, folder, *words):
         return file.read(), result.stdout
 
 
-def an_upgrade_leaves_the_socket_and_the_timer_as_they_are(_):
+def upgrade_does_not_change_socket_and_timer(_):
     with tempfile.TemporaryDirectory() as folder:
         scripts = scripts_of(os.path.join(folder, "control"))
         calls = ""
@@ -172,8 +172,8 @@ def an_upgrade_leaves_the_socket_and_the_timer_as_they_are(_):
             expect(re.search(rf"stop .*{name}", removed), removed)
 
 
-def the_socket_is_started_while_the_service_is_stopped(_):
-    """systemd refuses to start the socket of a service that is active."""
+def documented_socket_commands_stop_the_service_first(_):
+    """systemd refuses to start the socket of an active service."""
     with open(os.path.join(ROOT, "docs/OPERATING.md"), encoding="utf-8") as file:
         block = re.search(r"^```sh\n(sudo systemctl stop .*?)^```$", file.read(), re.M | re.S)[1]
     expect([line.split()[2:] for line in block.splitlines()] ==
@@ -181,9 +181,9 @@ def the_socket_is_started_while_the_service_is_stopped(_):
            block)
 
 
-def no_upgrade_asks_about_the_configuration(_):
+def upgrade_does_not_ask_about_the_configuration(_):
     with tempfile.TemporaryDirectory() as folder:
-        # The one file is the same in every version: it names no option's default.
+        # The only configuration file is the same in every version: it contains no option's default.
         expect(scripts_of(os.path.join(folder, "control"))["conffiles"].split() ==
                ["/etc/guildhall/guildhall.conf"], "conffiles")
         done("dpkg-deb", "-x", package(), folder)
@@ -192,7 +192,7 @@ def no_upgrade_asks_about_the_configuration(_):
         expect(os.path.isdir(os.path.join(folder, "etc/guildhall/guildhall.conf.d")), "no drop-ins")
 
 
-def a_purge_says_what_stays(_):
+def purge_prints_which_data_remain(_):
     with tempfile.TemporaryDirectory() as folder:
         postrm = scripts_of(os.path.join(folder, "control"))["postrm"]
         data = os.path.join(folder, "lib")
@@ -204,14 +204,14 @@ def a_purge_says_what_stays(_):
         expect(calls_of(script, folder, "remove")[1] == "", "remove says something")
 
 
-def a_wrong_configuration_is_not_started_again(_):
+def invalid_configuration_is_not_restarted(_):
     with tempfile.TemporaryDirectory() as folder:
         done("dpkg-deb", "-x", package(), folder)
         with open(os.path.join(folder, "lib/systemd/system/guildhall.service"),
                   encoding="utf-8") as file:
             unit = file.read()
         expect("\nRestartPreventExitStatus=2\n" in unit, unit)
-        # Nothing but the package's own program is needed to reload.
+        # Reloading needs only the package's program.
         expect(re.search(r"^ExecReload=/usr/bin/guildhall reload ", unit, re.M), unit)
         with open(os.path.join(folder, "conf"), "w", encoding="utf-8") as file:
             file.write("listn = x\n")
@@ -221,8 +221,8 @@ def a_wrong_configuration_is_not_started_again(_):
         expect(result.returncode == 2, result)
 
 
-# A machine that is this one, with a layer over it that takes what is written: the package is
-# installed for real, and gone with the layer. Nobody else's ports are there.
+# An overlay over this machine that takes all writes: the package is really installed and removed
+# with the overlay. It has its own network.
 LAYER = r"""
 mount -t tmpfs none "$1"
 mkdir "$1/new" "$1/work" "$1/root"
@@ -236,7 +236,7 @@ mkdir -p "$1/root/tmp/build/dist"
 cp "$2" "$1/root/tmp/build/dist"
 chroot "$1/root" sh -euc "$3"
 """
-# What a host types, word by word as README has it; without systemd the unit is read by hand.
+# The README commands unchanged; without systemd the unit file is interpreted by the script.
 FIRST_ACCOUNT = r"""
 cd /tmp
 sudo() { "$@"; }
@@ -274,14 +274,14 @@ def processor_seconds():
     return used.ru_utime + used.ru_stime
 
 
-def the_first_account_is_there_within_a_minute(_):
-    """On a machine with nothing else to do, that is: what counts is what it takes, not what others do."""
+def first_account_is_created_within_a_minute(_):
+    """Measures processor time, which does not depend on other load."""
     if os.geteuid() != 0:
-        raise Skip("only root installs packages")
+        raise Skip("only root can install packages")
     with tempfile.TemporaryDirectory() as folder:
         alone = ["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "sh", "-euc"]
         if subprocess.run([*alone, LAYER, "sh", folder], capture_output=True, check=False).returncode:
-            raise Skip("mounts are not allowed here")
+            raise Skip("mounts are not permitted here")
         path, began = package(), processor_seconds()
         _, install, account = readme_lines()
         typed = FIRST_ACCOUNT.replace("INSTALL", install).replace("ACCOUNT", account)
@@ -294,14 +294,14 @@ def the_first_account_is_there_within_a_minute(_):
 
 
 run_cases("deb", [
-    the_same_commit_gives_the_same_bytes,
-    there_is_nothing_to_complain_of,
-    what_is_installed_serves,
-    systemd_knows_every_word_of_the_units,
-    an_upgrade_leaves_the_socket_and_the_timer_as_they_are,
-    the_socket_is_started_while_the_service_is_stopped,
-    no_upgrade_asks_about_the_configuration,
-    a_purge_says_what_stays,
-    a_wrong_configuration_is_not_started_again,
-    the_first_account_is_there_within_a_minute,
+    package_build_is_reproducible,
+    lintian_reports_no_problems,
+    installed_program_serves,
+    systemd_accepts_the_unit_files,
+    upgrade_does_not_change_socket_and_timer,
+    documented_socket_commands_stop_the_service_first,
+    upgrade_does_not_ask_about_the_configuration,
+    purge_prints_which_data_remain,
+    invalid_configuration_is_not_restarted,
+    first_account_is_created_within_a_minute,
 ])

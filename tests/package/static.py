@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""static - the file that needs nothing: it serves and calls out where there is nothing but itself.
+"""static - tests the static program, which serves and sends requests without any other file.
 
-    static.py            makes and tries the one for this machine
-    static.py arm64      makes the one for 64-bit ARM, and tries it under qemu-user-static
+    static.py            builds and tests the program for this machine
+    static.py arm64      builds the program for 64-bit ARM, and tests it under qemu-user-static
 
-Takes minutes to make, so it is no part of every run: `scripts/test static`, `scripts/test static-arm64`.
+The build takes minutes, so this runs only with `scripts/test static` or `scripts/test static-arm64`.
 """
 
 import http.server
@@ -27,11 +27,11 @@ PATIENCE = 1800
 
 
 class Box:
-    """A folder with the file and a list of hosts, which nothing in it can leave."""
+    """A chroot folder with only the program and a hosts file."""
 
     def __init__(self, program):
         if os.geteuid() != 0:
-            raise Skip("only root may lock a program into a folder")
+            raise Skip("only root may use chroot")
         self.folder = tempfile.TemporaryDirectory()
         self.root = self.folder.name
         for name in ("etc", "data", "tmp"):
@@ -42,7 +42,7 @@ class Box:
         self.words = ["chroot", self.root]
         if ARM:
             emulator = shutil.which("qemu-aarch64-static")
-            expect(emulator, "there is no qemu-aarch64-static; `scripts/setup arm64` installs it")
+            expect(emulator, "qemu-aarch64-static is not installed; `scripts/setup arm64` installs it")
             shutil.copy(emulator, os.path.join(self.root, "qemu"))
             self.words.append("/qemu")
         self.words.append("/guildhall")
@@ -62,7 +62,7 @@ class Box:
                         "--private-endpoints", "on"])
 
 
-def it_asks_for_no_library(program):
+def static_program_needs_no_library(program):
     said = subprocess.run(["readelf", "-ld", program], capture_output=True, text=True, check=True).stdout
     expect("NEEDED" not in said and "INTERP" not in said, said)
 
@@ -78,7 +78,7 @@ class Asked(http.server.BaseHTTPRequestHandler):
         pass
 
 
-def it_serves_and_calls_out_where_there_is_nothing_else(program):
+def static_program_serves_and_sends_requests_in_an_empty_chroot(program):
     endpoint = http.server.HTTPServer(("127.0.0.1", 0), Asked)
     threading.Thread(target=endpoint.serve_forever, daemon=True).start()
     with Box(program) as box:
@@ -92,16 +92,16 @@ def it_serves_and_calls_out_where_there_is_nothing_else(program):
             url = f"http://localhost:{endpoint.server_port}/hook"
             status, answer = ada.call("PATCH", f"/applications/{app['id']}",
                                       {"interactions_endpoint_url": url})
-            expect(status == 400 and Asked.paths, f"nobody was called: {status} {answer}")
+            expect(status == 400 and Asked.paths, f"no request was sent: {status} {answer}")
         finally:
             server.stop()
             endpoint.shutdown()
 
 
-def it_says_that_it_has_no_postgresql(program):
+def static_program_reports_missing_postgresql_support(program):
     with Box(program) as box:
         done = box.run("check", "--store", "postgres://127.0.0.1/x")
-        expect(done.returncode == 1 and "keeps its data in its folder only" in done.stderr,
+        expect(done.returncode == 1 and "supports SQLite only" in done.stderr,
                done.stdout + done.stderr)
 
 
@@ -111,7 +111,7 @@ if made.returncode:
     sys.exit(made.stdout + made.stderr)
 sys.argv[1:] = [os.path.join(ROOT, made.stdout.split()[-1])]
 run_cases("static", [
-    it_asks_for_no_library,
-    it_serves_and_calls_out_where_there_is_nothing_else,
-    it_says_that_it_has_no_postgresql,
+    static_program_needs_no_library,
+    static_program_serves_and_sends_requests_in_an_empty_chroot,
+    static_program_reports_missing_postgresql_support,
 ])

@@ -1,8 +1,6 @@
 #!/usr/bin/env python3
-"""twice - the program that people install, built once more in another folder, is the same to the last byte.
-
-Takes as long as a build, so it is no part of every run: `scripts/test twice`.
-"""
+"""twice - tests that a second build of the installed program in another folder has the same bytes. Takes as
+long as a build, so it runs only with `scripts/test twice`."""
 
 import os
 import subprocess
@@ -25,7 +23,7 @@ def done(folder, *words, **env):
 
 
 def program_of(folder, **env):
-    """As the package has it."""
+    """Builds the program like the package."""
     done(folder, "scripts/build", "release", **env)
     stripped = os.path.join(folder, "build", "stripped")
     done(folder, "strip", "-o", stripped, "build/release/src/guildhall")
@@ -33,12 +31,12 @@ def program_of(folder, **env):
         return file.read()
 
 
-def another_folder_gives_the_same_bytes(_):
+def build_in_another_folder_gives_the_same_bytes(_):
     here = program_of(ROOT)
     names = done(ROOT, "git", "-c", f"safe.directory={ROOT}", "ls-files", "-z")
     with tempfile.TemporaryDirectory(prefix="elsewhere-") as folder:
         subprocess.run(["xargs", "-0", "cp", "--parents", "-t", folder], input=names, cwd=ROOT, check=True)
-        # Compiled, not taken from a cache; at another hour of another place.
+        # Compiled without a cache, in another time zone and locale.
         there = program_of(folder, CCACHE_DISABLE="1", TZ="Asia/Tokyo", LC_ALL="C")
     expect(len(here) == len(there), f"{len(here)} bytes, and {len(there)}")
     differ = sum(a != b for a, b in zip(here, there))
@@ -46,4 +44,4 @@ def another_folder_gives_the_same_bytes(_):
 
 
 sys.argv[1:] = sys.argv[1:] or [ROOT]
-run_cases("twice", [another_folder_gives_the_same_bytes])
+run_cases("twice", [build_in_another_folder_gives_the_same_bytes])

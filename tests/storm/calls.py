@@ -1,10 +1,8 @@
 #!/usr/bin/env python3
-"""calls - every operation of the server's own document, with values at and beyond their limits.
-
-People and a bot of a small world call whatever there is, deletions and log-outs included. The
-server goes on, answers everything with a 2xx that fits its document or with a 4xx, and does so
-soon. After the storm, what is in the store is whole.
-"""
+"""calls - sends random requests to every operation of the server's OpenAPI document, with values at
+and beyond their limits. Users and a bot call all operations, including deletions and logouts. The
+server must keep running and answer each request soon, with a 2xx that fits the document or with a
+4xx; afterwards the store must be consistent."""
 
 import collections
 import http.client
@@ -17,26 +15,26 @@ import urllib.parse
 from document import PICTURE, PNG, SOUND, Document
 from storm import SECONDS, dice, expect, run_cases, server_for_storm, until_over
 
-SLOWEST = 20  # seconds, with sanitizers, on a busy machine
+SLOWEST = 20  # seconds, with sanitizers on a busy machine
 QUICK = ("--password-memory", "1", "--password-passes", "1")
-# Calls that wait for somebody else, or end the world that the others need.
+# Operations that wait for another client, or delete what the others need.
 RARE = {"POST /api/v10/auth/logout": 0.05, "DELETE /api/v10/guilds/{guild.id}": 0.2,
         "POST /api/v10/users/@me/delete": 0.1, "POST /api/v10/users/@me/disable": 0.1}
-# Forms whose plain parts are members of the body.
+# Multipart forms whose plain parts are members of the body.
 PARTS = {"create_guild_sticker"}
 
 
 class World:
-    """People, a bot, and the ids that were seen."""
+    """Users, a bot, and the ids seen in replies."""
 
     def __init__(self, port, d):
         self.port, self.d = port, d
         self.connection = None
-        self.ids = {}      # of everybody
-        self.homes = []    # (token, ids of those who use it)
-        self.home = {}     # of who is calling
+        self.ids = {}      # ids of all users
+        self.homes = []    # (token, ids of its user)
+        self.home = {}     # ids of the current caller
         self.born = 0
-        self.problems = {}  # the first of each operation
+        self.problems = {}  # the first problem of each operation
         self.statuses = collections.Counter()
 
     def ask(self, method, path, body=None, headers=None):
@@ -51,7 +49,7 @@ class World:
                 return answer.status, answer.getheader("Content-Type", ""), answer.read()
             except (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError):
                 self.connection.close()
-                self.connection = None  # a refused form ends the connection
+                self.connection = None  # a refused form closes the connection
         raise AssertionError(f"{method} {path}: no answer")
 
     def must(self, method, path, body, token=None):
@@ -67,12 +65,12 @@ class World:
                 del known[:-30]
 
     def known(self, kind):
-        """Mostly the caller's own: others' are refused before much is looked at."""
+        """Returns an id of this kind, mostly the caller's own, because others are refused early."""
         ids = self.home if self.d.random() < 0.8 else self.ids
         return ids.get(kind) or self.ids.get(kind) or self.ids.get("user")
 
     def gather(self, value, kind=""):
-        """Ids of an answer, by the name of the field that has them."""
+        """Collects the ids of a reply, by the field that contains them."""
         if isinstance(value, list):
             for v in value[:20]:
                 self.gather(v, kind)
@@ -86,7 +84,7 @@ class World:
                     self.note(key, v)
 
     def newcomer(self):
-        """A person with a guild, an app and its bot."""
+        """Creates a user with a guild, an app and its bot."""
         self.born += 1
         self.home = {}
         name = f"p{self.born}_{self.d.randrange(10**6)}"
@@ -110,7 +108,7 @@ class World:
         self.homes = [*self.homes[-6:], (token, self.home), (f"Bot {bot}", self.home)]
 
     def furnish(self, guild, channel, token):
-        """What has routes of its own, so that those have something to find."""
+        """Creates objects with routes of their own, so that these routes find something."""
         place = f"/api/v10/guilds/{guild}"
         form, kind = parts_of({"name": "words", "tags": "a", "description": ""}, ("file", "a.png", PICTURE))
         status, _, text = self.ask("POST", f"{place}/stickers", form, {"Content-Type": kind, "Authorization": token})
@@ -144,7 +142,7 @@ class World:
 
 
 def parts_of(fields, file):
-    """A form of plain parts and one file, and its type."""
+    """Returns a multipart body of plain parts and one file, and its content type."""
     part = b'--b\r\nContent-Disposition: form-data; name="%s"%s\r\n\r\n%s\r\n'
     name, filename, data = file
     form = b"".join(part % (k.encode(), b"", str(v).encode("utf-8", "replace")) for k, v in fields.items())
@@ -153,7 +151,7 @@ def parts_of(fields, file):
 
 
 def path_of(world, doc, path, operation):
-    """With ids in their places and a query behind them."""
+    """Returns the path with ids filled in, and a query."""
     query = []
     for p in operation.get("parameters", []):
         if p["in"] == "path":
@@ -190,7 +188,8 @@ def body_of(world, doc, operation):
 
 
 def problem_with(doc, operation, answer, seconds):
-    """Why this is no answer to that operation, or None; and the value of a good one."""
+    """Returns the reason why this reply does not fit the operation, or None; and the value of a
+    successful reply."""
     status, kind, text = answer
     if status >= 500:
         return f"{status} {text[:300]}", None
@@ -230,7 +229,7 @@ def one_call(world, doc, operation):
         kind = kind.removesuffix(".id").removesuffix("s")
         world.gather(value, {"soundboard-sound": "sound", "scheduled-event": "event"}.get(kind, kind))
     if (answer[0] == 401 and token and len(token) > 20) or world.d.random() < 0.004:
-        world.newcomer()  # somebody logged them out
+        world.newcomer()  # the token was revoked
 
 
 def storm(executable, name, *flags):
@@ -252,15 +251,15 @@ def storm(executable, name, *flags):
                 done.add(key)
         print(f"{sum(world.statuses.values())} calls:", dict(world.statuses.most_common()), flush=True)
         expect(not world.problems, "\n".join(world.problems.values()))
-        # Where the time was enough, everything was called.
+        # With enough time, most operations were called.
         expect(len(done) > enough * 0.8, f"only {len(done)} operations were called")
 
 
-def every_operation_answers_as_it_says_on_sqlite(executable):
+def every_operation_replies_as_documented_on_sqlite(executable):
     storm(executable, "calls")
 
 
-def every_operation_answers_as_it_says_on_postgres(executable):
+def every_operation_replies_as_documented_on_postgres(executable):
     where = os.environ.get("GUILDHALL_TEST_POSTGRES")
     if not where:
         from cases import Skip  # pylint: disable=import-outside-toplevel
@@ -275,6 +274,6 @@ def every_operation_answers_as_it_says_on_postgres(executable):
 
 if __name__ == "__main__":
     run_cases("storm/calls", [
-        every_operation_answers_as_it_says_on_sqlite,
-        every_operation_answers_as_it_says_on_postgres,
+        every_operation_replies_as_documented_on_sqlite,
+        every_operation_replies_as_documented_on_postgres,
     ])

@@ -1,5 +1,5 @@
-"""An OpenAPI document as a source of calls: values that fit a schema, values that do not, and
-whether an answer fits."""
+"""Generates requests from an OpenAPI document: valid and invalid values for schemas, and checks of
+replies."""
 
 import base64
 import re
@@ -18,13 +18,13 @@ IDS = ["0", "1", "18446744073709551615", "18446744073709551616", "-1", "x", "00"
 
 
 class Document:
-    """The operations and schemas; `ids` gives ids of things of a kind that are there."""
+    """The operations and schemas of a document; `ids` returns existing ids of a kind."""
 
     def __init__(self, document, d, ids):
         self.schemas = document["components"]["schemas"]
         self.d = d
         self.ids = ids
-        self.wild = True  # values that do not fit may be made
+        self.wild = True  # invalid values may be generated
         self.operations = [
             (path, method.upper(), operation)
             for path, methods in document["paths"].items()
@@ -121,10 +121,10 @@ class Document:
             made[self.d.choice(["__proto__", "id", "x" * 200, "\0"])] = 1
         return made
 
-    # --- answers -----------------------------------------------------------------------
+    # --- replies -----------------------------------------------------------------------
 
     def misfit(self, schema, value, at="answer"):
-        """Why a value does not fit, or None."""
+        """Returns why a value does not fit the schema, or None."""
         schema = self.resolved(schema)
         kinds = schema.get("type")
         if kinds is None:

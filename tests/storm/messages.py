@@ -1,10 +1,7 @@
 #!/usr/bin/env python3
-"""messages - every opcode of both gateways with members that are bent, and datagrams of noise.
-
-People and a bot of a small world say whatever opcodes there are, in whatever state they are, and
-come back when they are closed. The server goes on, tells what it has to tell as JSON, and answers
-others meanwhile.
-"""
+"""messages - sends every opcode of both gateways with random changes, and random datagrams. Users
+and a bot send any opcode in any state and reconnect when they are closed. The server must keep
+running, send valid JSON, and serve other clients meanwhile."""
 
 import json
 import socket
@@ -16,7 +13,7 @@ from storm import SECONDS, dice, expect, run_cases, server_for_storm, until_over
 
 KEY = "dGhlIHNhbXBsZSBub25jZQ=="
 PATIENCE = 60
-MESSAGES = 12  # of a connection, if it is not closed before
+MESSAGES = 12  # messages per connection, unless it is closed before
 ODD = (None, True, False, 0, 1, -1, 2**31, 2**32, 2**53, 2**63 - 1, 2**63, 2**64, -2**63, 0.5, 1e308, "", "0", "x",
        "1" * 40, "18446744073709551615", "-1", "\u0000", "\u202e", "\U0001f600" * 40, "a" * 3000, [], {}, [[]],
        [None] * 30, [{}] * 8, {"": {}})
@@ -27,7 +24,7 @@ class Closed(Exception):
 
 
 class Line:
-    """A WebSocket, by hand."""
+    """A minimal WebSocket client."""
 
     def __init__(self, port, path):
         self.socket = socket.create_connection(("127.0.0.1", port), PATIENCE)
@@ -53,7 +50,7 @@ class Line:
             self.more()
 
     def read(self):
-        """The next message. Who ends waiting for the rest of one finds all of it the next time."""
+        """Returns the next message. After a timeout, the next call returns the complete message."""
         self.need(2)
         kind, size = self.have[:2]
         start = 2 + (0 if size < 126 else 2 if size == 126 else 8)
@@ -82,10 +79,10 @@ class Line:
             message = self.read()
             if message["op"] == op and (not event or message["t"] == event):
                 return message["d"]
-        raise AssertionError(f"neither op {op} {event or ''} nor the end came")
+        raise AssertionError(f"neither opcode {op} {event or ''} nor a close arrived")
 
     def hear(self):
-        """What has come by now."""
+        """Reads all messages received so far."""
         self.socket.settimeout(0.005)
         try:
             while True:
@@ -97,7 +94,7 @@ class Line:
 
 
 def bent(d, value, depth=0):
-    """The same with some of it exchanged, left out or added."""
+    """Returns the data with some parts replaced, removed or added."""
     if d.random() < 0.05:
         return d.choice(ODD)
     if isinstance(value, dict):
@@ -117,7 +114,7 @@ def some_id(world, kind):
 
 
 def messages_of(world, me):
-    """What a client of the gateway may say, as it should be."""
+    """Returns valid messages of a gateway client."""
     guild, channel, voice = some_id(world, "guild"), some_id(world, "channel"), some_id(world, "voice")
     stream = world.d.choice((f"guild:{guild}:{voice}:{me['id']}", f"call:{channel}:{me['id']}"))
     shown = {"channels": {channel: [[0, 99], [100, 199]]}, "members": [me["id"]], "thread_member_lists": [channel],
@@ -165,7 +162,7 @@ def voice_messages_of(ready, claim):
 
 
 def noise_for(d, ready):
-    """Datagrams that begin as media, discoveries or reports do."""
+    """Returns random datagrams with the first bytes of media, discovery or reports."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
         for _ in range(20):
             head = d.choice((struct.pack(">BBHII", 0x80, 120, d.randrange(1 << 16), 5, ready["ssrc"]),
@@ -176,7 +173,7 @@ def noise_for(d, ready):
 
 
 def begin(world, me):
-    """A session that was told READY, or that goes on."""
+    """Starts or resumes a session."""
     line = Line(world.port, "/gateway?v=10&encoding=json")
     line.wait(10)
     if world.d.random() < 0.3 and "session" in me:
@@ -191,9 +188,9 @@ def begin(world, me):
 
 
 def speak(world, line, me):
-    """In voice as it should be, and then not."""
+    """Sends a valid voice connection and then random messages."""
     guild, voice = world.d.choice(me["rooms"])
-    # Who is there already, with a socket that lives, is not told again.
+    # A user who is already connected to voice gets no event, so leave first.
     for channel in (None, voice):
         line.say(4, {"guild_id": guild, "channel_id": channel, "self_mute": False, "self_deaf": False})
     server = line.wait(0, "VOICE_SERVER_UPDATE")
@@ -213,7 +210,7 @@ def speak(world, line, me):
         gate.hear()
 
 
-def one_visit(world, me):
+def run_one_connection(world, me):
     line = None
     try:
         line = begin(world, me)
@@ -232,7 +229,7 @@ def one_visit(world, me):
 
 
 def furnish_rooms(world):
-    """People with a session each, and where they talk."""
+    """Creates users with sessions, and channels."""
     people = []
     for token, home in world.homes:
         me = {"token": token.removeprefix("Bot "), "bot": token.startswith("Bot "), "id": home["user"][0], "rooms": []}
@@ -244,7 +241,7 @@ def furnish_rooms(world):
     return people
 
 
-def every_opcode_is_answered_or_refused(executable):
+def random_gateway_messages_are_answered_or_refused(executable):
     d = dice("messages")
     with server_for_storm(executable, *QUICK, "--voice-port", "0", "--rate-limits", "off") as server:
         world = World(server.port, d)
@@ -253,12 +250,12 @@ def every_opcode_is_answered_or_refused(executable):
             world.newcomer()
         people = furnish_rooms(world)
         for _ in until_over(int(SECONDS / 2) + 1):
-            one_visit(world, d.choice(people))
+            run_one_connection(world, d.choice(people))
             status, _, _ = world.ask("GET", "/api/v10/gateway")
             expect(status == 200, f"GET /gateway: {status}")
-        print(f"{world.through} visits to the end, {world.closed} were closed", flush=True)
-        expect(world.through + world.closed > SECONDS / 2, "there were hardly any visits")
+        print(f"{world.through} connections ended normally, {world.closed} were closed", flush=True)
+        expect(world.through + world.closed > SECONDS / 2, "there were too few connections")
 
 
 if __name__ == "__main__":
-    run_cases("storm/messages", [every_opcode_is_answered_or_refused])
+    run_cases("storm/messages", [random_gateway_messages_are_answered_or_refused])

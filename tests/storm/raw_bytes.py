@@ -1,9 +1,7 @@
 #!/usr/bin/env python3
-"""raw_bytes - bytes as nobody should send them, at a whole server.
-
-Requests are made, bent, pipelined and cut at any byte. Whatever arrives, the server goes on,
-answers in whole answers, never with a 5xx, and says the same however the bytes were cut.
-"""
+"""raw_bytes - sends malformed HTTP requests to a server. Requests are generated, changed, pipelined
+and split at any byte. The server must keep running, send complete responses without a 5xx, and give
+the same result however the bytes are split."""
 
 import errno
 import re
@@ -21,14 +19,14 @@ BODIES = [b"", b"{}", b"[]", b'{"a":1}', b"null", b'{"login":"a","password":"b"}
 
 
 def exchange(port, pieces, patience=60):
-    """Sends pieces one after the other; all that comes back until the server closes."""
+    """Sends the pieces one after the other; returns all received bytes until the server closes."""
     with socket.create_connection(("127.0.0.1", port), patience) as s:
         s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         try:
             for piece in pieces:
                 s.sendall(piece)
             s.shutdown(socket.SHUT_WR)
-        except OSError as e:  # it has said what it had to say, and closed
+        except OSError as e:  # the server has replied and closed
             if e.errno not in (errno.EPIPE, errno.ECONNRESET, errno.ENOTCONN):
                 raise
         got = b""
@@ -41,11 +39,11 @@ def exchange(port, pieces, patience=60):
 
 
 def answers_in(text, heads):
-    """Splits what came back into statuses and bodies; fails on anything that is no answer."""
+    """Splits the received bytes into statuses and bodies; fails on anything else."""
     found = []
     while text:
         head, mark, rest = text.partition(b"\r\n\r\n")
-        expect(mark, f"half a head: {text[:200]!r}")
+        expect(mark, f"incomplete head: {text[:200]!r}")
         status = re.match(rb"HTTP/1\.1 (\d\d\d) ", head)
         expect(status, f"no answer: {head[:200]!r}")
         code = int(status[1])
@@ -55,14 +53,14 @@ def answers_in(text, heads):
         length = re.search(rb"(?i)\r\ncontent-length: (\d+)", head)
         is_head = len(found) < len(heads) and heads[len(found)]
         n = 0 if is_head or code in (204, 304) else int(length[1]) if length else 0
-        expect(len(rest) >= n, f"{code} with half a body: {rest[:100]!r}")
+        expect(len(rest) >= n, f"{code} with an incomplete body: {rest[:100]!r}")
         found.append((code, rest[:n]))
         text = rest[n:]
     return found
 
 
 def a_request(d):
-    """A request that is well formed, whatever it asks for."""
+    """Returns a random well-formed request."""
     method, path, body = d.choice(METHODS), d.choice(PATHS), d.choice(BODIES)
     if d.random() < 0.2:
         path += ("&" if "?" in path else "?") + "a=" + "x" * d.choice([1, 500, 3000, 7000])
@@ -86,7 +84,7 @@ def a_request(d):
 
 
 def cut(d, text):
-    """The same bytes in pieces."""
+    """Splits the bytes into random pieces."""
     at, pieces = 0, []
     while at < len(text):
         n = d.choice([1, 2, 7, 64, 1000, 8192, len(text)])
@@ -95,7 +93,7 @@ def cut(d, text):
     return pieces
 
 
-def well_formed_trains_are_answered_one_by_one(executable):
+def pipelined_requests_are_answered_one_by_one(executable):
     d = dice("trains")
     with server_for_storm(executable) as server:
         for _ in until_over():
@@ -103,16 +101,16 @@ def well_formed_trains_are_answered_one_by_one(executable):
             text = b"".join(r for _, r in train)
             heads = [m == "HEAD" for m, _ in train]
             whole = answers_in(exchange(server.port, [text]), heads)
-            # One that was refused for its form ends the train.
-            expect(whole, f"no answer to {text[:200]!r}")
+            # A request refused as malformed ends the connection.
+            expect(whole, f"no response to {text[:200]!r}")
             expect(all(code < 500 for code, _ in whole), f"{whole} to {text[:2000]!r}")
             again = answers_in(exchange(server.port, cut(d, text)), heads)
             codes, expected = [c for c, _ in again], [c for c, _ in whole]
-            expect(codes == expected, f"cut: {codes}, whole: {expected}, of {text[:2000]!r}")
+            expect(codes == expected, f"split: {codes}, whole: {expected}, of {text[:2000]!r}")
 
 
 def bent(d, text):
-    """A few bytes of it are others, missing or there twice."""
+    """Changes, removes or duplicates a few bytes."""
     text = bytearray(text)
     for _ in range(d.choice([1, 1, 2, 5, 20])):
         at = d.randrange(len(text)) if text else 0
@@ -130,20 +128,20 @@ def bent(d, text):
     return bytes(text)
 
 
-def bent_bytes_are_answered_or_refused(executable):
+def malformed_requests_are_answered_or_refused(executable):
     d = dice("bent")
     with server_for_storm(executable) as server:
         for _ in until_over():
             text = bent(d, b"".join(a_request(d)[1] for _ in range(d.randrange(1, 4))))
             got = exchange(server.port, cut(d, text) if d.random() < 0.5 else [text])
             found = re.findall(rb"HTTP/1\.1 (\d\d\d) ", got)
-            # 501 and 505 are what the protocol has for methods and versions that are none.
+            # 501 and 505 are the statuses for unknown methods and versions.
             expect(all(c < b"500" or c in (b"501", b"505") for c in found),
                    f"{found} to {text[:3000]!r}")
 
 
-def heads_of_every_length_are_read_or_refused(executable):
-    """With a body in the same packet: it must not be taken for a request."""
+def request_heads_of_every_length_are_parsed_or_refused(executable):
+    """The body in the same packet must not be taken as a request."""
     d = dice("heads")
     with server_for_storm(executable) as server:
         for n in until_over():
@@ -163,8 +161,8 @@ def heads_of_every_length_are_read_or_refused(executable):
             expect(len(got) == 1 and 400 <= got[0][0] < 500, f"{got} to a head of {length} in {where}")
 
 
-def every_cut_of_a_request_is_the_same_request(executable):
-    """At each byte once, the two halves in packets of their own."""
+def splitting_a_request_does_not_change_its_response(executable):
+    """The request is split once at each byte, into two packets."""
     body = b'{"login":"ada","password":"x"}'
     text = (b"POST /api/v10/auth/login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
             b"Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n" % (len(body), body)
@@ -174,13 +172,13 @@ def every_cut_of_a_request_is_the_same_request(executable):
         expect(expected == [400, 200], str(expected))
         for at in range(1, len(text)):
             got = [c for c, _ in answers_in(exchange(server.port, [text[:at], text[at:]]), [])]
-            expect(got == expected, f"cut at {at}: {got}")
+            expect(got == expected, f"split at {at}: {got}")
 
 
 if __name__ == "__main__":
     run_cases("storm/raw_bytes", [
-        well_formed_trains_are_answered_one_by_one,
-        bent_bytes_are_answered_or_refused,
-        heads_of_every_length_are_read_or_refused,
-        every_cut_of_a_request_is_the_same_request,
+        pipelined_requests_are_answered_one_by_one,
+        malformed_requests_are_answered_or_refused,
+        request_heads_of_every_length_are_parsed_or_refused,
+        splitting_a_request_does_not_change_its_response,
     ])

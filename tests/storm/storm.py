@@ -1,7 +1,7 @@
-"""What the storms share: a server of their own, dice with a known seed, and an end.
+"""Shared parts of the random tests: a server, a seeded random generator, and a time limit.
 
-    STORM_SECONDS   how long each storm goes on (6)
-    STORM_SEED      which storm it is; a failure prints it (as it comes)
+    STORM_SECONDS   duration of each test (6)
+    STORM_SEED      seed of the random generator; a failure prints it (default: random)
 """
 
 import contextlib
@@ -20,18 +20,18 @@ from process import Failed, Process, serve_command  # noqa: E402
 SECONDS = float(os.environ.get("STORM_SECONDS", "6"))
 SEED = int(os.environ.get("STORM_SEED", "0")) or random.randrange(1, 1 << 31)
 
-# Freed memory is filled, so that whoever reads it reads nonsense; the sanitizers do so anyway.
+# Freed memory is overwritten, so that reads of it give garbage; sanitizers detect them anyway.
 PERTURBED = {"MALLOC_PERTURB_": "255"}
 
 
 def dice(name):
-    """The same for the same seed and name."""
+    """Returns a random generator that depends on the seed and the name."""
     return random.Random(f"{SEED} {name}")
 
 
 @contextlib.contextmanager
 def server_for_storm(executable, *flags):
-    """A server that has to be alive, and to end by itself, when the storm is over."""
+    """Runs a server that must be alive and stop normally when the test is over."""
     with tempfile.TemporaryDirectory() as folder:
         command = serve_command(executable, os.path.join(folder, "data"), *flags)
         server = Process(command, env=PERTURBED)
@@ -47,7 +47,7 @@ def server_for_storm(executable, *flags):
 
 
 def until_over(least=1):
-    """Counts until the time is over, and so far at least: a busy machine takes longer."""
+    """Yields numbers until the time is over, and at least `least` of them on a busy machine."""
     end = time.monotonic() + SECONDS
     n = 0
     while time.monotonic() < end or n < least:

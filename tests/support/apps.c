@@ -36,7 +36,7 @@ const char *application_secret(struct client *owner, const char *application)
     return answer_text(a, "secret");
 }
 
-/* --- people --------------------------------------------------------------------------- */
+/* --- accounts ------------------------------------------------------------------------- */
 
 static const char ADD_FRIEND[] =
     "insert into relationships (user_id, target_id, type) values ($1, $2, 1)";
@@ -98,7 +98,7 @@ struct question {
     int64_t answer;
 };
 
-static enum err ask(struct tx *tx, void *arg)
+static enum err read_number(struct tx *tx, void *arg)
 {
     struct question *q = arg;
     struct rows row;
@@ -114,6 +114,6 @@ int64_t store_count(struct world *w, const char *sql)
 {
     struct question q = { .sql = sql };
 
-    expect(store_run(guildhall_store(w->server), STORE_READ, w->arena, ask, &q) == OK);
+    expect(store_run(guildhall_store(w->server), STORE_READ, w->arena, read_number, &q) == OK);
     return q.answer;
 }

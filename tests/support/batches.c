@@ -1,4 +1,4 @@
-/* batches.c - reads of one turn of a loop. */
+/* batches.c - sends several reads in one loop iteration. */
 #include "support/batches.h"
 
 #include "base/mem.h"
@@ -20,7 +20,7 @@ struct loops *batch_serve(struct fixture *f)
     return loops_start(1, NULL, NULL);
 }
 
-enum err ask_some(struct work *w, struct tx *tx)
+enum err ask_some(struct work_item *w, struct tx *tx)
 {
     struct asked *a = container_of(w, struct asked, one.work);
     enum err e = OK;
@@ -55,7 +55,7 @@ void batch_ask(struct batch *b, struct loops *loops, int count)
     for (int i = 0; i < count; i++)
         b->reads[i] = (struct asked){
             .one = { .work = { .mode = STORE_READ,
-                               .again = true,
+                               .is_idempotent = true,
                                .measured = b->measured,
                                .name = b->name,
                                .run = b->run ? b->run : ask_some,
@@ -66,7 +66,7 @@ void batch_ask(struct batch *b, struct loops *loops, int count)
             .batch = b,
             .questions = b->questions,
         };
-    loop_call(loops_at(loops, 0), batch_submit, b);
+    loop_call_and_wait(loops_get(loops, 0), batch_submit, b);
     for (int i = 0; i < count; i++)
         wait_for(&b->finished);
     for (int i = 0; i < count; i++)

@@ -1,47 +1,47 @@
-/* batches.h - reads of one turn of a loop, for tests of who answers them and how. */
+/* batches.h - sends several reads in one loop iteration, for tests of where they run. */
 #ifndef TESTS_SUPPORT_BATCHES_H
 #define TESTS_SUPPORT_BATCHES_H
 
 #include "support/test_work.h"
 
-enum { MOST_READS = 8 };
+enum { READS_PER_ROUND_TRIP = 8 };
 
-/* What it asks is up to the test. */
+/* One read of a batch; the test chooses its queries. */
 struct asked {
     struct test_work one;
     struct batch *batch;
     int64_t seen[4];
     int runs, questions;
-    bool on_loop; /* its last run was */
+    bool on_loop; /* whether its last run was on the loop */
 };
 
 struct batch {
     struct fixture *f;
-    const char *name; /* its kind: a literal */
+    const char *name; /* name of the read: a string literal */
     int questions;
     bool measured;
     int64_t id;
-    enum err (*run)(struct work *w, struct tx *tx); /* NULL: ask_some */
+    enum err (*run)(struct work_item *w, struct tx *tx); /* NULL: ask_some */
     sem_t finished;
-    struct asked reads[MOST_READS];
+    struct asked reads[READS_PER_ROUND_TRIP];
     int count;
 };
 
-/* Opens the store anew for one loop, which it starts, with a counter in it. */
+/* Opens the store again for one loop, which it starts, and creates the counter. */
 struct loops *batch_serve(struct fixture *f);
 
-/* What the counter has, and one more with each question of that number. */
+/* Queries of the counter's value plus 0 to 3. */
 extern const struct sql counter_questions[4];
-/* Asks as many of them as it has questions, one after the other. */
-enum err ask_some(struct work *w, struct tx *tx);
+/* Runs as many of these queries as the batch says, one after the other. */
+enum err ask_some(struct work_item *w, struct tx *tx);
 
-/* So many reads in one turn; returns when all are done. */
+/* Runs `count` reads in one loop iteration and waits for all of them. */
 void batch_ask(struct batch *b, struct loops *loops, int count);
-/* On a loop: asks each of them. */
+/* Submits each read; runs on a loop. */
 void batch_submit(struct loop *l, void *arg);
 bool batch_was_on_loop(const struct batch *b);
-/* Again, until all of them were on the loop: it has a connection only when something was read
- * there, and a kind that took long, on a busy machine, is the workers' for a while. */
+/* Repeats the batch until all reads ran on the loop: a loop connects only after its first read,
+ * and slow reads run on workers for a while. */
 void batch_ask_on_loop(struct batch *b, struct loops *loops, int count);
 
 #endif

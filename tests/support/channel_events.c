@@ -1,4 +1,4 @@
-/* channel_events.c - what is heard in one channel, and files that are sent to it. */
+/* channel_events.c - expects the events of one channel, and uploads files to it. */
 #include "channel_events.h"
 
 #include <stdio.h>
@@ -7,12 +7,12 @@
 #include "base/buf.h"
 #include "internal.h"
 
-static size_t heard_so_far(struct world *w)
+static size_t count_events_so_far(struct world *w)
 {
     size_t n = 0;
 
     pthread_mutex_lock(&w->lock);
-    for (const struct heard *h = w->heard; h; h = h->next)
+    for (const struct arrivals *h = w->arrivals; h; h = h->next)
         n++;
     pthread_mutex_unlock(&w->lock);
     return n;
@@ -20,32 +20,32 @@ static size_t heard_so_far(struct world *w)
 
 struct channel_events world_channel_events(struct world *w, const char *channel_id)
 {
-    struct channel_events r = { .world = w, .heard = heard_so_far(w) };
+    struct channel_events r = { .world = w, .arrivals = count_events_so_far(w) };
 
     snprintf(r.id, sizeof r.id, "%s", channel_id);
     return r;
 }
 
-static bool is_for(const struct heard *h, snowflake channel)
+static bool is_for(const struct arrivals *h, snowflake channel)
 {
-    return (h->to.kind == SUBJECT_CHANNEL && h->to.id == channel) ||
-           (h->to.kind == SUBJECT_GUILD && h->to.channel_id == channel && h->to.any_of == 0);
+    return (h->to.kind == AUDIENCE_CHANNEL && h->to.id == channel) ||
+           (h->to.kind == AUDIENCE_GUILD && h->to.channel_id == channel && h->to.any_of == 0);
 }
 
-static const struct heard *next_heard(void *of)
+static const struct arrivals *next_channel_event(void *of)
 {
     struct channel_events *r = of;
     struct world *w = r->world;
     snowflake channel = strtoull(r->id, NULL, 10);
-    const struct heard *found = NULL;
+    const struct arrivals *found = NULL;
     size_t i = 0;
 
     pthread_mutex_lock(&w->lock);
-    for (const struct heard *h = w->heard; h && !found; h = h->next, i++)
-        if (i >= r->heard && is_for(h, channel))
+    for (const struct arrivals *h = w->arrivals; h && !found; h = h->next, i++)
+        if (i >= r->arrivals && is_for(h, channel))
             found = h;
     if (found)
-        r->heard = i;
+        r->arrivals = i;
     pthread_mutex_unlock(&w->lock);
     return found;
 }
@@ -54,14 +54,14 @@ void expect_channel_event_at(const char *file, int line, struct channel_events *
                              const char *event, const char *fmt, ...)
 {
     struct arena *a = world_arena(r->world);
-    const struct heard *h = heard_soon(next_heard, r);
+    const struct arrivals *h = received_soon(next_channel_event, r);
     struct str where;
     va_list args;
 
     if (!h)
-        fail_test(file, line, "the channel heard nothing, not %s", event);
+        fail_test(file, line, "the channel got no event, expected %s", event);
     if (strcmp(event_name(h->event), event) != 0)
-        fail_test(file, line, "the channel heard %s, not %s", event_name(h->event), event);
+        fail_test(file, line, "the channel got %s, expected %s", event_name(h->event), event);
     va_start(args, fmt);
     const struct dom *expected = parse_expected(a, fmt, args);
     va_end(args);
@@ -71,10 +71,10 @@ void expect_channel_event_at(const char *file, int line, struct channel_events *
 
 void expect_channel_silence_at(const char *file, int line, struct channel_events *r)
 {
-    const struct heard *h = next_heard(r);
+    const struct arrivals *h = next_channel_event(r);
 
     if (h)
-        fail_test(file, line, "the channel heard %s", event_name(h->event));
+        fail_test(file, line, "the channel got an unexpected %s", event_name(h->event));
 }
 
 static void add_part(struct buf *out, const char *name, const char *filename, struct str bytes)
@@ -100,7 +100,7 @@ struct answer client_upload(struct client *c, const char *method, const char *js
     va_end(args);
     buf_init(&out, 128 * 1024 * 1024);
     if (json) {
-        char *text = str_dupz(a, str_of(json));
+        char *text = str_dup_cstring(a, str_of(json));
 
         for (char *p = text; *p; p++)
             *p = *p == '\'' ? '"' : *p;

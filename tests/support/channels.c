@@ -1,4 +1,4 @@
-/* channels.c - channels for tests, and what is told about them. */
+/* channels.c - creates channels for tests and expects their events. */
 #include "channels.h"
 #include "test_sql.h"
 
@@ -9,7 +9,7 @@ const char *make_channel(struct client *c, const char *guild, const char *json)
     struct answer a = client_post(c, json, "/guilds/%s/channels", guild);
 
     expect_status(a, 201);
-    forget_told(c->world);
+    discard_received(c->world);
     return answer_text(a, "id");
 }
 
@@ -30,11 +30,11 @@ const char *talk_to(struct client *c, const char *id)
     return answer_text(a, "id");
 }
 
-struct hidden_place world_hidden_place(struct world *w)
+struct hidden_position world_hidden_position(struct world *w)
 {
-    struct hidden_place p = { .ada = world_client(w, "ada"),
-                              .bob = world_client(w, "bob"),
-                              .bot = world_bot(w, "robot") };
+    struct hidden_position p = { .ada = world_client(w, "ada"),
+                                 .bob = world_client(w, "bob"),
+                                 .bot = world_bot(w, "robot") };
 
     p.guild = found_guild(p.ada, "Hall");
     p.role = make_role(p.ada, p.guild, "{'name': 'Keepers', 'permissions': '0'}");
@@ -49,17 +49,17 @@ struct hidden_place world_hidden_place(struct world *w)
     return p;
 }
 
-struct subject viewers(const char *guild, const char *channel)
+struct audience viewers(const char *guild, const char *channel)
 {
-    return to_viewers(id_of(guild), id_of(channel));
+    return audience_of_channel_viewers(id_of(guild), id_of(channel));
 }
 
 void expect_audit_at(const char *file, int line, struct world *w, const char *guild, int action,
                      const char *target)
 {
-    expect_told_at(file, line, w, to_entitled(id_of(guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                   "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': %d, 'target_id': '%s'}", action,
-                   target);
+    expect_received_at(
+        file, line, w, audience_with_permission(id_of(guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+        "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': %d, 'target_id': '%s'}", action, target);
 }
 
 struct statement {
@@ -93,13 +93,13 @@ void make_friends(struct client *a, struct client *b)
 }
 
 struct client *member_with(struct client *owner, const char *guild, const char *name,
-                           uint64_t rights)
+                           uint64_t perms)
 {
     struct client *c = world_client(owner->world, name);
     char role[100];
 
     snprintf(role, sizeof role, "{'name': '%s', 'permissions': '%llu'}", name,
-             (unsigned long long)rights);
+             (unsigned long long)perms);
     put_member(guild, c);
     put_role_on(guild, c, make_role(owner, guild, role));
     return c;

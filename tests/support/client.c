@@ -1,4 +1,4 @@
-/* client.c - people who speak HTTP to a world. */
+/* client.c - HTTP clients of a test world. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -11,9 +11,9 @@
 
 #include "base/buf.h"
 #include "internal.h"
-#include "net/http/http.h"
+#include "net/http/http_parser.h"
 
-enum { PATIENCE_MS = 120000, LARGEST = 128 * 1024 * 1024 };
+enum { PATIENCE_MS = 120000, MAX_PAYLOAD_FORM_BYTES = 128 * 1024 * 1024 };
 
 static struct arena *client_arena(const struct client *c)
 {
@@ -52,16 +52,16 @@ static bool send_all(int fd, struct str bytes)
 
         if (n <= 0)
             return false;
-        bytes = str_from(bytes, (size_t)n);
+        bytes = str_skip(bytes, (size_t)n);
     }
     return true;
 }
 
-/* More bytes into in; false at the end or when nothing comes in time. */
+/* Receives more bytes into `in`; returns false at the end or after the time limit. */
 static bool receive(int fd, struct buf *in, int wait_ms)
 {
     struct pollfd p = { .fd = fd, .events = POLLIN };
-    char *room = buf_room(in, 65536);
+    char *room = buf_reserve(in, 65536);
     ssize_t n = room && poll(&p, 1, wait_ms) > 0 ? recv(fd, room, 65536, 0) : 0;
 
     if (n > 0)
@@ -74,8 +74,8 @@ struct str client_raw(struct client *c, struct str bytes, int wait_ms)
     int fd = client_dial(c);
     struct buf in;
 
-    buf_init(&in, LARGEST);
-    send_all(fd, bytes); /* it may be refused half-way */
+    buf_init(&in, MAX_PAYLOAD_FORM_BYTES);
+    send_all(fd, bytes); /* the server may refuse before all is sent */
     while (receive(fd, &in, wait_ms))
         ;
     close(fd);
@@ -105,7 +105,7 @@ struct str answer_header(struct answer a, const char *name)
     return header_of(a.head, name);
 }
 
-/* Reads one answer; the body has a Content-Length, or there is none. */
+/* Reads one response; the body has a Content-Length, or there is none. */
 static bool read_answer(struct client *c, bool head_only, struct answer *ret)
 {
     struct arena *a = client_arena(c);
@@ -113,7 +113,7 @@ static bool read_answer(struct client *c, bool head_only, struct answer *ret)
     const char *end = NULL;
     uint64_t length = 0;
 
-    buf_init(&in, LARGEST);
+    buf_init(&in, MAX_PAYLOAD_FORM_BYTES);
     for (;;) {
         end = in.n ? memmem(in.p, in.n, "\r\n\r\n", 4) : NULL;
         if (end) {
@@ -147,7 +147,7 @@ struct answer client_request(struct client *c, const char *method, const char *p
     struct answer a = { .client = c, .call = str_printf(client_arena(c), "%s %s", method, path).p };
     struct buf out;
 
-    buf_init(&out, LARGEST);
+    buf_init(&out, MAX_PAYLOAD_FORM_BYTES);
     buf_printf(&out, "%s %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n", method, path,
                world_port(c->world));
     if (*c->authorization)
@@ -157,7 +157,7 @@ struct answer client_request(struct client *c, const char *method, const char *p
     buf_printf(&out, "%s\r\n", headers ? headers : "");
     buf_add_str(&out, body);
 
-    /* A connection that was kept may have been closed meanwhile: once more, afresh. */
+    /* A reused connection may have been closed meanwhile: try again with a new one. */
     bool fresh = c->fd < 0;
     for (;;) {
         if (c->fd < 0)
@@ -167,7 +167,7 @@ struct answer client_request(struct client *c, const char *method, const char *p
             break;
         client_hang_up(c);
         if (fresh)
-            fail_test(__FILE__, __LINE__, "%s: no answer", a.call);
+            fail_test(__FILE__, __LINE__, "%s: no response", a.call);
         fresh = true;
     }
     buf_clear(&out);
@@ -178,10 +178,10 @@ struct answer client_request(struct client *c, const char *method, const char *p
 
 /* --- calls ---------------------------------------------------------------------------- */
 
-/* 'text' to "text"; \' stays an apostrophe. */
+/* Replaces 'text' by "text"; \' becomes an apostrophe. */
 static char *double_quotes(struct arena *a, const char *json)
 {
-    char *out = str_dupz(a, str_of(json)), *to = out;
+    char *out = str_dup_cstring(a, str_of(json)), *to = out;
 
     for (const char *from = json; *from; from++) {
         if (from[0] == '\\' && from[1] == '\'')

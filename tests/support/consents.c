@@ -1,4 +1,4 @@
-/* consents.c - an application that asks, and whoever may allow it. */
+/* consents.c - OAuth2 authorizations for tests. */
 #include "consents.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@ struct consent world_consent(struct world *w)
 {
     struct consent s = { .ada = world_client(w, "ada"),
                          .bob = world_client(w, "bob"),
-                         .nobody = world_stranger(w) };
+                         .nobody = world_anonymous(w) };
 
     s.app = make_application(s.ada, "App");
     s.secret = application_secret(s.ada, s.app);
@@ -27,7 +27,7 @@ const char *url_part(struct answer a, const char *name)
 
     expect(at);
     at += strlen(name) + 1;
-    return str_dupz(arena, str_slice(at, strcspn(at, "&")));
+    return str_dup_cstring(arena, str_slice(at, strcspn(at, "&")));
 }
 
 const char *get_code(struct client *c, const char *app, const char *scope)

@@ -1,4 +1,4 @@
-/* consents.h - an application that asks, and whoever may allow it. */
+/* consents.h - OAuth2 authorizations for tests. */
 #ifndef TESTS_CONSENTS_H
 #define TESTS_CONSENTS_H
 
@@ -10,20 +10,20 @@
 
 #define INSTALL AUTHORIZE "?client_id=%s&scope=bot"
 
-/* An application of ada's with a secret and one address to return to, and bob. */
+/* An application of ada with a secret and one redirect URI, and bob. */
 struct consent {
     struct client *ada, *bob, *nobody;
-    const char *app, *secret, *guild; /* a guild of bob's */
+    const char *app, *secret, *guild; /* guild: owned by bob */
 };
 
 struct consent world_consent(struct world *w);
 
-/* What stands behind "name=" in the url of an answer. */
+/* Returns the value of "name=" in the URL of a reply. */
 const char *url_part(struct answer a, const char *name);
 
 const char *get_code(struct client *c, const char *app, const char *scope);
 struct answer exchange(const struct consent *s, const char *code);
-/* Everything from asking to the token. */
+/* Runs the whole flow from authorization to the token. */
 struct answer granted(const struct consent *s, const char *scope);
 
 #endif

@@ -1,4 +1,4 @@
-/* dom.c - JSON as a tree, for tests that look into answers. */
+/* dom.c - parses JSON into a tree, for tests that examine replies. */
 #include "dom.h"
 
 #include <string.h>
@@ -22,8 +22,8 @@ static bool read_items(struct json_reader *r, struct dom *d)
     size_t room = 0;
     struct str key;
 
-    json_enter(r);
-    r->values = 1; /* a server may say more than it hears */
+    json_enter_container(r);
+    r->values = 1; /* replies may have more values than the limit for requests */
     if (d->kind == JSON_OBJECT) {
         while (json_next_member(r, &key)) {
             struct dom *item = add_item(r, d, &room);
@@ -37,26 +37,26 @@ static bool read_items(struct json_reader *r, struct dom *d)
             if (!read_value(r, add_item(r, d, &room)))
                 return false;
     }
-    return json_ok(r);
+    return json_reader_ok(r);
 }
 
 static bool read_value(struct json_reader *r, struct dom *d)
 {
     struct json_number number;
 
-    d->kind = json_peek(r);
+    d->kind = json_peek_kind(r);
     switch (d->kind) {
     case JSON_NULL:
-        return json_take_null(r);
+        return json_read_null(r);
     case JSON_BOOL:
-        return json_take_bool(r, &d->truth);
+        return json_read_bool(r, &d->truth);
     case JSON_NUMBER:
-        if (!json_take_number(r, &number))
+        if (!json_read_number(r, &number))
             return false;
         d->text = number.raw;
         return true;
     case JSON_STRING:
-        return json_take_string(r, &d->text);
+        return json_read_string(r, &d->text);
     case JSON_ARRAY:
     case JSON_OBJECT:
         return read_items(r, d);
@@ -71,7 +71,7 @@ struct dom *dom_parse(struct arena *a, struct str text)
     struct json_reader r;
 
     json_reader_init(&r, text, a);
-    return read_value(&r, d) && json_end(&r) ? d : NULL;
+    return read_value(&r, d) && json_is_at_end(&r) ? d : NULL;
 }
 
 const struct dom *dom_member(const struct dom *d, struct str key)
@@ -119,7 +119,7 @@ static bool contains(const struct dom *actual, const struct dom *expected, struc
         !str_eq(actual->text, expected->text))
         return differs(
             a, path,
-            str_printf(a, "is '%.*s', not '%.*s'", STR_FMT(actual->text), STR_FMT(expected->text))
+            str_printf(a, "is '%.*s', not '%.*s'", STR_ARGS(actual->text), STR_ARGS(expected->text))
                 .p,
             where);
     if (expected->kind == JSON_ARRAY && actual->count != expected->count)
@@ -127,7 +127,7 @@ static bool contains(const struct dom *actual, const struct dom *expected, struc
     for (size_t i = 0; i < expected->count; i++) {
         bool object = expected->kind == JSON_OBJECT;
         const struct dom *item = &expected->items[i];
-        struct str next = object ? str_printf(a, "%s.%.*s", path, STR_FMT(item->key))
+        struct str next = object ? str_printf(a, "%s.%.*s", path, STR_ARGS(item->key))
                                  : str_printf(a, "%s[%zu]", path, i);
         const struct dom *found = object ? dom_member(actual, item->key) : &actual->items[i];
 

@@ -1,4 +1,4 @@
-/* endpoint.c - an app's own address, for tests. */
+/* endpoint.c - the interactions endpoint of an app, for tests. */
 #include "endpoint.h"
 
 #include <arpa/inet.h>
@@ -17,7 +17,7 @@
 #include "base/mem.h"
 #include "waits.h"
 
-enum { MOST = 64, LARGEST = 256 * 1024 };
+enum { MOST = 64, MAX_PAYLOAD_FORM_BYTES = 256 * 1024 };
 
 struct request {
     char *head, *body;
@@ -28,7 +28,7 @@ struct endpoint {
     struct world *world;
     pthread_t thread;
     pthread_mutex_t lock;
-    int fd, stop[2], news[2]; /* news: a byte for each endpoint_answer */
+    int fd, stop[2], event_list[2]; /* news: one byte for each call of endpoint_answer */
     char url[64];
     unsigned char key[crypto_sign_PUBLICKEYBYTES];
     enum endpoint_manner manner;
@@ -55,7 +55,7 @@ static const char *header(const char *head, const char *name, char *out, size_t 
 
 static bool is_signed(const struct endpoint *e, const char *head, const char *body)
 {
-    unsigned char signature[crypto_sign_BYTES], text[LARGEST];
+    unsigned char signature[crypto_sign_BYTES], text[MAX_PAYLOAD_FORM_BYTES];
     char hex[200], at[40];
     size_t n;
 
@@ -68,14 +68,14 @@ static bool is_signed(const struct endpoint *e, const char *head, const char *bo
     return crypto_sign_verify_detached(signature, text, n, e->key) == 0;
 }
 
-/* One whole request; false: the other end went away. */
+/* Reads one whole request; returns false if the client disconnected. */
 static bool read_request(int fd, struct request *r)
 {
-    char *bytes = mem_new(LARGEST), length[32], *end = NULL;
+    char *bytes = mem_new(MAX_PAYLOAD_FORM_BYTES), length[32], *end = NULL;
     size_t n = 0, want = 0;
 
     while (!end || n < want) {
-        ssize_t got = read(fd, bytes + n, LARGEST - 1 - n);
+        ssize_t got = read(fd, bytes + n, MAX_PAYLOAD_FORM_BYTES - 1 - n);
 
         if (got <= 0) {
             mem_free(bytes);
@@ -94,7 +94,7 @@ static bool read_request(int fd, struct request *r)
     return true;
 }
 
-/* --- answering ------------------------------------------------------------------------ */
+/* --- responses ------------------------------------------------------------------------ */
 
 static void reply(int fd, int status, const char *type, const char *more, const char *body)
 {
@@ -139,11 +139,11 @@ static void serve(struct endpoint *e, int fd)
     int after_ms = ping ? 0 : e->after_ms;
     if (e->count < MOST)
         e->requests[e->count++] = r;
-    for (char bytes[64]; read(e->news[0], bytes, sizeof bytes) > 0;)
-        ; /* what was set before it asked is no news */
+    for (char bytes[64]; read(e->event_list[0], bytes, sizeof bytes) > 0;)
+        ; /* responses set before the request are not new */
     pthread_mutex_unlock(&e->lock);
 
-    struct pollfd fds[] = { { e->stop[0], POLLIN, 0 }, { e->news[0], POLLIN, 0 } };
+    struct pollfd fds[] = { { e->stop[0], POLLIN, 0 }, { e->event_list[0], POLLIN, 0 } };
     if (after_ms && poll(fds, 2, after_ms) && fds[0].revents)
         return;
     pthread_mutex_lock(&e->lock);
@@ -172,7 +172,7 @@ static void *run(void *arg)
     }
 }
 
-/* --- life ----------------------------------------------------------------------------- */
+/* --- start and stop ------------------------------------------------------------------- */
 
 struct endpoint *endpoint_open(struct world *w, const char *verify_key)
 {
@@ -190,7 +190,7 @@ struct endpoint *endpoint_open(struct world *w, const char *verify_key)
     expect(bind(e->fd, (struct sockaddr *)&at, sizeof at) == 0 && listen(e->fd, 16) == 0);
     expect(getsockname(e->fd, (struct sockaddr *)&at, &size) == 0);
     snprintf(e->url, sizeof e->url, "http://127.0.0.1:%d/hook", ntohs(at.sin_port));
-    expect(pipe(e->stop) == 0 && pipe2(e->news, O_NONBLOCK | O_CLOEXEC) == 0);
+    expect(pipe(e->stop) == 0 && pipe2(e->event_list, O_NONBLOCK | O_CLOEXEC) == 0);
     expect(pthread_create(&e->thread, NULL, run, e) == 0);
     return e;
 }
@@ -203,8 +203,8 @@ void endpoint_close(struct endpoint *e)
     close(e->fd);
     close(e->stop[0]);
     close(e->stop[1]);
-    close(e->news[0]);
-    close(e->news[1]);
+    close(e->event_list[0]);
+    close(e->event_list[1]);
     for (int i = 0; i < e->count; i++) {
         free(e->requests[i].head);
         free(e->requests[i].body);
@@ -238,12 +238,12 @@ void endpoint_answer(struct endpoint *e, int status, const char *content_type, c
     for (char *p = e->answer; *p; p++)
         if (*p == '\'')
             *p = '"';
-    if (write(e->news[1], "x", 1) != 1)
+    if (write(e->event_list[1], "x", 1) != 1)
         abort();
     pthread_mutex_unlock(&e->lock);
 }
 
-/* --- what it got ---------------------------------------------------------------------- */
+/* --- received requests ---------------------------------------------------------------- */
 
 int endpoint_count(struct endpoint *e)
 {

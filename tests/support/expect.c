@@ -1,4 +1,4 @@
-/* expect.c - what tests say about answers. */
+/* expect.c - expectations about replies. */
 #include <stdarg.h>
 #include <stdlib.h>
 
@@ -18,7 +18,7 @@ const char *answer_text(struct answer a, const char *path)
         show(a);
         fail_test(__FILE__, __LINE__, "no text at %s", path);
     }
-    return str_dupz(world_arena(a.client->world), d->text);
+    return str_dup_cstring(world_arena(a.client->world), d->text);
 }
 
 void expect_status_at(const char *file, int line, struct answer a, int status)
@@ -78,5 +78,5 @@ void expect_absent_at(const char *file, int line, struct answer a, const char *p
     if (!dom_at(a.json, path))
         return;
     show(a);
-    fail_test(file, line, "'%s' is there", path);
+    fail_test(file, line, "'%s' is present, but must be absent", path);
 }

@@ -1,7 +1,5 @@
-/* facts_read.c - the facts of an event as its payload says them.
- *
- * The server takes them from structs. Here they are read from the text that clients get, by
- * rules of their own, so that both can be compared. */
+/* facts_read.c - reads the routing fields of an event from its JSON payload. The server takes
+ * these fields from structs; this independent implementation lets tests compare both. */
 #include "facts_read.h"
 
 #include <string.h>
@@ -17,7 +15,7 @@ struct role_ref {
     uint64_t permissions;
 };
 
-/* All that may be of interest, whatever the event. */
+/* All payload fields that may be needed, whatever the event. */
 struct said {
     snowflake id, owner_id, user_id, role_id, application_id;
     const struct ref *user, *author;
@@ -111,62 +109,62 @@ static const struct field people_fields[] = {
 };
 
 static const struct schema schemas[] = {
-    [FACTS_GUILD] = { .size = sizeof(struct said), .fields = guild_fields },
-    [FACTS_ROLE] = { .size = sizeof(struct said), .fields = role_event_fields },
-    [FACTS_CHANNEL] = { .size = sizeof(struct said), .fields = channel_fields },
-    [FACTS_MEMBER] = { .size = sizeof(struct said), .fields = member_fields },
-    [FACTS_MESSAGE] = { .size = sizeof(struct said), .fields = message_fields },
-    [FACTS_PEOPLE] = { .size = sizeof(struct said), .fields = people_fields },
+    [ROUTING_GUILD] = { .size = sizeof(struct said), .fields = guild_fields },
+    [ROUTING_ROLE] = { .size = sizeof(struct said), .fields = role_event_fields },
+    [ROUTING_CHANNEL] = { .size = sizeof(struct said), .fields = channel_fields },
+    [ROUTING_MEMBER] = { .size = sizeof(struct said), .fields = member_fields },
+    [ROUTING_MESSAGE] = { .size = sizeof(struct said), .fields = message_fields },
+    [ROUTING_USERS] = { .size = sizeof(struct said), .fields = people_fields },
 };
 
-/* Fills the head; the items. */
-static struct list take(const struct said *s, struct facts *f)
+/* Fills the header and returns the items. */
+static struct list fill_routing_fields(const struct said *s, struct event_routing *f)
 {
-    switch ((enum facts_kind)f->kind) {
-    case FACTS_GUILD:
+    switch ((enum event_routing_kind)f->kind) {
+    case ROUTING_GUILD:
         f->guild.id = s->id;
         f->guild.owner_id = s->owner_id;
         break;
-    case FACTS_ROLE:
+    case ROUTING_ROLE:
         f->role.id = s->role ? s->role->id : s->role_id;
         f->role.permissions = s->role ? s->role->permissions : 0;
         break;
-    case FACTS_CHANNEL:
+    case ROUTING_CHANNEL:
         f->channel.id = s->id;
         f->channel.type = s->type;
         return s->permission_overwrites.value;
-    case FACTS_MEMBER:
+    case ROUTING_MEMBER:
         f->member.user_id = s->user ? s->user->id : s->user_id;
         f->member.restrained_until = s->pending || s->flags & MEMBER_QUARANTINED
                                          ? INT64_MAX
                                          : s->communication_disabled_until.value;
         return s->roles;
-    case FACTS_MESSAGE:
+    case ROUTING_MESSAGE:
         f->message.author_id = s->author ? s->author->id : 0;
         f->message.application_id = s->application_id;
-        return s->mentions; /* struct ref is an id */
-    case FACTS_PEOPLE:
+        return s->mentions; /* struct ref has the layout of an id */
+    case ROUTING_USERS:
         return s->added_members.count ? s->added_members : s->removed_member_ids;
-    case FACTS_NONE:
+    case ROUTING_NONE:
         break;
     }
     return (struct list){ 0 };
 }
 
-const struct facts *facts_read(enum event event, struct str payload, struct arena *arena)
+const struct event_routing *facts_read(enum event event, struct str payload, struct arena *arena)
 {
-    struct facts head = { .kind = facts_kind(event) };
+    struct event_routing head = { .kind = event_routing_kind(event) };
     struct type type = { .kind = KIND_OBJECT, .schema = &schemas[head.kind] };
     struct form form = { .arena = arena };
     void *said;
 
     if (!head.kind || schema_decode(&type, payload, &form, &said))
         return NULL;
-    struct list items = take(said, &head);
+    struct list items = fill_routing_fields(said, &head);
     head.count = (uint32_t)items.count;
-    struct facts *f = arena_alloc(arena, facts_size(&head));
+    struct event_routing *f = arena_alloc(arena, event_routing_size(&head));
     *f = head;
     if (items.count)
-        memcpy(f + 1, items.items, facts_size(f) - sizeof *f);
+        memcpy(f + 1, items.items, event_routing_size(f) - sizeof *f);
     return f;
 }

@@ -1,4 +1,4 @@
-/* files.c - what a world has on its disk. */
+/* files.c - counts the files that a test world stores. */
 #include "files.h"
 
 #include <stdio.h>
@@ -45,8 +45,9 @@ void expect_files_at(const char *file, int line, struct world *w, const char *ar
             return;
         usleep(50 * 1000);
     }
-    fail_test(file, line, "%d files in '%s' and %d notes, not %d and none", found, area, notes,
-              count);
+    fail_test(file, line,
+              "%d files in '%s' and %d recorded files without a row, expected %d and none", found,
+              area, notes, count);
 }
 
 struct str unzip(struct world *w, struct str bytes)

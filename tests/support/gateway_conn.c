@@ -1,4 +1,4 @@
-/* gateway_conn.c - people who are connected to a world's gateway. */
+/* gateway_conn.c - gateway connections of test clients. */
 #include "gateway_conn.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 #include "net/websocket/websocket.h"
 #include "waits.h"
 
-enum { PATIENCE_MS = 120000, LARGEST = 64 * 1024 * 1024 };
+enum { PATIENCE_MS = 120000, MAX_PAYLOAD_FORM_BYTES = 64 * 1024 * 1024 };
 
 struct gateway_conn {
     struct gateway_conn *next;
@@ -26,9 +26,9 @@ struct gateway_conn {
     int fd;
     struct buf in;
     bool etf, zlib, zstd, binary;
-    bool watches;    /* presences are read, too */
-    bool beats;      /* when it is asked to */
-    unsigned beaten; /* times whose answers have not come */
+    bool watches;    /* presence events are returned, too */
+    bool beats;      /* answers heartbeat requests */
+    unsigned beaten; /* heartbeats without acknowledgement */
     z_stream inflate;
     ZSTD_DCtx *dctx;
     int close_code;
@@ -44,8 +44,8 @@ static void send_bytes(struct gateway_conn *g, struct str bytes)
         ssize_t n = send(g->fd, bytes.p, bytes.n, MSG_NOSIGNAL);
 
         if (n <= 0)
-            return; /* it is told by what it reads */
-        bytes = str_from(bytes, (size_t)n);
+            return; /* the next read reports the error */
+        bytes = str_skip(bytes, (size_t)n);
     }
 }
 
@@ -54,7 +54,7 @@ void conn_send_bytes(struct gateway_conn *g, int opcode, struct str bytes)
     static const unsigned char mask[4] = { 0x12, 0x34, 0x56, 0x78 };
     struct buf out;
 
-    buf_init(&out, LARGEST);
+    buf_init(&out, MAX_PAYLOAD_FORM_BYTES);
     buf_add_char(&out, (char)(0x80 | opcode));
     if (bytes.n < 126) {
         buf_add_char(&out, (char)(0x80 | bytes.n));
@@ -73,7 +73,7 @@ void conn_send_bytes(struct gateway_conn *g, int opcode, struct str bytes)
 static bool receive(struct gateway_conn *g, int wait_ms)
 {
     struct pollfd p = { .fd = g->fd, .events = POLLIN };
-    char *room = buf_room(&g->in, 65536);
+    char *room = buf_reserve(&g->in, 65536);
 
     if (poll(&p, 1, wait_ms) <= 0)
         return false;
@@ -85,8 +85,8 @@ static bool receive(struct gateway_conn *g, int wait_ms)
     return n > 0;
 }
 
-/* A whole frame out of what was received; its payload is copied. */
-static bool take_frame(struct gateway_conn *g, int *ret_opcode, struct str *ret)
+/* Removes one whole frame from the received bytes and copies its payload. */
+static bool remove_frame(struct gateway_conn *g, int *ret_opcode, struct str *ret)
 {
     const unsigned char *p = (const unsigned char *)g->in.p;
     size_t head = 2, n;
@@ -108,7 +108,7 @@ static bool take_frame(struct gateway_conn *g, int *ret_opcode, struct str *ret)
         return false;
     *ret_opcode = p[0] & 15;
     *ret = str_dup(g->client->world->arena, str_slice(g->in.p + head, n));
-    buf_drop(&g->in, head + n);
+    buf_drop_front(&g->in, head + n);
     return true;
 }
 
@@ -119,7 +119,7 @@ static bool inflate_all(z_stream *z, struct str in, struct buf *out)
     z->next_in = (Bytef *)(uintptr_t)in.p;
     z->avail_in = (uInt)in.n;
     do {
-        z->next_out = (Bytef *)buf_room(out, 65536);
+        z->next_out = (Bytef *)buf_reserve(out, 65536);
         z->avail_out = 65536;
         int status = inflate(z, Z_SYNC_FLUSH);
         if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR)
@@ -134,14 +134,14 @@ static bool unzstd(struct gateway_conn *g, struct str in, struct buf *out)
     ZSTD_inBuffer from = { in.p, in.n, 0 };
 
     while (from.pos < from.size) {
-        ZSTD_outBuffer to = { buf_room(out, 65536), 65536, 0 };
+        ZSTD_outBuffer to = { buf_reserve(out, 65536), 65536, 0 };
 
         if (ZSTD_isError(ZSTD_decompressStream(g->dctx, &to, &from)))
             return false;
         out->n += to.pos;
     }
     for (size_t more = 1; more;) {
-        ZSTD_outBuffer to = { buf_room(out, 65536), 65536, 0 };
+        ZSTD_outBuffer to = { buf_reserve(out, 65536), 65536, 0 };
 
         ZSTD_decompressStream(g->dctx, &to, &from);
         out->n += more = to.pos;
@@ -175,18 +175,18 @@ static const struct dom *understand(struct gateway_conn *g, struct str payload)
     struct arena *a = g->client->world->arena;
     struct buf plain, json;
 
-    buf_init(&plain, LARGEST);
-    buf_init(&json, LARGEST);
+    buf_init(&plain, MAX_PAYLOAD_FORM_BYTES);
+    buf_init(&json, MAX_PAYLOAD_FORM_BYTES);
     if (!decode(g, payload, &plain))
         fail_test(__FILE__, __LINE__, "a message of %zu bytes cannot be unpacked", payload.n);
     if (g->etf && !etf_to_json(buf_str(&plain), &json))
-        fail_test(__FILE__, __LINE__, "a message is not a term");
+        fail_test(__FILE__, __LINE__, "a message is not valid ETF");
     struct str text = str_dup(a, buf_str(g->etf ? &json : &plain));
     buf_clear(&plain);
     buf_clear(&json);
     const struct dom *d = dom_parse(a, text);
     if (!d)
-        fail_test(__FILE__, __LINE__, "a message is not JSON: %.*s", STR_FMT(text));
+        fail_test(__FILE__, __LINE__, "a message is not JSON: %.*s", STR_ARGS(text));
     return d;
 }
 
@@ -197,13 +197,13 @@ static long number_at(const struct dom *d, const char *path)
     return n && n->kind == JSON_NUMBER ? strtol(n->text.p, NULL, 10) : -1;
 }
 
-/* What most tests are not about, and what comes beside what they are. */
+/* Whether an event may come at any time and most tests skip it. */
 static bool comes_anytime(struct str event)
 {
     return str_is(event, "PRESENCE_UPDATE") || str_is(event, "VOICE_CHANNEL_START_TIME_UPDATE");
 }
 
-/* Whether it is about heartbeats that this client sees to by itself. */
+/* Whether the message is part of the automatic heartbeats. */
 static bool is_seen_to(struct gateway_conn *g, const struct dom *m)
 {
     long op = number_at(m, "op");
@@ -225,7 +225,7 @@ const struct dom *conn_read(struct gateway_conn *g, int wait_ms)
     struct str payload;
 
     while (g->fd >= 0) {
-        if (!take_frame(g, &opcode, &payload)) {
+        if (!remove_frame(g, &opcode, &payload)) {
             if (!receive(g, wait_ms))
                 return NULL;
             continue;
@@ -277,7 +277,7 @@ struct gateway_conn *conn_open_as(struct client *c, const char *target, const ch
     g->etf = strstr(target, "encoding=etf");
     g->zlib = strstr(target, "compress=zlib-stream");
     g->zstd = strstr(target, "compress=zstd-stream");
-    buf_init(&g->in, LARGEST);
+    buf_init(&g->in, MAX_PAYLOAD_FORM_BYTES);
     inflateInit(&g->inflate);
     g->dctx = ZSTD_createDCtx();
     g->next = all_gates;
@@ -294,11 +294,11 @@ struct gateway_conn *conn_open_as(struct client *c, const char *target, const ch
         if (end) {
             if (memcmp(g->in.p, "HTTP/1.1 101", 12) != 0)
                 fail_test(__FILE__, __LINE__, "no upgrade: %.*s", (int)g->in.n, g->in.p);
-            buf_drop(&g->in, (size_t)(end - g->in.p) + 4);
+            buf_drop_front(&g->in, (size_t)(end - g->in.p) + 4);
             return g;
         }
         if (!receive(g, PATIENCE_MS))
-            fail_test(__FILE__, __LINE__, "the gateway does not answer");
+            fail_test(__FILE__, __LINE__, "the gateway does not respond");
     }
 }
 
@@ -318,8 +318,8 @@ static const struct dom *census_of(const struct gateway_conn *g)
     struct world *w = g->client->world;
     struct buf all;
 
-    buf_init(&all, LARGEST);
-    gateway_census(guildhall_gateway(world_server(w)), &all);
+    buf_init(&all, MAX_PAYLOAD_FORM_BYTES);
+    gateway_write_session_list(guildhall_gateway(world_server(w)), &all);
     struct str rest = str_dup(w->arena, buf_str(&all));
     buf_clear(&all);
     while (rest.n) {
@@ -346,7 +346,7 @@ void conn_lose(struct gateway_conn *g)
     expect_soon(conn_census(g, "connected") == 0);
 }
 
-/* The server says goodbye, lets the session go and closes, in this order. */
+/* Waits until the server has sent its close frame, released the session and closed the socket. */
 static void await_end(int fd)
 {
     struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -417,7 +417,7 @@ bool conn_was_binary(const struct gateway_conn *g)
     return g->binary;
 }
 
-/* --- speaking ------------------------------------------------------------------------- */
+/* --- sending -------------------------------------------------------------------------- */
 
 static void send_json(struct gateway_conn *g, struct str json)
 {
@@ -428,7 +428,7 @@ static void send_json(struct gateway_conn *g, struct str json)
         conn_send_bytes(g, WS_TEXT, json);
         return;
     }
-    buf_init(&out, LARGEST);
+    buf_init(&out, MAX_PAYLOAD_FORM_BYTES);
     buf_add_char(&out, (char)ETF_VERSION);
     etf_from_json(json, a, &out);
     conn_send_bytes(g, WS_BINARY, buf_str(&out));
@@ -473,7 +473,7 @@ struct gateway_conn *conn_session(struct client *c, const char *query, const cha
     conn_identify(g, more);
     const struct dom *d = expect_dispatch(g, "READY", "{}");
     const struct dom *id = dom_at(d, "session_id");
-    snprintf(g->id, sizeof g->id, "%.*s", STR_FMT(id->text));
+    snprintf(g->id, sizeof g->id, "%.*s", STR_ARGS(id->text));
     return g;
 }
 
@@ -485,7 +485,7 @@ void client_connect(struct client *c)
     conn_identify(g, "'intents': 33554431");
     const struct dom *ready = expect_dispatch(g, "READY", "{}");
     bool bot = dom_at(ready, "application");
-    snprintf(g->id, sizeof g->id, "%.*s", STR_FMT(dom_at(ready, "session_id")->text));
+    snprintf(g->id, sizeof g->id, "%.*s", STR_ARGS(dom_at(ready, "session_id")->text));
     for (size_t i = 0; bot && i < dom_at(ready, "guilds")->count; i++)
         expect_dispatch(g, "GUILD_CREATE", "{}");
     c->gate = g;
@@ -500,14 +500,14 @@ static const struct dom *read_or_fail(const char *file, int line, struct gateway
 
     if (!d)
         fail_test(file, line, "%s: %s, not %s (%d)", g->client->name,
-                  g->close_code ? "closed" : "nothing came", what, g->close_code);
+                  g->close_code ? "closed" : "nothing received", what, g->close_code);
     return d;
 }
 
 void conn_count(struct gateway_conn *g, const struct dom *message)
 {
     if (number_at(message, "s") != (long)g->seq + 1)
-        fail_test(__FILE__, __LINE__, "number %ld after %ld", number_at(message, "s"),
+        fail_test(__FILE__, __LINE__, "sequence number %ld after %ld", number_at(message, "s"),
                   (long)g->seq);
     g->seq++;
 }
@@ -535,10 +535,10 @@ const struct dom *expect_dispatch_of(const char *file, int line, struct gateway_
     struct str where;
 
     if (number_at(m, "op") != 0 || !t || !str_is(t->text, event))
-        fail_test(file, line, "%s was told op %ld %.*s, not %s", g->client->name,
+        fail_test(file, line, "%s got opcode %ld %.*s, expected %s", g->client->name,
                   number_at(m, "op"), t ? (int)t->text.n : 0, t ? t->text.p : "", event);
     if (number_at(m, "s") != (long)g->seq + 1)
-        fail_test(file, line, "%s has number %ld after %ld", event, number_at(m, "s"),
+        fail_test(file, line, "%s has sequence number %ld after %ld", event, number_at(m, "s"),
                   (long)g->seq);
     g->seq++;
     if (!dom_contains(d, expected, g->client->world->arena, &where))

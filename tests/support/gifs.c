@@ -1,4 +1,4 @@
-/* gifs.c - catalogues of GIFs for tests. */
+/* gifs.c - GIF catalogues for tests. */
 #include "gifs.h"
 
 #include <stdio.h>
@@ -39,7 +39,7 @@ static void big32(unsigned char *at, unsigned v)
         at[i] = (unsigned char)(v >> (24 - 8 * i));
 }
 
-/* ftyp, then moov with one trak with one tkhd of version 0. */
+/* Writes ftyp, then moov with one trak with one tkhd of version 0. */
 static void put_mp4(struct world *w, const char *name, unsigned width, unsigned height)
 {
     enum { HEADER = 92 };
@@ -115,9 +115,9 @@ const char *world_gif_folder(struct world *w)
 
 /* --- rows ----------------------------------------------------------------------------- */
 
-static void note_problem(void *arg, size_t row, struct str what)
+static void append_import_problem(void *arg, size_t row, struct str what)
 {
-    buf_printf(arg, "%zu: %.*s\n", row, STR_FMT(what));
+    buf_printf(arg, "%zu: %.*s\n", row, STR_ARGS(what));
 }
 
 struct gif_import world_import_gif_text(struct world *w, struct str text)
@@ -129,19 +129,19 @@ struct gif_import world_import_gif_text(struct world *w, struct str text)
     struct gifs_import in = {
         .text = text,
         .folder = world_gif_folder(w),
-        .problem = note_problem,
+        .problem = append_import_problem,
         .problem_arg = &problems,
     };
     expect(gifs_import(guildhall_store(world_server(w)), &in, &report) == OK);
     struct gif_import done = { report.made, report.renewed, report.refused,
-                               str_dupz(world_arena(w), buf_str(&problems)) };
+                               str_dup_cstring(world_arena(w), buf_str(&problems)) };
     buf_clear(&problems);
     return done;
 }
 
 struct gif_import world_import_gifs(struct world *w, const char *text)
 {
-    char *copy = str_dupz(world_arena(w), str_of(text));
+    char *copy = str_dup_cstring(world_arena(w), str_of(text));
 
     for (char *p = copy; *p; p++)
         if (*p == '\'')
@@ -161,16 +161,16 @@ const char *gif_ids(struct answer a)
         const struct dom *id = item->kind == JSON_STRING ? item : dom_at(item, "id");
 
         expect(id);
-        buf_printf(&out, "%s%.*s", i ? " " : "", STR_FMT(id->text));
+        buf_printf(&out, "%s%.*s", i ? " " : "", STR_ARGS(id->text));
     }
-    char *text = str_dupz(world_arena(a.client->world), buf_str(&out));
+    char *text = str_dup_cstring(world_arena(a.client->world), buf_str(&out));
     buf_clear(&out);
     return text;
 }
 
 void world_count_choices(struct world *w)
 {
-    clock_go(); /* a choice that comes while others are counted waits for the next count */
+    clock_continue(); /* a choice during a count waits for the next count */
     world_wait(w, 1);
     expect_number(w, 0, "select count(*) from gif_choices");
     clock_stop();
@@ -178,7 +178,7 @@ void world_count_choices(struct world *w)
 
 void expect_gifs_at(const char *file, int line, struct world *w, const char *query, const char *ids)
 {
-    const char *found = gif_ids(client_get(world_stranger(w), "/gifs/search?q=%s", query));
+    const char *found = gif_ids(client_get(world_anonymous(w), "/gifs/search?q=%s", query));
 
     if (strcmp(found, ids) != 0)
         fail_test(file, line, "'%s' finds '%s', not '%s'", query, found, ids);

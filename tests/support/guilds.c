@@ -1,4 +1,4 @@
-/* guilds.c - guilds for tests, and what is told about them. */
+/* guilds.c - creates guilds for tests and expects their events. */
 #include "guilds.h"
 
 #include "apps.h"
@@ -15,64 +15,64 @@ snowflake id_of(const char *text)
     return strtoull(text, NULL, 10);
 }
 
-/* --- what is told --------------------------------------------------------------------- */
+/* --- events --------------------------------------------------------------------------- */
 
-void forget_told(struct world *w)
+void discard_received(struct world *w)
 {
     size_t n = 0;
 
     pthread_mutex_lock(&w->lock);
-    for (const struct heard *h = w->heard; h; h = h->next)
+    for (const struct arrivals *h = w->arrivals; h; h = h->next)
         n++;
-    w->told = n;
+    w->delivered_to = n;
     for (struct client *c = w->clients; c; c = c->next)
-        c->heard = n;
+        c->arrivals = n;
     pthread_mutex_unlock(&w->lock);
 }
 
-static const struct heard *next_told(void *of)
+static const struct arrivals *next_guild_event(void *of)
 {
     struct world *w = of;
-    const struct heard *found = NULL;
+    const struct arrivals *found = NULL;
     size_t i = 0;
 
     pthread_mutex_lock(&w->lock);
-    for (const struct heard *h = w->heard; h && !found; h = h->next, i++)
-        if (i >= w->told && h->to.kind != SUBJECT_USER)
+    for (const struct arrivals *h = w->arrivals; h && !found; h = h->next, i++)
+        if (i >= w->delivered_to && h->to.kind != AUDIENCE_USER)
             found = h;
     if (found)
-        w->told = i;
+        w->delivered_to = i;
     pthread_mutex_unlock(&w->lock);
     return found;
 }
 
-static bool same_subject(struct subject a, struct subject b)
+static bool same_subject(struct audience a, struct audience b)
 {
     return a.kind == b.kind && a.id == b.id && a.channel_id == b.channel_id && a.any_of == b.any_of;
 }
 
-struct subject system_viewers(struct world *w, const char *guild)
+struct audience system_viewers(struct world *w, const char *guild)
 {
     int64_t id =
         store_count(w, TEXT(w, "select system_channel_id from guilds where id = %s", guild));
 
-    return to_viewers(id_of(guild), (snowflake)id);
+    return audience_of_channel_viewers(id_of(guild), (snowflake)id);
 }
 
-void expect_told_at(const char *file, int line, struct world *w, struct subject to,
-                    const char *event, const char *fmt, ...)
+void expect_received_at(const char *file, int line, struct world *w, struct audience to,
+                        const char *event, const char *fmt, ...)
 {
-    const struct heard *h = heard_soon(next_told, w);
+    const struct arrivals *h = received_soon(next_guild_event, w);
     struct str where;
     va_list args;
 
     if (!h)
-        fail_test(file, line, "nothing was told, not %s", event);
+        fail_test(file, line, "no event, expected %s", event);
     if (strcmp(event_name(h->event), event) != 0)
-        fail_test(file, line, "%s was told, not %s", event_name(h->event), event);
+        fail_test(file, line, "the event is %s, expected %s", event_name(h->event), event);
     if (!same_subject(h->to, to))
-        fail_test(file, line, "%s was told to kind %d, %llu, channel %llu, rights %llx", event,
-                  (int)h->to.kind, (unsigned long long)h->to.id,
+        fail_test(file, line, "%s has the audience kind %d, %llu, channel %llu, permissions %llx",
+                  event, (int)h->to.kind, (unsigned long long)h->to.id,
                   (unsigned long long)h->to.channel_id, (unsigned long long)h->to.any_of);
     va_start(args, fmt);
     const struct dom *expected = parse_expected(w->arena, fmt, args);
@@ -81,12 +81,12 @@ void expect_told_at(const char *file, int line, struct world *w, struct subject 
         fail_test(file, line, "%s: %s in %s", event, where.p, h->payload);
 }
 
-void expect_nothing_told_at(const char *file, int line, struct world *w)
+void expect_nothing_received_at(const char *file, int line, struct world *w)
 {
-    const struct heard *h = next_told(w);
+    const struct arrivals *h = next_guild_event(w);
 
     if (h)
-        fail_test(file, line, "%s was told: %s", event_name(h->event), h->payload);
+        fail_test(file, line, "unexpected %s: %s", event_name(h->event), h->payload);
 }
 
 /* --- guilds --------------------------------------------------------------------------- */
@@ -97,7 +97,7 @@ const char *found_guild(struct client *owner, const char *name)
     struct answer a = client_post(owner, str_printf(arena, "{'name': '%s'}", name).p, "/guilds");
 
     expect_status(a, 201);
-    forget_told(owner->world);
+    discard_received(owner->world);
     return answer_text(a, "id");
 }
 
@@ -106,7 +106,7 @@ const char *make_role(struct client *c, const char *guild, const char *json)
     struct answer a = client_post(c, json, "/guilds/%s/roles", guild);
 
     expect_status(a, 200);
-    forget_told(c->world);
+    discard_received(c->world);
     return answer_text(a, "id");
 }
 
@@ -122,7 +122,7 @@ static enum err insert_member(struct tx *tx, void *arg)
     struct call call = { .tx = tx, .api = in->api };
     enum err e = member_insert(tx, &m, false);
 
-    return e ? e : hook_membership_moves(&call, &m);
+    return e ? e : hook_membership_changes(&call, &m);
 }
 
 static enum err insert_role(struct tx *tx, void *arg)
@@ -150,32 +150,31 @@ void put_role_on(const char *guild, struct client *c, const char *role)
     run(c->world, insert_role, (struct entrance){ id_of(guild), id_of(c->id), id_of(role) });
 }
 
-static const char *named_role(struct client *c, const char *guild, const char *name,
-                              uint64_t rights)
+static const char *named_role(struct client *c, const char *guild, const char *name, uint64_t perms)
 {
     return make_role(c, guild,
-                     TEXT(c->world, "{'name': '%s', 'permissions': '%llu'}", name, BITS(rights)));
+                     TEXT(c->world, "{'name': '%s', 'permissions': '%llu'}", name, BITS(perms)));
 }
 
-struct home world_home(struct world *w, uint64_t rights)
+struct server_loop world_home(struct world *w, uint64_t perms)
 {
-    struct home h = { .ada = world_client(w, "ada"), .bob = world_client(w, "bob") };
+    struct server_loop h = { .ada = world_client(w, "ada"), .bob = world_client(w, "bob") };
 
     h.guild = found_guild(h.ada, "The Guild");
-    h.role = named_role(h.ada, h.guild, "helpers", rights);
+    h.role = named_role(h.ada, h.guild, "helpers", perms);
     put_member(h.guild, h.bob);
     put_role_on(h.guild, h.bob, h.role);
     return h;
 }
 
-struct ranks world_ranks(struct world *w, uint64_t rights)
+struct ranks world_ranks(struct world *w, uint64_t perms)
 {
     struct ranks r = { .ada = world_client(w, "ada"), .bob = world_client(w, "bob") };
 
     r.guild = found_guild(r.ada, "The Guild");
     /* A new role is the lowest. */
     r.high = named_role(r.ada, r.guild, "high", 0);
-    r.bobs = named_role(r.ada, r.guild, "bobs", rights);
+    r.bobs = named_role(r.ada, r.guild, "bobs", perms);
     r.low = named_role(r.ada, r.guild, "low", 0);
     put_member(r.guild, r.bob);
     put_role_on(r.guild, r.bob, r.bobs);

@@ -1,4 +1,4 @@
-/* guilds.h - guilds for tests, and what is told about them. */
+/* guilds.h - creates guilds for tests and expects their events. */
 #ifndef TESTS_GUILDS_H
 #define TESTS_GUILDS_H
 
@@ -6,48 +6,51 @@
 #include "model/permissions/permissions.h"
 #include "world.h"
 
-/* Text that lives as long as the world. */
+/* Formats text that lives as long as the world. */
 #define TEXT(w, fmt, ...) (str_printf(world_arena(w), fmt, __VA_ARGS__).p)
-/* A set of rights, for "%llu". */
+/* A permission set, for "%llu". */
 #define BITS(set) ((unsigned long long)(set))
 
-/* Founds a guild through the interface; its id. What was told is forgotten. */
+/* Creates a guild through the API, skips its events, and returns its id. */
 const char *found_guild(struct client *owner, const char *name);
-/* Straight into the store, without a word to anybody. */
+/* Inserts a member directly into the store, without events. */
 void put_member(const char *guild, struct client *c);
 void put_role_on(const char *guild, struct client *c, const char *role);
-/* Makes a role through the interface; its id. What was told is forgotten. */
+/* Creates a role through the API, skips its events, and returns its id. */
 const char *make_role(struct client *c, const char *guild, const char *json);
 
-/* A guild of ada's with bob in it, who has one role with these rights. */
-struct home {
+/* A guild of ada with bob, who has one role with these permissions. */
+struct server_loop {
     const char *guild, *role;
     struct client *ada, *bob;
 };
-struct home world_home(struct world *w, uint64_t rights);
+struct server_loop world_home(struct world *w, uint64_t perms);
 
-/* The same with three roles. From below: low, bob's with these rights, high. */
+/* A guild of ada with bob and three roles, from the bottom: low, bob's role with these
+ * permissions, high. */
 struct ranks {
     const char *guild, *low, *bobs, *high;
     struct client *ada, *bob;
 };
-struct ranks world_ranks(struct world *w, uint64_t rights);
+struct ranks world_ranks(struct world *w, uint64_t perms);
 
-/* The number of an id, for subjects. */
+/* Converts an id to a number. */
 snowflake id_of(const char *text);
 
-/* Those who see where a guild is told of newcomers. */
-struct subject system_viewers(struct world *w, const char *guild);
+/* The audience of the channel for join messages. */
+struct audience system_viewers(struct world *w, const char *guild);
 
-/* The next announcement that is not for one account's sessions, of this very subject. */
-#define expect_told(w, to, e, ...) expect_told_at(__FILE__, __LINE__, (w), (to), (e), __VA_ARGS__)
-/* No such announcement is left. */
-#define expect_nothing_told(w) expect_nothing_told_at(__FILE__, __LINE__, (w))
+/* Expects the next event that is not for one account, with exactly this audience. */
+#define expect_received(w, to, e, ...) \
+    expect_received_at(__FILE__, __LINE__, (w), (to), (e), __VA_ARGS__)
+/* Expects that no such event is left. */
+#define expect_nothing_received(w) expect_nothing_received_at(__FILE__, __LINE__, (w))
 
-void expect_told_at(const char *file, int line, struct world *w, struct subject to,
-                    const char *event, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
-void expect_nothing_told_at(const char *file, int line, struct world *w);
-/* Skips what was told so far, to guilds and to everybody. */
-void forget_told(struct world *w);
+void expect_received_at(const char *file, int line, struct world *w, struct audience to,
+                        const char *event, const char *fmt, ...)
+    __attribute__((format(printf, 6, 7)));
+void expect_nothing_received_at(const char *file, int line, struct world *w);
+/* Skips all guild events and broadcasts so far. */
+void discard_received(struct world *w);
 
 #endif

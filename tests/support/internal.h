@@ -1,4 +1,4 @@
-/* internal.h - what the files of the harness share. */
+/* internal.h - declarations shared by the files of the test harness. */
 #ifndef TESTS_SUPPORT_INTERNAL_H
 #define TESTS_SUPPORT_INTERNAL_H
 
@@ -9,13 +9,13 @@
 
 #include "world.h"
 
-/* An announcement that was made. */
-struct heard {
-    struct heard *next;
+/* An event that the server emitted. */
+struct arrivals {
+    struct arrivals *next;
     enum event event;
-    struct subject to;
+    struct audience to;
     char *payload;
-    struct facts *facts; /* or NULL */
+    struct event_routing *facts; /* or NULL */
 };
 
 struct world {
@@ -26,27 +26,26 @@ struct world {
     char *schema; /* PostgreSQL */
     struct client *clients;
     pthread_mutex_t lock;
-    struct heard *heard, **heard_end;
+    struct arrivals *arrivals, **received_end;
     const struct domain *const *domains;
     const struct gateway_source *source; /* NULL: the platform's */
     FILE *log;                           /* between world_log_begin and world_log_end */
-    size_t told; /* announcements already looked at, by whoever is not one account */
+    size_t delivered_to; /* number of events already checked that are not for one account */
     jmp_buf failed;
 };
 
 void client_hang_up(struct client *c);
 
-/* Times that this build is slower than a release. */
+/* Returns the factor by which this build is slower than a release build. */
 unsigned build_slowness(void);
-/* Somebody was held up: the test is tried again, and fails when that comes again. */
+/* Records that a loop or the writer was blocked too long: the test is repeated once. */
 void note_hold(const char *kind, const char *part, double ms);
 
-/* Single quotes become double; the text must be JSON. */
+/* Parses expected JSON; single quotes become double quotes. */
 const struct dom *parse_expected(struct arena *a, const char *fmt, va_list args);
 
-/* The next announcement that somebody hears; NULL when none comes for a long time. Rows that a
- * job has written can be seen a moment before they are announced, so whoever saw the rows
- * waits for the announcement. */
-const struct heard *heard_soon(const struct heard *(*next)(void *of), void *of);
+/* Waits for the next event; returns NULL after a long time. Rows of a job may be visible shortly
+ * before their event, so a test that saw the rows waits for the event. */
+const struct arrivals *received_soon(const struct arrivals *(*next)(void *of), void *of);
 
 #endif

@@ -1,4 +1,4 @@
-/* mailbox.c - a mail server for tests. */
+/* mailbox.c - an SMTP server for tests. */
 #include "mailbox.h"
 
 #include <arpa/inet.h>
@@ -26,12 +26,12 @@ static struct {
 
 /* --- one client ----------------------------------------------------------------------- */
 
-static bool say(int fd, const char *line)
+static bool send_smtp_line(int fd, const char *line)
 {
     return send(fd, line, strlen(line), MSG_NOSIGNAL) == (ssize_t)strlen(line);
 }
 
-/* False: the other end went away, or the test is over. */
+/* Returns false if the client disconnected or the test is over. */
 static bool wait_for_bytes(int fd)
 {
     struct pollfd fds[] = { { fd, POLLIN, 0 }, { box.stop[0], POLLIN, 0 } };
@@ -51,12 +51,12 @@ static bool read_line(int fd, char *line, size_t size)
     return false;
 }
 
-static bool take_text(int fd, const char *to)
+static bool receive_mail_text(int fd, const char *to)
 {
     char line[1100], *mail = box.mails[box.count % MOST_MAILS];
     size_t n = (size_t)snprintf(mail, LONGEST, "to: %s\n", to);
 
-    if (!say(fd, "354 go on\r\n"))
+    if (!send_smtp_line(fd, "354 go on\r\n"))
         return false;
     while (read_line(fd, line, sizeof line)) {
         if (strcmp(line, ".\r\n") == 0) {
@@ -64,7 +64,7 @@ static bool take_text(int fd, const char *to)
                 if (poll(&(struct pollfd){ box.stop[0], POLLIN, 0 }, 1, 5) > 0)
                     return false;
             box.count++;
-            return say(fd, "250 taken\r\n");
+            return send_smtp_line(fd, "250 taken\r\n");
         }
         n += (size_t)snprintf(mail + n, LONGEST - n, "%s", line);
     }
@@ -75,23 +75,24 @@ static bool answer_receiver(int fd, const char *line, char *to, size_t size)
 {
     box.tries++;
     snprintf(to, size, "%.*s", (int)strcspn(line + 9, ">"), line + 9);
-    return say(fd, box.manner == MAILBOX_BUSY      ? "451 later\r\n"
-                   : box.manner == MAILBOX_REFUSES ? "550 nobody here\r\n"
-                                                   : "250 fine\r\n");
+    return send_smtp_line(fd, box.manner == MAILBOX_BUSY      ? "451 later\r\n"
+                              : box.manner == MAILBOX_REFUSES ? "550 nobody here\r\n"
+                                                              : "250 fine\r\n");
 }
 
 static void serve_mail(int fd)
 {
     char line[1100], to[300] = "";
-    bool ok = say(fd, "220 test\r\n");
+    bool ok = send_smtp_line(fd, "220 test\r\n");
 
     while (ok && read_line(fd, line, sizeof line)) {
         if (strncasecmp(line, "RCPT TO:<", 9) == 0)
             ok = answer_receiver(fd, line, to, sizeof to);
         else if (strncasecmp(line, "DATA", 4) == 0)
-            ok = take_text(fd, to);
+            ok = receive_mail_text(fd, to);
         else
-            ok = say(fd, strncasecmp(line, "QUIT", 4) == 0 ? "221 bye\r\n" : "250 fine\r\n");
+            ok = send_smtp_line(fd,
+                                strncasecmp(line, "QUIT", 4) == 0 ? "221 bye\r\n" : "250 fine\r\n");
     }
     close(fd);
 }
@@ -165,5 +166,5 @@ const char *mailbox_token(struct world *w, int n, const char *page)
     const char *at = strstr(mailbox_mail(n), before);
     expect(at);
     at += strlen(before);
-    return str_dupz(world_arena(w), str_slice(at, strcspn(at, "\r\n")));
+    return str_dup_cstring(world_arena(w), str_slice(at, strcspn(at, "\r\n")));
 }

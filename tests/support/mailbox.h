@@ -1,4 +1,4 @@
-/* mailbox.h - a mail server for tests: a thread that speaks as much SMTP as a mail needs. */
+/* mailbox.h - an SMTP server for tests: a thread with the commands that a mail needs. */
 #ifndef TESTS_MAILBOX_H
 #define TESTS_MAILBOX_H
 
@@ -6,23 +6,24 @@
 
 enum mailbox_manner {
     MAILBOX_GOOD,
-    MAILBOX_BUSY,    /* 451 to every receiver: come back later */
-    MAILBOX_REFUSES, /* 550 to every receiver */
-    MAILBOX_SILENT,  /* says nothing to the text of a mail until it behaves in another way */
+    MAILBOX_BUSY,    /* replies 451 to every recipient: try again later */
+    MAILBOX_REFUSES, /* replies 550 to every recipient */
+    MAILBOX_SILENT,  /* sends no reply to the text of a mail until its behaviour changes */
 };
 
-/* For TEST_WITH: the server mails by a mail server of its own, at "http://chat.example", and
- * anybody may register. The test ends with mailbox_close. */
+/* For TEST_WITH: the server sends mail through this SMTP server, has the address
+ * "http://chat.example", and registration is open. The test ends with mailbox_close. */
 void with_mail(struct config *config);
 void mailbox_close(void);
 
 void mailbox_behave(enum mailbox_manner manner);
-/* How often it was asked to take a mail, and how many it took. */
+/* Returns the number of attempted mails, and of accepted mails. */
 int mailbox_tries(void);
 int mailbox_count(void);
-/* The n-th that it took, from 1: waits for it. "to: ADDRESS", an empty line, the mail. */
+/* Waits for the n-th accepted mail, counted from 1. Format: "to: ADDRESS", an empty line, the
+ * mail. */
 const char *mailbox_mail(int n);
-/* The token of the link in it, behind the page's path ("verify"). */
+/* Returns the token of the link in a mail, after the page's path ("verify"). */
 const char *mailbox_token(struct world *w, int n, const char *page);
 
 #endif

@@ -1,4 +1,4 @@
-/* people.c - people who know each other, for tests. */
+/* people.c - users and their relationships for tests. */
 #include "people.h"
 
 #include <stdlib.h>
@@ -46,12 +46,12 @@ struct value v_client(const struct client *c)
     return v_id(id_of(c->id));
 }
 
-/* --- through the interface ------------------------------------------------------------ */
+/* --- through the API ------------------------------------------------------------------ */
 
 static void put(struct client *a, const struct client *b, const char *json)
 {
     expect_status(client_put(a, json, RELATIONSHIPS "/%s", b->id), 204);
-    forget_told(a->world);
+    discard_received(a->world);
 }
 
 void ask_friend(struct client *a, struct client *b)
@@ -73,7 +73,7 @@ void block_user(struct client *a, struct client *b)
 void ignore_them(struct client *a, struct client *b)
 {
     expect_status(client_put(a, NULL, RELATIONSHIPS "/%s/ignore", b->id), 204);
-    forget_told(a->world);
+    discard_received(a->world);
 }
 
 struct client *introduce(struct client *a, struct client *b)
@@ -82,7 +82,7 @@ struct client *introduce(struct client *a, struct client *b)
 
     befriend(a, c);
     befriend(b, c);
-    forget_told(a->world);
+    discard_received(a->world);
     return c;
 }
 

@@ -1,4 +1,4 @@
-/* platforms.c - other platforms for tests: their accounts, and who follows them. */
+/* platforms.c - external platforms for tests: accounts, connections, integrations. */
 #include "platforms.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ static void run(struct world *w, enum err (*what)(struct tx *tx, void *arg), voi
 
 static enum err save_account(struct tx *tx, void *arg)
 {
-    return local_account_save(tx, arg);
+    return upsert_local_account(tx, arg);
 }
 
 void make_account(struct world *w, enum platform p, const char *id, const char *name)
@@ -44,14 +44,14 @@ void make_partner(struct world *w, const char *id, const char *name)
 
 static enum err save_subscription(struct tx *tx, void *arg)
 {
-    return local_subscription_save(tx, arg);
+    return upsert_local_subscription(tx, arg);
 }
 
 static enum err end_subscription(struct tx *tx, void *arg)
 {
     const struct local_subscription *s = arg;
 
-    return local_subscription_end(tx, s->platform, s->account_id, s->subscriber_id);
+    return delete_local_subscription(tx, s->platform, s->account_id, s->subscriber_id);
 }
 
 void subscribe(struct world *w, enum platform p, const char *account, const char *subscriber)
@@ -72,7 +72,7 @@ static enum err save_friends(struct tx *tx, void *arg)
 {
     const struct local_subscription *s = arg;
 
-    return local_friends_save(tx, s->platform, s->account_id, s->subscriber_id);
+    return insert_local_friends(tx, s->platform, s->account_id, s->subscriber_id);
 }
 
 void acquaint(struct world *w, enum platform p, const char *one, const char *other)
@@ -92,11 +92,11 @@ static enum err make_code(struct tx *tx, void *arg)
 {
     struct code_wish *wish = arg;
     struct str code;
-    enum err e =
-        local_code_make(tx, guildhall_auth(wish->w->server), wish->p, str_of(wish->account), &code);
+    enum err e = create_local_link_code(tx, guildhall_auth(wish->w->server), wish->p,
+                                        str_of(wish->account), &code);
 
     if (!e)
-        wish->code = str_dupz(wish->w->arena, code);
+        wish->code = str_dup_cstring(wish->w->arena, code);
     return e;
 }
 
@@ -120,7 +120,7 @@ const char *link_state(struct client *c, const char *platform)
 
 void link_account(struct client *c, enum platform p, const char *account)
 {
-    const char *type = platform_name(p).p;
+    const char *type = platform_stored_name(p).p;
     const char *state = link_state(c, type), *code = link_code(c->world, p, account);
 
     expect_status(client_post(c, TEXT(c->world, "{'code': '%s', 'state': '%.32s'}", code, state),
@@ -139,16 +139,17 @@ void link_new(struct client *c, enum platform p, const char *account)
 void expect_number(struct world *w, int64_t number, const char *sql)
 {
     expect_soon(store_count(w, sql) == number);
-    world_settle(w); /* what was written is told a moment after it can be read */
+    world_settle(w); /* events follow shortly after the rows are visible */
 }
 
 const char *follow(struct client *c, const char *guild, enum platform p, const char *account)
 {
     struct world *w = c->world;
 
-    expect_status(client_post(c, TEXT(w, "{'type': '%s', 'id': '%s'}", platform_name(p).p, account),
-                              INTEGRATIONS, guild),
-                  204);
+    expect_status(
+        client_post(c, TEXT(w, "{'type': '%s', 'id': '%s'}", platform_stored_name(p).p, account),
+                    INTEGRATIONS, guild),
+        204);
     const char *id =
         TEXT(w, "%lld",
              (long long)world_number(
@@ -159,7 +160,7 @@ const char *follow(struct client *c, const char *guild, enum platform p, const c
                        "select count(*) from integrations where id = %s and syncing = 0 "
                        "and synced_at is not null",
                        id));
-    forget_told(w);
+    discard_received(w);
     return id;
 }
 

@@ -1,4 +1,4 @@
-/* platforms.h - other platforms for tests: their accounts, and who follows them. */
+/* platforms.h - external platforms for tests: accounts, connections, integrations. */
 #ifndef TESTS_PLATFORMS_H
 #define TESTS_PLATFORMS_H
 
@@ -7,32 +7,32 @@
 #include "test_guild.h"
 
 #define INTEGRATIONS "/guilds/%s/integrations"
-/* Those who are told of integrations. */
-#define MANAGERS(guild) to_entitled(id_of(guild), 0, PERMISSION(MANAGE_GUILD))
+/* The audience of integration events. */
+#define MANAGERS(guild) audience_with_permission(id_of(guild), 0, PERMISSION(MANAGE_GUILD))
 
-/* An account of a local platform, with a subscriber programme. */
+/* Creates an account of a local platform, with a subscriber programme. */
 void make_account(struct world *w, enum platform p, const char *id, const char *name);
 void make_partner(struct world *w, const char *id, const char *name);
 void subscribe(struct world *w, enum platform p, const char *account, const char *subscriber);
 void unsubscribe(struct world *w, enum platform p, const char *account, const char *subscriber);
-/* Both know each other there. */
+/* Makes two platform accounts friends. */
 void acquaint(struct world *w, enum platform p, const char *one, const char *other);
-/* A code that proves that an account is somebody's. */
+/* Returns a code that proves the ownership of an account. */
 const char *link_code(struct world *w, enum platform p, const char *account);
 
-/* The state of a new link of somebody's. */
+/* Returns the state parameter of a new connection. */
 const char *link_state(struct client *c, const char *platform);
-/* Connects an account through the interface. */
+/* Connects an account through the API. */
 void link_account(struct client *c, enum platform p, const char *account);
-/* The same for one that is made on the way, under the client's own name. */
+/* Creates a platform account with the client's name and connects it. */
 void link_new(struct client *c, enum platform p, const char *account);
 
-/* Follows an account that the client has connected, and waits for the first sync. What
- * was told is forgotten. The integration's id. */
+/* Creates an integration of a connected account, waits for the first sync, skips the events, and
+ * returns the integration's id. */
 const char *follow(struct client *c, const char *guild, enum platform p, const char *account);
-/* Asks for a sync, as if the last one were long ago, and waits for its end. */
+/* Requests a sync as if the last one were long ago, and waits for its end. */
 void sync_now(struct client *c, const char *guild, const char *integration);
-/* Waits until a query gives a number, and what led to it is told. */
+/* Waits until a query returns this number and the events were emitted. */
 void expect_number(struct world *w, int64_t number, const char *sql);
 bool has_role(const char *guild, struct client *c, const char *role);
 const char *role_of(struct world *w, const char *integration);

@@ -1,4 +1,4 @@
-/* pool.c - the threads of libuv's pool, held by a test. */
+/* pool.c - blocks the threads of libuv's pool for a test. */
 #include "pool.h"
 
 #include <semaphore.h>
@@ -30,7 +30,7 @@ void pool_hold(void)
         uv_queue_work(&held.loop, &held.works[i], wait_there, NULL);
 }
 
-static void count_requests(struct loop *loop, void *arg)
+static void count_active_pool_requests(struct loop *loop, void *arg)
 {
     *(unsigned *)arg += loop_uv(loop)->active_reqs.count;
 }
@@ -41,7 +41,7 @@ static unsigned waiting_requests(struct world *w)
     unsigned count = 0;
 
     for (unsigned i = 0; i < loops_count(loops); i++)
-        loop_call(loops_at(loops, i), count_requests, &count);
+        loop_call_and_wait(loops_get(loops, i), count_active_pool_requests, &count);
     return count;
 }
 

@@ -1,4 +1,4 @@
-/* postgres.c - an empty PostgreSQL for a test. */
+/* postgres.c - creates an empty PostgreSQL schema or database for a test. */
 #include "support/postgres.h"
 
 #include <stdatomic.h>
@@ -13,7 +13,7 @@
 #include "support/postgres_kept.h"
 
 static const char option[] = " options=-csearch_path=";
-/* So that a test can end its own connections and nobody else's. */
+/* The application name lets a test end its own connections only. */
 static const char named[] = " application_name=";
 
 bool test_postgres_there(void)
@@ -84,9 +84,9 @@ char *test_postgres_new(void)
     return where;
 }
 
-/* --- a database like a model ---------------------------------------------------------- */
+/* --- a database copied from a template ------------------------------------------------ */
 
-static char model[64]; /* the name of a database that was migrated and closed */
+static char model[64]; /* name of a template database that was migrated and closed */
 
 static char *where_is(const char *database)
 {
@@ -94,7 +94,7 @@ static char *where_is(const char *database)
     size_t room = strlen(server) + 2 * strlen(database) + sizeof named + sizeof " dbname=";
     char *where = mem_new(room);
 
-    /* Of a word that stands there twice the last counts. */
+    /* If a keyword occurs twice, the last one counts. */
     snprintf(where, room, "%s dbname=%s%s%s", server, database, named, database);
     return where;
 }
@@ -154,28 +154,27 @@ void test_postgres_drop_model(void)
     *model = '\0';
 }
 
-/* --- a schema that is kept ------------------------------------------------------------ */
+/* --- a reused schema ------------------------------------------------------------------ */
 
-/* One schema serves one test after the other: making its tables takes longer than
- * most tests. So do its connections. */
-static char *kept;
+/* One schema is used by all tests in turn, because creating its tables and connections takes
+ * longer than most tests. */
+static char *retained;
 static PGconn *sweeper;
 
 char *test_postgres_take(void)
 {
-    char *where = kept;
+    char *where = retained;
 
     if (!where) {
         where = test_postgres_new();
         postgres_keep_connections();
     }
-    kept = NULL;
+    retained = NULL;
     return where;
 }
 
-/* Rows go table by table; the order is nobody's business while rules are off. A table that
- * was large is made anew: it would be searched past all that is dead in it. As a function
- * each statement is planned once, not for each test. */
+/* Deletes rows table by table while triggers are off. A large table is truncated, because dead
+ * rows slow down scans. As a function, each statement is planned once and not for each test. */
 static const char make_sweep[] =
     "set session_replication_role = replica; "
     "set client_min_messages = error; "
@@ -189,12 +188,12 @@ static const char make_sweep[] =
 
 void test_postgres_give(char *where)
 {
-    if (!sweeper) { /* under a name of its own: tests end connections by the schema's */
+    if (!sweeper) { /* another application name: tests end connections by the schema's name */
         sweeper = connect_as("sweeper", where);
         run_on(sweeper, make_sweep);
     }
     run_on(sweeper, "select pg_temp.sweep()");
-    kept = where;
+    retained = where;
 }
 
 void test_postgres_end(void)
@@ -202,9 +201,9 @@ void test_postgres_end(void)
     if (sweeper)
         pq.finish(sweeper);
     sweeper = NULL;
-    test_postgres_free(kept);
-    kept = NULL;
-    postgres_end_kept();
+    test_postgres_free(retained);
+    retained = NULL;
+    postgres_end_stored();
 }
 
 void test_postgres_free(char *where)

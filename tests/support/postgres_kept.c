@@ -1,4 +1,4 @@
-/* postgres_kept.c - connections that serve one world of a test after the other. */
+/* postgres_kept.c - reuses PostgreSQL connections for the next test worlds. */
 #include "support/postgres_kept.h"
 
 #include <poll.h>
@@ -10,20 +10,20 @@
 #include "base/mem.h"
 #include "store/postgres/libpq.h"
 
-enum { MOST_KEPT = 64, RENEWAL_MS = 3000 };
+enum { MOST_STORED = 64, RENEWAL_MS = 3000 };
 
-struct kept_connection {
-    PGconn *pg; /* NULL: a free place */
+struct stored_connection {
+    PGconn *pg; /* NULL: a free slot */
     char *words;
     bool taken;
 };
 
 static struct {
     pthread_mutex_t lock;
-    struct kept_connection all[MOST_KEPT];
+    struct stored_connection all[MOST_STORED];
     __typeof__(PQconnectdbParams) *connect;
     __typeof__(PQfinish) *finish;
-} kept = { .lock = PTHREAD_MUTEX_INITIALIZER };
+} retained = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static char *words_of(const char *const *keys, const char *const *values)
 {
@@ -42,7 +42,7 @@ static char *words_of(const char *const *keys, const char *const *values)
     return words;
 }
 
-/* What was ended from the other side has something to say. */
+/* A connection that the server ended has unread data. */
 static bool is_quiet(PGconn *pg)
 {
     struct pollfd p = { .fd = pq.socket(pg), .events = POLLIN };
@@ -50,44 +50,45 @@ static bool is_quiet(PGconn *pg)
     return pq.status(pg) == CONNECTION_OK && poll(&p, 1, 0) == 0;
 }
 
-static void forget_kept(struct kept_connection *k)
+static void clear_connection_slot(struct stored_connection *k)
 {
     mem_free(k->words);
-    *k = (struct kept_connection){ 0 };
+    *k = (struct stored_connection){ 0 };
 }
 
-static PGconn *take_kept(const char *words)
+static PGconn *take_stored(const char *words)
 {
-    for (int i = 0; i < MOST_KEPT; i++) {
-        struct kept_connection *k = &kept.all[i];
+    for (int i = 0; i < MOST_STORED; i++) {
+        struct stored_connection *k = &retained.all[i];
         if (!k->pg || k->taken || strcmp(k->words, words) != 0)
             continue;
         if (is_quiet(k->pg)) {
             k->taken = true;
             return k->pg;
         }
-        kept.finish(k->pg);
-        forget_kept(k);
+        retained.finish(k->pg);
+        clear_connection_slot(k);
     }
     return NULL;
 }
 
-/* The place of a connection, or a free one (of NULL). */
-static struct kept_connection *place_of(const PGconn *pg)
+/* Returns the slot of a connection, or a free slot for NULL. */
+static struct stored_connection *find_connection_slot(const PGconn *pg)
 {
-    for (int i = 0; i < MOST_KEPT; i++)
-        if (kept.all[i].pg == pg)
-            return &kept.all[i];
+    for (int i = 0; i < MOST_STORED; i++)
+        if (retained.all[i].pg == pg)
+            return &retained.all[i];
     return NULL;
 }
 
-/* Takes the words. */
-static void note_connection(PGconn *pg, char *words)
+/* Records a connection; takes ownership of its connection string. */
+static void record_connection(PGconn *pg, char *words)
 {
-    struct kept_connection *k = pg && pq.status(pg) == CONNECTION_OK ? place_of(NULL) : NULL;
+    struct stored_connection *k =
+        pg && pq.status(pg) == CONNECTION_OK ? find_connection_slot(NULL) : NULL;
 
     if (k)
-        *k = (struct kept_connection){ .pg = pg, .words = words, .taken = true };
+        *k = (struct stored_connection){ .pg = pg, .words = words, .taken = true };
     else
         mem_free(words);
 }
@@ -96,17 +97,17 @@ static PGconn *connect_or_take(const char *const *keys, const char *const *value
 {
     char *words = words_of(keys, values);
 
-    pthread_mutex_lock(&kept.lock);
-    PGconn *pg = take_kept(words);
-    pthread_mutex_unlock(&kept.lock);
+    pthread_mutex_lock(&retained.lock);
+    PGconn *pg = take_stored(words);
+    pthread_mutex_unlock(&retained.lock);
     if (pg) {
         mem_free(words);
         return pg;
     }
-    pg = kept.connect(keys, values, expand);
-    pthread_mutex_lock(&kept.lock);
-    note_connection(pg, words);
-    pthread_mutex_unlock(&kept.lock);
+    pg = retained.connect(keys, values, expand);
+    pthread_mutex_lock(&retained.lock);
+    record_connection(pg, words);
+    pthread_mutex_unlock(&retained.lock);
     return pg;
 }
 
@@ -120,8 +121,8 @@ static bool answers_soon(PGconn *pg)
     return true;
 }
 
-/* Whether all that was asked has gone well. */
-static bool hear_answers(PGconn *pg)
+/* Returns whether all pending statements succeeded. */
+static bool read_pending_results(PGconn *pg)
 {
     bool good = true;
     PGresult *result = NULL;
@@ -133,47 +134,47 @@ static bool hear_answers(PGconn *pg)
     return good;
 }
 
-/* Statements, locks, settings go, as with a new one, and what was a loop's waits again. False: it
- * is in the middle of something, or lost. An answer for which nobody has waited may be on its
- * way. */
+/* Resets statements, locks, settings and the blocking mode, as on a new connection. Returns
+ * false if the connection is busy or lost. An unread reply may still arrive. */
 static bool renew_connection(PGconn *pg)
 {
-    return pq.status(pg) == CONNECTION_OK && hear_answers(pg) && pq.exitPipelineMode(pg) &&
-           pq.setnonblocking(pg, 0) == 0 && pq.sendQuery(pg, "discard all") && hear_answers(pg);
+    return pq.status(pg) == CONNECTION_OK && read_pending_results(pg) && pq.exitPipelineMode(pg) &&
+           pq.setnonblocking(pg, 0) == 0 && pq.sendQuery(pg, "discard all") &&
+           read_pending_results(pg);
 }
 
-static void finish_or_keep(PGconn *pg)
+static void close_or_reuse_connection(PGconn *pg)
 {
-    pthread_mutex_lock(&kept.lock);
-    struct kept_connection *k = pg ? place_of(pg) : NULL;
-    pthread_mutex_unlock(&kept.lock);
+    pthread_mutex_lock(&retained.lock);
+    struct stored_connection *k = pg ? find_connection_slot(pg) : NULL;
+    pthread_mutex_unlock(&retained.lock);
     bool again = k && renew_connection(pg);
-    pthread_mutex_lock(&kept.lock);
+    pthread_mutex_lock(&retained.lock);
     if (k && again)
         k->taken = false;
     else if (k)
-        forget_kept(k);
-    pthread_mutex_unlock(&kept.lock);
+        clear_connection_slot(k);
+    pthread_mutex_unlock(&retained.lock);
     if (!again)
-        kept.finish(pg);
+        retained.finish(pg);
 }
 
 void postgres_keep_connections(void)
 {
-    if (kept.connect)
+    if (retained.connect)
         return;
-    kept.connect = pq.connectdbParams;
-    kept.finish = pq.finish;
+    retained.connect = pq.connectdbParams;
+    retained.finish = pq.finish;
     pq.connectdbParams = connect_or_take;
-    pq.finish = finish_or_keep;
+    pq.finish = close_or_reuse_connection;
 }
 
-void postgres_end_kept(void)
+void postgres_end_stored(void)
 {
-    for (int i = 0; i < MOST_KEPT; i++) {
-        if (!kept.all[i].pg || kept.all[i].taken)
+    for (int i = 0; i < MOST_STORED; i++) {
+        if (!retained.all[i].pg || retained.all[i].taken)
             continue;
-        kept.finish(kept.all[i].pg);
-        forget_kept(&kept.all[i]);
+        retained.finish(retained.all[i].pg);
+        clear_connection_slot(&retained.all[i]);
     }
 }

@@ -1,15 +1,14 @@
-/* postgres_kept.h - connections that serve one world of a test after the other.
- *
- * A new connection is a process that has to learn of all the tables first; five for each
- * world were two fifths of all that the tests took of the processors. */
-#ifndef TESTS_SUPPORT_POSTGRES_KEPT_H
-#define TESTS_SUPPORT_POSTGRES_KEPT_H
+/* postgres_kept.h - reuses PostgreSQL connections for the next test worlds. A new connection is
+ * a process that must read the catalogue first; five per world took two fifths of the processor
+ * time of all tests. */
+#ifndef TESTS_SUPPORT_POSTGRES_STORED_H
+#define TESTS_SUPPORT_POSTGRES_STORED_H
 
-/* From now on connections are kept when they are closed, as new as PostgreSQL can make them,
- * and given to whoever asks for one in the same words. libpq has been loaded. */
+/* From now on, closed connections are reset and reused for the same connection string. libpq
+ * must be loaded. */
 void postgres_keep_connections(void);
 
-/* Closes those that nobody has. */
-void postgres_end_kept(void);
+/* Closes the unused connections. */
+void postgres_end_stored(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* schema_fault.c - checks the rows of a schema against its struct. */
+/* schema_fault.c - checks the fields of a schema against its struct. */
 #include "support/schema_fault.h"
 
 #include "json/internal.h"
@@ -29,7 +29,7 @@ static const char *type_fault(const struct type *type)
 
 static const char *member_fault(const struct schema *schema, const struct field *f)
 {
-    const struct member_info *m = &member_infos[f->member];
+    const struct member_type_info *m = &member_type_infos[f->member];
     bool fallback = f->fallback || f->fallback_text;
 
     if (f->name.n == 0)
@@ -53,13 +53,13 @@ static const char *member_fault(const struct schema *schema, const struct field 
 
 static bool inspect_overlap(const struct field *a, const struct field *b)
 {
-    return a->offset < b->offset + member_infos[b->member].size &&
-           b->offset < a->offset + member_infos[a->member].size;
+    return a->offset < b->offset + member_type_infos[b->member].size &&
+           b->offset < a->offset + member_type_infos[a->member].size;
 }
 
 static bool is_shown_again(const struct field *a, const struct field *b)
 {
-    return b->flags & SHOWN_AGAIN && a->offset == b->offset && a->member == b->member;
+    return b->flags & RESPONSE_ALIAS && a->offset == b->offset && a->member == b->member;
 }
 
 static const char *field_fault(const struct schema *schema, const struct field *f)
@@ -68,7 +68,7 @@ static const char *field_fault(const struct schema *schema, const struct field *
 
     if (!fault)
         fault = member_fault(schema, f);
-    if (!fault && f->name.n > NAME_MAX_BYTES)
+    if (!fault && f->name.n > MAX_FIELD_NAME_BYTES)
         fault = "has a name that is too long";
     for (const struct field *other = schema->fields; !fault && other < f; other++) {
         if (str_eq(other->name, f->name))
@@ -79,10 +79,10 @@ static const char *field_fault(const struct schema *schema, const struct field *
     return fault;
 }
 
-/* A schema without name that a field leads to, or NULL. */
+/* Returns the unnamed schema of a field's type, or NULL. */
 static const struct schema *inner_schema(const struct type *type)
 {
-    type = type_shown(type);
+    type = type_in_documentation(type);
     while (type->kind == KIND_ARRAY || type->kind == KIND_MAP)
         type = type->of;
     return type->kind == KIND_OBJECT && !type->schema->name ? type->schema : NULL;
@@ -99,12 +99,12 @@ const char *schema_fault(const struct schema *schema, struct arena *arena)
         const char *fault = field_fault(schema, f);
 
         if (fault)
-            return str_printf(arena, "%s.%.*s %s", name, STR_FMT(f->name), fault).p;
+            return str_printf(arena, "%s.%.*s %s", name, STR_ARGS(f->name), fault).p;
         const struct schema *inner = inner_schema(f->type);
         if (inner && inner != schema && (fault = schema_fault(inner, arena)))
-            return str_printf(arena, "%s.%.*s: %s", name, STR_FMT(f->name), fault).p;
+            return str_printf(arena, "%s.%.*s: %s", name, STR_ARGS(f->name), fault).p;
     }
-    if (count > FIELDS_MAX)
-        return str_printf(arena, "%s has more than %d fields", name, FIELDS_MAX).p;
+    if (count > MAX_FIELDS)
+        return str_printf(arena, "%s has more than %d fields", name, MAX_FIELDS).p;
     return NULL;
 }

@@ -1,12 +1,12 @@
-/* schema_fault.h - checks the rows of a schema against its struct. */
+/* schema_fault.h - checks the fields of a schema against its struct. */
 #ifndef SUPPORT_SCHEMA_FAULT_H
 #define SUPPORT_SCHEMA_FAULT_H
 
 #include "json/schema.h"
 
-/* NULL, or the first way in which rows and struct disagree: a member that cannot hold the kind, an
- * OPTIONAL plain member of a kind without fallback, overlapping or unnamed fields, too many of them
- * or with names that are too long, a size too small. Unnamed schemas inside it are checked too. */
+/* Returns NULL or the first fault: a member that cannot hold its type, an OPTIONAL plain member
+ * of a type without default, overlapping or unnamed fields, too many fields, too long names, a
+ * too small size. Nested unnamed schemas are checked too. */
 const char *schema_fault(const struct schema *schema, struct arena *arena);
 
 #endif

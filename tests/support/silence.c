@@ -1,4 +1,4 @@
-/* silence.c - a wire that can fall silent: one thread that passes bytes on. */
+/* silence.c - a proxy thread that can stop forwarding bytes to PostgreSQL. */
 #include "support/silence.h"
 
 #include <arpa/inet.h>
@@ -17,24 +17,24 @@
 
 #include "base/mem.h"
 
-enum { MOST = 32, LOOK_MS = 10, QUIET_MS = 5, RECORD = 16384, MOST_SAID = 16 * RECORD };
+enum { MOST = 32, READ_MS = 10, QUIET_MS = 5, RECORD = 16384, MOST_SAID = 16 * RECORD };
 
-/* Ends of one connection, the client's and the server's; both -1: free. */
-struct wire {
+/* The client's and the server's socket of one connection; both -1: free. */
+struct api_client {
     int ends[2];
-    SSL *tls; /* what the client's end is spoken to by; NULL: plainly */
+    SSL *tls; /* TLS of the client's side; NULL: plain */
     bool silent;
 };
 
 struct silence {
     char *where, folder[90];
-    SSL_CTX *tls; /* NULL: none is spoken */
+    SSL_CTX *tls; /* NULL: no TLS */
     int listener;
     pthread_t thread;
     atomic_bool silent, over;
-    atomic_int way_ms;
+    atomic_int round_trip_ms;
     atomic_uint turns;
-    struct wire wires[MOST];
+    struct api_client wires[MOST];
 };
 
 static int dial_server(const struct silence *s)
@@ -48,7 +48,7 @@ static int dial_server(const struct silence *s)
     return fd;
 }
 
-static void hang_up(struct wire *w)
+static void hang_up(struct api_client *w)
 {
     SSL_free(w->tls);
     w->tls = NULL;
@@ -59,7 +59,7 @@ static void hang_up(struct wire *w)
 
 /* --- TLS ------------------------------------------------------------------------------ */
 
-/* With a certificate that nobody looks at. */
+/* Creates a TLS context with a certificate that no client verifies. */
 static SSL_CTX *wire_tls_new(void)
 {
     SSL_CTX *tls = SSL_CTX_new(TLS_server_method());
@@ -78,8 +78,8 @@ static SSL_CTX *wire_tls_new(void)
     return tls;
 }
 
-/* The client asks for it in eight bytes, and is told yes. False: it went away. */
-static bool wire_speak_tls(struct wire *w, SSL_CTX *tls)
+/* Accepts the client's eight-byte TLS request. Returns false if the client disconnected. */
+static bool wire_speak_tls(struct api_client *w, SSL_CTX *tls)
 {
     char request[8];
 
@@ -89,7 +89,7 @@ static bool wire_speak_tls(struct wire *w, SSL_CTX *tls)
            send(w->ends[0], "S", 1, MSG_NOSIGNAL) == 1 && SSL_accept(w->tls) == 1;
 }
 
-static bool wire_unseal(const struct wire *w)
+static bool wire_unseal(const struct api_client *w)
 {
     char bytes[RECORD];
 
@@ -102,8 +102,8 @@ static bool wire_unseal(const struct wire *w)
     return true;
 }
 
-/* All that the server says until it is quiet. */
-static size_t wire_hear(const struct wire *w, char *bytes)
+/* Reads from the server until no more bytes arrive. */
+static size_t wire_read_server(const struct api_client *w, char *bytes)
 {
     struct pollfd more = { .fd = w->ends[1], .events = POLLIN };
     size_t n = 0;
@@ -116,12 +116,12 @@ static size_t wire_hear(const struct wire *w, char *bytes)
     return n;
 }
 
-/* In records that are as long as may be, the last one above all: nothing comes behind it that would
- * tell a client of the rest of it. */
-static bool wire_seal(const struct wire *w)
+/* Sends in TLS records of maximum length, so that no later record makes a client read the rest
+ * of a long one. */
+static bool wire_seal(const struct api_client *w)
 {
     static char bytes[MOST_SAID];
-    size_t n = wire_hear(w, bytes), length = n % RECORD ? n % RECORD : RECORD;
+    size_t n = wire_read_server(w, bytes), length = n % RECORD ? n % RECORD : RECORD;
 
     for (size_t at = 0; at < n; at += length, length = RECORD)
         if (SSL_write(w->tls, bytes + at, (int)length) <= 0)
@@ -129,7 +129,7 @@ static bool wire_seal(const struct wire *w)
     return n;
 }
 
-/* --- what passes ---------------------------------------------------------------------- */
+/* --- forwarding ----------------------------------------------------------------------- */
 
 static void accept_one(struct silence *s)
 {
@@ -137,7 +137,7 @@ static void accept_one(struct silence *s)
 
     for (int i = 0; fd >= 0 && i < MOST; i++) {
         if (s->wires[i].ends[0] < 0) {
-            s->wires[i] = (struct wire){ .ends = { fd, dial_server(s) } };
+            s->wires[i] = (struct api_client){ .ends = { fd, dial_server(s) } };
             if (s->tls && !wire_speak_tls(&s->wires[i], s->tls))
                 hang_up(&s->wires[i]);
             return;
@@ -146,34 +146,34 @@ static void accept_one(struct silence *s)
     abort();
 }
 
-/* From one end to the other; false when it ended. */
-static bool pass_on(const struct wire *w, int from, int way_ms)
+/* Forwards bytes in one direction; returns false at the end of the connection. */
+static bool pass_on(const struct api_client *w, int from, int round_trip_ms)
 {
     char bytes[65536];
 
     if (w->tls)
         return from == 0 ? wire_unseal(w) : wire_seal(w);
     ssize_t n = recv(w->ends[from], bytes, sizeof bytes, MSG_DONTWAIT);
-    if (n > 0 && from == 0 && way_ms)
-        usleep((useconds_t)way_ms * 1000);
+    if (n > 0 && from == 0 && round_trip_ms)
+        usleep((useconds_t)round_trip_ms * 1000);
     return n > 0 && send(w->ends[!from], bytes, (size_t)n, MSG_NOSIGNAL) == n;
 }
 
-static void turn(struct silence *s)
+static void poll_and_forward(struct silence *s)
 {
     struct pollfd polls[2 * MOST + 1] = { { .fd = s->silent ? -1 : s->listener,
                                             .events = POLLIN } };
 
     for (int i = 0; i < 2 * MOST; i++) {
-        struct wire *w = &s->wires[i / 2];
+        struct api_client *w = &s->wires[i / 2];
 
         w->silent = w->silent || (s->silent && w->ends[0] >= 0);
         polls[i + 1] = (struct pollfd){ .fd = w->silent ? -1 : w->ends[i % 2], .events = POLLIN };
     }
-    poll(polls, 2 * MOST + 1, LOOK_MS);
+    poll(polls, 2 * MOST + 1, READ_MS);
     for (int i = 0; i < 2 * MOST; i++)
         if (polls[i + 1].revents && s->wires[i / 2].ends[0] >= 0 &&
-            !pass_on(&s->wires[i / 2], i % 2, s->way_ms))
+            !pass_on(&s->wires[i / 2], i % 2, s->round_trip_ms))
             hang_up(&s->wires[i / 2]);
     if (polls[0].revents)
         accept_one(s);
@@ -185,10 +185,10 @@ static void *pass_all(void *arg)
     sigset_t pipe;
 
     sigemptyset(&pipe);
-    sigaddset(&pipe, SIGPIPE); /* who hangs up is noticed */
+    sigaddset(&pipe, SIGPIPE); /* a disconnected client is detected by the write error */
     pthread_sigmask(SIG_BLOCK, &pipe, NULL);
     for (; !s->over; s->turns++)
-        turn(s);
+        poll_and_forward(s);
     return NULL;
 }
 
@@ -242,12 +242,12 @@ void silence_begin(struct silence *s)
 {
     s->silent = true;
     for (unsigned before = s->turns; s->turns - before < 2;)
-        usleep(1000); /* until the thread has looked */
+        usleep(1000); /* until the thread has seen the change */
 }
 
 void silence_stretch(struct silence *s, int ms)
 {
-    s->way_ms = ms;
+    s->round_trip_ms = ms;
 }
 
 void silence_end(struct silence *s)

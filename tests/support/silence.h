@@ -1,24 +1,23 @@
-/* silence.h - a wire to PostgreSQL that can fall silent: nothing comes through any more,
- * and nobody is told. It may also be a long one. */
+/* silence.h - a proxy to PostgreSQL that can stop forwarding without closing connections, or
+ * delay bytes. */
 #ifndef TESTS_SUPPORT_SILENCE_H
 #define TESTS_SUPPORT_SILENCE_H
 
 struct silence;
 
-/* Stands between a store and the server that `where` names by its folder. */
+/* Starts a proxy to the server that `where` names by its folder. */
 struct silence *silence_new(const char *where);
-/* The same, which a store reaches by TLS: what the server says comes in the longest records that
- * there are. */
+/* Starts a proxy that clients reach by TLS; it sends records of maximum length. */
 struct silence *silence_new_tls(const char *where);
-/* Where to connect instead. */
+/* Returns the connection string of the proxy. */
 const char *silence_where(const struct silence *s);
-/* Connections that are there fall silent for good; new ones are not accepted … */
+/* Stops forwarding on existing connections for good, and accepts no new ones … */
 void silence_begin(struct silence *s);
-/* … until now. */
+/* … until this call. */
 void silence_end(struct silence *s);
-/* From now on each thing that is said takes so long to the server. */
+/* Delays every message to the server by `ms`. */
 void silence_stretch(struct silence *s, int ms);
-/* When all connections are closed. */
+/* Must be called after all connections are closed. */
 void silence_free(struct silence *s);
 
 #endif

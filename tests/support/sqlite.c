@@ -1,4 +1,4 @@
-/* sqlite.c - an empty SQLite database for a test. */
+/* sqlite.c - creates an empty SQLite database for a test. */
 #include "support/sqlite.h"
 
 #include <fcntl.h>
@@ -35,7 +35,7 @@ static bool read_database(const char *folder)
 
     buf_init(&empty, MOST_BYTES);
     while (n > 0) {
-        n = read(fd, buf_room(&empty, 65536), 65536);
+        n = read(fd, buf_reserve(&empty, 65536), 65536);
         empty.n += n > 0 ? (size_t)n : 0;
     }
     if (fd >= 0)
@@ -53,7 +53,7 @@ static bool make_database(void)
     struct store_options options = { .folder = folder, .no_sync = true, .readers = 1 };
     bool ok = store_open(&options, &store) == OK;
     if (ok) {
-        store_close(store); /* which leaves everything in the one file */
+        store_close(store); /* leaves everything in one file */
         ok = read_database(folder);
     }
     nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);

@@ -1,4 +1,4 @@
-/* stalling.c - a PostgreSQL behind a Unix socket that can be made to stand still. */
+/* stalling.c - a proxy to PostgreSQL behind a Unix socket that can be paused. */
 #include "support/stalling.h"
 
 #include <assert.h>
@@ -12,7 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { MOST = 128, LOOK_MS = 20 };
+enum { MOST = 128, READ_MS = 20 };
 
 static char folder[64], behind[108];
 static _Atomic bool is_stalled, ends;
@@ -26,8 +26,8 @@ static int socket_at(const char *where, struct sockaddr_un *address)
     return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 }
 
-/* Descriptors 2 i + 1 and 2 i + 2 are a pair; -1: the place is free. */
-static void take_connection(struct pollfd *fds)
+/* Descriptors 2 i + 1 and 2 i + 2 are a pair; -1: a free slot. */
+static void accept_proxied_connection(struct pollfd *fds)
 {
     struct sockaddr_un address;
     int client = accept(listener, NULL, NULL), server = socket_at(behind, &address);
@@ -65,8 +65,8 @@ static void *pass_all(void *arg)
     for (int i = 0; i < MOST; i++)
         fds[i] = (struct pollfd){ .fd = i ? -1 : listener, .events = POLLIN };
     while (!ends) {
-        if (is_stalled || poll(fds, MOST, LOOK_MS) <= 0) {
-            usleep(is_stalled ? LOOK_MS * 1000 : 0);
+        if (is_stalled || poll(fds, MOST, READ_MS) <= 0) {
+            usleep(is_stalled ? READ_MS * 1000 : 0);
             continue;
         }
         for (int i = 1; i < MOST; i++) {
@@ -79,7 +79,7 @@ static void *pass_all(void *arg)
             fds[i].fd = fds[other].fd = -1;
         }
         if (fds[0].revents)
-            take_connection(fds);
+            accept_proxied_connection(fds);
     }
     for (int i = 0; i < MOST; i++)
         if (fds[i].fd >= 0)

@@ -1,4 +1,4 @@
-/* statements.c - what SQLite did for a statement of the server that runs in this process. */
+/* statements.c - measures the work of SQLite for statements of the server in this process. */
 #include "support/statements.h"
 
 #include <sqlite3.h>

@@ -1,6 +1,5 @@
-/* statements.h - what SQLite did for a statement of the server that runs in this process.
- *
- * On PostgreSQL nothing is ever seen. */
+/* statements.h - measures the work of SQLite for statements of the server in this process. With
+ * PostgreSQL all numbers are 0. */
 #ifndef TESTS_SUPPORT_STATEMENTS_H
 #define TESTS_SUPPORT_STATEMENTS_H
 
@@ -8,15 +7,15 @@
 
 struct statement_seen {
     int runs;
-    pthread_t thread; /* of the last run */
-    int scanned;      /* rows of tables that were looked through from end to end, … */
+    pthread_t thread; /* thread of the last run */
+    int scanned;      /* rows of full table scans, … */
     int sorted;       /* … sorts, … */
-    int indexed;      /* … and rows of indexes that were made for it, by all runs */
+    int indexed;      /* … and rows of automatic indexes, by all runs */
 };
 
-/* From now on, for connections that are opened later: from a test's configure. */
+/* Measures connections that are opened later; call it from a test's configure function. */
 void statements_watch(void);
-/* A statement that has this in its text, since then. */
+/* Returns the measurements of the statement that contains this text. */
 struct statement_seen statements_seen(const char *part);
 
 #endif

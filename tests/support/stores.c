@@ -1,4 +1,4 @@
-/* stores.c - an empty store for each test. */
+/* stores.c - opens an empty store for each test. */
 #include "support/stores.h"
 
 #include <stdio.h>

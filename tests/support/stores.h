@@ -1,4 +1,4 @@
-/* stores.h - an empty store for each test, and the same tests for both engines. */
+/* stores.h - opens an empty store for each test, and runs tests on both engines. */
 #ifndef TESTS_SUPPORT_STORES_H
 #define TESTS_SUPPORT_STORES_H
 
@@ -17,11 +17,10 @@ struct fixture {
 int fixture_open(void **state);
 int fixture_close(void **state);
 
-/* Lets go of what all fixtures share; returns what it was given. */
+/* Frees the resources that fixtures share; returns its argument. */
 int fixture_end(int failed);
 
-/* Runs the tests on SQLite and, when there is one, on PostgreSQL; returns how
- * many failed. */
+/* Runs the tests on SQLite and, if available, on PostgreSQL; returns the number of failures. */
 #define run_on_both(name, tests) \
     (run_on_sqlite(name " on sqlite", tests) + run_on_postgres(name " on postgres", tests))
 #define run_on_sqlite(name, tests) \
@@ -29,15 +28,15 @@ int fixture_end(int failed);
 #define run_on_postgres(name, tests) \
     (fixture_choose(true) ? fixture_end(cmocka_run_group_tests_name(name, tests, NULL, NULL)) : 0)
 
-/* The engine of the fixtures that follow; false when it is not there. */
+/* Chooses the engine of later fixtures; returns false if it is not available. */
 bool fixture_choose(bool postgres);
 
 #define store_test(f) cmocka_unit_test_setup_teardown(f, fixture_open, fixture_close)
 
-/* SQL without parameters or rows, in a transaction of its own: a string literal, as its address
- * names it. */
+/* Executes SQL without parameters or rows in its own transaction; the SQL must be a string
+ * literal, because its address identifies it. */
 enum err store_do(struct store *s, const char *sql);
-/* The first column of the only row, as a number. */
+/* Returns the first column of the only row as a number. */
 int64_t store_number(struct store *s, const char *sql);
 
 #endif

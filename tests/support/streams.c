@@ -1,4 +1,4 @@
-/* streams.c - people who show something in voice, and who watch it. */
+/* streams.c - video streams in voice channels, for tests. */
 #include "streams.h"
 
 #include <stdarg.h>
@@ -92,9 +92,9 @@ const struct dom *expect_stream_at(const char *file, int line, struct client *c,
     va_list args;
 
     if (!m)
-        fail_test(file, line, "%s heard nothing about streams", c->name);
+        fail_test(file, line, "%s got no stream event", c->name);
     if (!str_is(dom_at(m, "t")->text, event))
-        fail_test(file, line, "%s heard %.*s, not %s", c->name, STR_FMT(dom_at(m, "t")->text),
+        fail_test(file, line, "%s got %.*s, expected %s", c->name, STR_ARGS(dom_at(m, "t")->text),
                   event);
     va_start(args, fmt);
     const struct dom *expected = parse_expected(world_arena(c->world), fmt, args);
@@ -116,7 +116,7 @@ void expect_no_stream(struct client *c)
             return;
         conn_count(c->gate, m);
         if (str_starts(t->text, STR("STREAM_")))
-            fail_test(__FILE__, __LINE__, "%s heard %.*s", c->name, STR_FMT(t->text));
+            fail_test(__FILE__, __LINE__, "%s got an unexpected %.*s", c->name, STR_ARGS(t->text));
     }
-    fail_test(__FILE__, __LINE__, "no heartbeat was answered");
+    fail_test(__FILE__, __LINE__, "no heartbeat was acknowledged");
 }

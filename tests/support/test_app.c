@@ -1,4 +1,4 @@
-/* test_app.c - an app with commands for tests, in a guild. */
+/* test_app.c - an app with commands in a guild, for tests. */
 #include "test_app.h"
 
 #include "api/call.h"
@@ -14,7 +14,7 @@ void install(struct client *owner, const char *app, const char *guild, const cha
                     "/oauth2/authorize?client_id=%s&scope=%s", app, scope);
 
     expect_status(a, 200);
-    forget_told(owner->world);
+    discard_received(owner->world);
 }
 
 void install_on_account(struct client *c, const char *app)
@@ -25,7 +25,7 @@ void install_on_account(struct client *c, const char *app)
                                   app);
 
     expect_status(a, 200);
-    forget_told(c->world);
+    discard_received(c->world);
 }
 
 struct test_app world_test_app(struct world *w)
@@ -46,14 +46,14 @@ const char *make_command(struct client *c, const char *path, const char *json)
     struct answer a = client_post(c, json, "%s", path);
 
     expect_status(a, 201);
-    forget_told(c->world);
+    discard_received(c->world);
     return answer_text(a, "id");
 }
 
-struct client *test_app_member(struct test_app *s, const char *name, uint64_t rights)
+struct client *test_app_member(struct test_app *s, const char *name, uint64_t perms)
 {
-    if (rights)
-        return member_with(s->ada, s->guild, name, rights);
+    if (perms)
+        return member_with(s->ada, s->guild, name, perms);
     struct client *c = world_client(s->world, name);
     put_member(s->guild, c);
     return c;
@@ -69,7 +69,7 @@ static enum err use(struct tx *tx, void *arg)
     struct call call = { .tx = tx };
     struct command command = { .id = u->command_id, .application_id = u->application_id };
 
-    return command_used(&call, &command);
+    return count_command_use(&call, &command);
 }
 
 void use_command(struct test_app *s, const char *id)

@@ -1,4 +1,4 @@
-/* test_commands.c - an app with commands, and people who use them. */
+/* test_commands.c - an app with commands, and users who invoke them. */
 #include "test_commands.h"
 
 #include <inttypes.h>
@@ -8,7 +8,7 @@
 #include "internal.h"
 #include "test_sql.h"
 
-/* --- straight into the store ---------------------------------------------------------- */
+/* --- directly in the store ------------------------------------------------------------ */
 
 static const char ADD_COMMAND[] =
     "insert into commands (id, application_id, guild_id, type, name, version, contexts, "
@@ -90,7 +90,7 @@ static struct str written(struct world *w, const char *fmt, va_list args)
     return out;
 }
 
-/* A later member of the same name wins. */
+/* The last of several members with the same name counts. */
 const char *make_global_command(struct test_commands *s, const char *members, ...)
 {
     snowflake id = snowflake_new();
@@ -105,7 +105,7 @@ const char *make_global_command(struct test_commands *s, const char *members, ..
         "{\"id\":\"%" PRIu64 "\",\"application_id\":\"%s\",\"version\":\"%" PRIu64
         "\",\"type\":1,\"name\":\"roll\",\"description\":\"Roll\",\"nsfw\":false,"
         "\"default_member_permissions\":null,\"contexts\":[0,1,2],\"integration_types\":[0,1]%s%.*s}",
-        id, s->application, id, more.n ? "," : "", STR_FMT(more));
+        id, s->application, id, more.n ? "," : "", STR_ARGS(more));
     insert(w, ADD_COMMAND,
            BIND(v_id(id), v_id(number(s->application)),
                 v_text(str_printf(w->arena, "c%" PRIu64, id))));
@@ -122,7 +122,7 @@ static struct answer post(struct test_commands *s, struct client *by, const char
                        TEXT(s->world,
                             "{'type': 2, 'application_id': '%s', 'channel_id': '%s', 'guild_id': "
                             "'%s', 'data': {%.*s}%s%s}",
-                            s->application, s->test_guild.channel, s->test_guild.id, STR_FMT(data),
+                            s->application, s->test_guild.channel, s->test_guild.id, STR_ARGS(data),
                             *more ? ", " : "", more),
                        "/interactions");
 }
@@ -148,20 +148,20 @@ struct answer roll(struct test_commands *s, struct client *by, const char *comma
     va_end(args);
     return post(s, by, "",
                 str_printf(s->world->arena, "'id': '%s', 'version': '%s', 'name': 'roll'%s%.*s",
-                           command, command, text.n ? ", " : "", STR_FMT(text)));
+                           command, command, text.n ? ", " : "", STR_ARGS(text)));
 }
 
-/* --- what the app was told ------------------------------------------------------------ */
+/* --- interactions that the app received ----------------------------------------------- */
 
-static const struct heard *last_told(struct test_commands *s, size_t *ret_count)
+static const struct arrivals *find_last_interaction(struct test_commands *s, size_t *ret_count)
 {
     struct world *w = s->world;
-    const struct heard *found = NULL;
+    const struct arrivals *found = NULL;
 
     *ret_count = 0;
     pthread_mutex_lock(&w->lock);
-    for (const struct heard *h = w->heard; h; h = h->next)
-        if (h->event == EVENT_INTERACTION_CREATE && h->to.kind == SUBJECT_USER &&
+    for (const struct arrivals *h = w->arrivals; h; h = h->next)
+        if (h->event == EVENT_INTERACTION_CREATE && h->to.kind == AUDIENCE_USER &&
             h->to.id == number(s->application)) {
             found = h;
             ++*ret_count;
@@ -173,18 +173,18 @@ static const struct heard *last_told(struct test_commands *s, size_t *ret_count)
 const struct dom *last_interaction(struct test_commands *s)
 {
     size_t count;
-    const struct heard *h = last_told(s, &count);
+    const struct arrivals *h = find_last_interaction(s, &count);
 
     if (!h)
-        fail_test(__FILE__, __LINE__, "the app was told nothing");
+        fail_test(__FILE__, __LINE__, "the app received no interaction");
     return dom_parse(s->world->arena, str_of(h->payload));
 }
 
-size_t interactions_told(struct test_commands *s)
+size_t interactions_received(struct test_commands *s)
 {
     size_t count;
 
-    last_told(s, &count);
+    find_last_interaction(s, &count);
     return count;
 }
 
@@ -193,8 +193,8 @@ const char *dom_text(struct test_commands *s, const struct dom *d, const char *p
     const struct dom *found = dom_at(d, path);
 
     if (!found)
-        fail_test(__FILE__, __LINE__, "there is no '%s'", path);
-    return str_dupz(s->world->arena, found->text);
+        fail_test(__FILE__, __LINE__, "'%s' is missing", path);
+    return str_dup_cstring(s->world->arena, found->text);
 }
 
 void expect_dom_at(const char *file, int line, struct test_commands *s, const struct dom *d,
@@ -207,5 +207,5 @@ void expect_dom_at(const char *file, int line, struct test_commands *s, const st
     const struct dom *expected = parse_expected(s->world->arena, fmt, args);
     va_end(args);
     if (!dom_contains(d, expected, s->world->arena, &where))
-        fail_test(file, line, "%.*s", STR_FMT(where));
+        fail_test(file, line, "%.*s", STR_ARGS(where));
 }

@@ -1,4 +1,4 @@
-/* test_commands.h - an app with commands, and people who use them. */
+/* test_commands.h - an app with commands, and users who invoke them. */
 #ifndef TESTS_TEST_COMMANDS_H
 #define TESTS_TEST_COMMANDS_H
 
@@ -6,7 +6,7 @@
 #include "channel_events.h"
 #include "test_guild.h"
 
-/* A guild of ada's with bob in it, and an app that is installed there with its bot. */
+/* A guild of ada with bob, and an app that is installed there with its bot. */
 struct test_commands {
     struct world *world;
     struct test_guild test_guild;
@@ -16,27 +16,27 @@ struct test_commands {
 
 struct test_commands world_test_commands(struct world *w);
 
-/* A global command, straight in the store: a slash command "roll" that can be used
- * everywhere, unless these members of its object say otherwise ("" or "'name': 'x',").
- * Its id, which is its version too. */
+/* Inserts a global command into the store: a slash command "roll" that is available everywhere,
+ * unless these members of its object say otherwise ("" or "'name': 'x',"). Returns its id, which
+ * is its version too. */
 const char *make_global_command(struct test_commands *s, const char *members, ...)
     __attribute__((format(printf, 2, 3)));
-/* Puts an app into a guild, or onto an account, without a word to anybody. */
+/* Installs an app in a guild or on an account, without events. */
 void install_in(struct test_commands *s, const char *guild, const char *scopes);
 void install_on(struct test_commands *s, struct client *user);
 
-/* POST /interactions in the scene's channel: data is the inside of its object. */
+/* Sends POST /interactions in the test channel; data is the content of the data object. */
 struct answer invoke(struct test_commands *s, struct client *by, const char *more, const char *data,
                      ...) __attribute__((format(printf, 4, 5)));
-/* A command called "roll", with more members for data ("'options': […]"). */
+/* Invokes a command "roll", with more members for data ("'options': […]"). */
 struct answer roll(struct test_commands *s, struct client *by, const char *command,
                    const char *more, ...) __attribute__((format(printf, 4, 5)));
 
-/* What the app was told last, and how often so far. */
+/* Returns the last interaction that the app received, and their number. */
 const struct dom *last_interaction(struct test_commands *s);
-size_t interactions_told(struct test_commands *s);
+size_t interactions_received(struct test_commands *s);
 
-/* The text at a path of it; fails the test when it is not there. */
+/* Returns the text at a path; fails the test if it does not exist. */
 const char *dom_text(struct test_commands *s, const struct dom *d, const char *path);
 #define expect_dom(s, d, ...) expect_dom_at(__FILE__, __LINE__, (s), (d), __VA_ARGS__)
 void expect_dom_at(const char *file, int line, struct test_commands *s, const struct dom *d,

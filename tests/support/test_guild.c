@@ -1,4 +1,4 @@
-/* test_guild.c - guilds for tests, made directly in the store, and what is heard in them. */
+/* test_guild.c - creates guilds directly in the store and expects their events. */
 #include "test_guild.h"
 
 #include <stdio.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/hold.h"
+#include "base/stall_meter.h"
 #include "internal.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
@@ -35,10 +35,10 @@ static int64_t run_sql(struct world *w, const char *fmt, va_list args)
     struct statement s = { 0 };
 
     vsnprintf(text, sizeof text, fmt, args);
-    /* Rows by the thousand are no work of the server, which gives up on one that takes long. */
+    /* Inserting thousands of rows bypasses the server, which would abort a long statement. */
     if (world_config(w)->store && strstr(text, "recursive"))
         return test_postgres_do(world_config(w)->store, text);
-    s.sql = str_dupz(world_arena(w), str_of(text));
+    s.sql = str_dup_cstring(world_arena(w), str_of(text));
     if (store_run(guildhall_store(world_server(w)), STORE_WRITE, world_arena(w), execute, &s))
         fail_test(__FILE__, __LINE__, "cannot run: %s", text);
     return s.number;
@@ -121,20 +121,20 @@ const char *test_guild_add_with(struct test_guild *p, struct client *c, int posi
     return role;
 }
 
-/* --- what is heard -------------------------------------------------------------------- */
+/* --- events --------------------------------------------------------------------------- */
 
-struct last_heard {
+struct last_event_search {
     struct world *world;
     const char *event;
 };
 
-static const struct heard *last_heard(void *of)
+static const struct arrivals *last_event_search(void *of)
 {
-    struct last_heard *l = of;
-    const struct heard *found = NULL;
+    struct last_event_search *l = of;
+    const struct arrivals *found = NULL;
 
     pthread_mutex_lock(&l->world->lock);
-    for (const struct heard *h = l->world->heard; h; h = h->next)
+    for (const struct arrivals *h = l->world->arrivals; h; h = h->next)
         if (strcmp(event_name(h->event), l->event) == 0)
             found = h;
     pthread_mutex_unlock(&l->world->lock);
@@ -143,26 +143,28 @@ static const struct heard *last_heard(void *of)
 
 const struct dom *world_last_event(struct world *w, const char *event)
 {
-    const struct heard *found = heard_soon(last_heard, &(struct last_heard){ w, event });
+    const struct arrivals *found =
+        received_soon(last_event_search, &(struct last_event_search){ w, event });
 
     if (!found)
-        fail_test(__FILE__, __LINE__, "nobody heard %s", event);
+        fail_test(__FILE__, __LINE__, "the event %s was not emitted", event);
     return dom_parse(world_arena(w), str_of(found->payload));
 }
 
-static const struct heard *next_heard(void *of)
+static const struct arrivals *next_guild_event(void *of)
 {
     struct test_guild *p = of;
     struct world *w = p->world;
-    const struct heard *found = NULL;
+    const struct arrivals *found = NULL;
     size_t i = 0;
 
     pthread_mutex_lock(&w->lock);
-    for (const struct heard *h = w->heard; h && !found; h = h->next, i++)
-        if (i >= p->heard && h->to.kind == SUBJECT_GUILD && h->to.id == strtoull(p->id, NULL, 10))
+    for (const struct arrivals *h = w->arrivals; h && !found; h = h->next, i++)
+        if (i >= p->arrivals && h->to.kind == AUDIENCE_GUILD &&
+            h->to.id == strtoull(p->id, NULL, 10))
             found = h;
     if (found)
-        p->heard = i;
+        p->arrivals = i;
     pthread_mutex_unlock(&w->lock);
     return found;
 }
@@ -171,16 +173,16 @@ void expect_guild_event_at(const char *file, int line, struct test_guild *p, uin
                            const char *event, const char *fmt, ...)
 {
     struct arena *a = world_arena(p->world);
-    const struct heard *h = heard_soon(next_heard, p);
+    const struct arrivals *h = received_soon(next_guild_event, p);
     struct str where;
     va_list args;
 
     if (!h)
-        fail_test(file, line, "the guild heard nothing, not %s", event);
+        fail_test(file, line, "the guild got no event, expected %s", event);
     if (strcmp(event_name(h->event), event) != 0)
-        fail_test(file, line, "the guild heard %s, not %s", event_name(h->event), event);
+        fail_test(file, line, "the guild got %s, expected %s", event_name(h->event), event);
     if (h->to.any_of != any_of)
-        fail_test(file, line, "%s went to those with %llx", event,
+        fail_test(file, line, "%s is limited to the permissions %llx", event,
                   (unsigned long long)h->to.any_of);
     va_start(args, fmt);
     const struct dom *expected = parse_expected(a, fmt, args);
@@ -191,25 +193,25 @@ void expect_guild_event_at(const char *file, int line, struct test_guild *p, uin
 
 void expect_guild_silence_at(const char *file, int line, struct test_guild *p)
 {
-    const struct heard *h = next_heard(p);
+    const struct arrivals *h = next_guild_event(p);
 
     if (h)
-        fail_test(file, line, "the guild heard %s", event_name(h->event));
+        fail_test(file, line, "the guild got an unexpected %s", event_name(h->event));
 }
 
-static void test_guild_read_hold(const struct hold_record *r, void *arg)
+static void find_hold_record(const struct stall_record *r, void *arg)
 {
-    struct hold_record *found = arg;
+    struct stall_record *found = arg;
 
     if (strcmp(r->kind, found->kind) == 0 && strcmp(r->part, found->part) == 0)
         found->longest_ns = r->longest_ns;
 }
 
-static void expect_short(const char *kind, const char *part, double ms)
+static void expect_short_hold(const char *kind, const char *part, double ms)
 {
-    struct hold_record found = { .kind = kind, .part = part };
+    struct stall_record found = { .kind = kind, .part = part };
 
-    hold_each(test_guild_read_hold, &found);
+    stall_records_each(find_hold_record, &found);
     double took = (double)found.longest_ns / 1e6;
     if (took >= ms * build_slowness())
         note_hold(kind, part, took);
@@ -217,20 +219,21 @@ static void expect_short(const char *kind, const char *part, double ms)
 
 void expect_short_writes(const char *part, double ms)
 {
-    expect_short("write", part, ms);
+    expect_short_hold("write", part, ms);
 }
 
 void expect_short_turns(const char *part, double ms)
 {
-    expect_short("turn", part, ms);
+    expect_short_hold("turn", part, ms);
 }
 
 int64_t world_counter(struct world *w, const char *name)
 {
-    struct answer a = client_request(world_stranger(w), "GET", "/metrics", NULL, (struct str){ 0 });
+    struct answer a =
+        client_request(world_anonymous(w), "GET", "/metrics", NULL, (struct str){ 0 });
     char start[100];
     size_t n = (size_t)snprintf(start, sizeof start, "\n%s ", name);
-    const char *line = strstr(str_dupz(world_arena(w), a.body), start);
+    const char *line = strstr(str_dup_cstring(world_arena(w), a.body), start);
 
     expect(line != NULL);
     return atoll(line + n);

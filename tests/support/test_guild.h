@@ -1,4 +1,4 @@
-/* test_guild.h - guilds for tests, made directly in the store, and what is heard in them. */
+/* test_guild.h - creates guilds directly in the store and expects their events. */
 #ifndef TESTS_TEST_GUILD_H
 #define TESTS_TEST_GUILD_H
 
@@ -9,38 +9,38 @@
 struct test_guild {
     struct world *world;
     char id[24], channel[24];
-    size_t heard; /* announcements already looked at */
+    size_t arrivals; /* number of events already checked */
 };
 
 struct test_guild world_test_guild(struct world *w, struct client *owner);
-/* Puts somebody in, silently. */
+/* Adds a member without events. */
 void test_guild_add(struct test_guild *p, struct client *c);
-/* A new role; its id lives as long as the world. */
+/* Creates a role; its id lives as long as the world. */
 const char *test_guild_role(struct test_guild *p, int position, uint64_t permissions);
 void test_guild_give(struct test_guild *p, struct client *c, const char *role);
-/* In, with a role of its own of these rights. Returns the role. */
+/* Adds a member with a new role of these permissions. Returns the role. */
 const char *test_guild_add_with(struct test_guild *p, struct client *c, int position,
                                 uint64_t permissions);
 
-/* Takes rights from everybody in the guild. */
+/* Removes permissions from @everyone. */
 void test_guild_take_right(struct test_guild *p, uint64_t right);
 
-/* Any one statement; %s and %d as in printf. */
+/* Executes one SQL statement; %s and %d as in printf. */
 void world_sql(struct world *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* No work of this name has held the writer for so many milliseconds of its own processor time;
- * how slow the build is counts. Else the test is tried again, as with other holds. */
+/* Expects that no transaction of this name occupied the writer for this many milliseconds of
+ * processor time, adjusted to the build. Otherwise the test is repeated. */
 void expect_short_writes(const char *part, double ms);
-/* The same of a loop's turn. */
+/* Expects the same of a loop iteration. */
 void expect_short_turns(const char *part, double ms);
-/* A number of /metrics, without labels. */
+/* Returns a metric without labels. */
 int64_t world_counter(struct world *w, const char *name);
-/* The one number that a query returns. */
+/* Returns the number that a query gives. */
 int64_t world_number(struct world *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* What the last announcement of this name carried. */
+/* Returns the payload of the last event of this name. */
 const struct dom *world_last_event(struct world *w, const char *event);
 
-/* The next announcement to the guild, narrowed to those with one of these rights (0: to
+/* Expects the next event for the guild, limited to members with one of these permissions (0:
  * all). */
 #define expect_guild_event(p, any_of, e, ...) \
     expect_guild_event_at(__FILE__, __LINE__, (p), (any_of), (e), __VA_ARGS__)

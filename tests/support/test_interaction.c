@@ -1,5 +1,4 @@
-/* test_interaction.c - interactions for tests, put straight into the store as if somebody had
- * asked. */
+/* test_interaction.c - inserts interactions directly into the store. */
 #include "test_interaction.h"
 
 #include <inttypes.h>
@@ -31,16 +30,17 @@ static const char * or (const char *text, const char *fallback)
     return text ? text : fallback;
 }
 
-/* As the server makes it. */
+/* Creates the token as the server does. */
 static const char *token_of(struct world *w, snowflake id)
 {
     unsigned char secret[32];
 
-    auth_derive(guildhall_auth(world_server(w)), "interaction", id, STR(""), secret, sizeof secret);
-    struct str text = str_base64url(world_arena(w), secret, sizeof secret);
+    auth_derive_key(guildhall_auth(world_server(w)), "interaction", id, STR(""), secret,
+                    sizeof secret);
+    struct str text = str_base64url_encode(world_arena(w), secret, sizeof secret);
     struct str plain =
-        str_printf(world_arena(w), "interaction:%" PRIu64 ":%.*s", id, STR_FMT(text));
-    return str_dupz(world_arena(w), str_base64url(world_arena(w), plain.p, plain.n));
+        str_printf(world_arena(w), "interaction:%" PRIu64 ":%.*s", id, STR_ARGS(text));
+    return str_dup_cstring(world_arena(w), str_base64url_encode(world_arena(w), plain.p, plain.n));
 }
 
 static const char *quoted(struct world *w, const char *text)
@@ -52,12 +52,12 @@ struct test_interaction interaction_make(struct test_bot *s, const struct intera
 {
     static unsigned number;
     struct world *w = s->world;
-    snowflake id = snowflake_at(clock_ms() - (int64_t)(how->age * 1000)) + ++number % 4096;
+    snowflake id = snowflake_from_ms(clock_ms() - (int64_t)(how->age * 1000)) + ++number % 4096;
     const char *user = how->by ? how->by->id : s->ada->id;
     const char *guild = or (how->guild, s->test_guild.id);
     int type = how->type ? how->type : 2;
     int command = how->command_type ? how->command_type : type == 2 || type == 4 ? 1 : 0;
-    struct test_interaction a = { .app = world_stranger(w), .id = TEXT(w, "%" PRIu64, id) };
+    struct test_interaction a = { .app = world_anonymous(w), .id = TEXT(w, "%" PRIu64, id) };
 
     a.application = or (how->application, s->application);
     a.token = token_of(w, id);
@@ -88,9 +88,9 @@ struct answer interaction_answer(const struct test_interaction *a, const char *q
     int n = vasprintf(&body, json, args);
     va_end(args);
     expect(n >= 0);
-    const char *kept = str_dupz(world_arena(a->app->world), str_of(body));
+    const char *retained = str_dup_cstring(world_arena(a->app->world), str_of(body));
     free(body);
-    return client_post(a->app, kept, "/interactions/%s/%s/callback%s", a->id, a->token, query);
+    return client_post(a->app, retained, "/interactions/%s/%s/callback%s", a->id, a->token, query);
 }
 
 void interaction_answered(const struct test_interaction *a, const char *json)

@@ -1,7 +1,6 @@
-/* test_sql.h - statements whose text a test makes at run time.
- *
- * The store caches prepared statements by the address of their text. A test may use text that it
- * made itself if that stays where it is, unchanged, until the store is closed. */
+/* test_sql.h - SQL text that a test generates at run time. The store caches prepared statements
+ * by the address of their text, so generated text must stay at its address, unchanged, until the
+ * store is closed. */
 #ifndef TESTS_SUPPORT_TEST_SQL_H
 #define TESTS_SUPPORT_TEST_SQL_H
 

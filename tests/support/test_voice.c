@@ -1,4 +1,4 @@
-/* test_voice.c - a guild with voice channels, and people who ask for them. */
+/* test_voice.c - a guild with voice channels, and users who connect to them. */
 #include "test_voice.h"
 
 #include <stdarg.h>
@@ -32,13 +32,13 @@ struct test_voice another_test_voice(const struct test_voice *h)
     return fill((struct test_voice){ .world = h->world, .ada = h->ada, .bob = h->bob });
 }
 
-struct client *test_voice_member(const struct test_voice *h, const char *name, uint64_t rights)
+struct client *test_voice_member(const struct test_voice *h, const char *name, uint64_t perms)
 {
     struct client *c = world_client(h->world, name);
     struct test_guild v = { .world = h->world };
 
     snprintf(v.id, sizeof v.id, "%s", h->guild);
-    test_guild_add_with(&v, c, 1, rights);
+    test_guild_add_with(&v, c, 1, perms);
     client_connect(c);
     return c;
 }
@@ -73,8 +73,8 @@ static const char *quoted(struct world *w, const char *id)
     return id ? str_printf(world_arena(w), "'%s'", id).p : "null";
 }
 
-static void ask(struct world *w, struct gateway_conn *g, const char *guild, const char *channel,
-                const char *more)
+static void send_voice_state_request(struct world *w, struct gateway_conn *g, const char *guild,
+                                     const char *channel, const char *more)
 {
     conn_send(g, "{'op': 4, 'd': {'guild_id': %s, 'channel_id': %s%s}}", quoted(w, guild),
               quoted(w, channel), more);
@@ -82,16 +82,16 @@ static void ask(struct world *w, struct gateway_conn *g, const char *guild, cons
 
 void ask_voice(struct client *c, const char *guild, const char *channel, const char *more)
 {
-    ask(c->world, c->gate, guild, channel, more);
+    send_voice_state_request(c->world, c->gate, guild, channel, more);
 }
 
 void ask_voice_by(struct client *c, struct gateway_conn *g, const char *guild, const char *channel)
 {
-    ask(c->world, g, guild, channel, "");
+    send_voice_state_request(c->world, g, guild, channel, "");
 }
 
-static void expect_state(struct client *to, const struct client *about, const char *guild,
-                         const char *channel)
+static void expect_voice_state_update(struct client *to, const struct client *about,
+                                      const char *guild, const char *channel)
 {
     expect_event(to, "VOICE_STATE_UPDATE", "{'guild_id': '%s', 'user_id': '%s', 'channel_id': %s}",
                  guild, about->id, quoted(to->world, channel));
@@ -102,11 +102,11 @@ void join_voice(const struct test_voice *h, struct client *c, const char *channe
     va_list others;
 
     ask_voice(c, h->guild, channel, "");
-    expect_state(c, c, h->guild, channel);
+    expect_voice_state_update(c, c, h->guild, channel);
     expect_server(c);
     va_start(others, channel);
     for (struct client *o; (o = va_arg(others, struct client *));)
-        expect_state(o, c, h->guild, channel);
+        expect_voice_state_update(o, c, h->guild, channel);
     va_end(others);
 }
 
@@ -134,7 +134,7 @@ const struct dom *next_voice(struct client *c)
     const struct dom *m = read_voice(c, 60000);
 
     if (!m)
-        fail_test(__FILE__, __LINE__, "%s heard nothing about voice", c->name);
+        fail_test(__FILE__, __LINE__, "%s got no voice event", c->name);
     return m;
 }
 
@@ -148,8 +148,8 @@ void await_self_mute(struct client *c)
     }
 }
 
-/* A place that was entered again is told of again only when the last time was a second ago;
- * whether that has come before does not matter to who leaves. */
+/* A repeated VOICE_SERVER_UPDATE is sent at most once per second, so it may or may not have
+ * arrived before the client leaves. */
 static void expect_left(const struct test_voice *h, struct client *c)
 {
     struct arena *a = world_arena(c->world);
@@ -164,8 +164,8 @@ static void expect_left(const struct test_voice *h, struct client *c)
         m = next_voice(c);
     if (!str_is(dom_at(m, "t")->text, "VOICE_STATE_UPDATE") ||
         !dom_contains(dom_at(m, "d"), dom_parse(a, left), a, &where))
-        fail_test(__FILE__, __LINE__, "%s heard %.*s and has not left", c->name,
-                  STR_FMT(dom_at(m, "t")->text));
+        fail_test(__FILE__, __LINE__, "%s got %.*s before the leave event", c->name,
+                  STR_ARGS(dom_at(m, "t")->text));
 }
 
 void leave_voice(const struct test_voice *h, struct client *c, ...)
@@ -176,7 +176,7 @@ void leave_voice(const struct test_voice *h, struct client *c, ...)
     expect_left(h, c);
     va_start(others, c);
     for (struct client *o; (o = va_arg(others, struct client *));)
-        expect_state(o, c, h->guild, NULL);
+        expect_voice_state_update(o, c, h->guild, NULL);
     va_end(others);
 }
 
@@ -188,7 +188,7 @@ void expect_voice_at(const char *file, int line, struct client *c, const char *e
     va_list args;
 
     if (!str_is(dom_at(m, "t")->text, event))
-        fail_test(file, line, "%s heard %.*s, not %s", c->name, STR_FMT(dom_at(m, "t")->text),
+        fail_test(file, line, "%s got %.*s, expected %s", c->name, STR_ARGS(dom_at(m, "t")->text),
                   event);
     va_start(args, fmt);
     const struct dom *expected = parse_expected(world_arena(c->world), fmt, args);
@@ -197,7 +197,7 @@ void expect_voice_at(const char *file, int line, struct client *c, const char *e
         fail_test(file, line, "%s: %s", event, where.p);
 }
 
-static void hear_no_voice(struct client *c)
+static void expect_no_voice_event(struct client *c)
 {
     const struct dom *m;
 
@@ -209,18 +209,18 @@ static void hear_no_voice(struct client *c)
             continue;
         conn_count(c->gate, m);
         if (str_starts(t->text, STR("VOICE_")))
-            fail_test(__FILE__, __LINE__, "%s heard %.*s", c->name, STR_FMT(t->text));
+            fail_test(__FILE__, __LINE__, "%s got an unexpected %.*s", c->name, STR_ARGS(t->text));
     }
     if (!m)
-        fail_test(__FILE__, __LINE__, "%s is not answered", c->name);
+        fail_test(__FILE__, __LINE__, "the heartbeat of %s is not acknowledged", c->name);
 }
 
-/* What it has sent was read, and what came of that is told. */
+/* The client's messages were processed, and the resulting events delivered. */
 void expect_voice_silence(struct client *c)
 {
-    hear_no_voice(c);
+    expect_no_voice_event(c);
     world_settle(c->world);
-    hear_no_voice(c);
+    expect_no_voice_event(c);
 }
 
 void expect_no_voice(struct client *c, int wait_ms)
@@ -228,5 +228,6 @@ void expect_no_voice(struct client *c, int wait_ms)
     const struct dom *m = read_voice(c, wait_ms);
 
     if (m)
-        fail_test(__FILE__, __LINE__, "%s heard %.*s", c->name, STR_FMT(dom_at(m, "t")->text));
+        fail_test(__FILE__, __LINE__, "%s got an unexpected %.*s", c->name,
+                  STR_ARGS(dom_at(m, "t")->text));
 }

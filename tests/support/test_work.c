@@ -1,4 +1,4 @@
-/* test_work.c - many works at a time. */
+/* test_work.c - runs many store transactions at a time. */
 #include "support/test_work.h"
 
 #include "base/mem.h"
@@ -22,10 +22,10 @@ void reopen_with(struct fixture *f, unsigned workers)
     no_error(store_open(&f->options, &f->store));
 }
 
-/* --- works without a loop, many at a time --------------------------------------------- */
+/* --- transactions without a loop ------------------------------------------------------ */
 
-/* Reads, then writes: lost updates would show. */
-enum err add_to_counter(struct work *w, struct tx *tx)
+/* Reads, then writes: a lost update would be detected. */
+enum err add_to_counter(struct work_item *w, struct tx *tx)
 {
     struct test_work *o = container_of(w, struct test_work, work);
     struct rows r;
@@ -38,7 +38,7 @@ enum err add_to_counter(struct work *w, struct tx *tx)
     return e ? e : o->answer;
 }
 
-void note_done(struct work *w, enum err e)
+void note_done(struct work_item *w, enum err e)
 {
     struct test_work *o = container_of(w, struct test_work, work);
 
@@ -70,13 +70,13 @@ void test_works_free(struct test_work *ones, size_t count)
     mem_free(ones);
 }
 
-/* A work that keeps its thread busy until it is let go. */
+/* A transaction that blocks its thread until it is released. */
 struct stopper {
     struct test_work one;
     sem_t entered, go;
 };
 
-static enum err stop_here(struct work *w, struct tx *tx)
+static enum err stop_here(struct work_item *w, struct tx *tx)
 {
     struct stopper *s = container_of(w, struct stopper, one.work);
 
@@ -86,8 +86,8 @@ static enum err stop_here(struct work *w, struct tx *tx)
     return OK;
 }
 
-/* Returns once the thread is busy: what is submitted now waits together. */
-static void stopper_start(struct stopper *s, struct store *store, sem_t *finished)
+/* Returns when the thread is blocked: later transactions wait together. */
+static void start_blocking_work(struct stopper *s, struct store *store, sem_t *finished)
 {
     *s = (struct stopper){
         .one = { .work = { .mode = STORE_WRITE,
@@ -109,12 +109,12 @@ static void stopper_end(struct stopper *s)
     arena_free(s->one.work.arena);
 }
 
-/* Submits while the writer is held, so that on SQLite they are one batch. */
+/* Submits while the writer is blocked, so that on SQLite they form one batch. */
 void run_as_batch(struct fixture *f, struct test_work *ones, size_t count, sem_t *finished)
 {
     struct stopper s;
 
-    stopper_start(&s, f->store, finished);
+    start_blocking_work(&s, f->store, finished);
     for (size_t i = 0; i < count; i++)
         store_submit(f->store, &ones[i].work);
     sem_post(&s.go);

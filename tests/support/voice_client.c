@@ -1,4 +1,4 @@
-/* voice_client.c - people who are connected to voice. */
+/* voice_client.c - clients of the voice gateway and the relay. */
 #include "voice_client.h"
 
 #include <arpa/inet.h>
@@ -17,14 +17,14 @@ enum {
     HEADER = 12,
     CONTROL_HEADER = 8,
     TAG = 16,
-    LARGEST = 2048,
+    MAX_PAYLOAD_FORM_BYTES = 2048,
     AUDIO = 120
 };
 
 static const char *const mode_names[] = { "aead_aes256_gcm_rtpsize",
                                           "aead_xchacha20_poly1305_rtpsize", "xsalsa20_poly1305" };
 
-static int64_t datagrams_sent; /* to the server of this test */
+static int64_t datagrams_sent; /* to the server of the current test */
 
 void with_relay(struct config *config)
 {
@@ -45,7 +45,7 @@ static const char *text_in(struct world *w, const struct dom *d, const char *pat
     const struct dom *t = dom_at(d, path);
 
     expect(t && t->kind == JSON_STRING);
-    return str_dupz(world_arena(w), t->text);
+    return str_dup_cstring(world_arena(w), t->text);
 }
 
 /* --- the voice gateway ---------------------------------------------------------------- */
@@ -94,7 +94,7 @@ const struct dom *voice_client_await(struct voice_client *p, int op)
         const struct dom *m = conn_read(p->gate, PATIENCE_MS);
 
         if (!m)
-            fail_test(__FILE__, __LINE__, "op %d did not come; closed with %d", op,
+            fail_test(__FILE__, __LINE__, "opcode %d did not arrive; closed with %d", op,
                       conn_close_code(p->gate));
         if (number_in(m, "op") == op)
             return m;
@@ -131,7 +131,7 @@ static bool is_six(int fd)
     return getsockname(fd, (struct sockaddr *)&own, &n) == 0 && own.sin6_family == AF_INET6;
 }
 
-/* By the protocol of the socket. */
+/* Sends to IPv4 or IPv6, depending on the socket. */
 static void send_to(int fd, int port, struct str bytes)
 {
     const struct sockaddr_in four = { .sin_family = AF_INET,
@@ -152,37 +152,37 @@ static int64_t datagrams_received(struct client *c)
 {
     static const char name[] = "\nguildhall_voice_packets_received_total ";
     struct answer a = client_request(c, "GET", "/metrics", NULL, (struct str){ 0 });
-    const char *line = strstr(str_dupz(world_arena(c->world), a.body), name);
+    const char *line = strstr(str_dup_cstring(world_arena(c->world), a.body), name);
 
     expect(line != NULL);
     return atoll(line + strlen(name));
 }
 
-static void wait_for_datagrams(struct client *c)
+static void wait_until_datagrams_are_counted(struct client *c)
 {
-    int64_t until = clock_mono() + PATIENCE_MS * INT64_C(1000000);
+    int64_t until = clock_monotonic_ns() + PATIENCE_MS * INT64_C(1000000);
 
     while (datagrams_received(c) < datagrams_sent)
-        expect(clock_mono() < until); /* none is lost: they are fewer than a socket holds */
+        expect(clock_monotonic_ns() < until); /* none is lost: they fit into the socket's buffer */
 }
 
-/* Datagrams are counted when they are looked at, and what they cause is sent before the next
- * ones are received. */
+/* Datagrams are counted when they are processed, and their results are sent before the next ones
+ * are received. */
 void voice_clients_settle(struct world *w, int port)
 {
-    struct client *c = world_stranger(w);
+    struct client *c = world_anonymous(w);
     int fd = voice_client_socket();
 
-    wait_for_datagrams(c);
+    wait_until_datagrams_are_counted(c);
     send_to(fd, port, STR("x"));
-    wait_for_datagrams(c);
+    wait_until_datagrams_are_counted(c);
     close(fd);
 }
 
 bool voice_client_discover(struct world *w, int fd, int port, uint32_t ssrc, char address[64],
                            int *ret_port)
 {
-    unsigned char ask[74] = { 0, 1, 0, 70 }, answer[LARGEST];
+    unsigned char ask[74] = { 0, 1, 0, 70 }, answer[MAX_PAYLOAD_FORM_BYTES];
     struct pollfd p = { .fd = fd, .events = POLLIN };
     uint32_t wire = htonl(ssrc);
 
@@ -286,7 +286,7 @@ static size_t aes(const struct voice_client *p, bool seals, const unsigned char 
     return good ? (seals ? n + TAG : text) : 0;
 }
 
-/* Returns the bytes behind the header, without the counter; 0: not authentic. */
+/* Returns the bytes after the header, without the counter; 0: not authentic. */
 static size_t voice_client_crypt(const struct voice_client *p, bool seals,
                                  const unsigned char *nonce, const unsigned char *in, size_t n,
                                  struct str head, unsigned char *out)
@@ -309,7 +309,7 @@ static size_t voice_client_crypt(const struct voice_client *p, bool seals,
     return good ? (size_t)made : 0;
 }
 
-/* Behind so many clear bytes, which are there. */
+/* Encrypts after `clear` unencrypted bytes, which are already in `out`. */
 static struct str seal_behind(struct voice_client *p, unsigned char *out, size_t clear,
                               struct str plain)
 {
@@ -332,7 +332,7 @@ static struct str seal_behind(struct voice_client *p, unsigned char *out, size_t
 
 static struct str seal_media(struct voice_client *p, uint32_t ssrc, unsigned type, struct str frame)
 {
-    unsigned char out[LARGEST] = { 0x80, (unsigned char)type };
+    unsigned char out[MAX_PAYLOAD_FORM_BYTES] = { 0x80, (unsigned char)type };
 
     out[2] = (unsigned char)(p->sequence >> 8);
     out[3] = (unsigned char)p->sequence;
@@ -355,10 +355,10 @@ void voice_client_show(struct voice_client *p, uint32_t ssrc, unsigned type, con
 
 void voice_client_control(struct voice_client *p, struct str packet)
 {
-    unsigned char out[LARGEST];
+    unsigned char out[MAX_PAYLOAD_FORM_BYTES];
 
     memcpy(out, packet.p, CONTROL_HEADER);
-    voice_client_send(p, seal_behind(p, out, CONTROL_HEADER, str_from(packet, CONTROL_HEADER)));
+    voice_client_send(p, seal_behind(p, out, CONTROL_HEADER, str_skip(packet, CONTROL_HEADER)));
 }
 
 void voice_client_shows(struct voice_client *p, const char *streams)
@@ -392,7 +392,7 @@ struct str control_packet(struct world *w, unsigned type, unsigned format, uint3
 
 void voice_client_flush(struct voice_client *p)
 {
-    /* This answer comes from where wishes are read, behind them. */
+    /* The thread that reads the video wishes sends this reply after them. */
     conn_send(p->gate, "{'op': 16, 'd': {}}");
     voice_client_await(p, 16);
 }
@@ -407,12 +407,13 @@ void voice_client_say(struct voice_client *p, const char *frame)
     voice_client_send(p, voice_client_seal(p, str_of(frame)));
 }
 
-/* The next datagram, whose first bytes are clear and stay at the front; their length and that of
- * what was sealed, or 0. */
-static size_t hear_behind(struct voice_client *p, unsigned char out[LARGEST], size_t clear,
-                          int wait_ms)
+/* Receives the next datagram, whose first bytes are unencrypted; returns their length plus that
+ * of the decrypted data, or 0. */
+static size_t receive_after_clear_bytes(struct voice_client *p,
+                                        unsigned char out[MAX_PAYLOAD_FORM_BYTES], size_t clear,
+                                        int wait_ms)
 {
-    unsigned char in[LARGEST], nonce[24] = { 0 };
+    unsigned char in[MAX_PAYLOAD_FORM_BYTES], nonce[24] = { 0 };
     struct pollfd poller = { .fd = p->fd, .events = POLLIN };
     size_t suffix = p->mode == VOICE_CLIENT_SALSA ? 0 : 4;
 
@@ -433,27 +434,27 @@ static size_t hear_behind(struct voice_client *p, unsigned char out[LARGEST], si
     return clear + made;
 }
 
-struct str voice_client_hear_control(struct voice_client *p, int wait_ms)
+struct str voice_client_receive_control(struct voice_client *p, int wait_ms)
 {
-    unsigned char in[LARGEST];
-    size_t n = hear_behind(p, in, CONTROL_HEADER, wait_ms);
+    unsigned char in[MAX_PAYLOAD_FORM_BYTES];
+    size_t n = receive_after_clear_bytes(p, in, CONTROL_HEADER, wait_ms);
 
     return n ? str_dup(world_arena(p->client->world), str_slice((const char *)in, n))
              : (struct str){ 0 };
 }
 
-struct heard_frame voice_client_hear(struct voice_client *p, int wait_ms)
+struct received_frame voice_client_receive(struct voice_client *p, int wait_ms)
 {
-    unsigned char in[LARGEST];
-    size_t n = hear_behind(p, in, HEADER, wait_ms);
+    unsigned char in[MAX_PAYLOAD_FORM_BYTES];
+    size_t n = receive_after_clear_bytes(p, in, HEADER, wait_ms);
     uint32_t word;
 
     if (!n)
-        return (struct heard_frame){ 0 };
-    struct heard_frame f = { .frame = str_dup(world_arena(p->client->world),
-                                              str_slice((const char *)in + HEADER, n - HEADER)),
-                             .sequence = (uint16_t)(in[2] << 8 | in[3]),
-                             .type = in[1] };
+        return (struct received_frame){ 0 };
+    struct received_frame f = { .frame = str_dup(world_arena(p->client->world),
+                                                 str_slice((const char *)in + HEADER, n - HEADER)),
+                                .sequence = (uint16_t)(in[2] << 8 | in[3]),
+                                .type = in[1] };
     memcpy(&word, in + 4, 4);
     f.timestamp = ntohl(word);
     memcpy(&word, in + 8, 4);
@@ -462,30 +463,31 @@ struct heard_frame voice_client_hear(struct voice_client *p, int wait_ms)
     return f;
 }
 
-void expect_heard_at(const char *file, int line, struct voice_client *p,
+void expect_audio_at(const char *file, int line, struct voice_client *p,
                      const struct voice_client *from, const char *frame)
 {
-    struct heard_frame f = voice_client_hear(p, PATIENCE_MS);
+    struct received_frame f = voice_client_receive(p, PATIENCE_MS);
 
     if (!f.frame.p || !str_is(f.frame, frame) || f.ssrc != from->ssrc || f.type != AUDIO)
-        fail_test(file, line, "heard '%.*s' of %u instead of '%s'", STR_FMT(f.frame), f.ssrc,
-                  frame);
+        fail_test(file, line, "received audio '%.*s' of %u instead of '%s'", STR_ARGS(f.frame),
+                  f.ssrc, frame);
 }
 
 void expect_seen_at(const char *file, int line, struct voice_client *p, uint32_t ssrc,
                     const char *frame)
 {
-    struct heard_frame f = voice_client_hear(p, PATIENCE_MS);
+    struct received_frame f = voice_client_receive(p, PATIENCE_MS);
 
     if (!f.frame.p || !str_is(f.frame, frame) || f.ssrc != ssrc || f.type != VOICE_CLIENT_VIDEO)
-        fail_test(file, line, "saw '%.*s' of %u instead of '%s'", STR_FMT(f.frame), f.ssrc, frame);
+        fail_test(file, line, "received video '%.*s' of %u instead of '%s'", STR_ARGS(f.frame),
+                  f.ssrc, frame);
 }
 
 void expect_deaf_at(const char *file, int line, struct voice_client *p)
 {
     voice_clients_settle(p->client->world, p->port);
-    struct heard_frame f = voice_client_hear(p, 0);
+    struct received_frame f = voice_client_receive(p, 0);
 
     if (f.frame.p)
-        fail_test(file, line, "heard '%.*s'", STR_FMT(f.frame));
+        fail_test(file, line, "received unexpected audio '%.*s'", STR_ARGS(f.frame));
 }

@@ -1,4 +1,4 @@
-/* waits.c - waiting for what a server does by itself. */
+/* waits.c - waits for background work of a server. */
 #include "waits.h"
 
 #include <time.h>
@@ -6,39 +6,38 @@
 
 #include "api/internal.h"
 #include "base/clock.h"
-#include "gateway/sessions/hub.h"
+#include "gateway/sessions/gateway_loop.h"
 #include "gateway/sessions/registry.h"
 #include "internal.h"
 #include "net/loop.h"
 #include "test_guild.h"
 
-/* Two minutes on a quiet machine. On one that is busy each look takes longer, and so does what
- * is waited for. A look takes processor time from the server: what takes long is looked at
- * more seldom. */
+/* Two minutes on an idle machine. Each check takes processor time from the server, so slow
+ * conditions are checked less often. */
 enum { MOST_LOOKS = 6000, PACE_US = 1000, LONGEST_PACE_US = 20 * 1000, LOOKS_TO_SLOW = 8 };
 
-static void pause_before_look(int look)
+static void sleep_before_next_check(int read_step)
 {
-    int pause = PACE_US * (1 + look / LOOKS_TO_SLOW);
+    int pause = PACE_US * (1 + read_step / LOOKS_TO_SLOW);
 
     usleep((useconds_t)(pause < LONGEST_PACE_US ? pause : LONGEST_PACE_US));
 }
 
-void wait_on(const char *file, int line, const char *condition, int look)
+void wait_on(const char *file, int line, const char *condition, int read_step)
 {
-    if (look == MOST_LOOKS)
-        fail_test(file, line, "not after %d looks: %s", look, condition);
-    pause_before_look(look);
+    if (read_step == MOST_LOOKS)
+        fail_test(file, line, "not true after %d checks: %s", read_step, condition);
+    sleep_before_next_check(read_step);
 }
 
 /* --- announcements -------------------------------------------------------------------- */
 
-const struct heard *heard_soon(const struct heard *(*next)(void *of), void *of)
+const struct arrivals *received_soon(const struct arrivals *(*next)(void *of), void *of)
 {
-    const struct heard *h = next(of);
+    const struct arrivals *h = next(of);
 
-    for (int look = 0; !h && look < MOST_LOOKS; look++) {
-        pause_before_look(look);
+    for (int read_step = 0; !h && read_step < MOST_LOOKS; read_step++) {
+        sleep_before_next_check(read_step);
         h = next(of);
     }
     return h;
@@ -46,27 +45,27 @@ const struct heard *heard_soon(const struct heard *(*next)(void *of), void *of)
 
 /* --- the clock ------------------------------------------------------------------------ */
 
-static void look_at_clock(struct loop *loop, void *arg)
+static void check_deadlines_on_loop(struct loop *loop, void *arg)
 {
     (void)arg;
     loop_check_deadlines(loop);
 }
 
-/* Servers look at the clock a few times a second. What is due by the moved one is begun now,
- * so that a test neither waits for the next look nor comes before it. */
+/* Servers check the clock a few times per second. Due work is started immediately, so that a
+ * test does not depend on the next check. */
 void world_wait(struct world *w, double seconds)
 {
-    clock_advance((int64_t)(seconds * 1e6));
+    clock_advance_all((int64_t)(seconds * 1e6));
     if (!w->server)
         return;
     struct api *api = guildhall_api(w->server);
     for (unsigned i = 0; i < loops_count(api->loops); i++)
-        loop_call(loops_at(api->loops, i), look_at_clock, NULL);
-    jobs_expect(api->jobs, clock_us());
+        loop_call_and_wait(loops_get(api->loops, i), check_deadlines_on_loop, NULL);
+    jobs_wake_at(api->jobs, clock_us());
 }
 
-/* A job's row stays, and is due, until its writes are committed; a call counts as running
- * until these are announced. A job that goes on in steps begins the next before the last ends. */
+/* A job's row stays due until its writes are committed; a call counts as running until its
+ * events are emitted. A job with several steps starts the next step before the last one ends. */
 static bool is_at_rest(struct world *w)
 {
     int64_t next =
@@ -80,15 +79,15 @@ void world_settle(struct world *w)
     expect_soon(is_at_rest(w));
 }
 
-struct position_look {
+struct position_read {
     const struct gateway *gateway;
     uint64_t least;
 };
 
-static void look_at_position(struct loop *loop, void *arg)
+static void check_loop_position(struct loop *loop, void *arg)
 {
-    struct position_look *l = arg;
-    uint64_t position = l->gateway->hubs[loop_index(loop)]->position;
+    struct position_read *l = arg;
+    uint64_t position = l->gateway->gateway_loops[loop_index(loop)]->position;
 
     if (position < l->least)
         l->least = position;
@@ -96,14 +95,14 @@ static void look_at_position(struct loop *loop, void *arg)
 
 static uint64_t least_position(struct world *w)
 {
-    struct position_look l = { .gateway = guildhall_gateway(w->server), .least = UINT64_MAX };
+    struct position_read l = { .gateway = guildhall_gateway(w->server), .least = UINT64_MAX };
 
-    for (unsigned i = 0; i < l.gateway->hub_count; i++)
-        loop_call(l.gateway->hubs[i]->loop, look_at_position, &l);
+    for (unsigned i = 0; i < l.gateway->gateway_loop_count; i++)
+        loop_call_and_wait(l.gateway->gateway_loops[i]->loop, check_loop_position, &l);
     return l.least;
 }
 
-void world_told(struct world *w)
+void world_received(struct world *w)
 {
     uint64_t published = guildhall_gateway(w->server)->published;
 

@@ -1,28 +1,27 @@
-/* waits.h - waiting for what a server does by itself.
- *
- * How long something takes depends on how busy the machine is, so tests wait for a condition
- * and never for a time. The end of such a wait is only for servers that do not do it at all. */
+/* waits.h - waits for background work of a server. Durations depend on the load of the machine,
+ * so tests wait for a condition and never for a time; the time limit is only for servers that
+ * fail. */
 #ifndef TESTS_WAITS_H
 #define TESTS_WAITS_H
 
 #include "world.h"
 
-/* Waits until it holds; fails the test when it does not for a long time. */
+/* Waits until the condition is true; fails the test after a long time. */
 #define expect_soon(condition)                           \
-    for (int look_count = 0; !(condition); look_count++) \
-    wait_on(__FILE__, __LINE__, #condition, look_count)
+    for (int read_count = 0; !(condition); read_count++) \
+    wait_on(__FILE__, __LINE__, #condition, read_count)
 
-void wait_on(const char *file, int line, const char *condition, int look);
+void wait_on(const char *file, int line, const char *condition, int read_step);
 
-/* Waits until the server is at rest: the jobs that are due are done, no call runs, and all
- * that they announced is told. What then has not happened does not happen by itself before
- * the clock moves. Steps that wait for another server are not seen. */
+/* Waits until the server is idle: all due jobs are done, no call runs, and all events were
+ * emitted. Later changes need a change of the clock. Steps that wait for another server are not
+ * seen. */
 void world_settle(struct world *w);
 
-/* Waits until every loop has told its sessions all that was announced so far. */
-void world_told(struct world *w);
+/* Waits until every loop has delivered all emitted events to its sessions. */
+void world_received(struct world *w);
 
-/* Seconds that this process has computed for, the server in it too. */
+/* Returns the processor time of this process, including the server, in seconds. */
 double processor_time(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* world.c - a whole server for one test. */
+/* world.c - a complete server for one test. */
 #include "world.h"
 
 #include <ftw.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/hold.h"
+#include "base/stall_meter.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "facts_read.h"
@@ -20,7 +20,7 @@
 #include "postgres.h"
 #include "sqlite.h"
 
-static struct world *running; /* the test that an expectation belongs to */
+static struct world *running; /* the test to which an expectation belongs */
 
 /* --- failing -------------------------------------------------------------------------- */
 
@@ -36,10 +36,10 @@ void fail_test(const char *file, int line, const char *fmt, ...)
     longjmp(running->failed, 1);
 }
 
-/* --- holding others up ---------------------------------------------------------------- */
+/* --- blocked loops -------------------------------------------------------------------- */
 
-/* Times the limit of a release build: unoptimised code and the sanitizers are slower, and the
- * allocator of ThreadSanitizer copies what grows. */
+/* Factor for the time limits of a release build: unoptimised code and sanitizers are slower, and
+ * the allocator of ThreadSanitizer copies growing memory. */
 #if defined(__SANITIZE_THREAD__)
 enum { SLOWNESS = 25 };
 #elif defined(__SANITIZE_ADDRESS__)
@@ -50,10 +50,10 @@ enum { SLOWNESS = 3 };
 
 static struct {
     pthread_mutex_t lock;
-    struct hold_record worst;
+    struct stall_record worst;
 } held = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-static void note_held(const struct hold_record *r)
+static void record_hold(const struct stall_record *r)
 {
     pthread_mutex_lock(&held.lock);
     if (r->longest_ns > held.worst.longest_ns)
@@ -68,15 +68,15 @@ unsigned build_slowness(void)
 
 void note_hold(const char *kind, const char *part, double ms)
 {
-    note_held(&(struct hold_record){ kind, part, (int64_t)(ms * 1e6) });
+    record_hold(&(struct stall_record){ kind, part, (int64_t)(ms * 1e6) });
 }
 
-/* The server has stopped. */
+/* Returns whether no loop or writer was blocked too long; the server has stopped. */
 static bool held_nobody_up(void)
 {
-    struct hold_record worst = held.worst;
+    struct stall_record worst = held.worst;
 
-    held.worst = (struct hold_record){ 0 };
+    held.worst = (struct stall_record){ 0 };
     if (worst.longest_ns)
         printf("the server held everybody up: a %s took %lld ms of processor time for %s\n",
                worst.kind, (long long)(worst.longest_ns / 1000000), worst.part);
@@ -85,42 +85,43 @@ static bool held_nobody_up(void)
 
 /* --- announcements -------------------------------------------------------------------- */
 
-static void record(void *arg, const struct announcement *list)
+static void record(void *arg, const struct emitted_event *list)
 {
     struct world *w = arg;
 
     pthread_mutex_lock(&w->lock);
     for (; list; list = list->next) {
-        struct heard *h = mem_new(sizeof *h);
+        struct arrivals *h = mem_new(sizeof *h);
 
         h->event = list->event;
         h->to = list->to;
         h->payload = mem_resize(NULL, list->payload.n + 1);
         memcpy(h->payload, list->payload.p, list->payload.n);
         h->payload[list->payload.n] = '\0';
-        if (list->facts) {
-            h->facts = mem_resize(NULL, facts_size(list->facts));
-            memcpy(h->facts, list->facts, facts_size(list->facts));
+        if (list->routing) {
+            h->facts = mem_resize(NULL, event_routing_size(list->routing));
+            memcpy(h->facts, list->routing, event_routing_size(list->routing));
         }
-        *w->heard_end = h;
-        w->heard_end = &h->next;
+        *w->received_end = h;
+        w->received_end = &h->next;
     }
     pthread_mutex_unlock(&w->lock);
 }
 
-static const struct heard *next_heard(void *of)
+static const struct arrivals *next_account_event(void *of)
 {
     struct client *c = of;
     struct world *w = c->world;
-    const struct heard *found = NULL;
+    const struct arrivals *found = NULL;
     size_t i = 0;
 
     pthread_mutex_lock(&w->lock);
-    for (const struct heard *h = w->heard; h && !found; h = h->next, i++)
-        if (i >= c->heard && h->to.kind == SUBJECT_USER && h->to.id == strtoull(c->id, NULL, 10))
+    for (const struct arrivals *h = w->arrivals; h && !found; h = h->next, i++)
+        if (i >= c->arrivals && h->to.kind == AUDIENCE_USER &&
+            h->to.id == strtoull(c->id, NULL, 10))
             found = h;
     if (found)
-        c->heard = i;
+        c->arrivals = i;
     pthread_mutex_unlock(&w->lock);
     return found;
 }
@@ -138,11 +139,11 @@ void expect_event_at(const char *file, int line, struct client *c, const char *e
         va_end(args);
         return;
     }
-    const struct heard *h = heard_soon(next_heard, c);
+    const struct arrivals *h = received_soon(next_account_event, c);
     if (!h)
-        fail_test(file, line, "%s heard nothing, not %s", c->name, event);
+        fail_test(file, line, "%s got no event, expected %s", c->name, event);
     if (strcmp(event_name(h->event), event) != 0)
-        fail_test(file, line, "%s heard %s, not %s", c->name, event_name(h->event), event);
+        fail_test(file, line, "%s got %s, expected %s", c->name, event_name(h->event), event);
     va_start(args, fmt);
     const struct dom *expected = parse_expected(a, fmt, args);
     va_end(args);
@@ -156,9 +157,9 @@ void expect_silence_at(const char *file, int line, struct client *c)
         expect_quiet_at(file, line, c->gate);
         return;
     }
-    const struct heard *h = next_heard(c);
+    const struct arrivals *h = next_account_event(c);
     if (h)
-        fail_test(file, line, "%s heard %s", c->name, event_name(h->event));
+        fail_test(file, line, "%s got an unexpected %s", c->name, event_name(h->event));
 }
 
 enum event world_event(struct world *w, size_t i)
@@ -166,7 +167,7 @@ enum event world_event(struct world *w, size_t i)
     enum event event = EVENT_NONE;
 
     pthread_mutex_lock(&w->lock);
-    for (const struct heard *h = w->heard; h; h = h->next)
+    for (const struct arrivals *h = w->arrivals; h; h = h->next)
         if (i-- == 0) {
             event = h->event;
             break;
@@ -180,21 +181,22 @@ size_t world_count_events(struct world *w, enum event event)
     size_t count = 0;
 
     pthread_mutex_lock(&w->lock);
-    for (const struct heard *h = w->heard; h; h = h->next)
+    for (const struct arrivals *h = w->arrivals; h; h = h->next)
         count += h->event == event;
     pthread_mutex_unlock(&w->lock);
     return count;
 }
 
-/* Do the facts of an announcement say what its payload says? */
-static bool facts_agree(const struct heard *h)
+/* Returns whether the routing fields of an event agree with its payload. */
+static bool facts_agree(const struct arrivals *h)
 {
     struct arena *arena = arena_new();
-    const struct facts *read = facts_read(h->event, str_of(h->payload), arena);
-    bool same = facts_kind(h->event) == FACTS_NONE
+    const struct event_routing *read = facts_read(h->event, str_of(h->payload), arena);
+    bool same = event_routing_kind(h->event) == ROUTING_NONE
                     ? !h->facts
-                    : read && h->facts && facts_size(read) == facts_size(h->facts) &&
-                          memcmp(read, h->facts, facts_size(read)) == 0;
+                    : read && h->facts &&
+                          event_routing_size(read) == event_routing_size(h->facts) &&
+                          memcmp(read, h->facts, event_routing_size(read)) == 0;
 
     if (!same)
         printf("%s was announced with other facts than those of %s\n", event_name(h->event),
@@ -203,12 +205,12 @@ static bool facts_agree(const struct heard *h)
     return same;
 }
 
-/* True: all facts agreed. */
-static bool forget_heard(struct world *w)
+/* Frees the recorded events; returns whether all routing fields agreed. */
+static bool free_recorded_events(struct world *w)
 {
     bool ok = true;
 
-    for (struct heard *h = w->heard, *next; h; h = next) {
+    for (struct arrivals *h = w->arrivals, *next; h; h = next) {
         next = h->next;
         ok &= facts_agree(h);
         mem_free(h->facts);
@@ -225,7 +227,7 @@ enum { WORLD_HELLO_MS = 10 };
 
 bool world_try_start(struct world *w)
 {
-    struct guildhall_hooks hooks = { .announce = record,
+    struct guildhall_hooks hooks = { .events_committed = record,
                                      .arg = w,
                                      .domains = w->domains,
                                      .source = w->source,
@@ -243,7 +245,7 @@ void world_stop(struct world *w)
         client_hang_up(c);
     guildhall_stop(w->server);
     w->server = NULL;
-    clock_advance(100 * 1000); /* for the ids of the next one */
+    clock_advance_all(100 * 1000); /* so that the next server has new ids */
 }
 
 void world_restart(struct world *w)
@@ -305,7 +307,7 @@ const char *world_log_end(struct world *w)
     return text;
 }
 
-/* --- people --------------------------------------------------------------------------- */
+/* --- clients -------------------------------------------------------------------------- */
 
 static struct client *add_client(struct world *w, const char *name, const char *authorization)
 {
@@ -325,12 +327,12 @@ struct client *world_client_with(struct world *w, const char *authorization)
     return add_client(w, "somebody", authorization);
 }
 
-struct client *world_stranger(struct world *w)
+struct client *world_anonymous(struct world *w)
 {
     return add_client(w, "a stranger", "");
 }
 
-struct newcomer {
+struct joining_member {
     struct world *world;
     struct account_draft draft;
     struct client *client;
@@ -338,7 +340,7 @@ struct newcomer {
 
 static enum err create(struct tx *tx, void *arg)
 {
-    struct newcomer *n = arg;
+    struct joining_member *n = arg;
     struct user user;
     struct str token;
     enum err e = account_create(tx, guildhall_auth(n->world->server), &n->draft, &user, &token);
@@ -347,7 +349,7 @@ static enum err create(struct tx *tx, void *arg)
         return e;
     snprintf(n->client->id, sizeof n->client->id, "%llu", (unsigned long long)user.id);
     snprintf(n->client->authorization, sizeof n->client->authorization, "%s%.*s",
-             n->draft.bot ? "Bot " : "", STR_FMT(token));
+             n->draft.bot ? "Bot " : "", STR_ARGS(token));
     return OK;
 }
 
@@ -357,11 +359,11 @@ static struct client *newcomer(struct world *w, const char *name, bool bot)
         if (strcmp(c->name, name) == 0)
             return c;
 
-    struct newcomer n = { .world = w,
-                          .draft = { .username = str_of(name), .bot = bot },
-                          .client = add_client(w, name, "") };
+    struct joining_member n = { .world = w,
+                                .draft = { .username = str_of(name), .bot = bot },
+                                .client = add_client(w, name, "") };
     if (store_run(guildhall_store(w->server), STORE_WRITE, w->arena, create, &n))
-        fail_test(__FILE__, __LINE__, "cannot make the account %s", name);
+        fail_test(__FILE__, __LINE__, "cannot create the account %s", name);
     return n.client;
 }
 
@@ -386,11 +388,11 @@ static enum err issue(struct tx *tx, void *arg)
     static const char *const words[] = { "", "", "Bot ", "Bearer " };
     struct request_for_token *r = arg;
     struct str token;
-    enum err e = auth_issue(guildhall_auth(r->world->server), tx, &r->grant, &token);
+    enum err e = auth_issue_token(guildhall_auth(r->world->server), tx, &r->grant, &token);
 
     if (!e)
         snprintf(r->client->authorization, sizeof r->client->authorization, "%s%.*s",
-                 words[r->grant.kind], STR_FMT(token));
+                 words[r->grant.kind], STR_ARGS(token));
     return e;
 }
 
@@ -420,7 +422,7 @@ static int remove_entry(const char *path, const struct stat *st, int kind, struc
     return remove(path);
 }
 
-/* In memory where scripts/test says so: what a disk does is for other rings. */
+/* Creates the folder in memory if scripts/test says so: tests of disk behaviour run elsewhere. */
 static bool make_folder(struct world *w)
 {
     const char *parent = getenv("TMPDIR");
@@ -435,12 +437,12 @@ static bool world_begin(struct world *w, const struct test *t, const char *store
     char *none[] = { NULL }, *rest[1];
     const char *problem;
 
-    *w = (struct world){ .arena = arena_new(), .heard_end = &w->heard };
+    *w = (struct world){ .arena = arena_new(), .received_end = &w->arrivals };
     pthread_mutex_init(&w->lock, NULL);
     if (!make_folder(w))
         return false;
     struct option_source nowhere = { .program = "test", .prefix = "GUILDHALL_NO_TEST_" };
-    if (!options_read(config_rows, &nowhere, w->arena, none, &w->config, rest, &problem))
+    if (!options_read(config_option_rows, &nowhere, w->arena, none, &w->config, rest, &problem))
         return false;
     w->config.listen = "127.0.0.1:0";
     w->config.registration = "open";
@@ -457,10 +459,10 @@ static bool world_begin(struct world *w, const struct test *t, const char *store
     else if (!test_sqlite_put(w->folder))
         return false;
     w->domains = t->domains;
-    /* Only tests make time pass (waits.h): what falls into a window, or is still in time, must
-     * not depend on how busy the machine is. */
+    /* Only tests advance the clock (waits.h): results must not depend on the load of the
+     * machine. */
     clock_stop();
-    hold_forget();
+    stall_records_clear();
     if (t->configure)
         t->configure(&w->config);
     return world_try_start(w);
@@ -475,14 +477,14 @@ static bool world_end(struct world *w)
         next = c->next;
         mem_free(c);
     }
-    bool ok = forget_heard(w);
+    bool ok = free_recorded_events(w);
     if (w->schema)
         test_postgres_give(w->schema);
     nftw(w->folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
     pthread_mutex_destroy(&w->lock);
     arena_free(w->arena);
     clock_reset();
-    snowflake_init(0); /* ids of a day to come belong to a world that is gone */
+    snowflake_init(0); /* ids with later timestamps belong to an earlier world */
     return ok;
 }
 
@@ -490,7 +492,7 @@ enum outcome { TEST_PASSED, TEST_HELD, TEST_FAILED };
 
 static enum outcome try_test(const struct test *t, const char *store)
 {
-    static struct world w; /* outlives the jump */
+    static struct world w; /* survives longjmp */
     volatile bool ok = false;
 
     running = &w;
@@ -505,11 +507,11 @@ static enum outcome try_test(const struct test *t, const char *store)
     return !ok ? TEST_FAILED : free_of_holds ? TEST_PASSED : TEST_HELD;
 }
 
-/* A machine that is short of memory or shares its cores takes time that counts as the thread's
- * own. The server's holds come every time, the machine's do not. */
+/* Repeats a test whose loop was blocked: a busy machine causes long iterations only sometimes, a
+ * fault of the server every time. */
 static bool run_test(const struct test *t, const char *store)
 {
-    const int64_t since = clock_mono();
+    const int64_t since = clock_monotonic_ns();
     enum outcome o = TEST_HELD;
 
     printf("[ RUN      ] %s (%s)\n", t->name, store);
@@ -517,14 +519,14 @@ static bool run_test(const struct test *t, const char *store)
     for (int tries = 0; tries < 3 && o == TEST_HELD; tries++)
         o = try_test(t, store);
     printf("[  %s ] %s (%s) (%lld ms)\n", o == TEST_PASSED ? "     OK" : "FAILED ", t->name, store,
-           (long long)((clock_mono() - since) / 1000000));
+           (long long)((clock_monotonic_ns() - since) / 1000000));
     fflush(stdout);
     return o == TEST_PASSED;
 }
 
 /* --- which tests ---------------------------------------------------------------------- */
 
-static const char usage[] =
+static const char print_usage_error[] =
     "usage: %s [sqlite|postgres] [WORD...] [N/M]\n"
     "       %s --list\n"
     "\n"
@@ -532,7 +534,7 @@ static const char usage[] =
     "them; 2/3 runs the second third of the suites. On PostgreSQL: scripts/with-postgres %s\n"
     "postgres WORD.\n";
 
-/* "2/3": every third suite, beginning with the second. */
+/* "2/3": every third suite, starting with the second. */
 struct share {
     unsigned nth, of;
 };
@@ -547,7 +549,8 @@ static struct share share_of(int argc, char **argv)
     return (struct share){ 1, 1 };
 }
 
-static bool is_named(const struct suite *suite, const struct test *test, const char *word)
+static bool matches_localized_name(const struct suite *suite, const struct test *test,
+                                   const char *word)
 {
     return strstr(suite->name, word) || strstr(test->name, word);
 }
@@ -559,7 +562,7 @@ static bool is_wanted(int argc, char **argv, const struct suite *suite, const st
     for (int i = 2; i < argc; i++) {
         if (strchr(argv[i], '/'))
             continue;
-        if (is_named(suite, test, argv[i]))
+        if (matches_localized_name(suite, test, argv[i]))
             return true;
         any = false;
     }
@@ -570,7 +573,7 @@ static bool names_something(const struct suite *suites, const char *word)
 {
     for (const struct suite *s = suites; s->name; s++)
         for (const struct test *t = s->tests; t->name; t++)
-            if (is_named(s, t, word))
+            if (matches_localized_name(s, t, word))
                 return true;
     return false;
 }
@@ -582,7 +585,7 @@ static void list_tests(const struct suite *suites)
             printf("%s %s\n", s->name, t->name);
 }
 
-/* What is asked for has to be there; returns a status for main, or -1: go on. */
+/* Parses the arguments; returns a status for main, or -1 to continue. */
 static int read_arguments(int argc, char **argv, const struct suite *suites)
 {
     if (argc > 1 && strcmp(argv[1], "--list") == 0) {
@@ -592,7 +595,7 @@ static int read_arguments(int argc, char **argv, const struct suite *suites)
     if (argc > 1 && strcmp(argv[1], "sqlite") != 0 && strcmp(argv[1], "postgres") != 0) {
         bool help = strcmp(argv[1], "--help") == 0;
 
-        fprintf(help ? stdout : stderr, usage, argv[0], argv[0], argv[0]);
+        fprintf(help ? stdout : stderr, print_usage_error, argv[0], argv[0], argv[0]);
         return help ? 0 : 2;
     }
     for (int i = 2; i < argc; i++)
@@ -618,7 +621,7 @@ int run_tests(int argc, char **argv, const struct suite *suites)
     }
     struct config defaults = { .log_level = "error", .log_format = "text" };
     guildhall_init(&defaults);
-    hold_watch(SLOWNESS, note_held);
+    stall_meter_watch(SLOWNESS, record_hold);
     for (unsigned i = 0; suites[i].name; i++)
         for (const struct test *t = suites[i].tests; t->name && i % share.of == share.nth - 1; t++)
             if (is_wanted(argc, argv, &suites[i], t))

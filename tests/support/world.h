@@ -1,9 +1,7 @@
-/* world.h - a whole server for one test, and people who use it.
- *
- * A world is a server in this process on a free port, with an empty store and a
- * clock that the test moves; where calls are limited, only the test moves it. Clients speak real
- * HTTP to it. JSON in tests is written with single quotes to be readable. An expectation that fails
- * ends the test with a message. */
+/* world.h - a complete server for one test, and its clients. A world is a server in this process
+ * on a free port, with an empty store and a clock that the test advances. Clients use real HTTP.
+ * JSON in tests has single quotes to be readable. A failed expectation ends the test with a
+ * message. */
 #ifndef TESTS_WORLD_H
 #define TESTS_WORLD_H
 
@@ -17,7 +15,7 @@
 
 struct world;
 
-/* The smallest PNG, one transparent pixel, as bodies bring pictures. */
+/* The smallest PNG, one transparent pixel, as a data URI. */
 #define PNG                                                                                        \
     "data:image/png;base64,"                                                                       \
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJg" \
@@ -28,7 +26,7 @@ struct test {
     void (*run)(struct world *w);
     /* May be NULL: changes the configuration before the server starts. */
     void (*configure)(struct config *config);
-    /* May be NULL: served instead of the whole interface. */
+    /* May be NULL: domains that are served instead of the whole API. */
     const struct domain *const *domains;
 };
 
@@ -51,8 +49,8 @@ struct suite {
     const struct test *tests;
 };
 
-/* Arguments: the store, then any of: words (a test runs when it or its suite has one of
- * them in its name), and "2/3" for the second third of the suites. Returns main's status. */
+/* Arguments: the store, then words (a test runs if its name or its suite's name contains one of
+ * them) and "2/3" for the second third of the suites. Returns main's status. */
 int run_tests(int argc, char **argv, const struct suite *suites);
 
 struct config *world_config(struct world *w);
@@ -62,19 +60,17 @@ int world_port(const struct world *w);
 struct arena *world_arena(struct world *w);
 /* Stops the server and starts it again on the same data. */
 void world_restart(struct world *w);
-/* The same, and from now on the gateway asks this instead of the platform. */
+/* Restarts the server with this data source for the gateway instead of the platform. */
 void world_use_source(struct world *w, const struct gateway_source *source);
 void world_stop(struct world *w);
 bool world_try_start(struct world *w);
-/* Moves the clock; what waits for that time on a loop has happened then, and jobs that are due
- * are begun. */
+/* Advances the clock; due timers on loops have run and due jobs have started when it returns. */
 void world_wait(struct world *w, double seconds);
-/* The announcement that was made as the i-th of all, or EVENT_NONE: not yet. */
+/* Returns the i-th emitted event, or EVENT_NONE if there is none yet. */
 enum event world_event(struct world *w, size_t i);
-/* How many of this kind have been made. */
+/* Returns the number of emitted events of this kind. */
 size_t world_count_events(struct world *w, enum event event);
-/* What the server logs from now on goes to a file; the second call gives its text
- * and turns back. */
+/* Redirects the server's log to a file; the second call returns its text and restores the log. */
 void world_log_begin(struct world *w);
 const char *world_log_end(struct world *w);
 
@@ -84,25 +80,26 @@ struct client {
     struct world *world;
     char id[24];
     char name[40];
-    char authorization[300]; /* empty: none is sent */
-    char address[40];        /* where it calls from; empty: 127.0.0.1 */
+    char authorization[300]; /* empty: no header is sent */
+    char address[40];        /* source address; empty: 127.0.0.1 */
     int fd;
-    size_t heard;              /* announcements already looked at */
-    struct gateway_conn *gate; /* NULL: what is announced is looked at, not what is told */
-    struct arena *arena;       /* of its calls; NULL: the world's, which is for one thread */
+    size_t arrivals;           /* number of events already checked */
+    struct gateway_conn *gate; /* NULL: emitted events are checked instead of delivered ones */
+    struct arena *arena; /* arena of its requests; NULL: the world's, which is for one thread */
     struct client *next;
 };
 
-/* An account of that name (made directly in the store), or the client made before. */
+/* Returns the client of the account with that name, which is created directly in the store on
+ * the first call. */
 struct client *world_client(struct world *w, const char *name);
 struct client *world_bot(struct world *w, const char *name);
-/* Nobody: no credential. */
-struct client *world_stranger(struct world *w);
-/* A token of an account: "Bot ", "Bearer " or none in front as its kind asks. It ends
- * after that many seconds, or never (0). */
+/* A client without credentials. */
+struct client *world_anonymous(struct world *w);
+/* Creates a client with a token of an account: "Bot ", "Bearer " or no prefix, depending on its
+ * kind. The token expires after that many seconds, or never (0). */
 struct client *world_token(struct world *w, const struct client *owner, enum caller_kind kind,
                            const char *scopes, double seconds);
-/* Another connection with any Authorization header. */
+/* A client with any Authorization header. */
 struct client *world_client_with(struct world *w, const char *authorization);
 
 struct answer {
@@ -123,19 +120,19 @@ struct answer client_patch(struct client *c, const char *json, const char *path,
     __attribute__((format(printf, 3, 4)));
 struct answer client_put(struct client *c, const char *json, const char *path, ...)
     __attribute__((format(printf, 3, 4)));
-/* Everything by hand; the path is absolute ("/healthz"), headers are lines with
- * CRLF, the body goes as it is. */
+/* Sends a request; the path is absolute ("/healthz"), headers are lines with CRLF, the body is
+ * sent unchanged. */
 struct answer client_request(struct client *c, const char *method, const char *path,
                              const char *headers, struct str body);
-/* Any bytes on a new connection; all that comes back until it is closed or quiet for
+/* Sends bytes on a new connection; returns all received bytes until it is closed or silent for
  * wait_ms. */
 struct str client_raw(struct client *c, struct str bytes, int wait_ms);
-/* A new connection, for tests that speak for themselves; the caller closes it. */
+/* Opens a connection for tests with their own protocol code; the caller closes it. */
 int client_dial(struct client *c);
 
-/* The value of a header of an answer, or a str with p == NULL. */
+/* Returns the value of a reply's header, or a str with p == NULL. */
 struct str answer_header(struct answer a, const char *name);
-/* Text at a path of the body ("user.id"); fails the test when it is not there. */
+/* Returns the text at a path of the body ("user.id"); fails the test if it does not exist. */
 const char *answer_text(struct answer a, const char *path);
 
 /* --- expectations --------------------------------------------------------------------- */
@@ -158,17 +155,18 @@ void fail_test(const char *file, int line, const char *fmt, ...)
 #define expect_silence(c)       expect_silence_at(__FILE__, __LINE__, (c))
 
 void expect_status_at(const char *file, int line, struct answer a, int status);
-/* The body holds at least this. */
+/* Expects that the body contains at least this JSON. */
 void expect_json_at(const char *file, int line, struct answer a, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
-/* A coded error. */
+/* Expects an error with this code. */
 void expect_error_at(const char *file, int line, struct answer a, int status, int code);
-/* 400, 50035, and this leaf code at this path ("options.0.name"; "" for the root). */
+/* Expects status 400 with code 50035 and this leaf code at this path ("options.0.name"; "" for
+ * the root). */
 void expect_invalid_at(const char *file, int line, struct answer a, const char *path,
                        const char *code);
 void expect_absent_at(const char *file, int line, struct answer a, const char *path);
-/* The next announcement for this client's account, or, when it is connected (gate.h),
- * the next thing it is told by the gateway. */
+/* Expects the next event for this client's account or, if it has a gateway connection, the next
+ * event delivered there. */
 void expect_event_at(const char *file, int line, struct client *c, const char *event,
                      const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 void expect_silence_at(const char *file, int line, struct client *c);

@@ -1,4 +1,4 @@
-/* world_files.c - world files for tests. */
+/* world_files.c - imports and exports world files in tests. */
 #include "world_files.h"
 
 #include <ftw.h>
@@ -37,8 +37,8 @@ struct world_report world_file_here(struct world *w, const char *json)
         world_file_into(w, guildhall_store(world_server(w)), world_text(w, json), true, &report);
 
     if (e)
-        fail_test(__FILE__, __LINE__, "the import says %s: %.*s", error_info(e)->name,
-                  STR_FMT(report.problems));
+        fail_test(__FILE__, __LINE__, "the import failed with %s: %.*s", error_info(e)->name,
+                  STR_ARGS(report.problems));
     return report;
 }
 
@@ -52,9 +52,9 @@ void expect_file_refused_at(const char *file, int line, struct world *w, const c
     if (!world_file_into(w, store, world_text(w, json), false, &report))
         fail_test(file, line, "the file was not refused");
     if (!str_is(report.problems, lines))
-        fail_test(file, line, "the problems are:\n%.*s", STR_FMT(report.problems));
+        fail_test(file, line, "the problems are:\n%.*s", STR_ARGS(report.problems));
     if (world_is_empty(store, &empty) || !empty)
-        fail_test(file, line, "something of it was written");
+        fail_test(file, line, "the refused file was partly imported");
 }
 
 struct str world_exported(struct world *w, struct store *store)
@@ -82,8 +82,9 @@ void expect_same_at(const char *file, int line, struct str a, struct str b)
     while (at < a.n && at < b.n && a.p[at] == b.p[at])
         at++;
     if (!str_eq(a, b))
-        fail_test(file, line, "they differ:\n%.*s\n%.*s", (int)(a.n - at < 200 ? a.n - at : 200),
-                  a.p + at, (int)(b.n - at < 200 ? b.n - at : 200), b.p + at);
+        fail_test(file, line, "the exports differ:\n%.*s\n%.*s",
+                  (int)(a.n - at < 200 ? a.n - at : 200), a.p + at,
+                  (int)(b.n - at < 200 ? b.n - at : 200), b.p + at);
 }
 
 const struct world_count *report_count(const struct world_report *r, const char *what)

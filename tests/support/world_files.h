@@ -1,17 +1,17 @@
-/* world_files.h - world files for tests: into a store, and out of it again. */
+/* world_files.h - imports and exports world files in tests. */
 #ifndef TESTS_WORLD_FILES_H
 #define TESTS_WORLD_FILES_H
 
 #include "platform/worlds/worlds.h"
 #include "world.h"
 
-/* JSON with single quotes, as in all tests. */
+/* Converts JSON with single quotes. */
 struct str world_text(struct world *w, const char *text);
 enum err world_file_into(struct world *w, struct store *store, struct str text, bool tokens,
                          struct world_report *ret);
-/* Into the world's own store; it must be fine. */
+/* Imports a world file into the world's store and expects success. */
 struct world_report world_file_here(struct world *w, const char *json);
-/* The file is refused with these lines, and nothing of it is there. */
+/* Expects that the import fails with these lines and inserts nothing. */
 #define expect_file_refused(w, json, lines) \
     expect_file_refused_at(__FILE__, __LINE__, w, json, lines)
 void expect_file_refused_at(const char *file, int line, struct world *w, const char *json,
@@ -31,7 +31,7 @@ struct elsewhere {
 };
 struct elsewhere elsewhere_open(struct world *w);
 void elsewhere_close(struct elsewhere *e);
-/* What the world exports imports elsewhere to a world that exports the same. */
+/* Expects that the export, imported into another store, is exported as the same text. */
 #define expect_round_trip(w) expect_round_trip_at(__FILE__, __LINE__, w)
 void expect_round_trip_at(const char *file, int line, struct world *w);
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""backup - everything that a server keeps, saved while it runs and brought back."""
+"""backup - tests backups of a running server and their restoration."""
 
 import base64
 import fcntl
@@ -22,7 +22,7 @@ import zlib
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
 
 from cases import Skip, expect, run_cases  # noqa: E402
-from fresh import freshen_for, start_guildhall  # noqa: E402
+from prepared_data import freshen_for, start_guildhall  # noqa: E402
 from process import Client, Failed, register  # noqa: E402
 
 ATTACHMENT = bytes(range(256)) * 300
@@ -69,7 +69,7 @@ def send_file(port, token, channel, name, data):
 
 
 class World:
-    """A person with a picture, a guild and a message with a file."""
+    """A user with an avatar, a guild and a message with a file."""
 
     def __init__(self, port):
         self.token = register(port, "ada")
@@ -96,12 +96,12 @@ class World:
         status, data = get_bytes(port, f"http://a/avatars/{me['id']}/{me['avatar']}.png")
         expect(status == 200 and data == png(), f"the picture: {status} {len(data)}")
         status, _ = client.call("POST", f"/channels/{self.channel}/messages", {"content": "again"})
-        expect(status == 200, f"a message afterwards: {status}")
+        expect(status == 200, f"posting a message after the restore got {status}")
         client.close()
 
 
 class Writer(threading.Thread):
-    """Sends messages with files, and deletes them, until it is told to stop."""
+    """A thread that posts messages with files and deletes them until it is stopped."""
 
     def __init__(self, port, world):
         super().__init__()
@@ -127,7 +127,7 @@ def blob_count(data):
 
 
 def attachments_are_served(port, world):
-    """All that the channel shows."""
+    """Checks that all attachments of the channel are served."""
     client = Client(port, world.token)
     status, messages = client.call("GET", f"/channels/{world.channel}/messages?limit=100")
     expect(status == 200, str(status))
@@ -139,15 +139,15 @@ def attachments_are_served(port, world):
     client.close()
 
 
-def notes_are_followed(folder):
-    """A server does so by itself, some time after its beginning."""
+def delete_unused_files(folder):
+    """Deletes the recorded unused files, as a server does some time after its start."""
     deadline = time.monotonic() + 60
     while os.listdir(folder):
         expect(time.monotonic() < deadline, "notes were left")
         time.sleep(0.05)
 
 
-def a_backup_of_a_busy_server_brings_everything_back(executable):
+def backup_of_a_busy_server_restores_everything(executable):
     with tempfile.TemporaryDirectory() as folder:
         data, saved, back = (os.path.join(folder, n) for n in ("data", "saved", "back"))
         server = start_guildhall(executable, data)
@@ -157,7 +157,7 @@ def a_backup_of_a_busy_server_brings_everything_back(executable):
             writer.start()
             while writer.count < 20 and writer.is_alive():
                 time.sleep(0.01)
-            for _ in range(3):  # the last one has the name
+            for _ in range(3):  # the last backup replaces the others
                 before = writer.count
                 done = run(executable, "backup", saved, "--force", "--data", data)
                 expect(done.returncode == 0 and done.stdout.startswith("saved "), done.stderr)
@@ -168,10 +168,10 @@ def a_backup_of_a_busy_server_brings_everything_back(executable):
             expect(not writer.problem, f"{writer.problem}")
         finally:
             server.stop()
-        expect(os.stat(saved).st_mode & 0o777 == 0o600, "others may read it")
+        expect(os.stat(saved).st_mode & 0o777 == 0o600, "other users may read the backup")
         expect(sorted(os.listdir(folder)) == ["data", "saved"], str(os.listdir(folder)))
         done = run(executable, "check", saved)
-        expect(done.returncode == 0 and "the backup is sound: " in done.stdout, done.stdout)
+        expect(done.returncode == 0 and "the backup is undamaged: " in done.stdout, done.stdout)
         done = run(executable, "restore", saved, "--data", back)
         expect(done.returncode == 0 and done.stdout.startswith("restored "), done.stderr)
         done = run(executable, "check", "--data", back)
@@ -180,12 +180,12 @@ def a_backup_of_a_busy_server_brings_everything_back(executable):
         try:
             world.is_whole(server.port)
             attachments_are_served(server.port, world)
-            notes_are_followed(os.path.join(back, "blobs", ".new"))
+            delete_unused_files(os.path.join(back, "blobs", ".new"))
         finally:
             server.stop()
 
 
-def the_commands_of_the_page_work(executable):
+def documented_backup_commands_work(executable):
     manual = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/OPERATING.md")
     with open(manual, encoding="utf-8") as f:
         block = re.search(r"```sh\n( *guildhall backup .*?)```", f.read(), re.S).group(1)
@@ -198,7 +198,7 @@ def the_commands_of_the_page_work(executable):
         expect(done.returncode == 0 and "restored " in done.stdout, done.stderr)
 
 
-def a_restore_wants_an_empty_folder_and_a_whole_backup(executable):
+def restore_requires_an_empty_folder_and_an_intact_backup(executable):
     with tempfile.TemporaryDirectory() as folder:
         data, saved, back = (os.path.join(folder, n) for n in ("data", "saved", "back"))
         run(executable, "user", "add", "zoe", "--data", data)
@@ -212,26 +212,26 @@ def a_restore_wants_an_empty_folder_and_a_whole_backup(executable):
         done = run(executable, "check", saved)
         expect(done.returncode == 1 and "the backup is damaged" in done.stdout, done.stdout)
         done = run(executable, "restore", saved, "--data", back)
-        expect(done.returncode == 1 and "is not restored" in done.stderr, done.stderr)
+        expect(done.returncode == 1 and "was not restored" in done.stderr, done.stderr)
         done = run(executable, "user", "add", "eve", "--data", back)
         expect(done.returncode == 1 and "was interrupted" in done.stderr, done.stderr)
         done = run(executable, "check", os.path.join(folder, "none"))
         expect(done.returncode == 1 and "cannot read" in done.stderr, done.stderr)
 
 
-def a_backup_that_puts_files_elsewhere_is_refused(executable):
+def backup_with_paths_outside_its_folder_is_refused(executable):
     with tempfile.TemporaryDirectory() as folder:
         for name in ("../evil", "/tmp/evil", "blobs/../../evil", "control", "blobs/.new/../x"):
             saved = os.path.join(folder, "saved")
             with open(saved, "w", encoding="ascii") as f:
                 f.write(f"guildhall backup 1\nfile 0 {name}\n\nsum 00\nend 1 0 00\n")
             done = run(executable, "restore", saved, "--data", os.path.join(folder, "back"))
-            expect(done.returncode == 1 and "none of ours" in done.stderr, done.stderr)
+            expect(done.returncode == 1 and "does not belong in a backup" in done.stderr, done.stderr)
             expect(os.listdir(os.path.join(folder, "back")) == ["restore.part"], "it left something")
             shutil.rmtree(os.path.join(folder, "back"))
 
 
-def a_backup_that_is_killed_leaves_nothing_with_its_name(executable):
+def killed_backup_leaves_no_file_with_its_name(executable):
     with tempfile.TemporaryDirectory() as folder:
         data, saved = os.path.join(folder, "data"), os.path.join(folder, "saved")
         run(executable, "user", "add", "zoe", "--data", data)
@@ -248,7 +248,7 @@ def a_backup_that_is_killed_leaves_nothing_with_its_name(executable):
         expect(sorted(os.listdir(folder)) == ["data", "saved"], str(os.listdir(folder)))
 
 
-def files_stay_while_a_backup_is_made(executable):
+def files_are_not_deleted_during_a_backup(executable):
     with tempfile.TemporaryDirectory() as folder:
         server = start_guildhall(executable, folder)
         try:
@@ -256,26 +256,26 @@ def files_stay_while_a_backup_is_made(executable):
             client = Client(server.port, world.token)
             before = blob_count(folder)
             with open(os.path.join(folder, "backup.lock"), "w", encoding="ascii") as lock:
-                fcntl.flock(lock, fcntl.LOCK_SH)  # as a backup has it, or flock(1)
+                fcntl.flock(lock, fcntl.LOCK_SH)  # like a backup, or flock(1)
                 path = f"/channels/{world.channel}/messages/"
                 client.call("DELETE", path + world.message["id"])
-                # A file of a later message would have gone after it, if any did.
+                # A file of a later message would be deleted after it, if any were.
                 for _ in range(3):
                     other = send_file(server.port, world.token, world.channel, "b.bin", b"b")
                     client.call("DELETE", path + other["id"])
-                expect(blob_count(folder) == before + 3, "a file went that a backup may need")
+                expect(blob_count(folder) == before + 3, "a file was deleted that a backup may need")
             second = send_file(server.port, world.token, world.channel, "c.bin", b"c")
             client.call("DELETE", path + second["id"])
             deadline = time.monotonic() + 30
             while blob_count(folder) != before - 1:
                 if time.monotonic() > deadline:
-                    raise Failed("the files never went")
+                    raise Failed("the files were never deleted")
                 time.sleep(0.02)
         finally:
             server.stop()
 
 
-def a_server_without_its_key_does_not_start(executable):
+def server_without_its_key_does_not_start(executable):
     with tempfile.TemporaryDirectory() as folder:
         run(executable, "user", "add", "zoe", "--data", folder)
         key = os.path.join(folder, "pepper.key")
@@ -286,11 +286,11 @@ def a_server_without_its_key_does_not_start(executable):
         expect(done.returncode == 1 and "is missing, and this database" in done.stderr, done.stderr)
         done = run(executable, "serve", "--listen", "127.0.0.1:0", "--data", folder)
         expect(done.returncode == 1 and "is missing, and this database" in done.stderr, done.stderr)
-        expect(not os.path.exists(key), "a new key was made")
+        expect(not os.path.exists(key), "a new key was created")
         with open(key, "wb") as f:
             f.write(bytes(32))
         done = run(executable, "user", "add", "eve", "--data", folder)
-        expect(done.returncode == 1 and "is not the one that this database" in done.stderr,
+        expect(done.returncode == 1 and "does not belong to this database" in done.stderr,
                done.stderr)
         with open(key, "wb") as f:
             f.write(bytes_of_key)
@@ -299,7 +299,7 @@ def a_server_without_its_key_does_not_start(executable):
 
 
 def most_memory(executable, *args):
-    """Of one run of the program, in bytes."""
+    """Returns the maximum memory of one run of the program, in bytes."""
     with subprocess.Popen([executable, *args], stdout=subprocess.DEVNULL) as child:
         _, status, used = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
@@ -307,14 +307,14 @@ def most_memory(executable, *args):
     return used.ru_maxrss * 1024
 
 
-def a_backup_of_any_size_takes_little_memory(executable):
+def backup_memory_does_not_grow_with_its_size(executable):
     with tempfile.TemporaryDirectory() as folder:
         data, saved, back = (os.path.join(folder, n) for n in ("data", "saved", "back"))
         run(executable, "user", "add", "zoe", "--data", data)
         small = most_memory(executable, "backup", saved, "--data", data)
         os.makedirs(os.path.join(data, "blobs", "attachments"))
         with open(os.path.join(data, "blobs", "attachments", "large"), "wb") as f:
-            f.truncate(64 * 1024 * 1024)  # four times what it may take
+            f.truncate(64 * 1024 * 1024)  # four times the allowed memory
         for args in (["backup", saved, "--force", "--data", data], ["check", saved],
                      ["restore", saved, "--data", back], ["backup", "-", "--data", data]):
             used = most_memory(executable, *args)
@@ -322,7 +322,7 @@ def a_backup_of_any_size_takes_little_memory(executable):
 
 
 def restic(folder, *args, **more):
-    """Debian's restic, with a repository in the folder."""
+    """Runs restic, with a repository in the folder."""
     env = {**os.environ, "RESTIC_REPOSITORY": os.path.join(folder, "repository"),
            "RESTIC_PASSWORD": "secret", "RESTIC_CACHE_DIR": os.path.join(folder, "cache")}
     done = subprocess.run(["restic", "--quiet", *args], env=env, capture_output=True, timeout=120,
@@ -355,7 +355,7 @@ def files_of(data):
     return found
 
 
-def a_stream_goes_to_restic_and_comes_back(executable):
+def backup_stream_is_stored_and_restored_with_restic(executable):
     with tempfile.TemporaryDirectory() as folder:
         data, back = os.path.join(folder, "data"), os.path.join(folder, "back")
         server = start_guildhall(executable, data)
@@ -365,7 +365,7 @@ def a_stream_goes_to_restic_and_comes_back(executable):
                 send_file(server.port, world.token, world.channel, f"{n}.bin",
                           os.urandom(1024 * 1024))
             restic(folder, "init")
-            time.sleep(3)  # a file that is younger than this gets a note behind it
+            time.sleep(3)  # a younger file is recorded as possibly incomplete
             save_to_restic(executable, folder, data)
             first = tree_size(os.path.join(folder, "repository"))
             send_file(server.port, world.token, world.channel, "later.bin", os.urandom(100000))
@@ -378,7 +378,7 @@ def a_stream_goes_to_restic_and_comes_back(executable):
         stream = restic(folder, "dump", "latest", "guildhall.backup")
         done = subprocess.run([executable, "check", "-"], input=stream, capture_output=True,
                               timeout=120, check=False)
-        expect(done.returncode == 0 and b"the backup is sound" in done.stdout, str(done.stderr))
+        expect(done.returncode == 0 and b"the backup is undamaged" in done.stdout, str(done.stderr))
         done = subprocess.run([executable, "restore", "-", "--data", back], input=stream,
                               capture_output=True, timeout=120, check=False)
         expect(done.returncode == 0 and done.stdout.startswith(b"restored "), str(done.stderr))
@@ -391,7 +391,7 @@ def a_stream_goes_to_restic_and_comes_back(executable):
             server.stop()
 
 
-def two_streams_of_one_state_are_equal(executable):
+def backup_streams_of_the_same_state_are_equal(executable):
     with tempfile.TemporaryDirectory() as folder:
         data = os.path.join(folder, "data")
         run(executable, "user", "add", "zoe", "--data", data)
@@ -402,7 +402,7 @@ def two_streams_of_one_state_are_equal(executable):
         expect(done.returncode == 2 and not done.stdout, done.stdout[:100])
 
 
-def a_file_is_not_overwritten_unasked(executable):
+def backup_does_not_overwrite_a_file_without_option(executable):
     with tempfile.TemporaryDirectory() as folder:
         data, saved = os.path.join(folder, "data"), os.path.join(folder, "saved")
         run(executable, "user", "add", "zoe", "--data", data)
@@ -417,7 +417,7 @@ def a_file_is_not_overwritten_unasked(executable):
         expect(sorted(os.listdir(folder)) == ["data", "saved"], str(os.listdir(folder)))
 
 
-def so_many_backups_are_kept(executable):
+def rotation_retains_the_given_number_of_backups(executable):
     with tempfile.TemporaryDirectory() as folder:
         data = os.path.join(folder, "data")
         os.mkdir(os.path.join(folder, "into"))
@@ -438,8 +438,9 @@ def so_many_backups_are_kept(executable):
             expect(f"zoe{3 - n}" in listed and f"zoe{4 - n}" not in listed, str(listed))
 
 
-def bend_pages(path, count, table="%"):
-    """Overwrites pages of tables, but not of the schema, without which nothing can be opened."""
+def damage_pages(path, count, table="%"):
+    """Overwrites pages of tables, but not of the schema, without which the database cannot be
+    opened."""
     rows = sqlite3.connect(path)
     pages = [n for n, in rows.execute("select pageno from dbstat where name like ? and "
                                       "name <> 'sqlite_schema'", (table,))]
@@ -450,7 +451,7 @@ def bend_pages(path, count, table="%"):
             f.write(b"\xa5" * 4096)
 
 
-def a_damaged_database_is_not_saved_unasked(executable):
+def damaged_database_is_not_saved_without_option(executable):
     with tempfile.TemporaryDirectory() as folder:
         data, saved, back = (os.path.join(folder, n) for n in ("data", "saved", "back"))
         run(executable, "user", "add", "zoe", "--data", data)
@@ -459,24 +460,25 @@ def a_damaged_database_is_not_saved_unasked(executable):
             expect(done.returncode == 0, done.stderr)
         with open(saved, "rb") as f:
             good = f.read()
-        bend_pages(os.path.join(data, "guildhall.db"), 20)
+        damage_pages(os.path.join(data, "guildhall.db"), 20)
         for more in (["--keep", "2"], ["--force"]):
             done = run(executable, "backup", saved, *more, "--data", data)
-            expect(done.returncode == 1 and "the database is damaged, so nothing was saved" in
+            expect(done.returncode == 1 and "the database is damaged: no backup was written" in
                    done.stderr and "--even-if-damaged" in done.stderr, done.stderr)
             with open(saved, "rb") as f:
-                expect(f.read() == good, "the good one is gone")
+                expect(f.read() == good, "the intact backup was overwritten")
         expect(sorted(os.listdir(folder)) == ["data", "saved", "saved.1"], str(os.listdir(folder)))
         stream = subprocess.run([executable, "backup", "-", "--data", data], timeout=120,
                                 capture_output=True, check=False)
-        expect(stream.returncode == 1 and b"end " not in stream.stdout[-200:], "the stream has an end")
+        expect(stream.returncode == 1 and b"end " not in stream.stdout[-200:],
+               "the stream of a damaged database is marked as complete")
         done = run(executable, "backup", saved, "--keep", "2", "--even-if-damaged", "--data", data)
         expect(done.returncode == 1 and "saved.damaged" in done.stderr and "1 files were damaged" in
                done.stdout, done.stdout + done.stderr)
         with open(saved, "rb") as f:
-            expect(f.read() == good, "the good one was rotated away")
+            expect(f.read() == good, "the intact backup was rotated away")
         done = run(executable, "check", saved + ".damaged")
-        expect(done.returncode == 1 and "was made of a damaged database" in done.stdout,
+        expect(done.returncode == 1 and "was made from a damaged database" in done.stdout,
                done.stdout + done.stderr)
         done = run(executable, "restore", saved + ".damaged", "--data", back)
         expect(done.returncode == 0 and "1 files were damaged" in done.stdout, done.stdout)
@@ -484,24 +486,24 @@ def a_damaged_database_is_not_saved_unasked(executable):
         expect(done.returncode == 1 and "the database is damaged" in done.stdout, done.stdout)
 
 
-def a_backup_with_a_damaged_database_inside_is_found(executable):
-    """Sums of bytes are right: the backup was made by a program that did not ask SQLite."""
+def backup_of_a_damaged_database_is_detected(executable):
+    """The checksums are right: an older program made the backup without an integrity check."""
     with tempfile.TemporaryDirectory() as folder:
         data, saved = os.path.join(folder, "data"), os.path.join(folder, "saved")
         run(executable, "user", "add", "zoe", "--data", data)
-        bend_pages(os.path.join(data, "guildhall.db"), 20)
+        damage_pages(os.path.join(data, "guildhall.db"), 20)
         run(executable, "backup", saved, "--even-if-damaged", "--data", data)
         with open(saved, "rb") as f:
             whole = f.read()
         mark = b"damaged guildhall.db\n"
-        expect(whole.count(mark) == 1, "there is no mark")
+        expect(whole.count(mark) == 1, "the backup does not contain the marker")
         for args, more in ((["check", saved], {}), (["check", "-"], {"input": whole})):
             done = subprocess.run([executable, *args], capture_output=True, timeout=120,
                                   check=False, **more)
             expect(done.returncode == 1 and b"integrity_check" in done.stderr, str(done.stderr))
 
 
-def a_database_that_cannot_be_opened_is_saved_as_it_is(executable):
+def database_that_cannot_be_opened_is_saved_unchanged(executable):
     with tempfile.TemporaryDirectory() as folder:
         data, saved = os.path.join(folder, "data"), os.path.join(folder, "saved")
         run(executable, "user", "add", "zoe", "--data", data)
@@ -514,17 +516,17 @@ def a_database_that_cannot_be_opened_is_saved_as_it_is(executable):
         done = run(executable, "backup", saved, "--even-if-damaged", "--data", data)
         expect(done.returncode == 1 and "1 files were damaged" in done.stdout, done.stderr)
         done = run(executable, "check", saved)
-        expect(done.returncode == 1 and "was made of a damaged" in done.stdout, done.stdout)
+        expect(done.returncode == 1 and "was made from a damaged" in done.stdout, done.stdout)
 
 
-def damage_that_sqlite_reports_is_counted(executable):
+def database_damage_is_logged_once_and_counted(executable):
     with tempfile.TemporaryDirectory() as data:
         server = start_guildhall(executable, data)
         try:
             world = World(server.port)
         finally:
             server.stop()
-        bend_pages(os.path.join(data, "guildhall.db"), 9, "messages")
+        damage_pages(os.path.join(data, "guildhall.db"), 9, "messages")
         server = start_guildhall(executable, data)
         try:
             name = "guildhall_store_corruptions_total"
@@ -544,7 +546,7 @@ def damage_that_sqlite_reports_is_counted(executable):
 
 
 def file_world(executable, data, count):
-    """A stopped server with so many attachments; their paths below the data folder."""
+    """Creates a stopped server with attachments; returns their paths below the data folder."""
     server = start_guildhall(executable, data)
     try:
         world = World(server.port)
@@ -565,18 +567,18 @@ def damage_three(data, names):
         f.write(b"not what was there")
 
 
-def damaged_files_are_found_and_not_served(executable):
+def damaged_files_are_detected_and_not_served(executable):
     with tempfile.TemporaryDirectory() as folder:
         data, saved = os.path.join(folder, "data"), os.path.join(folder, "saved")
         world, names = file_world(executable, data, 4)
         done = run(executable, "check", "--data", data)
-        expect(done.returncode == 0 and "the files are sound: 6 files" in done.stdout, done.stdout)
+        expect(done.returncode == 0 and "the files are undamaged: 6 files" in done.stdout, done.stdout)
         damage_three(data, names)
         done = run(executable, "check", "--data", data)
         expect(done.returncode == 1 and "3 of 6 files are damaged" in done.stdout and
-               "the database is sound" in done.stdout, done.stdout)
+               "the database is undamaged" in done.stdout, done.stdout)
         for name, words in zip(names, ("is missing", "has 1000 bytes instead of 50000",
-                                       "is not the one that was uploaded")):
+                                       "differs from the uploaded file")):
             expect(f"'{name}' {words}" in done.stderr, done.stderr)
         done = run(executable, "backup", saved, "--keep", "3", "--data", data)
         expect(done.returncode == 1 and "3 files were damaged" in done.stdout, done.stdout)
@@ -603,7 +605,7 @@ def damaged_files_are_found_and_not_served(executable):
             server.stop()
 
 
-def an_interrupted_or_damaged_backup_is_salvaged(executable):
+def intact_files_of_a_damaged_backup_are_restored(executable):
     with tempfile.TemporaryDirectory() as folder:
         data, saved, back = (os.path.join(folder, n) for n in ("data", "saved", "back"))
         world, names = file_world(executable, data, 4)
@@ -623,13 +625,13 @@ def an_interrupted_or_damaged_backup_is_salvaged(executable):
         expect(done.returncode == 1 and f"'{names[1]}' is damaged" in done.stderr and
                "not restored: 1 files" in done.stdout, done.stdout + done.stderr)
         del files[names[1]]
-        expect(files_of(again) == files, "a whole file is not there")
+        expect(files_of(again) == files, "an intact file was not restored")
         server = start_guildhall(executable, again)
         try:
             world.is_whole(server.port)
         finally:
             server.stop()
-        # A line of a file that says a wrong size; and a file that looks like a part of a backup.
+        # One file line has a wrong size, and one file looks like a part of a backup.
         line = whole.rindex(b"file ", 0, at)
         with open(saved, "wb") as f:
             f.write(whole[:line] + b"file 9" + whole[line + 5:at] +
@@ -639,9 +641,9 @@ def an_interrupted_or_damaged_backup_is_salvaged(executable):
         expect(done.returncode == 1 and "cannot be read" in done.stderr, done.stderr)
         restored = files_of(back + "5")
         expect(restored == {**files, **({names[1]: restored[names[1]]} if names[1] in restored
-                                        else {})}, "a whole file is not there")
+                                        else {})}, "an intact file was not restored")
         with open(os.path.join(back + "5", "pepper.key"), "rb") as f:
-            expect(f.read() != b"evil", "a key came from a file")
+            expect(f.read() != b"evil", "the key was taken from an attachment")
         with open(saved, "wb") as f:
             f.write(whole[:at + 100])
         done = run(executable, "restore", saved, "--salvage", "--data", back + "3")
@@ -650,13 +652,13 @@ def an_interrupted_or_damaged_backup_is_salvaged(executable):
         server = start_guildhall(executable, back + "3")
         server.stop()
         done = run(executable, "restore", saved + "x", "--data", back + "4")
-        expect(done.returncode == 1 and not os.path.exists(back + "4"), "a mistyped name left a folder")
+        expect(done.returncode == 1 and not os.path.exists(back + "4"), "a mistyped name created a folder")
         done = run(executable, "restore", __file__, "--data", back + "4")
-        expect(done.returncode == 1 and not os.path.exists(back + "4"), "no backup left a folder")
+        expect(done.returncode == 1 and not os.path.exists(back + "4"), "a missing backup created a folder")
 
 
-def a_read_only_folder_is_saved_and_checked(executable):
-    """As a disk that became read-only, and as a snapshot of a file system on which a server ran."""
+def read_only_data_folder_is_saved_and_checked(executable):
+    """Tests a read-only disk, and a file system snapshot of a running server."""
     with tempfile.TemporaryDirectory() as folder:
         data, copy, saved = (os.path.join(folder, n) for n in ("data", "copy", "saved"))
         script = 'mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && shift && exec "$@"'
@@ -666,13 +668,13 @@ def a_read_only_folder_is_saved_and_checked(executable):
             shutil.copytree(data, copy, ignore=shutil.ignore_patterns("control"))
         finally:
             server.stop()
-        expect(os.path.getsize(os.path.join(copy, "guildhall.db-wal")) > 0, "there is no log")
+        expect(os.path.getsize(os.path.join(copy, "guildhall.db-wal")) > 0, "the write-ahead log is empty")
         for n, frozen in enumerate((data, copy)):
             locked = ["unshare", "--mount", "sh", "-ec", script, "sh", frozen, executable]
             if subprocess.run([*locked[:-1], "true"], check=False, capture_output=True).returncode:
-                raise Skip("mounts are not allowed here")
+                raise Skip("mounts are not permitted here")
             done = run(*locked, "check", "--data", frozen)
-            expect(done.returncode == 0 and "the database is sound" in done.stdout,
+            expect(done.returncode == 0 and "the database is undamaged" in done.stdout,
                    done.stdout + done.stderr)
             done = run(*locked, "backup", f"{saved}{n}", "--data", frozen)
             expect(done.returncode == 0, done.stderr)
@@ -687,23 +689,23 @@ def a_read_only_folder_is_saved_and_checked(executable):
 
 if __name__ == "__main__":
     run_cases("backup", [
-        a_backup_of_a_busy_server_brings_everything_back,
-        the_commands_of_the_page_work,
-        a_restore_wants_an_empty_folder_and_a_whole_backup,
-        a_backup_that_puts_files_elsewhere_is_refused,
-        a_backup_that_is_killed_leaves_nothing_with_its_name,
-        files_stay_while_a_backup_is_made,
-        a_server_without_its_key_does_not_start,
-        a_backup_of_any_size_takes_little_memory,
-        a_stream_goes_to_restic_and_comes_back,
-        two_streams_of_one_state_are_equal,
-        a_file_is_not_overwritten_unasked,
-        so_many_backups_are_kept,
-        a_damaged_database_is_not_saved_unasked,
-        a_backup_with_a_damaged_database_inside_is_found,
-        a_database_that_cannot_be_opened_is_saved_as_it_is,
-        damage_that_sqlite_reports_is_counted,
-        damaged_files_are_found_and_not_served,
-        an_interrupted_or_damaged_backup_is_salvaged,
-        a_read_only_folder_is_saved_and_checked,
+        backup_of_a_busy_server_restores_everything,
+        documented_backup_commands_work,
+        restore_requires_an_empty_folder_and_an_intact_backup,
+        backup_with_paths_outside_its_folder_is_refused,
+        killed_backup_leaves_no_file_with_its_name,
+        files_are_not_deleted_during_a_backup,
+        server_without_its_key_does_not_start,
+        backup_memory_does_not_grow_with_its_size,
+        backup_stream_is_stored_and_restored_with_restic,
+        backup_streams_of_the_same_state_are_equal,
+        backup_does_not_overwrite_a_file_without_option,
+        rotation_retains_the_given_number_of_backups,
+        damaged_database_is_not_saved_without_option,
+        backup_of_a_damaged_database_is_detected,
+        database_that_cannot_be_opened_is_saved_unchanged,
+        database_damage_is_logged_once_and_counted,
+        damaged_files_are_detected_and_not_served,
+        intact_files_of_a_damaged_backup_are_restored,
+        read_only_data_folder_is_saved_and_checked,
     ])

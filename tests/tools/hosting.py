@@ -1,9 +1,7 @@
 #!/usr/bin/env python3
-"""hosting - docs/HOSTING.md, from the first command to the last, on a machine that is a folder.
-
-What needs a whole machine is stood in for: apt installs the program that is tested, systemctl
-starts it as the unit does, and the public name leads to whatever stands before the server.
-"""
+"""hosting - tests all commands of docs/HOSTING.md in a folder. Stand-ins replace the machine: apt
+installs the tested program, systemctl starts it as the unit does, and the public name leads to the
+proxy."""
 
 import os
 import re
@@ -32,7 +30,7 @@ def blocks(kind):
 
 
 class Machine:
-    """A folder with bin, etc and var, and the server that the page makes."""
+    """A folder with bin, etc and var, and the server that the documentation creates."""
 
     def __init__(self, executable):
         self.folder = tempfile.TemporaryDirectory()
@@ -83,7 +81,7 @@ class Machine:
         self.server = None
 
     def run(self, line):
-        """One line of the page; what it prints."""
+        """Runs one line of the documentation and returns its output."""
         line = re.sub(r"\bsudo ", "", self.here(line)).replace("https://chat.example", self.public)
         if line.startswith("apt install "):
             expect(re.fullmatch(r"apt install \./guildhall_[\d.]+-1_amd64\.deb", line), line)
@@ -110,7 +108,7 @@ class Machine:
         self.folder.cleanup()
 
 
-def every_command_of_the_page_works(executable):
+def documented_hosting_commands_work(executable):
     machine = Machine(executable)
     try:
         for kind, text in re.findall(r"^```(ini|sh)\n(.*?)^```$",
@@ -146,7 +144,7 @@ def certificate(folder):
 
 def find_program(name):
     found = shutil.which(name) or shutil.which(name, path="/usr/sbin:/usr/local/sbin")
-    expect(found, f"there is no {name}; `scripts/setup test` installs it")
+    expect(found, f"{name} is not installed; `scripts/setup test` installs it")
     return found
 
 
@@ -160,7 +158,7 @@ def ask(port, path, headers=()):
 
 
 def upgrade(port):
-    """The first line that a WebSocket is answered with, and what follows."""
+    """Returns the status line of a WebSocket handshake, and the rest."""
     context = ssl.create_default_context()
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
@@ -177,8 +175,8 @@ def upgrade(port):
         return got
 
 
-def goes_through(executable, write, command):
-    """A server behind a proxy that these files configure."""
+def check_requests_through_proxy(executable, write, command):
+    """Tests a server behind a proxy with this configuration."""
     machine = Machine(executable)
     proxy = None
     try:
@@ -195,11 +193,11 @@ def goes_through(executable, write, command):
                 said = ask(port, "/api/v10/gateway").read()
                 break
             except OSError:
-                expect(time.monotonic() < deadline and proxy.poll() is None, "the proxy is silent")
+                expect(time.monotonic() < deadline and proxy.poll() is None, "the proxy does not reply")
                 time.sleep(0.05)
         expect(said == b'{"url":"wss://chat.example"}', str(said))
         expect(upgrade(port).startswith(b"HTTP/1.1 101 "), "no WebSocket")
-        # Who lies about the address is not believed: the sixth wrong password is refused.
+        # A forged address is ignored: the sixth wrong password is refused.
         codes = []
         for i in range(7):
             question = urllib.request.Request(
@@ -233,17 +231,17 @@ def write_nginx(machine, site):
     return path
 
 
-def nginx_passes_everything_on(executable):
+def nginx_forwards_requests_and_websockets(executable):
     program = find_program("nginx")
 
     def write(machine, port):
         site = machine.here(blocks("nginx")[0].replace("listen 443 ", f"listen 127.0.0.1:{port} "))
         return write_nginx(machine, site.replace("/etc/ssl/chat.example", machine.root))
 
-    goes_through(executable, write, lambda m, path: [program, "-p", m.root, "-c", path])
+    check_requests_through_proxy(executable, write, lambda m, path: [program, "-p", m.root, "-c", path])
 
 
-def haproxy_passes_everything_on(executable):
+def haproxy_forwards_requests_and_websockets(executable):
     program = find_program("haproxy")
 
     def write(machine, port):
@@ -253,14 +251,14 @@ def haproxy_passes_everything_on(executable):
             f.write(text.replace("/etc/ssl/chat.example", machine.root))
         return path
 
-    goes_through(executable, write, lambda m, path: [program, "-db", "-f", path])
+    check_requests_through_proxy(executable, write, lambda m, path: [program, "-db", "-f", path])
 
 
-def caddy_passes_everything_on(executable):
+def caddy_forwards_requests_and_websockets(executable):
     program = find_program("caddy")
 
     def write(machine, port):
-        # The page lets Caddy fetch a certificate, and answer at its name alone.
+        # In the documentation Caddy fetches a certificate and serves only its name.
         site = machine.here(blocks("caddy")[0]).replace(
             "chat.example {", f"chat.example:{port} {{\n"
             f"bind 127.0.0.1\ntls {machine.root}/cert.pem {machine.root}/key.pem")
@@ -270,7 +268,7 @@ def caddy_passes_everything_on(executable):
                     f"storage file_system {machine.root}/caddy\n}}\n{site}")
         return path
 
-    goes_through(executable, write, lambda m, path: [
+    check_requests_through_proxy(executable, write, lambda m, path: [
         "env", f"HOME={m.root}", f"XDG_CONFIG_HOME={m.root}", program, "run", "--adapter",
         "caddyfile", "--config", path])
 
@@ -284,8 +282,9 @@ def status(port, path, body=None, host="chat.example"):
         return refusal.code
 
 
-def refuses_clients_of(executable, write, command, sign=None):
-    """A proxy as its program is by default, before a server without public-url: its clients are not this machine."""
+def check_proxied_clients_are_not_local(executable, write, command, sign=None):
+    """Tests a proxy with default settings in front of a server without public-url: its clients do not count as
+    local."""
     machine = Machine(executable)
     proxy = None
     try:
@@ -301,13 +300,13 @@ def refuses_clients_of(executable, write, command, sign=None):
                 expect(status(port, "/healthz") == 200, "healthz")
                 break
             except OSError:
-                expect(time.monotonic() < deadline and proxy.poll() is None, "the proxy is silent")
+                expect(time.monotonic() < deadline and proxy.poll() is None, "the proxy does not reply")
                 time.sleep(0.05)
         person = b'{"username":"eve","password":"correct horse"}'
         got = [status(port, "/metrics"), status(port, "/console/world"),
                status(port, "/api/v10/auth/register", person)]
         expect(got == [401, 401, 400], f"through the proxy: {got}")
-        # Without the proxy the same calls are from this machine.
+        # Without the proxy the same requests are local.
         got = [status(machine.port, "/metrics", host="localhost"),
                status(machine.port, "/console/world", host="localhost"),
                status(machine.port, "/api/v10/auth/register", person, "localhost")]
@@ -322,9 +321,9 @@ def refuses_clients_of(executable, write, command, sign=None):
         machine.close()
 
 
-def clients_of_a_bare_nginx_are_not_this_machine(executable):
+def clients_of_an_unconfigured_nginx_are_not_local(executable):
     program = find_program("nginx")
-    refuses_clients_of(executable, lambda m, port: write_nginx(m, f"""
+    check_proxied_clients_are_not_local(executable, lambda m, port: write_nginx(m, f"""
 server {{
     listen 127.0.0.1:{port};
     location / {{ proxy_pass http://127.0.0.1:{m.port}; }}
@@ -332,7 +331,7 @@ server {{
 """), lambda m, path: [program, "-p", m.root, "-c", path], "sign: HTTP/1.0")
 
 
-def clients_of_a_bare_haproxy_are_not_this_machine(executable):
+def clients_of_an_unconfigured_haproxy_are_not_local(executable):
     program = find_program("haproxy")
 
     def write(machine, port):
@@ -342,10 +341,10 @@ def clients_of_a_bare_haproxy_are_not_this_machine(executable):
                     f"listen all\n bind 127.0.0.1:{port}\n server one 127.0.0.1:{machine.port}\n")
         return path
 
-    refuses_clients_of(executable, write, lambda m, path: [program, "-db", "-f", path])
+    check_proxied_clients_are_not_local(executable, write, lambda m, path: [program, "-db", "-f", path])
 
 
-def clients_of_a_bare_caddy_are_not_this_machine(executable):
+def clients_of_an_unconfigured_caddy_are_not_local(executable):
     program = find_program("caddy")
 
     def write(machine, port):
@@ -355,14 +354,14 @@ def clients_of_a_bare_caddy_are_not_this_machine(executable):
                     f"http://:{port} {{\nbind 127.0.0.1\nreverse_proxy 127.0.0.1:{machine.port}\n}}\n")
         return path
 
-    refuses_clients_of(executable, write, lambda m, path: [
+    check_proxied_clients_are_not_local(executable, write, lambda m, path: [
         "env", f"HOME={m.root}", f"XDG_CONFIG_HOME={m.root}", program, "run", "--adapter",
         "caddyfile", "--config", path], "sign: X-Forwarded-For")
 
 
 if __name__ == "__main__":
-    run_cases("hosting", [every_command_of_the_page_works, nginx_passes_everything_on,
-                          haproxy_passes_everything_on, caddy_passes_everything_on,
-                          clients_of_a_bare_nginx_are_not_this_machine,
-                          clients_of_a_bare_haproxy_are_not_this_machine,
-                          clients_of_a_bare_caddy_are_not_this_machine])
+    run_cases("hosting", [documented_hosting_commands_work, nginx_forwards_requests_and_websockets,
+                          haproxy_forwards_requests_and_websockets, caddy_forwards_requests_and_websockets,
+                          clients_of_an_unconfigured_nginx_are_not_local,
+                          clients_of_an_unconfigured_haproxy_are_not_local,
+                          clients_of_an_unconfigured_caddy_are_not_local])

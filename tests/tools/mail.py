@@ -1,9 +1,6 @@
 #!/usr/bin/env python3
-"""mail - links that people are mailed, by a mail server that others wrote.
-
-It is python3-aiosmtpd where that is installed (scripts/setup test), else the smtpd of Python's
-own library, which ended with Python 3.11.
-"""
+"""mail - tests the mails of the server with an independent SMTP server: python3-aiosmtpd if it is
+installed (scripts/setup test), otherwise the smtpd module of Python up to 3.11."""
 
 import email
 import os
@@ -18,7 +15,7 @@ import warnings
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
 
 from cases import Skip, expect, run_cases  # noqa: E402
-from fresh import start_guildhall  # noqa: E402
+from prepared_data import start_guildhall  # noqa: E402
 from process import Client, free_port  # noqa: E402
 
 PATIENCE_S = 60
@@ -26,7 +23,7 @@ ADA = {"username": "ada", "password": "correct horse", "email": "ada@mail.exampl
 
 
 class Post:
-    """A mail server and what it took: (sender, receivers, text)."""
+    """An SMTP server and its received mails: (sender, recipients, text)."""
 
     def __init__(self):
         self.mails = []
@@ -58,7 +55,7 @@ class Post:
                 import asyncore  # pylint: disable=import-outside-toplevel
                 import smtpd  # pylint: disable=import-outside-toplevel
             except ImportError as e:
-                raise Skip("there is neither python3-aiosmtpd nor Python's own smtpd") from e
+                raise Skip("neither python3-aiosmtpd nor Python's smtpd is installed") from e
         mails = self.mails
 
         class Server(smtpd.SMTPServer):
@@ -89,7 +86,7 @@ class Post:
             if len(self.mails) >= count:
                 return self.mails[count - 1]
             time.sleep(0.01)
-        raise AssertionError(f"{len(self.mails)} mails came, not {count}")
+        raise AssertionError(f"{len(self.mails)} mails arrived, not {count}")
 
 
 def start(executable, folder, port, *more):
@@ -117,7 +114,7 @@ def token_in(mail, page):
     return found[1]
 
 
-def an_address_is_verified_and_a_password_set_by_mail(executable):
+def mailed_links_verify_an_address_and_reset_a_password(executable):
     post = Post()
     with tempfile.TemporaryDirectory() as folder:
         server = start(executable, folder, post.port)
@@ -139,8 +136,8 @@ def an_address_is_verified_and_a_password_set_by_mail(executable):
             post.close()
 
 
-def a_mail_that_was_asked_for_outlives_a_kill(executable):
-    """While nobody takes mail the server is killed; the next one sends it."""
+def requested_mail_is_sent_after_a_kill(executable):
+    """The server is killed while no SMTP server runs; the next server sends the mail."""
     post = Post()
     port = free_port()
     with tempfile.TemporaryDirectory() as folder:
@@ -150,7 +147,7 @@ def a_mail_that_was_asked_for_outlives_a_kill(executable):
         server.kill()
         server = start(executable, folder, post.port, "--workbench", "on")
         try:
-            # The try that was under way may hold the job for its lease; the clock is moved past it.
+            # The interrupted attempt may hold the job for its lease; the clock is moved past it.
             subprocess.run([executable, "clock", "+3m", "--data", folder], check=True, timeout=60,
                            stdout=subprocess.DEVNULL)
             token_in(post.wait(1), "verify")
@@ -160,5 +157,5 @@ def a_mail_that_was_asked_for_outlives_a_kill(executable):
 
 
 if __name__ == "__main__":
-    run_cases("mail", [an_address_is_verified_and_a_password_set_by_mail,
-                       a_mail_that_was_asked_for_outlives_a_kill])
+    run_cases("mail", [mailed_links_verify_an_address_and_reset_a_password,
+                       requested_mail_is_sent_after_a_kill])

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""monitoring - what a host's other programs read of the server: metrics, lines of the log."""
+"""monitoring - tests the metrics and log lines that other programs read."""
 
 import json
 import os
@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "crash"))
 PACKAGING = os.path.join(HERE, "..", "..", "packaging")
 
 from cases import expect, run_cases  # noqa: E402
-from fresh import start_guildhall  # noqa: E402
+from prepared_data import start_guildhall  # noqa: E402
 from process import Client, Failed, register  # noqa: E402
 
 PATIENCE = 60
@@ -28,7 +28,7 @@ def start(executable, folder, *flags):
 
 
 def wait_for(server, pattern):
-    """What the pattern's group is in the log, once it is there."""
+    """Waits for the pattern in the log and returns its group."""
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         found = re.search(pattern, server.words(), re.M)
@@ -46,7 +46,7 @@ def get(port, path):
         return refusal.code, refusal.read().decode()
 
 
-def names_are_metrics(queries, text):
+def check_queries_name_metrics(queries, text):
     there = set(re.findall(r"^# HELP (\w+) ", text, re.M))
     for name in re.findall(r"^# TYPE (\w+) histogram$", text, re.M):
         there |= {f"{name}_bucket", f"{name}_sum", f"{name}_count"}
@@ -55,7 +55,7 @@ def names_are_metrics(queries, text):
         expect((names or "up{" in query) and set(names) <= there, f"no such metric: {query}")
 
 
-def every_query_of_the_dashboard_names_a_metric(executable):
+def every_dashboard_query_names_an_existing_metric(executable):
     with open(os.path.join(PACKAGING, "grafana", "guildhall.json"), encoding="utf-8") as file:
         dashboard = json.load(file)
     queries = [t["expr"] for panel in dashboard["panels"] for t in panel["targets"]]
@@ -67,17 +67,17 @@ def every_query_of_the_dashboard_names_a_metric(executable):
             _, text = get(server.port, "/metrics")
         finally:
             server.stop()
-    names_are_metrics(queries, text)
+    check_queries_name_metrics(queries, text)
 
 
-def every_alert_names_a_metric(executable):
+def every_alert_names_an_existing_metric(executable):
     with open(os.path.join(PACKAGING, "prometheus", "alerts.yml"), encoding="utf-8") as file:
         queries = re.findall(r"expr: (?:>-\n)?((?:.*\n)(?: {10}.*\n)*)", file.read())
     expect(len(queries) > 5, queries)
     with tempfile.TemporaryDirectory() as folder:
         server = start(executable, folder, "--tls-self-signed")
         try:
-            names_are_metrics(queries, get(server.port, "/metrics")[1])
+            check_queries_name_metrics(queries, get(server.port, "/metrics")[1])
         finally:
             server.stop()
     if shutil.which("promtool"):
@@ -87,19 +87,19 @@ def every_alert_names_a_metric(executable):
         expect(done.returncode == 0, done.stdout + done.stderr)
 
 
-def metrics_may_have_a_listener_of_their_own(executable):
+def metrics_can_be_served_on_a_separate_port(executable):
     with tempfile.TemporaryDirectory() as folder:
         server = start(executable, folder, "--metrics-listen", "127.0.0.1:0",
                        "--metrics-token", "secret")
         try:
-            port = int(wait_for(server, r"metrics: served on 127.0.0.1, port (\d+)"))
-            expect(get(server.port, "/metrics")[0] == 401, "the public port asks for the token")
+            port = int(wait_for(server, r"metrics: serving on 127.0.0.1, port (\d+)"))
+            expect(get(server.port, "/metrics")[0] == 401, "the public port does not require the token")
             status, text = get(port, "/metrics")
             expect(status == 200 and "guildhall_build_info{version=" in text, text)
             expect(get(port, "/healthz") == (200, '{"status":"ok"}'), "healthz")
             expect(get(port, "/readyz") == (200, '{"status":"ok"}'), "readyz")
             for path in ("/", "/api/v10/gateway", "/openapi.json"):
-                expect(get(port, path)[0] == 404, f"{path} is served there")
+                expect(get(port, path)[0] == 404, f"{path} is served on the metrics port")
         finally:
             server.stop()
 
@@ -110,9 +110,9 @@ def pattern_of(name):
     return pattern.replace("<ADDR>", r"(?P<ip4>\d+\.\d+\.\d+\.\d+)")
 
 
-def fail2ban_finds(log, folder):
-    """By its own program, where that is installed: every line with the filter's words is one."""
-    path, log = os.path.join(folder, "log"), log.partition("\n")[2]  # of a long one the first line is cut
+def check_fail2ban_matches(log, folder):
+    """Runs fail2ban if it is installed: it must match every line with the filter's words."""
+    path, log = os.path.join(folder, "log"), log.partition("\n")[2]  # the first line of a long log may be truncated
     with open(path, "w", encoding="utf-8") as file:
         file.write(log)
     for name, words in (("guildhall.conf", "wrong password from"),
@@ -123,7 +123,7 @@ def fail2ban_finds(log, folder):
         expect(found and int(found[1]) == log.count(words) > 0, done.stdout + done.stderr)
 
 
-def refusals_can_be_read_by_fail2ban(executable):
+def fail2ban_recognizes_refused_requests(executable):
     for form in ("json", "text"):
         with tempfile.TemporaryDirectory() as folder:
             server = start(executable, folder, "--log-format", form, "--rate-limits", "on")
@@ -136,14 +136,14 @@ def refusals_can_be_read_by_fail2ban(executable):
                 expect(wait_for(server, pattern_of("guildhall.conf")) == "127.0.0.1", form)
                 expect(wait_for(server, pattern_of("guildhall-limits.conf")) == "127.0.0.1", form)
                 if shutil.which("fail2ban-regex"):
-                    fail2ban_finds(server.words(), folder)
+                    check_fail2ban_matches(server.words(), folder)
             finally:
                 server.stop()
 
 
 run_cases("monitoring", [
-    every_query_of_the_dashboard_names_a_metric,
-    every_alert_names_a_metric,
-    metrics_may_have_a_listener_of_their_own,
-    refusals_can_be_read_by_fail2ban,
+    every_dashboard_query_names_an_existing_metric,
+    every_alert_names_an_existing_metric,
+    metrics_can_be_served_on_a_separate_port,
+    fail2ban_recognizes_refused_requests,
 ])

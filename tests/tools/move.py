@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""move - a world goes from SQLite to PostgreSQL and back, whatever kills it on the way."""
+"""move - tests moving a server's data from SQLite to PostgreSQL and back, also when it is
+killed."""
 
 import hashlib
 import json
@@ -16,10 +17,10 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from cases import expect, run_cases  # noqa: E402
-from fresh import start_guildhall  # noqa: E402
+from prepared_data import start_guildhall  # noqa: E402
 from process import Client, Process  # noqa: E402
 from backup import World, most_memory, run  # noqa: E402
-from orders import new_database  # noqa: E402
+from operator_commands import new_database  # noqa: E402
 
 BEHIND = re.compile(r"migrations|move_\w+|(message|gif)_index.*|log|log_\w+|nodes|parked_sessions|"
                     r"parking|session_homes|blobs|blob_parts|sqlite_\w+")
@@ -64,7 +65,7 @@ def digest_of(path):
 
 
 def same_counts(one, other):
-    """What was to be indexed is noted anew, and tails of channels are one engine's own."""
+    """Compares row counts, except for tables of pending indexing and tables of one engine."""
     for name in ("message_unindexed", "channel_tails"):
         one.pop(name)
         other.pop(name)
@@ -72,7 +73,7 @@ def same_counts(one, other):
 
 
 class Place:
-    """A folder with a world that a server has made on SQLite, and that nothing runs on."""
+    """A data folder of a stopped SQLite server with test data."""
 
     def __init__(self, executable, root, messages=300):
         self.executable, self.data = executable, os.path.join(root, "data")
@@ -105,7 +106,7 @@ class Place:
         client.close()
 
     def found(self, port):
-        """The message with the needle."""
+        """Searches for the message with the needle."""
         client = Client(port, self.world.token)
         deadline = time.monotonic() + PATIENCE
         path = f"/guilds/{self.world.guild['id']}/messages/search?content=needle"
@@ -121,7 +122,7 @@ class Place:
         client.close()
 
     def works(self, port):
-        """Tokens, files, searches, and what is written from now on."""
+        """Checks tokens, files, searches and new messages."""
         self.world.is_whole(port)
         self.found(port)
         self.say(port, "one more")
@@ -139,7 +140,7 @@ class Place:
             return log.read()
 
 
-def a_world_goes_to_postgres_and_back(executable):
+def data_moves_to_postgres_and_back(executable):
     with tempfile.TemporaryDirectory() as root:
         place = Place(executable, root)
         database, source = new_database(), os.path.join(place.data, "guildhall.db")
@@ -153,7 +154,7 @@ def a_world_goes_to_postgres_and_back(executable):
         expect("move: 100 % of " in done.stderr and "\r" not in done.stderr, done.stderr)
         expect(digest_of(source) == before, "the source was changed")
         done = place.move("--to", database)
-        expect(done.returncode == 0 and "was moved there before" in done.stdout, done.stderr)
+        expect(done.returncode == 0 and "was already moved there" in done.stdout, done.stderr)
         same_counts(counts_of_sqlite(place.data), counts_of_postgres(database))
         server = start_guildhall(executable, place.data, "--store", database)
         try:
@@ -174,13 +175,13 @@ def a_world_goes_to_postgres_and_back(executable):
             place.works(server.port)
         finally:
             server.stop()
-        # Both have been served since, so neither is what the other one was.
+        # Both were served since, so neither equals the other.
         done = place.move("--to", database)
-        expect(done.returncode != 0 and "as it was at another time" in done.stderr, done.stderr)
+        expect(done.returncode != 0 and "an older or newer copy of this data" in done.stderr, done.stderr)
 
 
 def kill_until_done(place, *words):
-    """Each run has a little longer than the one before; the last one is not killed."""
+    """Each run is killed a little later; the last one completes."""
     patience, killed = 0.05, 0
     while True:
         child = place.begin_move(*words)
@@ -192,11 +193,11 @@ def kill_until_done(place, *words):
             child.wait()
         killed += 1
         patience *= 1.4
-        expect(killed < 60, "it never came to its end")
+        expect(killed < 60, "the move never completed")
     expect(status == 0 and killed > 3, f"{status} after {killed}: {place.said()}")
 
 
-def a_move_that_is_killed_goes_on_where_it_was(executable):
+def killed_move_continues(executable):
     with tempfile.TemporaryDirectory() as root:
         place = Place(executable, root, messages=5000)
         database, back = new_database(), os.path.join(root, "back")
@@ -213,35 +214,35 @@ def a_move_that_is_killed_goes_on_where_it_was(executable):
 
 
 def begun(place, database):
-    """A move that was killed when some tables were there."""
+    """Kills a move after some tables were copied."""
     child = place.begin_move("--to", database)
     deadline = time.monotonic() + PATIENCE
     while True:
         there = psql(database, "select coalesce(to_regclass('move_tables')::text, '')")
         if there and int(psql(database, "select count(*) from move_tables where row_count > 100")):
             break
-        expect(child.poll() is None and time.monotonic() < deadline, "it ended too soon")
+        expect(child.poll() is None and time.monotonic() < deadline, "the move ended too soon")
     child.send_signal(signal.SIGKILL)
     child.wait()
     return psql(database, "select count(*) from move_source") == "1"
 
 
-def what_is_half_moved_is_not_served_and_not_mixed(executable):
+def incomplete_move_is_not_served_or_mixed_with_other_data(executable):
     with tempfile.TemporaryDirectory() as root:
         place = Place(executable, root, messages=15000)
         database = new_database()
-        expect(begun(place, database), "it was too quick")
+        expect(begun(place, database), "the move completed before it was killed")
         done = run(executable, "serve", "--listen", "127.0.0.1:0", "--data", place.data,
                    "--store", database)
-        expect(done.returncode == 1 and "not all of it has come" in done.stderr, done.stderr)
-        # Another world than the one that was begun.
+        expect(done.returncode == 1 and "is the target of an unfinished move" in done.stderr, done.stderr)
+        # Other data than those of the started move.
         other = os.path.join(root, "other")
-        # Not by run, whose worlds all begin as the same one.
+        # Not created with run, whose data are all equal.
         subprocess.run([executable, "user", "add", "zoe", "--data", other], check=True,
                        capture_output=True, timeout=PATIENCE)
         done = run(executable, "move", "--data", other, "--to", database)
-        expect(done.returncode == 1 and "holds another world" in done.stderr, done.stderr)
-        # The source goes on meanwhile.
+        expect(done.returncode == 1 and "has data of another server" in done.stderr, done.stderr)
+        # The source is served meanwhile.
         server = start_guildhall(executable, place.data)
         try:
             place.say(server.port, "said in between")
@@ -254,10 +255,10 @@ def what_is_half_moved_is_not_served_and_not_mixed(executable):
         same_counts(counts_of_sqlite(place.data), counts_of_postgres(database))
 
 
-def the_road_there_is_as_the_page_says(executable):
+def documented_move_commands_work(executable):
     page = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/CLUSTER.md")
     with open(page, encoding="utf-8") as f:
-        section = re.search(r"^## A road there\n(.*?)^## ", f.read(), re.M | re.S).group(1)
+        section = re.search(r"^## Move from SQLite to PostgreSQL and back\n(.*?)^## ", f.read(), re.M | re.S).group(1)
     lines = "".join(re.findall(r"^```sh\n(.*?)^```$", section, re.M | re.S)).splitlines()
     expect([line.split()[1] for line in lines] == ["move", "serve", "move", "serve"], str(lines))
     with tempfile.TemporaryDirectory() as root:
@@ -278,7 +279,7 @@ def the_road_there_is_as_the_page_says(executable):
                 server.stop()
 
 
-def a_move_is_refused_with_a_sentence(executable):
+def refused_move_gives_an_error_message(executable):
     with tempfile.TemporaryDirectory() as root:
         place = Place(executable, root)
         database = new_database()
@@ -294,8 +295,8 @@ def a_move_is_refused_with_a_sentence(executable):
         taken = new_database()
         run(executable, "user", "add", "zoe", "--data", os.path.join(root, "taken"), "--store",
             taken)
-        refused("holds another world", "--to", taken)
-        expect(psql(taken, "select count(*) from users") == "1", "the other world was touched")
+        refused("has data of another server", "--to", taken)
+        expect(psql(taken, "select count(*) from users") == "1", "the other database was changed")
         server = start_guildhall(executable, os.path.join(root, "taken"), "--store", taken)
         try:
             refused("a server is running on this database", "--to", taken)
@@ -303,24 +304,24 @@ def a_move_is_refused_with_a_sentence(executable):
             server.stop()
         folder = os.path.join(root, "folder")
         run(executable, "user", "add", "zoe", "--data", folder)
-        refused("holds another world", "--store", taken, "--to", folder)
+        refused("has data of another server", "--store", taken, "--to", folder)
         bend(place.data, "create table later (id integer primary key)")
-        refused("'later' is on one side only", "--to", database)
+        refused("'later' exists in one database only", "--to", database)
         bend(place.data, "drop table later")
         bend(place.data, "insert into operator_log (id, at, uid, command) values (1, 'x', 0, '')")
-        refused("something in 'at' that does not fit its type", "--to", database)
+        refused("a value in 'at' that does not match the type", "--to", database)
         bend(place.data, "delete from operator_log")
         bend(place.data,
              "delete from migrations where number = (select max(number) from migrations)")
         refused("is older than this program", "--to", database)
         done = run(executable, "move", "--data", os.path.join(root, "none"), "--to", database)
         expect(done.returncode == 1 and "there is no database in" in done.stderr, done.stderr)
-        expect(not os.path.exists(os.path.join(root, "none")), "a folder was made")
+        expect(not os.path.exists(os.path.join(root, "none")), "a folder was created")
         for words in ([], ["--to", folder, "--to-data", root], ["x", "--to", folder]):
             expect(place.move(*words).returncode == 2, str(words))
 
 
-def files_go_where_they_are_told_to(executable):
+def files_are_moved_to_the_chosen_location(executable):
     with tempfile.TemporaryDirectory() as root:
         place = Place(executable, root)
         database, there = new_database(), os.path.join(root, "there")
@@ -333,12 +334,12 @@ def files_go_where_they_are_told_to(executable):
             server.stop()
 
 
-# Less than the rows have together; a sanitizer's allocator has some of its own.
+# Less than all rows together; a sanitizer's allocator adds some.
 MARGIN = 40 * 1024 * 1024
 
 
-def a_world_of_any_size_takes_little_memory(executable):
-    # A sanitizer keeps what was freed; that is not meant here.
+def move_memory_does_not_grow_with_the_data(executable):
+    # A sanitizer retains freed memory, which is not measured here.
     os.environ["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=1"
     with tempfile.TemporaryDirectory() as root:
         small, large = os.path.join(root, "small"), os.path.join(root, "large")
@@ -361,11 +362,11 @@ def a_world_of_any_size_takes_little_memory(executable):
 
 if __name__ == "__main__":
     run_cases("move", [
-        a_world_goes_to_postgres_and_back,
-        a_move_that_is_killed_goes_on_where_it_was,
-        what_is_half_moved_is_not_served_and_not_mixed,
-        the_road_there_is_as_the_page_says,
-        a_move_is_refused_with_a_sentence,
-        files_go_where_they_are_told_to,
-        a_world_of_any_size_takes_little_memory,
+        data_moves_to_postgres_and_back,
+        killed_move_continues,
+        incomplete_move_is_not_served_or_mixed_with_other_data,
+        documented_move_commands_work,
+        refused_move_gives_an_error_message,
+        files_are_moved_to_the_chosen_location,
+        move_memory_does_not_grow_with_the_data,
     ])

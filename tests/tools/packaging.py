@@ -1,9 +1,7 @@
 #!/usr/bin/env python3
-"""packaging - the container file and the CI action, as far as they can be tried without either.
-
-The container is a folder with the program and its libraries, mounted read-only, that the user
-of the Containerfile is locked into; the action's steps run as they stand.
-"""
+"""packaging - tests the Containerfile and the CI action without containers and GitHub. The
+container is a read-only folder with the program and its libraries, in which the program runs with
+chroot as the Containerfile's user; the action's steps run unchanged."""
 
 import json
 import os
@@ -33,12 +31,12 @@ def text_of(*path):
 def wait_until(words, condition):
     deadline = time.monotonic() + PATIENCE
     while not condition():
-        expect(time.monotonic() < deadline, f"it did not come true that {words}")
+        expect(time.monotonic() < deadline, f"timed out waiting until {words}")
         time.sleep(0.05)
 
 
 def fill_root(root, executable):
-    """The program and what it needs; nothing else."""
+    """Copies the program and its libraries."""
     for name in ("usr/bin", "var/lib/guildhall", "tmp", "etc", "dev", "proc"):
         os.makedirs(os.path.join(root, name))
     shutil.copy(executable, os.path.join(root, "usr/bin/guildhall"))
@@ -58,7 +56,7 @@ def read_containerfile():
     return one("USER"), env, command, health
 
 
-def the_container_serves_without_root_and_writes_to_its_volume_alone(executable):
+def container_serves_without_root_and_writes_only_to_its_volume(executable):
     user, env, command, health = read_containerfile()
     expect(re.fullmatch(r"[1-9]\d*:[1-9]\d*", user), f"{user} is root, or a name")
     with tempfile.TemporaryDirectory() as folder:
@@ -70,7 +68,7 @@ def the_container_serves_without_root_and_writes_to_its_volume_alone(executable)
         try:
             os.chown(volume, uid, gid)
         except PermissionError as e:
-            raise Skip("only root may lock a program into a folder") from e
+            raise Skip("only root may use chroot") from e
         port = free_port()
         env["GUILDHALL_LISTEN"] = f"127.0.0.1:{port}"
 
@@ -84,7 +82,7 @@ def the_container_serves_without_root_and_writes_to_its_volume_alone(executable)
         path = {**env, "PATH": "/usr/bin:/bin:/usr/sbin:/sbin"}
         if subprocess.run(["unshare", "--mount", "mount", "--bind", root, root], check=False,
                           capture_output=True).returncode:
-            raise Skip("mounts are not allowed here")
+            raise Skip("mounts are not permitted here")
         server = subprocess.Popen(locked(command), env=path, stdout=subprocess.PIPE,
                                   stderr=subprocess.STDOUT)
         healthy = lambda: subprocess.run(locked(health), env=path, check=False,  # noqa: E731
@@ -99,7 +97,7 @@ def the_container_serves_without_root_and_writes_to_its_volume_alone(executable)
         finally:
             server.send_signal(signal.SIGTERM)
             server.communicate(timeout=PATIENCE)
-        expect(not healthy(), "nobody is there, and it is healthy")
+        expect(not healthy(), "the health check passes without a server")
 
 
 PAGE = os.path.join(HERE, "..", "..", "docs", "testing-your-bot.md")
@@ -111,14 +109,14 @@ def block_of_page(name):
 
 
 def steps_of(name):
-    """The scripts of a workflow or an action."""
+    """Returns the scripts of a workflow or an action."""
     found = re.findall(r"^( +)(?:- )?run: \|\n((?:\1 +.*\n)+)", text_of("ci", name), re.M)
     return [re.sub(r"^ {%d}" % (len(lines) - len(lines.lstrip())), "", lines, flags=re.M)
             for _, lines in found]
 
 
 class Runner:
-    """What GitHub's runner gives to the steps of a job, one after the other."""
+    """Simulates GitHub's runner for the steps of a job."""
 
     def __init__(self, folder, executable):
         self.folder, self.executable, self.group, self.port = folder, executable, [], free_port()
@@ -146,7 +144,7 @@ class Runner:
     def step(self, script, **env):
         told = dict(line.split("=", 1) for line in self.read("ENV").splitlines())
         paths = self.read("PATH").split()
-        # A file, which what a step leaves running may keep open.
+        # Output goes to a file, which background processes of a step may keep open.
         with open(self.path("said"), "w", encoding="utf-8") as said:
             child = subprocess.Popen(["bash", "-eo", "pipefail", "-c", script], cwd=self.folder,
                                      env={**self.env, **told, **env,
@@ -164,7 +162,7 @@ class Runner:
                 pass
 
 
-def the_action_takes_a_package_or_a_program(executable):
+def ci_action_accepts_a_package_or_a_program(executable):
     install, start = steps_of("action.yml")
     with tempfile.TemporaryDirectory() as folder:
         runner = Runner(folder, executable)
@@ -172,8 +170,8 @@ def the_action_takes_a_package_or_a_program(executable):
             runner.step(install, PACKAGE="guildhall.deb")
             expect(runner.read("installed") ==
                    f"apt-get install -y {os.path.realpath(folder)}/guildhall.deb\n",
-                   "apt-get was asked for something else")
-            expect(runner.read("PATH") == "", "a package is in the path already")
+                   "apt-get got other arguments")
+            expect(runner.read("PATH") == "", "the path was changed for a package")
             runner.step(install, PACKAGE=executable)
             runner.step(start)
             expect(runner.read("OUTPUT") == f"api=http://127.0.0.1:{runner.port}/api\n", "the address")
@@ -184,7 +182,7 @@ def the_action_takes_a_package_or_a_program(executable):
             runner.close()
 
 
-def the_workflow_tests_a_bot(executable):
+def ci_workflow_tests_a_bot(executable):
     install, start = steps_of("action.yml")
     (test,) = steps_of("workflow.yml")
     with tempfile.TemporaryDirectory() as folder:
@@ -203,5 +201,5 @@ def the_workflow_tests_a_bot(executable):
 
 
 if __name__ == "__main__":
-    run_cases("packaging", [the_container_serves_without_root_and_writes_to_its_volume_alone,
-                            the_action_takes_a_package_or_a_program, the_workflow_tests_a_bot])
+    run_cases("packaging", [container_serves_without_root_and_writes_only_to_its_volume,
+                            ci_action_accepts_a_package_or_a_program, ci_workflow_tests_a_bot])

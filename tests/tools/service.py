@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""service - the program as a service of the system: its socket, its state, its manual."""
+"""service - tests the program as a system service: socket activation, notifications, reload,
+manual, completions."""
 
 import os
 import pty
@@ -20,7 +21,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 from cases import Skip, expect, run_cases  # noqa: E402
 from process import Process, start_guildhall  # noqa: E402
-import gate  # noqa: E402
+import gateway_session  # noqa: E402
 
 PATIENCE = 120
 
@@ -33,7 +34,7 @@ def printed(executable, *words):
 
 
 class Service:
-    """Run as a service manager does: with a socket that listens, and a place to tell."""
+    """Runs the server like a service manager: with a listening socket and a notification socket."""
 
     def __init__(self, executable, folder, count=1):
         self.port_socket = socket.create_server(("127.0.0.1", 0))
@@ -43,7 +44,7 @@ class Service:
         self.told.settimeout(PATIENCE)
         self.data = os.path.join(folder, "data")
         os.mkdir(self.data)
-        # The shell stays the same process when it becomes the server.
+        # The shell keeps its process id when it becomes the server.
         line = f'exec 3<&{self.port_socket.fileno()}; export LISTEN_PID=$$; exec "$@"'
         self.process = subprocess.Popen(
             ["sh", "-c", line, "sh", executable, "serve", "--data", self.data,
@@ -60,17 +61,17 @@ class Service:
         return words
 
 
-def a_socket_that_was_handed_over_is_served(executable):
+def inherited_listening_socket_is_served(executable):
     with tempfile.TemporaryDirectory() as folder:
         service = Service(executable, folder)
         try:
-            expect(service.told.recv(100) == b"READY=1", "not told that it is ready")
-            for _ in range(8):  # every loop accepts from it
+            expect(service.told.recv(100) == b"READY=1", "the readiness notification is missing")
+            for _ in range(8):  # every loop accepts connections from it
                 with urllib.request.urlopen(f"http://127.0.0.1:{service.port}/api/v10/gateway",
                                             timeout=PATIENCE) as answer:
                     expect(answer.status == 200, answer.status)
             service.process.terminate()
-            expect(service.told.recv(100) == b"STOPPING=1", "not told that it stops")
+            expect(service.told.recv(100) == b"STOPPING=1", "the stop notification is missing")
         finally:
             out, _ = service.end()
         expect(f"listening on http://127.0.0.1:{service.port}\n" in out, out)
@@ -78,7 +79,7 @@ def a_socket_that_was_handed_over_is_served(executable):
 
 
 class Reloaded:
-    """A server with a configuration that changes while it runs."""
+    """A server whose configuration changes while it runs."""
 
     def __init__(self, executable, folder, days=20):
         self.days = days
@@ -103,7 +104,7 @@ class Reloaded:
                         "ec_paramgen_curve:prime256v1", "-nodes", "-subj", f"/CN={name}", "-keyout",
                         f"{self.folder}/key.pem", "-out", f"{self.folder}/cert.pem", "-days", "2"],
                        check=True, capture_output=True, timeout=PATIENCE)
-        # Only here it may have ended already.
+        # Only here the certificate may be expired.
         subprocess.run(["openssl", "x509", "-in", f"{self.folder}/cert.pem", "-signkey",
                         f"{self.folder}/key.pem", "-days", str(self.days), "-out",
                         f"{self.folder}/cert.pem"],
@@ -116,7 +117,7 @@ class Reloaded:
 
     def wait(self, state):
         told = self.told.recv(100).decode()
-        expect(told == state, f"told {told}, not {state}")
+        expect(told == state, f"the notification was {told}, not {state}")
 
     def reload(self):
         self.process.send_signal(signal.SIGHUP)
@@ -127,7 +128,7 @@ class Reloaded:
         return ssl.get_server_certificate(("127.0.0.1", self.port))
 
     def refuses(self):
-        """Whether a stranger is told to ask less often, soon."""
+        """Returns whether an anonymous client is soon rate limited."""
         for _ in range(40):
             try:
                 urllib.request.urlopen(f"http://127.0.0.1:{self.port}/api/v10/gateway",
@@ -143,7 +144,7 @@ class Reloaded:
         return words
 
 
-def certificate_limits_and_log_level_change_while_it_runs(executable):
+def reload_changes_certificate_limits_and_log_level(executable):
     with tempfile.TemporaryDirectory() as folder:
         server = Reloaded(executable, folder)
         try:
@@ -153,12 +154,12 @@ def certificate_limits_and_log_level_change_while_it_runs(executable):
             server.write(rate_limit_anonymous="1", idle_seconds="70")
             server.reload()
             second = server.certificate()
-            expect(second != first, "the certificate is the old one")
-            expect(server.refuses(), "the limit is the old one")
+            expect(second != first, "the certificate was not changed")
+            expect(server.refuses(), "the rate limit was not changed")
             with open(f"{folder}/cert.pem", "w", encoding="utf-8") as file:
                 file.write("nothing")
             server.reload()
-            expect(server.certificate() == second, "a certificate that is none was taken")
+            expect(server.certificate() == second, "an invalid certificate was accepted")
             server.write(log_level="loud")
             server.reload()
             server.write(log_level="error")
@@ -166,29 +167,30 @@ def certificate_limits_and_log_level_change_while_it_runs(executable):
         finally:
             log = server.end()
         for words in ("reloaded: the certificate, rate-limit-anonymous",
-                      "reloaded: idle-seconds will change with the next start",
+                      "reloaded: idle-seconds changed, but needs a restart to take effect",
                       "tls: cannot use the certificate", "reloaded: nothing has changed",
-                      "reloaded: nothing; ", "log-level must be one of"):
+                      "reloaded: nothing, because the configuration is invalid: ",
+                      "log-level must be one of"):
             expect(words in log, f"'{words}' is not in the log: {log}")
-        expect("stopping" not in log, f"the log level is the old one: {log}")
+        expect("stopping" not in log, f"the log level was not changed: {log}")
         expect(server.process.returncode == 0, server.process.returncode)
 
 
 def asked(executable, *words, **env):
-    """What a command says that fails."""
+    """Returns the status and output of a failing command."""
     done = subprocess.run([executable, *words], capture_output=True, text=True, timeout=PATIENCE,
                           check=False, env={**os.environ, **env})
     return done.returncode, done.stderr
 
 
-def a_reload_that_changes_nothing_says_so_by_its_status(executable):
+def failed_reload_has_a_nonzero_exit_status(executable):
     with tempfile.TemporaryDirectory() as folder:
         server = Reloaded(executable, folder)
         try:
             first = server.certificate()
             server.certify("second.example")
             expect(asked(executable, "reload", "--data", f"{folder}/data") == (0, ""), "a good one")
-            expect(server.certificate() != first, "the certificate is the old one")
+            expect(server.certificate() != first, "the certificate was not changed")
             server.write(log_level="loud")
             status, said = asked(executable, "reload", "--data", f"{folder}/data")
             expect(status == 1 and "nothing was reloaded: " in said and "log-level must be one of" in
@@ -204,7 +206,7 @@ def a_reload_that_changes_nothing_says_so_by_its_status(executable):
         expect(status == 1 and "no server runs on" in said, (status, said))
 
 
-def certificates_that_end_are_named_and_measured(executable):
+def expiring_certificates_are_logged_and_measured(executable):
     for days, words in ((-1, "the certificate expired at "), (10, "the certificate expires at "),
                         (30, None)):
         with tempfile.TemporaryDirectory() as folder:
@@ -219,11 +221,11 @@ def certificates_that_end_are_named_and_measured(executable):
             name = "guildhall_tls_certificate_expires_timestamp_seconds"
             end = float(re.search(rf"^{name} (\d+)$", text, re.M)[1])
             expect(abs(end - time.time() - days * 86400) < 3600, (days, end))
-            # At the start, and again at the reload.
+            # Once at the start and once at the reload.
             expect(log.count(words) == 2 if words else "the certificate exp" not in log, log)
 
 
-def drop_ins_are_read_after_the_file(executable):
+def drop_in_files_are_read_after_the_main_file(executable):
     with tempfile.TemporaryDirectory() as folder:
         os.mkdir(f"{folder}/conf.d")
         for name, text in (("conf", "metrics-listen = nonsense\nlog-format = text\n"),
@@ -243,7 +245,7 @@ def drop_ins_are_read_after_the_file(executable):
                (status, said))
 
 
-def lines_for_the_journal_have_a_priority(executable):
+def log_lines_for_the_systemd_journal_have_a_priority(executable):
     def log_of(journal):
         with tempfile.TemporaryDirectory() as folder, open(f"{folder}/log", "wb+") as log:
             status = os.fstat(log.fileno())
@@ -260,7 +262,7 @@ def lines_for_the_journal_have_a_priority(executable):
     expect(all(line.startswith('{"time":') for line in log_of(False)), "another stream")
 
 
-def mistyped_words_are_answered_with_what_was_meant(executable):
+def mistyped_commands_get_a_suggestion(executable):
     expect(asked(executable, "sevre") == (2, "guildhall: there is no command 'sevre'; did you mean "
                                              "serve?\nTry 'guildhall help'.\n"), "sevre")
     expect(asked(executable, "frobnicate")[1].startswith("guildhall: there is no such command\n"),
@@ -274,7 +276,7 @@ def mistyped_words_are_answered_with_what_was_meant(executable):
 
 
 def handshake(port):
-    """The status of a WebSocket handshake; 0 when it is cut, None when nobody listens."""
+    """Returns the status of a WebSocket handshake; 0 if it is cut, None if nothing listens."""
     try:
         with socket.create_connection(("127.0.0.1", port), PATIENCE) as s:
             s.sendall(b"GET /gateway?v=10 HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\n"
@@ -288,13 +290,13 @@ def handshake(port):
 SILENT = 20
 
 
-def clients_that_ignore_the_end_do_not_hold_it(executable):
+def silent_clients_do_not_delay_the_shutdown(executable):
     with tempfile.TemporaryDirectory() as folder:
         server = start_guildhall(executable, folder)
         token = printed(executable, "user", "add", "ada", "--data", folder).split()[-1]
-        sessions = [gate.connect(server.port, token) for _ in range(SILENT)]
+        sessions = [gateway_session.connect(server.port, token) for _ in range(SILENT)]
         half = socket.create_connection(("127.0.0.1", server.port), PATIENCE)
-        half.sendall(b"GET /healthz HTTP/1.1\r\n")  # and nothing more
+        half.sendall(b"GET /healthz HTTP/1.1\r\n")  # and never the rest
         began = time.monotonic()
         server.child.terminate()
         answers = []
@@ -304,8 +306,8 @@ def clients_that_ignore_the_end_do_not_hold_it(executable):
         took = time.monotonic() - began
         expect(server.stop() == 0, server.words())
         expect(200 not in answers and answers[-1] is None, answers)
-        # Under 1 s on a machine with nothing else to do.
-        print(f"stopped {took:.2f} s after SIGTERM, with {SILENT} clients that do not answer")
+        # Under 1 s on an idle machine.
+        print(f"stopped {took:.2f} s after SIGTERM, with {SILENT} silent clients")
         expect(took < 4, f"{took} s")
         for s in sessions:
             s.settimeout(PATIENCE)
@@ -317,12 +319,12 @@ def clients_that_ignore_the_end_do_not_hold_it(executable):
         half.close()
 
 
-def the_bot_of_a_demo_leaves_when_asked_to(executable):
+def demo_stops_together_with_its_bot(executable):
     with tempfile.TemporaryDirectory() as folder:
         server = Process([executable, "demo", "--data", folder, "--listen", "127.0.0.1:0"])
         deadline = time.monotonic() + PATIENCE
         while "helper" not in printed(executable, "sessions", "--data", folder):
-            expect(time.monotonic() < deadline, "the bot never came")
+            expect(time.monotonic() < deadline, "the bot did not connect")
             time.sleep(0.05)
         began = time.monotonic()
         server.stop()
@@ -330,15 +332,15 @@ def the_bot_of_a_demo_leaves_when_asked_to(executable):
         expect(time.monotonic() - began < 4, time.monotonic() - began)
 
 
-def several_sockets_are_refused(executable):
+def several_inherited_sockets_are_refused(executable):
     with tempfile.TemporaryDirectory() as folder:
         service = Service(executable, folder, count=2)
         service.process.wait(timeout=PATIENCE)
         _, err = service.end()
-        expect(service.process.returncode == 1 and "hands over 2 sockets" in err, err)
+        expect(service.process.returncode == 1 and "passed 2 sockets" in err, err)
 
 
-def the_manual_names_every_command_and_option(executable):
+def manual_lists_every_command_and_option(executable):
     page, conf = printed(executable, "manual"), printed(executable, "manual", "conf")
     plain = page.replace("\\-", "-")
     names = re.findall(r"^  ([a-z][a-z-]*)\b", printed(executable, "help"), re.M)
@@ -364,7 +366,7 @@ COMPLETED = [
 ]
 
 
-def bash_completes_what_there_is(executable):
+def bash_completion_works(executable):
     script = printed(executable, "completion", "bash")
     for words, wanted in COMPLETED:
         quoted = " ".join(f"'{word}'" for word in words)
@@ -375,9 +377,9 @@ def bash_completes_what_there_is(executable):
         expect(done.stdout.strip() == wanted, f"{words}: {done.stdout}{done.stderr}")
 
 
-def fish_completes_what_there_is(executable):
+def fish_completion_works(executable):
     if not shutil.which("fish"):
-        raise Skip("there is no fish")
+        raise Skip("fish is not installed")
     script = printed(executable, "completion", "fish")
     for words, wanted in COMPLETED:
         done = subprocess.run(["fish", "--no-config", "-c", f"{script}\ncomplete -C '{' '.join(words)}'"],
@@ -386,7 +388,7 @@ def fish_completes_what_there_is(executable):
         expect(got == set(wanted.split()), f"{words}: {done.stdout}{done.stderr}")
 
 
-# It is asked by keys: its completion has no other way in. What would be shown goes to a file.
+# zsh's completion can only be triggered by keys. Its results are written to a file.
 ZSH = """
 unsetopt zle_bracketed_paste; fpath=({folder} $fpath); autoload -Uz compinit; compinit -u -D
 compadd() {{ if [[ ${{@[1,(i)(-|--)]}} == *-(O|A|D)\\ * ]]; then builtin compadd "$@"; return; fi
@@ -397,7 +399,7 @@ asked=begun
 
 
 class Zsh:
-    """A shell at a terminal, with the completion in its path."""
+    """A zsh on a terminal, with the completion in its path."""
 
     def __init__(self, executable, folder):
         self.folder, self.asked = folder, 0
@@ -415,8 +417,8 @@ class Zsh:
         os.write(self.terminal, keys.encode())
 
     def read(self, last):
-        """What is in the file once the shell has done the word and waits for keys again: those that come
-        earlier are not its own. What is on the screen does not matter."""
+        """Returns the file's content after zsh has processed the word and waits for keys again. The
+        screen does not matter."""
         path, deadline = os.path.join(self.folder, "got"), time.monotonic() + PATIENCE
         while True:
             if select.select([self.terminal], [], [], 0.02)[0]:
@@ -427,7 +429,7 @@ class Zsh:
                 if got[-2:] == [last, "ready"]:
                     os.unlink(path)
                     return set(got[:-2])
-            expect(time.monotonic() < deadline, f"zsh never came to {last}")
+            expect(time.monotonic() < deadline, f"zsh did not reach {last}")
 
     def complete(self, line):
         self.asked += 1
@@ -440,9 +442,9 @@ class Zsh:
         os.close(self.terminal)
 
 
-def zsh_completes_what_there_is(executable):
+def zsh_completion_works(executable):
     if not shutil.which("zsh"):
-        raise Skip("there is no zsh")
+        raise Skip("zsh is not installed")
     with tempfile.TemporaryDirectory() as folder:
         shell = Zsh(executable, folder)
         try:
@@ -453,7 +455,7 @@ def zsh_completes_what_there_is(executable):
             shell.end()
 
 
-def other_shells_have_as_many_words(executable):
+def completions_of_all_shells_have_the_same_words(executable):
     flags = set(re.findall(r"^  --([a-z0-9-]+) ", printed(executable, "help"), re.M))
     zsh, fish = printed(executable, "completion", "zsh"), printed(executable, "completion", "fish")
     expect(zsh.startswith("#compdef guildhall\n"), zsh[:40])
@@ -464,7 +466,7 @@ def other_shells_have_as_many_words(executable):
     expect(done.returncode == 2 and "bash, zsh or fish" in done.stderr, done.stderr)
 
 
-def one_command_has_a_help_of_its_own(executable):
+def every_command_has_its_own_help(executable):
     seed = printed(executable, "help", "seed")
     expect(seed.startswith("guildhall seed [options]\n") and "--members N" in seed, seed)
     expect("--tls-cert" not in seed and "guildhall seed --help-all" in seed, seed)
@@ -480,13 +482,13 @@ def one_command_has_a_help_of_its_own(executable):
     expect(done.returncode == 2 and "no such command" in done.stderr, done.stderr)
 
 
-def names_in_the_environment_are_options(executable):
+def unknown_environment_variables_are_reported(executable):
     def version_with(name):
         return subprocess.run([executable, "version"], env={**os.environ, name: "x"},
                               capture_output=True, text=True, timeout=PATIENCE, check=False)
     done = version_with("GUILDHALL_LISTN")
     expect(done.returncode == 2 and not done.stdout, done.stdout)
-    expect(done.stderr == "guildhall: GUILDHALL_LISTN in the environment is no option; "
+    expect(done.stderr == "guildhall: the environment variable GUILDHALL_LISTN is not an option; "
            "did you mean GUILDHALL_LISTEN?\n", done.stderr)
     for name in ("GUILDHALL_URL", "GUILDHALL_AS", "GUILDHALL_BINARY", "GUILDHALL_TEST_POSTGRES",
                  "GUILDHALL_SERVICE_HOST", "GUILDHALL_PORT_8080_TCP"):
@@ -494,21 +496,21 @@ def names_in_the_environment_are_options(executable):
 
 
 run_cases("service", [
-    a_socket_that_was_handed_over_is_served,
-    several_sockets_are_refused,
-    certificate_limits_and_log_level_change_while_it_runs,
-    a_reload_that_changes_nothing_says_so_by_its_status,
-    certificates_that_end_are_named_and_measured,
-    drop_ins_are_read_after_the_file,
-    lines_for_the_journal_have_a_priority,
-    mistyped_words_are_answered_with_what_was_meant,
-    clients_that_ignore_the_end_do_not_hold_it,
-    the_bot_of_a_demo_leaves_when_asked_to,
-    the_manual_names_every_command_and_option,
-    bash_completes_what_there_is,
-    fish_completes_what_there_is,
-    zsh_completes_what_there_is,
-    other_shells_have_as_many_words,
-    one_command_has_a_help_of_its_own,
-    names_in_the_environment_are_options,
+    inherited_listening_socket_is_served,
+    several_inherited_sockets_are_refused,
+    reload_changes_certificate_limits_and_log_level,
+    failed_reload_has_a_nonzero_exit_status,
+    expiring_certificates_are_logged_and_measured,
+    drop_in_files_are_read_after_the_main_file,
+    log_lines_for_the_systemd_journal_have_a_priority,
+    mistyped_commands_get_a_suggestion,
+    silent_clients_do_not_delay_the_shutdown,
+    demo_stops_together_with_its_bot,
+    manual_lists_every_command_and_option,
+    bash_completion_works,
+    fish_completion_works,
+    zsh_completion_works,
+    completions_of_all_shells_have_the_same_words,
+    every_command_has_its_own_help,
+    unknown_environment_variables_are_reported,
 ])

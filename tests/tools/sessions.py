@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""sessions - who is connected, as an operator asks a running server."""
+"""sessions - tests the operator command that lists the sessions of a running server."""
 
 import json
 import os
@@ -12,8 +12,8 @@ import tempfile
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
 
 from cases import expect, run_cases  # noqa: E402
-from gate import connect  # noqa: E402
-from fresh import start_guildhall  # noqa: E402
+from gateway_session import connect  # noqa: E402
+from prepared_data import start_guildhall  # noqa: E402
 from process import register  # noqa: E402
 
 
@@ -22,9 +22,9 @@ def ask(executable, data, *flags):
                           text=True, timeout=60, check=False)
 
 
-def a_running_server_lists_its_sessions(executable):
+def sessions_command_lists_the_sessions_of_a_running_server(executable):
     with tempfile.TemporaryDirectory() as folder:
-        data = os.path.join(folder, "d" * 120)  # longer than the name of a socket may be
+        data = os.path.join(folder, "d" * 120)  # longer than the maximum path of a Unix socket
         server = start_guildhall(executable, data)
         try:
             done = ask(executable, data)
@@ -40,26 +40,26 @@ def a_running_server_lists_its_sessions(executable):
                 expect(told["name"] == "ada" and told["connected"] and not told["bot"] and told["events"] == 1, str(told))
         finally:
             server.stop()
-        expect(not os.path.exists(os.path.join(data, "control")), "the socket was left")
+        expect(not os.path.exists(os.path.join(data, "control")), "the control socket was not deleted")
 
 
-def without_a_server_there_is_nobody_to_ask(executable):
+def sessions_command_fails_without_a_server(executable):
     with tempfile.TemporaryDirectory() as folder:
         data = os.path.join(folder, "data")
         done = ask(executable, data)
         expect(done.returncode == 1 and "no server runs" in done.stderr, done.stderr)
         server = start_guildhall(executable, data)
-        server.kill()  # its socket stays
+        server.kill()  # its control socket remains
         done = ask(executable, data)
         expect(done.returncode == 1 and "no server runs" in done.stderr, done.stderr)
         server = start_guildhall(executable, data)
         try:
-            expect(ask(executable, data).returncode == 0, "the next server can be asked")
+            expect(ask(executable, data).returncode == 0, "the next server cannot be queried")
         finally:
             server.stop()
 
 
 run_cases("sessions", [
-    a_running_server_lists_its_sessions,
-    without_a_server_there_is_nobody_to_ask,
+    sessions_command_lists_the_sessions_of_a_running_server,
+    sessions_command_fails_without_a_server,
 ])

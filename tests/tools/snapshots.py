@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""snapshots - a world kept by name and brought back while clients stay where they are."""
+"""snapshots - tests named snapshots that are restored while clients stay connected."""
 
 import os
 import shutil
@@ -10,17 +10,17 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from backup import World, blob_count, run, send_file  # noqa: E402
 from cases import expect, run_cases  # noqa: E402
-from orders import new_database  # noqa: E402
-from fresh import start_guildhall  # noqa: E402
+from operator_commands import new_database  # noqa: E402
+from prepared_data import start_guildhall  # noqa: E402
 from process import Client, free_port  # noqa: E402
 
 
 class Scene:
-    """A server with a world, and what one says to it."""
+    """A server with test data and its snapshot commands."""
 
     def __init__(self, executable, data):
         self.executable, self.data = executable, data
-        # It comes back to the same port, which nobody may have got meanwhile.
+        # The server restarts on the same port, which must be free.
         self.server = start_guildhall(executable, data, "--listen", f"127.0.0.1:{free_port()}")
         self.world = World(self.server.port)
 
@@ -55,19 +55,19 @@ def on_a_server(case):
 
 
 @on_a_server
-def a_world_comes_back_as_it_was_kept(scene):
+def restored_snapshot_equals_the_saved_state(scene):
     scene.say("one")
     kept = scene.guildhall("snapshot", "monday")
-    expect(kept.returncode == 0 and kept.stdout.startswith("kept 'monday': "), kept.stderr)
+    expect(kept.returncode == 0 and kept.stdout.startswith("saved the snapshot 'monday': "), kept.stderr)
     files = blob_count(scene.data)
     scene.say("two")
     send_file(scene.server.port, scene.world.token, scene.world.channel, "b.bin", b"later")
     back = scene.guildhall("restore", "monday")
     expect(back.returncode == 0 and back.stdout.endswith("restored 'monday'\n"), back.stderr)
     expect(scene.said() == ["one"], str(scene.said()))
-    expect(blob_count(scene.data) == files, "files of the other world are left")
+    expect(blob_count(scene.data) == files, "files of the replaced state were not deleted")
     scene.world.is_whole(scene.server.port)
-    # And what was there before.
+    # The state before the restore can be restored too.
     back = scene.guildhall("restore", "before-restore")
     expect(back.returncode == 0, back.stderr)
     expect(scene.said() == ["two", "one"], str(scene.said()))
@@ -79,10 +79,10 @@ def a_world_comes_back_as_it_was_kept(scene):
 
 
 @on_a_server
-def names_are_names(scene):
+def invalid_snapshot_names_are_refused(scene):
     for name in ("", ".", "../elsewhere", "a/b", ".hidden", "x" * 65, "two words"):
         done = scene.guildhall("snapshot", name)
-        expect(done.returncode == 3 and "a snapshot's name has" in done.stderr,
+        expect(done.returncode == 3 and "the name of a snapshot has" in done.stderr,
                f"{name}: {done.returncode} {done.stderr}")
     done = scene.guildhall("restore", "never-made")
     expect(done.returncode == 3 and "there is no snapshot 'never-made'" in done.stderr,
@@ -92,11 +92,11 @@ def names_are_names(scene):
 
 
 @on_a_server
-def a_damaged_snapshot_changes_nothing(scene):
+def damaged_snapshot_changes_nothing(scene):
     scene.say("one")
     expect(scene.guildhall("snapshot", "a").returncode == 0, "not kept")
     path = os.path.join(scene.data, "snapshots", "a.backup")
-    expect(os.stat(path).st_mode & 0o777 == 0o600, "others may read it")
+    expect(os.stat(path).st_mode & 0o777 == 0o600, "other users may read the snapshot")
     with open(path, "r+b") as file:
         file.seek(os.path.getsize(path) // 2)
         file.write(b"\xff" * 64)
@@ -106,7 +106,7 @@ def a_damaged_snapshot_changes_nothing(scene):
 
 
 @on_a_server
-def a_snapshot_of_a_world_that_lost_a_file_comes_back(scene):
+def snapshot_with_a_missing_file_is_restored(scene):
     scene.say("one")
     for top, _, files in os.walk(os.path.join(scene.data, "blobs", "avatars")):
         for name in files:
@@ -119,7 +119,7 @@ def a_snapshot_of_a_world_that_lost_a_file_comes_back(scene):
 
 
 @on_a_server
-def an_exchange_that_was_broken_off_is_brought_to_its_end(scene):
+def interrupted_restore_is_completed(scene):
     scene.say("one")
     expect(scene.guildhall("snapshot", "a").returncode == 0, "not kept")
     scene.say("two")
@@ -128,7 +128,7 @@ def an_exchange_that_was_broken_off_is_brought_to_its_end(scene):
     path = os.path.join(scene.data, "snapshots", "a.backup")
     done = run(scene.executable, "restore", path, "--data", whole)
     expect(done.returncode == 0, done.stderr)
-    # The files are exchanged already, and the old ones are still there; the rows are not.
+    # The files are already replaced and the old ones still exist; the rows are not replaced.
     shutil.move(os.path.join(scene.data, "blobs"), os.path.join(scene.data, ".replaced"))
     shutil.move(os.path.join(whole, "blobs"), os.path.join(scene.data, "blobs"))
     os.mkdir(os.path.join(scene.data, ".restoring"))
@@ -139,21 +139,21 @@ def an_exchange_that_was_broken_off_is_brought_to_its_end(scene):
     expect(not left, str(left))
 
 
-def rows_in_postgresql_are_not_exchanged(executable):
+def snapshots_are_refused_with_postgresql(executable):
     store = new_database()
     with tempfile.TemporaryDirectory() as folder:
         server = start_guildhall(executable, folder, "--store", store)
         try:
             done = run(executable, "snapshot", "a", "--data", folder, "--store", store)
-            expect(done.returncode == 3 and "the rows are in PostgreSQL" in done.stderr,
+            expect(done.returncode == 3 and "snapshots need SQLite" in done.stderr,
                    done.stderr)
-            # Of the time before the world was moved there.
+            # A snapshot from before the move to PostgreSQL.
             os.makedirs(os.path.join(folder, "snapshots"), exist_ok=True)
             old = os.path.join(folder, "snapshots", "before-restore.backup")
             with open(old, "wb") as f:
                 f.write(b"old")
             done = run(executable, "restore", "before-restore", "--data", folder, "--store", store)
-            expect(done.returncode == 3 and "the rows are in PostgreSQL" in done.stderr,
+            expect(done.returncode == 3 and "snapshots need SQLite" in done.stderr,
                    done.stderr)
             expect(os.path.getsize(old) == 3, "it was touched")
         finally:
@@ -162,10 +162,10 @@ def rows_in_postgresql_are_not_exchanged(executable):
 
 if __name__ == "__main__":
     run_cases("snapshots", [
-        a_world_comes_back_as_it_was_kept,
-        names_are_names,
-        a_damaged_snapshot_changes_nothing,
-        a_snapshot_of_a_world_that_lost_a_file_comes_back,
-        an_exchange_that_was_broken_off_is_brought_to_its_end,
-        rows_in_postgresql_are_not_exchanged,
+        restored_snapshot_equals_the_saved_state,
+        invalid_snapshot_names_are_refused,
+        damaged_snapshot_changes_nothing,
+        snapshot_with_a_missing_file_is_restored,
+        interrupted_restore_is_completed,
+        snapshots_are_refused_with_postgresql,
     ])

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""workbench - a test server as bot authors use it: watched, moved in time, made to fail."""
+"""workbench - tests the tools for bot authors: watch traffic, move the clock, inject failures, act
+as users."""
 
 import functools
 import json
@@ -17,9 +18,9 @@ import urllib.request
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
 
 from cases import expect, run_cases  # noqa: E402
-from demos import put_demo, start_demo  # noqa: E402
-from gate import connect, is_closed  # noqa: E402
-from fresh import start_guildhall  # noqa: E402
+from demo_data import put_demo, start_demo  # noqa: E402
+from gateway_session import connect, is_closed  # noqa: E402
+from prepared_data import start_guildhall  # noqa: E402
 from process import Failed, free_port, register  # noqa: E402
 
 
@@ -51,7 +52,7 @@ def with_server(executable, work, *flags):
             server.stop()
 
 
-def calls_are_watched(executable):
+def watch_shows_requests(executable):
     def work(data, port, ada):
         watch = subprocess.Popen(
             [executable, "watch", "--data", data, "--status", "error", "--count", "2", "--after",
@@ -71,10 +72,10 @@ def calls_are_watched(executable):
     with_server(executable, work, "--traffic", "1")
 
 
-def time_passes_on_a_workbench(executable):
+def workbench_clock_can_be_moved(executable):
     def work(data, port, ada):
         moved = tool(executable, data, "clock", "+15m")
-        expect(moved.returncode == 0 and ", 900 s after" in moved.stdout, moved.stdout)
+        expect(moved.returncode == 0 and ", 900 s ahead" in moved.stdout, moved.stdout)
         told = json.loads(tool(executable, data, "clock", "--json").stdout)
         expect(told["moved_ms"] == 900000, str(told))
         expect(" 0 s after" in tool(executable, data, "clock", "reset").stdout, "reset")
@@ -84,28 +85,28 @@ def time_passes_on_a_workbench(executable):
     with_server(executable, work, "--workbench", "on")
 
 
-def calls_fail_on_a_workbench(executable):
+def workbench_failure_rules_apply(executable):
     def work(data, port, ada):
         made = tool(executable, data, "fault", "GET /users/*", "--status", "503", "--times", "2")
-        expect(made.stdout == "1: GET /users/*, 503, 2 left, met 0\n", made.stdout + made.stderr)
+        expect(made.stdout == "1: GET /users/*, 503, 2 left, applied 0 times\n", made.stdout + made.stderr)
         expect([call(port, "/api/v10/users/@me", ada) for _ in range(3)] == [503, 503, 200], "twice")
         tool(executable, data, "fault", "/users/@me", "--status", "429", "--retry-after", "2s",
              "--delay", "20ms", "--times", "0")
         told = json.loads(tool(executable, data, "fault", "--json").stdout)
         expect(told[0]["retry_after_ms"] == 2000, "2s")
         told = tool(executable, data, "fault").stdout
-        expect(told == "2: /users/@me, after 20 ms, 429, met 0\n", told)
+        expect(told == "2: /users/@me, after 20 ms, 429, applied 0 times\n", told)
         expect(call(port, "/api/v10/users/@me", ada) == 429, "limited")
         expect(tool(executable, data, "fault", "clear").returncode == 0, "clear")
         expect(call(port, "/api/v10/users/@me", ada) == 200, "taken back")
         late = tool(executable, data, "fault", "events", "--delay", "20ms")
-        expect(late.stdout == "3: events, after 20 ms, met 0\n", late.stdout + late.stderr)
+        expect(late.stdout == "3: events, after 20 ms, applied 0 times\n", late.stdout + late.stderr)
         expect(tool(executable, data, "fault", "nonsense").returncode == 2, "no path")
         expect(tool(executable, data, "fault", "/x").returncode == 3, "no fault")
     with_server(executable, work, "--workbench", "on")
 
 
-def the_hour_is_told(executable):
+def health_command_prints_figures_per_minute(executable):
     def work(data, port, ada):
         expect(call(port, "/api/v10/users/@me", ada) == 200, "a call")
         told = json.loads(tool(executable, data, "health", "--json").stdout)
@@ -118,7 +119,7 @@ def the_hour_is_told(executable):
     with_server(executable, work)
 
 
-def only_on_a_workbench(executable):
+def workbench_commands_require_the_workbench_option(executable):
     def work(data, _port, _ada):
         for words in (["clock", "+1h"], ["fault", "/x", "--status", "500"]):
             refused = tool(executable, data, *words)
@@ -130,7 +131,7 @@ def only_on_a_workbench(executable):
             expect(refused.returncode == 1 and "no server runs" in refused.stderr, refused.stderr)
 
 
-def sessions_are_dropped(executable):
+def workbench_can_drop_sessions(executable):
     def work(data, port, ada):
         first = connect(port, ada)
         expect(tool(executable, data, "sessions", "drop", "ada").returncode == 0, "drop")
@@ -157,8 +158,9 @@ def with_demo(executable, work, *flags):
             demo.stop()
 
 
-def until_it_is_there(ask):
-    """What is asked of the demo's bot, whose session may begin after the first line was printed."""
+def retry_until_bot_is_connected(ask):
+    """Repeats a request to the demo's bot, whose session may start after the first line was
+    printed."""
     end = time.monotonic() + PATIENCE
     while True:
         done = ask()
@@ -169,22 +171,22 @@ def until_it_is_there(ask):
 
 
 def interactions_in(seen):
-    """Those that a bot was told of, as far as their frames are whole."""
+    """Returns the interactions that a bot received in complete frames."""
     found = []
     for piece in seen.split(b'"INTERACTION_CREATE"')[1:]:
         try:
             data = piece[piece.index(b'"d":') + 4:].decode(errors="replace")
             found.append(json.JSONDecoder().raw_decode(data)[0])
         except ValueError:
-            break  # the rest is on its way
+            break  # the rest has not arrived yet
     return found
 
 
-def the_demo_answers_its_own_commands(executable):
+def demo_bot_answers_its_commands(executable):
     def work(data, _demo):
         def ask(*words):
             return tool(executable, data, "invoke", "--as", "ada", "--channel", "general", *words)
-        rolled = until_it_is_there(lambda: ask("/roll sides:6"))
+        rolled = retry_until_bot_is_connected(lambda: ask("/roll sides:6"))
         expect(rolled.returncode == 0 and "helper: Rolled " in rolled.stdout, rolled.stderr)
         again = ask("/roll sides:20 dice:2", "--press", "again")
         expect(again.returncode == 0 and again.stdout.count(" = ") == 2, again.stdout)
@@ -195,7 +197,7 @@ def the_demo_answers_its_own_commands(executable):
     with_demo(executable, work)
 
 
-def invoke_says_why_there_is_no_answer(executable):
+def invoke_explains_a_missing_reply(executable):
     world = {"users": [{"username": "ada", "token": "adas-token-for-tests"}],
              "applications": [{"name": "Mute", "owner": "ada", "bot": "mute",
                                "token": "mutes-token-for-tests",
@@ -213,7 +215,7 @@ def invoke_says_why_there_is_no_answer(executable):
                 return tool(executable, data, "invoke", "--as", "ada", "--channel", "general",
                             "/hush")
             done = ask()
-            expect(done.returncode == 5 and "it is not connected" in done.stderr, done.stderr)
+            expect(done.returncode == 5 and "the app is not connected" in done.stderr, done.stderr)
             with connect(server.port, "mutes-token-for-tests", intents=0) as bot:
                 done = ask()
                 expect(done.returncode == 5 and "did its handler throw" in done.stderr, done.stderr)
@@ -223,7 +225,7 @@ def invoke_says_why_there_is_no_answer(executable):
                 seen = b""
                 while len(interactions_in(seen)) < 2:
                     seen += bot.recv(65536)
-                # Its three seconds have begun: nothing else is done in between.
+                # The callback's three seconds have started, so nothing else is done in between.
                 d = interactions_in(seen)[-1]
                 status = call(server.port, f"/api/v10/interactions/{d['id']}/{d['token']}/callback",
                               "", {"type": 4, "data": {"content": "x" * 2001}})
@@ -238,7 +240,7 @@ def invoke_says_why_there_is_no_answer(executable):
             server.stop()
 
 
-def people_are_acted_for(executable):
+def workbench_acts_on_behalf_of_users(executable):
     def work(data, _demo):
         def act(*words):
             return tool(executable, data, *words)
@@ -253,7 +255,7 @@ def people_are_acted_for(executable):
         expect(waiting.returncode == 0 and json.loads(told)["content"] == "It is only me", told)
         none = act("say", "anybody?", "--as", "ada", "--channel", "general", "--expect", "yes",
                    "--wait", "1")
-        expect(none.returncode == 5 and "nobody said" in none.stderr, none.stderr)
+        expect(none.returncode == 5 and "no message that contains" in none.stderr, none.stderr)
         expect(act("react", "👍", "--as", "bob", "--channel", "general").returncode == 0, "react")
         left = act("leave", "The Workshop", "--as", "fay")
         expect(left.returncode == 0, left.stderr)
@@ -267,12 +269,12 @@ def people_are_acted_for(executable):
     with_demo(executable, work)
 
 
-def commands_reach_a_server_that_speaks_tls_alone(executable):
+def commands_reach_a_tls_only_server(executable):
     def work(data, demo):
         def act(*words):
             return tool(executable, data, *words)
-        # The demo's bot comes by TLS, too.
-        rolled = until_it_is_there(
+        # The demo's bot uses TLS too.
+        rolled = retry_until_bot_is_connected(
             lambda: act("invoke", "--as", "ada", "--channel", "general", "/roll sides:6"))
         expect(rolled.returncode == 0 and "helper: Rolled " in rolled.stdout, rolled.stderr)
         said = act("say", "by TLS", "--as", "bob", "--channel", "general")
@@ -283,10 +285,10 @@ def commands_reach_a_server_that_speaks_tls_alone(executable):
         made = act("fault", "GET /users/@me", "--status", "503", "--times", "1", "--json")
         expect(made.returncode == 0 and json.loads(made.stdout)["status"] == 503, made.stderr)
         expect(act("fault", "clear").returncode == 0 and act("clock").returncode == 0, "clock")
-        # Nobody vouches for this certificate but the server's own socket.
+        # Only the server's control socket makes this certificate trusted.
         url = f"https://127.0.0.1:{demo.port}"
         refused = act("say", "x", "--as", "bob", "--channel", "general", "--url", url)
-        expect(refused.returncode != 0 and "no certificate that is trusted" in refused.stderr,
+        expect(refused.returncode != 0 and "no trusted certificate" in refused.stderr,
                refused.stderr)
         plain = act("say", "x", "--as", "bob", "--channel", "general", "--url",
                     url.replace("https", "http"))
@@ -300,7 +302,7 @@ def commands_reach_a_server_that_speaks_tls_alone(executable):
 
 
 def ask_console(port, method, path, body=None):
-    """The answer; None when there is none, as while the server starts anew."""
+    """Returns the reply, or None while the server restarts."""
     request = urllib.request.Request(f"http://127.0.0.1:{port}/console{path}",
                                      body and json.dumps(body).encode(),
                                      {"Content-Type": "application/json"}, method=method)
@@ -322,7 +324,7 @@ def until(port, path, fits):
     raise Failed(f"{path} did not change")
 
 
-def worlds_are_exchanged_over_the_console(executable):
+def console_replaces_the_world(executable):
     def work(_data, port, ada):
         expect(ask_console(port, "POST", "/snapshots", {"name": "empty"}) == {}, "kept")
         world = {"users": [{"username": "grace", "password": "correct horse", "token": "x" * 24}],
@@ -331,9 +333,9 @@ def worlds_are_exchanged_over_the_console(executable):
         told = until(port, "/world/import", lambda t: t["number"] == 1)
         expect(told["imported"] and told["counts"]["guilds"] == {"made": 1, "known": 0}, str(told))
         expect(call(port, "/api/v10/users/@me", "x" * 24) == 200, "grace is in")
-        expect(call(port, "/api/v10/users/@me", ada) == 200, "ada is still in")
+        expect(call(port, "/api/v10/users/@me", ada) == 200, "ada's token is not valid any more")
         world["guilds"][0]["owner"] = "nobody"
-        expect(ask_console(port, "POST", "/world", world) == {}, "its names are not looked at yet")
+        expect(ask_console(port, "POST", "/world", world) == {}, "the world file was not accepted")
         told = until(port, "/world/import", lambda t: t["number"] == 2)
         expect(not told["imported"] and "guilds.0.owner" in told["problems"], str(told))
         expect(len(ask_console(port, "GET", "/world")["users"]) == 2, "exported")
@@ -352,8 +354,9 @@ def page(name):
         return file.read()
 
 
-def every_command_of_the_pages_works_on_a_demo(executable):
-    """The block of README that begins with `build/guildhall invoke`, and the blocks marked "sh demo"."""
+def documented_demo_commands_work(executable):
+    """Runs the block of README that begins with `build/guildhall invoke`, and the blocks marked "sh
+    demo"."""
     readme = re.search(r"```sh\n(build/guildhall invoke.*?)```", page("README.md"), re.S)[1]
     blocks = re.findall(r"```sh demo\n(.*?)```", page("docs/testing-your-bot.md"), re.S)
     expect(len(blocks) == 4, f"{len(blocks)} blocks")
@@ -362,12 +365,12 @@ def every_command_of_the_pages_works_on_a_demo(executable):
         for line in (readme + "".join(blocks)).splitlines():
             words = shlex.split(line)
             expect(os.path.basename(words[0]) == "guildhall", line)
-            done = until_it_is_there(functools.partial(tool, executable, data, *words[1:]))
+            done = retry_until_bot_is_connected(functools.partial(tool, executable, data, *words[1:]))
             expect(done.returncode == 0, f"{line}: {done.returncode} {done.stderr}")
     with_demo(executable, work, "--listen", f"127.0.0.1:{free_port()}")
 
 
-def the_demo_prints_a_line_for_each_call(executable):
+def demo_prints_a_line_for_each_request(executable):
     with tempfile.TemporaryDirectory() as data:
         demo = start_demo(executable, put_demo(executable, data), "--log-format", "text")
         try:
@@ -381,21 +384,21 @@ def the_demo_prints_a_line_for_each_call(executable):
                printed)
         expect("/v10/users/@me 404" in printed and "is /api missing" in printed, printed)
         logged = demo.words()
-        expect("info " in logged and "\033" not in printed + logged, "no colours in a file")
+        expect("info " in logged and "\033" not in printed + logged, "the log file contains colours")
 
 
 run_cases("workbench", [
-    calls_are_watched,
-    time_passes_on_a_workbench,
-    calls_fail_on_a_workbench,
-    the_hour_is_told,
-    only_on_a_workbench,
-    sessions_are_dropped,
-    the_demo_answers_its_own_commands,
-    invoke_says_why_there_is_no_answer,
-    people_are_acted_for,
-    commands_reach_a_server_that_speaks_tls_alone,
-    worlds_are_exchanged_over_the_console,
-    the_demo_prints_a_line_for_each_call,
-    every_command_of_the_pages_works_on_a_demo,
+    watch_shows_requests,
+    workbench_clock_can_be_moved,
+    workbench_failure_rules_apply,
+    health_command_prints_figures_per_minute,
+    workbench_commands_require_the_workbench_option,
+    workbench_can_drop_sessions,
+    demo_bot_answers_its_commands,
+    invoke_explains_a_missing_reply,
+    workbench_acts_on_behalf_of_users,
+    commands_reach_a_tls_only_server,
+    console_replaces_the_world,
+    demo_prints_a_line_for_each_request,
+    documented_demo_commands_work,
 ])

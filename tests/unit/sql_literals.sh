@@ -40,7 +40,7 @@ for good in '"select 1"' 'FIND' 'given' 'table[i]' 'i ? SQL(FIND) : SQL("select 
     fi
 done
 for bad in 'pointer' 'built' 'automatic' 'written' 'i ? "select 1" : "select 2"' \
-    'str_dupz(tx_arena(tx), STR("select 1"))'; do
+    'str_dup_cstring(tx_arena(tx), STR("select 1"))'; do
     if compiles "$bad" "$@"; then
         echo "compiles, and should not: $bad"
         failed=1

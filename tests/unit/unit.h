@@ -1,4 +1,4 @@
-/* unit.h - what every unit test includes before anything else. */
+/* unit.h - the first include of every unit test. */
 #ifndef TESTS_UNIT_H
 #define TESTS_UNIT_H
 
@@ -11,7 +11,7 @@
 
 #include "base/str.h"
 
-/* A str against the text it should be. */
+/* Asserts that a str has the expected text. */
 #define assert_str(actual, expected)                                   \
     do {                                                               \
         struct str assert_str_ = (actual);                             \

@@ -85,7 +85,7 @@ test('a message is answered', async () => {
   await assert.rejects(bob.waitForMessage(/never/, { timeout: 100 }), /the last ones:[^]*dice: pong/);
 });
 
-test('calls fail and time passes when they are told to', async () => {
+test('calls fail and time passes on demand', async () => {
   const bob = hall.asUser('bob', { channel: 'games' });
   await hall.fault('POST /channels/*/messages', { status: 503, times: 1 });
   await assert.rejects(bob.say('lost'), (error) => error.status === 503);

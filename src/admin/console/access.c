@@ -2,68 +2,65 @@
 #include <sodium.h>
 #include <string.h>
 
-#include "net/this_machine.h"
+#include "net/local_requests.h"
 #include "net/http/server.h"
 #include "admin/console/internal.h"
 
-/* --- local callers -------------------------------------------------------------------- */
-
-/* "http://127.0.0.1:8080" for the host "127.0.0.1:8080". */
-static bool origin_is_own(struct str origin, struct str host)
+/* Returns whether the origin, as "http://127.0.0.1:8080", has the same host as the request. */
+static bool origin_equals_host(struct str origin, struct str host)
 {
-    struct str rest = str_starts(origin, STR("https://"))  ? str_from(origin, 8)
-                      : str_starts(origin, STR("http://")) ? str_from(origin, 7)
+    struct str rest = str_starts(origin, STR("https://"))  ? str_skip(origin, 8)
+                      : str_starts(origin, STR("http://")) ? str_skip(origin, 7)
                                                            : STR("");
 
     return rest.n && str_eq(rest, host);
 }
 
 /* Browsers send Origin and Sec-Fetch-Site with requests from pages of other sites. */
-bool head_is_own(const struct http_request *r)
+bool request_head_is_local_page(const struct http_request *r)
 {
-    struct str origin = http_header(r, STR("Origin"));
-    struct str site = http_header(r, STR("Sec-Fetch-Site"));
+    struct str origin = http_find_header(r, STR("Origin"));
+    struct str site = http_find_header(r, STR("Sec-Fetch-Site"));
 
     if (site.p && !str_is(site, "same-origin") && !str_is(site, "none"))
         return false;
-    return request_head_is_local(r) && (!origin.p || origin_is_own(origin, r->host));
+    return request_head_is_local(r) && (!origin.p || origin_equals_host(origin, r->host));
 }
 
-/* --- console key ---------------------------------------------------------------------- */
-
-bool key_is_right(const struct workbench *w, struct str key)
+bool console_key_is_valid(const struct workbench *w, struct str key)
 {
     size_t n = strlen(w->key);
 
     return key.n == n && n && sodium_memcmp(key.p, w->key, n) == 0;
 }
 
-struct workbench *workbench_of(const struct call *call)
+struct workbench *call_workbench(const struct call *call)
 {
     return api_options(call->api)->workbench;
 }
 
-enum err console_admit(struct call *call)
+enum err check_console_permission(struct call *call)
 {
-    const struct workbench *w = workbench_of(call);
+    const struct workbench *w = call_workbench(call);
     const struct exchange *x = call->exchange;
     struct str key;
 
     if (!w)
         return ERR_NOT_FOUND;
-    if (w->options.open && api_call_is_local(call) && head_is_own(x->request))
+    if (w->options.open && api_call_is_local(call) && request_head_is_local_page(x->request))
         return OK;
     if (x->request->authorization.p &&
-        credential_kind(x->request->authorization, &key) == CALLER_BEARER && key_is_right(w, key))
+        parse_credential_kind(x->request->authorization, &key) == CALLER_BEARER &&
+        console_key_is_valid(w, key))
         return OK;
     return ERR_UNAUTHORIZED;
 }
 
-enum err console_admit_controls(struct call *call)
+enum err check_console_controls_permission(struct call *call)
 {
-    enum err e = console_admit(call);
+    enum err e = check_console_permission(call);
 
-    if (!e && !workbench_has_controls(workbench_of(call)))
+    if (!e && !workbench_has_controls(call_workbench(call)))
         e = ERR_FORBIDDEN;
     return e;
 }

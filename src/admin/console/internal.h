@@ -2,44 +2,45 @@
 #ifndef ADMIN_CONSOLE_INTERNAL_H
 #define ADMIN_CONSOLE_INTERNAL_H
 
-#include "admin/console/show.h"
+#include "admin/console/traffic_records.h"
 #include "admin/console/workbench.h"
 
-enum { CONSOLE_KEY_BYTES = 32, CONSOLE_KEY_TEXT = 44, MOST_WATCHERS = 16 };
+enum { CONSOLE_KEY_BYTES = 32, CONSOLE_KEY_TEXT = 44, FEED_WATCHERS_MAX = 16 };
 
-/* Facts about the upgrade request of a WebSocket that its handler needs. */
-struct live_door {
+/* Properties of the upgrade request that the feed's WebSocket handler needs. */
+struct feed_upgrade {
     struct workbench *workbench;
     bool local_head;
 };
 
 struct workbench {
     struct workbench_options options;
-    struct traffic *traffic;
+    struct traffic_ring *traffic;
     struct api *api;
     char key[CONSOLE_KEY_TEXT];
-    struct live_door doors[2]; /* index: local_head */
+    struct feed_upgrade feed_upgrades[2]; /* index: local_head */
     _Atomic unsigned watchers;
     struct call_log *log; /* NULL: no log */
     struct health *health;
 };
 
 /* Allows a page that polls every second, and some clicks. */
-extern const struct limit limit_console;
+extern const struct rate_limit limit_console;
 
-struct workbench *workbench_of(const struct call *call);
+struct workbench *call_workbench(const struct call *call);
 
 /* --- access.c ------------------------------------------------------------------------- */
 
-/* Route access check: the caller is the operator. */
-enum err console_admit(struct call *call);
-/* The same for routes that move the clock or inject faults: also needs the option `controls`. */
-enum err console_admit_controls(struct call *call);
+/* Access check of routes: returns OK if the caller is the operator. */
+enum err check_console_permission(struct call *call);
+/* Access check of routes that move the clock or inject faults: also needs the option `controls`. */
+enum err check_console_controls_permission(struct call *call);
 
-/* Does the request head look like a local program or a page of this server? Rejects pages of other
- * sites, also those with a host name that resolves to this machine (DNS rebinding). */
-bool head_is_own(const struct http_request *r);
-bool key_is_right(const struct workbench *w, struct str key);
+/* Returns whether the request head is that of a local program or a page of this server. Rejects
+ * pages of other sites, also those with a host name that resolves to this machine (DNS
+ * rebinding). */
+bool request_head_is_local_page(const struct http_request *r);
+bool console_key_is_valid(const struct workbench *w, struct str key);
 
 /* --- routes.c ------------------------------------------------------------------------- */
 
@@ -52,7 +53,7 @@ struct traffic_query {
     int64_t limit;
 };
 extern const struct schema traffic_live_schema;
-struct traffic_filter traffic_filter_of(const struct traffic_query *q);
+struct traffic_filter traffic_filter_from_query(const struct traffic_query *q);
 
 /* --- log.c ---------------------------------------------------------------------------- */
 

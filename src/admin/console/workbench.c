@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "admin/console/internal.h"
 
-enum { USUAL_BYTES = 8 * 1024 * 1024 };
+enum { DEFAULT_TRAFFIC_BYTES = 8 * 1024 * 1024 };
 
 struct workbench *workbench_new(const struct workbench_options *options)
 {
@@ -12,13 +12,13 @@ struct workbench *workbench_new(const struct workbench_options *options)
     size_t bytes = options->traffic_bytes;
 
     w->options = *options;
-    w->traffic = traffic_new(bytes ? bytes : USUAL_BYTES, bytes > 0);
+    w->traffic = traffic_ring_new(bytes ? bytes : DEFAULT_TRAFFIC_BYTES, bytes > 0);
     for (int i = 0; i < 2; i++)
-        w->doors[i] = (struct live_door){ w, i == 1 };
+        w->feed_upgrades[i] = (struct feed_upgrade){ w, i == 1 };
     return w;
 }
 
-struct traffic *workbench_traffic(struct workbench *w)
+struct traffic_ring *workbench_traffic(struct workbench *w)
 {
     return w->traffic;
 }
@@ -28,13 +28,13 @@ bool workbench_has_controls(const struct workbench *w)
     return w && w->options.controls;
 }
 
-static void make_key(struct workbench *w, const struct auth *auth)
+static void derive_console_key(struct workbench *w, const struct auth *auth)
 {
     unsigned char bytes[CONSOLE_KEY_BYTES];
     struct arena *arena = arena_new();
 
-    auth_derive(auth, "console", 0, STR(""), bytes, sizeof bytes);
-    struct str text = str_base64url(arena, bytes, sizeof bytes);
+    auth_derive_key(auth, "console", 0, STR(""), bytes, sizeof bytes);
+    struct str text = str_base64url_encode(arena, bytes, sizeof bytes);
     memcpy(w->key, text.p, text.n < sizeof w->key ? text.n : sizeof w->key - 1);
     arena_free(arena);
 }
@@ -42,10 +42,10 @@ static void make_key(struct workbench *w, const struct auth *auth)
 void workbench_start(struct workbench *w, struct api *api, struct loops *loops)
 {
     w->api = api;
-    make_key(w, api_options(api)->auth);
-    w->health = health_start(api, loops_at(loops, 0));
+    derive_console_key(w, api_options(api)->auth);
+    w->health = health_start(api, loops_get(loops, 0));
     if (w->options.log)
-        w->log = call_log_start(w, loops_at(loops, 0));
+        w->log = call_log_start(w, loops_get(loops, 0));
 }
 
 void workbench_stop(struct workbench *w)
@@ -61,7 +61,7 @@ void workbench_free(struct workbench *w)
 {
     if (!w)
         return;
-    traffic_free(w->traffic);
+    traffic_ring_free(w->traffic);
     health_free(w->health);
     mem_free(w);
 }

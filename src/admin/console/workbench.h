@@ -24,23 +24,23 @@ struct workbench_options {
 };
 
 struct workbench *workbench_new(const struct workbench_options *options);
-/* Is the option `controls` set? Accepts NULL. */
+/* Returns whether the option `controls` is set. Accepts NULL. */
 bool workbench_has_controls(const struct workbench *w);
-/* The traffic log, for the options of api and gateway. */
-struct traffic *workbench_traffic(struct workbench *w);
-/* Call when the loops run. */
+/* Returns the traffic log, for the options of api and gateway. */
+struct traffic_ring *workbench_traffic(struct workbench *w);
+/* Call it when the loops run. */
 void workbench_start(struct workbench *w, struct api *api, struct loops *loops);
-/* Call at shutdown, while calls still finish. Accepts NULL. */
+/* Call it at shutdown, while calls still finish. Accepts NULL. */
 void workbench_stop(struct workbench *w);
 void workbench_free(struct workbench *w);
 
-/* For struct server_app: accepts WebSockets on /console/traffic/live. */
+/* For struct http_server_app: accepts WebSockets on /console/traffic/live. */
 bool workbench_upgrade(struct workbench *w, const struct http_request *r,
                        struct websocket_handler *ret);
 
-extern const struct domain console_people_domain;
+extern const struct domain console_test_users_domain;
 
-/* The key for remote callers, derived from the server's key file. */
+/* Returns the key for remote callers, derived from the server's key file. */
 const char *workbench_key(const struct workbench *w);
 
 extern const struct domain workbench_domain, console_clock_domain, console_faults_domain,

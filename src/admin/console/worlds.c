@@ -7,23 +7,21 @@
 #include "store/backup/snapshots.h"
 #include "admin/console/internal.h"
 
-enum { LARGEST_WORLD = 16 * 1024 * 1024 };
+enum { WORLD_FILE_MAX_BYTES = 16 * 1024 * 1024 };
 
 /* Strict limit: each call reads or writes the whole database. */
-static const struct limit limit_worlds = {
+static const struct rate_limit limit_worlds = {
     .name = "console worlds", .count = 10, .window_s = 10, .by_address = true
 };
 static const struct type type_any = { .kind = KIND_RAW };
-
-/* --- export --------------------------------------------------------------------------- */
 
 struct world_text {
     struct str json;
 };
 
-static enum err write_world(struct call *call)
+static enum err export_world_to_text(struct call *call)
 {
-    struct world_text *w = call_pass(call, "world_text", sizeof *w);
+    struct world_text *w = call_pass_data(call, "world_text", sizeof *w);
     struct buf out;
     bool importable;
 
@@ -35,47 +33,47 @@ static enum err write_world(struct call *call)
     if (e)
         buf_clear(&out);
     else
-        w->json = buf_take(&out, call->arena);
+        w->json = buf_move_to_arena(&out, call->arena);
     return e;
 }
 
 static enum err prepare_export_world(struct call *call)
 {
-    call->compute = write_world;
-    return console_admit_controls(call);
+    call->compute = export_world_to_text;
+    return check_console_controls_permission(call);
 }
 
-/* GET /console/world: a world file with everything. */
+/* GET /console/world: exports the whole database as a world file. */
 static enum err export_world(struct call *call)
 {
-    const struct world_text *w = call_passed(call, "world_text");
+    const struct world_text *w = call_passed_data(call, "world_text");
 
     call_add_header(call, "Content-Disposition", STR("attachment; filename=\"world.json\""));
     return call_reply_text(call, STR("application/json"), w->json);
 }
 
-/* --- import --------------------------------------------------------------------------- */
-
-static enum err check_world(struct call *call)
+static enum err check_world_file(struct call *call)
 {
-    struct world_text *w = call_pass(call, "world_text", sizeof *w);
+    struct world_text *w = call_pass_data(call, "world_text", sizeof *w);
     struct str problems, text = *(const struct str *)call->body;
-    enum err e = world_check(api_domains(call->api), text, call->arena, &problems);
+    enum err e = world_validate(api_domains(call->api), text, call->arena, &problems);
 
     w->json = text;
     if (e && problems.n)
-        e = call_invalid(call, "world", FORM_CHOICES, str_dupz(call->arena, problems));
+        e = call_add_field_error(call, "world", FORM_CHOICES,
+                                 str_dup_cstring(call->arena, problems));
     return e;
 }
 
 static enum err prepare_import_world(struct call *call)
 {
-    call->compute = check_world;
-    return console_admit_controls(call);
+    call->compute = check_world_file;
+    return check_console_controls_permission(call);
 }
 
-/* After the reply: signal the process to restart the server, which finishes running calls first. */
-static void import_follows(struct call *call)
+/* Signals the process, after the reply, to restart the server, which finishes running calls
+ * first. */
+static void signal_import(struct call *call)
 {
     (void)call;
     kill(getpid(), SNAPSHOT_SIGNAL);
@@ -84,23 +82,23 @@ static void import_follows(struct call *call)
 /* POST /console/world: stops the server, imports the file and starts the server again. */
 static enum err import_world(struct call *call)
 {
-    const struct world_text *w = call_passed(call, "world_text");
+    const struct world_text *w = call_passed_data(call, "world_text");
 
     const struct cluster *cluster = api_options(call->api)->cluster;
 
     if (cluster && !cluster_is_alone(cluster))
-        return call_invalid(call, "world", FORM_CHOICES,
-                            "Other servers use this database, and would not know.");
-    world_import_later(w->json);
-    call->after = import_follows;
+        return call_add_field_error(call, "world", FORM_CHOICES,
+                                    "Other servers use this database, and would not know.");
+    world_import_enqueue(w->json);
+    call->after = signal_import;
     return OK;
 }
 
-/* GET /console/world/import: result of the last import. */
+/* GET /console/world/import: returns the result of the last import. */
 static enum err get_world_import(struct call *call)
 {
-    call_reply_json(call);
-    world_last_import(&call->reply);
+    call_reply_json_writer(call);
+    world_write_last_import_json(&call->reply);
     return OK;
 }
 
@@ -116,7 +114,7 @@ static const struct route routes[] = {
         .store = ROUTE_STORE_NONE,
         .limit = &limit_worlds,
         .prepare = prepare_export_world,
-        .admit = console_admit_controls,
+        .admit = check_console_controls_permission,
         .handle = export_world,
     },
     {
@@ -127,11 +125,11 @@ static const struct route routes[] = {
                "on the same port: sessions identify again. Of servers with a workbench.",
         .service = true,
         .body = &type_any,
-        .max_body = LARGEST_WORLD,
+        .max_body = WORLD_FILE_MAX_BYTES,
         .store = ROUTE_STORE_NONE,
         .limit = &limit_worlds,
         .prepare = prepare_import_world,
-        .admit = console_admit_controls,
+        .admit = check_console_controls_permission,
         .handle = import_world,
     },
     {
@@ -144,7 +142,7 @@ static const struct route routes[] = {
         .reply = &type_any,
         .store = ROUTE_STORE_NONE,
         .limit = &limit_console,
-        .admit = console_admit,
+        .admit = check_console_permission,
         .handle = get_world_import,
     },
     { 0 },

@@ -18,14 +18,14 @@
 #include "base/mem.h"
 
 enum {
-    QUESTION = 4096,
-    MAX_ANSWER = 256 * 1024 * 1024,
-    PATIENCE_S = 5, /* server: timeout for a client */
-    ANSWER_S = 60,  /* client: timeout for the answer */
-    PAUSE_MS = 100,
+    REQUEST_MAX_BYTES = 4096,
+    REPLY_MAX_BYTES = 256 * 1024 * 1024,
+    CLIENT_TIMEOUT_S = 5, /* server: timeout for a client */
+    REPLY_TIMEOUT_S = 60, /* client: timeout for the reply */
+    ACCEPT_PAUSE_MS = 100,
 };
 
-/* Followed by "-NODE" if several servers share the folder. */
+/* Name of the socket, followed by "-NODE" if several servers share the folder. */
 static const char FILE_NAME[] = "control";
 
 struct control {
@@ -37,14 +37,15 @@ struct control {
     pthread_t thread;
 };
 
-/* A folder: its path and an open descriptor. */
-struct control_place {
+/* The data folder: its path and an open descriptor. */
+struct control_folder {
     const char *path;
     int fd;
 };
 
 /* If the path is too long for a socket address, uses /proc/self/fd. */
-static void make_address(const struct control_place *at, const char *name, struct sockaddr_un *ret)
+static void make_socket_address(const struct control_folder *at, const char *name,
+                                struct sockaddr_un *ret)
 {
     *ret = (struct sockaddr_un){ .sun_family = AF_UNIX };
     if ((size_t)snprintf(ret->sun_path, sizeof ret->sun_path, "%s/%.31s", at->path, name) >=
@@ -53,7 +54,7 @@ static void make_address(const struct control_place *at, const char *name, struc
 }
 
 /* Sets the socket timeouts; 0: none. */
-static void set_patience(int fd, int64_t seconds)
+static void set_socket_timeouts(int fd, int64_t seconds)
 {
     struct timeval patience = { .tv_sec = seconds };
 
@@ -61,7 +62,7 @@ static void set_patience(int fd, int64_t seconds)
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
 }
 
-static bool send_all(int fd, struct str bytes)
+static bool send_all_bytes(int fd, struct str bytes)
 {
     while (bytes.n) {
         ssize_t sent = send(fd, bytes.p, bytes.n, MSG_NOSIGNAL);
@@ -70,19 +71,17 @@ static bool send_all(int fd, struct str bytes)
             continue;
         if (sent <= 0)
             return false;
-        bytes = str_from(bytes, (size_t)sent);
+        bytes = str_skip(bytes, (size_t)sent);
     }
     return true;
 }
 
-/* --- server side ---------------------------------------------------------------------- */
-
-static struct str read_question(int fd, char *room)
+static struct str read_request_line(int fd, char *room)
 {
     size_t n = 0;
 
-    while (n < QUESTION && !memchr(room, '\n', n)) {
-        ssize_t got = recv(fd, room + n, QUESTION - n, 0);
+    while (n < REQUEST_MAX_BYTES && !memchr(room, '\n', n)) {
+        ssize_t got = recv(fd, room + n, REQUEST_MAX_BYTES - n, 0);
 
         if (got <= 0)
             break;
@@ -92,8 +91,8 @@ static struct str read_question(int fd, char *room)
     return str_cut(&rest, '\n');
 }
 
-/* User id of the client, from the kernel. */
-static unsigned uid_of_peer(int fd)
+/* Returns the user id of the client, as the kernel reports it. */
+static unsigned read_client_uid(int fd)
 {
     struct ucred peer = { .uid = (uid_t)-1 };
     socklen_t size = sizeof peer;
@@ -102,28 +101,28 @@ static unsigned uid_of_peer(int fd)
     return peer.uid;
 }
 
-static void control_serve(const struct control *c, int fd)
+static void serve_control_request(const struct control *c, int fd)
 {
-    char room[QUESTION];
+    char room[REQUEST_MAX_BYTES];
     struct buf out;
 
-    set_patience(fd, PATIENCE_S);
-    buf_init(&out, MAX_ANSWER);
-    struct str rest = read_question(fd, room), word = str_cut(&rest, ' ');
+    set_socket_timeouts(fd, CLIENT_TIMEOUT_S);
+    buf_init(&out, REPLY_MAX_BYTES);
+    struct str rest = read_request_line(fd, room), word = str_cut(&rest, ' ');
     const struct control_row *row = c->rows;
     while (row->word && !str_is(word, row->word))
         row++;
     if (row->word)
-        row->answer(c->arg, uid_of_peer(fd), rest, &out);
+        row->write_reply(c->arg, read_client_uid(fd), rest, &out);
     if (buf_full(&out))
-        log_warn("control: the answer would be too large");
+        log_warn("control: the reply exceeds the size limit and was not sent");
     else
-        send_all(fd, buf_str(&out));
+        send_all_bytes(fd, buf_str(&out));
     explicit_bzero(room, sizeof room); /* may contain a password */
     buf_clear(&out);
 }
 
-static void *listen_for_questions(void *arg)
+static void *control_thread(void *arg)
 {
     const struct control *c = arg;
     struct pollfd both[] = { { .fd = c->listener, .events = POLLIN },
@@ -137,20 +136,20 @@ static void *listen_for_questions(void *arg)
             /* Out of file descriptors: the connection stays pending, so wait before the next
              * try. */
             if (both[0].revents)
-                poll(&both[1], 1, PAUSE_MS);
+                poll(&both[1], 1, ACCEPT_PAUSE_MS);
             continue;
         }
-        control_serve(c, fd);
+        serve_control_request(c, fd);
         close(fd);
     }
     return NULL;
 }
 
-static bool open_listener(struct control *c, const char *path)
+static bool open_control_listener(struct control *c, const char *path)
 {
     struct sockaddr_un at;
 
-    make_address(&(struct control_place){ path, c->folder }, c->name, &at);
+    make_socket_address(&(struct control_folder){ path, c->folder }, c->name, &at);
     unlinkat(c->folder, c->name, 0); /* left by a killed server */
     c->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     /* Set the mode before listen: nobody can connect until then. */
@@ -170,12 +169,12 @@ enum err control_open(const char *folder, int node, const struct control_row *ro
         snprintf(c->name, sizeof c->name, "%s-%d", FILE_NAME, node);
     c->folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     c->stop = eventfd(0, EFD_CLOEXEC);
-    if (c->folder < 0 || c->stop < 0 || !open_listener(c, folder)) {
+    if (c->folder < 0 || c->stop < 0 || !open_control_listener(c, folder)) {
         log_warn("control: cannot listen in '%s': %s", folder, strerror(errno));
         control_close(c);
         return ERR_UNAVAILABLE;
     }
-    c->running = pthread_create(&c->thread, NULL, listen_for_questions, c) == 0;
+    c->running = pthread_create(&c->thread, NULL, control_thread, c) == 0;
     *ret = c;
     return OK;
 }
@@ -201,28 +200,26 @@ void control_close(struct control *c)
     mem_free(c);
 }
 
-/* --- client side ---------------------------------------------------------------------- */
-
 /* Maps errno of a failed request to an error. */
-static enum err error_of_server(void)
+static enum err error_from_errno(void)
 {
     if (errno == EACCES || errno == EPERM)
         return ERR_FORBIDDEN;
     return errno == EAGAIN || errno == EWOULDBLOCK ? ERR_OVERLOADED : ERR_UNAVAILABLE;
 }
 
-static enum err control_dial(const struct control_place *place, const char *name, int64_t seconds,
-                             int *ret)
+static enum err connect_to_control_socket(const struct control_folder *location, const char *name,
+                                          int64_t seconds, int *ret)
 {
     struct sockaddr_un at;
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
     if (fd < 0)
         return ERR_UNAVAILABLE;
-    set_patience(fd, seconds);
-    make_address(place, name, &at);
+    set_socket_timeouts(fd, seconds);
+    make_socket_address(location, name, &at);
     if (connect(fd, (struct sockaddr *)&at, sizeof at) != 0) {
-        enum err e = error_of_server();
+        enum err e = error_from_errno();
 
         close(fd);
         return e;
@@ -231,43 +228,44 @@ static enum err control_dial(const struct control_place *place, const char *name
     return OK;
 }
 
-static enum err ask_socket(const struct control_place *place, const char *name, int64_t seconds,
-                           const char *question, struct buf *out)
+static enum err request_from_socket(const struct control_folder *location, const char *name,
+                                    int64_t seconds, const char *question, struct buf *out)
 {
     ssize_t got = -1;
     int fd;
-    enum err e = control_dial(place, name, seconds, &fd);
+    enum err e = connect_to_control_socket(location, name, seconds, &fd);
 
     if (e)
         return e;
-    if (send_all(fd, str_of(question)) && send_all(fd, STR("\n"))) {
+    if (send_all_bytes(fd, str_of(question)) && send_all_bytes(fd, STR("\n"))) {
         char *at;
 
-        while ((at = buf_room(out, 65536)) && (got = recv(fd, at, 65536, 0)) > 0)
+        while ((at = buf_reserve(out, 65536)) && (got = recv(fd, at, 65536, 0)) > 0)
             out->n += (size_t)got;
     }
-    e = got == 0 ? OK : error_of_server();
+    e = got == 0 ? OK : error_from_errno();
     close(fd);
     return e;
 }
 
-static bool is_control(const struct dirent *d)
+static bool is_control_socket(const struct dirent *d)
 {
     return strncmp(d->d_name, FILE_NAME, sizeof FILE_NAME - 1) == 0;
 }
 
-static enum err ask_servers(const char *folder, const char *question, int64_t seconds, bool all,
-                            struct buf *out)
+static enum err request_from_servers(const char *folder, const char *question, int64_t seconds,
+                                     bool all, struct buf *out)
 {
     DIR *dir = opendir(folder);
-    enum err e = dir ? ERR_UNAVAILABLE : error_of_server();
+    enum err e = dir ? ERR_UNAVAILABLE : error_from_errno();
 
     for (const struct dirent *d; dir && (d = readdir(dir));) {
-        /* After a timeout do not ask another server: the first may still run the command. */
-        if (!is_control(d) || (!all && (!e || e == ERR_OVERLOADED)))
+        /* After a timeout no other server gets the request, because the first may still run the
+         * command. */
+        if (!is_control_socket(d) || (!all && (!e || e == ERR_OVERLOADED)))
             continue;
-        struct control_place place = { folder, dirfd(dir) };
-        enum err one = ask_socket(&place, d->d_name, seconds, question, out);
+        struct control_folder location = { folder, dirfd(dir) };
+        enum err one = request_from_socket(&location, d->d_name, seconds, question, out);
         /* Ignore sockets that stopped servers left behind. */
         if (!one || (e && one != ERR_UNAVAILABLE))
             e = one;
@@ -277,18 +275,18 @@ static enum err ask_servers(const char *folder, const char *question, int64_t se
     return e;
 }
 
-enum err control_ask(const char *folder, const char *question, struct buf *out)
+enum err control_request(const char *folder, const char *question, struct buf *out)
 {
-    return ask_servers(folder, question, ANSWER_S, false, out);
+    return request_from_servers(folder, question, REPLY_TIMEOUT_S, false, out);
 }
 
-enum err control_ask_all(const char *folder, const char *question, struct buf *out)
+enum err control_request_all(const char *folder, const char *question, struct buf *out)
 {
-    return ask_servers(folder, question, ANSWER_S, true, out);
+    return request_from_servers(folder, question, REPLY_TIMEOUT_S, true, out);
 }
 
-enum err control_ask_within(const char *folder, const char *question, int64_t seconds,
-                            struct buf *out)
+enum err control_request_with_timeout(const char *folder, const char *question, int64_t seconds,
+                                      struct buf *out)
 {
-    return ask_servers(folder, question, seconds, false, out);
+    return request_from_servers(folder, question, seconds, false, out);
 }

@@ -14,7 +14,7 @@ struct control;
 struct control_row {
     const char *word; /* NULL ends a list */
     /* Writes the reply to a request; runs on the control thread. uid: user id of the client. */
-    void (*answer)(void *arg, unsigned uid, struct str rest, struct buf *out);
+    void (*write_reply)(void *arg, unsigned uid, struct str rest, struct buf *out);
 };
 
 /* Starts listening; logs and returns an error on failure. rows must stay valid. node: number of a
@@ -24,14 +24,14 @@ enum err control_open(const char *folder, int node, const struct control_row *ro
 /* Waits for a running request. Accepts NULL. */
 void control_close(struct control *c);
 
-/* Client side: asks the server that runs on this folder, or one of those that share it.
- * ERR_UNAVAILABLE: no server runs. ERR_FORBIDDEN: no access to the folder. ERR_OVERLOADED:
- * timeout. */
-enum err control_ask(const char *folder, const char *question, struct buf *out);
-/* Asks all servers that share the folder; concatenates the replies. */
-enum err control_ask_all(const char *folder, const char *question, struct buf *out);
-/* Like control_ask, with a timeout in seconds; 0: none. */
-enum err control_ask_within(const char *folder, const char *question, int64_t seconds,
-                            struct buf *out);
+/* Client side: sends a request to the server that runs on this folder, or to one of those that
+ * share it. ERR_UNAVAILABLE: no server runs. ERR_FORBIDDEN: no access to the folder.
+ * ERR_OVERLOADED: timeout. */
+enum err control_request(const char *folder, const char *question, struct buf *out);
+/* Sends a request to all servers that share the folder and concatenates the replies. */
+enum err control_request_all(const char *folder, const char *question, struct buf *out);
+/* Sends a request like control_request, with a timeout in seconds; 0: none. */
+enum err control_request_with_timeout(const char *folder, const char *question, int64_t seconds,
+                                      struct buf *out);
 
 #endif

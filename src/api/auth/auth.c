@@ -6,32 +6,33 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-#include "api/auth/key.h"
-#include "api/auth/bans.h"
+#include "api/auth/key_file.h"
+#include "api/auth/address_bans.h"
 #include "base/cache.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/planted.h"
+#include "base/test_faults.h"
 
 enum {
     SECRET_BYTES = 32,
     SESSION_BYTES = 8,
 };
 
-/* auth_will_find was not called before the lookup: do not cache the result. */
-#define UNKNOWN_FORGETS UINT64_MAX
+/* Marks a credential whose lookup was not preceded by auth_begin_lookup: its result must not be
+ * cached. */
+#define UNKNOWN_REVOCATIONS UINT64_MAX
 
 /* A keyed hash of the whole token: the cache contains no usable tokens, and without the key
  * collisions cannot be constructed. */
-struct token_tag {
+struct token_hash {
     unsigned char bytes[crypto_shorthash_siphashx24_BYTES];
 };
 
-struct remembered {
+struct cached_caller {
     struct cache_entry entry;
-    bool recognised; /* used since the last auth_take_used */
-    struct token_tag tag;
+    bool recognised; /* used since the last call of auth_collect_used_tokens */
+    struct token_hash tag;
     struct caller caller;
 };
 
@@ -43,40 +44,38 @@ struct token_shard {
 struct auth {
     unsigned char pepper[AUTH_KEY_BYTES];
     unsigned char tag_key[crypto_shorthash_siphashx24_KEYBYTES];
-    _Atomic uint64_t forgets;    /* revocations so far */
-    _Atomic int64_t fresh_until; /* see auth_set_fresh; 0: always */
-    struct bans *bans;
-    struct token_shard shards[AUTH_PARTS];
+    _Atomic uint64_t revocations; /* revocations so far */
+    _Atomic int64_t fresh_until;  /* see auth_set_cache_valid_until; 0: the cache is always valid */
+    struct address_ban_set *bans;
+    struct token_shard shards[AUTH_CACHE_SHARDS];
 };
 
-static bool remembered_is(const struct cache_entry *e, const void *key)
+static bool cached_caller_matches(const struct cache_entry *e, const void *key)
 {
-    const struct remembered *r = (const struct remembered *)e, *asked = key;
+    const struct cached_caller *r = (const struct cached_caller *)e, *lookup = key;
 
-    return r->caller.kind == asked->caller.kind &&
-           sodium_memcmp(&r->tag, &asked->tag, sizeof r->tag) == 0;
+    return r->caller.kind == lookup->caller.kind &&
+           sodium_memcmp(&r->tag, &lookup->tag, sizeof r->tag) == 0;
 }
 
 static struct cache_kind credentials = {
     .name = "credentials",
-    .entries = AUTH_PART_MOST, /* per shard: 16,384 in total */
-    .is = remembered_is,
+    .entries = AUTH_SHARD_ENTRIES, /* entries per shard: 16,384 in total */
+    .matches = cached_caller_matches,
 };
 
-/* --- open and close ------------------------------------------------------------------- */
-
-enum err auth_open(const char *folder, struct store *store, struct auth **ret)
+enum err auth_new(const char *folder, struct store *store, struct auth **ret)
 {
     struct auth *a = mem_new(sizeof *a);
-    enum err e = auth_key_read(folder, store, a->pepper);
+    enum err e = read_server_key(folder, store, a->pepper);
 
     if (e) {
         mem_free(a);
         return e;
     }
-    a->bans = bans_new();
+    a->bans = address_ban_set_new();
     randombytes_buf(a->tag_key, sizeof a->tag_key);
-    for (int i = 0; i < AUTH_PARTS; i++) {
+    for (int i = 0; i < AUTH_CACHE_SHARDS; i++) {
         pthread_mutex_init(&a->shards[i].lock, NULL);
         a->shards[i].callers.kind = &credentials;
     }
@@ -84,55 +83,53 @@ enum err auth_open(const char *folder, struct store *store, struct auth **ret)
     return OK;
 }
 
-void auth_close(struct auth *a)
+void auth_free(struct auth *a)
 {
     if (!a)
         return;
-    for (int i = 0; i < AUTH_PARTS; i++) {
+    for (int i = 0; i < AUTH_CACHE_SHARDS; i++) {
         pthread_mutex_destroy(&a->shards[i].lock);
         cache_clear(&a->shards[i].callers);
     }
-    bans_free(a->bans);
+    address_ban_set_free(a->bans);
     sodium_memzero(a->pepper, sizeof a->pepper);
     mem_free(a);
 }
 
-struct bans *auth_bans(const struct auth *a)
+struct address_ban_set *auth_address_bans(const struct auth *a)
 {
     return a->bans;
 }
 
-bool auth_bans_address(const struct auth *a, struct str address)
+bool auth_is_address_banned(const struct auth *a, struct str address)
 {
-    return bans_hold(a->bans, address);
+    return is_address_banned(a->bans, address);
 }
 
-/* --- the text of a credential --------------------------------------------------------- */
-
-static bool cut_scheme(struct str *s, struct str word)
+static bool remove_auth_scheme(struct str *s, struct str word)
 {
     if (s->n <= word.n || s->p[word.n] != ' ' || !str_eq_nocase(str_slice(s->p, word.n), word))
         return false;
-    *s = str_trim(str_from(*s, word.n));
+    *s = str_trim(str_skip(*s, word.n));
     return true;
 }
 
-enum caller_kind credential_kind(struct str authorization, struct str *ret_token)
+enum caller_kind parse_credential_kind(struct str authorization, struct str *ret_token)
 {
     *ret_token = str_trim(authorization);
-    if (cut_scheme(ret_token, STR("Bot")))
+    if (remove_auth_scheme(ret_token, STR("Bot")))
         return CALLER_BOT;
-    return cut_scheme(ret_token, STR("Bearer")) ? CALLER_BEARER : CALLER_USER;
+    return remove_auth_scheme(ret_token, STR("Bearer")) ? CALLER_BEARER : CALLER_USER;
 }
 
-static bool auth_exactly(struct str text, unsigned char *out, size_t size)
+static bool decode_base64_exact(struct str text, unsigned char *out, size_t size)
 {
     size_t n;
 
     return str_base64url_decode(text, out, size, &n) && n == size;
 }
 
-bool token_can_be_chosen(struct str text)
+bool is_valid_chosen_token(struct str text)
 {
     static const char good[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
 
@@ -144,8 +141,8 @@ bool token_can_be_chosen(struct str text)
     return true;
 }
 
-/* A chosen token contains neither account nor session: both are derived from its text. */
-static void read_chosen(struct str text, unsigned char *session, unsigned char *secret)
+/* Derives the session id and the secret of a chosen token from its text, which contains neither. */
+static void derive_from_chosen_token(struct str text, unsigned char *session, unsigned char *secret)
 {
     unsigned char bytes[SESSION_BYTES + SECRET_BYTES];
 
@@ -154,7 +151,7 @@ static void read_chosen(struct str text, unsigned char *session, unsigned char *
     memcpy(secret, bytes + SESSION_BYTES, SECRET_BYTES);
 }
 
-bool credential_parse(enum caller_kind kind, struct str token, struct credential *ret)
+bool parse_credential_token(enum caller_kind kind, struct str token, struct credential *ret)
 {
     struct str rest = token;
     struct str account = str_cut(&rest, '.'), session = str_cut(&rest, '.');
@@ -163,69 +160,70 @@ bool credential_parse(enum caller_kind kind, struct str token, struct credential
 
     ret->kind = kind;
     ret->token = token;
-    ret->forgets = UNKNOWN_FORGETS;
-    if (token_can_be_chosen(token)) {
+    ret->revocations_seen = UNKNOWN_REVOCATIONS;
+    if (is_valid_chosen_token(token)) {
         ret->account = 0;
-        read_chosen(token, ret->session, ret->secret);
+        derive_from_chosen_token(token, ret->session, ret->secret);
         return true;
     }
     return str_base64url_decode(account, digits, sizeof digits, &n) &&
            snowflake_parse(str_slice(digits, n), &ret->account) &&
-           auth_exactly(session, ret->session, SESSION_BYTES) &&
-           auth_exactly(rest, ret->secret, SECRET_BYTES);
+           decode_base64_exact(session, ret->session, SESSION_BYTES) &&
+           decode_base64_exact(rest, ret->secret, SECRET_BYTES);
 }
 
-/* --- the cache ------------------------------------------------------------------------ */
-
-static void make_tag(const struct auth *a, struct str token, struct token_tag *tag)
+static void hash_token(const struct auth *a, struct str token, struct token_hash *tag)
 {
     crypto_shorthash_siphashx24(tag->bytes, (const unsigned char *)token.p, token.n, a->tag_key);
 }
 
-static struct token_shard *find_shard(struct auth *a, const struct token_tag *tag,
-                                      uint64_t *ret_hash)
+static struct token_shard *find_token_shard(struct auth *a, const struct token_hash *tag,
+                                            uint64_t *ret_hash)
 {
     memcpy(ret_hash, tag->bytes, sizeof *ret_hash);
-    return &a->shards[*ret_hash % AUTH_PARTS];
+    return &a->shards[*ret_hash % AUTH_CACHE_SHARDS];
 }
 
-void auth_set_fresh(struct auth *a, int64_t until)
+void auth_set_cache_valid_until(struct auth *a, int64_t until)
 {
     atomic_store_explicit(&a->fresh_until, until, memory_order_relaxed);
 }
 
-/* False if another node may have revoked something that this node does not know yet. */
-static bool auth_is_fresh(struct auth *a)
+/* Returns false if another node may have revoked a token that this node still caches. */
+static bool cache_is_up_to_date(struct auth *a)
 {
     int64_t until = atomic_load_explicit(&a->fresh_until, memory_order_relaxed);
 
-    return !until || clock_mono() < until || fault_planted(PLANTED_TRUSTING);
+    return !until || clock_monotonic_ns() < until ||
+           test_fault_is_enabled(TEST_FAULT_STALE_CREDENTIALS);
 }
 
-bool auth_remembered(struct auth *a, enum caller_kind kind, struct str token, struct caller *ret)
+bool auth_find_cached(struct auth *a, enum caller_kind kind, struct str token, struct caller *ret)
 {
-    struct remembered asked = { .caller.kind = kind };
+    struct cached_caller lookup = { .caller.kind = kind };
     uint64_t hash;
 
-    make_tag(a, token, &asked.tag);
-    struct token_shard *s = find_shard(a, &asked.tag, &hash);
+    hash_token(a, token, &lookup.tag);
+    struct token_shard *s = find_token_shard(a, &lookup.tag, &hash);
     pthread_mutex_lock(&s->lock);
-    struct remembered *found = cache_find(&s->callers, hash, &asked);
+    struct cached_caller *found = cache_find(&s->callers, hash, &lookup);
     if (found) {
         *ret = found->caller;
         found->recognised = true;
     }
     pthread_mutex_unlock(&s->lock);
-    return found && (ret->expires_at == 0 || ret->expires_at > clock_us()) && auth_is_fresh(a);
+    return found && (ret->expires_at == 0 || ret->expires_at > clock_us()) &&
+           cache_is_up_to_date(a);
 }
 
-size_t auth_take_used(struct auth *a, unsigned part, struct token_name ret[AUTH_PART_MOST])
+size_t auth_collect_used_tokens(struct auth *a, unsigned part,
+                                struct token_session_id ret[AUTH_SHARD_ENTRIES])
 {
     struct token_shard *s = &a->shards[part];
     size_t count = 0, at = 0;
 
     pthread_mutex_lock(&s->lock);
-    for (struct remembered *r; (r = map_next(&s->callers.entries, &at));) {
+    for (struct cached_caller *r; (r = map_next(&s->callers.entries, &at));) {
         if (!r->recognised)
             continue;
         r->recognised = false;
@@ -235,90 +233,92 @@ size_t auth_take_used(struct auth *a, unsigned part, struct token_name ret[AUTH_
     return count;
 }
 
-uint64_t auth_forgets(struct auth *a)
+uint64_t auth_revocation_count(struct auth *a)
 {
-    return atomic_load(&a->forgets);
+    return atomic_load(&a->revocations);
 }
 
-void auth_will_find(struct auth *a, struct credential *c)
+void auth_begin_lookup(struct auth *a, struct credential *c)
 {
-    c->forgets = auth_forgets(a);
+    c->revocations_seen = auth_revocation_count(a);
 }
 
-static void auth_remember(struct auth *a, const struct credential *c, const struct caller *caller)
+static void cache_caller(struct auth *a, const struct credential *c, const struct caller *caller)
 {
-    struct remembered *r = mem_new(sizeof *r);
+    struct cached_caller *r = mem_new(sizeof *r);
     uint64_t hash;
 
     r->recognised = true;
     r->caller = *caller;
-    make_tag(a, c->token, &r->tag);
-    struct token_shard *s = find_shard(a, &r->tag, &hash);
+    hash_token(a, c->token, &r->tag);
+    struct token_shard *s = find_token_shard(a, &r->tag, &hash);
     pthread_mutex_lock(&s->lock);
-    /* If something was revoked since the row was read, it may be this token. */
-    if (auth_forgets(a) == c->forgets)
+    /* If any token was revoked since the row was read, it may be this one: do not cache it. */
+    if (auth_revocation_count(a) == c->revocations_seen)
         cache_put(&s->callers, hash, sizeof *r, &r->entry);
     else
         mem_free(r);
     pthread_mutex_unlock(&s->lock);
 }
 
-/* Revocations are rare: they scan the whole cache, so it needs no index by session or account. */
-static uint64_t auth_forget(struct auth *a,
-                            bool (*matches)(const struct cache_entry *, const void *),
-                            const void *what)
+/* Removes matching tokens from the cache. Revocations are rare, so they scan the whole cache, which
+ * has no index by session or account. */
+static uint64_t evict_matching_callers(struct auth *a,
+                                       bool (*matches)(const struct cache_entry *, const void *),
+                                       const void *what)
 {
-    /* First, so that lookups in progress do not cache what they read. */
-    atomic_fetch_add(&a->forgets, 1);
-    for (int shard = 0; shard < AUTH_PARTS; shard++) {
+    /* Count the revocation before the scan, so that lookups in progress do not cache their
+     * result. */
+    atomic_fetch_add(&a->revocations, 1);
+    for (int shard = 0; shard < AUTH_CACHE_SHARDS; shard++) {
         struct token_shard *s = &a->shards[shard];
 
         pthread_mutex_lock(&s->lock);
-        cache_drop_if(&s->callers, matches, what);
+        cache_evict_if(&s->callers, matches, what);
         pthread_mutex_unlock(&s->lock);
     }
-    /* Again: lookups that begin now find the token neither in the store nor in the cache. */
-    return atomic_fetch_add(&a->forgets, 1) + 1;
+    /* Count the revocation once more: a lookup that begins now finds the token neither in the store
+     * nor in the cache. */
+    return atomic_fetch_add(&a->revocations, 1) + 1;
 }
 
-static const struct caller *caller_of(const struct cache_entry *e)
+static const struct caller *caller_of_entry(const struct cache_entry *e)
 {
-    return &((const struct remembered *)e)->caller;
+    return &((const struct cached_caller *)e)->caller;
 }
 
-static bool is_session(const struct cache_entry *e, const void *session)
+static bool caller_has_session(const struct cache_entry *e, const void *session)
 {
-    return memcmp(caller_of(e)->session, session, SESSION_BYTES) == 0;
+    return memcmp(caller_of_entry(e)->session, session, SESSION_BYTES) == 0;
 }
 
-static bool is_account(const struct cache_entry *e, const void *id)
+static bool caller_has_account(const struct cache_entry *e, const void *id)
 {
-    return caller_of(e)->id == *(const snowflake *)id;
+    return caller_of_entry(e)->id == *(const snowflake *)id;
 }
 
-static bool is_of_application(const struct cache_entry *e, const void *id)
+static bool caller_has_application(const struct cache_entry *e, const void *id)
 {
-    return caller_of(e)->application_id == *(const snowflake *)id;
+    return caller_of_entry(e)->application_id == *(const snowflake *)id;
 }
 
-uint64_t auth_forget_application(struct auth *a, snowflake application_id)
+uint64_t auth_evict_application(struct auth *a, snowflake application_id)
 {
-    return auth_forget(a, is_of_application, &application_id);
+    return evict_matching_callers(a, caller_has_application, &application_id);
 }
 
-uint64_t auth_forget_session(struct auth *a, const unsigned char session[8])
+uint64_t auth_evict_session(struct auth *a, const unsigned char session[8])
 {
-    return auth_forget(a, is_session, session);
+    return evict_matching_callers(a, caller_has_session, session);
 }
 
-uint64_t auth_forget_account(struct auth *a, snowflake user_id)
+uint64_t auth_evict_account(struct auth *a, snowflake user_id)
 {
-    return auth_forget(a, is_account, &user_id);
+    return evict_matching_callers(a, caller_has_account, &user_id);
 }
 
-/* --- the store ------------------------------------------------------------------------ */
-
-static void make_digest(const struct auth *a, const unsigned char *secret, unsigned char *digest)
+static void digest_token_secret(const struct auth *a, const unsigned char *secret,
+                                unsigned char *digest)
 {
     crypto_auth_hmacsha256_state state;
 
@@ -327,17 +327,17 @@ static void make_digest(const struct auth *a, const unsigned char *secret, unsig
     crypto_auth_hmacsha256_final(&state, digest);
 }
 
-static struct str session_str(const unsigned char *session)
+static struct str session_id_str(const unsigned char *session)
 {
     return str_slice((const char *)session, SESSION_BYTES);
 }
 
-static uint64_t scope_bits(struct str scopes)
+static uint64_t parse_scope_bits(struct str scopes)
 {
     uint64_t bits = 0;
 
     while (scopes.n)
-        bits |= auth_scope(str_cut(&scopes, ' '));
+        bits |= auth_scope_bit(str_cut(&scopes, ' '));
     return bits;
 }
 
@@ -347,13 +347,14 @@ static const char FIND_TOKEN[] =
     "where t.id = $1 and t.kind = $2 and not exists "
     "(select 1 from applications a where a.id = t.application_id and a.removed = 1)";
 
-enum err auth_find(struct auth *a, struct tx *tx, const struct credential *c, struct caller *ret)
+enum err auth_find_stored(struct auth *a, struct tx *tx, const struct credential *c,
+                          struct caller *ret)
 {
     unsigned char digest[crypto_auth_hmacsha256_BYTES];
     struct rows row;
     bool found;
 
-    enum err e = tx_one(tx, FIND_TOKEN, BIND(v_bytes(session_str(c->session)), v_int(c->kind)),
+    enum err e = tx_one(tx, FIND_TOKEN, BIND(v_bytes(session_id_str(c->session)), v_int(c->kind)),
                         &row, &found);
     if (e)
         return e;
@@ -361,12 +362,12 @@ enum err auth_find(struct auth *a, struct tx *tx, const struct credential *c, st
         return ERR_UNAUTHORIZED;
 
     struct str stored = row_bytes(&row, 0);
-    make_digest(a, c->secret, digest);
+    digest_token_secret(a, c->secret, digest);
     *ret = (struct caller){
         .kind = c->kind,
         .id = row_id(&row, 1),
         .application_id = row_id(&row, 2),
-        .scopes = scope_bits(row_text(&row, 3)),
+        .scopes = parse_scope_bits(row_text(&row, 3)),
         .expires_at = row_int(&row, 4),
         .disabled = row_bool(&row, 5),
         .deleting = row_bool(&row, 6),
@@ -375,7 +376,7 @@ enum err auth_find(struct auth *a, struct tx *tx, const struct credential *c, st
     if (stored.n != sizeof digest || sodium_memcmp(stored.p, digest, sizeof digest) != 0 ||
         (c->account && ret->id != c->account) || (ret->expires_at && ret->expires_at <= clock_us()))
         return ERR_UNAUTHORIZED;
-    auth_remember(a, c, ret);
+    cache_caller(a, c, ret);
     return OK;
 }
 
@@ -383,17 +384,17 @@ static const char ADD_TOKEN[] =
     "insert into tokens (id, kind, user_id, application_id, scopes, digest, created_at, expires_at, "
     "client, code_digest) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
 
-static void make_secrets(const struct auth *a, const struct token_grant *g, unsigned char *session,
-                         unsigned char *secret)
+static void create_token_secrets(const struct auth *a, const struct token_grant *g,
+                                 unsigned char *session, unsigned char *secret)
 {
     unsigned char bytes[SESSION_BYTES + SECRET_BYTES];
 
     if (g->chosen.p) {
-        read_chosen(g->chosen, session, secret);
+        derive_from_chosen_token(g->chosen, session, secret);
         return;
     }
     if (g->lasting.p)
-        auth_derive(a, "lasting token", g->user_id, g->lasting, bytes, sizeof bytes);
+        auth_derive_key(a, "lasting token", g->user_id, g->lasting, bytes, sizeof bytes);
     else
         randombytes_buf(bytes, sizeof bytes);
     memcpy(session, bytes, SESSION_BYTES);
@@ -401,19 +402,19 @@ static void make_secrets(const struct auth *a, const struct token_grant *g, unsi
     sodium_memzero(bytes, sizeof bytes);
 }
 
-enum err auth_issue(struct auth *a, struct tx *tx, const struct token_grant *g,
-                    struct str *ret_token)
+enum err auth_issue_token(struct auth *a, struct tx *tx, const struct token_grant *g,
+                          struct str *ret_token)
 {
     unsigned char session[SESSION_BYTES], secret[SECRET_BYTES],
         digest[crypto_auth_hmacsha256_BYTES];
     struct arena *arena = tx_arena(tx);
-    char id[SNOWFLAKE_TEXT];
+    char id[SNOWFLAKE_TEXT_SIZE];
 
-    make_secrets(a, g, session, secret);
-    make_digest(a, secret, digest);
+    create_token_secrets(a, g, session, secret);
+    digest_token_secret(a, secret, digest);
     enum err e = tx_exec(
         tx, ADD_TOKEN,
-        BIND(v_bytes(session_str(session)), v_int(g->kind), v_id(g->user_id),
+        BIND(v_bytes(session_id_str(session)), v_int(g->kind), v_id(g->user_id),
              g->application_id ? v_id(g->application_id) : v_null(), v_text(g->scopes),
              v_bytes(str_slice((const char *)digest, sizeof digest)), v_int(clock_us()),
              g->expires_at ? v_int(g->expires_at) : v_null(),
@@ -423,9 +424,9 @@ enum err auth_issue(struct auth *a, struct tx *tx, const struct token_grant *g,
         return e;
 
     int n = snprintf(id, sizeof id, "%llu", (unsigned long long)g->user_id);
-    struct str one = str_base64url(arena, id, (size_t)n);
-    struct str two = str_base64url(arena, session, sizeof session);
-    struct str three = str_base64url(arena, secret, sizeof secret);
+    struct str one = str_base64url_encode(arena, id, (size_t)n);
+    struct str two = str_base64url_encode(arena, session, sizeof session);
+    struct str three = str_base64url_encode(arena, secret, sizeof secret);
     *ret_token = g->chosen.p ? str_dup(arena, g->chosen)
                              : STR_CONCAT(arena, one, STR("."), two, STR("."), three);
     sodium_memzero(secret, sizeof secret);
@@ -434,15 +435,13 @@ enum err auth_issue(struct auth *a, struct tx *tx, const struct token_grant *g,
 
 static const char END_TOKEN[] = "delete from tokens where id = $1";
 
-enum err auth_revoke(struct tx *tx, const unsigned char session[8])
+enum err auth_delete_token(struct tx *tx, const unsigned char session[8])
 {
-    return tx_exec(tx, END_TOKEN, BIND(v_bytes(session_str(session))), NULL);
+    return tx_exec(tx, END_TOKEN, BIND(v_bytes(session_id_str(session))), NULL);
 }
 
-/* --- derived keys --------------------------------------------------------------------- */
-
-void auth_derive(const struct auth *a, const char *word, snowflake id, struct str salt,
-                 unsigned char *out, size_t n)
+void auth_derive_key(const struct auth *a, const char *word, snowflake id, struct str salt,
+                     unsigned char *out, size_t n)
 {
     crypto_generichash_state state;
 
@@ -453,9 +452,7 @@ void auth_derive(const struct auth *a, const char *word, snowflake id, struct st
     crypto_generichash_final(&state, out, n);
 }
 
-/* --- scopes --------------------------------------------------------------------------- */
-
-uint64_t auth_scope(struct str name)
+uint64_t auth_scope_bit(struct str name)
 {
     static const char *const scopes[] = {
         "identify",

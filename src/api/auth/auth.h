@@ -12,13 +12,13 @@
 struct auth;
 
 /* Reads the pepper from <folder>/pepper.key, or creates it (mode 0600). */
-enum err auth_open(const char *folder, struct store *store, struct auth **ret);
-void auth_close(struct auth *a);
+enum err auth_new(const char *folder, struct store *store, struct auth **ret);
+void auth_free(struct auth *a);
 
 /* Banned addresses. */
-struct bans;
-struct bans *auth_bans(const struct auth *a);
-bool auth_bans_address(const struct auth *a, struct str address);
+struct address_ban_set;
+struct address_ban_set *auth_address_bans(const struct auth *a);
+bool auth_is_address_banned(const struct auth *a, struct str address);
 
 /* The credential of an Authorization header. */
 struct credential {
@@ -26,66 +26,71 @@ struct credential {
     snowflake account;
     unsigned char session[8];
     unsigned char secret[32];
-    struct str token; /* without the scheme */
-    uint64_t forgets; /* see auth_will_find */
+    struct str token;          /* without the scheme */
+    uint64_t revocations_seen; /* see auth_begin_lookup */
 };
 
-/* The kind of credential in an Authorization header, and the token without the scheme. */
-enum caller_kind credential_kind(struct str authorization, struct str *ret_token);
-/* May the text be a token in a world file for tests? 16-100 characters of A-Z a-z 0-9 _ and -. */
-bool token_can_be_chosen(struct str text);
+/* Returns the kind of credential in an Authorization header, and the token without its scheme. */
+enum caller_kind parse_credential_kind(struct str authorization, struct str *ret_token);
+/* Returns whether a world file may choose this text as a token: 16-100 characters of A-Z a-z 0-9 _
+ * -. */
+bool is_valid_chosen_token(struct str text);
 /* False: malformed. */
-bool credential_parse(enum caller_kind kind, struct str token, struct credential *ret);
+bool parse_credential_token(enum caller_kind kind, struct str token, struct credential *ret);
 
 /* Called before the transaction that looks up the token: the result may be cached unless a
  * revocation happens after this. */
-void auth_will_find(struct auth *a, struct credential *c);
+void auth_begin_lookup(struct auth *a, struct credential *c);
 
-/* Authenticate: from the cache, or from the store. ERR_UNAUTHORIZED if the token is invalid. */
-bool auth_remembered(struct auth *a, enum caller_kind kind, struct str token, struct caller *ret);
-enum err auth_find(struct auth *a, struct tx *tx, const struct credential *c, struct caller *ret);
+/* Authenticate a token: auth_find_cached uses the cache, auth_find_stored the store.
+ * ERR_UNAUTHORIZED if the token is invalid. */
+bool auth_find_cached(struct auth *a, enum caller_kind kind, struct str token, struct caller *ret);
+enum err auth_find_stored(struct auth *a, struct tx *tx, const struct credential *c,
+                          struct caller *ret);
 
 /* Returns the tokens of one cache shard that were used since the last call. */
-enum { AUTH_PARTS = 16, AUTH_PART_MOST = 1024 };
-struct token_name {
+enum { AUTH_CACHE_SHARDS = 16, AUTH_SHARD_ENTRIES = 1024 };
+struct token_session_id {
     unsigned char session[8];
 };
-size_t auth_take_used(struct auth *a, unsigned part, struct token_name ret[AUTH_PART_MOST]);
+size_t auth_collect_used_tokens(struct auth *a, unsigned part,
+                                struct token_session_id ret[AUTH_SHARD_ENTRIES]);
 
-/* In a cluster: until this time (clock_mono) the cache may be used. */
-void auth_set_fresh(struct auth *a, int64_t until);
+/* In a cluster: allows the use of the cache until this time (clock_monotonic_ns). */
+void auth_set_cache_valid_until(struct auth *a, int64_t until);
 
-/* A new token for an account. Its text is only in the transaction's arena and is not stored. */
+/* Describes a token to issue. Its text is returned in the transaction's arena and is not stored. */
 struct token_grant {
     enum caller_kind kind;
     snowflake user_id, application_id;
     struct str scopes;  /* space-separated; bearers */
     int64_t expires_at; /* 0: never */
     struct str client;  /* User-Agent, for the list of sessions */
-    struct str code;    /* digest of the OAuth2 code it was exchanged for; p == NULL: none */
-    /* For world files. lasting: the token is derived from the pepper, the account and this word, so
-     * it is the same each time. chosen: the text of the token. */
+    struct str code;    /* digest of the exchanged OAuth2 code; p == NULL: none */
+    /* For world files. lasting: a word from which the token is derived, with the pepper and the
+     * account, so that it is always the same. chosen: the text of the token. */
     struct str lasting, chosen;
 };
-enum err auth_issue(struct auth *a, struct tx *tx, const struct token_grant *grant,
-                    struct str *ret_token);
-enum err auth_revoke(struct tx *tx, const unsigned char session[8]);
+enum err auth_issue_token(struct auth *a, struct tx *tx, const struct token_grant *grant,
+                          struct str *ret_token);
+enum err auth_delete_token(struct tx *tx, const unsigned char session[8]);
 
-/* Number of revocations so far; auth_will_find stores it in a credential before its lookup. */
-uint64_t auth_forgets(struct auth *a);
+/* Returns the number of revocations so far; auth_begin_lookup stores it in a credential before the
+ * lookup. */
+uint64_t auth_revocation_count(struct auth *a);
 /* Remove tokens from the cache. Return the number of revocations; lookups that began at this number
  * or later see the revocation. */
-uint64_t auth_forget_session(struct auth *a, const unsigned char session[8]);
-uint64_t auth_forget_account(struct auth *a, snowflake user_id);
-/* All tokens of an application: its bot's, and OAuth2 tokens. */
-uint64_t auth_forget_application(struct auth *a, snowflake application_id);
+uint64_t auth_evict_session(struct auth *a, const unsigned char session[8]);
+uint64_t auth_evict_account(struct auth *a, snowflake user_id);
+/* Removes all tokens of an application from the cache: its bot's tokens and its OAuth2 tokens. */
+uint64_t auth_evict_application(struct auth *a, snowflake application_id);
 
 /* Derives up to 64 bytes from the pepper, a purpose, an id and a salt, for webhook tokens and
- * signing keys. The database alone is not enough to compute them. */
-void auth_derive(const struct auth *a, const char *word, snowflake id, struct str salt,
-                 unsigned char *out, size_t n);
+ * signing keys. A copy of the database is not enough to compute them. */
+void auth_derive_key(const struct auth *a, const char *word, snowflake id, struct str salt,
+                     unsigned char *out, size_t n);
 
-/* The bit of an OAuth2 scope, or 0 if it is unknown. */
-uint64_t auth_scope(struct str name);
+/* Returns the bit of an OAuth2 scope, or 0 if the scope is unknown. */
+uint64_t auth_scope_bit(struct str name);
 
 #endif

@@ -10,10 +10,10 @@
 
 #include "base/mem.h"
 
-struct hashing {
+struct password_hasher {
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    struct hash_task *first, **end;
+    struct password_hash_task *first, **end;
     unsigned waiting, most;
     uint64_t refused;
     bool stopping;
@@ -21,9 +21,9 @@ struct hashing {
     pthread_t threads[];
 };
 
-static struct hash_task *hashing_wait(struct hashing *h)
+static struct password_hash_task *wait_for_hash_task(struct password_hasher *h)
 {
-    struct hash_task *t;
+    struct password_hash_task *t;
 
     pthread_mutex_lock(&h->lock);
     while (!h->first && !h->stopping)
@@ -39,18 +39,18 @@ static struct hash_task *hashing_wait(struct hashing *h)
     return t;
 }
 
-static void *hashing_run(void *arg)
+static void *run_hashing_thread(void *arg)
 {
-    struct hash_task *t;
+    struct password_hash_task *t;
 
-    while ((t = hashing_wait(arg)))
+    while ((t = wait_for_hash_task(arg)))
         t->run(t);
     return NULL;
 }
 
-struct hashing *hashing_new(unsigned threads, unsigned most_waiting)
+struct password_hasher *password_hasher_new(unsigned threads, unsigned most_waiting)
 {
-    struct hashing *h = mem_new(sizeof *h + threads * sizeof *h->threads);
+    struct password_hasher *h = mem_new(sizeof *h + threads * sizeof *h->threads);
 
     pthread_mutex_init(&h->lock, NULL);
     pthread_cond_init(&h->changed, NULL);
@@ -58,7 +58,7 @@ struct hashing *hashing_new(unsigned threads, unsigned most_waiting)
     h->most = most_waiting;
     h->count = threads;
     for (unsigned i = 0; i < threads; i++) {
-        int failed = pthread_create(&h->threads[i], NULL, hashing_run, h);
+        int failed = pthread_create(&h->threads[i], NULL, run_hashing_thread, h);
 
         assert(!failed);
         (void)failed;
@@ -66,14 +66,14 @@ struct hashing *hashing_new(unsigned threads, unsigned most_waiting)
     return h;
 }
 
-bool hashing_submit(struct hashing *h, struct hash_task *t)
+bool password_hasher_submit(struct password_hasher *h, struct password_hash_task *t)
 {
-    bool taken;
+    bool queued;
 
     t->next = NULL;
     pthread_mutex_lock(&h->lock);
-    taken = h->waiting < h->most;
-    if (taken) {
+    queued = h->waiting < h->most;
+    if (queued) {
         *h->end = t;
         h->end = &t->next;
         h->waiting++;
@@ -82,17 +82,17 @@ bool hashing_submit(struct hashing *h, struct hash_task *t)
         h->refused++;
     }
     pthread_mutex_unlock(&h->lock);
-    return taken;
+    return queued;
 }
 
-void hashing_stats(struct hashing *h, struct hashing_stats *ret)
+void password_hasher_read_stats(struct password_hasher *h, struct password_hasher_stats *ret)
 {
     pthread_mutex_lock(&h->lock);
-    *ret = (struct hashing_stats){ .waiting = h->waiting, .refused = h->refused };
+    *ret = (struct password_hasher_stats){ .waiting = h->waiting, .refused = h->refused };
     pthread_mutex_unlock(&h->lock);
 }
 
-void hashing_free(struct hashing *h)
+void password_hasher_free(struct password_hasher *h)
 {
     if (!h)
         return;

@@ -5,25 +5,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct hashing;
+struct password_hasher;
 
-/* Embedded in the caller's struct. run is called on one of the threads, in FIFO order; the task may
- * be freed before run returns. */
-struct hash_task {
-    struct hash_task *next;
-    void (*run)(struct hash_task *t);
+/* A hash to compute, embedded in the caller's struct. run is called on one of the threads, in FIFO
+ * order; the task may be freed before run returns. */
+struct password_hash_task {
+    struct password_hash_task *next;
+    void (*run)(struct password_hash_task *t);
 };
 
-struct hashing *hashing_new(unsigned threads, unsigned most_waiting);
-/* From any thread. False: the queue is full, and the task is not queued. */
-bool hashing_submit(struct hashing *h, struct hash_task *t);
+struct password_hasher *password_hasher_new(unsigned threads, unsigned most_waiting);
+/* Queues a task. Returns false if the queue is full. From any thread. */
+bool password_hasher_submit(struct password_hasher *h, struct password_hash_task *t);
 
-struct hashing_stats {
+struct password_hasher_stats {
     uint64_t waiting, refused;
 };
-void hashing_stats(struct hashing *h, struct hashing_stats *ret);
+void password_hasher_read_stats(struct password_hasher *h, struct password_hasher_stats *ret);
 
 /* Runs the queued tasks, then stops the threads. */
-void hashing_free(struct hashing *h);
+void password_hasher_free(struct password_hasher *h);
 
 #endif

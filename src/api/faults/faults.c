@@ -4,24 +4,24 @@
 #include <pthread.h>
 
 #include "base/mem.h"
-#include "model/text/old_versions.h"
+#include "model/text/old_api_encoding.h"
 
-struct faults {
+struct injected_faults {
     _Atomic size_t count;
     pthread_mutex_t lock; /* protects list and last_id, and writes of count */
     uint64_t last_id;
     struct fault list[MOST_FAULTS];
 };
 
-struct faults *faults_new(void)
+struct injected_faults *faults_new(void)
 {
-    struct faults *f = mem_new(sizeof *f);
+    struct injected_faults *f = mem_new(sizeof *f);
 
     pthread_mutex_init(&f->lock, NULL);
     return f;
 }
 
-void faults_free(struct faults *f)
+void faults_free(struct injected_faults *f)
 {
     if (!f)
         return;
@@ -29,12 +29,12 @@ void faults_free(struct faults *f)
     mem_free(f);
 }
 
-bool faults_there(const struct faults *f)
+bool faults_is_any_set(const struct injected_faults *f)
 {
     return atomic_load_explicit(&f->count, memory_order_relaxed) > 0;
 }
 
-bool faults_add(struct faults *f, struct fault *fault)
+bool faults_insert(struct injected_faults *f, struct fault *fault)
 {
     pthread_mutex_lock(&f->lock);
     bool fits = f->count < MOST_FAULTS;
@@ -47,7 +47,7 @@ bool faults_add(struct faults *f, struct fault *fault)
     return fits;
 }
 
-static void fault_drop(struct faults *f, size_t i)
+static void remove_fault_at(struct injected_faults *f, size_t i)
 {
     size_t behind = f->count - i - 1;
 
@@ -55,14 +55,14 @@ static void fault_drop(struct faults *f, size_t i)
     f->count--;
 }
 
-bool faults_remove(struct faults *f, uint64_t id)
+bool faults_remove(struct injected_faults *f, uint64_t id)
 {
     bool found = false;
 
     pthread_mutex_lock(&f->lock);
     for (size_t i = f->count; i-- > 0;) {
         if (id == 0 || f->list[i].id == id) {
-            fault_drop(f, i);
+            remove_fault_at(f, i);
             found = true;
         }
     }
@@ -70,7 +70,7 @@ bool faults_remove(struct faults *f, uint64_t id)
     return found;
 }
 
-size_t faults_list(struct faults *f, struct fault *ret)
+size_t faults_list(struct injected_faults *f, struct fault *ret)
 {
     pthread_mutex_lock(&f->lock);
     size_t count = f->count;
@@ -79,13 +79,11 @@ size_t faults_list(struct faults *f, struct fault *ret)
     return count;
 }
 
-/* --- matching ------------------------------------------------------------------------- */
-
-/* Removes "/api" and the version. */
-static struct str below_version(struct str path)
+/* Removes "/api" and the version from a path. */
+static struct str strip_api_version(struct str path)
 {
     if (str_starts(path, STR("/")))
-        path = str_from(path, 1);
+        path = str_skip(path, 1);
     struct str rest = path, first = str_cut(&rest, '/');
     if (str_is(first, "api")) {
         path = rest;
@@ -93,47 +91,48 @@ static struct str below_version(struct str path)
     }
     int version;
 
-    return version_read(first, &version) ? rest : path;
+    return parse_api_version(first, &version) ? rest : path;
 }
 
-static bool segment_fits(struct str pattern, struct str segment)
+static bool segment_matches(struct str pattern, struct str segment)
 {
     if (str_is(pattern, "*") || (pattern.n > 1 && pattern.p[0] == '{'))
         return segment.n > 0;
     return str_eq(pattern, segment);
 }
 
-bool fault_fits(struct str pattern, struct str path)
+bool fault_path_matches(struct str pattern, struct str path)
 {
-    pattern = below_version(pattern);
-    path = below_version(path);
+    pattern = strip_api_version(pattern);
+    path = strip_api_version(path);
     while (pattern.n && path.n) {
-        struct str mine = str_cut(&pattern, '/'), theirs = str_cut(&path, '/');
+        struct str pattern_segment = str_cut(&pattern, '/'), path_segment = str_cut(&path, '/');
 
-        if (str_is(mine, "**"))
+        if (str_is(pattern_segment, "**"))
             return true;
-        if (!segment_fits(mine, theirs))
+        if (!segment_matches(pattern_segment, path_segment))
             return false;
     }
     return pattern.n == path.n || str_is(pattern, "**");
 }
 
-bool faults_meet(struct faults *f, enum http_method method, struct str path, struct fault *ret)
+bool faults_match_call(struct injected_faults *f, enum http_method method, struct str path,
+                       struct fault *ret)
 {
-    bool met = false;
+    bool matched = false;
 
     pthread_mutex_lock(&f->lock);
-    for (size_t i = 0; i < f->count && !met; i++) {
+    for (size_t i = 0; i < f->count && !matched; i++) {
         struct fault *x = &f->list[i];
 
-        if ((!x->any_method && x->method != method) || !fault_fits(str_of(x->path), path))
+        if ((!x->any_method && x->method != method) || !fault_path_matches(str_of(x->path), path))
             continue;
-        met = true;
+        matched = true;
         x->hits++;
         *ret = *x;
         if (x->times && --x->times == 0)
-            fault_drop(f, i);
+            remove_fault_at(f, i);
     }
     pthread_mutex_unlock(&f->lock);
-    return met;
+    return matched;
 }

@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 
 #include "base/arena.h"
-#include "net/http/http.h"
+#include "net/http/http_parser.h"
 
 enum { MOST_FAULTS = 64, LONGEST_FAULT_PATH = 200, LONGEST_FAULT_DELAY_MS = 60 * 1000 };
 
@@ -16,32 +16,34 @@ struct fault {
     uint64_t id;
     bool any_method;
     enum http_method method;
-    char path[LONGEST_FAULT_PATH + 1]; /* pattern below /api; see fault_fits */
-    int status;                        /* sent instead; 0: continue after the delay */
-    bool drop;                         /* close the connection without a response */
-    int64_t delay_ms;                  /* before the call is processed */
-    int64_t retry_after_ms;            /* with status 429 */
-    int64_t times;                     /* remaining uses; 0: until removed */
-    uint64_t hits;                     /* calls it was applied to */
+    char path[LONGEST_FAULT_PATH + 1]; /* pattern below /api; see fault_path_matches */
+    int status;             /* status of the response; 0: process the call after the delay */
+    bool drop;              /* close the connection without a response */
+    int64_t delay_ms;       /* delay before the call is processed */
+    int64_t retry_after_ms; /* with status 429 */
+    int64_t times;          /* remaining uses; 0: until removed */
+    uint64_t hits;          /* number of calls that the fault was applied to */
 };
 
-struct faults;
-struct faults *faults_new(void);
-void faults_free(struct faults *f);
+struct injected_faults;
+struct injected_faults *faults_new(void);
+void faults_free(struct injected_faults *f);
 
 /* True if any fault is set. */
-bool faults_there(const struct faults *f);
-/* False: MOST_FAULTS are set. Sets the id. All these functions may be called from any thread. */
-bool faults_add(struct faults *f, struct fault *fault);
-/* Removes one fault, or all with id 0. False: there was none. */
-bool faults_remove(struct faults *f, uint64_t id);
+bool faults_is_any_set(const struct injected_faults *f);
+/* Adds a fault and sets its id. Returns false if MOST_FAULTS are set. All functions of this header
+ * may be called from any thread. */
+bool faults_insert(struct injected_faults *f, struct fault *fault);
+/* Removes the fault with this id, or all faults if id is 0. Returns false if there was none. */
+bool faults_remove(struct injected_faults *f, uint64_t id);
 /* Copies the faults to ret, which has room for MOST_FAULTS; returns their number. */
-size_t faults_list(struct faults *f, struct fault *ret);
+size_t faults_list(struct injected_faults *f, struct fault *ret);
 /* Returns the first fault that matches this call, and counts the use. */
-bool faults_meet(struct faults *f, enum http_method method, struct str path, struct fault *ret);
+bool faults_match_call(struct injected_faults *f, enum http_method method, struct str path,
+                       struct fault *ret);
 
 /* Does a path ("/api/v10/channels/1/messages") match a pattern? A segment * or {…} matches any one
  * segment, ** at the end all that follow. */
-bool fault_fits(struct str pattern, struct str path);
+bool fault_path_matches(struct str pattern, struct str path);
 
 #endif

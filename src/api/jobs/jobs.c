@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "api/jobs/errand.h"
+#include "api/jobs/internal_call.h"
 #include "api/internal.h"
 #include "base/clock.h"
 #include "base/clock_watch.h"
@@ -22,24 +22,24 @@
 enum {
     AT_ONCE = 64,      /* jobs per query */
     TICK_MS = 250,     /* maximum sleep, because the clock may be stepped */
-    OTHERS_LOOK_S = 1, /* polling interval: other nodes schedule jobs, too */
+    OTHERS_POLL_S = 1, /* polling interval: other nodes schedule jobs, too */
     RETRY_S = 5,       /* retry delay after a failure */
-    UNKNOWN_S = 3600,  /* delay for a kind that only another version knows, … */
-    LEFT_S = 60,       /* … after nodes of that version had this time to run it */
-    LATE_S = 1,        /* then a job of another node's share may be taken */
+    UNKNOWN_S = 3600,  /* delay of a job whose kind this version does not know … */
+    LEFT_S = 60,       /* … after nodes of other versions had this many seconds to run it */
+    LATE_S = 1,        /* a job of another node's share may be claimed when it is this late */
     SECOND = 1000 * 1000,
     DAY_S = 24 * 60 * 60,
 };
 
-struct jobs {
+struct job_scheduler {
     struct api *api;
     struct loop *loop;
     uv_timer_t *timer;
-    _Atomic int64_t next; /* next due time; INT64_MAX: none known */
-    _Atomic bool started; /* jobs_start was called */
-    struct post wake;     /* wakes the loop for an earlier job … */
-    _Atomic bool waking;  /* … and is already posted */
-    int64_t looked_at;
+    _Atomic int64_t next;     /* next due time; INT64_MAX: none known */
+    _Atomic bool started;     /* jobs_start was called */
+    struct loop_message wake; /* wakes the loop when an earlier job was scheduled */
+    _Atomic bool waking;      /* wake is already posted */
+    int64_t read_at;
     int64_t daily_at;       /* clock_steady_ms of the next domain->daily */
     _Atomic uint64_t taken; /* jobs that this node has run */
     unsigned busy;          /* queries and jobs in progress */
@@ -47,18 +47,16 @@ struct jobs {
     bool full;              /* the last query returned AT_ONCE jobs */
 };
 
-/* --- rows ----------------------------------------------------------------------------- */
-
-static void expect_job(struct call *call, int64_t due_us)
+static void record_due_time(struct call *call, int64_t due_us)
 {
-    if (!run_of(call)->effects.job_due || due_us < run_of(call)->effects.job_due)
-        run_of(call)->effects.job_due = due_us;
+    if (!call_context_of(call)->effects.job_due || due_us < call_context_of(call)->effects.job_due)
+        call_context_of(call)->effects.job_due = due_us;
 }
 
 enum err job_schedule(struct call *call, const struct job_kind *kind, snowflake key, int64_t due_us,
                       struct str data)
 {
-    expect_job(call, due_us);
+    record_due_time(call, due_us);
     return tx_exec(
         call->tx,
         "insert into jobs (kind, key, due, data) values ($1, $2, $3, $4) "
@@ -67,7 +65,8 @@ enum err job_schedule(struct call *call, const struct job_kind *kind, snowflake 
         NULL);
 }
 
-enum err job_note(struct tx *tx, const char *kind, snowflake key, int64_t due_us, struct str data)
+enum err insert_job_row(struct tx *tx, const char *kind, snowflake key, int64_t due_us,
+                        struct str data)
 {
     return tx_exec(tx,
                    "insert into jobs (kind, key, due, data) values ($1, $2, $3, $4) "
@@ -75,20 +74,22 @@ enum err job_note(struct tx *tx, const char *kind, snowflake key, int64_t due_us
                    BIND(v_text(str_of(kind)), v_id(key), v_int(due_us), v_text(data)), NULL);
 }
 
-/* On SQLite a SELECT is cheaper than rewriting an unchanged row. */
-enum err job_see_to(struct call *call, const struct job_kind *kind, snowflake key, int64_t due_us)
+/* On SQLite a SELECT is cheaper than rewriting an unchanged row, so the due time is compared
+ * first. */
+enum err job_schedule_if_changed(struct call *call, const struct job_kind *kind, snowflake key,
+                                 int64_t due_us)
 {
     struct rows row;
     bool found = false;
     enum err e = OK;
 
-    if (!tx_is_remote(call->tx))
+    if (!tx_needs_round_trips(call->tx))
         e = tx_one(call->tx,
                    "select 1 from jobs where kind = $1 and key = $2 and due = $3 and taken = 0",
                    BIND(v_text(str_of(kind->name)), v_id(key), v_int(due_us)), &row, &found);
     if (e || !found)
         return e ? e : job_schedule(call, kind, key, due_us, (struct str){ 0 });
-    expect_job(call, due_us);
+    record_due_time(call, due_us);
     return OK;
 }
 
@@ -98,8 +99,8 @@ enum err job_cancel(struct call *call, const struct job_kind *kind, snowflake ke
                    BIND(v_text(str_of(kind->name)), v_id(key)), NULL);
 }
 
-enum err job_renew(struct call *call, const struct job *job, int64_t due_us, struct str data,
-                   bool *ret_held)
+enum err job_renew_lease(struct call *call, const struct job *job, int64_t due_us, struct str data,
+                         bool *ret_held)
 {
     int64_t changed = 0;
     enum err e = tx_exec(call->tx,
@@ -109,7 +110,7 @@ enum err job_renew(struct call *call, const struct job *job, int64_t due_us, str
                               v_int(due_us), v_text(data)),
                          &changed);
 
-    expect_job(call, due_us);
+    record_due_time(call, due_us);
     *ret_held = changed == 1;
     return e;
 }
@@ -120,19 +121,17 @@ enum err job_finish(struct call *call, const struct job *job)
                    BIND(v_text(str_of(job->kind->name)), v_id(job->key), v_int(job->taken)), NULL);
 }
 
-/* --- taking a job --------------------------------------------------------------------- */
-
-/* Passed with the internal call; the bytes of job.data follow it. */
-struct job_taking {
+/* Data of the internal call that claims a job; the bytes of job.data follow it. */
+struct job_claim {
     char kind[48];
-    struct job job; /* kind NULL: unknown kind */
+    struct job job; /* job.kind NULL: this version does not know the kind */
     int64_t until;  /* new due time of the row (lease); 0: delete the row */
     bool taken;
 };
 
-static void job_end(struct jobs *jobs);
+static void finish_scheduler_step(struct job_scheduler *jobs);
 
-static enum err take_row(struct tx *tx, struct job_taking *t)
+static enum err claim_job_row(struct tx *tx, struct job_claim *t)
 {
     const struct value row[] = { v_text(str_of(t->kind)), v_id(t->job.key), v_int(t->job.due),
                                  v_int(t->until), v_int(t->job.taken) };
@@ -149,19 +148,19 @@ static enum err take_row(struct tx *tx, struct job_taking *t)
     return e;
 }
 
-static enum err run_job(struct call *call)
+static enum err claim_and_run_job(struct call *call)
 {
-    struct job_taking *t = call_passed(call, "job_taking");
+    struct job_claim *t = call_passed_data(call, "job_claim");
 
     t->job.data.p = (const char *)(t + 1);
-    enum err e = take_row(call->tx, t);
+    enum err e = claim_job_row(call->tx, t);
     if (t->until)
-        run_of(call)->effects.job_due = t->until;
+        call_context_of(call)->effects.job_due = t->until;
     return e || !t->taken || t->until ? e : t->job.kind->run(call, &t->job);
 }
 
-static void job_start(struct jobs *jobs, const struct job_taking *t,
-                      void (*done)(struct call *call, enum err e, void *arg))
+static void start_job_claim(struct job_scheduler *jobs, const struct job_claim *t,
+                            void (*done)(struct call *call, enum err e, void *arg))
 {
     size_t size = sizeof *t + t->job.data.n;
     char *bytes = mem_new(size);
@@ -169,63 +168,62 @@ static void job_start(struct jobs *jobs, const struct job_taking *t,
     memcpy(bytes, t, sizeof *t);
     memcpy(bytes + sizeof *t, t->job.data.p, t->job.data.n);
     jobs->busy++;
-    errand_start(jobs->api, jobs->loop,
-                 &(struct errand){ .name = t->job.kind ? t->job.kind->name : "jobs",
-                                   .store = ROUTE_STORE_WRITE,
-                                   .run = run_job,
-                                   .done = done,
-                                   .type = "job_taking",
-                                   .data = bytes,
-                                   .size = size,
-                                   .arg = jobs });
+    internal_call_start(jobs->api, jobs->loop,
+                        &(struct internal_call){ .name = t->job.kind ? t->job.kind->name : "jobs",
+                                                 .store = ROUTE_STORE_WRITE,
+                                                 .run = claim_and_run_job,
+                                                 .done = done,
+                                                 .type = "job_claim",
+                                                 .data = bytes,
+                                                 .size = size,
+                                                 .arg = jobs });
     mem_free(bytes);
 }
 
-static void job_postponed(struct call *call, enum err e, void *arg)
+static void on_job_postponed(struct call *call, enum err e, void *arg)
 {
-    const struct job_taking *t = call_passed(call, "job_taking");
+    const struct job_claim *t = call_passed_data(call, "job_claim");
 
     if (e)
-        log_error("jobs: cannot postpone '%s': %s", t->kind, error_info(e)->message);
-    job_end(arg);
+        log_error("jobs: cannot postpone a job of kind '%s': %s", t->kind, error_info(e)->message);
+    finish_scheduler_step(arg);
 }
 
-static void job_postpone(struct jobs *jobs, const struct job_taking *failed, int64_t seconds)
+static void postpone_job(struct job_scheduler *jobs, const struct job_claim *failed,
+                         int64_t seconds)
 {
-    struct job_taking t = *failed;
+    struct job_claim t = *failed;
 
     t.until = clock_us() + seconds * SECOND;
-    job_start(jobs, &t, job_postponed);
+    start_job_claim(jobs, &t, on_job_postponed);
 }
 
-static void job_taken(struct call *call, enum err e, void *arg)
+static void on_job_claimed(struct call *call, enum err e, void *arg)
 {
-    const struct job_taking *t = call_passed(call, "job_taking");
-    struct jobs *jobs = arg;
+    const struct job_claim *t = call_passed_data(call, "job_claim");
+    struct job_scheduler *jobs = arg;
 
     if (e) {
-        log_warn("jobs: '%s' of %llu: %s", t->kind, (unsigned long long)t->job.key,
-                 error_info(e)->message);
-        job_postpone(jobs, t, RETRY_S);
-        job_end(jobs);
+        log_warn("jobs: job '%s' with key %llu failed, will retry: %s", t->kind,
+                 (unsigned long long)t->job.key, error_info(e)->message);
+        postpone_job(jobs, t, RETRY_S);
+        finish_scheduler_step(jobs);
         return;
     }
     atomic_fetch_add(&jobs->taken, t->taken);
     if (t->taken && t->until)
         t->job.kind->start(jobs->api, jobs->loop, &t->job);
-    job_end(jobs);
+    finish_scheduler_step(jobs);
 }
 
-/* --- finding due jobs ----------------------------------------------------------------- */
-
-struct jobs_look {
-    struct job_taking *due; /* in the arena of the call */
+struct due_jobs_query {
+    struct job_claim *due; /* in the arena of the call */
     size_t count;
     int64_t next;         /* due time of the first job that is not due yet */
-    int64_t rank, living; /* share to query: rank of living nodes */
+    int64_t rank, living; /* share to query: rank among living nodes */
 };
 
-static const struct job_kind *kind_named(const struct api *api, struct str name)
+static const struct job_kind *find_job_kind(const struct api *api, struct str name)
 {
     for (const struct domain *const *d = api->domains; *d; d++)
         for (const struct job_kind *const *k = (*d)->jobs; k && *k; k++)
@@ -234,32 +232,33 @@ static const struct job_kind *kind_named(const struct api *api, struct str name)
     return NULL;
 }
 
-static bool read_job(const struct api *api, const struct rows *r, struct job_taking *t)
+static bool job_claim_from_row(const struct api *api, const struct rows *r, struct job_claim *t)
 {
     struct str kind = row_text(r, 0);
 
     if (kind.n >= sizeof t->kind)
         return false;
-    *t = (struct job_taking){ .job = { .kind = kind_named(api, kind),
-                                       .key = row_id(r, 1),
-                                       .due = row_int(r, 2),
-                                       .data = row_text(r, 3) } };
+    *t = (struct job_claim){ .job = { .kind = find_job_kind(api, kind),
+                                      .key = row_id(r, 1),
+                                      .due = row_int(r, 2),
+                                      .data = row_text(r, 3) } };
     memcpy(t->kind, kind.p, kind.n);
     return true;
 }
 
-/* Keys are mostly snowflakes; their low 22 bits are poorly distributed. */
+/* Divides jobs by key. Keys are mostly snowflakes, whose low 22 bits are poorly distributed, so
+ * these are cut off. */
 static const char FIND_DUE[] =
     "select kind, key, due, data from jobs where (key / 4194304 + length(kind)) % "
     "cast($2 as bigint) = cast($3 as bigint) or due <= $4 order by due limit $1";
 
-static enum err job_look(struct call *call)
+static enum err read_due_jobs(struct call *call)
 {
-    struct jobs_look *l = call_passed(call, "jobs_look");
+    struct due_jobs_query *l = call_passed_data(call, "due_jobs_query");
     int64_t late = clock_us() - LATE_S * SECOND;
     struct rows r;
 
-    l->due = arena_array(call->arena, struct job_taking, AT_ONCE);
+    l->due = arena_array(call->arena, struct job_claim, AT_ONCE);
     l->count = 0;
     l->next = INT64_MAX;
     enum err e = tx_query(call->tx, FIND_DUE,
@@ -267,13 +266,13 @@ static enum err job_look(struct call *call)
     while (!e && l->next == INT64_MAX && rows_next(&r)) {
         if (row_int(&r, 2) > clock_us())
             l->next = row_int(&r, 2);
-        else if (read_job(call->api, &r, &l->due[l->count]))
+        else if (job_claim_from_row(call->api, &r, &l->due[l->count]))
             l->count++;
     }
     return e ? e : rows_end(&r);
 }
 
-static void job_lower(struct jobs *jobs, int64_t due)
+static void lower_next_due_time(struct job_scheduler *jobs, int64_t due)
 {
     int64_t next = jobs->next;
 
@@ -281,96 +280,96 @@ static void job_lower(struct jobs *jobs, int64_t due)
         ;
 }
 
-/* Unknown kind: during an upgrade a newer node may run it, so wait before postponing it. */
-static void job_leave(struct jobs *jobs, const struct job_taking *t)
+/* Postpones a job of unknown kind only after a minute: during an upgrade a newer node may run
+ * it. */
+static void postpone_unknown_job(struct job_scheduler *jobs, const struct job_claim *t)
 {
     if (!jobs->others || t->job.due < clock_us() - LEFT_S * SECOND)
-        job_postpone(jobs, t, UNKNOWN_S);
+        postpone_job(jobs, t, UNKNOWN_S);
 }
 
-static void job_begin(struct jobs *jobs, const struct job_taking *due)
+static void begin_job(struct job_scheduler *jobs, const struct job_claim *due)
 {
-    struct job_taking t = *due;
+    struct job_claim t = *due;
     const struct job_kind *kind = t.job.kind;
 
     t.until = kind->start ? clock_us() + kind->lease_ms * 1000 : 0;
     t.job.taken = (int64_t)snowflake_new();
-    job_start(jobs, &t, job_taken);
+    start_job_claim(jobs, &t, on_job_claimed);
 }
 
-static void job_looked(struct call *call, enum err e, void *arg)
+static void on_due_jobs_read(struct call *call, enum err e, void *arg)
 {
-    const struct jobs_look *l = call_passed(call, "jobs_look");
-    struct jobs *jobs = arg;
+    const struct due_jobs_query *l = call_passed_data(call, "due_jobs_query");
+    struct job_scheduler *jobs = arg;
     bool was_full = jobs->full;
     size_t begun = 0;
 
     if (e)
-        log_error("jobs: cannot look: %s", error_info(e)->message);
+        log_error("jobs: cannot read due jobs, will retry: %s", error_info(e)->message);
     for (size_t i = 0; !e && i < l->count; i++) {
         if (l->due[i].job.kind) {
-            job_begin(jobs, &l->due[i]);
+            begin_job(jobs, &l->due[i]);
             begun++;
         } else {
-            job_leave(jobs, &l->due[i]);
+            postpone_unknown_job(jobs, &l->due[i]);
         }
     }
-    /* A full result may have left due jobs behind, and later queries asked for this node's share
-     * only. A failed query is repeated. */
+    /* A full result may leave due jobs unread, and the next query may ask for this node's share
+     * only, so query all jobs again. A failed query is repeated. */
     jobs->full = begun == AT_ONCE;
-    job_lower(jobs, e ? clock_us() + SECOND : jobs->full || was_full ? 0 : l->next);
-    job_end(jobs);
+    lower_next_due_time(jobs, e ? clock_us() + SECOND : jobs->full || was_full ? 0 : l->next);
+    finish_scheduler_step(jobs);
 }
 
-/* A node queries all jobs when one that it has scheduled is due, else only those of its share. */
-static struct jobs_look job_share(const struct jobs *jobs, int64_t now)
+/* Chooses the jobs to query: all if a job that this node has scheduled is due, else those of its
+ * share. */
+static struct due_jobs_query choose_job_share(const struct job_scheduler *jobs, int64_t now)
 {
-    struct jobs_look l = { .living = 1 };
+    struct due_jobs_query l = { .living = 1 };
 
     if (jobs->others && (jobs->full || jobs->next > now))
-        cluster_share(jobs->api->options.cluster, &l.rank, &l.living);
+        cluster_rank(jobs->api->options.cluster, &l.rank, &l.living);
     return l;
 }
 
-static void start_look(struct jobs *jobs)
+static void start_due_jobs_read(struct job_scheduler *jobs)
 {
     int64_t now = clock_us();
-    struct jobs_look l = job_share(jobs, now);
+    struct due_jobs_query l = choose_job_share(jobs, now);
 
     jobs->busy++;
-    jobs->looked_at = now;
-    /* Jobs that are scheduled from now on lower `next` again; jobs known to be due later stay in
-     * it. */
-    if (jobs->next <= jobs->looked_at)
+    jobs->read_at = now;
+    /* Jobs that are scheduled from now on lower `next` again. If `next` is in the future, it
+     * stays. */
+    if (jobs->next <= jobs->read_at)
         jobs->next = INT64_MAX;
-    errand_start(jobs->api, jobs->loop,
-                 &(struct errand){ .name = "jobs",
-                                   .store = ROUTE_STORE_READ,
-                                   .run = job_look,
-                                   .done = job_looked,
-                                   .type = "jobs_look",
-                                   .data = &l,
-                                   .size = sizeof l,
-                                   .arg = jobs });
+    internal_call_start(jobs->api, jobs->loop,
+                        &(struct internal_call){ .name = "jobs",
+                                                 .store = ROUTE_STORE_READ,
+                                                 .run = read_due_jobs,
+                                                 .done = on_due_jobs_read,
+                                                 .type = "due_jobs_query",
+                                                 .data = &l,
+                                                 .size = sizeof l,
+                                                 .arg = jobs });
 }
 
-/* --- the timer ------------------------------------------------------------------------ */
+static void on_scheduler_timer(uv_timer_t *timer);
 
-static void job_tick(uv_timer_t *timer);
-
-static void job_wait(struct jobs *jobs)
+static void start_scheduler_timer(struct job_scheduler *jobs)
 {
     int64_t ms = (jobs->next - clock_us()) / 1000 + 1;
 
     if (jobs->timer)
-        uv_timer_start(jobs->timer, job_tick,
+        uv_timer_start(jobs->timer, on_scheduler_timer,
                        (uint64_t)(ms < 1         ? 1
                                   : ms > TICK_MS ? TICK_MS
                                                  : ms),
                        0);
 }
 
-static void tell_daily(struct jobs *jobs)
+static void run_daily_callbacks(struct job_scheduler *jobs)
 {
     int64_t now = clock_steady_ms();
 
@@ -382,104 +381,102 @@ static void tell_daily(struct jobs *jobs)
             (*d)->daily(jobs->api, jobs->loop);
 }
 
-static void job_tick(uv_timer_t *timer)
+static void on_scheduler_timer(uv_timer_t *timer)
 {
-    struct jobs *jobs = timer->data;
+    struct job_scheduler *jobs = timer->data;
     int64_t now = clock_us();
-    /* looked_at is in the future after the clock was stepped back. */
-    bool due = jobs->next <= now ||
-               (jobs->others &&
-                (jobs->looked_at > now || jobs->looked_at + OTHERS_LOOK_S * SECOND <= now));
+    /* read_at is in the future if the clock was stepped back. */
+    bool due =
+        jobs->next <= now ||
+        (jobs->others && (jobs->read_at > now || jobs->read_at + OTHERS_POLL_S * SECOND <= now));
 
-    if (api_draining(jobs->api))
+    if (api_is_draining(jobs->api))
         return;
-    clock_watch_look();
-    tell_daily(jobs);
+    clock_watch_check();
+    run_daily_callbacks(jobs);
     if (due && !jobs->busy)
-        start_look(jobs);
+        start_due_jobs_read(jobs);
     else if (!jobs->busy)
-        job_wait(jobs);
+        start_scheduler_timer(jobs);
 }
 
-static void job_end(struct jobs *jobs)
+static void finish_scheduler_step(struct job_scheduler *jobs)
 {
     if (--jobs->busy == 0)
-        job_wait(jobs);
+        start_scheduler_timer(jobs);
 }
 
-static void job_wake(struct post *p)
+static void on_scheduler_woken(struct loop_message *p)
 {
-    struct jobs *jobs = container_of(p, struct jobs, wake);
+    struct job_scheduler *jobs = container_of(p, struct job_scheduler, wake);
 
     atomic_store(&jobs->waking, false);
-    if (jobs->timer && !jobs->busy && !api_draining(jobs->api))
-        job_wait(jobs);
+    if (jobs->timer && !jobs->busy && !api_is_draining(jobs->api))
+        start_scheduler_timer(jobs);
 }
 
-void jobs_expect(struct jobs *jobs, int64_t due)
+void jobs_wake_at(struct job_scheduler *jobs, int64_t due)
 {
-    job_lower(jobs, due);
-    /* The timer sleeps for at most a tick; wake it for jobs that are due earlier. */
+    lower_next_due_time(jobs, due);
+    /* The timer sleeps for at most one tick; wake it for a job that is due earlier. */
     if (jobs->started && due < clock_us() + TICK_MS * 1000 && !atomic_exchange(&jobs->waking, true))
         loop_post(jobs->loop, &jobs->wake);
 }
 
-/* --- start and stop ------------------------------------------------------------------- */
-
-static void open_timer(struct loop *loop, void *arg)
+static void open_scheduler_timer(struct loop *loop, void *arg)
 {
-    struct jobs *jobs = arg;
+    struct job_scheduler *jobs = arg;
 
     jobs->timer = mem_new(sizeof *jobs->timer);
     uv_timer_init(loop_uv(loop), jobs->timer);
     jobs->timer->data = jobs;
-    start_look(jobs);
+    start_due_jobs_read(jobs);
 }
 
-static void free_timer(uv_handle_t *handle)
+static void free_scheduler_timer(uv_handle_t *handle)
 {
     mem_free(handle);
 }
 
-static void close_timer(struct loop *loop, void *arg)
+static void close_scheduler_timer(struct loop *loop, void *arg)
 {
-    struct jobs *jobs = arg;
+    struct job_scheduler *jobs = arg;
 
     (void)loop;
-    uv_close((uv_handle_t *)jobs->timer, free_timer);
+    uv_close((uv_handle_t *)jobs->timer, free_scheduler_timer);
     jobs->timer = NULL;
 }
 
-struct jobs *jobs_new(struct api *api)
+struct job_scheduler *jobs_new(struct api *api)
 {
-    struct jobs *jobs = mem_new(sizeof *jobs);
+    struct job_scheduler *jobs = mem_new(sizeof *jobs);
 
     jobs->api = api;
     jobs->next = INT64_MAX;
-    jobs->wake.run = job_wake;
+    jobs->wake.run = on_scheduler_woken;
     return jobs;
 }
 
-uint64_t jobs_taken(const struct jobs *jobs)
+uint64_t jobs_run_count(const struct job_scheduler *jobs)
 {
     return atomic_load(&jobs->taken);
 }
 
-void jobs_start(struct jobs *jobs, struct loop *loop)
+void jobs_start(struct job_scheduler *jobs, struct loop *loop)
 {
     jobs->loop = loop;
     jobs->others = jobs->api->options.cluster && !cluster_is_alone(jobs->api->options.cluster);
-    loop_call(loop, open_timer, jobs);
+    loop_call_and_wait(loop, open_scheduler_timer, jobs);
     jobs->started = true;
 }
 
-void jobs_stop(struct jobs *jobs)
+void jobs_stop(struct job_scheduler *jobs)
 {
     jobs->started = false;
-    loop_call(jobs->loop, close_timer, jobs);
+    loop_call_and_wait(jobs->loop, close_scheduler_timer, jobs);
 }
 
-void jobs_free(struct jobs *jobs)
+void jobs_free(struct job_scheduler *jobs)
 {
     mem_free(jobs);
 }

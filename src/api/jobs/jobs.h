@@ -12,37 +12,38 @@ struct job {
     snowflake key;
     int64_t due;     /* microseconds */
     struct str data; /* from job_schedule */
-    int64_t taken;   /* identifies this run, for job_renew and job_finish */
+    int64_t taken;   /* identifies this run, for job_renew_lease and job_finish */
 };
 
 struct job_kind {
     const char *name, *doc;
-    /* Runs in a write transaction. The job is deleted unless run schedules it again. After an error
-     * the transaction is rolled back and the job is retried a few seconds later. */
+    /* Runs the job in a write transaction. The job is deleted unless run schedules it again. After
+     * an error the transaction is rolled back and the job is retried a few seconds later. */
     enum err (*run)(struct call *call, const struct job *job);
-    /* Or, for jobs that are slow or call other servers: called on a loop, without a transaction, at
-     * most once within lease_ms. It ends with an internal call that finishes or renews the job; if
-     * the process dies, the job is started again after the lease. job->data is valid during this
-     * function only. */
+    /* Instead of run, for jobs that are slow or call other servers: called on a loop, without a
+     * transaction, at most once within lease_ms. It ends with an internal call that finishes or
+     * renews the job; if the process dies, the job is started again after the lease. job->data is
+     * valid during this function only. */
     void (*start)(struct api *api, struct loop *loop, const struct job *job);
     int64_t lease_ms;
 };
 
-/* Runs at due_us or soon after. Replaces the job of that kind with the same key. */
+/* Schedules a job for due_us. Replaces the job of that kind with the same key. */
 enum err job_schedule(struct call *call, const struct job_kind *kind, snowflake key, int64_t due_us,
                       struct str data);
-/* The same without data, and cheap if the job is already scheduled for that time. */
-enum err job_see_to(struct call *call, const struct job_kind *kind, snowflake key, int64_t due_us);
-/* Without a call, for imports: an existing job stays. */
-enum err job_note(struct tx *tx, const char *kind, snowflake key, int64_t due_us, struct str data);
-/* OK if there is none. */
+/* Schedules a job without data; cheap if it is already scheduled for that time. */
+enum err job_schedule_if_changed(struct call *call, const struct job_kind *kind, snowflake key,
+                                 int64_t due_us);
+/* Inserts a job without a call, for imports; an existing job stays. */
+enum err insert_job_row(struct tx *tx, const char *kind, snowflake key, int64_t due_us,
+                        struct str data);
+/* Deletes the scheduled job, if there is one. */
 enum err job_cancel(struct call *call, const struct job_kind *kind, snowflake key);
 
-/* For jobs with `start`. If the job was scheduled again meanwhile, because the data have changed,
- * these do nothing, so that it is started again; job_renew then sets ret_held to false, and the
- * running work should end. */
-enum err job_renew(struct call *call, const struct job *job, int64_t due_us, struct str data,
-                   bool *ret_held);
+/* For jobs with `start`. If the job was scheduled again meanwhile, these do nothing, so that it is
+ * started again; job_renew_lease then sets ret_held to false, and the running work should end. */
+enum err job_renew_lease(struct call *call, const struct job *job, int64_t due_us, struct str data,
+                         bool *ret_held);
 enum err job_finish(struct call *call, const struct job *job);
 
 #endif

@@ -3,8 +3,8 @@
 
 #include "json/write.h"
 
-/* Milliseconds as seconds with three decimals. */
-static void add_seconds(struct buf *out, int64_t ms)
+/* Appends milliseconds as seconds with three decimals. */
+static void append_seconds(struct buf *out, int64_t ms)
 {
     buf_add_i64(out, ms / 1000);
     buf_add_char(out, '.');
@@ -12,7 +12,7 @@ static void add_seconds(struct buf *out, int64_t ms)
         buf_add_char(out, (char)('0' + ms / digit % 10));
 }
 
-static void add_line(struct buf *out, const char *name, int64_t value)
+static void add_number_header(struct buf *out, const char *name, int64_t value)
 {
     buf_add_str(out, str_of(name));
     buf_add_lit(out, ": ");
@@ -20,26 +20,28 @@ static void add_line(struct buf *out, const char *name, int64_t value)
     buf_add_lit(out, "\r\n");
 }
 
-static void add_bucket_lines(const struct verdict *v, const struct limit *limit, struct buf *out)
+static void add_bucket_headers(const struct limit_result *v, const struct rate_limit *limit,
+                               struct buf *out)
 {
     char bucket[17];
 
-    limit_bucket(limit, bucket);
-    add_line(out, "X-RateLimit-Limit", v->limit);
-    add_line(out, "X-RateLimit-Remaining", v->remaining);
+    format_limit_bucket_id(limit, bucket);
+    add_number_header(out, "X-RateLimit-Limit", v->limit);
+    add_number_header(out, "X-RateLimit-Remaining", v->remaining);
     buf_add_lit(out, "X-RateLimit-Reset: ");
-    add_seconds(out, v->reset_at_ms);
+    append_seconds(out, v->reset_at_ms);
     buf_add_lit(out, "\r\nX-RateLimit-Reset-After: ");
-    add_seconds(out, v->reset_after_ms);
+    append_seconds(out, v->reset_after_ms);
     buf_add_lit(out, "\r\nX-RateLimit-Bucket: ");
     buf_add(out, bucket, 16);
     buf_add_lit(out, "\r\n");
 }
 
-void limits_headers(const struct verdict *v, const struct limit *limit, struct buf *out)
+void write_rate_limit_headers(const struct limit_result *v, const struct rate_limit *limit,
+                              struct buf *out)
 {
     if (!v->global)
-        add_bucket_lines(v, limit, out);
+        add_bucket_headers(v, limit, out);
     if (v->allowed)
         return;
     if (v->global)
@@ -48,16 +50,16 @@ void limits_headers(const struct verdict *v, const struct limit *limit, struct b
         buf_add_lit(out, "X-RateLimit-Scope: shared\r\n");
     else
         buf_add_lit(out, "X-RateLimit-Scope: user\r\n");
-    /* Rounded up, because clients would retry at once after 0. */
-    add_line(out, "Retry-After", (v->reset_after_ms + 999) / 1000);
+    /* Round up, because clients would retry at once after 0. */
+    add_number_header(out, "Retry-After", (v->reset_after_ms + 999) / 1000);
 }
 
-void limits_body(const struct verdict *v, enum err e, struct buf *out)
+void write_rate_limit_body(const struct limit_result *v, enum err e, struct buf *out)
 {
     int code = error_info(e)->code;
-    struct json j = json_to(out);
+    struct json_writer j = json_writer_to(out);
 
-    json_object(&j);
+    json_begin_object(&j);
     json_name(&j, "message");
     json_text(&j, v->shared ? STR("The resource is being rate limited.")
                             : str_of(error_info(e)->message));
@@ -69,5 +71,5 @@ void limits_body(const struct verdict *v, enum err e, struct buf *out)
         json_name(&j, "code");
         json_int(&j, code);
     }
-    json_object_end(&j);
+    json_end_object(&j);
 }

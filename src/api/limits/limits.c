@@ -7,60 +7,60 @@
 
 enum { SWEEP_EVERY = 1024 };
 
-struct limits *limits_new(const struct limits_options *options)
+struct rate_limit_counters *limits_new(const struct rate_limit_options *options)
 {
-    struct limits *l = mem_new(sizeof *l);
+    struct rate_limit_counters *l = mem_new(sizeof *l);
 
     l->off = options->off;
-    l->global = (struct limit){ .name = "global", .window_s = 1 };
-    l->anonymous = (struct limit){ .name = "global", .window_s = 1 };
-    limits_set(l, options);
+    l->global = (struct rate_limit){ .name = "global", .window_s = 1 };
+    l->anonymous = (struct rate_limit){ .name = "global", .window_s = 1 };
+    limits_set_options(l, options);
     for (int i = 0; i < LIMIT_SHARDS; i++)
         pthread_mutex_init(&l->shards[i].lock, NULL);
     return l;
 }
 
-void limits_set(struct limits *l, const struct limits_options *options)
+void limits_set_options(struct rate_limit_counters *l, const struct rate_limit_options *options)
 {
     l->global_per_s = options->global_per_s;
     l->anonymous_per_s = options->anonymous_per_s;
     l->percent = options->percent;
 }
 
-static void free_chain(struct counter *c)
+static void free_counters(struct limit_counter *c)
 {
     while (c) {
-        struct counter *next = c->next;
+        struct limit_counter *next = c->next;
 
         mem_free(c);
         c = next;
     }
 }
 
-void limits_free(struct limits *l)
+void limits_free(struct rate_limit_counters *l)
 {
     if (!l)
         return;
     for (int i = 0; i < LIMIT_SHARDS; i++) {
         for (int b = 0; b < LIMIT_BUCKETS; b++)
-            free_chain(l->shards[i].buckets[b]);
+            free_counters(l->shards[i].buckets[b]);
         pthread_mutex_destroy(&l->shards[i].lock);
     }
     mem_free(l);
 }
 
-bool limits_off(const struct limits *l)
+bool limits_are_off(const struct rate_limit_counters *l)
 {
     return l->off;
 }
 
 /* Frees expired counters, so that memory use depends on the callers of the last window only. */
-static void limit_sweep(struct limit_shard *s, int64_t now)
+static void free_expired_counters(struct rate_limit_shard *s, int64_t now)
 {
     s->since_sweep = 0;
     for (int b = 0; b < LIMIT_BUCKETS; b++) {
-        for (struct counter **at = &s->buckets[b]; *at;) {
-            struct counter *c = *at;
+        for (struct limit_counter **at = &s->buckets[b]; *at;) {
+            struct limit_counter *c = *at;
 
             if (c->ends_ms > now || c->is_due) {
                 at = &c->next;
@@ -72,24 +72,25 @@ static void limit_sweep(struct limit_shard *s, int64_t now)
     }
 }
 
-struct counter *limit_find(struct limit_shard *s, uint64_t hash, uint64_t who, uint64_t limit,
-                           uint64_t major, int64_t now)
+struct limit_counter *find_limit_counter(struct rate_limit_shard *s, uint64_t hash, uint64_t caller,
+                                         uint64_t limit, uint64_t major, int64_t now)
 {
-    struct counter **bucket = &s->buckets[hash / LIMIT_SHARDS % LIMIT_BUCKETS];
+    struct limit_counter **bucket = &s->buckets[hash / LIMIT_SHARDS % LIMIT_BUCKETS];
 
-    for (struct counter *c = *bucket; c; c = c->next)
-        if (c->who == who && c->limit == limit && c->major == major)
+    for (struct limit_counter *c = *bucket; c; c = c->next)
+        if (c->caller == caller && c->limit == limit && c->major == major)
             return c;
 
     if (++s->since_sweep >= SWEEP_EVERY)
-        limit_sweep(s, now);
-    struct counter *c = mem_new(sizeof *c);
-    *c = (struct counter){ .next = *bucket, .who = who, .limit = limit, .major = major };
+        free_expired_counters(s, now);
+    struct limit_counter *c = mem_new(sizeof *c);
+    *c =
+        (struct limit_counter){ .next = *bucket, .caller = caller, .limit = limit, .major = major };
     *bucket = c;
     return c;
 }
 
-static uint64_t name_hash(const char *name)
+static uint64_t hash_limit_name(const char *name)
 {
     uint64_t h = 0xcbf29ce484222325ULL; /* FNV-1a: the same on every node */
 
@@ -99,63 +100,65 @@ static uint64_t name_hash(const char *name)
 }
 
 /* Caches the hash of the name by the limit's address, because limits are constants. */
-static uint64_t limit_name(const struct limit *limit)
+static uint64_t cached_limit_name_hash(const struct rate_limit *limit)
 {
     static _Thread_local struct {
-        const struct limit *limit;
+        const struct rate_limit *limit;
         uint64_t name;
     } read[64];
     size_t at = hash_u64((uint64_t)(uintptr_t)limit) % 64;
 
     if (read[at].limit != limit) {
         read[at].limit = limit;
-        read[at].name = name_hash(limit->name) ^ hash_u64(limit->count) ^ limit->window_s;
+        read[at].name = hash_limit_name(limit->name) ^ hash_u64(limit->count) ^ limit->window_s;
     }
     return read[at].name;
 }
 
-uint64_t counter_hash(uint64_t who, uint64_t name, uint64_t major)
+uint64_t hash_limit_counter(uint64_t caller, uint64_t name, uint64_t major)
 {
-    return hash_u64(who ^ hash_u64(name ^ hash_u64(major)));
+    return hash_u64(caller ^ hash_u64(name ^ hash_u64(major)));
 }
 
-/* The lowest bit separates accounts from addresses. The counter of a shared limit has no caller. */
-static uint64_t counted_for(uint64_t who, bool anonymous, const struct limit *limit)
+/* Returns the caller part of a counter's key; the lowest bit separates accounts from addresses. A
+ * shared limit has no caller. */
+static uint64_t counter_caller_key(uint64_t caller, bool anonymous, const struct rate_limit *limit)
 {
-    return limit->shared ? 0 : who << 1 | anonymous;
+    return limit->shared ? 0 : caller << 1 | anonymous;
 }
 
-void counter_begin(struct counter *c, int64_t ends_ms)
+void limit_counter_start_window(struct limit_counter *c, int64_t ends_ms)
 {
     c->ends_ms = ends_ms;
-    c->count = c->others = c->told = 0;
+    c->count = c->others = c->published = 0;
 }
 
-static struct verdict limit_count(struct limits *l, uint64_t who, const struct limit *limit,
-                                  uint64_t major, unsigned most)
+static struct limit_result count_call_in_window(struct rate_limit_counters *l, uint64_t caller,
+                                                const struct rate_limit *limit, uint64_t major,
+                                                unsigned most)
 {
-    uint64_t name = limit_name(limit), hash = counter_hash(who, name, major);
-    struct limit_shard *s = &l->shards[hash % LIMIT_SHARDS];
+    uint64_t name = cached_limit_name_hash(limit), hash = hash_limit_counter(caller, name, major);
+    struct rate_limit_shard *s = &l->shards[hash % LIMIT_SHARDS];
     int64_t now = clock_steady_ms();
     struct buf out = { 0 };
 
     pthread_mutex_lock(&s->lock);
-    struct counter *c = limit_find(s, hash, who, name, major, now);
+    struct limit_counter *c = find_limit_counter(s, hash, caller, name, major, now);
     if (c->ends_ms <= now)
-        counter_begin(c, now + (int64_t)limit->window_s * 1000);
+        limit_counter_start_window(c, now + (int64_t)limit->window_s * 1000);
     bool allowed = c->count + c->others < most;
     if (allowed)
         c->count++;
     if (allowed && l->shares && limit->strict)
-        counter_note_strict(l, c, &out);
+        limit_counter_write_strict(l, c, &out);
     else if (allowed && l->shares)
-        counter_note(l, s, c, most);
+        limit_counter_queue(l, s, c, most);
     unsigned used = c->count + c->others;
-    struct verdict v = {
+    struct limit_result v = {
         .allowed = allowed,
         .shared = limit->shared,
         .limit = most,
-        .remaining = used < most ? most - used : 0, /* most may have been lowered */
+        .remaining = used < most ? most - used : 0, /* most may be lower than at the last call */
         .reset_at_ms = clock_ms() + c->ends_ms - now,
         .reset_after_ms = c->ends_ms - now,
     };
@@ -167,44 +170,48 @@ static struct verdict limit_count(struct limits *l, uint64_t who, const struct l
     return v;
 }
 
-struct verdict limits_count(struct limits *l, uint64_t who, bool anonymous,
-                            const struct limit *limit, uint64_t major)
+struct limit_result limits_count_call(struct rate_limit_counters *l, uint64_t caller,
+                                      bool anonymous, const struct rate_limit *limit,
+                                      uint64_t major)
 {
     unsigned most = (unsigned)((uint64_t)limit->count * l->percent / 100);
 
-    if (limit->strict && l->others.apart)
-        most /= l->others.apart(l->others.arg);
-    return limit_count(l, counted_for(who, anonymous, limit), limit, major, most ? most : 1);
+    if (limit->strict && l->others.count_disconnected_nodes)
+        most /= l->others.count_disconnected_nodes(l->others.arg);
+    return count_call_in_window(l, counter_caller_key(caller, anonymous, limit), limit, major,
+                                most ? most : 1);
 }
 
-void limits_return(struct limits *l, uint64_t who, bool anonymous, const struct limit *limit,
-                   uint64_t major)
+void limits_uncount_call(struct rate_limit_counters *l, uint64_t caller, bool anonymous,
+                         const struct rate_limit *limit, uint64_t major)
 {
-    uint64_t key = counted_for(who, anonymous, limit), name = limit_name(limit);
-    uint64_t hash = counter_hash(key, name, major);
-    struct limit_shard *s = &l->shards[hash % LIMIT_SHARDS];
+    uint64_t key = counter_caller_key(caller, anonymous, limit),
+             name = cached_limit_name_hash(limit);
+    uint64_t hash = hash_limit_counter(key, name, major);
+    struct rate_limit_shard *s = &l->shards[hash % LIMIT_SHARDS];
 
     pthread_mutex_lock(&s->lock);
-    struct counter *c = limit_find(s, hash, key, name, major, clock_steady_ms());
-    /* The window of the call may have ended. */
+    struct limit_counter *c = find_limit_counter(s, hash, key, name, major, clock_steady_ms());
+    /* The window in which the call was counted may have ended. */
     if (c->count)
         c->count--;
     pthread_mutex_unlock(&s->lock);
 }
 
-struct verdict limits_count_global(struct limits *l, uint64_t who, bool anonymous)
+struct limit_result limits_count_global_call(struct rate_limit_counters *l, uint64_t caller,
+                                             bool anonymous)
 {
-    const struct limit *limit = anonymous ? &l->anonymous : &l->global;
+    const struct rate_limit *limit = anonymous ? &l->anonymous : &l->global;
     unsigned most = anonymous ? l->anonymous_per_s : l->global_per_s;
-    struct verdict v = limit_count(l, who << 1 | anonymous, limit, 0, most);
+    struct limit_result v = count_call_in_window(l, caller << 1 | anonymous, limit, 0, most);
 
     v.global = true;
     return v;
 }
 
-void limit_bucket(const struct limit *limit, char out[17])
+void format_limit_bucket_id(const struct rate_limit *limit, char out[17])
 {
-    uint64_t h = name_hash(limit->name);
+    uint64_t h = hash_limit_name(limit->name);
 
     for (int i = 0; i < 16; i++)
         out[i] = "0123456789abcdef"[h >> (60 - 4 * i) & 15];

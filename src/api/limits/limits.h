@@ -16,61 +16,66 @@
 #include "api/route.h"
 #include "base/buf.h"
 
-struct limits;
+struct rate_limit_counters;
 
-struct limits_options {
+struct rate_limit_options {
     bool off;
     unsigned global_per_s;    /* per account */
     unsigned anonymous_per_s; /* per address, without an account */
     unsigned percent;         /* scales all other limits; 100: unchanged */
 };
 
-struct limits *limits_new(const struct limits_options *options);
-/* Changes the numbers; `off` stays. From any thread. */
-void limits_set(struct limits *l, const struct limits_options *options);
-void limits_free(struct limits *l);
+struct rate_limit_counters *limits_new(const struct rate_limit_options *options);
+/* Changes the numbers of calls; `off` cannot change. From any thread. */
+void limits_set_options(struct rate_limit_counters *l, const struct rate_limit_options *options);
+void limits_free(struct rate_limit_counters *l);
 
 /* The result of counting a call. */
-struct verdict {
-    const struct limit *of; /* NULL: the route's */
+struct limit_result {
+    const struct rate_limit *of; /* NULL: the route's */
     bool allowed;
-    bool global; /* the global limit refused it */
+    bool global; /* the global limit refused the call */
     bool shared;
     unsigned limit, remaining;
     int64_t reset_at_ms, reset_after_ms;
 };
 
-/* Counts one call. who: account id or address hash; major: an id or 0. */
-struct verdict limits_count(struct limits *l, uint64_t who, bool anonymous,
-                            const struct limit *limit, uint64_t major);
-/* Reverts limits_count, for a call that should not count. */
-void limits_return(struct limits *l, uint64_t who, bool anonymous, const struct limit *limit,
-                   uint64_t major);
-struct verdict limits_count_global(struct limits *l, uint64_t who, bool anonymous);
-bool limits_off(const struct limits *l);
+/* Counts one call. caller: account id or address hash; major: id of the major parameter, or 0. */
+struct limit_result limits_count_call(struct rate_limit_counters *l, uint64_t caller,
+                                      bool anonymous, const struct rate_limit *limit,
+                                      uint64_t major);
+/* Reverts limits_count_call, for a call that should not count. */
+void limits_uncount_call(struct rate_limit_counters *l, uint64_t caller, bool anonymous,
+                         const struct rate_limit *limit, uint64_t major);
+struct limit_result limits_count_global_call(struct rate_limit_counters *l, uint64_t caller,
+                                             bool anonymous);
+bool limits_are_off(const struct rate_limit_counters *l);
 
 /* --- between nodes ---------------------------------------------------------------------- */
 
-/* Enables collecting counts for other nodes; before the first call. */
-void limits_share(struct limits *l);
-/* Access to the cluster, for strict limits; set before the first call. */
-struct limits_others {
+/* Enables the exchange of counts with other nodes; call before the first call is counted. */
+void limits_enable_sharing(struct rate_limit_counters *l);
+/* Access to the cluster, for strict limits; set before the first call is counted. */
+struct limits_cluster {
     void *arg;
-    unsigned (*apart)(void *arg);                /* nodes without contact; 1: all in contact */
+    unsigned (*count_disconnected_nodes)(
+        void *arg); /* number of nodes out of contact; 1: all are in contact */
     void (*send)(void *arg, struct str message); /* sends at once; from any thread */
 };
-void limits_set_others(struct limits *l, const struct limits_others *others);
+void limits_set_cluster(struct rate_limit_counters *l, const struct limits_cluster *others);
 /* Sends the counts since the last call of this function; from one thread. */
-void limits_tell(struct limits *l, void (*send)(void *arg, struct str message), void *arg);
-/* Applies a message of another node. Returns the number of calls in it. */
-uint64_t limits_hear(struct limits *l, struct str message);
+void limits_publish_counts(struct rate_limit_counters *l,
+                           void (*send)(void *arg, struct str message), void *arg);
+/* Adds the counts in a message of another node. Returns the number of calls in it. */
+uint64_t limits_receive_counts(struct rate_limit_counters *l, struct str message);
 
 /* Writes the X-RateLimit headers of an allowed or refused call. */
-void limits_headers(const struct verdict *v, const struct limit *limit, struct buf *out);
-/* The body of a 429. */
-void limits_body(const struct verdict *v, enum err e, struct buf *out);
+void write_rate_limit_headers(const struct limit_result *v, const struct rate_limit *limit,
+                              struct buf *out);
+/* Writes the body of a 429 response. */
+void write_rate_limit_body(const struct limit_result *v, enum err e, struct buf *out);
 
-/* The opaque bucket id of the headers: 16 hex digits. */
-void limit_bucket(const struct limit *limit, char out[17]);
+/* Writes the opaque bucket id of the rate-limit headers: 16 hex digits. */
+void format_limit_bucket_id(const struct rate_limit *limit, char out[17]);
 
 #endif

@@ -1,6 +1,6 @@
 /* durations.c - histogram of the durations of calls, per domain.
  *
- * Each loop counts in its own cells, so loops share no lock and no cache line. Readers add them
+ * Each loop counts in its own cells, so loops share no lock and no cache line; readers add them
  * up. */
 #include "api/monitoring/durations.h"
 
@@ -18,7 +18,7 @@ struct duration_cell {
     _Atomic uint64_t us;
 };
 
-struct durations {
+struct call_durations {
     const struct domain *const *domains;
     size_t groups;
     unsigned loops;
@@ -26,9 +26,9 @@ struct durations {
     struct duration_cell *cells; /* ordered by loop */
 };
 
-struct durations *durations_new(const struct domain *const *domains, unsigned loops)
+struct call_durations *durations_new(const struct domain *const *domains, unsigned loops)
 {
-    struct durations *d = mem_new(sizeof *d);
+    struct call_durations *d = mem_new(sizeof *d);
 
     d->domains = domains;
     d->loops = loops;
@@ -39,7 +39,7 @@ struct durations *durations_new(const struct domain *const *domains, unsigned lo
     return d;
 }
 
-void durations_free(struct durations *d)
+void durations_free(struct call_durations *d)
 {
     if (!d)
         return;
@@ -47,14 +47,14 @@ void durations_free(struct durations *d)
     mem_free(d);
 }
 
-/* Only this loop writes the cell, so no atomic read-modify-write is needed. */
-static void cell_add(_Atomic uint64_t *cell, uint64_t n)
+/* Adds to a cell without an atomic read-modify-write, because only this loop writes the cell. */
+static void add_to_cell(_Atomic uint64_t *cell, uint64_t n)
 {
     atomic_store_explicit(cell, atomic_load_explicit(cell, memory_order_relaxed) + n,
                           memory_order_relaxed);
 }
 
-void durations_note(struct durations *d, unsigned loop, unsigned group, int64_t ns)
+void durations_record(struct call_durations *d, unsigned loop, unsigned group, int64_t ns)
 {
     struct duration_cell *cell = &d->cells[loop * d->groups + group];
     int64_t us = ns / 1000;
@@ -62,21 +62,22 @@ void durations_note(struct durations *d, unsigned loop, unsigned group, int64_t 
 
     while (i < DURATION_BOUNDS && us > duration_bounds_us[i])
         i++;
-    cell_add(&cell->counts[i], 1);
-    cell_add(&cell->us, (uint64_t)us);
+    add_to_cell(&cell->counts[i], 1);
+    add_to_cell(&cell->us, (uint64_t)us);
 }
 
-size_t durations_groups(const struct durations *d)
+size_t durations_domain_count(const struct call_durations *d)
 {
     return d->groups;
 }
 
-const char *durations_name(const struct durations *d, size_t group)
+const char *durations_domain_name(const struct call_durations *d, size_t group)
 {
     return d->domains[group]->name;
 }
 
-void durations_counts(const struct durations *d, size_t group, uint64_t ret[DURATION_BOUNDS + 1])
+void durations_read_counts(const struct call_durations *d, size_t group,
+                           uint64_t ret[DURATION_BOUNDS + 1])
 {
     memset(ret, 0, (DURATION_BOUNDS + 1) * sizeof *ret);
     for (unsigned loop = 0; loop < d->loops; loop++) {
@@ -87,12 +88,12 @@ void durations_counts(const struct durations *d, size_t group, uint64_t ret[DURA
     }
 }
 
-static void write_group(const struct durations *d, size_t group, struct buf *out)
+static void write_domain_metrics(const struct call_durations *d, size_t group, struct buf *out)
 {
     uint64_t counts[DURATION_BOUNDS + 1], us = 0, all = 0;
-    const char *name = durations_name(d, group);
+    const char *name = durations_domain_name(d, group);
 
-    durations_counts(d, group, counts);
+    durations_read_counts(d, group, counts);
     for (unsigned loop = 0; loop < d->loops; loop++)
         us += atomic_load_explicit(&d->cells[loop * d->groups + group].us, memory_order_relaxed);
     for (int i = 0; i <= DURATION_BOUNDS; i++)
@@ -113,10 +114,10 @@ static void write_group(const struct durations *d, size_t group, struct buf *out
                (unsigned long long)all);
 }
 
-void durations_write(const struct durations *d, struct buf *out)
+void durations_write_metrics(const struct call_durations *d, struct buf *out)
 {
-    buf_add_lit(out, "# HELP guildhall_call_seconds How long calls took, by what they are about.\n"
+    buf_add_lit(out, "# HELP guildhall_call_seconds Duration of API calls by domain.\n"
                      "# TYPE guildhall_call_seconds histogram\n");
     for (size_t group = 0; group < d->groups; group++)
-        write_group(d, group, out);
+        write_domain_metrics(d, group, out);
 }

@@ -3,36 +3,36 @@
 
 #include "model/permissions/permissions.h"
 
-static void openapi_text(struct json *j, const char *name, const char *value)
+static void write_text_property(struct json_writer *j, const char *name, const char *value)
 {
     json_key(j, str_of(name));
     json_text(j, str_of(value));
 }
 
-static void write_parameter(struct json *j, const struct resolver *r)
+static void write_path_parameter(struct json_writer *j, const struct resolver *r)
 {
-    json_object(j);
-    openapi_text(j, "name", r->name);
-    openapi_text(j, "in", "path");
+    json_begin_object(j);
+    write_text_property(j, "name", r->name);
+    write_text_property(j, "in", "path");
     json_name(j, "required");
     json_bool(j, true);
     if (r->doc)
-        openapi_text(j, "description", r->doc);
+        write_text_property(j, "description", r->doc);
     json_name(j, "schema");
-    json_object(j);
-    openapi_text(j, "type", "string");
+    json_begin_object(j);
+    write_text_property(j, "type", "string");
     if (!r->is_text)
-        openapi_text(j, "format", "snowflake");
-    json_object_end(j);
-    json_object_end(j);
+        write_text_property(j, "format", "snowflake");
+    json_end_object(j);
+    json_end_object(j);
 }
 
-static void write_query_field(struct json *j, const struct field *f)
+static void write_query_field(struct json_writer *j, const struct field *f)
 {
-    json_object(j);
+    json_begin_object(j);
     json_name(j, "name");
     json_text(j, f->name);
-    openapi_text(j, "in", "query");
+    write_text_property(j, "in", "query");
     json_name(j, "required");
     json_bool(j, !(f->flags & OPTIONAL));
     if (f->flags & DEPRECATED) {
@@ -40,24 +40,24 @@ static void write_query_field(struct json *j, const struct field *f)
         json_bool(j, true);
     }
     if (f->doc)
-        openapi_text(j, "description", f->doc);
+        write_text_property(j, "description", f->doc);
     json_name(j, "schema");
     schema_describe(j, f->type);
-    json_object_end(j);
+    json_end_object(j);
 }
 
-/* Routes of one method whose paths differ only in parameter names, such as executing a webhook and
- * the follow-up of an interaction. The document has one operation for them. */
-enum { MOST_TWINS = 4 };
-struct operation {
+/* The routes of one operation: same method, and paths that differ only in parameter names, such as
+ * executing a webhook and sending a follow-up. */
+enum { MAX_ROUTES_OF_OPERATION = 4 };
+struct openapi_operation {
     const struct route *path; /* the route whose parameter names are used */
-    const struct route *rows[MOST_TWINS];
-    const struct domain *domains[MOST_TWINS];
+    const struct route *rows[MAX_ROUTES_OF_OPERATION];
+    const struct domain *domains[MAX_ROUTES_OF_OPERATION];
     size_t count;
 };
 
-/* Has an earlier route of the operation a query field of this name? */
-static bool query_was_written(const struct operation *o, size_t row, struct str name)
+/* Returns true if an earlier route of the operation has a query field of this name. */
+static bool query_was_written(const struct openapi_operation *o, size_t row, struct str name)
 {
     for (size_t i = 0; i < row; i++)
         for (const struct field *f = o->rows[i]->query ? o->rows[i]->query->fields : NULL;
@@ -67,42 +67,43 @@ static bool query_was_written(const struct operation *o, size_t row, struct str 
     return false;
 }
 
-/* The parameters of the path and of the query. */
-static void write_parameters(struct json *j, const struct domain *const *domains,
-                             const struct operation *o)
+/* Writes the parameters of the path and of the query. */
+static void write_parameters(struct json_writer *j, const struct domain *const *domains,
+                             const struct openapi_operation *o)
 {
     json_name(j, "parameters");
-    json_array(j);
+    json_begin_array(j);
     for (struct str rest = str_of(o->path->path); rest.n;) {
         str_cut(&rest, '{');
         struct str name = str_cut(&rest, '}');
 
         if (name.n)
-            write_parameter(j, router_resolver(domains, name));
+            write_path_parameter(j, router_find_resolver(domains, name));
     }
     for (size_t i = 0; i < o->count; i++)
         for (const struct field *f = o->rows[i]->query ? o->rows[i]->query->fields : NULL;
              f && f->name.p; f++)
             if (!query_was_written(o, i, f->name))
                 write_query_field(j, f);
-    json_array_end(j);
+    json_end_array(j);
 }
 
-static const struct type *body_of(const struct route *r)
+static const struct type *route_body_type(const struct route *r)
 {
     return r->body;
 }
 
-static const struct type *reply_of(const struct route *r)
+static const struct type *route_reply_type(const struct route *r)
 {
     return r->reply;
 }
 
-/* Writes the type that all routes have, or anyOf several types. */
-static void write_content(struct json *j, const char *media, const struct operation *o,
-                          const struct type *(*of)(const struct route *))
+/* Writes the type that all routes of the operation have, or anyOf several types. */
+static void write_media_type(struct json_writer *j, const char *media,
+                             const struct openapi_operation *o,
+                             const struct type *(*of)(const struct route *))
 {
-    const struct type *types[MOST_TWINS];
+    const struct type *types[MAX_ROUTES_OF_OPERATION];
     size_t count = 0;
 
     for (size_t i = 0, k; i < o->count; i++) {
@@ -114,23 +115,23 @@ static void write_content(struct json *j, const char *media, const struct operat
             types[count++] = type;
     }
     json_key(j, str_of(media));
-    json_object(j);
+    json_begin_object(j);
     json_name(j, "schema");
     if (count > 1) {
-        json_object(j);
+        json_begin_object(j);
         json_name(j, "anyOf");
-        json_array(j);
+        json_begin_array(j);
     }
     for (size_t k = 0; k < count; k++)
         schema_describe(j, types[k]);
     if (count > 1) {
-        json_array_end(j);
-        json_object_end(j);
+        json_end_array(j);
+        json_end_object(j);
     }
-    json_object_end(j);
+    json_end_object(j);
 }
 
-static void write_body(struct json *j, const struct operation *o)
+static void write_request_body(struct json_writer *j, const struct openapi_operation *o)
 {
     unsigned kinds = 0;
     bool any = false;
@@ -142,47 +143,47 @@ static void write_body(struct json *j, const struct operation *o)
     if (!any)
         return;
     json_name(j, "requestBody");
-    json_object(j);
+    json_begin_object(j);
     json_name(j, "content");
-    json_object(j);
-    write_content(j, "application/json", o, body_of);
+    json_begin_object(j);
+    write_media_type(j, "application/json", o, route_body_type);
     if (kinds & BODY_FORM)
-        write_content(j, "application/x-www-form-urlencoded", o, body_of);
+        write_media_type(j, "application/x-www-form-urlencoded", o, route_body_type);
     if (kinds & (BODY_MULTIPART | BODY_PARTS))
-        write_content(j, "multipart/form-data", o, body_of);
-    json_object_end(j);
-    json_object_end(j);
+        write_media_type(j, "multipart/form-data", o, route_body_type);
+    json_end_object(j);
+    json_end_object(j);
 }
 
-static void write_responses(struct json *j, const struct operation *o)
+static void write_responses(struct json_writer *j, const struct openapi_operation *o)
 {
     const struct route *r = o->rows[0];
     struct buf status;
 
     buf_init(&status, 8);
-    buf_add_i64(&status, route_status(r));
+    buf_add_i64(&status, route_success_status(r));
     json_name(j, "responses");
-    json_object(j);
+    json_begin_object(j);
     json_key(j, buf_str(&status));
-    json_object(j);
-    openapi_text(j, "description", status_reason(route_status(r)));
+    json_begin_object(j);
+    write_text_property(j, "description", http_reason_phrase(route_success_status(r)));
     if (r->reply) {
         json_name(j, "content");
-        json_object(j);
-        write_content(j, "application/json", o, reply_of);
-        json_object_end(j);
+        json_begin_object(j);
+        write_media_type(j, "application/json", o, route_reply_type);
+        json_end_object(j);
     }
-    json_object_end(j);
+    json_end_object(j);
     json_name(j, "4XX");
-    json_object(j);
-    openapi_text(j, "$ref", "#/components/responses/Error");
-    json_object_end(j);
-    json_object_end(j);
+    json_begin_object(j);
+    write_text_property(j, "$ref", "#/components/responses/Error");
+    json_end_object(j);
+    json_end_object(j);
     buf_clear(&status);
 }
 
-/* The credentials that the route accepts; an empty object means none is needed. */
-static void write_security(struct json *j, const struct route *r)
+/* Writes the credentials that the route accepts; an empty object means that none is needed. */
+static void write_security(struct json_writer *j, const struct route *r)
 {
     static const struct {
         unsigned auth;
@@ -190,47 +191,47 @@ static void write_security(struct json *j, const struct route *r)
     } kinds[] = { { AUTH_USER, "user" }, { AUTH_BOT, "bot" }, { AUTH_BEARER, "oauth2" } };
 
     json_name(j, "security");
-    json_array(j);
+    json_begin_array(j);
     if (r->service || r->auth & AUTH_OPEN) {
-        json_object(j);
-        json_object_end(j);
+        json_begin_object(j);
+        json_end_object(j);
     }
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (!(r->auth & kinds[i].auth))
             continue;
-        json_object(j);
+        json_begin_object(j);
         json_key(j, str_of(kinds[i].name));
-        json_array(j);
+        json_begin_array(j);
         if (kinds[i].auth == AUTH_BEARER && r->scope)
             json_text(j, str_of(r->scope));
-        json_array_end(j);
-        json_object_end(j);
+        json_end_array(j);
+        json_end_object(j);
     }
-    json_array_end(j);
+    json_end_array(j);
 }
 
-/* Permissions and events, for which OpenAPI has no fields, as extensions. */
-static void write_extensions(struct json *j, const struct route *r)
+/* Writes permissions and events, for which OpenAPI has no fields, as extensions. */
+static void write_extensions(struct json_writer *j, const struct route *r)
 {
     if (r->needs) {
         struct buf names;
 
         buf_init(&names, 4096);
-        permissions_phrase(&names, r->needs);
+        append_permission_names(&names, r->needs);
         json_name(j, "x-permissions");
         json_text(j, buf_str(&names));
         buf_clear(&names);
     }
     if (r->fires) {
         json_name(j, "x-fires");
-        json_array(j);
+        json_begin_array(j);
         for (const enum event *e = r->fires; *e; e++)
             json_text(j, str_of(event_name(*e)));
-        json_array_end(j);
+        json_end_array(j);
     }
 }
 
-static void write_summary(struct json *j, const struct operation *o)
+static void write_summary(struct json_writer *j, const struct openapi_operation *o)
 {
     struct buf text;
 
@@ -242,8 +243,8 @@ static void write_summary(struct json *j, const struct operation *o)
     buf_clear(&text);
 }
 
-static void write_operation(struct json *j, const struct domain *const *domains,
-                            const struct operation *o)
+static void write_operation(struct json_writer *j, const struct domain *const *domains,
+                            const struct openapi_operation *o)
 {
     const struct route *r = o->rows[0];
     struct str method = str_of(http_method_name(r->method));
@@ -252,24 +253,24 @@ static void write_operation(struct json *j, const struct domain *const *domains,
     for (size_t i = 0; i < method.n && i < sizeof lower; i++)
         lower[i] = (char)(method.p[i] | 32);
     json_key(j, str_slice(lower, method.n));
-    json_object(j);
-    openapi_text(j, "operationId", r->name);
+    json_begin_object(j);
+    write_text_property(j, "operationId", r->name);
     write_summary(j, o);
     json_name(j, "tags");
-    json_array(j);
+    json_begin_array(j);
     for (size_t i = 0; i < o->count; i++)
         if (!i || o->domains[i] != o->domains[i - 1])
             json_text(j, str_of(o->domains[i]->name));
-    json_array_end(j);
+    json_end_array(j);
     write_parameters(j, domains, o);
-    write_body(j, o);
+    write_request_body(j, o);
     write_responses(j, o);
     write_security(j, r);
     write_extensions(j, r);
-    json_object_end(j);
+    json_end_object(j);
 }
 
-static void write_url(struct json *j, const struct route *r)
+static void write_path_key(struct json_writer *j, const struct route *r)
 {
     struct buf url;
 
@@ -285,16 +286,17 @@ bool route_shares_path(const struct route *a, const struct route *b)
     struct str x = str_of(a->path), y = str_of(b->path);
 
     while (x.n && y.n) {
-        struct str mine = str_cut(&x, '/'), theirs = str_cut(&y, '/');
-        bool both = str_starts(mine, STR("{")) && str_starts(theirs, STR("{"));
+        struct str first_segment = str_cut(&x, '/'), second_segment = str_cut(&y, '/');
+        bool both = str_starts(first_segment, STR("{")) && str_starts(second_segment, STR("{"));
 
-        if (!both && !str_eq(mine, theirs))
+        if (!both && !str_eq(first_segment, second_segment))
             return false;
     }
     return x.n == y.n && a->service == b->service;
 }
 
-/* Routes with the same path share one key: the first route of a path writes all of them. */
+/* Returns true for the first route of a path, which writes the operations of all routes with that
+ * path. */
 static bool is_first_of_path(const struct domain *const *domains, const struct route *route)
 {
     for (const struct domain *const *d = domains; *d; d++)
@@ -304,36 +306,36 @@ static bool is_first_of_path(const struct domain *const *domains, const struct r
     return false;
 }
 
-static void write_path(struct json *j, const struct domain *const *domains,
-                       const struct route *path)
+static void write_path_item(struct json_writer *j, const struct domain *const *domains,
+                            const struct route *path)
 {
-    write_url(j, path);
-    json_object(j);
+    write_path_key(j, path);
+    json_begin_object(j);
     for (int method = 0; method < HTTP_METHODS; method++) {
-        struct operation o = { .path = path };
+        struct openapi_operation o = { .path = path };
 
         for (const struct domain *const *d = domains; *d; d++)
             for (const struct route *r = (*d)->routes; r && r->path; r++)
                 if ((int)r->method == method && route_shares_path(r, path) &&
-                    o.count < MOST_TWINS) {
+                    o.count < MAX_ROUTES_OF_OPERATION) {
                     o.domains[o.count] = *d;
                     o.rows[o.count++] = r;
                 }
         if (o.count)
             write_operation(j, domains, &o);
     }
-    json_object_end(j);
+    json_end_object(j);
 }
 
-static void write_paths(struct json *j, const struct domain *const *domains)
+static void write_paths(struct json_writer *j, const struct domain *const *domains)
 {
     json_name(j, "paths");
-    json_object(j);
+    json_begin_object(j);
     for (const struct domain *const *d = domains; *d; d++)
         for (const struct route *r = (*d)->routes; r && r->path; r++)
             if (is_first_of_path(domains, r))
-                write_path(j, domains, r);
-    json_object_end(j);
+                write_path_item(j, domains, r);
+    json_end_object(j);
 }
 
 static const char ERROR_COMPONENTS[] =
@@ -348,51 +350,51 @@ static const char SECURITY_SCHEMES[] =
     "\"<token>\"},\"bot\":{\"type\":\"apiKey\",\"in\":\"header\",\"name\":\"Authorization\","
     "\"description\":\"Bot <token>\"},\"oauth2\":{\"type\":\"http\",\"scheme\":\"bearer\"}}";
 
-static void write_components(struct json *j, const struct domain *const *domains)
+static void write_components(struct json_writer *j, const struct domain *const *domains)
 {
     struct schema_set c = { 0 };
 
-    schemas_gather(domains, &c);
+    collect_schemas(domains, &c);
     json_name(j, "components");
-    json_object(j);
+    json_begin_object(j);
     json_name(j, "schemas");
-    json_object(j);
+    json_begin_object(j);
     for (size_t i = 0; i < c.count; i++) {
         json_key(j, str_of(c.list[i]->name));
         schema_describe_object(j, c.list[i]);
     }
-    json_object_end(j);
+    json_end_object(j);
     json_name(j, "responses");
     json_raw(j, STR(ERROR_COMPONENTS));
     json_name(j, "securitySchemes");
     json_raw(j, STR(SECURITY_SCHEMES));
-    json_object_end(j);
+    json_end_object(j);
 }
 
-void api_openapi(const struct domain *const *domains, const char *version, struct buf *out)
+void api_write_openapi(const struct domain *const *domains, const char *version, struct buf *out)
 {
-    struct json j = json_to(out);
+    struct json_writer j = json_writer_to(out);
 
-    json_object(&j);
-    openapi_text(&j, "openapi", "3.1.0");
+    json_begin_object(&j);
+    write_text_property(&j, "openapi", "3.1.0");
     json_name(&j, "info");
-    json_object(&j);
-    openapi_text(&j, "title", "Guildhall");
-    openapi_text(&j, "version", version);
-    openapi_text(&j, "description", "Apps, friends and voice of a chat platform.");
-    json_object_end(&j);
+    json_begin_object(&j);
+    write_text_property(&j, "title", "Guildhall");
+    write_text_property(&j, "version", version);
+    write_text_property(&j, "description", "Apps, friends and voice of a chat platform.");
+    json_end_object(&j);
     json_name(&j, "tags");
-    json_array(&j);
+    json_begin_array(&j);
     for (const struct domain *const *d = domains; *d; d++) {
         if (!(*d)->routes)
             continue;
-        json_object(&j);
-        openapi_text(&j, "name", (*d)->name);
-        openapi_text(&j, "description", (*d)->doc);
-        json_object_end(&j);
+        json_begin_object(&j);
+        write_text_property(&j, "name", (*d)->name);
+        write_text_property(&j, "description", (*d)->doc);
+        json_end_object(&j);
     }
-    json_array_end(&j);
+    json_end_array(&j);
     write_paths(&j, domains);
     write_components(&j, domains);
-    json_object_end(&j);
+    json_end_object(&j);
 }

@@ -5,7 +5,7 @@
 
 #include "model/permissions/permissions.h"
 
-static void write_callers(struct buf *out, const struct route *r)
+static void write_allowed_callers(struct buf *out, const struct route *r)
 {
     const char *comma = "";
 
@@ -27,7 +27,7 @@ static void write_callers(struct buf *out, const struct route *r)
         buf_printf(out, "%sBearer", comma);
 }
 
-static void write_fallback(struct buf *out, const struct field *f)
+static void write_default_value(struct buf *out, const struct field *f)
 {
     if (f->fallback_text)
         buf_printf(out, "; default `%s`", f->fallback_text);
@@ -37,34 +37,35 @@ static void write_fallback(struct buf *out, const struct field *f)
         buf_printf(out, "; default `%lld`", (long long)f->fallback);
 }
 
-static void write_fields(struct buf *out, const struct schema *s)
+static void write_field_table(struct buf *out, const struct schema *s)
 {
     buf_add_lit(out, "| Field | Type | |\n|---|---|---|\n");
     for (const struct field *f = s->fields; f->name.p; f++) {
         const char *doc = f->doc ? f->doc : f->type->doc ? f->type->doc : "";
 
-        buf_printf(out, "| %.*s%s | %s", STR_FMT(f->name), f->flags & OPTIONAL ? "?" : "",
+        buf_printf(out, "| %.*s%s | %s", STR_ARGS(f->name), f->flags & OPTIONAL ? "?" : "",
                    f->flags & NULLABLE ? "?" : "");
-        schema_phrase(out, f->type);
+        schema_append_phrase(out, f->type);
         buf_printf(out, " | %s%s", doc, f->flags & DEPRECATED ? " (deprecated)" : "");
         if (f->flags & OPTIONAL)
-            write_fallback(out, f);
+            write_default_value(out, f);
         buf_add_lit(out, " |\n");
     }
     buf_add_char(out, '\n');
 }
 
-static void write_needs(struct buf *out, const struct route *r)
+static void write_required_permissions(struct buf *out, const struct route *r)
 {
     if (!r->needs)
         return;
     buf_add_lit(out, ". Needs ");
-    permissions_phrase(out, r->needs);
+    append_permission_names(out, r->needs);
 }
 
-/* Other routes with the same method and path; the values of the parameters decide between them. */
-static void write_twins(struct buf *out, const struct domain *const *domains,
-                        const struct route *route)
+/* Lists other routes with the same method and path; the values of the parameters decide between
+ * them. */
+static void write_routes_of_same_path(struct buf *out, const struct domain *const *domains,
+                                      const struct route *route)
 {
     for (; *domains; domains++)
         for (const struct route *r = (*domains)->routes; r && r->path; r++)
@@ -72,49 +73,50 @@ static void write_twins(struct buf *out, const struct domain *const *domains,
                 buf_printf(out, " The path is shared with `%s`.", r->path);
 }
 
-static void write_route(struct buf *out, const struct domain *const *domains, const struct route *r)
+static void write_route_section(struct buf *out, const struct domain *const *domains,
+                                const struct route *r)
 {
     buf_printf(out, "### %s `%s`\n\n%s\n\n", http_method_name(r->method), r->path, r->doc);
     buf_add_lit(out, "For ");
-    write_callers(out, r);
-    write_needs(out, r);
-    buf_printf(out, ". Answers %d", route_status(r));
+    write_allowed_callers(out, r);
+    write_required_permissions(out, r);
+    buf_printf(out, ". Answers %d", route_success_status(r));
     if (r->reply) {
         buf_add_lit(out, " with ");
-        schema_phrase(out, r->reply);
+        schema_append_phrase(out, r->reply);
     }
     buf_add_lit(out, ".");
-    write_twins(out, domains, r);
+    write_routes_of_same_path(out, domains, r);
     for (const enum event *e = r->fires; e && *e; e++)
         buf_printf(out, "%s%s", e == r->fires ? " Fires " : ", ", event_name(*e));
     buf_add_lit(out, "\n\n");
     if (r->query) {
         buf_add_lit(out, "Query:\n\n");
-        write_fields(out, r->query);
+        write_field_table(out, r->query);
     }
     if (r->body && r->body->schema) {
         buf_add_lit(out, "Body:\n\n");
-        write_fields(out, r->body->schema);
+        write_field_table(out, r->body->schema);
     } else if (r->body) {
         buf_add_lit(out, "Body: ");
-        schema_phrase(out, r->body);
+        schema_append_phrase(out, r->body);
         buf_add_lit(out, "\n\n");
     }
 }
 
-static void write_objects(struct buf *out, const struct domain *const *domains)
+static void write_object_sections(struct buf *out, const struct domain *const *domains)
 {
     struct schema_set o = { 0 };
 
-    schemas_gather(domains, &o);
+    collect_schemas(domains, &o);
     buf_add_lit(out, "## Objects\n\n");
     for (size_t i = 0; i < o.count; i++) {
         buf_printf(out, "### %s\n\n%s\n\n", o.list[i]->name, o.list[i]->doc ? o.list[i]->doc : "");
-        write_fields(out, o.list[i]);
+        write_field_table(out, o.list[i]);
     }
 }
 
-static void write_errors(struct buf *out)
+static void write_error_table(struct buf *out)
 {
     buf_add_lit(out,
                 "## Errors\n\n"
@@ -129,14 +131,14 @@ static void write_errors(struct buf *out)
     buf_add_char(out, '\n');
 }
 
-static void write_events(struct buf *out)
+static void write_event_table(struct buf *out)
 {
     buf_add_lit(out, "## Events\n\n| Name | |\n|---|---|\n");
     for (int e = EVENT_NONE + 1; e < EVENT_COUNT; e++)
         buf_printf(out, "| %s | %s |\n", event_name((enum event)e), event_doc((enum event)e));
 }
 
-void api_reference(const struct domain *const *domains, struct buf *out)
+void api_write_reference(const struct domain *const *domains, struct buf *out)
 {
     buf_add_lit(out,
                 "# Reference\n\n"
@@ -149,11 +151,11 @@ void api_reference(const struct domain *const *domains, struct buf *out)
             continue;
         buf_printf(out, "## %s\n\n%s\n\n", (*d)->name, (*d)->doc);
         for (const struct route *r = (*d)->routes; r && r->path; r++)
-            write_route(out, domains, r);
+            write_route_section(out, domains, r);
     }
-    write_objects(out, domains);
-    write_errors(out);
-    write_events(out);
+    write_object_sections(out, domains);
+    write_error_table(out);
+    write_event_table(out);
     buf_add_char(out, '\n');
-    known_write(domains, out);
+    write_missing_operations(domains, out);
 }

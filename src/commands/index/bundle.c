@@ -1,27 +1,28 @@
 /* bundle.c - reads, writes and repairs bundles: all commands of a scope in one row. */
 #include "commands/index/bundle.h"
 
-#include "api/jobs/errand.h"
+#include "api/jobs/internal_call.h"
 #include "base/log.h"
 #include "commands/internal.h"
 
-/* Limit of the texts in a bundle row, which every change of a command rewrites. If they are longer,
- * readers take them from the command rows. */
+/* Maximum size of the texts in a bundle row, which every change of a command rewrites. Longer texts
+ * are read from the command rows. */
 enum { MOST_TEXTS = 256 * 1024 };
 
 /* --- from the rows of commands -------------------------------------------------------- */
 
 /* Selects no text columns, so that SQLite reads none of their overflow pages. */
-static const char NUMBERS_OF[] =
+static const char READ_COLUMNS[] =
     "select id, version, default_member_permissions, locales, type, nsfw, contexts, "
     "integration_types from commands where application_id = $1 and guild_id = $2 order by id";
 
-static struct bundle_entry read_entry(const struct rows *r)
+static struct command_bundle_entry bundle_entry_from_row(const struct rows *r)
 {
-    return (struct bundle_entry){
+    return (struct command_bundle_entry){
         .id = row_id(r, 0),
         .version = row_id(r, 1),
-        .default_member_permissions = row_null(r, 2) ? BUNDLE_ANYBODY : row_id(r, 2),
+        .default_member_permissions =
+            row_is_null(r, 2) ? BUNDLE_NO_DEFAULT_PERMISSIONS : row_id(r, 2),
         .locales = (uint64_t)row_int(r, 3),
         .type = (uint8_t)row_int(r, 4),
         .nsfw = (uint8_t)row_int(r, 5),
@@ -30,37 +31,38 @@ static struct bundle_entry read_entry(const struct rows *r)
     };
 }
 
-/* Reads struct bundle_entry, without lengths. */
-static enum err load_entries(struct tx *tx, snowflake application_id, snowflake guild_id,
-                             struct list *ret)
+/* Reads the entries (struct command_bundle_entry) without lengths. */
+static enum err read_bundle_entries(struct tx *tx, snowflake application_id, snowflake guild_id,
+                                    struct list *ret)
 {
     struct rows rows;
-    enum err e = tx_query(tx, NUMBERS_OF, BIND(v_id(application_id), v_id(guild_id)), &rows);
+    enum err e = tx_query(tx, READ_COLUMNS, BIND(v_id(application_id), v_id(guild_id)), &rows);
 
     *ret = (struct list){ 0 };
     if (e)
         return e;
     while (rows_next(&rows))
-        *(struct bundle_entry *)list_add(tx_arena(tx), ret, sizeof(struct bundle_entry)) =
-            read_entry(&rows);
+        *(struct command_bundle_entry *)list_append(
+            tx_arena(tx), ret, sizeof(struct command_bundle_entry)) = bundle_entry_from_row(&rows);
     return rows_end(&rows);
 }
 
 /* --- reading -------------------------------------------------------------------------- */
 
-enum err bundle_read(struct tx *tx, snowflake application_id, snowflake guild_id,
-                     struct str entries, struct str texts, struct bundle *ret)
+enum err bundle_from_columns(struct tx *tx, snowflake application_id, snowflake guild_id,
+                             struct str entries, struct str texts, struct command_bundle *ret)
 {
     struct list made;
 
-    *ret =
-        (struct bundle){ .application_id = application_id, .guild_id = guild_id, .texts = texts };
-    if (bundle_decode(tx_arena(tx), entries, texts, &ret->entries, &ret->count))
+    *ret = (struct command_bundle){ .application_id = application_id,
+                                    .guild_id = guild_id,
+                                    .texts = texts };
+    if (decode_bundle_entries(tx_arena(tx), entries, texts, &ret->entries, &ret->count))
         return OK;
-    log_warn("commands: the list of application %llu in guild %llu is of an older format or "
-             "unreadable; it is made anew",
+    log_warn("commands: the command list of application %llu in guild %llu has an old format or "
+             "is damaged; it will be rebuilt",
              (unsigned long long)application_id, (unsigned long long)guild_id);
-    enum err e = load_entries(tx, application_id, guild_id, &made);
+    enum err e = read_bundle_entries(tx, application_id, guild_id, &made);
     if (e)
         return e;
     ret->entries = made.items;
@@ -73,45 +75,47 @@ enum err bundle_read(struct tx *tx, snowflake application_id, snowflake guild_id
 static const char FIND_BUNDLE[] =
     "select entries, texts from command_lists where application_id = $1 and guild_id = $2";
 
-enum err bundle_find(struct tx *tx, snowflake application_id, snowflake guild_id,
-                     struct bundle *ret)
+enum err read_bundle(struct tx *tx, snowflake application_id, snowflake guild_id,
+                     struct command_bundle *ret)
 {
     struct rows row;
     bool found;
     enum err e = tx_one(tx, FIND_BUNDLE, BIND(v_id(application_id), v_id(guild_id)), &row, &found);
 
-    *ret = (struct bundle){ .application_id = application_id, .guild_id = guild_id };
+    *ret = (struct command_bundle){ .application_id = application_id, .guild_id = guild_id };
     if (e || !found)
         return e;
-    return bundle_read(tx, application_id, guild_id, row_bytes(&row, 0), row_text(&row, 1), ret);
+    return bundle_from_columns(tx, application_id, guild_id, row_bytes(&row, 0), row_text(&row, 1),
+                               ret);
 }
 
 /* --- walking -------------------------------------------------------------------------- */
 
-static const char TEXTS_OF[] =
+static const char READ_TEXTS[] =
     "select id, plain from commands where application_id = $1 and guild_id = $2 order by id";
 
-/* The text must be an object: indexes insert members before its closing brace. */
-static bool is_object(struct str text)
+/* Returns true if the text is a JSON object: indexes insert members before its closing brace. */
+static bool is_json_object(struct str text)
 {
     return text.n >= 2 && text.p[0] == '{' && text.p[text.n - 1] == '}';
 }
 
-static bool is_apart(const struct bundle *b)
+static bool texts_are_in_command_rows(const struct command_bundle *b)
 {
     return b->count && !b->texts.n;
 }
 
-enum err bundle_walk_begin(struct tx *tx, const struct bundle *b, struct bundle_walk *ret)
+enum err bundle_iterator_begin(struct tx *tx, const struct command_bundle *b,
+                               struct bundle_iterator *ret)
 {
-    *ret = (struct bundle_walk){ .bundle = b, .text = b->texts.p };
-    if (!is_apart(b))
+    *ret = (struct bundle_iterator){ .bundle = b, .text = b->texts.p };
+    if (!texts_are_in_command_rows(b))
         return OK;
-    return tx_query(tx, TEXTS_OF, BIND(v_id(b->application_id), v_id(b->guild_id)), &ret->rows);
+    return tx_query(tx, READ_TEXTS, BIND(v_id(b->application_id), v_id(b->guild_id)), &ret->rows);
 }
 
 /* Advances to the row of this entry. Rows and entries are both sorted by id. */
-static bool walk_to_row(struct bundle_walk *w, snowflake id, struct str *ret)
+static bool advance_to_row(struct bundle_iterator *w, snowflake id, struct str *ret)
 {
     while (!w->at_row || row_id(&w->rows, 0) < id) {
         w->at_row = rows_next(&w->rows);
@@ -119,29 +123,30 @@ static bool walk_to_row(struct bundle_walk *w, snowflake id, struct str *ret)
             return false;
     }
     *ret = row_text(&w->rows, 1);
-    return row_id(&w->rows, 0) == id && is_object(*ret);
+    return row_id(&w->rows, 0) == id && is_json_object(*ret);
 }
 
-bool bundle_walk_next(struct bundle_walk *w, const struct bundle_entry **ret, struct str *ret_text)
+bool bundle_iterator_next(struct bundle_iterator *w, const struct command_bundle_entry **ret,
+                          struct str *ret_text)
 {
-    const struct bundle *b = w->bundle;
+    const struct command_bundle *b = w->bundle;
 
     while (w->next < b->count) {
         *ret = &b->entries[w->next++];
-        if (!is_apart(b)) {
+        if (!texts_are_in_command_rows(b)) {
             *ret_text = str_slice(w->text, (*ret)->length);
             w->text += (*ret)->length + 1;
             return true;
         }
-        if (walk_to_row(w, (*ret)->id, ret_text))
+        if (advance_to_row(w, (*ret)->id, ret_text))
             return true;
     }
     return false;
 }
 
-enum err bundle_walk_end(struct bundle_walk *w)
+enum err bundle_iterator_end(struct bundle_iterator *w)
 {
-    return is_apart(w->bundle) ? rows_end(&w->rows) : OK;
+    return texts_are_in_command_rows(w->bundle) ? rows_end(&w->rows) : OK;
 }
 
 /* --- writing -------------------------------------------------------------------------- */
@@ -149,18 +154,18 @@ enum err bundle_walk_end(struct bundle_walk *w)
 static const char OLD_ENTRIES[] =
     "select entries from command_lists where application_id = $1 and guild_id = $2";
 
-/* Reads the entries of the stored bundle; empty if there is none. */
-static enum err load_old(struct tx *tx, snowflake application_id, snowflake guild_id,
-                         struct bundle *ret)
+/* Reads the entries of the stored bundle; *ret is empty if there is none. */
+static enum err read_stored_entries(struct tx *tx, snowflake application_id, snowflake guild_id,
+                                    struct command_bundle *ret)
 {
     struct rows row;
     bool found;
     enum err e = tx_one(tx, OLD_ENTRIES, BIND(v_id(application_id), v_id(guild_id)), &row, &found);
 
-    *ret = (struct bundle){ 0 };
+    *ret = (struct command_bundle){ 0 };
     if (!e && found)
-        ret->unreadable = !bundle_decode(tx_arena(tx), row_bytes(&row, 0), (struct str){ 0 },
-                                         &ret->entries, &ret->count);
+        ret->unreadable = !decode_bundle_entries(tx_arena(tx), row_bytes(&row, 0),
+                                                 (struct str){ 0 }, &ret->entries, &ret->count);
     return e;
 }
 
@@ -168,7 +173,7 @@ static const char TEXTS_OF_COMMAND[] =
     "select c.plain, d.definition from commands c join command_definitions d "
     "on d.command_id = c.id where c.id = $1";
 
-static enum err measure_entry(struct tx *tx, struct bundle_entry *k)
+static enum err read_entry_sizes(struct tx *tx, struct command_bundle_entry *k)
 {
     struct rows rows;
     enum err e = tx_query(tx, TEXTS_OF_COMMAND, BIND(v_id(k->id)), &rows);
@@ -176,18 +181,19 @@ static enum err measure_entry(struct tx *tx, struct bundle_entry *k)
     if (e)
         return e;
     rows.lent = true; /* only the lengths are used */
-    if (rows_next(&rows) && is_object(row_text(&rows, 0))) {
+    if (rows_next(&rows) && is_json_object(row_text(&rows, 0))) {
         k->length = (uint32_t)row_text(&rows, 0).n;
         k->size = (uint32_t)row_text(&rows, 1).n;
     }
     return rows_end(&rows);
 }
 
-/* Reads only changed commands: the same version has the same texts. */
-static enum err measure_entries(struct tx *tx, struct list *list, const struct bundle *bundle)
+/* Reads the sizes of changed commands only: the same version has the same texts. */
+static enum err read_changed_entry_sizes(struct tx *tx, struct list *list,
+                                         const struct command_bundle *bundle)
 {
-    const struct bundle_entry *old = bundle->entries;
-    struct bundle_entry *k = list->items;
+    const struct command_bundle_entry *old = bundle->entries;
+    struct command_bundle_entry *k = list->items;
     size_t at = 0;
     enum err e = OK;
 
@@ -198,14 +204,14 @@ static enum err measure_entries(struct tx *tx, struct list *list, const struct b
             k[i].length = old[at].length;
             k[i].size = old[at].size;
         } else {
-            e = measure_entry(tx, &k[i]);
+            e = read_entry_sizes(tx, &k[i]);
         }
     }
     return e;
 }
 
-/* Leaves out commands with unreadable text. */
-static size_t drop_unmeasured(struct bundle_entry *k, size_t count)
+/* Removes the entries of commands with unreadable text. */
+static size_t remove_unreadable_entries(struct command_bundle_entry *k, size_t count)
 {
     size_t left = 0;
 
@@ -213,16 +219,17 @@ static size_t drop_unmeasured(struct bundle_entry *k, size_t count)
         if (k[i].length)
             k[left++] = k[i];
         else
-            log_warn("commands: command %llu is unreadable", (unsigned long long)k[i].id);
+            log_warn("commands: the definition of command %llu is damaged; it is not listed",
+                     (unsigned long long)k[i].id);
     }
     return left;
 }
 
-/* Leaves ret empty if the texts exceed MOST_TEXTS. */
-static enum err join_texts(struct tx *tx, const struct bundle *b, struct buf *ret)
+/* Joins the texts with commas; leaves ret empty if they exceed MOST_TEXTS. */
+static enum err join_command_texts(struct tx *tx, const struct command_bundle *b, struct buf *ret)
 {
-    const struct bundle_entry *k;
-    struct bundle_walk walk;
+    const struct command_bundle_entry *k;
+    struct bundle_iterator walk;
     struct str text;
     size_t length = 0;
 
@@ -230,16 +237,16 @@ static enum err join_texts(struct tx *tx, const struct bundle *b, struct buf *re
         length += b->entries[i].length + 1;
     if (length > MOST_TEXTS)
         return OK;
-    enum err e = bundle_walk_begin(tx, b, &walk);
+    enum err e = bundle_iterator_begin(tx, b, &walk);
     if (e)
         return e;
     walk.rows.lent = true;
-    while (bundle_walk_next(&walk, &k, &text)) {
+    while (bundle_iterator_next(&walk, &k, &text)) {
         if (ret->n)
             buf_add_char(ret, ',');
         buf_add_str(ret, text);
     }
-    e = bundle_walk_end(&walk);
+    e = bundle_iterator_end(&walk);
     return e || !buf_full(ret) ? e : ERR_INTERNAL; /* the stored lengths were wrong */
 }
 
@@ -248,13 +255,13 @@ static const char SET_BUNDLE[] =
     "values ($1, $2, $3, $4) on conflict (application_id, guild_id) do update set "
     "entries = excluded.entries, texts = excluded.texts";
 
-static enum err bundle_store(struct tx *tx, const struct bundle *b)
+static enum err write_bundle_row(struct tx *tx, const struct command_bundle *b)
 {
-    struct str entries = bundle_encode(tx_arena(tx), b->entries, b->count);
+    struct str entries = encode_bundle_entries(tx_arena(tx), b->entries, b->count);
     struct buf texts;
 
     buf_init(&texts, MOST_TEXTS);
-    enum err e = join_texts(tx, b, &texts);
+    enum err e = join_command_texts(tx, b, &texts);
     if (!e)
         e = tx_exec(tx, SET_BUNDLE,
                     BIND(v_id(b->application_id), v_id(b->guild_id), v_bytes(entries),
@@ -264,10 +271,10 @@ static enum err bundle_store(struct tx *tx, const struct bundle *b)
     return e;
 }
 
-static const char DROP_BUNDLE[] =
+static const char DELETE_BUNDLE[] =
     "delete from command_lists where application_id = $1 and guild_id = $2";
 
-static size_t sum_sizes(const struct bundle *b)
+static size_t sum_definition_sizes(const struct command_bundle *b)
 {
     size_t sum = 0;
 
@@ -276,27 +283,27 @@ static size_t sum_sizes(const struct bundle *b)
     return sum;
 }
 
-enum err bundle_write(struct tx *tx, snowflake application_id, snowflake guild_id,
-                      size_t *ret_grown)
+enum err rewrite_bundle(struct tx *tx, snowflake application_id, snowflake guild_id,
+                        size_t *ret_grown)
 {
-    struct bundle old, b = { .application_id = application_id, .guild_id = guild_id };
+    struct command_bundle old, b = { .application_id = application_id, .guild_id = guild_id };
     struct list made = { 0 };
 
-    enum err e = load_old(tx, application_id, guild_id, &old);
+    enum err e = read_stored_entries(tx, application_id, guild_id, &old);
     if (!e)
-        e = load_entries(tx, application_id, guild_id, &made);
+        e = read_bundle_entries(tx, application_id, guild_id, &made);
     if (!e)
-        e = measure_entries(tx, &made, &old);
+        e = read_changed_entry_sizes(tx, &made, &old);
     if (e)
         return e;
     b.entries = made.items;
-    b.count = drop_unmeasured(made.items, made.count);
-    size_t size = sum_sizes(&b);
-    *ret_grown = !old.unreadable && size > sum_sizes(&old) ? size : 0;
-    tx_touch(tx, NOTED_COMMANDS, application_id);
+    b.count = remove_unreadable_entries(made.items, made.count);
+    size_t size = sum_definition_sizes(&b);
+    *ret_grown = !old.unreadable && size > sum_definition_sizes(&old) ? size : 0;
+    tx_mark_row_changed(tx, VERSIONED_COMMANDS, application_id);
     if (b.count)
-        return bundle_store(tx, &b);
-    return tx_exec(tx, DROP_BUNDLE, BIND(v_id(application_id), v_id(guild_id)), NULL);
+        return write_bundle_row(tx, &b);
+    return tx_exec(tx, DELETE_BUNDLE, BIND(v_id(application_id), v_id(guild_id)), NULL);
 }
 
 /* --- repairing ------------------------------------------------------------------------ */
@@ -305,37 +312,37 @@ struct bundle_scope {
     snowflake application_id, guild_id;
 };
 
-static enum err repair_scope(struct call *call)
+static enum err rewrite_scope_bundle(struct call *call)
 {
-    const struct bundle_scope *scope = call_passed(call, "bundle_scope");
+    const struct bundle_scope *scope = call_passed_data(call, "bundle_scope");
     size_t grown;
 
-    return bundle_write(call->tx, scope->application_id, scope->guild_id, &grown);
+    return rewrite_bundle(call->tx, scope->application_id, scope->guild_id, &grown);
 }
 
-static void repair_scopes(struct call *call)
+static void start_bundle_repairs(struct call *call)
 {
-    const struct list *scopes = call_passed(call, "list");
+    const struct list *scopes = call_passed_data(call, "list");
 
     for (size_t i = 0; i < scopes->count; i++) {
-        struct errand errand = {
+        struct internal_call task = {
             .store = ROUTE_STORE_WRITE,
-            .run = repair_scope,
+            .run = rewrite_scope_bundle,
             .type = "bundle_scope",
             .data = (const struct bundle_scope *)scopes->items + i,
             .size = sizeof(struct bundle_scope),
         };
 
-        errand_start(call->api, call->loop, &errand);
+        internal_call_start(call->api, call->loop, &task);
     }
 }
 
-void bundle_repair_later(struct call *call, const struct bundle *b)
+void schedule_bundle_repair(struct call *call, const struct command_bundle *b)
 {
     if (!call->after)
-        call_pass(call, "list", sizeof(struct list));
-    call->after = repair_scopes;
-    struct list *scopes = call_passed(call, "list");
-    struct bundle_scope *scope = list_add(call->arena, scopes, sizeof *scope);
+        call_pass_data(call, "list", sizeof(struct list));
+    call->after = start_bundle_repairs;
+    struct list *scopes = call_passed_data(call, "list");
+    struct bundle_scope *scope = list_append(call->arena, scopes, sizeof *scope);
     *scope = (struct bundle_scope){ b->application_id, b->guild_id };
 }

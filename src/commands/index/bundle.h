@@ -11,19 +11,19 @@
 
 #include "commands/commands.h"
 
-struct bundle_entry {
+struct command_bundle_entry {
     snowflake id, version;
-    uint64_t default_member_permissions; /* BUNDLE_ANYBODY: null */
+    uint64_t default_member_permissions; /* BUNDLE_NO_DEFAULT_PERMISSIONS: null */
     uint64_t locales;
-    uint32_t length; /* of its text in bytes; 0: unknown */
-    uint32_t size;   /* of its definition in bytes */
+    uint32_t length; /* length of the text in bytes; 0: unknown */
+    uint32_t size;   /* size of the definition in bytes */
     uint8_t type, nsfw, contexts, integration_types;
 };
-#define BUNDLE_ANYBODY UINT64_MAX
+#define BUNDLE_NO_DEFAULT_PERMISSIONS UINT64_MAX
 
-struct bundle {
+struct command_bundle {
     snowflake application_id, guild_id;
-    const struct bundle_entry *entries; /* sorted by id */
+    const struct command_bundle_entry *entries; /* sorted by id */
     size_t count;
     struct str texts; /* comma-separated; empty: texts are in the command rows */
     bool unreadable;  /* row not decodable: entries are from the command rows */
@@ -31,39 +31,43 @@ struct bundle {
 
 /* --- bundle_format.c: the bytes of the column `entries` ------------------------------- */
 
-/* Four bytes of magic and version, then little-endian fields. */
-struct str bundle_encode(struct arena *arena, const struct bundle_entry *entries, size_t count);
-/* False if the bytes are not a valid list, or their lengths do not match the texts. */
-bool bundle_decode(struct arena *arena, struct str bytes, struct str texts,
-                   const struct bundle_entry **ret, size_t *ret_count);
+/* Encodes entries: four bytes of magic and version, then little-endian fields. */
+struct str encode_bundle_entries(struct arena *arena, const struct command_bundle_entry *entries,
+                                 size_t count);
+/* Decodes entries. Returns false if the bytes are not a valid list, or if the lengths do not match
+ * the texts. */
+bool decode_bundle_entries(struct arena *arena, struct str bytes, struct str texts,
+                           const struct command_bundle_entry **ret, size_t *ret_count);
 
 /* --- bundle.c ------------------------------------------------------------------------- */
 
-/* Decodes the columns `entries` and `texts`. */
-enum err bundle_read(struct tx *tx, snowflake application_id, snowflake guild_id,
-                     struct str entries, struct str texts, struct bundle *ret);
-/* Returns an empty bundle if there is none. */
-enum err bundle_find(struct tx *tx, snowflake application_id, snowflake guild_id,
-                     struct bundle *ret);
-/* Rewrites the bundle from the command rows. *ret_grown: total bytes of all definitions if they
- * grew, else 0. */
-enum err bundle_write(struct tx *tx, snowflake application_id, snowflake guild_id,
-                      size_t *ret_grown);
-/* Schedules the rewrite of an unreadable bundle for after the reply of this read-only call. */
-void bundle_repair_later(struct call *call, const struct bundle *b);
+/* Decodes a bundle from its columns `entries` and `texts`. */
+enum err bundle_from_columns(struct tx *tx, snowflake application_id, snowflake guild_id,
+                             struct str entries, struct str texts, struct command_bundle *ret);
+/* Reads a bundle; an empty one if there is no row. */
+enum err read_bundle(struct tx *tx, snowflake application_id, snowflake guild_id,
+                     struct command_bundle *ret);
+/* Rewrites the bundle from the command rows. *ret_grown: total size of all definitions if it grew,
+ * else 0. */
+enum err rewrite_bundle(struct tx *tx, snowflake application_id, snowflake guild_id,
+                        size_t *ret_grown);
+/* Schedules the rewrite of an unreadable bundle, after the reply of this read-only call. */
+void schedule_bundle_repair(struct call *call, const struct command_bundle *b);
 
 /* --- iterating over a bundle ---------------------------------------------------------- */
 
-struct bundle_walk {
-    const struct bundle *bundle;
+struct bundle_iterator {
+    const struct command_bundle *bundle;
     size_t next;      /* index of the next entry */
     const char *text; /* start of the next text, if the bundle has texts */
     struct rows rows; /* texts from the command rows; .lent may be set */
     bool at_row;
 };
 
-enum err bundle_walk_begin(struct tx *tx, const struct bundle *b, struct bundle_walk *ret);
-bool bundle_walk_next(struct bundle_walk *w, const struct bundle_entry **ret, struct str *ret_text);
-enum err bundle_walk_end(struct bundle_walk *w);
+enum err bundle_iterator_begin(struct tx *tx, const struct command_bundle *b,
+                               struct bundle_iterator *ret);
+bool bundle_iterator_next(struct bundle_iterator *w, const struct command_bundle_entry **ret,
+                          struct str *ret_text);
+enum err bundle_iterator_end(struct bundle_iterator *w);
 
 #endif

@@ -6,21 +6,21 @@ enum { HEADER = 8, ENTRY = 44 };
 /* The last byte is the format version. */
 static const unsigned char magic[4] = { 'G', 'C', 'B', 1 };
 
-static unsigned char *put_number(unsigned char *at, uint64_t v, size_t bytes)
+static unsigned char *write_number(unsigned char *at, uint64_t v, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++)
         at[i] = (unsigned char)(v >> 8 * i);
     return at + bytes;
 }
 
-static unsigned char *put_entry(unsigned char *at, const struct bundle_entry *k)
+static unsigned char *write_entry(unsigned char *at, const struct command_bundle_entry *k)
 {
-    at = put_number(at, k->id, 8);
-    at = put_number(at, k->version, 8);
-    at = put_number(at, k->default_member_permissions, 8);
-    at = put_number(at, k->locales, 8);
-    at = put_number(at, k->length, 4);
-    at = put_number(at, k->size, 4);
+    at = write_number(at, k->id, 8);
+    at = write_number(at, k->version, 8);
+    at = write_number(at, k->default_member_permissions, 8);
+    at = write_number(at, k->locales, 8);
+    at = write_number(at, k->length, 4);
+    at = write_number(at, k->size, 4);
     *at++ = k->type;
     *at++ = k->nsfw;
     *at++ = k->contexts;
@@ -28,40 +28,39 @@ static unsigned char *put_entry(unsigned char *at, const struct bundle_entry *k)
     return at;
 }
 
-struct str bundle_encode(struct arena *arena, const struct bundle_entry *entries, size_t count)
+struct str encode_bundle_entries(struct arena *arena, const struct command_bundle_entry *entries,
+                                 size_t count)
 {
     size_t size = HEADER + count * ENTRY;
-    unsigned char *bytes = arena_raw(arena, size), *at = bytes + sizeof magic;
+    unsigned char *bytes = arena_alloc_raw(arena, size), *at = bytes + sizeof magic;
 
     memcpy(bytes, magic, sizeof magic);
-    at = put_number(at, count, 4);
+    at = write_number(at, count, 4);
     for (size_t i = 0; i < count; i++)
-        at = put_entry(at, &entries[i]);
+        at = write_entry(at, &entries[i]);
     return str_slice((const char *)bytes, size);
 }
 
-/* --- reading -------------------------------------------------------------------------- */
-
-/* Compilers turn this into a single load. */
-static uint32_t get_u32(const unsigned char *at)
+/* Decodes a little-endian number; compilers turn this into a single load. */
+static uint32_t parse_u32(const unsigned char *at)
 {
     return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
 }
 
-static uint64_t get_u64(const unsigned char *at)
+static uint64_t parse_u64(const unsigned char *at)
 {
-    return get_u32(at) | (uint64_t)get_u32(at + 4) << 32;
+    return parse_u32(at) | (uint64_t)parse_u32(at + 4) << 32;
 }
 
-static struct bundle_entry get_entry(const unsigned char *at)
+static struct command_bundle_entry parse_entry(const unsigned char *at)
 {
-    return (struct bundle_entry){
-        .id = get_u64(at),
-        .version = get_u64(at + 8),
-        .default_member_permissions = get_u64(at + 16),
-        .locales = get_u64(at + 24),
-        .length = get_u32(at + 32),
-        .size = get_u32(at + 36),
+    return (struct command_bundle_entry){
+        .id = parse_u64(at),
+        .version = parse_u64(at + 8),
+        .default_member_permissions = parse_u64(at + 16),
+        .locales = parse_u64(at + 24),
+        .length = parse_u32(at + 32),
+        .size = parse_u32(at + 36),
         .type = at[40],
         .nsfw = at[41],
         .contexts = at[42],
@@ -69,8 +68,9 @@ static struct bundle_entry get_entry(const unsigned char *at)
     };
 }
 
-/* Is there an object of this length at this offset, followed by a comma or the end? */
-static bool has_text(struct str texts, size_t at, size_t length)
+/* Returns true if a JSON object of this length is at this offset, followed by a comma or the
+ * end. */
+static bool has_text_at(struct str texts, size_t at, size_t length)
 {
     if (length < 2 || at > texts.n || length > texts.n - at)
         return false;
@@ -79,34 +79,35 @@ static bool has_text(struct str texts, size_t at, size_t length)
     return at + length == texts.n || texts.p[at + length] == ',';
 }
 
-static bool texts_fit(struct str texts, const struct bundle_entry *entries, size_t count)
+static bool texts_match_entries(struct str texts, const struct command_bundle_entry *entries,
+                                size_t count)
 {
     size_t at = 0;
 
     if (!texts.n)
         return true; /* texts are in the command rows */
     for (size_t i = 0; i < count; i++) {
-        if (!has_text(texts, at, entries[i].length))
+        if (!has_text_at(texts, at, entries[i].length))
             return false;
         at += entries[i].length + 1;
     }
     return count && at == texts.n + 1;
 }
 
-bool bundle_decode(struct arena *arena, struct str bytes, struct str texts,
-                   const struct bundle_entry **ret, size_t *ret_count)
+bool decode_bundle_entries(struct arena *arena, struct str bytes, struct str texts,
+                           const struct command_bundle_entry **ret, size_t *ret_count)
 {
     const unsigned char *at = (const unsigned char *)bytes.p;
 
     if (bytes.n < HEADER || memcmp(at, magic, sizeof magic) != 0)
         return false;
-    size_t count = get_u32(at + 4);
+    size_t count = parse_u32(at + 4);
     if ((bytes.n - HEADER) / ENTRY != count || (bytes.n - HEADER) % ENTRY)
         return false;
-    struct bundle_entry *entries = arena_raw(arena, count * sizeof *entries + 1);
+    struct command_bundle_entry *entries = arena_alloc_raw(arena, count * sizeof *entries + 1);
     for (size_t i = 0; i < count; i++)
-        entries[i] = get_entry(at + HEADER + i * ENTRY);
-    if (!texts_fit(texts, entries, count))
+        entries[i] = parse_entry(at + HEADER + i * ENTRY);
+    if (!texts_match_entries(texts, entries, count))
         return false;
     *ret = entries;
     *ret_count = count;

@@ -1,5 +1,5 @@
 /* index.h - command indexes: the commands available in a guild, for an account, of an application
- * or in a private channel. Start with indexes.c. */
+ * or in a private channel. Start with index_routes.c. */
 #ifndef COMMANDS_INDEX_H
 #define COMMANDS_INDEX_H
 
@@ -21,97 +21,105 @@ struct index_application {
     uint64_t flags;
     const struct activity_config *embedded_activity_config;
     bool active;       /* a global command was used recently */
-    snowflake version; /* last change of it or its commands; 0: never. Not sent */
+    snowflake version; /* last change of the application or its commands; 0: never. Not sent */
 };
 extern const struct type type_index_applications;
 
 /* --- index_rows.c --------------------------------------------------------------------- */
 
-/* Selects the applications of an index. */
-enum index_kind { INDEX_GUILD, INDEX_USER, INDEX_APPLICATION, INDEX_GROUP };
+/* The kind of an index, which selects its applications. */
+enum command_index_kind { INDEX_GUILD, INDEX_USER, INDEX_APPLICATION, INDEX_GROUP };
 
-struct command_uses {
+struct command_use_count {
     snowflake command_id;
     int64_t uses;
 };
 
-/* key: id of the guild, account, application or channel. */
-enum err index_applications(struct tx *tx, enum index_kind kind, snowflake key, struct list *ret);
-/* Prefetches the rows of an index except the commands. For indexes whose place is their key. */
-void index_prefetch(struct tx *tx, enum index_kind kind, snowflake key);
-/* Iterates over the bundles of these applications: global commands, then those of the guild. A
- * bundle is valid until the next one. */
-enum err index_bundles(struct tx *tx, enum index_kind kind, snowflake key, struct rows *ret);
-bool index_bundles_next(struct rows *rows, struct bundle *ret, enum err *ret_error);
-/* Reads recent uses of global commands (struct command_uses). */
-enum err index_uses(struct tx *tx, enum index_kind kind, snowflake key, struct list *ret);
+/* Reads the applications of an index; key: id of the guild, account, application or channel. */
+enum err read_index_applications(struct tx *tx, enum command_index_kind kind, snowflake key,
+                                 struct list *ret);
+/* Prefetches the rows of an index except the commands; for indexes whose version is stored under
+ * their key. */
+void prefetch_index(struct tx *tx, enum command_index_kind kind, snowflake key);
+/* Iterate over the bundles of the index's applications: global commands, then those of the guild. A
+ * bundle is valid until the next one is read. */
+enum err read_index_bundles(struct tx *tx, enum command_index_kind kind, snowflake key,
+                            struct rows *ret);
+bool index_bundles_read_next(struct rows *rows, struct command_bundle *ret, enum err *ret_error);
+/* Reads recent uses of global commands (struct command_use_count). */
+enum err read_index_uses(struct tx *tx, enum command_index_kind kind, snowflake key,
+                         struct list *ret);
 /* Ranks the commands of a bundle: the most used is 1; on a tie the older command comes first. */
-void index_ranks(const struct bundle *b, const struct list *uses, int64_t *ranks);
-/* *ret: the last change of the index or of its applications, or the place's id if there was none.
+void rank_commands_by_use(const struct command_bundle *b, const struct list *uses, int64_t *ranks);
+/* *ret: the last change of the index or of its applications, or the key if there was none.
  * *ret_own: the last change of the index alone, or 0. */
-enum err index_version(struct tx *tx, snowflake place, const struct list *applications,
-                       snowflake *ret_own, snowflake *ret);
+enum err read_index_version(struct tx *tx, snowflake version_key, const struct list *applications,
+                            snowflake *ret_own, snowflake *ret);
 
-/* --- index_rules.c: filters a guild's index for a member ------------------------------ */
+/* --- index_member_filter.c: filters a guild's index for a member ---------------------- */
 
-struct index_reader {
+struct index_member {
     struct tx *tx;
-    const struct standing *standing;
+    const struct member_access *member_access;
     bool adult;
-    struct list targets; /* snowflake: target of each row, sorted */
-    struct list rows;    /* struct command_permission, parallel to targets */
-    struct list places;  /* struct index_place: distinct channel classes */
+    struct list targets;         /* snowflake: target of each row, sorted */
+    struct list rows;            /* struct command_permission, parallel to targets */
+    struct list channel_classes; /* struct index_channel_class: distinct channel classes */
 };
 
-enum err index_reader_load(struct tx *tx, const struct standing *s, bool adult,
-                           struct index_reader *ret);
-/* Prefetches the queries of index_reader_load. */
-void index_reader_prefetch(struct tx *tx, snowflake guild_id, snowflake user_id);
-/* Permission rows of a command or an application in the guild (struct command_permission). */
-struct list index_rows_of(const struct index_reader *r, snowflake target_id);
-/* Is the command allowed in at least one channel of the guild? q is complete except for the
- * channel. */
-bool index_usable(const struct index_reader *r, struct command_question *q);
-/* Permission rows of a target that concern the reader, as the index shows them; NULL if none. */
-const struct command_index_permissions *index_permissions(const struct index_reader *r,
-                                                          snowflake target_id);
+enum err read_index_member(struct tx *tx, const struct member_access *s, bool adult,
+                           struct index_member *ret);
+/* Prefetches the queries of read_index_member. */
+void prefetch_index_member(struct tx *tx, snowflake guild_id, snowflake user_id);
+/* Returns the permission rows of a command or an application in the guild (struct
+ * command_permission). */
+struct list index_permission_rows(const struct index_member *r, snowflake target_id);
+/* Returns true if the command is allowed in at least one channel of the guild. q is complete except
+ * for the channel. */
+bool can_use_in_any_channel(const struct index_member *r, struct command_permission_check *q);
+/* Returns the permission rows of a target that concern the member, as the index shows them; NULL if
+ * none. */
+const struct command_index_permissions *index_permissions_of_member(const struct index_member *r,
+                                                                    snowflake target_id);
 
-/* --- index_places.c ------------------------------------------------------------------- */
+/* --- index_channels.c ----------------------------------------------------------------- */
 
 /* A class of channels or threads that are equal for command permissions. */
-struct index_place {
-    uint64_t rights;      /* the reader's permissions */
-    snowflake channel_id; /* for a thread: its parent; 0: no row names channels */
+struct index_channel_class {
+    uint64_t permissions; /* permissions of the member */
+    snowflake channel_id; /* for a thread: its parent; 0: no permission row names a channel */
     bool nsfw, thread;
 };
-/* Channels in which the reader may view and use commands, one per class. by_channel: some
+/* Reads the channels in which the member may view and use commands, one per class. by_channel: some
  * permission row names a channel, so every channel is a class of its own. */
-enum err index_places(struct tx *tx, const struct standing *s, bool by_channel, struct list *ret);
-void index_places_prefetch(struct tx *tx, snowflake guild_id, snowflake user_id);
+enum err read_index_channel_classes(struct tx *tx, const struct member_access *s, bool by_channel,
+                                    struct list *ret);
+void prefetch_index_channel_classes(struct tx *tx, snowflake guild_id, snowflake user_id);
 
-/* --- indexes.c ------------------------------------------------------------------------ */
+/* --- index_routes.c ------------------------------------------------------------------- */
 
-/* State of a reply that is the same for all its commands. */
-struct index_view {
+/* The data of an index reply that all its commands share. */
+struct index_request {
     struct call *call;
-    enum index_kind kind;
-    snowflake key, place;        /* place: channel whose index it is; 0: same as key */
-    struct command_question ask; /* template; each command adds its fields */
+    enum command_index_kind kind;
+    snowflake key, version_key; /* version_key: id under which the version is stored; 0: key */
+    struct command_permission_check check; /* template; each command adds its fields */
     struct str locale;
-    uint64_t locales;                  /* locales that apply to the reader */
-    const struct index_reader *reader; /* INDEX_GUILD only */
+    uint64_t locales;                  /* locales that apply to the caller */
+    const struct index_member *member; /* INDEX_GUILD only */
     const struct user *bot;            /* INDEX_APPLICATION only */
-    struct user user;                  /* the reader */
+    struct user user;                  /* the caller */
     struct list applications;          /* struct index_application */
-    struct list uses;                  /* struct command_uses */
+    struct list uses;                  /* struct command_use_count */
     snowflake own_version, version;
-    struct json json; /* the reply */
+    struct json_writer json; /* the reply */
 };
 
-/* --- index_kept.c --------------------------------------------------------------------- */
+/* --- index_cache_key.c ---------------------------------------------------------------- */
 
-/* Key of a cached reply: a digest of the view and of the index versions, which every change of a
- * command increments (command_index_move). False: the view is too large for a key. */
-bool index_key(const struct index_view *v, struct kept_key *ret);
+/* Computes the key of a cached reply: a digest of the view and of the index versions, which every
+ * change of a command increments (invalidate_command_index). Returns false if the view is too large
+ * for a key. */
+bool index_cache_key(const struct index_request *v, struct result_cache_key *ret);
 
 #endif

@@ -4,10 +4,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "commands/index/index_moves.h"
+#include "commands/index/index_invalidation.h"
 #include "model/fields/rows.h"
-
-/* --- applications --------------------------------------------------------------------- */
 
 #define OF_GUILD \
     "(select application_id from integrations where guild_id = $1 and type = 'service')"
@@ -16,7 +14,7 @@
 #define OF_GROUP       "(select application_id from channel_integrations where channel_id = $1)"
 
 /* Declares one query per kind of index; all are literals, because struct sql requires them. */
-#define QUERIES(name_, begin_, end_)                                                        \
+#define DECLARE_QUERIES(name_, begin_, end_)                                                \
     static const char name_##_guild[] = begin_ OF_GUILD end_;                               \
     static const char name_##_user[] = begin_ OF_USER end_;                                 \
     static const char name_##_application[] = begin_ OF_APPLICATION end_;                   \
@@ -25,20 +23,22 @@
         { &name_##_guild }, { &name_##_user }, { &name_##_application }, { &name_##_group } \
     }
 
-#define SHOWN      "a.id, a.name, a.description, a.icon, coalesce(a.bot_id, 0), a.flags, v.version"
+#define APPLICATION_COLUMNS \
+    "a.id, a.name, a.description, a.icon, coalesce(a.bot_id, 0), a.flags, v.version"
 #define VERSION_OF "left join command_indexes v on v.id = a.id "
 
-QUERIES(applications_sql,
-        "select " SHOWN " from applications a " VERSION_OF "where a.removed = 0 and a.id in ",
-        " order by a.id");
+DECLARE_QUERIES(applications_sql,
+                "select " APPLICATION_COLUMNS " from applications a " VERSION_OF
+                "where a.removed = 0 and a.id in ",
+                " order by a.id");
 /* An app without the scope applications.commands has no commands in the guild. */
 static const char applications_of_guild[] =
-    "select " SHOWN
+    "select " APPLICATION_COLUMNS
     " from integrations i join applications a on a.id = i.application_id " VERSION_OF
     "where i.guild_id = $1 and i.type = 'service' and a.removed = 0 and " INTEGRATION_HAS_COMMANDS(
         "i") " order by i.application_id";
 
-static const struct activity_config *index_rows_launchable(struct arena *arena)
+static const struct activity_config *new_activity_config(struct arena *arena)
 {
     static const struct str platforms[] = { STR_INIT("web"), STR_INIT("android"), STR_INIT("ios") };
     struct activity_config *c = arena_alloc(arena, sizeof *c);
@@ -47,114 +47,116 @@ static const struct activity_config *index_rows_launchable(struct arena *arena)
     return c;
 }
 
-static struct index_application read_application(const struct rows *r)
+static struct index_application index_application_from_row(const struct rows *r)
 {
     uint64_t flags = (uint64_t)row_int(r, 5);
     struct index_application a = {
         .id = row_id(r, 0),
         .name = row_text(r, 1),
         .description = row_text(r, 2),
-        .icon = row_opt_text(r, 3),
+        .icon = row_optional_text(r, 3),
         .flags = flags & ~(uint64_t)APPLICATION_FLAGS_PRIVATE,
         .active = flags & APPLICATION_ACTIVE,
         .version = row_id(r, 6),
     };
 
     if (row_id(r, 4))
-        a.bot_id = given_id(row_id(r, 4));
+        a.bot_id = opt_id_or_null(row_id(r, 4));
     if (flags & APPLICATION_EMBEDDED)
-        a.embedded_activity_config = index_rows_launchable(tx_arena(r->tx));
+        a.embedded_activity_config = new_activity_config(tx_arena(r->tx));
     return a;
 }
 
-static struct sql applications_of(enum index_kind kind)
+static struct sql applications_query(enum command_index_kind kind)
 {
     return kind == INDEX_GUILD ? SQL(applications_of_guild) : applications_sql[kind];
 }
 
-enum err index_applications(struct tx *tx, enum index_kind kind, snowflake key, struct list *ret)
+enum err read_index_applications(struct tx *tx, enum command_index_kind kind, snowflake key,
+                                 struct list *ret)
 {
     struct rows rows;
-    enum err e = tx_query(tx, applications_of(kind), BIND(v_id(key)), &rows);
+    enum err e = tx_query(tx, applications_query(kind), BIND(v_id(key)), &rows);
 
     *ret = (struct list){ 0 };
     if (e)
         return e;
     while (rows_next(&rows))
-        *(struct index_application *)list_add(tx_arena(tx), ret, sizeof(struct index_application)) =
-            read_application(&rows);
+        *(struct index_application *)list_append(tx_arena(tx), ret,
+                                                 sizeof(struct index_application)) =
+            index_application_from_row(&rows);
     return rows_end(&rows);
 }
 
-/* --- commands ------------------------------------------------------------------------- */
-
 /* Guild commands appear in guild indexes only: no other key equals a guild id. */
-QUERIES(bundles_sql,
-        "select application_id, guild_id, entries, texts from command_lists "
-        "where guild_id in (0, $1) and application_id in ",
-        " order by application_id, guild_id");
+DECLARE_QUERIES(bundles_sql,
+                "select application_id, guild_id, entries, texts from command_lists "
+                "where guild_id in (0, $1) and application_id in ",
+                " order by application_id, guild_id");
 
-enum err index_bundles(struct tx *tx, enum index_kind kind, snowflake key, struct rows *ret)
+enum err read_index_bundles(struct tx *tx, enum command_index_kind kind, snowflake key,
+                            struct rows *ret)
 {
     enum err e = tx_query(tx, bundles_sql[kind], BIND(v_id(key)), ret);
 
-    ret->lent = true; /* large; copied into the reply at once */
+    ret->lent = true; /* the texts are large and are copied into the reply at once */
     return e;
 }
 
-bool index_bundles_next(struct rows *rows, struct bundle *ret, enum err *ret_error)
+bool index_bundles_read_next(struct rows *rows, struct command_bundle *ret, enum err *ret_error)
 {
     if (!rows_next(rows))
         return false;
-    *ret_error = bundle_read(rows->tx, row_id(rows, 0), row_id(rows, 1), row_bytes(rows, 2),
-                             row_text(rows, 3), ret);
+    *ret_error = bundle_from_columns(rows->tx, row_id(rows, 0), row_id(rows, 1), row_bytes(rows, 2),
+                                     row_text(rows, 3), ret);
     return !*ret_error;
 }
 
-/* --- uses ----------------------------------------------------------------------------- */
+DECLARE_QUERIES(uses_sql,
+                "select c.id, cast(sum(u.uses) as bigint) from commands c join command_uses u "
+                "on u.command_id = c.id where c.used_day > $2 and u.day > $2 and "
+                "c.application_id in ",
+                " group by c.id order by c.id");
 
-QUERIES(uses_sql,
-        "select c.id, cast(sum(u.uses) as bigint) from commands c join command_uses u "
-        "on u.command_id = c.id where c.used_day > $2 and u.day > $2 and "
-        "c.application_id in ",
-        " group by c.id order by c.id");
-
-enum err index_uses(struct tx *tx, enum index_kind kind, snowflake key, struct list *ret)
+enum err read_index_uses(struct tx *tx, enum command_index_kind kind, snowflake key,
+                         struct list *ret)
 {
     struct rows rows;
-    enum err e = tx_query(tx, uses_sql[kind], BIND(v_id(key), v_int(ranked_since())), &rows);
+    enum err e = tx_query(tx, uses_sql[kind], BIND(v_id(key), v_int(ranking_start_day())), &rows);
 
     *ret = (struct list){ 0 };
     if (e)
         return e;
     while (rows_next(&rows))
-        *(struct command_uses *)list_add(tx_arena(tx), ret, sizeof(struct command_uses)) =
-            (struct command_uses){ row_id(&rows, 0), row_int(&rows, 1) };
+        *(struct command_use_count *)list_append(tx_arena(tx), ret,
+                                                 sizeof(struct command_use_count)) =
+            (struct command_use_count){ row_id(&rows, 0), row_int(&rows, 1) };
     return rows_end(&rows);
 }
 
-static int by_command(const void *id, const void *uses)
+static int compare_command_id(const void *id, const void *uses)
 {
-    snowflake one = *(const snowflake *)id, two = ((const struct command_uses *)uses)->command_id;
+    snowflake one = *(const snowflake *)id,
+              two = ((const struct command_use_count *)uses)->command_id;
 
     return one < two ? -1 : one > two;
 }
 
-static int64_t uses_of(const struct list *uses, snowflake id)
+static int64_t find_command_uses(const struct list *uses, snowflake id)
 {
-    const struct command_uses *found =
-        bsearch(&id, uses->items, uses->count, sizeof *found, by_command);
+    const struct command_use_count *found =
+        bsearch(&id, uses->items, uses->count, sizeof *found, compare_command_id);
 
     return found ? found->uses : 0;
 }
 
-void index_ranks(const struct bundle *b, const struct list *uses, int64_t *ranks)
+void rank_commands_by_use(const struct command_bundle *b, const struct list *uses, int64_t *ranks)
 {
     int64_t unused = 1;
 
     for (size_t i = 0; i < b->count; i++) {
-        ranks[i] = uses->count ? -uses_of(uses, b->entries[i].id) : 0;
-        unused += ranks[i] < 0; /* commands with uses, plus one */
+        ranks[i] = uses->count ? -find_command_uses(uses, b->entries[i].id) : 0;
+        unused += ranks[i] < 0; /* ends as the number of commands with uses, plus one */
     }
     for (int64_t rank = 1; rank < unused; rank++) {
         size_t most = b->count;
@@ -169,24 +171,22 @@ void index_ranks(const struct bundle *b, const struct list *uses, int64_t *ranks
             ranks[i] = unused++;
 }
 
-/* --- versions ------------------------------------------------------------------------- */
-
 static const char OWN_VERSION[] = "select version from command_indexes where id = $1";
 
-void index_prefetch(struct tx *tx, enum index_kind kind, snowflake key)
+void prefetch_index(struct tx *tx, enum command_index_kind kind, snowflake key)
 {
-    tx_prefetch(tx, applications_of(kind), BIND(v_id(key)));
+    tx_prefetch(tx, applications_query(kind), BIND(v_id(key)));
     tx_prefetch(tx, OWN_VERSION, BIND(v_id(key)));
-    tx_prefetch(tx, uses_sql[kind], BIND(v_id(key), v_int(ranked_since())));
+    tx_prefetch(tx, uses_sql[kind], BIND(v_id(key), v_int(ranking_start_day())));
 }
 
-enum err index_version(struct tx *tx, snowflake place, const struct list *applications,
-                       snowflake *ret_own, snowflake *ret)
+enum err read_index_version(struct tx *tx, snowflake version_key, const struct list *applications,
+                            snowflake *ret_own, snowflake *ret)
 {
     const struct index_application *a = applications->items;
     struct rows row;
     bool found;
-    enum err e = tx_one(tx, OWN_VERSION, BIND(v_id(place)), &row, &found);
+    enum err e = tx_one(tx, OWN_VERSION, BIND(v_id(version_key)), &row, &found);
 
     if (e)
         return e;
@@ -195,6 +195,6 @@ enum err index_version(struct tx *tx, snowflake place, const struct list *applic
         if (a[i].version > *ret)
             *ret = a[i].version;
     if (!*ret)
-        *ret = place;
+        *ret = version_key;
     return OK;
 }

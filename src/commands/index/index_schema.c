@@ -40,7 +40,8 @@ static const struct type type_application_of_index = { .kind = KIND_OBJECT,
 const struct type type_index_applications = { .kind = KIND_ARRAY,
                                               .of = &type_application_of_index };
 
-/* For the documentation and for tests of replies; indexes.c writes the reply itself. */
+/* Describes the reply for the documentation and for tests; index_routes.c writes the reply without
+ * it. */
 struct command_index {
     struct list applications, application_commands;
     snowflake version;

@@ -1,58 +1,57 @@
 /* permissions.c - routes that read and replace a guild's command permissions. */
 #include "commands/internal.h"
 
-#include "commands/form.h"
-#include "commands/index/index_moves.h"
-#include "commands/permissions/permission_drops.h"
+#include "commands/form_errors.h"
+#include "commands/index/index_invalidation.h"
+#include "commands/permissions/permission_deletion.h"
 #include "model/fields/rows.h"
 #include "platform/channels/channels.h"
 #include "platform/members/members.h"
 
 enum { MOST_NEW_ROWS = 10 };
 
-/* --- access --------------------------------------------------------------------------- */
-
-static snowflake target_of(const struct call *call)
+static snowflake target_command_id(const struct call *call)
 {
-    return call_id(call, "command.id");
+    return call_path_id(call, "command.id");
 }
 
-/* A bearer token acts for a user: the app may read only what that user may read. */
-enum err admit_read_permissions(struct call *call)
+/* Allows bots and members with MANAGE_GUILD. A bearer token acts for a user: the app may read only
+ * what that user may read. */
+enum err check_read_permissions_access(struct call *call)
 {
-    bool may = call->caller->kind == CALLER_BOT || call->target.rights & PERMISSION(MANAGE_GUILD);
+    bool may =
+        call->caller->kind == CALLER_BOT || call->target.permissions & PERMISSION(MANAGE_GUILD);
 
-    return may ? OK : call_lacks(call, PERMISSION(MANAGE_GUILD));
+    return may ? OK : call_missing_permissions_error(call, PERMISSION(MANAGE_GUILD));
 }
 
 /* Only members who may use the command may change its permissions. */
-enum err admit_modify_permissions(struct call *call)
+enum err check_modify_permissions_access(struct call *call)
 {
     const struct command *k = call->target.command;
-    const struct standing *s = call->target.standing;
-    struct command_question q = { .guild_id = s->guild_id,
-                                  .user_id = s->user_id,
-                                  .roles = s->rights_of.roles,
-                                  .role_count = s->rights_of.role_count,
-                                  .administrator = s->rights & PERMISSION(ADMINISTRATOR),
-                                  .rights = s->rights };
+    const struct member_access *s = call->target.member_access;
+    struct command_permission_check q = { .guild_id = s->guild_id,
+                                          .user_id = s->user_id,
+                                          .roles = s->input.roles,
+                                          .role_count = s->input.role_count,
+                                          .administrator =
+                                              s->permissions & PERMISSION(ADMINISTRATOR),
+                                          .user_permissions = s->permissions };
 
     if (!k)
         return OK;
     q.default_member_permissions = k->default_member_permissions;
-    enum err e = permissions_of(call->tx, q.guild_id, k->id, &q.of_command);
+    enum err e = read_command_permissions(call->tx, q.guild_id, k->id, &q.of_command);
     if (!e)
-        e = permissions_of(call->tx, q.guild_id, k->application_id, &q.of_application);
+        e = read_command_permissions(call->tx, q.guild_id, k->application_id, &q.of_application);
     if (e)
         return e;
-    return command_judge_person(&q) == COMMAND_ALLOWED ? OK : ERR_MISSING_PERMISSIONS;
+    return evaluate_command_user_permission(&q) == COMMAND_ALLOWED ? OK : ERR_MISSING_PERMISSIONS;
 }
-
-/* --- reading -------------------------------------------------------------------------- */
 
 static const char PERMISSIONS_OF_APPLICATION[] =
     "select p.target_id, p.entity_id, p.type, p.permission from command_permissions p "
-    "where p.guild_id = $1 and p.application_id = $2 and " PERMISSION_STANDS
+    "where p.guild_id = $1 and p.application_id = $2 and " PERMISSION_NOT_DELETED
     " order by p.target_id, p.position";
 
 /* GET …/commands/permissions */
@@ -69,21 +68,22 @@ enum err list_command_permissions(struct call *call)
         return e;
     while (rows_next(&rows)) {
         if (!one || one->id != row_id(&rows, 0)) {
-            one = list_add(call->arena, &all, sizeof *one);
+            one = list_append(call->arena, &all, sizeof *one);
             *one =
                 (struct command_permissions){ row_id(&rows, 0), application_id, guild_id, { 0 } };
         }
-        *(struct command_permission *)list_add(call->arena, &one->permissions,
-                                               sizeof(struct command_permission)) =
+        *(struct command_permission *)list_append(call->arena, &one->permissions,
+                                                  sizeof(struct command_permission)) =
             (struct command_permission){ row_id(&rows, 1), row_int(&rows, 2), row_bool(&rows, 3) };
     }
     e = rows_end(&rows);
     return e ? e : call_reply(call, &all);
 }
 
-static struct command_permissions permissions_with(const struct call *call, struct list rows)
+static struct command_permissions command_permissions_of_call(const struct call *call,
+                                                              struct list rows)
 {
-    return (struct command_permissions){ target_of(call), call->target.application->id,
+    return (struct command_permissions){ target_command_id(call), call->target.application->id,
                                          call->target.guild->id, rows };
 }
 
@@ -91,18 +91,19 @@ static struct command_permissions permissions_with(const struct call *call, stru
 enum err get_command_permissions(struct call *call)
 {
     struct list rows;
-    enum err e = permissions_of(call->tx, call->target.guild->id, target_of(call), &rows);
+    enum err e =
+        read_command_permissions(call->tx, call->target.guild->id, target_command_id(call), &rows);
 
     if (e)
         return e;
-    struct command_permissions p = permissions_with(call, rows);
+    struct command_permissions p = command_permissions_of_call(call, rows);
     return rows.count ? call_reply(call, &p) : ERR_UNKNOWN_COMMAND_PERMISSIONS;
 }
 
 /* --- who may change a row ------------------------------------------------------------- */
 
-static const struct command_permission *row_like(const struct list *rows,
-                                                 const struct command_permission *p)
+static const struct command_permission *find_row_of_entity(const struct list *rows,
+                                                           const struct command_permission *p)
 {
     const struct command_permission *all = rows->items;
 
@@ -112,75 +113,77 @@ static const struct command_permission *row_like(const struct list *rows,
     return NULL;
 }
 
-static bool permission_differs(const struct list *others, const struct command_permission *p)
+static bool permission_is_changed(const struct list *others, const struct command_permission *p)
 {
-    const struct command_permission *other = row_like(others, p);
+    const struct command_permission *other = find_row_of_entity(others, p);
 
     return !other || other->permission != p->permission;
 }
 
-static enum err may_change_role(struct call *call, snowflake id, bool *ret)
+static enum err check_can_change_role(struct call *call, snowflake id, bool *ret)
 {
     struct role role;
     enum err e = role_find(call->tx, call->target.guild->id, id, &role);
 
     if (!e)
-        *ret = standing_above_role(call->target.standing, &role);
+        *ret = member_outranks_role(call->target.member_access, &role);
     return e;
 }
 
-static enum err may_change_user(struct call *call, snowflake id, bool *ret)
+static enum err check_can_change_user(struct call *call, snowflake id, bool *ret)
 {
-    struct standing other;
-    enum err e = standing_of_member(call->tx, call->target.guild->id, id, &other);
+    struct member_access other;
+    enum err e = member_access_find_of_other(call->tx, call->target.guild->id, id, &other);
 
     if (!e)
-        *ret = id == call->caller->id || standing_above(call->target.standing, &other);
+        *ret = id == call->caller->id || member_outranks(call->target.member_access, &other);
     return e;
 }
 
-static enum err may_change_channel(struct call *call, snowflake id, bool *ret)
+static enum err check_can_change_channel(struct call *call, snowflake id, bool *ret)
 {
     struct channel c;
-    uint64_t rights = 0;
+    uint64_t channel_permissions = 0;
     enum err e = channel_find(call->tx, id, &c);
 
     if (!e && (c.guild_id.value != call->target.guild->id || channel_is_thread(c.type)))
         e = ERR_UNKNOWN_CHANNEL;
     if (!e)
-        e = standing_rights_in(call->tx, call->target.standing, &c, &rights);
-    *ret = rights & PERMISSION(MANAGE_CHANNELS);
+        e = member_permissions_in_channel(call->tx, call->target.member_access, &c,
+                                          &channel_permissions);
+    *ret = channel_permissions & PERMISSION(MANAGE_CHANNELS);
     return e;
 }
 
-/* May the caller change a row for this role, member or channel? ERR_UNKNOWN_… if it does not
- * exist. */
-static enum err may_change(struct call *call, const struct command_permission *p, bool *ret)
+/* Sets *ret if the caller may change a row for this role, member or channel. ERR_UNKNOWN_… if it
+ * does not exist. */
+static enum err check_can_change_row(struct call *call, const struct command_permission *p,
+                                     bool *ret)
 {
     snowflake guild_id = call->target.guild->id;
 
     *ret = true;
     switch ((enum command_permission_type)p->type) {
     case COMMAND_PERMISSION_ROLE:
-        return p->id == guild_id ? OK : may_change_role(call, p->id, ret);
+        return p->id == guild_id ? OK : check_can_change_role(call, p->id, ret);
     case COMMAND_PERMISSION_USER:
-        return may_change_user(call, p->id, ret);
+        return check_can_change_user(call, p->id, ret);
     default:
         if (p->id != guild_id - 1)
-            return may_change_channel(call, p->id, ret);
-        *ret = call->target.rights & PERMISSION(MANAGE_CHANNELS);
+            return check_can_change_channel(call, p->id, ret);
+        *ret = call->target.permissions & PERMISSION(MANAGE_CHANNELS);
         return OK;
     }
 }
 
-static bool is_unknown(enum err e)
+static bool is_unknown_entity_error(enum err e)
 {
     return e == ERR_UNKNOWN_ROLE || e == ERR_UNKNOWN_MEMBER || e == ERR_UNKNOWN_CHANNEL;
 }
 
 /* --- replacing ------------------------------------------------------------------------ */
 
-struct exchange_of_rows {
+struct permission_replacement {
     struct call *call;
     struct list before, after; /* struct command_permission */
     struct list changes;       /* struct audit_change */
@@ -188,75 +191,76 @@ struct exchange_of_rows {
     bool forbidden;
 };
 
-static struct opt_str permission_text(struct arena *arena, const struct command_permission *p)
+static struct opt_str encode_permission(struct arena *arena, const struct command_permission *p)
 {
     if (!p)
         return (struct opt_str){ .given = ABSENT };
-    return given_str(column_encode(arena, &type_command_permission, p));
+    return opt_str_or_null(json_column_encode(arena, &type_command_permission, p));
 }
 
-static void note_change(struct exchange_of_rows *x, const struct command_permission *p)
+static void add_audit_change(struct permission_replacement *x, const struct command_permission *p)
 {
     struct arena *arena = x->call->arena;
-    struct audit_change *c = list_add(arena, &x->changes, sizeof *c);
+    struct audit_change *c = list_append(arena, &x->changes, sizeof *c);
 
     c->key = str_printf(arena, "%llu", (unsigned long long)p->id);
-    c->old_value = permission_text(arena, row_like(&x->before, p));
-    c->new_value = permission_text(arena, row_like(&x->after, p));
+    c->old_value = encode_permission(arena, find_row_of_entity(&x->before, p));
+    c->new_value = encode_permission(arena, find_row_of_entity(&x->after, p));
 }
 
 /* Checks a row that is new or changed. */
-static enum err look_at_new(struct exchange_of_rows *x, const struct command_permission *p,
-                            const struct place *at)
+static enum err check_new_row(struct permission_replacement *x, const struct command_permission *p,
+                              const struct json_path *at)
 {
     bool may;
 
-    x->added += !row_like(&x->before, p);
-    enum err e = may_change(x->call, p, &may);
-    if (is_unknown(e)) {
-        form_fail(&x->call->form, at, FORM_ROW_TARGET);
+    x->added += !find_row_of_entity(&x->before, p);
+    enum err e = check_can_change_row(x->call, p, &may);
+    if (is_unknown_entity_error(e)) {
+        form_add_error(&x->call->form, at, FORM_ROW_TARGET);
         return OK;
     }
     x->forbidden |= !e && !may;
-    note_change(x, p);
+    add_audit_change(x, p);
     return e;
 }
 
-static enum err look_at_gone(struct exchange_of_rows *x, const struct command_permission *p)
+static enum err check_removed_row(struct permission_replacement *x,
+                                  const struct command_permission *p)
 {
     bool may;
-    enum err e = may_change(x->call, p, &may);
+    enum err e = check_can_change_row(x->call, p, &may);
 
     x->forbidden |= !e && !may;
-    note_change(x, p);
-    return is_unknown(e) ? OK : e;
+    add_audit_change(x, p);
+    return is_unknown_entity_error(e) ? OK : e;
 }
 
-static enum err permission_compare(struct exchange_of_rows *x)
+static enum err compare_permission_rows(struct permission_replacement *x)
 {
     const struct command_permission *after = x->after.items, *before = x->before.items;
-    struct place all = place_key(NULL, STR("permissions"));
+    struct json_path all = json_path_key(NULL, STR("permissions"));
     enum err e = OK;
 
     for (size_t i = 0; i < x->after.count && !e; i++) {
-        struct place at = place_index(&all, i);
+        struct json_path at = json_path_index(&all, i);
 
-        if (row_like(&x->after, &after[i]) != &after[i])
-            form_fail(&x->call->form, &at, FORM_ROW_TWICE);
-        else if (permission_differs(&x->before, &after[i]))
-            e = look_at_new(x, &after[i], &at);
+        if (find_row_of_entity(&x->after, &after[i]) != &after[i])
+            form_add_error(&x->call->form, &at, FORM_ROW_TWICE);
+        else if (permission_is_changed(&x->before, &after[i]))
+            e = check_new_row(x, &after[i], &at);
     }
     for (size_t i = 0; i < x->before.count && !e; i++)
-        if (!row_like(&x->after, &before[i]))
-            e = look_at_gone(x, &before[i]);
+        if (!find_row_of_entity(&x->after, &before[i]))
+            e = check_removed_row(x, &before[i]);
     if (x->added > MOST_NEW_ROWS)
-        form_fail(&x->call->form, &all, FORM_ROW_LIMIT);
+        form_add_error(&x->call->form, &all, FORM_ROW_LIMIT);
     if (!e && x->forbidden)
         e = ERR_MISSING_PERMISSIONS;
-    return !e && form_failed(&x->call->form) ? ERR_INVALID_FORM_BODY : e;
+    return !e && form_has_errors(&x->call->form) ? ERR_INVALID_FORM_BODY : e;
 }
 
-static const char DROP_ROWS[] =
+static const char DELETE_ROWS[] =
     "delete from command_permissions where guild_id = $1 and target_id = $2";
 /* If a deletion of earlier rows is pending, new rows get its round, so that they stay. */
 static const char ADD_ROW[] =
@@ -264,10 +268,10 @@ static const char ADD_ROW[] =
     "permission, position, round) values ($1, $2, $3, $4, $5, $6, $7, "
     "coalesce((select d.round from permission_drops d where d.target_id = $2), 0))";
 
-static enum err write_rows(struct call *call, const struct command_permissions *p)
+static enum err replace_permission_rows(struct call *call, const struct command_permissions *p)
 {
     const struct command_permission *rows = p->permissions.items;
-    enum err e = tx_exec(call->tx, DROP_ROWS, BIND(v_id(p->guild_id), v_id(p->id)), NULL);
+    enum err e = tx_exec(call->tx, DELETE_ROWS, BIND(v_id(p->guild_id), v_id(p->id)), NULL);
 
     for (size_t i = 0; i < p->permissions.count && !e; i++)
         e = tx_exec(call->tx, ADD_ROW,
@@ -277,41 +281,43 @@ static enum err write_rows(struct call *call, const struct command_permissions *
     return e;
 }
 
-void permissions_announce(struct call *call, const struct command_permissions *p)
+void emit_command_permissions(struct call *call, const struct command_permissions *p)
 {
     call_emit(call, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE,
-              to_entitled(p->guild_id, 0, PERMISSION(MANAGE_GUILD)), &command_permissions_schema,
-              p);
+              audience_with_permission(p->guild_id, 0, PERMISSION(MANAGE_GUILD)),
+              &command_permissions_schema, p);
 }
 
-static enum err permission_announce(struct call *call, const struct command_permissions *p,
-                                    struct list changes)
+static enum err emit_permission_changes(struct call *call, const struct command_permissions *p,
+                                        struct list changes)
 {
-    struct audit_options options = { .application_id = given_id(p->application_id) };
-    struct integrations_ref guild = { p->guild_id };
+    struct audit_options options = { .application_id = opt_id_or_null(p->application_id) };
+    struct guild_integrations_ref guild = { p->guild_id };
 
-    permissions_announce(call, p);
-    call_emit(call, EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE, to_guild(p->guild_id),
-              &integrations_ref_schema, &guild);
-    enum err e = command_index_move(call->tx, p->guild_id);
+    emit_command_permissions(call, p);
+    call_emit(call, EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE, audience_of_guild(p->guild_id),
+              &guild_integrations_ref_schema, &guild);
+    enum err e = invalidate_command_index(call->tx, p->guild_id);
     return e ? e
-             : audit_with(call, p->guild_id, AUDIT_COMMAND_PERMISSIONS, p->id, &options, changes);
+             : audit_record_changes(call, p->guild_id, AUDIT_COMMAND_PERMISSIONS, p->id, &options,
+                                    changes);
 }
 
 /* PUT …/commands/{command.id}/permissions */
 enum err modify_command_permissions(struct call *call)
 {
     const struct permissions_body *in = call->body;
-    struct exchange_of_rows x = { .call = call, .after = in->permissions };
+    struct permission_replacement x = { .call = call, .after = in->permissions };
 
-    enum err e = permissions_of(call->tx, call->target.guild->id, target_of(call), &x.before);
+    enum err e = read_command_permissions(call->tx, call->target.guild->id, target_command_id(call),
+                                          &x.before);
     if (!e)
-        e = permission_compare(&x);
+        e = compare_permission_rows(&x);
     if (e)
         return e;
-    struct command_permissions p = permissions_with(call, in->permissions);
-    e = write_rows(call, &p);
+    struct command_permissions p = command_permissions_of_call(call, in->permissions);
+    e = replace_permission_rows(call, &p);
     if (!e && x.changes.count)
-        e = permission_announce(call, &p, x.changes);
+        e = emit_permission_changes(call, &p, x.changes);
     return e ? e : call_reply(call, &p);
 }

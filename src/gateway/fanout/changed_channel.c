@@ -1,31 +1,34 @@
-/* changed_channel.c - CHANNEL_UPDATE that changes overwrites: who gains or loses the channel. */
+/* changed_channel.c - a CHANNEL_UPDATE that changes overwrites: which sessions gain or lose the
+ * channel. */
 #include <string.h>
 
 #include "base/mem.h"
-#include "gateway/fanout/sight.h"
+#include "gateway/fanout/channel_visibility.h"
 #include "gateway/fanout/thread_sync.h"
 #include "gateway/sessions/session.h"
-#include "gateway/views/topics.h"
-#include "gateway/views/view.h"
-#include "gateway/wire/news.h"
+#include "gateway/subscriptions/topics.h"
+#include "gateway/subscriptions/guild_view.h"
+#include "gateway/wire/gateway_event.h"
 
 struct changed_channel {
-    struct news *news[2];      /* CHANNEL_DELETE, CHANNEL_CREATE */
-    struct place_rule *before; /* NULL: the view did not have it */
+    struct gateway_event *events[2]; /* CHANNEL_DELETE, CHANNEL_CREATE */
+    struct channel_overwrites
+        *before; /* former overwrites; NULL: the view did not have the channel */
 };
 
-static bool has_other_overwrites(const struct place_rule *p, const struct facts *f)
+static bool overwrites_differ(const struct channel_overwrites *p, const struct event_routing *f)
 {
-    return p->count != f->count || (p->count && memcmp(p->overwrites, facts_overwrites(f),
+    return p->count != f->count || (p->count && memcmp(p->overwrites, event_routing_overwrites(f),
                                                        p->count * sizeof *p->overwrites) != 0);
 }
 
 struct changed_channel *changed_channel_begin(const struct delivery *d)
 {
-    if (d->news->event != EVENT_CHANNEL_UPDATE)
+    if (d->event->type != EVENT_CHANNEL_UPDATE)
         return NULL;
-    const struct place_rule *old = map_get(&d->topic->view->channels, d->facts->channel.id);
-    if (old && !has_other_overwrites(old, d->facts))
+    const struct channel_overwrites *old =
+        map_get(&d->topic->view->channels, d->routing->channel.id);
+    if (old && !overwrites_differ(old, d->routing))
         return NULL;
     struct changed_channel *c = mem_new(sizeof *c);
     if (old) {
@@ -37,24 +40,26 @@ struct changed_channel *changed_channel_begin(const struct delivery *d)
     return c;
 }
 
-bool changed_channel_tell(struct changed_channel *c, const struct delivery *d, struct seat *seat)
+bool changed_channel_deliver(struct changed_channel *c, const struct delivery *d,
+                             struct topic_subscription *seat)
 {
-    if (!delivery_receives(d, seat->session))
+    if (!session_receives_event(d, seat->session))
         return false;
-    struct rights_of who = sight_rights(seat);
-    const struct place_rule *now = map_get(&seat->topic->view->channels, d->facts->channel.id);
-    bool shown = now && sight_shows(&who, now);
+    struct permission_input who = member_access_without_timeout(seat);
+    const struct channel_overwrites *now =
+        map_get(&seat->topic->view->channels, d->routing->channel.id);
+    bool shown = now && member_can_view_channel(&who, now);
 
-    if ((c->before && sight_shows(&who, c->before)) == shown)
+    if ((c->before && member_can_view_channel(&who, c->before)) == shown)
         return false;
-    if (shown && c->before && sight_may_have_threads(now->type))
+    if (shown && c->before && channel_type_has_threads(now->type))
         thread_sync_begin(seat->session, d->topic->id, &now->id, 1);
     if (seat->session->bot)
         return false; /* bots get the CHANNEL_UPDATE itself */
-    if (!c->news[shown])
-        c->news[shown] = news_new(shown ? EVENT_CHANNEL_CREATE : EVENT_CHANNEL_DELETE, d->news->to,
-                                  news_payload(d->news));
-    session_dispatch(seat->session, c->news[shown], 0);
+    if (!c->events[shown])
+        c->events[shown] = gateway_event_new(shown ? EVENT_CHANNEL_CREATE : EVENT_CHANNEL_DELETE,
+                                             d->event->to, gateway_event_payload(d->event));
+    session_deliver_event(seat->session, c->events[shown], 0);
     return true;
 }
 
@@ -62,8 +67,8 @@ void changed_channel_free(struct changed_channel *c)
 {
     if (!c)
         return;
-    news_unref(c->news[0]);
-    news_unref(c->news[1]);
+    gateway_event_unref(c->events[0]);
+    gateway_event_unref(c->events[1]);
     mem_free(c->before);
     mem_free(c);
 }

@@ -2,35 +2,37 @@
 #ifndef GATEWAY_FANOUT_DELIVERY_H
 #define GATEWAY_FANOUT_DELIVERY_H
 
-#include "gateway/wire/news.h"
+#include "gateway/wire/gateway_event.h"
 
-struct hub;
-struct seat;
+struct gateway_loop;
+struct topic_subscription;
 struct session;
 struct topic;
 
 struct delivery {
-    struct hub *hub;
-    struct news *news; /* NULL: no event is in progress */
+    struct gateway_loop *gateway_loop;
+    struct gateway_event *event; /* NULL: no event is in progress */
     const struct event_info *info;
-    const struct facts *facts;       /* facts of the event */
-    struct topic *topic;             /* its subscribers; NULL: none, or none left */
-    struct sight_report *sight;      /* NULL: the event cannot change who views a channel */
+    const struct event_routing *routing;
+    struct topic *topic; /* topic of the event's audience; NULL: no subscribers, or none left */
+    struct visibility_changes
+        *visibility; /* NULL: the event cannot change which channels members can view */
     struct changed_channel *changed; /* NULL: the channel's viewers are unchanged */
-    bool crowd; /* many recipients and no other event queued: write to sockets at once */
+    bool
+        write_at_once; /* many recipients and no other event queued: write to sockets immediately */
 };
 
-struct delivery delivery_of(struct hub *h, struct news *n);
-/* Whether the session receives the event, without the checks that need its seat. */
-bool delivery_receives(const struct delivery *d, const struct session *s);
+struct delivery delivery_new(struct gateway_loop *h, struct gateway_event *n);
+/* Returns whether the session receives the event, without the checks that need its subscription. */
+bool session_receives_event(const struct delivery *d, const struct session *s);
 /* A guild that takes long to read is announced to an account only by its id; each session then
- * reads the rest itself. */
-bool delivery_is_read_later(const struct delivery *d);
-/* Whether the snapshot of the seat already included the event: then it is not sent and has no
- * effect. Always false for EVENT_FLEETING, which the store does not have. */
-bool delivery_is_known(const struct delivery *d, struct seat *seat);
-/* Sends the event if the seat's session may receive it; the caller has checked
- * delivery_is_known. */
-void delivery_give(const struct delivery *d, struct seat *seat);
+ * reads the guild itself. */
+bool session_reads_guild_later(const struct delivery *d);
+/* Returns whether the session's snapshot already included the event: then the event is not sent
+ * and has no effect. Always false for EVENT_FLEETING, because such events are not stored. */
+bool snapshot_included_event(const struct delivery *d, struct topic_subscription *seat);
+/* Sends the event if the subscribed session may receive it. The caller has checked
+ * snapshot_included_event. */
+void deliver_event_to_subscription(const struct delivery *d, struct topic_subscription *seat);
 
 #endif

@@ -1,97 +1,101 @@
 /* dispatch.c - delivers each event to its subscribers, within the loop's time budget.
  *
- * Permissions that an event changes are updated before its delivery, and what it removes is removed
- * afterwards, so a session receives the last event that it may see. Delivery to many seats
- * continues over several loop iterations: the first topic->told seats have the event. No seat is
- * added in between, because store reads wait for the end of the event; a removed seat does not move
- * others across that boundary (topic_remove). */
+ * Permissions that an event changes are updated before its delivery; roles, channels and guilds
+ * that it deletes are removed afterwards, so a session receives the last event that it may see.
+ * Delivery to many subscriptions continues over several loop iterations; topic->told counts
+ * those that have the event. No subscription is added in between, because store reads wait for
+ * the end of the event. */
 #include "gateway/fanout/dispatch.h"
 
 #include "base/mem.h"
 #include "gateway/fanout/delivery.h"
-#include "gateway/fanout/sight.h"
+#include "gateway/fanout/channel_visibility.h"
 #include "gateway/resume/journal/replication.h"
-#include "gateway/sessions/hub.h"
+#include "gateway/sessions/gateway_loop.h"
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/session.h"
 #include "gateway/sessions/upcalls.h"
-#include "gateway/views/known.h"
-#include "gateway/views/topics.h"
-#include "gateway/views/view.h"
-#include "gateway/wire/news.h"
+#include "gateway/subscriptions/snapshot_positions.h"
+#include "gateway/subscriptions/topics.h"
+#include "gateway/subscriptions/guild_view.h"
+#include "gateway/wire/gateway_event.h"
 
-/* An event for more sessions than CROWD is written to each socket at once: bytes collected until
- * the end of the iteration would leave the CPU caches before they are sent. */
-enum { CROWD = 32, BYTES_OF_TICK = 4096 };
+/* An event for more than CROWD sessions is written to each socket immediately: bytes collected
+ * until the end of the iteration would leave the CPU caches before they are sent. */
+enum { MANY_RECIPIENTS = 32, PAYLOAD_BYTES_PER_TICK = 4096 };
 
-/* Prefetches the sessions after seat i. Each step follows a pointer that the step before it has
- * prefetched for an earlier seat. */
-static void fetch_ahead(const struct topic *t, uint32_t i)
+/* Prefetches the sessions after subscription i. Each step follows a pointer that was prefetched
+ * for an earlier subscription. */
+static void prefetch_next_sessions(const struct topic *t, uint32_t i)
 {
     if (i + 6 < t->count)
-        __builtin_prefetch(t->seats[i + 6]);
+        __builtin_prefetch(t->subscriptions[i + 6]);
     if (i + 5 < t->count) {
-        const char *s = (const char *)t->seats[i + 5]->session;
+        const char *s = (const char *)t->subscriptions[i + 5]->session;
 
         __builtin_prefetch(s);
         __builtin_prefetch(s + 64);
         __builtin_prefetch(s + 128);
     }
     if (i + 4 < t->count) {
-        const struct session *s = t->seats[i + 4]->session;
+        const struct session *s = t->subscriptions[i + 4]->session;
 
-        if (s->peer)
-            __builtin_prefetch(s->peer);
+        if (s->socket)
+            __builtin_prefetch(s->socket);
         if (s->replay.newest)
             __builtin_prefetch(s->replay.newest);
     }
-    if (i + 3 < t->count && t->seats[i + 3]->session->peer)
-        websocket_fetch(t->seats[i + 3]->session->peer->ws);
-    if (i + 2 < t->count && t->seats[i + 2]->session->peer)
-        websocket_fetch_more(t->seats[i + 2]->session->peer->ws);
-    if (i + 2 < t->count && t->seats[i + 2]->session->replay.newest)
-        replay_fetch(&t->seats[i + 2]->session->replay);
+    if (i + 3 < t->count && t->subscriptions[i + 3]->session->socket)
+        websocket_prefetch(t->subscriptions[i + 3]->session->socket->ws);
+    if (i + 2 < t->count && t->subscriptions[i + 2]->session->socket)
+        websocket_prefetch_connection(t->subscriptions[i + 2]->session->socket->ws);
+    if (i + 2 < t->count && t->subscriptions[i + 2]->session->replay.newest)
+        replay_prefetch_next(&t->subscriptions[i + 2]->session->replay);
 }
 
 /* --- changes before delivery ---------------------------------------------------------- */
 
-/* Updates the roles of all seats that the member has on this loop. */
-static void change_member(const struct delivery *d)
+/* Updates the roles of all subscriptions that the member's sessions on this loop have to the
+ * guild. */
+static void update_member_roles(const struct delivery *d)
 {
-    struct topic *own = topic_find(&d->hub->topics, SUBJECT_USER, facts_about(d->facts));
+    struct topic *own =
+        topic_find(&d->gateway_loop->topics, AUDIENCE_USER, event_routing_user_id(d->routing));
 
     for (uint32_t i = 0; own && i < own->count; i++) {
-        struct seat *seat = seat_find(&own->seats[i]->session->seats, SUBJECT_GUILD, d->topic->id);
+        struct topic_subscription *seat = session_subscription_find(
+            &own->subscriptions[i]->session->subscriptions, AUDIENCE_GUILD, d->topic->id);
 
-        if (seat && !known_has(&seat->known, d->news->number))
-            seat_set_roles(seat, facts_ids(d->facts), d->facts->count,
-                           d->facts->member.restrained_until);
+        if (seat && !snapshot_has_event(&seat->snapshot_positions, d->event->number))
+            subscription_set_roles(seat, event_routing_ids(d->routing), d->routing->count,
+                                   d->routing->member.restrained_until);
     }
 }
 
-static void change_view(const struct delivery *d, struct guild_view *v)
+static void update_guild_view(const struct delivery *d, struct guild_view *v)
 {
-    const struct facts *f = d->facts;
+    const struct event_routing *f = d->routing;
 
-    if (d->news->event == EVENT_GUILD_MEMBER_UPDATE && v)
-        change_member(d);
-    if (!v || known_has(&v->known, d->news->number))
+    if (d->event->type == EVENT_GUILD_MEMBER_UPDATE && v)
+        update_member_roles(d);
+    if (!v || snapshot_has_event(&v->snapshot_positions, d->event->number))
         return;
-    switch (d->news->event) {
+    switch (d->event->type) {
     case EVENT_GUILD_UPDATE:
         if (f->guild.owner_id)
             v->owner_id = f->guild.owner_id;
         break;
     case EVENT_GUILD_ROLE_CREATE:
     case EVENT_GUILD_ROLE_UPDATE:
-        view_set_role(v, f->role.id, f->role.permissions);
+        guild_view_set_role(v, f->role.id, f->role.permissions);
         break;
     case EVENT_GUILD_ROLE_DELETE:
-        view_drop_role(v, f->role.id);
+        guild_view_remove_role(v, f->role.id);
         break;
     case EVENT_CHANNEL_CREATE:
     case EVENT_CHANNEL_UPDATE:
-        view_set_channel(v, f->channel.id, f->channel.type, facts_overwrites(f), f->count);
+        guild_view_set_channel(v, f->channel.id, f->channel.type, event_routing_overwrites(f),
+                               f->count);
         break;
     case EVENT_GUILD_MEMBER_ADD:
         v->member_count++;
@@ -106,126 +110,127 @@ static void change_view(const struct delivery *d, struct guild_view *v)
 
 /* --- changes after delivery ----------------------------------------------------------- */
 
-/* May free the seat and, with its last seat, the topic. */
-static void change_seat(const struct delivery *d, struct seat *seat)
+/* Applies the event to a subscription after its delivery. May free the subscription and, with
+ * the last one, its topic. */
+static void update_subscription(const struct delivery *d, struct topic_subscription *seat)
 {
-    if (d->news->event == EVENT_GUILD_ROLE_DELETE)
-        seat_drop_role(seat, d->facts->role.id);
-    else if (d->news->event == EVENT_GUILD_DELETE)
-        seat_leave(&seat->session->seats, seat);
+    if (d->event->type == EVENT_GUILD_ROLE_DELETE)
+        subscription_remove_role(seat, d->routing->role.id);
+    else if (d->event->type == EVENT_GUILD_DELETE)
+        subscription_remove(&seat->session->subscriptions, seat);
 }
 
-/* GUILD_CREATE and GUILD_DELETE to an account add or remove its sessions' seats. */
-static void move_session(const struct delivery *d, struct session *s)
+/* GUILD_CREATE and GUILD_DELETE to an account add or remove its sessions' subscriptions. */
+static void update_session_guilds(const struct delivery *d, struct session *s)
 {
-    struct seat *seat;
+    struct topic_subscription *seat;
 
-    switch (d->news->event) {
+    switch (d->event->type) {
     case EVENT_GUILD_CREATE:
-        if (session_covers(s, d->facts->guild.id))
-            gateway_upcalls.guild_join(s, d->facts->guild.id,
-                                       delivery_is_read_later(d) && delivery_receives(d, s));
+        if (session_shard_has_guild(s, d->routing->guild.id))
+            gateway_upcalls.guild_join(s, d->routing->guild.id,
+                                       session_reads_guild_later(d) &&
+                                           session_receives_event(d, s));
         break;
     case EVENT_GUILD_DELETE:
-        seat = seat_find(&s->seats, SUBJECT_GUILD, d->facts->guild.id);
+        seat = session_subscription_find(&s->subscriptions, AUDIENCE_GUILD, d->routing->guild.id);
         if (seat)
-            seat_leave(&s->seats, seat);
+            subscription_remove(&s->subscriptions, seat);
         break;
     default:
         break;
     }
 }
 
-/* --- delivery to the seats ------------------------------------------------------------ */
-
-/* False: more has to be sent to the session, in a later iteration or after a store read. */
-static bool tell_seat(struct delivery *d, struct seat *seat)
+/* Returns false if more has to be sent to the session, in a later iteration or after a store
+ * read. */
+static bool deliver_to_subscription(struct delivery *d, struct topic_subscription *seat)
 {
-    if (d->sight && sight_is_telling(d->sight, seat))
-        return sight_tell(d->sight, d, seat);
-    if (!(d->changed && changed_channel_tell(d->changed, d, seat)))
-        delivery_give(d, seat);
-    return !d->sight || sight_tell(d->sight, d, seat);
+    if (d->visibility && visibility_changes_sending(d->visibility, seat))
+        return visibility_changes_send(d->visibility, d, seat);
+    if (!(d->changed && changed_channel_deliver(d->changed, d, seat)))
+        deliver_event_to_subscription(d, seat);
+    return !d->visibility || visibility_changes_send(d->visibility, d, seat);
 }
 
-static void finish_seat(struct delivery *d, struct seat *seat, bool known)
+static void finish_subscription(struct delivery *d, struct topic_subscription *seat, bool known)
 {
-    d->topic->told++;
-    if (d->topic->kind == SUBJECT_GUILD)
-        change_seat(d, seat);
-    else if (d->topic->kind == SUBJECT_USER && !known)
-        move_session(d, seat->session);
+    d->topic->delivered_count++;
+    if (d->topic->kind == AUDIENCE_GUILD)
+        update_subscription(d, seat);
+    else if (d->topic->kind == AUDIENCE_USER && !known)
+        update_session_guilds(d, seat->session);
 }
 
-/* GUILD_CREATE makes each session read the store, and a long payload is copied for each session:
- * both cost more of the budget. */
-static uint32_t ticks_of(const struct delivery *d)
+/* Returns the budget ticks per session. GUILD_CREATE makes each session read the store, and a
+ * long payload is copied for each session, so both cost more. */
+static uint32_t delivery_ticks(const struct delivery *d)
 {
-    uint32_t bytes = (uint32_t)(news_payload(d->news).n / BYTES_OF_TICK);
+    uint32_t bytes = (uint32_t)(gateway_event_payload(d->event).n / PAYLOAD_BYTES_PER_TICK);
 
-    return d->news->event == EVENT_GUILD_CREATE ? BUDGET_TICKS : 1 + bytes;
+    return d->event->type == EVENT_GUILD_CREATE ? BUDGET_TICKS : 1 + bytes;
 }
 
-static bool tell_all(struct delivery *d)
+static bool deliver_to_subscriptions(struct delivery *d)
 {
-    uint32_t ticks = ticks_of(d);
+    uint32_t ticks = delivery_ticks(d);
 
-    while (d->topic && d->topic->told < d->topic->count) {
+    while (d->topic && d->topic->delivered_count < d->topic->count) {
         struct topic *t = d->topic;
-        struct seat *seat = t->seats[t->told];
+        struct topic_subscription *seat = t->subscriptions[t->delivered_count];
 
-        if (d->crowd)
-            fetch_ahead(t, t->told);
-        bool known = delivery_is_known(d, seat);
-        if (!known && !tell_seat(d, seat))
+        if (d->write_at_once)
+            prefetch_next_sessions(t, t->delivered_count);
+        bool known = snapshot_included_event(d, seat);
+        if (!known && !deliver_to_subscription(d, seat))
             return false;
-        finish_seat(d, seat, known);
-        if (hub_is_spent(d->hub, ticks))
+        finish_subscription(d, seat, known);
+        if (loop_budget_use(d->gateway_loop, ticks))
             return false;
     }
     return true;
 }
 
-static void end_delivery(struct delivery *d)
+static void delivery_end(struct delivery *d)
 {
     struct topic *t = d->topic;
 
-    sight_free(d->sight);
+    visibility_changes_free(d->visibility);
     changed_channel_free(d->changed);
     if (!t)
         return;
-    t->told = 0;
-    if (t->view && d->news->event == EVENT_CHANNEL_DELETE)
-        view_drop_channel(t->view, d->facts->channel.id);
-    else if (t->view && d->news->event == EVENT_GUILD_ROLE_DELETE)
-        view_drop_overwrites(t->view, d->facts->role.id);
+    t->delivered_count = 0;
+    if (t->view && d->event->type == EVENT_CHANNEL_DELETE)
+        guild_view_remove_channel(t->view, d->routing->channel.id);
+    else if (t->view && d->event->type == EVENT_GUILD_ROLE_DELETE)
+        guild_view_remove_overwrites(t->view, d->routing->role.id);
 }
 
-static void tell_session(const struct delivery *d)
+static void deliver_to_single_session(const struct delivery *d)
 {
-    struct session *s = registry_local(d->hub, d->news->to.id);
+    struct session *s = registry_find_on_loop(d->gateway_loop, d->event->to.id);
 
-    if (s && delivery_receives(d, s))
-        session_dispatch(s, d->news, 0);
+    if (s && session_receives_event(d, s))
+        session_deliver_event(s, d->event, 0);
 }
 
-/* Each hub has one delivery, which is reused for every event. */
-static struct delivery *delivery_at_hand(struct hub *h)
+/* Each loop has one struct delivery, which is reused for every event. */
+static struct delivery *loop_delivery(struct gateway_loop *h)
 {
     if (!h->queue.delivery) {
         h->queue.delivery = mem_new(sizeof *h->queue.delivery);
-        h->topics.at_hand = &h->queue.delivery->topic;
+        h->topics.delivering = &h->queue.delivery->topic;
     }
     return h->queue.delivery;
 }
 
-void dispatch_begin(struct hub *h, struct news *n)
+void dispatch_begin(struct gateway_loop *h, struct gateway_event *n)
 {
-    struct delivery *d = delivery_at_hand(h);
+    struct delivery *d = loop_delivery(h);
 
-    *d = delivery_of(h, n);
-    if (n->to.kind == SUBJECT_SESSION) {
-        tell_session(d);
+    *d = delivery_new(h, n);
+    if (n->to.kind == AUDIENCE_SESSION) {
+        deliver_to_single_session(d);
         return;
     }
     struct topic *t = topic_find(&h->topics, n->to.kind, n->to.id);
@@ -233,61 +238,63 @@ void dispatch_begin(struct hub *h, struct news *n)
         return;
     d->topic = t;
     if (t->view) {
-        d->sight = sight_begin(d);
+        d->visibility = visibility_changes_begin(d);
         d->changed = changed_channel_begin(d);
     }
-    change_view(d, t->view);
-    d->crowd = t->count > CROWD && !h->queue.first && !replication_comes_first(h);
+    update_guild_view(d, t->view);
+    d->write_at_once =
+        t->count > MANY_RECIPIENTS && !h->queue.first && !replication_delays_output(h);
 }
 
-bool dispatch_continue(struct hub *h)
+bool dispatch_continue(struct gateway_loop *h)
 {
     struct delivery *d = h->queue.delivery;
 
-    if (d->topic && !tell_all(d))
+    if (d->topic && !deliver_to_subscriptions(d))
         return false;
-    dispatch_drop(h);
+    dispatch_abort(h);
     return true;
 }
 
-void dispatch_drop(struct hub *h)
+void dispatch_abort(struct gateway_loop *h)
 {
     struct delivery *d = h->queue.delivery;
 
-    if (!d || !d->news)
+    if (!d || !d->event)
         return;
-    end_delivery(d);
-    d->news = NULL;
+    delivery_end(d);
+    d->event = NULL;
     d->topic = NULL;
-    d->sight = NULL;
+    d->visibility = NULL;
     d->changed = NULL;
 }
 
 /* A user session that arrives from another loop gets these changes from seen_channels.h instead. */
-static bool is_told_by_sight(const struct session *s, const struct news *n)
+static bool is_sent_by_channel_visibility(const struct session *s, const struct gateway_event *n)
 {
-    return !s->bot && n->to.kind == SUBJECT_GUILD &&
-           (n->event == EVENT_CHANNEL_CREATE || n->event == EVENT_CHANNEL_DELETE);
+    return !s->bot && n->to.kind == AUDIENCE_GUILD &&
+           (n->type == EVENT_CHANNEL_CREATE || n->type == EVENT_CHANNEL_DELETE);
 }
 
-void dispatch_to(struct session *s, struct news *n)
+void dispatch_missed_event(struct session *s, struct gateway_event *n)
 {
-    bool own = n->to.kind == SUBJECT_SESSION;
-    struct seat *seat = own ? NULL : seat_find(&s->seats, n->to.kind, n->to.id);
+    bool own = n->to.kind == AUDIENCE_SESSION;
+    struct topic_subscription *seat =
+        own ? NULL : session_subscription_find(&s->subscriptions, n->to.kind, n->to.id);
 
-    if (own ? n->to.id != s->number : !seat || is_told_by_sight(s, n))
+    if (own ? n->to.id != s->number : !seat || is_sent_by_channel_visibility(s, n))
         return;
-    struct delivery d = delivery_of(s->hub, n);
+    struct delivery d = delivery_new(s->gateway_loop, n);
     if (own) {
-        if (delivery_receives(&d, s))
-            session_dispatch(s, n, 0);
+        if (session_receives_event(&d, s))
+            session_deliver_event(s, n, 0);
         return;
     }
-    if (delivery_is_known(&d, seat))
+    if (snapshot_included_event(&d, seat))
         return;
-    delivery_give(&d, seat);
-    if (n->to.kind == SUBJECT_USER)
-        move_session(&d, s);
-    else if (n->event == EVENT_GUILD_DELETE && n->to.kind == SUBJECT_GUILD)
-        seat_leave(&s->seats, seat);
+    deliver_event_to_subscription(&d, seat);
+    if (n->to.kind == AUDIENCE_USER)
+        update_session_guilds(&d, s);
+    else if (n->type == EVENT_GUILD_DELETE && n->to.kind == AUDIENCE_GUILD)
+        subscription_remove(&s->subscriptions, seat);
 }

@@ -1,25 +1,25 @@
 /* dispatch.h - delivers each event to its subscribers, within the loop's time budget.
  *
  * Folder fanout/ delivers events from the bus (bus.h) to sessions: dispatch.c iterates over the
- * seats, delivery.c decides for each of them, sight.c and seen_channels.c send CHANNEL_CREATE and
- * CHANNEL_DELETE for channels that users gain or lose. It uses wire/, views/ and sessions/ and has
- * no state of single sessions. */
+ * subscriptions, delivery.c decides for each of them, sight.c and seen_channels.c send
+ * CHANNEL_CREATE and CHANNEL_DELETE for channels that users gain or lose. */
 #ifndef GATEWAY_FANOUT_DISPATCH_H
 #define GATEWAY_FANOUT_DISPATCH_H
 
 #include <stdbool.h>
 
-struct hub;
-struct news;
+struct gateway_loop;
+struct gateway_event;
 struct session;
 
-/* Starts to deliver an event and updates views and seats. The event, which the caller owns, is in
- * h->queue.delivery until it is finished. */
-void dispatch_begin(struct hub *h, struct news *n);
-/* True: finished. False: the budget is spent, or a store read has to end first. */
-bool dispatch_continue(struct hub *h);
-void dispatch_drop(struct hub *h); /* ends the delivery in progress, if any */
+/* Starts to deliver an event and updates views and subscriptions. The caller owns the event,
+ * which is in h->queue.delivery until it is finished. */
+void dispatch_begin(struct gateway_loop *h, struct gateway_event *n);
+/* Returns true if the event is delivered, false if the budget is spent or a store read has to
+ * end first. */
+bool dispatch_continue(struct gateway_loop *h);
+void dispatch_abort(struct gateway_loop *h); /* ends the delivery in progress, if there is one */
 /* Delivers one missed event to one session that moved to this loop. */
-void dispatch_to(struct session *s, struct news *n);
+void dispatch_missed_event(struct session *s, struct gateway_event *n);
 
 #endif

@@ -5,269 +5,271 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/planted.h"
+#include "base/test_faults.h"
 #include "gateway/presence/presence.h"
-#include "gateway/sessions/errands.h"
-#include "gateway/sessions/hub.h"
+#include "gateway/sessions/session_tasks.h"
+#include "gateway/sessions/gateway_loop.h"
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/session.h"
-#include "gateway/views/known.h"
-#include "gateway/views/topics.h"
-#include "gateway/views/view.h"
-#include "gateway/wire/news.h"
+#include "gateway/subscriptions/snapshot_positions.h"
+#include "gateway/subscriptions/topics.h"
+#include "gateway/subscriptions/guild_view.h"
+#include "gateway/wire/gateway_event.h"
 #include "gateway/wire/protocol.h"
 
-static bool is_gone(enum err e)
+static bool error_means_guild_is_gone(enum err e)
 {
     return e == ERR_UNKNOWN_GUILD || e == ERR_UNKNOWN_MEMBER || e == ERR_MISSING_ACCESS;
 }
 
-enum err guild_facts_read(struct hub *h, struct tx *tx, const struct gateway_viewer *v,
-                          struct json *payload, struct guild_facts *f)
+enum err read_guild_setup(struct gateway_loop *h, struct tx *tx, const struct gateway_viewer *v,
+                          struct json_writer *payload, struct guild_setup *f)
 {
     const struct gateway_source *source = h->gateway->options.source;
 
-    f->gone = false;
+    f->is_gone = false;
     enum err e = source->member(tx, f->guild_id, v->user_id, &f->member);
     if (!e && f->wants_view)
-        e = source->view(tx, f->guild_id, &f->guild, &f->channels);
+        e = source->guild_permission_data(tx, f->guild_id, &f->guild, &f->channels);
     if (!e && payload)
         e = source->guild(tx, &f->member, v, payload);
-    f->gone = is_gone(e);
-    return f->gone ? OK : e;
+    f->is_gone = error_means_guild_is_gone(e);
+    return f->is_gone ? OK : e;
 }
 
-/* Checks on the loop, before the read, whether the hub needs the guild's view. */
-void guild_facts_begin(struct hub *h, snowflake guild_id, struct guild_facts *f)
+/* Checks on the loop, before the read, whether the loop needs the guild view. */
+void guild_setup_begin(struct gateway_loop *h, snowflake guild_id, struct guild_setup *f)
 {
-    struct topic *t = topic_find(&h->topics, SUBJECT_GUILD, guild_id);
+    struct topic *t = topic_find(&h->topics, AUDIENCE_GUILD, guild_id);
 
     bool lacks = !(t && t->view);
 
-    *f = (struct guild_facts){ .guild_id = guild_id,
+    *f = (struct guild_setup){ .guild_id = guild_id,
                                .lacks_view = lacks,
-                               .wants_view = lacks || fault_planted(PLANTED_WATCH_VIEWS) };
+                               .wants_view =
+                                   lacks || test_fault_is_enabled(TEST_FAULT_CHECK_VIEWS) };
 }
 
-bool guild_facts_outrun(const struct hub *h, const struct guild_facts *f)
+bool guild_setup_is_outdated(const struct gateway_loop *h, const struct guild_setup *f)
 {
-    const struct topic *t = topic_find(&h->topics, SUBJECT_GUILD, f->guild_id);
+    const struct topic *t = topic_find(&h->topics, AUDIENCE_GUILD, f->guild_id);
     const struct guild_view *v = t ? t->view : NULL;
 
-    if (f->gone || !f->lacks_view)
-        return !f->gone && !v;
-    return v && !known_covers(h->reads.seen, v->known);
+    if (f->is_gone || !f->lacks_view)
+        return !f->is_gone && !v;
+    return v && !snapshot_positions_include(h->reads.seen, v->snapshot_positions);
 }
 
-struct seat *guild_facts_apply(struct session *s, const struct guild_facts *f)
+struct topic_subscription *guild_setup_apply(struct session *s, const struct guild_setup *f)
 {
-    if (f->gone)
+    if (f->is_gone)
         return NULL;
-    struct seat *seat = seat_take(&s->seats, SUBJECT_GUILD, f->guild_id);
+    struct topic_subscription *seat =
+        subscription_add(&s->subscriptions, AUDIENCE_GUILD, f->guild_id);
     struct topic *t = seat->topic;
 
     if (f->wants_view && !t->view) {
-        t->view = view_new(&f->guild, &f->channels);
-        t->view->known = known_ref(s->hub->reads.seen);
-    } else if (f->wants_view && !s->hub->reads.ahead && fault_planted(PLANTED_WATCH_VIEWS)) {
-        view_watch(t->view, &f->guild, &f->channels);
+        t->view = guild_view_new(&f->guild, &f->channels);
+        t->view->snapshot_positions = snapshot_positions_ref(s->gateway_loop->reads.seen);
+    } else if (f->wants_view && !s->gateway_loop->reads.ahead &&
+               test_fault_is_enabled(TEST_FAULT_CHECK_VIEWS)) {
+        guild_view_compare_with_rows(t->view, &f->guild, &f->channels);
     }
-    seat_set_roles(seat, f->member.roles.items, f->member.roles.count,
-                   member_restrained_until(&f->member));
+    subscription_set_roles(seat, f->member.roles.items, f->member.roles.count,
+                           member_restricted_until(&f->member));
     return seat;
 }
 
-/* --- a guild that an account has joined ----------------------------------------------- */
-
-struct join {
-    struct load load;
+struct guild_join_read {
+    struct session_store_read store_read;
     uint64_t session;
     struct gateway_viewer viewer;
-    struct guild_facts facts;
-    struct news *news; /* GUILD_CREATE, if it is to be sent */
+    struct guild_setup setup;
+    struct gateway_event *event; /* GUILD_CREATE, if it is to be sent */
 };
 
-static enum err join_read(struct load *l, struct tx *tx)
+static enum err read_joined_guild(struct session_store_read *l, struct tx *tx)
 {
-    struct join *j = container_of(l, struct join, load);
+    struct guild_join_read *j = container_of(l, struct guild_join_read, store_read);
 
-    return guild_facts_read(l->hub, tx, &j->viewer, NULL, &j->facts);
+    return read_guild_setup(l->gateway_loop, tx, &j->viewer, NULL, &j->setup);
 }
 
-static enum err join_read_all(struct load *l, struct tx *tx)
+static enum err read_joined_guild_with_payload(struct session_store_read *l, struct tx *tx)
 {
-    struct join *j = container_of(l, struct join, load);
+    struct guild_join_read *j = container_of(l, struct guild_join_read, store_read);
     struct buf out;
-    struct json json = json_to(&out);
+    struct json_writer json = json_writer_to(&out);
 
-    news_unref(j->news); /* the store may run this again */
-    j->news = NULL;
+    gateway_event_unref(j->event); /* reset, because the store may run this function again */
+    j->event = NULL;
     buf_init(&out, MAX_PAYLOAD);
-    enum err e = guild_facts_read(l->hub, tx, &j->viewer, &json, &j->facts);
+    enum err e = read_guild_setup(l->gateway_loop, tx, &j->viewer, &json, &j->setup);
     if (!e && buf_full(&out))
         e = ERR_ENTITY_TOO_LARGE;
-    if (!e && !j->facts.gone)
-        j->news = news_new(EVENT_GUILD_CREATE, to_session(j->session), buf_str(&out));
+    if (!e && !j->setup.is_gone)
+        j->event =
+            gateway_event_new(EVENT_GUILD_CREATE, audience_of_session(j->session), buf_str(&out));
     buf_clear(&out);
     return e;
 }
 
-static void join_done(struct load *l, enum err e)
+static void on_joined_guild_read(struct session_store_read *l, enum err e)
 {
-    struct join *j = container_of(l, struct join, load);
-    struct session *s = registry_local(l->hub, j->session);
+    struct guild_join_read *j = container_of(l, struct guild_join_read, store_read);
+    struct session *s = registry_find_on_loop(l->gateway_loop, j->session);
 
-    if (s && !e && guild_facts_outrun(l->hub, &j->facts)) {
-        guild_facts_begin(l->hub, j->facts.guild_id, &j->facts);
-        hub_load_now(l->hub, l);
+    if (s && !e && guild_setup_is_outdated(l->gateway_loop, &j->setup)) {
+        guild_setup_begin(l->gateway_loop, j->setup.guild_id, &j->setup);
+        store_read_now(l->gateway_loop, l);
         return;
     }
-    if (s && !e && guild_facts_apply(s, &j->facts)) {
-        if (j->news)
-            session_dispatch(s, j->news, 0);
-        presence_arrive(s, j->facts.guild_id);
+    if (s && !e && guild_setup_apply(s, &j->setup)) {
+        if (j->event)
+            session_deliver_event(s, j->event, 0);
+        presence_announce_to_guild(s, j->setup.guild_id);
     } else if (s && e) {
-        session_invalid_soon(l->hub, j->session); /* the client would miss the guild */
+        session_invalidate_later(l->gateway_loop, j->session); /* the client would miss the guild */
     }
-    news_unref(j->news);
+    gateway_event_unref(j->event);
     mem_free(j);
 }
 
-void guild_join(struct session *s, snowflake guild_id, bool is_told)
+void session_join_guild(struct session *s, snowflake guild_id, bool is_received)
 {
-    struct join *j = mem_new(sizeof *j);
+    struct guild_join_read *j = mem_new(sizeof *j);
 
-    j->load = (struct load){ .quiet = true,
-                             .aside = is_told,
-                             .owner = s->caller.id,
-                             .run = is_told ? join_read_all : join_read,
-                             .done = join_done };
+    j->store_read = (struct session_store_read){ .blocks_events = true,
+                                                 .in_background = is_received,
+                                                 .owner = s->caller.id,
+                                                 .run = is_received ? read_joined_guild_with_payload
+                                                                    : read_joined_guild,
+                                                 .done = on_joined_guild_read };
     j->session = s->number;
-    j->viewer = session_viewer(s);
-    guild_facts_begin(s->hub, guild_id, &j->facts);
-    hub_load_now(s->hub, &j->load);
+    j->viewer = gateway_viewer_from_session(s);
+    guild_setup_begin(s->gateway_loop, guild_id, &j->setup);
+    store_read_now(s->gateway_loop, &j->store_read);
 }
 
-/* --- guilds that follow READY one by one ---------------------------------------------- */
-
-struct guild_arrival {
-    struct session_errand errand;
-    struct guild_facts facts;
-    struct news *news; /* GUILD_CREATE, or NULL */
+struct guild_sending_task {
+    struct session_task task;
+    struct guild_setup setup;
+    struct gateway_event *event; /* GUILD_CREATE, or NULL */
     struct gateway_viewer viewer;
     uint64_t session;
     size_t at, count;
     snowflake guilds[];
 };
 
-/* A user session without intents receives everything. */
-static bool hears_of_guilds(bool bot, uint32_t intents)
+/* A user session without intents receives all events. */
+static bool session_receives_guild_events(bool bot, uint32_t intents)
 {
     return intents & INTENT(GUILDS) || (!bot && !intents);
 }
 
-static void arrival_forget(struct guild_arrival *a)
+static void guild_sending_release_event(struct guild_sending_task *a)
 {
-    news_unref(a->news);
-    a->news = NULL;
+    gateway_event_unref(a->event);
+    a->event = NULL;
 }
 
-/* False: the payload is too large. */
-static bool make_news(struct guild_arrival *a, const struct buf *guild)
+/* Returns false if the payload is too large. */
+static bool guild_sending_create_event(struct guild_sending_task *a, const struct buf *guild)
 {
     struct buf out;
 
     buf_init(&out, MAX_PAYLOAD);
     buf_add_lit(&out, "{\"unavailable\":false,");
-    buf_add_str(&out, str_from(buf_str(guild), 1));
+    buf_add_str(&out, str_skip(buf_str(guild), 1));
     bool whole = !buf_full(guild) && !buf_full(&out);
     if (whole)
-        a->news = news_new(EVENT_GUILD_CREATE, to_session(a->session), buf_str(&out));
+        a->event =
+            gateway_event_new(EVENT_GUILD_CREATE, audience_of_session(a->session), buf_str(&out));
     buf_clear(&out);
     return whole;
 }
 
-static enum err arrival_read(struct load *l, struct tx *tx)
+static enum err read_next_guild(struct session_store_read *l, struct tx *tx)
 {
-    struct guild_arrival *a = container_of(l, struct guild_arrival, errand.load);
+    struct guild_sending_task *a = container_of(l, struct guild_sending_task, task.store_read);
     struct buf out;
-    struct json j = json_to(&out);
+    struct json_writer j = json_writer_to(&out);
 
-    arrival_forget(a);
-    if (!hears_of_guilds(a->viewer.bot, a->viewer.intents))
-        return guild_facts_read(l->hub, tx, &a->viewer, NULL, &a->facts);
+    guild_sending_release_event(a);
+    if (!session_receives_guild_events(a->viewer.bot, a->viewer.intents))
+        return read_guild_setup(l->gateway_loop, tx, &a->viewer, NULL, &a->setup);
     buf_init(&out, MAX_PAYLOAD);
-    enum err e = guild_facts_read(l->hub, tx, &a->viewer, &j, &a->facts);
-    if (!e && !a->facts.gone && !make_news(a, &out))
+    enum err e = read_guild_setup(l->gateway_loop, tx, &a->viewer, &j, &a->setup);
+    if (!e && !a->setup.is_gone && !guild_sending_create_event(a, &out))
         e = ERR_ENTITY_TOO_LARGE;
     buf_clear(&out);
     return e;
 }
 
-static bool arrival_step(struct session_errand *e)
+static bool guild_sending_step(struct session_task *e)
 {
-    struct guild_arrival *a = container_of(e, struct guild_arrival, errand);
+    struct guild_sending_task *a = container_of(e, struct guild_sending_task, task);
 
     if (a->at == a->count)
         return false;
-    guild_facts_begin(e->session->hub, a->guilds[a->at++], &a->facts);
-    e->load.run = arrival_read;
-    e->load.aside = true;
+    guild_setup_begin(e->session->gateway_loop, a->guilds[a->at++], &a->setup);
+    e->store_read.run = read_next_guild;
+    e->store_read.in_background = true;
     return true;
 }
 
-static void arrival_stepped(struct session_errand *e, enum err error)
+static void guild_sending_stepped(struct session_task *e, enum err error)
 {
-    struct guild_arrival *a = container_of(e, struct guild_arrival, errand);
+    struct guild_sending_task *a = container_of(e, struct guild_sending_task, task);
     struct session *s = e->session;
     char payload[64];
 
     if (error) {
         int n = snprintf(payload, sizeof payload, "{\"id\":\"%llu\",\"unavailable\":true}",
-                         (unsigned long long)a->facts.guild_id);
+                         (unsigned long long)a->setup.guild_id);
 
-        if (hears_of_guilds(s->bot, s->options.intents))
-            session_tell(s, EVENT_GUILD_DELETE, str_slice(payload, (size_t)n));
+        if (session_receives_guild_events(s->bot, s->options.intents))
+            session_deliver_payload(s, EVENT_GUILD_DELETE, str_slice(payload, (size_t)n));
         return;
     }
-    if (guild_facts_outrun(s->hub, &a->facts)) {
+    if (guild_setup_is_outdated(s->gateway_loop, &a->setup)) {
         a->at--;
         return;
     }
-    struct seat *seat = guild_facts_apply(s, &a->facts);
+    struct topic_subscription *seat = guild_setup_apply(s, &a->setup);
     if (!seat)
         return;
-    seat_know(seat, s->hub->reads.seen);
-    if (a->news)
-        session_dispatch(s, a->news, 0);
-    arrival_forget(a);
-    presence_arrive(s, a->facts.guild_id);
-    const struct gateway_hooks *hooks = &s->hub->gateway->options.hooks;
+    subscription_set_snapshot(seat, s->gateway_loop->reads.seen);
+    if (a->event)
+        session_deliver_event(s, a->event, 0);
+    guild_sending_release_event(a);
+    presence_announce_to_guild(s, a->setup.guild_id);
+    const struct gateway_hooks *hooks = &s->gateway_loop->gateway->options.hooks;
     if (s->bot && hooks->entered) {
-        struct gateway_caller who = session_caller(s);
+        struct gateway_caller who = gateway_caller_from_session(s);
 
-        hooks->entered(hooks->arg, &who, a->facts.guild_id);
+        hooks->entered(hooks->arg, &who, a->setup.guild_id);
     }
 }
 
-static void arrival_free(struct session_errand *e)
+static void guild_sending_free(struct session_task *e)
 {
-    struct guild_arrival *a = container_of(e, struct guild_arrival, errand);
+    struct guild_sending_task *a = container_of(e, struct guild_sending_task, task);
 
-    arrival_forget(a);
+    guild_sending_release_event(a);
     mem_free(a);
 }
 
-void arrival_begin(struct session *s, const struct list *guilds)
+void guild_sending_begin(struct session *s, const struct list *guilds)
 {
-    struct guild_arrival *a = mem_new(sizeof *a + guilds->count * sizeof *a->guilds);
+    struct guild_sending_task *a = mem_new(sizeof *a + guilds->count * sizeof *a->guilds);
 
-    a->errand.step = arrival_step;
-    a->errand.stepped = arrival_stepped;
-    a->errand.free = arrival_free;
-    a->viewer = session_viewer(s);
+    a->task.step = guild_sending_step;
+    a->task.stepped = guild_sending_stepped;
+    a->task.free = guild_sending_free;
+    a->viewer = gateway_viewer_from_session(s);
     a->session = s->number;
     a->count = guilds->count;
     memcpy(a->guilds, guilds->items, guilds->count * sizeof *a->guilds);
-    errand_begin(s, &a->errand);
+    session_task_begin(s, &a->task);
 }

@@ -4,40 +4,41 @@
 
 #include "gateway/gateway.h"
 
-struct hub;
-struct seat;
+struct gateway_loop;
+struct topic_subscription;
 struct session;
 
-/* With more of them the read runs in the background. */
-enum { MANY_GUILDS = 20, MANY_CHANNELS = 32 };
+/* With more guilds or channels than this the read runs in the background. */
+enum { MANY_GUILDS_FOR_LOOP = 20, MANY_CHANNELS_FOR_LOOP = 32 };
 
-/* The rows that a session's seat in a guild is set up from. */
-struct guild_facts {
+/* The rows from which a session's subscription to a guild is set up. */
+struct guild_setup {
     snowflake guild_id;
-    bool gone;       /* the guild is deleted, or the account has left it */
-    bool wants_view; /* read the view: the hub has none, or PLANTED_WATCH_VIEWS is on */
-    bool lacks_view; /* the hub had no view before the read */
+    bool is_gone;    /* the guild is deleted, or the account has left it */
+    bool wants_view; /* read the guild view: the loop has none, or TEST_FAULT_CHECK_VIEWS is on */
+    bool lacks_view; /* the loop had no guild view before the read */
     struct guild guild;
     struct list channels;
     struct member member;
 };
 
-void guild_facts_begin(struct hub *h, snowflake guild_id, struct guild_facts *f);
+void guild_setup_begin(struct gateway_loop *h, snowflake guild_id, struct guild_setup *f);
 /* payload: receives the guild's JSON; or NULL. */
-enum err guild_facts_read(struct hub *h, struct tx *tx, const struct gateway_viewer *v,
-                          struct json *payload, struct guild_facts *f);
-/* Whether the hub's view does not fit the read, which then has to be repeated. Either another read
- * created the view first and may have seen more commits, whose events this session would miss
- * (without a log nobody knows which read saw more); or the view was freed with the guild's last
- * session. */
-bool guild_facts_outrun(const struct hub *h, const struct guild_facts *f);
-/* Takes the seat and sets its roles; NULL: the guild or the member is gone. */
-struct seat *guild_facts_apply(struct session *s, const struct guild_facts *f);
+enum err read_guild_setup(struct gateway_loop *h, struct tx *tx, const struct gateway_viewer *v,
+                          struct json_writer *payload, struct guild_setup *f);
+/* Returns whether the loop's guild view does not fit the read, which then has to be repeated:
+ * another read created the view first and may have seen more commits, whose events this session
+ * would miss; or the view was freed with the guild's last session. */
+bool guild_setup_is_outdated(const struct gateway_loop *h, const struct guild_setup *f);
+/* Subscribes the session to the guild and sets its roles. Returns NULL if the guild or the
+ * member is gone. */
+struct topic_subscription *guild_setup_apply(struct session *s, const struct guild_setup *f);
 
-/* Call when the account has joined a guild: reads it before the next event. is_told: also sends
- * GUILD_CREATE. */
-void guild_join(struct session *s, snowflake guild_id, bool is_told);
-/* Sends a bot's guilds, or those of a user that READY had no space for, one by one. */
-void arrival_begin(struct session *s, const struct list *guilds);
+/* Called when the account has joined a guild: reads the guild before the next event. is_received:
+ * also sends GUILD_CREATE. */
+void session_join_guild(struct session *s, snowflake guild_id, bool is_received);
+/* Sends GUILD_CREATE one by one: for all guilds of a bot, or for a user's guilds that did not
+ * fit into READY. */
+void guild_sending_begin(struct session *s, const struct list *guilds);
 
 #endif

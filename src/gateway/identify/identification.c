@@ -1,4 +1,4 @@
-/* identification.c - reads and checks the fields of IDENTIFY: shard, intents, guild count. */
+/* identification.c - parses and checks the fields of IDENTIFY: shard, intents, guild count. */
 #include "gateway/identify/identification.h"
 
 #include "base/mem.h"
@@ -16,37 +16,35 @@ enum { SHARDS_MAX = 16384 };
 static const struct {
     unsigned intent;
     int64_t flags;
-} privileged[] = {
+} privileged_intent_flags[] = {
     { INTENT(GUILD_PRESENCES), 1 << 12 | 1 << 13 },
     { INTENT(GUILD_MEMBERS), 1 << 14 | 1 << 15 },
     { INTENT(MESSAGE_CONTENT), 1 << 18 | 1 << 19 },
 };
 
-/* --- reading -------------------------------------------------------------------------- */
-
-static bool read_shard(struct str raw, struct arena *arena, int64_t shard[2])
+static bool parse_shard(struct str raw, struct arena *arena, int64_t shard[2])
 {
     struct json_reader r;
     struct str item;
     int count = 0;
 
     json_reader_init(&r, raw, arena);
-    if (json_peek(&r) != JSON_ARRAY)
+    if (json_peek_kind(&r) != JSON_ARRAY)
         return false;
-    for (json_enter(&r); json_next_item(&r); count++)
-        if (count == 2 || !json_skip(&r, &item) || !json_raw_int(item, &shard[count]))
+    for (json_enter_container(&r); json_next_item(&r); count++)
+        if (count == 2 || !json_skip_value(&r, &item) || !json_parse_raw_int(item, &shard[count]))
             return false;
     return count == 2 && shard[1] >= 1 && shard[1] <= SHARDS_MAX && shard[0] >= 0 &&
            shard[0] < shard[1];
 }
 
-static bool is_given(struct str raw)
+static bool json_value_is_given(struct str raw)
 {
     return raw.p && !str_is(raw, "null");
 }
 
 /* Stores "os|browser|device", for lists of sessions. */
-static void note_client(struct identification *i, const struct client_properties *c)
+static void store_client_name(struct identification *i, const struct client_properties *c)
 {
     struct str parts[] = { c->os, c->browser, c->device };
     size_t n = 0;
@@ -66,95 +64,93 @@ static void note_client(struct identification *i, const struct client_properties
     }
 }
 
-void identification_read(struct identification *i, struct arena *arena, const struct identify *d)
+void parse_identification(struct identification *i, struct arena *arena, const struct identify *d)
 {
-    i->has_shard = is_given(d->shard);
-    i->bad_shard = i->has_shard && !read_shard(d->shard, arena, i->shard);
-    i->has_intents = is_given(d->intents);
-    i->bad_intents = i->has_intents && (!json_raw_int(d->intents, &i->intents) || i->intents < 0 ||
-                                        i->intents >> INTENT_BITS);
+    i->has_shard = json_value_is_given(d->shard);
+    i->bad_shard = i->has_shard && !parse_shard(d->shard, arena, i->shard);
+    i->has_intents = json_value_is_given(d->intents);
+    i->bad_intents = i->has_intents && (!json_parse_raw_int(d->intents, &i->intents) ||
+                                        i->intents < 0 || i->intents >> INTENT_BITS);
     i->compress = d->compress.given == GIVEN && d->compress.value;
     i->large_threshold = d->large_threshold.given == GIVEN ? d->large_threshold.value : 0;
     i->capabilities = d->capabilities.given == GIVEN ? d->capabilities.value : 0;
     i->status = PRESENCE_ONLINE;
     buf_init(&i->activities, MAX_FROM_USER);
     if (d->presence) {
-        i->status = (unsigned char)presence_status(d->presence->status, PRESENCE_ONLINE);
-        buf_add_str(&i->activities, presence_activities(d->presence));
+        i->status = (unsigned char)parse_presence_status(d->presence->status, PRESENCE_ONLINE);
+        buf_add_str(&i->activities, presence_activities_json(d->presence));
     }
     if (d->properties)
-        note_client(i, d->properties);
+        store_client_name(i, d->properties);
     if (!i->has_shard || i->bad_shard) {
         i->shard[0] = 0;
         i->shard[1] = 1;
     }
 }
 
-/* --- checks --------------------------------------------------------------------------- */
-
 enum { VERSION_WITH_INTENTS = 8, VERSION_WITH_CONTENT_INTENT = 10 };
 
-static int version_of(const struct identification *i)
+static int gateway_version_of_socket(const struct identification *i)
 {
-    return i->greeting.peer->dialect->version;
+    return i->authentication.socket->dialect->version;
 }
 
-/* Before version 8 there are no intents: a bot receives everything that its application may have.
- * Before version 10 the application's flag alone decides about message content. */
+/* Before version 8 there are no intents: a bot receives all events that its application may
+ * have. Before version 10 the application's flag alone decides about message content. */
 uint32_t identification_intents(const struct identification *i)
 {
     uint32_t intents = (uint32_t)i->intents, allowed = ~0u;
 
-    if (i->greeting.caller.kind != CALLER_BOT)
+    if (i->authentication.caller.kind != CALLER_BOT)
         return intents;
-    for (size_t k = 0; k < COUNT_OF(privileged); k++)
-        if (!(i->greeting.application_flags & privileged[k].flags))
-            allowed &= ~privileged[k].intent;
+    for (size_t k = 0; k < COUNT_OF(privileged_intent_flags); k++)
+        if (!(i->authentication.application_flags & privileged_intent_flags[k].flags))
+            allowed &= ~privileged_intent_flags[k].intent;
     if (!i->has_intents)
         intents = allowed & ((1u << INTENT_BITS) - 1);
-    else if (version_of(i) < VERSION_WITH_CONTENT_INTENT)
+    else if (gateway_version_of_socket(i) < VERSION_WITH_CONTENT_INTENT)
         intents |= INTENT(MESSAGE_CONTENT) & allowed;
-    /* Libraries also set intents that only users may have; drop those. */
-    return intents & ~INTENTS_OF_PEOPLE;
+    /* Libraries also set intents that only users may have; these are removed. */
+    return intents & ~INTENTS_USER_ONLY;
 }
 
-static enum close_code check_intents(const struct identification *i)
+static enum close_code check_identify_intents(const struct identification *i)
 {
     if (i->bad_intents)
         return CLOSE_BAD_INTENTS;
-    if (i->greeting.caller.kind != CALLER_BOT)
+    if (i->authentication.caller.kind != CALLER_BOT)
         return 0;
     if (!i->has_intents)
-        return version_of(i) < VERSION_WITH_INTENTS ? 0 : CLOSE_BAD_INTENTS;
-    for (size_t k = 0; k < COUNT_OF(privileged); k++)
-        if (i->intents & privileged[k].intent &&
-            !(i->greeting.application_flags & privileged[k].flags))
+        return gateway_version_of_socket(i) < VERSION_WITH_INTENTS ? 0 : CLOSE_BAD_INTENTS;
+    for (size_t k = 0; k < COUNT_OF(privileged_intent_flags); k++)
+        if (i->intents & privileged_intent_flags[k].intent &&
+            !(i->authentication.application_flags & privileged_intent_flags[k].flags))
             return CLOSE_FORBIDDEN_INTENTS;
     return 0;
 }
 
-static bool too_many_guilds(const struct identification *i)
+static bool shard_has_too_many_guilds(const struct identification *i)
 {
-    unsigned max = i->greeting.peer->hub->gateway->options.max_guilds;
-    const snowflake *ids = i->greeting.guilds.items;
+    unsigned max = i->authentication.socket->gateway_loop->gateway->options.max_guilds;
+    const snowflake *ids = i->authentication.guilds.items;
     size_t covered = 0;
 
-    for (size_t k = 0; k < i->greeting.guilds.count; k++)
+    for (size_t k = 0; k < i->authentication.guilds.count; k++)
         covered += (ids[k] >> 22) % (uint64_t)i->shard[1] == (uint64_t)i->shard[0];
-    return i->greeting.caller.kind == CALLER_BOT && covered > (max ? max : 2500);
+    return i->authentication.caller.kind == CALLER_BOT && covered > (max ? max : 2500);
 }
 
-enum close_code identification_check(const struct identification *i)
+enum close_code identification_close_code(const struct identification *i)
 {
     if (i->bad_shard)
         return CLOSE_BAD_SHARD;
-    enum close_code code = check_intents(i);
+    enum close_code code = check_identify_intents(i);
     if (code)
         return code;
-    return too_many_guilds(i) ? CLOSE_NEEDS_SHARDS : 0;
+    return shard_has_too_many_guilds(i) ? CLOSE_NEEDS_SHARDS : 0;
 }
 
-const char *identification_reason(enum close_code code)
+const char *identification_close_reason(enum close_code code)
 {
     switch (code) {
     case CLOSE_BAD_SHARD:
@@ -173,9 +169,9 @@ const char *identification_reason(enum close_code code)
 void identification_free(struct identification *i)
 {
     buf_clear(&i->activities);
-    buf_clear(&i->own);
-    news_unref(i->ready);
-    news_unref(i->more);
-    mem_free(i->facts);
+    buf_clear(&i->own_fields);
+    gateway_event_unref(i->ready);
+    gateway_event_unref(i->more);
+    mem_free(i->guild_setups);
     mem_free(i);
 }

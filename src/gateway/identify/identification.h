@@ -2,15 +2,15 @@
 #ifndef GATEWAY_IDENTIFY_IDENTIFICATION_H
 #define GATEWAY_IDENTIFY_IDENTIFICATION_H
 
-#include "gateway/identify/greeting.h"
+#include "gateway/identify/authentication.h"
 #include "gateway/identify/guilds.h"
-#include "gateway/wire/news.h"
+#include "gateway/wire/gateway_event.h"
 
 struct identify;
 
 struct identification {
-    struct greeting greeting; /* first read: the account */
-    struct load load;         /* second read: everything in READY */
+    struct authentication authentication; /* first store read: the account */
+    struct session_store_read store_read; /* second store read: all data of READY */
     struct session *session;
     int64_t shard[2], intents;
     bool has_shard, bad_shard, has_intents, bad_intents, compress;
@@ -20,24 +20,24 @@ struct identification {
     char client[64];
 
     struct gateway_viewer viewer;
-    struct guild_facts *facts; /* users: guilds that the first read found */
-    size_t fact_count;
+    struct guild_setup *guild_setups; /* setup rows of a user's guilds */
+    size_t guild_setup_count;
     struct list guilds, friends, calls;
-    struct list late;          /* snowflake: a user's guilds that do not fit into READY */
-    struct buf own;            /* READY's fields about this session, written on the loop */
-    struct news *ready, *more; /* READY; READY_SUPPLEMENTAL or NULL */
+    struct list late_guilds;            /* ids of a user's guilds that do not fit into READY */
+    struct buf own_fields;              /* READY fields of this session, written on the loop */
+    struct gateway_event *ready, *more; /* READY; READY_SUPPLEMENTAL or NULL */
 };
 
-/* Reads the fields of IDENTIFY; invalid ones are marked. */
-void identification_read(struct identification *i, struct arena *arena, const struct identify *d);
-/* The close code for invalid fields, checked in Discord's order; 0: valid. */
-enum close_code identification_check(const struct identification *i);
-/* The intents of the session, after the check. */
+/* Parses the fields of IDENTIFY; invalid ones are marked. */
+void parse_identification(struct identification *i, struct arena *arena, const struct identify *d);
+/* Returns the close code for invalid fields, checked in Discord's order; 0: valid. */
+enum close_code identification_close_code(const struct identification *i);
+/* Returns the intents of the session; call it after the check. */
 uint32_t identification_intents(const struct identification *i);
-const char *identification_reason(enum close_code code);
+const char *identification_close_reason(enum close_code code);
 void identification_free(struct identification *i);
 
 /* Reads the data of READY and sends it. */
-void ready_begin(struct identification *i, struct hub *h);
+void ready_begin(struct identification *i, struct gateway_loop *h);
 
 #endif

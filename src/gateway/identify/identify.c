@@ -3,145 +3,145 @@
 #include "gateway/identify/identification.h"
 #include "gateway/presence/directory.h"
 #include "gateway/presence/presence.h"
-#include "gateway/sessions/hub.h"
-#include "gateway/sessions/peer.h"
+#include "gateway/sessions/gateway_loop.h"
+#include "gateway/sessions/gateway_socket.h"
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/session.h"
 #include "gateway/wire/messages.h"
 
-enum { THRESHOLD_MIN = 25, THRESHOLD_MAX = 250, THRESHOLD_BOT = 50 };
+enum { LARGE_THRESHOLD_MIN = 25, LARGE_THRESHOLD_MAX = 250, LARGE_THRESHOLD_BOT = 50 };
 
-static unsigned char large_threshold(int64_t asked, bool bot)
+static unsigned char clamp_large_threshold(int64_t asked, bool bot)
 {
-    int64_t n = asked ? asked : bot ? THRESHOLD_BOT : THRESHOLD_MAX;
+    int64_t n = asked ? asked : bot ? LARGE_THRESHOLD_BOT : LARGE_THRESHOLD_MAX;
 
-    return (unsigned char)(n < THRESHOLD_MIN   ? THRESHOLD_MIN
-                           : n > THRESHOLD_MAX ? THRESHOLD_MAX
-                                               : n);
+    return (unsigned char)(n < LARGE_THRESHOLD_MIN   ? LARGE_THRESHOLD_MIN
+                           : n > LARGE_THRESHOLD_MAX ? LARGE_THRESHOLD_MAX
+                                                     : n);
 }
 
-static struct session *make_session(struct identification *i, struct hub *h)
+static struct session *create_identified_session(struct identification *i, struct gateway_loop *h)
 {
-    struct session *s = session_new(h, &i->greeting.caller);
+    struct session *s = session_new(h, &i->authentication.caller);
 
-    session_bind(s, &i->greeting);
+    session_bind_credential(s, &i->authentication);
     s->options.intents = identification_intents(i);
     s->options.shard_id = (uint32_t)i->shard[0];
     s->options.shard_count = (uint32_t)i->shard[1];
     s->options.capabilities = (uint32_t)i->capabilities;
-    s->large_threshold = large_threshold(i->large_threshold, s->bot);
+    s->large_threshold = clamp_large_threshold(i->large_threshold, s->bot);
     s->presence.status = i->status;
     session_set_activities(s, buf_str(&i->activities), h->arena);
     session_set_client(s, i->client);
-    s->presence.kind = (unsigned char)client_kind(session_client(s));
+    s->presence.kind = (unsigned char)client_kind_from_name(session_client(s));
     return s;
 }
 
-static void identify_refuse(struct identification *i, enum close_code code)
+static void refuse_identify(struct identification *i, enum close_code code)
 {
-    struct peer *p = greeting_end(&i->greeting);
+    struct gateway_socket *p = authentication_end(&i->authentication);
 
     if (code)
-        peer_close(p, code, identification_reason(code));
+        gateway_socket_close(p, code, identification_close_reason(code));
     else
-        session_invalid(p);
+        session_invalidate(p);
     identification_free(i);
 }
 
-/* --- session starts of the day, stored for after a restart ---------------------------- */
+/* --- session starts of the day, stored so that they count after a restart -------------- */
 
-struct start_note {
-    struct load load;
+struct session_start_write {
+    struct session_store_read store_write;
     snowflake bot_id;
     int64_t day;
 };
 
-static enum err write_start(struct load *l, struct tx *tx)
+static enum err insert_session_start(struct session_store_read *l, struct tx *tx)
 {
-    struct start_note *n = container_of(l, struct start_note, load);
+    struct session_start_write *n = container_of(l, struct session_start_write, store_write);
 
-    return l->hub->gateway->options.source->add_start(tx, n->bot_id, n->day);
+    return l->gateway_loop->gateway->options.source->add_start(tx, n->bot_id, n->day);
 }
 
-static void start_written(struct load *l, enum err e)
+static void on_session_start_written(struct session_store_read *l, enum err e)
 {
-    (void)e; /* an unstored start counts until the process ends */
-    mem_free(container_of(l, struct start_note, load));
+    (void)e; /* a start that was not stored counts until the process ends */
+    mem_free(container_of(l, struct session_start_write, store_write));
 }
 
-/* Stores the start in the background; the session does not wait. */
-static void note_start(struct hub *h, snowflake bot_id)
+/* Stores the session start in the background; the session does not wait. */
+static void store_session_start(struct gateway_loop *h, snowflake bot_id)
 {
-    struct start_note *n = mem_new(sizeof *n);
+    struct session_start_write *n = mem_new(sizeof *n);
 
-    n->load = (struct load){ .writes = true, .run = write_start, .done = start_written };
+    n->store_write = (struct session_store_read){ .writes = true,
+                                                  .run = insert_session_start,
+                                                  .done = on_session_start_written };
     n->bot_id = bot_id;
-    n->day = registry_today();
-    hub_load_now(h, &n->load);
+    n->day = current_day_number();
+    store_read_now(h, &n->store_write);
 }
 
-static void copy_address(const struct peer *p, struct gateway_viewer *v)
+static void copy_client_address(const struct gateway_socket *p, struct gateway_viewer *v)
 {
-    struct str from = websocket_remote(p->ws);
+    struct str from = websocket_remote_address(p->ws);
     size_t n = from.n < sizeof v->address ? from.n : sizeof v->address - 1;
 
     memcpy(v->address, from.p, n);
     v->address[n] = '\0';
 }
 
-/* --- after authentication ------------------------------------------------------------- */
-
-static void identify_known(struct greeting *g)
+static void on_identify_authenticated(struct authentication *g)
 {
-    struct identification *i = container_of(g, struct identification, greeting);
-    struct hub *h = g->peer->hub;
-    enum close_code code = identification_check(i);
+    struct identification *i = container_of(g, struct identification, authentication);
+    struct gateway_loop *h = g->socket->gateway_loop;
+    enum close_code code = identification_close_code(i);
 
     if (code) {
-        identify_refuse(i, code);
+        refuse_identify(i, code);
         return;
     }
-    i->session = make_session(i, h);
-    if (!registry_add(h->gateway, i->session)) {
+    i->session = create_identified_session(i, h);
+    if (!registry_add_session(h->gateway, i->session)) {
         session_end(i->session);
-        identify_refuse(i, CLOSE_TOO_MANY_SESSIONS);
+        refuse_identify(i, CLOSE_TOO_MANY_SESSIONS);
         return;
     }
     int64_t starts;
-    if (!registry_may_start(h->gateway, g->caller.id, i->session->options.shard_id, g->starts,
-                            &starts)) {
+    if (!registry_count_session_start(h->gateway, g->caller.id, i->session->options.shard_id,
+                                      g->starts, &starts)) {
         session_end(i->session);
-        identify_refuse(i, 0);
+        refuse_identify(i, 0);
         return;
     }
     if (starts && i->session->bot) {
-        note_start(h, g->caller.id);
-        directory_tell_starts(h->gateway, g->caller.id, i->session->options.shard_id);
+        store_session_start(h, g->caller.id);
+        directory_publish_starts(h->gateway, g->caller.id, i->session->options.shard_id);
     }
-    i->viewer = session_viewer(i->session);
-    copy_address(g->peer, &i->viewer);
+    i->viewer = gateway_viewer_from_session(i->session);
+    copy_client_address(g->socket, &i->viewer);
     ready_begin(i, h);
 }
 
-static void identify_drop(struct greeting *g)
+static void on_identify_failed(struct authentication *g)
 {
-    identification_free(container_of(g, struct identification, greeting));
+    identification_free(container_of(g, struct identification, authentication));
 }
 
-void handle_identify(struct peer *p, int op, struct str raw, const void *d)
+void handle_identify(struct gateway_socket *p, int op, struct str raw, const void *d)
 {
     const struct identify *in = d;
     struct identification *i = mem_new(sizeof *i);
 
     (void)op, (void)raw;
-    identification_read(i, p->hub->arena, in);
-    if (!greeting_init(&i->greeting, p, in->token)) {
-        peer_close(p, CLOSE_BAD_TOKEN, "authentication failed");
+    parse_identification(i, p->gateway_loop->arena, in);
+    if (!authentication_init(&i->authentication, p, in->token)) {
+        gateway_socket_close(p, CLOSE_BAD_TOKEN, "authentication failed");
         identification_free(i);
         return;
     }
-    i->greeting.known = identify_known;
-    i->greeting.drop = identify_drop;
-    i->greeting.wants_guilds = true;
-    greeting_begin(&i->greeting);
+    i->authentication.on_authenticated = on_identify_authenticated;
+    i->authentication.on_failed = on_identify_failed;
+    i->authentication.wants_guilds = true;
+    authentication_begin(&i->authentication);
 }

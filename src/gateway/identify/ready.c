@@ -5,27 +5,29 @@
 #include "gateway/capabilities.h"
 #include "gateway/identify/identification.h"
 #include "gateway/presence/presence.h"
-#include "gateway/resume/journal/owner.h"
-#include "gateway/sessions/hub.h"
+#include "gateway/resume/journal/session_owner.h"
+#include "gateway/sessions/gateway_loop.h"
 #include "gateway/resume/journal/journal.h"
-#include "gateway/sessions/peer.h"
+#include "gateway/sessions/gateway_socket.h"
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/session.h"
-#include "gateway/views/topics.h"
-#include "gateway/wire/news.h"
+#include "gateway/subscriptions/topics.h"
+#include "gateway/wire/gateway_event.h"
 #include "model/fields/ids.h"
-#include "model/login.h"
+#include "model/login_ids.h"
 
 enum {
-    USUAL_READY = 24 * 1024,       /* initial capacity */
-    MOST_GUILDS = 4 * 1024 * 1024, /* bytes of guilds; the others follow READY */
+    READY_USUAL_BYTES = 24 * 1024, /* initial capacity */
+    /* Limit of guild bytes in READY; further guilds are sent after READY. */
+    READY_GUILDS_MAX_BYTES = 4 * 1024 * 1024,
 };
 
-static void write_own(const struct identification *i, const struct peer *p, struct json *j)
+static void write_session_fields_json(const struct identification *i,
+                                      const struct gateway_socket *p, struct json_writer *j)
 {
     char id[SESSION_ID + 1];
 
-    session_id_write(i->session, id);
+    session_id_format(i->session, id);
     json_name(j, "v");
     json_int(j, p->dialect->version);
     json_name(j, "session_id");
@@ -34,45 +36,46 @@ static void write_own(const struct identification *i, const struct peer *p, stru
     json_text(j, STR("normal"));
     if (i->has_shard) {
         json_name(j, "shard");
-        json_array(j);
+        json_begin_array(j);
         json_int(j, i->shard[0]);
         json_int(j, i->shard[1]);
-        json_array_end(j);
+        json_end_array(j);
     }
     json_name(j, "_trace");
     json_raw(j, STR(GATEWAY_TRACE));
 }
 
-/* resume_gateway_url: the Host that the client used, without a query. Without a stored Host it is
- * the local address of the socket, so the URL always leads to this server. */
-static void write_url(const struct peer *p, struct json *j)
+/* resume_gateway_url is the Host that the client used, without a query. Without a stored Host it
+ * is the local address of the socket, so the URL always leads to this server. */
+static void write_resume_url_json(const struct gateway_socket *p, struct json_writer *j)
 {
-    const char *set = p->hub->gateway->options.public_url;
+    const char *set = p->gateway_loop->gateway->options.public_url;
     struct str host = str_slice(p->dialect->host, p->dialect->host_n);
-    bool secure = websocket_secure(p->ws);
+    bool secure = websocket_is_secure(p->ws);
     struct buf url;
 
     if (set) {
         secure = str_starts(str_of(set), STR("https://"));
-        host = str_from(str_of(set), secure ? 8 : 7);
+        host = str_skip(str_of(set), secure ? 8 : 7);
     }
     buf_init(&url, 4096);
     buf_add_str(&url, secure ? STR("wss://") : STR("ws://"));
     if (host.n)
         buf_add_str(&url, host);
     else
-        websocket_add_own_host(p->ws, &url);
+        websocket_append_local_host(p->ws, &url);
     json_name(j, "resume_gateway_url");
     json_text(j, buf_str(&url));
     buf_clear(&url);
 }
 
-/* Identifiers of the login that the token belongs to; the same for all its sockets. */
-static void write_login(const struct session *s, struct json *j)
+/* Writes the identifiers of the login that the token belongs to; all sockets of a login have the
+ * same. */
+static void write_login_ids_json(const struct session *s, struct json_writer *j)
 {
     char uuid[LOGIN_ID_SIZE], hash[LOGIN_HASH_SIZE];
 
-    login_names(s->caller.session, uuid, hash);
+    login_public_ids(s->caller.session, uuid, hash);
     json_name(j, "static_client_session_id");
     json_text(j, str_of(uuid));
     json_name(j, "auth_session_id_hash");
@@ -80,162 +83,164 @@ static void write_login(const struct session *s, struct json *j)
 }
 
 /* Writes the fields that the loop knows, before the store is read. */
-static void write_before(struct identification *i)
+static void write_fields_known_to_loop(struct identification *i)
 {
-    struct json j = json_to(&i->own);
+    struct json_writer j = json_writer_to(&i->own_fields);
 
-    buf_init(&i->own, MAX_PAYLOAD);
-    json_object(&j);
-    write_own(i, i->greeting.peer, &j);
-    write_url(i->greeting.peer, &j);
+    buf_init(&i->own_fields, MAX_PAYLOAD);
+    json_begin_object(&j);
+    write_session_fields_json(i, i->authentication.socket, &j);
+    write_resume_url_json(i->authentication.socket, &j);
     if (!i->session->bot)
-        write_login(i->session, &j);
+        write_login_ids_json(i->session, &j);
 }
 
-static void write_bot(const struct identification *i, struct json *j)
+static void write_bot_guilds_json(const struct identification *i, struct json_writer *j)
 {
     const snowflake *ids = i->guilds.items;
 
     json_name(j, "guilds");
-    json_array(j);
+    json_begin_array(j);
     for (size_t k = 0; k < i->guilds.count; k++)
-        shape_late_guild(NULL, ids[k], j);
-    json_array_end(j);
+        write_ready_late_guild_json(NULL, ids[k], j);
+    json_end_array(j);
     json_name(j, "application");
-    json_object(j);
+    json_begin_object(j);
     json_name(j, "id");
-    json_id(j, i->greeting.application_id);
+    json_id(j, i->authentication.application_id);
     json_name(j, "flags");
-    json_int(j, i->greeting.application_flags);
+    json_int(j, i->authentication.application_flags);
     json_name(j, "flags_new");
-    json_id(j, (uint64_t)i->greeting.application_flags);
-    json_object_end(j);
+    json_id(j, (uint64_t)i->authentication.application_flags);
+    json_end_object(j);
 }
 
 /* Removes guilds of other shards, in place. */
-static void keep_covered(const struct session *s, struct list *guilds)
+static void retain_guilds_of_shard(const struct session *s, struct list *guilds)
 {
     snowflake *ids = guilds->items;
     size_t n = 0;
 
     for (size_t k = 0; k < guilds->count; k++)
-        if (session_covers(s, ids[k]))
+        if (session_shard_has_guild(s, ids[k]))
             ids[n++] = ids[k];
     guilds->count = n;
 }
 
-/* Writes nothing for a guild that the account has left. The first guild that makes READY too long,
- * and all after it, are sent after READY. */
-static enum err read_users_guild(struct identification *i, struct tx *tx,
-                                 const struct gateway_viewer *v, struct json *out,
-                                 struct guild_facts *f)
+/* Writes nothing for a guild that the account has left. The first guild that makes READY too
+ * long, and all after it, are sent after READY. */
+static enum err read_ready_guild(struct identification *i, struct tx *tx,
+                                 const struct gateway_viewer *v, struct json_writer *out,
+                                 struct guild_setup *f)
 {
-    struct json before = *out;
+    struct json_writer before = *out;
     size_t begin = out->out->n;
-    struct shape_mark mark = shape_mark(v->shape);
-    bool late = i->late.count;
-    enum err e = late ? OK : guild_facts_read(i->load.hub, tx, v, out, f);
+    struct ready_writer_mark mark = ready_writer_save(v->ready_writer);
+    bool late = i->late_guilds.count;
+    enum err e = late ? OK : read_guild_setup(i->store_read.gateway_loop, tx, v, out, f);
 
-    if (e || (!late && out->out->n + shape_bytes(v->shape) <= MOST_GUILDS && !buf_full(out->out)))
+    if (e ||
+        (!late && out->out->n + ready_writer_bytes(v->ready_writer) <= READY_GUILDS_MAX_BYTES &&
+         !buf_full(out->out)))
         return e;
-    buf_cut(out->out, begin);
+    buf_truncate(out->out, begin);
     *out = before;
-    shape_return(v->shape, &mark);
-    shape_late_guild(v->shape, f->guild_id, out);
-    f->gone = true; /* for this READY */
-    ids_add(tx_arena(tx), &i->late, f->guild_id);
+    ready_writer_restore(v->ready_writer, &mark);
+    write_ready_late_guild_json(v->ready_writer, f->guild_id, out);
+    f->is_gone = true; /* READY does not subscribe the session to this guild */
+    ids_add(tx_arena(tx), &i->late_guilds, f->guild_id);
     return OK;
 }
 
-static enum err read_users_guilds(struct identification *i, struct tx *tx,
-                                  const struct gateway_viewer *v, struct json *out)
+static enum err read_ready_guilds(struct identification *i, struct tx *tx,
+                                  const struct gateway_viewer *v, struct json_writer *out)
 {
     const snowflake *ids = i->guilds.items;
-    struct guild_facts *all = arena_array(tx_arena(tx), struct guild_facts, i->guilds.count + 1);
+    struct guild_setup *all = arena_array(tx_arena(tx), struct guild_setup, i->guilds.count + 1);
 
     json_name(out, "guilds");
-    json_array(out);
+    json_begin_array(out);
     for (size_t k = 0; k < i->guilds.count; k++) {
-        all[k] = (struct guild_facts){ ids[k], .wants_view = true, .lacks_view = true };
-        for (size_t n = 0; n < i->fact_count; n++)
-            if (i->facts[n].guild_id == ids[k])
-                all[k] = i->facts[n];
-        enum err e = read_users_guild(i, tx, v, out, &all[k]);
+        all[k] = (struct guild_setup){ ids[k], .wants_view = true, .lacks_view = true };
+        for (size_t n = 0; n < i->guild_setup_count; n++)
+            if (i->guild_setups[n].guild_id == ids[k])
+                all[k] = i->guild_setups[n];
+        enum err e = read_ready_guild(i, tx, v, out, &all[k]);
         if (e)
             return e;
     }
-    json_array_end(out);
+    json_end_array(out);
     i->guilds.items = all;
     return OK;
 }
 
-/* --- encoding, in the thread that reads the store ------------------------------------- */
-
-static enum err write_ready(struct identification *i, struct tx *tx, const struct gateway_viewer *v,
-                            struct json *out, struct json *more)
+static enum err write_ready_json(struct identification *i, struct tx *tx,
+                                 const struct gateway_viewer *v, struct json_writer *out,
+                                 struct json_writer *more)
 {
-    struct gateway *g = i->load.hub->gateway;
+    struct gateway *g = i->store_read.gateway_loop->gateway;
     enum err e = OK;
 
-    buf_add_str(out->out, buf_str(&i->own));
+    buf_add_str(out->out, buf_str(&i->own_fields));
     out->comma = true;
     if (v->bot)
-        write_bot(i, out);
+        write_bot_guilds_json(i, out);
     else
-        e = read_users_guilds(i, tx, v, out);
+        e = read_ready_guilds(i, tx, v, out);
     if (!e)
         e = g->options.source->ready(tx, v, out);
     if (!e && !v->bot) {
         json_name(out, "sessions");
-        sessions_write(g, v->user_id, out);
-        shape_end(v->shape, g, &i->friends, out, more);
+        write_session_list_json(g, v->user_id, out);
+        ready_writer_end(v->ready_writer, g, &i->friends, out, more);
     }
-    json_object_end(out);
+    json_end_object(out);
     return e;
 }
 
 /* Creates READY, and READY_SUPPLEMENTAL if the capabilities require it. */
-static enum err make_ready(struct identification *i, struct tx *tx, struct gateway_viewer v)
+static enum err create_ready_events(struct identification *i, struct tx *tx,
+                                    struct gateway_viewer v)
 {
-    struct subject to = to_session(i->session->number);
-    struct ready_shape shape;
+    struct audience to = audience_of_session(i->session->number);
+    struct ready_writer shape;
     struct buf out, more;
-    struct json j = json_to(&out), k = json_to(&more);
+    struct json_writer j = json_writer_to(&out), k = json_writer_to(&more);
 
-    news_write_begin(&out, MAX_PAYLOAD);
-    buf_room(&out, i->own.n + USUAL_READY);
+    event_payload_begin(&out, MAX_PAYLOAD);
+    buf_reserve(&out, i->own_fields.n + READY_USUAL_BYTES);
     buf_init(&more, MAX_PAYLOAD);
-    shape_init(&shape, v.capabilities, v.user_id);
+    ready_writer_init(&shape, v.capabilities, v.user_id);
     if (!v.bot)
-        v.shape = &shape;
-    enum err e = write_ready(i, tx, &v, &j, &k);
-    if (!e && (buf_full(&out) || buf_full(&more) || shape_full(&shape)))
+        v.ready_writer = &shape;
+    enum err e = write_ready_json(i, tx, &v, &j, &k);
+    if (!e && (buf_full(&out) || buf_full(&more) || ready_writer_is_full(&shape)))
         e = ERR_ENTITY_TOO_LARGE;
     if (!e)
-        i->ready = news_taking(EVENT_READY, to, &out);
+        i->ready = gateway_event_from_buf(EVENT_READY, to, &out);
     if (!e && more.n)
-        i->more = news_new(EVENT_READY_SUPPLEMENTAL, to, buf_str(&more));
-    shape_clear(&shape);
+        i->more = gateway_event_new(EVENT_READY_SUPPLEMENTAL, to, buf_str(&more));
+    ready_writer_clear(&shape);
     buf_clear(&out);
     buf_clear(&more);
     return e;
 }
 
-static void forget_ready(struct identification *i)
+static void release_ready_events(struct identification *i)
 {
-    news_unref(i->ready);
-    news_unref(i->more);
+    gateway_event_unref(i->ready);
+    gateway_event_unref(i->more);
     i->ready = i->more = NULL;
-    i->late = (struct list){ 0 };
+    i->late_guilds = (struct list){ 0 };
 }
 
-static enum err read_ready(struct load *l, struct tx *tx)
+static enum err read_ready_data(struct session_store_read *l, struct tx *tx)
 {
-    struct identification *i = container_of(l, struct identification, load);
-    const struct gateway_source *source = l->hub->gateway->options.source;
+    struct identification *i = container_of(l, struct identification, store_read);
+    const struct gateway_source *source = l->gateway_loop->gateway->options.source;
     struct gateway_viewer v = i->viewer;
 
-    forget_ready(i);
+    release_ready_events(i);
     enum err e = source->guilds(tx, v.user_id, &i->guilds);
     if (!e)
         e = source->user(tx, v.user_id, &v.user);
@@ -246,28 +251,30 @@ static enum err read_ready(struct load *l, struct tx *tx)
         e = source->calls(tx, v.user_id, &i->calls);
     if (e)
         return e;
-    keep_covered(i->session, &i->guilds);
-    return make_ready(i, tx, v);
+    retain_guilds_of_shard(i->session, &i->guilds);
+    return create_ready_events(i, tx, v);
 }
 
-static void ready_take_seats(struct identification *i)
+static void subscribe_ready_session(struct identification *i)
 {
     struct session *s = i->session;
 
-    seat_know(seat_take(&s->seats, SUBJECT_USER, s->caller.id), s->hub->reads.seen);
+    subscription_set_snapshot(subscription_add(&s->subscriptions, AUDIENCE_USER, s->caller.id),
+                              s->gateway_loop->reads.seen);
     for (size_t k = 0; k < i->guilds.count && !s->bot; k++) {
-        struct seat *seat = guild_facts_apply(s, (struct guild_facts *)i->guilds.items + k);
+        struct topic_subscription *seat =
+            guild_setup_apply(s, (struct guild_setup *)i->guilds.items + k);
 
         if (seat)
-            seat_know(seat, s->hub->reads.seen);
+            subscription_set_snapshot(seat, s->gateway_loop->reads.seen);
     }
 }
 
 /* Connects the session to each running call, as if its client had sent op 13. */
-static void tell_calls(const struct identification *i)
+static void connect_running_calls(const struct identification *i)
 {
-    const struct gateway_hooks *hooks = &i->session->hub->gateway->options.hooks;
-    struct gateway_caller who = session_caller(i->session);
+    const struct gateway_hooks *hooks = &i->session->gateway_loop->gateway->options.hooks;
+    struct gateway_caller who = gateway_caller_from_session(i->session);
     const snowflake *ids = i->calls.items;
     char d[64];
 
@@ -278,100 +285,100 @@ static void tell_calls(const struct identification *i)
     }
 }
 
-/* Allocates the guild facts that the loop prepares before the read. */
-static void facts_make_room(struct identification *i, size_t count)
+/* Allocates the guild setups that the loop prepares before the read. */
+static void allocate_guild_setups(struct identification *i, size_t count)
 {
-    mem_free(i->facts);
-    i->fact_count = count;
-    i->facts = mem_new((count + 1) * sizeof *i->facts);
+    mem_free(i->guild_setups);
+    i->guild_setup_count = count;
+    i->guild_setups = mem_new((count + 1) * sizeof *i->guild_setups);
 }
 
-static void prepare_facts(struct identification *i, struct hub *h)
+static void prepare_guild_setups(struct identification *i, struct gateway_loop *h)
 {
-    const snowflake *ids = i->greeting.guilds.items;
+    const snowflake *ids = i->authentication.guilds.items;
 
     if (i->viewer.bot)
         return;
-    facts_make_room(i, i->greeting.guilds.count);
-    for (size_t k = 0; k < i->fact_count; k++)
-        guild_facts_begin(h, ids[k], &i->facts[k]);
+    allocate_guild_setups(i, i->authentication.guilds.count);
+    for (size_t k = 0; k < i->guild_setup_count; k++)
+        guild_setup_begin(h, ids[k], &i->guild_setups[k]);
 }
 
-/* Repeats the read with current facts, before the next event. */
-static void read_again(struct identification *i, struct hub *h)
+/* Repeats the read with the current guild views, before the next event. */
+static void repeat_ready_read(struct identification *i, struct gateway_loop *h)
 {
-    const struct guild_facts *all = i->guilds.items;
+    const struct guild_setup *all = i->guilds.items;
 
-    facts_make_room(i, i->guilds.count);
-    for (size_t k = 0; k < i->fact_count; k++)
-        guild_facts_begin(h, all[k].guild_id, &i->facts[k]);
-    hub_load_now(h, &i->load);
+    allocate_guild_setups(i, i->guilds.count);
+    for (size_t k = 0; k < i->guild_setup_count; k++)
+        guild_setup_begin(h, all[k].guild_id, &i->guild_setups[k]);
+    store_read_now(h, &i->store_read);
 }
 
-static bool ready_is_outrun(const struct identification *i, const struct hub *h)
+static bool ready_is_outdated(const struct identification *i, const struct gateway_loop *h)
 {
-    const struct guild_facts *all = i->guilds.items;
+    const struct guild_setup *all = i->guilds.items;
 
     for (size_t k = 0; k < i->guilds.count && !i->viewer.bot; k++)
-        if (guild_facts_outrun(h, &all[k]))
+        if (guild_setup_is_outdated(h, &all[k]))
             return true;
     return false;
 }
 
-static void ready_finish(struct load *l, enum err e)
+static void on_ready_read(struct session_store_read *l, enum err e)
 {
-    struct identification *i = container_of(l, struct identification, load);
+    struct identification *i = container_of(l, struct identification, store_read);
     struct session *s = i->session;
-    struct gateway *g = l->hub->gateway;
-    struct peer *p = i->greeting.peer;
+    struct gateway *g = l->gateway_loop->gateway;
+    struct gateway_socket *p = i->authentication.socket;
 
     if (e || !p || p->closing || s->revoked) {
-        greeting_end(&i->greeting);
+        authentication_end(&i->authentication);
         if (p && s->revoked)
-            peer_close(p, CLOSE_BAD_TOKEN, "authentication failed");
+            gateway_socket_close(p, CLOSE_BAD_TOKEN, "authentication failed");
         else if (p)
-            peer_close(p, CLOSE_UNKNOWN, "internal error");
+            gateway_socket_close(p, CLOSE_UNKNOWN, "internal error");
         session_end(s);
         identification_free(i);
         return;
     }
-    if (ready_is_outrun(i, l->hub)) {
-        read_again(i, l->hub);
+    if (ready_is_outdated(i, l->gateway_loop)) {
+        repeat_ready_read(i, l->gateway_loop);
         return;
     }
-    greeting_end(&i->greeting);
+    authentication_end(&i->authentication);
     s->presences = l->since;
-    ready_take_seats(i);
+    subscribe_ready_session(i);
     p->compress = i->compress;
-    peer_become(p, s);
-    session_dispatch(s, i->ready, 0);
+    gateway_socket_set_session(p, s);
+    session_deliver_event(s, i->ready, 0);
     if (i->more)
-        session_dispatch(s, i->more, 0);
-    tell_calls(i);
+        session_deliver_event(s, i->more, 0);
+    connect_running_calls(i);
     if (s->bot && i->guilds.count)
-        arrival_begin(s, &i->guilds);
-    else if (i->late.count)
-        arrival_begin(s, &i->late);
+        guild_sending_begin(s, &i->guilds);
+    else if (i->late_guilds.count)
+        guild_sending_begin(s, &i->late_guilds);
     if (!s->bot)
-        sessions_changed(s);
+        on_local_session_changed(s);
     if (s->bot && s->options.intents & INTENT(GUILD_PRESENCES))
-        atomic_fetch_add(&g->watchers, 1);
-    presence_begin(s, s->bot ? NULL : &i->friends);
+        atomic_fetch_add(&g->presence_bots, 1);
+    presence_on_session_begin(s, s->bot ? NULL : &i->friends);
     if (g->cluster)
-        session_owner_add(s);
-    journal_begin(s);
-    journal_settle(s);
+        session_owner_insert(s);
+    journal_add_session(s);
+    journal_set_loop(s);
     atomic_fetch_add(&g->count.identified, 1);
     identification_free(i);
 }
 
-void ready_begin(struct identification *i, struct hub *h)
+void ready_begin(struct identification *i, struct gateway_loop *h)
 {
-    prepare_facts(i, h);
-    write_before(i);
-    i->load.run = read_ready;
-    i->load.done = ready_finish;
-    i->load.aside = i->fact_count > MANY_GUILDS;
-    i->load.owner = i->viewer.user_id;
-    hub_load(h, &i->load);
+    prepare_guild_setups(i, h);
+    write_fields_known_to_loop(i);
+    i->store_read.run = read_ready_data;
+    i->store_read.done = on_ready_read;
+    i->store_read.in_background = i->guild_setup_count > MANY_GUILDS_FOR_LOOP;
+    i->store_read.owner = i->viewer.user_id;
+    store_read_ordered(h, &i->store_read);
 }

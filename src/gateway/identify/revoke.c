@@ -4,55 +4,58 @@
  * revocation and ends its sessions. Others are only marked: an IDENTIFY or RESUME in progress is
  * refused when it continues, a session that moves between loops ends when it arrives. */
 #include "base/mem.h"
-#include "gateway/identify/greeting.h"
-#include "gateway/sessions/hub.h"
-#include "gateway/sessions/peer.h"
+#include "gateway/identify/authentication.h"
+#include "gateway/sessions/gateway_loop.h"
+#include "gateway/sessions/gateway_socket.h"
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/session.h"
 #include "net/address.h"
 #include "net/http/server.h"
 
-struct revocation {
-    struct post post;
-    struct hub *hub;
+struct credential_revocation {
+    struct loop_message post;
+    struct gateway_loop *gateway_loop;
     snowflake account;
-    bool one; /* only this token; else all of the account */
+    bool one; /* only this token; else all tokens of the account */
     unsigned char token[8];
-    uint64_t forgets;
+    uint64_t revocation_count;
 };
 
 /* A client may already have identified with a new token, as after a reset of a bot's token. A
- * credential that was looked up after the revocation does not have a smaller `forgets`. */
-static bool is_revoked(const struct revocation *r, snowflake account, const unsigned char *token,
-                       uint64_t forgets)
+ * credential that was read after the revocation does not have a smaller `forgets`. */
+static bool credential_is_revoked(const struct credential_revocation *r, snowflake account,
+                                  const unsigned char *token, uint64_t forgets)
 {
-    return account == r->account && forgets < r->forgets &&
+    return account == r->account && forgets < r->revocation_count &&
            (!r->one || memcmp(token, r->token, sizeof r->token) == 0);
 }
 
-/* A token contains its account id, so greetings are found before the token is looked up. */
-static void revoke_greetings(const struct revocation *r)
+/* A token contains its account id, so authentications are found before the token is read from
+ * the store. */
+static void revoke_authentications(const struct credential_revocation *r)
 {
-    struct link *list = &r->hub->greetings;
+    struct link *list = &r->gateway_loop->authentications;
 
     for (struct link *at = list->next; at != list; at = at->next) {
-        struct greeting *g = container_of(at, struct greeting, link);
+        struct authentication *g = container_of(at, struct authentication, link);
 
-        if (is_revoked(r, g->credential.account, g->credential.session, g->credential.forgets))
+        if (credential_is_revoked(r, g->credential.account, g->credential.session,
+                                  g->credential.revocations_seen))
             g->revoked = true;
     }
 }
 
 /* A session that waits for READY belongs to its identification, which ends it. */
-static bool may_end_here(const struct session *s, const struct hub *h)
+static bool session_can_end_on_loop(const struct session *s, const struct gateway_loop *h)
 {
-    return s->hub == h && s->link.next && session_is_ready(s);
+    return s->gateway_loop == h && s->link.next && session_is_ready(s);
 }
 
-/* Marks the sessions of the credential; ret: numbers of those that this loop can end now. */
-static size_t mark_sessions(const struct revocation *r, uint64_t **ret)
+/* Marks the sessions of the credential; *ret: numbers of the sessions that this loop can end
+ * now. */
+static size_t mark_revoked_sessions(const struct credential_revocation *r, uint64_t **ret)
 {
-    struct gateway *g = r->hub->gateway;
+    struct gateway *g = r->gateway_loop->gateway;
     size_t n = 0;
 
     pthread_mutex_lock(&g->lock);
@@ -61,28 +64,28 @@ static size_t mark_sessions(const struct revocation *r, uint64_t **ret)
     for (struct link *at = a ? a->sessions.next : NULL; at && at != &a->sessions; at = at->next) {
         struct session *s = container_of(at, struct session, of_user);
 
-        if (!is_revoked(r, s->caller.id, s->caller.session, s->forgets))
+        if (!credential_is_revoked(r, s->caller.id, s->caller.session, s->revocation_count))
             continue;
         s->revoked = true;
-        if (may_end_here(s, r->hub))
+        if (session_can_end_on_loop(s, r->gateway_loop))
             (*ret)[n++] = s->number;
     }
     pthread_mutex_unlock(&g->lock);
     return n;
 }
 
-static void revoke_here(struct post *post)
+static void on_revocation_posted(struct loop_message *post)
 {
-    struct revocation *r = container_of(post, struct revocation, post);
+    struct credential_revocation *r = container_of(post, struct credential_revocation, post);
     uint64_t *numbers;
-    size_t count = mark_sessions(r, &numbers);
+    size_t count = mark_revoked_sessions(r, &numbers);
 
-    revoke_greetings(r);
+    revoke_authentications(r);
     for (size_t i = 0; i < count; i++) {
-        struct session *s = registry_local(r->hub, numbers[i]);
+        struct session *s = registry_find_on_loop(r->gateway_loop, numbers[i]);
 
-        if (s && s->peer)
-            peer_close(s->peer, CLOSE_BAD_TOKEN, "authentication failed");
+        if (s && s->socket)
+            gateway_socket_close(s->socket, CLOSE_BAD_TOKEN, "authentication failed");
         if (s)
             session_end(s);
     }
@@ -90,124 +93,123 @@ static void revoke_here(struct post *post)
     mem_free(r);
 }
 
-void gateway_forget(struct gateway *g, snowflake account, const unsigned char *token,
-                    uint64_t forgets)
+void gateway_revoke_credential(struct gateway *g, snowflake account, const unsigned char *token,
+                               uint64_t forgets)
 {
-    /* Posts made with this lock held reach the loops before their hubs are freed. */
+    /* Posts made with this lock held reach the loops before their gateway state is freed. */
     pthread_mutex_lock(&g->publishing);
-    for (unsigned i = 0; i < g->hub_count; i++) {
-        struct revocation *r = mem_new(sizeof *r);
+    for (unsigned i = 0; i < g->gateway_loop_count; i++) {
+        struct credential_revocation *r = mem_new(sizeof *r);
 
-        r->post.run = revoke_here;
-        r->hub = g->hubs[i];
+        r->post.run = on_revocation_posted;
+        r->gateway_loop = g->gateway_loops[i];
         r->account = account;
-        r->forgets = forgets;
+        r->revocation_count = forgets;
         r->one = token != NULL;
         if (token)
             memcpy(r->token, token, sizeof r->token);
-        loop_post(r->hub->loop, &r->post);
+        loop_post(r->gateway_loop->loop, &r->post);
     }
     pthread_mutex_unlock(&g->publishing);
 }
 
-/* --- banned addresses ------------------------------------------------------------------ */
-
-enum { ENDED_AT_ONCE = 100 }; /* sessions in one iteration of a loop */
+enum { SESSIONS_ENDED_PER_ITERATION = 100 }; /* sessions that are ended in one loop iteration */
 
 struct address_revocation {
-    struct post post;
-    struct hub *hub;
+    struct loop_message post;
+    struct gateway_loop *gateway_loop;
     struct network network;
 };
 
-static bool peer_is_from(const struct peer *p, const struct network *n)
+static bool socket_is_from_network(const struct gateway_socket *p, const struct network *n)
 {
     struct address a;
 
-    return p && address_parse(websocket_remote(p->ws), &a) && network_holds(n, &a);
+    return p && address_parse(websocket_remote_address(p->ws), &a) && network_contains(n, &a);
 }
 
 static void session_mark_revoked(struct session *s)
 {
-    pthread_mutex_lock(&s->hub->gateway->lock);
+    pthread_mutex_lock(&s->gateway_loop->gateway->lock);
     s->revoked = true;
-    pthread_mutex_unlock(&s->hub->gateway->lock);
+    pthread_mutex_unlock(&s->gateway_loop->gateway->lock);
 }
 
-static void refuse_greetings_from(const struct address_revocation *r)
+static void refuse_authentications_from(const struct address_revocation *r)
 {
-    struct link *list = &r->hub->greetings;
+    struct link *list = &r->gateway_loop->authentications;
 
     for (struct link *at = list->next; at != list; at = at->next) {
-        struct greeting *g = container_of(at, struct greeting, link);
+        struct authentication *g = container_of(at, struct authentication, link);
 
-        if (peer_is_from(g->peer, &r->network))
+        if (socket_is_from_network(g->socket, &r->network))
             g->revoked = true;
     }
 }
 
-/* Continues in the next loop iteration, unless the hubs are stopping. */
-static void revoke_more_addresses(struct address_revocation *r)
+/* Continues in the next loop iteration, unless the gateway is stopping. */
+static void repost_address_revocation(struct address_revocation *r)
 {
-    struct gateway *g = r->hub->gateway;
+    struct gateway *g = r->gateway_loop->gateway;
 
     pthread_mutex_lock(&g->publishing);
-    bool goes_on = g->hub_count && !g->draining;
+    bool goes_on = g->gateway_loop_count && !g->draining;
     if (goes_on)
-        loop_post(r->hub->loop, &r->post);
+        loop_post(r->gateway_loop->loop, &r->post);
     pthread_mutex_unlock(&g->publishing);
     if (!goes_on)
         mem_free(r);
 }
 
-static void revoke_addresses_here(struct post *post)
+static void on_address_revocation_posted(struct loop_message *post)
 {
     struct address_revocation *r = container_of(post, struct address_revocation, post);
-    struct link *list = &r->hub->sessions;
+    struct link *list = &r->gateway_loop->sessions;
     unsigned ended = 0;
 
-    for (struct link *at = list->next, *next; at != list && ended < ENDED_AT_ONCE; at = next) {
+    for (struct link *at = list->next, *next; at != list && ended < SESSIONS_ENDED_PER_ITERATION;
+         at = next) {
         struct session *s = container_of(at, struct session, link);
 
         next = at->next;
-        if (!peer_is_from(s->peer, &r->network))
+        if (!socket_is_from_network(s->socket, &r->network))
             continue;
-        if (!session_is_ready(s)) { /* its identification ends it */
+        if (!session_is_ready(s)) { /* the identification ends the session */
             session_mark_revoked(s);
             continue;
         }
-        peer_close(s->peer, CLOSE_BAD_TOKEN, "your network address is banned");
+        gateway_socket_close(s->socket, CLOSE_BAD_TOKEN, "your network address is banned");
         session_end(s);
         ended++;
     }
-    refuse_greetings_from(r);
-    if (ended == ENDED_AT_ONCE)
-        revoke_more_addresses(r);
+    refuse_authentications_from(r);
+    if (ended == SESSIONS_ENDED_PER_ITERATION)
+        repost_address_revocation(r);
     else
         mem_free(r);
 }
 
-void gateway_forget_addresses(struct gateway *g, const struct network *n)
+void gateway_revoke_addresses(struct gateway *g, const struct network *n)
 {
     pthread_mutex_lock(&g->publishing);
-    for (unsigned i = 0; i < g->hub_count; i++) {
+    for (unsigned i = 0; i < g->gateway_loop_count; i++) {
         struct address_revocation *r = mem_new(sizeof *r);
 
-        r->post.run = revoke_addresses_here;
-        r->hub = g->hubs[i];
+        r->post.run = on_address_revocation_posted;
+        r->gateway_loop = g->gateway_loops[i];
         r->network = *n;
-        loop_post(r->hub->loop, &r->post);
+        loop_post(r->gateway_loop->loop, &r->post);
     }
     pthread_mutex_unlock(&g->publishing);
 }
 
-void session_bind(struct session *s, const struct greeting *g)
+void session_bind_credential(struct session *s, const struct authentication *g)
 {
-    struct gateway *gateway = s->hub->gateway;
+    struct gateway *gateway = s->gateway_loop->gateway;
 
     pthread_mutex_lock(&gateway->lock);
     s->caller = g->caller;
     s->caller.application_id = g->application_id;
-    s->forgets = g->credential.forgets;
+    s->revocation_count = g->credential.revocations_seen;
     pthread_mutex_unlock(&gateway->lock);
 }

@@ -43,27 +43,28 @@ uint32_t murmur3(const void *bytes, size_t count)
     return murmur_finish(h ^ (uint32_t)count);
 }
 
-enum { RULE_TEXT = 32 }; /* "allow:" and an id */
+enum { OVERWRITE_TEXT_BYTES = 32 }; /* "allow:" or "deny:" and an id */
 
-static int compare_rule_texts(const void *a, const void *b)
+static int compare_overwrite_texts(const void *a, const void *b)
 {
     return strcmp(a, b);
 }
 
-static size_t list_rule_texts(const struct overwrite *o, size_t count, char (*ret)[RULE_TEXT])
+static size_t format_view_overwrites(const struct overwrite *o, size_t count,
+                                     char (*ret)[OVERWRITE_TEXT_BYTES])
 {
     const uint64_t view = PERMISSION(VIEW_CHANNEL);
     size_t n = 0;
 
     for (size_t i = 0; i < count; i++)
         if ((o[i].allow | o[i].deny) & view)
-            snprintf(ret[n++], RULE_TEXT, "%s:%llu", o[i].allow & view ? "allow" : "deny",
-                     (unsigned long long)o[i].id);
-    qsort(ret, n, sizeof *ret, compare_rule_texts);
+            snprintf(ret[n++], OVERWRITE_TEXT_BYTES, "%s:%llu",
+                     o[i].allow & view ? "allow" : "deny", (unsigned long long)o[i].id);
+    qsort(ret, n, sizeof *ret, compare_overwrite_texts);
     return n;
 }
 
-static bool view_is_denied(const struct overwrite *o, size_t count)
+static bool overwrites_deny_view(const struct overwrite *o, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (o[i].deny & ~o[i].allow & PERMISSION(VIEW_CHANNEL))
@@ -71,19 +72,19 @@ static bool view_is_denied(const struct overwrite *o, size_t count)
     return false;
 }
 
-void list_id_write(bool everybody, const struct overwrite *overwrites, size_t count,
-                   char ret[LIST_ID_MAX])
+void compute_member_list_id(bool everybody, const struct overwrite *overwrites, size_t count,
+                            char ret[LIST_ID_MAX])
 {
-    char(*texts)[RULE_TEXT];
+    char(*texts)[OVERWRITE_TEXT_BYTES];
     struct buf joined;
 
-    if (everybody && !view_is_denied(overwrites, count)) {
+    if (everybody && !overwrites_deny_view(overwrites, count)) {
         snprintf(ret, LIST_ID_MAX, "everyone");
         return;
     }
     texts = mem_new((count + 1) * sizeof *texts);
     buf_init(&joined, (count + 1) * sizeof *texts);
-    size_t n = list_rule_texts(overwrites, count, texts);
+    size_t n = format_view_overwrites(overwrites, count, texts);
     for (size_t i = 0; i < n; i++) {
         if (i)
             buf_add_lit(&joined, ",");

@@ -1,4 +1,4 @@
-/* list_id.h - the id of a member list; channels with the same viewers share it. */
+/* list_id.h - the id of a member list; channels with the same viewers share one list. */
 #ifndef GATEWAY_MEMBER_LISTS_LIST_ID_H
 #define GATEWAY_MEMBER_LISTS_LIST_ID_H
 
@@ -9,12 +9,12 @@
 
 enum { LIST_ID_MAX = 12 }; /* bytes, with the terminating NUL */
 
-/* "everyone" if @everyone may view channels (everybody) and no overwrite denies it; else a hash of
- * the overwrites that allow or deny VIEW_CHANNEL. */
-void list_id_write(bool everybody, const struct overwrite *overwrites, size_t count,
-                   char ret[LIST_ID_MAX]);
+/* The id is "everyone" if @everyone may view channels (everybody) and no overwrite denies it;
+ * else a hash of the overwrites that allow or deny VIEW_CHANNEL. */
+void compute_member_list_id(bool everybody, const struct overwrite *overwrites, size_t count,
+                            char ret[LIST_ID_MAX]);
 
-/* MurmurHash3, for x86 and 32 bits, with seed 0. */
+/* 32-bit MurmurHash3 for x86, with seed 0. */
 uint32_t murmur3(const void *bytes, size_t count);
 
 #endif

@@ -1,82 +1,84 @@
-/* member_lists.c - builds and updates the lists of a roster: the sorted viewers of a channel. */
+/* member_lists.c - builds and updates member lists: the sorted viewers of a channel. */
 #include <string.h>
 
 #include "base/mem.h"
-#include "gateway/member_lists/rosters.h"
+#include "gateway/member_lists/member_tables.h"
 
 enum {
-    BUILT_AT_ONCE = 1000, /* members per task that are added to a list */
-    COME_AT_ONCE = 4096,  /* with more new members a list is rebuilt */
+    MEMBERS_PER_BUILD_TASK = 1000, /* members per task that are added to a list */
+    REBUILD_ABOVE_ADDED = 4096,    /* with more new members than this a list is rebuilt */
 };
 
-static struct place_rule *rule_copy(const struct place_rule *rule)
+static struct channel_overwrites *copy_channel_overwrites(const struct channel_overwrites *rule)
 {
     size_t size = sizeof *rule + rule->count * sizeof *rule->overwrites;
-    struct place_rule *copy = mem_resize(NULL, size);
+    struct channel_overwrites *copy = mem_resize(NULL, size);
 
     memcpy(copy, rule, size);
     return copy;
 }
 
-_Static_assert(sizeof((struct place_rule *)0)->list_id == LIST_ID_MAX, "it has its room");
+_Static_assert(sizeof((struct channel_overwrites *)0)->list_id == LIST_ID_MAX, "it has its room");
 
-/* Cached: sessions show many channels, and a channel may have a thousand overwrites. */
-static const char *list_id_of(struct place_rule *rule, bool everybody)
+/* The list id is cached: sessions show many channels, and a channel may have a thousand
+ * overwrites. */
+static const char *cached_list_id(struct channel_overwrites *rule, bool everybody)
 {
     if (!rule->list_id[0] || rule->list_everybody != everybody)
-        list_id_write(everybody, rule->overwrites, rule->count, rule->list_id);
+        compute_member_list_id(everybody, rule->overwrites, rule->count, rule->list_id);
     rule->list_everybody = everybody;
     return rule->list_id;
 }
 
-struct shown_list *list_of_channel(struct roster *r, snowflake channel_id)
+struct channel_member_list *member_list_get_or_create(struct member_table *r, snowflake channel_id)
 {
-    const struct guild_view *v = roster_view(r);
-    struct place_rule *rule = map_get(&v->channels, channel_id);
-    const char *id = list_id_of(rule, view_role(v, r->guild_id) & PERMISSION(VIEW_CHANNEL));
+    const struct guild_view *v = member_table_guild_view(r);
+    struct channel_overwrites *rule = map_get(&v->channels, channel_id);
+    const char *id = cached_list_id(rule, guild_view_role_permissions(v, r->guild_id) &
+                                              PERMISSION(VIEW_CHANNEL));
 
     for (struct link *at = r->lists.next; at != &r->lists; at = at->next) {
-        struct shown_list *l = container_of(at, struct shown_list, link);
+        struct channel_member_list *l = container_of(at, struct channel_member_list, link);
 
         if (strcmp(l->id, id) == 0)
             return l;
     }
-    struct shown_list *l = mem_new(sizeof *l);
+    struct channel_member_list *l = mem_new(sizeof *l);
     memcpy(l->id, rule->list_id, sizeof l->id);
-    l->roster = r;
-    l->rule = rule_copy(rule);
-    links_init(&l->faces);
-    map_init(&l->faces_by_hash);
+    l->table = r;
+    l->rule = copy_channel_overwrites(rule);
+    links_init(&l->windows);
+    map_init(&l->windows_by_hash);
     links_append(&r->lists, &l->link);
     return l;
 }
 
-void list_free(struct shown_list *l)
+void member_list_free(struct channel_member_list *l)
 {
-    while (!links_empty(&l->faces))
-        face_free(container_of(l->faces.next, struct list_face, link));
-    map_clear(&l->faces_by_hash);
+    while (!links_empty(&l->windows))
+        list_window_free(container_of(l->windows.next, struct list_window, link));
+    map_clear(&l->windows_by_hash);
     link_remove(&l->link);
-    order_clear(&l->order);
+    member_order_clear(&l->order);
     mem_free(l->rule);
     mem_free(l);
 }
 
-void list_reset(struct shown_list *l)
+void member_list_reset(struct channel_member_list *l)
 {
     l->order.count = 0;
     l->built = false;
     l->at = 0;
 }
 
-static bool list_shows(const struct shown_list *l, const struct guild_view *v,
-                       const struct ordered_member *m)
+static bool list_includes_member(const struct channel_member_list *l, const struct guild_view *v,
+                                 const struct ordered_member *m)
 {
-    struct rights_of who = {
+    struct permission_input who = {
         .guild_id = v->guild_id,
         .user_id = m->user_id,
         .owner = v->owner_id == m->user_id,
-        .base = view_role(v, v->guild_id),
+        .base = guild_view_role_permissions(v, v->guild_id),
         .roles = m->roles,
         .role_count = m->role_count,
     };
@@ -84,17 +86,15 @@ static bool list_shows(const struct shown_list *l, const struct guild_view *v,
     if (strcmp(l->id, "everyone") == 0)
         return true;
     for (uint32_t i = 0; i < m->role_count; i++)
-        who.base |= view_role(v, m->roles[i]);
-    return rights_in_channel(&who, l->rule->type, l->rule->overwrites, l->rule->count, false) &
+        who.base |= guild_view_role_permissions(v, m->roles[i]);
+    return permissions_in_channel(&who, l->rule->type, l->rule->overwrites, l->rule->count, false) &
            PERMISSION(VIEW_CHANNEL);
 }
 
-/* --- building ------------------------------------------------------------------------- */
-
-static struct shown_list *list_unbuilt(const struct roster *r)
+static struct channel_member_list *find_unbuilt_list(const struct member_table *r)
 {
     for (struct link *at = r->lists.next; at != &r->lists; at = at->next) {
-        struct shown_list *l = container_of(at, struct shown_list, link);
+        struct channel_member_list *l = container_of(at, struct channel_member_list, link);
 
         if (!l->built)
             return l;
@@ -103,80 +103,78 @@ static struct shown_list *list_unbuilt(const struct roster *r)
 }
 
 /* No member is added or removed while lists are built, so l->at stays valid between tasks. */
-bool lists_build(struct roster *r)
+bool member_lists_build_step(struct member_table *r)
 {
-    struct shown_list *l = list_unbuilt(r);
-    struct ordered_member *some[BUILT_AT_ONCE], *m = NULL;
-    const struct guild_view *v = roster_view(r);
+    struct channel_member_list *l = find_unbuilt_list(r);
+    struct ordered_member *some[MEMBERS_PER_BUILD_TASK], *m = NULL;
+    const struct guild_view *v = member_table_guild_view(r);
     size_t count = 0, looked = 0;
 
     if (!l)
         return false;
-    while (looked++ < BUILT_AT_ONCE && (m = map_next(&r->members, &l->at))) {
-        m->rank = roster_rank(r, m);
-        if (list_shows(l, v, m))
+    while (looked++ < MEMBERS_PER_BUILD_TASK && (m = map_next(&r->members, &l->at))) {
+        m->rank = member_table_rank(r, m);
+        if (list_includes_member(l, v, m))
             some[count++] = m;
     }
-    order_merge(&l->order, some, count);
+    member_order_insert(&l->order, some, count);
     if (!m) {
         l->built = true;
-        l->settled = r->round;
+        l->updated_round = r->round;
     }
-    roster_continue(r);
+    member_table_continue_round(r);
     return true;
 }
 
-/* --- updating ------------------------------------------------------------------------- */
-
-static void list_settle(struct shown_list *l)
+static void apply_changes_to_list(struct channel_member_list *l)
 {
-    struct roster *r = l->roster;
-    const struct guild_view *v = roster_view(r);
+    struct member_table *r = l->table;
+    const struct guild_view *v = member_table_guild_view(r);
     struct ordered_member **some =
-        mem_new((r->changed.come_count + 1) * sizeof(struct ordered_member *));
+        mem_new((r->changed.added_count + 1) * sizeof(struct ordered_member *));
     size_t count = 0;
 
-    for (size_t i = 0; i < r->changed.come_count; i++)
-        if (!r->changed.come[i]->gone && list_shows(l, v, r->changed.come[i]))
-            some[count++] = r->changed.come[i];
-    order_sweep(&l->order);
-    order_merge(&l->order, some, count);
+    for (size_t i = 0; i < r->changed.added_count; i++)
+        if (!r->changed.added[i]->gone && list_includes_member(l, v, r->changed.added[i]))
+            some[count++] = r->changed.added[i];
+    member_order_remove_gone(&l->order);
+    member_order_insert(&l->order, some, count);
     mem_free(some);
 }
 
-static struct shown_list *list_unsettled(const struct roster *r)
+static struct channel_member_list *find_outdated_list(const struct member_table *r)
 {
     for (struct link *at = r->lists.next; at != &r->lists; at = at->next) {
-        struct shown_list *l = container_of(at, struct shown_list, link);
+        struct channel_member_list *l = container_of(at, struct channel_member_list, link);
 
-        if (l->settled != r->round)
+        if (l->updated_round != r->round)
             return l;
     }
     return NULL;
 }
 
-static void forget_changes(struct roster *r)
+static void clear_member_changes(struct member_table *r)
 {
-    for (size_t i = 0; i < r->changed.gone_count; i++)
-        mem_free(r->changed.gone[i]);
-    r->changed.gone_count = r->changed.come_count = 0;
+    for (size_t i = 0; i < r->changed.removed_count; i++)
+        mem_free(r->changed.removed[i]);
+    r->changed.removed_count = r->changed.added_count = 0;
 }
 
-bool lists_settle(struct roster *r)
+bool member_lists_apply_changes(struct member_table *r)
 {
-    struct shown_list *l = list_unsettled(r);
+    struct channel_member_list *l = find_outdated_list(r);
 
-    if (l && r->changed.come_count > COME_AT_ONCE) {
-        list_reset(l);
-        roster_continue(r);
+    if (l && r->changed.added_count > REBUILD_ABOVE_ADDED) {
+        member_list_reset(l);
+        member_table_continue_round(r);
         return true;
     }
-    if (l && (r->changed.come_count || r->changed.gone_count)) {
-        l->settled = r->round;
-        list_settle(l);
-        roster_continue(r);
+    if (l && (r->changed.added_count || r->changed.removed_count)) {
+        l->updated_round = r->round;
+        apply_changes_to_list(l);
+        member_table_continue_round(r);
         return true;
     }
-    forget_changes(r);
+    clear_member_changes(r);
     return false;
 }

@@ -24,7 +24,7 @@ struct ordered_member *ordered_member_new(snowflake user_id, struct str name,
     return m;
 }
 
-static int order_compare(const struct ordered_member *a, const struct ordered_member *b)
+static int compare_ordered_members(const struct ordered_member *a, const struct ordered_member *b)
 {
     size_t least = a->name.n < b->name.n ? a->name.n : b->name.n;
 
@@ -38,37 +38,38 @@ static int order_compare(const struct ordered_member *a, const struct ordered_me
     return a->user_id < b->user_id ? -1 : a->user_id > b->user_id;
 }
 
-static int order_compare_items(const void *a, const void *b)
+static int compare_member_pointers(const void *a, const void *b)
 {
-    return order_compare(*(struct ordered_member *const *)a, *(struct ordered_member *const *)b);
+    return compare_ordered_members(*(struct ordered_member *const *)a,
+                                   *(struct ordered_member *const *)b);
 }
 
-void order_clear(struct member_order *o)
+void member_order_clear(struct member_order *o)
 {
     mem_free(o->items);
     *o = (struct member_order){ 0 };
 }
 
-void order_sweep(struct member_order *o)
+void member_order_remove_gone(struct member_order *o)
 {
-    size_t kept = 0;
+    size_t retained = 0;
 
     for (size_t i = 0; i < o->count; i++)
         if (!o->items[i]->gone)
-            o->items[kept++] = o->items[i];
-    o->count = kept;
+            o->items[retained++] = o->items[i];
+    o->count = retained;
 }
 
-/* Binary search: the number of the first `count` items that sort before m. */
-static size_t order_place(const struct member_order *o, size_t count,
-                          const struct ordered_member *m)
+/* Binary search. Returns how many of the first `count` items sort before m. */
+static size_t member_order_position(const struct member_order *o, size_t count,
+                                    const struct ordered_member *m)
 {
     size_t from = 0, to = count;
 
     while (from < to) {
         size_t middle = from + (to - from) / 2;
 
-        if (order_compare(o->items[middle], m) < 0)
+        if (compare_ordered_members(o->items[middle], m) < 0)
             from = middle + 1;
         else
             to = middle;
@@ -77,7 +78,7 @@ static size_t order_place(const struct member_order *o, size_t count,
 }
 
 /* Merges from the end, so that each item moves at most once. */
-void order_merge(struct member_order *o, struct ordered_member **more, size_t count)
+void member_order_insert(struct member_order *o, struct ordered_member **more, size_t count)
 {
     size_t end = o->count;
 
@@ -87,19 +88,20 @@ void order_merge(struct member_order *o, struct ordered_member **more, size_t co
         o->cap = (o->count + count) * 5 / 4 + 16;
         o->items = mem_resize(o->items, o->cap * sizeof *o->items);
     }
-    qsort(more, count, sizeof *more, order_compare_items);
+    qsort(more, count, sizeof *more, compare_member_pointers);
     o->count += count;
     for (size_t left = count; left; left--) {
-        size_t place = order_place(o, end, more[left - 1]);
+        size_t location = member_order_position(o, end, more[left - 1]);
 
-        memmove(o->items + place + left, o->items + place, (end - place) * sizeof *o->items);
-        o->items[place + left - 1] = more[left - 1];
-        end = place;
+        memmove(o->items + location + left, o->items + location,
+                (end - location) * sizeof *o->items);
+        o->items[location + left - 1] = more[left - 1];
+        end = location;
     }
 }
 
-/* Binary search: the end of the group with this rank. */
-static size_t order_group_end(const struct member_order *o, size_t from, uint32_t rank)
+/* Binary search. Returns the end of the group with this rank. */
+static size_t member_order_group_end(const struct member_order *o, size_t from, uint32_t rank)
 {
     size_t to = o->count;
 
@@ -114,13 +116,13 @@ static size_t order_group_end(const struct member_order *o, size_t from, uint32_
     return from;
 }
 
-size_t order_groups(const struct member_order *o, struct order_group *ret, size_t max)
+size_t member_order_groups(const struct member_order *o, struct order_group *ret, size_t max)
 {
     size_t n = 0;
 
     for (size_t at = 0; at < o->count && n < max; n++) {
         uint32_t rank = o->items[at]->rank;
-        size_t end = order_group_end(o, at, rank);
+        size_t end = member_order_group_end(o, at, rank);
 
         ret[n] = (struct order_group){ rank, at + n, at, end - at };
         at = end;
@@ -128,8 +130,8 @@ size_t order_groups(const struct member_order *o, struct order_group *ret, size_
     return n;
 }
 
-struct list_row order_row_at(const struct member_order *o, const struct order_group *groups,
-                             size_t count, size_t row)
+struct list_row member_order_row_at(const struct member_order *o, const struct order_group *groups,
+                                    size_t count, size_t row)
 {
     size_t from = 0, to = count;
 
@@ -147,13 +149,13 @@ struct list_row order_row_at(const struct member_order *o, const struct order_gr
     return (struct list_row){ g, row == g->row ? NULL : o->items[g->first + row - g->row - 1] };
 }
 
-uint64_t order_digest(const struct member_order *o, const struct order_group *groups, size_t count,
-                      size_t first, size_t last)
+uint64_t member_order_hash_rows(const struct member_order *o, const struct order_group *groups,
+                                size_t count, size_t first, size_t last)
 {
     uint64_t sum = 1;
 
     for (size_t row = first; row <= last; row++) {
-        struct list_row r = order_row_at(o, groups, count, row);
+        struct list_row r = member_order_row_at(o, groups, count, row);
 
         if (!r.group)
             break;

@@ -1,7 +1,6 @@
 /* member_order.h - sorted members of a list, in groups with a header row each.
  *
- * Pure functions without sessions or store. Lists are arrays of pointers, so that operations on a
- * hundred thousand members are fast. */
+ * Lists are arrays of pointers, so that operations on a hundred thousand members are fast. */
 #ifndef GATEWAY_MEMBER_LISTS_MEMBER_ORDER_H
 #define GATEWAY_MEMBER_LISTS_MEMBER_ORDER_H
 
@@ -12,16 +11,16 @@
 #include "base/snowflake.h"
 #include "base/str.h"
 
-/* A member as lists sort it. Its sort key never changes: a member with a new key is marked gone and
- * added as a new object. */
+/* A member as lists sort it. The sort key never changes: a member with a new key is marked gone
+ * and added as a new object. */
 struct ordered_member {
     snowflake user_id;
-    uint32_t rank;    /* rank of its group; 0 is first */
+    uint32_t rank;    /* rank of the member's group; 0 is first */
     uint32_t version; /* changes whenever a visible field changes */
     bool online, gone;
     uint32_t role_count;
-    struct str name;   /* in lower case; stored after the roles */
-    snowflake roles[]; /* without @everyone */
+    struct str name;   /* display name in lower case; stored after the roles */
+    snowflake roles[]; /* role ids without @everyone */
 };
 
 struct ordered_member *ordered_member_new(snowflake user_id, struct str name,
@@ -33,33 +32,33 @@ struct member_order {
     size_t count, cap;
 };
 
-void order_clear(struct member_order *o);
+void member_order_clear(struct member_order *o);
 /* Removes members that are marked gone. */
-void order_sweep(struct member_order *o);
+void member_order_remove_gone(struct member_order *o);
 /* Inserts members; sorts the array `more`. */
-void order_merge(struct member_order *o, struct ordered_member **more, size_t count);
+void member_order_insert(struct member_order *o, struct ordered_member **more, size_t count);
 
 /* Adjacent members of the same rank. */
 struct order_group {
     uint32_t rank;
-    size_t row;   /* row of the header; its members follow */
-    size_t first; /* index of its first member */
+    size_t row;   /* row of the group's header; member rows follow */
+    size_t first; /* index of the first member */
     size_t count;
 };
 
-/* Writes up to max groups, in order; returns their number. */
-size_t order_groups(const struct member_order *o, struct order_group *ret, size_t max);
+/* Writes up to `max` groups, in order. Returns their number. */
+size_t member_order_groups(const struct member_order *o, struct order_group *ret, size_t max);
 
-/* A row of a list: a group's header, or a member. */
+/* A row of a list: a group's header or a member. */
 struct list_row {
     const struct order_group *group; /* NULL: the list has no such row */
     const struct ordered_member *member;
 };
-struct list_row order_row_at(const struct member_order *o, const struct order_group *groups,
-                             size_t count, size_t row);
+struct list_row member_order_row_at(const struct member_order *o, const struct order_group *groups,
+                                    size_t count, size_t row);
 
-/* A hash of these rows; equal hashes: unchanged. */
-uint64_t order_digest(const struct member_order *o, const struct order_group *groups, size_t count,
-                      size_t first, size_t last);
+/* Returns a hash of these rows. Equal hashes mean that the rows are unchanged. */
+uint64_t member_order_hash_rows(const struct member_order *o, const struct order_group *groups,
+                                size_t count, size_t first, size_t last);
 
 #endif

@@ -1,18 +1,18 @@
 /* opcodes.h - the table of opcodes that clients may send, their schemas and handlers.
  *
  * Handlers that change the session are in identify/, resume/, presence/ and member_lists/; those
- * that read guilds are here. */
+ * that read guilds are in this folder. */
 #ifndef GATEWAY_OPCODES_OPCODES_H
 #define GATEWAY_OPCODES_OPCODES_H
 
-#include "gateway/sessions/peer.h"
+#include "gateway/sessions/gateway_socket.h"
 
-const struct opcode_row *opcode_find(int64_t op); /* NULL: unknown */
+const struct opcode_row *opcode_find(int64_t op); /* NULL: unknown opcode */
 extern const struct opcode_row opcode_rows[];     /* for tests; ends with .name == NULL */
 
-void handle_request_members(struct peer *p, int op, struct str raw, const void *d);
-void handle_search_recent(struct peer *p, int op, struct str raw, const void *d);
-void handle_request_sounds(struct peer *p, int op, struct str raw, const void *d);
-void handle_channel_info(struct peer *p, int op, struct str raw, const void *d);
+void handle_request_members(struct gateway_socket *p, int op, struct str raw, const void *d);
+void handle_search_recent_members(struct gateway_socket *p, int op, struct str raw, const void *d);
+void handle_request_sounds(struct gateway_socket *p, int op, struct str raw, const void *d);
+void handle_channel_info(struct gateway_socket *p, int op, struct str raw, const void *d);
 
 #endif

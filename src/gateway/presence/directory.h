@@ -1,18 +1,16 @@
 /* directory.h - shares presence and sessions between the nodes of a cluster, through NATS.
  *
- * Each node publishes its own sessions: one numbered message per change. NATS may lose messages, so
- * a node that sees a gap, has just started or finds a new node requests all sessions of that node.
- * Every node then knows who is online and sends presences to its own sessions without reading the
- * store.
- *
- * Without NATS there is no directory: each node knows only its own sessions. */
+ * Each node publishes its own sessions: one numbered message per change. NATS may lose messages,
+ * so a node that sees a gap, has just started or finds a new node requests all sessions of that
+ * node. Every node then knows all online accounts and sends presences to its sessions without
+ * reading the store. Without NATS there is no directory: each node knows only its own sessions. */
 #ifndef GATEWAY_PRESENCE_DIRECTORY_H
 #define GATEWAY_PRESENCE_DIRECTORY_H
 
 #include "gateway/gateway.h"
 
 struct directory;
-struct hub;
+struct gateway_loop;
 struct session;
 
 struct directory *directory_new(struct gateway *g);
@@ -20,15 +18,17 @@ void directory_free(struct directory *d); /* accepts NULL */
 
 /* --- sessions of this node; on the session's loop; no effect without a directory ------- */
 
-/* The session's record has changed: published at the end of the iteration (mark), or now (note). */
-void directory_mark(struct session *s);
-void directory_note(struct session *s);
-void directory_flush(struct hub *h);
+/* Publishes the session's changed record at the end of the iteration (directory_mark_changed), or
+ * now (directory_publish_session). */
+void directory_mark_changed(struct session *s);
+void directory_publish_session(struct session *s);
+void directory_publish_marked(struct gateway_loop *h);
 /* The session has ended, or continues on another node, which publishes it. */
-void directory_end(struct session *s);
-/* Sends an account's friends to the other nodes, after its presence has changed here. */
-void directory_tell_friends(struct gateway *g, snowflake user_id, const struct list *friends);
-/* A bot has begun a session: the other nodes count it towards their limit. */
-void directory_tell_starts(struct gateway *g, snowflake user_id, uint32_t shard_id);
+void directory_remove_session(struct session *s);
+/* Sends the ids of an account's friends to the other nodes, after its presence has changed on
+ * this node. */
+void directory_publish_friends(struct gateway *g, snowflake user_id, const struct list *friends);
+/* Sends a bot's session start to the other nodes, which count it towards their limit. */
+void directory_publish_starts(struct gateway *g, snowflake user_id, uint32_t shard_id);
 
 #endif

@@ -2,33 +2,33 @@
 #include "gateway/presence/presence.h"
 
 #include "base/mem.h"
-#include "gateway/fanout/bus.h"
+#include "gateway/fanout/event_bus.h"
 #include "gateway/presence/directory.h"
-#include "gateway/presence/looks.h"
-#include "gateway/sessions/hub.h"
+#include "gateway/presence/account_presence.h"
+#include "gateway/sessions/gateway_loop.h"
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/upcalls.h"
-#include "gateway/views/topics.h"
-#include "gateway/views/view.h"
-#include "gateway/wire/news.h"
+#include "gateway/subscriptions/topics.h"
+#include "gateway/subscriptions/guild_view.h"
+#include "gateway/wire/gateway_event.h"
 #include "gateway/wire/protocol.h"
 
-static const char *const words[] = { "online", "idle", "dnd", "invisible" };
+static const char *const status_names[] = { "online", "idle", "dnd", "invisible" };
 
-enum presence_status presence_status(struct opt_str word, enum presence_status fallback)
+enum presence_status parse_presence_status(struct opt_str word, enum presence_status fallback)
 {
     if (word.given != GIVEN)
         return fallback;
     if (str_is(word.value, "offline"))
         return PRESENCE_INVISIBLE;
-    for (size_t i = 0; i < COUNT_OF(words); i++)
-        if (str_is(word.value, words[i]))
+    for (size_t i = 0; i < COUNT_OF(status_names); i++)
+        if (str_is(word.value, status_names[i]))
             return (enum presence_status)i;
     return fallback;
 }
 
-/* Decides by the last word of the browser name: "… Client", "… Android", "Firefox". */
-enum client_kind client_kind(const char *client)
+/* The kind is decided by the last word of the browser name: "… Client", "… Android", "Firefox". */
+enum client_kind client_kind_from_name(const char *client)
 {
     static const struct {
         const char *word;
@@ -49,53 +49,52 @@ enum client_kind client_kind(const char *client)
     return CLIENT_WEB;
 }
 
-const char *presence_word(enum presence_status status)
+const char *presence_status_name(enum presence_status status)
 {
-    return words[status];
+    return status_names[status];
 }
 
-/* --- announcing ----------------------------------------------------------------------- */
-
-static void publish_presence(struct gateway *g, snowflake user_id, struct subject to,
-                             const struct presence_look *l)
+static void publish_presence(struct gateway *g, snowflake user_id, struct audience to,
+                             const struct account_presence *l)
 {
     struct buf out;
-    struct json j = json_to(&out);
+    struct json_writer j = json_writer_to(&out);
 
     buf_init(&out, MAX_PAYLOAD);
-    presence_write(user_id, false, to.kind == SUBJECT_GUILD ? to.id : 0, l, &j);
-    struct news *n = news_new(EVENT_PRESENCE_UPDATE, to, buf_str(&out));
-    n->facts = (struct facts){ .kind = FACTS_MEMBER, .member = { .user_id = user_id } };
-    publish(g, n);
+    write_presence_json(user_id, false, to.kind == AUDIENCE_GUILD ? to.id : 0, l, &j);
+    struct gateway_event *n = gateway_event_new(EVENT_PRESENCE_UPDATE, to, buf_str(&out));
+    n->routing = (struct event_routing){ .kind = ROUTING_MEMBER, .member = { .user_id = user_id } };
+    publish_event(g, n);
     buf_clear(&out);
 }
 
 /* In a large guild only bots with the intent GUILD_PRESENCES get presences. */
-static bool is_watched(const struct gateway *g, const struct seat *seat)
+static bool guild_receives_presence(const struct gateway *g, const struct topic_subscription *seat)
 {
     const struct guild_view *v = seat->topic->view;
 
-    return (v && v->member_count <= SMALL_GUILD) || g->watchers;
+    return (v && v->member_count <= SMALL_GUILD_MEMBERS) || g->presence_bots;
 }
 
-static void tell_guild(struct gateway *g, const struct seat *seat, const struct presence_look *l)
+static void publish_presence_to_guild(struct gateway *g, const struct topic_subscription *seat,
+                                      const struct account_presence *l)
 {
     snowflake guild_id = seat->topic->id;
 
-    if (is_watched(g, seat))
-        publish_presence(g, seat->user_id, to_guild(guild_id), l);
-    if (crowd_is_watched(&g->crowds, guild_id))
-        gateway_upcalls.lists_hear_presence(g, guild_id, seat->user_id);
+    if (guild_receives_presence(g, seat))
+        publish_presence(g, seat->user_id, audience_of_guild(guild_id), l);
+    if (guild_has_member_lists(&g->online_members, guild_id))
+        gateway_upcalls.lists_on_presence(g, guild_id, seat->user_id);
 }
 
-static void tell_guilds(struct session *s, const struct presence_look *l)
+static void publish_presence_to_guilds(struct session *s, const struct account_presence *l)
 {
-    for (uint32_t i = 0; i < s->seats.count; i++)
-        if (s->seats.items[i]->topic->kind == SUBJECT_GUILD)
-            tell_guild(s->hub->gateway, s->seats.items[i], l);
+    for (uint32_t i = 0; i < s->subscriptions.count; i++)
+        if (s->subscriptions.items[i]->topic->kind == AUDIENCE_GUILD)
+            publish_presence_to_guild(s->gateway_loop->gateway, s->subscriptions.items[i], l);
 }
 
-static bool is_there(struct gateway *g, snowflake user_id)
+static bool account_has_local_sessions(struct gateway *g, snowflake user_id)
 {
     pthread_mutex_lock(&g->lock);
     const struct account *a = map_get(&g->accounts, user_id);
@@ -104,180 +103,189 @@ static bool is_there(struct gateway *g, snowflake user_id)
     return there;
 }
 
-static void tell_friends(struct gateway *g, snowflake user_id, const struct list *friends,
-                         const struct presence_look *l)
+static void publish_presence_to_friends(struct gateway *g, snowflake user_id,
+                                        const struct list *friends,
+                                        const struct account_presence *l)
 {
     const snowflake *ids = friends->items;
 
     for (size_t i = 0; i < friends->count; i++)
-        if (is_there(g, ids[i]))
-            publish_presence(g, user_id, to_user(ids[i]), l);
+        if (account_has_local_sessions(g, ids[i]))
+            publish_presence(g, user_id, audience_of_user(ids[i]), l);
 }
 
-/* A change to announce to friends, who are read from the store first. */
-struct telling {
-    struct load load;
+/* A presence change to announce to friends, who are read from the store first. */
+struct friends_announcement {
+    struct session_store_read store_read;
     snowflake user_id;
     uint32_t shard_id, shard_count;
-    struct presence_look look;
+    struct account_presence presence;
     struct list friends;
 };
 
-static enum err read_friends(struct load *l, struct tx *tx)
+static enum err read_account_friends(struct session_store_read *l, struct tx *tx)
 {
-    struct telling *t = container_of(l, struct telling, load);
+    struct friends_announcement *t = container_of(l, struct friends_announcement, store_read);
 
-    return l->hub->gateway->options.source->friends(tx, t->user_id, &t->friends);
+    return l->gateway_loop->gateway->options.source->friends(tx, t->user_id, &t->friends);
 }
 
-/* A later change may overtake this one: friends must not end with the older status. */
-static bool is_still_shown(struct gateway *g, const struct telling *t)
+/* A later change may overtake this announcement: friends must not end with the older status. */
+static bool announced_presence_is_current(struct gateway *g, const struct friends_announcement *t)
 {
-    bool still = t->look.statuses.whole == PRESENCE_INVISIBLE;
+    bool still = t->presence.statuses.whole == PRESENCE_INVISIBLE;
 
     pthread_mutex_lock(&g->lock);
     struct account *a = map_get(&g->accounts, t->user_id);
     if (a) {
-        const struct shown_presence *shown = account_shown(a, t->shard_id, t->shard_count);
+        const struct announced_presence *shown =
+            account_announced_presence(a, t->shard_id, t->shard_count);
 
-        still = memcmp(&shown->statuses, &t->look.statuses, sizeof shown->statuses) == 0 &&
-                shown->activities == look_activities(&t->look);
+        still = memcmp(&shown->statuses, &t->presence.statuses, sizeof shown->statuses) == 0 &&
+                shown->activities == account_presence_activities_hash(&t->presence);
     }
     pthread_mutex_unlock(&g->lock);
     return still;
 }
 
-static void friends_read(struct load *l, enum err e)
+static void on_account_friends_read(struct session_store_read *l, enum err e)
 {
-    struct telling *t = container_of(l, struct telling, load);
+    struct friends_announcement *t = container_of(l, struct friends_announcement, store_read);
 
-    if (!e && is_still_shown(l->hub->gateway, t)) {
-        tell_friends(l->hub->gateway, t->user_id, &t->friends, &t->look);
-        directory_flush(l->hub);
-        directory_tell_friends(l->hub->gateway, t->user_id, &t->friends);
+    if (!e && announced_presence_is_current(l->gateway_loop->gateway, t)) {
+        publish_presence_to_friends(l->gateway_loop->gateway, t->user_id, &t->friends,
+                                    &t->presence);
+        directory_publish_marked(l->gateway_loop);
+        directory_publish_friends(l->gateway_loop->gateway, t->user_id, &t->friends);
     }
-    look_clear(&t->look);
+    account_presence_clear(&t->presence);
     mem_free(t);
 }
 
-/* --- changes of local sessions -------------------------------------------------------- */
-
-static struct among shard_of(const struct session *s)
+static struct session_filter session_shard_filter(const struct session *s)
 {
-    return (struct among){ ANY_KIND, s->options.shard_id, s->options.shard_count, NULL };
+    return (struct session_filter){ ANY_CLIENT_KIND, s->options.shard_id, s->options.shard_count,
+                                    NULL };
 }
 
-/* Computes the presence to announce; false: unchanged. */
-static bool take_look(struct session *s, bool ending, struct presence_look *ret)
+/* Computes the presence to announce. Returns false if it is unchanged. */
+static bool update_announced_presence(struct session *s, bool ending, struct account_presence *ret)
 {
-    struct gateway *g = s->hub->gateway;
-    struct among c = shard_of(s);
+    struct gateway *g = s->gateway_loop->gateway;
+    struct session_filter c = session_shard_filter(s);
 
     c.but = ending ? s : NULL;
     pthread_mutex_lock(&g->lock);
-    bool changed = look_show(map_get(&g->accounts, s->caller.id), &c, ret);
+    bool changed = account_update_announced(map_get(&g->accounts, s->caller.id), &c, ret);
     /* Other loops that read presences because of this event must not count the ending session. */
-    s->presence.faded |= ending;
+    s->presence.shown_offline |= ending;
     pthread_mutex_unlock(&g->lock);
     return changed;
 }
 
-void presence_recount(struct session *s)
+void presence_update_visibility(struct session *s)
 {
-    seats_show(&s->seats, session_is_ready(s) && !s->presence.faded &&
-                              s->presence.status != PRESENCE_INVISIBLE);
+    session_subscriptions_set_visible(&s->subscriptions,
+                                      session_is_ready(s) && !s->presence.shown_offline &&
+                                          s->presence.status != PRESENCE_INVISIBLE);
 }
 
-void presence_begin(struct session *s, const struct list *friends)
+void presence_on_session_begin(struct session *s, const struct list *friends)
 {
-    struct presence_look l;
+    struct account_presence l;
 
     session_set_state(s, SESSION_LIVE);
-    presence_recount(s);
-    directory_note(s);
-    if (!take_look(s, false, &l))
+    presence_update_visibility(s);
+    directory_publish_session(s);
+    if (!update_announced_presence(s, false, &l))
         return;
-    tell_guilds(s, &l);
+    publish_presence_to_guilds(s, &l);
     if (friends) {
-        tell_friends(s->hub->gateway, s->caller.id, friends, &l);
-        directory_tell_friends(s->hub->gateway, s->caller.id, friends);
+        publish_presence_to_friends(s->gateway_loop->gateway, s->caller.id, friends, &l);
+        directory_publish_friends(s->gateway_loop->gateway, s->caller.id, friends);
     }
-    look_clear(&l);
+    account_presence_clear(&l);
 }
 
-void presence_change(struct session *s, bool ending)
+void presence_on_session_change(struct session *s, bool ending)
 {
-    struct presence_look l;
+    struct account_presence l;
 
-    presence_recount(s);
-    directory_mark(s);
-    if (!session_is_ready(s) || s->hub->gateway->draining || !take_look(s, ending, &l))
+    presence_update_visibility(s);
+    directory_mark_changed(s);
+    if (!session_is_ready(s) || s->gateway_loop->gateway->draining ||
+        !update_announced_presence(s, ending, &l))
         return;
-    tell_guilds(s, &l);
+    publish_presence_to_guilds(s, &l);
     if (s->bot) {
-        look_clear(&l);
+        account_presence_clear(&l);
         return;
     }
-    struct telling *t = mem_new(sizeof *t);
-    t->load = (struct load){ .run = read_friends, .done = friends_read };
+    struct friends_announcement *t = mem_new(sizeof *t);
+    t->store_read =
+        (struct session_store_read){ .run = read_account_friends, .done = on_account_friends_read };
     t->user_id = s->caller.id;
     t->shard_id = s->options.shard_id;
     t->shard_count = s->options.shard_count;
-    t->look = l;
-    hub_load_now(s->hub, &t->load);
+    t->presence = l;
+    store_read_now(s->gateway_loop, &t->store_read);
 }
 
-void presence_arrive(struct session *s, snowflake guild_id)
+void presence_announce_to_guild(struct session *s, snowflake guild_id)
 {
-    struct gateway *g = s->hub->gateway;
-    const struct seat *seat = seat_find(&s->seats, SUBJECT_GUILD, guild_id);
+    struct gateway *g = s->gateway_loop->gateway;
+    const struct topic_subscription *seat =
+        session_subscription_find(&s->subscriptions, AUDIENCE_GUILD, guild_id);
 
     if (!seat || !session_is_ready(s) ||
-        !(is_watched(g, seat) || crowd_is_watched(&g->crowds, guild_id)))
+        !(guild_receives_presence(g, seat) || guild_has_member_lists(&g->online_members, guild_id)))
         return;
     pthread_mutex_lock(&g->lock);
-    struct presence_look l = account_look(map_get(&g->accounts, s->caller.id), shard_of(s));
+    struct account_presence l =
+        account_compute_presence(map_get(&g->accounts, s->caller.id), session_shard_filter(s));
     pthread_mutex_unlock(&g->lock);
     if (l.statuses.whole != PRESENCE_INVISIBLE)
-        tell_guild(g, seat, &l);
-    look_clear(&l);
+        publish_presence_to_guild(g, seat, &l);
+    account_presence_clear(&l);
 }
 
 /* --- sessions of other nodes ---------------------------------------------------------- */
 
-static void tell_guild_here(struct gateway *g, const struct remote_session *r, size_t i,
-                            const struct presence_look *l)
+static void publish_remote_presence_to_guild(struct gateway *g, const struct remote_session *r,
+                                             size_t i, const struct account_presence *l)
 {
-    if (i < r->small_count || g->watchers)
-        publish_presence(g, r->user_id, to_guild(r->guilds[i]), l);
-    if (crowd_is_watched(&g->crowds, r->guilds[i]))
-        gateway_upcalls.lists_hear_presence(g, r->guilds[i], r->user_id);
+    if (i < r->small_count || g->presence_bots)
+        publish_presence(g, r->user_id, audience_of_guild(r->guilds[i]), l);
+    if (guild_has_member_lists(&g->online_members, r->guilds[i]))
+        gateway_upcalls.lists_on_presence(g, r->guilds[i], r->user_id);
 }
 
-bool presence_remote_changed(struct gateway *g, const struct remote_session *r)
+bool presence_on_remote_change(struct gateway *g, const struct remote_session *r)
 {
-    struct among c = { ANY_KIND, r->shard_id, r->shard_count, NULL };
-    struct presence_look l = { 0 };
+    struct session_filter c = { ANY_CLIENT_KIND, r->shard_id, r->shard_count, NULL };
+    struct account_presence l = { 0 };
 
     memset(&l.statuses, PRESENCE_INVISIBLE, sizeof l.statuses);
     pthread_mutex_lock(&g->lock);
     struct account *a = map_get(&g->accounts, r->user_id);
-    bool changed = !a || look_show(a, &c, &l); /* without sessions there is no stored state */
+    /* An account without sessions has no announced presence to compare with. */
+    bool changed = !a || account_update_announced(a, &c, &l);
     pthread_mutex_unlock(&g->lock);
     if (!changed)
         return false;
     for (size_t i = 0; i < r->guild_count; i++)
-        tell_guild_here(g, r, i, &l);
-    look_clear(&l);
+        publish_remote_presence_to_guild(g, r, i, &l);
+    account_presence_clear(&l);
     return true;
 }
 
-void presence_tell_friends_here(struct gateway *g, snowflake user_id, const struct list *friends)
+void presence_publish_to_local_friends(struct gateway *g, snowflake user_id,
+                                       const struct list *friends)
 {
     pthread_mutex_lock(&g->lock);
-    struct presence_look l =
-        account_look(map_get(&g->accounts, user_id), (struct among){ .kind = ANY_KIND });
+    struct account_presence l = account_compute_presence(
+        map_get(&g->accounts, user_id), (struct session_filter){ .kind = ANY_CLIENT_KIND });
     pthread_mutex_unlock(&g->lock);
-    tell_friends(g, user_id, friends, &l);
-    look_clear(&l);
+    publish_presence_to_friends(g, user_id, friends, &l);
+    account_presence_clear(&l);
 }

@@ -1,177 +1,175 @@
-/* resume.c - handles RESUME: finds the session and answers the client. */
+/* resume.c - handles RESUME: finds the session and sends the client the result. */
 #include "gateway/resume/resume.h"
 
 #include "base/mem.h"
-#include "base/planted.h"
+#include "base/test_faults.h"
 #include "cluster/cluster.h"
-#include "gateway/resume/handover.h"
+#include "gateway/resume/session_transfer.h"
 #include "gateway/resume/journal/owner_rows.h"
-#include "gateway/sessions/hub.h"
-#include "gateway/sessions/peer.h"
+#include "gateway/sessions/gateway_loop.h"
+#include "gateway/sessions/gateway_socket.h"
 #include "gateway/sessions/registry.h"
 #include "gateway/wire/messages.h"
 #include "json/read.h"
 
-/* --- two connections that resume the same session ------------------------------------- */
-
-static void peer_supersede(struct peer *p)
+static void close_superseded_socket(struct gateway_socket *p)
 {
-    peer_close(p, CLOSE_UNKNOWN, "taken over by another connection");
+    gateway_socket_close(p, CLOSE_UNKNOWN, "taken over by another connection");
 }
 
-/* A client may drop a connection and open the next one before both RESUMEs are read, and two loops
- * may read them in the other order. Connections are numbered when they open: the newest connection
- * keeps the session, whichever RESUME is read last. */
-bool resume_is_superseded(const struct session *s, const struct resumption *r)
+/* A client may drop a connection and open the next one before both RESUMEs are read, and two
+ * loops may read them in the other order. Connections are numbered when they open: the newest
+ * connection keeps the session, whichever RESUME is read last. */
+bool resume_has_newer_connection(const struct session *s, const struct resume_request *r)
 {
-    return s->peer && s->resume.turn > r->turn;
+    return s->socket && s->resume.connection_number > r->connection_number;
 }
 
-void session_take_from_peer(struct session *s)
+void session_close_connection(struct session *s)
 {
-    struct peer *old = s->peer;
+    struct gateway_socket *old = s->socket;
 
     if (!old)
         return;
     old->session = NULL;
-    s->peer = NULL;
+    s->socket = NULL;
     session_set_state(s, SESSION_DISCONNECTED);
-    peer_supersede(old);
+    close_superseded_socket(old);
 }
 
-/* --- the answer ----------------------------------------------------------------------- */
-
-static void answer_peer(struct peer *p, const struct resumption *r, struct session *s)
+static void send_resume_result(struct gateway_socket *p, const struct resume_request *r,
+                               struct session *s)
 {
-    if (r->greeting.revoked) {
-        peer_close(p, CLOSE_BAD_TOKEN, "authentication failed");
+    if (r->authentication.revoked) {
+        gateway_socket_close(p, CLOSE_BAD_TOKEN, "authentication failed");
         return;
     }
-    if (r->verdict == RESUME_SUPERSEDED || (s && resume_is_superseded(s, r))) {
-        peer_supersede(p);
+    if (r->objection == RESUME_SUPERSEDED || (s && resume_has_newer_connection(s, r))) {
+        close_superseded_socket(p);
         return;
     }
-    const struct gateway_hooks *hooks = &p->hub->gateway->options.hooks;
+    const struct gateway_hooks *hooks = &p->gateway_loop->gateway->options.hooks;
 
     if (!s) {
         if (hooks->refused)
-            hooks->refused(hooks->arg, r->greeting.caller.id);
-        session_invalid(p);
+            hooks->refused(hooks->arg, r->authentication.caller.id);
+        session_invalidate(p);
         return;
     }
     if (r->bad_seq || r->seq > s->seq) {
-        peer_close(p, CLOSE_BAD_SEQUENCE, "invalid sequence");
+        gateway_socket_close(p, CLOSE_BAD_SEQUENCE, "invalid sequence");
         return;
     }
-    session_take_from_peer(s);
+    session_close_connection(s);
     if (s->seq - r->seq > s->replay.count) {
         session_end(s);
-        session_invalid(p);
+        session_invalidate(p);
         return;
     }
-    s->resume.turn = r->turn;
-    session_bind(s, &r->greeting);
-    session_regain(s);
-    peer_become(p, s);
-    session_replay(s, r->seq);
-    atomic_fetch_add(&s->hub->gateway->count.resumed, 1);
+    s->resume.connection_number = r->connection_number;
+    session_bind_credential(s, &r->authentication);
+    session_on_reconnect(s);
+    gateway_socket_set_session(p, s);
+    session_replay_after(s, r->seq);
+    atomic_fetch_add(&s->gateway_loop->gateway->count.resumed, 1);
     if (hooks->resumed) {
-        struct gateway_caller who = session_caller(s);
+        struct gateway_caller who = gateway_caller_from_session(s);
 
         hooks->resumed(hooks->arg, &who);
     }
 }
 
-void resume_answer(struct resumption *r, struct session *s)
+void resume_send_result(struct resume_request *r, struct session *s)
 {
-    struct peer *p = greeting_end(&r->greeting);
+    struct gateway_socket *p = authentication_end(&r->authentication);
 
     if (p && !p->closing)
-        answer_peer(p, r, s);
+        send_resume_result(p, r, s);
     mem_free(r);
 }
 
-bool resume_is_theirs(const struct session *s, const struct resumption *r)
+bool session_belongs_to_client(const struct session *s, const struct resume_request *r)
 {
-    return s && !s->revoked && s->caller.id == r->greeting.caller.id &&
-           s->caller.kind == r->greeting.caller.kind && session_is_called(s, str_of(r->id));
+    return s && !s->revoked && s->caller.id == r->authentication.caller.id &&
+           s->caller.kind == r->authentication.caller.kind && session_has_id(s, str_of(r->id));
 }
 
-/* --- op 6 ----------------------------------------------------------------------------- */
-
-static void resume_known(struct greeting *g)
+static void on_resume_authenticated(struct authentication *g)
 {
-    struct resumption *r = container_of(g, struct resumption, greeting);
-    struct hub *here = g->peer->hub;
-    struct hub *hub = registry_hub(here->gateway, r->number);
-    struct session *s = registry_local(here, r->number);
+    struct resume_request *r = container_of(g, struct resume_request, authentication);
+    struct gateway_loop *here = g->socket->gateway_loop;
+    struct gateway_loop *hub = registry_find_loop(here->gateway, r->number);
+    struct session *s = registry_find_on_loop(here, r->number);
     bool is_moving = s && s->state == SESSION_MOVING;
 
-    /* This node was paused while another one took the session. The log has that change, and this
-     * node will read it soon. */
-    if (r->verdict == RESUME_NOT_OWNER && !is_moving && registry_has(here->gateway, r->number)) {
-        struct peer *p = greeting_end(g);
+    /* This node was paused while another node took over the session. The log has that change,
+     * and this node will read it soon. */
+    if (r->objection == RESUME_NOT_OWNER && !is_moving &&
+        registry_has_session(here->gateway, r->number)) {
+        struct gateway_socket *p = authentication_end(g);
 
-        peer_close(p, CLOSE_UNKNOWN, "this server has to catch up");
+        gateway_socket_close(p, CLOSE_UNKNOWN, "this server has to catch up");
         mem_free(r);
         return;
     }
-    /* A session that moves to this loop, or is about to leave it: handover_begin waits for it. */
+    /* If the session moves to this loop, or is about to leave it, session_transfer_begin waits for
+     * it. */
     if (hub && (!s || is_moving))
-        handover_begin(r, hub);
+        session_transfer_begin(r, hub);
     else if (!s && r->id[0] && here->gateway->cluster)
-        request_begin(r);
-    else if (!s && here->resume.recording)
-        restore_begin(r);
+        session_request_begin(r);
+    else if (!s && here->resume.retains_all)
+        session_restore_begin(r);
     else
-        resume_answer(r, resume_is_theirs(s, r) ? s : NULL);
+        resume_send_result(r, session_belongs_to_client(s, r) ? s : NULL);
 }
 
 /* Runs in the transaction that reads the credential. */
-static enum err resume_read_owner(struct greeting *g, struct tx *tx)
+static enum err read_session_owner(struct authentication *g, struct tx *tx)
 {
-    struct resumption *r = container_of(g, struct resumption, greeting);
-    uint32_t me = cluster_identity(g->load.hub->gateway->cluster);
+    struct resume_request *r = container_of(g, struct resume_request, authentication);
+    uint32_t me = cluster_identity(g->store_read.gateway_loop->gateway->cluster);
     struct session_owner owner;
-    enum err e = owner_row_find(tx, r->number, g->caller.id, &owner);
+    enum err e = owner_row_read(tx, r->number, g->caller.id, &owner);
 
-    bool other = !e && owner.found && owner.identity != me && !fault_planted(PLANTED_TWO_OWNERS);
-    r->verdict = other ? RESUME_NOT_OWNER : RESUME_OPEN;
+    bool other =
+        !e && owner.found && owner.identity != me && !test_fault_is_enabled(TEST_FAULT_TWO_OWNERS);
+    r->objection = other ? RESUME_NOT_OWNER : RESUME_NO_OBJECTION;
     return e;
 }
 
-/* Whether this node has the session and another one may own it. */
-static bool may_have_other_owner(struct gateway *g, uint64_t number)
+/* Returns whether this node has the session and another node may own it. */
+static bool session_may_have_other_owner(struct gateway *g, uint64_t number)
 {
-    return g->cluster && !cluster_is_alone(g->cluster) && registry_has(g, number);
+    return g->cluster && !cluster_is_alone(g->cluster) && registry_has_session(g, number);
 }
 
-static void resume_drop(struct greeting *g)
+static void on_resume_failed(struct authentication *g)
 {
-    mem_free(container_of(g, struct resumption, greeting));
+    mem_free(container_of(g, struct resume_request, authentication));
 }
 
-void handle_resume(struct peer *p, int op, struct str raw, const void *d)
+void handle_resume(struct gateway_socket *p, int op, struct str raw, const void *d)
 {
     const struct resume *in = d;
-    struct resumption *r = mem_new(sizeof *r);
+    struct resume_request *r = mem_new(sizeof *r);
     int64_t seq;
 
     (void)op, (void)raw;
-    r->turn = p->turn;
-    r->bad_seq = !json_raw_int(in->seq, &seq) || seq < 0;
+    r->connection_number = p->connection_number;
+    r->bad_seq = !json_parse_raw_int(in->seq, &seq) || seq < 0;
     r->seq = r->bad_seq ? 0 : (uint64_t)seq;
-    /* A malformed id gets the same answer as the id of a session that has ended. */
-    if (session_id_read(in->session_id, &r->number))
+    /* A malformed id gets the same response as the id of a session that has ended. */
+    if (session_id_parse(in->session_id, &r->number))
         memcpy(r->id, in->session_id.p, SESSION_ID);
-    if (!greeting_init(&r->greeting, p, in->token)) {
-        peer_close(p, CLOSE_BAD_TOKEN, "authentication failed");
+    if (!authentication_init(&r->authentication, p, in->token)) {
+        gateway_socket_close(p, CLOSE_BAD_TOKEN, "authentication failed");
         mem_free(r);
         return;
     }
-    r->greeting.known = resume_known;
-    r->greeting.drop = resume_drop;
-    if (may_have_other_owner(p->hub->gateway, r->number))
-        r->greeting.read_more = resume_read_owner;
-    greeting_begin(&r->greeting);
+    r->authentication.on_authenticated = on_resume_authenticated;
+    r->authentication.on_failed = on_resume_failed;
+    if (session_may_have_other_owner(p->gateway_loop->gateway, r->number))
+        r->authentication.read_more = read_session_owner;
+    authentication_begin(&r->authentication);
 }

@@ -42,23 +42,24 @@
 #include "net/loop.h"
 
 struct gateway;
-struct hub;
-struct peer;
+struct gateway_loop;
+struct gateway_socket;
 
-/* op 6 */
-void handle_resume(struct peer *p, int op, struct str raw, const void *d);
+/* RESUME (op 6) */
+void handle_resume(struct gateway_socket *p, int op, struct str raw, const void *d);
 
 /* Releases the sessions of this loop that another loop or node waits for, if they can leave now. */
-void handovers_continue(struct hub *h);
+void session_transfers_continue(struct gateway_loop *h);
 
-/* Messages of other nodes, in log order, from any thread: a node requests a session that this one
- * may own; a node answers a request of this one. */
-void release_requested(struct gateway *g, const struct session_move *m);
-void request_answered(struct gateway *g, const struct session_move *m);
-/* A request reads the store again: deadline of struct session_request. */
-void request_again(struct deadline *d);
-/* At the end of a hub: drops all pending releases and requests. */
-void releases_drop(struct hub *h);
-void requests_drop(struct hub *h);
+/* Messages of other nodes, in log order, from any thread. session_release_on_request: a node
+ * requests a session that this node may own. session_request_on_reply: a node replies to a request
+ * of this node. */
+void session_release_on_request(struct gateway *g, const struct session_move *m);
+void session_request_on_reply(struct gateway *g, const struct session_move *m);
+/* Makes a request read the store again; called by the deadline of struct session_request. */
+void session_request_retry(struct deadline *d);
+/* Free all pending releases and requests of a loop that ends. */
+void session_releases_free(struct gateway_loop *h);
+void session_requests_abort(struct gateway_loop *h);
 
 #endif

@@ -1,9 +1,9 @@
 /* suspend.c - suspends all sessions when the server stops, and finds them at the next start.
  *
- * Suspended sessions are rows of the store (suspended_rows.h). They stay valid as long as no event
- * happens, or, in a cluster, as long as the log has all events since. They are written in batches,
- * so that no event loop and no store transaction runs long. Sessions that are not written in time
- * end; their clients identify again. */
+ * Suspended sessions are rows of the store (suspended_rows.h). They stay valid as long as no
+ * event happens, or, in a cluster, as long as the log has all events since. They are written in
+ * batches, so that no event loop and no store transaction runs long. Sessions that are not
+ * written in time end; their clients identify again. */
 #include "gateway/resume/suspend.h"
 
 #include "base/clock.h"
@@ -11,18 +11,18 @@
 #include "base/mem.h"
 #include "cluster/cluster.h"
 #include "gateway/resume/journal/owner_rows.h"
-#include "gateway/resume/session_bytes.h"
+#include "gateway/resume/session_serialization.h"
 #include "gateway/resume/suspended_rows.h"
-#include "gateway/sessions/hub.h"
+#include "gateway/sessions/gateway_loop.h"
 #include "gateway/sessions/registry.h"
 
 enum {
     BATCH_SESSIONS = 128,
     BATCH_BYTES = 1024 * 1024,
     SESSION_BYTES = 8 * 1024 * 1024,
-    SENT_COUNT = 128, /* sent dispatches that the client may not have read */
-    SENT_BYTES = 128 * 1024,
-    LONGEST_MS = 10 * 1000,
+    SUSPENDED_SENT_COUNT = 128, /* number of sent dispatches that the client may not have read */
+    SUSPENDED_SENT_BYTES = 128 * 1024,
+    SUSPEND_MAX_MS = 10 * 1000,
 };
 
 /* Some sessions of one loop, as bytes. */
@@ -31,37 +31,37 @@ struct suspend_batch {
     struct arena *arena;
     struct suspended_session sessions[BATCH_SESSIONS];
     size_t count, bytes;
-    struct link *at; /* the next session; NULL: the loop's first */
+    struct link *at; /* next session; NULL: the loop's first */
     bool last;
 };
 
-/* False: the session cannot be suspended and ends. */
-static bool batch_add(struct suspend_batch *b, struct session *s)
+/* Returns false if the session cannot be suspended and ends. */
+static bool suspend_batch_add(struct suspend_batch *b, struct session *s)
 {
-    const struct session_limits limits = { SENT_COUNT, SENT_BYTES };
-    struct session_places places;
+    const struct serialized_dispatch_limits limits = { SUSPENDED_SENT_COUNT, SUSPENDED_SENT_BYTES };
+    struct session_guilds_and_channels positions;
     struct buf out;
 
     buf_init(&out, SESSION_BYTES);
-    session_places_read(s, &places);
-    bool ok = session_write(s, &places, &limits, &out);
+    collect_guilds_and_channels(s, &positions);
+    bool ok = serialize_session(s, &positions, &limits, &out);
     if (ok)
         b->sessions[b->count++] = (struct suspended_session){
             .number = s->number,
             .user_id = s->caller.id,
-            .until_ms = clock_ms() + AWAY_MS,
+            .until_ms = clock_ms() + SESSION_EXPIRY_MS,
             .body = str_dup(b->arena, buf_str(&out)),
         };
     b->bytes += ok ? out.n : 0;
-    session_places_clear(&places);
+    guilds_and_channels_clear(&positions);
     buf_clear(&out);
     return ok;
 }
 
-static void batch_fill(struct loop *loop, void *arg)
+static void suspend_batch_fill(struct loop *loop, void *arg)
 {
     struct suspend_batch *b = arg;
-    struct hub *h = b->gateway->hubs[loop_index(loop)];
+    struct gateway_loop *h = b->gateway->gateway_loops[loop_index(loop)];
 
     b->count = b->bytes = 0;
     if (!b->at)
@@ -70,120 +70,122 @@ static void batch_fill(struct loop *loop, void *arg)
         struct session *s = container_of(b->at, struct session, link);
 
         b->at = b->at->next;
-        s->resume.seen = h->position;
-        if (batch_add(b, s))
+        s->resume.delivered_elsewhere = h->position;
+        if (suspend_batch_add(b, s))
             session_set_state(s, SESSION_SUSPENDED);
     }
     b->last = b->at == &h->sessions;
 }
 
-/* In a cluster the session has no owner from now on: any node may take it. */
-static enum err write_one(const struct gateway *g, struct tx *tx, const struct suspended_session *s)
+/* In a cluster the session has no owner from now on: any node may take it over. */
+static enum err write_suspended_session(const struct gateway *g, struct tx *tx,
+                                        const struct suspended_session *s)
 {
     bool owned = true;
-    enum err e =
-        g->cluster ? owner_row_change(tx, s->number, cluster_identity(g->cluster), 0, &owned) : OK;
+    enum err e = g->cluster ? owner_row_compare_and_set(tx, s->number, cluster_identity(g->cluster),
+                                                        0, &owned)
+                            : OK;
 
-    return !e && owned ? suspended_row_add(tx, s) : e;
+    return !e && owned ? suspended_row_insert(tx, s) : e;
 }
 
-static enum err batch_write(struct tx *tx, void *arg)
+static enum err write_suspend_batch(struct tx *tx, void *arg)
 {
     struct suspend_batch *b = arg;
     enum err e = OK;
 
     for (size_t i = 0; i < b->count && !e; i++)
-        e = write_one(b->gateway, tx, &b->sessions[i]);
+        e = write_suspended_session(b->gateway, tx, &b->sessions[i]);
     return e;
 }
 
-static enum err drop_some(struct tx *tx, void *arg)
+static enum err delete_some_suspended(struct tx *tx, void *arg)
 {
-    return suspended_rows_drop(tx, arg);
+    return suspended_rows_delete_batch(tx, arg);
 }
 
-/* Drops sessions suspended by an earlier stop that no client has resumed, in batches. */
-static enum err drop_earlier(struct gateway *g, struct arena *arena)
+/* Deletes sessions suspended by an earlier stop that no client has resumed, in batches. */
+static enum err delete_earlier_suspended(struct gateway *g, struct arena *arena)
 {
     bool more = true;
     enum err e = OK;
 
     while (more && !e) {
         arena_reset(arena);
-        e = store_run(g->options.store, STORE_WRITE, arena, drop_some, &more);
+        e = store_run(g->options.store, STORE_WRITE, arena, delete_some_suspended, &more);
     }
     return e;
 }
 
-static enum err suspend_loop(struct gateway *g, unsigned loop, struct arena *arena, int64_t until)
+static enum err suspend_sessions_of_loop(struct gateway *g, unsigned loop, struct arena *arena,
+                                         int64_t until)
 {
     struct suspend_batch b = { .gateway = g, .arena = arena };
     enum err e = OK;
 
-    while (!b.last && !e && clock_mono() < until) {
+    while (!b.last && !e && clock_monotonic_ns() < until) {
         arena_reset(arena);
-        loop_call(loops_at(g->loops, loop), batch_fill, &b);
+        loop_call_and_wait(loops_get(g->loops, loop), suspend_batch_fill, &b);
         if (b.count)
-            e = store_run(g->options.store, STORE_WRITE, arena, batch_write, &b);
+            e = store_run(g->options.store, STORE_WRITE, arena, write_suspend_batch, &b);
     }
     return e;
 }
 
-static enum err suspend_end(struct tx *tx, void *arg)
+static enum err finish_suspension(struct tx *tx, void *arg)
 {
     struct gateway *g = arg;
 
-    return g->cluster ? prune_own_rows(g, tx) : suspended_rows_seal(tx);
+    return g->cluster ? prune_sessions_at_start_or_stop(g, tx) : suspended_rows_seal(tx);
 }
 
-void suspend_sessions(struct gateway *g, unsigned loops)
+void suspend_all_sessions(struct gateway *g, unsigned loops)
 {
     struct arena *arena = arena_new();
-    int64_t until = clock_mono() + (int64_t)LONGEST_MS * 1000000;
+    int64_t until = clock_monotonic_ns() + (int64_t)SUSPEND_MAX_MS * 1000000;
     enum err e = OK;
 
     if (g->options.suspends && g->count.session_count) {
-        e = g->cluster ? OK : drop_earlier(g, arena);
+        e = g->cluster ? OK : delete_earlier_suspended(g, arena);
         for (unsigned i = 0; i < loops && !e; i++)
-            e = suspend_loop(g, i, arena, until);
+            e = suspend_sessions_of_loop(g, i, arena, until);
         if (!e)
-            e = store_run(g->options.store, STORE_WRITE, arena, suspend_end, g);
+            e = store_run(g->options.store, STORE_WRITE, arena, finish_suspension, g);
         if (e)
-            log_warn("gateway: sessions could not be suspended; their clients identify again");
+            log_warn(
+                "gateway: could not store sessions for the restart; their clients must identify again");
     }
     arena_free(arena);
 }
 
-/* --- the next start ------------------------------------------------------------------- */
-
-static void record_hub(struct loop *loop, void *arg)
+static void retain_events_on_loop(struct loop *loop, void *arg)
 {
     struct gateway *g = arg;
 
-    hub_record(g->hubs[loop_index(loop)]);
+    retain_events_after_restart(g->gateway_loops[loop_index(loop)]);
 }
 
-static enum err find_suspended(struct tx *tx, void *arg)
+static enum err read_suspended_seal(struct tx *tx, void *arg)
 {
     return suspended_rows_unseal(tx, arg);
 }
 
-static enum err prune_at_start(struct tx *tx, void *arg)
+static enum err prune_sessions_at_start(struct tx *tx, void *arg)
 {
-    return prune_own_rows(arg, tx);
+    return prune_sessions_at_start_or_stop(arg, tx);
 }
 
-void gateway_wake(struct gateway *g)
+void gateway_find_suspended_sessions(struct gateway *g)
 {
     struct arena *arena = arena_new();
     bool any = false;
 
     if (g->cluster) {
-        if (store_run(g->options.store, STORE_WRITE, arena, prune_at_start, g))
+        if (store_run(g->options.store, STORE_WRITE, arena, prune_sessions_at_start, g))
             log_warn("gateway: could not clean up sessions of stopped nodes; will retry");
     } else if (g->options.suspends &&
-               !store_run(g->options.store, STORE_WRITE, arena, find_suspended, &any) && any)
-        for (unsigned i = 0; i < g->hub_count; i++)
-            loop_call(g->hubs[i]->loop, record_hub, g);
+               !store_run(g->options.store, STORE_WRITE, arena, read_suspended_seal, &any) && any)
+        for (unsigned i = 0; i < g->gateway_loop_count; i++)
+            loop_call_and_wait(g->gateway_loops[i]->loop, retain_events_on_loop, g);
     arena_free(arena);
 }

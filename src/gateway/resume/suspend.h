@@ -7,8 +7,8 @@
 struct gateway;
 
 /* Suspends the sessions of the first `loops` loops, which are idle. */
-void suspend_sessions(struct gateway *g, unsigned loops);
-/* prune.c: removes rows of dead nodes, and rows of this node's previous run. */
-enum err prune_own_rows(const struct gateway *g, struct tx *tx);
+void suspend_all_sessions(struct gateway *g, unsigned loops);
+/* prune.c: deletes rows of dead nodes, and rows of this node's previous run. */
+enum err prune_sessions_at_start_or_stop(const struct gateway *g, struct tx *tx);
 
 #endif

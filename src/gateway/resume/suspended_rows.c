@@ -1,30 +1,33 @@
 /* suspended_rows.c - the table parked_sessions: sessions without an owner node, as bytes. */
 #include "gateway/resume/suspended_rows.h"
 
-enum { DROPPED_AT_ONCE = 64 };
+enum { SUSPENDED_DELETED_PER_BATCH = 64 };
 
-static const char DROP[] = "delete from parked_sessions where number in "
-                           "(select number from parked_sessions order by number limit $1)";
+static const char DELETE_SUSPENDED_BATCH[] =
+    "delete from parked_sessions where number in "
+    "(select number from parked_sessions order by number limit $1)";
 
-enum err suspended_rows_drop(struct tx *tx, bool *ret_more)
+enum err suspended_rows_delete_batch(struct tx *tx, bool *ret_more)
 {
     int64_t count = 0;
-    enum err e = tx_exec(tx, DROP, BIND(v_int(DROPPED_AT_ONCE)), &count);
+    enum err e =
+        tx_exec(tx, DELETE_SUSPENDED_BATCH, BIND(v_int(SUSPENDED_DELETED_PER_BATCH)), &count);
 
-    *ret_more = !e && count == DROPPED_AT_ONCE;
+    *ret_more = !e && count == SUSPENDED_DELETED_PER_BATCH;
     return e;
 }
 
-static const char ADD[] = "insert into parked_sessions (number, user_id, until_ms, body) "
-                          "values ($1, $2, $3, $4) on conflict (number) do update set "
-                          "user_id = excluded.user_id, until_ms = excluded.until_ms, "
-                          "body = excluded.body";
+static const char INSERT_SUSPENDED[] =
+    "insert into parked_sessions (number, user_id, until_ms, body) "
+    "values ($1, $2, $3, $4) on conflict (number) do update set "
+    "user_id = excluded.user_id, until_ms = excluded.until_ms, "
+    "body = excluded.body";
 
-/* Pipelined, because a server that stops stores thousands. */
-enum err suspended_row_add(struct tx *tx, const struct suspended_session *p)
+/* The insert is pipelined, because a server that stops stores thousands of sessions. */
+enum err suspended_row_insert(struct tx *tx, const struct suspended_session *p)
 {
-    return tx_exec_soon(
-        tx, ADD,
+    return tx_exec_deferred(
+        tx, INSERT_SUSPENDED,
         BIND(v_int((int64_t)p->number), v_id(p->user_id), v_int(p->until_ms), v_bytes(p->body)));
 }
 
@@ -36,8 +39,8 @@ enum err suspended_rows_seal(struct tx *tx)
                    NO_BIND, NULL);
 }
 
-/* Removes the seal at once: if this server is killed, it may have sent events that the suspended
- * sessions then miss. */
+/* Removes the seal immediately: a server that is killed later may have sent events that the
+ * suspended sessions miss. */
 enum err suspended_rows_unseal(struct tx *tx, bool *ret_any)
 {
     struct rows r;
@@ -53,20 +56,20 @@ enum err suspended_rows_unseal(struct tx *tx, bool *ret_any)
     return found ? tx_exec(tx, "update parking set open = 0", NO_BIND, NULL) : OK;
 }
 
-static const char FIND[] =
+static const char SELECT_SUSPENDED[] =
     "select body from parked_sessions where number = $1 and user_id = $2 and until_ms > $3";
-static const char TAKE[] = "delete from parked_sessions where number = $1";
+static const char DELETE_SUSPENDED[] = "delete from parked_sessions where number = $1";
 
-enum err suspended_row_take(struct tx *tx, uint64_t number, snowflake user_id, int64_t now_ms,
-                            struct str *ret)
+enum err suspended_row_read_and_delete(struct tx *tx, uint64_t number, snowflake user_id,
+                                       int64_t now_ms, struct str *ret)
 {
     struct rows r;
     bool found;
-    enum err e =
-        tx_one(tx, FIND, BIND(v_int((int64_t)number), v_id(user_id), v_int(now_ms)), &r, &found);
+    enum err e = tx_one(tx, SELECT_SUSPENDED,
+                        BIND(v_int((int64_t)number), v_id(user_id), v_int(now_ms)), &r, &found);
 
     if (e || !found)
         return e;
     *ret = row_bytes(&r, 0);
-    return tx_exec(tx, TAKE, BIND(v_int((int64_t)number)), NULL);
+    return tx_exec(tx, DELETE_SUSPENDED, BIND(v_int((int64_t)number)), NULL);
 }

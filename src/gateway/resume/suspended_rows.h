@@ -1,7 +1,7 @@
 /* suspended_rows.h - the table parked_sessions: sessions without an owner node, as bytes.
  *
- * A server that stops suspends its sessions; a node that releases a session to another one suspends
- * it for a moment. All functions run in a write transaction. */
+ * A server that stops suspends its sessions; a node that releases a session to another node
+ * suspends it for a moment. All functions run in a write transaction. */
 #ifndef GATEWAY_RESUME_SUSPENDED_ROWS_H
 #define GATEWAY_RESUME_SUSPENDED_ROWS_H
 
@@ -12,18 +12,19 @@ struct suspended_session {
     uint64_t number;
     snowflake user_id;
     int64_t until_ms;
-    struct str body; /* session_bytes.h */
+    struct str body; /* session_bytes.h has the format */
 };
 
-/* Drops one batch; *ret_more: rows are left. */
-enum err suspended_rows_drop(struct tx *tx, bool *ret_more);
-enum err suspended_row_add(struct tx *tx, const struct suspended_session *p);
-/* Without a cluster: a server that stops seals the rows after it has written them all. The next
- * server may use them only if the seal is there, because only then no event has happened since. */
+/* Deletes one batch of rows; *ret_more: rows are left. */
+enum err suspended_rows_delete_batch(struct tx *tx, bool *ret_more);
+enum err suspended_row_insert(struct tx *tx, const struct suspended_session *p);
+/* Without a cluster a server that stops seals the rows after it has written them all. The next
+ * server may use the rows only if they are sealed, because only then no event has happened
+ * since. */
 enum err suspended_rows_seal(struct tx *tx);
 enum err suspended_rows_unseal(struct tx *tx, bool *ret_any);
-/* Takes the session and deletes its row; *ret is unchanged if there is none. */
-enum err suspended_row_take(struct tx *tx, uint64_t number, snowflake user_id, int64_t now_ms,
-                            struct str *ret);
+/* Reads the session and deletes its row; *ret is unchanged if there is none. */
+enum err suspended_row_read_and_delete(struct tx *tx, uint64_t number, snowflake user_id,
+                                       int64_t now_ms, struct str *ret);
 
 #endif

@@ -1,7 +1,7 @@
 /* budget.h - how long events may run in one iteration of an event loop.
  *
- * Events have 5 ms of an iteration; then the loop serves its sockets, and the rest of the events
- * continues in the next iteration. */
+ * Events get 5 ms of an iteration. Then the loop serves its sockets, and the remaining events
+ * continue in the next iteration. */
 #ifndef GATEWAY_SESSIONS_BUDGET_H
 #define GATEWAY_SESSIONS_BUDGET_H
 
@@ -10,20 +10,20 @@
 
 #include "base/clock.h"
 
-/* Work between two reads of the clock; a tick is about one dispatch to a session. */
+/* Number of ticks between two reads of the clock; a tick is about one dispatch to a session. */
 enum { BUDGET_TICKS = 64, BUDGET_NS = 5 * 1000 * 1000 };
 
 struct iteration_budget {
     bool spent;
-    uint32_t ticks; /* since the clock was read */
-    int64_t began;  /* nanoseconds; 0: the clock was not read in this iteration */
+    uint32_t ticks; /* ticks since the clock was last read */
+    int64_t began;  /* when this iteration's events began, in ns; 0: the clock was not read yet */
     int64_t second; /* clock_s of this iteration; 0: not read yet */
 };
 
-/* Reads the clock; whether the budget is spent. */
-static inline bool budget_check(struct iteration_budget *b)
+/* Reads the clock and returns whether the budget of this iteration is spent. */
+static inline bool budget_is_spent(struct iteration_budget *b)
 {
-    int64_t now = clock_mono();
+    int64_t now = clock_monotonic_ns();
 
     b->ticks = 0;
     if (!b->began)

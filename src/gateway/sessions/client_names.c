@@ -9,7 +9,7 @@
 #include "base/str.h"
 
 struct client_name {
-    struct client_name *next; /* next with the same hash */
+    struct client_name *next; /* next name with the same hash */
     size_t sessions;
     char text[];
 };
@@ -33,8 +33,8 @@ void client_names_clear(struct client_names *all)
     map_clear(&all->map);
 }
 
-static struct client_name *name_find(const struct client_names *all, uint64_t hash,
-                                     const char *text)
+static struct client_name *client_name_find(const struct client_names *all, uint64_t hash,
+                                            const char *text)
 {
     struct client_name *n = map_get(&all->map, hash);
 
@@ -43,10 +43,10 @@ static struct client_name *name_find(const struct client_names *all, uint64_t ha
     return n;
 }
 
-const char *client_name_take(struct client_names *all, const char *text)
+const char *client_name_ref(struct client_names *all, const char *text)
 {
     uint64_t hash = hash_str(str_of(text));
-    struct client_name *n = name_find(all, hash, text);
+    struct client_name *n = client_name_find(all, hash, text);
 
     if (!n) {
         size_t size = strlen(text) + 1;
@@ -61,7 +61,7 @@ const char *client_name_take(struct client_names *all, const char *text)
     return n->text;
 }
 
-static void name_remove(struct client_names *all, uint64_t hash, struct client_name *n)
+static void client_name_remove(struct client_names *all, uint64_t hash, struct client_name *n)
 {
     struct client_name *before = map_get(&all->map, hash);
 
@@ -77,12 +77,12 @@ static void name_remove(struct client_names *all, uint64_t hash, struct client_n
     mem_free(n);
 }
 
-void client_name_drop(struct client_names *all, const char *text)
+void client_name_unref(struct client_names *all, const char *text)
 {
     uint64_t hash = hash_str(str_of(text));
-    struct client_name *n = name_find(all, hash, text);
+    struct client_name *n = client_name_find(all, hash, text);
 
-    assert(n && n->text == text); /* it was taken before */
+    assert(n && n->text == text); /* the name has a reference, so it is in the map */
     if (--n->sessions == 0)
-        name_remove(all, hash, n);
+        client_name_remove(all, hash, n);
 }

@@ -4,7 +4,7 @@
 
 #include "base/map.h"
 
-enum { CLIENT_NAME = 64 }; /* "os|browser|device" and its NUL */
+enum { CLIENT_NAME_BYTES = 64 }; /* largest "os|browser|device" with its NUL */
 
 /* One per process, protected by the gateway's lock. */
 struct client_names {
@@ -13,8 +13,8 @@ struct client_names {
 
 void client_names_init(struct client_names *all);
 void client_names_clear(struct client_names *all);
-/* The text is freed when it was dropped as often as it was taken. */
-const char *client_name_take(struct client_names *all, const char *text);
-void client_name_drop(struct client_names *all, const char *text);
+/* The names are reference-counted: take adds a reference, drop releases it. */
+const char *client_name_ref(struct client_names *all, const char *text);
+void client_name_unref(struct client_names *all, const char *text);
 
 #endif

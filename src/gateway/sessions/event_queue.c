@@ -2,142 +2,138 @@
 #include "gateway/sessions/event_queue.h"
 
 #include "base/mem.h"
-#include "base/planted.h"
-#include "gateway/sessions/delays.h"
-#include "gateway/sessions/hub.h"
+#include "base/test_faults.h"
+#include "gateway/sessions/delayed_events.h"
+#include "gateway/sessions/gateway_loop.h"
 #include "gateway/sessions/upcalls.h"
-#include "gateway/wire/news.h"
+#include "gateway/wire/gateway_event.h"
 
-enum { EVENT_TICKS = 4 }; /* budget ticks for an event without recipients */
+enum { TICKS_PER_EVENT = 4 }; /* budget ticks for an event without recipients */
 
-void hub_take(struct hub *h, struct parcel *p)
+void event_queue_append(struct gateway_loop *h, struct loop_event_batch *p)
 {
     *h->queue.end = p;
     h->queue.end = &p->next;
 }
 
-void hub_receive(struct post *post)
+void event_queue_on_parcel(struct loop_message *post)
 {
-    struct parcel *p = container_of(post, struct parcel, post);
-    struct hub *h = p->hub;
+    struct loop_event_batch *p = container_of(post, struct loop_event_batch, post);
+    struct gateway_loop *h = p->gateway_loop;
 
-    if (delays_keep(h, p))
+    if (delay_event_batch(h, p))
         return;
-    hub_take(h, p);
-    hub_pump(h);
+    event_queue_append(h, p);
+    event_queue_process(h);
 }
 
-uint64_t hub_last_number(const struct hub *h)
+uint64_t event_queue_last_number(const struct gateway_loop *h)
 {
     if (!h->queue.first)
         return h->begun;
-    return parcel_number(container_of(h->queue.end, struct parcel, next));
+    return loop_batch_last_number(container_of(h->queue.end, struct loop_event_batch, next));
 }
 
-/* --- one event at a time -------------------------------------------------------------- */
-
-/* A parcel with more events stays in the queue. */
-static void release_current(struct hub *h)
+/* Releases the parcel of the finished event, unless the parcel has more events. */
+static void release_current_batch(struct gateway_loop *h)
 {
-    if (h->queue.current && parcel_is_begun(h->queue.current))
-        parcel_release(h->queue.current);
+    if (h->queue.current && loop_batch_is_consumed(h->queue.current))
+        loop_batch_release(h->queue.current);
     h->queue.current = NULL;
 }
 
-static void begin_event(struct hub *h)
+static void begin_next_event(struct gateway_loop *h)
 {
-    struct parcel *p = h->queue.first;
-    struct news *n = parcel_begin(p);
+    struct loop_event_batch *p = h->queue.first;
+    struct gateway_event *n = loop_batch_next_event(p);
 
-    if (parcel_is_begun(p)) {
+    if (loop_batch_is_consumed(p)) {
         h->queue.first = p->next;
         if (!h->queue.first)
             h->queue.end = &h->queue.first;
     }
-    hub_resume_event_begun(h, n);
+    resume_on_event_begun(h, n);
     h->begun = n->number;
     h->queue.current = p;
     h->queue.sending = true;
     gateway_upcalls.dispatch_begin(h, n);
-    if (h->rosters)
-        gateway_upcalls.lists_hear(h, n);
+    if (h->member_tables)
+        gateway_upcalls.lists_on_event(h, n);
 }
 
-static void continue_event(struct hub *h)
+static void continue_current_event(struct gateway_loop *h)
 {
-    const struct hub_resume *r = &h->resume;
+    const struct loop_resume_state *r = &h->resume;
 
     if (!gateway_upcalls.dispatch_continue(h))
         return;
-    release_current(h);
+    release_current_batch(h);
     h->queue.sending = false;
     h->position = h->begun;
-    if (r->journal_position && !fault_planted(PLANTED_BLIND_LEDGER))
+    if (r->journal_position && !test_fault_is_enabled(TEST_FAULT_EMPTY_JOURNAL))
         atomic_store_explicit(r->journal_position, h->position, memory_order_release);
-    hub_is_spent(h, EVENT_TICKS);
-    if (!links_empty(&r->leaving) || !links_empty(&r->releases))
-        gateway_upcalls.handovers_continue(h);
+    loop_budget_use(h, TICKS_PER_EVENT);
+    if (!links_empty(&r->leaving_transfers) || !links_empty(&r->releases))
+        gateway_upcalls.moves_continue(h);
 }
 
-/* --- the queue ------------------------------------------------------------------------ */
-
-static void pump_later(struct hub *h)
+static void post_event_queue(struct gateway_loop *h)
 {
     if (!h->queue.sending && !h->queue.first && links_empty(&h->reads.waiting))
         return;
-    h->queue.held_up = true;
+    h->queue.was_delayed = true;
     h->queue.posted = true;
     loop_post(h->loop, &h->queue.post);
 }
 
-/* One step; false: there is nothing to do now. */
-static bool pump_once(struct hub *h)
+/* Does one step. Returns false if there is nothing to do now. */
+static bool event_queue_step(struct gateway_loop *h)
 {
     if (h->queue.sending) {
-        continue_event(h);
-    } else if ((!h->queue.first || h->queue.held_up) && reads_are_due(h)) {
-        h->queue.held_up = false;
-        reads_begin_due(h);
+        continue_current_event(h);
+    } else if ((!h->queue.first || h->queue.was_delayed) && ordered_reads_are_due(h)) {
+        h->queue.was_delayed = false;
+        begin_ordered_reads(h);
     } else if (h->queue.first) {
-        begin_event(h);
+        begin_next_event(h);
     } else {
         return false;
     }
     return true;
 }
 
-void hub_pump(struct hub *h)
+void event_queue_process(struct gateway_loop *h)
 {
-    if (h->queue.pumping || h->queue.posted)
+    if (h->queue.processing || h->queue.posted)
         return;
-    h->queue.pumping = true;
-    loop_part("events");
-    while (!h->reads.blocking && !h->budget.spent && pump_once(h))
+    h->queue.processing = true;
+    loop_begin_part("events");
+    while (!h->reads.blocking && !h->budget.spent && event_queue_step(h))
         ;
-    h->queue.pumping = false;
-    gateway_upcalls.handovers_continue(h);
+    h->queue.processing = false;
+    gateway_upcalls.moves_continue(h);
     if (h->budget.spent && !h->reads.blocking)
-        pump_later(h);
+        post_event_queue(h);
 }
 
-void hub_pump_posted(struct post *post)
+void event_queue_on_posted(struct loop_message *post)
 {
-    struct hub *h = container_of(post, struct hub, queue.post);
+    struct gateway_loop *h = container_of(post, struct gateway_loop, queue.post);
 
     h->queue.posted = false;
-    hub_pump(h);
+    event_queue_process(h);
 }
 
-void event_queue_clear(struct hub *h)
+void event_queue_clear(struct gateway_loop *h)
 {
     gateway_upcalls.dispatch_drop(h);
-    release_current(h);
-    for (struct parcel *p = h->queue.first, *next; p; p = next) {
+    release_current_batch(h);
+    for (struct loop_event_batch *p = h->queue.first, *next; p; p = next) {
         next = p->next;
-        parcel_release(p);
+        loop_batch_release(p);
     }
     h->queue.first = NULL;
     h->queue.end = &h->queue.first;
-    delays_free(h);
+    delayed_events_release(h);
     mem_free(h->queue.delivery);
 }

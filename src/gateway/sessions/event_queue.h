@@ -1,37 +1,40 @@
 /* event_queue.h - the events that wait on a loop, in publishing order (the same on all loops).
  *
- * An event is finished before the next one begins. Events wait while the store is read for a
- * session that begins or arrives (store_reads.h), and have a time budget (budget.h). */
+ * An event is delivered completely before the next one begins. Events wait while the store is
+ * read for a session that starts or arrives (store_reads.h), and have a time budget (budget.h). */
 #ifndef GATEWAY_SESSIONS_EVENT_QUEUE_H
 #define GATEWAY_SESSIONS_EVENT_QUEUE_H
 
-#include "gateway/sessions/batch.h"
+#include "gateway/sessions/event_batch.h"
 #include "net/loop.h"
 
-struct delay_line;
+struct delayed_events;
 struct delivery;
-struct hub;
+struct gateway_loop;
 
 struct event_queue {
-    struct parcel *first, **end; /* parcels with events that have not begun */
-    struct delay_line *delays;   /* events that are delayed before they come here; or NULL */
-    struct parcel *current;      /* parcel of the event in progress */
-    bool sending;                /* an event is in progress */
-    struct delivery *delivery;   /* event in progress (fanout/); NULL before the first */
-    bool pumping;
-    bool held_up; /* an iteration ended with queued events since the last reads began */
-    struct post post;
+    struct loop_event_batch *first, **end; /* parcels with events that were not started */
+    struct delayed_events *delays;    /* events that are delayed before they are queued; or NULL */
+    struct loop_event_batch *current; /* parcel of the event in progress */
+    bool sending;                     /* an event is in progress */
+    /* Delivery of the event in progress (fanout/); NULL before the first event. */
+    struct delivery *delivery;
+    bool processing;
+    bool was_delayed; /* an iteration ended with queued events since the last ordered reads began */
+    struct loop_message post;
     bool posted;
 };
 
-void hub_receive(struct post *post);            /* struct parcel */
-void hub_take(struct hub *h, struct parcel *p); /* appends to the queue */
-/* Number of the last event in the queue; if it is empty, of the last event that was begun. */
-uint64_t hub_last_number(const struct hub *h);
-/* Processes events, and begins waiting reads, until the budget is spent. */
-void hub_pump(struct hub *h);
-void hub_pump_posted(struct post *post);
-/* Drops all events. */
-void event_queue_clear(struct hub *h);
+void event_queue_on_parcel(struct loop_message *post); /* struct loop_event_batch */
+void event_queue_append(struct gateway_loop *h,
+                        struct loop_event_batch *p); /* appends a parcel to the queue */
+/* Returns the number of the last queued event; if the queue is empty, of the last event that was
+ * started. */
+uint64_t event_queue_last_number(const struct gateway_loop *h);
+/* Delivers events, and begins waiting store reads, until the budget is spent. */
+void event_queue_process(struct gateway_loop *h);
+void event_queue_on_posted(struct loop_message *post);
+/* Drops all queued events. */
+void event_queue_clear(struct gateway_loop *h);
 
 #endif

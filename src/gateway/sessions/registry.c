@@ -6,39 +6,35 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/mem.h"
-#include "gateway/sessions/hub.h"
+#include "gateway/sessions/gateway_loop.h"
 
-enum { DAY_MS = 24 * 60 * 60 * 1000, PACE_MS = 5000, BURST = 5 };
+enum { DAY_MS = 24 * 60 * 60 * 1000, START_INTERVAL_MS = 5000, START_BURST = 5 };
 
-/* --- unauthenticated sockets ---------------------------------------------------------- */
-
-bool registry_count_stranger(struct gateway *g, uint64_t key)
+bool registry_count_unauthenticated(struct gateway *g, uint64_t key)
 {
-    uintptr_t max = g->options.max_strangers ? g->options.max_strangers : 64;
+    uintptr_t max = g->options.max_unauthenticated ? g->options.max_unauthenticated : 64;
 
     pthread_mutex_lock(&g->lock);
-    uintptr_t count = (uintptr_t)map_get(&g->strangers, key);
+    uintptr_t count = (uintptr_t)map_get(&g->unauthenticated, key);
     bool ok = count < max;
     if (ok)
-        map_put(&g->strangers, key, (void *)(count + 1));
+        map_put(&g->unauthenticated, key, (void *)(count + 1));
     pthread_mutex_unlock(&g->lock);
     return ok;
 }
 
-void registry_uncount_stranger(struct gateway *g, uint64_t key)
+void registry_uncount_unauthenticated(struct gateway *g, uint64_t key)
 {
     pthread_mutex_lock(&g->lock);
-    uintptr_t count = (uintptr_t)map_get(&g->strangers, key);
+    uintptr_t count = (uintptr_t)map_get(&g->unauthenticated, key);
     if (count > 1)
-        map_put(&g->strangers, key, (void *)(count - 1));
+        map_put(&g->unauthenticated, key, (void *)(count - 1));
     else
-        map_remove(&g->strangers, key);
+        map_remove(&g->unauthenticated, key);
     pthread_mutex_unlock(&g->lock);
 }
 
-/* --- accounts ------------------------------------------------------------------------- */
-
-static struct account *account_of(struct gateway *g, snowflake id)
+static struct account *account_get_or_create(struct gateway *g, snowflake id)
 {
     struct account *a = map_get(&g->accounts, id);
 
@@ -52,24 +48,24 @@ static struct account *account_of(struct gateway *g, snowflake id)
     return a;
 }
 
-static unsigned starts_today(const struct account *a)
+static unsigned session_starts_today(const struct account *a)
 {
-    return a->starts_day == (uint16_t)registry_today() ? a->starts : 0;
+    return a->starts_day == (uint16_t)current_day_number() ? a->starts : 0;
 }
 
-/* Raises the count to at least `known`. */
-static void set_starts_today(struct account *a, uint64_t known)
+/* Raises today's count of session starts to at least `known`. */
+static void raise_session_starts_today(struct account *a, uint64_t known)
 {
-    unsigned starts = starts_today(a);
+    unsigned starts = session_starts_today(a);
 
-    a->starts_day = (uint16_t)registry_today();
+    a->starts_day = (uint16_t)current_day_number();
     a->starts = (uint16_t)(known <= starts ? starts : known < UINT16_MAX ? known : UINT16_MAX);
 }
 
-/* An account without sessions is removed unless it began some today. */
-static void forget_account(struct gateway *g, struct account *a)
+/* Removes an account without sessions unless it started sessions today. */
+static void free_account_if_unused(struct gateway *g, struct account *a)
 {
-    if (a->session_count || a->remote_count || starts_today(a))
+    if (a->session_count || a->remote_count || session_starts_today(a))
         return;
     map_remove(&g->accounts, a->id);
     account_free(a);
@@ -77,7 +73,7 @@ static void forget_account(struct gateway *g, struct account *a)
 
 void account_free(struct account *a)
 {
-    for (struct shown_presence *s = a->shown.next, *next; s; s = next) {
+    for (struct announced_presence *s = a->announced.next, *next; s; s = next) {
         next = s->next;
         mem_free(s);
     }
@@ -85,9 +81,10 @@ void account_free(struct account *a)
     mem_free(a);
 }
 
-struct shown_presence *account_shown(struct account *a, uint32_t shard_id, uint32_t shard_count)
+struct announced_presence *account_announced_presence(struct account *a, uint32_t shard_id,
+                                                      uint32_t shard_count)
 {
-    struct shown_presence *s = &a->shown;
+    struct announced_presence *s = &a->announced;
 
     while (s && s->shard_count && (s->shard_id != shard_id || s->shard_count != shard_count))
         s = s->next;
@@ -95,8 +92,8 @@ struct shown_presence *account_shown(struct account *a, uint32_t shard_id, uint3
         return s;
     if (!s) {
         s = mem_new(sizeof *s);
-        s->next = a->shown.next;
-        a->shown.next = s;
+        s->next = a->announced.next;
+        a->announced.next = s;
     }
     s->shard_id = shard_id;
     s->shard_count = shard_count;
@@ -104,7 +101,7 @@ struct shown_presence *account_shown(struct account *a, uint32_t shard_id, uint3
     return s;
 }
 
-static void account_add(struct gateway *g, struct account *a, struct session *s)
+static void account_add_session(struct gateway *g, struct account *a, struct session *s)
 {
     a->session_count++;
     links_append(&a->sessions, &s->of_user);
@@ -113,30 +110,30 @@ static void account_add(struct gateway *g, struct account *a, struct session *s)
     atomic_fetch_add(&g->count.session_count, 1);
 }
 
-void registry_put(struct gateway *g, struct session *s)
+void registry_add_restored_session(struct gateway *g, struct session *s)
 {
     pthread_mutex_lock(&g->lock);
-    account_add(g, account_of(g, s->caller.id), s);
+    account_add_session(g, account_get_or_create(g, s->caller.id), s);
     pthread_mutex_unlock(&g->lock);
 }
 
-bool registry_add(struct gateway *g, struct session *s)
+bool registry_add_session(struct gateway *g, struct session *s)
 {
     unsigned max = g->options.max_sessions ? g->options.max_sessions : 50;
 
     pthread_mutex_lock(&g->lock);
-    struct account *a = account_of(g, s->caller.id);
+    struct account *a = account_get_or_create(g, s->caller.id);
     bool ok = s->bot || a->session_count + a->remote_count < max;
     if (ok) {
-        account_add(g, a, s);
+        account_add_session(g, a, s);
     } else {
-        forget_account(g, a);
+        free_account_if_unused(g, a);
     }
     pthread_mutex_unlock(&g->lock);
     return ok;
 }
 
-void registry_remove(struct gateway *g, struct session *s)
+void registry_remove_session(struct gateway *g, struct session *s)
 {
     pthread_mutex_lock(&g->lock);
     if (s->listed) {
@@ -147,34 +144,34 @@ void registry_remove(struct gateway *g, struct session *s)
         map_remove(&g->sessions, s->number);
         atomic_fetch_sub(&g->count.session_count, 1);
         a->session_count--;
-        forget_account(g, a);
+        free_account_if_unused(g, a);
     }
     pthread_mutex_unlock(&g->lock);
 }
 
 /* --- sessions of other nodes ---------------------------------------------------------- */
 
-void remote_add(struct gateway *g, struct remote_session *r)
+void remote_session_add(struct gateway *g, struct remote_session *r)
 {
-    struct account *a = account_of(g, r->user_id);
+    struct account *a = account_get_or_create(g, r->user_id);
 
     a->remote_count++;
     links_append(&a->remotes, &r->of_user);
     map_put(&g->remotes, r->number, r);
 }
 
-void remote_remove(struct gateway *g, struct remote_session *r)
+void remote_session_remove(struct gateway *g, struct remote_session *r)
 {
     struct account *a = map_get(&g->accounts, r->user_id);
 
     link_remove(&r->of_user);
-    link_remove(&r->of_peer);
+    link_remove(&r->of_node);
     map_remove(&g->remotes, r->number);
     a->remote_count--;
-    forget_account(g, a);
+    free_account_if_unused(g, a);
 }
 
-void remote_free(struct remote_session *r)
+void remote_session_free(struct remote_session *r)
 {
     if (!r)
         return;
@@ -183,18 +180,16 @@ void remote_free(struct remote_session *r)
     mem_free(r);
 }
 
-/* --- by number ------------------------------------------------------------------------ */
-
-struct hub *registry_hub(struct gateway *g, uint64_t number)
+struct gateway_loop *registry_find_loop(struct gateway *g, uint64_t number)
 {
     pthread_mutex_lock(&g->lock);
     struct session *s = map_get(&g->sessions, number);
-    struct hub *h = s ? s->hub : map_get(&g->arriving, number);
+    struct gateway_loop *h = s ? s->gateway_loop : map_get(&g->arriving, number);
     pthread_mutex_unlock(&g->lock);
     return h;
 }
 
-bool registry_has(struct gateway *g, uint64_t number)
+bool registry_has_session(struct gateway *g, uint64_t number)
 {
     pthread_mutex_lock(&g->lock);
     bool has = map_get(&g->sessions, number);
@@ -202,7 +197,7 @@ bool registry_has(struct gateway *g, uint64_t number)
     return has;
 }
 
-void registry_expect(struct gateway *g, uint64_t number, struct hub *hub)
+void registry_set_arriving_loop(struct gateway *g, uint64_t number, struct gateway_loop *hub)
 {
     pthread_mutex_lock(&g->lock);
     if (hub)
@@ -213,7 +208,7 @@ void registry_expect(struct gateway *g, uint64_t number, struct hub *hub)
 }
 
 /* The first half of an id is the session's number. */
-bool session_id_read(struct str id, uint64_t *ret_number)
+bool session_id_parse(struct str id, uint64_t *ret_number)
 {
     unsigned char bytes[SESSION_ID / 2];
     size_t n;
@@ -230,12 +225,12 @@ bool gateway_find_session(struct gateway *g, snowflake user_id, struct str sessi
 {
     uint64_t number;
 
-    if (!session_id_read(session_id, &number))
+    if (!session_id_parse(session_id, &number))
         return false;
     pthread_mutex_lock(&g->lock);
     const struct session *s = map_get(&g->sessions, number);
     const struct remote_session *r = map_get(&g->remotes, number);
-    bool found = (s && s->caller.id == user_id && session_is_called(s, session_id)) ||
+    bool found = (s && s->caller.id == user_id && session_has_id(s, session_id)) ||
                  (r && r->user_id == user_id && str_eq(str_of(r->id), session_id));
     pthread_mutex_unlock(&g->lock);
     if (found)
@@ -243,18 +238,16 @@ bool gateway_find_session(struct gateway *g, snowflake user_id, struct str sessi
     return found;
 }
 
-struct session *registry_local(struct hub *h, uint64_t number)
+struct session *registry_find_on_loop(struct gateway_loop *h, uint64_t number)
 {
     pthread_mutex_lock(&h->gateway->lock);
     struct session *s = map_get(&h->gateway->sessions, number);
-    bool here = s && s->hub == h && s->link.next;
+    bool here = s && s->gateway_loop == h && s->link.next;
     pthread_mutex_unlock(&h->gateway->lock);
     return here ? s : NULL;
 }
 
-/* --- limits of session starts --------------------------------------------------------- */
-
-static int64_t *account_key(struct account *a, uint32_t key)
+static int64_t *start_bucket_of_key(struct account *a, uint32_t key)
 {
     if (!key)
         return &a->full_ms;
@@ -263,24 +256,24 @@ static int64_t *account_key(struct account *a, uint32_t key)
     return &a->others[key - 1];
 }
 
-/* Token bucket per key: a burst of five starts, then one every five seconds. */
-static bool key_is_free(int64_t *full_ms, int64_t now)
+/* Token bucket per rate limit key: a burst of five session starts, then one every five seconds. */
+static bool start_bucket_consume(int64_t *full_ms, int64_t now)
 {
     int64_t from = *full_ms > now ? *full_ms : now;
 
-    if (from + PACE_MS - now > BURST * PACE_MS)
+    if (from + START_INTERVAL_MS - now > START_BURST * START_INTERVAL_MS)
         return false;
-    *full_ms = from + PACE_MS;
+    *full_ms = from + START_INTERVAL_MS;
     return true;
 }
 
-int64_t registry_today(void)
+int64_t current_day_number(void)
 {
     return clock_ms() / DAY_MS;
 }
 
-bool registry_may_start(struct gateway *g, snowflake id, uint32_t shard_id, int64_t known,
-                        int64_t *ret)
+bool registry_count_session_start(struct gateway *g, snowflake id, uint32_t shard_id, int64_t known,
+                                  int64_t *ret)
 {
     int64_t now = clock_ms();
 
@@ -288,51 +281,52 @@ bool registry_may_start(struct gateway *g, snowflake id, uint32_t shard_id, int6
     if (g->options.no_limits)
         return true;
     pthread_mutex_lock(&g->lock);
-    struct account *a = account_of(g, id);
-    /* The store also counts sessions begun before a restart or on another node. */
-    set_starts_today(a, known > 0 ? (uint64_t)known : 0);
+    struct account *a = account_get_or_create(g, id);
+    /* The store also counts sessions that were started before a restart or on another node. */
+    raise_session_starts_today(a, known > 0 ? (uint64_t)known : 0);
     bool ok = a->starts < GATEWAY_STARTS_A_DAY &&
-              key_is_free(account_key(a, shard_id % GATEWAY_CONCURRENCY), now);
+              start_bucket_consume(start_bucket_of_key(a, shard_id % GATEWAY_CONCURRENCY), now);
     if (ok)
         *ret = ++a->starts;
     pthread_mutex_unlock(&g->lock);
     return ok;
 }
 
-struct session_starts registry_starts(struct gateway *g, snowflake id, uint32_t shard_id)
+struct session_starts registry_read_session_starts(struct gateway *g, snowflake id,
+                                                   uint32_t shard_id)
 {
     struct session_starts s = { .user_id = id, .key = shard_id % GATEWAY_CONCURRENCY };
 
     pthread_mutex_lock(&g->lock);
     struct account *a = map_get(&g->accounts, id);
     if (a) {
-        s.full_ms = *account_key(a, s.key);
-        s.day = registry_today();
-        s.starts = starts_today(a);
+        s.full_ms = *start_bucket_of_key(a, s.key);
+        s.day = current_day_number();
+        s.starts = session_starts_today(a);
     }
     pthread_mutex_unlock(&g->lock);
     return s;
 }
 
-void registry_hear_starts(struct gateway *g, const struct session_starts *s)
+void registry_apply_remote_starts(struct gateway *g, const struct session_starts *s)
 {
     int64_t *full_ms;
 
-    if (s->key >= GATEWAY_CONCURRENCY || s->day != registry_today() || g->options.no_limits)
+    if (s->key >= GATEWAY_CONCURRENCY || s->day != current_day_number() || g->options.no_limits)
         return;
     pthread_mutex_lock(&g->lock);
-    struct account *a = account_of(g, s->user_id);
-    set_starts_today(a, s->starts);
-    full_ms = account_key(a, s->key);
+    struct account *a = account_get_or_create(g, s->user_id);
+    raise_session_starts_today(a, s->starts);
+    full_ms = start_bucket_of_key(a, s->key);
     *full_ms = s->full_ms > *full_ms ? s->full_ms : *full_ms;
     pthread_mutex_unlock(&g->lock);
 }
 
-unsigned gateway_starts_left(struct gateway *g, snowflake bot_id)
+unsigned gateway_session_starts_left(struct gateway *g, snowflake bot_id)
 {
     pthread_mutex_lock(&g->lock);
     const struct account *a = map_get(&g->accounts, bot_id);
-    unsigned used = a ? starts_today(a) : 0;
+    unsigned used = a ? session_starts_today(a) : 0;
     pthread_mutex_unlock(&g->lock);
     return used < GATEWAY_STARTS_A_DAY ? GATEWAY_STARTS_A_DAY - used : 0;
 }

@@ -8,18 +8,19 @@
 #include "base/map.h"
 #include "gateway/gateway.h"
 #include "gateway/sessions/session.h"
-#include "gateway/views/crowds.h"
+#include "gateway/subscriptions/online_members.h"
 #include "gateway/wire/dialects.h"
 
 struct account;
 struct directory;
-struct hub;
+struct gateway_loop;
 struct replica;
 struct loop_count;
 
-/* For /metrics. */
+/* Counters for /metrics. */
 struct gateway_counters {
-    _Atomic uint64_t connected, identified, resumed, recovered, cut, closed, session_count;
+    _Atomic uint64_t connected, identified, resumed, recovered, disconnected_slow, closed,
+        session_count;
 };
 
 struct gateway {
@@ -30,108 +31,116 @@ struct gateway {
     _Atomic uint32_t replicated_by; /* identity of the node that has this node's replica; or 0 */
     struct directory *directory;    /* other nodes' sessions; NULL: not shared */
     struct loops *loops;
-    struct hub **hubs;
-    _Atomic unsigned hub_count;   /* 0: not started, or stopped */
-    struct loop_count *delivered; /* events sent to sessions, per loop */
+    struct gateway_loop **gateway_loops;
+    _Atomic unsigned gateway_loop_count; /* 0: not started, or stopped */
+    struct loop_count *delivered;        /* events sent to sessions, per loop */
     unsigned loop_count;
     pthread_mutex_t lock; /* protects the next six members */
-    struct map sessions;  /* number -> session */
-    struct map remotes;   /* number -> struct remote_session */
-    struct map arriving;  /* number -> hub: sessions that are requested from other nodes */
-    struct map accounts;  /* user id -> struct account */
-    struct map strangers; /* unauthenticated sockets by hash of address */
+    struct map sessions;  /* session number -> struct session */
+    struct map remotes;   /* session number -> struct remote_session */
+    /* Session number -> struct gateway_loop, for sessions that are requested from other nodes. */
+    struct map arriving;
+    struct map accounts;        /* user id -> struct account */
+    struct map unauthenticated; /* hash of address -> number of unauthenticated sockets */
     struct client_names client_names;
     struct dialects dialects;
-    struct crowds crowds;
+    struct online_members online_members;
     pthread_mutex_t publishing;
-    _Atomic uint64_t published; /* number of the last published event; written with that lock */
-    uint64_t older;             /* in a cluster: events up to here are older than this process */
+    /* Number of the last published event; written with the lock `publishing` held. */
+    _Atomic uint64_t published;
+    uint64_t first_number; /* in a cluster: events up to this number are older than this process */
     _Atomic bool draining;
-    _Atomic int64_t delay_ms;  /* delay of events, on test servers */
-    _Atomic unsigned watchers; /* bot sessions with the intent GUILD_PRESENCES */
-    bool busy;                 /* used while stopping */
+    _Atomic int64_t delay_ms;       /* delay of events in ms, on test servers */
+    _Atomic unsigned presence_bots; /* number of bot sessions with the intent GUILD_PRESENCES */
+    bool busy;                      /* used while stopping */
     struct gateway_counters count;
-    _Atomic uint64_t turns; /* accepted connections */
-    unsigned beats;         /* heartbeats while this node is the cluster's first */
+    _Atomic uint64_t accepted_connections; /* number of accepted connections */
+    unsigned cluster_heartbeats; /* heartbeats while this node is the first of the cluster */
 };
 
 /* The presence last announced for an account, or for one shard of a bot. */
-struct shown_presence {
-    struct shown_presence *next;
+struct announced_presence {
+    struct announced_presence *next;
     uint32_t shard_id, shard_count;
     struct statuses statuses;
-    uint64_t activities; /* hash, or 0 */
+    uint64_t activities; /* hash of the activities, or 0 */
 };
 
-/* A session of another node. Changed with the lock held, by one thread. */
+/* A session of another node. Changed by one thread, with the lock held. */
 struct remote_session {
     struct link of_user; /* in the account's list */
-    struct link of_peer; /* in the list of its node */
+    struct link of_node; /* in the list of its node */
     uint32_t server;
-    uint32_t round; /* full update that had it: presence/directory_peers.c */
+    uint32_t round; /* last full update that had this session (presence/directory_peers.c) */
     uint64_t number;
     snowflake user_id;
     uint32_t shard_id, shard_count;
-    unsigned char status, kind; /* enum presence_status, client_kind */
-    bool faded, bot;
+    unsigned char status, kind; /* enum presence_status, client_kind_from_name */
+    bool shown_offline, bot;
     char id[SESSION_ID + 1], client[64];
-    struct str presence; /* JSON of activities, on the heap; p == NULL: none */
-    snowflake *guilds;   /* its guilds, on the heap */
+    struct str presence; /* JSON of activities, on the heap; p == NULL: no activities */
+    snowflake *guilds;   /* ids of the session's guilds, on the heap */
     size_t guild_count;
-    size_t small_count; /* the first ones: guilds up to SMALL_GUILD members */
+    size_t
+        small_count; /* the first guild ids are those of guilds up to SMALL_GUILD_MEMBERS members */
 };
 
-/* An account that has sessions, or began some today. */
+/* An account that has sessions, or started sessions today. */
 struct account {
     snowflake id;
     struct link sessions;
-    struct link remotes;         /* struct remote_session */
-    struct shown_presence shown; /* list, one per shard of a bot; shard_count 0: none yet */
-    unsigned session_count, remote_count, errand_count;
-    uint16_t starts;     /* sessions begun … */
-    uint16_t starts_day; /* … on this day (lowest bits) */
-    int64_t full_ms;     /* when the token bucket is full again: of key 0, … */
-    int64_t *others;     /* … and of the other keys (GATEWAY_CONCURRENCY - 1); or NULL */
+    struct link remotes; /* struct remote_session */
+    /* First entry of a list, one per shard of a bot; shard_count 0: nothing announced. */
+    struct announced_presence announced;
+    unsigned session_count, remote_count, task_count;
+    uint16_t starts;     /* number of sessions started on starts_day */
+    uint16_t starts_day; /* day number (lowest 16 bits) */
+    int64_t full_ms;     /* when the token bucket of rate limit key 0 is full again */
+    int64_t *others;     /* the same time for keys 1 to GATEWAY_CONCURRENCY - 1; or NULL */
 };
 
-/* With the lock held. Creates it if needed. */
-struct shown_presence *account_shown(struct account *a, uint32_t shard_id, uint32_t shard_count);
+/* Returns the announced presence of a shard and creates it if needed. Needs the lock. */
+struct announced_presence *account_announced_presence(struct account *a, uint32_t shard_id,
+                                                      uint32_t shard_count);
 void account_free(struct account *a);
-/* Adds it to the account's list and the map, or removes it. With the lock held. */
-void remote_add(struct gateway *g, struct remote_session *r);
-void remote_remove(struct gateway *g, struct remote_session *r);
-void remote_free(struct remote_session *r); /* accepts NULL */
+/* Adds the remote session to its account and to the map, or removes it. Needs the lock. */
+void remote_session_add(struct gateway *g, struct remote_session *r);
+void remote_session_remove(struct gateway *g, struct remote_session *r);
+void remote_session_free(struct remote_session *r); /* accepts NULL */
 
-bool registry_count_stranger(struct gateway *g, uint64_t key); /* false: too many */
-void registry_uncount_stranger(struct gateway *g, uint64_t key);
-/* Adds the session unless the account has too many. */
-bool registry_add(struct gateway *g, struct session *s);
-/* Adds a restored session, without a limit. */
-void registry_put(struct gateway *g, struct session *s);
-void registry_remove(struct gateway *g, struct session *s);
-/* The session, if it is on this hub. On the hub's loop. */
-struct session *registry_local(struct hub *h, uint64_t number);
-/* Reads the number from a session id; false: not a valid id. */
-bool session_id_read(struct str id, uint64_t *ret_number);
-/* The hub that has the session or will receive it; or NULL. */
-struct hub *registry_hub(struct gateway *g, uint64_t number);
-/* Whether the session is on this node. */
-bool registry_has(struct gateway *g, uint64_t number);
-/* Whether the account may begin another session with this shard now. `known`: a lower bound of
- * today's starts. Counts the start; *ret is the new count. */
-bool registry_may_start(struct gateway *g, snowflake id, uint32_t shard_id, int64_t known,
-                        int64_t *ret);
+/* False: the address has too many. */
+bool registry_count_unauthenticated(struct gateway *g, uint64_t key);
+void registry_uncount_unauthenticated(struct gateway *g, uint64_t key);
+/* Adds the session unless its account has too many. Returns whether it was added. */
+bool registry_add_session(struct gateway *g, struct session *s);
+/* Adds a session that was restored from another process; there is no limit. */
+void registry_add_restored_session(struct gateway *g, struct session *s);
+void registry_remove_session(struct gateway *g, struct session *s);
+/* Returns the session if it is on this loop, else NULL. Runs on that loop. */
+struct session *registry_find_on_loop(struct gateway_loop *h, uint64_t number);
+/* Parses the session number from a session id. Returns false if the id is not valid. */
+bool session_id_parse(struct str id, uint64_t *ret_number);
+/* Returns the loop that has the session or will receive it; or NULL. */
+struct gateway_loop *registry_find_loop(struct gateway *g, uint64_t number);
+/* Returns whether the session is on this node. */
+bool registry_has_session(struct gateway *g, uint64_t number);
+/* Counts a session start of the account, if its limits allow another session of this shard now.
+ * `known`: a lower bound of today's starts; *ret: the new count. */
+bool registry_count_session_start(struct gateway *g, snowflake id, uint32_t shard_id, int64_t known,
+                                  int64_t *ret);
 /* Recent session starts of an account, as nodes of a cluster send them to each other. */
 struct session_starts {
     snowflake user_id;
-    uint32_t key; /* shard id modulo GATEWAY_CONCURRENCY */
+    uint32_t key; /* rate limit key: shard id modulo GATEWAY_CONCURRENCY */
     int64_t full_ms, day;
     unsigned starts;
 };
-struct session_starts registry_starts(struct gateway *g, snowflake id, uint32_t shard_id);
-void registry_hear_starts(struct gateway *g, const struct session_starts *s);
-int64_t registry_today(void);
-/* The session was requested from another node and will arrive at hub; hub NULL: no longer. */
-void registry_expect(struct gateway *g, uint64_t number, struct hub *hub);
+struct session_starts registry_read_session_starts(struct gateway *g, snowflake id,
+                                                   uint32_t shard_id);
+void registry_apply_remote_starts(struct gateway *g, const struct session_starts *s);
+int64_t current_day_number(void);
+/* Records that the session was requested from another node and will arrive at `hub`. NULL
+ * removes the record. */
+void registry_set_arriving_loop(struct gateway *g, uint64_t number, struct gateway_loop *hub);
 
 #endif

@@ -5,36 +5,36 @@
 
 enum { FIRST_PAGE = 8, LARGEST_PAGE = 256 }; /* page sizes double up to the largest */
 
-static uint32_t page_count(const struct replay_page *page)
+static uint32_t replay_page_count(const struct replay_page *page)
 {
     return (uint32_t)(page->end - page->first);
 }
 
-/* Checks the newest page first: most lookups are there. */
-const struct kept *replay_at(const struct replay *r, uint32_t i)
+/* Most lookups are in the newest page, so it is checked first. */
+const struct replay_entry *replay_entry_at(const struct replay *r, uint32_t i)
 {
     const struct replay_page *page = r->newest;
-    uint32_t before = r->count - page_count(page);
+    uint32_t before = r->count - replay_page_count(page);
 
     if (i >= before)
         return &page->items[page->first + i - before];
-    for (page = r->oldest; i >= page_count(page); page = page->next)
-        i -= page_count(page);
+    for (page = r->oldest; i >= replay_page_count(page); page = page->next)
+        i -= replay_page_count(page);
     return &page->items[page->first + i];
 }
 
-static size_t size_of(const struct kept *k)
+static size_t replay_entry_size(const struct replay_entry *k)
 {
-    return news_payload(k->news).n;
+    return gateway_event_payload(k->event).n;
 }
 
-static void drop_oldest(struct replay *r)
+static void evict_oldest_entry(struct replay *r)
 {
     struct replay_page *page = r->oldest;
-    const struct kept *k = &page->items[page->first++];
+    const struct replay_entry *k = &page->items[page->first++];
 
-    r->bytes -= size_of(k);
-    news_unref(k->news);
+    r->bytes -= replay_entry_size(k);
+    gateway_event_unref(k->event);
     r->count--;
     if (page->first == page->end) {
         r->oldest = page->next;
@@ -45,7 +45,7 @@ static void drop_oldest(struct replay *r)
     r->oldest_s = r->count ? r->oldest->items[r->oldest->first].at_s : 0;
 }
 
-static void replay_grow(struct replay *r)
+static void replay_add_page(struct replay *r)
 {
     uint32_t cap = r->newest ? 2U * r->newest->cap : FIRST_PAGE;
     struct replay_page *page;
@@ -61,37 +61,37 @@ static void replay_grow(struct replay *r)
     r->newest = page;
 }
 
-static bool is_full(const struct replay *r, uint32_t more, size_t bytes, int64_t now_s)
+static bool replay_must_evict(const struct replay *r, uint32_t more, size_t bytes, int64_t now_s)
 {
     return r->count + more > REPLAY_COUNT || r->bytes + bytes > REPLAY_BYTES ||
            r->oldest_s < now_s - REPLAY_AGE_S;
 }
 
-static void replay_make_room(struct replay *r, uint32_t more, size_t bytes, int64_t now_s)
+static void replay_evict_for(struct replay *r, uint32_t more, size_t bytes, int64_t now_s)
 {
-    while (r->count && is_full(r, more, bytes, now_s))
-        drop_oldest(r);
+    while (r->count && replay_must_evict(r, more, bytes, now_s))
+        evict_oldest_entry(r);
 }
 
-void replay_trim(struct replay *r, int64_t now_s)
+void replay_evict_expired(struct replay *r, int64_t now_s)
 {
-    replay_make_room(r, 0, 0, now_s);
+    replay_evict_for(r, 0, 0, now_s);
 }
 
-/* Evicts before adding, so that the buffer never exceeds its limits. */
-void replay_add(struct replay *r, struct news *n, unsigned form, int64_t now_s)
+/* Evicts old entries before adding, so that the buffer never exceeds its limits. */
+void replay_add(struct replay *r, struct gateway_event *n, unsigned form, int64_t now_s)
 {
-    size_t bytes = news_payload(n).n;
+    size_t bytes = gateway_event_payload(n).n;
 
-    replay_make_room(r, 1, bytes, now_s);
+    replay_evict_for(r, 1, bytes, now_s);
     if (bytes > REPLAY_BYTES)
         return;
     if (!r->newest || r->newest->end == r->newest->cap)
-        replay_grow(r);
+        replay_add_page(r);
     if (r->count == 0)
         r->oldest_s = (uint32_t)now_s;
     r->newest->items[r->newest->end++] =
-        (struct kept){ news_ref(n), (uint32_t)now_s, (uint8_t)form };
+        (struct replay_entry){ gateway_event_ref(n), (uint32_t)now_s, (uint8_t)form };
     r->count++;
     r->bytes += bytes;
 }
@@ -99,5 +99,5 @@ void replay_add(struct replay *r, struct news *n, unsigned form, int64_t now_s)
 void replay_clear(struct replay *r)
 {
     while (r->count)
-        drop_oldest(r);
+        evict_oldest_entry(r);
 }

@@ -2,42 +2,45 @@
 #ifndef GATEWAY_SESSIONS_REPLAY_H
 #define GATEWAY_SESSIONS_REPLAY_H
 
-#include "gateway/wire/news.h"
+#include "gateway/wire/gateway_event.h"
 
-/* Small, because a busy session has thousands of them. */
-struct kept {
-    struct news *news;
+/* An entry of the replay buffer; small, because a busy session has thousands. */
+struct replay_entry {
+    struct gateway_event *event;
     uint32_t at_s; /* seconds since 1970, until 2106 */
     uint8_t form;
 };
 
-/* Pages do not move when the buffer grows: reallocation in ten thousand sessions that receive the
- * same events would fragment the heap. */
+/* Pages of entries do not move when the buffer grows: reallocation in ten thousand sessions that
+ * receive the same events would fragment the heap. */
 struct replay_page {
-    struct replay_page *next; /* the newer page */
+    struct replay_page *next; /* next newer page */
     uint16_t cap, first, end;
-    struct kept items[];
+    struct replay_entry items[];
 };
 
-/* The newest entry has the session's seq. */
+/* The newest entry has the session's current seq. */
 struct replay {
     struct replay_page *oldest, *newest;
     uint32_t count;
-    uint32_t oldest_s; /* cached: replay_add need not read the oldest page */
+    /* Time of the oldest entry, so that replay_add need not read the oldest page. */
+    uint32_t oldest_s;
     size_t bytes;
 };
 
 enum { REPLAY_COUNT = 4096, REPLAY_BYTES = 4 * 1024 * 1024, REPLAY_AGE_S = 600 };
-/* A client that is this far behind is disconnected; the other half is left for RESUME. */
+/* A client that is this far behind is disconnected; the other half of the buffer is left for
+ * RESUME. */
 enum { BEHIND_COUNT = REPLAY_COUNT / 2, BEHIND_BYTES = REPLAY_BYTES / 2 };
 
-void replay_add(struct replay *r, struct news *n, unsigned form, int64_t now_s);
-void replay_trim(struct replay *r, int64_t now_s);
-const struct kept *replay_at(const struct replay *r, uint32_t i); /* 0: the oldest */
+void replay_add(struct replay *r, struct gateway_event *n, unsigned form, int64_t now_s);
+void replay_evict_expired(struct replay *r, int64_t now_s);
+const struct replay_entry *replay_entry_at(const struct replay *r,
+                                           uint32_t i); /* index 0: the oldest entry */
 void replay_clear(struct replay *r);
 
-/* Prefetches the slot of the next entry; there must be a page. */
-static inline void replay_fetch(const struct replay *r)
+/* Prefetches the memory of the next entry; there must be a page. */
+static inline void replay_prefetch_next(const struct replay *r)
 {
     __builtin_prefetch(&r->newest->items[r->newest->end], 1);
 }

@@ -1,181 +1,185 @@
-/* sending.c - sends messages to a socket; queues them while its zstd stream is in use elsewhere. */
+/* sending.c - sends messages to a socket; queues them while the thread pool uses its zstd
+ * stream. */
 #include "gateway/sessions/sending.h"
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "gateway/sessions/hub.h"
-#include "gateway/sessions/peer.h"
-#include "gateway/sessions/recording.h"
-#include "gateway/wire/news.h"
+#include "gateway/sessions/gateway_loop.h"
+#include "gateway/sessions/gateway_socket.h"
+#include "gateway/sessions/traffic_recording.h"
+#include "gateway/wire/gateway_event.h"
 
-enum { OUT_KEPT = 1024 * 1024 };
+enum { OUTPUT_MAX_IDLE_CAPACITY = 1024 * 1024 };
 
-static struct coder coder_of(const struct peer *p)
+static struct message_encoder message_encoder_for_socket(const struct gateway_socket *p)
 {
-    return (struct coder){
+    return (struct message_encoder){
         .dialect = p->dialect,
         .compress = p->compress,
         .begins = !p->streaming,
-        .packer = p->hub->packer,
-        .arena = p->hub->arena,
+        .packer = p->gateway_loop->packer,
+        .arena = p->gateway_loop->arena,
         .zstd = p->zstd,
     };
 }
 
-static void close_too_large(struct peer *p)
+static void close_message_too_large(struct gateway_socket *p)
 {
-    log_warn("gateway: a message would be too large");
-    peer_close(p, CLOSE_UNKNOWN, "message too large");
+    log_warn("gateway: closed a connection because a message exceeds the size limit");
+    gateway_socket_close(p, CLOSE_UNKNOWN, "message too large");
 }
 
-static bool codec_fits(struct peer *p, const struct buf *message)
+static bool message_fits_or_close(struct gateway_socket *p, const struct buf *message)
 {
     if (buf_full(message))
-        close_too_large(p);
+        close_message_too_large(p);
     return !buf_full(message);
 }
 
-static void send_all(struct peer *p, bool text)
+static void send_output_buffer(struct gateway_socket *p, bool text)
 {
-    struct hub *h = p->hub;
+    struct gateway_loop *h = p->gateway_loop;
 
-    if (codec_fits(p, &h->out))
+    if (message_fits_or_close(p, &h->out))
         websocket_send(p->ws, text ? WS_TEXT : WS_BINARY, buf_str(&h->out));
-    /* Free the buffer after a large payload. */
-    if (h->out.cap > OUT_KEPT)
+    /* Free the buffer after a large message. */
+    if (h->out.cap > OUTPUT_MAX_IDLE_CAPACITY)
         buf_clear(&h->out);
 }
 
-void send_encoded(struct peer *p, struct buf *message, bool text)
+void send_encoded_message(struct gateway_socket *p, struct buf *message, bool text)
 {
-    if (codec_fits(p, message))
+    if (message_fits_or_close(p, message))
         websocket_send_buf(p->ws, text ? WS_TEXT : WS_BINARY, message);
 }
 
-static void send_later(struct peer *p, enum opcode op, struct str d);
+static void delay_op_message(struct gateway_socket *p, enum opcode op, struct str d);
 
-void send_op(struct peer *p, enum opcode op, struct str d)
+void send_opcode(struct gateway_socket *p, enum opcode op, struct str d)
 {
-    struct hub *h = p->hub;
-    struct coder c = coder_of(p);
+    struct gateway_loop *h = p->gateway_loop;
+    struct message_encoder c = message_encoder_for_socket(p);
 
     if (p->lent) {
-        send_later(p, op, d);
+        delay_op_message(p, op, d);
         return;
     }
-    record_op(p, TRAFFIC_SENT, op, d);
+    record_opcode(p, TRAFFIC_SENT, op, d);
     buf_reset(&h->out);
-    bool text = encode_op(&c, op, d, &h->out);
+    bool text = encode_opcode_message(&c, op, d, &h->out);
     p->zstd = c.zstd;
     p->streaming = true;
-    send_all(p, text);
+    send_output_buffer(p, text);
 }
 
-/* Payloads that are compressed per connection cannot be shared. */
-static bool shares_frames(const struct peer *p)
+/* Frames of connections with their own compression state cannot be shared. */
+static bool can_share_frames(const struct gateway_socket *p)
 {
     return !p->compress && p->dialect->compression != COMPRESS_ZSTD;
 }
 
-/* An event for one session, such as READY, may be large: its parts are copied once. */
-static void send_alone(struct peer *p, uint64_t seq, struct news *n, unsigned form)
+/* An event for one session, such as READY, may be large: its parts are copied only once. */
+static void send_unshared_frame(struct gateway_socket *p, uint64_t seq, struct gateway_event *n,
+                                unsigned form)
 {
-    struct hub *h = p->hub;
-    char room[FRAME_ROOM];
+    struct gateway_loop *h = p->gateway_loop;
+    char room[FRAME_PREFIX_MAX];
     struct str parts[FRAME_PARTS];
 
-    frame_parts(seq, n, form, h->packer, h->arena, room, parts);
-    websocket_send_parts(p->ws, form & (NEWS_ETF | NEWS_DEFLATED) ? WS_BINARY : WS_TEXT, parts,
-                         FRAME_PARTS);
+    dispatch_frame_parts(seq, n, form, h->packer, h->arena, room, parts);
+    websocket_send_parts(p->ws, form & (PAYLOAD_ETF | PAYLOAD_DEFLATED) ? WS_BINARY : WS_TEXT,
+                         parts, FRAME_PARTS);
 }
 
-static void send_shared(struct peer *p, uint64_t seq, struct news *n, unsigned form)
+static void send_shared_frame(struct gateway_socket *p, uint64_t seq, struct gateway_event *n,
+                              unsigned form)
 {
-    struct hub *h = p->hub;
+    struct gateway_loop *h = p->gateway_loop;
 
-    form |= dialect_form(p->dialect);
-    if (n->to.kind == SUBJECT_SESSION && !h->at_once) {
-        send_alone(p, seq, n, form);
+    form |= dialect_payload_form(p->dialect);
+    if (n->to.kind == AUDIENCE_SESSION && !h->at_once) {
+        send_unshared_frame(p, seq, n, form);
         return;
     }
     h->framed = true;
-    struct str frame = frame_of(h->frames, seq, n, form, h->packer, h->arena);
+    struct str frame = shared_frame_for_seq(h->frames, seq, n, form, h->packer, h->arena);
     if (frame.p)
         websocket_send_frame(p->ws, frame, h->at_once);
     else
-        close_too_large(p);
+        close_message_too_large(p);
 }
 
-void send_dispatch(struct peer *p, uint64_t seq, struct news *n, unsigned form)
+void send_dispatch(struct gateway_socket *p, uint64_t seq, struct gateway_event *n, unsigned form)
 {
-    struct hub *h = p->hub;
+    struct gateway_loop *h = p->gateway_loop;
 
-    if (shares_frames(p)) {
-        send_shared(p, seq, n, form);
+    if (can_share_frames(p)) {
+        send_shared_frame(p, seq, n, form);
         return;
     }
-    struct coder c = coder_of(p);
+    struct message_encoder c = message_encoder_for_socket(p);
     buf_reset(&h->out);
     bool text = encode_dispatch(&c, seq, n, form, &h->out);
     p->zstd = c.zstd;
-    send_all(p, text);
+    send_output_buffer(p, text);
     if (h->at_once)
         websocket_flush(p->ws);
 }
 
 /* --- while the pool uses the zstd stream ---------------------------------------------- */
 
-void coder_lend(struct peer *p, struct coder *ret)
+void message_encoder_lend(struct gateway_socket *p, struct message_encoder *ret)
 {
-    *ret = (struct coder){ .dialect = p->dialect, .compress = p->compress, .zstd = p->zstd };
+    *ret =
+        (struct message_encoder){ .dialect = p->dialect, .compress = p->compress, .zstd = p->zstd };
     p->zstd = NULL;
     p->lent = p->dialect->compression == COMPRESS_ZSTD;
 }
 
-void coder_return(struct peer *p, struct coder *c)
+void message_encoder_return(struct gateway_socket *p, struct message_encoder *c)
 {
     p->zstd = c->zstd;
     p->lent = false;
     c->zstd = NULL;
 }
 
-struct late_op {
-    struct late_op *next;
+struct delayed_op {
+    struct delayed_op *next;
     enum opcode op;
     size_t n;
     char d[];
 };
 
-static void send_later(struct peer *p, enum opcode op, struct str d)
+static void delay_op_message(struct gateway_socket *p, enum opcode op, struct str d)
 {
-    struct late_op *late = mem_resize(NULL, sizeof *late + d.n);
-    struct late_op **end = &p->late;
+    struct delayed_op *late = mem_resize(NULL, sizeof *late + d.n);
+    struct delayed_op **end = &p->delayed_ops;
 
     while (*end)
         end = &(*end)->next;
-    *late = (struct late_op){ .op = op, .n = d.n };
+    *late = (struct delayed_op){ .op = op, .n = d.n };
     memcpy(late->d, d.p, d.n);
     *end = late;
 }
 
-void send_late(struct peer *p)
+void send_delayed_ops(struct gateway_socket *p)
 {
-    struct late_op *next;
+    struct delayed_op *next;
 
-    for (struct late_op *late = p->late; late; late = next) {
+    for (struct delayed_op *late = p->delayed_ops; late; late = next) {
         next = late->next;
-        send_op(p, late->op, str_slice(late->d, late->n));
+        send_opcode(p, late->op, str_slice(late->d, late->n));
         mem_free(late);
     }
-    p->late = NULL;
+    p->delayed_ops = NULL;
 }
 
-void late_free(struct peer *p)
+void delayed_ops_free(struct gateway_socket *p)
 {
-    while (p->late) {
-        struct late_op *next = p->late->next;
+    while (p->delayed_ops) {
+        struct delayed_op *next = p->delayed_ops->next;
 
-        mem_free(p->late);
-        p->late = next;
+        mem_free(p->delayed_ops);
+        p->delayed_ops = next;
     }
 }

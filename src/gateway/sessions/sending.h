@@ -4,20 +4,20 @@
 
 #include "gateway/wire/codec.h"
 
-struct peer;
+struct gateway_socket;
 
 /* Sends a message that is not a dispatch; d is JSON. */
-void send_op(struct peer *p, enum opcode op, struct str d);
-/* Sends a dispatch; form: bits of enum news_form except NEWS_ETF and NEWS_DEFLATED. */
-void send_dispatch(struct peer *p, uint64_t seq, struct news *n, unsigned form);
+void send_opcode(struct gateway_socket *p, enum opcode op, struct str d);
+/* Sends a dispatch; form: bits of enum payload_form except PAYLOAD_ETF and PAYLOAD_DEFLATED. */
+void send_dispatch(struct gateway_socket *p, uint64_t seq, struct gateway_event *n, unsigned form);
 
-/* Makes a coder without packer and arena, for another thread. It owns the socket's zstd stream
- * until it is returned; messages that need the stream wait. */
-void coder_lend(struct peer *p, struct coder *ret);
-void coder_return(struct peer *p, struct coder *c);
-/* Sends a message that is already encoded; then the messages that waited. */
-void send_encoded(struct peer *p, struct buf *message, bool text);
-void send_late(struct peer *p);
-void late_free(struct peer *p);
+/* Creates an encoder without compressor and arena, for another thread. It owns the socket's zstd
+ * stream until it is returned; messages that need the stream wait meanwhile. */
+void message_encoder_lend(struct gateway_socket *p, struct message_encoder *ret);
+void message_encoder_return(struct gateway_socket *p, struct message_encoder *c);
+/* Sends a message that is already encoded. */
+void send_encoded_message(struct gateway_socket *p, struct buf *message, bool text);
+void send_delayed_ops(struct gateway_socket *p);
+void delayed_ops_free(struct gateway_socket *p);
 
 #endif

@@ -8,31 +8,32 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/planted.h"
+#include "base/test_faults.h"
 #include "gateway/resume/journal/replication.h"
-#include "gateway/sessions/errands.h"
-#include "gateway/resume/journal/owner.h"
-#include "gateway/sessions/hub.h"
+#include "gateway/sessions/session_tasks.h"
+#include "gateway/resume/journal/session_owner.h"
+#include "gateway/sessions/gateway_loop.h"
 #include "gateway/resume/journal/journal.h"
-#include "gateway/sessions/packing.h"
-#include "gateway/sessions/peer.h"
-#include "gateway/sessions/recording.h"
+#include "gateway/sessions/background_encoding.h"
+#include "gateway/sessions/gateway_socket.h"
+#include "gateway/sessions/traffic_recording.h"
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/sending.h"
 #include "gateway/sessions/upcalls.h"
-#include "gateway/wire/news.h"
+#include "gateway/wire/gateway_event.h"
 
-struct session *session_new(struct hub *h, const struct caller *caller)
+struct session *session_new(struct gateway_loop *h, const struct caller *caller)
 {
     unsigned char bytes[SESSION_ID / 2];
     char id[SESSION_ID + 1];
 
     randombytes_buf(bytes, sizeof bytes);
     sodium_bin2hex(id, sizeof id, bytes, sizeof bytes);
-    return session_new_known(h, caller, id);
+    return session_new_with_id(h, caller, id);
 }
 
-struct session *session_new_known(struct hub *h, const struct caller *caller, const char *id)
+struct session *session_new_with_id(struct gateway_loop *h, const struct caller *caller,
+                                    const char *id)
 {
     struct session *s = mem_new(sizeof *s);
     unsigned char bytes[SESSION_ID / 2] = { 0 };
@@ -42,8 +43,9 @@ struct session *session_new_known(struct hub *h, const struct caller *caller, co
     memcpy(s->id_rest, bytes + sizeof s->number, sizeof s->id_rest);
     s->caller = *caller;
     s->bot = caller->kind == CALLER_BOT;
-    s->hub = h;
-    s->seats = (struct seats){ .session = s, .user_id = caller->id, .topics = &h->topics };
+    s->gateway_loop = h;
+    s->subscriptions =
+        (struct session_subscriptions){ .session = s, .user_id = caller->id, .topics = &h->topics };
     s->options.shard_count = 1;
     links_init(&s->lists);
     links_append(&h->sessions, &s->link);
@@ -52,17 +54,17 @@ struct session *session_new_known(struct hub *h, const struct caller *caller, co
 
 void session_set_client(struct session *s, const char *client)
 {
-    struct gateway *g = s->hub->gateway;
+    struct gateway *g = s->gateway_loop->gateway;
 
     pthread_mutex_lock(&g->lock);
     const char *before = s->client;
-    s->client = client_name_take(&g->client_names, client);
+    s->client = client_name_ref(&g->client_names, client);
     if (before)
-        client_name_drop(&g->client_names, before);
+        client_name_unref(&g->client_names, before);
     pthread_mutex_unlock(&g->lock);
 }
 
-void session_id_write(const struct session *s, char out[SESSION_ID + 1])
+void session_id_format(const struct session *s, char out[SESSION_ID + 1])
 {
     unsigned char bytes[SESSION_ID / 2];
 
@@ -71,24 +73,24 @@ void session_id_write(const struct session *s, char out[SESSION_ID + 1])
     sodium_bin2hex(out, SESSION_ID + 1, bytes, sizeof bytes);
 }
 
-bool session_is_called(const struct session *s, struct str id)
+bool session_has_id(const struct session *s, struct str id)
 {
     char own[SESSION_ID + 1];
 
-    session_id_write(s, own);
+    session_id_format(s, own);
     return str_eq(str_of(own), id);
 }
 
-struct own_presence *session_own_presence(struct session *s)
+struct client_presence *session_client_presence(struct session *s)
 {
-    if (!s->own) {
-        s->own = mem_new(sizeof *s->own);
-        s->own->session = s;
+    if (!s->client_presence) {
+        s->client_presence = mem_new(sizeof *s->client_presence);
+        s->client_presence->session = s;
     }
-    return s->own;
+    return s->client_presence;
 }
 
-/* A new one is not replicated yet. */
+/* A new session is not replicated yet. */
 struct session_sync *session_sync(struct session *s)
 {
     if (!s->sync) {
@@ -99,96 +101,98 @@ struct session_sync *session_sync(struct session *s)
     return s->sync;
 }
 
-static void absence_end(struct session *s)
+static void session_absence_free(struct session *s)
 {
     if (!s->absence)
         return;
-    deadline_drop(&s->absence->away);
-    deadline_drop(&s->absence->fade);
+    deadline_cancel(&s->absence->away);
+    deadline_cancel(&s->absence->show_offline);
     mem_free(s->absence);
     s->absence = NULL;
 }
 
-static void own_presence_free(struct own_presence *own)
+static void client_presence_free(struct client_presence *own)
 {
     if (!own)
         return;
-    deadline_drop(&own->window);
+    deadline_cancel(&own->window);
     mem_free((void *)(uintptr_t)own->activities.p);
     mem_free(own);
 }
 
-static bool watches_presences(const struct session *s)
+static bool bot_receives_presences(const struct session *s)
 {
     return session_is_ready(s) && s->bot && s->options.intents & INTENT(GUILD_PRESENCES);
 }
 
-static void client_name_end(struct session *s)
+static void session_unref_client_name(struct session *s)
 {
-    struct gateway *g = s->hub->gateway;
+    struct gateway *g = s->gateway_loop->gateway;
 
     if (!s->client)
         return;
     pthread_mutex_lock(&g->lock);
-    client_name_drop(&g->client_names, s->client);
+    client_name_unref(&g->client_names, s->client);
     pthread_mutex_unlock(&g->lock);
 }
 
 void session_end(struct session *s)
 {
-    struct gateway *g = s->hub->gateway;
-    /* The next owner announces the presence: others must not see the account offline meanwhile. */
+    struct gateway *g = s->gateway_loop->gateway;
+    /* The session's next owner announces the presence: other users must not see the account
+     * offline meanwhile. */
     bool stays_shown =
         s->state == SESSION_SUSPENDED || (s->state == SESSION_MOVING && g->directory);
 
     if (!stays_shown)
         gateway_upcalls.presence_change(s, true);
-    if (s->peer)
-        peer_become_stranger(s->peer);
+    if (s->socket)
+        gateway_socket_unset_session(s->socket);
     if (g->options.hooks.ended && s->listed && s->state != SESSION_SUSPENDED) {
-        struct gateway_caller who = session_caller(s);
+        struct gateway_caller who = gateway_caller_from_session(s);
 
         g->options.hooks.ended(g->options.hooks.arg, &who);
     }
-    errands_drop(s);
+    session_tasks_abort(s);
     gateway_upcalls.lists_leave(s, true);
-    if (g->cluster && session_is_ready(s) && !session_continues(s))
-        session_owner_remove(s);
-    journal_end(s);
-    registry_remove(g, s);
+    if (g->cluster && session_is_ready(s) && !session_continues_elsewhere(s))
+        session_owner_delete(s);
+    journal_remove_session(s);
+    registry_remove_session(g, s);
     if (session_is_ready(s) && !s->bot && !g->draining)
         gateway_upcalls.sessions_changed(s);
-    absence_end(s);
-    seats_clear(&s->seats);
+    session_absence_free(s);
+    session_subscriptions_clear(&s->subscriptions);
     gateway_upcalls.directory_end(s);
-    if (watches_presences(s))
-        atomic_fetch_sub(&g->watchers, 1);
+    if (bot_receives_presences(s))
+        atomic_fetch_sub(&g->presence_bots, 1);
     link_remove(&s->link);
     replay_clear(&s->replay);
-    own_presence_free(s->own);
+    client_presence_free(s->client_presence);
     mem_free(s->sync);
-    client_name_end(s);
+    session_unref_client_name(s);
     mem_free(s);
 }
 
 _Static_assert(sizeof((struct gateway_caller){ 0 }).session_id == SESSION_ID + 1,
                "an id of a session fits");
 
-struct gateway_caller session_caller(const struct session *s)
+struct gateway_caller gateway_caller_from_session(const struct session *s)
 {
     struct gateway_caller c = { .caller = &s->caller,
                                 .session = s->number,
-                                .address = s->peer ? websocket_remote(s->peer->ws) : STR(""),
+                                .address =
+                                    s->socket ? websocket_remote_address(s->socket->ws) : STR(""),
                                 .client = (enum client_kind)s->presence.kind };
 
-    session_id_write(s, c.session_id);
+    session_id_format(s, c.session_id);
     return c;
 }
 
-struct gateway_viewer session_viewer(const struct session *s)
+struct gateway_viewer gateway_viewer_from_session(const struct session *s)
 {
     return (struct gateway_viewer){
-        .gateway = s->hub->gateway,
+        .gateway = s->gateway_loop->gateway,
         .user_id = s->caller.id,
         .application_id = s->caller.application_id,
         .bot = s->bot,
@@ -198,16 +202,14 @@ struct gateway_viewer session_viewer(const struct session *s)
     };
 }
 
-bool session_covers(const struct session *s, snowflake guild_id)
+bool session_shard_has_guild(const struct session *s, snowflake guild_id)
 {
     return (guild_id >> 22) % s->options.shard_count == s->options.shard_id;
 }
 
-/* --- states --------------------------------------------------------------------------- */
-
 #define TO(state) (1U << SESSION_##state)
 
-static const unsigned allowed[SESSION_STATES] = {
+static const unsigned allowed_transitions[SESSION_STATES] = {
     [SESSION_IDENTIFYING] = TO(LIVE) | TO(ARRIVING) | TO(RECOVERED),
     [SESSION_LIVE] = TO(DISCONNECTED) | TO(SUSPENDED),
     [SESSION_DISCONNECTED] = TO(LIVE) | TO(ARRIVING) | TO(MOVING) | TO(SUSPENDED),
@@ -217,17 +219,18 @@ static const unsigned allowed[SESSION_STATES] = {
     [SESSION_SUSPENDED] = 0,
 };
 
-bool session_may_become(enum session_state from, enum session_state to)
+bool session_can_change_state(enum session_state from, enum session_state to)
 {
-    return from == to || allowed[from] & 1U << to;
+    return from == to || allowed_transitions[from] & 1U << to;
 }
 
 void session_set_state(struct session *s, enum session_state state)
 {
-    struct gateway *g = s->hub->gateway;
+    struct gateway *g = s->gateway_loop->gateway;
 
-    if (!session_may_become(s->state, state)) {
-        log_error("gateway: a session went from state %u to %u", s->state, (unsigned)state);
+    if (!session_can_change_state(s->state, state)) {
+        log_error("gateway: invalid change of a session from state %u to state %u", s->state,
+                  (unsigned)state);
         abort();
     }
     pthread_mutex_lock(&g->lock);
@@ -235,47 +238,47 @@ void session_set_state(struct session *s, enum session_state state)
     pthread_mutex_unlock(&g->lock);
 }
 
-/* --- sending -------------------------------------------------------------------------- */
-
-/* Events that a socket cannot accept wait in the replay buffer at almost no cost. A client that is
- * too far behind is disconnected; it may resume. */
-static void session_cut(struct session *s)
+/* Disconnects a client that is too far behind; the client may resume. Until then unsent events
+ * wait in the replay buffer at almost no cost. */
+static void disconnect_slow_client(struct session *s)
 {
-    atomic_fetch_add_explicit(&s->hub->gateway->count.cut, 1, memory_order_relaxed);
-    peer_close(s->peer, CLOSE_UNKNOWN, "too slow");
+    atomic_fetch_add_explicit(&s->gateway_loop->gateway->count.disconnected_slow, 1,
+                              memory_order_relaxed);
+    gateway_socket_close(s->socket, CLOSE_UNKNOWN, "too slow");
 }
 
-static void send_one(struct session *s, uint64_t seq, struct news *n, unsigned form)
+static void send_event_to_socket(struct session *s, uint64_t seq, struct gateway_event *n,
+                                 unsigned form)
 {
-    record_dispatch(s->peer, seq, n, form);
-    if (is_long_news(n))
-        packing_begin(s->peer, seq, n, form);
+    record_dispatch(s->socket, seq, n, form);
+    if (event_is_too_long_for_loop(n))
+        background_encoding_begin(s->socket, seq, n, form);
     else
-        send_dispatch(s->peer, seq, n, form);
+        send_dispatch(s->socket, seq, n, form);
 }
 
-void session_send(struct session *s)
+void session_send_waiting(struct session *s)
 {
-    struct peer *p = s->peer;
+    struct gateway_socket *p = s->socket;
 
     while (!p->closing && s->output.sent < s->seq) {
-        if (p->packing)
+        if (p->encoding)
             return;
         if (s->seq - s->output.sent > s->replay.count) {
-            session_cut(s);
-        } else if (websocket_waiting(p->ws) > MAX_QUEUED) {
-            websocket_await(p->ws);
+            disconnect_slow_client(s);
+        } else if (websocket_unsent_bytes(p->ws) > SOCKET_UNSENT_MAX) {
+            websocket_notify_when_drained(p->ws);
             return;
         } else {
             uint32_t at = s->replay.count - (uint32_t)(s->seq - s->output.sent);
-            const struct kept *k = replay_at(&s->replay, at);
+            const struct replay_entry *k = replay_entry_at(&s->replay, at);
 
             if (s->output.sent >= s->output.replay_end)
-                s->behind_bytes -= (uint32_t)news_payload(k->news).n;
-            send_one(s, ++s->output.sent, k->news, k->form);
+                s->behind_bytes -= (uint32_t)gateway_event_payload(k->event).n;
+            send_event_to_socket(s, ++s->output.sent, k->event, k->form);
         }
     }
-    errands_wake(s);
+    session_tasks_continue(s);
 }
 
 static bool is_too_far_behind(const struct session *s)
@@ -286,164 +289,168 @@ static bool is_too_far_behind(const struct session *s)
            s->seq - s->output.sent > s->replay.count;
 }
 
-/* Tasks wait while this is true: two large guilds in a row would exceed the limit of unsent
- * bytes. False while disconnected: events then go to the replay buffer. */
-bool session_is_busy(const struct session *s)
+/* Tasks wait while the socket has a backlog: two large guilds in a row would exceed the limit of
+ * unsent bytes. A disconnected session has no backlog, because its events go to the replay
+ * buffer. */
+bool session_has_backlog(const struct session *s)
 {
-    return s->peer && (s->peer->packing || s->output.sent < s->seq ||
-                       websocket_waiting(s->peer->ws) > MAX_QUEUED);
+    return s->socket && (s->socket->encoding || s->output.sent < s->seq ||
+                         websocket_unsent_bytes(s->socket->ws) > SOCKET_UNSENT_MAX);
 }
 
-/* Sends the newest event, which is in the replay buffer, or lets it wait behind others. */
-static void send_newest(struct session *s, struct news *n, unsigned form)
+/* Sends the newest event of the replay buffer, or lets it wait behind earlier events. */
+static void send_or_queue_newest(struct session *s, struct gateway_event *n, unsigned form)
 {
-    struct peer *p = s->peer;
+    struct gateway_socket *p = s->socket;
 
     if (p->closing)
         return;
-    if (s->output.sent + 1 == s->seq && !p->packing && websocket_waiting(p->ws) <= MAX_QUEUED) {
+    if (s->output.sent + 1 == s->seq && !p->encoding &&
+        websocket_unsent_bytes(p->ws) <= SOCKET_UNSENT_MAX) {
         s->output.sent = s->seq;
-        send_one(s, s->seq, n, form);
+        send_event_to_socket(s, s->seq, n, form);
         return;
     }
-    s->behind_bytes += (uint32_t)news_payload(n).n;
+    s->behind_bytes += (uint32_t)gateway_event_payload(n).n;
     if (is_too_far_behind(s))
-        session_cut(s);
+        disconnect_slow_client(s);
     else
-        websocket_await(p->ws);
+        websocket_notify_when_drained(p->ws);
 }
 
-/* RESUMED need not be replayed: a client that did not receive it resumes again. */
-static uint64_t sent_as(const struct news *n)
+/* Returns the number that the journal records for the event. RESUMED need not be replayed: a
+ * client that did not receive it resumes again. */
+static uint64_t journal_number_of_event(const struct gateway_event *n)
 {
     if (n->number)
         return n->number;
-    bool fleeting = n->event == EVENT_RESUMED || event_info(n->event)->flags & EVENT_FLEETING;
+    bool fleeting = n->type == EVENT_RESUMED || event_info(n->type)->flags & EVENT_FLEETING;
 
-    return fleeting ? SENT_TRANSIENT : SENT_RESPONSE;
+    return fleeting ? NUMBER_TRANSIENT : NUMBER_RESPONSE;
 }
 
-void session_dispatch(struct session *s, struct news *n, unsigned form)
+void session_deliver_event(struct session *s, struct gateway_event *n, unsigned form)
 {
     s->seq++;
     if (s->resume.slot) {
-        journal_note(s->resume.slot, s->seq,
-                     fault_planted(PLANTED_BLIND_LEDGER) ? SENT_TRANSIENT : sent_as(n));
-        replication_mark(s);
+        journal_record_dispatch(s->resume.slot, s->seq,
+                                test_fault_is_enabled(TEST_FAULT_EMPTY_JOURNAL)
+                                    ? NUMBER_TRANSIENT
+                                    : journal_number_of_event(n));
+        replication_mark_session(s);
     }
-    if (n->event != EVENT_READY)
-        replay_add(&s->replay, n, form, hub_second(s->hub));
-    if (s->peer)
-        send_newest(s, n, form);
-    hub_count_delivered(s->hub);
+    if (n->type != EVENT_READY)
+        replay_add(&s->replay, n, form, gateway_loop_time_s(s->gateway_loop));
+    if (s->socket)
+        send_or_queue_newest(s, n, form);
+    count_delivered_event(s->gateway_loop);
 }
 
-void session_tell(struct session *s, enum event event, struct str payload)
+void session_deliver_payload(struct session *s, enum event event, struct str payload)
 {
-    struct news *n = news_new(event, to_session(s->number), payload);
+    struct gateway_event *n = gateway_event_new(event, audience_of_session(s->number), payload);
 
-    session_dispatch(s, n, 0);
-    news_unref(n);
+    session_deliver_event(s, n, 0);
+    gateway_event_unref(n);
 }
 
-void session_tell_buf(struct session *s, enum event event, struct buf *payload)
+void session_deliver_buf(struct session *s, enum event event, struct buf *payload)
 {
     if (buf_full(payload)) {
-        log_warn("gateway: %s would be too large", event_name(event));
-        session_invalid_soon(s->hub, s->number);
+        log_warn("gateway: invalidated a session because its %s event exceeds the size limit",
+                 event_name(event));
+        session_invalidate_later(s->gateway_loop, s->number);
     } else {
-        session_tell(s, event, buf_str(payload));
+        session_deliver_payload(s, event, buf_str(payload));
     }
     buf_clear(payload);
 }
 
-void session_replay(struct session *s, uint64_t seq)
+void session_replay_after(struct session *s, uint64_t seq)
 {
     s->output.sent = seq;
     s->output.replay_end = s->seq;
     s->behind_bytes = 0;
-    session_send(s);
-    session_tell(s, EVENT_RESUMED, STR("{\"_trace\":" GATEWAY_TRACE "}"));
+    session_send_waiting(s);
+    session_deliver_payload(s, EVENT_RESUMED, STR("{\"_trace\":" GATEWAY_TRACE "}"));
 }
 
-/* --- invalid sessions ----------------------------------------------------------------- */
-
-void session_invalid(struct peer *p)
+void session_invalidate(struct gateway_socket *p)
 {
     if (p->session) {
         session_end(p->session);
-        peer_invalidate_soon(p);
+        gateway_socket_await_identify(p);
     } else {
-        peer_become_stranger(p);
+        gateway_socket_unset_session(p);
     }
     if (!p->closing)
-        send_op(p, OP_INVALID_SESSION, STR("false"));
+        send_opcode(p, OP_INVALID_SESSION, STR("false"));
 }
 
 struct invalid_post {
-    struct post post;
-    struct hub *hub;
+    struct loop_message post;
+    struct gateway_loop *gateway_loop;
     uint64_t number;
 };
 
-static void invalid_post_run(struct post *post)
+static void on_invalidate_posted(struct loop_message *post)
 {
     struct invalid_post *x = container_of(post, struct invalid_post, post);
-    struct session *s = registry_local(x->hub, x->number);
+    struct session *s = registry_find_on_loop(x->gateway_loop, x->number);
 
-    if (s && s->peer)
-        session_invalid(s->peer);
+    if (s && s->socket)
+        session_invalidate(s->socket);
     else if (s)
         session_end(s); /* the client gets op 9 at its next RESUME */
     mem_free(x);
 }
 
-void session_invalid_soon(struct hub *h, uint64_t number)
+void session_invalidate_later(struct gateway_loop *h, uint64_t number)
 {
     struct invalid_post *x = mem_new(sizeof *x);
 
-    *x = (struct invalid_post){ .post.run = invalid_post_run, .hub = h, .number = number };
+    *x = (struct invalid_post){ .post.run = on_invalidate_posted,
+                                .gateway_loop = h,
+                                .number = number };
     loop_post(h->loop, &x->post);
 }
 
-/* --- disconnected --------------------------------------------------------------------- */
-
-void session_lose_peer(struct session *s)
+void session_on_disconnect(struct session *s)
 {
     session_set_state(s, SESSION_DISCONNECTED);
     if (!s->absence) {
         s->absence = mem_new(sizeof *s->absence);
         s->absence->session = s;
     }
-    deadline_touch(s->hub->timers.away, &s->absence->away);
-    if (!s->presence.faded)
-        deadline_touch(s->hub->timers.fading, &s->absence->fade);
-    errands_wake(s);
+    deadline_restart(s->gateway_loop->timers.away, &s->absence->away);
+    if (!s->presence.shown_offline)
+        deadline_restart(s->gateway_loop->timers.showing_offline, &s->absence->show_offline);
+    session_tasks_continue(s);
 }
 
-static void set_faded(struct session *s, bool faded)
+static void session_set_shown_offline(struct session *s, bool was_shown_offline)
 {
-    struct gateway *g = s->hub->gateway;
+    struct gateway *g = s->gateway_loop->gateway;
 
     pthread_mutex_lock(&g->lock);
-    s->presence.faded = faded;
+    s->presence.shown_offline = was_shown_offline;
     pthread_mutex_unlock(&g->lock);
     gateway_upcalls.presence_change(s, false);
 }
 
-void session_faded(struct deadline *d)
+void on_session_show_offline(struct deadline *d)
 {
-    set_faded(container_of(d, struct session_absence, fade)->session, true);
+    session_set_shown_offline(container_of(d, struct session_absence, show_offline)->session, true);
 }
 
-void session_regain(struct session *s)
+void session_on_reconnect(struct session *s)
 {
-    absence_end(s);
-    if (s->presence.faded)
-        set_faded(s, false);
+    session_absence_free(s);
+    if (s->presence.shown_offline)
+        session_set_shown_offline(s, false);
 }
 
-void session_expired(struct deadline *d)
+void on_session_expired(struct deadline *d)
 {
     session_end(container_of(d, struct session_absence, away)->session);
 }
@@ -452,10 +459,10 @@ void session_expired(struct deadline *d)
 
 void session_detach(struct session *s)
 {
-    absence_end(s);
-    if (s->own)
-        deadline_drop(&s->own->window);
-    errands_detach(s);
+    session_absence_free(s);
+    if (s->client_presence)
+        deadline_cancel(&s->client_presence->window);
+    session_tasks_detach(s);
     gateway_upcalls.lists_leave(s, false);
     link_remove(&s->link);
     if (s->sync) {
@@ -464,17 +471,17 @@ void session_detach(struct session *s)
     }
 }
 
-void session_attach(struct session *s, struct hub *h)
+void session_attach(struct session *s, struct gateway_loop *h)
 {
     pthread_mutex_lock(&h->gateway->lock);
-    s->hub = h;
+    s->gateway_loop = h;
     pthread_mutex_unlock(&h->gateway->lock);
-    s->seats.topics = &h->topics;
+    s->subscriptions.topics = &h->topics;
     links_append(&h->sessions, &s->link);
-    errands_attach(s);
+    session_tasks_attach(s);
     if (s->sync)
-        s->sync->round = 0; /* the new hub has its own rounds */
-    replication_mark_all(s);
-    if (s->presence.due && s->own)
-        deadline_touch(h->timers.windows, &s->own->window);
+        s->sync->round = 0; /* replication rounds are counted per loop */
+    replication_mark_whole_session(s);
+    if (s->presence.due && s->client_presence)
+        deadline_restart(h->timers.windows, &s->client_presence->window);
 }

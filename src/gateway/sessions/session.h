@@ -6,16 +6,16 @@
 #include "gateway/gateway.h"
 #include "gateway/sessions/client_names.h"
 #include "gateway/sessions/replay.h"
-#include "gateway/views/topics.h"
+#include "gateway/subscriptions/topics.h"
 
-struct hub;
+struct gateway_loop;
 struct journal_slot;
-struct peer;
+struct gateway_socket;
 
 enum {
-    PRESENCE_MS = 20 * 1000, /* window of the presence rate limit */
-    AWAY_MS = 180 * 1000,    /* disconnected sessions end after this time */
-    FADE_MS = 60 * 1000,     /* disconnected sessions are shown as offline after this time */
+    PRESENCE_MS = 20 * 1000,        /* window of the presence rate limit */
+    SESSION_EXPIRY_MS = 180 * 1000, /* disconnected sessions end after this time */
+    SHOW_OFFLINE_MS = 60 * 1000,    /* disconnected sessions are shown as offline after this time */
     SESSION_ID = 32,
 };
 
@@ -26,119 +26,126 @@ enum presence_status {
     PRESENCE_INVISIBLE,
 };
 
-/* State of a session; resume/resume.h has the diagram. A session can end (is freed) in any
- * state. */
+/* State of a session; resume/resume.h has the diagram. A session can end in any state. */
 enum session_state {
-    SESSION_IDENTIFYING,  /* READY was not sent: not visible to others */
+    SESSION_IDENTIFYING,  /* READY was not sent; the session is not visible to others */
     SESSION_LIVE,         /* has a connection */
     SESSION_DISCONNECTED, /* connection lost; may be resumed on this node */
     SESSION_ARRIVING,     /* moving to its client's loop, until all missed events are sent */
-    SESSION_RECOVERED,    /* the same, rebuilt from the journal of a node that crashed */
-    SESSION_MOVING,       /* being released to another node */
-    SESSION_SUSPENDED,    /* stored because this node stops */
+    /* Rebuilt from the journal of a crashed node, until all missed events are sent. */
+    SESSION_RECOVERED,
+    SESSION_MOVING,    /* being released to another node */
+    SESSION_SUSPENDED, /* stored because this node stops */
     SESSION_STATES,
 };
 
-/* Combined status of an account's sessions, and per kind of client: enum presence_status. */
+/* Combined status of an account's sessions, and its status per kind of client: enum
+ * parse_presence_status. */
 struct statuses {
     unsigned char whole, of[CLIENT_KINDS];
 };
 
-/* --- parts that only some sessions have ----------------------------------------------- */
+/* --- parts that only some sessions have, allocated when needed ------------------------ */
 
 /* Deadlines of a disconnected session. */
 struct session_absence {
     struct session *session;
-    struct deadline away, fade;
+    struct deadline away, show_offline;
 };
 
-/* The presence that the client set. Changed with the gateway's lock held, except the window. */
-struct own_presence {
+/* The presence that the client set. Changed with the gateway's lock held, except the rate limit
+ * window. */
+struct client_presence {
     struct session *session;
-    struct str activities;  /* JSON, on the heap; p == NULL: none */
-    struct deadline window; /* presence rate limit: … */
-    int64_t since_ms;       /* … when it began, … */
-    unsigned count;         /* … and changes announced in it */
+    struct str activities;  /* JSON, on the heap; p == NULL: no activities */
+    struct deadline window; /* deadline of the rate limit window */
+    int64_t since_ms;       /* start of the rate limit window */
+    unsigned count;         /* number of changes announced in the rate limit window */
 };
 
-/* Tasks of a session: errands.h. */
-struct errand_line {
+/* Tasks of a session (errands.h). */
+struct session_tasks {
     struct session *session;
-    struct link errands;
-    struct link runnable; /* in the hub's list */
+    struct link tasks;
+    struct link runnable; /* in the list of its loop */
     unsigned count;
 };
 
-/* What other nodes know of the session. */
+/* What other nodes have received about the session. */
 struct session_sync {
     struct session *session;
-    struct link unpublished;  /* in the hub's list: its presence record has changed */
-    struct link unreplicated; /* in the list of struct replication: … */
-    uint64_t copied;          /* … the replica has its journal records up to this seq */
-    uint32_t round;           /* … and got the whole session in this round */
-    bool whole;               /* … the whole session has to be sent */
+    struct link unpublished; /* in the list of its loop while its presence record is unpublished */
+    /* In the list of struct replication while journal records are unreplicated. */
+    struct link unreplicated;
+    uint64_t replicated_seq; /* the replica has the session's journal records up to this seq */
+    uint32_t round;          /* replication round in which the whole session was sent */
+    bool whole;              /* the whole session has to be sent to the replica */
 };
 
 /* --- parts of every session ----------------------------------------------------------- */
 
-/* From IDENTIFY. */
+/* Options from IDENTIFY. */
 struct session_options {
-    uint32_t intents;      /* user sessions, 0: all */
-    uint32_t capabilities; /* supported ones */
+    uint32_t intents;      /* 0 in a user session: all intents */
+    uint32_t capabilities; /* capabilities that the server supports */
     uint32_t shard_id, shard_count;
 };
 
-/* What other users see; the activities are in struct own_presence. */
+/* The presence that other users see; struct client_presence has the activities. */
 struct session_presence {
     unsigned char status; /* enum presence_status */
     unsigned char kind;   /* enum client_kind */
-    bool faded;           /* shown as offline, because disconnected; with the lock */
-    bool due;             /* a change was not announced yet */
+    /* The session is shown as offline, because it is disconnected; changed with the lock held. */
+    bool shown_offline;
+    bool due; /* a change was not announced yet */
 };
 
-/* Progress of the socket; later dispatches wait in the replay buffer. */
+/* Progress of sending; later dispatches wait in the replay buffer. */
 struct session_output {
-    uint64_t sent;       /* last seq sent */
-    uint64_t replay_end; /* last seq to replay after RESUME; not counted as backlog */
+    uint64_t sent; /* last seq that was sent */
+    /* Last seq to replay after RESUME; replayed events do not count as backlog. */
+    uint64_t replay_end;
 };
 
 struct session_resume {
-    uint64_t seen;             /* last event number delivered by another loop or node */
-    uint64_t turn;             /* number of the connection that resumed it (struct peer) */
-    struct journal_slot *slot; /* its record in the journal; or NULL */
+    uint64_t delivered_elsewhere; /* number of the last event delivered by another loop or node */
+    uint64_t connection_number;   /* number of the connection that resumed the session (struct
+                                     gateway_socket) */
+    struct journal_slot *slot;    /* the session's record in the journal; or NULL */
 };
 
 struct session {
     /* Members that every event needs are adjacent. */
-    struct hub *hub;
-    struct peer *peer; /* NULL: disconnected */
+    struct gateway_loop *gateway_loop;
+    struct gateway_socket *socket; /* NULL: the client is disconnected */
     struct replay replay;
-    uint64_t number;    /* first half of its id */
+    uint64_t number;    /* first half of the session id */
     uint64_t presences; /* READY included presences up to this event number */
     uint64_t seq;
     struct session_resume resume;
     struct session_output output;
     struct session_options options;
     bool bot;
-    _Atomic bool revoked; /* its credential was revoked; its loop ends it */
+    _Atomic bool revoked; /* the credential was revoked; the session's loop ends it */
     bool listed;          /* in the registry; used by its own loop */
-    unsigned char state;  /* enum session_state; set by session_set_state, with the lock */
+    unsigned char state;  /* enum session_state; set by session_set_state, with the lock held */
     struct session_presence presence;
-    bool enters_lists; /* some of its member lists are not set up yet */
+    bool enters_lists; /* some of the session's member list subscriptions are not set up yet */
     unsigned char large_threshold;
     uint32_t behind_bytes; /* payload bytes of unsent dispatches */
 
-    struct caller caller;     /* from the last IDENTIFY or RESUME; changed with the lock */
-    uint64_t forgets;         /* auth_forgets when the credential was read; with the lock */
-    struct link link;         /* in the hub's list */
-    struct link of_user;      /* in the account's list */
-    unsigned char id_rest[8]; /* second half of its id */
-    struct seats seats;
-    struct link lists;  /* struct list_subscription: member lists that its client shows */
-    const char *client; /* interned: client_names.h; or NULL */
-    struct session_absence *absence; /* these four are NULL if unused */
-    struct own_presence *own;
-    struct errand_line *errands;
+    struct caller caller; /* from the last IDENTIFY or RESUME; changed with the lock held */
+    /* Value of auth_revocation_count when the credential was read; changed with the lock held. */
+    uint64_t revocation_count;
+    struct link link;         /* in the list of its loop */
+    struct link of_user;      /* in the list of its account */
+    unsigned char id_rest[8]; /* second half of the session id */
+    struct session_subscriptions subscriptions;
+    struct link lists;               /* items: struct list_subscription */
+    const char *client;              /* interned name (client_names.h); or NULL */
+    struct session_absence *absence; /* this and the next three members are NULL if unused */
+    struct client_presence *client_presence;
+    struct session_tasks *tasks;
     struct session_sync *sync;
 };
 
@@ -148,13 +155,14 @@ static inline bool session_is_ready(const struct session *s)
     return s->state != SESSION_IDENTIFYING;
 }
 
-/* Another process continues the session: its end here has no visible effects. */
-static inline bool session_continues(const struct session *s)
+/* Returns whether another process continues the session, so that its end here has no visible
+ * effects. */
+static inline bool session_continues_elsewhere(const struct session *s)
 {
     return s->state == SESSION_MOVING || s->state == SESSION_SUSPENDED;
 }
 
-/* "os|browser|device", for lists of sessions. */
+/* Returns "os|browser|device", for lists of sessions. */
 static inline const char *session_client(const struct session *s)
 {
     return s->client ? s->client : "";
@@ -162,64 +170,66 @@ static inline const char *session_client(const struct session *s)
 
 static inline struct str session_activities(const struct session *s)
 {
-    return s->own ? s->own->activities : (struct str){ 0 };
+    return s->client_presence ? s->client_presence->activities : (struct str){ 0 };
 }
 
-static inline int64_t session_presence_ms(const struct session *s)
+static inline int64_t session_presence_window_ms(const struct session *s)
 {
-    return s->own ? s->own->since_ms : 0;
+    return s->client_presence ? s->client_presence->since_ms : 0;
 }
 
-static inline unsigned session_errand_count(const struct session *s)
+static inline unsigned session_task_count(const struct session *s)
 {
-    return s->errands ? s->errands->count : 0;
+    return s->tasks ? s->tasks->count : 0;
 }
 
-/* Create the part if there is none. */
-struct own_presence *session_own_presence(struct session *s);
+/* These functions create the part if the session has none. */
+struct client_presence *session_client_presence(struct session *s);
 struct session_sync *session_sync(struct session *s);
-/* Sets "os|browser|device". Only before the session is in the registry. */
+/* Sets "os|browser|device". Call it only before the session is in the registry. */
 void session_set_client(struct session *s, const char *client);
-void session_id_write(const struct session *s, char out[SESSION_ID + 1]);
-bool session_is_called(const struct session *s, struct str id);
+void session_id_format(const struct session *s, char out[SESSION_ID + 1]);
+bool session_has_id(const struct session *s, struct str id);
 
-struct session *session_new(struct hub *h, const struct caller *caller);
+struct session *session_new(struct gateway_loop *h, const struct caller *caller);
 /* Creates a session with an existing id, from another process. */
-struct session *session_new_known(struct hub *h, const struct caller *caller, const char *id);
-/* Whether the transition is allowed. */
-bool session_may_become(enum session_state from, enum session_state to);
-/* Ends the process if the transition is not allowed. On the session's loop. */
+struct session *session_new_with_id(struct gateway_loop *h, const struct caller *caller,
+                                    const char *id);
+/* Returns whether the transition between the states is allowed. */
+bool session_can_change_state(enum session_state from, enum session_state to);
+/* Aborts the process if the transition is not allowed. Runs on the session's loop. */
 void session_set_state(struct session *s, enum session_state state);
 void session_end(struct session *s);
-void session_invalid(struct peer *p); /* sends op 9; ends the session, if any */
-/* Sends op 9 from a later post. For callers that are delivering an event: the end of a session
- * frees its seats and their topics. */
-void session_invalid_soon(struct hub *h, uint64_t number);
-/* Removes the session from its hub, to move it to another loop; adds it to a hub. */
+void session_invalidate(
+    struct gateway_socket *p); /* sends op 9 and ends the session, if there is one */
+/* Sends op 9 from a later post, for callers that are delivering an event: the end of a session
+ * frees its subscriptions and their topics. */
+void session_invalidate_later(struct gateway_loop *h, uint64_t number);
+/* Removes the session from its loop, to move it to another loop, or adds it to a loop. */
 void session_detach(struct session *s);
-void session_attach(struct session *s, struct hub *h);
+void session_attach(struct session *s, struct gateway_loop *h);
 /* Gives the event its seq, stores it in the replay buffer and sends it. */
-void session_dispatch(struct session *s, struct news *n, unsigned form);
-/* Sends an event with a payload for this session only. */
-void session_tell(struct session *s, enum event event, struct str payload);
-/* The same from a buffer, which is cleared. If the buffer overflowed, the session is
+void session_deliver_event(struct session *s, struct gateway_event *n, unsigned form);
+/* Creates an event with a payload for this session only and sends it. */
+void session_deliver_payload(struct session *s, enum event event, struct str payload);
+/* Creates an event from a buffer, which is cleared. If the buffer overflowed, the session is
  * invalidated. */
-void session_tell_buf(struct session *s, enum event event, struct buf *payload);
+void session_deliver_buf(struct session *s, enum event event, struct buf *payload);
 /* Sends waiting events until the socket is full. */
-void session_send(struct session *s);
-/* Whether its socket has unsent data. */
-bool session_is_busy(const struct session *s);
-/* The socket was closed. */
-void session_lose_peer(struct session *s);
-void session_expired(struct deadline *d);
-void session_faded(struct deadline *d);
-/* The client is connected again. */
-void session_regain(struct session *s);
-bool session_covers(const struct session *s, snowflake guild_id);
-struct gateway_viewer session_viewer(const struct session *s);
-struct gateway_caller session_caller(const struct session *s);
+void session_send_waiting(struct session *s);
+/* Returns whether the session's socket has unsent data. */
+bool session_has_backlog(const struct session *s);
+/* Called when the socket was closed. */
+void session_on_disconnect(struct session *s);
+void on_session_expired(struct deadline *d);
+void on_session_show_offline(struct deadline *d);
+/* Called when the client is connected again. */
+void session_on_reconnect(struct session *s);
+bool session_shard_has_guild(const struct session *s, snowflake guild_id);
+struct gateway_viewer gateway_viewer_from_session(const struct session *s);
+struct gateway_caller gateway_caller_from_session(const struct session *s);
 
-/* Sends the events after seq, which the replay buffer must have, then RESUMED. */
-void session_replay(struct session *s, uint64_t seq);
+/* Sends the events after seq, which must be in the replay buffer, then RESUMED. */
+void session_replay_after(struct session *s, uint64_t seq);
 
 #endif

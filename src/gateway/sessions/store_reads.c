@@ -4,138 +4,137 @@
 #include <time.h>
 
 #include "base/mem.h"
-#include "base/planted.h"
+#include "base/test_faults.h"
 #include "cluster/cluster.h"
 #include "gateway/resume/journal/event_log.h"
-#include "gateway/sessions/hub.h"
+#include "gateway/sessions/gateway_loop.h"
 #include "gateway/sessions/registry.h"
-#include "gateway/views/known.h"
+#include "gateway/subscriptions/snapshot_positions.h"
 
 enum {
-    LOADS_AT_ONCE = 8,
-    MOST_SEEN = 4096, /* log positions; beyond that some events are delivered twice */
+    ORDERED_READS_AT_ONCE = 8,
+    SNAPSHOT_POSITIONS_MAX =
+        4096, /* limit of log positions; above it some events are delivered twice */
 };
 
-static void load_committed(struct work *w)
+static void on_session_write_committed(struct work_item *w)
 {
-    struct load *l = container_of(w, struct load, work);
+    struct session_store_read *l = container_of(w, struct session_store_read, work);
 
     l->committed(l);
 }
 
-static enum err run_load(struct work *w, struct tx *tx)
+static enum err run_session_read(struct work_item *w, struct tx *tx)
 {
-    struct load *l = container_of(w, struct load, work);
-    const struct gateway *g = l->hub->gateway;
-    unsigned turn = l->after ? planted_wait_before() : 0;
+    struct session_store_read *l = container_of(w, struct session_store_read, work);
+    const struct gateway *g = l->gateway_loop->gateway;
+    unsigned turn = l->after ? test_fault_sleep_before_read() : 0;
 
     enum err e = l->run(l, tx);
     if (l->after)
-        planted_wait_after(turn);
+        test_fault_sleep_after_read(turn);
 
-    if (!e && l->quiet && g->cluster)
-        e = event_log_positions(tx, l->told, MOST_SEEN, &l->seen);
+    if (!e && l->blocks_events && g->cluster)
+        e = read_event_log_positions(tx, l->delivered_position, SNAPSHOT_POSITIONS_MAX, &l->seen);
     return e;
 }
 
-/* Whether the read saw a commit whose event is still queued. All events published before the read
- * began have arrived by now. */
-static bool load_is_ahead(const struct load *l)
+/* Returns whether the read saw a commit whose event is still queued. All events published before
+ * the read began have arrived by now. */
+static bool read_is_ahead_of_events(const struct session_store_read *l)
 {
     const int64_t *seen = l->seen.items;
 
-    return l->hub->queue.first || l->hub->queue.sending ||
+    return l->gateway_loop->queue.first || l->gateway_loop->queue.sending ||
            (l->seen.count && seen[l->seen.count - 1] > l->passed);
 }
 
-static void load_done(struct work *w, enum err e)
+static void on_session_read_done(struct work_item *w, enum err e)
 {
-    struct load *l = container_of(w, struct load, work);
-    struct hub *h = l->hub;
+    struct session_store_read *l = container_of(w, struct session_store_read, work);
+    struct gateway_loop *h = l->gateway_loop;
     struct arena *arena = l->arena;
 
-    loop_part("sessions");
-    if (l->quiet)
+    loop_begin_part("sessions");
+    if (l->blocks_events)
         h->reads.blocking--;
-    h->reads.seen = known_new(&l->seen);
-    h->reads.ahead = load_is_ahead(l);
+    h->reads.seen = snapshot_positions_new(&l->seen);
+    h->reads.ahead = read_is_ahead_of_events(l);
     l->done(l, e);
-    known_unref(h->reads.seen);
+    snapshot_positions_unref(h->reads.seen);
     h->reads.seen = NULL;
     arena_free(arena);
     h->reads.count--;
-    hub_pump(h);
+    event_queue_process(h);
 }
 
-static void load_begin(struct hub *h, struct load *l)
+static void session_read_begin(struct gateway_loop *h, struct session_store_read *l)
 {
-    l->hub = h;
+    l->gateway_loop = h;
     l->since = atomic_load(&h->gateway->published);
-    l->told = (int64_t)(h->position >> NUMBERS_OF_POSITION);
+    l->delivered_position = (int64_t)(h->position >> EVENT_NUMBER_BITS);
     l->seen = (struct list){ 0 };
-    if (fault_planted(PLANTED_WATCH_VIEWS) && h->gateway->cluster)
+    if (test_fault_is_enabled(TEST_FAULT_CHECK_VIEWS) && h->gateway->cluster)
         l->passed = cluster_position(h->gateway->cluster);
     l->arena = arena_new();
-    l->work = (struct work){
+    l->work = (struct work_item){
         .mode = l->own_rows ? STORE_APPEND
                 : l->writes ? STORE_WRITE
                             : STORE_READ,
-        .aside = l->aside,
+        .in_background = l->in_background,
         .owner = l->owner,
-        .urgent = l->quiet, /* the events of all sessions wait for it */
+        .urgent = l->blocks_events, /* the events of all sessions wait for a quiet read */
         .name = "session",
         .loop = h->loop,
-        .run = run_load,
-        .committed = l->committed ? load_committed : NULL,
-        .done = load_done,
+        .run = run_session_read,
+        .committed = l->committed ? on_session_write_committed : NULL,
+        .done = on_session_read_done,
         .arena = l->arena,
     };
-    if (l->quiet)
+    if (l->blocks_events)
         h->reads.blocking++;
     h->reads.count++;
     store_submit(h->gateway->options.store, &l->work);
 }
 
-void hub_load_now(struct hub *h, struct load *l)
+void store_read_now(struct gateway_loop *h, struct session_store_read *l)
 {
-    load_begin(h, l);
+    session_read_begin(h, l);
 }
 
-void hub_load_after(struct hub *h, struct load *l, uint64_t number)
+void store_read_after_event(struct gateway_loop *h, struct session_store_read *l, uint64_t number)
 {
-    uint64_t last = hub_last_number(h);
+    uint64_t last = event_queue_last_number(h);
 
-    l->quiet = true;
+    l->blocks_events = true;
     l->after = number > last ? number : last;
     links_append(&h->reads.waiting, &l->link);
-    hub_pump(h);
+    event_queue_process(h);
 }
 
-void hub_load(struct hub *h, struct load *l)
+void store_read_ordered(struct gateway_loop *h, struct session_store_read *l)
 {
-    hub_load_after(h, l, 0);
+    store_read_after_event(h, l, 0);
 }
 
-/* --- quiet reads in the queue --------------------------------------------------------- */
-
-static struct load *first_waiting(const struct hub *h)
+static struct session_store_read *first_ordered_read(const struct gateway_loop *h)
 {
-    return container_of(h->reads.waiting.next, struct load, link);
+    return container_of(h->reads.waiting.next, struct session_store_read, link);
 }
 
-bool reads_are_due(const struct hub *h)
+bool ordered_reads_are_due(const struct gateway_loop *h)
 {
-    return !links_empty(&h->reads.waiting) && first_waiting(h)->after <= h->position;
+    return !links_empty(&h->reads.waiting) && first_ordered_read(h)->after <= h->position;
 }
 
-void reads_begin_due(struct hub *h)
+void begin_ordered_reads(struct gateway_loop *h)
 {
-    for (int i = 0; i < LOADS_AT_ONCE && reads_are_due(h); i++) {
-        struct load *l = first_waiting(h);
+    for (int i = 0; i < ORDERED_READS_AT_ONCE && ordered_reads_are_due(h); i++) {
+        struct session_store_read *l = first_ordered_read(h);
 
         link_remove(&l->link);
-        load_begin(h, l);
-        if (hub_is_spent(h, BUDGET_TICKS))
+        session_read_begin(h, l);
+        if (loop_budget_use(h, BUDGET_TICKS))
             return;
     }
 }

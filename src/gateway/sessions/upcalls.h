@@ -6,35 +6,35 @@
 #ifndef GATEWAY_SESSIONS_UPCALLS_H
 #define GATEWAY_SESSIONS_UPCALLS_H
 
-#include "gateway/sessions/peer.h"
-#include "gateway/wire/news.h"
+#include "gateway/sessions/gateway_socket.h"
+#include "gateway/wire/gateway_event.h"
 
 struct gateway;
-struct hub;
+struct gateway_loop;
 struct session;
 
 struct gateway_upcalls {
     /* fanout/dispatch.h */
-    void (*dispatch_begin)(struct hub *h, struct news *n);
-    bool (*dispatch_continue)(struct hub *h);
-    void (*dispatch_drop)(struct hub *h);
+    void (*dispatch_begin)(struct gateway_loop *h, struct gateway_event *n);
+    bool (*dispatch_continue)(struct gateway_loop *h);
+    void (*dispatch_drop)(struct gateway_loop *h);
     /* presence/presence.h */
     void (*presence_change)(struct session *s, bool ending);
     void (*presence_window_ended)(struct deadline *d);
     void (*sessions_changed)(struct session *s);
     /* presence/directory.h */
     void (*directory_mark)(struct session *s);
-    void (*directory_flush)(struct hub *h);
+    void (*directory_flush)(struct gateway_loop *h);
     void (*directory_end)(struct session *s);
     /* member_lists/lists.h */
-    void (*lists_hear)(struct hub *h, const struct news *n);
-    void (*lists_hear_presence)(struct gateway *g, snowflake guild_id, snowflake user_id);
+    void (*lists_on_event)(struct gateway_loop *h, const struct gateway_event *n);
+    void (*lists_on_presence)(struct gateway *g, snowflake guild_id, snowflake user_id);
     void (*lists_leave)(struct session *s, bool ends);
-    void (*lists_free)(struct hub *h);
+    void (*lists_free)(struct gateway_loop *h);
     /* identify/, resume/ */
-    void (*guild_join)(struct session *s, snowflake guild_id, bool is_told);
-    void (*handovers_continue)(struct hub *h);
-    void (*request_again)(struct deadline *d);
+    void (*guild_join)(struct session *s, snowflake guild_id, bool is_received);
+    void (*moves_continue)(struct gateway_loop *h);
+    void (*resume_request_retry)(struct deadline *d);
     /* opcodes/opcodes.h */
     const struct opcode_row *(*opcode_find)(int64_t op);
 };

@@ -10,14 +10,14 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "gateway/wire/etf.h"
-#include "gateway/wire/pack.h"
+#include "gateway/wire/compressor.h"
 #include "gateway/wire/protocol.h"
-#include "model/text/old_versions.h"
+#include "model/text/old_api_encoding.h"
 
-enum { WORTH_PACKING = 1024 };
+enum { COMPRESS_MIN_BYTES = 1024 };
 enum { ZSTD_WINDOW = 12, ZSTD_TABLES = 9, ZSTD_LEVEL = 1 };
 
-/* --- zstd: one stream per connection, because its blocks cannot be shared ------------- */
+/* --- zstd: one stream per connection, because zstd blocks cannot be shared ------------- */
 
 struct zstd {
     ZSTD_CCtx *context;
@@ -29,11 +29,11 @@ static struct zstd *zstd_new(void)
 
     z->context = ZSTD_createCCtx();
     if (!z->context) {
-        log_error("gateway: cannot start compression");
+        log_error("gateway: cannot create a zstd compressor; out of memory?");
         abort();
     }
     ZSTD_CCtx_setParameter(z->context, ZSTD_c_compressionLevel, ZSTD_LEVEL);
-    /* Small window and tables: each connection holds this state until it closes. */
+    /* Small window and tables: each connection retains its compression state until it closes. */
     ZSTD_CCtx_setParameter(z->context, ZSTD_c_windowLog, ZSTD_WINDOW);
     ZSTD_CCtx_setParameter(z->context, ZSTD_c_hashLog, ZSTD_TABLES);
     ZSTD_CCtx_setParameter(z->context, ZSTD_c_chainLog, ZSTD_TABLES);
@@ -48,14 +48,14 @@ void zstd_free(struct zstd *z)
     mem_free(z);
 }
 
-static void zstd_add(struct zstd *z, struct str part, bool last, struct buf *out)
+static void zstd_append(struct zstd *z, struct str part, bool last, struct buf *out)
 {
     ZSTD_inBuffer in = { part.p, part.n, 0 };
     size_t left;
 
     do {
         size_t room = ZSTD_compressBound(part.n) + 64;
-        char *at = buf_room(out, room);
+        char *at = buf_reserve(out, room);
 
         if (!at)
             return;
@@ -67,9 +67,7 @@ static void zstd_add(struct zstd *z, struct str part, bool last, struct buf *out
     } while (last ? left != 0 : in.pos < in.size);
 }
 
-/* --- the envelope --------------------------------------------------------------------- */
-
-void encode_prefix(struct buf *out, bool etf, enum event event, uint64_t seq)
+void encode_dispatch_prefix(struct buf *out, bool etf, enum event event, uint64_t seq)
 {
     struct str name = str_of(event_name(event));
 
@@ -78,44 +76,45 @@ void encode_prefix(struct buf *out, bool etf, enum event event, uint64_t seq)
         buf_add_str(out, name);
         buf_add_lit(out, "\",\"s\":");
         buf_add_u64(out, seq);
-        buf_add_lit(out, AFTER_NUMBER);
+        buf_add_lit(out, DISPATCH_JSON_AFTER_SEQ);
         return;
     }
     buf_add_char(out, (char)ETF_VERSION);
-    etf_map(out, 4);
-    etf_text(out, STR("t"));
-    etf_text(out, name);
-    etf_text(out, STR("s"));
-    etf_int(out, (int64_t)seq);
-    etf_text(out, STR("op"));
-    etf_int(out, OP_DISPATCH);
-    etf_text(out, STR("d"));
+    etf_append_map_head(out, 4);
+    etf_append_binary(out, STR("t"));
+    etf_append_binary(out, name);
+    etf_append_binary(out, STR("s"));
+    etf_append_int(out, (int64_t)seq);
+    etf_append_binary(out, STR("op"));
+    etf_append_int(out, OP_DISPATCH);
+    etf_append_binary(out, STR("d"));
 }
 
-/* Compresses the plain message in `out` as the connection requires; true: a text frame. */
-static bool encode_plain(struct coder *c, struct buf *out)
+/* Compresses the plain message in `out` as the connection requires. Returns true for a WebSocket
+ * text frame. */
+static bool compress_encoded_message(struct message_encoder *c, struct buf *out)
 {
     struct buf whole = *out;
     bool text = false;
 
-    buf_init(out, MAX_SENT);
+    buf_init(out, MAX_ENCODED_MESSAGE);
     if (c->dialect->compression == COMPRESS_ZLIB) {
         struct str parts[] = { buf_str(&whole) };
 
         if (c->begins)
-            pack_header(out);
-        if (whole.n > WORTH_PACKING) {
-            pack_shared(c->packer, parts, 1, out);
+            zlib_append_header(out);
+        if (whole.n > COMPRESS_MIN_BYTES) {
+            deflate_shared_payload(c->packer, parts, 1, out);
         } else {
-            pack_stored(parts[0], out);
-            pack_stored(STR(""), out);
+            deflate_append_stored(parts[0], out);
+            deflate_append_stored(STR(""), out);
         }
     } else if (c->dialect->compression == COMPRESS_ZSTD) {
         if (!c->zstd)
             c->zstd = zstd_new();
-        zstd_add(c->zstd, buf_str(&whole), true, out);
-    } else if (c->compress && whole.n > WORTH_PACKING) {
-        pack_whole(c->packer, buf_str(&whole), out);
+        zstd_append(c->zstd, buf_str(&whole), true, out);
+    } else if (c->compress && whole.n > COMPRESS_MIN_BYTES) {
+        zlib_compress_whole(c->packer, buf_str(&whole), out);
     } else {
         struct buf empty = *out;
 
@@ -127,36 +126,37 @@ static bool encode_plain(struct coder *c, struct buf *out)
     return text;
 }
 
-unsigned dialect_form(const struct dialect *d)
+unsigned dialect_payload_form(const struct dialect *d)
 {
-    return (d->version <= VERSION_OLD_SPELLING ? NEWS_OLD_SPELLING : 0) | (d->etf ? NEWS_ETF : 0) |
-           (d->compression == COMPRESS_ZLIB ? NEWS_DEFLATED : 0);
+    return (d->version <= VERSION_OLD_ENCODING ? PAYLOAD_OLD_PERMISSIONS : 0) |
+           (d->etf ? PAYLOAD_ETF : 0) | (d->compression == COMPRESS_ZLIB ? PAYLOAD_DEFLATED : 0);
 }
 
-bool encode_dispatch(struct coder *c, uint64_t seq, struct news *n, unsigned form, struct buf *out)
+bool encode_dispatch(struct message_encoder *c, uint64_t seq, struct gateway_event *n,
+                     unsigned form, struct buf *out)
 {
     bool etf = c->dialect->etf;
 
-    form |= dialect_form(c->dialect);
-    if (form & NEWS_DEFLATED) {
-        char room[PREFIX_MAX];
+    form |= dialect_payload_form(c->dialect);
+    if (form & PAYLOAD_DEFLATED) {
+        char room[DISPATCH_PREFIX_MAX];
         struct buf prefix = { room, 0, sizeof room, sizeof room, false };
 
-        encode_prefix(&prefix, etf, n->event, seq);
-        pack_stored(buf_str(&prefix), out);
-        buf_add_str(out, news_bytes(n, form, c->packer, c->arena));
+        encode_dispatch_prefix(&prefix, etf, n->type, seq);
+        deflate_append_stored(buf_str(&prefix), out);
+        buf_add_str(out, gateway_event_bytes(n, form, c->packer, c->arena));
         return false;
     }
-    encode_prefix(out, etf, n->event, seq);
-    buf_add_str(out, news_bytes(n, form, c->packer, c->arena));
+    encode_dispatch_prefix(out, etf, n->type, seq);
+    buf_add_str(out, gateway_event_bytes(n, form, c->packer, c->arena));
     if (!etf)
         buf_add_char(out, '}');
     if (c->dialect->compression == COMPRESS_NONE && !c->compress)
         return !etf;
-    return encode_plain(c, out);
+    return compress_encoded_message(c, out);
 }
 
-bool encode_op(struct coder *c, enum opcode op, struct str d, struct buf *out)
+bool encode_opcode_message(struct message_encoder *c, enum opcode op, struct str d, struct buf *out)
 {
     struct str null = STR("null");
 
@@ -166,17 +166,17 @@ bool encode_op(struct coder *c, enum opcode op, struct str d, struct buf *out)
         buf_add_lit(out, ",\"d\":");
         buf_add_str(out, d);
         buf_add_lit(out, "}");
-        return encode_plain(c, out);
+        return compress_encoded_message(c, out);
     }
     buf_add_char(out, (char)ETF_VERSION);
-    etf_map(out, 4);
-    etf_text(out, STR("t"));
+    etf_append_map_head(out, 4);
+    etf_append_binary(out, STR("t"));
     etf_from_json(null, c->arena, out);
-    etf_text(out, STR("s"));
+    etf_append_binary(out, STR("s"));
     etf_from_json(null, c->arena, out);
-    etf_text(out, STR("op"));
-    etf_int(out, op);
-    etf_text(out, STR("d"));
+    etf_append_binary(out, STR("op"));
+    etf_append_int(out, op);
+    etf_append_binary(out, STR("d"));
     etf_from_json(d, c->arena, out);
-    return encode_plain(c, out);
+    return compress_encoded_message(c, out);
 }

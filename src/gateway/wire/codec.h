@@ -3,31 +3,36 @@
 #define GATEWAY_WIRE_CODEC_H
 
 #include "gateway/wire/dialects.h"
-#include "gateway/wire/news.h"
+#include "gateway/wire/gateway_event.h"
 
-struct packer;
+struct compressor;
 struct zstd;
 
-/* The settings and state of a connection that encoding needs. */
-struct coder {
+/* Settings and compression state of a connection that message encoding needs. */
+struct message_encoder {
     const struct dialect *dialect;
-    bool compress; /* each payload is a zlib stream of its own (IDENTIFY "compress") */
-    bool begins;   /* first message of the connection: HELLO */
-    struct packer *packer;
+    bool compress; /* from IDENTIFY "compress": each message is a complete zlib stream */
+    bool begins;   /* the connection has sent no message yet; the first one is HELLO */
+    struct compressor *packer;
     struct arena *arena;
-    struct zstd *zstd; /* stream of the connection; created on first use */
+    struct zstd *zstd; /* zstd stream of the connection; created on first use */
 };
 
-/* The part of a dispatch before its payload; AFTER_NUMBER is what follows the number in JSON. */
-enum { PREFIX_MAX = 256 };
-#define AFTER_NUMBER ",\"op\":0,\"d\":"
-void encode_prefix(struct buf *out, bool etf, enum event event, uint64_t seq);
-/* Bits of enum news_form that every dispatch on such a connection needs. */
-unsigned dialect_form(const struct dialect *d);
-/* Appends a dispatch; true: it goes into a text frame. */
-bool encode_dispatch(struct coder *c, uint64_t seq, struct news *n, unsigned form, struct buf *out);
-/* Writes a message that is not a dispatch to an empty buffer; d is JSON. True: a text frame. */
-bool encode_op(struct coder *c, enum opcode op, struct str d, struct buf *out);
+/* A dispatch begins with a prefix that ends before the payload. DISPATCH_JSON_AFTER_SEQ is the part
+ * of the JSON prefix after the sequence number. */
+enum { DISPATCH_PREFIX_MAX = 256 };
+#define DISPATCH_JSON_AFTER_SEQ ",\"op\":0,\"d\":"
+void encode_dispatch_prefix(struct buf *out, bool etf, enum event event, uint64_t seq);
+/* Returns the bits of enum payload_form that apply to every dispatch on a connection of this
+ * dialect. */
+unsigned dialect_payload_form(const struct dialect *d);
+/* Appends a dispatch. Returns true for a WebSocket text frame, false for a binary frame. */
+bool encode_dispatch(struct message_encoder *c, uint64_t seq, struct gateway_event *n,
+                     unsigned form, struct buf *out);
+/* Writes a message that is not a dispatch to an empty buffer; d is JSON. Returns true for a
+ * WebSocket text frame. */
+bool encode_opcode_message(struct message_encoder *c, enum opcode op, struct str d,
+                           struct buf *out);
 void zstd_free(struct zstd *z); /* accepts NULL */
 
 #endif

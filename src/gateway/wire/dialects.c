@@ -2,12 +2,12 @@
 #include "gateway/wire/dialects.h"
 
 #include "base/mem.h"
-#include "model/text/old_versions.h"
-#include "net/http/http.h"
+#include "model/text/old_api_encoding.h"
+#include "net/http/http_parser.h"
 
 enum { DIALECTS_MAX = 256, HOST_MAX = 255 };
 
-static struct str query_value(struct str query, const char *name)
+static struct str query_parameter_value(struct str query, const char *name)
 {
     while (query.n) {
         struct str value = str_cut(&query, '&'), key = str_cut(&value, '=');
@@ -18,10 +18,11 @@ static struct str query_value(struct str query, const char *name)
     return (struct str){ 0 };
 }
 
-static void read_query(struct dialect *d, struct str query)
+static void parse_gateway_query(struct dialect *d, struct str query)
 {
-    struct str version = query_value(query, "v"), encoding = query_value(query, "encoding"),
-               compress = query_value(query, "compress");
+    struct str version = query_parameter_value(query, "v"),
+               encoding = query_parameter_value(query, "encoding"),
+               compress = query_parameter_value(query, "compress");
     uint64_t number;
 
     d->version = VERSION_DEFAULT;
@@ -41,18 +42,18 @@ static void read_query(struct dialect *d, struct str query)
     }
 }
 
-static bool dialect_same(const struct dialect *a, const struct dialect *b, struct str host)
+static bool dialect_equals(const struct dialect *a, const struct dialect *b, struct str host)
 {
     return a->fault == b->fault && a->version == b->version && a->etf == b->etf &&
            a->compression == b->compression && str_eq(str_slice(a->host, a->host_n), host);
 }
 
-static struct dialect *look_up(const struct dialects *all, const struct dialect *wanted,
-                               struct str host)
+static struct dialect *find_equal_dialect(const struct dialects *all, const struct dialect *wanted,
+                                          struct str host)
 {
     struct dialect *d = all->first;
 
-    while (d && !dialect_same(d, wanted, host))
+    while (d && !dialect_equals(d, wanted, host))
         d = d->next;
     return d;
 }
@@ -72,20 +73,21 @@ static struct dialect *dialect_add(struct dialects *all, const struct dialect *w
     return d;
 }
 
-/* The list is bounded. Once it is full, a new Host counts as none. A client never gets a Host that
- * another client sent: READY sends clients, with their token, to that host. */
-const struct dialect *dialect_find(struct dialects *all, struct gateway *g,
-                                   const struct http_request *r)
+/* The list of dialects is bounded. Once it is full, a new Host header is treated as empty. A
+ * client must never get a Host header that another client sent, because READY contains a URL
+ * with that host. */
+const struct dialect *dialect_for_request(struct dialects *all, struct gateway *g,
+                                          const struct http_request *r)
 {
     struct dialect wanted = { .gateway = g };
     struct str host = r->host.n <= HOST_MAX ? r->host : STR("");
 
-    read_query(&wanted, r->query);
+    parse_gateway_query(&wanted, r->query);
     pthread_mutex_lock(&all->lock);
-    struct dialect *found = look_up(all, &wanted, host);
+    struct dialect *found = find_equal_dialect(all, &wanted, host);
     if (!found && all->count >= DIALECTS_MAX) {
         host = STR("");
-        found = look_up(all, &wanted, host);
+        found = find_equal_dialect(all, &wanted, host);
     }
     if (!found)
         found = dialect_add(all, &wanted, host);

@@ -13,7 +13,7 @@ struct http_request;
 
 enum compression { COMPRESS_NONE, COMPRESS_ZLIB, COMPRESS_ZSTD };
 
-/* Connections with the same parameters share one. */
+/* Connections with the same parameters share one struct dialect. */
 struct dialect {
     struct gateway *gateway; /* gateway that accepted the connection */
     struct dialect *next;
@@ -25,7 +25,7 @@ struct dialect {
     char host[]; /* Host header of the upgrade request */
 };
 
-/* Every combination that was requested since the process started. */
+/* All dialects that clients requested since the process started. */
 struct dialects {
     pthread_mutex_t lock;
     struct dialect *first;
@@ -34,8 +34,8 @@ struct dialects {
 
 void dialects_init(struct dialects *all);
 void dialects_clear(struct dialects *all);
-/* From any thread. The dialect lives as long as the list. */
-const struct dialect *dialect_find(struct dialects *all, struct gateway *g,
-                                   const struct http_request *r);
+/* Thread-safe. The returned dialect lives as long as the list of dialects. */
+const struct dialect *dialect_for_request(struct dialects *all, struct gateway *g,
+                                          const struct http_request *r);
 
 #endif

@@ -8,28 +8,28 @@
 #include "json/read.h"
 #include "json/write.h"
 
-enum { OLD_REAL_BYTES = 31 };
+enum { ETF_FLOAT_BYTES = 31 };
 
-struct terms {
+struct etf_reader {
     const unsigned char *at, *end;
-    struct json out;
+    struct json_writer out;
     unsigned depth;
     unsigned values;
 };
 
-static bool read_term(struct terms *t);
+static bool etf_read_term(struct etf_reader *t);
 
-static bool etf_read_has(const struct terms *t, size_t n)
+static bool etf_has_bytes(const struct etf_reader *t, size_t n)
 {
     return (size_t)(t->end - t->at) >= n;
 }
 
 /* Reads a big-endian unsigned integer of n bytes. */
-static bool etf_read_take(struct terms *t, unsigned n, uint64_t *ret)
+static bool etf_read_uint(struct etf_reader *t, unsigned n, uint64_t *ret)
 {
     uint64_t v = 0;
 
-    if (!etf_read_has(t, n))
+    if (!etf_has_bytes(t, n))
         return false;
     for (; n; n--)
         v = v << 8 | *t->at++;
@@ -37,35 +37,35 @@ static bool etf_read_take(struct terms *t, unsigned n, uint64_t *ret)
     return true;
 }
 
-static bool take_bytes(struct terms *t, unsigned length_bytes, struct str *ret)
+static bool etf_read_bytes(struct etf_reader *t, unsigned length_bytes, struct str *ret)
 {
     uint64_t n;
 
-    if (!etf_read_take(t, length_bytes, &n) || !etf_read_has(t, n))
+    if (!etf_read_uint(t, length_bytes, &n) || !etf_has_bytes(t, n))
         return false;
     *ret = str_slice((const char *)t->at, n);
     t->at += n;
     return true;
 }
 
-static bool read_text(struct terms *t, bool key)
+static bool etf_read_string(struct etf_reader *t, bool key)
 {
     struct str s;
 
-    if (!take_bytes(t, 4, &s) || !utf8_valid(s))
+    if (!etf_read_bytes(t, 4, &s) || !utf8_is_valid(s))
         return false;
     if (key)
-        json_key_text(&t->out, s);
+        json_escaped_key(&t->out, s);
     else
         json_text(&t->out, s);
     return true;
 }
 
-static bool read_atom(struct terms *t, unsigned length_bytes)
+static bool etf_read_atom(struct etf_reader *t, unsigned length_bytes)
 {
     struct str s;
 
-    if (!take_bytes(t, length_bytes, &s))
+    if (!etf_read_bytes(t, length_bytes, &s))
         return false;
     if (str_is(s, "true") || str_is(s, "false"))
         json_bool(&t->out, s.n == 4);
@@ -76,7 +76,7 @@ static bool read_atom(struct terms *t, unsigned length_bytes)
     return true;
 }
 
-static bool write_real(struct terms *t, double d)
+static bool write_finite_number(struct etf_reader *t, double d)
 {
     if (!isfinite(d))
         return false;
@@ -84,36 +84,36 @@ static bool write_real(struct terms *t, double d)
     return true;
 }
 
-static bool read_real(struct terms *t)
+static bool etf_read_float(struct etf_reader *t)
 {
     uint64_t bits;
     double d;
 
-    if (!etf_read_take(t, 8, &bits))
+    if (!etf_read_uint(t, 8, &bits))
         return false;
     memcpy(&d, &bits, sizeof d);
-    return write_real(t, d);
+    return write_finite_number(t, d);
 }
 
-/* FLOAT_EXT: decimal text in a field of 31 bytes, padded with NUL. */
-static bool read_old_real(struct terms *t)
+/* FLOAT_EXT is decimal text in a field of 31 bytes, padded with NUL. */
+static bool etf_read_decimal_float(struct etf_reader *t)
 {
-    char text[OLD_REAL_BYTES + 1] = { 0 }, *end;
+    char text[ETF_FLOAT_BYTES + 1] = { 0 }, *end;
 
-    if (!etf_read_has(t, OLD_REAL_BYTES))
+    if (!etf_has_bytes(t, ETF_FLOAT_BYTES))
         return false;
-    memcpy(text, t->at, OLD_REAL_BYTES);
-    t->at += OLD_REAL_BYTES;
+    memcpy(text, t->at, ETF_FLOAT_BYTES);
+    t->at += ETF_FLOAT_BYTES;
     double d = strtod(text, &end);
-    return end != text && *end == '\0' && write_real(t, d);
+    return end != text && *end == '\0' && write_finite_number(t, d);
 }
 
-static bool read_big(struct terms *t)
+static bool etf_read_big_int(struct etf_reader *t)
 {
     uint64_t n, sign, v = 0;
 
-    if (!etf_read_take(t, 1, &n) || !etf_read_take(t, 1, &sign) || n > 8 || sign > 1 ||
-        !etf_read_has(t, n))
+    if (!etf_read_uint(t, 1, &n) || !etf_read_uint(t, 1, &sign) || n > 8 || sign > 1 ||
+        !etf_has_bytes(t, n))
         return false;
     for (unsigned i = 0; i < n; i++)
         v |= (uint64_t)*t->at++ << (8 * i);
@@ -133,109 +133,110 @@ static bool read_big(struct terms *t)
     return true;
 }
 
-static bool read_items(struct terms *t, uint64_t count, bool proper)
+static bool etf_read_items(struct etf_reader *t, uint64_t count, bool proper)
 {
     uint64_t tail;
 
-    json_array(&t->out);
+    json_begin_array(&t->out);
     for (; count; count--)
-        if (!read_term(t))
+        if (!etf_read_term(t))
             return false;
-    json_array_end(&t->out);
-    return !proper || (etf_read_take(t, 1, &tail) && tail == ETF_NIL);
+    json_end_array(&t->out);
+    return !proper || (etf_read_uint(t, 1, &tail) && tail == ETF_NIL);
 }
 
-static bool read_byte_list(struct terms *t)
+static bool etf_read_byte_list(struct etf_reader *t)
 {
     struct str s;
 
-    if (!take_bytes(t, 2, &s))
+    if (!etf_read_bytes(t, 2, &s))
         return false;
-    json_array(&t->out);
+    json_begin_array(&t->out);
     for (size_t i = 0; i < s.n; i++)
         json_int(&t->out, (unsigned char)s.p[i]);
-    json_array_end(&t->out);
+    json_end_array(&t->out);
     return true;
 }
 
-static bool read_map(struct terms *t)
+static bool etf_read_map(struct etf_reader *t)
 {
     uint64_t count, tag;
 
-    if (!etf_read_take(t, 4, &count))
+    if (!etf_read_uint(t, 4, &count))
         return false;
-    json_object(&t->out);
+    json_begin_object(&t->out);
     for (; count; count--)
-        if (!etf_read_take(t, 1, &tag) || tag != ETF_BINARY || !read_text(t, true) || !read_term(t))
+        if (!etf_read_uint(t, 1, &tag) || tag != ETF_BINARY || !etf_read_string(t, true) ||
+            !etf_read_term(t))
             return false;
-    json_object_end(&t->out);
+    json_end_object(&t->out);
     return true;
 }
 
-static bool read_tagged(struct terms *t, uint64_t tag)
+static bool etf_read_tagged(struct etf_reader *t, uint64_t tag)
 {
     uint64_t v;
 
     switch (tag) {
     case ETF_SMALL_INT:
-        if (!etf_read_take(t, 1, &v))
+        if (!etf_read_uint(t, 1, &v))
             return false;
         json_int(&t->out, (int64_t)v);
         return true;
     case ETF_INT:
-        if (!etf_read_take(t, 4, &v))
+        if (!etf_read_uint(t, 4, &v))
             return false;
         json_int(&t->out, (int32_t)(uint32_t)v);
         return true;
     case ETF_SMALL_BIG:
-        return read_big(t);
-    case ETF_REAL:
-        return read_real(t);
-    case ETF_OLD_REAL:
-        return read_old_real(t);
+        return etf_read_big_int(t);
+    case ETF_NEW_FLOAT:
+        return etf_read_float(t);
+    case ETF_FLOAT:
+        return etf_read_decimal_float(t);
     case ETF_BINARY:
-        return read_text(t, false);
+        return etf_read_string(t, false);
     case ETF_ATOM:
     case ETF_ATOM_UTF8:
-        return read_atom(t, 2);
+        return etf_read_atom(t, 2);
     case ETF_SMALL_ATOM:
     case ETF_SMALL_ATOM_UTF8:
-        return read_atom(t, 1);
+        return etf_read_atom(t, 1);
     case ETF_NIL:
-        return read_items(t, 0, false);
+        return etf_read_items(t, 0, false);
     case ETF_STRING:
-        return read_byte_list(t);
+        return etf_read_byte_list(t);
     case ETF_LIST:
-        return etf_read_take(t, 4, &v) && read_items(t, v, true);
+        return etf_read_uint(t, 4, &v) && etf_read_items(t, v, true);
     case ETF_SMALL_TUPLE:
-        return etf_read_take(t, 1, &v) && read_items(t, v, false);
+        return etf_read_uint(t, 1, &v) && etf_read_items(t, v, false);
     case ETF_MAP:
-        return read_map(t);
+        return etf_read_map(t);
     default:
         return false;
     }
 }
 
-static bool read_term(struct terms *t)
+static bool etf_read_term(struct etf_reader *t)
 {
     uint64_t tag;
 
-    if (t->depth == JSON_MAX_DEPTH || ++t->values > JSON_MAX_VALUES || !etf_read_take(t, 1, &tag) ||
+    if (t->depth == JSON_MAX_DEPTH || ++t->values > JSON_MAX_VALUES || !etf_read_uint(t, 1, &tag) ||
         buf_full(t->out.out))
         return false;
     t->depth++;
-    bool ok = read_tagged(t, tag);
+    bool ok = etf_read_tagged(t, tag);
     t->depth--;
     return ok;
 }
 
 bool etf_to_json(struct str bytes, struct buf *out)
 {
-    struct terms t = { .at = (const unsigned char *)bytes.p,
-                       .end = (const unsigned char *)bytes.p + bytes.n,
-                       .out = json_to(out) };
+    struct etf_reader t = { .at = (const unsigned char *)bytes.p,
+                            .end = (const unsigned char *)bytes.p + bytes.n,
+                            .out = json_writer_to(out) };
     uint64_t version;
 
-    return etf_read_take(&t, 1, &version) && version == ETF_VERSION && read_term(&t) &&
+    return etf_read_uint(&t, 1, &version) && version == ETF_VERSION && etf_read_term(&t) &&
            t.at == t.end && !buf_full(out);
 }

@@ -1,32 +1,33 @@
 /* frames.c - builds a dispatch as a WebSocket frame that many sockets share. */
 #include "gateway/wire/frames.h"
 
-#include "gateway/wire/pack.h"
+#include "gateway/wire/compressor.h"
 #include "gateway/wire/protocol.h"
 #include "net/websocket/websocket.h"
 
 enum {
-    FRAME_FRONT = WS_MAX_HEAD + FRAME_ROOM,
-    FRAME_KEPT = 1024 * 1024, /* retained capacity after a large payload */
+    FRAME_PREFIX_SPACE = WS_MAX_HEAD + FRAME_PREFIX_MAX,
+    /* A buffer above this capacity is freed after its payload was sent. */
+    FRAME_MAX_IDLE_CAPACITY = 1024 * 1024,
 };
 
-/* Writes the part that is the same for all sockets: payload and closing brace. */
-static void frame_begin(struct event_frame *f, struct news *n, unsigned form, struct packer *packer,
-                        struct arena *arena)
+/* Writes the bytes of the frame that all sockets share: payload and closing brace. */
+static void shared_frame_build(struct event_frame *f, struct gateway_event *n, unsigned form,
+                               struct compressor *packer, struct arena *arena)
 {
-    news_unref(f->news);
-    f->news = news_ref(n);
+    gateway_event_unref(f->event);
+    f->event = gateway_event_ref(n);
     f->digits = 0;
-    f->bytes.max = FRAME_FRONT + MAX_SENT;
+    f->bytes.max = FRAME_PREFIX_SPACE + MAX_ENCODED_MESSAGE;
     buf_reset(&f->bytes);
-    if (buf_room(&f->bytes, FRAME_FRONT))
-        f->bytes.n = FRAME_FRONT;
-    buf_add_str(&f->bytes, news_bytes(n, form, packer, arena));
-    if (!(form & (NEWS_ETF | NEWS_DEFLATED)))
+    if (buf_reserve(&f->bytes, FRAME_PREFIX_SPACE))
+        f->bytes.n = FRAME_PREFIX_SPACE;
+    buf_add_str(&f->bytes, gateway_event_bytes(n, form, packer, arena));
+    if (!(form & (PAYLOAD_ETF | PAYLOAD_DEFLATED)))
         buf_add_char(&f->bytes, '}');
 }
 
-static unsigned digits_of(uint64_t number)
+static unsigned count_digits(uint64_t number)
 {
     unsigned n = 1;
 
@@ -35,45 +36,49 @@ static unsigned digits_of(uint64_t number)
     return n;
 }
 
-/* Writes the part between the frame's head and the payload: event name and sequence number. */
-static struct str frame_front(enum event event, uint64_t seq, unsigned form, char room[FRAME_ROOM])
+/* Writes the bytes between the WebSocket header and the payload: event name and sequence number. */
+static struct str write_frame_prefix(enum event event, uint64_t seq, unsigned form,
+                                     char room[FRAME_PREFIX_MAX])
 {
-    char prefix[PREFIX_MAX];
+    char prefix[DISPATCH_PREFIX_MAX];
     struct buf text = { prefix, 0, sizeof prefix, sizeof prefix, false };
-    struct buf front = { room, 0, FRAME_ROOM, FRAME_ROOM, false };
+    struct buf front = { room, 0, FRAME_PREFIX_MAX, FRAME_PREFIX_MAX, false };
 
-    encode_prefix(form & NEWS_DEFLATED ? &text : &front, form & NEWS_ETF, event, seq);
-    if (form & NEWS_DEFLATED)
-        pack_stored(buf_str(&text), &front);
+    encode_dispatch_prefix(form & PAYLOAD_DEFLATED ? &text : &front, form & PAYLOAD_ETF, event,
+                           seq);
+    if (form & PAYLOAD_DEFLATED)
+        deflate_append_stored(buf_str(&text), &front);
     return buf_str(&front);
 }
 
-void frame_parts(uint64_t seq, struct news *n, unsigned form, struct packer *packer,
-                 struct arena *arena, char room[FRAME_ROOM], struct str ret[FRAME_PARTS])
+void dispatch_frame_parts(uint64_t seq, struct gateway_event *n, unsigned form,
+                          struct compressor *packer, struct arena *arena,
+                          char room[FRAME_PREFIX_MAX], struct str ret[FRAME_PARTS])
 {
-    ret[0] = frame_front(n->event, seq, form, room);
-    ret[1] = news_bytes(n, form, packer, arena);
-    ret[2] = form & (NEWS_ETF | NEWS_DEFLATED) ? STR("") : STR("}");
+    ret[0] = write_frame_prefix(n->type, seq, form, room);
+    ret[1] = gateway_event_bytes(n, form, packer, arena);
+    ret[2] = form & (PAYLOAD_ETF | PAYLOAD_DEFLATED) ? STR("") : STR("}");
 }
 
-static void frame_number(struct event_frame *f, uint64_t seq, unsigned form)
+static void shared_frame_write_prefix(struct event_frame *f, uint64_t seq, unsigned form)
 {
-    char room[FRAME_ROOM], head[WS_MAX_HEAD];
-    enum ws_opcode opcode = form & (NEWS_ETF | NEWS_DEFLATED) ? WS_BINARY : WS_TEXT;
-    struct str front = frame_front(f->news->event, seq, form, room);
-    size_t n = ws_write_head(head, opcode, front.n + f->bytes.n - FRAME_FRONT);
-    char *at = f->bytes.p + FRAME_FRONT - front.n;
+    char room[FRAME_PREFIX_MAX], head[WS_MAX_HEAD];
+    enum ws_opcode opcode = form & (PAYLOAD_ETF | PAYLOAD_DEFLATED) ? WS_BINARY : WS_TEXT;
+    struct str front = write_frame_prefix(f->event->type, seq, form, room);
+    size_t n = ws_encode_frame_head(head, opcode, front.n + f->bytes.n - FRAME_PREFIX_SPACE);
+    char *at = f->bytes.p + FRAME_PREFIX_SPACE - front.n;
 
     memcpy(at, front.p, front.n);
     memcpy(at - n, head, n);
-    f->from = FRAME_FRONT - front.n - n;
-    f->digits = form & NEWS_ETF ? 0 : digits_of(seq);
+    f->from = FRAME_PREFIX_SPACE - front.n - n;
+    f->digits = form & PAYLOAD_ETF ? 0 : count_digits(seq);
 }
 
-/* Overwrites the number if it has as many digits; false: it has not, and the frame is spoilt. */
-static bool frame_write_over(struct event_frame *f, uint64_t seq)
+/* Overwrites the sequence number in the frame. Returns false if the new number has another count
+ * of digits; then the prefix must be written again. */
+static bool shared_frame_overwrite_seq(struct event_frame *f, uint64_t seq)
 {
-    char *end = f->bytes.p + FRAME_FRONT - (sizeof AFTER_NUMBER - 1);
+    char *end = f->bytes.p + FRAME_PREFIX_SPACE - (sizeof DISPATCH_JSON_AFTER_SEQ - 1);
     unsigned n = 0;
 
     do
@@ -82,37 +87,38 @@ static bool frame_write_over(struct event_frame *f, uint64_t seq)
     return n == f->digits && seq < 10;
 }
 
-struct str frame_of(struct event_frame frames[NEWS_FORMS], uint64_t seq, struct news *n,
-                    unsigned form, struct packer *packer, struct arena *arena)
+struct str shared_frame_for_seq(struct event_frame frames[PAYLOAD_FORMS], uint64_t seq,
+                                struct gateway_event *n, unsigned form, struct compressor *packer,
+                                struct arena *arena)
 {
     struct event_frame *f = &frames[form];
 
-    if (f->news != n)
-        frame_begin(f, n, form, packer, arena);
+    if (f->event != n)
+        shared_frame_build(f, n, form, packer, arena);
     if (buf_full(&f->bytes))
         return (struct str){ 0 };
-    if (!f->digits || !frame_write_over(f, seq))
-        frame_number(f, seq, form);
-    return str_from(buf_str(&f->bytes), f->from);
+    if (!f->digits || !shared_frame_overwrite_seq(f, seq))
+        shared_frame_write_prefix(f, seq, form);
+    return str_skip(buf_str(&f->bytes), f->from);
 }
 
-void frames_forget(struct event_frame frames[NEWS_FORMS])
+void shared_frames_release(struct event_frame frames[PAYLOAD_FORMS])
 {
-    for (unsigned i = 0; i < NEWS_FORMS; i++) {
+    for (unsigned i = 0; i < PAYLOAD_FORMS; i++) {
         struct event_frame *f = &frames[i];
 
-        if (!f->news)
+        if (!f->event)
             continue;
-        news_unref(f->news);
-        f->news = NULL;
-        if (f->bytes.cap > FRAME_KEPT)
+        gateway_event_unref(f->event);
+        f->event = NULL;
+        if (f->bytes.cap > FRAME_MAX_IDLE_CAPACITY)
             buf_clear(&f->bytes);
     }
 }
 
-void frames_clear(struct event_frame frames[NEWS_FORMS])
+void shared_frames_free(struct event_frame frames[PAYLOAD_FORMS])
 {
-    frames_forget(frames);
-    for (unsigned i = 0; i < NEWS_FORMS; i++)
+    shared_frames_release(frames);
+    for (unsigned i = 0; i < PAYLOAD_FORMS; i++)
         buf_clear(&frames[i].bytes);
 }

@@ -1,31 +1,36 @@
 /* frames.h - a dispatch as a WebSocket frame that many sockets share.
  *
- * The bytes after the sequence number are the same for all sockets of a form and are built once;
- * the number is written in front of them for each socket. */
+ * The bytes after the sequence number are the same for all sockets with the same payload form
+ * and are built once. The sequence number of each socket is written in front of these bytes. */
 #ifndef GATEWAY_WIRE_FRAMES_H
 #define GATEWAY_WIRE_FRAMES_H
 
 #include "gateway/wire/codec.h"
-#include "gateway/wire/news.h"
+#include "gateway/wire/gateway_event.h"
 
-/* The last frame of a form on one loop. */
+/* The last WebSocket frame that a loop built for one payload form. */
 struct event_frame {
-    struct news *news; /* NULL: none */
-    struct buf bytes;  /* free space for the front, then the shared bytes */
-    size_t from;       /* offset at which the frame begins */
-    unsigned digits;   /* digits of the number; 0: it cannot be overwritten */
+    struct gateway_event *event; /* event of the frame; NULL: no frame is built */
+    struct buf bytes;            /* space for the prefix, then the bytes that all sockets share */
+    size_t from;                 /* offset in `bytes` at which the frame begins */
+    /* Digits of the sequence number in the prefix; 0: the number cannot be overwritten. */
+    unsigned digits;
 };
 
-/* Returns a frame with a dispatch; form: NEWS_ETF and NEWS_DEFLATED as the connection requires. The
- * bytes are valid until the next call for this form. p == NULL: the frame is too large. */
-struct str frame_of(struct event_frame frames[NEWS_FORMS], uint64_t seq, struct news *n,
-                    unsigned form, struct packer *packer, struct arena *arena);
-/* The same as separate parts, for an event that only one socket gets; the first is in `room`. */
-enum { FRAME_ROOM = 5 + PREFIX_MAX, FRAME_PARTS = 3 };
-void frame_parts(uint64_t seq, struct news *n, unsigned form, struct packer *packer,
-                 struct arena *arena, char room[FRAME_ROOM], struct str ret[FRAME_PARTS]);
-/* Releases the events, and buffers over 1 MiB. */
-void frames_forget(struct event_frame frames[NEWS_FORMS]);
-void frames_clear(struct event_frame frames[NEWS_FORMS]);
+/* Returns a WebSocket frame with a dispatch. `form` has PAYLOAD_ETF and PAYLOAD_DEFLATED as the
+ * connection requires. The bytes are valid until the next call for this form. p == NULL: the
+ * frame is too large. */
+struct str shared_frame_for_seq(struct event_frame frames[PAYLOAD_FORMS], uint64_t seq,
+                                struct gateway_event *n, unsigned form, struct compressor *packer,
+                                struct arena *arena);
+/* Builds the parts of a WebSocket frame for an event that only one socket gets. The first part
+ * is written to `room`. */
+enum { FRAME_PREFIX_MAX = 5 + DISPATCH_PREFIX_MAX, FRAME_PARTS = 3 };
+void dispatch_frame_parts(uint64_t seq, struct gateway_event *n, unsigned form,
+                          struct compressor *packer, struct arena *arena,
+                          char room[FRAME_PREFIX_MAX], struct str ret[FRAME_PARTS]);
+/* Releases the events of all shared frames, and buffers over 1 MiB. */
+void shared_frames_release(struct event_frame frames[PAYLOAD_FORMS]);
+void shared_frames_free(struct event_frame frames[PAYLOAD_FORMS]);
 
 #endif

@@ -1,4 +1,4 @@
-/* messages.h - the messages of clients (op 2, 3, 6, 8, …) as structs that their schemas fill. */
+/* messages.h - structs that the schemas of client messages (op 2, 3, 6, 8, …) fill. */
 #ifndef GATEWAY_WIRE_MESSAGES_H
 #define GATEWAY_WIRE_MESSAGES_H
 
@@ -8,72 +8,73 @@ struct client_properties {
     struct str os, browser, device;
 };
 
-/* op 3, and part of op 2. Lenient, because libraries send null and old names. */
+/* Presence from op 3 or IDENTIFY. Decoding is lenient, because libraries send null and old
+ * names. */
 struct presence_update {
     struct opt_str status;
-    struct str activities, game, since, afk; /* JSON */
+    struct str activities, game, since, afk; /* unparsed JSON */
 };
 
-/* op 2 */
+/* IDENTIFY (op 2) */
 struct identify {
     struct str token;
     const struct client_properties *properties;
     struct opt_bool compress;
     struct opt_int large_threshold, capabilities;
-    struct str shard, intents; /* JSON: an invalid one has a close code of its own */
+    struct str shard, intents; /* unparsed JSON: invalid values have their own close codes */
     const struct presence_update *presence;
 };
 
-/* op 6 */
+/* RESUME (op 6) */
 struct resume {
     struct str token, session_id;
-    struct str seq; /* JSON */
+    struct str seq; /* unparsed JSON */
 };
 
-/* op 8 */
+/* REQUEST_GUILD_MEMBERS (op 8) */
 struct request_members {
-    struct str guild_id, user_ids, nonce; /* JSON: an id or a list of ids */
+    struct str guild_id, user_ids, nonce; /* unparsed JSON: an id or a list of ids */
     struct opt_str query;
     struct opt_int limit;
     struct opt_bool presences;
 };
 
-/* op 35 */
-struct search_recent {
+/* Search for recently active members (op 35) */
+struct search_recent_members {
     snowflake guild_id;
     struct opt_str query;
     struct opt_id continuation_token;
-    struct str nonce; /* JSON */
+    struct str nonce; /* unparsed JSON */
 };
 
-/* op 31 */
+/* REQUEST_SOUNDBOARD_SOUNDS (op 31) */
 struct request_sounds {
     struct list guild_ids;
 };
 
-/* op 36, 43 */
-struct channel_info {
+/* Request for channel statuses (op 36) or channel info (op 43) */
+struct request_channel_info {
     snowflake guild_id;
-    struct list fields; /* struct str; only in op 43. Empty: all */
+    struct list fields; /* names of fields, struct str; only in op 43; empty: all fields */
 };
 
-/* op 14, and for each guild of op 37 */
+/* Member list subscription of a guild: op 14, and each guild of op 37 */
 struct guild_subscription {
-    snowflake guild_id;                       /* op 14 */
-    struct list channels;                     /* struct shown_channel */
-    struct list members, thread_member_lists; /* snowflakes */
+    snowflake guild_id;                       /* only in op 14 */
+    struct list channels;                     /* items: struct requested_list_channel */
+    struct list members, thread_member_lists; /* items: snowflakes */
     struct opt_bool typing, activities, member_updates, threads;
 };
 
-/* Rows of a channel's member list. */
-struct shown_channel {
+/* Rows of a channel's member list that a client requests. */
+struct requested_list_channel {
     struct str id;
-    struct list ranges; /* struct list of two int64_t (first, last row) */
+    struct list ranges; /* items: struct list of two int64_t (first and last row) */
 };
 
-/* op 37 */
+/* Member list subscriptions of several guilds (op 37) */
 struct guild_subscriptions {
-    struct list subscriptions; /* struct subscribed_guild */
+    struct list subscriptions; /* items: struct subscribed_guild */
 };
 struct subscribed_guild {
     struct str id;

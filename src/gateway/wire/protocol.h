@@ -1,11 +1,11 @@
 /* protocol.h - opcodes, close codes and message size limits of the gateway protocol.
  *
- * Folder wire/: encoding and decoding of gateway messages; no sockets, no sessions. Start with
- * news.h (an event), codec.h (its encodings) and frames.h (its WebSocket frame). */
+ * Folder wire/ encodes and decodes gateway messages; it knows no sockets and no sessions. Start
+ * with news.h (an event), codec.h (encodings) and frames.h (WebSocket frames). */
 #ifndef GATEWAY_WIRE_PROTOCOL_H
 #define GATEWAY_WIRE_PROTOCOL_H
 
-/* Value of "_trace": clients parse each entry as JSON. */
+/* Value of "_trace". Clients parse each entry as JSON. */
 #define GATEWAY_TRACE "[\"[\\\"guildhall\\\",{\\\"micros\\\":0.0}]\"]"
 
 enum {
@@ -13,11 +13,11 @@ enum {
     MAX_FROM_BOT = 4096,
     MAX_MESSAGE = 16 * 1024, /* limit of the WebSocket layer */
     MAX_PAYLOAD = 64 * 1024 * 1024,
-    MAX_SENT = 4 * MAX_PAYLOAD + 4096, /* as ETF, with the envelope */
+    MAX_ENCODED_MESSAGE = 4 * MAX_PAYLOAD + 4096, /* largest payload as ETF, with the envelope */
 };
 
 enum close_code {
-    CLOSE_GOING = 1001,
+    CLOSE_GOING_AWAY = 1001,
     CLOSE_UNKNOWN = 4000,
     CLOSE_BAD_OPCODE = 4001,
     CLOSE_BAD_PAYLOAD = 4002,

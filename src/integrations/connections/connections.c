@@ -19,7 +19,7 @@ static const struct field patch_fields[] = {
     { FIELD(struct connection_patch, metadata_visibility), .type = &type_visibility,
       .flags = OPTIONAL },
     { FIELD(struct connection_patch, friend_sync), .type = &type_bool, .flags = OPTIONAL,
-      .doc = "Suggest friends from there" },
+      .doc = "Suggest friends from the platform" },
     { FIELD(struct connection_patch, show_activity), .type = &type_bool, .flags = OPTIONAL },
     { 0 },
 };
@@ -33,63 +33,64 @@ static const struct type patch_body = { .kind = KIND_OBJECT, .schema = &patch_sc
 
 static const struct type type_code = { .kind = KIND_STRING, .min = 1, .max = 512 };
 static const struct field callback_fields[] = {
-    { FIELD(struct callback_body, code), .type = &type_code, .doc = "What the platform gave" },
-    { FIELD(struct callback_body, state), .type = &type_code, .doc = "Of the address" },
-    { FIELD(struct callback_body, friend_sync), .type = &type_bool, .flags = OPTIONAL },
+    { FIELD(struct link_callback_body, code), .type = &type_code, .doc = "Code from the platform" },
+    { FIELD(struct link_callback_body, state), .type = &type_code, .doc = "State from the URL" },
+    { FIELD(struct link_callback_body, friend_sync), .type = &type_bool, .flags = OPTIONAL },
     { 0 },
 };
 static const struct schema callback_schema = {
     .name = "ConnectionCallback",
-    .size = sizeof(struct callback_body),
+    .size = sizeof(struct link_callback_body),
     .fields = callback_fields,
-    .doc = "The end of a link.",
+    .doc = "Completes a link.",
 };
 static const struct type callback_type = { .kind = KIND_OBJECT, .schema = &callback_schema };
 
 static const struct field url_fields[] = {
-    { FIELD(struct authorize_url, url), .type = &type_text, .doc = "Where to send the person" },
+    { FIELD(struct authorize_url, url), .type = &type_text, .doc = "URL for the user to open" },
     { 0 },
 };
 static const struct schema url_schema = {
     .name = "ConnectionAddress",
     .size = sizeof(struct authorize_url),
     .fields = url_fields,
-    .doc = "Where a link begins.",
+    .doc = "URL at which a link starts.",
 };
 static const struct type url_reply = { .kind = KIND_OBJECT, .schema = &url_schema };
 
 /* --- path parameters ------------------------------------------------------------------ */
 
-static enum err resolve_type(struct call *call)
+static enum err resolve_connection_type(struct call *call)
 {
-    return path_platform(call) == PLATFORM_NONE ? ERR_UNKNOWN_PROVIDER : OK;
+    return platform_from_path(call) == PLATFORM_NONE ? ERR_UNKNOWN_PROVIDER : OK;
 }
 
-static enum err own_connection(struct call *call, struct linked_account *ret)
+static enum err read_connection_of_caller(struct call *call, struct linked_account *ret)
 {
-    return connection_find(call->tx, call->caller->id, platform_name(path_platform(call)),
-                           call_text(call, "connection.id"), ret);
+    return read_connection(call->tx, call->caller->id,
+                           platform_stored_name(platform_from_path(call)),
+                           call_path_text(call, "connection.id"), ret);
 }
 
-/* Reports an unknown connection before errors of the body. */
-static enum err must_be_own(struct call *call)
+/* Checks that the connection exists before errors of the body are reported. */
+static enum err require_own_connection(struct call *call)
 {
     struct linked_account c;
 
-    return own_connection(call, &c);
+    return read_connection_of_caller(call, &c);
 }
 
 /* --- GET /users/@me/connections ------------------------------------------------------- */
 
-/* Apps with a bearer token do not see which guilds the user could join. */
+/* Leaves out the guilds that the user could join if an app with a bearer token calls. */
 static enum err list_connections(struct call *call)
 {
     bool full = call->caller->kind == CALLER_USER;
     struct list list;
-    enum err e = connections_of(call->tx, call->caller->id, &list);
+    enum err e = read_connections_of_user(call->tx, call->caller->id, &list);
 
     for (size_t n = 0; n < list.count && !e && full; n++)
-        e = connection_load_integrations(call->tx, (struct linked_account *)list.items + n);
+        e = read_connection_integrations(call->tx, (struct linked_account *)list.items + n);
     return e ? e : call_reply(call, &list);
 }
 
@@ -98,10 +99,10 @@ static enum err list_connections(struct call *call)
 static const char CHANGE[] =
     "update connections set visibility = $4, metadata_visibility = $5, friend_sync = $6, "
     "show_activity = $7 where user_id = $1 and type = $2 and id = $3";
-static const char FORGET_FRIENDS[] =
+static const char DELETE_FRIENDS[] =
     "delete from connection_friends where user_id = $1 and type = $2 and id = $3";
 
-static enum err save_change(struct call *call, const struct linked_account *c)
+static enum err update_connection_settings(struct call *call, const struct linked_account *c)
 {
     struct value user = v_id(c->user_id), type = v_text(c->type), id = v_text(c->id);
     enum err e = tx_exec(call->tx, CHANGE,
@@ -110,11 +111,11 @@ static enum err save_change(struct call *call, const struct linked_account *c)
                          NULL);
 
     if (!e && !c->friend_sync)
-        e = tx_exec(call->tx, FORGET_FRIENDS, BIND(user, type, id), NULL);
+        e = tx_exec(call->tx, DELETE_FRIENDS, BIND(user, type, id), NULL);
     if (!e && !c->friend_sync)
-        e = suggestions_from_connections(call, c->user_id);
+        e = suggest_connection_friends(call, c->user_id);
     if (!e && !c->friend_sync)
-        e = suggestion_withdraw_all(call, c->user_id, c->type);
+        e = suggestion_delete_source_everywhere(call, c->user_id, c->type);
     return e;
 }
 
@@ -122,7 +123,7 @@ static enum err modify_connection(struct call *call)
 {
     const struct connection_patch *in = call->body;
     struct linked_account c;
-    enum err e = own_connection(call, &c);
+    enum err e = read_connection_of_caller(call, &c);
 
     if (e)
         return e;
@@ -135,49 +136,50 @@ static enum err modify_connection(struct call *call)
         c.friend_sync = in->friend_sync.value;
     if (in->show_activity.given == GIVEN)
         c.show_activity = in->show_activity.value;
-    e = save_change(call, &c);
+    e = update_connection_settings(call, &c);
     if (!e && begins)
-        e = friends_begin(call, c.user_id);
+        e = schedule_friend_sync(call, c.user_id);
     if (!e)
-        e = connection_load_integrations(call->tx, &c);
+        e = read_connection_integrations(call->tx, &c);
     if (e)
         return e;
-    connections_announce(call, c.user_id);
+    emit_connections_update(call, c.user_id);
     return call_reply(call, &c);
 }
 
 static enum err delete_connection(struct call *call)
 {
     struct linked_account c;
-    enum err e = own_connection(call, &c);
+    enum err e = read_connection_of_caller(call, &c);
 
-    return e ? e : connection_unlink(call, &c);
+    return e ? e : delete_connection_and_effects(call, &c);
 }
 
 /* --- POST …/refresh ------------------------------------------------------------------- */
 
-struct refresh {
+struct connection_refresh {
     struct str secret;
     enum provider_result result;
     bool is_partner;
     struct str name;
 };
 
-static enum err look_at_connection(struct call *call)
+static enum err read_connection_secret(struct call *call)
 {
-    struct refresh *r = call_passed(call, "refresh");
+    struct connection_refresh *r = call_passed_data(call, "connection_refresh");
     struct linked_account c;
-    enum err e = own_connection(call, &c);
+    enum err e = read_connection_of_caller(call, &c);
 
     if (!e)
-        r->secret = secret_open(call->arena, api_options(call->api)->auth, c.user_id, c.secret);
+        r->secret = decrypt_connection_secret(call->arena, api_options(call->api)->auth, c.user_id,
+                                              c.secret);
     return e;
 }
 
-static void connection_answered(void *arg, const struct provider_answer *a)
+static void on_provider_response(void *arg, const struct provider_response *a)
 {
     struct call *call = arg;
-    struct refresh *r = call_passed(call, "refresh");
+    struct connection_refresh *r = call_passed_data(call, "connection_refresh");
 
     r->result = a->result;
     r->is_partner = a->account.is_partner;
@@ -185,28 +187,29 @@ static void connection_answered(void *arg, const struct provider_answer *a)
     call_resume(call, OK);
 }
 
-static void ask_account(struct call *call)
+static void request_provider_account(struct call *call)
 {
-    const struct refresh *r = call_passed(call, "refresh");
+    const struct connection_refresh *r = call_passed_data(call, "connection_refresh");
 
-    provider_ask(call->api, call->loop,
-                 &(struct provider_question){ .kind = ASK_ACCOUNT,
-                                              .platform = path_platform(call),
-                                              .account_id = call_text(call, "connection.id"),
-                                              .secret = r->secret,
-                                              .done = connection_answered,
-                                              .arg = call });
+    provider_send_request(
+        call->api, call->loop,
+        &(struct provider_request){ .kind = ASK_ACCOUNT,
+                                    .platform = platform_from_path(call),
+                                    .account_id = call_path_text(call, "connection.id"),
+                                    .secret = r->secret,
+                                    .done = on_provider_response,
+                                    .arg = call });
 }
 
-static enum err prepare_refresh(struct call *call)
+static enum err prepare_refresh_connection(struct call *call)
 {
-    enum platform p = path_platform(call);
+    enum platform p = platform_from_path(call);
 
-    call_pass(call, "refresh", sizeof(struct refresh));
-    if (p != PLATFORM_NONE && !platform_is_on(p))
+    call_pass_data(call, "connection_refresh", sizeof(struct connection_refresh));
+    if (p != PLATFORM_NONE && !platform_is_enabled(p))
         return ERR_FEATURE_DISABLED;
-    call->look = look_at_connection;
-    call->await = ask_account;
+    call->read = read_connection_secret;
+    call->await = request_provider_account;
     return OK;
 }
 
@@ -215,9 +218,9 @@ static const char REFRESH[] = "update connections set name = $4, is_partner = $5
 
 static enum err refresh_connection(struct call *call)
 {
-    const struct refresh *r = call_passed(call, "refresh");
+    const struct connection_refresh *r = call_passed_data(call, "connection_refresh");
     struct linked_account c;
-    enum err e = own_connection(call, &c);
+    enum err e = read_connection_of_caller(call, &c);
 
     if (e)
         return e;
@@ -230,30 +233,30 @@ static enum err refresh_connection(struct call *call)
                      v_int(revoked)),
                 NULL);
     if (!e)
-        e = subscriber_settle_all(call, c.user_id, c.type);
+        e = apply_subscriber_roles_of_user(call, c.user_id, c.type);
     if (!e && c.friend_sync && !revoked)
-        e = friends_begin(call, c.user_id);
+        e = schedule_friend_sync(call, c.user_id);
     if (!e)
-        connections_announce(call, c.user_id);
+        emit_connections_update(call, c.user_id);
     return e;
 }
 
 /* --- list of platforms ---------------------------------------------------------------- */
 
-struct connection_kind {
+struct connection_platform {
     bool enabled;
 };
 struct connection_kind_entry {
     struct str name;
-    struct connection_kind kind;
+    struct connection_platform kind;
 };
 static const struct field kind_fields[] = {
-    { FIELD(struct connection_kind, enabled), .type = &type_bool },
+    { FIELD(struct connection_platform, enabled), .type = &type_bool },
     { 0 },
 };
 static const struct schema kind_schema = {
     .name = "ConnectionKind",
-    .size = sizeof(struct connection_kind),
+    .size = sizeof(struct connection_platform),
     .fields = kind_fields,
     .doc = "Whether accounts of a platform can be connected here.",
 };
@@ -266,10 +269,10 @@ static enum err list_connection_kinds(struct call *call)
     struct list kinds = { 0 };
 
     for (enum platform p = 0; p < PLATFORM_COUNT; p++)
-        *(struct connection_kind_entry *)list_add(call->arena, &kinds,
-                                                  sizeof(struct connection_kind_entry)) =
-            (struct connection_kind_entry){ integration_word(platform_name(p)),
-                                            { platform_is_on(p) } };
+        *(struct connection_kind_entry *)list_append(call->arena, &kinds,
+                                                     sizeof(struct connection_kind_entry)) =
+            (struct connection_kind_entry){ integration_displayed_type(platform_stored_name(p)),
+                                            { platform_is_enabled(p) } };
     return call_reply(call, &kinds);
 }
 
@@ -281,7 +284,7 @@ static const struct resolver resolvers[] = {
         .field = "connection_type",
         .is_text = true,
         .doc = "A platform: platform_a or platform_b.",
-        .resolve = resolve_type,
+        .resolve = resolve_connection_type,
     },
     {
         .name = "connection.id",
@@ -293,7 +296,7 @@ static const struct resolver resolvers[] = {
 };
 
 #define ONE "/users/@me/connections/{connection.type}/{connection.id}"
-static const struct limit callback_limit = { "connection-callback", 10, 60 };
+static const struct rate_limit callback_limit = { "connection-callback", 10, 60 };
 
 static const struct route routes[] = {
     {
@@ -316,7 +319,7 @@ static const struct route routes[] = {
         .reply = &type_connection,
         .fires = (const enum event[]){ EVENT_USER_CONNECTIONS_UPDATE,
                                        EVENT_FRIEND_SUGGESTION_DELETE, EVENT_NONE },
-        .admit = must_be_own,
+        .admit = require_own_connection,
         .handle = modify_connection,
     },
     {
@@ -327,7 +330,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER,
         .status = 204,
         .fires = (const enum event[]){ LINK_EVENTS, EVENT_NONE },
-        .admit = must_be_own,
+        .admit = require_own_connection,
         .handle = delete_connection,
     },
     {
@@ -340,8 +343,8 @@ static const struct route routes[] = {
         .fires = (const enum event[]){ EVENT_GUILD_MEMBER_UPDATE, EVENT_USER_CONNECTIONS_UPDATE,
                                        EVENT_NONE },
         .limit = &callback_limit,
-        .prepare = prepare_refresh,
-        .admit = must_be_own,
+        .prepare = prepare_refresh_connection,
+        .admit = require_own_connection,
         .handle = refresh_connection,
     },
     {
@@ -358,7 +361,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/connections/{connection.type}/authorize",
         .name = "authorize_connection",
-        .doc = "Where to send somebody who wants to connect an account; good for ten minutes.",
+        .doc = "URL on which a user connects an account; valid for ten minutes.",
         .auth = AUTH_USER,
         .store = ROUTE_STORE_WRITE,
         .reply = &url_reply,
@@ -368,7 +371,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/connections/{connection.type}/callback",
         .name = "callback_connection",
-        .doc = "Connect the account that a platform's code stands for.",
+        .doc = "Connect the account that a platform's code identifies.",
         .auth = AUTH_USER,
         .body = &callback_type,
         .reply = &type_connection,
@@ -382,7 +385,7 @@ static const struct route routes[] = {
 
 const struct domain connections_domain = {
     .name = "Connections",
-    .doc = "Accounts of other platforms that people have connected to theirs.",
+    .doc = "Accounts of other platforms that users have connected.",
     .routes = routes,
     .resolvers = resolvers,
     .deletions =

@@ -10,12 +10,12 @@
 
 enum { STATE_BYTES = 24, STATE_SECONDS = 600 };
 
-enum platform path_platform(const struct call *call)
+enum platform platform_from_path(const struct call *call)
 {
-    return platform_of(call_text(call, "connection.type"));
+    return platform_find(call_path_text(call, "connection.type"));
 }
 
-void connections_announce(struct call *call, snowflake user_id)
+void emit_connections_update(struct call *call, snowflake user_id)
 {
     static const struct field fields[] = {
         { FIELD(struct linked_account, user_id), .type = &type_id },
@@ -27,7 +27,7 @@ void connections_announce(struct call *call, snowflake user_id)
                                           .doc = "Whose connections changed." };
     struct linked_account c = { .user_id = user_id };
 
-    call_emit(call, EVENT_USER_CONNECTIONS_UPDATE, to_user(user_id), &schema, &c);
+    call_emit(call, EVENT_USER_CONNECTIONS_UPDATE, audience_of_user(user_id), &schema, &c);
 }
 
 /* --- OAuth2 states of pending links --------------------------------------------------- */
@@ -36,30 +36,31 @@ static const char ADD_STATE[] =
     "insert into connection_states (digest, user_id, type, expires_at) values ($1, $2, $3, $4)";
 static const char FIND_STATE[] = "select user_id from connection_states where digest = $1 "
                                  "and type = $2 and expires_at > $3";
-static const char USE_STATE[] = "delete from connection_states where digest = $1";
-static const char DROP_OLD_STATES[] = "delete from connection_states where expires_at <= $1";
+static const char DELETE_STATE[] = "delete from connection_states where digest = $1";
+static const char DELETE_EXPIRED_STATES[] = "delete from connection_states where expires_at <= $1";
 
-static struct value digest_of(struct call *call, struct str state)
+static struct value digest_link_state(struct call *call, struct str state)
 {
-    return v_bytes(
-        secret_digest(call->arena, api_options(call->api)->auth, "connection-state", state));
+    return v_bytes(digest_connection_secret(call->arena, api_options(call->api)->auth,
+                                            "connection-state", state));
 }
 
 /* GET /connections/{connection.type}/authorize */
 enum err authorize_connection(struct call *call)
 {
-    enum platform p = path_platform(call);
+    enum platform p = platform_from_path(call);
     unsigned char secret[STATE_BYTES];
     int64_t now = clock_us();
 
-    if (!platform_is_on(p))
+    if (!platform_is_enabled(p))
         return ERR_FEATURE_DISABLED;
     randombytes_buf(secret, sizeof secret);
-    struct str state = str_base64url(call->arena, secret, sizeof secret);
-    enum err e = tx_exec(call->tx, DROP_OLD_STATES, BIND(v_int(now)), NULL);
+    struct str state = str_base64url_encode(call->arena, secret, sizeof secret);
+    enum err e = tx_exec(call->tx, DELETE_EXPIRED_STATES, BIND(v_int(now)), NULL);
     if (!e)
         e = tx_exec(call->tx, ADD_STATE,
-                    BIND(digest_of(call, state), v_id(call->caller->id), v_text(platform_name(p)),
+                    BIND(digest_link_state(call, state), v_id(call->caller->id),
+                         v_text(platform_stored_name(p)),
                          v_int(now + STATE_SECONDS * (int64_t)SECOND)),
                     NULL);
     if (e)
@@ -67,14 +68,14 @@ enum err authorize_connection(struct call *call)
     return call_reply(call, &(struct authorize_url){ provider_authorize_url(call, p, state) });
 }
 
-enum err state_find(struct call *call, const struct linking *l, snowflake *ret_user)
+enum err read_link_state_user(struct call *call, const struct link_request *l, snowflake *ret_user)
 {
     struct rows row;
     bool found;
-    enum err e = tx_one(
-        call->tx, FIND_STATE,
-        BIND(digest_of(call, l->state), v_text(platform_name(l->platform)), v_int(clock_us())),
-        &row, &found);
+    enum err e = tx_one(call->tx, FIND_STATE,
+                        BIND(digest_link_state(call, l->state),
+                             v_text(platform_stored_name(l->platform)), v_int(clock_us())),
+                        &row, &found);
 
     if (e || !found)
         return e ? e : ERR_INVALID_OAUTH2_STATE;
@@ -84,10 +85,10 @@ enum err state_find(struct call *call, const struct linking *l, snowflake *ret_u
 
 /* --- provider request ----------------------------------------------------------------- */
 
-static void linking_answered(void *arg, const struct provider_answer *a)
+static void on_provider_response(void *arg, const struct provider_response *a)
 {
     struct call *call = arg;
-    struct linking *l = call_passed(call, "linking");
+    struct link_request *l = call_passed_data(call, "link_request");
 
     l->result = a->result;
     l->account = a->account;
@@ -97,16 +98,16 @@ static void linking_answered(void *arg, const struct provider_answer *a)
     call_resume(call, OK);
 }
 
-void linking_ask(struct call *call)
+void request_linked_account(struct call *call)
 {
-    const struct linking *l = call_passed(call, "linking");
+    const struct link_request *l = call_passed_data(call, "link_request");
 
-    provider_ask(call->api, call->loop,
-                 &(struct provider_question){ .kind = ASK_EXCHANGE,
-                                              .platform = l->platform,
-                                              .code = l->code,
-                                              .done = linking_answered,
-                                              .arg = call });
+    provider_send_request(call->api, call->loop,
+                          &(struct provider_request){ .kind = ASK_EXCHANGE,
+                                                      .platform = l->platform,
+                                                      .code = l->code,
+                                                      .done = on_provider_response,
+                                                      .arg = call });
 }
 
 /* --- storing the connection ----------------------------------------------------------- */
@@ -120,61 +121,62 @@ static const char SAVE[] =
     "friend_sync = case when cast($9 as bigint) = 1 then excluded.friend_sync "
     "else connections.friend_sync end, secret = excluded.secret";
 
-static enum err check_room(struct call *call, const struct linking *l)
+static enum err check_connection_limit(struct call *call, const struct link_request *l)
 {
     struct rows row;
     bool found;
-    enum err e =
-        tx_one(call->tx, COUNT,
-               BIND(v_id(l->user_id), v_text(platform_name(l->platform)), v_text(l->account.id)),
-               &row, &found);
+    enum err e = tx_one(
+        call->tx, COUNT,
+        BIND(v_id(l->user_id), v_text(platform_stored_name(l->platform)), v_text(l->account.id)),
+        &row, &found);
 
     return e || row_int(&row, 0) < MOST_CONNECTIONS ? e : ERR_MAX_CONNECTIONS;
 }
 
-/* A platform account has one owner: the last user who proves ownership. Removes older links. */
-static enum err take_from_others(struct call *call, const struct linking *l)
+/* Removes the link of another user: a platform account belongs to the last user who has proved
+ * ownership. */
+static enum err unlink_previous_owner(struct call *call, const struct link_request *l)
 {
     struct linked_account old;
     bool found;
-    enum err e =
-        connection_of_account(call->tx, platform_name(l->platform), l->account.id, &old, &found);
+    enum err e = read_connection_of_account(call->tx, platform_stored_name(l->platform),
+                                            l->account.id, &old, &found);
 
-    return e || !found || old.user_id == l->user_id ? e : connection_unlink(call, &old);
+    return e || !found || old.user_id == l->user_id ? e : delete_connection_and_effects(call, &old);
 }
 
-static enum err linking_save(struct call *call, const struct linking *l)
+static enum err upsert_connection(struct call *call, const struct link_request *l)
 {
-    struct str sealed =
-        secret_seal(call->arena, api_options(call->api)->auth, l->user_id, l->account.secret);
+    struct str encrypted = encrypt_connection_secret(call->arena, api_options(call->api)->auth,
+                                                     l->user_id, l->account.secret);
 
     return tx_exec(call->tx, SAVE,
-                   BIND(v_id(l->user_id), v_text(platform_name(l->platform)), v_text(l->account.id),
-                        v_text(l->account.name), v_int(l->friend_sync.value),
-                        v_int(l->account.is_partner), sealed.p ? v_bytes(sealed) : v_null(),
+                   BIND(v_id(l->user_id), v_text(platform_stored_name(l->platform)),
+                        v_text(l->account.id), v_text(l->account.name), v_int(l->friend_sync.value),
+                        v_int(l->account.is_partner), encrypted.p ? v_bytes(encrypted) : v_null(),
                         v_int(clock_us()), v_int(l->friend_sync.given == GIVEN)),
                    NULL);
 }
 
 /* Restarts the sync of guilds that follow the account. */
-static enum err sync_followers(struct call *call, struct str type, struct str id)
+static enum err schedule_syncs_of_account(struct call *call, struct str type, struct str id)
 {
     struct list all;
-    enum err e = integrations_following(call->tx, type, id, &all);
+    enum err e = read_integrations_of_account(call->tx, type, id, &all);
 
     for (size_t n = 0; n < all.count && !e; n++) {
         const struct integration_row *i = (const struct integration_row *)all.items + n;
 
         if (i->enabled && i->revoked_at)
-            e = sync_begin(call, i->id);
+            e = schedule_sync(call, i->id);
     }
     return e;
 }
 
-enum err linking_finish(struct call *call, struct linking *l, struct linked_account *ret)
+enum err complete_link(struct call *call, struct link_request *l, struct linked_account *ret)
 {
-    struct str type = platform_name(l->platform);
-    enum err e = state_find(call, l, &l->user_id);
+    struct str type = platform_stored_name(l->platform);
+    enum err e = read_link_state_user(call, l, &l->user_id);
 
     if (e)
         return e;
@@ -182,67 +184,67 @@ enum err linking_finish(struct call *call, struct linking *l, struct linked_acco
         return ERR_UNAVAILABLE;
     if (l->result)
         return ERR_INVALID_CONNECTION;
-    e = check_room(call, l);
+    e = check_connection_limit(call, l);
     if (!e)
-        e = tx_exec(call->tx, USE_STATE, BIND(digest_of(call, l->state)), NULL);
+        e = tx_exec(call->tx, DELETE_STATE, BIND(digest_link_state(call, l->state)), NULL);
     if (!e)
-        e = take_from_others(call, l);
+        e = unlink_previous_owner(call, l);
     if (!e)
-        e = linking_save(call, l);
+        e = upsert_connection(call, l);
     if (!e)
-        e = subscriber_settle_all(call, l->user_id, type);
+        e = apply_subscriber_roles_of_user(call, l->user_id, type);
     if (!e)
-        e = sync_followers(call, type, l->account.id);
+        e = schedule_syncs_of_account(call, type, l->account.id);
     if (!e)
-        e = connection_find(call->tx, l->user_id, type, l->account.id, ret);
+        e = read_connection(call->tx, l->user_id, type, l->account.id, ret);
     if (!e && ret->friend_sync)
-        e = friends_begin(call, l->user_id);
+        e = schedule_friend_sync(call, l->user_id);
     if (!e)
-        e = connection_load_integrations(call->tx, ret);
+        e = read_connection_integrations(call->tx, ret);
     if (!e)
-        connections_announce(call, l->user_id);
+        emit_connections_update(call, l->user_id);
     return e;
 }
 
 /* --- POST /connections/{connection.type}/callback ------------------------------------- */
 
 /* Rejects a state that was issued to another account. */
-static enum err look_at_state(struct call *call)
+static enum err check_link_state(struct call *call)
 {
-    struct linking *l = call_passed(call, "linking");
-    enum err e = state_find(call, l, &l->user_id);
+    struct link_request *l = call_passed_data(call, "link_request");
+    enum err e = read_link_state_user(call, l, &l->user_id);
 
     return e || l->user_id == call->caller->id ? e : ERR_INVALID_OAUTH2_STATE;
 }
 
 enum err prepare_link_callback(struct call *call)
 {
-    const struct callback_body *in = call->body;
-    struct linking *l = call_pass(call, "linking", sizeof *l);
+    const struct link_callback_body *in = call->body;
+    struct link_request *l = call_pass_data(call, "link_request", sizeof *l);
 
     if (!in)
         return OK;
-    *l = (struct linking){ .platform = path_platform(call),
-                           .code = in->code,
-                           .state = in->state,
-                           .friend_sync = in->friend_sync };
+    *l = (struct link_request){ .platform = platform_from_path(call),
+                                .code = in->code,
+                                .state = in->state,
+                                .friend_sync = in->friend_sync };
     if (l->platform == PLATFORM_NONE)
         return OK;
-    if (!platform_is_on(l->platform))
+    if (!platform_is_enabled(l->platform))
         return ERR_FEATURE_DISABLED;
-    call->look = look_at_state;
-    call->await = linking_ask;
+    call->read = check_link_state;
+    call->await = request_linked_account;
     return OK;
 }
 
 enum err callback_connection(struct call *call)
 {
-    struct linking *l = call_passed(call, "linking");
+    struct link_request *l = call_passed_data(call, "link_request");
     struct linked_account c;
-    enum err e = look_at_state(call);
+    enum err e = check_link_state(call);
 
     if (!e)
-        e = linking_finish(call, l, &c);
+        e = complete_link(call, l, &c);
     return e ? e : call_reply(call, &c);
 }
 
@@ -266,10 +268,10 @@ static const char JOINED_AS_PARTNER[] =
     "and not exists (select 1 from integration_members x where x.guild_id = m.guild_id "
     "and x.user_id = $1 and x.joined = 1)";
 
-static enum err revoke_followers(struct call *call, const struct linked_account *c)
+static enum err revoke_integrations_of_account(struct call *call, const struct linked_account *c)
 {
     struct list all;
-    enum err e = integrations_following(call->tx, c->type, c->id, &all);
+    enum err e = read_integrations_of_account(call->tx, c->type, c->id, &all);
 
     for (size_t n = 0; n < all.count && !e; n++) {
         struct integration_row *i = (struct integration_row *)all.items + n;
@@ -277,13 +279,13 @@ static enum err revoke_followers(struct call *call, const struct linked_account 
         if (i->revoked_at)
             continue;
         i->revoked_at = clock_us();
-        e = integration_change(call, i);
+        e = update_integration_and_emit(call, i);
     }
     return e;
 }
 
 /* Removes the user from guilds that were joined through the connection. */
-static enum err leave_guilds(struct call *call, const struct linked_account *c)
+static enum err leave_joined_guilds(struct call *call, const struct linked_account *c)
 {
     struct list guilds = { 0 };
     struct rows rows;
@@ -299,13 +301,13 @@ static enum err leave_guilds(struct call *call, const struct linked_account *c)
     return e;
 }
 
-static enum err leave_partners(struct call *call, const struct linked_account *c)
+static enum err leave_partners_guild(struct call *call, const struct linked_account *c)
 {
-    snowflake guild = partners_guild();
+    snowflake guild = partners_guild_id();
     struct rows row;
     bool found;
 
-    if (!c->is_partner || !guild || !str_eq(c->type, platform_name(PLATFORM_A)))
+    if (!c->is_partner || !guild || !str_eq(c->type, platform_stored_name(PLATFORM_A)))
         return OK;
     enum err e =
         tx_one(call->tx, JOINED_AS_PARTNER,
@@ -314,24 +316,24 @@ static enum err leave_partners(struct call *call, const struct linked_account *c
     return e || !found ? e : member_leave(call, guild, c->user_id);
 }
 
-enum err connection_unlink(struct call *call, const struct linked_account *c)
+enum err delete_connection_and_effects(struct call *call, const struct linked_account *c)
 {
     enum err e = tx_exec(call->tx, DELETE_CONNECTION,
                          BIND(v_id(c->user_id), v_text(c->type), v_text(c->id)), NULL);
 
     if (!e)
-        e = revoke_followers(call, c);
+        e = revoke_integrations_of_account(call, c);
     if (!e)
-        e = leave_guilds(call, c);
+        e = leave_joined_guilds(call, c);
     if (!e)
-        e = leave_partners(call, c);
+        e = leave_partners_guild(call, c);
     if (!e)
-        e = subscriber_settle_all(call, c->user_id, c->type);
+        e = apply_subscriber_roles_of_user(call, c->user_id, c->type);
     if (!e)
-        e = suggestions_from_connections(call, c->user_id);
+        e = suggest_connection_friends(call, c->user_id);
     if (!e)
-        e = suggestion_withdraw_all(call, c->user_id, c->type);
+        e = suggestion_delete_source_everywhere(call, c->user_id, c->type);
     if (!e)
-        connections_announce(call, c->user_id);
+        emit_connections_update(call, c->user_id);
     return e;
 }

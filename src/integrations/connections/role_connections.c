@@ -13,7 +13,7 @@ static const char READ_METADATA[] =
 static const char SAVE_METADATA[] =
     "update applications set role_connections_metadata = $2 where id = $1";
 
-static enum err read_metadata(struct call *call, struct list *ret)
+static enum err read_role_metadata(struct call *call, struct list *ret)
 {
     struct rows row;
     bool found;
@@ -21,45 +21,48 @@ static enum err read_metadata(struct call *call, struct list *ret)
         tx_one(call->tx, READ_METADATA, BIND(v_id(call->target.application->id)), &row, &found);
 
     if (!e)
-        *ret = column_list(call->arena, &type_role_connections_metadata, row_text(&row, 0));
+        *ret = json_column_decode_list(call->arena, &type_role_connections_metadata,
+                                       row_text(&row, 0));
     return e;
 }
 
-static enum err get_metadata(struct call *call)
+static enum err get_role_connections_metadata(struct call *call)
 {
     struct list list;
-    enum err e = read_metadata(call, &list);
+    enum err e = read_role_metadata(call, &list);
 
     return e ? e : call_reply(call, &list);
 }
 
 /* Rejects duplicate keys. */
-static enum err check_keys(struct call *call, const struct list *in)
+static enum err check_duplicate_keys(struct call *call, const struct list *in)
 {
     const struct role_connection_metadata *all = in->items;
 
     for (size_t i = 0; i < in->count; i++)
         for (size_t k = 0; k < i; k++)
             if (str_eq(all[i].key, all[k].key)) {
-                struct place item = place_index(NULL, i), at = place_key(&item, STR("key"));
+                struct json_path item = json_path_index(NULL, i),
+                                 at = json_path_key(&item, STR("key"));
 
-                form_fail(&call->form, &at, "APPLICATION_ROLE_CONNECTION_DUPLICATE_KEY",
-                          "The key is used twice.");
+                form_add_error(&call->form, &at, "APPLICATION_ROLE_CONNECTION_DUPLICATE_KEY",
+                               "The key is used twice.");
                 return ERR_INVALID_FORM_BODY;
             }
     return OK;
 }
 
-static enum err put_metadata(struct call *call)
+static enum err put_role_connections_metadata(struct call *call)
 {
     const struct list *in = call->body;
-    enum err e = check_keys(call, in);
+    enum err e = check_duplicate_keys(call, in);
 
     if (!e)
-        e = tx_exec(call->tx, SAVE_METADATA,
-                    BIND(v_id(call->target.application->id),
-                         v_text(column_encode(call->arena, &type_role_connections_metadata, in))),
-                    NULL);
+        e = tx_exec(
+            call->tx, SAVE_METADATA,
+            BIND(v_id(call->target.application->id),
+                 v_text(json_column_encode(call->arena, &type_role_connections_metadata, in))),
+            NULL);
     return e ? e : call_reply(call, in);
 }
 
@@ -67,7 +70,7 @@ static enum err put_metadata(struct call *call)
 
 struct role_connection {
     struct opt_str platform_name, platform_username;
-    struct list metadata; /* struct pair */
+    struct list metadata; /* struct string_pair */
 };
 
 static const struct type type_platform_name = { .kind = KIND_STRING, .max = 50 };
@@ -86,7 +89,7 @@ static const struct schema connection_schema = {
     .name = "RoleConnection",
     .size = sizeof(struct role_connection),
     .fields = connection_fields,
-    .doc = "What an app says about somebody.",
+    .doc = "Role connection values of a user, set by an app.",
 };
 static const struct type type_role_connection = { .kind = KIND_OBJECT,
                                                   .schema = &connection_schema };
@@ -110,12 +113,13 @@ static enum err get_role_connection(struct call *call)
         tx_one(call->tx, READ, BIND(v_id(call->caller->id), v_id(call->target.application->id)),
                &row, &found);
     if (!e && found)
-        c = (struct role_connection){ row_opt_text(&row, 0), row_opt_text(&row, 1),
-                                      column_list(call->arena, &type_values, row_text(&row, 2)) };
+        c = (struct role_connection){ row_optional_text(&row, 0), row_optional_text(&row, 1),
+                                      json_column_decode_list(call->arena, &type_values,
+                                                              row_text(&row, 2)) };
     return e ? e : call_reply(call, &c);
 }
 
-static bool value_fits(const struct role_connection_metadata *m, struct str value)
+static bool metadata_value_fits_type(const struct role_connection_metadata *m, struct str value)
 {
     int64_t number;
 
@@ -126,25 +130,26 @@ static bool value_fits(const struct role_connection_metadata *m, struct str valu
     return str_is(value, "0") || str_is(value, "1");
 }
 
-/* An app may set only the keys that its own metadata declares. */
-static enum err check_values(struct call *call, const struct list *values)
+/* Checks the values: an app may set only keys that its own metadata declares. */
+static enum err check_metadata_values(struct call *call, const struct list *values)
 {
-    const struct pair *all = values->items;
-    struct place metadata = place_key(NULL, STR("metadata"));
+    const struct string_pair *all = values->items;
+    struct json_path metadata = json_path_key(NULL, STR("metadata"));
     struct list known;
-    enum err e = read_metadata(call, &known);
+    enum err e = read_role_metadata(call, &known);
 
     for (size_t i = 0; i < values->count && !e; i++) {
         const struct role_connection_metadata *m = known.items;
-        struct place at = place_key(&metadata, all[i].key);
+        struct json_path at = json_path_key(&metadata, all[i].key);
         size_t k = 0;
 
         while (k < known.count && !str_eq(m[k].key, all[i].key))
             k++;
-        if (k < known.count && value_fits(&m[k], all[i].value))
+        if (k < known.count && metadata_value_fits_type(&m[k], all[i].value))
             continue;
-        form_fail(&call->form, &at, "APPLICATION_ROLE_CONNECTION_INVALID_METADATA_VALUE", "%s",
-                  k < known.count ? "The value does not fit the type." : "There is no such key.");
+        form_add_error(&call->form, &at, "APPLICATION_ROLE_CONNECTION_INVALID_METADATA_VALUE", "%s",
+                       k < known.count ? "The value does not fit the type."
+                                       : "There is no such key.");
         e = ERR_INVALID_FORM_BODY;
     }
     return e;
@@ -153,92 +158,93 @@ static enum err check_values(struct call *call, const struct list *values)
 static enum err put_role_connection(struct call *call)
 {
     const struct role_connection *in = call->body;
-    enum err e = check_values(call, &in->metadata);
+    enum err e = check_metadata_values(call, &in->metadata);
 
     if (!e)
         e = tx_exec(call->tx, SAVE,
                     BIND(v_id(call->caller->id), v_id(call->target.application->id),
-                         v_opt_text(in->platform_name), v_opt_text(in->platform_username),
-                         v_text(column_encode(call->arena, &type_values, &in->metadata))),
+                         optional_text_value(in->platform_name),
+                         optional_text_value(in->platform_username),
+                         v_text(json_column_encode(call->arena, &type_values, &in->metadata))),
                     NULL);
     return e ? e : get_role_connection(call);
 }
 
-static const char FORGET[] =
+static const char DELETE_ROLE_CONNECTION[] =
     "delete from role_connections where user_id = $1 and application_id = $2";
 
 static enum err delete_role_connection(struct call *call)
 {
-    return tx_exec(call->tx, FORGET,
+    return tx_exec(call->tx, DELETE_ROLE_CONNECTION,
                    BIND(v_id(call->caller->id), v_id(call->target.application->id)), NULL);
 }
 
-/* A user may delete the values of any app; a bearer token works for its own app only. */
-static enum err own_application_or_self(struct call *call)
+/* Allows a user to delete the values of any app, but a bearer token only those of its own app. */
+static enum err check_can_delete_role_connection(struct call *call)
 {
-    return call->caller->kind == CALLER_USER ? OK : application_of_caller(call);
+    return call->caller->kind == CALLER_USER ? OK : require_token_of_application(call);
 }
 
 /* --- routes --------------------------------------------------------------------------- */
 
-#define METADATA  "/applications/{application.id}/role-connections/metadata"
-#define OF_PERSON "/users/@me/applications/{application.id}/role-connection"
+#define METADATA "/applications/{application.id}/role-connections/metadata"
+#define OF_USER  "/users/@me/applications/{application.id}/role-connection"
 
 static const struct route routes[] = {
     {
         .method = GET,
         .path = METADATA,
         .name = "get_role_connections_metadata",
-        .doc = "What an app can say about the people who use it.",
+        .doc = "The role connection metadata of an app.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &type_role_connections_metadata,
-        .admit = application_readable,
-        .handle = get_metadata,
+        .admit = require_application_reader,
+        .handle = get_role_connections_metadata,
     },
     {
         .method = PUT,
         .path = METADATA,
         .name = "put_role_connections_metadata",
-        .doc = "Replace what an app can say about the people who use it.",
+        .doc = "Replace the role connection metadata of an app.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &type_role_connections_metadata,
         .reply = &type_role_connections_metadata,
         .status = 200,
-        .admit = application_modifiable,
-        .handle = put_metadata,
+        .admit = require_application_developer,
+        .handle = put_role_connections_metadata,
     },
     {
         .method = GET,
-        .path = OF_PERSON,
+        .path = OF_USER,
         .name = "get_role_connection",
-        .doc = "What the app says about the account.",
+        .doc = "The role connection values of the account.",
         .auth = AUTH_BEARER,
         .scope = "role_connections.write",
         .reply = &type_role_connection,
-        .admit = application_of_caller,
+        .admit = require_token_of_application,
         .handle = get_role_connection,
     },
     {
         .method = DELETE,
-        .path = OF_PERSON,
+        .path = OF_USER,
         .name = "delete_role_connection",
-        .doc = "Take back what the app says about the account; fine when that is nothing.",
+        .doc = "Delete the role connection values of the account, if any.",
         .auth = AUTH_USER | AUTH_BEARER,
         .scope = "role_connections.write",
-        .admit = own_application_or_self,
+        .admit = check_can_delete_role_connection,
         .handle = delete_role_connection,
     },
     {
         .method = PUT,
-        .path = OF_PERSON,
+        .path = OF_USER,
         .name = "put_role_connection",
-        .doc = "Say something about the account.",
+        .doc = "Set the role connection values of the account.",
         .auth = AUTH_BEARER,
         .scope = "role_connections.write",
         .body = &type_role_connection,
         .reply = &type_role_connection,
         .status = 200,
-        .admit = application_of_caller,
+        .admit = require_token_of_application,
         .handle = put_role_connection,
     },
     { 0 },
@@ -246,7 +252,7 @@ static const struct route routes[] = {
 
 const struct domain role_connections_domain = {
     .name = "Role connections",
-    .doc = "What apps say about the people who use them.",
+    .doc = "Role connection metadata of apps, and their values for users.",
     .routes = routes,
     .deletions =
         (const struct deletion_rule[]){

@@ -1,29 +1,29 @@
-/* provider.c - sends a question to the local or the HTTP provider of a platform. */
+/* provider.c - sends a request to the local or the HTTP provider of a platform. */
 #include "integrations/providers/provider.h"
 
 #include "platform/accounts/accounts.h"
 
-void provider_ask(struct api *api, struct loop *loop, const struct provider_question *q)
+void provider_send_request(struct api *api, struct loop *loop, const struct provider_request *q)
 {
-    static const struct provider_answer nobody = { .result = PROVIDER_TEMPORARY };
+    static const struct provider_response unavailable = { .result = PROVIDER_TEMPORARY };
 
-    if (!platform_is_on(q->platform))
-        q->done(q->arg, &nobody);
-    else if (platform_url(q->platform).p)
-        provider_ask_http(api, loop, q);
+    if (!platform_is_enabled(q->platform))
+        q->done(q->arg, &unavailable);
+    else if (platform_provider_url(q->platform).p)
+        provider_send_http_request(api, loop, q);
     else
-        provider_ask_local(api, loop, q);
+        provider_send_local_request(api, loop, q);
 }
 
-/* Both URLs end at our page, which shows the account that gets the link. States contain only
+/* Both URLs lead to our page, which shows the account that gets the link. States contain only
  * characters that need no escaping. */
 struct str provider_authorize_url(struct call *call, enum platform p, struct str state)
 {
-    struct str ours = STR_CONCAT(call->arena, api_url(call, "http"), STR("/connections/"),
-                                 platform_name(p), STR("/link"));
+    struct str link_url = STR_CONCAT(call->arena, api_base_url(call, "http"), STR("/connections/"),
+                                     platform_stored_name(p), STR("/link"));
 
-    if (!platform_url(p).p)
-        return STR_CONCAT(call->arena, ours, STR("?state="), state);
-    return STR_CONCAT(call->arena, platform_url(p), STR("/authorize?state="), state,
-                      STR("&redirect_uri="), ours);
+    if (!platform_provider_url(p).p)
+        return STR_CONCAT(call->arena, link_url, STR("?state="), state);
+    return STR_CONCAT(call->arena, platform_provider_url(p), STR("/authorize?state="), state,
+                      STR("&redirect_uri="), link_url);
 }

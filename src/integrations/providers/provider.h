@@ -1,6 +1,6 @@
-/* provider.h - asynchronous questions to other platforms about their accounts.
+/* provider.h - asynchronous requests to other platforms about their accounts.
  *
- * A question is asked and answered on a loop; it never runs in a transaction and blocks nobody. A
+ * A request is sent and completed on a loop, never in a transaction, and blocks no thread. A
  * platform is local (its accounts are in our database, docs/integrations.md) or provided by an HTTP
  * server that the operator configures. Whatever that server does, the answer has one of four
  * results. */
@@ -12,12 +12,12 @@
 
 enum provider_result {
     PROVIDER_OK,
-    PROVIDER_UNAUTHORISED, /* the owner has revoked our access */
+    PROVIDER_UNAUTHORISED, /* the owner of the account has revoked our access */
     PROVIDER_NOT_FOUND,    /* no such account, code or subscriber */
     PROVIDER_TEMPORARY,    /* no valid answer */
 };
 
-enum question_kind {
+enum provider_request_kind {
     ASK_EXCHANGE,      /* code → account */
     ASK_ACCOUNT,       /* account_id */
     ASK_SUBSCRIBERS,   /* account_id, cursor: a page of subscribers */
@@ -38,32 +38,35 @@ struct provider_account {
     bool has_programme, is_partner;
 };
 
-/* Valid during the callback done. */
-struct provider_answer {
+/* The response of a provider; valid during the callback done. */
+struct provider_response {
     enum provider_result result;
     struct provider_account account;
     struct list ids; /* struct str, at most PROVIDER_PAGE */
     struct str next; /* cursor of the next page; empty: last page */
 };
 
-struct provider_question {
-    enum question_kind kind;
+struct provider_request {
+    enum provider_request_kind kind;
     enum platform platform;
     struct str account_id, subscriber_id, code, cursor;
     struct str secret; /* secret of the account from ASK_EXCHANGE, or empty */
-    void (*done)(void *arg, const struct provider_answer *a);
+    void (*done)(void *arg, const struct provider_response *a);
     void *arg;
 };
 
-/* Copies its arguments. Call on the thread of that loop. done may run before it returns. */
-void provider_ask(struct api *api, struct loop *loop, const struct provider_question *q);
+/* Asks the provider of a platform; copies the arguments. Call on that loop's thread. done may run
+ * before it returns. */
+void provider_send_request(struct api *api, struct loop *loop, const struct provider_request *q);
 
-/* The URL on which a user proves ownership of an account. */
+/* Returns the URL on which a user proves ownership of an account. */
 struct str provider_authorize_url(struct call *call, enum platform p, struct str state);
 
 /* --- implementations ------------------------------------------------------------------ */
 
-void provider_ask_local(struct api *api, struct loop *loop, const struct provider_question *q);
-void provider_ask_http(struct api *api, struct loop *loop, const struct provider_question *q);
+void provider_send_local_request(struct api *api, struct loop *loop,
+                                 const struct provider_request *q);
+void provider_send_http_request(struct api *api, struct loop *loop,
+                                const struct provider_request *q);
 
 #endif

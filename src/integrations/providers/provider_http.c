@@ -9,16 +9,16 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "model/fields/types.h"
-#include "net/client/client.h"
+#include "net/client/fetcher.h"
 
 enum { TIMEOUT_MS = 5000, TRIES = 3, MAX_ANSWER = 1024 * 1024 };
 
-/* A pending question, with copies of its texts in its own arena. */
-struct http_question {
+/* A pending request, with copies of its texts in its own arena. */
+struct http_provider_request {
     struct api *api;
     struct loop *loop;
     struct arena *arena;
-    struct provider_question question;
+    struct provider_request question;
     struct str url, body;
     int tries;
 };
@@ -45,98 +45,104 @@ static const struct schema account_schema = { .size = sizeof(struct provider_acc
                                               .fields = account_fields };
 static const struct type type_account = { .kind = KIND_OBJECT, .schema = &account_schema };
 
-struct person {
+struct provider_person {
     struct str id;
 };
 static const struct field person_fields[] = {
-    { FIELD(struct person, id), .type = &type_account_id },
+    { FIELD(struct provider_person, id), .type = &type_account_id },
     { 0 },
 };
-static const struct schema person_schema = { .size = sizeof(struct person),
+static const struct schema person_schema = { .size = sizeof(struct provider_person),
                                              .fields = person_fields };
 static const struct type type_person = { .kind = KIND_OBJECT, .schema = &person_schema };
 static const struct type type_people = { .kind = KIND_ARRAY,
                                          .max = PROVIDER_PAGE,
                                          .of = &type_person };
 
-struct provider_people {
+struct provider_people_page {
     struct list people;
     struct opt_str next_cursor;
 };
-#define PAGE(name_, word_)                                                                \
-    static const struct field name_##_fields[] = {                                        \
-        { FIELD_AS(struct provider_people, people, word_), .type = &type_people },        \
-        { FIELD(struct provider_people, next_cursor), .type = &type_cursor,               \
-          .flags = OPTIONAL | NULLABLE },                                                 \
-        { 0 },                                                                            \
-    };                                                                                    \
-    static const struct schema name_##_schema = { .size = sizeof(struct provider_people), \
-                                                  .fields = name_##_fields };             \
+#define PAGE(name_, word_)                                                                     \
+    static const struct field name_##_fields[] = {                                             \
+        { FIELD_AS(struct provider_people_page, people, word_), .type = &type_people },        \
+        { FIELD(struct provider_people_page, next_cursor), .type = &type_cursor,               \
+          .flags = OPTIONAL | NULLABLE },                                                      \
+        { 0 },                                                                                 \
+    };                                                                                         \
+    static const struct schema name_##_schema = { .size = sizeof(struct provider_people_page), \
+                                                  .fields = name_##_fields };                  \
     static const struct type type_##name_ = { .kind = KIND_OBJECT, .schema = &name_##_schema }
 PAGE(subscribers, "subscribers");
 PAGE(friends, "friends");
 
-static bool read_account(struct http_question *k, struct str body, struct provider_answer *a)
+static bool parse_account_response(struct http_provider_request *k, struct str body,
+                                   struct provider_response *a)
 {
-    const struct provider_account *account = schema_read(&type_account, body, k->arena);
+    const struct provider_account *account = schema_decode_or_null(&type_account, body, k->arena);
 
     if (!account)
         return false;
     a->account = *account;
-    /* Reject an answer about another account. */
+    /* Reject a response about another account. */
     return k->question.kind == ASK_EXCHANGE || str_eq(account->id, k->question.account_id);
 }
 
-static bool read_page(struct http_question *k, struct str body, struct provider_answer *a)
+static bool parse_page_response(struct http_provider_request *k, struct str body,
+                                struct provider_response *a)
 {
-    const struct provider_people *page = schema_read(
+    const struct provider_people_page *page = schema_decode_or_null(
         k->question.kind == ASK_FRIENDS ? &type_friends : &type_subscribers, body, k->arena);
 
     if (!page)
         return false;
-    a->ids = page->people; /* struct person has the layout of struct str */
+    a->ids = page->people; /* struct provider_person has the layout of struct str */
     if (page->next_cursor.given == GIVEN)
         a->next = page->next_cursor.value;
     return true;
 }
 
-static bool read_answer(struct http_question *k, struct str body, struct provider_answer *a)
+static bool parse_provider_response(struct http_provider_request *k, struct str body,
+                                    struct provider_response *a)
 {
     switch (k->question.kind) {
     case ASK_EXCHANGE:
     case ASK_ACCOUNT:
-        return read_account(k, body, a);
+        return parse_account_response(k, body, a);
     case ASK_IS_SUBSCRIBER:
         return true;
     default:
-        return read_page(k, body, a);
+        return parse_page_response(k, body, a);
     }
 }
 
 /* --- requests ------------------------------------------------------------------------- */
 
-static void provider_http_start(struct http_question *k);
+static void send_http_request(struct http_provider_request *k);
 
-static void provider_http_finish(struct http_question *k, const struct provider_answer *a)
+static void finish_http_request(struct http_provider_request *k, const struct provider_response *a)
 {
     k->question.done(k->question.arg, a);
     arena_free(k->arena);
 }
 
-static void provider_http_complain(const struct http_question *k, enum fetch_result result,
-                                   int status)
+static void log_http_failure(const struct http_provider_request *k, enum fetch_result result,
+                             int status)
 {
-    static const char *const words[] = {
-        [FETCH_OK] = "the answer makes no sense",     [FETCH_BAD_URL] = "the URL is wrong",
-        [FETCH_FORBIDDEN] = "its address is private", [FETCH_UNREACHABLE] = "it cannot be reached",
-        [FETCH_TIMEOUT] = "no answer in time",        [FETCH_TOO_LARGE] = "the answer is too large",
+    static const char *const reasons[] = {
+        [FETCH_OK] = "the response is invalid",
+        [FETCH_BAD_URL] = "the URL is malformed",
+        [FETCH_FORBIDDEN] = "its address is private and not allowed",
+        [FETCH_UNREACHABLE] = "it is unreachable",
+        [FETCH_TIMEOUT] = "the request timed out",
+        [FETCH_TOO_LARGE] = "the response is too large",
     };
 
-    log_warn("integrations: provider of %s: %s (status %d)", platform_name(k->question.platform).p,
-             words[result], status);
+    log_warn("integrations: request to the provider of %s failed: %s (HTTP status %d)",
+             platform_stored_name(k->question.platform).p, reasons[result], status);
 }
 
-static enum provider_result result_of(enum fetch_result result, int status)
+static enum provider_result provider_result_of_status(enum fetch_result result, int status)
 {
     if (result != FETCH_OK)
         return PROVIDER_TEMPORARY;
@@ -147,34 +153,36 @@ static enum provider_result result_of(enum fetch_result result, int status)
     return status >= 200 && status < 300 ? PROVIDER_OK : PROVIDER_TEMPORARY;
 }
 
-/* Do not retry an exchange, because a code may work once only, nor permanent errors. */
-static bool tries_again(const struct http_question *k, enum fetch_result result)
+/* Returns true if the request is sent again: not an exchange, because a code may work only once,
+ * and not after permanent errors. */
+static bool should_retry(const struct http_provider_request *k, enum fetch_result result)
 {
     return k->question.kind != ASK_EXCHANGE && k->tries < TRIES && result != FETCH_TOO_LARGE &&
-           result != FETCH_BAD_URL && result != FETCH_FORBIDDEN && !api_draining(k->api);
+           result != FETCH_BAD_URL && result != FETCH_FORBIDDEN && !api_is_draining(k->api);
 }
 
-static void provider_http_fetched(void *arg, enum fetch_result result, int status,
-                                  struct str content_type, struct buf *body)
+static void on_http_response(void *arg, enum fetch_result result, int status,
+                             struct str content_type, struct buf *body)
 {
-    struct http_question *k = arg;
-    struct provider_answer a = { .result = result_of(result, status) };
+    struct http_provider_request *k = arg;
+    struct provider_response a = { .result = provider_result_of_status(result, status) };
 
     (void)content_type;
-    if (a.result == PROVIDER_OK && !read_answer(k, buf_str(body), &a))
-        a = (struct provider_answer){ .result = PROVIDER_TEMPORARY };
-    if (a.result == PROVIDER_TEMPORARY && tries_again(k, result)) {
-        provider_http_start(k);
+    if (a.result == PROVIDER_OK && !parse_provider_response(k, buf_str(body), &a))
+        a = (struct provider_response){ .result = PROVIDER_TEMPORARY };
+    if (a.result == PROVIDER_TEMPORARY && should_retry(k, result)) {
+        send_http_request(k);
         return;
     }
     if (a.result == PROVIDER_TEMPORARY)
-        provider_http_complain(k, result, status);
-    provider_http_finish(k, &a);
+        log_http_failure(k, result, status);
+    finish_http_request(k, &a);
 }
 
-static void provider_http_start(struct http_question *k)
+static void send_http_request(struct http_provider_request *k)
 {
-    struct str key = STR_CONCAT(k->arena, STR("Bearer "), platform_key(k->question.platform));
+    struct str key =
+        STR_CONCAT(k->arena, STR("Bearer "), platform_provider_key(k->question.platform));
     struct fetch_header headers[] = {
         { STR("Accept"), STR("application/json") },
         { STR("Authorization"), key },
@@ -183,73 +191,76 @@ static void provider_http_start(struct http_question *k)
     };
 
     k->tries++;
-    fetcher_start(api_fetcher(k->api, k->loop),
-                  &(struct fetch){ .method = k->body.n ? "POST" : "GET",
-                                   .url = str_dupz(k->arena, k->url),
-                                   .headers = headers,
-                                   .header_count = k->body.n ? 4 : 3,
-                                   .body = k->body,
-                                   .timeout_ms = TIMEOUT_MS,
-                                   .max_answer = MAX_ANSWER,
-                                   .done = provider_http_fetched,
-                                   .arg = k });
+    fetcher_start(api_fetcher_of_loop(k->api, k->loop),
+                  &(struct fetch_request){ .method = k->body.n ? "POST" : "GET",
+                                           .url = str_dup_cstring(k->arena, k->url),
+                                           .headers = headers,
+                                           .header_count = k->body.n ? 4 : 3,
+                                           .body = k->body,
+                                           .timeout_ms = TIMEOUT_MS,
+                                           .max_response = MAX_ANSWER,
+                                           .done = on_http_response,
+                                           .arg = k });
 }
 
 /* --- URLs ----------------------------------------------------------------------------- */
 
-static struct str page_url(struct http_question *k, struct str account, const char *what)
+static struct str build_page_url(struct http_provider_request *k, struct str account,
+                                 const char *what)
 {
-    return str_printf(k->arena, "%.*s/%s?cursor=%.*s&limit=%d", STR_FMT(account), what,
-                      STR_FMT(str_escape(k->arena, k->question.cursor)), (int)PROVIDER_PAGE);
+    return str_printf(k->arena, "%.*s/%s?cursor=%.*s&limit=%d", STR_ARGS(account), what,
+                      STR_ARGS(str_percent_encode(k->arena, k->question.cursor)),
+                      (int)PROVIDER_PAGE);
 }
 
-static struct str token_body(struct arena *arena, struct str code)
+static struct str encode_code_body(struct arena *arena, struct str code)
 {
     struct buf out;
-    struct json j = json_to(&out);
+    struct json_writer j = json_writer_to(&out);
 
     buf_init(&out, 64 * 1024);
-    json_object(&j);
+    json_begin_object(&j);
     json_name(&j, "code");
     json_text(&j, code);
-    json_object_end(&j);
-    return buf_take(&out, arena);
+    json_end_object(&j);
+    return buf_move_to_arena(&out, arena);
 }
 
-static struct str url_of(struct http_question *k)
+static struct str build_request_url(struct http_provider_request *k)
 {
-    struct provider_question *q = &k->question;
-    struct str base = platform_url(q->platform);
+    struct provider_request *q = &k->question;
+    struct str base = platform_provider_url(q->platform);
     struct str account =
-        STR_CONCAT(k->arena, base, STR("/accounts/"), str_escape(k->arena, q->account_id));
+        STR_CONCAT(k->arena, base, STR("/accounts/"), str_percent_encode(k->arena, q->account_id));
 
     switch (q->kind) {
     case ASK_EXCHANGE:
-        k->body = token_body(k->arena, q->code);
+        k->body = encode_code_body(k->arena, q->code);
         return STR_CONCAT(k->arena, base, STR("/token"));
     case ASK_ACCOUNT:
         return account;
     case ASK_IS_SUBSCRIBER:
         return STR_CONCAT(k->arena, account, STR("/subscribers/"),
-                          str_escape(k->arena, q->subscriber_id));
+                          str_percent_encode(k->arena, q->subscriber_id));
     case ASK_FRIENDS:
-        return page_url(k, account, "friends");
+        return build_page_url(k, account, "friends");
     default:
-        return page_url(k, account, "subscribers");
+        return build_page_url(k, account, "subscribers");
     }
 }
 
-void provider_ask_http(struct api *api, struct loop *loop, const struct provider_question *q)
+void provider_send_http_request(struct api *api, struct loop *loop,
+                                const struct provider_request *q)
 {
     struct arena *arena = arena_new();
-    struct http_question *k = arena_alloc(arena, sizeof *k);
+    struct http_provider_request *k = arena_alloc(arena, sizeof *k);
 
-    *k = (struct http_question){ .api = api, .loop = loop, .arena = arena, .question = *q };
+    *k = (struct http_provider_request){ .api = api, .loop = loop, .arena = arena, .question = *q };
     k->question.account_id = str_dup(arena, q->account_id);
     k->question.subscriber_id = str_dup(arena, q->subscriber_id);
     k->question.code = str_dup(arena, q->code);
     k->question.cursor = str_dup(arena, q->cursor);
     k->question.secret = str_dup(arena, q->secret);
-    k->url = url_of(k);
-    provider_http_start(k);
+    k->url = build_request_url(k);
+    send_http_request(k);
 }

@@ -1,6 +1,6 @@
-/* platforms.h - the external platforms that the operator configures.
+/* platforms.h - external platforms that the operator configures, for integrations and connections.
  *
- * For integrations and connections. Set once at the start, and only read afterwards. */
+ * Set once at the start, and only read afterwards. */
 #ifndef MODEL_PLATFORMS_H
 #define MODEL_PLATFORMS_H
 
@@ -8,35 +8,35 @@
 
 enum platform { PLATFORM_A, PLATFORM_B, PLATFORM_COUNT, PLATFORM_NONE = PLATFORM_COUNT };
 
-/* The options of the configuration; NULL: not set. */
+/* Options of the configuration; NULL: not set. */
 struct platform_options {
-    const char *at[PLATFORM_COUNT];  /* "local", "off", or the base URL of a provider */
-    const char *key[PLATFORM_COUNT]; /* API key for that provider */
+    const char *at[PLATFORM_COUNT];  /* "local", "off", or the base URL of the provider */
+    const char *key[PLATFORM_COUNT]; /* API key for the provider */
     const char *words;               /* "platform_a:NAME,service:NAME" */
     const char *partners_guild;      /* id of the guild that partners of platform A may join */
-    const char *partners_account;    /* "ID:NAME" of the account that invites them */
+    const char *partners_account;    /* "ID:NAME" of the account that invites partners */
 };
-/* False: *ret_problem names the wrong option and the reason. */
-bool platforms_set(const struct platform_options *o, const char **ret_problem);
+/* Applies the options. False if one is wrong; *ret_problem names the option and the reason. */
+bool platforms_configure(const struct platform_options *o, const char **ret_problem);
 
-/* The name of a platform in the store: "platform_a". */
-struct str platform_name(enum platform p);
-/* Finds a platform by its name in the store or by the operator's name for it. */
-enum platform platform_of(struct str word);
-/* The type of an integration that clients see: the operator's name for it, else the type. */
-struct str integration_word(struct str type);
+/* Returns the name of a platform in the store: "platform_a". */
+struct str platform_stored_name(enum platform p);
+/* Finds a platform by its name in the store or by the operator's name. */
+enum platform platform_find(struct str word);
+/* The type of an integration that clients get: the operator's name if set, else the stored type. */
+struct str integration_displayed_type(struct str type);
 
-bool platform_is_on(enum platform p);
-/* The base URL of its provider, without a trailing slash; p == NULL: it is local. */
-struct str platform_url(enum platform p);
-struct str platform_key(enum platform p);
+bool platform_is_enabled(enum platform p);
+/* Returns the base URL of the provider, without a trailing slash; p == NULL: local platform. */
+struct str platform_provider_url(enum platform p);
+struct str platform_provider_key(enum platform p);
 
-/* 0: partners are not invited. */
-snowflake partners_guild(void);
+/* Returns 0 if partners are not invited. */
+snowflake partners_guild_id(void);
 struct str partners_account_id(void), partners_account_name(void);
-#define PARTNERS_ID "platform_a-partners"
+#define PARTNERS_INTEGRATION_ID "platform_a-partners"
 
-/* Accepts both names of a platform; the error is BASE_TYPE_CHOICES. */
+/* Accepts both names of a platform; the error code is BASE_TYPE_CHOICES. */
 extern const struct type type_platform;
 
 #endif

@@ -6,42 +6,43 @@
 #include "base/utf8.h"
 #include "net/address.h"
 
-enum { MAX_REGIONS = 32, MAX_TEXT = 64, MAX_NETS = 256 };
+enum { MAX_REGIONS = 32, MAX_TEXT = 64, MAX_CLIENT_NETWORKS = 256 };
 
-/* The best region for clients of a network. */
-struct near_net {
+/* A client network and the best region for it. */
+struct client_network {
     struct network network;
     size_t region;
 };
 
 static struct {
-    struct region list[MAX_REGIONS];
+    struct voice_region list[MAX_REGIONS];
     char text[MAX_REGIONS][2][MAX_TEXT];
     size_t count;
-    struct near_net near[MAX_NETS];
+    struct client_network near[MAX_CLIENT_NETWORKS];
     size_t near_count;
     const char *endpoint;
 } regions;
 
 static const struct type type_region_id = { .kind = KIND_STRING, .doc = "Region id" };
 static const struct field region_fields[] = {
-    { FIELD(struct region, id), .type = &type_region_id },
-    { FIELD(struct region, name), .type = &type_text },
-    { FIELD(struct region, optimal), .type = &type_bool, .doc = "The closest to the client" },
-    { FIELD(struct region, deprecated), .type = &type_bool },
-    { FIELD(struct region, custom), .type = &type_bool },
+    { FIELD(struct voice_region, id), .type = &type_region_id },
+    { FIELD(struct voice_region, name), .type = &type_text },
+    { FIELD(struct voice_region, optimal), .type = &type_bool,
+      .doc = "Whether the region is closest to the client" },
+    { FIELD(struct voice_region, deprecated), .type = &type_bool },
+    { FIELD(struct voice_region, custom), .type = &type_bool },
     { 0 },
 };
 static const struct schema region_schema = {
     .name = "VoiceRegion",
-    .size = sizeof(struct region),
+    .size = sizeof(struct voice_region),
     .fields = region_fields,
-    .doc = "A place where voice can be hosted.",
+    .doc = "A region where voice can be hosted.",
 };
 static const struct type region_object = { .kind = KIND_OBJECT, .schema = &region_schema };
 const struct type type_regions = { .kind = KIND_ARRAY, .of = &region_object };
 
-static bool id_holds(struct str id)
+static bool is_region_id(struct str id)
 {
     for (size_t i = 0; i < id.n; i++) {
         char c = id.p[i];
@@ -52,61 +53,61 @@ static bool id_holds(struct str id)
     return id.n >= 1 && id.n <= 32;
 }
 
-static struct str region_keep(char *place, struct str s)
+static struct str copy_region_text(char *slot, struct str s)
 {
-    memcpy(place, s.p, s.n);
-    return str_slice(place, s.n);
+    memcpy(slot, s.p, s.n);
+    return str_slice(slot, s.n);
 }
 
-/* Parses one "id:Name"; without a name the id is the name. */
-static const char *add_region(struct str text, bool vip)
+/* Parses one region "id:Name"; without a name the id is the name. */
+static const char *parse_region(struct str text, bool vip)
 {
     struct str name = str_trim(text), id = str_trim(str_cut(&name, ':'));
-    struct region *r = &regions.list[regions.count];
+    struct voice_region *r = &regions.list[regions.count];
 
     name = str_trim(name);
     if (name.n == 0)
         name = id;
     if (regions.count == MAX_REGIONS)
         return "has more than 32 regions";
-    if (!id_holds(id))
-        return "has an id that is not 1-32 of a-z, 0-9 and -";
-    if (name.n >= MAX_TEXT || !utf8_valid(name))
+    if (!is_region_id(id))
+        return "has an id that is not 1-32 characters of a-z, 0-9 and -";
+    if (name.n >= MAX_TEXT || !utf8_is_valid(name))
         return "has a name that is too long or not UTF-8";
-    if (region_usable(id, true))
-        return "names a region twice";
-    *r = (struct region){
-        .id = region_keep(regions.text[regions.count][0], id),
-        .name = region_keep(regions.text[regions.count][1], name),
+    if (voice_region_is_usable(id, true))
+        return "contains a region twice";
+    *r = (struct voice_region){
+        .id = copy_region_text(regions.text[regions.count][0], id),
+        .name = copy_region_text(regions.text[regions.count][1], name),
         .custom = vip,
     };
     regions.count++;
     return NULL;
 }
 
-static bool add_all(struct str list, bool vip, const char **ret_problem)
+static bool parse_regions(struct str list, bool vip, const char **ret_problem)
 {
     *ret_problem = NULL;
     while (list.n && !*ret_problem)
-        *ret_problem = add_region(str_cut(&list, ','), vip);
+        *ret_problem = parse_region(str_cut(&list, ','), vip);
     return !*ret_problem;
 }
 
-bool regions_set(struct str list, const char **ret_problem)
+bool voice_regions_configure(struct str list, const char **ret_problem)
 {
     regions.count = 0;
     regions.near_count = 0;
-    if (add_all(list, false, ret_problem) && regions.count == 0)
-        *ret_problem = "names no region";
+    if (parse_regions(list, false, ret_problem) && regions.count == 0)
+        *ret_problem = "contains no region";
     return !*ret_problem;
 }
 
-bool regions_set_vip(struct str list, const char **ret_problem)
+bool voice_regions_configure_vip(struct str list, const char **ret_problem)
 {
-    return add_all(list, true, ret_problem);
+    return parse_regions(list, true, ret_problem);
 }
 
-bool region_usable(struct str id, bool vip)
+bool voice_region_is_usable(struct str id, bool vip)
 {
     for (size_t i = 0; i < regions.count; i++)
         if (str_eq(regions.list[i].id, id))
@@ -116,36 +117,36 @@ bool region_usable(struct str id, bool vip)
 
 /* --- client networks ------------------------------------------------------------------ */
 
-static const char *add_near(struct str text)
+static const char *parse_client_network(struct str text)
 {
     struct str id = str_trim(text), net = str_trim(str_cut(&id, '='));
-    struct near_net *n = &regions.near[regions.near_count];
+    struct client_network *n = &regions.near[regions.near_count];
 
     id = str_trim(id);
-    if (regions.near_count == MAX_NETS)
+    if (regions.near_count == MAX_CLIENT_NETWORKS)
         return "has more than 256 networks";
     if (!memchr(net.p, '/', net.n) || !network_parse(net, &n->network))
-        return "has a network that is not like 10.0.0.0/8 or 2001:db8::/32";
+        return "contains a network that does not have the form 10.0.0.0/8 or 2001:db8::/32";
     for (n->region = 0; n->region < regions.count; n->region++)
         if (str_eq(regions.list[n->region].id, id))
             break;
     if (n->region == regions.count)
-        return "names a region that voice-regions does not";
+        return "contains a region that is not in voice-regions or voice-vip-regions";
     regions.near_count++;
     return NULL;
 }
 
-bool regions_set_near(struct str list, const char **ret_problem)
+bool voice_regions_configure_networks(struct str list, const char **ret_problem)
 {
     regions.near_count = 0;
     *ret_problem = NULL;
     while (list.n && !*ret_problem)
-        *ret_problem = add_near(str_cut(&list, ','));
+        *ret_problem = parse_client_network(str_cut(&list, ','));
     return !*ret_problem;
 }
 
-/* The region of the most specific network that contains the address, else the first region. */
-static size_t region_nearest(struct str address, bool vip)
+/* The region of the most specific network that contains the address, otherwise the first region. */
+static size_t find_nearest_region(struct str address, bool vip)
 {
     struct address a;
     size_t best = 0;
@@ -154,9 +155,9 @@ static size_t region_nearest(struct str address, bool vip)
     if (!address_parse(address, &a))
         return 0;
     for (size_t i = 0; i < regions.near_count; i++) {
-        const struct near_net *n = &regions.near[i];
+        const struct client_network *n = &regions.near[i];
 
-        if ((int)n->network.bits <= width || !network_holds(&n->network, &a) ||
+        if ((int)n->network.bits <= width || !network_contains(&n->network, &a) ||
             (regions.list[n->region].custom && !vip))
             continue;
         width = (int)n->network.bits;
@@ -165,15 +166,15 @@ static size_t region_nearest(struct str address, bool vip)
     return best;
 }
 
-struct list regions_for(struct arena *arena, struct str address, bool vip)
+struct list voice_regions_for_client(struct arena *arena, struct str address, bool vip)
 {
-    size_t optimal = region_nearest(address, vip);
+    size_t optimal = find_nearest_region(address, vip);
     struct list list = { 0 };
 
     for (size_t i = 0; i < regions.count; i++) {
         if (regions.list[i].custom && !vip)
             continue;
-        struct region *r = list_add(arena, &list, sizeof *r);
+        struct voice_region *r = list_append(arena, &list, sizeof *r);
 
         *r = regions.list[i];
         r->optimal = i == optimal;
@@ -181,34 +182,35 @@ struct list regions_for(struct arena *arena, struct str address, bool vip)
     return list;
 }
 
-struct str region_optimal(struct str address, bool vip)
+struct str voice_region_optimal(struct str address, bool vip)
 {
-    return regions.list[region_nearest(address, vip)].id;
+    return regions.list[find_nearest_region(address, vip)].id;
 }
 
-void regions_set_endpoint(const char *pattern)
+void voice_regions_set_endpoint(const char *pattern)
 {
     regions.endpoint = pattern;
 }
 
-const char *regions_endpoint(void)
+const char *voice_regions_endpoint_pattern(void)
 {
     return regions.endpoint;
 }
 
-struct str region_fill(struct arena *arena, struct str pattern, struct str id)
+struct str voice_region_fill_pattern(struct arena *arena, struct str pattern, struct str id)
 {
     static const char mark[] = "{region}";
     const size_t n = sizeof mark - 1;
 
     for (size_t at = 0; at + n <= pattern.n; at++)
         if (memcmp(pattern.p + at, mark, n) == 0)
-            return str_printf(arena, "%.*s%.*s%.*s", (int)at, pattern.p, STR_FMT(id),
-                              STR_FMT(str_from(pattern, at + n)));
+            return str_printf(arena, "%.*s%.*s%.*s", (int)at, pattern.p, STR_ARGS(id),
+                              STR_ARGS(str_skip(pattern, at + n)));
     return pattern;
 }
 
-struct str region_endpoint(struct arena *arena, struct str id)
+struct str voice_region_endpoint(struct arena *arena, struct str id)
 {
-    return regions.endpoint ? region_fill(arena, str_of(regions.endpoint), id) : (struct str){ 0 };
+    return regions.endpoint ? voice_region_fill_pattern(arena, str_of(regions.endpoint), id)
+                            : (struct str){ 0 };
 }

@@ -20,7 +20,7 @@ const char *event_name(enum event e)
     return infos[e].name;
 }
 
-enum event event_named(struct str name)
+enum event event_find_by_name(struct str name)
 {
     for (int e = EVENT_NONE + 1; e < EVENT_COUNT; e++)
         if (str_is(name, event_name((enum event)e)))

@@ -17,8 +17,8 @@ enum event {
     EVENT_COUNT
 };
 
-/* The intents that a session declares in IDENTIFY; same bits as Discord's. Required for bots; user
- * sessions without intents receive all events. */
+/* Intents that a session declares in IDENTIFY, with the same bits as Discord's. Bots must declare
+ * them; user sessions without intents receive all events. */
 enum intent_bit {
     INTENT_BIT_GUILDS,
     INTENT_BIT_GUILD_MEMBERS,
@@ -45,136 +45,137 @@ enum intent_bit {
     INTENT_BIT_USER_PRESENCE,
     INTENT_BIT_GUILD_MESSAGE_POLLS,
     INTENT_BIT_DIRECT_MESSAGE_POLLS,
-    INTENT_BITS = 29, /* number of bits that exist */
+    INTENT_BITS = 29, /* number of intent bits that exist */
 };
 #define INTENT(name) (1u << INTENT_BIT_##name)
 
-/* Intents for private channels; all others are for guilds. */
-#define INTENTS_PRIVATE                                                                           \
+/* Intents for private channels; all other intents are for guilds. */
+#define INTENTS_PRIVATE_CHANNELS                                                                  \
     (INTENT(DIRECT_MESSAGES) | INTENT(DIRECT_MESSAGE_REACTIONS) | INTENT(DIRECT_MESSAGE_TYPING) | \
      INTENT(DIRECT_MESSAGE_POLLS) | INTENT(CALLS))
 
-/* Intents that only user sessions have. */
-#define INTENTS_OF_PEOPLE \
+/* Intents that only user sessions may have. */
+#define INTENTS_USER_ONLY \
     (INTENT(PRIVATE_CHANNELS) | INTENT(CALLS) | INTENT(USER_RELATIONSHIPS) | INTENT(USER_PRESENCE))
 
 enum event_flags {
     EVENT_TO_ALL = 0,
-    EVENT_TO_USERS = 1,   /* never to bots */
-    EVENT_STRUCTURE = 2,  /* of a guild: bots receive it for channels they cannot view, too */
-    EVENT_CONTENT = 4,    /* message: content only for recipients with MESSAGE_CONTENT */
-    EVENT_OWN = 8,        /* an event about the recipient itself needs no intent */
-    EVENT_BY_INTENT = 16, /* users need the subject's permissions, bots only the intent */
-    /* Needs the intent GUILD_MEMBERS; users it is about receive their own part without it. */
+    EVENT_TO_USERS = 1,   /* event is not sent to bots */
+    EVENT_STRUCTURE = 2,  /* guild structure: bots also receive it for channels they cannot view */
+    EVENT_CONTENT = 4,    /* message: the content is only for recipients with MESSAGE_CONTENT */
+    EVENT_OWN = 8,        /* recipients need no intent for events about themselves */
+    EVENT_BY_INTENT = 16, /* users need the permissions of the audience, bots only the intent */
+    /* Needs the intent GUILD_MEMBERS; affected users receive their own part without it. */
     EVENT_CONCERNED = 32,
-    EVENT_TO_BOTS = 64, /* never to users */
+    EVENT_TO_BOTS = 64, /* event is not sent to users */
     EVENT_BOTS_CONTENT = EVENT_TO_BOTS | EVENT_CONTENT,
-    /* Ephemeral: not logged for nodes that are disconnected. */
+    /* Ephemeral event: not logged for nodes that are disconnected. */
     EVENT_FLEETING = 128,
 };
 
 struct event_info {
     const char *name, *doc;
-    unsigned intents; /* any of them; 0: none needed */
+    unsigned intents; /* one of these intents is needed; 0: none */
     unsigned flags;
 };
 
 const struct event_info *event_info(enum event e);
 const char *event_name(enum event e);
-enum event event_named(struct str name); /* EVENT_NONE: unknown */
+enum event event_find_by_name(struct str name); /* EVENT_NONE: the name is unknown */
 const char *event_doc(enum event e);
 
-/* struct subject: the recipients of an event: the sessions of a user, all members of a guild, the
- * members of a private channel, or one session. Within a guild they can be limited to members who
- * can view a channel, or who have one of some permissions. */
-enum subject_kind { SUBJECT_USER, SUBJECT_GUILD, SUBJECT_CHANNEL, SUBJECT_SESSION };
+/* The audience of an event: the sessions of a user, all members of a guild, the members of a
+ * private channel, or one session. Within a guild the audience can be limited to members who can
+ * view a channel, or who have one of some permissions. */
+enum audience_kind { AUDIENCE_USER, AUDIENCE_GUILD, AUDIENCE_CHANNEL, AUDIENCE_SESSION };
 
-struct subject {
-    enum subject_kind kind;
+struct audience {
+    enum audience_kind kind;
     snowflake id;
-    snowflake channel_id; /* SUBJECT_GUILD: only viewers of it, 0: all; else see to_person_in */
-    /* If that channel is a thread: these decide who can view it. starter_id: creator of a new
-     * private thread, who is about to become a member; else 0. */
+    snowflake channel_id; /* AUDIENCE_GUILD: only its viewers, 0: all; else see
+                             audience_of_channel_member */
+    /* If channel_id is a thread, these members decide who can view it. starter_id: creator of a new
+     * private thread, who is about to become a member; otherwise 0. */
     snowflake parent_id, starter_id;
     int64_t thread_type;
-    bool closed; /* private thread */
-    /* Sorted ids: members of a private thread; else see to_granters. */
-    const snowflake *people;
-    size_t people_count;
-    uint64_t any_of;     /* SUBJECT_GUILD: only with one of these permissions; 0: all */
-    snowflake hidden_id; /* SUBJECT_GUILD: only those who cannot view this channel; 0: all */
+    bool private_thread; /* whether the thread is private */
+    /* Sorted ids: members of a private thread; otherwise see audience_of_role_granters. */
+    const snowflake *user_ids;
+    size_t user_count;
+    uint64_t any_of;     /* AUDIENCE_GUILD: only members with one of these permissions; 0: all */
+    snowflake hidden_id; /* AUDIENCE_GUILD: only members who cannot view this channel; 0: all */
 };
 
-static inline struct subject to_user(snowflake id)
+static inline struct audience audience_of_user(snowflake id)
 {
-    return (struct subject){ .kind = SUBJECT_USER, .id = id };
+    return (struct audience){ .kind = AUDIENCE_USER, .id = id };
 }
 
-static inline struct subject to_guild(snowflake id)
+static inline struct audience audience_of_guild(snowflake id)
 {
-    return (struct subject){ .kind = SUBJECT_GUILD, .id = id };
+    return (struct audience){ .kind = AUDIENCE_GUILD, .id = id };
 }
 
-static inline struct subject to_viewers(snowflake guild_id, snowflake channel_id)
+static inline struct audience audience_of_channel_viewers(snowflake guild_id, snowflake channel_id)
 {
-    return (struct subject){ .kind = SUBJECT_GUILD, .id = guild_id, .channel_id = channel_id };
+    return (struct audience){ .kind = AUDIENCE_GUILD, .id = guild_id, .channel_id = channel_id };
 }
 
-/* Members who can view the first channel, but not the second. */
-static inline struct subject to_viewers_unless(snowflake guild_id, snowflake channel_id,
-                                               snowflake hidden_id)
+/* Audience: members who can view the first channel, but not the second. */
+static inline struct audience audience_of_viewers_except(snowflake guild_id, snowflake channel_id,
+                                                         snowflake hidden_id)
 {
-    return (struct subject){
-        .kind = SUBJECT_GUILD, .id = guild_id, .channel_id = channel_id, .hidden_id = hidden_id
+    return (struct audience){
+        .kind = AUDIENCE_GUILD, .id = guild_id, .channel_id = channel_id, .hidden_id = hidden_id
     };
 }
 
-/* Permissions in the channel, or with channel_id 0 in the guild. */
-static inline struct subject to_entitled(snowflake guild_id, snowflake channel_id, uint64_t any_of)
+/* Audience: members with one of these permissions in the channel; 0: in the guild. */
+static inline struct audience audience_with_permission(snowflake guild_id, snowflake channel_id,
+                                                       uint64_t any_of)
 {
-    return (struct subject){
-        .kind = SUBJECT_GUILD, .id = guild_id, .channel_id = channel_id, .any_of = any_of
+    return (struct audience){
+        .kind = AUDIENCE_GUILD, .id = guild_id, .channel_id = channel_id, .any_of = any_of
     };
 }
 
-/* Limits the recipients to these accounts and to members who have MANAGE_ROLES and one of these
+/* Limits the audience to these accounts and to members who have MANAGE_ROLES and one of these
  * roles. ids: sorted accounts and roles; at most the number of roles of the guild plus two. */
-static inline struct subject to_granters(struct subject to, struct list ids)
+static inline struct audience audience_of_role_granters(struct audience to, struct list ids)
 {
-    to.people = ids.items;
-    to.people_count = ids.count;
+    to.user_ids = ids.items;
+    to.user_count = ids.count;
     return to;
 }
 
-/* The members of a private channel. */
-static inline struct subject to_channel(snowflake id)
+static inline struct audience audience_of_private_channel(snowflake id)
 {
-    return (struct subject){ .kind = SUBJECT_CHANNEL, .id = id };
+    return (struct audience){ .kind = AUDIENCE_CHANNEL, .id = id };
 }
 
-/* One member of a private channel; the event counts as one of that channel. */
-static inline struct subject to_person_in(snowflake channel_id, snowflake user_id)
+/* Audience: one member of a private channel; the event counts as one of that channel. */
+static inline struct audience audience_of_channel_member(snowflake channel_id, snowflake user_id)
 {
-    return (struct subject){ .kind = SUBJECT_USER, .id = user_id, .channel_id = channel_id };
+    return (struct audience){ .kind = AUDIENCE_USER, .id = user_id, .channel_id = channel_id };
 }
 
-/* One session, by its number in the gateway. */
-static inline struct subject to_session(uint64_t number)
+/* Audience: one session, by its number in the gateway. */
+static inline struct audience audience_of_session(uint64_t number)
 {
-    return (struct subject){ .kind = SUBJECT_SESSION, .id = number };
+    return (struct audience){ .kind = AUDIENCE_SESSION, .id = number };
 }
 
-struct facts;
+struct event_routing;
 
-/* One event to publish: the payload is encoded once for all recipients. */
-struct announcement {
+/* One event to publish; the payload is encoded once for all recipients. */
+struct emitted_event {
     enum event event;
-    struct subject to;
-    struct str payload;        /* JSON of "d" */
-    const struct facts *facts; /* NULL: the event has none (facts.h) */
-    struct announcement *next;
-    struct list people; /* SUBJECT_CHANNEL: ids of its members at that time */
-    snowflake guild_id; /* event to a user about a guild: delivered on the guild's shard; or 0 */
+    struct audience to;
+    struct str payload;                  /* JSON of the field "d" */
+    const struct event_routing *routing; /* routing fields (facts.h); NULL: the event has none */
+    struct emitted_event *next;
+    struct list member_ids; /* AUDIENCE_CHANNEL: ids of the members when it was emitted */
+    snowflake guild_id;     /* event to a user about a guild: delivered on its shard; or 0 */
 };
 
 #endif

@@ -1,19 +1,19 @@
-/* columns.c - reads query results into lists, and columns that contain JSON. */
+/* columns.c - reads query results into lists, and decodes columns that contain JSON. */
 #include "model/fields/rows.h"
 
-enum { LONGEST_COLUMN = 4 * 1024 * 1024 };
+enum { MAX_COLUMN_BYTES = 4 * 1024 * 1024 };
 
-struct str column_encode(struct arena *arena, const struct type *type, const void *value)
+struct str json_column_encode(struct arena *arena, const struct type *type, const void *value)
 {
     struct buf out;
-    struct json j = json_to(&out);
+    struct json_writer j = json_writer_to(&out);
 
-    buf_init(&out, LONGEST_COLUMN);
+    buf_init(&out, MAX_COLUMN_BYTES);
     schema_encode(&j, type, value);
-    return buf_take(&out, arena);
+    return buf_move_to_arena(&out, arena);
 }
 
-const void *column_decode(struct arena *arena, const struct type *type, struct str text)
+const void *json_column_decode(struct arena *arena, const struct type *type, struct str text)
 {
     struct form form = { .arena = arena };
     void *value = NULL;
@@ -21,16 +21,17 @@ const void *column_decode(struct arena *arena, const struct type *type, struct s
     return schema_decode(type, text, &form, &value) == OK ? value : NULL;
 }
 
-struct list column_list(struct arena *arena, const struct type *type, struct str text)
+struct list json_column_decode_list(struct arena *arena, const struct type *type, struct str text)
 {
-    /* Most lists are empty and need no decoding. */
-    const struct list *list = text.n > 2 ? column_decode(arena, type, text) : NULL;
+    /* Most lists are empty, so they need no decoding. */
+    const struct list *list = text.n > 2 ? json_column_decode(arena, type, text) : NULL;
 
     return list ? *list : (struct list){ 0 };
 }
 
-enum err tx_list_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
-                     size_t size, void (*read)(const struct rows *r, void *ret), struct list *ret)
+enum err tx_read_list_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                          size_t size, void (*read)(const struct rows *r, void *ret),
+                          struct list *ret)
 {
     struct rows rows;
     enum err e = tx_query(tx, sql, values, count, &rows);
@@ -38,12 +39,13 @@ enum err tx_list_sql(struct tx *tx, struct sql sql, const struct value *values, 
     if (e)
         return e;
     while (rows_next(&rows))
-        read(&rows, list_add(tx_arena(tx), ret, size));
+        read(&rows, list_append(tx_arena(tx), ret, size));
     return rows_end(&rows);
 }
 
-enum err tx_find_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
-                     void (*read)(const struct rows *r, void *ret), void *ret, enum err missing)
+enum err tx_read_first_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                           void (*read)(const struct rows *r, void *ret), void *ret,
+                           enum err missing)
 {
     struct rows row;
     bool found;

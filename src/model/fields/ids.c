@@ -1,7 +1,7 @@
 /* ids.c - lists of snowflakes. */
 #include "model/fields/ids.h"
 
-bool ids_hold(const struct list *ids, snowflake id)
+bool id_list_contains(const struct list *ids, snowflake id)
 {
     const snowflake *all = ids->items;
 
@@ -13,11 +13,11 @@ bool ids_hold(const struct list *ids, snowflake id)
 
 void ids_add(struct arena *arena, struct list *ids, snowflake id)
 {
-    *(snowflake *)list_add(arena, ids, sizeof id) = id;
+    *(snowflake *)list_append(arena, ids, sizeof id) = id;
 }
 
-enum err tx_ids_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
-                    struct list *ret)
+enum err tx_read_ids_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                         struct list *ret)
 {
     struct rows rows;
     enum err e = tx_query(tx, sql, values, count, &rows);

@@ -5,49 +5,51 @@
 #include "json/schema.h"
 #include "store/store.h"
 
-static inline struct opt_str row_opt_text(const struct rows *r, int column)
+static inline struct opt_str row_optional_text(const struct rows *r, int column)
 {
-    if (row_null(r, column))
+    if (row_is_null(r, column))
         return (struct opt_str){ .given = GIVEN_NULL };
     return (struct opt_str){ GIVEN, row_text(r, column) };
 }
-static inline struct opt_int row_opt_int(const struct rows *r, int column)
+static inline struct opt_int row_optional_int(const struct rows *r, int column)
 {
-    return (struct opt_int){ row_null(r, column) ? GIVEN_NULL : GIVEN, row_int(r, column) };
+    return (struct opt_int){ row_is_null(r, column) ? GIVEN_NULL : GIVEN, row_int(r, column) };
 }
-static inline struct opt_id row_opt_id(const struct rows *r, int column)
+static inline struct opt_id row_optional_id(const struct rows *r, int column)
 {
-    return (struct opt_id){ row_null(r, column) ? GIVEN_NULL : GIVEN, row_id(r, column) };
+    return (struct opt_id){ row_is_null(r, column) ? GIVEN_NULL : GIVEN, row_id(r, column) };
 }
 
-static inline struct value v_opt_text(struct opt_str s)
+static inline struct value optional_text_value(struct opt_str s)
 {
     return s.given == GIVEN ? v_text(s.value) : v_null();
 }
-static inline struct value v_opt_int(struct opt_int i)
+static inline struct value optional_int_value(struct opt_int i)
 {
     return i.given == GIVEN ? v_int(i.value) : v_null();
 }
-static inline struct value v_opt_id(struct opt_id id)
+static inline struct value optional_id_value(struct opt_id id)
 {
     return id.given == GIVEN ? v_id(id.value) : v_null();
 }
 
-/* Appends a struct of that size for each row of a query to the list, in the transaction's arena. */
-#define tx_list(tx, sql, ...) tx_list_sql(tx, SQL(sql), __VA_ARGS__)
-enum err tx_list_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
-                     size_t size, void (*read)(const struct rows *r, void *ret), struct list *ret);
+/* Reads each row of a query into a new list element of `size` bytes, in the transaction's arena. */
+#define tx_read_list(tx, sql, ...) tx_read_list_sql(tx, SQL(sql), __VA_ARGS__)
+enum err tx_read_list_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                          size_t size, void (*read)(const struct rows *r, void *ret),
+                          struct list *ret);
 
-/* Reads the first row of a query into *ret; returns `missing` if there is none. */
-#define tx_find(tx, sql, ...) tx_find_sql(tx, SQL(sql), __VA_ARGS__)
-enum err tx_find_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
-                     void (*read)(const struct rows *r, void *ret), void *ret, enum err missing);
+/* Reads the first row of a query into *ret; returns `missing` if there is no row. */
+#define tx_read_first(tx, sql, ...) tx_read_first_sql(tx, SQL(sql), __VA_ARGS__)
+enum err tx_read_first_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                           void (*read)(const struct rows *r, void *ret), void *ret,
+                           enum err missing);
 
-/* Columns that contain JSON, at most 4 MiB: a longer text marks the arena as spoiled. Decoding
- * returns NULL if the text is invalid. */
-struct str column_encode(struct arena *arena, const struct type *type, const void *value);
-const void *column_decode(struct arena *arena, const struct type *type, struct str text);
-/* The same for lists; empty if the text is invalid. */
-struct list column_list(struct arena *arena, const struct type *type, struct str text);
+/* Encode and decode a column that contains JSON, at most 4 MiB: a longer text marks the arena as
+ * incomplete (arena_mark_incomplete). Decoding returns NULL if the text is invalid. */
+struct str json_column_encode(struct arena *arena, const struct type *type, const void *value);
+const void *json_column_decode(struct arena *arena, const struct type *type, struct str text);
+/* Decodes a column that contains a JSON array; returns an empty list if the text is invalid. */
+struct list json_column_decode_list(struct arena *arena, const struct type *type, struct str text);
 
 #endif

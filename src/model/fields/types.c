@@ -3,7 +3,7 @@
 
 #include "base/utf8.h"
 
-static bool url_holds(struct str s)
+static bool is_http_url(struct str s)
 {
     size_t scheme = str_starts(s, STR("https://")) ? 8 : str_starts(s, STR("http://")) ? 7 : 0;
 
@@ -13,7 +13,8 @@ static bool url_holds(struct str s)
     return scheme && s.n > scheme;
 }
 
-static const struct rule url_rule = { url_holds, "URL_TYPE_INVALID_URL", "Not a well formed URL." };
+static const struct string_rule url_rule = { is_http_url, "URL_TYPE_INVALID_URL",
+                                             "Not a well formed URL." };
 
 static const struct choice locales[] = {
     { 0, "ar", "ar", "Arabic" },
@@ -53,28 +54,28 @@ static const struct choice locales[] = {
     { 0 },
 };
 
-/* Names appear in other users' text: refuse characters that break the line, change its direction or
- * are invisible. The joiners 200C and 200D are allowed: emoji and some scripts need them. */
-static bool is_unseen(uint32_t c)
+/* True for characters that break the line, change its direction or are invisible; names appear in
+ * texts of other users. The joiners 200C and 200D are allowed: emoji and some scripts need them. */
+static bool is_invisible_character(uint32_t c)
 {
     return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0xad || c == 0x200b ||
            (c >= 0x200e && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
            (c >= 0x2060 && c <= 0x206f) || c == 0xfeff || (c >= 0xfff9 && c <= 0xfffb);
 }
 
-static bool name_holds(struct str s)
+static bool is_visible_name(struct str s)
 {
     uint32_t c;
 
-    for (size_t n; s.n; s = str_from(s, n)) {
+    for (size_t n; s.n; s = str_skip(s, n)) {
         n = utf8_decode(s, &c);
-        if (n == 0 || is_unseen(c))
+        if (n == 0 || is_invisible_character(c))
             return false;
     }
     return true;
 }
 
-const struct rule rule_name = { name_holds, FORM_REGEX };
+const struct string_rule rule_visible_name = { is_visible_name, FORM_REGEX };
 
 const struct type type_id = { .kind = KIND_ID };
 const struct type type_bool = { .kind = KIND_BOOL };
@@ -85,7 +86,7 @@ const struct type type_time = { .kind = KIND_TIME };
 const struct type type_raw = { .kind = KIND_RAW };
 const struct type type_ids = { .kind = KIND_ARRAY, .of = &type_id };
 const struct type type_texts = { .kind = KIND_ARRAY, .of = &type_text };
-const struct type type_permissions = { .kind = KIND_BITS, .doc = "Set of rights" };
+const struct type type_permissions = { .kind = KIND_BITS, .doc = "Set of permission bits" };
 const struct type type_color = {
     .kind = KIND_INT, .min = 0, .max = 0xffffff, .doc = "Colour as 0xRRGGBB"
 };
@@ -93,7 +94,7 @@ const struct type type_locale = { .kind = KIND_STRING,
                                   .choices = locales,
                                   .doc = "Language tag such as en-US" };
 
-struct str locale_known(struct str tag)
+struct str locale_find_supported(struct str tag)
 {
     for (const struct choice *c = type_locale.choices; c->text; c++)
         if (str_eq_nocase(tag, str_of(c->text)))
@@ -102,20 +103,22 @@ struct str locale_known(struct str tag)
 }
 
 const struct type type_asset_hash = {
-    .kind = KIND_STRING, .doc = "Name of a picture: 32 hex digits, a_ before them when animated"
+    .kind = KIND_STRING, .doc = "Hash of an image: 32 hex digits, with the prefix a_ if animated"
 };
-const struct type type_picture = { .kind = KIND_IMAGE,
-                                   .max = PICTURE_MAX,
-                                   .doc = "data:image/png;base64,… (png, jpeg, gif, webp)" };
-const struct type type_nothing = { .kind = KIND_RAW, .doc = "Not used; null" };
-const struct type type_none = { .kind = KIND_ARRAY, .of = &type_raw, .doc = "Not used; empty" };
+const struct type type_image_upload = { .kind = KIND_IMAGE,
+                                        .max = IMAGE_MAX_BYTES,
+                                        .doc = "data:image/png;base64,… (png, jpeg, gif, webp)" };
+const struct type type_always_null = { .kind = KIND_RAW, .doc = "Not used; null" };
+const struct type type_always_empty_list = { .kind = KIND_ARRAY,
+                                             .of = &type_raw,
+                                             .doc = "Not used; empty" };
 const struct type type_url = { .kind = KIND_STRING,
                                .flags = TYPE_EMPTY_NONE,
                                .max = 512,
                                .rule = &url_rule,
-                               .doc = "http or https address" };
+                               .doc = "http or https URL" };
 const struct type type_long_url = { .kind = KIND_STRING,
                                     .flags = TYPE_EMPTY_NONE,
                                     .max = 2048,
                                     .rule = &url_rule,
-                                    .doc = "http or https address" };
+                                    .doc = "http or https URL" };

@@ -5,7 +5,7 @@
  * JSON fields that may be absent or null are opt_* members. Start reading with user.h.
  *
  *   <object>.h       the struct and its schemas; <object>.c: the table of its JSON fields
- *   events/          gateway events: names, intents, recipients, and facts for routing
+ *   events/          gateway events: names, intents, audience, and routing fields
  *   permissions/     permission bits, and the computation of a member's permissions
  *   fields/          shared JSON types, and conversion between rows and structs
  *   text/            text formats: reactions of a message, search words, localizations, API v6/v7
@@ -17,42 +17,43 @@
 
 extern const struct type type_id, type_bool, type_text, type_count, type_int, type_time, type_raw;
 extern const struct type type_ids, type_texts, type_permissions, type_color, type_locale;
-/* The supported spelling of a language tag; p == NULL: not supported. */
-struct str locale_known(struct str tag);
+/* Returns the supported spelling of a language tag; p == NULL: the language is not supported. */
+struct str locale_find_supported(struct str tag);
 extern const struct type type_asset_hash; /* hash of a stored image */
-extern const struct type type_picture;    /* an uploaded image as a data URL: PICTURE_MAX */
-extern const struct type type_nothing;    /* a field that is always null or empty here */
-extern const struct type type_none;       /* a list that is always empty */
-extern const struct rule rule_name;       /* names: no invisible characters */
-extern const struct type type_url;        /* http or https, at most 512 characters */
-extern const struct type type_long_url;   /* at most 2048 characters */
+extern const struct type
+    type_image_upload;                     /* uploaded image as a data URI, up to IMAGE_MAX_BYTES */
+extern const struct type type_always_null; /* field that is always null or empty in Guildhall */
+extern const struct type type_always_empty_list;   /* a list that is always empty */
+extern const struct string_rule rule_visible_name; /* rule for names: no invisible characters */
+extern const struct type type_url;                 /* http or https URL of at most 512 characters */
+extern const struct type type_long_url; /* http or https URL of at most 2048 characters */
 
-/* Maximum length of a JSON body with images: their base64, in which some encoders escape slashes,
- * and one megabyte for all other fields. */
-#define PICTURE_MAX               (10 * 1024 * 1024)
-#define PICTURE_TEXT_MAX          ((PICTURE_MAX + 2) / 3 * 4 / 64 * 65)
-#define BODY_WITH_PICTURES(count) ((count)*PICTURE_TEXT_MAX + 1024 * 1024)
+/* Maximum length of a JSON body with images: base64, in which some encoders escape slashes, and one
+ * megabyte for all other fields. */
+#define IMAGE_MAX_BYTES             (10 * 1024 * 1024)
+#define IMAGE_BASE64_MAX_BYTES      ((IMAGE_MAX_BYTES + 2) / 3 * 4 / 64 * 65)
+#define BODY_MAX_WITH_IMAGES(count) ((count)*IMAGE_BASE64_MAX_BYTES + 1024 * 1024)
 
 /* Constructors of optional members. */
-static inline struct opt_str given_str(struct str s)
+static inline struct opt_str opt_str_or_null(struct str s)
 {
     return (struct opt_str){ s.p ? GIVEN : GIVEN_NULL, s };
 }
-static inline struct opt_int given_int(int64_t v)
+static inline struct opt_int opt_int_of(int64_t v)
 {
     return (struct opt_int){ GIVEN, v };
 }
-static inline struct opt_bool given_bool(bool v)
+static inline struct opt_bool opt_bool_of(bool v)
 {
     return (struct opt_bool){ GIVEN, v };
 }
-/* 0 is null. */
-static inline struct opt_id given_id(snowflake id)
+/* Makes an optional id; 0 becomes null. */
+static inline struct opt_id opt_id_or_null(snowflake id)
 {
     return (struct opt_id){ id ? GIVEN : GIVEN_NULL, id };
 }
-/* Absent if false. */
-static inline struct opt_bool given_mark(bool v)
+/* Makes an optional boolean; false becomes absent. */
+static inline struct opt_bool opt_true_or_absent(bool v)
 {
     return (struct opt_bool){ v ? GIVEN : ABSENT, v };
 }

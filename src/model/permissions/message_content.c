@@ -7,16 +7,17 @@
 #include "json/write.h"
 #include "model/fields/ids.h"
 
-static bool is_own_message(const struct content_reader *reader, const struct content_origin *from)
+static bool is_message_of_reader(const struct content_reader *reader,
+                                 const struct message_origin *from)
 {
     return from->author_id == reader->id ||
            (reader->application_id && from->application_id == reader->application_id);
 }
 
 bool content_is_hidden(const struct content_reader *reader, bool in_guild,
-                       const struct content_origin *from)
+                       const struct message_origin *from)
 {
-    if (!reader->bot || reader->granted || !in_guild || is_own_message(reader, from))
+    if (!reader->bot || reader->granted || !in_guild || is_message_of_reader(reader, from))
         return false;
     for (size_t i = 0; i < from->mentioned_count; i++)
         if (from->mentioned[i] == reader->id)
@@ -26,8 +27,8 @@ bool content_is_hidden(const struct content_reader *reader, bool in_guild,
 
 /* --- removing the content ------------------------------------------------------------- */
 
-/* The empty value of a field with content; p == NULL: the field has no content. */
-static struct str empty_value(struct str key)
+/* Returns the empty value of a field with content; p == NULL: the field has no content. */
+static struct str empty_content_value(struct str key)
 {
     if (str_is(key, "content") || str_is(key, "matched_content"))
         return STR("\"\"");
@@ -36,101 +37,101 @@ static struct str empty_value(struct str key)
     return (struct str){ 0 };
 }
 
-enum { LONGEST_MESSAGE = 4 * 1024 * 1024 };
+enum { MAX_MESSAGE_BYTES = 4 * 1024 * 1024 };
 
-static struct str emptied_text(struct str message, struct arena *arena)
+static struct str message_without_content(struct str message, struct arena *arena)
 {
     struct buf out;
 
     if (str_is(message, "null"))
         return message;
-    buf_init(&out, LONGEST_MESSAGE);
-    message_emptied(message, arena, &out);
-    return buf_take(&out, arena);
+    buf_init(&out, MAX_MESSAGE_BYTES);
+    append_message_without_content(message, arena, &out);
+    return buf_move_to_arena(&out, arena);
 }
 
-/* Forwarded messages: [{"message": …}]. */
-static struct str snapshots_emptied(struct str snapshots, struct arena *arena)
+/* Removes the content of forwarded messages: [{"message": …}]. */
+static struct str snapshots_without_content(struct str snapshots, struct arena *arena)
 {
     struct json_reader r;
     struct str key, message;
     struct buf out;
-    struct json j = json_to(&out);
+    struct json_writer j = json_writer_to(&out);
 
-    buf_init(&out, LONGEST_MESSAGE);
+    buf_init(&out, MAX_MESSAGE_BYTES);
     json_reader_init(&r, snapshots, arena);
-    json_enter(&r);
-    json_array(&j);
+    json_enter_container(&r);
+    json_begin_array(&j);
     while (json_next_item(&r)) {
-        json_enter(&r);
-        json_object(&j);
-        while (json_next_member(&r, &key) && json_skip(&r, &message)) {
-            json_key_text(&j, key);
-            json_raw(&j, str_is(key, "message") ? emptied_text(message, arena) : message);
+        json_enter_container(&r);
+        json_begin_object(&j);
+        while (json_next_member(&r, &key) && json_skip_value(&r, &message)) {
+            json_escaped_key(&j, key);
+            json_raw(&j,
+                     str_is(key, "message") ? message_without_content(message, arena) : message);
         }
-        json_object_end(&j);
+        json_end_object(&j);
     }
-    json_array_end(&j);
-    return buf_take(&out, arena);
+    json_end_array(&j);
+    return buf_move_to_arena(&out, arena);
 }
 
-void message_emptied(struct str message, struct arena *arena, struct buf *out)
+void append_message_without_content(struct str message, struct arena *arena, struct buf *out)
 {
     struct json_reader r;
-    struct json j = json_to(out);
+    struct json_writer j = json_writer_to(out);
     struct str key, raw;
 
     json_reader_init(&r, message, arena);
-    json_enter(&r);
-    json_object(&j);
+    json_enter_container(&r);
+    json_begin_object(&j);
     while (json_next_member(&r, &key)) {
-        struct str empty = empty_value(key);
+        struct str empty = empty_content_value(key);
 
-        if (!json_skip(&r, &raw))
+        if (!json_skip_value(&r, &raw))
             break;
         if (str_is(key, "poll"))
             continue;
-        json_key_text(&j, key);
+        json_escaped_key(&j, key);
         if (str_is(key, "message_snapshots"))
-            raw = snapshots_emptied(raw, arena);
+            raw = snapshots_without_content(raw, arena);
         else if (str_is(key, "referenced_message"))
-            raw = emptied_text(raw, arena);
+            raw = message_without_content(raw, arena);
         json_raw(&j, empty.p ? empty : raw);
     }
-    json_object_end(&j);
+    json_end_object(&j);
 }
 
 /* --- a message for one recipient ------------------------------------------------------ */
 
-/* Reads an id; 0: the next value is no id. */
-static snowflake next_id(struct json_reader *r)
+static snowflake read_id_value(struct json_reader *r)
 {
     struct str text;
     snowflake id = 0;
 
-    if (json_peek(r) != JSON_STRING)
-        json_skip(r, &text);
-    else if (json_take_string(r, &text) && !snowflake_parse(text, &id))
+    if (json_peek_kind(r) != JSON_STRING)
+        json_skip_value(r, &text);
+    else if (json_read_string(r, &text) && !snowflake_parse(text, &id))
         id = 0;
     return id;
 }
 
-/* Reads the id of a user object, and whether it is a bot or a webhook. */
-static snowflake next_user_id(struct json_reader *r, bool *ret_bot)
+/* Reads a user object; returns its id, and whether it is a bot or a webhook. */
+static snowflake read_user_object_id(struct json_reader *r, bool *ret_bot)
 {
     struct str key, raw;
     snowflake id = 0;
 
     *ret_bot = false;
-    if (json_peek(r) != JSON_OBJECT) {
-        json_skip(r, &raw);
+    if (json_peek_kind(r) != JSON_OBJECT) {
+        json_skip_value(r, &raw);
         return 0;
     }
-    json_enter(r);
+    json_enter_container(r);
     while (json_next_member(r, &key))
         if (str_is(key, "id"))
-            id = next_id(r);
-        else if (!json_skip(r, &raw))
+            id = read_id_value(r);
+        else if (!json_skip_value(r, &raw))
             break;
         else if (str_is(key, "bot"))
             *ret_bot = str_is(raw, "true");
@@ -138,9 +139,10 @@ static snowflake next_user_id(struct json_reader *r, bool *ret_bot)
 }
 
 /* Reads the author and the mentions of a message. ret_bot: the author is a bot or a webhook. */
-static struct content_origin message_origin(struct str message, struct arena *arena, bool *ret_bot)
+static struct message_origin read_message_origin(struct str message, struct arena *arena,
+                                                 bool *ret_bot)
 {
-    struct content_origin from = { 0 };
+    struct message_origin from = { 0 };
     struct list mentioned = { 0 };
     struct json_reader r;
     struct str key, raw;
@@ -148,17 +150,17 @@ static struct content_origin message_origin(struct str message, struct arena *ar
 
     *ret_bot = false;
     json_reader_init(&r, message, arena);
-    json_enter(&r);
+    json_enter_container(&r);
     while (json_next_member(&r, &key)) {
         if (str_is(key, "author")) {
-            from.author_id = next_user_id(&r, ret_bot);
+            from.author_id = read_user_object_id(&r, ret_bot);
         } else if (str_is(key, "application_id")) {
-            from.application_id = next_id(&r);
-        } else if (str_is(key, "mentions") && json_peek(&r) == JSON_ARRAY) {
-            json_enter(&r);
+            from.application_id = read_id_value(&r);
+        } else if (str_is(key, "mentions") && json_peek_kind(&r) == JSON_ARRAY) {
+            json_enter_container(&r);
             while (json_next_item(&r))
-                ids_add(arena, &mentioned, next_user_id(&r, &other));
-        } else if (!json_skip(&r, &raw)) {
+                ids_add(arena, &mentioned, read_user_object_id(&r, &other));
+        } else if (!json_skip_value(&r, &raw)) {
             break;
         }
     }
@@ -171,15 +173,15 @@ struct str message_for_reader(struct str message, bool in_guild,
                               const struct content_reader *reader, struct arena *arena)
 {
     bool by_bot;
-    struct content_origin from = message_origin(message, arena, &by_bot);
+    struct message_origin from = read_message_origin(message, arena, &by_bot);
 
     return content_is_hidden(reader, in_guild, &from)
-               ? emptied_text(message, arena)
+               ? message_without_content(message, arena)
                : visible_message_for_reader(message, in_guild, reader, arena);
 }
 
-/* Quotation marks inside strings are escaped, so no string contains this. */
-static bool quotes_answered(struct str message)
+/* Quotation marks inside strings are escaped, so this search matches no string value. */
+static bool contains_referenced_message(struct str message)
 {
     static const char QUOTED_REPLY[] = "\"referenced_message\":{";
 
@@ -192,24 +194,24 @@ struct str visible_message_for_reader(struct str message, bool in_guild,
     bool by_bot;
     struct json_reader r;
     struct buf out;
-    struct json j = json_to(&out);
+    struct json_writer j = json_writer_to(&out);
     struct str key, raw;
 
-    if (!reader->bot || reader->granted || !quotes_answered(message))
+    if (!reader->bot || reader->granted || !contains_referenced_message(message))
         return message;
-    message_origin(message, arena, &by_bot);
+    read_message_origin(message, arena, &by_bot);
     if (!by_bot)
         return message;
-    buf_init(&out, LONGEST_MESSAGE);
+    buf_init(&out, MAX_MESSAGE_BYTES);
     json_reader_init(&r, message, arena);
-    json_enter(&r);
-    json_object(&j);
-    while (json_next_member(&r, &key) && json_skip(&r, &raw)) {
-        json_key_text(&j, key);
+    json_enter_container(&r);
+    json_begin_object(&j);
+    while (json_next_member(&r, &key) && json_skip_value(&r, &raw)) {
+        json_escaped_key(&j, key);
         if (str_is(key, "referenced_message") && !str_is(raw, "null"))
             raw = message_for_reader(raw, in_guild, reader, arena);
         json_raw(&j, raw);
     }
-    json_object_end(&j);
-    return buf_take(&out, arena);
+    json_end_object(&j);
+    return buf_move_to_arena(&out, arena);
 }

@@ -1,7 +1,7 @@
 /* permissions.c - names of permissions. */
 #include "model/permissions/permissions.h"
 
-/* Defined here, before PERMISSION is redefined for the list. */
+/* This definition must precede the redefinition of PERMISSION for the list. */
 const uint64_t PERMISSIONS_DEFAULT =
     PERMISSION(CREATE_INSTANT_INVITE) | PERMISSION(ADD_REACTIONS) | PERMISSION(STREAM) |
     PERMISSION(VIEW_CHANNEL) | PERMISSION(SEND_MESSAGES) | PERMISSION(EMBED_LINKS) |
@@ -38,7 +38,7 @@ const char *permission_name(unsigned bit)
     return NULL;
 }
 
-void permissions_phrase(struct buf *out, uint64_t set)
+void append_permission_names(struct buf *out, uint64_t set)
 {
     const char *comma = "";
 

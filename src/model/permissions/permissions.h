@@ -12,14 +12,14 @@ enum permission_bit {
 #undef PERMISSION
 };
 
-/* PERMISSION(MANAGE_GUILD) is the set with that one permission. */
+/* PERMISSION(MANAGE_GUILD) is the bit set with that one permission. */
 #define PERMISSION(name) (UINT64_C(1) << PERMISSION_BIT_##name)
 
-/* Members with one of these see who has uploaded emoji, stickers and sounds. */
-#define PERMISSIONS_EXPRESSIONS (PERMISSION(CREATE_EXPRESSIONS) | PERMISSION(MANAGE_EXPRESSIONS))
+/* Members with one of these permissions see the uploader of emoji, stickers and sounds. */
+#define PERMISSIONS_SEE_UPLOADERS (PERMISSION(CREATE_EXPRESSIONS) | PERMISSION(MANAGE_EXPRESSIONS))
 
-/* Permissions for which a guild may require a second factor. */
-#define PERMISSIONS_MFA                                                                        \
+/* Permissions for which a guild may require two-factor authentication. */
+#define PERMISSIONS_REQUIRING_MFA                                                              \
     (PERMISSION(KICK_MEMBERS) | PERMISSION(BAN_MEMBERS) | PERMISSION(ADMINISTRATOR) |          \
      PERMISSION(MANAGE_CHANNELS) | PERMISSION(MANAGE_GUILD) | PERMISSION(MANAGE_MESSAGES) |    \
      PERMISSION(MANAGE_ROLES) | PERMISSION(MANAGE_WEBHOOKS) | PERMISSION(MANAGE_EXPRESSIONS) | \
@@ -29,10 +29,10 @@ extern const uint64_t PERMISSIONS_ALL;
 /* Permissions of @everyone in a new guild. */
 extern const uint64_t PERMISSIONS_DEFAULT;
 
-/* "MANAGE_GUILD"; NULL: no such bit. */
+/* Returns the name of a bit, such as "MANAGE_GUILD"; NULL: unknown bit. */
 const char *permission_name(unsigned bit);
 
-/* Writes "MANAGE_GUILD, MANAGE_ROLES", for the documentation. */
-void permissions_phrase(struct buf *out, uint64_t set);
+/* Appends names such as "MANAGE_GUILD, MANAGE_ROLES", for the documentation. */
+void append_permission_names(struct buf *out, uint64_t set);
 
 #endif

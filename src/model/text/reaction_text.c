@@ -6,23 +6,23 @@
 
 enum {
     ID_DIGITS = 16,
-    HEAD = ID_DIGITS + 1, /* length of the first line */
-    LEAST_LINE = ID_DIGITS + sizeof "00,0,,\t\n" - 1,
-    MOST_NAMED = 4, /* user ids per emoji */
+    HEAD_BYTES = ID_DIGITS + 1, /* length of the first line */
+    MIN_LINE_BYTES = ID_DIGITS + sizeof "00,0,,\t\n" - 1,
+    MAX_STORED_USERS = 4, /* maximum number of stored user ids per emoji */
 };
 
 /* --- lines ---------------------------------------------------------------------------- */
 
-/* The fields of a line, as text. */
-struct line_parts {
+/* Fields of a line, as text. */
+struct reaction_line_parts {
     struct str id, normal, burst, users, key, emoji;
-    unsigned own;
+    unsigned reader_bits;
 };
 
-/* Cuts the text before the next mark off, checking every `step` bytes. By hand, because the text is
- * only a few bytes and a library call would take longer. False: no mark. */
-static inline bool part_cut(const char **at, const char *end, char mark, size_t step,
-                            struct str *ret)
+/* Parses the text before the next mark, checking every `step` bytes; returns false if there is no
+ * mark. Faster than memchr, because the text is only a few bytes. */
+static inline bool parse_line_part(const char **at, const char *end, char mark, size_t step,
+                                   struct str *ret)
 {
     const char *p = *at;
 
@@ -35,31 +35,34 @@ static inline bool part_cut(const char **at, const char *end, char mark, size_t 
     return true;
 }
 
-static inline bool line_cut(struct str *text, struct line_parts *ret)
+static inline bool parse_line_parts(struct str *text, struct reaction_line_parts *ret)
 {
     struct str s = *text;
     const char *at = s.p + ID_DIGITS + 1;
-    const char *end = s.n < LEAST_LINE ? NULL : memchr(at, '\n', s.n - ID_DIGITS - 1);
+    const char *end = s.n < MIN_LINE_BYTES ? NULL : memchr(at, '\n', s.n - ID_DIGITS - 1);
 
     if (!end)
         return false;
     ret->id = str_slice(s.p, ID_DIGITS);
-    ret->own = (unsigned)(s.p[ID_DIGITS] - '0') & (OWN_NORMAL | OWN_BURST);
-    if (!part_cut(&at, end, ',', 1, &ret->normal) || !part_cut(&at, end, ',', 1, &ret->burst) ||
-        !part_cut(&at, end, ',', ID_DIGITS, &ret->users) || !part_cut(&at, end, '\t', 1, &ret->key))
+    ret->reader_bits =
+        (unsigned)(s.p[ID_DIGITS] - '0') & (READER_REACTED_NORMAL | READER_REACTED_BURST);
+    if (!parse_line_part(&at, end, ',', 1, &ret->normal) ||
+        !parse_line_part(&at, end, ',', 1, &ret->burst) ||
+        !parse_line_part(&at, end, ',', ID_DIGITS, &ret->users) ||
+        !parse_line_part(&at, end, '\t', 1, &ret->key))
         return false;
     ret->emoji = str_slice(at, (size_t)(end - at));
     *text = str_slice(end + 1, s.n - (size_t)(end + 1 - s.p));
     return true;
 }
 
-static void id_write(snowflake id, char ret[ID_DIGITS])
+static void format_hex_id(snowflake id, char ret[ID_DIGITS])
 {
     for (int i = ID_DIGITS - 1; i >= 0; i--, id >>= 4)
         ret[i] = "0123456789abcdef"[id & 15];
 }
 
-static snowflake id_read(struct str digits)
+static snowflake parse_hex_id(struct str digits)
 {
     snowflake id = 0;
 
@@ -71,16 +74,16 @@ static snowflake id_read(struct str digits)
     return id;
 }
 
-bool reaction_line_next(struct str *text, struct reaction_line *ret)
+bool reaction_line_parse_next(struct str *text, struct reaction_line *ret)
 {
-    struct line_parts parts;
+    struct reaction_line_parts parts;
     struct reaction_line line;
 
-    if (!line_cut(text, &parts) || !str_to_i64(parts.normal, &line.normal) ||
+    if (!parse_line_parts(text, &parts) || !str_to_i64(parts.normal, &line.normal) ||
         !str_to_i64(parts.burst, &line.burst))
         return false;
-    line.id = id_read(parts.id);
-    line.own = parts.own;
+    line.id = parse_hex_id(parts.id);
+    line.reader_bits = parts.reader_bits;
     line.users = parts.users;
     line.key = parts.key;
     line.emoji = parts.emoji;
@@ -88,21 +91,21 @@ bool reaction_line_next(struct str *text, struct reaction_line *ret)
     return true;
 }
 
-void reaction_text_begin(struct buf *out)
+void reaction_text_append_head(struct buf *out)
 {
     buf_add_lit(out, "0000000000000000\n");
 }
 
-struct str reaction_text_lines(struct str text)
+struct str reaction_text_skip_head(struct str text)
 {
-    return str_from(text, HEAD);
+    return str_skip(text, HEAD_BYTES);
 }
 
-void reaction_line_add(struct buf *out, const struct reaction_line *line)
+void reaction_line_append(struct buf *out, const struct reaction_line *line)
 {
     char id[ID_DIGITS];
 
-    id_write(line->id, id);
+    format_hex_id(line->id, id);
     buf_add(out, id, sizeof id);
     buf_add_char(out, '0');
     buf_add_i64(out, line->normal);
@@ -119,8 +122,7 @@ void reaction_line_add(struct buf *out, const struct reaction_line *line)
 
 /* --- named users ---------------------------------------------------------------------- */
 
-/* The offset of an id in `users`, or -1. */
-static inline ptrdiff_t place_named(struct str users, const char id[ID_DIGITS])
+static inline ptrdiff_t find_user_offset(struct str users, const char id[ID_DIGITS])
 {
     for (size_t i = 0; i + ID_DIGITS <= users.n; i += ID_DIGITS)
         if (memcmp(users.p + i, id, ID_DIGITS) == 0)
@@ -128,143 +130,144 @@ static inline ptrdiff_t place_named(struct str users, const char id[ID_DIGITS])
     return -1;
 }
 
-bool reaction_line_names(const struct reaction_line *line, snowflake user_id)
+bool reaction_line_contains_user(const struct reaction_line *line, snowflake user_id)
 {
     char id[ID_DIGITS];
 
-    id_write(user_id, id);
-    return place_named(line->users, id) >= 0;
+    format_hex_id(user_id, id);
+    return find_user_offset(line->users, id) >= 0;
 }
 
-bool reaction_user_next(struct str *users, snowflake *ret)
+bool reaction_users_next(struct str *users, snowflake *ret)
 {
     if (users->n < ID_DIGITS)
         return false;
-    *ret = id_read(str_slice(users->p, ID_DIGITS));
-    *users = str_from(*users, ID_DIGITS);
+    *ret = parse_hex_id(str_slice(users->p, ID_DIGITS));
+    *users = str_skip(*users, ID_DIGITS);
     return true;
 }
 
-static bool line_names_all(const struct reaction_line *line)
+static bool line_contains_all_users(const struct reaction_line *line)
 {
     return line->burst == 0 && line->users.n == (uint64_t)line->normal * ID_DIGITS;
 }
 
-void reaction_line_count(struct arena *arena, struct reaction_line *line, snowflake user_id)
+void reaction_line_add_user(struct arena *arena, struct reaction_line *line, snowflake user_id)
 {
     char id[ID_DIGITS];
 
-    if (line->users.n == (uint64_t)line->normal * ID_DIGITS && line->normal < MOST_NAMED) {
-        id_write(user_id, id);
+    if (line->users.n == (uint64_t)line->normal * ID_DIGITS && line->normal < MAX_STORED_USERS) {
+        format_hex_id(user_id, id);
         line->users = STR_CONCAT(arena, line->users, str_slice(id, ID_DIGITS));
     }
     line->normal++;
 }
 
-void reaction_line_discount(struct arena *arena, struct reaction_line *line, snowflake user_id)
+void reaction_line_remove_user(struct arena *arena, struct reaction_line *line, snowflake user_id)
 {
     char id[ID_DIGITS];
 
-    id_write(user_id, id);
-    ptrdiff_t at = place_named(line->users, id);
+    format_hex_id(user_id, id);
+    ptrdiff_t at = find_user_offset(line->users, id);
     if (at >= 0)
         line->users = STR_CONCAT(arena, str_slice(line->users.p, (size_t)at),
-                                 str_from(line->users, (size_t)at + ID_DIGITS));
+                                 str_skip(line->users, (size_t)at + ID_DIGITS));
     line->normal--;
 }
 
-int64_t reaction_text_kind(struct str text)
+int64_t reaction_text_state(struct str text)
 {
-    struct str lines = reaction_text_lines(text);
+    struct str lines = reaction_text_skip_head(text);
     struct reaction_line line;
 
-    while (reaction_line_next(&lines, &line))
-        if (!line_names_all(&line))
-            return REACTED;
-    return REACTED_BY_FEW;
+    while (reaction_line_parse_next(&lines, &line))
+        if (!line_contains_all_users(&line))
+            return MAY_HAVE_REACTIONS;
+    return HAS_REACTIONS_WITH_ALL_USERS;
 }
 
 /* --- emoji ---------------------------------------------------------------------------- */
 
-struct str reaction_emoji_text(struct arena *arena, const struct reaction_emoji *emoji)
+struct str reaction_emoji_encode(struct arena *arena, const struct reaction_emoji *emoji)
 {
-    return column_encode(arena, &type_reaction_emoji, emoji);
+    return json_column_encode(arena, &type_reaction_emoji, emoji);
 }
 
-const struct reaction_emoji *reaction_emoji_of(struct arena *arena,
-                                               const struct reaction_line *line)
+const struct reaction_emoji *reaction_emoji_decode(struct arena *arena,
+                                                   const struct reaction_line *line)
 {
     static const struct reaction_emoji unreadable = { .id = { .given = GIVEN_NULL } };
-    const struct reaction_emoji *emoji = column_decode(arena, &type_reaction_emoji, line->emoji);
+    const struct reaction_emoji *emoji =
+        json_column_decode(arena, &type_reaction_emoji, line->emoji);
 
     return emoji ? emoji : &unreadable;
 }
 
 /* --- encoding for a reader ------------------------------------------------------------ */
 
-void reaction_text_for(struct str text, snowflake reader)
+void reaction_text_set_reader(struct str text, snowflake reader)
 {
-    if (text.n >= HEAD)
-        id_write(reader, (char *)(uintptr_t)text.p);
+    if (text.n >= HEAD_BYTES)
+        format_hex_id(reader, (char *)(uintptr_t)text.p);
 }
 
-void reaction_text_mark(struct str text, snowflake id, enum reaction_own own)
+void reaction_text_mark_reader(struct str text, snowflake id, enum reader_reaction_bits reader_bits)
 {
-    struct str lines = reaction_text_lines(text);
-    struct line_parts parts;
+    struct str lines = reaction_text_skip_head(text);
+    struct reaction_line_parts parts;
     char wanted[ID_DIGITS];
 
-    id_write(id, wanted);
-    while (line_cut(&lines, &parts))
+    format_hex_id(id, wanted);
+    while (parse_line_parts(&lines, &parts))
         if (memcmp(parts.id.p, wanted, ID_DIGITS) == 0) {
             char *mark = (char *)(uintptr_t)(parts.id.p + ID_DIGITS);
 
-            *mark = (char)('0' + (parts.own | own));
+            *mark = (char)('0' + (parts.reader_bits | reader_bits));
             return;
         }
 }
 
-static char *literal_put(char *at, struct str s)
+static char *put_text(char *at, struct str s)
 {
     memcpy(at, s.p, s.n);
     return at + s.n;
 }
 
-/* Most counts have one digit. */
-static char *number_put(char *at, struct str s)
+/* Copies a count; most counts have one digit. */
+static char *put_count(char *at, struct str s)
 {
     if (s.n != 1)
-        return literal_put(at, s);
+        return put_text(at, s);
     *at = s.p[0];
     return at + 1;
 }
 
-/* The JSON after the counts, by what the reader has used. The size is fixed, so it is copied
- * inline. */
-enum { TAIL = 48 };
-#define TAIL_OF(me, burst)                                                           \
+/* JSON after the counts, by which reactions the reader has used. The size is constant, so that the
+ * copy is inlined. */
+enum { MAX_TAIL_BYTES = 48 };
+#define TAIL_TEXT(me, burst)                                                         \
     {                                                                                \
         "},\"me\":" me ",\"me_burst\":" burst ",\"burst_colors\":[]}",               \
             sizeof "},\"me\":" me ",\"me_burst\":" burst ",\"burst_colors\":[]}" - 1 \
     }
 static const struct {
-    char text[TAIL];
+    char text[MAX_TAIL_BYTES];
     size_t n;
 } tails[] = {
-    TAIL_OF("false", "false"),
-    TAIL_OF("true", "false"),
-    TAIL_OF("false", "true"),
-    TAIL_OF("true", "true"),
+    TAIL_TEXT("false", "false"),
+    TAIL_TEXT("true", "false"),
+    TAIL_TEXT("false", "true"),
+    TAIL_TEXT("true", "true"),
 };
 
-static char *tail_put(char *at, unsigned own)
+static char *put_tail(char *at, unsigned reader_bits)
 {
-    memcpy(at, tails[own].text, TAIL);
-    return at + tails[own].n;
+    memcpy(at, tails[reader_bits].text, MAX_TAIL_BYTES);
+    return at + tails[reader_bits].n;
 }
 
-/* Burst reactions are rare: without them the count is the text of `normal`. */
-static struct str count_of(const struct line_parts *parts, char digits[20])
+/* Returns the total count. Burst reactions are rare; without them it is the text of `normal`. */
+static struct str total_count_text(const struct reaction_line_parts *parts, char digits[20])
 {
     int64_t normal, burst;
 
@@ -272,48 +275,51 @@ static struct str count_of(const struct line_parts *parts, char digits[20])
         return parts->normal;
     if (!str_to_i64(parts->normal, &normal) || !str_to_i64(parts->burst, &burst))
         return STR("0");
-    return str_slice(digits, number_digits((uint64_t)(normal + burst), digits));
+    return str_slice(digits, format_decimal_digits((uint64_t)(normal + burst), digits));
 }
 
-static void line_show(struct buf *out, bool first, const char reader[ID_DIGITS],
-                      const struct line_parts *parts)
+static void write_reaction_json(struct buf *out, bool first, const char reader[ID_DIGITS],
+                                const struct reaction_line_parts *parts)
 {
-    enum { LITERALS = 128 }; /* more than the JSON around the fields */
+    enum { LITERALS = 128 }; /* more than the length of the JSON around the fields */
     char digits[20];
-    struct str count = count_of(parts, digits);
+    struct str count = total_count_text(parts, digits);
     char *begin =
-        buf_room(out, LITERALS + parts->emoji.n + count.n + parts->normal.n + parts->burst.n);
+        buf_reserve(out, LITERALS + parts->emoji.n + count.n + parts->normal.n + parts->burst.n);
     char *at = begin;
 
     if (!at)
         return;
     if (!first)
         *at++ = ',';
-    at = literal_put(at, STR("{\"emoji\":"));
-    at = literal_put(at, parts->emoji);
-    at = literal_put(at, STR(",\"count\":"));
-    at = number_put(at, count);
-    at = literal_put(at, STR(",\"count_details\":{\"normal\":"));
-    at = number_put(at, parts->normal);
-    at = literal_put(at, STR(",\"burst\":"));
-    at = number_put(at, parts->burst);
-    at = tail_put(at, parts->own | (place_named(parts->users, reader) >= 0 ? OWN_NORMAL : 0));
+    at = put_text(at, STR("{\"emoji\":"));
+    at = put_text(at, parts->emoji);
+    at = put_text(at, STR(",\"count\":"));
+    at = put_count(at, count);
+    at = put_text(at, STR(",\"count_details\":{\"normal\":"));
+    at = put_count(at, parts->normal);
+    at = put_text(at, STR(",\"burst\":"));
+    at = put_count(at, parts->burst);
+    at =
+        put_tail(at, parts->reader_bits |
+                         (find_user_offset(parts->users, reader) >= 0 ? READER_REACTED_NORMAL : 0));
     out->n += (size_t)(at - begin);
 }
 
-bool reaction_show_plain(struct json *j, struct str *lines, struct reaction_spot *ret)
+bool write_next_reaction_json(struct json_writer *j, struct str *lines,
+                              struct reaction_json_offsets *ret)
 {
     static const char nobody[ID_DIGITS] = "0000000000000000";
     static const char from_me[] = "false,\"me_burst\":false,\"burst_colors\":[]}";
     static const char from_burst[] = "false,\"burst_colors\":[]}";
-    struct line_parts parts;
+    struct reaction_line_parts parts;
 
-    if (!line_cut(lines, &parts))
+    if (!parse_line_parts(lines, &parts))
         return false;
-    line_show(j->out, !j->comma, nobody, &parts);
+    write_reaction_json(j->out, !j->comma, nobody, &parts);
     j->comma = true;
-    *ret = (struct reaction_spot){
-        .id = id_read(parts.id),
+    *ret = (struct reaction_json_offsets){
+        .id = parse_hex_id(parts.id),
         .users = parts.users,
         .me = j->out->n - (sizeof from_me - 1),
         .me_burst = j->out->n - (sizeof from_burst - 1),
@@ -321,13 +327,13 @@ bool reaction_show_plain(struct json *j, struct str *lines, struct reaction_spot
     return true;
 }
 
-void reaction_text_show(struct json *j, struct str text)
+void write_reactions_json(struct json_writer *j, struct str text)
 {
-    struct str lines = reaction_text_lines(text);
-    struct line_parts parts;
+    struct str lines = reaction_text_skip_head(text);
+    struct reaction_line_parts parts;
 
-    json_array(j);
-    for (bool first = true; line_cut(&lines, &parts); first = false)
-        line_show(j->out, first, text.p, &parts);
-    json_array_end(j);
+    json_begin_array(j);
+    for (bool first = true; parse_line_parts(&lines, &parts); first = false)
+        write_reaction_json(j->out, first, text.p, &parts);
+    json_end_array(j);
 }

@@ -3,9 +3,7 @@
  * A page of messages has up to 2,000 emoji. As separate rows they would cost ten times as much as
  * the messages, so each message has a text with one line per emoji, oldest first:
  *
- *   reader NEWLINE
- *   id, own (1 digit), normal "," burst "," users "," key TAB emoji (JSON) NEWLINE
- *   …
+ * reader NEWLINE id, own (1 digit), normal "," burst "," users "," key TAB emoji (JSON) NEWLINE …
  *
  * Ids are 16 hex digits. The text is encoded as JSON without being decoded into structs: before
  * that, the id of the reader is written to the first line of a copy. `users` are the first few
@@ -17,60 +15,59 @@
 #include "model/message.h"
 #include "model/reaction.h"
 
-enum { MOST_REACTION_TEXT = 1 << 20 }; /* maximum size in bytes */
+enum { MAX_REACTION_TEXT_BYTES = 1 << 20 }; /* maximum size in bytes */
 
-enum reaction_own { OWN_NORMAL = 1, OWN_BURST = 2 };
+enum reader_reaction_bits { READER_REACTED_NORMAL = 1, READER_REACTED_BURST = 2 };
 
 struct reaction_line {
     snowflake id;
-    unsigned own; /* enum reaction_own */
+    unsigned reader_bits; /* enum reader_reaction_bits */
     int64_t normal, burst;
-    struct str users; /* ids of the first users with a normal reaction */
-    struct str key;   /* identifies the emoji */
+    struct str users; /* ids of the first users who added a normal reaction */
+    struct str key;   /* key that identifies the emoji */
     struct str emoji; /* JSON of a struct reaction_emoji */
 };
 
-/* Writes the first line. */
-void reaction_text_begin(struct buf *out);
-/* The text after the first line. */
-struct str reaction_text_lines(struct str text);
-/* Cuts the first line off. False at the end, and if the line is invalid. */
-bool reaction_line_next(struct str *text, struct reaction_line *ret);
-/* Appends a line with own = 0. */
-void reaction_line_add(struct buf *out, const struct reaction_line *line);
+/* Writes the first line, with reader 0. */
+void reaction_text_append_head(struct buf *out);
+/* Returns the text after the first line. */
+struct str reaction_text_skip_head(struct str text);
+/* Parses the next line and removes it from *text. False at the end, and if it is invalid. */
+bool reaction_line_parse_next(struct str *text, struct reaction_line *ret);
+/* Appends a line, with own = 0. */
+void reaction_line_append(struct buf *out, const struct reaction_line *line);
 
-/* Does `users` contain the account? */
-bool reaction_line_names(const struct reaction_line *line, snowflake user_id);
-/* Counts a normal reaction. The user is named if all others are and there is room. */
-void reaction_line_count(struct arena *arena, struct reaction_line *line, snowflake user_id);
-/* Removes a normal reaction. */
-void reaction_line_discount(struct arena *arena, struct reaction_line *line, snowflake user_id);
-/* The value of messages.reacted for this text without rows in reaction_lanes: REACTED_BY_FEW if it
- * names all users who have reacted, else REACTED. */
-int64_t reaction_text_kind(struct str text);
+bool reaction_line_contains_user(const struct reaction_line *line, snowflake user_id);
+/* Adds a normal reaction. Stores the user's id if those of all other users are stored. */
+void reaction_line_add_user(struct arena *arena, struct reaction_line *line, snowflake user_id);
+void reaction_line_remove_user(struct arena *arena, struct reaction_line *line, snowflake user_id);
+/* Returns the value of messages.reacted for this text without rows in reaction_lanes:
+ * HAS_REACTIONS_WITH_ALL_USERS if the text contains all users who have reacted, otherwise REACTED.
+ */
+int64_t reaction_text_state(struct str text);
 
-struct str reaction_emoji_text(struct arena *arena, const struct reaction_emoji *emoji);
-/* Never NULL. */
-const struct reaction_emoji *reaction_emoji_of(struct arena *arena,
-                                               const struct reaction_line *line);
+struct str reaction_emoji_encode(struct arena *arena, const struct reaction_emoji *emoji);
+/* Decodes the emoji of a line; never returns NULL. */
+const struct reaction_emoji *reaction_emoji_decode(struct arena *arena,
+                                                   const struct reaction_line *line);
 
-/* Sets the reader in a copy of a text. */
-void reaction_text_for(struct str text, snowflake reader);
-/* Marks in a copy that its reader has used an emoji. Ignores an emoji that was removed. */
-void reaction_text_mark(struct str text, snowflake id, enum reaction_own own);
-/* Writes the JSON array of reactions. */
-void reaction_text_show(struct json *j, struct str text);
+void reaction_text_set_reader(struct str text, snowflake reader);
+/* Marks, in a copy of the text, that the reader has used an emoji, unless it was removed. */
+void reaction_text_mark_reader(struct str text, snowflake id,
+                               enum reader_reaction_bits reader_bits);
+void write_reactions_json(struct json_writer *j, struct str text);
 
-/* The JSON of a reaction for readers who have not used it; with offsets to patch it for others. */
-struct reaction_spot {
+/* JSON of a reaction for readers who have not used it, with offsets to patch it for others. */
+struct reaction_json_offsets {
     snowflake id;
     struct str users;
-    size_t me, me_burst; /* offsets of the two "false" in the output */
+    size_t me, me_burst; /* offsets of both "false" values in the output */
 };
-/* Cuts the first line off and writes it as an array element with me = false. False: as
- * reaction_line_next. */
-bool reaction_show_plain(struct json *j, struct str *lines, struct reaction_spot *ret);
-/* Cuts the first id off `users`. False at the end. */
-bool reaction_user_next(struct str *users, snowflake *ret);
+/* Removes the first line and writes it as an array element with me = false. Returns false at the
+ * end, and if the line is invalid. */
+bool write_next_reaction_json(struct json_writer *j, struct str *lines,
+                              struct reaction_json_offsets *ret);
+/* Removes the first id from `users`; returns false at the end. */
+bool reaction_users_next(struct str *users, snowflake *ret);
 
 #endif

@@ -8,9 +8,9 @@
 
 struct curl_functions curl;
 
-static bool loaded;
+static bool curl_is_loaded;
 
-static void curl_load_library(void)
+static void load_curl_once(void)
 {
     static const struct dynlib_symbol symbols[] = {
 #define F(name) DYNLIB_SYMBOL(curl_##name, &curl.name),
@@ -19,32 +19,33 @@ static void curl_load_library(void)
             { NULL, NULL, NULL },
     };
 
-    loaded = dynlib_load("libcurl.so.4", symbols) && curl.global_init(CURL_GLOBAL_ALL) == CURLE_OK;
+    curl_is_loaded =
+        dynlib_load("libcurl.so.4", symbols) && curl.global_init(CURL_GLOBAL_ALL) == CURLE_OK;
 }
 
-bool curl_load(void)
+bool load_curl(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-    pthread_once(&once, curl_load_library);
-    return loaded;
+    pthread_once(&once, load_curl_once);
+    return curl_is_loaded;
 }
 
 /* --- CA certificates ------------------------------------------------------------------ */
 
-const char *curl_ca_file(void)
+const char *find_ca_bundle(void)
 {
 #ifdef GUILDHALL_STATIC
-    static const char *const places[] = {
+    static const char *const paths[] = {
         "/etc/ssl/certs/ca-certificates.crt", /* Debian, Arch, Alpine */
         "/etc/pki/tls/certs/ca-bundle.crt",   /* Fedora */
         "/etc/ssl/ca-bundle.pem",             /* openSUSE */
         "/etc/ssl/cert.pem",                  /* Void */
     };
 
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-        if (access(places[i], R_OK) == 0)
-            return places[i];
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+        if (access(paths[i], R_OK) == 0)
+            return paths[i];
 #endif
     return NULL;
 }

@@ -1,6 +1,6 @@
 /* curl.h - libcurl, loaded at run time on first use.
  *
- * The functions are members of `curl`: curl.easy_init() is curl_easy_init(). */
+ * The functions are members of the struct `curl`: curl.easy_init() calls curl_easy_init(). */
 #ifndef NET_CURL_H
 #define NET_CURL_H
 
@@ -33,7 +33,7 @@
     F(url_cleanup)         \
     F(free)
 
-/* With type checks disabled, curl.h defines these as macros that count their arguments. */
+/* With type checks disabled, libcurl's header defines these functions as macros: remove them. */
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
 #undef curl_multi_setopt
@@ -46,11 +46,11 @@ struct curl_functions {
 
 extern struct curl_functions curl;
 
-/* Loads libcurl once; may be called from any thread. Returns false and logs if loading fails. */
-bool curl_load(void);
+/* Loads libcurl on the first call; thread-safe. Returns false and logs if loading fails. */
+bool load_curl(void);
 
-/* Path of this machine's CA bundle, or NULL to use libcurl's default. The static build needs this
- * because its libcurl was not configured for the machine that it runs on. */
-const char *curl_ca_file(void);
+/* Returns the path of this machine's CA bundle, or NULL to use libcurl's default. Only the static
+ * build needs a path, because its libcurl was not configured for this machine. */
+const char *find_ca_bundle(void);
 
 #endif

@@ -12,9 +12,9 @@
 #include "base/mem.h"
 #include "net/client/curl.h"
 
-/* Four queued mails and the current one, each with its timeout, must finish within the lease of
- * their jobs. */
-enum { MOST_WAITING = 4, MAIL_TIMEOUT_MS = 20000, MAIL_CONNECT_MS = 10000 };
+/* Four queued mails and the current one, each with its timeout, must finish before the leases of
+ * their jobs expire. */
+enum { MAX_WAITING_MAILS = 4, MAIL_TIMEOUT_MS = 20000, MAIL_CONNECT_MS = 10000 };
 
 struct mailer {
     char *url, *from, *envelope_from;
@@ -25,30 +25,30 @@ struct mailer {
     struct mail *first, **end;
     unsigned waiting;
     _Atomic bool stopping;
-    int fd;     /* socket of the connection; -1: none */
-    CURL *easy; /* used by the thread only; reuses the connection */
+    int fd;     /* socket of the SMTP connection; -1: none */
+    CURL *easy; /* used by the mailer thread only; reuses the connection */
 };
 
 /* --- one mail ------------------------------------------------------------------------- */
 
-static size_t mail_read(char *p, size_t size, size_t n, void *arg)
+static size_t on_mail_read(char *p, size_t size, size_t n, void *arg)
 {
     struct str *left = arg;
     size_t taken = size * n < left->n ? size * n : left->n;
 
     memcpy(p, left->p, taken);
-    *left = str_from(*left, taken);
+    *left = str_skip(*left, taken);
     return taken;
 }
 
-static int mail_progress(void *arg, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
+static int on_mail_progress(void *arg, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
 {
     (void)a, (void)b, (void)c, (void)d;
     return ((struct mailer *)arg)->stopping;
 }
 
-/* Stores the socket so that mailer_stop can shut it down instead of waiting for libcurl's QUIT. */
-static curl_socket_t mail_open(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
+/* Stores the socket, so that mailer_stop can shut it down instead of waiting for QUIT. */
+static curl_socket_t on_mail_socket_open(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
 {
     struct mailer *m = arg;
 
@@ -60,7 +60,7 @@ static curl_socket_t mail_open(void *arg, curlsocktype purpose, struct curl_sock
     return fd < 0 ? CURL_SOCKET_BAD : fd;
 }
 
-static int mail_close(void *arg, curl_socket_t fd)
+static int on_mail_socket_close(void *arg, curl_socket_t fd)
 {
     struct mailer *m = arg;
 
@@ -81,55 +81,56 @@ static void mail_set_options(struct mailer *m, struct str *text, struct curl_sli
     curl.easy_setopt(e, CURLOPT_USE_SSL, (long)(m->is_local ? CURLUSESSL_NONE : CURLUSESSL_ALL));
     curl.easy_setopt(e, CURLOPT_PROXY, ""); /* ignore proxy settings of the environment */
     curl.easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
-    if (curl_ca_file())
-        curl.easy_setopt(e, CURLOPT_CAINFO, curl_ca_file());
+    if (find_ca_bundle())
+        curl.easy_setopt(e, CURLOPT_CAINFO, find_ca_bundle());
     curl.easy_setopt(e, CURLOPT_TIMEOUT_MS, (long)MAIL_TIMEOUT_MS);
     curl.easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS, (long)MAIL_CONNECT_MS);
     curl.easy_setopt(e, CURLOPT_SERVER_RESPONSE_TIMEOUT, (long)MAIL_TIMEOUT_MS / 1000);
-    curl.easy_setopt(e, CURLOPT_OPENSOCKETFUNCTION, mail_open);
+    curl.easy_setopt(e, CURLOPT_OPENSOCKETFUNCTION, on_mail_socket_open);
     curl.easy_setopt(e, CURLOPT_OPENSOCKETDATA, m);
-    curl.easy_setopt(e, CURLOPT_CLOSESOCKETFUNCTION, mail_close);
+    curl.easy_setopt(e, CURLOPT_CLOSESOCKETFUNCTION, on_mail_socket_close);
     curl.easy_setopt(e, CURLOPT_CLOSESOCKETDATA, m);
     curl.easy_setopt(e, CURLOPT_NOPROGRESS, 0L);
-    curl.easy_setopt(e, CURLOPT_XFERINFOFUNCTION, mail_progress);
+    curl.easy_setopt(e, CURLOPT_XFERINFOFUNCTION, on_mail_progress);
     curl.easy_setopt(e, CURLOPT_XFERINFODATA, m);
     curl.easy_setopt(e, CURLOPT_MAIL_FROM, m->envelope_from);
     curl.easy_setopt(e, CURLOPT_MAIL_RCPT, to);
     curl.easy_setopt(e, CURLOPT_UPLOAD, 1L);
     curl.easy_setopt(e, CURLOPT_INFILESIZE_LARGE, (curl_off_t)text->n);
-    curl.easy_setopt(e, CURLOPT_READFUNCTION, mail_read);
+    curl.easy_setopt(e, CURLOPT_READFUNCTION, on_mail_read);
     curl.easy_setopt(e, CURLOPT_READDATA, text);
 }
 
-/* Replies 550-559 to the mailbox or the text are permanent. Other errors (wrong password,
+/* SMTP replies 550-559 to the mailbox or the text are permanent. Other errors (wrong password,
  * greylisting) may be temporary. */
-static bool is_refused(CURLcode code, long answer)
+static bool is_permanent_refusal(CURLcode code, long reply_code)
 {
-    return answer >= 550 && answer <= 559 &&
+    return reply_code >= 550 && reply_code <= 559 &&
            (code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR ||
             code == CURLE_WEIRD_SERVER_REPLY);
 }
 
-static enum mail_result mail_result_of(struct mailer *m, CURLcode code)
+static enum mail_result mail_result_from_curl(struct mailer *m, CURLcode code)
 {
-    long answer = 0;
+    long reply_code = 0;
 
     if (code == CURLE_OK)
         return MAIL_SENT;
     if (m->stopping)
         return MAIL_STOPPED;
-    curl.easy_getinfo(m->easy, CURLINFO_RESPONSE_CODE, &answer);
-    log_warn("mail: not sent: %s (the mail server said %ld)", curl.easy_strerror(code), answer);
-    return is_refused(code, answer) ? MAIL_REFUSED : MAIL_FAILED;
+    curl.easy_getinfo(m->easy, CURLINFO_RESPONSE_CODE, &reply_code);
+    log_warn("mail: could not send a mail: %s (reply code of the mail server: %ld)",
+             curl.easy_strerror(code), reply_code);
+    return is_permanent_refusal(code, reply_code) ? MAIL_REFUSED : MAIL_FAILED;
 }
 
-static enum mail_result mail_perform(struct mailer *m, const struct mail *mail)
+static enum mail_result send_mail(struct mailer *m, const struct mail *mail)
 {
     struct str text = mail->text;
 
     if (m->stopping)
         return MAIL_STOPPED;
-    if (!curl_load())
+    if (!load_curl())
         return MAIL_FAILED;
     if (!m->easy)
         m->easy = curl.easy_init();
@@ -137,7 +138,7 @@ static enum mail_result mail_perform(struct mailer *m, const struct mail *mail)
     enum mail_result result = MAIL_FAILED;
     if (m->easy && to) {
         mail_set_options(m, &text, to);
-        result = mail_result_of(m, curl.easy_perform(m->easy));
+        result = mail_result_from_curl(m, curl.easy_perform(m->easy));
     }
     curl.slist_free_all(to);
     return result;
@@ -145,7 +146,7 @@ static enum mail_result mail_perform(struct mailer *m, const struct mail *mail)
 
 /* --- the queue ------------------------------------------------------------------------ */
 
-static struct mail *mailer_wait(struct mailer *m)
+static struct mail *wait_for_mail(struct mailer *m)
 {
     struct mail *mail;
 
@@ -163,13 +164,13 @@ static struct mail *mailer_wait(struct mailer *m)
     return mail;
 }
 
-static void *mailer_run(void *arg)
+static void *run_mailer_thread(void *arg)
 {
     struct mailer *m = arg;
     struct mail *mail;
 
-    while ((mail = mailer_wait(m))) {
-        mail->result = mail_perform(m, mail);
+    while ((mail = wait_for_mail(m))) {
+        mail->result = send_mail(m, mail);
         loop_post(mail->loop, &mail->posted);
     }
     if (m->easy)
@@ -183,7 +184,7 @@ bool mailer_send(struct mailer *m, struct mail *mail)
 
     mail->next = NULL;
     pthread_mutex_lock(&m->lock);
-    taken = m->waiting < MOST_WAITING && !m->stopping;
+    taken = m->waiting < MAX_WAITING_MAILS && !m->stopping;
     if (taken) {
         *m->end = mail;
         m->end = &mail->next;
@@ -196,7 +197,7 @@ bool mailer_send(struct mailer *m, struct mail *mail)
 
 /* --- options -------------------------------------------------------------------------- */
 
-bool mail_address_fits(struct str address)
+bool mail_address_is_sendable(struct str address)
 {
     for (size_t i = 0; i < address.n; i++) {
         unsigned char c = (unsigned char)address.p[i];
@@ -207,25 +208,24 @@ bool mail_address_fits(struct str address)
     return address.n && address.n <= 254 && memchr(address.p, '@', address.n);
 }
 
-/* Returns the host of a URL without user and port. */
-static struct str url_host(struct str url)
+static struct str smtp_url_host(struct str url)
 {
-    struct str rest = str_from(url, str_starts(url, STR("smtps://")) ? 8 : 7);
+    struct str rest = str_skip(url, str_starts(url, STR("smtps://")) ? 8 : 7);
     struct str host = str_cut(&rest, '/');
 
     for (const char *at; (at = memchr(host.p, '@', host.n));)
-        host = str_from(host, (size_t)(at - host.p) + 1);
+        host = str_skip(host, (size_t)(at - host.p) + 1);
     if (host.n && *host.p == '[')
         return str_cut(&host, ']');
     return str_cut(&host, ':');
 }
 
-static bool host_is_local(struct str host)
+static bool smtp_host_is_local(struct str host)
 {
     return str_starts(host, STR("127.")) || str_is(host, "localhost") || str_is(host, "[::1");
 }
 
-static struct str envelope_of(struct str from)
+static struct str envelope_address(struct str from)
 {
     const char *open = memchr(from.p, '<', from.n);
 
@@ -234,7 +234,7 @@ static struct str envelope_of(struct str from)
     return str_slice(open + 1, (size_t)(from.p + from.n - 1 - open - 1));
 }
 
-static bool is_one_line(struct str s)
+static bool is_printable_line(struct str s)
 {
     for (size_t i = 0; i < s.n; i++)
         if ((unsigned char)s.p[i] < ' ' || (unsigned char)s.p[i] >= 127)
@@ -242,49 +242,49 @@ static bool is_one_line(struct str s)
     return true;
 }
 
-static const char *mailer_problem(const struct mailer_options *o)
+static const char *find_mailer_option_error(const struct mailer_options *o)
 {
     struct str url = str_of(o->url), from = str_of(o->from);
 
     if (!str_starts(url, STR("smtp://")) && !str_starts(url, STR("smtps://")))
-        return "smtp-url must begin with smtp:// or smtps://";
-    if (!url_host(url).n)
-        return "smtp-url names no mail server";
-    if (!from.n || !is_one_line(from) || !mail_address_fits(envelope_of(from)))
-        return "smtp-url needs smtp-from: a@b, or Name <a@b>";
+        return "smtp-url must start with smtp:// or smtps://";
+    if (!smtp_url_host(url).n)
+        return "smtp-url contains no host name of a mail server";
+    if (!from.n || !is_printable_line(from) || !mail_address_is_sendable(envelope_address(from)))
+        return "smtp-url requires smtp-from, in the form a@b or Name <a@b>";
     return NULL;
 }
 
 struct mailer *mailer_new(const struct mailer_options *options, const char **ret_problem)
 {
-    *ret_problem = mailer_problem(options);
+    *ret_problem = find_mailer_option_error(options);
     if (*ret_problem)
         return NULL;
     struct mailer *m = mem_new(sizeof *m);
-    struct str sender = envelope_of(str_of(options->from));
+    struct str sender = envelope_address(str_of(options->from));
 
     m->url = mem_dupz(options->url);
     m->from = mem_dupz(options->from);
     m->envelope_from = mem_new(sender.n + 1);
     memcpy(m->envelope_from, sender.p, sender.n);
-    m->is_local =
-        str_starts(str_of(m->url), STR("smtp://")) && host_is_local(url_host(str_of(m->url)));
+    m->is_local = str_starts(str_of(m->url), STR("smtp://")) &&
+                  smtp_host_is_local(smtp_url_host(str_of(m->url)));
     pthread_mutex_init(&m->lock, NULL);
     pthread_cond_init(&m->changed, NULL);
     m->end = &m->first;
     m->fd = -1;
-    int failed = pthread_create(&m->thread, NULL, mailer_run, m);
+    int failed = pthread_create(&m->thread, NULL, run_mailer_thread, m);
     assert(!failed);
     (void)failed;
     return m;
 }
 
-struct str mailer_from(const struct mailer *m)
+struct str mailer_from_header(const struct mailer *m)
 {
     return str_of(m->from);
 }
 
-struct str mailer_domain(const struct mailer *m)
+struct str mailer_sender_domain(const struct mailer *m)
 {
     return str_of(strrchr(m->envelope_from, '@') + 1);
 }

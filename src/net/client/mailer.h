@@ -24,30 +24,30 @@ struct mailer_options {
 
 struct mailer;
 
-/* Returns NULL and sets *ret_problem to the reason if the options are invalid. */
+/* Returns NULL and the reason in *ret_problem if the options are invalid. */
 struct mailer *mailer_new(const struct mailer_options *options, const char **ret_problem);
-/* Aborts the mail being sent; every later mail ends at once with MAIL_STOPPED. */
+/* Aborts the mail being sent; later mails end at once with MAIL_STOPPED. */
 void mailer_stop(struct mailer *m);
 void mailer_free(struct mailer *m);
 
-/* The value of the "From:" header, and the domain of the sender address. */
-struct str mailer_from(const struct mailer *m);
-struct str mailer_domain(const struct mailer *m);
+/* Return the value of the "From:" header and the domain of the sender address. */
+struct str mailer_from_header(const struct mailer *m);
+struct str mailer_sender_domain(const struct mailer *m);
 
-/* True if SMTP can carry the address: printable ASCII without quoting characters. */
-bool mail_address_fits(struct str address);
+/* Returns true if SMTP can carry the address: printable ASCII without quoting characters. */
+bool mail_address_is_sendable(struct str address);
 
 /* One mail to send. The caller embeds it and must not free it before `posted` runs. */
 struct mail {
     const char *to;
-    struct str text;    /* headers and body; lines end with CRLF */
-    struct loop *loop;  /* loop on which … */
-    struct post posted; /* … this is run after sending or failing */
+    struct str text;            /* headers and body; lines end with CRLF */
+    struct loop *loop;          /* loop on which `posted` runs */
+    struct loop_message posted; /* message that is posted after the mail was sent or failed */
     enum mail_result result;
 
     struct mail *next;
 };
-/* May be called from any thread. Returns false if the queue is full or the mailer is stopping. */
+/* Queues a mail; thread-safe. Returns false if the queue is full or the mailer is stopping. */
 bool mailer_send(struct mailer *m, struct mail *mail);
 
 #endif

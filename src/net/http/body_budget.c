@@ -8,15 +8,15 @@
 #include "base/mem.h"
 
 enum {
-    SHARES = 3,           /* limit per address or account: total / 3 */
-    ANONYMOUS_SHARES = 5, /* limit for all unauthenticated clients: total / 5 */
+    OWNER_LIMIT_DIVISOR = 3,     /* limit per address or account: total / 3 */
+    ANONYMOUS_LIMIT_DIVISOR = 5, /* limit for all unauthenticated clients: total / 5 */
 };
 
 struct body_budget {
     pthread_mutex_t lock;
     unsigned refs;
     size_t total, used, anonymous;
-    struct map held; /* bytes by owner key, stored as pointers */
+    struct map reserved; /* reserved bytes by owner key, stored as pointers */
 };
 
 struct body_budget *body_budget_new(size_t total)
@@ -26,7 +26,7 @@ struct body_budget *body_budget_new(size_t total)
     pthread_mutex_init(&b->lock, NULL);
     b->refs = 1;
     b->total = total ? total : SIZE_MAX;
-    map_init(&b->held);
+    map_init(&b->reserved);
     return b;
 }
 
@@ -47,14 +47,14 @@ void body_budget_unref(struct body_budget *b)
     pthread_mutex_unlock(&b->lock);
     if (!last)
         return;
-    map_clear(&b->held);
+    map_clear(&b->reserved);
     pthread_mutex_destroy(&b->lock);
     mem_free(b);
 }
 
-size_t body_budget_share(const struct body_budget *b)
+size_t body_budget_limit_per_owner(const struct body_budget *b)
 {
-    return b->total == SIZE_MAX ? SIZE_MAX : b->total / SHARES;
+    return b->total == SIZE_MAX ? SIZE_MAX : b->total / OWNER_LIMIT_DIVISOR;
 }
 
 size_t body_budget_used(struct body_budget *b)
@@ -67,45 +67,45 @@ size_t body_budget_used(struct body_budget *b)
 
 /* --- limits per owner ----------------------------------------------------------------- */
 
-/* Hashes account ids with a salt, so that they do not collide with address keys. */
-static uint64_t account_key(uint64_t account)
+/* Returns a map key for an account id, salted so that it does not collide with address keys. */
+static uint64_t account_map_key(uint64_t account)
 {
     return hash_u64(account ^ 0x6163636f756e7473);
 }
 
-static bool body_budget_fits(const struct body_budget *b, uint64_t key, size_t n)
+static bool fits_owner_limit(const struct body_budget *b, uint64_t key, size_t n)
 {
-    return (uintptr_t)map_get(&b->held, key) + n <= body_budget_share(b);
+    return (uintptr_t)map_get(&b->reserved, key) + n <= body_budget_limit_per_owner(b);
 }
 
-static void add_held(struct body_budget *b, uint64_t key, size_t n)
+static void add_reserved_bytes(struct body_budget *b, uint64_t key, size_t n)
 {
-    map_put(&b->held, key, (void *)((uintptr_t)map_get(&b->held, key) + n));
+    map_put(&b->reserved, key, (void *)((uintptr_t)map_get(&b->reserved, key) + n));
 }
 
-static void drop_held(struct body_budget *b, uint64_t key, size_t n)
+static void subtract_reserved_bytes(struct body_budget *b, uint64_t key, size_t n)
 {
-    uintptr_t held = (uintptr_t)map_get(&b->held, key);
+    uintptr_t reserved = (uintptr_t)map_get(&b->reserved, key);
 
-    if (held > n)
-        map_put(&b->held, key, (void *)(held - n));
+    if (reserved > n)
+        map_put(&b->reserved, key, (void *)(reserved - n));
     else
-        map_remove(&b->held, key);
+        map_remove(&b->reserved, key);
 }
 
-bool body_budget_take(struct body_budget *b, const struct body_owner *who, size_t n)
+bool body_budget_reserve(struct body_budget *b, const struct body_budget_owner *owner, size_t n)
 {
-    uint64_t account = account_key(who->account);
+    uint64_t account = account_map_key(owner->account);
 
     pthread_mutex_lock(&b->lock);
-    bool ok = n <= b->total - b->used && body_budget_fits(b, who->address, n) &&
-              (who->account ? body_budget_fits(b, account, n)
-                            : b->anonymous + n <= b->total / ANONYMOUS_SHARES);
+    bool ok = n <= b->total - b->used && fits_owner_limit(b, owner->address, n) &&
+              (owner->account ? fits_owner_limit(b, account, n)
+                              : b->anonymous + n <= b->total / ANONYMOUS_LIMIT_DIVISOR);
     if (ok) {
         b->used += n;
-        add_held(b, who->address, n);
-        if (who->account)
-            add_held(b, account, n);
+        add_reserved_bytes(b, owner->address, n);
+        if (owner->account)
+            add_reserved_bytes(b, account, n);
         else
             b->anonymous += n;
     }
@@ -113,13 +113,13 @@ bool body_budget_take(struct body_budget *b, const struct body_owner *who, size_
     return ok;
 }
 
-void body_budget_give(struct body_budget *b, const struct body_owner *who, size_t n)
+void body_budget_release(struct body_budget *b, const struct body_budget_owner *owner, size_t n)
 {
     pthread_mutex_lock(&b->lock);
     b->used -= n;
-    drop_held(b, who->address, n);
-    if (who->account)
-        drop_held(b, account_key(who->account), n);
+    subtract_reserved_bytes(b, owner->address, n);
+    if (owner->account)
+        subtract_reserved_bytes(b, account_map_key(owner->account), n);
     else
         b->anonymous -= n;
     pthread_mutex_unlock(&b->lock);

@@ -1,7 +1,7 @@
 /* body_budget.h - memory limit for request bodies.
  *
  * All loops of a server share one budget. Each address, each account, and all unauthenticated
- * clients together may use only a part of the budget, so no client can exhaust it alone. All
+ * clients together may use only a part of the budget, so that no client can exhaust it. All
  * functions may be called from any thread. */
 #ifndef NET_BODY_BUDGET_H
 #define NET_BODY_BUDGET_H
@@ -17,17 +17,17 @@ struct body_budget *body_budget_new(size_t total);
 struct body_budget *body_budget_ref(struct body_budget *b);
 void body_budget_unref(struct body_budget *b);
 
-/* Maximum for one address or one account; a longer body never fits. */
-size_t body_budget_share(const struct body_budget *b);
+/* Returns the maximum for one address or one account; a longer body never fits. */
+size_t body_budget_limit_per_owner(const struct body_budget *b);
 size_t body_budget_used(struct body_budget *b);
 
-/* Owner of the bytes: key of the address, and account id (0: unauthenticated). */
-struct body_owner {
+/* Client whose body is stored: key of the address, and account id (0: unauthenticated). */
+struct body_budget_owner {
     uint64_t address, account;
 };
 
 /* Reserves n bytes. Returns false and reserves nothing if a limit would be exceeded. */
-bool body_budget_take(struct body_budget *b, const struct body_owner *who, size_t n);
-void body_budget_give(struct body_budget *b, const struct body_owner *who, size_t n);
+bool body_budget_reserve(struct body_budget *b, const struct body_budget_owner *owner, size_t n);
+void body_budget_release(struct body_budget *b, const struct body_budget_owner *owner, size_t n);
 
 #endif

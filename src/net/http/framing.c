@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "net/http/syntax.h"
 
-static bool same_eight(const char *any_case, const char *lower)
+static bool eight_bytes_equal_nocase(const char *any_case, const char *lower)
 {
     uint64_t a, b;
 
@@ -14,27 +14,27 @@ static bool same_eight(const char *any_case, const char *lower)
     return (a | 0x2020202020202020) == b;
 }
 
-/* Case-insensitive comparison. `lower` contains only lower-case letters, digits and '-': no other
+/* Compares case-insensitively. `lower` contains only lower-case letters, digits and '-': no other
  * byte that is valid in a header becomes one of those by setting bit 0x20. */
-static bool is_word(struct str s, const char *lower, size_t n)
+static bool equals_lowercase_word(struct str s, const char *lower, size_t n)
 {
     if (s.n != n)
         return false;
     if (n >= 8) {
         for (size_t i = 0; i + 8 < n; i += 8)
-            if (!same_eight(s.p + i, lower + i))
+            if (!eight_bytes_equal_nocase(s.p + i, lower + i))
                 return false;
-        return same_eight(s.p + n - 8, lower + n - 8);
+        return eight_bytes_equal_nocase(s.p + n - 8, lower + n - 8);
     }
     for (size_t i = 0; i < n; i++)
         if ((s.p[i] | ' ') != lower[i])
             return false;
     return true;
 }
-#define IS_WORD(s, literal) is_word((s), (literal), sizeof(literal) - 1)
+#define EQUALS_WORD(s, literal) equals_lowercase_word((s), (literal), sizeof(literal) - 1)
 
-/* For headers that may occur only once: with two, it is unclear which one applies. */
-static long take_single(struct str *field, struct str value)
+/* Stores a header that may occur only once, because with two it is unclear which one applies. */
+static long set_single_header(struct str *field, struct str value)
 {
     if (field->p)
         return -400;
@@ -42,29 +42,29 @@ static long take_single(struct str *field, struct str value)
     return 1;
 }
 
-static long take_host(struct head *h, struct str value)
+static long apply_host(struct head_parser *h, struct str value)
 {
-    return octet_all(value, OCTET_HOST) ? take_single(&h->r->host, value) : -400;
+    return all_octets_in_class(value, OCTET_HOST) ? set_single_header(&h->r->host, value) : -400;
 }
 
-static long take_authorization(struct head *h, struct str value)
+static long apply_authorization(struct head_parser *h, struct str value)
 {
-    return take_single(&h->r->authorization, value);
+    return set_single_header(&h->r->authorization, value);
 }
 
-static long take_content_type(struct head *h, struct str value)
+static long apply_content_type(struct head_parser *h, struct str value)
 {
-    return take_single(&h->r->content_type, value);
+    return set_single_header(&h->r->content_type, value);
 }
 
-static long take_accept_encoding(struct head *h, struct str value)
+static long apply_accept_encoding(struct head_parser *h, struct str value)
 {
     if (!h->r->accept_encoding.p)
         h->r->accept_encoding = value;
     return 1;
 }
 
-static long take_content_length(struct head *h, struct str value)
+static long apply_content_length(struct head_parser *h, struct str value)
 {
     struct http_request *r = h->r;
 
@@ -74,59 +74,59 @@ static long take_content_length(struct head *h, struct str value)
     return 1;
 }
 
-/* Returns the status for a value that is not exactly "chunked": -501 for an unknown coding, -400 if
- * parsers could disagree. "chunked" may only be the last coding of the list. */
-static long refuse_coding(struct str list)
+/* Returns the status for a Transfer-Encoding that is not exactly "chunked": -501 for an unknown
+ * coding, -400 if parsers could disagree. "chunked" must be the last coding of the list. */
+static long refuse_transfer_coding(struct str list)
 {
     if (!list.n || list.p[list.n - 1] == ',')
         return -400;
     while (list.n) {
         struct str coding = str_trim(str_cut(&list, ','));
-        bool chunked = IS_WORD(coding, "chunked");
+        bool chunked = EQUALS_WORD(coding, "chunked");
 
-        if (!coding.n || !octet_all(coding, OCTET_TOKEN) || (chunked && list.n))
+        if (!coding.n || !all_octets_in_class(coding, OCTET_TOKEN) || (chunked && list.n))
             return -400;
         for (size_t i = 0; !chunked && i + 7 <= coding.n; i++)
-            if (IS_WORD(str_slice(coding.p + i, 7), "chunked"))
+            if (EQUALS_WORD(str_slice(coding.p + i, 7), "chunked"))
                 return -400;
     }
     return -501;
 }
 
-static long take_transfer_encoding(struct head *h, struct str value)
+static long apply_transfer_encoding(struct head_parser *h, struct str value)
 {
     struct http_request *r = h->r;
 
     if (r->chunked || r->has_length || r->minor == 0)
         return -400;
-    if (!IS_WORD(value, "chunked"))
-        return refuse_coding(value);
+    if (!EQUALS_WORD(value, "chunked"))
+        return refuse_transfer_coding(value);
     r->chunked = true;
     return 1;
 }
 
-static long take_connection(struct head *h, struct str value)
+static long apply_connection(struct head_parser *h, struct str value)
 {
     while (value.n) {
         struct str option = str_trim(str_cut(&value, ','));
 
-        h->close |= IS_WORD(option, "close");
-        h->keep_alive |= IS_WORD(option, "keep-alive");
-        h->upgrade |= IS_WORD(option, "upgrade");
+        h->close |= EQUALS_WORD(option, "close");
+        h->keep_alive |= EQUALS_WORD(option, "keep-alive");
+        h->upgrade |= EQUALS_WORD(option, "upgrade");
     }
     return 1;
 }
 
-static long take_upgrade(struct head *h, struct str value)
+static long apply_upgrade(struct head_parser *h, struct str value)
 {
     while (value.n)
-        h->websocket |= IS_WORD(str_trim(str_cut(&value, ',')), "websocket");
+        h->websocket |= EQUALS_WORD(str_trim(str_cut(&value, ',')), "websocket");
     return 1;
 }
 
-static long take_expect(struct head *h, struct str value)
+static long apply_expect(struct head_parser *h, struct str value)
 {
-    if (!IS_WORD(value, "100-continue"))
+    if (!EQUALS_WORD(value, "100-continue"))
         return -417;
     h->expect = true;
     return 1;
@@ -134,33 +134,33 @@ static long take_expect(struct head *h, struct str value)
 
 struct known_header {
     const char *name;
-    long (*take)(struct head *h, struct str value);
+    long (*apply)(struct head_parser *h, struct str value);
 };
 
-/* Indexed by length, which is unique among these names. */
+/* The index is the length of the name, which is unique among these headers. */
 #define KNOWN(name, take) [sizeof(name) - 1] = { name, take }
 static const struct known_header known_headers[] = {
-    KNOWN("host", take_host),
-    KNOWN("expect", take_expect),
-    KNOWN("upgrade", take_upgrade),
-    KNOWN("connection", take_connection),
-    KNOWN("content-type", take_content_type),
-    KNOWN("authorization", take_authorization),
-    KNOWN("content-length", take_content_length),
-    KNOWN("accept-encoding", take_accept_encoding),
-    KNOWN("transfer-encoding", take_transfer_encoding),
+    KNOWN("host", apply_host),
+    KNOWN("expect", apply_expect),
+    KNOWN("upgrade", apply_upgrade),
+    KNOWN("connection", apply_connection),
+    KNOWN("content-type", apply_content_type),
+    KNOWN("authorization", apply_authorization),
+    KNOWN("content-length", apply_content_length),
+    KNOWN("accept-encoding", apply_accept_encoding),
+    KNOWN("transfer-encoding", apply_transfer_encoding),
 };
 #undef KNOWN
 
-long head_take(struct head *h, struct str name, struct str value)
+long head_apply_header(struct head_parser *h, struct str name, struct str value)
 {
     if (name.n >= COUNT_OF(known_headers) || !known_headers[name.n].name)
         return 1;
     const struct known_header *k = &known_headers[name.n];
-    return is_word(name, k->name, name.n) ? k->take(h, value) : 1;
+    return equals_lowercase_word(name, k->name, name.n) ? k->apply(h, value) : 1;
 }
 
-long head_finish(struct head *h)
+long head_finish(struct head_parser *h)
 {
     struct http_request *r = h->r;
     bool body = r->chunked || r->length > 0;
@@ -171,7 +171,7 @@ long head_finish(struct head *h)
         r->host = h->authority;
     r->keep_alive = !h->close && (r->minor == 1 || h->keep_alive);
     r->expect_continue = h->expect && r->minor == 1 && body;
-    /* A body would be parsed as WebSocket frames. */
+    /* A request with a body is not upgraded: its body would be parsed as WebSocket frames. */
     r->upgrade_websocket =
         h->upgrade && h->websocket && r->minor == 1 && r->method == HTTP_GET && !body;
     return 1;

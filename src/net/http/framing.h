@@ -5,25 +5,25 @@
 
 #include <stdbool.h>
 
-#include "net/http/http.h"
+#include "net/http/http_parser.h"
 
-/* The input that is left. `past` is the result to return at its end: 0 if more bytes may arrive, or
- * a negative status if the input was cut at a size limit. */
-struct cursor {
+/* The remaining input. `past` is the result to return at its end: 0 if more bytes may arrive, or a
+ * negative status if the input was cut at a size limit. */
+struct input_cursor {
     const char *at, *end;
     int past;
 };
 
-struct head {
-    struct cursor c;
+struct head_parser {
+    struct input_cursor c;
     struct http_request *r;
     struct str authority; /* host of an absolute target */
     bool close, keep_alive, upgrade, websocket, expect;
 };
 
-/* head_take handles one parsed header; head_finish runs after the last one. Both return 1 on
- * success, otherwise the value that http_read_head must return. */
-long head_take(struct head *h, struct str name, struct str value);
-long head_finish(struct head *h);
+/* head_apply_header handles one parsed header; head_finish runs after the last one. Both return 1
+ * on success, otherwise the value that http_parse_head must return. */
+long head_apply_header(struct head_parser *h, struct str name, struct str value);
+long head_finish(struct head_parser *h);
 
 #endif

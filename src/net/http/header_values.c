@@ -1,5 +1,5 @@
 /* header_values.c - parses values of headers such as Content-Type, Accept-Encoding and Range. */
-#include "net/http/http.h"
+#include "net/http/http_parser.h"
 
 #include "net/http/syntax.h"
 
@@ -8,8 +8,9 @@ bool http_media_type_is(struct str content_type, struct str type)
     return content_type.n && str_eq_nocase(str_trim(str_cut(&content_type, ';')), type);
 }
 
-/* Copies without the backslashes of a quoted string; false if it does not fit. */
-static bool copy_unquoted(const struct parameter *p, char *out, size_t max, size_t *ret_n)
+/* Copies a parameter without the backslashes of a quoted string; false if it does not fit. */
+static bool copy_unquoted_parameter(const struct header_parameter *p, char *out, size_t max,
+                                    size_t *ret_n)
 {
     size_t n = 0;
 
@@ -25,22 +26,22 @@ static bool copy_unquoted(const struct parameter *p, char *out, size_t max, size
     return true;
 }
 
-bool http_parameter(struct str value, struct str name, char *out, size_t max, size_t *ret_n)
+bool http_copy_parameter(struct str value, struct str name, char *out, size_t max, size_t *ret_n)
 {
     const char *start = value.n ? memchr(value.p, ';', value.n) : NULL;
-    struct parameter p;
+    struct header_parameter p;
 
     if (!start)
         return false;
-    struct str rest = str_from(value, (size_t)(start - value.p));
-    while (parameter_cut(&rest, &p) > 0)
+    struct str rest = str_skip(value, (size_t)(start - value.p));
+    while (parse_next_parameter(&rest, &p) > 0)
         if (str_eq_nocase(p.name, name))
-            return copy_unquoted(&p, out, max, ret_n);
+            return copy_unquoted_parameter(&p, out, max, ret_n);
     return false;
 }
 
-/* True if "q=0.5" is above zero; false if malformed. */
-static bool weight_above_zero(struct str parameters)
+/* Returns true if a weight such as "q=0.5" is above zero; false if it is malformed. */
+static bool quality_is_above_zero(struct str parameters)
 {
     struct str name = str_trim(str_cut(&parameters, '='));
     struct str q = str_trim(parameters);
@@ -57,16 +58,16 @@ static bool weight_above_zero(struct str parameters)
     return above;
 }
 
-bool http_accepts(struct str accept_encoding, struct str coding)
+bool http_accepts_coding(struct str accept_encoding, struct str coding)
 {
     bool any = false;
 
     while (accept_encoding.n) {
         struct str item = str_cut(&accept_encoding, ',');
         struct str name = str_trim(str_cut(&item, ';'));
-        bool offered = str_trim(item).n == 0 || weight_above_zero(item);
+        bool offered = str_trim(item).n == 0 || quality_is_above_zero(item);
 
-        /* The entry of the coding takes precedence over "*", in any order. */
+        /* The entry of the coding itself overrides "*", in any order. */
         if (str_eq_nocase(name, coding))
             return offered;
         if (str_is(name, "*"))
@@ -75,25 +76,24 @@ bool http_accepts(struct str accept_encoding, struct str coding)
     return any;
 }
 
-/* Returns W/"x" without its W/. */
-static struct str strong_tag(struct str tag)
+static struct str without_weak_prefix(struct str tag)
 {
-    return str_starts(tag, STR("W/")) ? str_from(tag, 2) : tag;
+    return str_starts(tag, STR("W/")) ? str_skip(tag, 2) : tag;
 }
 
-bool http_tag_listed(struct str if_none_match, struct str tag)
+bool http_etag_is_listed(struct str if_none_match, struct str tag)
 {
     while (if_none_match.n) {
         struct str item = str_trim(str_cut(&if_none_match, ','));
 
-        if (str_is(item, "*") || str_eq(strong_tag(item), strong_tag(tag)))
+        if (str_is(item, "*") || str_eq(without_weak_prefix(item), without_weak_prefix(tag)))
             return true;
     }
     return false;
 }
 
-/* Accepts digits only; numbers that overflow become INT64_MAX. */
-static bool to_position(struct str s, int64_t *ret)
+/* Parses a byte position of digits only; numbers that overflow become INT64_MAX. */
+static bool parse_byte_position(struct str s, int64_t *ret)
 {
     uint64_t v;
 
@@ -106,7 +106,7 @@ static bool to_position(struct str s, int64_t *ret)
     return true;
 }
 
-int http_range(struct str value, int64_t size, int64_t *ret_first, int64_t *ret_last)
+int http_parse_range(struct str value, int64_t size, int64_t *ret_first, int64_t *ret_last)
 {
     int64_t first, last = INT64_MAX;
 
@@ -116,8 +116,8 @@ int http_range(struct str value, int64_t size, int64_t *ret_first, int64_t *ret_
     struct str from = str_trim(str_cut(&value, '-'));
     struct str to = str_trim(value);
 
-    if (from.n == 0) { /* suffix range: the last bytes */
-        if (!to_position(to, &last))
+    if (from.n == 0) { /* suffix range: the last `last` bytes */
+        if (!parse_byte_position(to, &last))
             return 0;
         first = last < size ? size - last : 0;
         if (last == 0 || size == 0)
@@ -126,7 +126,8 @@ int http_range(struct str value, int64_t size, int64_t *ret_first, int64_t *ret_
         *ret_last = size - 1;
         return 1;
     }
-    if (!to_position(from, &first) || (to.n && !to_position(to, &last)) || first > last)
+    if (!parse_byte_position(from, &first) || (to.n && !parse_byte_position(to, &last)) ||
+        first > last)
         return 0;
     if (first >= size)
         return -1;

@@ -5,7 +5,7 @@
 #include "net/loop.h"
 #include "net/http/multipart_head.h"
 
-enum state {
+enum multipart_state {
     PREAMBLE,
     CONTENT,
     DELIMITED, /* after a delimiter: padding and CRLF, or "--" */
@@ -17,20 +17,20 @@ enum state {
 };
 
 struct multipart {
-    enum state state;
-    enum err error;                             /* first error; stays set */
+    enum multipart_state state;
+    enum err error;                             /* the first error, which all later calls return */
     char delimiter[4 + MULTIPART_MAX_BOUNDARY]; /* CRLF, "--" and the boundary */
     size_t delimiter_n;
-    size_t matched; /* bytes of the delimiter matched so far */
-    size_t unreal;  /* matched bytes not received: see expect_delimiter */
+    size_t matched;         /* bytes of the delimiter matched so far */
+    size_t virtual_matched; /* bytes counted as matched but not received: see expect_delimiter */
     size_t total, max_total;
-    struct buf head; /* headers of the part that begins */
+    struct buf head; /* headers of the next part, as far as received */
     size_t count;
-    struct part parts[MULTIPART_MAX_PARTS];
+    struct multipart_part parts[MULTIPART_MAX_PARTS];
 };
 
-/* RFC 2046 §5.1.1. */
-static bool is_boundary(struct str s)
+/* Returns true if the boundary has 1-70 of the characters that RFC 2046 §5.1.1 allows. */
+static bool is_valid_boundary(struct str s)
 {
     if (s.n == 0 || s.n > MULTIPART_MAX_BOUNDARY || s.p[s.n - 1] == ' ')
         return false;
@@ -44,16 +44,16 @@ static bool is_boundary(struct str s)
 }
 
 /* A delimiter starts with CRLF. Before the first part, and in a part without content, that CRLF may
- * be missing or belong to what was already consumed; so treat it as matched. */
-static void expect_delimiter(struct multipart *m, enum state state)
+ * be missing or already consumed, so it counts as matched. */
+static void expect_delimiter(struct multipart *m, enum multipart_state state)
 {
     m->state = state;
-    m->matched = m->unreal = 2;
+    m->matched = m->virtual_matched = 2;
 }
 
 struct multipart *multipart_new(struct str boundary, size_t max_total)
 {
-    if (!is_boundary(boundary))
+    if (!is_valid_boundary(boundary))
         return NULL;
 
     struct multipart *m = mem_new(sizeof *m);
@@ -71,25 +71,25 @@ void multipart_free(struct multipart *m)
     if (!m)
         return;
     for (size_t i = 0; i < m->count; i++)
-        part_clear(&m->parts[i]);
+        part_free_fields(&m->parts[i]);
     buf_clear(&m->head);
     mem_free(m);
 }
 
-static void multipart_give_back(void *m)
+static void multipart_free_callback(void *m)
 {
     multipart_free(m);
 }
 
-void multipart_dispose(struct multipart *m, struct loop *l)
+void multipart_free_on_pool(struct multipart *m, struct loop *l)
 {
-    if (m && m->total >= LOOP_DISPOSE_LEAST)
-        loop_dispose(l, m, multipart_give_back);
+    if (m && m->total >= LOOP_POOL_FREE_MIN_BYTES)
+        loop_free_on_pool(l, m, multipart_free_callback);
     else
         multipart_free(m);
 }
 
-static enum err add_content(struct multipart *m, const char *p, size_t n)
+static enum err append_part_content(struct multipart *m, const char *p, size_t n)
 {
     if (m->state == PREAMBLE)
         return OK;
@@ -100,9 +100,9 @@ static enum err add_content(struct multipart *m, const char *p, size_t n)
     return OK;
 }
 
-/* Reads content up to a delimiter. CR, its first byte, occurs only once in the delimiter; so after
- * a mismatch the matched bytes are content, and the search continues at the current byte. */
-static enum err read_content(struct multipart *m, struct str *s)
+/* Reads content up to a delimiter. CR occurs only at the start of the delimiter; so after a
+ * mismatch the matched bytes are content, and the search continues at the current byte. */
+static enum err read_part_content(struct multipart *m, struct str *s)
 {
     enum err e = OK;
 
@@ -111,16 +111,17 @@ static enum err read_content(struct multipart *m, struct str *s)
             const char *end = memchr(s->p, '\r', s->n);
             size_t n = end ? (size_t)(end - s->p) : s->n;
 
-            e = add_content(m, s->p, n);
-            *s = str_from(*s, n);
+            e = append_part_content(m, s->p, n);
+            *s = str_skip(*s, n);
         } else if (s->p[0] != m->delimiter[m->matched]) {
-            e = add_content(m, m->delimiter + m->unreal, m->matched - m->unreal);
-            m->matched = m->unreal = 0;
+            e = append_part_content(m, m->delimiter + m->virtual_matched,
+                                    m->matched - m->virtual_matched);
+            m->matched = m->virtual_matched = 0;
             continue;
         }
         if (!s->n)
             break;
-        *s = str_from(*s, 1);
+        *s = str_skip(*s, 1);
         if (++m->matched == m->delimiter_n) {
             m->state = DELIMITED;
             break;
@@ -129,18 +130,18 @@ static enum err read_content(struct multipart *m, struct str *s)
     return e;
 }
 
-static enum err begin_part(struct multipart *m)
+static enum err begin_part_content(struct multipart *m)
 {
-    struct part *p = &m->parts[m->count++];
+    struct multipart_part *p = &m->parts[m->count++];
 
     buf_init(&p->data, m->max_total);
-    enum err e = part_read_head(p, buf_str(&m->head));
+    enum err e = parse_part_headers(p, buf_str(&m->head));
     buf_clear(&m->head);
     expect_delimiter(m, CONTENT);
     return e;
 }
 
-static enum err read_head(struct multipart *m, struct str *s)
+static enum err read_part_head(struct multipart *m, struct str *s)
 {
     while (s->n) {
         const struct buf *head = &m->head;
@@ -148,17 +149,17 @@ static enum err read_head(struct multipart *m, struct str *s)
         buf_add_char(&m->head, s->p[0]);
         if (buf_full(head))
             return ERR_ENTITY_TOO_LARGE;
-        *s = str_from(*s, 1);
-        /* The empty line, which may be the first line. */
+        *s = str_skip(*s, 1);
+        /* An empty line ends the headers; it may be the first line. */
         if (head->n >= 2 && memcmp(head->p + head->n - 2, "\r\n", 2) == 0 &&
             (head->n == 2 || (head->n >= 4 && head->p[head->n - 3] == '\n')))
-            return begin_part(m);
+            return begin_part_content(m);
     }
     return OK;
 }
 
-/* Handles one byte after a delimiter, before the headers of a part or the end. */
-static enum err read_delimited(struct multipart *m, char c)
+/* Handles one byte between a delimiter and the headers of the next part or the end. */
+static enum err read_after_delimiter(struct multipart *m, char c)
 {
     bool blank = c == ' ' || c == '\t';
 
@@ -182,35 +183,35 @@ enum err multipart_feed(struct multipart *m, struct str bytes)
 {
     while (bytes.n && !m->error && m->state != OVER) {
         if (m->state == PREAMBLE || m->state == CONTENT) {
-            m->error = read_content(m, &bytes);
+            m->error = read_part_content(m, &bytes);
         } else if (m->state == HEAD) {
-            m->error = read_head(m, &bytes);
+            m->error = read_part_head(m, &bytes);
         } else {
-            m->error = read_delimited(m, bytes.p[0]);
-            bytes = str_from(bytes, 1);
+            m->error = read_after_delimiter(m, bytes.p[0]);
+            bytes = str_skip(bytes, 1);
         }
     }
     return m->error;
 }
 
-enum err multipart_end(struct multipart *m)
+enum err multipart_finish(struct multipart *m)
 {
     if (!m->error && m->state != OVER)
         m->error = ERR_BAD_REQUEST;
     return m->error;
 }
 
-size_t multipart_count(const struct multipart *m)
+size_t multipart_part_count(const struct multipart *m)
 {
     return m->count;
 }
 
-const struct part *multipart_at(const struct multipart *m, size_t i)
+const struct multipart_part *multipart_part_at(const struct multipart *m, size_t i)
 {
     return i < m->count ? &m->parts[i] : NULL;
 }
 
-const struct part *multipart_find(const struct multipart *m, struct str name)
+const struct multipart_part *multipart_find_part(const struct multipart *m, struct str name)
 {
     for (size_t i = 0; i < m->count; i++)
         if (m->parts[i].name && str_eq(str_of(m->parts[i].name), name))

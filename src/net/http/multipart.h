@@ -1,6 +1,6 @@
 /* multipart.h - incremental parser for multipart/form-data.
  *
- * A push parser: accepts input split at any byte; each part has its own bounded buffer. */
+ * The parser accepts input split at any byte; each part has its own bounded buffer. */
 #ifndef NET_MULTIPART_H
 #define NET_MULTIPART_H
 
@@ -13,33 +13,32 @@
 
 enum { MULTIPART_MAX_PARTS = 64, MULTIPART_MAX_PART_HEAD = 4096, MULTIPART_MAX_BOUNDARY = 70 };
 
-/* Names and types are valid UTF-8 without control characters. */
-struct part {
+/* One part of a form. Names and types are valid UTF-8 without control characters. */
+struct multipart_part {
     char *name;         /* NUL-terminated, "files[0]" */
-    char *filename;     /* NULL for a plain field; as received, so not a safe path */
+    char *filename;     /* NULL for a plain field; as received, so it is not a safe path */
     char *content_type; /* NULL if absent */
     struct buf data;
 };
 
 struct multipart;
 
-/* max_total limits the content of all parts together. Returns NULL if the boundary is invalid (RFC
- * 2046: 1-70 of the allowed characters). */
+/* Creates a parser. max_total limits the content of all parts together. Returns NULL if the
+ * boundary is invalid (RFC 2046: 1-70 of the allowed characters). */
 struct multipart *multipart_new(struct str boundary, size_t max_total);
 void multipart_free(struct multipart *m);
-/* Like multipart_free, but frees large contents on the thread pool (loop_dispose). */
+/* Like multipart_free, but frees large contents on the thread pool (loop_free_on_pool). */
 struct loop;
-void multipart_dispose(struct multipart *m, struct loop *l);
+void multipart_free_on_pool(struct multipart *m, struct loop *l);
 
-/* Returns ERR_BAD_REQUEST for malformed input and ERR_ENTITY_TOO_LARGE beyond a limit. After an
- * error, all further input is ignored. */
+/* Parses more input. Returns ERR_BAD_REQUEST for malformed input and ERR_ENTITY_TOO_LARGE beyond a
+ * limit. After an error, all further input is ignored. */
 enum err multipart_feed(struct multipart *m, struct str bytes);
 /* Returns OK if the closing boundary was received, otherwise ERR_BAD_REQUEST. */
-enum err multipart_end(struct multipart *m);
+enum err multipart_finish(struct multipart *m);
 
-size_t multipart_count(const struct multipart *m);
-const struct part *multipart_at(const struct multipart *m, size_t i);
-/* Returns the first part of that name, or NULL. */
-const struct part *multipart_find(const struct multipart *m, struct str name);
+size_t multipart_part_count(const struct multipart *m);
+const struct multipart_part *multipart_part_at(const struct multipart *m, size_t i);
+const struct multipart_part *multipart_find_part(const struct multipart *m, struct str name);
 
 #endif

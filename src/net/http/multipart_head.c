@@ -5,18 +5,18 @@
 #include "base/utf8.h"
 #include "net/http/syntax.h"
 
-/* Names are written to files, logs and JSON: require UTF-8 without control characters. */
-static bool is_clean(struct str s)
+/* Requires UTF-8 without control characters, because names are written to files, logs and JSON. */
+static bool is_clean_text(struct str s)
 {
     for (size_t i = 0; i < s.n; i++)
         if ((unsigned char)s.p[i] < 0x20 || s.p[i] == 0x7f)
             return false;
-    return utf8_valid(s);
+    return utf8_is_valid(s);
 }
 
-/* Some clients escape quotes and backslashes, others send a backslash as is; so a backslash is an
- * escape only before one of these two characters. */
-static struct str multipart_unquote(const struct parameter *p, char *out)
+/* Removes escapes of a quoted value. Some clients send a backslash unescaped, so a backslash is an
+ * escape only before a quote or a backslash. */
+static struct str unquote_parameter(const struct header_parameter *p, char *out)
 {
     size_t n = 0;
 
@@ -32,7 +32,7 @@ static struct str multipart_unquote(const struct parameter *p, char *out)
 }
 
 /* Decodes "UTF-8''na%C3%AFve.txt" (RFC 8187); ignores the language. */
-static bool decode_extended(struct str value, char *out, struct str *ret)
+static bool decode_extended_parameter(struct str value, char *out, struct str *ret)
 {
     struct str charset = str_cut(&value, '\'');
     size_t n = 0;
@@ -44,8 +44,8 @@ static bool decode_extended(struct str value, char *out, struct str *ret)
         char c = value.p[i];
 
         if (c == '%') {
-            int high = i + 2 < value.n ? octet_hex(value.p[i + 1]) : -1;
-            int low = i + 2 < value.n ? octet_hex(value.p[i + 2]) : -1;
+            int high = i + 2 < value.n ? hex_octet_value(value.p[i + 1]) : -1;
+            int low = i + 2 < value.n ? hex_octet_value(value.p[i + 2]) : -1;
             if (high < 0 || low < 0)
                 return false;
             c = (char)(high << 4 | low);
@@ -57,10 +57,10 @@ static bool decode_extended(struct str value, char *out, struct str *ret)
     return true;
 }
 
-/* Copies s to *field; false if the field is already set or s is not clean. */
-static bool set_field(char **field, struct str s)
+/* Copies s to *field; returns false if the field is already set or s is not clean. */
+static bool set_part_field(char **field, struct str s)
 {
-    if (*field || !is_clean(s))
+    if (*field || !is_clean_text(s))
         return false;
     *field = mem_new(s.n + 1);
     if (s.n)
@@ -68,34 +68,37 @@ static bool set_field(char **field, struct str s)
     return true;
 }
 
-/* ret_extended: the value of filename*=, which takes precedence over filename=. */
-static bool take_parameter(struct part *p, const struct parameter *a, char **ret_extended)
+/* Stores a parameter of Content-Disposition. ret_extended: filename*=, which overrides
+ * filename=. */
+static bool apply_disposition_parameter(struct multipart_part *p, const struct header_parameter *a,
+                                        char **ret_extended)
 {
     char text[MULTIPART_MAX_PART_HEAD];
     struct str extended;
 
     if (str_eq_nocase(a->name, STR("name")))
-        return set_field(&p->name, multipart_unquote(a, text));
+        return set_part_field(&p->name, unquote_parameter(a, text));
     if (str_eq_nocase(a->name, STR("filename")))
-        return set_field(&p->filename, multipart_unquote(a, text));
+        return set_part_field(&p->filename, unquote_parameter(a, text));
     if (str_eq_nocase(a->name, STR("filename*")))
-        return decode_extended(a->value, text, &extended) && set_field(ret_extended, extended);
+        return decode_extended_parameter(a->value, text, &extended) &&
+               set_part_field(ret_extended, extended);
     return true;
 }
 
-static bool take_disposition(struct part *p, struct str value)
+static bool parse_content_disposition(struct multipart_part *p, struct str value)
 {
     struct str rest = value, type = str_cut(&rest, ';');
-    struct parameter a;
+    struct header_parameter a;
     char *extended = NULL;
     int more;
 
-    /* Allow only one Content-Disposition; a set name means that there was one. */
+    /* If the name is set, this is the second Content-Disposition, which is an error. */
     if (p->name || !str_eq_nocase(str_trim(type), STR("form-data")))
         return false;
-    rest = str_from(value, type.n);
-    while ((more = parameter_cut(&rest, &a)) > 0)
-        if (!take_parameter(p, &a, &extended))
+    rest = str_skip(value, type.n);
+    while ((more = parse_next_parameter(&rest, &a)) > 0)
+        if (!apply_disposition_parameter(p, &a, &extended))
             break;
     if (extended) {
         mem_free(p->filename);
@@ -104,47 +107,47 @@ static bool take_disposition(struct part *p, struct str value)
     return more == 0 && p->name;
 }
 
-/* Content-Transfer-Encoding is obsolete in forms; accept only values that need no decoding. */
-static bool is_plain_encoding(struct str value)
+/* Content-Transfer-Encoding is obsolete in forms; accepts only values that need no decoding. */
+static bool is_identity_encoding(struct str value)
 {
     return str_eq_nocase(value, STR("binary")) || str_eq_nocase(value, STR("8bit")) ||
            str_eq_nocase(value, STR("7bit"));
 }
 
-static bool take_line(struct part *p, struct str line)
+static bool parse_part_header_line(struct multipart_part *p, struct str line)
 {
     struct str value = line, name = str_cut(&value, ':');
 
-    if (name.n == 0 || name.n == line.n || !octet_all(name, OCTET_TOKEN) ||
-        !octet_all(value, OCTET_VALUE))
+    if (name.n == 0 || name.n == line.n || !all_octets_in_class(name, OCTET_TOKEN) ||
+        !all_octets_in_class(value, OCTET_VALUE))
         return false;
     value = str_trim(value);
     if (str_eq_nocase(name, STR("Content-Disposition")))
-        return take_disposition(p, value);
+        return parse_content_disposition(p, value);
     if (str_eq_nocase(name, STR("Content-Type")))
-        return set_field(&p->content_type, value);
+        return set_part_field(&p->content_type, value);
     if (str_eq_nocase(name, STR("Content-Transfer-Encoding")))
-        return is_plain_encoding(value);
+        return is_identity_encoding(value);
     return true;
 }
 
-enum err part_read_head(struct part *p, struct str head)
+enum err parse_part_headers(struct multipart_part *p, struct str head)
 {
     for (;;) {
         struct str line = str_cut(&head, '\n');
 
-        /* take_line rejects a bare CR inside the line, because it is not valid in a value. */
+        /* The line must end with CRLF. parse_part_header_line rejects a bare CR inside the line. */
         if (line.n == 0 || line.p[line.n - 1] != '\r')
             return ERR_BAD_REQUEST;
         line.n--;
         if (line.n == 0)
             return p->name ? OK : ERR_BAD_REQUEST;
-        if (!take_line(p, line))
+        if (!parse_part_header_line(p, line))
             return ERR_BAD_REQUEST;
     }
 }
 
-void part_clear(struct part *p)
+void part_free_fields(struct multipart_part *p)
 {
     mem_free(p->name);
     mem_free(p->filename);

@@ -5,8 +5,9 @@
 #include "net/http/multipart.h"
 
 /* Parses the headers of a part, including the final empty line, and sets name, filename and
- * content_type, which part_clear frees. After an error, fields that were set before stay set. */
-enum err part_read_head(struct part *p, struct str head);
-void part_clear(struct part *p);
+ * content_type, which part_free_fields frees. After an error, fields that were set before stay set.
+ */
+enum err parse_part_headers(struct multipart_part *p, struct str head);
+void part_free_fields(struct multipart_part *p);
 
 #endif

@@ -13,12 +13,12 @@
 
 /* --- per-loop state ------------------------------------------------------------------- */
 
-void home_free(struct home *h)
+void server_loop_free(struct server_loop *h)
 {
     while (h->arena_count)
         arena_free(h->arenas[--h->arena_count]);
-    gzip_free(h->gzip);
-    handlers_free(h);
+    gzip_state_free(h->gzip);
+    stored_handlers_free(h);
     buf_clear(&h->buffers.out);
     buf_clear(&h->buffers.plain);
     buf_clear(&h->buffers.cipher);
@@ -27,10 +27,11 @@ void home_free(struct home *h)
     mem_free(h);
 }
 
-static struct home *home_new(struct server *s, struct loop *l, const struct server_options *o,
-                             const struct server_app *app)
+static struct server_loop *server_loop_new(struct http_server *s, struct loop *l,
+                                           const struct http_server_options *o,
+                                           const struct http_server_app *app)
 {
-    struct home *h = mem_new(sizeof *h);
+    struct server_loop *h = mem_new(sizeof *h);
 
     h->server = s;
     h->loop = l;
@@ -40,14 +41,14 @@ static struct home *home_new(struct server *s, struct loop *l, const struct serv
     h->head.via = s->via;
     h->proxies = o->proxies;
     h->proxy_protocol = o->proxy_protocol;
-    h->timers.least_read = (uint64_t)o->head_timeout_ms * LEAST_RATE / 1000;
-    h->timers.least_sent = (uint64_t)o->idle_timeout_ms * LEAST_TAKEN / 1000;
+    h->timers.least_read = (uint64_t)o->head_timeout_ms * MIN_BODY_RATE / 1000;
+    h->timers.least_sent = (uint64_t)o->idle_timeout_ms * MIN_RESPONSE_RATE / 1000;
     h->budget = body_budget_ref(s->budget);
     links_init(&h->connections);
     links_init(&h->dirty);
     links_init(&h->input.postponed);
-    h->input.go_on.run = home_go_on;
-    /* No limits here: input is bounded before it is stored, and output is our own. */
+    h->input.continue_message.run = on_continue_postponed;
+    /* No limits here: input is bounded before it is stored, and the server generates the output. */
     buf_init(&h->buffers.out, SIZE_MAX / 2);
     buf_init(&h->buffers.plain, SIZE_MAX / 2);
     buf_init(&h->buffers.cipher, SIZE_MAX / 2);
@@ -55,64 +56,63 @@ static struct home *home_new(struct server *s, struct loop *l, const struct serv
     return h;
 }
 
-static void end_turn(struct turn_end *t)
+static void on_server_iteration_end(struct iteration_end *t)
 {
-    struct home *h = container_of(t, struct home, turn_end);
+    struct server_loop *h = container_of(t, struct server_loop, iteration_end);
 
-    websockets_end_turn(h);
+    websockets_end_iteration(h);
     h->head.dated = false;
     h->input.reads = 0;
     h->input.reads_until = 0;
 }
 
-struct opening {
-    struct home *home;
-    const struct server_options *options;
+struct server_loop_opening {
+    struct server_loop *server_loop;
+    const struct http_server_options *options;
     int fd;
     enum err result;
 };
 
-static void open_home(struct loop *l, void *arg)
+static void open_server_loop(struct loop *l, void *arg)
 {
-    struct opening *o = arg;
-    struct home *h = o->home;
+    struct server_loop_opening *o = arg;
+    struct server_loop *h = o->server_loop;
 
-    h->timers.reading =
-        deadlines_new(l, o->options->head_timeout_ms, false, connection_expired_reading);
-    h->timers.sending =
-        deadlines_new(l, o->options->idle_timeout_ms, false, connection_expired_sending);
-    h->timers.idle = deadlines_new(l, o->options->idle_timeout_ms, false, connection_expired);
-    h->timers.lingering = deadlines_new(l, LINGER_MS, false, connection_expired);
-    h->timers.goodbyes = deadlines_new(l, GOODBYE_MS, false, connection_expired);
-    h->timers.pauses = deadlines_new(l, PAUSE_MS, false, home_accept_again);
-    h->turn_end.run = end_turn;
-    loop_add_turn_end(l, &h->turn_end);
-    o->result = home_listen(h, o->fd);
+    h->timers.reading = deadline_list_new(l, o->options->head_timeout_ms, false, on_read_timeout);
+    h->timers.sending = deadline_list_new(l, o->options->idle_timeout_ms, false, on_send_timeout);
+    h->timers.idle =
+        deadline_list_new(l, o->options->idle_timeout_ms, false, on_connection_expired);
+    h->timers.lingering = deadline_list_new(l, LINGER_MS, false, on_connection_expired);
+    h->timers.goodbyes = deadline_list_new(l, CLOSE_HANDSHAKE_MS, false, on_connection_expired);
+    h->timers.pauses = deadline_list_new(l, ACCEPT_PAUSE_MS, false, server_loop_resume_accepting);
+    h->iteration_end.run = on_server_iteration_end;
+    loop_add_iteration_end(l, &h->iteration_end);
+    o->result = server_loop_listen(h, o->fd);
 }
 
-/* Ends the server's use of the per-loop state; the last running request frees it. */
-static void release_home(struct loop *l, void *arg)
+/* Ends the server's use of the per-loop state; the last running request frees that state. */
+static void release_server_loop(struct loop *l, void *arg)
 {
-    struct home *h = arg;
+    struct server_loop *h = arg;
 
     (void)l;
-    loop_drop_turn_end(&h->turn_end);
-    deadlines_free(h->timers.reading);
-    deadlines_free(h->timers.sending);
-    deadlines_free(h->timers.idle);
-    deadlines_free(h->timers.lingering);
-    deadlines_free(h->timers.goodbyes);
-    deadlines_free(h->timers.pauses);
+    loop_remove_iteration_end(&h->iteration_end);
+    deadline_list_free(h->timers.reading);
+    deadline_list_free(h->timers.sending);
+    deadline_list_free(h->timers.idle);
+    deadline_list_free(h->timers.lingering);
+    deadline_list_free(h->timers.goodbyes);
+    deadline_list_free(h->timers.pauses);
     h->orphaned = true;
-    if (h->calls == 0)
-        home_free(h);
+    if (h->requests_in_progress == 0)
+        server_loop_free(h);
 }
 
 /* --- stopping ------------------------------------------------------------------------- */
 
-static void server_report(struct home *h)
+static void report_loop_closed(struct server_loop *h)
 {
-    struct server *s = h->server;
+    struct http_server *s = h->server;
 
     if (!h->stopping || h->handles || h->reported)
         return;
@@ -123,44 +123,44 @@ static void server_report(struct home *h)
     pthread_mutex_unlock(&s->lock);
 }
 
-void home_handle_closed(struct home *h)
+void server_loop_handle_closed(struct server_loop *h)
 {
     h->handles--;
-    server_report(h);
+    report_loop_closed(h);
 }
 
-static void listener_closed(uv_handle_t *handle)
+static void on_listener_closed(uv_handle_t *handle)
 {
-    struct home *h = container_of(handle, struct home, accept.listener);
+    struct server_loop *h = container_of(handle, struct server_loop, accept.listener);
 
     close(h->accept.listen_fd);
-    home_handle_closed(h);
+    server_loop_handle_closed(h);
 }
 
 /* Closes the listener and idle connections. A connection with a partial request or a pending
- * response may finish. */
-static void drain_home(struct loop *l, void *arg)
+ * response stays open. */
+static void drain_server_loop(struct loop *l, void *arg)
 {
-    struct home *h = arg;
+    struct server_loop *h = arg;
 
     (void)l;
     h->stopping = true;
-    deadline_drop(&h->accept.pause);
+    deadline_cancel(&h->accept.pause);
     if (h->accept.listening)
-        uv_close((uv_handle_t *)&h->accept.listener, listener_closed);
+        uv_close((uv_handle_t *)&h->accept.listener, on_listener_closed);
     for (struct link *at = h->connections.next, *next; at != &h->connections; at = next) {
         struct connection *c = container_of(at, struct connection, link);
 
         next = at->next;
         if (c->state == CONN_HEAD && c->in.n == 0)
-            connection_finish(c);
+            connection_close_when_sent(c);
     }
-    server_report(h);
+    report_loop_closed(h);
 }
 
-static void stop_home(struct loop *l, void *arg)
+static void shut_down_websockets(struct loop *l, void *arg)
 {
-    struct home *h = arg;
+    struct server_loop *h = arg;
 
     (void)l;
     for (struct link *at = h->connections.next, *next; at != &h->connections; at = next) {
@@ -168,35 +168,35 @@ static void stop_home(struct loop *l, void *arg)
 
         next = at->next;
         if (c->state == CONN_WEBSOCKET)
-            websocket_tell_shutdown(c);
+            websocket_shut_down(c);
     }
 }
 
-/* True if no response is pending on the connection: it waits for the peer's close frame, for the
- * peer to close, or for a whole request. */
-static bool connection_is_leaving(const struct connection *c)
+/* Returns true if no response is pending on the connection: it waits for the peer's close frame,
+ * for the peer to close, or for a whole request. */
+static bool connection_has_no_response_due(const struct connection *c)
 {
     return c->state == CONN_WEBSOCKET || c->state == CONN_LINGER || c->state == CONN_HEAD ||
            (c->state == CONN_LAST && c->upgraded);
 }
 
-struct parting {
-    struct home **homes;
+struct close_batch {
+    struct server_loop **server_loops;
     bool more;
 };
 
-static void part_home(struct loop *l, void *arg)
+static void close_idle_batch(struct loop *l, void *arg)
 {
-    struct parting *p = arg;
-    struct home *h = p->homes[loop_index(l)];
+    struct close_batch *p = arg;
+    struct server_loop *h = p->server_loops[loop_index(l)];
     unsigned closed = 0;
 
     for (struct link *at = h->connections.next; at != &h->connections; at = at->next) {
         struct connection *c = container_of(at, struct connection, link);
 
-        if (!connection_is_leaving(c))
+        if (!connection_has_no_response_due(c))
             continue;
-        if (closed++ == PARTED_AT_ONCE) {
+        if (closed++ == CLOSED_PER_ITERATION) {
             p->more = true;
             return;
         }
@@ -204,17 +204,17 @@ static void part_home(struct loop *l, void *arg)
     }
 }
 
-static void cut_home(struct loop *l, void *arg)
+static void close_all_connections(struct loop *l, void *arg)
 {
-    struct home *h = arg;
+    struct server_loop *h = arg;
 
     (void)l;
-    /* Closed connections leave the list in a later loop iteration. */
+    /* Closed connections are removed from the list in a later loop iteration. */
     for (struct link *at = h->connections.next; at != &h->connections; at = at->next)
         connection_close(container_of(at, struct connection, link));
 }
 
-static bool wait_until_closed(struct server *s, const struct timespec *until)
+static bool wait_until_loops_closed(struct http_server *s, const struct timespec *until)
 {
     int e = 0;
 
@@ -227,84 +227,85 @@ static bool wait_until_closed(struct server *s, const struct timespec *until)
     return closed;
 }
 
-static struct timespec in_ms(int64_t ms)
+static struct timespec monotonic_time_after_ms(int64_t ms)
 {
-    int64_t at = clock_mono() + ms * 1000000;
+    int64_t at = clock_monotonic_ns() + ms * 1000000;
 
     return (struct timespec){ .tv_sec = (time_t)(at / 1000000000), .tv_nsec = at % 1000000000 };
 }
 
-static void on_each_home(struct server *s, void (*run)(struct loop *l, void *arg))
+static void call_on_each_loop(struct http_server *s, void (*run)(struct loop *l, void *arg))
 {
     for (unsigned i = 0; i < loops_count(s->loops); i++)
-        loop_call(loops_at(s->loops, i), run, s->homes[i]);
+        loop_call_and_wait(loops_get(s->loops, i), run, s->server_loops[i]);
 }
 
-/* Closes in batches, because there may be thousands and running requests share the loop. */
-static void server_part(struct server *s)
+/* Closes connections in batches: there may be thousands and running requests share the loop. */
+static void close_idle_connections(struct http_server *s)
 {
-    struct parting p = { .homes = s->homes, .more = true };
+    struct close_batch p = { .server_loops = s->server_loops, .more = true };
 
     while (p.more) {
         p.more = false;
         for (unsigned i = 0; i < loops_count(s->loops); i++)
-            loop_call(loops_at(s->loops, i), part_home, &p);
+            loop_call_and_wait(loops_get(s->loops, i), close_idle_batch, &p);
     }
 }
 
-void server_drain(struct server *s)
+void http_server_drain(struct http_server *s)
 {
     if (!s || s->draining)
         return;
     s->draining = true;
-    on_each_home(s, drain_home);
+    call_on_each_loop(s, drain_server_loop);
 }
 
-void server_stop(struct server *s, int64_t patience_ms)
+void http_server_stop(struct http_server *s, int64_t timeout_ms)
 {
     if (!s || s->stopped)
         return;
-    struct timespec until = in_ms(patience_ms);
-    struct timespec parting = in_ms(patience_ms < PARTING_MS ? patience_ms : PARTING_MS);
+    struct timespec until = monotonic_time_after_ms(timeout_ms);
+    struct timespec parting = monotonic_time_after_ms(
+        timeout_ms < STOP_CLOSE_HANDSHAKE_MS ? timeout_ms : STOP_CLOSE_HANDSHAKE_MS);
 
     s->stopped = true;
-    server_drain(s);
-    on_each_home(s, stop_home);
-    if (wait_until_closed(s, &parting))
+    http_server_drain(s);
+    call_on_each_loop(s, shut_down_websockets);
+    if (wait_until_loops_closed(s, &parting))
         return;
-    server_part(s);
-    if (wait_until_closed(s, &until))
+    close_idle_connections(s);
+    if (wait_until_loops_closed(s, &until))
         return;
-    on_each_home(s, cut_home);
-    wait_until_closed(s, NULL);
+    call_on_each_loop(s, close_all_connections);
+    wait_until_loops_closed(s, NULL);
 }
 
-static void server_discard(struct server *s)
+static void free_server_memory(struct http_server *s)
 {
     pthread_cond_destroy(&s->changed);
     pthread_mutex_destroy(&s->lock);
-    mem_free(s->homes);
+    mem_free(s->server_loops);
     mem_free(s->via);
     body_budget_unref(s->budget);
     mem_free(s);
 }
 
-void server_free(struct server *s)
+void http_server_free(struct http_server *s)
 {
     if (!s)
         return;
-    server_stop(s, 0);
+    http_server_stop(s, 0);
     for (unsigned i = 0; i < loops_count(s->loops); i++)
-        loop_call(loops_at(s->loops, i), release_home, s->homes[i]);
-    server_discard(s);
+        loop_call_and_wait(loops_get(s->loops, i), release_server_loop, s->server_loops[i]);
+    free_server_memory(s);
 }
 
 /* --- starting ------------------------------------------------------------------------- */
 
-static struct server *server_new(struct loops *loops, const struct server_options *o,
-                                 const struct server_app *app)
+static struct http_server *http_server_new(struct loops *loops, const struct http_server_options *o,
+                                           const struct http_server_app *app)
 {
-    struct server *s = mem_new(sizeof *s);
+    struct http_server *s = mem_new(sizeof *s);
     pthread_condattr_t monotonic;
 
     pthread_condattr_init(&monotonic);
@@ -317,21 +318,21 @@ static struct server *server_new(struct loops *loops, const struct server_option
     s->via = mem_dupz(o->via ? o->via : "1.1 guildhall");
     s->budget = body_budget_new(o->body_memory);
     s->busy = loops_count(loops);
-    s->homes = mem_new(loops_count(loops) * sizeof *s->homes);
+    s->server_loops = mem_new(loops_count(loops) * sizeof *s->server_loops);
     for (unsigned i = 0; i < loops_count(loops); i++)
-        s->homes[i] = home_new(s, loops_at(loops, i), o, app);
+        s->server_loops[i] = server_loop_new(s, loops_get(loops, i), o, app);
     return s;
 }
 
-/* Opens all sockets before any loop listens, so that a failure has nothing to undo. */
-static bool open_sockets(struct server *s, const struct server_options *o, int *fds,
-                         unsigned *ret_opened)
+/* Opens all sockets before any loop listens, so that nothing must be undone on failure. */
+static bool open_listening_sockets(struct http_server *s, const struct http_server_options *o,
+                                   int *fds, unsigned *ret_opened)
 {
     unsigned i;
 
     for (i = 0; i < loops_count(s->loops); i++) {
-        fds[i] =
-            o->socket ? listen_share(o->socket, &s->port) : listen_open(o->host, s->port, &s->port);
+        fds[i] = o->socket ? share_listening_socket(o->socket, &s->port)
+                           : open_listening_socket(o->host, s->port, &s->port);
         if (fds[i] < 0)
             break;
     }
@@ -339,54 +340,55 @@ static bool open_sockets(struct server *s, const struct server_options *o, int *
     return i == loops_count(s->loops);
 }
 
-enum err server_start(struct loops *loops, const struct server_options *options,
-                      const struct server_app *app, struct server **ret)
+enum err http_server_start(struct loops *loops, const struct http_server_options *options,
+                           const struct http_server_app *app, struct http_server **ret)
 {
-    bool ours = !options->socket;
-    enum err e = ours && options->port ? listen_probe(options->host, options->port) : OK;
+    bool opens_socket = !options->socket;
+    enum err e =
+        opens_socket && options->port ? check_port_is_free(options->host, options->port) : OK;
     if (e)
         return e;
 
-    struct server *s = server_new(loops, options, app);
+    struct http_server *s = http_server_new(loops, options, app);
     int *fds = mem_new(loops_count(loops) * sizeof *fds);
     unsigned opened = 0;
-    if (!open_sockets(s, options, fds, &opened)) {
+    if (!open_listening_sockets(s, options, fds, &opened)) {
         for (unsigned i = 0; i < opened; i++)
             close(fds[i]);
         for (unsigned i = 0; i < loops_count(loops); i++)
-            home_free(s->homes[i]);
+            server_loop_free(s->server_loops[i]);
         mem_free(fds);
-        server_discard(s);
+        free_server_memory(s);
         return ERR_INTERNAL;
     }
     for (unsigned i = 0; i < loops_count(loops); i++) {
-        struct opening o = { s->homes[i], options, fds[i], OK };
+        struct server_loop_opening o = { s->server_loops[i], options, fds[i], OK };
 
-        loop_call(loops_at(loops, i), open_home, &o);
+        loop_call_and_wait(loops_get(loops, i), open_server_loop, &o);
         if (o.result)
             e = o.result;
     }
     mem_free(fds);
-    if (!ours)
+    if (!opens_socket)
         close(options->socket);
     if (e) {
-        server_free(s);
+        http_server_free(s);
         return e;
     }
     *ret = s;
     return OK;
 }
 
-int server_port(const struct server *s)
+int http_server_port(const struct http_server *s)
 {
     return s->port;
 }
 
-void server_stats(const struct server *s, struct server_stats *ret)
+void http_server_stats(const struct http_server *s, struct http_server_stats *ret)
 {
-    *ret = (struct server_stats){ .body_bytes = body_budget_used(s->budget) };
+    *ret = (struct http_server_stats){ .body_bytes = body_budget_used(s->budget) };
     for (unsigned i = 0; i < loops_count(s->loops); i++) {
-        struct server_figures *f = &s->homes[i]->figures;
+        struct server_counters *f = &s->server_loops[i]->counters;
 
 #define SUM(name) ret->name += atomic_load_explicit(&f->name, memory_order_relaxed)
         SUM(accepted);

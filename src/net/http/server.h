@@ -17,204 +17,205 @@
 #include "base/arena.h"
 #include "base/errors.h"
 #include "base/shared_text.h"
-#include "net/http/http.h"
+#include "net/http/http_parser.h"
 #include "net/loop.h"
 #include "net/http/multipart.h"
 #include "net/websocket/websocket.h"
 
-struct server;
+struct http_server;
 struct websocket;
 struct websocket_handler;
-struct tls_context; /* tls.h */
-struct proxies;     /* proxies.h */
+struct tls_context;    /* tls.h */
+struct proxy_networks; /* proxies.h */
 
-/* One request and its response. Lives in its arena until http_answer. If the client disconnects
- * first, the exchange stays until then and the response is dropped. */
+/* One request and its response. Lives in its arena until http_respond. If the client disconnects
+ * before, the exchange stays and its response is dropped. */
 struct exchange {
     struct arena *arena;
     struct loop *loop;
-    const struct http_request *request; /* in the arena */
-    struct str body;                    /* decoded; empty for multipart */
-    struct multipart *parts;            /* multipart/form-data, or NULL */
-    struct str remote;                  /* "127.0.0.1" */
+    const struct http_request *request; /* stored in the arena */
+    struct str body;                    /* decoded body; empty for multipart */
+    struct multipart *parts;            /* parts of a multipart/form-data body, or NULL */
+    struct str remote;                  /* client address: "127.0.0.1" */
     uint64_t address;                   /* address key for rate limits */
-    struct str local;              /* "127.0.0.1:8080", the server's end; empty for GET and HEAD */
-    bool secure;                   /* client uses TLS, to us or to its proxy */
-    bool first;                    /* first request on its connection */
-    void *app;                     /* for the application */
-    struct connection *connection; /* for the server; NULL after a disconnect */
-    _Atomic bool abandoned;        /* set on disconnect, for other threads */
+    struct str local;              /* server address: "127.0.0.1:8080"; empty for GET and HEAD */
+    bool secure;                   /* the client uses TLS, to this server or to its proxy */
+    bool first;                    /* whether this is the first request on its connection */
+    void *app;                     /* owned by the application */
+    struct connection *connection; /* used by the server; NULL after a disconnect */
+    _Atomic bool abandoned;        /* set on disconnect; other threads read it */
 };
 
-/* True if the client has disconnected, so that nobody receives the response. From any thread. */
-static inline bool exchange_abandoned(const struct exchange *x)
+/* Returns true if the client has disconnected and no one receives the response. Thread-safe. */
+static inline bool exchange_is_abandoned(const struct exchange *x)
 {
     return atomic_load_explicit(&x->abandoned, memory_order_relaxed);
 }
 
-struct answer_head {
+struct response_head {
     int status;
     struct str content_type; /* empty for 204 */
-    struct str headers;      /* further headers, each ended by CRLF */
-    bool close;              /* close the connection afterwards */
+    struct str headers;      /* further headers, each with its CRLF */
+    bool close;              /* close the connection after the response */
     bool no_gzip;            /* the body is already compressed */
-    bool zipped;             /* the body is gzip that the client accepts; sends Content-Encoding */
+    bool gzipped;            /* body is gzip, which the client accepts; sends Content-Encoding */
 };
 
 /* Limits that the application sets before a body is read. */
-struct intake {
-    size_t max_body;      /* a longer body gets 413 */
-    size_t max_multipart; /* 0: multipart is an ordinary body */
+struct body_limits {
+    size_t max_body;      /* a longer body is refused with status 413 */
+    size_t max_multipart; /* limit for multipart; 0: multipart is read as an ordinary body */
 };
 
-/* A request that the server itself rejected. */
+/* A request that the server itself refused. */
 struct refused_request {
     struct str remote; /* client address */
-    struct str target; /* p == NULL: the head was not parsed */
-    struct str bytes;  /* the start of a malformed head */
+    struct str target; /* request target; p == NULL: the head was not parsed */
+    struct str bytes;  /* first bytes of a malformed head */
     enum http_method method;
 };
 
-struct server_app {
+struct http_server_app {
     void *arg;
     /* Returns the body limits. Called when the head is complete and announces a body. */
-    struct intake (*intake)(void *arg, const struct http_request *r);
-    /* Called with the head of a request whose body is long, of unknown length, or a form. The
-     * application allows the body with http_admit, now or later, or rejects it with http_answer;
-     * the body is not read before. NULL: allow all. */
-    void (*admit)(void *arg, struct exchange *x);
-    /* Called with a complete request; respond now or later with http_answer. */
+    struct body_limits (*body_limits)(void *arg, const struct http_request *r);
+    /* Called with the head of a request whose body is long, of unknown length, or a form. The body
+     * is read only after http_accept_body; http_respond rejects it. NULL: accept all bodies. */
+    void (*authorize_body)(void *arg, struct exchange *x);
+    /* Called with a complete request. Respond with http_respond, in this call or later. */
     void (*request)(void *arg, struct exchange *x);
-    /* Writes the JSON body of an error that the server itself sends (malformed, too large …). */
+    /* Writes the JSON body of an error that the server itself sends (malformed, too large). */
     void (*refusal)(void *arg, int status, struct buf *out);
-    struct str refusal_lines; /* headers of such an error; must outlive the server */
-    /* Reports that the server itself rejected a request. May be NULL. */
+    struct str refusal_lines; /* headers of the server's own errors; must outlive the server */
+    /* Called after the server itself rejected a request. May be NULL. */
     void (*refused)(void *arg, int status, const struct refused_request *r);
-    /* Called for a valid WebSocket handshake. Accept by filling *ret, or return false to handle it
-     * as an ordinary request. May be NULL. */
+    /* Called for a valid WebSocket handshake. Fills *ret and returns true to accept it, or returns
+     * false to handle it as an ordinary request. May be NULL. */
     bool (*upgrade)(void *arg, const struct http_request *r, struct websocket_handler *ret);
 };
 
-struct server_options {
+struct http_server_options {
     const char *host;
     int port;                /* 0: any free port */
-    int socket;              /* inherited listening socket, which the server takes over; 0: none */
+    int socket;              /* inherited listening socket, which the server will close; 0: none */
     struct tls_context *tls; /* NULL: plain HTTP only */
     bool tls_only;           /* refuse plain HTTP */
-    int64_t head_timeout_ms; /* for a whole head; also the window for the minimum body rate; 30 s */
-    int64_t idle_timeout_ms; /* between requests; also the window for the minimum send rate; 75 s */
+    int64_t head_timeout_ms; /* for a whole head, and window of the minimum body rate; 30 s */
+    int64_t idle_timeout_ms; /* between requests, and window of the minimum send rate; 75 s */
     size_t body_memory;      /* limit for all bodies together; 0: none */
-    const struct proxies *proxies; /* trusted proxies; NULL: none */
-    bool proxy_protocol;           /* proxies may send a PROXY protocol header */
-    const char *via;               /* value of the Via header */
+    const struct proxy_networks *proxies; /* trusted proxies; NULL: none */
+    bool proxy_protocol;                  /* whether proxies may send a PROXY protocol header */
+    const char *via;                      /* value of the Via header */
 };
 
-/* Listens on every loop. Fails and logs if the address is in use or not local. */
-enum err server_start(struct loops *loops, const struct server_options *options,
-                      const struct server_app *app, struct server **ret);
-int server_port(const struct server *s);
+/* Starts listening on every loop. Fails and logs if the address is in use or not local. */
+enum err http_server_start(struct loops *loops, const struct http_server_options *options,
+                           const struct http_server_app *app, struct http_server **ret);
+int http_server_port(const struct http_server *s);
 
-/* Writes the address that a socket listens on; false if the socket is not a listening IP socket. */
-bool server_socket_host(int socket, char *host, size_t max);
+/* Writes the address of a listening socket; false if the socket is not a listening IP socket. */
+bool server_format_socket_host(int socket, char *host, size_t max);
 
 /* Closes the listener and idle connections. Running requests and WebSockets continue; a new
- * WebSocket handshake gets 503. Blocks; do not call on a loop. */
-void server_drain(struct server *s);
+ * WebSocket handshake gets status 503. Blocks, so it must not be called on a loop. */
+void http_server_drain(struct http_server *s);
 /* Drains the server and calls each WebSocket's shutdown handler. Closes remaining WebSockets after
- * 200 ms, waits at most patience_ms for running requests, then closes the rest. Blocks; do not call
- * on a loop. */
-void server_stop(struct server *s, int64_t patience_ms);
-void server_free(struct server *s);
+ * 200 ms, waits at most patience_ms for running requests, then closes all connections. Blocks, so
+ * it must not be called on a loop. */
+void http_server_stop(struct http_server *s, int64_t timeout_ms);
+void http_server_free(struct http_server *s);
 
-struct server_stats {
+struct http_server_stats {
     uint64_t accepted, open, requests, refused, bytes_in, bytes_out, websockets;
-    uint64_t body_bytes; /* bodies being received or processed */
+    uint64_t body_bytes; /* bytes of bodies being received or processed */
 };
-void server_stats(const struct server *s, struct server_stats *ret);
+void http_server_stats(const struct http_server *s, struct http_server_stats *ret);
 
-/* Allows the body that admit was called for; account is the sender, or 0. Call on the exchange's
- * loop. Until request is called, the server may free the exchange without notice, so it must own
- * nothing outside its arena. */
-void http_admit(struct exchange *x, uint64_t account);
-/* Responds; call exactly once, on the exchange's loop, inside request or later. Frees the exchange
- * and its arena. HEAD gets no body; JSON and text of 1-128 KiB is
- * gzipped if the client accepts it. */
-void http_answer(struct exchange *x, const struct answer_head *head, struct str body);
-/* Closes the connection without a response, as a crash would. Do not call while the connection's
- * input is being handled: use a timer or a later loop iteration. */
-void http_drop(struct exchange *x);
-/* Like http_answer, with length bytes of a file from its current offset; closes the fd. */
-void http_answer_file(struct exchange *x, const struct answer_head *head, int fd, int64_t length);
+/* Accepts the body that `admit` was called for; account is the sender, or 0. Call on the exchange's
+ * loop. Until `request` is called, the server may free the exchange without notice, so the exchange
+ * must own nothing outside its arena. */
+void http_accept_body(struct exchange *x, uint64_t account);
+/* Sends the response; call exactly once, on the exchange's loop, inside `request` or later. Frees
+ * the exchange and its arena. HEAD gets no body; JSON and text of 1-128 KiB is gzipped if the
+ * client accepts it. */
+void http_respond(struct exchange *x, const struct response_head *head, struct str body);
+/* Closes the connection without a response, as a crash would. Must not be called while input of the
+ * connection is handled: use a timer or a later loop iteration. */
+void http_drop_connection(struct exchange *x);
+/* Like http_respond, but the body is `length` bytes of a file from its current offset. Closes fd.
+ */
+void http_respond_file(struct exchange *x, const struct response_head *head, int fd,
+                       int64_t length);
 
-/* Like http_answer, with a long text that is sent in pieces as the client reads it and never copied
- * whole. Takes the contents of owner, the buffer of the text; NULL: the text outlives the server.
- * Sent as is; the caller compresses it if wanted. */
-void http_answer_long(struct exchange *x, const struct answer_head *head, struct str text,
-                      struct buf *owner);
-/* Like http_answer_long, with a reference-counted text; takes its own reference. */
-void http_answer_shared(struct exchange *x, const struct answer_head *head,
-                        struct shared_text *text);
-/* Texts of this length should be sent with http_answer_long. */
-enum { HTTP_LONG = 64 * 1024 };
+/* Like http_respond, but for a long text that is sent in pieces as the client reads it and never
+ * copied whole. Moves the contents of `owner`, the buffer of the text; NULL: the text outlives the
+ * server. The text is not compressed. */
+void http_respond_long(struct exchange *x, const struct response_head *head, struct str text,
+                       struct buf *owner);
+/* Like http_respond_long, but with a reference-counted text, of which it acquires a reference. */
+void http_respond_shared(struct exchange *x, const struct response_head *head,
+                         struct shared_text *text);
+/* Texts of at least this length should be sent with http_respond_long. */
+enum { HTTP_LONG_TEXT_BYTES = 64 * 1024 };
 
-/* http_answer does not compress longer bodies, because that would block the loop; the caller
- * compresses them in the background. */
-enum { HTTP_GZIP_LONGEST = 128 * 1024 };
-/* True if a body of this type and length is worth compressing. */
-bool http_gzip_fits(struct str content_type, size_t length);
+/* http_respond does not compress longer bodies, because that would block the loop; callers compress
+ * them in the background. */
+enum { HTTP_GZIP_MAX_BYTES = 128 * 1024 };
+bool http_is_worth_compressing(struct str content_type, size_t length);
 /* Appends the body as gzip, for answer_head.zipped; level 1 is fastest, 9 smallest. Returns false,
- * with undefined contents of out, if the result would not be smaller. From any thread. */
-bool http_gzip(struct str body, int level, struct buf *out);
+ * with undefined contents of out, if the result would not be smaller. Thread-safe. */
+bool http_compress_gzip(struct str body, int level, struct buf *out);
 
 /* --- WebSockets ----------------------------------------------------------------------- */
 
 struct websocket_handler {
     void *arg;
-    size_t max_message;                            /* beyond: close */
-    int too_large;                                 /* close code for that; 0: 1009 */
-    size_t max_waiting;                            /* limit of unsent bytes; beyond: disconnect */
-    void (*open)(struct websocket *ws, void *arg); /* handshake sent */
+    size_t max_message;                            /* a longer message closes the connection */
+    int too_large;                                 /* close code for a long message; 0: 1009 */
+    size_t max_unsent;                             /* limit of unsent bytes; beyond: close */
+    void (*open)(struct websocket *ws, void *arg); /* called after the handshake was sent */
     void (*message)(struct websocket *ws, enum ws_opcode opcode, struct str payload);
-    /* The connection has ended; code is the peer's close code, or 1006. Do not use the websocket
-     * afterwards. Called exactly once, from the loop and never inside another call of the handler,
-     * even if open was never called. */
+    /* Called when the connection has ended; code is the peer's close code, or 1006. The websocket
+     * must not be used afterwards. Called exactly once, from the loop and never inside another
+     * callback of the handler, even if `open` was never called. */
     void (*closed)(struct websocket *ws, int code);
-    void (*shutdown)(struct websocket *ws); /* the server is stopping; NULL: close 1001 */
-    void (*drained)(struct websocket *ws);  /* after websocket_await; called from the loop */
+    void (*shutdown)(struct websocket *ws); /* called when the server stops; NULL: close 1001 */
+    void (*drained)(
+        struct websocket *ws); /* called from the loop after websocket_notify_when_drained */
 };
 
-void *websocket_data(const struct websocket *ws); /* set in open */
+void *websocket_data(const struct websocket *ws); /* pointer that the handler has set */
 void websocket_set_data(struct websocket *ws, void *data);
-/* Replaces the handler's max_waiting, once the peer is authenticated. */
-void websocket_set_max_waiting(struct websocket *ws, size_t max_waiting);
+/* Replaces max_waiting of the handler, once the peer is authenticated. */
+void websocket_set_max_unsent(struct websocket *ws, size_t max_waiting);
 struct loop *websocket_loop(const struct websocket *ws);
-struct str websocket_remote(const struct websocket *ws); /* valid until the next call */
-uint64_t websocket_address(const struct websocket *ws);  /* address key, as in struct exchange */
-bool websocket_secure(const struct websocket *ws);
+struct str websocket_remote_address(const struct websocket *ws); /* valid until the next call */
+uint64_t websocket_address_key(const struct websocket *ws); /* address key, as in struct exchange */
+bool websocket_is_secure(const struct websocket *ws);
 /* Appends the address that the client connected to: "192.0.2.1:8080", "[2001:db8::1]:8080". */
-void websocket_add_own_host(const struct websocket *ws, struct buf *out);
+void websocket_append_local_host(const struct websocket *ws, struct buf *out);
 
 /* Queues one message; all messages of a loop iteration leave in one write. Call on its loop. */
 void websocket_send(struct websocket *ws, enum ws_opcode opcode, struct str payload);
 /* Like websocket_send, but joins several parts into one message. */
 void websocket_send_parts(struct websocket *ws, enum ws_opcode opcode, const struct str *parts,
                           size_t count);
-/* Like websocket_send, but takes the buffer's contents. A long message is sent in pieces as the
+/* Like websocket_send, but moves the buffer's contents. A long message is sent in pieces as the
  * peer reads it; later messages queue behind it. */
 void websocket_send_buf(struct websocket *ws, enum ws_opcode opcode, struct buf *payload);
-/* Like websocket_send, with a frame that the caller has encoded. now: write at once what the kernel
- * accepts, unless other data is queued. */
+/* Like websocket_send, but with a frame that the caller has encoded. now: write at once as much as
+ * the kernel accepts, unless other data is queued. */
 void websocket_send_frame(struct websocket *ws, struct str frame, bool now);
 /* Writes queued messages now instead of at the end of the loop iteration. */
 void websocket_flush(struct websocket *ws);
-/* Prefetches the memory that sending needs, before a fan-out to thousands of sockets. Call both
- * steps with some time between them. */
-void websocket_fetch(const struct websocket *ws);
-void websocket_fetch_more(const struct websocket *ws);
-/* Bytes that were queued but not yet accepted by the peer. */
-size_t websocket_waiting(const struct websocket *ws);
-/* Calls drained once, when all queued bytes are sent. */
-void websocket_await(struct websocket *ws);
+/* Prefetch the memory that sending needs into the CPU cache, before a fan-out to thousands of
+ * sockets. Call both steps with some time between them. */
+void websocket_prefetch(const struct websocket *ws);
+void websocket_prefetch_connection(const struct websocket *ws);
+/* Returns the bytes that are queued but not yet sent. */
+size_t websocket_unsent_bytes(const struct websocket *ws);
+/* Requests one call of `drained`, when all queued bytes are sent. */
+void websocket_notify_when_drained(struct websocket *ws);
 /* Sends a close frame, waits at most 5 s for the peer's close frame, then closes. */
 void websocket_close(struct websocket *ws, int code, struct str reason);
 

@@ -1,8 +1,8 @@
 /* server_body.c - reads request bodies within the application's limits and the memory budget.
  *
  * A body that is short or already received is read at once. For any other body the application
- * first authenticates the sender (admit), so that no memory is used for a request that its head
- * alone would fail; the body then counts against the budget. */
+ * first authenticates the sender (admit), so that a request that fails by its head alone uses no
+ * memory; the body then counts against the budget. */
 #include <assert.h>
 
 #include "base/arena.h"
@@ -10,28 +10,28 @@
 #include "net/http/server_internal.h"
 
 enum {
-    UNASKED_MAX = 4 * 1024,   /* bodies up to this need no admission */
-    UNASKED_HEAD = 16 * 1024, /* unless the head is longer than this */
-    DRAIN_MAX = 64 * 1024,    /* rejected bodies up to this are read and discarded */
-    PAY_STEP = 64 * 1024,     /* bytes reserved in the budget at a time */
-    /* Delimiters and part headers of a form do not count towards the limit of its contents. */
+    MAX_UNAUTHORIZED_BODY = 4 * 1024, /* bodies up to this length are read without authentication */
+    MAX_UNAUTHORIZED_HEAD = 16 * 1024, /* … if the head is not longer than this */
+    MAX_SKIPPED_BODY = 64 * 1024,      /* refused bodies up to this length are read and discarded */
+    BUDGET_STEP = 64 * 1024,           /* bytes reserved in the budget at a time */
+    /* Delimiters and part headers of a form do not count towards the limit for its contents. */
     FORM_OVERHEAD =
         (MULTIPART_MAX_PARTS + 1) * (MULTIPART_MAX_PART_HEAD + 2 * MULTIPART_MAX_BOUNDARY),
 };
 
-static bool is_form(const struct http_request *r)
+static bool is_multipart_form(const struct http_request *r)
 {
     return http_media_type_is(r->content_type, STR("multipart/form-data"));
 }
 
 /* --- before the body is read ---------------------------------------------------------- */
 
-bool body_give_up(struct connection *c, struct serving *call, bool keep_alive)
+bool request_body_skip(struct connection *c, struct http_call *call, bool keep_alive)
 {
     const struct http_request *r = call->x.request;
 
-    /* Skips a short body to keep the connection; closes it instead of waiting for a long one. */
-    if (!keep_alive || r->chunked || r->length > DRAIN_MAX || r->expect_continue) {
+    /* Skip a short body, to reuse the connection; close it instead of waiting for a long one. */
+    if (!keep_alive || r->chunked || r->length > MAX_SKIPPED_BODY || r->expect_continue) {
         c->linger = true;
         return false;
     }
@@ -39,140 +39,140 @@ bool body_give_up(struct connection *c, struct serving *call, bool keep_alive)
     return true;
 }
 
-/* Rejects a body whose announced length is too long, before any of it is read. */
-static void refuse_length(struct connection *c, struct serving *call)
+/* Refuses a body whose announced length is too long, before any of it is read. */
+static void refuse_body_length(struct connection *c, struct http_call *call)
 {
-    bool keep = body_give_up(c, call, call->keep_alive && !c->home->stopping);
-    struct answer_to to = { .head = call->head, .keep_alive = keep, .old = call->old };
+    bool keep = request_body_skip(c, call, call->keep_alive && !c->server_loop->stopping);
+    struct response_context to = { .head = call->head, .keep_alive = keep, .old = call->old };
 
     c->timing = TIMING_NONE;
-    refusal_note(c, call, 413, STR(""));
-    answer_add_refusal(c, &to, 413, STR(""));
-    serving_answered(c, call, keep);
+    report_refused_request(c, call, 413, STR(""));
+    append_error_response(c, &to, 413, STR(""));
+    http_call_finish(c, call, keep);
 }
 
-static bool begin_form(struct serving *call)
+static bool begin_multipart(struct http_call *call)
 {
     char boundary[MULTIPART_MAX_BOUNDARY];
     size_t n = 0;
 
-    if (!http_parameter(call->x.request->content_type, STR("boundary"), boundary, sizeof boundary,
-                        &n))
+    if (!http_copy_parameter(call->x.request->content_type, STR("boundary"), boundary,
+                             sizeof boundary, &n))
         return false;
     call->x.parts = multipart_new(str_slice(boundary, n), call->max_parts);
     return call->x.parts != NULL;
 }
 
-/* Counts n more bytes; false if the budget is exhausted. */
-static bool body_pay(const struct home *h, struct serving *call, size_t n)
+/* Counts n more received bytes; returns false if the memory budget is exhausted. */
+static bool reserve_body_budget(const struct server_loop *h, struct http_call *call, size_t n)
 {
     call->received += n;
-    if (!call->charged || call->received <= call->paid)
+    if (!call->counts_against_budget || call->received <= call->reserved)
         return true;
-    size_t due = (call->received - call->paid + PAY_STEP - 1) / PAY_STEP * PAY_STEP;
-    if (!body_budget_take(h->budget, &call->owner, due))
+    size_t due = (call->received - call->reserved + BUDGET_STEP - 1) / BUDGET_STEP * BUDGET_STEP;
+    if (!body_budget_reserve(h->budget, &call->owner, due))
         return false;
-    call->paid += due;
+    call->reserved += due;
     return true;
 }
 
-/* The length is only announced: memory grows with received bytes, up to that length. */
-static void body_expect(struct connection *c)
+/* Starts to receive a body. Memory grows with the received bytes, not with the announced length. */
+static void start_receiving_body(struct connection *c)
 {
-    struct serving *call = c->call;
+    struct http_call *call = c->call;
     const struct http_request *r = call->x.request;
 
     if (!r->chunked && r->length > call->max) {
-        refuse_length(c, call);
+        refuse_body_length(c, call);
         return;
     }
-    if (call->form && !begin_form(call)) {
-        connection_refuse(c, 400, STR(""));
+    if (call->form && !begin_multipart(call)) {
+        connection_refuse_request(c, 400, STR(""));
         return;
     }
-    if (!body_pay(c->home, call, 0)) { /* the head is stored as long as the body */
-        connection_refuse(c, 503, STR("Retry-After: 5\r\n"));
+    if (!reserve_body_budget(c->server_loop, call,
+                             0)) { /* the head counts, too: it is stored as long as the body */
+        connection_refuse_request(c, 503, STR("Retry-After: 5\r\n"));
         return;
     }
     c->state = CONN_BODY;
-    c->timing = TIMING_NONE; /* a new timeout starts for the body */
+    c->timing = TIMING_NONE; /* the body gets its own timeout */
     call->left = r->length;
     buf_init(&call->data, call->form ? 0 : (size_t)(r->chunked ? call->max : r->length));
     if (call->expects)
-        buf_add_lit(&c->home->buffers.out, "HTTP/1.1 100 Continue\r\n\r\n");
+        buf_add_lit(&c->server_loop->buffers.out, "HTTP/1.1 100 Continue\r\n\r\n");
 }
 
-static uint64_t longest_body(const struct home *h, const struct serving *call,
-                             const struct intake *in)
+static uint64_t max_body_length(const struct server_loop *h, const struct http_call *call,
+                                const struct body_limits *in)
 {
     uint64_t max = call->form ? in->max_multipart + (uint64_t)FORM_OVERHEAD : in->max_body;
-    size_t share = body_budget_share(h->budget) - PAY_STEP; /* the head counts, too */
+    size_t share = body_budget_limit_per_owner(h->budget) - BUDGET_STEP; /* the head counts, too */
 
     return max < share ? max : share;
 }
 
-static bool is_for_anybody(const struct serving *call)
+static bool needs_no_authorization(const struct http_call *call)
 {
     const struct http_request *r = call->x.request;
 
-    return !call->form && !r->chunked && r->length <= UNASKED_MAX && r->length <= call->max &&
-           call->received <= UNASKED_HEAD;
+    return !call->form && !r->chunked && r->length <= MAX_UNAUTHORIZED_BODY &&
+           r->length <= call->max && call->received <= MAX_UNAUTHORIZED_HEAD;
 }
 
-size_t body_begin(struct connection *c, struct serving *call, struct str rest)
+size_t request_body_begin(struct connection *c, struct http_call *call, struct str rest)
 {
-    struct home *h = c->home;
+    struct server_loop *h = c->server_loop;
     const struct http_request *r = call->x.request;
-    struct intake intake = h->app.intake(h->app.arg, r);
+    struct body_limits intake = h->app.body_limits(h->app.arg, r);
 
-    call->form = intake.max_multipart && is_form(r);
+    call->form = intake.max_multipart && is_multipart_form(r);
     call->max_parts = intake.max_multipart;
-    call->max = longest_body(h, call, &intake);
+    call->max = max_body_length(h, call, &intake);
     call->expects = r->expect_continue && rest.n == 0 && !call->old;
     if (!call->form && !r->chunked && r->length <= call->max && r->length <= rest.n) {
         call->x.body = str_dup(call->x.arena, str_slice(rest.p, (size_t)r->length));
         size_t used = call->x.body.n;
-        connection_dispatch(c, call); /* the request may be answered and freed here */
+        connection_dispatch_request(c, call); /* may respond to the request and free it */
         return used;
     }
     c->call = call;
-    call->charged = !is_for_anybody(call);
-    if (!call->charged || !h->app.admit) {
-        body_expect(c);
+    call->counts_against_budget = !needs_no_authorization(call);
+    if (!call->counts_against_budget || !h->app.authorize_body) {
+        start_receiving_body(c);
         return 0;
     }
-    c->state = CONN_ASKED;
+    c->state = CONN_AUTHORIZING_BODY;
     c->timing = TIMING_NONE;
-    h->app.admit(h->app.arg, &call->x); /* the request may be answered and freed here */
+    h->app.authorize_body(h->app.arg, &call->x); /* may respond to the request and free it */
     return 0;
 }
 
-void http_admit(struct exchange *x, uint64_t account)
+void http_accept_body(struct exchange *x, uint64_t account)
 {
-    struct serving *call = container_of(x, struct serving, x);
+    struct http_call *call = container_of(x, struct http_call, x);
     struct connection *c = x->connection;
 
     assert(loop_current() == x->loop);
     if (!c) {
-        serving_free(call);
+        http_call_free(call);
         return;
     }
-    assert(c->state == CONN_ASKED);
-    call->owner = (struct body_owner){ x->address, account };
-    if (c->home->current == c) { /* input is being handled: the caller continues */
-        body_expect(c);
+    assert(c->state == CONN_AUTHORIZING_BODY);
+    call->owner = (struct body_budget_owner){ x->address, account };
+    if (c->server_loop->current == c) { /* input is being handled, so the caller continues */
+        start_receiving_body(c);
         return;
     }
-    struct connection *before = connection_begin(c);
-    body_expect(c);
-    connection_resume(c);
-    c->home->current = before;
+    struct connection *before = connection_begin_output(c);
+    start_receiving_body(c);
+    connection_resume_input(c);
+    c->server_loop->current = before;
 }
 
 /* --- while the body is received ------------------------------------------------------- */
 
-/* Appends to the form or to the body; returns an HTTP status or 0. */
-static int add_bytes(struct serving *call, struct str bytes)
+static int append_body_bytes(struct http_call *call, struct str bytes)
 {
     if (!call->x.parts) {
         buf_add_str(&call->data, bytes);
@@ -182,51 +182,52 @@ static int add_bytes(struct serving *call, struct str bytes)
     return e == OK ? 0 : e == ERR_ENTITY_TOO_LARGE ? 413 : 400;
 }
 
-static long read_chunks(struct home *h, struct serving *call, struct str bytes, bool *ret_done)
+static long read_chunked_body(struct server_loop *h, struct http_call *call, struct str bytes,
+                              bool *ret_done)
 {
     if (!call->x.parts) {
-        long n = http_read_chunks(&call->chunks, bytes, &call->data, ret_done);
+        long n = http_decode_chunks(&call->chunks, bytes, &call->data, ret_done);
         return n >= 0 && buf_full(&call->data) ? -413 : n;
     }
     buf_reset(&h->buffers.pieces);
-    long n = http_read_chunks(&call->chunks, bytes, &h->buffers.pieces, ret_done);
-    int status = n < 0 ? 0 : add_bytes(call, buf_str(&h->buffers.pieces));
+    long n = http_decode_chunks(&call->chunks, bytes, &h->buffers.pieces, ret_done);
+    int status = n < 0 ? 0 : append_body_bytes(call, buf_str(&h->buffers.pieces));
     return status ? -status : n;
 }
 
-static long read_length(struct serving *call, struct str bytes, bool *ret_done)
+static long read_body_of_known_length(struct http_call *call, struct str bytes, bool *ret_done)
 {
     size_t n = bytes.n < call->left ? bytes.n : (size_t)call->left;
-    int status = add_bytes(call, str_slice(bytes.p, n));
+    int status = append_body_bytes(call, str_slice(bytes.p, n));
 
     call->left -= n;
     *ret_done = call->left == 0;
     return status ? -status : (long)n;
 }
 
-size_t body_read(struct connection *c, struct str bytes)
+size_t request_body_read(struct connection *c, struct str bytes)
 {
-    struct serving *call = c->call;
+    struct http_call *call = c->call;
     bool done = false;
     size_t before = call->left && bytes.n > call->left ? (size_t)call->left : bytes.n;
 
     c->received += before;
-    if (!body_pay(c->home, call, before)) {
-        connection_refuse(c, 503, STR("Retry-After: 5\r\n"));
+    if (!reserve_body_budget(c->server_loop, call, before)) {
+        connection_refuse_request(c, 503, STR("Retry-After: 5\r\n"));
         return bytes.n;
     }
-    long n = call->x.request->chunked ? read_chunks(c->home, call, bytes, &done)
-                                      : read_length(call, bytes, &done);
+    long n = call->x.request->chunked ? read_chunked_body(c->server_loop, call, bytes, &done)
+                                      : read_body_of_known_length(call, bytes, &done);
 
-    if (n >= 0 && done && call->x.parts && multipart_end(call->x.parts) != OK)
+    if (n >= 0 && done && call->x.parts && multipart_finish(call->x.parts) != OK)
         n = -400;
     if (n < 0) {
-        connection_refuse(c, (int)-n, STR(""));
+        connection_refuse_request(c, (int)-n, STR(""));
         return bytes.n;
     }
     if (done) {
         call->x.body = buf_str(&call->data);
-        connection_dispatch(c, call);
+        connection_dispatch_request(c, call);
     }
     return (size_t)n;
 }

@@ -8,65 +8,65 @@
 
 /* --- closing -------------------------------------------------------------------------- */
 
-static void connection_closed(uv_handle_t *handle)
+static void on_connection_closed(uv_handle_t *handle)
 {
     struct connection *c = container_of(handle, struct connection, tcp);
-    struct home *h = c->home;
+    struct server_loop *h = c->server_loop;
 
     link_remove(&c->link);
     buf_clear(&c->in);
     tls_free(c->tls);
     if (c->upgraded)
-        websocket_clear(&c->websocket);
+        websocket_free_buffers(&c->websocket);
     mem_free(c);
-    figure_add(&h->figures.open, (uint64_t)-1);
-    home_handle_closed(h);
+    counter_add(&h->counters.open, (uint64_t)-1);
+    server_loop_handle_closed(h);
 }
 
-static void connection_drop_call(struct connection *c, bool working)
+static void connection_abandon_request(struct connection *c, bool working)
 {
-    struct serving *call = c->call;
+    struct http_call *call = c->call;
 
     c->call = NULL;
     if (call && working) {
-        call->x.connection = NULL; /* its response will be dropped */
+        call->x.connection = NULL; /* the response will be dropped */
         atomic_store_explicit(&call->x.abandoned, true, memory_order_relaxed);
     } else if (call) {
-        serving_free(call);
+        http_call_free(call);
     }
-    file_close(c);
+    long_response_close(c);
 }
 
 void connection_close(struct connection *c)
 {
     if (c->state == CONN_CLOSED)
         return;
-    bool working = c->state == CONN_CALL || c->state == CONN_ASKED;
+    bool working = c->state == CONN_HANDLING || c->state == CONN_AUTHORIZING_BODY;
     c->state = CONN_CLOSED;
-    deadline_drop(&c->deadline);
+    deadline_cancel(&c->deadline);
     link_remove(&c->later);
     if (c->upgraded)
-        websocket_end(c);
+        websocket_call_closed(c);
     else
-        connection_drop_call(c, working);
-    uv_close((uv_handle_t *)&c->tcp, connection_closed);
+        connection_abandon_request(c, working);
+    uv_close((uv_handle_t *)&c->tcp, on_connection_closed);
 }
 
-static void shut_down(struct connection *c)
+static void shut_down_writing(struct connection *c)
 {
     uv_os_fd_t fd;
 
     c->state = CONN_LINGER;
-    deadline_touch(c->home->timers.lingering, &c->deadline);
+    deadline_restart(c->server_loop->timers.lingering, &c->deadline);
     if (uv_fileno((uv_handle_t *)&c->tcp, &fd) != 0 || shutdown(fd, SHUT_WR) != 0)
         connection_close(c);
     else
-        connection_pause(c, false);
+        connection_set_read_paused(c, false);
 }
 
-static void say_goodbye(struct connection *c)
+static void send_tls_close_notify(struct connection *c)
 {
-    struct buf *cipher = &c->home->buffers.cipher;
+    struct buf *cipher = &c->server_loop->buffers.cipher;
 
     if (!c->tls)
         return;
@@ -77,110 +77,111 @@ static void say_goodbye(struct connection *c)
         uv_try_write((uv_stream_t *)&c->tcp, &b, 1);
 }
 
-void connection_finish(struct connection *c)
+void connection_close_when_sent(struct connection *c)
 {
     if (c->state == CONN_CLOSED || c->state == CONN_LINGER)
         return;
     c->state = CONN_LAST;
-    if (connection_unsent(c) || (c->home->current == c && c->home->buffers.out.n))
+    if (connection_unsent(c) || (c->server_loop->current == c && c->server_loop->buffers.out.n))
         return;
-    say_goodbye(c);
-    /* Closing a socket with unread input resets the connection, and the peer may lose the response
-     * that explains it. */
+    send_tls_close_notify(c);
+    /* Closing a socket with unread input resets the connection, and the peer may lose the error
+     * response. */
     if (c->linger && !c->ended)
-        shut_down(c);
+        shut_down_writing(c);
     else
         connection_close(c);
 }
 
 /* --- timeouts ------------------------------------------------------------------------- */
 
-void connection_expired(struct deadline *d)
+void on_connection_expired(struct deadline *d)
 {
     connection_close(container_of(d, struct connection, deadline));
 }
 
-/* Bytes received or sent, depending on what the timeout is for. */
-static uint64_t count_moved(const struct connection *c)
+/* Returns the bytes received or sent, depending on which of both the timeout limits. */
+static uint64_t count_transferred_bytes(const struct connection *c)
 {
-    return c->timing == TIMING_READING ? c->received : c->handed - connection_unsent(c);
+    return c->timing == TIMING_READING ? c->received : c->queued_bytes - connection_unsent(c);
 }
 
-/* At the end of a timeout window: a peer that transferred enough gets another window. */
-static bool renew_window(struct connection *c, struct deadlines *list, uint64_t least)
+/* Ends a timeout window: a peer that transferred enough bytes gets another window. */
+static bool renew_timeout_window(struct connection *c, struct deadline_list *list, uint64_t least)
 {
-    uint64_t moved = count_moved(c);
+    uint64_t moved = count_transferred_bytes(c);
 
     if (moved - c->mark < least)
         return false;
     c->mark = moved;
-    deadline_touch(list, &c->deadline);
+    deadline_restart(list, &c->deadline);
     return true;
 }
 
-/* Large responses may take any time while the peer keeps the minimum rate. */
-void connection_expired_sending(struct deadline *d)
+/* A large response may take any time while the peer reads at the minimum rate. */
+void on_send_timeout(struct deadline *d)
 {
     struct connection *c = container_of(d, struct connection, deadline);
 
-    if (!renew_window(c, c->home->timers.sending, c->home->timers.least_sent))
+    if (!renew_timeout_window(c, c->server_loop->timers.sending, c->server_loop->timers.least_sent))
         connection_close(c);
 }
 
-void connection_expired_reading(struct deadline *d)
+void on_read_timeout(struct deadline *d)
 {
     struct connection *c = container_of(d, struct connection, deadline);
 
     if (c->state == CONN_BODY &&
-        renew_window(c, c->home->timers.reading, c->home->timers.least_read))
+        renew_timeout_window(c, c->server_loop->timers.reading, c->server_loop->timers.least_read))
         return;
     if (c->in.n == 0 && c->state != CONN_BODY) {
         connection_close(c);
         return;
     }
-    struct connection *before = connection_begin(c);
-    connection_refuse(c, 408, STR(""));
-    connection_end(c, before);
+    struct connection *before = connection_begin_output(c);
+    connection_refuse_request(c, 408, STR(""));
+    connection_end_output(c, before);
 }
 
-static void begin_timing(struct connection *c, enum connection_timing timing,
-                         struct deadlines *list)
+static void start_timeout(struct connection *c, enum connection_timing timing,
+                          struct deadline_list *list)
 {
     if (c->timing == timing)
         return;
     c->timing = (uint8_t)timing;
-    c->mark = count_moved(c);
-    deadline_touch(list, &c->deadline);
+    c->mark = count_transferred_bytes(c);
+    deadline_restart(list, &c->deadline);
 }
 
-/* A head has one timeout for all its bytes. Bodies and unsent responses continue while the peer
- * keeps a minimum rate. Each response restarts the idle timeout; a running request has none. */
-static void set_deadline(struct connection *c)
+/* Sets the timeout by the state. A head has one timeout for all its bytes. Bodies and unsent
+ * responses continue while the peer keeps a minimum rate. Each response restarts the idle
+ * timeout. */
+static void set_connection_timeout(struct connection *c)
 {
-    struct home *h = c->home;
+    struct server_loop *h = c->server_loop;
     bool unsent = connection_unsent(c) > 0;
 
-    /* The closing handshake of a WebSocket has its own timeout, which nothing extends. */
+    /* The closing handshake of a WebSocket has its own timeout, which is never extended. */
     if (c->state == CONN_LAST && c->upgraded)
         return;
     switch ((enum connection_state)c->state) {
-    case CONN_CALL:
-    case CONN_ASKED:
-        deadline_drop(&c->deadline);
+    case CONN_HANDLING:
+    case CONN_AUTHORIZING_BODY:
+        deadline_cancel(&c->deadline);
         c->timing = TIMING_NONE;
         break;
     case CONN_BODY:
-        begin_timing(c, TIMING_READING, h->timers.reading);
+        start_timeout(c, TIMING_READING, h->timers.reading);
         break;
     case CONN_HEAD:
     case CONN_FILE:
     case CONN_LAST:
         if (unsent) {
-            begin_timing(c, TIMING_SENDING, h->timers.sending);
+            start_timeout(c, TIMING_SENDING, h->timers.sending);
         } else if (c->state == CONN_HEAD && c->in.n) {
-            begin_timing(c, TIMING_READING, h->timers.reading);
+            start_timeout(c, TIMING_READING, h->timers.reading);
         } else {
-            deadline_touch(h->timers.idle, &c->deadline);
+            deadline_restart(h->timers.idle, &c->deadline);
             c->timing = TIMING_IDLE;
         }
         break;
@@ -191,14 +192,14 @@ static void set_deadline(struct connection *c)
 
 /* --- sending -------------------------------------------------------------------------- */
 
-struct outgoing {
+struct queued_write {
     uv_write_t request;
     char bytes[];
 };
 
-static void connection_sent(uv_write_t *request, int status)
+static void on_queued_write_done(uv_write_t *request, int status)
 {
-    struct outgoing *o = container_of(request, struct outgoing, request);
+    struct queued_write *o = container_of(request, struct queued_write, request);
     struct connection *c = container_of(request->handle, struct connection, tcp);
 
     mem_free(o);
@@ -207,17 +208,17 @@ static void connection_sent(uv_write_t *request, int status)
     if (c->state == CONN_CLOSED)
         return;
     if (c->state == CONN_LAST)
-        connection_finish(c);
+        connection_close_when_sent(c);
     else if (c->state == CONN_WEBSOCKET)
-        websocket_sent(c);
+        on_websocket_output_sent(c);
     else if (c->state == CONN_FILE ||
-             (c->state == CONN_HEAD && connection_unsent(c) <= WAITING_OUTPUT))
-        connection_resume(c);
+             (c->state == CONN_HEAD && connection_unsent(c) <= MAX_UNSENT_OUTPUT))
+        connection_resume_input(c);
 }
 
-/* Queues a copy of the pieces after the first `done` bytes. */
-static void connection_keep_rest(struct connection *c, const struct str *pieces, size_t count,
-                                 size_t done)
+/* Queues a copy of the pieces without their first `done` bytes. */
+static void queue_unsent_rest(struct connection *c, const struct str *pieces, size_t count,
+                              size_t done)
 {
     size_t total = 0;
 
@@ -226,7 +227,7 @@ static void connection_keep_rest(struct connection *c, const struct str *pieces,
     if (total == done)
         return;
 
-    struct outgoing *o = mem_resize(NULL, sizeof *o + total - done);
+    struct queued_write *o = mem_resize(NULL, sizeof *o + total - done);
     size_t n = 0;
     for (size_t i = 0; i < count; i++) {
         size_t cut = done < pieces[i].n ? done : pieces[i].n;
@@ -236,15 +237,15 @@ static void connection_keep_rest(struct connection *c, const struct str *pieces,
         n += pieces[i].n - cut;
         done -= cut;
     }
-    c->handed += n;
+    c->queued_bytes += n;
     uv_buf_t b = uv_buf_init(o->bytes, (unsigned)n);
-    if (uv_write(&o->request, (uv_stream_t *)&c->tcp, &b, 1, connection_sent) != 0) {
+    if (uv_write(&o->request, (uv_stream_t *)&c->tcp, &b, 1, on_queued_write_done) != 0) {
         mem_free(o);
         connection_close(c);
     }
 }
 
-static void send_bytes(struct connection *c, const struct str *pieces, size_t count)
+static void send_raw_bytes(struct connection *c, const struct str *pieces, size_t count)
 {
     uv_buf_t bufs[3];
     size_t total = 0;
@@ -254,7 +255,7 @@ static void send_bytes(struct connection *c, const struct str *pieces, size_t co
         bufs[i] = uv_buf_init((char *)(uintptr_t)pieces[i].p, (unsigned)pieces[i].n);
         total += pieces[i].n;
     }
-    figure_add(&c->home->figures.bytes_out, total);
+    counter_add(&c->server_loop->counters.bytes_out, total);
     if (connection_unsent(c) == 0)
         n = uv_try_write((uv_stream_t *)&c->tcp, bufs, (unsigned)count);
     if (n < 0 && n != UV_EAGAIN) {
@@ -262,48 +263,48 @@ static void send_bytes(struct connection *c, const struct str *pieces, size_t co
         return;
     }
     if (n < 0 || (size_t)n < total)
-        connection_keep_rest(c, pieces, count, n < 0 ? 0 : (size_t)n);
+        queue_unsent_rest(c, pieces, count, n < 0 ? 0 : (size_t)n);
 }
 
-static bool connection_encrypt(struct connection *c, const struct str *pieces, size_t count)
+static bool encrypt_pieces(struct connection *c, const struct str *pieces, size_t count)
 {
-    struct buf *cipher = &c->home->buffers.cipher;
+    struct buf *cipher = &c->server_loop->buffers.cipher;
 
     buf_reset(cipher);
     for (size_t i = 0; i < count; i++)
-        if (pieces[i].n && !tls_write(c->tls, pieces[i], cipher))
+        if (pieces[i].n && !tls_encrypt(c->tls, pieces[i], cipher))
             return false;
     return true;
 }
 
-static void connection_trim(struct buf *b)
+static void reset_scratch_buffer(struct buf *b)
 {
-    if (b->cap > SCRATCH_KEPT)
+    if (b->cap > MAX_RETAINED_SCRATCH)
         buf_clear(b);
     else
         buf_reset(b);
 }
 
-static void send_pieces(struct connection *c, const struct str *pieces, size_t count)
+static void send_pieces_encrypted(struct connection *c, const struct str *pieces, size_t count)
 {
     if (c->state == CONN_CLOSED || c->state == CONN_LINGER)
         return;
     if (!c->tls) {
-        send_bytes(c, pieces, count);
+        send_raw_bytes(c, pieces, count);
         return;
     }
-    if (!connection_encrypt(c, pieces, count)) {
+    if (!encrypt_pieces(c, pieces, count)) {
         connection_close(c);
         return;
     }
-    struct str all = buf_str(&c->home->buffers.cipher);
-    send_bytes(c, &all, 1);
-    connection_trim(&c->home->buffers.cipher);
+    struct str all = buf_str(&c->server_loop->buffers.cipher);
+    send_raw_bytes(c, &all, 1);
+    reset_scratch_buffer(&c->server_loop->buffers.cipher);
 }
 
 void connection_send(struct connection *c, const struct str *pieces, size_t count)
 {
-    struct home *h = c->home;
+    struct server_loop *h = c->server_loop;
     struct str all[3];
     size_t n = 0;
 
@@ -312,9 +313,9 @@ void connection_send(struct connection *c, const struct str *pieces, size_t coun
     for (size_t i = 0; i < count; i++)
         all[n++] = pieces[i];
     if (n)
-        send_pieces(c, all, n);
+        send_pieces_encrypted(c, all, n);
     if (h->current == c)
-        connection_trim(&h->buffers.out);
+        reset_scratch_buffer(&h->buffers.out);
 }
 
 void connection_send_queued(struct connection *c, struct str piece)
@@ -322,222 +323,223 @@ void connection_send_queued(struct connection *c, struct str piece)
     connection_flush(c);
     if (c->state == CONN_CLOSED || c->state == CONN_LINGER)
         return;
-    if (c->tls && !connection_encrypt(c, &piece, 1)) {
+    if (c->tls && !encrypt_pieces(c, &piece, 1)) {
         connection_close(c);
         return;
     }
-    struct str all = c->tls ? buf_str(&c->home->buffers.cipher) : piece;
-    figure_add(&c->home->figures.bytes_out, all.n);
-    connection_keep_rest(c, &all, 1, 0);
+    struct str all = c->tls ? buf_str(&c->server_loop->buffers.cipher) : piece;
+    counter_add(&c->server_loop->counters.bytes_out, all.n);
+    queue_unsent_rest(c, &all, 1, 0);
     if (c->tls)
-        connection_trim(&c->home->buffers.cipher);
+        reset_scratch_buffer(&c->server_loop->buffers.cipher);
 }
 
-/* Not libuv's write(): that also reads the file and its inode, which cause cache misses when there
- * are thousands of sockets. */
-static size_t send_some(const struct connection *c, int fd, struct str bytes)
+/* Calls send() directly, because libuv's write also reads the file and its inode, which causes
+ * cache misses with thousands of sockets. */
+static size_t try_send_once(const struct connection *c, int fd, struct str bytes)
 {
     ssize_t n = send(fd, bytes.p, bytes.n, MSG_DONTWAIT | MSG_NOSIGNAL);
 
     if (n <= 0)
         return 0;
-    figure_add(&c->home->figures.bytes_out, (size_t)n);
+    counter_add(&c->server_loop->counters.bytes_out, (size_t)n);
     return (size_t)n;
 }
 
-/* TLS records must leave in order: libuv queues what the kernel does not accept, and reports a
- * broken connection in a later loop iteration. */
-static size_t send_encrypted(struct connection *c, int fd, struct str bytes)
+/* Sends encrypted bytes. TLS records must leave in order, so libuv queues the bytes that the kernel
+ * does not accept. */
+static size_t try_send_encrypted(struct connection *c, int fd, struct str bytes)
 {
-    struct buf *cipher = &c->home->buffers.cipher;
+    struct buf *cipher = &c->server_loop->buffers.cipher;
 
-    if (!connection_encrypt(c, &bytes, 1))
+    if (!encrypt_pieces(c, &bytes, 1))
         return 0;
     struct str all = buf_str(cipher);
-    size_t n = send_some(c, fd, all);
-    figure_add(&c->home->figures.bytes_out, all.n - n);
-    connection_keep_rest(c, &all, 1, n);
-    connection_trim(cipher);
+    size_t n = try_send_once(c, fd, all);
+    counter_add(&c->server_loop->counters.bytes_out, all.n - n);
+    queue_unsent_rest(c, &all, 1, n);
+    reset_scratch_buffer(cipher);
     return bytes.n;
 }
 
-size_t connection_try(struct connection *c, struct str bytes)
+size_t connection_try_send(struct connection *c, struct str bytes)
 {
     uv_os_fd_t fd;
 
     if (c->state != CONN_WEBSOCKET || connection_unsent(c) || !bytes.n ||
-        (c->home->current == c && c->home->buffers.out.n) ||
+        (c->server_loop->current == c && c->server_loop->buffers.out.n) ||
         uv_fileno((uv_handle_t *)&c->tcp, &fd) != 0)
         return 0;
-    return c->tls ? send_encrypted(c, fd, bytes) : send_some(c, fd, bytes);
+    return c->tls ? try_send_encrypted(c, fd, bytes) : try_send_once(c, fd, bytes);
 }
 
 void connection_flush(struct connection *c)
 {
-    if (c->home->buffers.out.n)
+    if (c->server_loop->buffers.out.n)
         connection_send(c, NULL, 0);
 }
 
-struct connection *connection_begin(struct connection *c)
+struct connection *connection_begin_output(struct connection *c)
 {
-    struct connection *before = c->home->current;
+    struct connection *before = c->server_loop->current;
 
     if (before && before != c)
         connection_flush(before);
-    c->home->current = c;
+    c->server_loop->current = c;
     return before;
 }
 
-void connection_end(struct connection *c, struct connection *before)
+void connection_end_output(struct connection *c, struct connection *before)
 {
     connection_flush(c);
-    c->home->current = before;
+    c->server_loop->current = before;
     if (c->state == CONN_LAST)
-        connection_finish(c);
-    set_deadline(c);
+        connection_close_when_sent(c);
+    set_connection_timeout(c);
 }
 
 /* --- receiving ------------------------------------------------------------------------ */
 
-/* Thousands of sockets may be readable at once, and one may carry hundreds of requests. Unread
- * input stays in the kernel, and epoll reports the socket again in the next loop iteration, after
- * those not reported yet. */
-bool home_has_read_enough(struct home *h)
+/* Limits the time for reading, because thousands of sockets may be readable at once, and one may
+ * carry hundreds of requests. Unread input stays in the kernel, and epoll reports the socket again
+ * in the next loop iteration. */
+bool server_loop_read_time_is_up(struct server_loop *h)
 {
-    int64_t now = clock_mono();
+    int64_t now = clock_monotonic_ns();
 
     if (!h->input.reads_until)
-        h->input.reads_until = now + READING_NS;
+        h->input.reads_until = now + MAX_READING_NS;
     else if (now > h->input.reads_until)
         h->input.reads_until = -1;
     return h->input.reads_until < 0;
 }
 
-static bool reading_is_spent(struct home *h)
+static bool check_read_time(struct server_loop *h)
 {
     return h->input.reads_until < 0 ||
-           (++h->input.reads % READS_BETWEEN_LOOKS == 0 && home_has_read_enough(h));
+           (++h->input.reads % READS_PER_CLOCK_CHECK == 0 && server_loop_read_time_is_up(h));
 }
 
-static void go_on_soon(struct home *h)
+static void post_continue_message(struct server_loop *h)
 {
-    if (h->input.goes_on || links_empty(&h->input.postponed))
+    if (h->input.continue_posted || links_empty(&h->input.postponed))
         return;
-    h->input.goes_on = true;
-    loop_post(h->loop, &h->input.go_on);
+    h->input.continue_posted = true;
+    loop_post(h->loop, &h->input.continue_message);
 }
 
-void connection_postpone(struct connection *c)
+void connection_postpone_input(struct connection *c)
 {
     if (!c->later.next)
-        links_append(&c->home->input.postponed, &c->later);
-    go_on_soon(c->home);
+        links_append(&c->server_loop->input.postponed, &c->later);
+    post_continue_message(c->server_loop);
 }
 
-void home_go_on(struct post *post)
+void on_continue_postponed(struct loop_message *post)
 {
-    struct home *h = container_of(post, struct home, input.go_on);
+    struct server_loop *h = container_of(post, struct server_loop, input.continue_message);
 
-    h->input.goes_on = false;
-    while (!links_empty(&h->input.postponed) && !home_has_read_enough(h)) {
+    h->input.continue_posted = false;
+    while (!links_empty(&h->input.postponed) && !server_loop_read_time_is_up(h)) {
         struct connection *c = container_of(h->input.postponed.next, struct connection, later);
 
-        loop_part("reading");
+        loop_begin_part("reading");
         link_remove(&c->later);
         if (c->state == CONN_WEBSOCKET)
-            websocket_resume(c);
+            websocket_resume_input(c);
         else
-            connection_resume(c);
+            connection_resume_input(c);
     }
-    go_on_soon(h);
+    post_continue_message(h);
 }
 
 /* An empty buffer makes libuv read nothing and report UV_ENOBUFS. */
-static void give_room(uv_handle_t *handle, size_t suggested, uv_buf_t *ret)
+static void on_read_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *ret)
 {
     struct connection *c = container_of(handle, struct connection, tcp);
 
     (void)suggested;
-    if (reading_is_spent(c->home)) {
+    if (check_read_time(c->server_loop)) {
         *ret = uv_buf_init(NULL, 0);
         return;
     }
-    /* Input that cannot be handled yet must be stored, so read little unless a body is expected. */
-    *ret = uv_buf_init(c->home->buffers.bytes, c->state == CONN_BODY ? READ_SIZE : HEAD_READ);
+    /* Unless a body is expected, read little: input that cannot be handled yet must be stored. */
+    *ret = uv_buf_init(c->server_loop->buffers.bytes,
+                       c->state == CONN_BODY ? READ_BUFFER_BYTES : HEAD_READ_BYTES);
 }
 
-/* The peer sends no more; its complete requests are still answered. */
-static void end_of_input(struct connection *c)
+/* Handles EOF of the peer: its complete requests still get responses. */
+static void on_end_of_input(struct connection *c)
 {
     c->ended = true;
     if (c->state == CONN_HEAD && (connection_unsent(c) || c->later.next))
-        return; /* requests still wait; end_if_done checks again */
-    if (c->state != CONN_CALL && c->state != CONN_ASKED && c->state != CONN_FILE &&
+        return; /* requests are still waiting; end_if_done checks again */
+    if (c->state != CONN_HANDLING && c->state != CONN_AUTHORIZING_BODY && c->state != CONN_FILE &&
         c->state != CONN_LAST)
         connection_close(c);
 }
 
-static bool is_tls(struct connection *c, const char *bytes)
+static bool detect_tls(struct connection *c, const char *bytes)
 {
     c->sniffed = true;
-    if (!c->home->tls)
+    if (!c->server_loop->tls)
         return true;
     if (bytes[0] == 0x16)
-        c->tls = tls_new(c->home->tls);
-    return c->tls || !c->home->tls_only;
+        c->tls = tls_accept_new(c->server_loop->tls);
+    return c->tls || !c->server_loop->tls_only;
 }
 
-static void connection_decrypt(struct connection *c, const char *bytes, size_t n)
+static void decrypt_input(struct connection *c, const char *bytes, size_t n)
 {
-    struct home *h = c->home;
+    struct server_loop *h = c->server_loop;
     bool eof = false;
 
     buf_reset(&h->buffers.plain);
     buf_reset(&h->buffers.cipher);
-    bool ok = tls_read(c->tls, str_slice(bytes, n), &h->buffers.plain, &h->buffers.cipher, &eof);
+    bool ok = tls_decrypt(c->tls, str_slice(bytes, n), &h->buffers.plain, &h->buffers.cipher, &eof);
     if (h->buffers.cipher.n) {
         struct str reply = buf_str(&h->buffers.cipher);
 
-        /* TLS sends little after the handshake. A peer that triggers more without reading would
-         * make the output grow: close. */
-        if (connection_unsent(c) > WAITING_OUTPUT) {
+        /* TLS sends little after the handshake. Close a peer that triggers more output without
+         * reading, because the output would grow. */
+        if (connection_unsent(c) > MAX_UNSENT_OUTPUT) {
             connection_close(c);
             return;
         }
-        send_bytes(c, &reply, 1);
+        send_raw_bytes(c, &reply, 1);
     }
     if (h->buffers.plain.n && c->state != CONN_CLOSED)
-        connection_input(c, h->buffers.plain.p, h->buffers.plain.n);
-    connection_trim(&h->buffers.plain);
+        connection_handle_input(c, h->buffers.plain.p, h->buffers.plain.n);
+    reset_scratch_buffer(&h->buffers.plain);
     if (c->state == CONN_CLOSED)
         return;
     if (!ok)
         connection_close(c);
     else if (eof)
-        end_of_input(c);
+        on_end_of_input(c);
 }
 
-static void take_bytes(struct connection *c, char *bytes, size_t n)
+static void handle_received_bytes(struct connection *c, char *bytes, size_t n)
 {
-    if (!c->sniffed && !is_tls(c, bytes)) {
-        struct connection *before = connection_begin(c);
-        connection_refuse(c, 400, STR(""));
-        connection_end(c, before);
+    if (!c->sniffed && !detect_tls(c, bytes)) {
+        struct connection *before = connection_begin_output(c);
+        connection_refuse_request(c, 400, STR(""));
+        connection_end_output(c, before);
     } else if (c->tls) {
-        connection_decrypt(c, bytes, n);
+        decrypt_input(c, bytes, n);
     } else {
-        connection_input(c, bytes, n);
+        connection_handle_input(c, bytes, n);
     }
 }
 
-/* Reads an optional PROXY protocol header at the start; everything else is normal input. */
-static void take_preamble(struct connection *c, const char *bytes, size_t n)
+/* Reads an optional PROXY protocol header at the start of a connection; the rest is input. */
+static void read_proxy_preamble(struct connection *c, const char *bytes, size_t n)
 {
     struct address client;
     bool found;
 
     buf_add(&c->in, bytes, n);
-    long used = proxy_header_read(buf_str(&c->in), &client, &found);
+    long used = parse_proxy_protocol_header(buf_str(&c->in), &client, &found);
     if (used == 0)
         return;
     c->preamble = false;
@@ -551,38 +553,38 @@ static void take_preamble(struct connection *c, const char *bytes, size_t n)
     if (found)
         connection_set_remote(c, &client);
     if (all.n > skipped)
-        take_bytes(c, all.p + skipped, all.n - skipped);
+        handle_received_bytes(c, all.p + skipped, all.n - skipped);
     buf_clear(&all);
 }
 
-static void got_bytes(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
+static void on_bytes_received(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 {
     struct connection *c = container_of(stream, struct connection, tcp);
 
     if (n == 0 || n == UV_ENOBUFS)
         return;
-    loop_part("reading");
+    loop_begin_part("reading");
     if (n < 0) {
         if (n == UV_EOF)
-            end_of_input(c);
+            on_end_of_input(c);
         else
             connection_close(c);
         return;
     }
-    figure_add(&c->home->figures.bytes_in, (uint64_t)n);
+    counter_add(&c->server_loop->counters.bytes_in, (uint64_t)n);
     if (c->preamble)
-        take_preamble(c, buf->base, (size_t)n);
+        read_proxy_preamble(c, buf->base, (size_t)n);
     else
-        take_bytes(c, buf->base, (size_t)n);
+        handle_received_bytes(c, buf->base, (size_t)n);
 }
 
 void connection_read_start(struct connection *c)
 {
-    if (uv_read_start((uv_stream_t *)&c->tcp, give_room, got_bytes) != 0)
+    if (uv_read_start((uv_stream_t *)&c->tcp, on_read_alloc, on_bytes_received) != 0)
         connection_close(c);
 }
 
-void connection_pause(struct connection *c, bool pause)
+void connection_set_read_paused(struct connection *c, bool pause)
 {
     if (c->paused == pause || c->state == CONN_CLOSED || c->ended)
         return;

@@ -1,4 +1,4 @@
-/* server_gzip.c - compresses responses; each loop creates one deflate state on first use. */
+/* server_gzip.c - compresses responses; each loop creates one deflate state at first use. */
 #include <limits.h>
 #include <zlib.h>
 
@@ -6,26 +6,26 @@
 #include "base/mem.h"
 #include "net/http/server_internal.h"
 
-enum { WORTH_IT = 1024, GZIP_WINDOW = 15 + 16, GZIP_MEMORY = 8 };
+enum { MIN_GZIP_BYTES = 1024, GZIP_WINDOW = 15 + 16, GZIP_MEMORY = 8 };
 
-struct gzip {
+struct gzip_state {
     z_stream z;
     struct buf out;
 };
 
-static bool deflate_start(z_stream *z, int level)
+static bool init_deflate(z_stream *z, int level)
 {
     if (deflateInit2(z, level, Z_DEFLATED, GZIP_WINDOW, GZIP_MEMORY, Z_DEFAULT_STRATEGY) == Z_OK)
         return true;
-    log_error("server: cannot start gzip");
+    log_error("server: cannot initialise gzip, so responses are not compressed");
     return false;
 }
 
-static struct gzip *gzip_new(void)
+static struct gzip_state *gzip_state_new(void)
 {
-    struct gzip *g = mem_new(sizeof *g);
+    struct gzip_state *g = mem_new(sizeof *g);
 
-    if (!deflate_start(&g->z, 1)) {
+    if (!init_deflate(&g->z, 1)) {
         mem_free(g);
         return NULL;
     }
@@ -33,7 +33,7 @@ static struct gzip *gzip_new(void)
     return g;
 }
 
-void gzip_free(struct gzip *g)
+void gzip_state_free(struct gzip_state *g)
 {
     if (!g)
         return;
@@ -42,14 +42,14 @@ void gzip_free(struct gzip *g)
     mem_free(g);
 }
 
-bool http_gzip_fits(struct str content_type, size_t length)
+bool http_is_worth_compressing(struct str content_type, size_t length)
 {
-    return length >= WORTH_IT && (str_starts(content_type, STR("application/json")) ||
-                                  str_starts(content_type, STR("text/")));
+    return length >= MIN_GZIP_BYTES && (str_starts(content_type, STR("application/json")) ||
+                                        str_starts(content_type, STR("text/")));
 }
 
-/* Appends the compressed body to out; false if it would not be smaller. */
-static bool deflate_whole(z_stream *z, struct str body, struct buf *out)
+/* Appends the compressed body to out; returns false if it would not be smaller. */
+static bool deflate_body(z_stream *z, struct str body, struct buf *out)
 {
     size_t room;
 
@@ -58,7 +58,7 @@ static bool deflate_whole(z_stream *z, struct str body, struct buf *out)
     room = deflateBound(z, (uLong)body.n);
     z->next_in = (Bytef *)(uintptr_t)body.p;
     z->avail_in = (uInt)body.n;
-    z->next_out = (Bytef *)buf_room(out, room);
+    z->next_out = (Bytef *)buf_reserve(out, room);
     z->avail_out = (uInt)room;
     if (!z->next_out || deflate(z, Z_FINISH) != Z_STREAM_END || z->total_out >= body.n)
         return false;
@@ -66,30 +66,30 @@ static bool deflate_whole(z_stream *z, struct str body, struct buf *out)
     return true;
 }
 
-bool gzip_body(struct home *h, struct str body, struct str *ret)
+bool compress_response_body(struct server_loop *h, struct str body, struct str *ret)
 {
     if (!h->gzip)
-        h->gzip = gzip_new();
-    struct gzip *g = h->gzip;
+        h->gzip = gzip_state_new();
+    struct gzip_state *g = h->gzip;
     if (!g || deflateReset(&g->z) != Z_OK)
         return false;
 
-    if (g->out.cap > SCRATCH_KEPT)
+    if (g->out.cap > MAX_RETAINED_SCRATCH)
         buf_clear(&g->out);
     buf_reset(&g->out);
-    if (!deflate_whole(&g->z, body, &g->out))
+    if (!deflate_body(&g->z, body, &g->out))
         return false;
     *ret = buf_str(&g->out);
     return true;
 }
 
-bool http_gzip(struct str body, int level, struct buf *out)
+bool http_compress_gzip(struct str body, int level, struct buf *out)
 {
     z_stream z = { 0 };
 
-    if (!deflate_start(&z, level))
+    if (!init_deflate(&z, level))
         return false;
-    bool smaller = deflate_whole(&z, body, out);
+    bool smaller = deflate_body(&z, body, out);
     deflateEnd(&z);
     return smaller;
 }

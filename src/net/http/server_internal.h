@@ -28,63 +28,63 @@
 #include "net/tls.h"
 
 enum {
-    READ_SIZE = 64 * 1024,      /* read buffer of a loop */
-    HEAD_READ = 16 * 1024,      /* part used while no long input is expected */
-    WAITING_INPUT = 16 * 1024,  /* unhandled input at which reading pauses */
-    WAITING_OUTPUT = 32 * 1024, /* unsent output at which no further request is read */
-    SCRATCH_KEPT = 256 * 1024,  /* larger scratch buffers are freed */
-    COPY_LIMIT = 16 * 1024,     /* longer payloads are sent without a copy */
-    ARENAS_KEPT = 64,
-    READS_BETWEEN_LOOKS = 4,      /* reads between two checks of the clock */
-    READING_NS = 8 * 1000 * 1000, /* time for socket input per loop iteration */
-    PAUSE_MS = 100,               /* accept pause when no file descriptors are left */
+    READ_BUFFER_BYTES = 64 * 1024,     /* size of the read buffer of a loop */
+    HEAD_READ_BYTES = 16 * 1024,       /* part of the read buffer used while no body is expected */
+    MAX_UNHANDLED_INPUT = 16 * 1024,   /* unhandled input at which reading pauses */
+    MAX_UNSENT_OUTPUT = 32 * 1024,     /* unsent output at which no further request is read */
+    MAX_RETAINED_SCRATCH = 256 * 1024, /* larger scratch buffers are freed */
+    MAX_COPIED_PAYLOAD = 16 * 1024,    /* longer payloads are sent without a copy */
+    MAX_RETAINED_ARENAS = 64,
+    READS_PER_CLOCK_CHECK = 4,        /* number of reads between two checks of the clock */
+    MAX_READING_NS = 8 * 1000 * 1000, /* time limit for socket input per loop iteration */
+    ACCEPT_PAUSE_MS = 100,            /* accept pause when no file descriptors are left */
     LINGER_MS = 1000,
-    GOODBYE_MS = 5000,     /* wait for the peer's close frame */
-    PARTING_MS = 200,      /* the same while the server stops */
-    PARTED_AT_ONCE = 256,  /* connections closed in one loop iteration */
-    LEAST_RATE = 8 * 1024, /* minimum rate of a body, bytes per second */
-    /* Minimum rate of a response; lower, because a slow reader's kernel accepts bytes in bursts. */
-    LEAST_TAKEN = 2 * 1024,
+    CLOSE_HANDSHAKE_MS = 5000,     /* timeout for the peer's close frame */
+    STOP_CLOSE_HANDSHAKE_MS = 200, /* timeout for the peer's close frame while the server stops */
+    CLOSED_PER_ITERATION = 256,    /* connections closed in one loop iteration */
+    MIN_BODY_RATE = 8 * 1024,      /* minimum rate of a body, bytes per second */
+    /* Minimum rate of a response; low, because kernels of slow readers accept bytes in bursts. */
+    MIN_RESPONSE_RATE = 2 * 1024,
 };
 
-struct server_figures {
+struct server_counters {
     _Atomic uint64_t accepted, open, requests, refused, bytes_in, bytes_out, websockets;
 };
 
 /* The listening socket of one event loop. */
-struct accepting {
+struct listener_state {
     uv_poll_t listener;
     int listen_fd;
     bool listening;
-    struct deadline pause; /* before the next accept after EMFILE */
-    uint64_t told_at;      /* time of the last log line about it */
+    struct deadline pause; /* delay before the next accept after EMFILE */
+    uint64_t logged_at;    /* time of the last log line about failed accepts */
 };
 
-/* Limits how much one loop iteration reads, so that sending gets its share of time. */
+/* Limits how much one loop iteration reads, so that it also has time for sending. */
 struct input_budget {
-    unsigned reads;        /* in this iteration */
-    int64_t reads_until;   /* ns; 0: not set yet; negative: no more in this iteration */
+    unsigned reads;        /* number of reads in this iteration */
+    int64_t reads_until;   /* time limit in ns; 0: not set yet; negative: no more reads */
     struct link postponed; /* connections whose input waits for the next iteration */
-    struct post go_on;     /* posted to continue with them */
-    bool goes_on;          /* go_on was posted */
+    struct loop_message continue_message; /* message that continues with postponed connections */
+    bool continue_posted;                 /* whether go_on was posted */
 };
 
 struct connection_timers {
-    struct deadlines *reading, *sending, *idle, *lingering, *goodbyes, *pauses;
+    struct deadline_list *reading, *sending, *idle, *lingering, *goodbyes, *pauses;
     uint64_t least_read, least_sent; /* minimum bytes per timeout window */
 };
 
 /* Scratch memory that all connections of a loop share. */
-struct io_buffers {
+struct server_io_buffers {
     struct buf out;           /* responses of the current connection */
     struct buf plain, cipher; /* decrypted input; TLS output */
     struct buf pieces;        /* decoded chunks; bodies of errors */
-    char bytes[READ_SIZE];
+    char bytes[READ_BUFFER_BYTES];
 };
 
-/* Header lines shared by all responses, preformatted. */
+/* Preformatted headers that all responses share. */
 struct common_headers {
-    bool dated;   /* the clock was read in this iteration */
+    bool dated;   /* whether the clock was read in this iteration */
     int64_t date; /* second for which `common` was formatted */
     char common[256];
     size_t common_n;
@@ -92,102 +92,102 @@ struct common_headers {
 };
 
 /* Per-loop state of the server. */
-struct home {
-    struct server *server;
+struct server_loop {
+    struct http_server *server;
     struct loop *loop;
-    struct server_app app;
+    struct http_server_app app;
     struct tls_context *tls;
     bool tls_only;
     struct body_budget *budget; /* shared by all loops */
-    const struct proxies *proxies;
+    const struct proxy_networks *proxies;
     bool proxy_protocol;
 
-    struct accepting accept;
+    struct listener_state accept;
     size_t handles; /* open libuv handles: the listener and connections */
     bool stopping, reported;
     struct link connections;
-    struct link dirty; /* WebSockets to handle at the end of the iteration */
-    struct turn_end turn_end;
+    struct link dirty; /* WebSockets with work at the end of the iteration */
+    struct iteration_end iteration_end;
     struct input_budget input;
     struct connection_timers timers;
-    struct server_figures figures;
+    struct server_counters counters;
 
-    size_t calls;  /* requests without a response yet */
-    bool orphaned; /* server freed: the last request frees this */
-    struct arena *arenas[ARENAS_KEPT];
+    size_t requests_in_progress; /* requests that have no response yet */
+    bool orphaned;               /* the server was freed; the last request frees this struct */
+    struct arena *arenas[MAX_RETAINED_ARENAS];
     size_t arena_count;
 
     struct connection *current;  /* connection whose input is being handled */
     struct http_request request; /* scratch for the parser */
     struct common_headers head;
-    struct gzip *gzip;
-    struct kept_handler *handlers; /* WebSocket handlers, deduplicated */
-    char remote[ADDRESS_TEXT];     /* result of the last websocket_remote */
-    struct io_buffers buffers;
+    struct gzip_state *gzip;
+    struct stored_handler *handlers; /* WebSocket handlers, one per distinct set of callbacks */
+    char remote[ADDRESS_TEXT_SIZE];  /* text of the last websocket_remote_address */
+    struct server_io_buffers buffers;
 };
 
-struct server {
+struct http_server {
     struct loops *loops;
-    struct home **homes;
+    struct server_loop **server_loops;
     int port;
     char *via;
     struct body_budget *budget;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    unsigned busy; /* loops with open handles */
+    unsigned busy; /* number of loops with open handles */
     bool draining, stopped;
 };
 
-/* A request with the server's state; lives in its arena. */
-struct serving {
+/* A request with the server's state; allocated in its arena. */
+struct http_call {
     struct exchange x;
-    struct home *home;
+    struct server_loop *server_loop;
     bool head, keep_alive, old; /* method is HEAD; keep-alive; HTTP/1.0 */
 
-    /* While the body is received: */
-    bool form, expects; /* multipart; client waits for 100 Continue */
-    bool charged;       /* counts against the body budget */
-    size_t max_parts;   /* limit for the content of a form */
-    uint64_t max;       /* limit for the body */
-    uint64_t left;      /* remaining bytes, if the length is known */
-    struct body_owner owner;
-    size_t received, paid; /* bytes of head and body; bytes reserved in the budget */
+    /* The following members are used while the body is received. */
+    bool form, expects;         /* body is multipart; client waits for 100 Continue */
+    bool counts_against_budget; /* whether the body counts against the body budget */
+    size_t max_parts;           /* limit for the content of a form */
+    uint64_t max;               /* limit for the body */
+    uint64_t left;              /* remaining bytes, if the length is known */
+    struct body_budget_owner owner;
+    size_t received, reserved; /* bytes of head and body; bytes reserved in the budget */
     struct http_chunks chunks;
     struct buf data;
 };
 
 enum connection_state {
-    CONN_HEAD,      /* waiting for a request or the rest of its head */
-    CONN_ASKED,     /* the application decides about the body (admit) */
-    CONN_BODY,      /* waiting for the rest of a body */
-    CONN_CALL,      /* the application handles the request */
-    CONN_FILE,      /* sending a file or a long text */
-    CONN_WEBSOCKET, /* upgraded */
-    CONN_LAST,      /* closes when all is sent */
-    CONN_LINGER,    /* shut down for writing; waits for the peer to close */
-    CONN_CLOSED,    /* only its memory is left */
+    CONN_HEAD,             /* waiting for a request or the rest of its head */
+    CONN_AUTHORIZING_BODY, /* the application authorises the body (admit) */
+    CONN_BODY,             /* waiting for the rest of a body */
+    CONN_HANDLING,         /* the application handles the request */
+    CONN_FILE,             /* sending a file or a long text */
+    CONN_WEBSOCKET,        /* upgraded to a WebSocket */
+    CONN_LAST,             /* closes when all output is sent */
+    CONN_LINGER,           /* shut down for writing; waits for the peer to close */
+    CONN_CLOSED,           /* only its memory is left */
 };
 
 /* A connection that became a WebSocket. */
 struct websocket {
-    /* Members used for sending come first, in the same cache lines. */
+    /* Members used for sending come first, to share cache lines. */
     struct buf out;
     struct link dirty;
-    bool open : 1;                      /* handshake sent and open called */
-    bool close_sent : 1;                /* no more frames may be sent */
+    bool open : 1;                      /* the handshake was sent and open called */
+    bool close_sent : 1;                /* a close frame was sent; no more frames may follow */
     bool ending : 1;                    /* input ignored; closes at the end of the iteration */
-    bool cut : 1;                       /* peer too slow: disconnect */
-    bool over : 1;                      /* closed was called */
-    bool awaited : 1;                   /* drained must be called */
+    bool cut : 1;                       /* the peer reads too slowly and will be disconnected */
+    bool over : 1;                      /* whether closed was called */
+    bool awaited : 1;                   /* whether drained must be called */
     uint16_t code;                      /* close code of the peer, or 1006 */
     uint16_t controls;                  /* control frames in the current minute */
-    const struct websocket_handler *on; /* shared; its arg and max_waiting are unused */
-    void *data;                         /* before open: the argument for open */
-    struct ws_reader *reader;           /* NULL: between two messages */
-    struct owed_pong *pong;             /* NULL: no pong is pending */
-    struct long_message *long_message;  /* NULL: none is being sent */
+    const struct websocket_handler *on; /* shared by sockets; its arg and max_waiting are unused */
+    void *data;                         /* application data; before open: the argument for open */
+    struct ws_reader *reader;           /* decoder of an incomplete message; NULL: none */
+    struct pending_pong *pong;          /* NULL: no pong is pending */
+    struct long_message *long_message;  /* message being sent in pieces; NULL: none */
     struct address remote;              /* client address, as in struct exchange */
-    uint32_t minute;                    /* start of that minute on the loop's clock, modulo 2^32 */
+    uint32_t minute; /* start of the minute of `controls`; loop's clock modulo 2^32 */
 };
 
 enum connection_timing { TIMING_NONE, TIMING_READING, TIMING_SENDING, TIMING_IDLE };
@@ -195,36 +195,36 @@ enum connection_timing { TIMING_NONE, TIMING_READING, TIMING_SENDING, TIMING_IDL
 struct connection {
     uv_tcp_t tcp;
     /* Members used for sending come first, directly after those of libuv. */
-    struct home *home;
+    struct server_loop *server_loop;
     struct tls *tls;
     uint8_t state, timing;
-    bool sniffed : 1;  /* TLS or plain is decided */
-    bool paused : 1;   /* reading is paused */
+    bool sniffed : 1;  /* whether TLS or plain HTTP was detected */
+    bool paused : 1;   /* whether reading is paused */
     bool ended : 1;    /* the peer sent EOF */
-    bool linger : 1;   /* input may be unread: closing now would reset the peer */
+    bool linger : 1;   /* input may be unread, so closing at once would reset the connection */
     bool trusted : 1;  /* the peer is a trusted proxy */
-    bool preamble : 1; /* a PROXY protocol header may come */
-    bool secure : 1;   /* for a WebSocket: as in struct exchange */
-    bool upgraded : 1; /* is or was a WebSocket */
-    bool used : 1;     /* a request was received */
+    bool preamble : 1; /* a PROXY protocol header may follow */
+    bool secure : 1;   /* WebSockets: as in struct exchange */
+    bool upgraded : 1; /* whether the connection is or was a WebSocket */
+    bool used : 1;     /* whether a request was received */
     struct link link;  /* in home->connections */
-    struct link later; /* in home->input.postponed, with data in `in` */
+    struct link later; /* in home->input.postponed, if `in` has postponed input */
     struct deadline deadline;
-    struct buf in;    /* input not handled yet */
-    uint64_t handed;  /* bytes queued because the kernel did not accept them */
-    uint64_t mark;    /* bytes transferred when the timeout was set */
-    uint64_t address; /* address key */
+    struct buf in;         /* input not handled yet */
+    uint64_t queued_bytes; /* bytes queued because the kernel did not accept them */
+    uint64_t mark;         /* bytes transferred when the timeout started */
+    uint64_t address;      /* address key */
     union {
-        struct {               /* before an upgrade */
-            size_t looked_at;  /* bytes of an incomplete head already checked */
-            uint64_t skip;     /* bytes of a rejected body still to skip */
-            uint64_t received; /* body bytes received */
-            struct serving *call;
-            struct file_sending *file;
+        struct {                  /* members before an upgrade */
+            size_t checked_bytes; /* bytes of an incomplete head already checked */
+            uint64_t skip;        /* bytes of a rejected body still to skip */
+            uint64_t received;    /* body bytes received */
+            struct http_call *call;
+            struct long_response *file;
             uint8_t remote_n;
-            char remote[ADDRESS_TEXT];
+            char remote[ADDRESS_TEXT_SIZE];
         };
-        struct websocket websocket; /* after an upgrade */
+        struct websocket websocket; /* member after an upgrade */
     };
 };
 
@@ -234,9 +234,9 @@ static inline struct connection *websocket_connection(const struct websocket *ws
                                          offsetof(struct connection, websocket));
 }
 
-static inline void figure_add(_Atomic uint64_t *figure, uint64_t n)
+static inline void counter_add(_Atomic uint64_t *figure, uint64_t n)
 {
-    /* Only the loop's thread writes: no locked instruction is needed. */
+    /* Only the loop's thread writes counters, so no atomic addition is needed. */
     uint64_t v = atomic_load_explicit(figure, memory_order_relaxed);
 
     atomic_store_explicit(figure, v + n, memory_order_relaxed);
@@ -247,116 +247,108 @@ static inline size_t connection_unsent(const struct connection *c)
     return uv_stream_get_write_queue_size((const uv_stream_t *)&c->tcp);
 }
 
-/* True if this iteration's time for reading is used up. */
-bool home_has_read_enough(struct home *h);
+bool server_loop_read_time_is_up(struct server_loop *h);
 /* Handles the rest of c->in in the next loop iteration. */
-void connection_postpone(struct connection *c);
-void home_go_on(struct post *post);
+void connection_postpone_input(struct connection *c);
+void on_continue_postponed(struct loop_message *post);
 
 /* Prefetches the cache lines that sending needs. */
-static inline void connection_fetch(const struct connection *c)
+static inline void connection_prefetch(const struct connection *c)
 {
     __builtin_prefetch((const char *)c + 64);
     __builtin_prefetch((const char *)c + 128);
     __builtin_prefetch((const char *)c + 192);
-    __builtin_prefetch(&c->home);
+    __builtin_prefetch(&c->server_loop);
 }
 
-/* server_listen.c: opens a socket that listens on host and port; *ret_port is the actual port.
- * Returns -1 and logs on failure. */
-enum err listen_probe(const char *host, int port);
-int listen_open(const char *host, int port, int *ret_port);
-/* Duplicates an inherited socket, from which all loops accept. */
-int listen_share(int socket, int *ret_port);
-enum err home_listen(struct home *h, int fd);
-void home_accept_again(struct deadline *d);
+/* check_port_is_free fails if the port is in use. open_listening_socket opens a listening socket;
+ * *ret_port is the actual port; returns -1 and logs on failure. (server_listen.c) */
+enum err check_port_is_free(const char *host, int port);
+int open_listening_socket(const char *host, int port, int *ret_port);
+/* Duplicates an inherited listening socket, from which all loops accept. */
+int share_listening_socket(int socket, int *ret_port);
+enum err server_loop_listen(struct server_loop *h, int fd);
+void server_loop_resume_accepting(struct deadline *d);
 
-/* server.c */
-void home_handle_closed(struct home *h);
-void home_free(struct home *h);
+void server_loop_handle_closed(struct server_loop *h);
+void server_loop_free(struct server_loop *h);
 
-/* server_connection.c */
-void connection_expired_reading(struct deadline *d);
-void connection_expired_sending(struct deadline *d);
-void connection_expired(struct deadline *d);
-/* Brackets everything that may produce responses outside of a read: connection_begin makes c
- * current and returns the previous current connection; connection_end sends what collected and
- * restores that. */
-struct connection *connection_begin(struct connection *c);
-void connection_end(struct connection *c, struct connection *before);
-/* Sends the pieces after collected output; queues a copy of what the kernel does not accept. */
+void on_read_timeout(struct deadline *d);
+void on_send_timeout(struct deadline *d);
+void on_connection_expired(struct deadline *d);
+/* Bracket code that may produce responses outside of a read: connection_begin_output makes c
+ * current and returns the previous current connection; connection_end_output sends the collected
+ * output and restores the previous one. */
+struct connection *connection_begin_output(struct connection *c);
+void connection_end_output(struct connection *c, struct connection *before);
+/* Sends the collected output, then the pieces; queues bytes that the kernel does not accept. */
 void connection_send(struct connection *c, const struct str *pieces, size_t count);
 void connection_flush(struct connection *c);
-/* Like connection_send, but always queues the piece, so that libuv reports the end of the write in
- * a later loop iteration. */
+/* Like connection_send, but always queues the piece, so that libuv reports its end in a later loop
+ * iteration. */
 void connection_send_queued(struct connection *c, struct str piece);
-/* Writes at once what the kernel accepts, if nothing is queued, and returns the number of bytes.
- * With TLS, accepts everything and queues the rest. Never closes the connection. */
-size_t connection_try(struct connection *c, struct str bytes);
-/* Closes the connection when all output is sent. */
-void connection_finish(struct connection *c);
+/* If no output is queued, writes as many bytes as the kernel accepts and returns their number. With
+ * TLS, accepts all bytes and queues the rest. Never closes the connection. */
+size_t connection_try_send(struct connection *c, struct str bytes);
+void connection_close_when_sent(struct connection *c);
 void connection_close(struct connection *c);
-void connection_pause(struct connection *c, bool pause);
+void connection_set_read_paused(struct connection *c, bool pause);
 void connection_read_start(struct connection *c);
-/* server_listen.c: sets the client address and whether it is a trusted proxy. */
+/* Sets the client address and whether the peer is a trusted proxy. (server_listen.c) */
 void connection_set_remote(struct connection *c, const struct address *a);
 /* Appends the address that the client connected to: "192.0.2.1:8080". */
-void connection_add_own_host(const struct connection *c, struct buf *out);
+void connection_append_local_host(const struct connection *c, struct buf *out);
 
-/* server_read.c */
-void connection_input(struct connection *c, char *bytes, size_t n);
-/* Continues with input that waited. */
-void connection_resume(struct connection *c);
-/* Sends an error response of the server itself and closes the connection. */
-void connection_refuse(struct connection *c, int status, struct str headers);
-/* Reports an error response of the server itself to the application. call is NULL if the head was
- * malformed; bytes is its start. */
-void refusal_note(const struct connection *c, const struct serving *call, int status,
-                  struct str bytes);
+void connection_handle_input(struct connection *c, char *bytes, size_t n);
+/* Handles input that was stored because it could not be handled before. */
+void connection_resume_input(struct connection *c);
+/* Sends an error response generated by the server and closes the connection. */
+void connection_refuse_request(struct connection *c, int status, struct str headers);
+/* Tells the application that the server refused a request. call is NULL if the head was malformed;
+ * `bytes` is the start of the head. */
+void report_refused_request(const struct connection *c, const struct http_call *call, int status,
+                            struct str bytes);
 /* Passes the request to the application, which may free it: do not use it afterwards. */
-void connection_dispatch(struct connection *c, struct serving *call);
+void connection_dispatch_request(struct connection *c, struct http_call *call);
 
-/* server_body.c */
-size_t body_begin(struct connection *c, struct serving *call, struct str rest);
-size_t body_read(struct connection *c, struct str bytes);
-/* Called when a response is sent instead of reading the body; returns whether the connection may be
- * kept alive. */
-bool body_give_up(struct connection *c, struct serving *call, bool keep_alive);
+size_t request_body_begin(struct connection *c, struct http_call *call, struct str rest);
+size_t request_body_read(struct connection *c, struct str bytes);
+/* Skips the body, because a response is sent without it; whether the connection can be reused. */
+bool request_body_skip(struct connection *c, struct http_call *call, bool keep_alive);
 
-/* server_answer.c */
-struct serving *serving_new(struct home *h);
-void serving_free(struct serving *call);
-/* Properties of the request that the encoding of a response depends on. */
-struct answer_to {
+struct http_call *http_call_new(struct server_loop *h);
+void http_call_free(struct http_call *call);
+/* Properties of the request that determine how its response is encoded. */
+struct response_context {
     struct str accept_encoding;
     bool head, keep_alive, old;
 };
-void answer_add(struct connection *c, const struct answer_to *to, const struct answer_head *head,
-                struct str body);
-void answer_add_refusal(struct connection *c, const struct answer_to *to, int status,
-                        struct str headers);
-bool answer_has_body(int status);
-void answer_add_head(struct home *h, const struct answer_to *to, const struct answer_head *head,
-                     uint64_t length, bool zipped, bool varies);
-void serving_answered(struct connection *c, struct serving *call, bool keep_alive);
+void append_response(struct connection *c, const struct response_context *to,
+                     const struct response_head *head, struct str body);
+void append_error_response(struct connection *c, const struct response_context *to, int status,
+                           struct str headers);
+bool status_has_body(int status);
+void append_response_head(struct server_loop *h, const struct response_context *to,
+                          const struct response_head *head, uint64_t length, bool zipped,
+                          bool varies);
+void http_call_finish(struct connection *c, struct http_call *call, bool keep_alive);
 
-/* server_file.c: sends what the peer accepts; true when all is sent. */
-bool file_continue(struct connection *c);
-void file_close(struct connection *c);
+/* Sends as much as the peer accepts; returns true when all is sent. (server_file.c) */
+bool long_response_continue(struct connection *c);
+void long_response_close(struct connection *c);
 
-/* server_gzip.c: false if the result would not be smaller. */
-bool gzip_body(struct home *h, struct str body, struct str *ret);
-void gzip_free(struct gzip *g);
+/* Compresses a body; returns false if the result would not be smaller. (server_gzip.c) */
+bool compress_response_body(struct server_loop *h, struct str body, struct str *ret);
+void gzip_state_free(struct gzip_state *g);
 
-/* server_websocket.c */
-bool websocket_begin(struct connection *c, struct serving *call);
-void websocket_input(struct connection *c, char *bytes, size_t n);
-void websocket_resume(struct connection *c); /* with postponed input */
-void websocket_sent(struct connection *c);
-void websocket_end(struct connection *c);
-void websocket_clear(struct websocket *ws);
-void websocket_tell_shutdown(struct connection *c);
-void websockets_end_turn(struct home *h);
-void handlers_free(struct home *h);
+bool websocket_accept_upgrade(struct connection *c, struct http_call *call);
+void websocket_handle_input(struct connection *c, char *bytes, size_t n);
+void websocket_resume_input(struct connection *c); /* handles postponed input */
+void on_websocket_output_sent(struct connection *c);
+void websocket_call_closed(struct connection *c);
+void websocket_free_buffers(struct websocket *ws);
+void websocket_shut_down(struct connection *c);
+void websockets_end_iteration(struct server_loop *h);
+void stored_handlers_free(struct server_loop *h);
 
 #endif

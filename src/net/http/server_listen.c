@@ -9,9 +9,10 @@
 #include "base/mem.h"
 #include "net/http/server_internal.h"
 
-enum { BACKLOG = 4096, ACCEPT_AT_ONCE = 256, TELL_AGAIN_MS = 10000 };
+enum { BACKLOG = 4096, MAX_ACCEPTS_PER_EVENT = 256, LOG_EVERY_MS = 10000 };
 
-static bool address_of(const char *host, int port, struct sockaddr_storage *ret, socklen_t *ret_n)
+static bool parse_listen_address(const char *host, int port, struct sockaddr_storage *ret,
+                                 socklen_t *ret_n)
 {
     if (strcmp(host, "localhost") == 0)
         host = "127.0.0.1";
@@ -23,24 +24,24 @@ static bool address_of(const char *host, int port, struct sockaddr_storage *ret,
     return uv_ip6_addr(host, port, (struct sockaddr_in6 *)ret) == 0;
 }
 
-static bool listen_option(int fd, int level, int name, int value)
+static bool set_socket_option(int fd, int level, int name, int value)
 {
     return setsockopt(fd, level, name, &value, sizeof value) == 0;
 }
 
-static int bound_socket(const char *host, int port, bool shared)
+static int open_bound_socket(const char *host, int port, bool shared)
 {
     struct sockaddr_storage address;
     socklen_t n;
 
-    if (!address_of(host, port, &address, &n)) {
-        log_error("server: '%s' is not an address to listen on", host);
+    if (!parse_listen_address(host, port, &address, &n)) {
+        log_error("server: '%s' is not an IP address to listen on", host);
         return -1;
     }
     int fd = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0 || !listen_option(fd, SOL_SOCKET, SO_REUSEADDR, 1) ||
-        (shared && !listen_option(fd, SOL_SOCKET, SO_REUSEPORT, 1)) ||
-        (address.ss_family == AF_INET6 && !listen_option(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0)) ||
+    if (fd < 0 || !set_socket_option(fd, SOL_SOCKET, SO_REUSEADDR, 1) ||
+        (shared && !set_socket_option(fd, SOL_SOCKET, SO_REUSEPORT, 1)) ||
+        (address.ss_family == AF_INET6 && !set_socket_option(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0)) ||
         bind(fd, (struct sockaddr *)&address, n) != 0 || listen(fd, BACKLOG) != 0) {
         log_error("server: cannot listen on %s port %d: %s", host, port, strerror(errno));
         if (fd >= 0)
@@ -50,11 +51,12 @@ static int bound_socket(const char *host, int port, bool shared)
     return fd;
 }
 
-/* Detects a port that is in use: sockets with SO_REUSEPORT would share it with another server of
- * the same user, which would then receive some of our connections. Binding without it fails. */
-enum err listen_probe(const char *host, int port)
+/* Detects a port that is in use. Sockets with SO_REUSEPORT would share it with another server of
+ * the same user, which would then receive some of the connections. Without the option, bind
+ * fails. */
+enum err check_port_is_free(const char *host, int port)
 {
-    int fd = bound_socket(host, port, false);
+    int fd = open_bound_socket(host, port, false);
 
     if (fd < 0)
         return ERR_INTERNAL;
@@ -62,7 +64,7 @@ enum err listen_probe(const char *host, int port)
     return OK;
 }
 
-static int port_of(int fd)
+static int socket_port(int fd)
 {
     struct sockaddr_storage got = { 0 };
     socklen_t n = sizeof got;
@@ -72,32 +74,32 @@ static int port_of(int fd)
                                            : ((struct sockaddr_in *)&got)->sin_port);
 }
 
-int listen_open(const char *host, int port, int *ret_port)
+int open_listening_socket(const char *host, int port, int *ret_port)
 {
-    int fd = bound_socket(host, port, true);
+    int fd = open_bound_socket(host, port, true);
 
     if (fd < 0)
         return -1;
-    /* Accepted sockets inherit this option. */
-    listen_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-    *ret_port = port_of(fd);
+    /* Accepted sockets inherit TCP_NODELAY. */
+    set_socket_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    *ret_port = socket_port(fd);
     return fd;
 }
 
-int listen_share(int socket, int *ret_port)
+int share_listening_socket(int socket, int *ret_port)
 {
     int fd = fcntl(socket, F_DUPFD_CLOEXEC, 0);
 
     if (fd < 0) {
-        log_error("server: cannot use the socket that was handed over: %s", strerror(errno));
+        log_error("server: cannot duplicate the inherited listening socket: %s", strerror(errno));
         return -1;
     }
-    listen_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-    *ret_port = port_of(fd);
+    set_socket_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    *ret_port = socket_port(fd);
     return fd;
 }
 
-bool server_socket_host(int socket, char *host, size_t max)
+bool server_format_socket_host(int socket, char *host, size_t max)
 {
     struct sockaddr_storage got = { 0 };
     socklen_t n = sizeof got;
@@ -112,118 +114,119 @@ bool server_socket_host(int socket, char *host, size_t max)
     return got.ss_family == AF_INET6 && uv_ip6_name((struct sockaddr_in6 *)&got, host, max) == 0;
 }
 
-void connection_add_own_host(const struct connection *c, struct buf *out)
+void connection_append_local_host(const struct connection *c, struct buf *out)
 {
-    struct sockaddr_storage own = { 0 };
-    socklen_t n = sizeof own;
-    char text[ADDRESS_TEXT];
+    struct sockaddr_storage local_address = { 0 };
+    socklen_t n = sizeof local_address;
+    char text[ADDRESS_TEXT_SIZE];
     uv_os_fd_t fd;
 
     if (uv_fileno((const uv_handle_t *)&c->tcp, &fd) != 0)
         return;
-    getsockname(fd, (struct sockaddr *)&own, &n);
-    struct address a = address_from(&own);
-    struct str host = str_slice(text, address_write(&a, text));
+    getsockname(fd, (struct sockaddr *)&local_address, &n);
+    struct address a = address_from_sockaddr(&local_address);
+    struct str host = str_slice(text, address_format(&a, text));
     bool colons = memchr(host.p, ':', host.n) != NULL;
 
-    buf_printf(out, colons ? "[%.*s]:%d" : "%.*s:%d", (int)host.n, host.p, port_of(fd));
+    buf_printf(out, colons ? "[%.*s]:%d" : "%.*s:%d", (int)host.n, host.p, socket_port(fd));
 }
 
-void websocket_add_own_host(const struct websocket *ws, struct buf *out)
+void websocket_append_local_host(const struct websocket *ws, struct buf *out)
 {
-    connection_add_own_host(websocket_connection(ws), out);
+    connection_append_local_host(websocket_connection(ws), out);
 }
 
 /* --- new connections ------------------------------------------------------------------ */
 
 void connection_set_remote(struct connection *c, const struct address *a)
 {
-    const struct proxies *p = c->home->proxies;
+    const struct proxy_networks *p = c->server_loop->proxies;
 
-    c->remote_n = (uint8_t)address_write(a, c->remote);
-    c->address = address_key(a);
-    c->trusted = p && proxies_hold(p, a);
+    c->remote_n = (uint8_t)address_format(a, c->remote);
+    c->address = address_limit_key(a);
+    c->trusted = p && is_trusted_proxy(p, a);
 }
 
-static void add_connection(struct home *h, int fd, const struct sockaddr_storage *peer)
+static void accept_connection(struct server_loop *h, int fd, const struct sockaddr_storage *peer)
 {
     struct connection *c = mem_new(sizeof *c);
 
-    c->home = h;
-    /* One read returns at most READ_SIZE, and reading pauses when that much waits: never full. */
-    buf_init(&c->in, 4 * READ_SIZE);
+    c->server_loop = h;
+    /* Never full: one read returns at most READ_BUFFER_BYTES, and reading pauses when that much is
+     * stored. */
+    buf_init(&c->in, 4 * READ_BUFFER_BYTES);
     uv_tcp_init(loop_uv(h->loop), &c->tcp);
     h->handles++;
     links_append(&h->connections, &c->link);
-    figure_add(&h->figures.accepted, 1);
-    figure_add(&h->figures.open, 1);
+    counter_add(&h->counters.accepted, 1);
+    counter_add(&h->counters.open, 1);
     if (uv_tcp_open(&c->tcp, fd) != 0) {
         close(fd);
         connection_close(c);
         return;
     }
-    struct address a = address_from(peer);
+    struct address a = address_from_sockaddr(peer);
     connection_set_remote(c, &a);
     c->preamble = c->trusted && h->proxy_protocol;
-    deadline_touch(h->timers.reading, &c->deadline);
+    deadline_restart(h->timers.reading, &c->deadline);
     c->timing = TIMING_READING;
     connection_read_start(c);
 }
 
-/* Pauses accepting when descriptors or memory are exhausted; clients wait in the backlog. */
-static void pause_accepting(struct home *h, int problem)
+/* Pauses accepting when file descriptors or memory are exhausted; clients wait in the backlog. */
+static void pause_accepting(struct server_loop *h, int problem)
 {
     uint64_t now = uv_now(loop_uv(h->loop));
 
-    if (h->accept.told_at == 0 || now > h->accept.told_at + TELL_AGAIN_MS)
-        log_warn("server: cannot accept connections: %s", strerror(problem));
-    h->accept.told_at = now;
+    if (h->accept.logged_at == 0 || now > h->accept.logged_at + LOG_EVERY_MS)
+        log_warn("server: cannot accept connections, will retry: %s", strerror(problem));
+    h->accept.logged_at = now;
     uv_poll_stop(&h->accept.listener);
-    deadline_touch(h->timers.pauses, &h->accept.pause);
+    deadline_restart(h->timers.pauses, &h->accept.pause);
 }
 
-static void accept_waiting(uv_poll_t *listener, int status, int events)
+static void on_listener_ready(uv_poll_t *listener, int status, int events)
 {
-    struct home *h = container_of(listener, struct home, accept.listener);
+    struct server_loop *h = container_of(listener, struct server_loop, accept.listener);
     struct sockaddr_storage peer;
 
     (void)status;
     (void)events;
-    for (int i = 0; i < ACCEPT_AT_ONCE; i++) {
+    for (int i = 0; i < MAX_ACCEPTS_PER_EVENT; i++) {
         socklen_t n = sizeof peer;
         int fd = accept4(h->accept.listen_fd, (struct sockaddr *)&peer, &n,
                          SOCK_NONBLOCK | SOCK_CLOEXEC);
 
         if (fd >= 0) {
-            add_connection(h, fd, &peer);
+            accept_connection(h, fd, &peer);
         } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
             pause_accepting(h, errno);
             return;
         } else if (errno == EAGAIN) {
             return;
-        } /* else: the connection is already closed, or a signal interrupted */
+        } /* other errors: the connection is already closed, or a signal interrupted the call */
     }
 }
 
-void home_accept_again(struct deadline *d)
+void server_loop_resume_accepting(struct deadline *d)
 {
-    struct home *h = container_of(d, struct home, accept.pause);
+    struct server_loop *h = container_of(d, struct server_loop, accept.pause);
 
-    uv_poll_start(&h->accept.listener, UV_READABLE, accept_waiting);
+    uv_poll_start(&h->accept.listener, UV_READABLE, on_listener_ready);
 }
 
-enum err home_listen(struct home *h, int fd)
+enum err server_loop_listen(struct server_loop *h, int fd)
 {
     int e = uv_poll_init(loop_uv(h->loop), &h->accept.listener, fd);
 
     if (e) {
-        log_error("server: cannot listen: %s", uv_strerror(e));
+        log_error("server: cannot watch the listening socket: %s", uv_strerror(e));
         close(fd);
         return ERR_INTERNAL;
     }
     h->accept.listen_fd = fd;
     h->accept.listening = true;
     h->handles++;
-    uv_poll_start(&h->accept.listener, UV_READABLE, accept_waiting);
+    uv_poll_start(&h->accept.listener, UV_READABLE, on_listener_ready);
     return OK;
 }

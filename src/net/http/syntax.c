@@ -11,7 +11,7 @@ enum {
     A = OCTET_TOKEN | OCTET_TARGET | OCTET_VALUE | OCTET_HOST,
 };
 
-const unsigned char octet_kinds[256] = {
+const unsigned char octet_classes[256] = {
     0, 0, 0, 0, 0, 0, 0, 0, 0, V, 0, 0, 0, 0, 0, 0, /*         HTAB         */
     0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
     V, A, T, K, A, A, A, A, H, H, A, A, T, A, A, T, /*  !"#$%&'()*+,-./     */
@@ -31,7 +31,7 @@ const unsigned char octet_kinds[256] = {
 };
 /* clang-format on */
 
-int octet_hex(char c)
+int hex_octet_value(char c)
 {
     if (c >= '0' && c <= '9')
         return c - '0';
@@ -39,41 +39,41 @@ int octet_hex(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-static void skip_spaces(struct str *s)
+static void skip_blanks(struct str *s)
 {
     while (s->n && (s->p[0] == ' ' || s->p[0] == '\t'))
-        *s = str_from(*s, 1);
+        *s = str_skip(*s, 1);
 }
 
-static struct str cut_token(struct str *s)
+static struct str parse_token(struct str *s)
 {
-    const char *end = octet_skip(s->p, s->p + s->n, OCTET_TOKEN);
+    const char *end = skip_octets(s->p, s->p + s->n, OCTET_TOKEN);
     struct str token = { s->p, (size_t)(end - s->p) };
 
-    *s = str_from(*s, token.n);
+    *s = str_skip(*s, token.n);
     return token;
 }
 
-/* Accepts more than tokens: clients send names such as files[0] and boundaries with '=' without
- * quotes, and these are unambiguous. */
-static struct str cut_unquoted(struct str *s)
+/* Parses an unquoted value. Accepts more than tokens, because clients send names such as files[0]
+ * and boundaries with '=' without quotes. */
+static struct str parse_unquoted_value(struct str *s)
 {
     size_t n = 0;
 
-    while (n < s->n && octet_is(s->p[n], OCTET_VALUE) && !strchr(";\" \t", s->p[n]))
+    while (n < s->n && octet_in_class(s->p[n], OCTET_VALUE) && !strchr(";\" \t", s->p[n]))
         n++;
     struct str value = { s->p, n };
-    *s = str_from(*s, n);
+    *s = str_skip(*s, n);
     return value;
 }
 
-/* *s starts after the opening quote. */
-static bool cut_quoted(struct str *s, struct str *ret)
+/* Parses a quoted value; *s starts after the opening quote. */
+static bool parse_quoted_value(struct str *s, struct str *ret)
 {
-    for (size_t i = 0; i < s->n && octet_is(s->p[i], OCTET_VALUE); i++) {
+    for (size_t i = 0; i < s->n && octet_in_class(s->p[i], OCTET_VALUE); i++) {
         if (s->p[i] == '"') {
             *ret = str_slice(s->p, i);
-            *s = str_from(*s, i + 1);
+            *s = str_skip(*s, i + 1);
             return true;
         }
         if (s->p[i] == '\\')
@@ -82,31 +82,31 @@ static bool cut_quoted(struct str *s, struct str *ret)
     return false;
 }
 
-int parameter_cut(struct str *rest, struct parameter *ret)
+int parse_next_parameter(struct str *rest, struct header_parameter *ret)
 {
     bool separated = false;
 
-    skip_spaces(rest);
-    /* Empty parameters, as in "a/b;; c=d" and "a/b;", are allowed and ignored. */
+    skip_blanks(rest);
+    /* Empty parameters, as in "a/b;; c=d" and "a/b;", are ignored. */
     while (rest->n && rest->p[0] == ';') {
         separated = true;
-        *rest = str_from(*rest, 1);
-        skip_spaces(rest);
+        *rest = str_skip(*rest, 1);
+        skip_blanks(rest);
     }
     if (!rest->n)
         return 0;
     if (!separated)
         return -1;
 
-    ret->name = cut_token(rest);
+    ret->name = parse_token(rest);
     if (!ret->name.n || !rest->n || rest->p[0] != '=')
         return -1;
-    *rest = str_from(*rest, 1);
+    *rest = str_skip(*rest, 1);
     ret->quoted = rest->n && rest->p[0] == '"';
     if (!ret->quoted) {
-        ret->value = cut_unquoted(rest);
+        ret->value = parse_unquoted_value(rest);
         return ret->value.n ? 1 : -1;
     }
-    *rest = str_from(*rest, 1);
-    return cut_quoted(rest, &ret->value) ? 1 : -1;
+    *rest = str_skip(*rest, 1);
+    return parse_quoted_value(rest, &ret->value) ? 1 : -1;
 }

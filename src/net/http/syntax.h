@@ -1,6 +1,5 @@
-/* syntax.h - character classes and small elements of the HTTP grammar.
- *
- * For the parsers of this folder; the names are those of RFC 9110 §5.6. */
+/* syntax.h - character classes and small elements of the HTTP grammar, named as in RFC 9110
+ * §5.6. */
 #ifndef NET_SYNTAX_H
 #define NET_SYNTAX_H
 
@@ -12,52 +11,51 @@ enum {
     OCTET_TOKEN = 1,  /* methods, header names, codings */
     OCTET_TARGET = 2, /* request targets: visible ASCII without '#' */
     OCTET_VALUE = 4,  /* header values: HTAB, visible characters, bytes from 0x80 */
-    OCTET_HOST = 8,   /* host and port; no comma, so that a list is rejected */
+    OCTET_HOST = 8,   /* host and port; without comma, so that a list is refused */
 };
 
-extern const unsigned char octet_kinds[256];
+extern const unsigned char octet_classes[256];
 
-static inline bool octet_is(char c, int kind)
+static inline bool octet_in_class(char c, int kind)
 {
-    return octet_kinds[(unsigned char)c] & kind;
+    return octet_classes[(unsigned char)c] & kind;
 }
 
-/* Returns the first byte outside the class, or end. Unrolled, because the parsers spend most of
- * their time here. */
-static inline const char *octet_skip(const char *p, const char *end, int kind)
+/* Returns the first byte outside the class, or end. The loop is unrolled, because the parsers spend
+ * most of their time here. */
+static inline const char *skip_octets(const char *p, const char *end, int kind)
 {
     for (; end - p >= 4; p += 4) {
-        if (!octet_is(p[0], kind))
+        if (!octet_in_class(p[0], kind))
             return p;
-        if (!octet_is(p[1], kind))
+        if (!octet_in_class(p[1], kind))
             return p + 1;
-        if (!octet_is(p[2], kind))
+        if (!octet_in_class(p[2], kind))
             return p + 2;
-        if (!octet_is(p[3], kind))
+        if (!octet_in_class(p[3], kind))
             return p + 3;
     }
-    while (p < end && octet_is(*p, kind))
+    while (p < end && octet_in_class(*p, kind))
         p++;
     return p;
 }
 
-/* True if all bytes are in the class; true for an empty text. */
-static inline bool octet_all(struct str s, int kind)
+/* Returns true if all bytes are in the class; also for an empty text. */
+static inline bool all_octets_in_class(struct str s, int kind)
 {
-    return octet_skip(s.p, s.p + s.n, kind) == s.p + s.n;
+    return skip_octets(s.p, s.p + s.n, kind) == s.p + s.n;
 }
 
-/* Returns the value 0-15, or -1. */
-int octet_hex(char c);
+int hex_octet_value(char c);
 
-/* One "; name=value" of a header value. */
-struct parameter {
+/* One parameter "; name=value" of a header value. */
+struct header_parameter {
     struct str name, value; /* value without quotes; escapes are not decoded */
     bool quoted;
 };
 
-/* Removes the next parameter from the front of *rest, which starts at a ';' or is empty. Returns 1,
- * 0 at the end, or -1 if malformed. */
-int parameter_cut(struct str *rest, struct parameter *ret);
+/* Parses the next parameter at the front of *rest, which starts at a ';' or is empty. Returns 1, 0
+ * at the end, or -1 if it is malformed. */
+int parse_next_parameter(struct str *rest, struct header_parameter *ret);
 
 #endif

@@ -1,24 +1,23 @@
 /* server_websocket.c - connections that became WebSockets.
  *
  * Frames collect in the websocket and leave at the end of the loop iteration. The closed callback
- * runs then or from the event loop, never inside another call of the handler. */
+ * runs then or from the event loop, never inside another callback of the handler. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "net/http/server_internal.h"
 
 enum {
-    PIECE = 128 * 1024,        /* bytes of a long message per write */
-    TURN_NS = 5 * 1000 * 1000, /* time for sending per loop iteration */
-    SOCKETS_BETWEEN_LOOKS = 8, /* sockets between two checks of the clock */
-    CONTROL_ROOM = 512,        /* room for close frames beyond max_waiting */
-    PONGS_WAITING = 4 * 1024,  /* unsent bytes above which only the newest ping is answered */
-    CONTROLS_A_MINUTE = 600,   /* limit of pings and pongs per peer */
+    PIECE_BYTES = 128 * 1024,         /* bytes of a long message per write */
+    MAX_SENDING_NS = 5 * 1000 * 1000, /* time limit for sending per loop iteration */
+    SOCKETS_PER_CLOCK_CHECK = 8,      /* number of sockets between two checks of the clock */
+    CLOSE_FRAME_RESERVE = 512,        /* bytes for close frames beyond max_waiting */
+    MAX_UNSENT_FOR_PONG = 4 * 1024, /* unsent bytes above which only the newest ping gets a pong */
+    MAX_CONTROLS_PER_MINUTE = 600,  /* limit of pings and pongs per peer */
     MINUTE_MS = 60 * 1000,
 };
 
-/* The newest ping of a peer that does not read: the only one that must be answered (RFC 6455
- * §5.5.3). */
-struct owed_pong {
+/* The newest ping of a peer that does not read. Older pings need no pong (RFC 6455 §5.5.3). */
+struct pending_pong {
     size_t n;
     char payload[WS_MAX_CONTROL];
 };
@@ -43,43 +42,43 @@ void websocket_set_data(struct websocket *ws, void *data)
 
 struct loop *websocket_loop(const struct websocket *ws)
 {
-    return websocket_connection(ws)->home->loop;
+    return websocket_connection(ws)->server_loop->loop;
 }
 
-struct str websocket_remote(const struct websocket *ws)
+struct str websocket_remote_address(const struct websocket *ws)
 {
-    char *text = websocket_connection(ws)->home->remote;
+    char *text = websocket_connection(ws)->server_loop->remote;
 
-    return str_slice(text, address_write(&ws->remote, text));
+    return str_slice(text, address_format(&ws->remote, text));
 }
 
-uint64_t websocket_address(const struct websocket *ws)
+uint64_t websocket_address_key(const struct websocket *ws)
 {
     return websocket_connection(ws)->address;
 }
 
-bool websocket_secure(const struct websocket *ws)
+bool websocket_is_secure(const struct websocket *ws)
 {
     return websocket_connection(ws)->secure;
 }
 
-static void websocket_mark_pong(struct websocket *ws)
+static void mark_websocket_dirty(struct websocket *ws)
 {
     if (!ws->dirty.next)
-        links_append(&websocket_connection(ws)->home->dirty, &ws->dirty);
+        links_append(&websocket_connection(ws)->server_loop->dirty, &ws->dirty);
 }
 
-void websocket_set_max_waiting(struct websocket *ws, size_t max_waiting)
+void websocket_set_max_unsent(struct websocket *ws, size_t max_waiting)
 {
-    ws->out.max = max_waiting + CONTROL_ROOM;
+    ws->out.max = max_waiting + CLOSE_FRAME_RESERVE;
 }
 
-static size_t max_waiting_of(const struct websocket *ws)
+static size_t max_unsent_bytes(const struct websocket *ws)
 {
-    return ws->out.max - CONTROL_ROOM;
+    return ws->out.max - CLOSE_FRAME_RESERVE;
 }
 
-size_t websocket_waiting(const struct websocket *ws)
+size_t websocket_unsent_bytes(const struct websocket *ws)
 {
     const struct long_message *m = ws->long_message;
     size_t behind = m ? m->bytes.n - m->at + m->after.n : 0;
@@ -87,28 +86,27 @@ size_t websocket_waiting(const struct websocket *ws)
     return connection_unsent(websocket_connection(ws)) + ws->out.n + behind;
 }
 
-/* Returns the buffer for the next frame. */
-static struct buf *frames_end(struct websocket *ws)
+static struct buf *next_frame_buffer(struct websocket *ws)
 {
     return ws->long_message ? &ws->long_message->after : &ws->out;
 }
 
-/* True if n more bytes may be queued; otherwise the slow peer will be disconnected. */
-static bool has_room(struct websocket *ws, size_t n)
+/* True if n more bytes may be queued; otherwise the peer is too slow and will be disconnected. */
+static bool can_queue_bytes(struct websocket *ws, size_t n)
 {
     if (ws->close_sent || ws->ending || ws->cut || ws->over)
         return false;
-    websocket_mark_pong(ws);
-    size_t waiting = websocket_waiting(ws);
-    size_t most = max_waiting_of(ws);
+    mark_websocket_dirty(ws);
+    size_t waiting = websocket_unsent_bytes(ws);
+    size_t most = max_unsent_bytes(ws);
     ws->cut = waiting > most || n > most - waiting;
     return !ws->cut;
 }
 
 void websocket_send(struct websocket *ws, enum ws_opcode opcode, struct str payload)
 {
-    if (has_room(ws, payload.n))
-        ws_write(frames_end(ws), opcode, payload);
+    if (can_queue_bytes(ws, payload.n))
+        ws_append_frame(next_frame_buffer(ws), opcode, payload);
 }
 
 void websocket_send_parts(struct websocket *ws, enum ws_opcode opcode, const struct str *parts,
@@ -119,11 +117,11 @@ void websocket_send_parts(struct websocket *ws, enum ws_opcode opcode, const str
 
     for (size_t i = 0; i < count; i++)
         n += parts[i].n;
-    if (!has_room(ws, n))
+    if (!can_queue_bytes(ws, n))
         return;
-    struct buf *out = frames_end(ws);
-    size_t head_n = ws_write_head(head, opcode, n);
-    if (!buf_room(out, head_n + n))
+    struct buf *out = next_frame_buffer(ws);
+    size_t head_n = ws_encode_frame_head(head, opcode, n);
+    if (!buf_reserve(out, head_n + n))
         return;
     buf_add(out, head, head_n);
     for (size_t i = 0; i < count; i++)
@@ -134,12 +132,12 @@ void websocket_send_buf(struct websocket *ws, enum ws_opcode opcode, struct buf 
 {
     char head[WS_MAX_HEAD];
 
-    if (payload->n <= PIECE || ws->long_message) {
+    if (payload->n <= PIECE_BYTES || ws->long_message) {
         websocket_send(ws, opcode, buf_str(payload));
         buf_clear(payload);
         return;
     }
-    if (!has_room(ws, payload->n)) {
+    if (!can_queue_bytes(ws, payload->n)) {
         buf_clear(payload);
         return;
     }
@@ -147,12 +145,12 @@ void websocket_send_buf(struct websocket *ws, enum ws_opcode opcode, struct buf 
     buf_init(&m->after, ws->out.max);
     m->bytes = *payload;
     buf_init(payload, payload->max);
-    buf_add(&ws->out, head, ws_write_head(head, opcode, m->bytes.n));
+    buf_add(&ws->out, head, ws_encode_frame_head(head, opcode, m->bytes.n));
     ws->long_message = m;
 }
 
-/* True if nothing is queued and sending is allowed. */
-static bool is_clear(const struct websocket *ws)
+/* Returns true if nothing is queued and sending is allowed. */
+static bool can_send_at_once(const struct websocket *ws)
 {
     return !ws->out.n && !ws->long_message && !ws->close_sent && !ws->ending && !ws->cut &&
            !ws->over;
@@ -160,16 +158,17 @@ static bool is_clear(const struct websocket *ws)
 
 void websocket_send_frame(struct websocket *ws, struct str frame, bool now)
 {
-    size_t n = now && is_clear(ws) ? connection_try(websocket_connection(ws), frame) : 0;
+    size_t n =
+        now && can_send_at_once(ws) ? connection_try_send(websocket_connection(ws), frame) : 0;
 
-    if (n < frame.n && has_room(ws, frame.n - n))
-        buf_add_str(frames_end(ws), str_from(frame, n));
+    if (n < frame.n && can_queue_bytes(ws, frame.n - n))
+        buf_add_str(next_frame_buffer(ws), str_skip(frame, n));
 }
 
-/* Sends what the socket accepts; the rest, and errors, wait for the end of the iteration. */
+/* Sends as much as the socket accepts; the rest and errors wait for the end of the iteration. */
 void websocket_flush(struct websocket *ws)
 {
-    size_t n = connection_try(websocket_connection(ws), buf_str(&ws->out));
+    size_t n = connection_try_send(websocket_connection(ws), buf_str(&ws->out));
 
     if (n == ws->out.n) {
         buf_clear(&ws->out);
@@ -181,25 +180,25 @@ void websocket_flush(struct websocket *ws)
     }
 }
 
-void websocket_fetch(const struct websocket *ws)
+void websocket_prefetch(const struct websocket *ws)
 {
     __builtin_prefetch(ws);
     __builtin_prefetch((const char *)ws + 64);
 }
 
-void websocket_fetch_more(const struct websocket *ws)
+void websocket_prefetch_connection(const struct websocket *ws)
 {
-    connection_fetch(websocket_connection(ws));
+    connection_prefetch(websocket_connection(ws));
 }
 
-void websocket_await(struct websocket *ws)
+void websocket_notify_when_drained(struct websocket *ws)
 {
     ws->awaited = true;
-    websocket_mark_pong(ws);
+    mark_websocket_dirty(ws);
 }
 
-/* The callback may send more, which leaves in the same loop iteration. */
-static void tell_drained(struct websocket *ws)
+/* Calls drained if all output was sent. Output of the callback leaves in the same iteration. */
+static void call_drained_if_empty(struct websocket *ws)
 {
     if (!ws->awaited || ws->long_message || connection_unsent(websocket_connection(ws)))
         return;
@@ -209,10 +208,10 @@ static void tell_drained(struct websocket *ws)
     ws->on->drained(ws);
 }
 
-/* Pongs must not accumulate for a peer that sends pings and does not read. */
-static void answer_ping(struct websocket *ws, struct str payload)
+/* Replies to a ping. Pongs must not accumulate for a peer that sends pings and does not read. */
+static void reply_to_ping(struct websocket *ws, struct str payload)
 {
-    if (websocket_waiting(ws) <= PONGS_WAITING) {
+    if (websocket_unsent_bytes(ws) <= MAX_UNSENT_FOR_PONG) {
         websocket_send(ws, WS_PONG, payload);
         return;
     }
@@ -222,9 +221,9 @@ static void answer_ping(struct websocket *ws, struct str payload)
     memcpy(ws->pong->payload, payload.p, payload.n);
 }
 
-static void send_owed_pong(struct websocket *ws)
+static void send_pending_pong(struct websocket *ws)
 {
-    struct owed_pong *p = ws->pong;
+    struct pending_pong *p = ws->pong;
 
     if (!p || connection_unsent(websocket_connection(ws)))
         return;
@@ -233,8 +232,8 @@ static void send_owed_pong(struct websocket *ws)
     mem_free(p);
 }
 
-/* Allows 600 control frames per minute; no client needs more. */
-static bool controls_in_pace(struct websocket *ws)
+/* Returns true for up to 600 control frames per minute; no client needs more. */
+static bool count_control_frame(struct websocket *ws)
 {
     uint32_t now = (uint32_t)uv_now(loop_uv(websocket_loop(ws)));
 
@@ -242,16 +241,16 @@ static bool controls_in_pace(struct websocket *ws)
         ws->minute = now;
         ws->controls = 0;
     }
-    return ++ws->controls <= CONTROLS_A_MINUTE;
+    return ++ws->controls <= MAX_CONTROLS_PER_MINUTE;
 }
 
 static void send_close(struct websocket *ws, int code, struct str reason)
 {
     if (ws->close_sent)
         return;
-    ws_write_close(frames_end(ws), code, reason);
+    ws_append_close_frame(next_frame_buffer(ws), code, reason);
     ws->close_sent = true;
-    websocket_mark_pong(ws);
+    mark_websocket_dirty(ws);
 }
 
 void websocket_close(struct websocket *ws, int code, struct str reason)
@@ -259,17 +258,17 @@ void websocket_close(struct websocket *ws, int code, struct str reason)
     if (ws->close_sent || ws->ending || ws->over)
         return;
     send_close(ws, code, reason);
-    deadline_touch(websocket_connection(ws)->home->timers.goodbyes,
-                   &websocket_connection(ws)->deadline);
+    deadline_restart(websocket_connection(ws)->server_loop->timers.goodbyes,
+                     &websocket_connection(ws)->deadline);
 }
 
 /* --- beginning and end ---------------------------------------------------------------- */
 
 static void send_handshake(struct connection *c, const char *accept)
 {
-    struct buf *out = &c->home->buffers.out;
+    struct buf *out = &c->server_loop->buffers.out;
 
-    /* Sent alone, because some clients lose frames that arrive together with the handshake. */
+    /* The handshake is sent alone: some clients lose frames that arrive together with it. */
     connection_flush(c);
     buf_add_lit(out, "HTTP/1.1 101 Switching Protocols\r\n"
                      "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ");
@@ -280,44 +279,44 @@ static void send_handshake(struct connection *c, const char *accept)
 
 /* --- handlers, shared by the sockets of a loop ------------------------------------------ */
 
-struct kept_handler {
-    struct kept_handler *next;
+struct stored_handler {
+    struct stored_handler *next;
     struct websocket_handler on;
 };
 
-static bool same_handler(const struct websocket_handler *a, const struct websocket_handler *b)
+static bool handlers_are_equal(const struct websocket_handler *a, const struct websocket_handler *b)
 {
     return a->max_message == b->max_message && a->too_large == b->too_large && a->open == b->open &&
            a->message == b->message && a->closed == b->closed && a->shutdown == b->shutdown &&
            a->drained == b->drained;
 }
 
-static const struct websocket_handler *home_handler(struct home *h,
-                                                    const struct websocket_handler *on)
+static const struct websocket_handler *find_or_store_handler(struct server_loop *h,
+                                                             const struct websocket_handler *on)
 {
-    for (const struct kept_handler *k = h->handlers; k; k = k->next)
-        if (same_handler(&k->on, on))
+    for (const struct stored_handler *k = h->handlers; k; k = k->next)
+        if (handlers_are_equal(&k->on, on))
             return &k->on;
-    struct kept_handler *k = mem_new(sizeof *k);
+    struct stored_handler *k = mem_new(sizeof *k);
     k->on = *on;
     k->next = h->handlers;
     h->handlers = k;
     return &k->on;
 }
 
-void handlers_free(struct home *h)
+void stored_handlers_free(struct server_loop *h)
 {
     while (h->handlers) {
-        struct kept_handler *next = h->handlers->next;
+        struct stored_handler *next = h->handlers->next;
 
         mem_free(h->handlers);
         h->handlers = next;
     }
 }
 
-bool websocket_begin(struct connection *c, struct serving *call)
+bool websocket_accept_upgrade(struct connection *c, struct http_call *call)
 {
-    struct home *h = c->home;
+    struct server_loop *h = c->server_loop;
     struct websocket_handler on = { 0 };
     char accept[29];
     int status = 400;
@@ -326,13 +325,13 @@ bool websocket_begin(struct connection *c, struct serving *call)
         return false;
     if (h->stopping) {
         c->call = call;
-        connection_refuse(c, 503, STR("Retry-After: 1\r\n"));
+        connection_refuse_request(c, 503, STR("Retry-After: 1\r\n"));
         return true;
     }
-    if (!ws_handshake(call->x.request, accept, &status)) {
+    if (!ws_check_handshake(call->x.request, accept, &status)) {
         c->call = call;
-        connection_refuse(c, status,
-                          status == 426 ? STR("Sec-WebSocket-Version: 13\r\n") : STR(""));
+        connection_refuse_request(c, status,
+                                  status == 426 ? STR("Sec-WebSocket-Version: 13\r\n") : STR(""));
         return true;
     }
     if (!h->app.upgrade(h->app.arg, call->x.request, &on))
@@ -342,22 +341,23 @@ bool websocket_begin(struct connection *c, struct serving *call)
     c->upgraded = true;
     memset(ws, 0, sizeof *ws);
     address_parse(call->x.remote, &ws->remote);
-    ws->on = home_handler(h, &on);
+    ws->on = find_or_store_handler(h, &on);
     ws->data = on.arg;
     ws->code = 1006;
-    buf_init(&ws->out, on.max_waiting + CONTROL_ROOM);
+    buf_init(&ws->out, on.max_unsent + CLOSE_FRAME_RESERVE);
     c->secure = call->x.secure;
     c->address = call->x.address;
     c->state = CONN_WEBSOCKET;
     c->timing = TIMING_NONE;
-    deadline_touch(h->timers.idle, &c->deadline); /* timeout for sending the handshake */
-    serving_free(call);
-    figure_add(&h->figures.websockets, 1);
+    deadline_restart(h->timers.idle,
+                     &c->deadline); /* starts the timeout for sending the handshake */
+    http_call_free(call);
+    counter_add(&h->counters.websockets, 1);
     send_handshake(c, accept);
     return true;
 }
 
-void websocket_end(struct connection *c)
+void websocket_call_closed(struct connection *c)
 {
     struct websocket *ws = &c->websocket;
 
@@ -365,7 +365,7 @@ void websocket_end(struct connection *c)
     if (ws->over)
         return;
     ws->over = true;
-    figure_add(&c->home->figures.websockets, (uint64_t)-1);
+    counter_add(&c->server_loop->counters.websockets, (uint64_t)-1);
     if (ws->on->closed)
         ws->on->closed(ws, ws->code);
 }
@@ -379,17 +379,17 @@ static void long_message_free(struct long_message *m)
     mem_free(m);
 }
 
-void websocket_clear(struct websocket *ws)
+void websocket_free_buffers(struct websocket *ws)
 {
     long_message_free(ws->long_message);
     if (ws->reader)
-        ws_reader_clear(ws->reader);
+        ws_reader_free(ws->reader);
     mem_free(ws->reader);
     buf_clear(&ws->out);
     mem_free(ws->pong);
 }
 
-void websocket_tell_shutdown(struct connection *c)
+void websocket_shut_down(struct connection *c)
 {
     struct websocket *ws = &c->websocket;
 
@@ -403,14 +403,14 @@ void websocket_tell_shutdown(struct connection *c)
 
 /* --- reading -------------------------------------------------------------------------- */
 
-static void finish_at_turn_end(struct websocket *ws)
+static void close_at_iteration_end(struct websocket *ws)
 {
     struct connection *c = websocket_connection(ws);
 
     ws->ending = true;
     c->linger = true; /* input may still arrive */
-    deadline_touch(c->home->timers.goodbyes, &c->deadline);
-    websocket_mark_pong(ws);
+    deadline_restart(c->server_loop->timers.goodbyes, &c->deadline);
+    mark_websocket_dirty(ws);
 }
 
 static void websocket_handle_frame(struct websocket *ws, const struct ws_message *m)
@@ -419,15 +419,15 @@ static void websocket_handle_frame(struct websocket *ws, const struct ws_message
     case WS_CLOSE:
         ws->code = (uint16_t)m->close_code;
         send_close(ws, m->close_code == 1005 ? 1000 : m->close_code, STR(""));
-        finish_at_turn_end(ws);
+        close_at_iteration_end(ws);
         break;
     case WS_PING:
     case WS_PONG:
-        if (!controls_in_pace(ws)) {
+        if (!count_control_frame(ws)) {
             send_close(ws, 1008, STR("too many control frames"));
-            finish_at_turn_end(ws);
+            close_at_iteration_end(ws);
         } else if (m->opcode == WS_PING) {
-            answer_ping(ws, m->payload);
+            reply_to_ping(ws, m->payload);
         }
         break;
     case WS_TEXT:
@@ -441,43 +441,43 @@ static void websocket_handle_frame(struct websocket *ws, const struct ws_message
 }
 
 /* Postpones remaining messages to the next loop iteration when the time for reading is up. */
-static void postpone_messages(struct connection *c, const char *bytes, size_t n)
+static void postpone_messages_to_next_iteration(struct connection *c, const char *bytes, size_t n)
 {
     buf_add(&c->in, bytes, n);
-    connection_pause(c, true);
-    connection_postpone(c);
+    connection_set_read_paused(c, true);
+    connection_postpone_input(c);
 }
 
-void websocket_resume(struct connection *c)
+void websocket_resume_input(struct connection *c)
 {
     struct buf waiting = c->in;
 
     buf_init(&c->in, waiting.max);
-    connection_pause(c, false);
-    websocket_input(c, waiting.p, waiting.n);
+    connection_set_read_paused(c, false);
+    websocket_handle_input(c, waiting.p, waiting.n);
     buf_clear(&waiting);
 }
 
-static void websocket_read(struct connection *c, struct ws_reader *r, char *bytes, size_t n)
+static void read_websocket_frames(struct connection *c, struct ws_reader *r, char *bytes, size_t n)
 {
     struct websocket *ws = &c->websocket;
     bool first = true;
 
     while (n && c->state == CONN_WEBSOCKET && !ws->ending && !ws->cut) {
-        if (!first && home_has_read_enough(c->home)) {
-            postpone_messages(c, bytes, n);
+        if (!first && server_loop_read_time_is_up(c->server_loop)) {
+            postpone_messages_to_next_iteration(c, bytes, n);
             return;
         }
         first = false;
         struct ws_message m = { 0 };
         bool found = false;
-        long used = ws_read(r, bytes, n, &m, &found);
+        long used = ws_decode(r, bytes, n, &m, &found);
 
         if (used < 0) {
             bool large = used == -1009 && ws->on->too_large;
 
             send_close(ws, large ? ws->on->too_large : (int)-used, STR(""));
-            finish_at_turn_end(ws);
+            close_at_iteration_end(ws);
             return;
         }
         bytes += used;
@@ -487,10 +487,10 @@ static void websocket_read(struct connection *c, struct ws_reader *r, char *byte
     }
 }
 
-/* Stores the reader only while a message or frame is incomplete. */
-static void websocket_keep_reader(struct websocket *ws, struct ws_reader *r)
+/* Stores the decoder only while a message or frame is incomplete. */
+static void store_incomplete_reader(struct websocket *ws, struct ws_reader *r)
 {
-    bool rests = ws_reader_rests(r);
+    bool rests = ws_reader_is_idle(r);
 
     if (rests && r == ws->reader) {
         mem_free(r);
@@ -501,53 +501,53 @@ static void websocket_keep_reader(struct websocket *ws, struct ws_reader *r)
     }
 }
 
-void websocket_input(struct connection *c, char *bytes, size_t n)
+void websocket_handle_input(struct connection *c, char *bytes, size_t n)
 {
     struct websocket *ws = &c->websocket;
     struct ws_reader fresh;
 
     if (!ws->open || c->later.next) {
         buf_add(&c->in, bytes, n);
-        connection_pause(c, c->later.next || c->in.n >= WAITING_INPUT);
+        connection_set_read_paused(c, c->later.next || c->in.n >= MAX_UNHANDLED_INPUT);
         return;
     }
     ws_reader_init(&fresh, ws->on->max_message);
     struct ws_reader *r = ws->reader ? ws->reader : &fresh;
-    websocket_read(c, r, bytes, n);
-    websocket_keep_reader(ws, r);
+    read_websocket_frames(c, r, bytes, n);
+    store_incomplete_reader(ws, r);
 }
 
 /* --- sending -------------------------------------------------------------------------- */
 
-/* Called when the kernel has accepted all output; after the handshake, opens the websocket. */
-void websocket_sent(struct connection *c)
+/* Called when the kernel has accepted all output; opens the websocket after the handshake. */
+void on_websocket_output_sent(struct connection *c)
 {
     struct websocket *ws = &c->websocket;
     struct buf early = c->in;
 
     if (ws->open) {
         if (ws->long_message)
-            websocket_mark_pong(ws); /* to send its next piece */
-        send_owed_pong(ws);
-        tell_drained(ws);
+            mark_websocket_dirty(ws); /* to send the next piece */
+        send_pending_pong(ws);
+        call_drained_if_empty(ws);
     }
     if (ws->open || connection_unsent(c))
         return;
     void *arg = ws->data;
-    deadline_drop(&c->deadline);
+    deadline_cancel(&c->deadline);
     ws->open = true;
     ws->data = NULL;
     if (ws->on->open)
         ws->on->open(ws, arg);
     buf_init(&c->in, early.max);
-    connection_pause(c, false);
+    connection_set_read_paused(c, false);
     if (early.n)
-        websocket_input(c, early.p, early.n);
+        websocket_handle_input(c, early.p, early.n);
     buf_clear(&early);
 }
 
-/* Sends the next piece once the kernel has accepted the previous one. */
-static void send_piece(struct websocket *ws)
+/* Sends the next piece of a long message once the kernel has accepted the previous one. */
+static void send_message_piece(struct websocket *ws)
 {
     struct long_message *m = ws->long_message;
     struct connection *c = websocket_connection(ws);
@@ -555,12 +555,12 @@ static void send_piece(struct websocket *ws)
     if (!m || c->state != CONN_WEBSOCKET || connection_unsent(c))
         return;
     size_t left = m->bytes.n - m->at;
-    struct str piece = str_slice(m->bytes.p + m->at, left < PIECE ? left : PIECE);
+    struct str piece = str_slice(m->bytes.p + m->at, left < PIECE_BYTES ? left : PIECE_BYTES);
 
     connection_send(c, &piece, 1);
     m->at += piece.n;
     if (m->at == m->bytes.n) {
-        m->after.max = ws->out.max; /* may have changed since */
+        m->after.max = ws->out.max; /* the limit may have changed */
         ws->out = m->after;
         buf_init(&m->after, 0);
         ws->long_message = NULL;
@@ -568,10 +568,10 @@ static void send_piece(struct websocket *ws)
     }
     /* Frames behind the last piece follow it, even if the kernel has not accepted all of it. */
     if (c->state == CONN_WEBSOCKET && (ws->out.n || !connection_unsent(c)))
-        websocket_mark_pong(ws);
+        mark_websocket_dirty(ws);
 }
 
-static void end_turn(struct websocket *ws)
+static void end_websocket_iteration(struct websocket *ws)
 {
     struct connection *c = websocket_connection(ws);
 
@@ -581,55 +581,55 @@ static void end_turn(struct websocket *ws)
     }
     if (ws->out.n) {
         struct str all = buf_str(&ws->out);
-        size_t n = connection_try(c, all);
+        size_t n = connection_try_send(c, all);
         if (n < all.n) {
-            all = str_from(all, n);
+            all = str_skip(all, n);
             connection_send(c, &all, 1);
         }
         buf_clear(&ws->out);
     }
-    send_piece(ws);
+    send_message_piece(ws);
     if (c->state == CONN_WEBSOCKET) {
-        /* If the kernel accepted everything at once, no callback reports that it was sent. */
-        send_owed_pong(ws);
-        tell_drained(ws);
+        /* If the kernel accepted all bytes at once, no callback reports that they were sent. */
+        send_pending_pong(ws);
+        call_drained_if_empty(ws);
     }
-    /* The close frame is queued behind a long message, so send that first. */
+    /* The close frame is queued behind a long message, so that message must be sent first. */
     if (ws->ending && !ws->long_message && !ws->out.n && c->state == CONN_WEBSOCKET) {
-        websocket_end(c);
-        connection_finish(c);
+        websocket_call_closed(c);
+        connection_close_when_sent(c);
         if (c->state == CONN_LAST)
-            deadline_touch(c->home->timers.goodbyes, &c->deadline);
+            deadline_restart(c->server_loop->timers.goodbyes, &c->deadline);
     }
 }
 
-static void turn_goes_on(struct post *post)
+static void free_wakeup_message(struct loop_message *post)
 {
     mem_free(post);
 }
 
 /* Posts an empty message, so that the loop does not sleep before its next iteration. */
-static void go_on_next_turn(struct home *h)
+static void wake_for_next_iteration(struct server_loop *h)
 {
-    struct post *post = mem_new(sizeof *post);
+    struct loop_message *post = mem_new(sizeof *post);
 
-    post->run = turn_goes_on;
+    post->run = free_wakeup_message;
     loop_post(h->loop, post);
 }
 
-/* Handles as many sockets as time permits: there may be thousands, and new ones are appended. */
-void websockets_end_turn(struct home *h)
+/* Handles sockets with output for a limited time: there may be thousands, and more are added. */
+void websockets_end_iteration(struct server_loop *h)
 {
-    int64_t began = links_empty(&h->dirty) ? 0 : clock_mono();
+    int64_t began = links_empty(&h->dirty) ? 0 : clock_monotonic_ns();
 
     for (unsigned n = 1; !links_empty(&h->dirty); n++) {
         struct websocket *ws = container_of(h->dirty.next, struct websocket, dirty);
 
-        if (n % SOCKETS_BETWEEN_LOOKS == 0 && clock_mono() - began > TURN_NS) {
-            go_on_next_turn(h);
+        if (n % SOCKETS_PER_CLOCK_CHECK == 0 && clock_monotonic_ns() - began > MAX_SENDING_NS) {
+            wake_for_next_iteration(h);
             return;
         }
         link_remove(&ws->dirty);
-        end_turn(ws);
+        end_websocket_iteration(ws);
     }
 }

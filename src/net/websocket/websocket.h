@@ -2,8 +2,8 @@
  *
  * Pure functions: no sockets, no clocks. The reader unmasks in place, joins fragments in a bounded
  * buffer, validates UTF-8 incrementally and returns the close code for a violation. A message that
- * is complete in the caller's bytes is neither copied nor allocated. Connections use this in
- * server_websocket.c; their interface is in http/server.h. */
+ * is complete in the caller's bytes is neither copied nor allocated. The interface for connections
+ * is in http/server.h. */
 #ifndef NET_WEBSOCKET_H
 #define NET_WEBSOCKET_H
 
@@ -13,7 +13,7 @@
 
 #include "base/buf.h"
 #include "base/str.h"
-#include "net/http/http.h"
+#include "net/http/http_parser.h"
 
 enum ws_opcode {
     WS_CONTINUE = 0,
@@ -26,58 +26,57 @@ enum ws_opcode {
 
 enum {
     WS_MAX_CONTROL = 125,
-    WS_MAX_HEAD = 10,        /* header of a frame that the server sends */
-    WS_MAX_CLIENT_HEAD = 14, /* header with a mask */
-    WS_NO_CODE = 1005,       /* close frame without a code */
+    WS_MAX_HEAD = 10,        /* length of the header of a frame that the server sends */
+    WS_MAX_CLIENT_HEAD = 14, /* length of a header with a mask */
+    WS_NO_CODE = 1005,       /* code of a close frame without a code */
 };
 
 /* Validates an opening handshake and writes the value of Sec-WebSocket-Accept. Otherwise returns
  * false and sets *ret_status to 400, 426 (version) or 500. */
-bool ws_handshake(const struct http_request *r, char accept[29], int *ret_status);
+bool ws_check_handshake(const struct http_request *r, char accept[29], int *ret_status);
 
-/* Parts of messages that did not arrive in one read. */
-struct ws_pieces {
-    struct buf message; /* the message so far */
-    struct buf control; /* a control frame between its fragments */
+/* Partial message that did not arrive in one read. */
+struct ws_partial_message {
+    struct buf message; /* payload of the message so far */
+    struct buf control; /* payload of a control frame between its fragments */
 };
 
 struct ws_reader {
-    struct ws_pieces *pieces; /* NULL: none, the usual case */
-    size_t max;               /* maximum message size */
-    uint64_t left;            /* remaining payload bytes of the current frame */
-    uint32_t utf8;            /* state of the UTF-8 validation; 0 between characters */
+    struct ws_partial_message *pieces; /* partial message; NULL: none, the usual case */
+    size_t max;                        /* maximum message size */
+    uint64_t left;                     /* remaining payload bytes of the current frame */
+    uint32_t utf8;                     /* state of the UTF-8 validation; 0 between characters */
     unsigned char head[WS_MAX_CLIENT_HEAD]; /* received header bytes of the current frame */
     unsigned char head_n;
-    unsigned char phase;  /* mask index of the next payload byte */
+    unsigned char phase;  /* index into the mask for the next payload byte */
     unsigned char opcode; /* opcode of the fragmented message, or 0 */
-    bool in_payload;      /* the header is complete */
-    bool closed;          /* after a close frame or an error */
+    bool in_payload;      /* whether the header is complete */
+    bool closed;          /* a close frame or an error occurred */
 };
 
 void ws_reader_init(struct ws_reader *r, size_t max_message);
-void ws_reader_clear(struct ws_reader *r);
+void ws_reader_free(struct ws_reader *r);
 
 struct ws_message {
     enum ws_opcode opcode; /* WS_TEXT, WS_BINARY, WS_PING, WS_PONG or WS_CLOSE */
-    struct str payload;    /* valid until the next ws_read; WS_CLOSE: the reason */
+    struct str payload;    /* valid until the next ws_decode; WS_CLOSE: the reason */
     int close_code;        /* WS_CLOSE: the peer's code, or WS_NO_CODE */
 };
 
-/* Decodes bytes (in place) and returns how many were used. *ret_found: a message is complete; call
- * again with the rest, even if no bytes are left, to free the message. Negative: a close code
- * (-1002, -1007, -1009) that ends the connection. Incomplete frames are stored in the reader, so
- * without a message all bytes are used. Input after a close frame or an error is ignored. */
-long ws_read(struct ws_reader *r, char *bytes, size_t n, struct ws_message *ret, bool *ret_found);
+/* Decodes bytes in place and returns how many were used. *ret_found: a message is complete; call
+ * again with the rest, even if no bytes are left, to free the message. A negative result is a close
+ * code (-1002, -1007, -1009) that ends the connection. Incomplete frames are stored in the reader.
+ * Input after a close frame or an error is ignored. */
+long ws_decode(struct ws_reader *r, char *bytes, size_t n, struct ws_message *ret, bool *ret_found);
 
-/* Frees the last message. Returns true if the reader is back in its initial state, so the caller
- * may free it and initialise a new one for the next input. */
-bool ws_reader_rests(struct ws_reader *r);
+/* Frees the last message. True if the reader is in its initial state, so the caller may free it. */
+bool ws_reader_is_idle(struct ws_reader *r);
 
 /* Writes the header of an unfragmented, unmasked frame; returns its length. */
-size_t ws_write_head(char out[WS_MAX_HEAD], enum ws_opcode opcode, uint64_t payload);
-/* Appends a whole frame, or nothing if it does not fit. */
-void ws_write(struct buf *out, enum ws_opcode opcode, struct str payload);
-/* Appends a close frame; truncates reason between characters if needed. WS_NO_CODE: no payload. */
-void ws_write_close(struct buf *out, int code, struct str reason);
+size_t ws_encode_frame_head(char out[WS_MAX_HEAD], enum ws_opcode opcode, uint64_t payload);
+/* Appends a whole frame; appends nothing if it does not fit. */
+void ws_append_frame(struct buf *out, enum ws_opcode opcode, struct str payload);
+/* Appends a close frame; a long reason is truncated between characters. WS_NO_CODE: no payload. */
+void ws_append_close_frame(struct buf *out, int code, struct str reason);
 
 #endif

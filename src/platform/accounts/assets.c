@@ -6,14 +6,14 @@
 
 #include "base/pictures.h"
 
-static void picture_name(char out[256], const char *area, snowflake owner, struct str hash)
+static void format_picture_name(char out[256], const char *area, snowflake owner, struct str hash)
 {
-    snprintf(out, 256, "%s/%llu/%.*s", area, (unsigned long long)owner, STR_FMT(hash));
+    snprintf(out, 256, "%s/%llu/%.*s", area, (unsigned long long)owner, STR_ARGS(hash));
 }
 
-/* Every upload gets its own name: an earlier copy of the same bytes may be about to be deleted. */
-enum err picture_keep(struct call *call, const char *area, snowflake owner,
-                      const struct opt_image *image, struct opt_str *ret)
+/* Every upload gets a new name: an earlier copy of the same bytes may be about to be deleted. */
+enum err picture_store(struct call *call, const char *area, snowflake owner,
+                       const struct opt_image *image, struct opt_str *ret)
 {
     snowflake id = snowflake_new();
     char name[256];
@@ -22,19 +22,19 @@ enum err picture_keep(struct call *call, const char *area, snowflake owner,
     if (image->given != GIVEN)
         return OK;
     ret->value = image_hash(call->arena, &image->value, id);
-    picture_name(name, area, owner, ret->value);
-    return call_keep_blob(call, id, name, image->value.bytes);
+    format_picture_name(name, area, owner, ret->value);
+    return call_write_blob(call, id, name, image->value.bytes);
 }
 
-enum err picture_drop(struct call *call, const char *area, snowflake owner,
-                      const struct opt_str *hash)
+enum err picture_delete(struct call *call, const char *area, snowflake owner,
+                        const struct opt_str *hash)
 {
     char name[256];
 
     if (hash->given != GIVEN)
         return OK;
-    picture_name(name, area, owner, hash->value);
-    return call_drop_blob(call, name);
+    format_picture_name(name, area, owner, hash->value);
+    return call_delete_blob(call, name);
 }
 
 enum err picture_replace(struct call *call, const char *area, snowflake owner,
@@ -42,11 +42,11 @@ enum err picture_replace(struct call *call, const char *area, snowflake owner,
 {
     bool stays = now->given == GIVEN && str_eq(before->value, now->value);
 
-    return stays ? OK : picture_drop(call, area, owner, before);
+    return stays ? OK : picture_delete(call, area, owner, before);
 }
 
 /* Pictures are stored as they were uploaded; the first bytes determine the content type. */
-static struct str content_type(const char *head, ssize_t n)
+static struct str detect_content_type(const char *head, ssize_t n)
 {
     if (n >= 8 && memcmp(head, "\x89PNG", 4) == 0)
         return STR("image/png");
@@ -61,16 +61,16 @@ static struct str content_type(const char *head, ssize_t n)
     return STR("image/webp");
 }
 
-/* "a_0123….png" without its extension: every extension returns the stored file unchanged. */
-static struct str without_extension(struct str file)
+/* Turns "a_0123….png" into "a_0123…": every extension returns the stored file unchanged. */
+static struct str strip_file_extension(struct str file)
 {
     return str_cut(&file, '.');
 }
 
-static bool is_hash(struct str s)
+static bool is_picture_hash(struct str s)
 {
     if (str_starts(s, STR("a_")))
-        s = str_from(s, 2);
+        s = str_skip(s, 2);
     for (size_t i = 0; i < s.n; i++)
         if (!((s.p[i] >= '0' && s.p[i] <= '9') || (s.p[i] >= 'a' && s.p[i] <= 'f')))
             return false;
@@ -78,31 +78,31 @@ static bool is_hash(struct str s)
 }
 
 /* Every picture route: path, handler, storage area, description. */
-#define ASSETS(ROW)                                                                                     \
-    ROW("/avatars/{owner.id}/{file}", get_avatar, "avatars",                                            \
-        "An account's avatar, or a webhook's. One that lies elsewhere (`avatar_url`) is answered with " \
-        "its address: 302.")                                                                            \
-    ROW("/banners/{owner.id}/{file}", get_banner, "banners", "An account's or a guild's banner.")       \
-    ROW("/guilds/{home.id}/users/{owner.id}/avatars/{file}", get_member_avatar, "member-avatars",       \
-        "A member's avatar in one guild.")                                                              \
-    ROW("/guilds/{home.id}/users/{owner.id}/banners/{file}", get_member_banner, "member-banners",       \
-        "A member's banner in one guild.")                                                              \
-    ROW("/icons/{owner.id}/{file}", get_guild_icon, "icons", "A guild's icon.")                         \
-    ROW("/splashes/{owner.id}/{file}", get_guild_splash, "splashes", "A guild's splash.")               \
-    ROW("/discovery-splashes/{owner.id}/{file}", get_discovery_splash, "discovery-splashes",            \
-        "A guild's splash for those who look for guilds.")                                              \
-    ROW("/home-headers/{owner.id}/{file}", get_home_header, "home-headers", "A guild's header.")        \
-    ROW("/roles/{owner.id}/icons/{file}", get_role_icon, "role-icons", "A role's icon.")                \
-    ROW("/role-icons/{owner.id}/{file}", get_role_icon_by_new_name, "role-icons", "The same.")          \
-    ROW("/channels/{owner.id}/icons/{file}", get_channel_icon, "channel-icons", "A group's icon.")      \
-    ROW("/channel-icons/{owner.id}/{file}", get_channel_icon_by_new_name, "channel-icons",              \
-        "The same.")                                                                                    \
-    ROW("/guild-events/{owner.id}/{file}", get_event_image, "guild-events",                             \
-        "A scheduled event's.")                                                                         \
-    ROW("/app-icons/{owner.id}/{file}", get_application_icon, "app-icons", "An app's icon.")            \
+#define ASSETS(ROW)                                                                                \
+    ROW("/avatars/{owner.id}/{file}", get_avatar, "avatars",                                       \
+        "The avatar of an account or webhook; 302 if it is hosted elsewhere.")                     \
+    ROW("/banners/{owner.id}/{file}", get_banner, "banners", "An account's or a guild's banner.")  \
+    ROW("/guilds/{home.id}/users/{owner.id}/avatars/{file}", get_member_avatar, "member-avatars",  \
+        "A member's avatar in one guild.")                                                         \
+    ROW("/guilds/{home.id}/users/{owner.id}/banners/{file}", get_member_banner, "member-banners",  \
+        "A member's banner in one guild.")                                                         \
+    ROW("/icons/{owner.id}/{file}", get_guild_icon, "icons", "A guild's icon.")                    \
+    ROW("/splashes/{owner.id}/{file}", get_guild_splash, "splashes", "A guild's splash.")          \
+    ROW("/discovery-splashes/{owner.id}/{file}", get_discovery_splash, "discovery-splashes",       \
+        "A guild's splash in discovery.")                                                          \
+    ROW("/home-headers/{owner.id}/{file}", get_home_header, "home-headers", "A guild's header.")   \
+    ROW("/roles/{owner.id}/icons/{file}", get_role_icon, "role-icons", "A role's icon.")           \
+    ROW("/role-icons/{owner.id}/{file}", get_role_icon_by_new_name, "role-icons",                  \
+        "A role's icon.")                                                                          \
+    ROW("/channels/{owner.id}/icons/{file}", get_channel_icon, "channel-icons", "A group's icon.") \
+    ROW("/channel-icons/{owner.id}/{file}", get_channel_icon_by_new_name, "channel-icons",         \
+        "A group's icon.")                                                                         \
+    ROW("/guild-events/{owner.id}/{file}", get_event_image, "guild-events",                        \
+        "The image of a scheduled event.")                                                         \
+    ROW("/app-icons/{owner.id}/{file}", get_application_icon, "app-icons", "An app's icon.")       \
     ROW("/team-icons/{owner.id}/{file}", get_team_icon, "team-icons", "A team's icon.")
 
-static enum err get_asset(struct call *call);
+static enum err get_picture(struct call *call);
 
 #define ROUTE(path_, name_, area_, doc_) \
     { .method = GET,                     \
@@ -111,7 +111,7 @@ static enum err get_asset(struct call *call);
       .doc = doc_,                       \
       .service = true,                   \
       .status = 200,                     \
-      .handle = get_asset },
+      .handle = get_picture },
 static const struct route routes[] = { ASSETS(ROUTE){ 0 } };
 #undef ROUTE
 
@@ -119,14 +119,14 @@ static const struct route routes[] = { ASSETS(ROUTE){ 0 } };
 static const char *const areas[] = { ASSETS(AREA) };
 #undef AREA
 
-static enum err reply_opened(struct call *call, int fd, int64_t size)
+static enum err reply_with_open_file(struct call *call, int fd, int64_t size)
 {
     char head[12];
     ssize_t n = pread(fd, head, sizeof head, 0);
 
-    /* Each upload has its own name, so the content behind a URL never changes. */
+    /* Each upload has a unique name, so the content behind a URL never changes. */
     call_add_header(call, "Cache-Control", STR("public, max-age=31536000, immutable"));
-    return call_reply_file(call, content_type(head, n), fd, size);
+    return call_reply_file(call, detect_content_type(head, n), fd, size);
 }
 
 enum err picture_reply(struct call *call, const char *area, snowflake owner, struct str hash)
@@ -135,32 +135,32 @@ enum err picture_reply(struct call *call, const char *area, snowflake owner, str
     int64_t size;
     int fd;
 
-    picture_name(name, area, owner, hash);
+    format_picture_name(name, area, owner, hash);
     enum err e = call_open_blob(call, name, &fd, &size);
-    return e ? e : reply_opened(call, fd, size);
+    return e ? e : reply_with_open_file(call, fd, size);
 }
 
 /* Handles GET for all picture routes; the route's row selects the storage area. */
-static enum err get_asset(struct call *call)
+static enum err get_picture(struct call *call)
 {
     const char *area = areas[call->route - routes];
-    struct str url, hash = without_extension(call_text(call, "file"));
-    snowflake owner = call_id(call, "owner.id");
+    struct str url, hash = strip_file_extension(call_path_text(call, "file"));
+    snowflake owner = call_path_id(call, "owner.id");
 
-    if (!is_hash(hash))
+    if (!is_picture_hash(hash))
         return ERR_NOT_FOUND;
     enum err e = picture_reply(call, area, owner, hash);
     if (e != ERR_NOT_FOUND || !str_is(str_of(area), "avatars"))
         return e;
-    e = picture_find_address(call->tx, owner, hash, &url);
+    e = external_picture_find(call->tx, owner, hash, &url);
     if (e)
         return e;
-    return url.p ? picture_reply_address(call, url) : ERR_NOT_FOUND;
+    return url.p ? external_picture_redirect(call, url) : ERR_NOT_FOUND;
 }
 
 static const struct resolver resolvers[] = {
-    { .name = "home.id", .field = "guild_id", .doc = "The guild that it is shown in." },
-    { .name = "owner.id", .field = "owner_id", .doc = "Whose picture it is." },
+    { .name = "home.id", .field = "guild_id", .doc = "The guild in which the picture is shown." },
+    { .name = "owner.id", .field = "owner_id", .doc = "The object that the picture belongs to." },
     { .name = "file",
       .field = "file",
       .is_text = true,
@@ -170,7 +170,7 @@ static const struct resolver resolvers[] = {
 
 const struct domain assets_domain = {
     .name = "Assets",
-    .doc = "Pictures, at the root, for anybody who knows their name.",
+    .doc = "Picture files at the root of the server, without authentication.",
     .routes = routes,
     .resolvers = resolvers,
 };

@@ -10,8 +10,7 @@ static const unsigned char colors[AVATARS][3] = {
     { 250, 166, 26 }, { 237, 66, 69 },   { 235, 69, 158 },
 };
 
-/* Draws a white ring on the background colour. */
-static void default_avatars_draw(const struct png *png)
+static void draw_white_ring(const struct png *png)
 {
     const int middle = SIDE / 2, outer = 40 * 40, inner = 24 * 24;
 
@@ -20,43 +19,42 @@ static void default_avatars_draw(const struct png *png)
             int far = (x - middle) * (x - middle) + (y - middle) * (y - middle);
 
             if (far >= inner && far <= outer)
-                png_dot(png, (unsigned)x, (unsigned)y);
+                png_set_pixel(png, (unsigned)x, (unsigned)y);
         }
 }
 
-static void make_png(struct buf *out, const unsigned char color[3])
+static void encode_default_avatar(struct buf *out, const unsigned char color[3])
 {
-    unsigned char pixels[SIDE * PNG_LINE(SIDE)] = { 0 };
+    unsigned char pixels[SIDE * PNG_ROW_BYTES(SIDE)] = { 0 };
     struct png png = { SIDE, SIDE, { color[0], color[1], color[2], 255, 255, 255 }, pixels };
 
-    default_avatars_draw(&png);
-    png_of_two_colors(&png, out);
+    draw_white_ring(&png);
+    png_encode_two_colors(&png, out);
 }
 
-static enum err reply_ring(struct call *call, uint64_t n)
+static enum err reply_with_default_avatar(struct call *call, uint64_t n)
 {
     struct buf png;
 
     buf_init(&png, 64 * 1024);
-    make_png(&png, colors[n]);
+    encode_default_avatar(&png, colors[n]);
     call_add_header(call, "Cache-Control", STR("public, max-age=31536000, immutable"));
     return call_reply_buf(call, STR("image/png"), &png);
 }
 
 enum err picture_reply_default(struct call *call, snowflake owner)
 {
-    return reply_ring(call, (owner >> 22) % AVATARS);
+    return reply_with_default_avatar(call, (owner >> 22) % AVATARS);
 }
 
-/* GET /embed/avatars/{file} */
 static enum err get_default_avatar(struct call *call)
 {
-    struct str file = call_text(call, "file"), number = str_cut(&file, '.');
+    struct str file = call_path_text(call, "file"), number = str_cut(&file, '.');
     uint64_t n;
 
     if (!str_to_u64(number, &n) || n >= AVATARS || !str_is(file, "png"))
         return ERR_NOT_FOUND;
-    return reply_ring(call, n);
+    return reply_with_default_avatar(call, n);
 }
 
 static const struct route routes[] = {
@@ -64,7 +62,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/embed/avatars/{file}",
         .name = "get_default_avatar",
-        .doc = "The avatar of those who have none: 0.png to 5.png.",
+        .doc = "A default avatar: 0.png to 5.png.",
         .service = true,
         .status = 200,
         .store = ROUTE_STORE_NONE,
@@ -75,6 +73,6 @@ static const struct route routes[] = {
 
 const struct domain default_avatars_domain = {
     .name = "Default avatars",
-    .doc = "Pictures for those who have none.",
+    .doc = "Default avatars.",
     .routes = routes,
 };

@@ -8,8 +8,8 @@
 /* --- rows.c: the SQL ------------------------------------------------------------------ */
 
 /* Finds an account by username or email; fills password_hash. */
-enum err user_find_login(struct tx *tx, struct str login, struct user *ret, bool *ret_found);
-/* *ret_taken is "username" or "email" if that value is in use, else NULL; no ERR_STORE_CONFLICT. */
+enum err user_find_by_login(struct tx *tx, struct str login, struct user *ret, bool *ret_found);
+/* *ret_taken is "username" or "email" if another account has that value, else NULL. */
 enum err user_insert(struct tx *tx, const struct user *u, const char **ret_taken);
 enum err user_update(struct tx *tx, const struct user *u, const char **ret_taken);
 
@@ -18,16 +18,16 @@ enum err user_update(struct tx *tx, const struct user *u, const char **ret_taken
 /* Argon2id: tens of milliseconds and several megabytes; call it only in a compute stage. */
 enum err password_hash(const struct api *api, struct arena *a, struct str password,
                        struct str *ret);
-/* If hash.p == NULL, does the same amount of work and returns false, so that timing does not
- * reveal which logins exist. */
+/* If hash.p == NULL, hashes the password anyway and returns false, so that timing does not reveal
+ * which logins exist. */
 bool password_verify(const struct api *api, struct str hash, struct str password);
 
-/* --- addresses.c ---------------------------------------------------------------------- */
+/* --- external_pictures.c -------------------------------------------------------------- */
 
-/* ret->p == NULL if no external URL has that hash. */
-enum err picture_find_address(struct tx *tx, snowflake owner, struct str hash, struct str *ret);
+/* ret->p == NULL if the owner has no external picture with that hash. */
+enum err external_picture_find(struct tx *tx, snowflake owner, struct str hash, struct str *ret);
 /* Redirects the caller to the URL. */
-enum err picture_reply_address(struct call *call, struct str url);
+enum err external_picture_redirect(struct call *call, struct str url);
 
 /* --- schema.c ------------------------------------------------------------------------- */
 
@@ -60,34 +60,34 @@ struct login_reply {
     struct opt_str webauthn, ticket, login_instance_id;
 };
 
-extern const struct type type_login, type_password, type_given_password;
+extern const struct type type_login, type_password, type_entered_password;
 extern const struct type registration_body, login_body, user_patch_body;
-extern const struct type token_reply, login_reply, own_user_reply, patched_user_reply,
+extern const struct type token_reply, login_reply, current_user_reply, patched_user_reply,
     public_user_reply;
 
-/* --- routes.c, profile.c -------------------------------------------------------------- */
+/* --- routes.c, current_user.c --------------------------------------------------------- */
 
-/* Validation that registration and account changes share. */
 enum err check_date_of_birth(struct call *call, struct opt_str date);
 enum err check_username(struct call *call, struct str name);
 enum err check_email(struct call *call, struct opt_str email);
-enum err refuse_taken(struct call *call, const char *field);
+enum err refuse_taken_name_or_email(struct call *call, const char *field);
 
 /* Replies to a caller who proved the account with a password or mailed link: a token, or a ticket
- * if there is a second factor. undelete: cancel a pending deletion when the log-in is complete. */
-enum err login_reply_to(struct call *call, const struct user *user, bool undelete);
+ * if it has a second factor. undelete: cancel a pending deletion when the log-in is complete. */
+enum err reply_to_login(struct call *call, const struct user *user, bool undelete);
 /* Replies with a new token to a caller who has completed the log-in. */
-enum err login_grant(struct call *call, const struct user *user);
-/* Ends every session of the caller and starts a new one; *ret is its token. */
-enum err own_token_renew(struct call *call, struct str *ret);
+enum err reply_with_login_token(struct call *call, const struct user *user);
+/* Ends all sessions of the caller and starts a new one; *ret is the new token. */
+enum err caller_tokens_replace(struct call *call, struct str *ret);
 
-/* --- own_password.c ------------------------------------------------------------------- */
+/* --- caller_password.c ---------------------------------------------------------------- */
 
 /* Call in prepare: checks the caller's password before the handler runs. */
-void own_password_ask(struct call *call, struct str given);
-enum err refuse_own_password(struct call *call); /* replies "Password does not match." */
-/* Call in the handler: reads the caller, and fails if the password changed since the check. */
-enum err own_password_find(struct call *call, struct user *ret);
+void require_caller_password(struct call *call, struct str given);
+enum err refuse_wrong_password(struct call *call); /* replies "Password does not match." */
+/* Call in the handler: reads the caller's account; fails if the password changed since the
+ * check. */
+enum err read_caller_after_password_check(struct call *call, struct user *ret);
 
 extern const struct type account_deletion_body;
 enum err prepare_delete_account(struct call *call);
@@ -97,22 +97,23 @@ enum err disable_account(struct call *call);
 enum err prepare_modify_current_user(struct call *call);
 enum err modify_current_user(struct call *call);
 
-/* --- own_profile.c -------------------------------------------------------------------- */
+/* --- current_user_profile.c ----------------------------------------------------------- */
 
-extern const struct type own_profile_body, own_profile_reply;
-enum err prepare_modify_own_profile(struct call *call);
-enum err modify_own_profile(struct call *call);
+extern const struct type current_user_profile_body, current_user_profile_reply;
+enum err prepare_modify_user_profile(struct call *call);
+enum err modify_current_user_profile(struct call *call);
 
 /* --- registration.c ------------------------------------------------------------------- */
 
-/* Runs before everything else: ERR_FEATURE_DISABLED if registration is closed. */
-enum err registration_check(struct call *call);
+/* Call first in prepare: returns ERR_FEATURE_DISABLED if registration is closed. */
+enum err require_registration_open(struct call *call);
 /* Decides whether the caller may register. A registration code of the operator is consumed and
  * removed from *invite; any other invite remains, to be accepted with the new account. If only an
  * invite to a guild admits the caller, *ret_guild_required is set. */
-enum err registration_admit(struct call *call, struct opt_str *invite, bool *ret_guild_required);
+enum err registration_authorize(struct call *call, struct opt_str *invite,
+                                bool *ret_guild_required);
 
-/* --- own_routes.c: route table for these handlers --------------------------------------- */
+/* --- current_user_routes.c: route table for these handlers ------------------------------ */
 
 enum err get_sessions(struct call *call);
 enum err log_out_sessions(struct call *call);
@@ -126,36 +127,37 @@ enum err get_settings(struct call *call);
 enum err modify_settings(struct call *call);
 /* If default_guilds_restricted is set, adds a newly joined guild to restricted_guilds, so that its
  * members cannot send direct messages to this user. */
-enum err settings_restrict_guild(struct call *call, const struct member *m);
-extern const struct user_settings settings_defaults; /* without the locale */
+enum err settings_restrict_joined_guild(struct call *call, const struct member *m);
+extern const struct user_settings settings_defaults; /* All defaults except the locale. */
 
-/* --- guesses.c: wrong passwords ------------------------------------------------------- */
+/* --- password_attempts.c: wrong passwords --------------------------------------------- */
 
 /* One password attempt. hash: the hash to match (p == NULL: nothing matches). login: key of the
- * attempt counters, the login as sent or the account's username. */
-struct guess {
+ * attempt counters, either the login that the client sent or the account's username. */
+struct password_attempt {
     struct str login, hash, password;
     bool known_address;
 };
-/* Call in a hash stage. Checks every password that a caller sends and counts wrong ones.
- * ERR_RATE_LIMITED: too many attempts; this one was not checked. */
-enum err password_guess(struct call *call, const struct guess *g, bool *ret_right);
+/* Call in a hash stage. Checks a password that a caller sent and counts it if it is wrong.
+ * ERR_RATE_LIMITED: too many attempts; the password was not checked. */
+enum err password_check_and_count(struct call *call, const struct password_attempt *g,
+                                  bool *ret_right);
 
 /* *ret_known: the account has logged in from the caller's address before. */
-enum err address_find(struct call *call, snowflake user_id, bool *ret_known);
+enum err known_address_find(struct call *call, snowflake user_id, bool *ret_known);
 /* Records that the account has logged in from the caller's address. */
-enum err address_keep(struct call *call, snowflake user_id);
-/* Forgets all known addresses; called when the password changes. */
-enum err addresses_forget(struct call *call, snowflake user_id);
+enum err known_address_save(struct call *call, snowflake user_id);
+/* Deletes all known addresses of the account; called when the password changes. */
+enum err known_addresses_delete(struct call *call, snowflake user_id);
 
 /* --- locale.c ------------------------------------------------------------------------- */
 
-/* The supported locale that the two headers ask for; p == NULL if there is none. */
-struct str locale_wanted(struct str named, struct str accepted);
+/* Returns the supported locale that the two header values ask for; p == NULL if there is none. */
+struct str locale_from_header_values(struct str named, struct str accepted);
 
 /* --- rules.c: pure functions ------------------------------------------------------------ */
 
-/* Whole years between two dates, both YYYY-MM-DD. */
-int64_t age_on(struct str birth, struct str today);
+/* Returns the whole years between two dates, both YYYY-MM-DD. */
+int64_t age_in_years_on(struct str birth, struct str today);
 
 #endif

@@ -13,21 +13,21 @@ static const struct {
     { "en", "en-US" }, { "es", "es-ES" }, { "pt", "pt-BR" }, { "sv", "sv-SE" }, { "zh", "zh-CN" },
 };
 
-/* The tag itself if supported, else its language with any supported region. */
-static struct str nearest_locale(struct str tag)
+/* Returns the tag itself if it is supported, else its language with a supported region. */
+static struct str nearest_supported_locale(struct str tag)
 {
-    struct str found = locale_known(tag), language = str_cut(&tag, '-');
+    struct str found = locale_find_supported(tag), language = str_cut(&tag, '-');
 
     if (!found.p)
-        found = locale_known(language);
+        found = locale_find_supported(language);
     for (size_t i = 0; !found.p && i < COUNT_OF(regional); i++)
         if (str_eq_nocase(language, str_of(regional[i].language)))
             found = str_of(regional[i].locale);
     return found;
 }
 
-/* Quality value times 1000 ("q=0.8" is 800); 1000 if missing, 0 if malformed. */
-static int weight_of(struct str parameters)
+/* Returns the quality value times 1000 ("q=0.8" is 800); 1000 if missing, 0 if malformed. */
+static int parse_quality_value(struct str parameters)
 {
     struct str q = str_trim(parameters);
     int weight = 0, digit = 100;
@@ -43,17 +43,17 @@ static int weight_of(struct str parameters)
     return weight;
 }
 
-struct str locale_wanted(struct str named, struct str accepted)
+struct str locale_from_header_values(struct str named, struct str accepted)
 {
-    struct str best = locale_known(str_trim(named));
+    struct str best = locale_find_supported(str_trim(named));
     int most = 0;
 
     if (best.p)
         return best;
     while (accepted.n) {
         struct str range = str_cut(&accepted, ','), tag = str_cut(&range, ';');
-        struct str found = nearest_locale(str_trim(tag));
-        int weight = weight_of(range);
+        struct str found = nearest_supported_locale(str_trim(tag));
+        int weight = parse_quality_value(range);
 
         if (found.p && weight > most) {
             best = found;
@@ -63,19 +63,19 @@ struct str locale_wanted(struct str named, struct str accepted)
     return best;
 }
 
-struct str request_head_locale(const struct call *call)
+struct str locale_from_headers(const struct call *call)
 {
     const struct http_request *r = call->exchange ? call->exchange->request : NULL;
 
     if (!r)
         return (struct str){ 0 };
-    return locale_wanted(http_header(r, STR("X-Discord-Locale")),
-                         http_header(r, STR("Accept-Language")));
+    return locale_from_header_values(http_find_header(r, STR("X-Discord-Locale")),
+                                     http_find_header(r, STR("Accept-Language")));
 }
 
-struct str request_locale_of(const struct call *call, const struct user *caller)
+struct str request_locale_for_user(const struct call *call, const struct user *caller)
 {
-    struct str wanted = request_head_locale(call);
+    struct str wanted = locale_from_headers(call);
 
     return wanted.p ? wanted : caller->locale.n ? caller->locale : fallback;
 }
@@ -87,7 +87,7 @@ enum err request_locale(struct call *call, struct str *ret)
     struct rows row;
     bool found;
 
-    *ret = request_head_locale(call);
+    *ret = locale_from_headers(call);
     if (ret->p)
         return OK;
     *ret = fallback;

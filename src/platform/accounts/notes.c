@@ -33,20 +33,20 @@ static const struct schema note_schema = {
     .name = "Note",
     .size = sizeof(struct note),
     .fields = note_fields,
-    .doc = "What the caller wrote down about somebody.",
+    .doc = "The caller's note about a user.",
 };
 const struct type note_reply = { .kind = KIND_OBJECT, .schema = &note_schema };
 
 static const struct field note_change_fields[] = {
     { FIELD(struct note_change, note), .type = &type_new_note, .flags = OPTIONAL | NULLABLE,
-      .doc = "Empty or null: none" },
+      .doc = "Empty or null removes the note" },
     { 0 },
 };
 static const struct schema note_change_schema = {
     .name = "NoteChange",
     .size = sizeof(struct note_change),
     .fields = note_change_fields,
-    .doc = "A note to write down.",
+    .doc = "The new text of a note.",
 };
 const struct type note_body = { .kind = KIND_OBJECT, .schema = &note_change_schema };
 
@@ -67,7 +67,7 @@ static const char PUT_NOTE[] = "insert into notes (user_id, target_id, note) val
                                "on conflict (user_id, target_id) do update set note = $3";
 static const char DELETE_NOTE[] = "delete from notes where user_id = $1 and target_id = $2";
 
-static enum err find_note(struct call *call, struct str *ret)
+static enum err read_note_text(struct call *call, struct str *ret)
 {
     struct rows row;
     bool found;
@@ -81,7 +81,7 @@ static enum err find_note(struct call *call, struct str *ret)
 enum err get_note(struct call *call)
 {
     struct note out = { .user_id = call->caller->id, .note_user_id = call->target.user->id };
-    enum err e = find_note(call, &out.note);
+    enum err e = read_note_text(call, &out.note);
 
     if (e)
         return e;
@@ -97,7 +97,7 @@ enum err put_note(struct call *call)
 
     if (utf8_length(event.note) > LONGEST_NOTE)
         return ERR_NOTE_TOO_LONG;
-    enum err e = find_note(call, &before);
+    enum err e = read_note_text(call, &before);
     if (e || str_eq(before, event.note))
         return e;
     if (event.note.n)
@@ -108,6 +108,6 @@ enum err put_note(struct call *call)
         return e;
     if (!event.note.p)
         event.note = STR("");
-    call_emit(call, EVENT_USER_NOTE_UPDATE, to_user(id), &note_event_schema, &event);
+    call_emit(call, EVENT_USER_NOTE_UPDATE, audience_of_user(id), &note_event_schema, &event);
     return OK;
 }

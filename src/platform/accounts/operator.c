@@ -6,7 +6,7 @@
 #include "platform/accounts/internal.h"
 #include "platform/accounts/mfa/mfa.h"
 
-struct account_request {
+struct operator_token_request {
     struct auth *auth;
     struct arena *arena;
     struct str username;
@@ -15,9 +15,9 @@ struct account_request {
 
 static const char FIND_PERSON[] = "select id from users where username = $1 and bot = 0";
 
-static enum err operator_give(struct tx *tx, void *arg)
+static enum err issue_operator_token(struct tx *tx, void *arg)
 {
-    const struct account_request *w = arg;
+    const struct operator_token_request *w = arg;
     struct rows row;
     struct str token;
     bool found;
@@ -32,18 +32,18 @@ static enum err operator_give(struct tx *tx, void *arg)
         .expires_at = clock_us() + (int64_t)OPERATOR_TOKEN_S * 1000 * 1000,
         .client = STR("guildhall"),
     };
-    e = auth_issue(w->auth, tx, &grant, &token);
+    e = auth_issue_token(w->auth, tx, &grant, &token);
     if (!e)
         *w->ret = str_dup(w->arena, token);
     return e;
 }
 
-enum err operator_token(struct store *store, struct auth *auth, struct str username,
-                        struct arena *arena, struct str *ret)
+enum err operator_issue_token(struct store *store, struct auth *auth, struct str username,
+                              struct arena *arena, struct str *ret)
 {
-    struct account_request w = { auth, arena, username, ret };
+    struct operator_token_request w = { auth, arena, username, ret };
 
-    return store_run(store, STORE_WRITE, NULL, operator_give, &w);
+    return store_run(store, STORE_WRITE, NULL, issue_operator_token, &w);
 }
 
 /* --- account actions -------------------------------------------------------------------- */
@@ -51,9 +51,9 @@ enum err operator_token(struct store *store, struct auth *auth, struct str usern
 static const char REVOKE[] = "delete from tokens where user_id = $1";
 
 /* The hook also deletes OAuth2 codes that an app has not exchanged for a token yet. */
-enum err account_revoke(struct call *call, snowflake id)
+enum err account_revoke_tokens(struct call *call, snowflake id)
 {
-    call_forget_account(call, id);
+    call_revoke_account_tokens(call, id);
     enum err e = tx_exec(call->tx, REVOKE, BIND(v_id(id)), NULL);
     return e ? e : hook_account_revoked(call, id);
 }
@@ -64,11 +64,11 @@ enum err account_set_disabled(struct call *call, const struct user *u, bool disa
 {
     enum err e = tx_exec(call->tx, SET_DISABLED, BIND(v_id(u->id), v_int(disabled)), NULL);
 
-    call_forget_account(call, u->id);
-    return e || !disabled || u->bot.value ? e : account_revoke(call, u->id);
+    call_revoke_account_tokens(call, u->id);
+    return e || !disabled || u->bot.value ? e : account_revoke_tokens(call, u->id);
 }
 
-/* Excludes accounts that an operator disabled; their owner must not be able to enable them. */
+/* Skips accounts that an operator disabled: their owner must not be able to enable them. */
 static const char PAUSE[] = "update users set disabled = $2 where id = $1 and disabled = 0";
 
 enum err account_pause(struct call *call, const struct user *u)
@@ -78,7 +78,7 @@ enum err account_pause(struct call *call, const struct user *u)
 
     if (!e && !paused)
         e = ERR_ACCOUNT_DISABLED;
-    return e ? e : account_revoke(call, u->id);
+    return e ? e : account_revoke_tokens(call, u->id);
 }
 
 static const char SET_PASSWORD[] = "update users set password_hash = $2 where id = $1";
@@ -88,18 +88,18 @@ enum err account_set_password(struct call *call, snowflake id, struct str hash)
     enum err e = tx_exec(call->tx, SET_PASSWORD, BIND(v_id(id), v_text(hash)), NULL);
 
     if (!e)
-        e = addresses_forget(call, id);
-    return e ? e : account_revoke(call, id);
+        e = known_addresses_delete(call, id);
+    return e ? e : account_revoke_tokens(call, id);
 }
 
-enum err account_drop_mfa(struct call *call, struct user *u)
+enum err account_remove_mfa(struct call *call, struct user *u)
 {
-    enum err e = mfa_drop(call, u->id);
+    enum err e = mfa_remove(call, u->id);
 
     if (e)
         return e;
     u->mfa_enabled = false;
-    call_emit(call, EVENT_USER_UPDATE, to_user(u->id), &own_user_schema, u);
+    call_emit(call, EVENT_USER_UPDATE, audience_of_user(u->id), &current_user_schema, u);
     return OK;
 }
 
@@ -112,6 +112,6 @@ enum err account_set_premium(struct call *call, struct user *u, int64_t type)
     if (e)
         return e;
     u->premium_type = type;
-    call_emit(call, EVENT_USER_UPDATE, to_user(u->id), &own_user_schema, u);
+    call_emit(call, EVENT_USER_UPDATE, audience_of_user(u->id), &current_user_schema, u);
     return OK;
 }

@@ -3,8 +3,8 @@
 
 #include <sodium.h>
 
-enum err password_make(unsigned long long ops, size_t memory, struct arena *a, struct str password,
-                       struct str *ret)
+enum err password_hash_with_cost(unsigned long long ops, size_t memory, struct arena *a,
+                                 struct str password, struct str *ret)
 {
     char *out = arena_alloc(a, crypto_pwhash_STRBYTES);
 
@@ -19,7 +19,7 @@ enum err password_hash(const struct api *api, struct arena *a, struct str passwo
 {
     const struct api_options *o = api_options(api);
 
-    return password_make(o->password_ops, o->password_memory, a, password, ret);
+    return password_hash_with_cost(o->password_ops, o->password_memory, a, password, ret);
 }
 
 bool password_verify(const struct api *api, struct str hash, struct str password)
@@ -31,7 +31,7 @@ bool password_verify(const struct api *api, struct str hash, struct str password
         int done = crypto_pwhash_str_alg(text, password.p, password.n, o->password_ops,
                                          o->password_memory, crypto_pwhash_ALG_ARGON2ID13);
 
-        (void)done; /* the result does not matter, only the time it takes */
+        (void)done; /* The result is unused: only the time that hashing takes matters. */
         return false;
     }
     memcpy(text, hash.p, hash.n);

@@ -12,7 +12,7 @@ enum {
     MOST_FIELDS = 1000
 };
 
-static bool varint_read(struct str *rest, uint64_t *ret)
+static bool parse_varint(struct str *rest, uint64_t *ret)
 {
     uint64_t v = 0;
 
@@ -22,56 +22,56 @@ static bool varint_read(struct str *rest, uint64_t *ret)
         v |= (uint64_t)(c & 0x7f) << (7 * i);
         if (c & 0x80)
             continue;
-        *rest = str_from(*rest, i + 1);
+        *rest = str_skip(*rest, i + 1);
         *ret = v;
         return true;
     }
     return false;
 }
 
-static bool bytes_pass(struct str *rest, uint64_t n)
+static bool skip_bytes(struct str *rest, uint64_t n)
 {
     if (n > rest->n)
         return false;
-    *rest = str_from(*rest, (size_t)n);
+    *rest = str_skip(*rest, (size_t)n);
     return true;
 }
 
-static bool value_pass(struct str *rest, uint64_t wire)
+static bool skip_field_value(struct str *rest, uint64_t wire)
 {
     uint64_t n;
 
     switch (wire) {
     case WIRE_VARINT:
-        return varint_read(rest, &n);
+        return parse_varint(rest, &n);
     case WIRE_64:
-        return bytes_pass(rest, 8);
+        return skip_bytes(rest, 8);
     case WIRE_BYTES:
-        return varint_read(rest, &n) && bytes_pass(rest, n);
+        return parse_varint(rest, &n) && skip_bytes(rest, n);
     case WIRE_32:
-        return bytes_pass(rest, 4);
+        return skip_bytes(rest, 4);
     default:
         return false;
     }
 }
 
-bool proto_split(struct arena *a, struct str message, struct list *ret)
+bool proto_split_fields(struct arena *a, struct str message, struct list *ret)
 {
     *ret = (struct list){ 0 };
     while (message.n) {
         const char *began = message.p;
         uint64_t tag;
 
-        if (!varint_read(&message, &tag) || tag >> 3 == 0 || tag >> 3 > 536870911 ||
-            !value_pass(&message, tag & 7) || ret->count == MOST_FIELDS)
+        if (!parse_varint(&message, &tag) || tag >> 3 == 0 || tag >> 3 > 536870911 ||
+            !skip_field_value(&message, tag & 7) || ret->count == MOST_FIELDS)
             return false;
-        struct proto_field *f = list_add(a, ret, sizeof *f);
+        struct proto_field *f = list_append(a, ret, sizeof *f);
         *f = (struct proto_field){ tag >> 3, str_slice(began, (size_t)(message.p - began)) };
     }
     return true;
 }
 
-static bool has_field(const struct list *fields, uint64_t number)
+static bool has_field_number(const struct list *fields, uint64_t number)
 {
     const struct proto_field *f = fields->items;
 
@@ -81,38 +81,38 @@ static bool has_field(const struct list *fields, uint64_t number)
     return false;
 }
 
-struct str proto_merge(struct arena *a, const struct list *before, const struct list *change,
-                       uint64_t but)
+struct str proto_merge_fields(struct arena *a, const struct list *before, const struct list *change,
+                              uint64_t but)
 {
     const struct proto_field *b = before->items, *c = change->items;
     struct buf out;
 
     buf_init(&out, 8 * 1024 * 1024);
     for (size_t i = 0; i < before->count; i++)
-        if (b[i].number != but && !has_field(change, b[i].number))
+        if (b[i].number != but && !has_field_number(change, b[i].number))
             buf_add_str(&out, b[i].bytes);
     for (size_t i = 0; i < change->count; i++)
         if (c[i].number != but)
             buf_add_str(&out, c[i].bytes);
-    return buf_take(&out, a);
+    return buf_move_to_arena(&out, a);
 }
 
-static void varint_add(struct buf *out, uint64_t v)
+static void append_varint(struct buf *out, uint64_t v)
 {
     for (; v > 0x7f; v >>= 7)
         buf_add_char(out, (char)(v | 0x80));
     buf_add_char(out, (char)v);
 }
 
-void proto_add_number(struct buf *out, uint64_t number, uint64_t value)
+void proto_append_varint(struct buf *out, uint64_t number, uint64_t value)
 {
-    varint_add(out, number << 3 | WIRE_VARINT);
-    varint_add(out, value);
+    append_varint(out, number << 3 | WIRE_VARINT);
+    append_varint(out, value);
 }
 
-void proto_add_message(struct buf *out, uint64_t number, struct str message)
+void proto_append_bytes(struct buf *out, uint64_t number, struct str message)
 {
-    varint_add(out, number << 3 | WIRE_BYTES);
-    varint_add(out, message.n);
+    append_varint(out, number << 3 | WIRE_BYTES);
+    append_varint(out, message.n);
     buf_add_str(out, message);
 }

@@ -1,4 +1,4 @@
-/* registration.c - decides who may register; registration codes of the operator. */
+/* registration.c - decides whether a caller may register; registration codes of the operator. */
 #include "platform/accounts/internal.h"
 
 #include <sodium.h>
@@ -10,27 +10,27 @@
 
 /* --- registration codes ----------------------------------------------------------------- */
 
-/* A code has 96 random bits, so its digest needs neither salt nor stretching. */
-static struct str code_digest(struct arena *arena, struct str code)
+/* A registration code has 96 random bits, so its digest needs neither salt nor stretching. */
+static struct str registration_code_digest(struct arena *arena, struct str code)
 {
     unsigned char digest[32];
 
     crypto_generichash(digest, sizeof digest, (const unsigned char *)code.p, code.n, NULL, 0);
-    return str_hex(arena, digest, sizeof digest);
+    return str_hex_encode(arena, digest, sizeof digest);
 }
 
-static struct str code_prefix(struct str code)
+static struct str registration_code_prefix(struct str code)
 {
     return str_slice(code.p, code.n < 8 ? code.n : 8);
 }
 
 static const char PLAIN_CODES[] =
     "select code from registration_invites where code like 'reg-%' limit 100";
-static const char SEAL_CODE[] =
+static const char HASH_CODE[] =
     "update registration_invites set code = $2, id = $3, prefix = $4 where code = $1";
 
 /* Replaces codes that an earlier version stored in plain text by their digests. */
-static enum err seal_plain_codes(struct call *call, size_t *ret_count)
+static enum err hash_plain_codes(struct call *call, size_t *ret_count)
 {
     struct list codes = { 0 };
     struct rows rows;
@@ -39,14 +39,14 @@ static enum err seal_plain_codes(struct call *call, size_t *ret_count)
     if (e)
         return e;
     while (rows_next(&rows))
-        *(struct str *)list_add(call->arena, &codes, sizeof(struct str)) =
+        *(struct str *)list_append(call->arena, &codes, sizeof(struct str)) =
             str_dup(call->arena, row_text(&rows, 0));
     e = rows_end(&rows);
     const struct str *code = codes.items;
     for (size_t i = 0; !e && i < codes.count; i++)
-        e = tx_exec(call->tx, SEAL_CODE,
-                    BIND(v_text(code[i]), v_text(code_digest(call->arena, code[i])),
-                         v_id(snowflake_new()), v_text(code_prefix(code[i]))),
+        e = tx_exec(call->tx, HASH_CODE,
+                    BIND(v_text(code[i]), v_text(registration_code_digest(call->arena, code[i])),
+                         v_id(snowflake_new()), v_text(registration_code_prefix(code[i]))),
                     NULL);
     *ret_count = codes.count;
     return e;
@@ -55,14 +55,14 @@ static enum err seal_plain_codes(struct call *call, size_t *ret_count)
 static enum err run_registration_codes(struct call *call, const struct job *job)
 {
     size_t count;
-    enum err e = seal_plain_codes(call, &count);
+    enum err e = hash_plain_codes(call, &count);
 
     return e || !count ? e : job_schedule(call, job->kind, job->key, clock_us(), STR(""));
 }
 
-const struct job_kind registration_codes = {
+const struct job_kind registration_codes_job = {
     .name = "registration-codes",
-    .doc = "Replaces plain codes to register with by their digests.",
+    .doc = "Replaces registration codes in plain text by their digests.",
     .run = run_registration_codes,
 };
 
@@ -74,30 +74,31 @@ static const char DROP_INVITES[] =
     "delete from registration_invites where code in (select code from registration_invites "
     "where expires_at <= $1 or uses_left <= 0 limit 100)";
 
-enum err registration_invite_make(struct call *call, struct registration_invite *i)
+enum err registration_invite_create(struct call *call, struct registration_invite *i)
 {
     unsigned char bytes[12];
     size_t sealed;
     enum err e = tx_exec(call->tx, DROP_INVITES, BIND(v_int(clock_us())), NULL);
 
     if (!e)
-        e = seal_plain_codes(call, &sealed);
+        e = hash_plain_codes(call, &sealed);
     if (e)
         return e;
     randombytes_buf(bytes, sizeof bytes);
     i->id = snowflake_new();
     i->created_at = clock_us();
-    i->code = STR_CONCAT(call->arena, STR("reg-"), str_base64url(call->arena, bytes, sizeof bytes));
-    i->prefix = code_prefix(i->code);
+    i->code = STR_CONCAT(call->arena, STR("reg-"),
+                         str_base64url_encode(call->arena, bytes, sizeof bytes));
+    i->prefix = registration_code_prefix(i->code);
     return tx_exec(call->tx, ADD_INVITE,
-                   BIND(v_text(code_digest(call->arena, i->code)), v_int(i->uses),
+                   BIND(v_text(registration_code_digest(call->arena, i->code)), v_int(i->uses),
                         v_int(i->expires_at), v_int(i->created_at), v_id(i->id), v_text(i->prefix)),
                    NULL);
 }
 
 #define INVITE_COLUMNS "id, prefix, uses_left, expires_at, created_at"
 
-static void read_invite(const struct rows *r, void *ret)
+static void registration_invite_from_row(const struct rows *r, void *ret)
 {
     *(struct registration_invite *)ret = (struct registration_invite){
         .id = row_id(r, 0),
@@ -115,8 +116,8 @@ static const char INVITES_AFTER[] =
 enum err registration_invites_list(struct tx *tx, snowflake after, int64_t limit, struct list *ret)
 {
     *ret = (struct list){ 0 };
-    return tx_list(tx, INVITES_AFTER, BIND(v_id(after), v_int(limit), v_int(clock_us())),
-                   sizeof(struct registration_invite), read_invite, ret);
+    return tx_read_list(tx, INVITES_AFTER, BIND(v_id(after), v_int(limit), v_int(clock_us())),
+                        sizeof(struct registration_invite), registration_invite_from_row, ret);
 }
 
 static const char REVOKE_INVITE[] =
@@ -131,14 +132,15 @@ enum err registration_invite_revoke(struct call *call, struct str name,
 
     if (!snowflake_parse(name, &id) && !str_starts(name, STR("reg-")))
         return ERR_NOT_FOUND;
-    /* Rows that still hold a plain code have id 0: never match them by id. */
+    /* Rows that still contain a plain code have id 0, so an id of 0 must not match them. */
     struct value by_id = id ? v_id(id) : v_int(-1);
     enum err e =
         tx_one(call->tx, REVOKE_INVITE,
-               BIND(by_id, v_text(code_digest(call->arena, name)), v_text(name)), &row, &found);
+               BIND(by_id, v_text(registration_code_digest(call->arena, name)), v_text(name)), &row,
+               &found);
     if (e || !found)
         return e ? e : ERR_NOT_FOUND;
-    read_invite(&row, ret);
+    registration_invite_from_row(&row, ret);
     return OK;
 }
 
@@ -149,32 +151,33 @@ enum err registration_invite_revoke(struct call *call, struct str name,
 static const char USE_INVITE[] = "update registration_invites set uses_left = uses_left - 1 "
                                  "where code in ($1, $3) and uses_left > 0 and expires_at > $2";
 
-static enum err use_invite(struct call *call, struct opt_str code, bool *ret_used)
+static enum err use_registration_code(struct call *call, struct opt_str code, bool *ret_used)
 {
     int64_t changed = 0;
-    enum err e = code.given != GIVEN ? OK
-                                     : tx_exec(call->tx, USE_INVITE,
-                                               BIND(v_text(code.value), v_int(clock_us()),
-                                                    v_text(code_digest(call->arena, code.value))),
-                                               &changed);
+    enum err e = code.given != GIVEN
+                     ? OK
+                     : tx_exec(call->tx, USE_INVITE,
+                               BIND(v_text(code.value), v_int(clock_us()),
+                                    v_text(registration_code_digest(call->arena, code.value))),
+                               &changed);
 
     *ret_used = changed > 0;
     return e;
 }
 
-enum err registration_check(struct call *call)
+enum err require_registration_open(struct call *call)
 {
-    return api_registration(call) == REGISTRATION_CLOSED ? ERR_FEATURE_DISABLED : OK;
+    return api_registration_mode_for(call) == REGISTRATION_CLOSED ? ERR_FEATURE_DISABLED : OK;
 }
 
-enum err registration_admit(struct call *call, struct opt_str *invite, bool *ret_guild_required)
+enum err registration_authorize(struct call *call, struct opt_str *invite, bool *ret_guild_required)
 {
-    enum registration_mode mode = api_registration(call);
+    enum registration_mode mode = api_registration_mode_for(call);
     bool used = false;
 
     /* Only registration codes start with "reg-"; other invites lead to guilds. */
     if (invite->given == GIVEN && str_starts(invite->value, STR("reg-"))) {
-        enum err e = use_invite(call, *invite, &used);
+        enum err e = use_registration_code(call, *invite, &used);
 
         if (e)
             return e;
@@ -183,15 +186,16 @@ enum err registration_admit(struct call *call, struct opt_str *invite, bool *ret
     }
     if (used || mode == REGISTRATION_OPEN)
         return OK;
-    /* The invite itself is checked when it is accepted, later in this transaction. */
+    /* The guild invite is checked later in this transaction, when the new account accepts it. */
     *ret_guild_required = mode == REGISTRATION_GUILD_INVITE && invite->given == GIVEN;
     if (*ret_guild_required)
         return OK;
     return invite->given == GIVEN
-               ? call_invalid(
+               ? call_add_field_error(
                      call, "invite", "INVITE_INVALID",
                      "This invitation code is not valid, or it has expired. Ask the operator of the "
                      "server for a new one.")
-               : call_invalid(call, "invite", "INVITE_REQUIRED",
-                              "This server asks for an invitation code. Ask its operator for one.");
+               : call_add_field_error(
+                     call, "invite", "INVITE_REQUIRED",
+                     "This server asks for an invitation code. Ask its operator for one.");
 }

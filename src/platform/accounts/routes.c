@@ -9,21 +9,21 @@
 #include "base/timestamp.h"
 #include "net/client/mailer.h"
 #include "net/http/server.h"
-#include "platform/accounts/mail/links.h"
+#include "platform/accounts/mail/mailed_links.h"
 #include "platform/accounts/mfa/mfa.h"
 #include "platform/accounts/operator.h"
 
 enum { LEAST_AGE = 13 };
 
-/* Five attempts a minute per address. Credentials do not raise the limit, because an attacker with
- * many tokens could then use all of them to guess. guesses.c also counts wrong passwords. */
-static const struct limit limit_login = {
+/* Five attempts a minute per address, also for authenticated callers: an attacker with many tokens
+ * could use all of them to guess. password_attempts.c also counts wrong passwords. */
+static const struct rate_limit limit_login = {
     .name = "login", .count = 5, .window_s = 60, .by_address = true, .strict = true
 };
 
-static struct str account_today(struct arena *a)
+static struct str today_as_text(struct arena *a)
 {
-    char *text = arena_alloc(a, TIMESTAMP_TEXT);
+    char *text = arena_alloc(a, TIMESTAMP_TEXT_SIZE);
 
     timestamp_format(clock_us(), text);
     return str_slice(text, 10);
@@ -36,58 +36,59 @@ enum err check_date_of_birth(struct call *call, struct opt_str date)
     if (date.given != GIVEN)
         return OK;
     if (!date_parse(date.value, &days))
-        return call_invalid(call, "date_of_birth", "DATE_TIME_TYPE_PARSE",
-                            "Could not parse the date. Should be YYYY-MM-DD.");
-    if (age_on(date.value, account_today(call->arena)) < LEAST_AGE)
-        return call_invalid(call, "date_of_birth", "DATE_OF_BIRTH_UNDERAGE",
-                            "You need to be 13 or older in order to use this service.");
+        return call_add_field_error(call, "date_of_birth", "DATE_TIME_TYPE_PARSE",
+                                    "Could not parse the date. Should be YYYY-MM-DD.");
+    if (age_in_years_on(date.value, today_as_text(call->arena)) < LEAST_AGE)
+        return call_add_field_error(call, "date_of_birth", "DATE_OF_BIRTH_UNDERAGE",
+                                    "You need to be 13 or older in order to use this service.");
     return OK;
 }
 
-/* Refuses an address to which no mail can be sent, because it could never be verified. */
+/* Refuses an email address to which no mail can be sent, because it could never be verified. */
 enum err check_email(struct call *call, struct opt_str email)
 {
-    if (email.given != GIVEN || !mail_is_on(call) || mail_address_fits(email.value))
+    if (email.given != GIVEN || !mail_is_configured(call) || mail_address_is_sendable(email.value))
         return OK;
-    return call_invalid(call, "email", "EMAIL_TYPE_INVALID_EMAIL",
-                        "Not a well formed email address.");
+    return call_add_field_error(call, "email", "EMAIL_TYPE_INVALID_EMAIL",
+                                "Not a well formed email address.");
 }
 
 enum err check_username(struct call *call, struct str name)
 {
-    if (username_reserved(name))
-        return call_invalid(call, "username", "USERNAME_RESERVED", "This name is reserved.");
+    if (username_is_reserved(name))
+        return call_add_field_error(call, "username", "USERNAME_RESERVED",
+                                    "This name is reserved.");
     return OK;
 }
 
-enum err refuse_taken(struct call *call, const char *field)
+enum err refuse_taken_name_or_email(struct call *call, const char *field)
 {
     if (strcmp(field, "email") == 0)
-        return call_invalid(call, field, "EMAIL_ALREADY_REGISTERED",
-                            "Email is already registered.");
-    return call_invalid(
+        return call_add_field_error(call, field, "EMAIL_ALREADY_REGISTERED",
+                                    "Email is already registered.");
+    return call_add_field_error(
         call, field, "USERNAME_ALREADY_TAKEN",
         "Username is unavailable. Try adding numbers, letters, underscores or periods.");
 }
 
-static enum err issue_user_token(struct call *call, snowflake id, struct str *ret)
+static enum err issue_login_token(struct call *call, snowflake id, struct str *ret)
 {
     struct token_grant grant = {
         .kind = CALLER_USER,
         .user_id = id,
         .scopes = STR(""),
-        .client = http_header(call->exchange->request, STR("User-Agent")),
+        .client = http_find_header(call->exchange->request, STR("User-Agent")),
     };
 
-    return auth_issue(api_options(call->api)->auth, call->tx, &grant, ret);
+    return auth_issue_token(api_options(call->api)->auth, call->tx, &grant, ret);
 }
 
 /* --- POST /auth/register -------------------------------------------------------------- */
 
-static enum err hash_registration(struct call *call)
+static enum err hash_registration_password(struct call *call)
 {
     const struct registration *in = call->body;
-    struct str *hash = call_pass(call, "str", sizeof *hash);
+    struct str *hash = call_pass_data(call, "str", sizeof *hash);
 
     return password_hash(call->api, call->arena, in->password.value, hash);
 }
@@ -95,7 +96,7 @@ static enum err hash_registration(struct call *call)
 static enum err prepare_register(struct call *call)
 {
     const struct registration *in = call->body;
-    enum err closed = registration_check(call);
+    enum err closed = require_registration_open(call);
 
     if (closed)
         return closed;
@@ -103,18 +104,18 @@ static enum err prepare_register(struct call *call)
     enum err date = check_date_of_birth(call, in->date_of_birth);
     enum err email = check_email(call, in->email);
     if (in->password.given == GIVEN)
-        call->hash = hash_registration;
+        call->hash = hash_registration_password;
     return name ? name : date ? date : email;
 }
 
-/* The new account's locale is that of the request. */
+/* POST /auth/register. The new account's locale is that of the request. */
 static enum err register_account(struct call *call)
 {
     const struct registration *in = call->body;
-    const struct str *hash = call_passed(call, "str");
+    const struct str *hash = call_passed_data(call, "str");
     struct token_reply out;
     const char *taken;
-    int64_t wait_ms; /* unused: at the mail limit, nothing is sent */
+    int64_t wait_ms; /* unused: if the mail limit is reached, no mail is sent */
     struct user user = {
         .id = snowflake_new(),
         .username = in->username,
@@ -122,13 +123,13 @@ static enum err register_account(struct call *call)
         .email = in->email,
         .password_hash = hash ? *hash : (struct str){ 0 },
         .date_of_birth = in->date_of_birth.value,
-        /* Without a mail server no address can be verified: treat it as verified. */
-        .verified = !mail_is_on(call),
+        /* Without a mail server no address can be verified, so every address counts as verified. */
+        .verified = !mail_is_configured(call),
     };
 
     struct opt_str invite = in->invite;
     bool guild_required = false;
-    enum err e = registration_admit(call, &invite, &guild_required);
+    enum err e = registration_authorize(call, &invite, &guild_required);
     if (!e)
         e = request_locale(call, &user.locale);
     if (!e)
@@ -136,64 +137,64 @@ static enum err register_account(struct call *call)
     if (e)
         return e;
     if (taken)
-        return refuse_taken(call, taken);
-    e = hook_account_made(call, &(struct account_made){ user.id, invite, guild_required });
+        return refuse_taken_name_or_email(call, taken);
+    e = hook_account_created(call, &(struct account_creation){ user.id, invite, guild_required });
     if (!e && hash)
-        e = address_keep(call, user.id);
-    if (!e && mail_is_on(call) && in->email.given == GIVEN)
-        e = link_send(call, &user, LINK_VERIFY, &wait_ms);
+        e = known_address_save(call, user.id);
+    if (!e && mail_is_configured(call) && in->email.given == GIVEN)
+        e = mailed_link_send(call, &user, LINK_VERIFY, &wait_ms);
     if (!e)
-        e = issue_user_token(call, user.id, &out.token);
+        e = issue_login_token(call, user.id, &out.token);
     return e ? e : call_reply(call, &out);
 }
 
 /* --- POST /auth/login ----------------------------------------------------------------- */
 
-static enum err refuse_login(struct call *call)
+static enum err refuse_invalid_login(struct call *call)
 {
-    call_invalid(call, "login", "INVALID_LOGIN", "Login or password is invalid.");
-    return call_invalid(call, "password", "INVALID_LOGIN", "Login or password is invalid.");
+    call_add_field_error(call, "login", "INVALID_LOGIN", "Login or password is invalid.");
+    return call_add_field_error(call, "password", "INVALID_LOGIN", "Login or password is invalid.");
 }
 
-/* Result of the lookup before the password check. */
+/* Account and address, read before the password check. */
 struct login_attempt {
-    struct user user; /* all zero: not found */
+    struct user user; /* all zero: no such account */
     bool known_address;
 };
 
 /* An unknown login takes the same steps as a known one, so that timing does not reveal it. */
-static enum err find_login(struct call *call)
+static enum err read_login_account(struct call *call)
 {
     const struct login *in = call->body;
-    struct login_attempt *entrance = call_pass(call, "login_attempt", sizeof *entrance);
+    struct login_attempt *entrance = call_pass_data(call, "login_attempt", sizeof *entrance);
     bool found;
-    enum err e = user_find_login(call->tx, in->login, &entrance->user, &found);
+    enum err e = user_find_by_login(call->tx, in->login, &entrance->user, &found);
 
-    return e ? e : address_find(call, entrance->user.id, &entrance->known_address);
+    return e ? e : known_address_find(call, entrance->user.id, &entrance->known_address);
 }
 
-static enum err verify_login(struct call *call)
+static enum err verify_login_password(struct call *call)
 {
     const struct login *in = call->body;
-    const struct login_attempt *entrance = call_passed(call, "login_attempt");
-    struct guess guess = { in->login, entrance->user.password_hash, in->password,
-                           entrance->known_address };
+    const struct login_attempt *entrance = call_passed_data(call, "login_attempt");
+    struct password_attempt guess = { in->login, entrance->user.password_hash, in->password,
+                                      entrance->known_address };
     bool right;
-    enum err e = password_guess(call, &guess, &right);
+    enum err e = password_check_and_count(call, &guess, &right);
 
     if (!e && !right)
-        call_note_refusal(call, REFUSED_PASSWORD);
-    return e ? e : right ? OK : refuse_login(call);
+        call_log_refusal(call, REFUSED_PASSWORD);
+    return e ? e : right ? OK : refuse_invalid_login(call);
 }
 
 static enum err prepare_login(struct call *call)
 {
-    call->look = find_login;
-    call->hash = verify_login;
+    call->read = read_login_account;
+    call->hash = verify_login_password;
     return OK;
 }
 
-enum err login_grant(struct call *call, const struct user *user)
+enum err reply_with_login_token(struct call *call, const struct user *user)
 {
     struct user_settings all;
     struct login_settings settings;
@@ -203,43 +204,43 @@ enum err login_grant(struct call *call, const struct user *user)
     if (e)
         return e;
     settings = (struct login_settings){ all.locale.value, all.theme.value };
-    e = address_keep(call, user->id);
+    e = known_address_save(call, user->id);
     if (!e)
-        e = issue_user_token(call, user->id, &out.token.value);
+        e = issue_login_token(call, user->id, &out.token.value);
     out.token.given = GIVEN;
     return e ? e : call_reply(call, &out);
 }
 
-static struct opt_bool login_said(bool yes)
+static struct opt_bool given_flag(bool yes)
 {
     return (struct opt_bool){ GIVEN, yes };
 }
 
-enum err login_reply_to(struct call *call, const struct user *user, bool undelete)
+enum err reply_to_login(struct call *call, const struct user *user, bool undelete)
 {
     unsigned char instance[16];
 
     if (!user->mfa_enabled)
-        return login_grant(call, user);
+        return reply_with_login_token(call, user);
     randombytes_buf(instance, sizeof instance);
-    struct str ticket = ticket_make(call, user, undelete ? TICKET_UNDELETE : TICKET_LOGIN);
-    return call_reply(
-        call, &(struct login_reply){
-                  .user_id = user->id,
-                  .mfa = login_said(true),
-                  .sms = login_said(false),
-                  .totp = login_said(true),
-                  .backup = login_said(true),
-                  .webauthn = { .given = GIVEN_NULL },
-                  .ticket = { GIVEN, ticket },
-                  .login_instance_id = { GIVEN, str_hex(call->arena, instance, sizeof instance) },
-              });
+    struct str ticket = mfa_ticket_create(call, user, undelete ? TICKET_UNDELETE : TICKET_LOGIN);
+    return call_reply(call, &(struct login_reply){
+                                .user_id = user->id,
+                                .mfa = given_flag(true),
+                                .sms = given_flag(false),
+                                .totp = given_flag(true),
+                                .backup = given_flag(true),
+                                .webauthn = { .given = GIVEN_NULL },
+                                .ticket = { GIVEN, ticket },
+                                .login_instance_id = { GIVEN, str_hex_encode(call->arena, instance,
+                                                                             sizeof instance) },
+                            });
 }
 
 static enum err log_in(struct call *call)
 {
     const struct login *in = call->body;
-    const struct login_attempt *entrance = call_passed(call, "login_attempt");
+    const struct login_attempt *entrance = call_passed_data(call, "login_attempt");
     const struct user *looked_at = &entrance->user;
     struct user user;
 
@@ -248,38 +249,37 @@ static enum err log_in(struct call *call)
         return e;
     /* The password may have changed since it was checked. */
     if (!str_eq(user.password_hash, looked_at->password_hash))
-        return refuse_login(call);
+        return refuse_invalid_login(call);
     if (user.disabled && !(user.paused && in->undelete))
         return ERR_ACCOUNT_DISABLED;
     if (user.deleting && !in->undelete)
         return ERR_ACCOUNT_DELETING;
-    /* With a second factor, the deletion or pause is cancelled only after the code. */
+    /* With a second factor, the deletion or pause is cancelled only after the code is checked. */
     bool undelete = user.deleting || user.paused;
     if (undelete && !user.mfa_enabled)
-        e = account_undelete(call, &user);
-    return e ? e : login_reply_to(call, &user, undelete);
+        e = account_cancel_deletion(call, &user);
+    return e ? e : reply_to_login(call, &user, undelete);
 }
 
-/* POST /auth/logout: revokes the token of this call at once. */
+/* POST /auth/logout: revokes the token of this request at once. */
 static enum err log_out(struct call *call)
 {
-    call_forget_session(call, call->caller->id, call->caller->session);
-    return auth_revoke(call->tx, call->caller->session);
+    call_revoke_session(call, call->caller->id, call->caller->session);
+    return auth_delete_token(call->tx, call->caller->session);
 }
 
-/* Apps with a bearer token see fewer fields of an account than its owner. */
-static enum err reply_identity(struct call *call, const struct user *user)
+/* Apps with a bearer token get fewer fields of an account than its owner. */
+static enum err reply_with_identity(struct call *call, const struct user *user)
 {
-    bool email = call->caller->scopes & auth_scope(STR("email"));
+    bool email = call->caller->scopes & auth_scope_bit(STR("email"));
     struct buf text;
-    struct json j = json_to(&text);
+    struct json_writer j = json_writer_to(&text);
 
     buf_init(&text, CALL_MAX_REPLY);
-    schema_encode_object(&j, email ? &identity_with_email_schema : &identity_schema, user);
+    schema_encode_object(&j, email ? &oauth2_user_with_email_schema : &oauth2_user_schema, user);
     return call_reply_buf(call, STR("application/json"), &text);
 }
 
-/* GET /users/@me */
 static enum err get_current_user(struct call *call)
 {
     struct user user;
@@ -287,11 +287,10 @@ static enum err get_current_user(struct call *call)
 
     if (e)
         return e;
-    return call->caller->kind == CALLER_BEARER ? reply_identity(call, &user)
+    return call->caller->kind == CALLER_BEARER ? reply_with_identity(call, &user)
                                                : call_reply(call, &user);
 }
 
-/* GET /users/{user.id} */
 static enum err get_user(struct call *call)
 {
     return call_reply(call, call->target.user);
@@ -300,7 +299,7 @@ static enum err get_user(struct call *call)
 static enum err resolve_user(struct call *call)
 {
     call->target.user = arena_alloc(call->arena, sizeof *call->target.user);
-    return user_find(call->tx, call_id(call, "user.id"), call->target.user);
+    return user_find(call->tx, call_path_id(call, "user.id"), call->target.user);
 }
 
 static const struct resolver resolvers[] = {
@@ -319,11 +318,11 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/auth/register",
         .name = "register_account",
-        .doc = "Make an account.",
+        .doc = "Register an account.",
         .auth = AUTH_OPEN,
         .body = &registration_body,
         .reply = &token_reply,
-        .fires = (const enum event[]){ EVENT_GUILD_CREATE, EVENT_GUILD_MEMBER_ADD, JUDGED_EVENTS,
+        .fires = (const enum event[]){ EVENT_GUILD_CREATE, EVENT_GUILD_MEMBER_ADD, AUTOMOD_EVENTS,
                                        EVENT_CHANNEL_RECIPIENT_ADD, EVENT_CHANNEL_CREATE,
                                        FRIEND_EVENTS, EVENT_INVITE_DELETE, EVENT_NONE },
         .limit = &limit_login,
@@ -334,7 +333,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/auth/login",
         .name = "log_in",
-        .doc = "Get a credential for an account.",
+        .doc = "Log in: get a token for an account.",
         .auth = AUTH_OPEN,
         .body = &login_body,
         .reply = &login_reply,
@@ -346,7 +345,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/auth/logout",
         .name = "log_out",
-        .doc = "End the credential that this call is made with.",
+        .doc = "Log out: revoke the token of this request.",
         .auth = AUTH_USER,
         .handle = log_out,
     },
@@ -354,10 +353,10 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/users/@me",
         .name = "get_current_user",
-        .doc = "The caller's own account. Apps see less of it, and email with its scope only.",
+        .doc = "The caller's account. Apps get fewer fields, and the email only with its scope.",
         .auth = AUTH_USER | AUTH_BOT | AUTH_BEARER,
         .scope = "identify",
-        .reply = &own_user_reply,
+        .reply = &current_user_reply,
         .handle = get_current_user,
     },
     {
@@ -367,7 +366,7 @@ static const struct route routes[] = {
         .doc = "Change the caller's own account. Bots change name, avatar and banner only.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &user_patch_body,
-        .max_body = BODY_WITH_PICTURES(2),
+        .max_body = BODY_MAX_WITH_IMAGES(2),
         .reply = &patched_user_reply,
         .fires = (const enum event[]){ EVENT_USER_UPDATE, EVENT_GUILD_MEMBER_UPDATE,
                                        EVENT_PRESENCE_UPDATE, EVENT_NONE },
@@ -378,8 +377,8 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/users/@me/delete",
         .name = "delete_account",
-        .doc = "Delete the caller's account in 14 days; until then a login with undelete takes it "
-               "back. Not while it owns guilds, applications or teams.",
+        .doc = "Delete the caller's account after 14 days; until then a login with undelete "
+               "cancels it. Refused while the account owns guilds, applications or teams.",
         .auth = AUTH_USER,
         .body = &account_deletion_body,
         .prepare = prepare_delete_account,
@@ -389,7 +388,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/users/@me/disable",
         .name = "disable_account",
-        .doc = "Disable the caller's account until a login with undelete takes that back.",
+        .doc = "Disable the caller's account until a login with undelete enables it.",
         .auth = AUTH_USER,
         .body = &account_deletion_body,
         .prepare = prepare_delete_account,
@@ -399,7 +398,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/users/{user.id}",
         .name = "get_user",
-        .doc = "An account, as everybody sees it.",
+        .doc = "The public fields of an account.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &public_user_reply,
         .handle = get_user,
@@ -409,13 +408,13 @@ static const struct route routes[] = {
 
 const struct domain accounts_domain = {
     .name = "Accounts",
-    .doc = "Accounts and the credentials that stand for them.",
+    .doc = "Accounts, registration and log-in.",
     .routes = routes,
     .world = &accounts_world,
     .resolvers = resolvers,
-    .jobs = (const struct job_kind *const[]){ &account_leftovers, &account_deletion,
-                                              &registration_codes, NULL },
-    .hooks = &(const struct hooks){ .member_joined = settings_restrict_guild },
+    .jobs = (const struct job_kind *const[]){ &account_erasure_job, &account_deletion_job,
+                                              &registration_codes_job, NULL },
+    .hooks = &(const struct hooks){ .member_joined = settings_restrict_joined_guild },
     .deletions =
         (const struct deletion_rule[]){
             { DELETE_OF(WITH_ACCOUNT, "notes", "user_id", "target_id") },
@@ -450,5 +449,5 @@ enum err account_create(struct tx *tx, struct auth *auth, const struct account_d
     if (taken)
         return ERR_STORE_CONFLICT;
     *ret_user = user;
-    return auth_issue(auth, tx, &grant, ret_token);
+    return auth_issue_token(auth, tx, &grant, ret_token);
 }

@@ -5,35 +5,35 @@
 #include "platform/accounts/operator.h"
 #include "platform/accounts/users.h"
 
-void user_read(const struct rows *r, int column, struct user *ret)
+void user_from_row(const struct rows *r, int column, struct user *ret)
 {
     *ret = (struct user){
         .id = row_id(r, column),
         .username = row_text(r, column + 1),
         .discriminator = STR("0"),
-        .global_name = row_opt_text(r, column + 2),
-        .avatar = row_opt_text(r, column + 3),
-        .banner = row_opt_text(r, column + 4),
-        .email = row_opt_text(r, column + 5),
-        .accent_color = row_opt_int(r, column + 6),
+        .global_name = row_optional_text(r, column + 2),
+        .avatar = row_optional_text(r, column + 3),
+        .banner = row_optional_text(r, column + 4),
+        .email = row_optional_text(r, column + 5),
+        .accent_color = row_optional_int(r, column + 6),
         .bio = row_text(r, column + 7),
         .locale = row_text(r, column + 8),
         .flags = row_int(r, column + 9),
         .public_flags = row_int(r, column + 10),
         .premium_type = row_int(r, column + 11),
         .verified = row_bool(r, column + 12),
-        .bot = given_mark(row_bool(r, column + 13)),
-        .system = given_mark(row_bool(r, column + 14)),
+        .bot = opt_true_or_absent(row_bool(r, column + 13)),
+        .system = opt_true_or_absent(row_bool(r, column + 14)),
         .disabled = row_bool(r, column + 17),
         .paused = row_int(r, column + 17) == ACCOUNT_PAUSED,
         .deleting = row_bool(r, column + 18),
-        .phone = row_opt_text(r, column + 19),
+        .phone = row_optional_text(r, column + 19),
         .mfa_enabled = row_bool(r, column + 20),
         .pronouns = row_text(r, column + 21),
     };
-    if (!row_null(r, column + 15))
+    if (!row_is_null(r, column + 15))
         ret->password_hash = row_text(r, column + 15);
-    if (!row_null(r, column + 16))
+    if (!row_is_null(r, column + 16))
         ret->date_of_birth = row_text(r, column + 16);
 }
 
@@ -49,7 +49,7 @@ enum err user_find(struct tx *tx, snowflake id, struct user *ret)
         return e;
     if (!found)
         return ERR_UNKNOWN_USER;
-    user_read(&row, 0, ret);
+    user_from_row(&row, 0, ret);
     return OK;
 }
 
@@ -58,17 +58,17 @@ void user_prefetch(struct tx *tx, snowflake id)
     tx_prefetch(tx, FIND_USER, BIND(v_id(id)));
 }
 
-void user_read_partial(const struct rows *r, int column, struct user *ret)
+void partial_user_from_row(const struct rows *r, int column, struct user *ret)
 {
     *ret = (struct user){
         .id = row_id(r, column),
         .username = row_text(r, column + 1),
         .discriminator = STR("0"),
-        .global_name = row_opt_text(r, column + 2),
-        .avatar = row_opt_text(r, column + 3),
+        .global_name = row_optional_text(r, column + 2),
+        .avatar = row_optional_text(r, column + 3),
         .public_flags = row_int(r, column + 4),
-        .bot = given_mark(row_bool(r, column + 5)),
-        .system = given_mark(row_bool(r, column + 6)),
+        .bot = opt_true_or_absent(row_bool(r, column + 5)),
+        .system = opt_true_or_absent(row_bool(r, column + 6)),
     };
 }
 
@@ -89,7 +89,7 @@ enum err user_find_partial(struct tx *tx, snowflake id, struct user *ret)
         return e;
     if (!found)
         return ERR_UNKNOWN_USER;
-    user_read_partial(&row, 0, ret);
+    partial_user_from_row(&row, 0, ret);
     return OK;
 }
 
@@ -97,21 +97,22 @@ static const char FIND_LOGIN[] =
     "select " USER_COLUMNS
     " from users u where u.bot = 0 and (u.username = $1 or u.email = $1) limit 1";
 
-enum err user_find_login(struct tx *tx, struct str login, struct user *ret, bool *ret_found)
+enum err user_find_by_login(struct tx *tx, struct str login, struct user *ret, bool *ret_found)
 {
     struct rows row;
     enum err e = tx_one(tx, FIND_LOGIN, BIND(v_text(login)), &row, ret_found);
 
     if (!e && *ret_found)
-        user_read(&row, 0, ret);
+        user_from_row(&row, 0, ret);
     return e;
 }
 
 static const char USERNAME_TAKEN[] = "select 1 from users where username = $1 and id <> $2";
 static const char EMAIL_TAKEN[] = "select 1 from users where email = $1 and id <> $2";
 
-/* Runs inside the writing transaction, so no other writer can take the name in between. */
-static enum err find_taken(struct tx *tx, const struct user *u, const char **ret_taken)
+/* Runs inside the write transaction, so no other writer can take the name or email in between. */
+static enum err find_taken_name_or_email(struct tx *tx, const struct user *u,
+                                         const char **ret_taken)
 {
     struct rows row;
     bool found = false;
@@ -131,17 +132,18 @@ static const char ADD_USER[] =
 
 enum err user_insert(struct tx *tx, const struct user *u, const char **ret_taken)
 {
-    enum err e = find_taken(tx, u, ret_taken);
+    enum err e = find_taken_name_or_email(tx, u, ret_taken);
 
     if (e || *ret_taken)
         return e;
-    return tx_exec(
-        tx, ADD_USER,
-        BIND(v_id(u->id), v_text(u->username), v_opt_text(u->global_name), v_opt_text(u->email),
-             u->password_hash.p ? v_text(u->password_hash) : v_null(), v_text(u->locale),
-             v_int(u->bot.value), u->date_of_birth.p ? v_text(u->date_of_birth) : v_null(),
-             v_int(u->verified)),
-        NULL);
+    return tx_exec(tx, ADD_USER,
+                   BIND(v_id(u->id), v_text(u->username), optional_text_value(u->global_name),
+                        optional_text_value(u->email),
+                        u->password_hash.p ? v_text(u->password_hash) : v_null(), v_text(u->locale),
+                        v_int(u->bot.value),
+                        u->date_of_birth.p ? v_text(u->date_of_birth) : v_null(),
+                        v_int(u->verified)),
+                   NULL);
 }
 
 static const char SAVE_USER[] =
@@ -151,15 +153,15 @@ static const char SAVE_USER[] =
 
 enum err user_update(struct tx *tx, const struct user *u, const char **ret_taken)
 {
-    enum err e = find_taken(tx, u, ret_taken);
+    enum err e = find_taken_name_or_email(tx, u, ret_taken);
 
     if (e || *ret_taken)
         return e;
     return tx_exec(tx, SAVE_USER,
-                   BIND(v_id(u->id), v_text(u->username), v_opt_text(u->global_name),
-                        v_opt_text(u->avatar), v_opt_text(u->banner), v_opt_text(u->email),
-                        v_opt_int(u->accent_color), v_text(u->bio),
-                        u->password_hash.p ? v_text(u->password_hash) : v_null(),
+                   BIND(v_id(u->id), v_text(u->username), optional_text_value(u->global_name),
+                        optional_text_value(u->avatar), optional_text_value(u->banner),
+                        optional_text_value(u->email), optional_int_value(u->accent_color),
+                        v_text(u->bio), u->password_hash.p ? v_text(u->password_hash) : v_null(),
                         u->date_of_birth.p ? v_text(u->date_of_birth) : v_null(),
                         v_int(u->deleting), v_int(u->verified)),
                    NULL);

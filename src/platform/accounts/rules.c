@@ -6,8 +6,8 @@
 #include "base/mem.h"
 #include "base/pictures.h"
 
-/* ISO dates compare as text: "-MM-DD" tells whether this year's birthday has passed. */
-int64_t age_on(struct str birth, struct str today)
+/* ISO dates compare as text: comparing "-MM-DD" says whether this year's birthday has passed. */
+int64_t age_in_years_on(struct str birth, struct str today)
 {
     uint64_t born = 0, now = 0;
 
@@ -16,12 +16,12 @@ int64_t age_on(struct str birth, struct str today)
     return (int64_t)(now - born) - (memcmp(today.p + 4, birth.p + 4, 6) < 0);
 }
 
-bool username_allowed(struct str name)
+bool username_is_allowed(struct str name)
 {
-    return type_username.rule->holds(name) && name.n >= 2 && name.n <= 32;
+    return type_username.rule->is_valid(name) && name.n >= 2 && name.n <= 32;
 }
 
-bool username_reserved(struct str name)
+bool username_is_reserved(struct str name)
 {
     static const char *const reserved[] = {
         "everyone", "here", "me", "system", "guildhall", "admin"
@@ -42,6 +42,6 @@ struct str image_hash(struct arena *a, const struct image *image, snowflake id)
     crypto_hash_sha256_update(&state, (const unsigned char *)&id, sizeof id);
     crypto_hash_sha256_update(&state, (const unsigned char *)image->bytes.p, image->bytes.n);
     crypto_hash_sha256_final(&state, digest);
-    struct str hex = str_hex(a, digest, 16);
-    return picture_is_animated(image->bytes) ? str_printf(a, "a_%.*s", STR_FMT(hex)) : hex;
+    struct str hex = str_hex_encode(a, digest, 16);
+    return picture_is_animated(image->bytes) ? str_printf(a, "a_%.*s", STR_ARGS(hex)) : hex;
 }

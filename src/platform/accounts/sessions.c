@@ -2,7 +2,7 @@
 #include "platform/accounts/internal.h"
 
 #include "base/clock.h"
-#include "model/login.h"
+#include "model/login_ids.h"
 #include "model/fields/rows.h"
 
 struct client_info {
@@ -31,7 +31,7 @@ static const struct schema client_info_schema = {
     .name = "SessionClient",
     .size = sizeof(struct client_info),
     .fields = client_info_fields,
-    .doc = "What a session was begun with.",
+    .doc = "The client that started the session.",
 };
 static const struct type type_client_info = { .kind = KIND_OBJECT, .schema = &client_info_schema };
 
@@ -45,7 +45,7 @@ static const struct schema session_schema = {
     .name = "AuthSession",
     .size = sizeof(struct login_session),
     .fields = session_fields,
-    .doc = "A place where the account is logged in.",
+    .doc = "A login session of the account.",
 };
 static const struct type type_session = { .kind = KIND_OBJECT, .schema = &session_schema };
 static const struct type type_sessions = { .kind = KIND_ARRAY, .of = &type_session };
@@ -58,7 +58,7 @@ static const struct schema session_list_schema = {
     .name = "AuthSessions",
     .size = sizeof(struct session_list),
     .fields = session_list_fields,
-    .doc = "Where the account is logged in.",
+    .doc = "The login sessions of the account.",
 };
 const struct type session_list_reply = { .kind = KIND_OBJECT, .schema = &session_list_schema };
 
@@ -77,16 +77,16 @@ static const struct schema session_logout_schema = {
 };
 const struct type session_logout_body = { .kind = KIND_OBJECT, .schema = &session_logout_schema };
 
-static void read_session(const struct rows *r, void *ret)
+static void login_session_from_row(const struct rows *r, void *ret)
 {
     struct login_session *s = ret;
     struct arena *arena = tx_arena(r->tx);
     struct client_info *info = arena_alloc(arena, sizeof *info);
     char hash[LOGIN_HASH_SIZE];
 
-    info->platform = row_opt_text(r, 2);
+    info->platform = row_optional_text(r, 2);
     memcpy(s->token, row_bytes(r, 0).p, sizeof s->token);
-    login_names(s->token, NULL, hash);
+    login_public_ids(s->token, NULL, hash);
     s->id_hash = str_dup(arena, str_of(hash));
     s->approx_last_used_time = row_int(r, 1);
     s->client_info = info;
@@ -96,22 +96,22 @@ static const char SESSIONS_OF[] =
     "select id, coalesce(last_used_at, created_at), client from tokens where user_id = $1 and "
     "kind = 1 and (expires_at is null or expires_at > $2) order by created_at, id";
 
-static enum err sessions_of(struct tx *tx, snowflake user_id, struct list *ret)
+static enum err list_login_sessions(struct tx *tx, snowflake user_id, struct list *ret)
 {
     *ret = (struct list){ 0 };
-    return tx_list(tx, SESSIONS_OF, BIND(v_id(user_id), v_int(clock_us())),
-                   sizeof(struct login_session), read_session, ret);
+    return tx_read_list(tx, SESSIONS_OF, BIND(v_id(user_id), v_int(clock_us())),
+                        sizeof(struct login_session), login_session_from_row, ret);
 }
 
 enum err get_sessions(struct call *call)
 {
     struct session_list out;
-    enum err e = sessions_of(call->tx, call->caller->id, &out.user_sessions);
+    enum err e = list_login_sessions(call->tx, call->caller->id, &out.user_sessions);
 
     return e ? e : call_reply(call, &out);
 }
 
-static bool is_named(const struct list *hashes, struct str hash)
+static bool list_contains_hash(const struct list *hashes, struct str hash)
 {
     const struct str *items = hashes->items;
 
@@ -125,14 +125,14 @@ enum err log_out_sessions(struct call *call)
 {
     const struct session_logout *in = call->body;
     struct list all;
-    enum err e = sessions_of(call->tx, call->caller->id, &all);
+    enum err e = list_login_sessions(call->tx, call->caller->id, &all);
     const struct login_session *s = all.items;
 
     for (size_t i = 0; !e && i < all.count; i++) {
-        if (!is_named(&in->session_id_hashes, s[i].id_hash))
+        if (!list_contains_hash(&in->session_id_hashes, s[i].id_hash))
             continue;
-        call_forget_session(call, call->caller->id, s[i].token);
-        e = auth_revoke(call->tx, s[i].token);
+        call_revoke_session(call, call->caller->id, s[i].token);
+        e = auth_delete_token(call->tx, s[i].token);
     }
     return e;
 }

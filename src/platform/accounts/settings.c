@@ -1,7 +1,7 @@
 /* settings.c - reads and changes user settings.
  *
  * Settings are stored as a JSON document of their own schema. A setting that is absent or null is
- * not in the document and has its default. */
+ * not stored in the document and has its default. */
 #include "platform/accounts/internal.h"
 
 #include "api/hooks.h"
@@ -11,7 +11,7 @@
 
 /* --- settings as a list of optional members --------------------------------------------- */
 
-static size_t member_size(enum member_kind kind)
+static size_t optional_field_size(enum member_kind kind)
 {
     switch (kind) {
     case MEMBER_OPT_STR:
@@ -27,27 +27,27 @@ static size_t member_size(enum member_kind kind)
     }
 }
 
-/* Every optional member starts with its enum given. */
-static enum given *given_of(struct user_settings *s, const struct field *f)
+/* Every optional member of the struct starts with its enum field_presence. */
+static enum field_presence *setting_given_flag(struct user_settings *s, const struct field *f)
 {
-    return (enum given *)((char *)s + f->offset);
+    return (enum field_presence *)((char *)s + f->offset);
 }
 
-static void setting_copy(struct user_settings *to, const struct user_settings *from,
+static void copy_setting(struct user_settings *to, const struct user_settings *from,
                          const struct field *f)
 {
-    memcpy((char *)to + f->offset, (const char *)from + f->offset, member_size(f->member));
+    memcpy((char *)to + f->offset, (const char *)from + f->offset, optional_field_size(f->member));
 }
 
-static bool setting_same(const struct user_settings *a, const struct user_settings *b,
-                         const struct field *f)
+static bool is_same_setting(const struct user_settings *a, const struct user_settings *b,
+                            const struct field *f)
 {
     const struct field one[] = { *f, { 0 } };
     const struct schema schema = { .name = "", .size = sizeof *a, .fields = one };
     struct buf texts[2];
 
     for (int i = 0; i < 2; i++) {
-        struct json j = json_to(&texts[i]);
+        struct json_writer j = json_writer_to(&texts[i]);
 
         buf_init(&texts[i], CALL_MAX_REPLY);
         schema_encode_object(&j, &schema, i ? b : a);
@@ -58,24 +58,24 @@ static bool setting_same(const struct user_settings *a, const struct user_settin
     return equal;
 }
 
-static void fill_defaults(struct user_settings *s)
+static void apply_default_settings(struct user_settings *s)
 {
     for (const struct field *f = user_settings_schema.fields; f->name.p; f++)
-        if (*given_of(s, f) == ABSENT)
-            setting_copy(s, &settings_defaults, f);
+        if (*setting_given_flag(s, f) == ABSENT)
+            copy_setting(s, &settings_defaults, f);
 }
 
 /* `all` includes the other two sources; an absent source is false. */
-static void complete_sources(struct arena *arena, struct user_settings *s)
+static void complete_friend_sources(struct arena *arena, struct user_settings *s)
 {
     const struct friend_sources *in = s->friend_source_flags.value;
 
     if (s->friend_source_flags.given != GIVEN)
         return;
     struct friend_sources *out = arena_alloc(arena, sizeof *out);
-    out->all = given_bool(in->all.value);
-    out->mutual_friends = given_bool(in->all.value || in->mutual_friends.value);
-    out->mutual_guilds = given_bool(in->all.value || in->mutual_guilds.value);
+    out->all = opt_bool_of(in->all.value);
+    out->mutual_friends = opt_bool_of(in->all.value || in->mutual_friends.value);
+    out->mutual_guilds = opt_bool_of(in->all.value || in->mutual_guilds.value);
     s->friend_source_flags.value = out;
 }
 
@@ -85,7 +85,8 @@ static const char FIND_SETTINGS[] =
     "select u.locale, s.document from users u left join user_settings s on s.user_id = u.id "
     "where u.id = $1";
 
-static enum err setting_decode(struct arena *arena, struct str document, struct user_settings *ret)
+static enum err decode_settings_document(struct arena *arena, struct str document,
+                                         struct user_settings *ret)
 {
     struct form form = { .arena = arena };
     void *decoded;
@@ -100,7 +101,7 @@ static enum err setting_decode(struct arena *arena, struct str document, struct 
 }
 
 /* Reads the stored settings without defaults, plus the locale, which is a column of users. */
-static enum err setting_load(struct tx *tx, snowflake user_id, struct user_settings *ret)
+static enum err read_stored_settings(struct tx *tx, snowflake user_id, struct user_settings *ret)
 {
     struct rows row;
     bool found;
@@ -110,9 +111,9 @@ static enum err setting_load(struct tx *tx, snowflake user_id, struct user_setti
         return e;
     if (!found)
         return ERR_UNKNOWN_USER;
-    e = setting_decode(tx_arena(tx), row_null(&row, 1) ? (struct str){ 0 } : row_text(&row, 1),
-                       ret);
-    ret->locale = given_str(row_text(&row, 0));
+    e = decode_settings_document(tx_arena(tx),
+                                 row_is_null(&row, 1) ? (struct str){ 0 } : row_text(&row, 1), ret);
+    ret->locale = opt_str_or_null(row_text(&row, 0));
     return e;
 }
 
@@ -120,10 +121,10 @@ static const char SAVE_LOCALE[] = "update users set locale = $2 where id = $1";
 static const char SAVE_SETTINGS[] = "insert into user_settings (user_id, document) values ($1, $2) "
                                     "on conflict (user_id) do update set document = $2";
 
-static enum err setting_save(struct tx *tx, snowflake user_id, struct user_settings s)
+static enum err write_settings(struct tx *tx, snowflake user_id, struct user_settings s)
 {
     struct buf text;
-    struct json j = json_to(&text);
+    struct json_writer j = json_writer_to(&text);
 
     enum err e = tx_exec(tx, SAVE_LOCALE, BIND(v_id(user_id), v_text(s.locale.value)), NULL);
     if (e)
@@ -131,25 +132,25 @@ static enum err setting_save(struct tx *tx, snowflake user_id, struct user_setti
     s.locale = (struct opt_str){ 0 };
     buf_init(&text, CALL_MAX_REPLY);
     schema_encode_object(&j, &user_settings_schema, &s);
-    return tx_exec(tx, SAVE_SETTINGS, BIND(v_id(user_id), v_text(buf_take(&text, tx_arena(tx)))),
-                   NULL);
+    return tx_exec(tx, SAVE_SETTINGS,
+                   BIND(v_id(user_id), v_text(buf_move_to_arena(&text, tx_arena(tx)))), NULL);
 }
 
 enum err settings_find(struct tx *tx, snowflake user_id, struct user_settings *ret)
 {
-    enum err e = setting_load(tx, user_id, ret);
+    enum err e = read_stored_settings(tx, user_id, ret);
 
     if (!e)
-        fill_defaults(ret);
+        apply_default_settings(ret);
     return e;
 }
 
-enum err settings_read(struct arena *arena, struct str document, struct user_settings *ret)
+enum err settings_from_document(struct arena *arena, struct str document, struct user_settings *ret)
 {
-    enum err e = setting_decode(arena, document, ret);
+    enum err e = decode_settings_document(arena, document, ret);
 
     if (!e)
-        fill_defaults(ret);
+        apply_default_settings(ret);
     return e;
 }
 
@@ -158,9 +159,9 @@ int64_t settings_friend_sources(const struct user_settings *s)
     const struct friend_sources *f = s->friend_source_flags.value;
 
     if (f->all.value)
-        return FROM_ANYBODY | FROM_MUTUAL_FRIENDS | FROM_MUTUAL_GUILDS;
-    return (f->mutual_friends.value ? FROM_MUTUAL_FRIENDS : 0) |
-           (f->mutual_guilds.value ? FROM_MUTUAL_GUILDS : 0);
+        return FRIEND_FROM_ANYBODY | FRIEND_FROM_MUTUAL_FRIENDS | FRIEND_FROM_MUTUAL_GUILDS;
+    return (f->mutual_friends.value ? FRIEND_FROM_MUTUAL_FRIENDS : 0) |
+           (f->mutual_guilds.value ? FRIEND_FROM_MUTUAL_GUILDS : 0);
 }
 
 /* --- handlers ------------------------------------------------------------------------- */
@@ -174,31 +175,32 @@ enum err get_settings(struct call *call)
 }
 
 /* Copies the members that the body contains; null resets a member to its default. */
-static void setting_apply(const struct user_settings *in, struct user_settings *settings)
+static void apply_settings_patch(const struct user_settings *in, struct user_settings *settings)
 {
     struct user_settings patch = *in;
 
     for (const struct field *f = user_settings_schema.fields; f->name.p; f++) {
-        if (*given_of(&patch, f) == GIVEN)
-            setting_copy(settings, &patch, f);
-        else if (*given_of(&patch, f) == GIVEN_NULL)
-            *given_of(settings, f) = ABSENT;
+        if (*setting_given_flag(&patch, f) == GIVEN)
+            copy_setting(settings, &patch, f);
+        else if (*setting_given_flag(&patch, f) == GIVEN_NULL)
+            *setting_given_flag(settings, f) = ABSENT;
     }
     if (settings->locale.given != GIVEN)
-        settings->locale = given_str(STR("en-US"));
+        settings->locale = opt_str_or_null(STR("en-US"));
 }
 
-/* Value of the setting that restricts whose messages a game shows. */
-enum { IN_GAME_NOBODY = 3 };
+/* Value of slayer_sdk_receive_dms_in_game: a game shows messages from nobody. */
+enum { GAME_DMS_FROM_NOBODY = 3 };
 
 int64_t settings_dm_access(const struct user_settings *s)
 {
     if (s->allow_game_friend_dms.value)
         return DM_ANYWHERE;
-    return s->slayer_sdk_receive_dms_in_game.value == IN_GAME_NOBODY ? DM_NOWHERE : DM_IN_GAME_ONLY;
+    return s->slayer_sdk_receive_dms_in_game.value == GAME_DMS_FROM_NOBODY ? DM_NOWHERE
+                                                                           : DM_IN_GAME_ONLY;
 }
 
-enum err dm_access_of(struct tx *tx, snowflake user_id, int64_t *ret)
+enum err dm_access_find(struct tx *tx, snowflake user_id, int64_t *ret)
 {
     struct user_settings settings;
     enum err e = settings_find(tx, user_id, &settings);
@@ -208,11 +210,11 @@ enum err dm_access_of(struct tx *tx, snowflake user_id, int64_t *ret)
     return e;
 }
 
-enum { MAX_FOLDERS_BYTES = 32 * 1024 }; /* 200 guilds in named folders take a third of this */
+enum { MAX_FOLDERS_BYTES = 32 * 1024 }; /* 200 guilds in named folders take a third of this limit */
 
-/* Folders are stored as sent and are part of every READY, so bodies are limited. Documents of
+/* Folders are stored as sent and are part of every READY, so their size is limited. Documents of
  * earlier versions may be larger and remain valid. */
-static enum err check_folders(struct call *call, const struct user_settings *in)
+static enum err check_guild_folders_size(struct call *call, const struct user_settings *in)
 {
     const struct str *folders = in->guild_folders.value.items;
     size_t bytes = 0;
@@ -221,8 +223,8 @@ static enum err check_folders(struct call *call, const struct user_settings *in)
         bytes += folders[i].n;
     if (bytes <= MAX_FOLDERS_BYTES)
         return OK;
-    struct place at = place_key(NULL, STR("guild_folders"));
-    form_fail(&call->form, &at, FORM_MAX_LENGTH, (long long)MAX_FOLDERS_BYTES);
+    struct json_path at = json_path_key(NULL, STR("guild_folders"));
+    form_add_error(&call->form, &at, FORM_MAX_LENGTH, (long long)MAX_FOLDERS_BYTES);
     return ERR_INVALID_FORM_BODY;
 }
 
@@ -232,31 +234,32 @@ enum err modify_settings(struct call *call)
     snowflake id = call->caller->id;
     bool any = false;
 
-    enum err e = check_folders(call, call->body);
+    enum err e = check_guild_folders_size(call, call->body);
     if (!e)
-        e = setting_load(call->tx, id, &stored);
+        e = read_stored_settings(call->tx, id, &stored);
     if (e)
         return e;
     before = stored;
-    setting_apply(call->body, &stored);
-    complete_sources(call->arena, &stored);
+    apply_settings_patch(call->body, &stored);
+    complete_friend_sources(call->arena, &stored);
     after = stored;
-    fill_defaults(&before);
-    fill_defaults(&after);
+    apply_default_settings(&before);
+    apply_default_settings(&after);
     for (const struct field *f = user_settings_schema.fields; f->name.p; f++) {
-        if (setting_same(&before, &after, f))
+        if (is_same_setting(&before, &after, f))
             continue;
-        setting_copy(&changed, &after, f);
+        copy_setting(&changed, &after, f);
         any = true;
     }
     if (any)
-        e = setting_save(call->tx, id, stored);
+        e = write_settings(call->tx, id, stored);
     if (!e)
         e = hook_settings_changed(call, &(struct settings_change){ id, &before, &after });
     if (e)
         return e;
     if (any)
-        call_emit(call, EVENT_USER_SETTINGS_UPDATE, to_user(id), &user_settings_schema, &changed);
+        call_emit(call, EVENT_USER_SETTINGS_UPDATE, audience_of_user(id), &user_settings_schema,
+                  &changed);
     return call_reply(call, &after);
 }
 
@@ -264,23 +267,23 @@ enum err modify_settings(struct call *call)
 
 enum { MOST_RESTRICTED = 200 };
 
-enum err settings_restrict_guild(struct call *call, const struct member *m)
+enum err settings_restrict_joined_guild(struct call *call, const struct member *m)
 {
     struct user_settings stored, changed = { 0 };
     struct list *closed = &stored.restricted_guilds.value;
 
     if (!m->user || m->user->bot.value)
-        return OK; /* no user given: the creator of the guild is exempt */
-    enum err e = setting_load(call->tx, m->user_id, &stored);
+        return OK; /* m->user is NULL for the creator of the guild, who is exempt */
+    enum err e = read_stored_settings(call->tx, m->user_id, &stored);
     if (e || !stored.default_guilds_restricted.value || closed->count >= MOST_RESTRICTED ||
-        ids_hold(closed, m->guild_id))
+        id_list_contains(closed, m->guild_id))
         return e;
     ids_add(call->arena, closed, m->guild_id);
     stored.restricted_guilds.given = GIVEN;
     changed.restricted_guilds = stored.restricted_guilds;
-    e = setting_save(call->tx, m->user_id, stored);
+    e = write_settings(call->tx, m->user_id, stored);
     if (!e)
-        call_emit(call, EVENT_USER_SETTINGS_UPDATE, to_user(m->user_id), &user_settings_schema,
-                  &changed);
+        call_emit(call, EVENT_USER_SETTINGS_UPDATE, audience_of_user(m->user_id),
+                  &user_settings_schema, &changed);
     return e;
 }

@@ -12,8 +12,8 @@
 enum {
     PROTO_TYPES = 3,
     LONGEST_PROTO = 1024 * 1024, /* characters of base64 */
-    VERSIONS = 1,                /* field that the server writes … */
-    DATA_VERSION = 3,            /* … and the member in it that counts changes */
+    FIELD_VERSIONS = 1,          /* number of the top-level field that the server writes */
+    FIELD_DATA_VERSION = 3,      /* number of the field inside it that counts changes */
 };
 
 /* --- bodies, answers and events ------------------------------------------------------- */
@@ -28,33 +28,33 @@ static const struct type type_proto = { .kind = KIND_STRING,
 static const struct field change_fields[] = {
     { FIELD(struct proto_change, settings), .type = &type_proto },
     { FIELD(struct proto_change, required_data_version), .type = &type_count,
-      .flags = OPTIONAL | NULLABLE, .doc = "Nothing changes when there is a newer one" },
+      .flags = OPTIONAL | NULLABLE, .doc = "Nothing changes if the stored version is newer" },
     { 0 },
 };
 static const struct schema change_schema = {
     .name = "SettingsProtoChange",
     .size = sizeof(struct proto_change),
     .fields = change_fields,
-    .doc = "Fields to set, whole; the others stay.",
+    .doc = "Fields to replace; other fields stay unchanged.",
 };
 static const struct type proto_body = { .kind = KIND_OBJECT, .schema = &change_schema };
 
-struct proto_answer {
+struct proto_reply_body {
     struct str settings;
     struct opt_bool out_of_date;
 };
-static const struct field answer_fields[] = {
-    { FIELD(struct proto_answer, settings), .type = &type_text, .doc = "Base64" },
-    { FIELD(struct proto_answer, out_of_date), .type = &type_bool, .flags = OPTIONAL },
+static const struct field reply_fields[] = {
+    { FIELD(struct proto_reply_body, settings), .type = &type_text, .doc = "Base64" },
+    { FIELD(struct proto_reply_body, out_of_date), .type = &type_bool, .flags = OPTIONAL },
     { 0 },
 };
-static const struct schema answer_schema = {
+static const struct schema reply_schema = {
     .name = "SettingsProto",
-    .size = sizeof(struct proto_answer),
-    .fields = answer_fields,
+    .size = sizeof(struct proto_reply_body),
+    .fields = reply_fields,
     .doc = "Settings of a client.",
 };
-static const struct type proto_reply = { .kind = KIND_OBJECT, .schema = &answer_schema };
+static const struct type proto_reply = { .kind = KIND_OBJECT, .schema = &reply_schema };
 
 struct proto_part {
     int64_t type;
@@ -99,36 +99,37 @@ static const char PUT_PROTO[] =
     "insert into settings_protos (user_id, type, version, settings) values ($1, $2, $3, $4) "
     "on conflict (user_id, type) do update set version = $3, settings = $4";
 
-/* Encodes settings as base64 and puts the version field first; `fields` must not contain it. */
-static struct str proto_text(struct arena *a, int64_t version, struct str fields)
+/* Encodes settings as base64 with the version field first; `fields` must not contain one. */
+static struct str encode_settings_proto(struct arena *a, int64_t version, struct str fields)
 {
     struct buf versions, out;
 
     buf_init(&versions, 64);
-    proto_add_number(&versions, DATA_VERSION, (uint64_t)version);
+    proto_append_varint(&versions, FIELD_DATA_VERSION, (uint64_t)version);
     buf_init(&out, 2 * LONGEST_PROTO);
-    proto_add_message(&out, VERSIONS, buf_str(&versions));
+    proto_append_bytes(&out, FIELD_VERSIONS, buf_str(&versions));
     buf_add_str(&out, fields);
     buf_clear(&versions);
-    struct str bytes = buf_take(&out, a);
+    struct str bytes = buf_move_to_arena(&out, a);
     size_t size = sodium_base64_encoded_len(bytes.n, sodium_base64_VARIANT_ORIGINAL);
-    char *text = arena_raw(a, size);
+    char *text = arena_alloc_raw(a, size);
 
     sodium_bin2base64(text, size, (const unsigned char *)bytes.p, bytes.n,
                       sodium_base64_VARIANT_ORIGINAL);
     return str_slice(text, size - 1);
 }
 
-/* Rows of earlier versions lack the version field; where present, it comes first. */
-static bool has_versions(struct arena *a, struct str text)
+/* Rows of earlier program versions lack the version field; where present, it comes first. */
+static bool has_version_field(struct arena *a, struct str text)
 {
     struct str begin;
 
     return str_base64_decode(a, str_slice(text.p, text.n < 4 ? text.n : 4), &begin) && begin.n &&
-           (unsigned char)begin.p[0] == (VERSIONS << 3 | 2);
+           (unsigned char)begin.p[0] == (FIELD_VERSIONS << 3 | 2);
 }
 
-static enum err proto_find(struct tx *tx, snowflake user_id, int64_t type, struct proto_row *ret)
+static enum err read_settings_proto(struct tx *tx, snowflake user_id, int64_t type,
+                                    struct proto_row *ret)
 {
     struct rows row;
     bool found = false;
@@ -139,13 +140,14 @@ static enum err proto_find(struct tx *tx, snowflake user_id, int64_t type, struc
     if (e || !found)
         return e;
     *ret = (struct proto_row){ row_int(&row, 0), row_text(&row, 1) };
-    if (!has_versions(tx_arena(tx), ret->settings) &&
+    if (!has_version_field(tx_arena(tx), ret->settings) &&
         str_base64_decode(tx_arena(tx), ret->settings, &bytes))
-        ret->settings = proto_text(tx_arena(tx), ret->version, bytes);
+        ret->settings = encode_settings_proto(tx_arena(tx), ret->version, bytes);
     return OK;
 }
 
-static enum err proto_version(struct tx *tx, snowflake user_id, int64_t type, int64_t *ret)
+static enum err read_settings_proto_version(struct tx *tx, snowflake user_id, int64_t type,
+                                            int64_t *ret)
 {
     struct rows row;
     bool found = false;
@@ -157,71 +159,72 @@ static enum err proto_version(struct tx *tx, snowflake user_id, int64_t type, in
 
 /* --- routes --------------------------------------------------------------------------- */
 
-static enum err proto_type(struct call *call)
+static enum err check_proto_type(struct call *call)
 {
-    snowflake type = call_id(call, "proto.type");
+    snowflake type = call_path_id(call, "proto.type");
 
     return type >= 1 && type <= PROTO_TYPES ? OK : ERR_NOT_FOUND;
 }
 
-/* GET /users/@me/settings-proto/{proto.type} */
 static enum err get_settings_proto(struct call *call)
 {
     struct proto_row p;
-    enum err e = proto_find(call->tx, call->caller->id, (int64_t)call_id(call, "proto.type"), &p);
+    enum err e = read_settings_proto(call->tx, call->caller->id,
+                                     (int64_t)call_path_id(call, "proto.type"), &p);
 
-    return e ? e : call_reply(call, &(struct proto_answer){ p.settings, { 0 } });
+    return e ? e : call_reply(call, &(struct proto_reply_body){ p.settings, { 0 } });
 }
 
 /* Settings before and after a change. Up to 1 MiB is read, merged and encoded in the background,
- * off the event loops and the writer. */
-struct proto_merging {
+ * neither on an event loop nor on the writer thread. */
+struct settings_proto_merge {
     struct proto_row before, after;
     bool good;
 };
 
-static enum err look_at_proto(struct call *call)
+static enum err read_proto_before_merge(struct call *call)
 {
-    struct proto_merging *m = call_passed(call, "proto_merging");
+    struct settings_proto_merge *m = call_passed_data(call, "settings_proto_merge");
 
-    return proto_find(call->tx, call->caller->id, (int64_t)call_id(call, "proto.type"), &m->before);
+    return read_settings_proto(call->tx, call->caller->id,
+                               (int64_t)call_path_id(call, "proto.type"), &m->before);
 }
 
-static bool proto_read(struct arena *a, struct str text, struct list *ret)
+static bool decode_settings_proto(struct arena *a, struct str text, struct list *ret)
 {
     struct str bytes;
 
-    return str_base64_decode(a, text, &bytes) && proto_split(a, bytes, ret);
+    return str_base64_decode(a, text, &bytes) && proto_split_fields(a, bytes, ret);
 }
 
-static enum err merge_proto(struct call *call)
+static enum err merge_settings_proto(struct call *call)
 {
     const struct proto_change *in = call->body;
-    struct proto_merging *m = call_passed(call, "proto_merging");
+    struct settings_proto_merge *m = call_passed_data(call, "settings_proto_merge");
     struct list before, fields;
 
-    m->good = proto_read(call->arena, in->settings, &fields);
+    m->good = decode_settings_proto(call->arena, in->settings, &fields);
     if (!m->good)
         return OK;
-    if (!proto_read(call->arena, m->before.settings, &before))
+    if (!decode_settings_proto(call->arena, m->before.settings, &before))
         before = (struct list){ 0 };
-    struct str merged = proto_merge(call->arena, &before, &fields, VERSIONS);
+    struct str merged = proto_merge_fields(call->arena, &before, &fields, FIELD_VERSIONS);
     m->after.version = m->before.version + 1;
     m->after.settings = merged.n > LONGEST_PROTO
                             ? (struct str){ 0 }
-                            : proto_text(call->arena, m->after.version, merged);
+                            : encode_settings_proto(call->arena, m->after.version, merged);
     return OK;
 }
 
 static enum err prepare_settings_proto(struct call *call)
 {
-    call_pass(call, "proto_merging", sizeof(struct proto_merging));
-    call->look = look_at_proto;
-    call->compute = merge_proto;
+    call_pass_data(call, "settings_proto_merge", sizeof(struct settings_proto_merge));
+    call->read = read_proto_before_merge;
+    call->compute = merge_settings_proto;
     return OK;
 }
 
-static enum err put_proto(struct call *call, int64_t type, const struct proto_row *p)
+static enum err write_settings_proto(struct call *call, int64_t type, const struct proto_row *p)
 {
     struct proto_part part = { type, p->settings };
     enum err e = tx_exec(
@@ -230,38 +233,38 @@ static enum err put_proto(struct call *call, int64_t type, const struct proto_ro
 
     if (e)
         return e;
-    call_emit(call, EVENT_USER_SETTINGS_PROTO_UPDATE, to_user(call->caller->id), &event_schema,
-              &(struct proto_event){ &part, false });
-    return call_reply(call, &(struct proto_answer){ part.proto, { 0 } });
+    call_emit(call, EVENT_USER_SETTINGS_PROTO_UPDATE, audience_of_user(call->caller->id),
+              &event_schema, &(struct proto_event){ &part, false });
+    return call_reply(call, &(struct proto_reply_body){ part.proto, { 0 } });
 }
 
-/* PATCH /users/@me/settings-proto/{proto.type} */
 static enum err modify_settings_proto(struct call *call)
 {
     const struct proto_change *in = call->body;
-    const struct proto_merging *m = call_passed(call, "proto_merging");
-    int64_t type = (int64_t)call_id(call, "proto.type"), version;
+    const struct settings_proto_merge *m = call_passed_data(call, "settings_proto_merge");
+    int64_t type = (int64_t)call_path_id(call, "proto.type"), version;
 
     if (!m->good)
-        return call_invalid(call, "settings", "INVALID_USER_SETTINGS_DATA",
-                            "Invalid user settings.");
-    enum err e = proto_version(call->tx, call->caller->id, type, &version);
+        return call_add_field_error(call, "settings", "INVALID_USER_SETTINGS_DATA",
+                                    "Invalid user settings.");
+    enum err e = read_settings_proto_version(call->tx, call->caller->id, type, &version);
     if (e)
         return e;
     if (version != m->before.version)
-        return call_look_again(call);
+        return call_restart_at_read(call);
     if (in->required_data_version.given == GIVEN && in->required_data_version.value < version)
-        return call_reply(call, &(struct proto_answer){ m->before.settings, given_mark(true) });
+        return call_reply(
+            call, &(struct proto_reply_body){ m->before.settings, opt_true_or_absent(true) });
     if (!m->after.settings.p)
-        return call_invalid(call, "settings", "BASE_TYPE_MAX_LENGTH",
-                            "Together with what is there it is too long.");
-    return put_proto(call, type, &m->after);
+        return call_add_field_error(call, "settings", "BASE_TYPE_MAX_LENGTH",
+                                    "The new and the existing settings together are too long.");
+    return write_settings_proto(call, type, &m->after);
 }
 
-enum err ready_settings_proto(struct tx *tx, snowflake user_id, struct json *out)
+enum err write_ready_settings_proto(struct tx *tx, snowflake user_id, struct json_writer *out)
 {
     struct proto_row p;
-    enum err e = proto_find(tx, user_id, 1, &p);
+    enum err e = read_settings_proto(tx, user_id, 1, &p);
 
     if (e)
         return e;
@@ -284,24 +287,25 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/users/@me/settings-proto/{proto.type}",
         .name = "get_settings_proto",
-        .doc = "Settings that clients keep as protocol buffers.",
+        .doc = "Settings that clients store as protocol buffers.",
         .auth = AUTH_USER,
         .reply = &proto_reply,
-        .admit = proto_type,
+        .admit = check_proto_type,
         .handle = get_settings_proto,
     },
     {
         .method = PATCH,
         .path = "/users/@me/settings-proto/{proto.type}",
         .name = "modify_settings_proto",
-        .doc = "Change some of them: fields are replaced whole, those that are not sent stay.",
+        .doc = "Change protocol buffer settings: fields that are sent are replaced, others stay "
+               "unchanged.",
         .auth = AUTH_USER,
         .body = &proto_body,
         .max_body = LONGEST_PROTO + 4096,
         .reply = &proto_reply,
         .fires = (const enum event[]){ EVENT_USER_SETTINGS_PROTO_UPDATE, EVENT_NONE },
         .prepare = prepare_settings_proto,
-        .admit = proto_type,
+        .admit = check_proto_type,
         .handle = modify_settings_proto,
     },
     { 0 },

@@ -23,7 +23,7 @@ static const struct type type_game_messages = {
     .kind = KIND_INT,
     .min = 0,
     .max = 3,
-    .doc = "Messages in games: 0 unset, 1 from all, 2 from who has the game, 3 none"
+    .doc = "Messages in games: 0 unset, 1 from all, 2 from users with the game, 3 none"
 };
 static const struct type type_filter = { .kind = KIND_INT, .min = 0, .max = 2 };
 static const struct type type_afk = { .kind = KIND_INT, .min = 60, .max = 600 };
@@ -62,7 +62,7 @@ static const struct schema status_schema = {
     .name = "CustomStatus",
     .size = sizeof(struct custom_status),
     .fields = status_fields,
-    .doc = "A status in one's own words.",
+    .doc = "A custom status.",
 };
 static const struct type type_custom_status = { .kind = KIND_OBJECT, .schema = &status_schema };
 
@@ -75,7 +75,7 @@ static const struct schema sound_schema = {
     .name = "CallSound",
     .size = sizeof(struct call_sound),
     .fields = sound_fields,
-    .doc = "The sound that plays when one comes.",
+    .doc = "The sound that plays when the user joins a call.",
 };
 static const struct type type_call_sound = { .kind = KIND_OBJECT, .schema = &sound_schema };
 
@@ -117,7 +117,7 @@ const struct schema user_settings_schema = {
     .name = "UserSettings",
     .size = sizeof(struct user_settings),
     .fields = settings_fields,
-    .doc = "What people set for themselves.",
+    .doc = "Settings of a user.",
 };
 const struct type type_user_settings = { .kind = KIND_OBJECT, .schema = &user_settings_schema };
 

@@ -5,21 +5,21 @@
 #include "model/user.h"
 #include "store/store.h"
 
-/* Columns of `users u`; user_read reads them starting at a given column. */
+/* Columns of `users u`, in the order that user_from_row expects. */
 #define USER_COLUMNS                                                                        \
     "u.id, u.username, u.global_name, u.avatar, u.banner, u.email, u.accent_color, u.bio, " \
     "u.locale, u.flags, u.public_flags, u.premium_type, u.verified, u.bot, u.system, "      \
     "u.password_hash, u.date_of_birth, u.disabled, u.deleting, u.phone, "                   \
     "u.mfa_enabled, u.pronouns"
 
-void user_read(const struct rows *r, int column, struct user *ret);
+void user_from_row(const struct rows *r, int column, struct user *ret);
 
-/* The public subset of these columns. */
+/* Public columns of `users u`, in the order that partial_user_from_row expects. */
 #define PARTIAL_USER_COLUMNS \
     "u.id, u.username, u.global_name, u.avatar, u.public_flags, u.bot, u.system"
 enum { PARTIAL_USER_COLUMN_COUNT = 7 };
-void user_read_partial(const struct rows *r, int column, struct user *ret);
-/* ERR_UNKNOWN_USER. */
+void partial_user_from_row(const struct rows *r, int column, struct user *ret);
+/* Returns ERR_UNKNOWN_USER if the user does not exist. */
 enum err user_find_partial(struct tx *tx, snowflake id, struct user *ret);
 void user_prefetch_partial(struct tx *tx, snowflake id);
 

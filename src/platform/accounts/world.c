@@ -5,7 +5,7 @@
 #include "platform/accounts/internal.h"
 #include "platform/accounts/operator.h"
 #include "platform/accounts/world.h"
-#include "platform/worlds/file.h"
+#include "platform/worlds/import_export.h"
 
 /* --- entries ---------------------------------------------------------------------------- */
 
@@ -14,10 +14,11 @@ struct world_user {
     struct str username;
     struct opt_str global_name, email, password, password_hash, bio, locale, date_of_birth, phone;
     struct opt_str pronouns, theme_colors; /* theme_colors: JSON */
-    struct opt_str token;                  /* fixed value for tests */
+    struct opt_str token;                  /* fixed value, for tests */
     struct opt_int flags, public_flags, premium_type, accent_color;
     struct opt_bool bot;
-    struct opt_bool disabled, paused, deleting; /* deleting: requested, or complete (account_end) */
+    struct opt_bool disabled, paused,
+        deleting; /* deleting: requested, or complete (account_erase) */
 };
 static const struct type type_new_password = {
     .kind = KIND_STRING, .min = 8, .max = 72, .doc = "Password"
@@ -49,17 +50,17 @@ static const struct field user_fields[] = {
     { 0 },
 };
 
-static void check_user(struct form *form, const struct place *here, const void *object)
+static void validate_world_user(struct form *form, const struct json_path *here, const void *object)
 {
     world_check_json(form, here, "theme_colors", &((const struct world_user *)object)->theme_colors,
                      JSON_ARRAY, JSON_NUMBER);
 }
 
-WORLD_OBJECT(user, user_fields, check_user);
+WORLD_OBJECT(user, user_fields, validate_world_user);
 
 /* --- import ----------------------------------------------------------------------------- */
 
-static const char DRESS_USER[] =
+static const char UPDATE_USER[] =
     "update users set username = $2, global_name = coalesce($3, global_name), "
     "email = coalesce($4, email), password_hash = coalesce($5, password_hash), "
     "bio = coalesce($6, bio), locale = coalesce($7, locale), "
@@ -69,13 +70,13 @@ static const char DRESS_USER[] =
     "phone = coalesce($14, phone), disabled = coalesce($15, disabled), "
     "deleting = coalesce($16, deleting), pronouns = coalesce($17, pronouns), "
     "theme_colors = coalesce($18, theme_colors) where id = $1";
-#define IN_ITS_GUILDS "guild_id in (select guild_id from members where user_id = $1)"
-static const char FOLLOW_USERNAME[] =
+#define IN_GUILDS_OF_USER "guild_id in (select guild_id from members where user_id = $1)"
+static const char UPDATE_MEMBER_USERNAMES[] =
     "update member_names set name = (select lower(username) from users where id = $1) "
-    "where user_id = $1 and kind = 0 and " IN_ITS_GUILDS;
+    "where user_id = $1 and kind = 0 and " IN_GUILDS_OF_USER;
 static const char DROP_GLOBAL_NAMES[] =
-    "delete from member_names where user_id = $1 and kind = 1 and " IN_ITS_GUILDS;
-static const char FOLLOW_GLOBAL_NAME[] =
+    "delete from member_names where user_id = $1 and kind = 1 and " IN_GUILDS_OF_USER;
+static const char INSERT_MEMBER_GLOBAL_NAMES[] =
     "insert into member_names (guild_id, user_id, kind, name) "
     "select m.guild_id, m.user_id, 1, lower(u.global_name) from members m "
     "join users u on u.id = m.user_id where m.user_id = $1 and u.global_name is not null";
@@ -83,113 +84,119 @@ static const char EMAIL_TAKEN[] = "select 1 from users where email = $1 and id <
 static const char PHONE_TAKEN[] = "select 1 from users where phone = $1 and id <> $2";
 static const char NAME_TAKEN[] = "select 1 from users where username = $1 and id <> $2";
 
-/* Reports a unique value that belongs to another account; otherwise the constraint would abort the
- * transaction without an explanation. */
-static enum err refuse_others_value(struct importing *im, struct sql sql, struct str value,
-                                    snowflake id, const char *name, const struct place *up,
-                                    bool *ret)
+/* Reports a unique value that belongs to another account; without this check, the constraint would
+ * abort the transaction without an explanation. */
+static enum err refuse_value_of_another_user(struct world_importer *im, struct sql sql,
+                                             struct str value, snowflake id, const char *name,
+                                             const struct json_path *up, bool *ret)
 {
-    struct place at = place_key(up, str_of(name));
+    struct json_path at = json_path_key(up, str_of(name));
     struct rows row;
     bool found;
     enum err e = tx_one(im->tx, sql, BIND(v_text(value), v_id(id)), &row, &found);
 
     if (!e && found) {
-        form_fail(im->form, &at, "WORLD_TAKEN", "'%.*s' is somebody else's",
-                  STR_FMT(form_quote(value)));
+        form_add_error(im->form, &at, "WORLD_TAKEN", "'%.*s' already belongs to another account",
+                       STR_ARGS(form_quote_value(value)));
         *ret = true;
     }
     return e;
 }
 
-/* Updates the names by which members are searched. */
-static enum err follow_names(struct tx *tx, snowflake id)
+/* Updates the lower-case names by which members of guilds are searched. */
+static enum err update_member_search_names(struct tx *tx, snowflake id)
 {
-    enum err e = tx_exec(tx, FOLLOW_USERNAME, BIND(v_id(id)), NULL);
+    enum err e = tx_exec(tx, UPDATE_MEMBER_USERNAMES, BIND(v_id(id)), NULL);
 
     if (!e)
         e = tx_exec(tx, DROP_GLOBAL_NAMES, BIND(v_id(id)), NULL);
-    return e ? e : tx_exec(tx, FOLLOW_GLOBAL_NAME, BIND(v_id(id)), NULL);
+    return e ? e : tx_exec(tx, INSERT_MEMBER_GLOBAL_NAMES, BIND(v_id(id)), NULL);
 }
 
 static const char DROP_JOB[] = "delete from jobs where kind = $1 and key = $2";
 
-/* A pending deletion restarts with 14 days from now; a completed one needs no job. */
-static enum err settle_deletion(struct importing *im, const struct world_user *u, snowflake id)
+/* A pending deletion starts again with 14 days from now; a completed one needs no job. */
+static enum err import_pending_deletion(struct world_importer *im, const struct world_user *u,
+                                        snowflake id)
 {
     int64_t weeks = ACCOUNT_DELETION_DAYS * INT64_C(86400) * 1000 * 1000;
     const struct user user = { .id = id, .username = u->username, .deleting = true };
 
     if (!u->deleting.value)
-        return tx_exec(im->tx, DROP_JOB, BIND(v_text(str_of(account_deletion.name)), v_id(id)),
+        return tx_exec(im->tx, DROP_JOB, BIND(v_text(str_of(account_deletion_job.name)), v_id(id)),
                        NULL);
-    if (account_is_ended(im->arena, &user))
+    if (account_is_erased(im->arena, &user))
         return OK;
-    return job_note(im->tx, account_deletion.name, id, clock_us() + weeks, STR(""));
+    return insert_job_row(im->tx, account_deletion_job.name, id, clock_us() + weeks, STR(""));
 }
 
-static struct value world_disabled(const struct world_user *u)
+static struct value world_disabled_value(const struct world_user *u)
 {
     if (u->paused.given == GIVEN)
         return v_int(u->paused.value ? ACCOUNT_PAUSED : 0);
     return v_opt_bool(u->disabled);
 }
 
-static enum err dress_user(struct importing *im, const struct world_user *u, snowflake id,
-                           const struct place *at)
+static enum err update_imported_user(struct world_importer *im, const struct world_user *u,
+                                     snowflake id, const struct json_path *at)
 {
     bool taken = false;
-    enum err e = refuse_others_value(im, SQL(NAME_TAKEN), u->username, id, "username", at, &taken);
+    enum err e =
+        refuse_value_of_another_user(im, SQL(NAME_TAKEN), u->username, id, "username", at, &taken);
 
     if (!e && u->email.given == GIVEN)
-        e = refuse_others_value(im, SQL(EMAIL_TAKEN), u->email.value, id, "email", at, &taken);
+        e = refuse_value_of_another_user(im, SQL(EMAIL_TAKEN), u->email.value, id, "email", at,
+                                         &taken);
     if (!e && u->phone.given == GIVEN)
-        e = refuse_others_value(im, SQL(PHONE_TAKEN), u->phone.value, id, "phone", at, &taken);
+        e = refuse_value_of_another_user(im, SQL(PHONE_TAKEN), u->phone.value, id, "phone", at,
+                                         &taken);
     if (e || taken)
         return e;
-    e = tx_exec(im->tx, DRESS_USER,
-                BIND(v_id(id), v_text(u->username), v_opt_text(u->global_name),
-                     v_opt_text(u->email), v_opt_text(u->password_hash), v_opt_text(u->bio),
-                     v_opt_text(u->locale), v_opt_text(u->date_of_birth), v_opt_int(u->flags),
-                     v_opt_int(u->public_flags), v_opt_int(u->premium_type),
-                     v_opt_int(u->accent_color), v_opt_bool(u->bot), v_opt_text(u->phone),
-                     world_disabled(u), v_opt_bool(u->deleting), v_opt_text(u->pronouns),
+    e = tx_exec(im->tx, UPDATE_USER,
+                BIND(v_id(id), v_text(u->username), optional_text_value(u->global_name),
+                     optional_text_value(u->email), optional_text_value(u->password_hash),
+                     optional_text_value(u->bio), optional_text_value(u->locale),
+                     optional_text_value(u->date_of_birth), optional_int_value(u->flags),
+                     optional_int_value(u->public_flags), optional_int_value(u->premium_type),
+                     optional_int_value(u->accent_color), v_opt_bool(u->bot),
+                     optional_text_value(u->phone), world_disabled_value(u),
+                     v_opt_bool(u->deleting), optional_text_value(u->pronouns),
                      v_opt_json(im, u->theme_colors)),
                 NULL);
     if (!e && u->deleting.given == GIVEN)
-        e = settle_deletion(im, u, id);
-    return e ? e : follow_names(im->tx, id);
+        e = import_pending_deletion(im, u, id);
+    return e ? e : update_member_search_names(im->tx, id);
 }
 
-enum err world_add_user(struct importing *im, snowflake id, struct str username, bool bot)
+enum err world_insert_user(struct world_importer *im, snowflake id, struct str username, bool bot)
 {
-    const char *taken; /* unused: settle and dress_user report conflicts */
+    const char *taken; /* unused: settle and update_imported_user report conflicts */
 
     return user_insert(im->tx,
                        &(struct user){ .id = id,
                                        .username = username,
                                        .locale = STR("en-US"),
-                                       .bot = given_mark(bot),
+                                       .bot = opt_true_or_absent(bot),
                                        .verified = true },
                        &taken);
 }
 
-static enum err import_user(struct importing *im, const void *entry, const struct place *at,
-                            snowflake owner)
+static enum err import_user(struct world_importer *im, const void *entry,
+                            const struct json_path *at, snowflake owner)
 {
     const struct world_user *u = entry;
     unsigned before = im->form->problems;
     snowflake id = 0;
-    enum err e = settle(im, &user_naming, owner, u->id, u->username, at, &id);
+    enum err e = world_find_existing(im, &user_naming, owner, u->id, u->username, at, &id);
 
     if (e || im->form->problems != before)
         return e;
     count(im, COUNT_USERS, !id);
     if (!id) {
         id = u->id.given == GIVEN ? u->id.value : snowflake_new();
-        e = world_add_user(im, id, u->username, u->bot.value);
+        e = world_insert_user(im, id, u->username, u->bot.value);
     }
-    return e ? e : dress_user(im, u, id, at);
+    return e ? e : update_imported_user(im, u, id, at);
 }
 
 static enum err hash_passwords(const struct world_options *o, struct arena *arena,
@@ -202,8 +209,8 @@ static enum err hash_passwords(const struct world_options *o, struct arena *aren
 
         if (u->password.given != GIVEN)
             continue;
-        enum err e = password_make(o->password_ops, o->password_memory, arena, u->password.value,
-                                   &u->password_hash.value);
+        enum err e = password_hash_with_cost(o->password_ops, o->password_memory, arena,
+                                             u->password.value, &u->password_hash.value);
         if (e)
             return e;
         u->password_hash.given = GIVEN;
@@ -211,8 +218,8 @@ static enum err hash_passwords(const struct world_options *o, struct arena *aren
     return OK;
 }
 
-static enum err issue_user_token(struct importing *im, const void *entry, const struct place *at,
-                                 snowflake owner)
+static enum err issue_imported_user_token(struct world_importer *im, const void *entry,
+                                          const struct json_path *at, snowflake owner)
 {
     const struct world_user *u = entry;
 
@@ -220,15 +227,15 @@ static enum err issue_user_token(struct importing *im, const void *entry, const 
     return u->bot.value ? OK : world_issue_token(im, u->username, &u->token, at);
 }
 
-enum err world_note_picture(struct importing *im, const struct image *image, const char *area,
-                            snowflake id, struct opt_str *ret)
+enum err world_insert_picture(struct world_importer *im, const struct image *image,
+                              const char *area, snowflake id, struct opt_str *ret)
 {
     snowflake upload = snowflake_new();
-    struct world_file_note note = { upload, id, area, image_hash(im->arena, image, upload),
-                                    image->bytes };
+    struct world_imported_file note = { upload, id, area, image_hash(im->arena, image, upload),
+                                        image->bytes };
 
-    *ret = given_str(note.name);
-    return world_note_file(im, &note);
+    *ret = opt_str_or_null(note.name);
+    return world_import_file(im, &note);
 }
 
 /* --- export ----------------------------------------------------------------------------- */
@@ -237,7 +244,7 @@ static const char ALL_USERS[] =
     "select id, username, global_name, email, password_hash, bio, locale, date_of_birth, flags, "
     "public_flags, premium_type, accent_color, bot, phone, disabled, deleting, pronouns, theme_colors from users order by id";
 
-static bool read_users_entry(struct exporting *ex, const struct rows *r, void *entry)
+static bool world_user_from_row(struct world_exporter *ex, const struct rows *r, void *entry)
 {
     struct world_user *u = entry;
 
@@ -245,30 +252,30 @@ static bool read_users_entry(struct exporting *ex, const struct rows *r, void *e
     *u = (struct world_user){
         .id = { GIVEN, row_id(r, 0) },
         .username = row_text(r, 1),
-        .global_name = shown_text(r, 2, NULL),
-        .email = shown_text(r, 3, NULL),
-        .password_hash = shown_text(r, 4, NULL),
-        .bio = shown_text(r, 5, ""),
-        .locale = shown_text(r, 6, "en-US"),
-        .date_of_birth = shown_text(r, 7, NULL),
-        .flags = shown_int(r, 8, 0),
-        .public_flags = shown_int(r, 9, 0),
-        .premium_type = shown_int(r, 10, 0),
-        .accent_color = shown_int(r, 11, -1),
-        .bot = shown_bool(r, 12, false),
-        .phone = shown_text(r, 13, NULL),
+        .global_name = world_export_text(r, 2, NULL),
+        .email = world_export_text(r, 3, NULL),
+        .password_hash = world_export_text(r, 4, NULL),
+        .bio = world_export_text(r, 5, ""),
+        .locale = world_export_text(r, 6, "en-US"),
+        .date_of_birth = world_export_text(r, 7, NULL),
+        .flags = world_export_int(r, 8, 0),
+        .public_flags = world_export_int(r, 9, 0),
+        .premium_type = world_export_int(r, 10, 0),
+        .accent_color = world_export_int(r, 11, -1),
+        .bot = world_export_bool(r, 12, false),
+        .phone = world_export_text(r, 13, NULL),
         .disabled = { row_int(r, 14) == 1 ? GIVEN : ABSENT, true },
         .paused = { row_int(r, 14) == ACCOUNT_PAUSED ? GIVEN : ABSENT, true },
-        .deleting = shown_bool(r, 15, false),
-        .pronouns = shown_text(r, 16, ""),
-        .theme_colors = shown_text(r, 17, NULL),
+        .deleting = world_export_bool(r, 15, false),
+        .pronouns = world_export_text(r, 16, ""),
+        .theme_colors = world_export_text(r, 17, NULL),
     };
     return true;
 }
 
 const struct world_parts accounts_world = { (const struct world_part[]){
     { NULL, "users", &world_user_list, .order = 10, .import = import_user,
-      .prepare = hash_passwords, .select = { &ALL_USERS }, .read = read_users_entry },
-    { NULL, "users", .order = 90, .import = issue_user_token },
+      .prepare = hash_passwords, .select = { &ALL_USERS }, .read = world_user_from_row },
+    { NULL, "users", .order = 90, .import = issue_imported_user_token },
     { 0 },
 } };

@@ -2,9 +2,9 @@
 #ifndef PLATFORM_ACCOUNTS_WORLD_H
 #define PLATFORM_ACCOUNTS_WORLD_H
 
-#include "platform/worlds/file.h"
+#include "platform/worlds/import_export.h"
 
 /* Inserts an account that is verified and has the locale en-US. */
-enum err world_add_user(struct importing *im, snowflake id, struct str username, bool bot);
+enum err world_insert_user(struct world_importer *im, snowflake id, struct str username, bool bot);
 
 #endif

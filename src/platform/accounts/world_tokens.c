@@ -2,23 +2,24 @@
 #include <stdio.h>
 
 #include "platform/accounts/accounts.h"
-#include "platform/worlds/file.h"
+#include "platform/worlds/import_export.h"
 
-struct token_wanted {
+struct wanted_token {
     struct str username, purpose;
-    struct str chosen; /* p == NULL: not given */
-    bool lasts;        /* the same after each import */
+    struct str chosen; /* p == NULL: no fixed token given */
+    bool lasts;        /* the token is the same after each import */
 };
 
 static const char FIND_ACCOUNT[] =
     "select u.id, u.bot, (select min(a.id) from applications a where a.bot_id = u.id) "
     "from users u where u.username = $1";
-/* Ends the earlier token of the same purpose; of a bot, which has one token, any earlier one. */
+/* Deletes the earlier token of the same purpose; for a bot, which has one token, any earlier
+ * one. */
 static const char END_TOKENS[] = "delete from tokens where user_id = $1 and "
                                  "((kind = 1 and client = $2) or kind = 2)";
 
-static enum err token_renew(struct tx *tx, struct auth *auth, const struct token_wanted *wanted,
-                            bool *ret_found, bool *ret_bot, struct str *ret_token)
+static enum err replace_token(struct tx *tx, struct auth *auth, const struct wanted_token *wanted,
+                              bool *ret_found, bool *ret_bot, struct str *ret_token)
 {
     struct rows row;
     enum err e = tx_one(tx, FIND_ACCOUNT, BIND(v_text(wanted->username)), &row, ret_found);
@@ -36,41 +37,41 @@ static enum err token_renew(struct tx *tx, struct auth *auth, const struct token
     };
     *ret_bot = row_bool(&row, 1);
     e = tx_exec(tx, END_TOKENS, BIND(v_id(grant.user_id), v_text(wanted->purpose)), NULL);
-    return e ? e : auth_issue(auth, tx, &grant, ret_token);
+    return e ? e : auth_issue_token(auth, tx, &grant, ret_token);
 }
 
-static enum err token_renew_named(struct tx *tx, void *arg)
+static enum err replace_requested_token(struct tx *tx, void *arg)
 {
     struct token_request *w = arg;
-    struct token_wanted wanted = { w->username, w->purpose, .lasts = w->lasts };
+    struct wanted_token wanted = { w->username, w->purpose, .lasts = w->lasts };
     struct str token = { 0 };
-    enum err e = token_renew(tx, w->auth, &wanted, &w->found, &w->bot, &token);
+    enum err e = replace_token(tx, w->auth, &wanted, &w->found, &w->bot, &token);
 
-    snprintf(w->token, sizeof w->token, "%.*s", STR_FMT(token));
+    snprintf(w->token, sizeof w->token, "%.*s", STR_ARGS(token));
     return e;
 }
 
-enum err world_give_token(struct store *store, struct token_request *request)
+enum err world_issue_account_token(struct store *store, struct token_request *request)
 {
-    return store_run(store, STORE_WRITE, NULL, token_renew_named, request);
+    return store_run(store, STORE_WRITE, NULL, replace_requested_token, request);
 }
 
-enum err world_issue_token(struct importing *im, struct str username, const struct opt_str *chosen,
-                           const struct place *up)
+enum err world_issue_token(struct world_importer *im, struct str username,
+                           const struct opt_str *chosen, const struct json_path *up)
 {
-    struct token_wanted wanted = { username, STR("guildhall import"), chosen->value, false };
-    struct place at = place_key(up, STR("token"));
+    struct wanted_token wanted = { username, STR("guildhall import"), chosen->value, false };
+    struct json_path at = json_path_key(up, STR("token"));
     struct world_token t = { .username = username };
     bool found;
 
-    if (form_failed(im->form) || (chosen->given != GIVEN && !im->options->tokens))
+    if (form_has_errors(im->form) || (chosen->given != GIVEN && !im->options->tokens))
         return OK;
-    if (chosen->given == GIVEN && !token_can_be_chosen(chosen->value)) {
-        form_fail(im->form, &at, FORM_REGEX);
+    if (chosen->given == GIVEN && !is_valid_chosen_token(chosen->value)) {
+        form_add_error(im->form, &at, FORM_REGEX);
         return ERR_INVALID_FORM_BODY;
     }
-    enum err e = token_renew(im->tx, im->options->auth, &wanted, &found, &t.bot, &t.token);
+    enum err e = replace_token(im->tx, im->options->auth, &wanted, &found, &t.bot, &t.token);
     if (!e && im->options->tokens)
-        *(struct world_token *)list_add(im->arena, &im->report->tokens, sizeof t) = t;
+        *(struct world_token *)list_append(im->arena, &im->report->tokens, sizeof t) = t;
     return e;
 }

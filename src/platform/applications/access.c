@@ -6,60 +6,60 @@ enum err resolve_application(struct call *call)
 {
     struct application *a = call->target.application = arena_alloc(call->arena, sizeof *a);
 
-    return application_find(call->tx, call_id(call, "application.id"), a);
+    return application_find(call->tx, call_path_id(call, "application.id"), a);
 }
 
-enum err resolve_own_application(struct call *call)
+enum err resolve_caller_application(struct call *call)
 {
     struct application *a = call->target.application = arena_alloc(call->arena, sizeof *a);
 
     return application_find(call->tx, call->caller->application_id, a);
 }
 
-enum err application_level(struct tx *tx, const struct application *a, const struct caller *caller,
-                           enum maker_level *ret)
+enum err application_access_level(struct tx *tx, const struct application *a,
+                                  const struct caller *caller, enum team_access_level *ret)
 {
     struct team team;
 
-    *ret = MAKER_NOBODY;
+    *ret = TEAM_ACCESS_NONE;
     if (caller->kind != CALLER_USER) {
-        *ret = caller->application_id == a->id ? MAKER_DEVELOPER : MAKER_NOBODY;
+        *ret = caller->application_id == a->id ? TEAM_ACCESS_DEVELOPER : TEAM_ACCESS_NONE;
         return OK;
     }
     if (!a->team_id) {
-        *ret = caller->id == a->owner_id ? MAKER_OWNER : MAKER_NOBODY;
+        *ret = caller->id == a->owner_id ? TEAM_ACCESS_OWNER : TEAM_ACCESS_NONE;
         return OK;
     }
     enum err e = team_find(tx, a->team_id, &team);
     if (!e)
-        *ret = team_level(&team, caller->id);
+        *ret = team_access_level_of(&team, caller->id);
     return e;
 }
 
-static enum err check_level(struct call *call, enum maker_level least)
+static enum err require_access_level(struct call *call, enum team_access_level least)
 {
-    enum maker_level level;
-    enum err e = application_level(call->tx, call->target.application, call->caller, &level);
+    enum team_access_level level;
+    enum err e = application_access_level(call->tx, call->target.application, call->caller, &level);
 
     return e || level >= least ? e : ERR_APPLICATION_NOT_YOURS;
 }
 
-enum err application_readable(struct call *call)
+enum err require_application_reader(struct call *call)
 {
-    return check_level(call, MAKER_READER);
+    return require_access_level(call, TEAM_ACCESS_READER);
 }
 
-enum err application_modifiable(struct call *call)
+enum err require_application_developer(struct call *call)
 {
-    return check_level(call, MAKER_DEVELOPER);
+    return require_access_level(call, TEAM_ACCESS_DEVELOPER);
 }
 
-enum err application_owned(struct call *call)
+enum err require_application_owner(struct call *call)
 {
-    return check_level(call, MAKER_OWNER);
+    return require_access_level(call, TEAM_ACCESS_OWNER);
 }
 
-enum err application_of_caller(struct call *call)
+enum err require_token_of_application(struct call *call)
 {
     return call->caller->application_id == call->target.application->id ? OK
                                                                         : ERR_APPLICATION_NOT_YOURS;

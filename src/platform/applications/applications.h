@@ -15,15 +15,17 @@
 
 /* --- rows ----------------------------------------------------------------------------- */
 
-/* ERR_UNKNOWN_APPLICATION. Includes the bot, if there is one (applications of world files may lack
- * it). application_load_makers adds owner and team, which only its developers see. */
+/* Reads an application and its bot, if there is one (applications of world files may lack a bot).
+ * application_read_owner_and_team adds owner and team, which only developers see.
+ * ERR_UNKNOWN_APPLICATION. */
 enum err application_find(struct tx *tx, snowflake id, struct application *ret);
-enum err application_load_makers(struct tx *tx, struct application *a);
-/* Numbers of installations, for developers. May count half a million rows: not on the writer. */
+enum err application_read_owner_and_team(struct tx *tx, struct application *a);
+/* Numbers of installations. May count half a million rows: do not run it on the writer. */
 struct application_counts {
     int64_t guilds, installs, authorizations;
 };
-enum err application_load_counts(struct tx *tx, snowflake id, struct application_counts *ret);
+enum err application_count_installations(struct tx *tx, snowflake id,
+                                         struct application_counts *ret);
 void application_set_counts(struct application *a, const struct application_counts *counts);
 
 /* A new application and its bot, which has the same id and a username derived from the name. */
@@ -40,34 +42,35 @@ enum err application_create(struct tx *tx, const struct auth *auth,
 
 /* --- access ----------------------------------------------------------------------------- */
 
-/* The caller's access level; the application's own bot and bearer tokens count as developers. */
-enum err application_level(struct tx *tx, const struct application *a, const struct caller *caller,
-                           enum maker_level *ret);
+/* Reads the caller's access level; the app's own bot and bearer tokens count as developers. */
+enum err application_access_level(struct tx *tx, const struct application *a,
+                                  const struct caller *caller, enum team_access_level *ret);
 
-/* For .admit of routes with {application.id}: ERR_APPLICATION_NOT_YOURS if the caller's level is
- * too low. The resolver itself does not check access. */
-enum err application_readable(struct call *call);
-enum err application_modifiable(struct call *call);
-enum err application_owned(struct call *call);
+/* For .admit of routes with {application.id}: ERR_APPLICATION_NOT_YOURS if the caller's access
+ * level is too low. The resolver of {application.id} does not check access. */
+enum err require_application_reader(struct call *call);
+enum err require_application_developer(struct call *call);
+enum err require_application_owner(struct call *call);
 /* For .admit: the caller's token must belong to this application. */
-enum err application_of_caller(struct call *call);
+enum err require_token_of_application(struct call *call);
 
 /* --- keys ----------------------------------------------------------------------------- */
 
-/* Public half of the application's key, in hex; derived from server key, id and key_salt. */
+/* Returns the public key in hex; the key pair is derived from server key, id and key_salt. */
 struct str application_verify_key(struct arena *arena, const struct auth *auth,
                                   const struct application *a);
-/* Signs with the application's Ed25519 key; verify_key verifies the signature. */
+/* Signs with the application's Ed25519 key; application_verify_key returns the public key. */
 void application_sign(const struct auth *auth, const struct application *a, struct str bytes,
                       unsigned char signature[64]);
 
-/* Issues a new bot token (in the transaction's arena), revokes the previous one. ERR_NO_BOT. */
-enum err application_renew_token(struct tx *tx, struct auth *auth, const struct application *a,
-                                 struct str *ret);
-/* Issues a new client secret; only its digest is stored. */
-enum err application_renew_secret(struct tx *tx, const struct auth *auth,
+/* Issues a new bot token (in the transaction's arena) and revokes the previous one. ERR_NO_BOT. */
+enum err application_reset_bot_token(struct tx *tx, struct auth *auth, const struct application *a,
+                                     struct str *ret);
+/* Issues a new client secret; only the digest of the secret is stored. */
+enum err application_reset_secret(struct tx *tx, const struct auth *auth,
                                   const struct application *a, struct str *ret);
-bool application_secret_is(const struct auth *auth, const struct application *a, struct str secret);
+bool application_secret_matches(const struct auth *auth, const struct application *a,
+                                struct str secret);
 
 /* --- installs ------------------------------------------------------------------------- */
 
@@ -76,22 +79,22 @@ struct installation {
     snowflake guild_id;
     snowflake user_id;    /* the installing user */
     struct list scopes;   /* struct str: "bot", "applications.commands" */
-    uint64_t permissions; /* for the bot's role; 0: no role */
-    /* Restricts how a repeated installation may change the bot's role; NULL: unrestricted. */
-    const struct standing *installer;
+    uint64_t permissions; /* permissions of the bot's role; 0: no role */
+    /* Member who installs again, whose permissions limit changes of the bot's role; or NULL. */
+    const struct member_access *installer;
 };
-struct installed {
+struct installation_result {
     struct integration integration;
-    bool new_integration, new_commands; /* new_commands: had no commands scope before */
-    struct role role;                   /* id 0: none */
+    bool new_integration, new_commands; /* new_commands: the app had no commands scope before */
+    struct role role;                   /* the bot's role; id 0: none */
     bool new_role, changed_role;
 };
 
-/* Writes the integration and the bot's role, without making the bot a member and without events.
- * ERR_MAX_INTEGRATIONS; ERR_NO_BOT if the scopes include a bot the app does not have. */
+/* Writes the integration and the bot's role, without adding the bot as a member and without events.
+ * ERR_MAX_INTEGRATIONS; ERR_NO_BOT if the scopes include a bot that the app does not have. */
 enum err application_install_rows(struct tx *tx, const struct installation *in,
-                                  struct installed *ret);
-/* Same, and adds the bot as a member, sends the events and writes the audit log. */
+                                  struct installation_result *ret);
+/* Runs application_install_rows, adds the bot as a member, emits events, writes the audit log. */
 enum err application_install_guild(struct call *call, const struct installation *in);
 /* Events of application_install_guild, for the .fires of routes. */
 #define INSTALL_EVENTS                                                                            \
@@ -100,22 +103,22 @@ enum err application_install_guild(struct call *call, const struct installation 
         EVENT_INTEGRATION_CREATE, EVENT_INTEGRATION_UPDATE, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE,   \
         EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE
 
-/* The integration object of an app in a guild, without scopes. */
+/* Returns the integration object of an app in a guild, without scopes. */
 struct integration integration_of_application(struct arena *arena, const struct application *a,
                                               snowflake guild_id, snowflake id);
-bool scopes_have_name(const struct list *scopes, const char *name);
+bool scope_list_contains(const struct list *scopes, const char *name);
 
-/* Sends GUILD_INTEGRATIONS_UPDATE and then `event` (INTEGRATION_CREATE or _UPDATE) to members who
+/* Emits GUILD_INTEGRATIONS_UPDATE and then `event` (INTEGRATION_CREATE or _UPDATE) to members who
  * may manage the guild. */
-void integration_announce(struct call *call, enum event event, const struct integration *i);
-/* Same for a deleted integration; application_id 0: the integration is not an app. */
-void integration_announce_gone(struct call *call, snowflake guild_id, snowflake id,
-                               snowflake application_id);
-/* Deletes a role of an integration, with GUILD_ROLE_DELETE. No-op if it is already deleted. */
-enum err integration_drop_role(struct call *call, snowflake guild_id, snowflake role_id);
+void integration_emit_change(struct call *call, enum event event, const struct integration *i);
+/* Emits the events of a deleted integration; application_id 0: the integration is not an app. */
+void integration_emit_deleted(struct call *call, snowflake guild_id, snowflake id,
+                              snowflake application_id);
+/* Deletes a role of an integration and emits GUILD_ROLE_DELETE. No-op if already deleted. */
+enum err integration_delete_role(struct call *call, snowflake guild_id, snowflake role_id);
 
-/* Removes an app from a guild, with its bot, roles and webhooks. Guild commands of the app reappear
- * if it is installed again. Does nothing if it is not installed. */
+/* Removes an app from a guild, with its bot, roles and webhooks. The app's guild commands reappear
+ * if the app is installed again. Does nothing if the app is not installed. */
 enum err application_uninstall_guild(struct call *call, snowflake application_id,
                                      snowflake guild_id);
 #define UNINSTALL_EVENTS                                                                  \

@@ -6,7 +6,7 @@
 
 struct application_attachment {
     const struct attachment *attachment;
-    bool ephemeral; /* always */
+    bool ephemeral; /* always true */
 };
 
 static const struct type type_attachment = { .kind = KIND_OBJECT, .schema = &attachment_schema };
@@ -19,46 +19,46 @@ static const struct schema attachment_schema_of_application = {
     .name = "ApplicationAttachment",
     .size = sizeof(struct application_attachment),
     .fields = attachment_fields,
-    .doc = "A file of an application, which is there for a day.",
+    .doc = "A file of an application, stored for one day.",
 };
 const struct type application_attachment_reply = { .kind = KIND_OBJECT,
                                                    .schema = &attachment_schema_of_application };
 
-static const struct part *attachment_part(const struct call *call)
+static const struct multipart_part *find_file_part(const struct call *call)
 {
-    const struct part *p = call->parts ? multipart_find(call->parts, STR("file")) : NULL;
+    const struct multipart_part *p =
+        call->parts ? multipart_find_part(call->parts, STR("file")) : NULL;
 
     return p && p->filename ? p : NULL;
 }
 
-static enum err keep_attachment(struct call *call)
+static enum err store_attachment(struct call *call)
 {
-    return upload_keep(call, snowflake_new(), attachment_part(call), NULL,
-                       call_passed(call, "attachment"));
+    return upload_store(call, snowflake_new(), find_file_part(call), NULL,
+                        call_passed_data(call, "attachment"));
 }
 
 enum err prepare_create_application_attachment(struct call *call)
 {
-    const struct part *p = attachment_part(call);
+    const struct multipart_part *p = find_file_part(call);
 
     if (!p)
-        return call_invalid(call, "file", FORM_REQUIRED);
+        return call_add_field_error(call, "file", FORM_REQUIRED);
     if (p->data.n > MESSAGE_MAX_FILE)
         return ERR_ENTITY_TOO_LARGE;
-    call_pass(call, "attachment", sizeof(struct attachment));
-    call->look = call_looked;
-    call->compute = keep_attachment;
+    call_pass_data(call, "attachment", sizeof(struct attachment));
+    call->read = call_read_nothing;
+    call->compute = store_attachment;
     return OK;
 }
 
-/* POST /applications/{application.id}/attachment */
 enum err create_application_attachment(struct call *call)
 {
-    struct attachment shown = *(const struct attachment *)call_passed(call, "attachment");
-    snowflake place = call->target.application->id;
+    struct attachment shown = *(const struct attachment *)call_passed_data(call, "attachment");
+    snowflake application_id = call->target.application->id;
     struct application_attachment out = { &shown, true };
-    enum err e = upload_show(call, place, &shown);
+    enum err e = upload_publish(call, application_id, &shown);
 
-    attachment_sign(call, place, &shown);
+    attachment_sign_url(call, application_id, &shown);
     return e ? e : call_reply(call, &out);
 }

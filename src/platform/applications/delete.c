@@ -1,63 +1,65 @@
 /* delete.c - deletes an application and everything that depends on it.
  *
- * An app may be installed in 100,000 guilds and on as many accounts. It is marked as removed, which
- * hides it and invalidates its tokens, and then deleted in steps (api/deletion.h). */
+ * An app may be installed in 100,000 guilds and on as many accounts. The application is marked as
+ * removed, which hides it and invalidates its tokens, and then deleted in steps
+ * (api/deletion.h). */
 #include "platform/applications/internal.h"
 
 #include "api/deletion.h"
 #include "base/mem.h"
 #include "model/fields/ids.h"
 
-enum { COST_OF_GUILD = 30 }; /* counted as rows of a step */
+enum { ROWS_COUNTED_PER_GUILD = 30 }; /* rows that removing a guild counts as */
 
 static const char GUILDS_WITH[] = "select guild_id from integrations where application_id = $1 and "
                                   "type = 'service' order by guild_id limit $2";
 
-static enum err application_leave_guilds(struct call *call, snowflake id,
-                                         struct deletion_step *step)
+static enum err remove_application_from_guilds(struct call *call, snowflake id,
+                                               struct deletion_step *step)
 {
     struct application_deletion *d = container_of(step, struct application_deletion, step);
     struct list guilds = { 0 };
-    int64_t most = (step->room + COST_OF_GUILD - 1) / COST_OF_GUILD;
-    enum err e = tx_ids(call->tx, GUILDS_WITH, BIND(v_id(id), v_int(most)), &guilds);
+    int64_t most = (step->rows_left + ROWS_COUNTED_PER_GUILD - 1) / ROWS_COUNTED_PER_GUILD;
+    enum err e = tx_read_ids(call->tx, GUILDS_WITH, BIND(v_id(id), v_int(most)), &guilds);
 
     for (size_t i = 0; i < guilds.count && !e; i++)
-        e = application_leave_guild(call, &d->application, ((snowflake *)guilds.items)[i]);
-    deletion_count(step, (int64_t)guilds.count * COST_OF_GUILD);
+        e = application_remove_from_guild(call, &d->application, ((snowflake *)guilds.items)[i]);
+    deletion_step_count_rows(step, (int64_t)guilds.count * ROWS_COUNTED_PER_GUILD);
     return e;
 }
 
-static enum err application_delete_last(struct call *call, snowflake id, struct deletion_step *step)
+static enum err delete_application_row(struct call *call, snowflake id, struct deletion_step *step)
 {
     struct application_deletion *d = container_of(step, struct application_deletion, step);
-    enum err e = picture_drop(call, "app-icons", id, &d->application.icon);
+    enum err e = picture_delete(call, "app-icons", id, &d->application.icon);
 
     if (!e)
-        e = picture_drop(call, "app-icons", id, &d->application.cover_image);
+        e = picture_delete(call, "app-icons", id, &d->application.cover_image);
     return e ? e : application_delete_row(call->tx, id);
 }
 
 const struct deletion_rule application_deletions[] = {
-    { WITH_APPLICATION, "integrations", .run = application_leave_guilds, .phase = DELETE_FIRST },
+    { WITH_APPLICATION, "integrations", .run = remove_application_from_guilds,
+      .phase = DELETE_FIRST },
     { DELETE_WHERE(WITH_APPLICATION, "tokens", "id", "application_id = $1") },
-    { WITH_APPLICATION, "applications", .run = application_delete_last, .phase = DELETE_LAST },
+    { WITH_APPLICATION, "applications", .run = delete_application_row, .phase = DELETE_LAST },
     { 0 },
 };
 
 /* --- deletion step ---------------------------------------------------------------------- */
 
-static enum err application_step(struct call *call, struct application_deletion *d)
+static enum err delete_application_step(struct call *call, struct application_deletion *d)
 {
     d->step = (struct deletion_step){ DELETION_ROWS, DELETION_ROWS, INT64_MAX };
-    enum err e = deletion_walk(call, WITH_APPLICATION, d->application.id, &d->step);
+    enum err e = deletion_apply_all_rules(call, WITH_APPLICATION, d->application.id, &d->step);
     if (e)
         return e;
-    return deletion_continue(
-        call, &application_leftovers, d->application.id, &d->step,
+    return deletion_schedule_rest(
+        call, &application_deletion_job, d->application.id, &d->step,
         str_printf(call->arena, "%d%llu", (int)d->closed, (unsigned long long)d->channel_id));
 }
 
-static enum err run_leftovers(struct call *call, const struct job *job)
+static enum err run_application_deletion(struct call *call, const struct job *job)
 {
     struct application_deletion d = { 0 };
     enum err e = application_find_removed(call->tx, job->key, &d.application);
@@ -67,16 +69,15 @@ static enum err run_leftovers(struct call *call, const struct job *job)
     if (job->data.n > 1 &&
         snowflake_parse(str_slice(job->data.p + 1, job->data.n - 1), &d.channel_id))
         d.closed = job->data.p[0] - '0';
-    return application_step(call, &d);
+    return delete_application_step(call, &d);
 }
 
-const struct job_kind application_leftovers = {
+const struct job_kind application_deletion_job = {
     .name = "application-leftovers",
-    .doc = "Removes what a deleted application leaves behind.",
-    .run = run_leftovers,
+    .doc = "Deletes the remaining rows of a deleted application.",
+    .run = run_application_deletion,
 };
 
-/* POST /applications/{application.id}/delete */
 enum err delete_application(struct call *call)
 {
     struct application_deletion d = { .application = *call->target.application };
@@ -84,7 +85,7 @@ enum err delete_application(struct call *call)
 
     if (!e)
         e = bot_disable(call->tx, d.application.bot_id);
-    call_forget_application(call, d.application.id);
-    call_forget_account(call, d.application.bot_id);
-    return e ? e : application_step(call, &d);
+    call_revoke_application_tokens(call, d.application.id);
+    call_revoke_account_tokens(call, d.application.bot_id);
+    return e ? e : delete_application_step(call, &d);
 }

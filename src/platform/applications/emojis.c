@@ -21,29 +21,27 @@ static const struct schema items_schema = {
 };
 static const struct type items_reply = { .kind = KIND_OBJECT, .schema = &items_schema };
 
-/* GET /applications/{application.id}/emojis */
 static enum err list_application_emojis(struct call *call)
 {
     struct emoji_items out;
-    enum err e = application_emojis(call->tx, call->target.application->id, &out.items);
+    enum err e = application_emojis_list(call->tx, call->target.application->id, &out.items);
 
     if (!e)
-        e = emojis_load_users(call->tx, &out.items);
+        e = emojis_read_uploaders(call->tx, &out.items);
     return e ? e : call_reply(call, &out);
 }
 
-static enum err reply_with_user(struct call *call, struct emoji *emoji)
+static enum err reply_with_emoji(struct call *call, struct emoji *emoji)
 {
     struct list one = { emoji, 1 };
-    enum err e = emojis_load_users(call->tx, &one);
+    enum err e = emojis_read_uploaders(call->tx, &one);
 
     return e ? e : call_reply(call, emoji);
 }
 
-/* GET /applications/{application.id}/emojis/{emoji.id} */
 static enum err get_application_emoji(struct call *call)
 {
-    return reply_with_user(call, call->target.emoji);
+    return reply_with_emoji(call, call->target.emoji);
 }
 
 /* --- create ----------------------------------------------------------------------------- */
@@ -53,7 +51,7 @@ static const char COUNT_EMOJIS[] =
 static const char SAME_NAME[] =
     "select id from application_emojis where application_id = $1 and name = $2 and id <> $3";
 
-static enum err check_emoji_name(struct call *call, snowflake id, struct str name)
+static enum err require_emoji_name_unused(struct call *call, snowflake id, struct str name)
 {
     struct rows row;
     bool taken;
@@ -63,11 +61,11 @@ static enum err check_emoji_name(struct call *call, snowflake id, struct str nam
 
     if (e || !taken)
         return e;
-    return call_invalid(call, "name", "APPLICATION_EMOJI_NAME_ALREADY_TAKEN",
-                        "The application has an emoji of this name.");
+    return call_add_field_error(call, "name", "APPLICATION_EMOJI_NAME_ALREADY_TAKEN",
+                                "The application has an emoji of this name.");
 }
 
-static enum err check_new_emoji(struct call *call)
+static enum err check_new_application_emoji(struct call *call)
 {
     const struct emoji_draft *in = call->body;
     struct rows row;
@@ -79,29 +77,27 @@ static enum err check_new_emoji(struct call *call)
         return e;
     if (row_int(&row, 0) >= MOST_APPLICATION_EMOJIS)
         return ERR_MAX_APPLICATION_EMOJIS;
-    return check_emoji_name(call, 0, in->name);
+    return require_emoji_name_unused(call, 0, in->name);
 }
 
 static enum err prepare_create_application_emoji(struct call *call)
 {
-    return emoji_prepare(call, check_new_emoji);
+    return emoji_prepare_upload(call, check_new_application_emoji);
 }
 
-/* POST /applications/{application.id}/emojis */
 static enum err create_application_emoji(struct call *call)
 {
     struct emoji emoji = emoji_from_draft(call);
-    enum err e = check_new_emoji(call);
+    enum err e = check_new_application_emoji(call);
 
     emoji.application_id = call->target.application->id;
     if (!e)
         e = emoji_insert(call->tx, &emoji);
-    return e ? e : reply_with_user(call, &emoji);
+    return e ? e : reply_with_emoji(call, &emoji);
 }
 
 /* --- modify and delete ------------------------------------------------------------------ */
 
-/* PATCH /applications/{application.id}/emojis/{emoji.id} */
 static enum err modify_application_emoji(struct call *call)
 {
     const struct emoji_patch *in = call->body;
@@ -110,14 +106,13 @@ static enum err modify_application_emoji(struct call *call)
 
     if (in->name.given == GIVEN) {
         emoji->name = in->name.value;
-        e = check_emoji_name(call, emoji->id, emoji->name);
+        e = require_emoji_name_unused(call, emoji->id, emoji->name);
         if (!e)
             e = emoji_update(call->tx, emoji);
     }
-    return e ? e : reply_with_user(call, emoji);
+    return e ? e : reply_with_emoji(call, emoji);
 }
 
-/* DELETE /applications/{application.id}/emojis/{emoji.id} */
 static enum err delete_application_emoji(struct call *call)
 {
     return emoji_delete(call, call->target.emoji);
@@ -130,10 +125,10 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/applications/{application.id}/emojis",
         .name = "list_application_emojis",
-        .doc = "All emoji of an application, the oldest first.",
+        .doc = "All emoji of an application, oldest first.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &items_reply,
-        .admit = application_modifiable,
+        .admit = require_application_developer,
         .handle = list_application_emojis,
     },
     {
@@ -143,31 +138,31 @@ static const struct route routes[] = {
         .doc = "One emoji of an application.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &type_emoji,
-        .admit = application_modifiable,
+        .admit = require_application_developer,
         .handle = get_application_emoji,
     },
     {
         .method = POST,
         .path = "/applications/{application.id}/emojis",
         .name = "create_application_emoji",
-        .doc = "Bring an emoji, of a name that the application does not have yet.",
+        .doc = "Upload an emoji; its name must be unique in the application.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &application_emoji_draft_body,
         .reply = &type_emoji,
         .status = 201,
         .prepare = prepare_create_application_emoji,
-        .admit = application_modifiable,
+        .admit = require_application_developer,
         .handle = create_application_emoji,
     },
     {
         .method = PATCH,
         .path = "/applications/{application.id}/emojis/{emoji.id}",
         .name = "modify_application_emoji",
-        .doc = "Give an emoji of an application another name.",
+        .doc = "Rename an emoji of an application.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &application_emoji_patch_body,
         .reply = &type_emoji,
-        .admit = application_modifiable,
+        .admit = require_application_developer,
         .handle = modify_application_emoji,
     },
     {
@@ -176,7 +171,7 @@ static const struct route routes[] = {
         .name = "delete_application_emoji",
         .doc = "Delete an emoji of an application.",
         .auth = AUTH_USER | AUTH_BOT,
-        .admit = application_modifiable,
+        .admit = require_application_developer,
         .handle = delete_application_emoji,
     },
     { 0 },
@@ -184,6 +179,6 @@ static const struct route routes[] = {
 
 const struct domain application_emojis_domain = {
     .name = "Application emoji",
-    .doc = "Little pictures that applications bring along, for their bots.",
+    .doc = "Custom emoji of applications, for their bots.",
     .routes = routes,
 };

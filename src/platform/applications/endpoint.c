@@ -13,7 +13,7 @@
 /* Limits of the PING reply, which is parsed on the event loop. */
 enum { PROBE_MAX = 64 * 1024, PROBE_MS = 3000 };
 
-void endpoint_post(const struct call *call, const struct endpoint_request *r)
+void endpoint_send_request(const struct call *call, const struct endpoint_request *r)
 {
     struct api *api = call->api;
     struct arena *arena = arena_new();
@@ -27,27 +27,28 @@ void endpoint_post(const struct call *call, const struct endpoint_request *r)
     const struct fetch_header headers[] = {
         { STR("Content-Type"), STR("application/json") },
         { STR("User-Agent"), str_printf(arena, "Guildhall/%s", api_options(api)->version) },
-        { STR("X-Signature-Ed25519"), str_hex(arena, signature, sizeof signature) },
+        { STR("X-Signature-Ed25519"), str_hex_encode(arena, signature, sizeof signature) },
         { STR("X-Signature-Timestamp"), at },
     };
-    fetcher_start(api_fetcher(api, call->loop), &(struct fetch){
-                                                    .method = "POST",
-                                                    .url = str_dupz(arena, r->url),
-                                                    .headers = headers,
-                                                    .header_count = COUNT_OF(headers),
-                                                    .body = r->body,
-                                                    .timeout_ms = r->timeout_ms,
-                                                    .max_answer = r->max_answer,
-                                                    .public_only = !api_may_call_private(call),
-                                                    .done = r->done,
-                                                    .arg = r->arg,
-                                                });
+    fetcher_start(api_fetcher_of_loop(api, call->loop),
+                  &(struct fetch_request){
+                      .method = "POST",
+                      .url = str_dup_cstring(arena, r->url),
+                      .headers = headers,
+                      .header_count = COUNT_OF(headers),
+                      .body = r->body,
+                      .timeout_ms = r->timeout_ms,
+                      .max_response = r->max_reply_bytes,
+                      .public_only = !api_may_request_private_address(call),
+                      .done = r->done,
+                      .arg = r->arg,
+                  });
     arena_free(arena);
 }
 
 /* --- probe: does the endpoint verify signatures? ---------------------------------------- */
 
-struct ping {
+struct interaction_ping {
     snowflake id, application_id;
     int64_t type, version;
     struct str token;
@@ -56,53 +57,53 @@ struct ping {
 };
 
 static const struct field ping_fields[] = {
-    { FIELD(struct ping, application_id), .type = &type_id },
-    { FIELD(struct ping, authorizing_integration_owners), .type = &type_raw },
-    { FIELD(struct ping, entitlements), .type = &type_none },
-    { FIELD(struct ping, id), .type = &type_id },
-    { FIELD(struct ping, token), .type = &type_text },
-    { FIELD(struct ping, type), .type = &type_int },
-    { FIELD(struct ping, version), .type = &type_int },
+    { FIELD(struct interaction_ping, application_id), .type = &type_id },
+    { FIELD(struct interaction_ping, authorizing_integration_owners), .type = &type_raw },
+    { FIELD(struct interaction_ping, entitlements), .type = &type_always_empty_list },
+    { FIELD(struct interaction_ping, id), .type = &type_id },
+    { FIELD(struct interaction_ping, token), .type = &type_text },
+    { FIELD(struct interaction_ping, type), .type = &type_int },
+    { FIELD(struct interaction_ping, version), .type = &type_int },
     { 0 },
 };
 static const struct schema ping_schema = {
     .name = "Ping",
-    .size = sizeof(struct ping),
+    .size = sizeof(struct interaction_ping),
     .fields = ping_fields,
-    .doc = "Is somebody there?",
+    .doc = "A PING interaction.",
 };
 static const struct type type_ping = { .kind = KIND_OBJECT, .schema = &ping_schema };
 
-struct endpoint_pong {
+struct interaction_pong {
     struct opt_int type;
 };
 static const struct field pong_fields[] = {
-    { FIELD(struct endpoint_pong, type), .type = &type_int, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct interaction_pong, type), .type = &type_int, .flags = OPTIONAL | NULLABLE },
     { 0 },
 };
 static const struct schema pong_schema = {
     .name = "Pong",
-    .size = sizeof(struct endpoint_pong),
+    .size = sizeof(struct interaction_pong),
     .fields = pong_fields,
 };
 static const struct type type_pong = { .kind = KIND_OBJECT, .schema = &pong_schema };
 
-static bool is_pong(struct call *call, struct str body)
+static bool is_pong_reply(struct call *call, struct str body)
 {
     struct form form = { .arena = call->arena };
     void *pong;
 
     return body.n > 0 && schema_decode(&type_pong, body, &form, &pong) == OK &&
-           ((struct endpoint_pong *)pong)->type.given == GIVEN &&
-           ((struct endpoint_pong *)pong)->type.value == 1;
+           ((struct interaction_pong *)pong)->type.given == GIVEN &&
+           ((struct interaction_pong *)pong)->type.value == 1;
 }
 
-static void endpoint_refuse(struct call *call)
+static void refuse_endpoint(struct call *call)
 {
-    call_resume(call,
-                call_invalid(call, "interactions_endpoint_url",
-                             "APPLICATION_INTERACTIONS_ENDPOINT_URL_INVALID",
-                             "The specified interactions endpoint url could not be verified."));
+    call_resume(call, call_add_field_error(
+                          call, "interactions_endpoint_url",
+                          "APPLICATION_INTERACTIONS_ENDPOINT_URL_INVALID",
+                          "The specified interactions endpoint url could not be verified."));
 }
 
 static void send_ping(struct call *call, bool wrong_signature,
@@ -112,7 +113,7 @@ static void send_ping(struct call *call, bool wrong_signature,
     const struct application_patch *in = call->body;
     const struct application *a = call->target.application;
     unsigned char secret[32];
-    struct ping ping = {
+    struct interaction_ping ping = {
         .id = snowflake_new(),
         .application_id = a->id,
         .type = 1,
@@ -121,21 +122,21 @@ static void send_ping(struct call *call, bool wrong_signature,
     };
 
     randombytes_buf(secret, sizeof secret);
-    ping.token = str_base64url(call->arena, secret, sizeof secret);
-    endpoint_post(call, &(struct endpoint_request){
-                            .application = a,
-                            .url = in->interactions_endpoint_url.value,
-                            .body = column_encode(call->arena, &type_ping, &ping),
-                            .timeout_ms = PROBE_MS,
-                            .max_answer = PROBE_MAX,
-                            .wrong_signature = wrong_signature,
-                            .done = done,
-                            .arg = call,
-                        });
+    ping.token = str_base64url_encode(call->arena, secret, sizeof secret);
+    endpoint_send_request(call, &(struct endpoint_request){
+                                    .application = a,
+                                    .url = in->interactions_endpoint_url.value,
+                                    .body = json_column_encode(call->arena, &type_ping, &ping),
+                                    .timeout_ms = PROBE_MS,
+                                    .max_reply_bytes = PROBE_MAX,
+                                    .wrong_signature = wrong_signature,
+                                    .done = done,
+                                    .arg = call,
+                                });
 }
 
-/* An endpoint must answer a PING with a wrong signature with 401. */
-static void wrong_signature_answered(void *arg, enum fetch_result result, int status,
+/* An endpoint must reply with 401 to a PING that has a wrong signature. */
+static void on_wrong_signature_reply(void *arg, enum fetch_result result, int status,
                                      struct str content_type, struct buf *body)
 {
     (void)content_type;
@@ -143,23 +144,23 @@ static void wrong_signature_answered(void *arg, enum fetch_result result, int st
     if (result == FETCH_OK && status == 401)
         call_resume(arg, OK);
     else
-        endpoint_refuse(arg);
+        refuse_endpoint(arg);
 }
 
-static void ping_answered(void *arg, enum fetch_result result, int status, struct str content_type,
+static void on_ping_reply(void *arg, enum fetch_result result, int status, struct str content_type,
                           struct buf *body)
 {
     bool good = result == FETCH_OK && status == 200 &&
                 http_media_type_is(content_type, STR("application/json")) &&
-                is_pong(arg, buf_str(body));
+                is_pong_reply(arg, buf_str(body));
 
     if (good)
-        send_ping(arg, true, wrong_signature_answered);
+        send_ping(arg, true, on_wrong_signature_reply);
     else
-        endpoint_refuse(arg);
+        refuse_endpoint(arg);
 }
 
-void endpoint_probe(struct call *call)
+void endpoint_verify_with_pings(struct call *call)
 {
-    send_ping(call, false, ping_answered);
+    send_ping(call, false, on_ping_reply);
 }

@@ -5,26 +5,26 @@
 #ifndef PLATFORM_APPLICATIONS_ENDPOINT_H
 #define PLATFORM_APPLICATIONS_ENDPOINT_H
 
-#include "net/client/client.h"
+#include "net/client/fetcher.h"
 #include "platform/applications/applications.h"
 
 struct endpoint_request {
-    const struct application *application; /* its key signs */
+    const struct application *application; /* application whose key signs the request */
     struct str url, body;
     int64_t timeout_ms;
-    size_t max_answer;
-    bool wrong_signature; /* sign wrongly, for the probe */
-    /* Same parameters as in struct fetch. */
+    size_t max_reply_bytes;
+    bool wrong_signature; /* send a wrong signature, for the probe */
+    /* Called with the result; parameters as in struct fetch_request. */
     void (*done)(void *arg, enum fetch_result result, int status, struct str content_type,
                  struct buf *body);
     void *arg;
 };
 
-/* Call on the call's event loop. Copies its arguments; done is called later. */
-void endpoint_post(const struct call *call, const struct endpoint_request *r);
+/* Call on the call's event loop. Copies the request; done is called later. */
+void endpoint_send_request(const struct call *call, const struct endpoint_request *r);
 
-/* For call->await when a new endpoint is set (call->body is a struct application_patch): sends a
- * PING, then one with a wrong signature, which must be refused. A form error otherwise. */
-void endpoint_probe(struct call *call);
+/* For call->await when a new endpoint URL is set (call->body is a struct application_patch): sends
+ * a PING, then one with a wrong signature, which must be refused; else the call fails. */
+void endpoint_verify_with_pings(struct call *call);
 
 #endif

@@ -1,7 +1,7 @@
 /* install.c - installs an app in a guild.
  *
- * An installed app is an integration of type "service". With the scope `bot` its bot is a member,
- * and a managed role that only the bot can have holds its permissions. */
+ * An installed app is an integration of type "service". With the scope `bot` the app's bot is a
+ * member, and a managed role that only the bot can have grants its permissions. */
 #include "platform/applications/internal.h"
 
 #include "api/hooks.h"
@@ -12,7 +12,7 @@
 
 enum { MOST_INTEGRATIONS = 50, MOST_ROLES = 250 };
 
-bool scopes_have_name(const struct list *scopes, const char *name)
+bool scope_list_contains(const struct list *scopes, const char *name)
 {
     for (size_t i = 0; i < scopes->count; i++)
         if (str_is(((const struct str *)scopes->items)[i], name))
@@ -20,23 +20,23 @@ bool scopes_have_name(const struct list *scopes, const char *name)
     return false;
 }
 
-static void add_scope(struct arena *arena, struct list *scopes, struct str name)
+static void add_scope_once(struct arena *arena, struct list *scopes, struct str name)
 {
-    if (!scopes_have_name(scopes, str_dupz(arena, name)))
-        *(struct str *)list_add(arena, scopes, sizeof(struct str)) = name;
+    if (!scope_list_contains(scopes, str_dup_cstring(arena, name)))
+        *(struct str *)list_append(arena, scopes, sizeof(struct str)) = name;
 }
 
-/* Union of the previous and the new scopes; `bot` implies `applications.commands`. */
-static struct list join_scopes(struct arena *arena, struct list before, struct list more)
+/* Returns the union of the previous and the new scopes; `bot` implies `applications.commands`. */
+static struct list merge_scopes(struct arena *arena, struct list before, struct list more)
 {
     struct list all = { 0 };
 
     for (size_t i = 0; i < before.count; i++)
-        add_scope(arena, &all, ((const struct str *)before.items)[i]);
+        add_scope_once(arena, &all, ((const struct str *)before.items)[i]);
     for (size_t i = 0; i < more.count; i++)
-        add_scope(arena, &all, ((const struct str *)more.items)[i]);
-    if (scopes_have_name(&all, "bot"))
-        add_scope(arena, &all, STR("applications.commands"));
+        add_scope_once(arena, &all, ((const struct str *)more.items)[i]);
+    if (scope_list_contains(&all, "bot"))
+        add_scope_once(arena, &all, STR("applications.commands"));
     return all;
 }
 
@@ -52,8 +52,8 @@ static const char ADD_INTEGRATION[] =
 static const char SAVE_INTEGRATION[] =
     "update integrations set name = $2, scopes = $3 where id = $1";
 
-static enum err add_integration(struct tx *tx, const struct installation *in,
-                                const struct integration *i)
+static enum err insert_app_integration(struct tx *tx, const struct installation *in,
+                                       const struct integration *i)
 {
     struct rows row;
     bool found;
@@ -63,7 +63,7 @@ static enum err add_integration(struct tx *tx, const struct installation *in,
         return e ? e : ERR_MAX_INTEGRATIONS;
     return tx_exec(tx, ADD_INTEGRATION,
                    BIND(v_id(i->id), v_id(i->guild_id), v_text(i->name), v_id(in->application->id),
-                        v_text(column_encode(tx_arena(tx), &type_texts, &i->scopes.value)),
+                        v_text(json_column_encode(tx_arena(tx), &type_texts, &i->scopes.value)),
                         in->user_id ? v_id(in->user_id) : v_null(), v_int(clock_us())),
                    NULL);
 }
@@ -86,14 +86,14 @@ struct integration integration_of_application(struct arena *arena, const struct 
     };
 }
 
-/* Same condition as the SQL of INTEGRATION_HAS_COMMANDS. */
-static bool brings_commands(const struct list *scopes)
+/* Must match the SQL condition INTEGRATION_HAS_COMMANDS. */
+static bool has_commands_scope(const struct list *scopes)
 {
-    return scopes_have_name(scopes, "applications.commands");
+    return scope_list_contains(scopes, "applications.commands");
 }
 
 static enum err write_integration(struct tx *tx, const struct installation *in,
-                                  struct installed *ret)
+                                  struct installation_result *ret)
 {
     struct arena *arena = tx_arena(tx);
     const struct application *a = in->application;
@@ -106,17 +106,17 @@ static enum err write_integration(struct tx *tx, const struct installation *in,
     if (e)
         return e;
     if (found)
-        before = column_list(arena, &type_texts, row_text(&row, 1));
+        before = json_column_decode_list(arena, &type_texts, row_text(&row, 1));
     *i = integration_of_application(arena, a, in->guild_id,
                                     found ? row_id(&row, 0) : snowflake_new());
-    i->scopes = (struct opt_list){ GIVEN, join_scopes(arena, before, in->scopes) };
+    i->scopes = (struct opt_list){ GIVEN, merge_scopes(arena, before, in->scopes) };
     ret->new_integration = !found;
-    ret->new_commands = brings_commands(&i->scopes.value) && !brings_commands(&before);
+    ret->new_commands = has_commands_scope(&i->scopes.value) && !has_commands_scope(&before);
     if (!found)
-        return add_integration(tx, in, i);
+        return insert_app_integration(tx, in, i);
     return tx_exec(tx, SAVE_INTEGRATION,
                    BIND(v_id(i->id), v_text(i->name),
-                        v_text(column_encode(arena, &type_texts, &i->scopes.value))),
+                        v_text(json_column_encode(arena, &type_texts, &i->scopes.value))),
                    NULL);
 }
 
@@ -127,23 +127,23 @@ static const char FIND_BOT_ROLE[] =
 static const char COUNT_ROLES[] =
     "select count(*) from roles where guild_id = $1 and position >= 0";
 
-/* A user who installs the app again may change the bot's role like any other role: only if it is
- * below the user's highest role, and only permissions that the user has. */
-static uint64_t rights_after(const struct installation *in, const struct role *role)
+/* A user who installs the app again may change the bot's role like any other role: only if the role
+ * is below the user's highest role, and only permissions that the user has. */
+static uint64_t bot_role_permissions_after(const struct installation *in, const struct role *role)
 {
-    const struct standing *s = in->installer;
+    const struct member_access *s = in->installer;
 
     if (!s)
         return in->permissions;
-    return standing_above_role(s, role) ? in->permissions | (role->permissions & ~s->rights)
-                                        : role->permissions;
+    return member_outranks_role(s, role) ? in->permissions | (role->permissions & ~s->permissions)
+                                         : role->permissions;
 }
 
-static enum err change_role(struct tx *tx, const struct installation *in, snowflake id,
-                            struct installed *ret)
+static enum err update_bot_role(struct tx *tx, const struct installation *in, snowflake id,
+                                struct installation_result *ret)
 {
     enum err e = role_find(tx, in->guild_id, id, &ret->role);
-    uint64_t after = e ? 0 : rights_after(in, &ret->role);
+    uint64_t after = e ? 0 : bot_role_permissions_after(in, &ret->role);
 
     ret->changed_role = !e && ret->role.permissions != after;
     if (!ret->changed_role)
@@ -152,7 +152,8 @@ static enum err change_role(struct tx *tx, const struct installation *in, snowfl
     return role_update(tx, &ret->role);
 }
 
-static enum err add_role(struct tx *tx, const struct installation *in, struct installed *ret)
+static enum err insert_bot_role(struct tx *tx, const struct installation *in,
+                                struct installation_result *ret)
 {
     struct role_tags *tags = arena_alloc(tx_arena(tx), sizeof *tags);
     struct rows row;
@@ -173,14 +174,15 @@ static enum err add_role(struct tx *tx, const struct installation *in, struct in
         .managed = true,
         .tags = tags,
     };
-    e = roles_make_room(tx, in->guild_id);
+    e = roles_free_lowest_position(tx, in->guild_id);
     if (!e)
         e = role_insert(tx, &role);
     ret->new_role = !e;
     return e ? e : role_find(tx, in->guild_id, role.id, &ret->role);
 }
 
-static enum err write_role(struct tx *tx, const struct installation *in, struct installed *ret)
+static enum err write_bot_role(struct tx *tx, const struct installation *in,
+                               struct installation_result *ret)
 {
     struct rows row;
     bool found;
@@ -190,29 +192,30 @@ static enum err write_role(struct tx *tx, const struct installation *in, struct 
     if (e)
         return e;
     if (found)
-        return change_role(tx, in, row_id(&row, 0), ret);
-    return in->permissions ? add_role(tx, in, ret) : OK;
+        return update_bot_role(tx, in, row_id(&row, 0), ret);
+    return in->permissions ? insert_bot_role(tx, in, ret) : OK;
 }
 
 enum err application_install_rows(struct tx *tx, const struct installation *in,
-                                  struct installed *ret)
+                                  struct installation_result *ret)
 {
-    bool with_bot = scopes_have_name(&in->scopes, "bot");
+    bool with_bot = scope_list_contains(&in->scopes, "bot");
 
-    *ret = (struct installed){ 0 };
+    *ret = (struct installation_result){ 0 };
     if (with_bot && !in->application->bot_id)
         return ERR_NO_BOT;
     enum err e = write_integration(tx, in, ret);
-    return e || !with_bot ? e : write_role(tx, in, ret);
+    return e || !with_bot ? e : write_bot_role(tx, in, ret);
 }
 
 /* --- events ----------------------------------------------------------------------------- */
 
-static enum err bring_bot(struct call *call, const struct installation *in,
-                          const struct installed *done)
+static enum err add_bot_member(struct call *call, const struct installation *in,
+                               const struct installation_result *done)
 {
     snowflake *role = arena_alloc(call->arena, sizeof *role);
-    struct newcomer newcomer = { .guild_id = in->guild_id, .user_id = in->application->bot_id };
+    struct joining_member newcomer = { .guild_id = in->guild_id,
+                                       .user_id = in->application->bot_id };
     struct member member;
     bool new_member;
 
@@ -223,78 +226,80 @@ static enum err bring_bot(struct call *call, const struct installation *in,
     if (e)
         return e;
     if (new_member)
-        return audit(call, in->guild_id, AUDIT_BOT_ADD, in->application->bot_id);
+        return audit_record(call, in->guild_id, AUDIT_BOT_ADD, in->application->bot_id);
     if (!done->new_role)
         return OK;
     struct list roles = { 0 };
     for (size_t i = 0; i < member.roles.count; i++)
-        *(snowflake *)list_add(call->arena, &roles, sizeof *role) =
+        *(snowflake *)list_append(call->arena, &roles, sizeof *role) =
             ((const snowflake *)member.roles.items)[i];
-    *(snowflake *)list_add(call->arena, &roles, sizeof *role) = *role;
+    *(snowflake *)list_append(call->arena, &roles, sizeof *role) = *role;
     member.roles = roles;
-    return member_save(call, &member);
+    return member_update_and_emit(call, &member);
 }
 
-static void announce_role(struct call *call, const struct installed *done)
+static void emit_bot_role_event(struct call *call, const struct installation_result *done)
 {
     struct guild_role_event event = { done->integration.guild_id, &done->role };
 
     if (done->new_role)
-        call_emit(call, EVENT_GUILD_ROLE_CREATE, to_guild(event.guild_id), &guild_role_event_schema,
-                  &event);
+        call_emit(call, EVENT_GUILD_ROLE_CREATE, audience_of_guild(event.guild_id),
+                  &guild_role_event_schema, &event);
     else if (done->changed_role)
-        call_emit(call, EVENT_GUILD_ROLE_UPDATE, to_guild(event.guild_id), &guild_role_event_schema,
-                  &event);
+        call_emit(call, EVENT_GUILD_ROLE_UPDATE, audience_of_guild(event.guild_id),
+                  &guild_role_event_schema, &event);
 }
 
-void integration_announce(struct call *call, enum event event, const struct integration *i)
+void integration_emit_change(struct call *call, enum event event, const struct integration *i)
 {
-    struct integrations_ref guild = { i->guild_id };
-    struct subject managers = to_entitled(i->guild_id, 0, PERMISSION(MANAGE_GUILD));
+    struct guild_integrations_ref guild = { i->guild_id };
+    struct audience managers = audience_with_permission(i->guild_id, 0, PERMISSION(MANAGE_GUILD));
     struct integration shown = *i;
 
-    integration_dress(&shown);
-    call_emit(call, EVENT_GUILD_INTEGRATIONS_UPDATE, managers, &integrations_ref_schema, &guild);
+    integration_set_displayed_type(&shown);
+    call_emit(call, EVENT_GUILD_INTEGRATIONS_UPDATE, managers, &guild_integrations_ref_schema,
+              &guild);
     call_emit(call, event, managers, &integration_event_schema, &shown);
 }
 
-static void announce_install(struct call *call, const struct installed *done)
+static void emit_install_events(struct call *call, const struct installation_result *done)
 {
-    struct integrations_ref guild = { done->integration.guild_id };
+    struct guild_integrations_ref guild = { done->integration.guild_id };
 
-    integration_announce(
+    integration_emit_change(
         call, done->new_integration ? EVENT_INTEGRATION_CREATE : EVENT_INTEGRATION_UPDATE,
         &done->integration);
-    call_emit(call, EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE, to_guild(guild.guild_id),
-              &integrations_ref_schema, &guild);
+    call_emit(call, EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE, audience_of_guild(guild.guild_id),
+              &guild_integrations_ref_schema, &guild);
 }
 
 static const struct field audited_app[] = {
-    { FIELD_AS(struct integration, word, "type"), .type = &type_text },
+    { FIELD_AS(struct integration, displayed_type, "type"), .type = &type_text },
     { FIELD(struct integration, name), .type = &type_text },
     { 0 },
 };
 
 enum err application_install_guild(struct call *call, const struct installation *in)
 {
-    struct installed done;
+    struct installation_result done;
     enum err e = application_install_rows(call->tx, in, &done);
 
     if (e)
         return e;
-    announce_role(call, &done); /* before the member that has the role */
-    if (scopes_have_name(&in->scopes, "bot"))
-        e = bring_bot(call, in, &done);
+    emit_bot_role_event(call, &done); /* emitted before the member that has the role */
+    if (scope_list_contains(&in->scopes, "bot"))
+        e = add_bot_member(call, in, &done);
     if (e)
         return e;
-    announce_install(call, &done);
-    e = hook_commands_moved(call, in->guild_id);
+    emit_install_events(call, &done);
+    e = hook_command_index_changed(call, in->guild_id);
     if (!e && done.new_commands)
-        e = hook_guild_app_moves(call, &(struct guild_app){ in->guild_id, in->application->id });
+        e = hook_guild_app_changing(call, &(struct guild_app){ in->guild_id, in->application->id });
     if (e)
         return e;
-    return audit_object(call, in->guild_id,
-                        done.new_integration ? AUDIT_INTEGRATION_CREATE : AUDIT_INTEGRATION_UPDATE,
-                        done.integration.id, audited_app,
-                        done.new_integration ? NULL : &done.integration, &done.integration);
+    return audit_record_object(call, in->guild_id,
+                               done.new_integration ? AUDIT_INTEGRATION_CREATE
+                                                    : AUDIT_INTEGRATION_UPDATE,
+                               done.integration.id, audited_app,
+                               done.new_integration ? NULL : &done.integration, &done.integration);
 }

@@ -7,7 +7,7 @@
 #include "api/jobs/jobs.h"
 #include "platform/applications/applications.h"
 
-enum { MOST_OWN_APPLICATIONS = 50, MOST_TEAM_APPLICATIONS = 25, KEY_SALT_BYTES = 16 };
+enum { MAX_APPLICATIONS_PER_USER = 50, MAX_APPLICATIONS_PER_TEAM = 25, KEY_SALT_BYTES = 16 };
 
 /* --- schema.c ------------------------------------------------------------------------- */
 
@@ -41,61 +41,63 @@ struct secret_reply {
 };
 
 extern const struct schema application_query_schema;
-extern const struct type application_body, application_patch_body, own_application_patch_body,
+extern const struct type application_body, application_patch_body, current_application_patch_body,
     application_transfer_body, bot_token_reply, secret_reply;
 
 /* --- rows.c --------------------------------------------------------------------------- */
 
-enum err applications_of(struct tx *tx, snowflake owner_id, bool with_teams, struct list *ret);
-enum err application_count(struct tx *tx, snowflake owner_id, snowflake team_id, int64_t *ret);
+enum err applications_list_of_owner(struct tx *tx, snowflake owner_id, bool with_teams,
+                                    struct list *ret);
+enum err applications_count(struct tx *tx, snowflake owner_id, snowflake team_id, int64_t *ret);
 enum err application_insert(struct tx *tx, const struct application *a);
 enum err application_update(struct tx *tx, const struct application *a);
-/* Once marked, only _find_removed and _find_any find it; _find_any also finds unmarked ones. */
+/* Marks an application: only _find_removed and _find_any find it; _find_any also finds others. */
 enum err application_mark_removed(struct tx *tx, snowflake id);
 enum err application_find_removed(struct tx *tx, snowflake id, struct application *ret);
-enum err application_find_any(struct tx *tx, snowflake id, struct application *ret);
+enum err application_find_even_removed(struct tx *tx, snowflake id, struct application *ret);
 enum err application_delete_row(struct tx *tx, snowflake id);
 enum err bot_insert(struct tx *tx, const struct application *a);
 /* Creates the bot account of an application that has none. */
 enum err application_add_bot(struct tx *tx, struct application *a);
 /* Sets the bot's HTTP-interactions flag if the app has an interactions endpoint, else clears it. */
-enum err bot_mark_http(struct tx *tx, struct application *a);
+enum err bot_update_http_flag(struct tx *tx, struct application *a);
 enum err bot_disable(struct tx *tx, snowflake id);
 
 /* --- rules.c: pure functions ------------------------------------------------------------ */
 
-/* A username derived from an application's name: a-z, 0-9, _ and single dots, 2-32 long. */
-struct str bot_name(struct arena *a, struct str name);
-/* Same, extended by digits of the id, if the short one is taken. */
-struct str bot_name_with(struct arena *a, struct str name, snowflake id);
-/* {"0":{},"1":{}} */
+/* Returns a username derived from an app's name: a-z, 0-9, _ and single dots, 2-32 characters. */
+struct str bot_username_from_name(struct arena *a, struct str name);
+/* Returns a username from an app's name and digits of its id, for names that are taken. */
+struct str bot_username_with_id(struct arena *a, struct str name, snowflake id);
+/* Returns the default of integration_types_config: {"0":{},"1":{}} */
 struct list default_integration_types(void);
 
 /* --- uninstall.c ---------------------------------------------------------------------- */
 
 /* Hook before a bot leaves a guild: if its app has no other scope there, uninstalls the app. */
-enum err application_goes_with_bot(struct call *call, const struct member_leave *leave);
-/* Hook after a bot left a guild: removes the scope `bot` from its integration, deletes its role. */
-enum err application_bot_left(struct call *call, const struct member_leave *leave);
+enum err application_on_bot_leaving(struct call *call, const struct member_leave *leave);
+/* Hook after a bot left: removes the scope `bot` from the integration, deletes the bot's role. */
+enum err application_on_bot_left(struct call *call, const struct member_leave *leave);
 
-/* --- keys.c, access.c, changes.c, delete.c -------------------------------------------- */
+/* --- keys.c, access.c, create_modify.c, delete.c -------------------------------------- */
 
 enum err resolve_application(struct call *call);
 /* Resolves the application of the calling bot. */
-enum err resolve_own_application(struct call *call);
+enum err resolve_caller_application(struct call *call);
 
-enum err check_room(struct call *call, snowflake owner_id, snowflake team_id);
+enum err check_application_limit(struct call *call, snowflake owner_id, snowflake team_id);
 enum err prepare_create_application(struct call *call);
 enum err create_application(struct call *call);
 enum err prepare_modify_application(struct call *call);
 enum err modify_application(struct call *call);
-enum err prepare_modify_own_application(struct call *call);
-enum err modify_own_application(struct call *call);
+enum err prepare_modify_current_application(struct call *call);
+enum err modify_current_application(struct call *call);
 enum err delete_application(struct call *call);
-/* Same as application_uninstall_guild, but without calling hook_guild_app_moves. */
-enum err application_leave_guild(struct call *call, const struct application *a,
-                                 snowflake guild_id);
-extern const struct job_kind application_leftovers;
+/* Uninstalls the app like application_uninstall_guild, but without calling hook_guild_app_changing.
+ */
+enum err application_remove_from_guild(struct call *call, const struct application *a,
+                                       snowflake guild_id);
+extern const struct job_kind application_deletion_job;
 extern const struct deletion_rule application_deletions[];
 
 /* --- attachment.c --------------------------------------------------------------------- */

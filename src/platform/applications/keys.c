@@ -8,12 +8,12 @@
 
 enum { SECRET_BYTES = 32, DIGEST_BYTES = 32 };
 
-static void make_keys(const struct auth *auth, const struct application *a, unsigned char *public,
-                      unsigned char *secret)
+static void derive_key_pair(const struct auth *auth, const struct application *a,
+                            unsigned char *public, unsigned char *secret)
 {
     unsigned char seed[crypto_sign_SEEDBYTES];
 
-    auth_derive(auth, "ed25519", a->id, a->key_salt, seed, sizeof seed);
+    auth_derive_key(auth, "ed25519", a->id, a->key_salt, seed, sizeof seed);
     crypto_sign_seed_keypair(public, secret, seed);
     sodium_memzero(seed, sizeof seed);
 }
@@ -23,9 +23,9 @@ struct str application_verify_key(struct arena *arena, const struct auth *auth,
 {
     unsigned char public[crypto_sign_PUBLICKEYBYTES], secret[crypto_sign_SECRETKEYBYTES];
 
-    make_keys(auth, a, public, secret);
+    derive_key_pair(auth, a, public, secret);
     sodium_memzero(secret, sizeof secret);
-    return str_hex(arena, public, sizeof public);
+    return str_hex_encode(arena, public, sizeof public);
 }
 
 void application_sign(const struct auth *auth, const struct application *a, struct str bytes,
@@ -33,7 +33,7 @@ void application_sign(const struct auth *auth, const struct application *a, stru
 {
     unsigned char public[crypto_sign_PUBLICKEYBYTES], secret[crypto_sign_SECRETKEYBYTES];
 
-    make_keys(auth, a, public, secret);
+    derive_key_pair(auth, a, public, secret);
     crypto_sign_detached(signature, NULL, (const unsigned char *)bytes.p, bytes.n, secret);
     sodium_memzero(secret, sizeof secret);
 }
@@ -42,8 +42,8 @@ void application_sign(const struct auth *auth, const struct application *a, stru
 
 static const char END_BOT_TOKENS[] = "delete from tokens where user_id = $1 and kind = 2";
 
-enum err application_renew_token(struct tx *tx, struct auth *auth, const struct application *a,
-                                 struct str *ret)
+enum err application_reset_bot_token(struct tx *tx, struct auth *auth, const struct application *a,
+                                     struct str *ret)
 {
     struct token_grant grant = {
         .kind = CALLER_BOT, .user_id = a->bot_id, .application_id = a->id, .scopes = STR("")
@@ -52,37 +52,38 @@ enum err application_renew_token(struct tx *tx, struct auth *auth, const struct 
     if (!a->bot_id)
         return ERR_NO_BOT;
     enum err e = tx_exec(tx, END_BOT_TOKENS, BIND(v_id(a->bot_id)), NULL);
-    return e ? e : auth_issue(auth, tx, &grant, ret);
+    return e ? e : auth_issue_token(auth, tx, &grant, ret);
 }
 
 /* --- the client secret ---------------------------------------------------------------- */
 
-static void make_digest(const struct auth *auth, const struct application *a, struct str secret,
-                        unsigned char digest[DIGEST_BYTES])
+static void derive_secret_digest(const struct auth *auth, const struct application *a,
+                                 struct str secret, unsigned char digest[DIGEST_BYTES])
 {
-    auth_derive(auth, "client-secret", a->id, secret, digest, DIGEST_BYTES);
+    auth_derive_key(auth, "client-secret", a->id, secret, digest, DIGEST_BYTES);
 }
 
 static const char SAVE_SECRET[] = "update applications set secret_digest = $2 where id = $1";
 
-enum err application_renew_secret(struct tx *tx, const struct auth *auth,
+enum err application_reset_secret(struct tx *tx, const struct auth *auth,
                                   const struct application *a, struct str *ret)
 {
     unsigned char bytes[SECRET_BYTES], digest[DIGEST_BYTES];
 
     randombytes_buf(bytes, sizeof bytes);
-    *ret = str_base64url(tx_arena(tx), bytes, sizeof bytes);
-    make_digest(auth, a, *ret, digest);
+    *ret = str_base64url_encode(tx_arena(tx), bytes, sizeof bytes);
+    derive_secret_digest(auth, a, *ret, digest);
     return tx_exec(tx, SAVE_SECRET,
                    BIND(v_id(a->id), v_bytes(str_slice((const char *)digest, sizeof digest))),
                    NULL);
 }
 
-bool application_secret_is(const struct auth *auth, const struct application *a, struct str secret)
+bool application_secret_matches(const struct auth *auth, const struct application *a,
+                                struct str secret)
 {
     unsigned char digest[DIGEST_BYTES];
 
-    make_digest(auth, a, secret, digest);
+    derive_secret_digest(auth, a, secret, digest);
     return a->secret_digest.n == sizeof digest &&
            sodium_memcmp(a->secret_digest.p, digest, sizeof digest) == 0;
 }

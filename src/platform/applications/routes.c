@@ -2,52 +2,50 @@
 #include "api/deletion.h"
 #include "platform/applications/internal.h"
 
-static enum err application_load_all(struct call *call, struct application *a)
+static enum err read_application_details(struct call *call, struct application *a)
 {
     struct application_counts counts;
-    enum err e = application_load_counts(call->tx, a->id, &counts);
+    enum err e = application_count_installations(call->tx, a->id, &counts);
 
     if (e)
         return e;
     application_set_counts(a, &counts);
-    return application_load_makers(call->tx, a);
+    return application_read_owner_and_team(call->tx, a);
 }
 
-/* GET /applications */
 static enum err list_applications(struct call *call)
 {
     const struct application_query *q = call->query;
     struct list list;
-    enum err e = applications_of(call->tx, call->caller->id, q->with_team_applications, &list);
+    enum err e =
+        applications_list_of_owner(call->tx, call->caller->id, q->with_team_applications, &list);
 
     for (size_t i = 0; i < list.count && !e; i++)
-        e = application_load_all(call, (struct application *)list.items + i);
+        e = read_application_details(call, (struct application *)list.items + i);
     return e ? e : call_reply(call, &list);
 }
 
-/* GET /applications/{application.id} */
 static enum err get_application(struct call *call)
 {
-    enum err e = application_load_all(call, call->target.application);
+    enum err e = read_application_details(call, call->target.application);
 
     return e ? e : call_reply(call, call->target.application);
 }
 
-/* GET /applications/@me, /oauth2/applications/@me */
-static enum err get_own_application(struct call *call)
+/* Handles GET /applications/@me and /oauth2/applications/@me. */
+static enum err get_current_application(struct call *call)
 {
-    enum err e = resolve_own_application(call);
+    enum err e = resolve_caller_application(call);
 
     return e ? e : get_application(call);
 }
 
-/* GET /applications/{application.id}/public */
 static enum err get_public_application(struct call *call)
 {
     return call_reply(call, call->target.application);
 }
 
-/* POST /applications/{application.id}/bot: only apps of world files can lack a bot. */
+/* Only applications of world files can lack a bot; all others are created with one. */
 static enum err create_bot(struct call *call)
 {
     struct application *a = call->target.application;
@@ -57,36 +55,35 @@ static enum err create_bot(struct call *call)
         return call_reply(call, &out);
     enum err e = application_add_bot(call->tx, a);
     if (!e)
-        e = application_renew_token(call->tx, api_options(call->api)->auth, a, &out.token.value);
+        e = application_reset_bot_token(call->tx, api_options(call->api)->auth, a,
+                                        &out.token.value);
     out.token.given = GIVEN;
     return e ? e : call_reply(call, &out);
 }
 
-/* POST /applications/{application.id}/bot/reset */
 static enum err reset_bot_token(struct call *call)
 {
     const struct application *a = call->target.application;
     struct bot_token_reply out = { .token = { .given = GIVEN } };
     enum err e =
-        application_renew_token(call->tx, api_options(call->api)->auth, a, &out.token.value);
+        application_reset_bot_token(call->tx, api_options(call->api)->auth, a, &out.token.value);
 
     if (e)
         return e;
-    call_forget_account(call, a->bot_id);
+    call_revoke_account_tokens(call, a->bot_id);
     return call_reply(call, &out);
 }
 
-/* POST /applications/{application.id}/reset */
 static enum err reset_secret(struct call *call)
 {
     struct secret_reply out;
-    enum err e = application_renew_secret(call->tx, api_options(call->api)->auth,
+    enum err e = application_reset_secret(call->tx, api_options(call->api)->auth,
                                           call->target.application, &out.secret);
 
     return e ? e : call_reply(call, &out);
 }
 
-/* POST /applications/{application.id}/transfer: to a team in which the owner is an admin. */
+/* The owner of the application must be an admin of the target team. */
 static enum err transfer_application(struct call *call)
 {
     const struct application_transfer *in = call->body;
@@ -96,11 +93,11 @@ static enum err transfer_application(struct call *call)
     enum err e = team_find(call->tx, in->team_id, &team);
     if (e)
         return e;
-    enum maker_level level = team_level(&team, call->caller->id);
-    if (level < MAKER_ADMIN)
-        return level == MAKER_NOBODY ? ERR_MISSING_ACCESS : ERR_MISSING_PERMISSIONS;
+    enum team_access_level level = team_access_level_of(&team, call->caller->id);
+    if (level < TEAM_ACCESS_ADMIN)
+        return level == TEAM_ACCESS_NONE ? ERR_MISSING_ACCESS : ERR_MISSING_PERMISSIONS;
     if (a->team_id != team.id)
-        e = check_room(call, 0, team.id);
+        e = check_application_limit(call, 0, team.id);
     if (e)
         return e;
     a->team_id = team.id;
@@ -125,7 +122,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/applications",
         .name = "list_applications",
-        .doc = "The caller's own applications, and on request those of its teams.",
+        .doc = "The caller's applications, and optionally those of its teams.",
         .auth = AUTH_USER,
         .query = &application_query_schema,
         .reply = &type_applications,
@@ -135,10 +132,10 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/applications",
         .name = "create_application",
-        .doc = "Make an application. Its bot is made with it and has the same id.",
+        .doc = "Create an application and its bot, which has the same id.",
         .auth = AUTH_USER,
         .body = &application_body,
-        .max_body = BODY_WITH_PICTURES(1),
+        .max_body = BODY_MAX_WITH_IMAGES(1),
         .reply = &type_application,
         .status = 201,
         .prepare = prepare_create_application,
@@ -148,60 +145,60 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/applications/@me",
         .name = "get_own_application",
-        .doc = "The application of the bot that calls.",
+        .doc = "The application of the calling bot.",
         .auth = AUTH_BOT,
         .reply = &type_application,
-        .handle = get_own_application,
+        .handle = get_current_application,
     },
     {
         .method = PATCH,
         .path = "/applications/@me",
         .name = "modify_own_application",
-        .doc = "Change the application of the bot that calls; its name stays.",
+        .doc = "Change the application of the calling bot, except its name.",
         .auth = AUTH_BOT,
-        .body = &own_application_patch_body,
-        .max_body = BODY_WITH_PICTURES(1),
+        .body = &current_application_patch_body,
+        .max_body = BODY_MAX_WITH_IMAGES(1),
         .reply = &type_application,
-        .prepare = prepare_modify_own_application,
-        .handle = modify_own_application,
+        .prepare = prepare_modify_current_application,
+        .handle = modify_current_application,
     },
     {
         .method = GET,
         .path = "/oauth2/applications/@me",
         .name = "get_own_oauth2_application",
-        .doc = "The application of the bot that calls.",
+        .doc = "The application of the calling bot.",
         .auth = AUTH_BOT,
         .reply = &type_application,
-        .handle = get_own_application,
+        .handle = get_current_application,
     },
     {
         .method = GET,
         .path = "/applications/{application.id}",
         .name = "get_application",
-        .doc = "An application, for those who make it and its bot.",
+        .doc = "An application, for its developers and its bot.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &type_application,
-        .admit = application_readable,
+        .admit = require_application_reader,
         .handle = get_application,
     },
     {
         .method = PATCH,
         .path = "/applications/{application.id}",
         .name = "modify_application",
-        .doc = "Change an application: its owner, developers of its team, or its bot.",
+        .doc = "Change an application; for its owner, developers of its team, and its bot.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &application_patch_body,
-        .max_body = BODY_WITH_PICTURES(1),
+        .max_body = BODY_MAX_WITH_IMAGES(1),
         .reply = &type_application,
         .prepare = prepare_modify_application,
-        .admit = application_modifiable,
+        .admit = require_application_developer,
         .handle = modify_application,
     },
     {
         .method = GET,
         .path = "/applications/{application.id}/public",
         .name = "get_public_application",
-        .doc = "An application, as everybody sees it.",
+        .doc = "The public fields of an application.",
         .auth = AUTH_USER,
         .reply = &type_public_application,
         .handle = get_public_application,
@@ -210,66 +207,67 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/applications/{application.id}/bot",
         .name = "create_bot",
-        .doc = "Give an application a bot. Where there is one already the token is null.",
+        .doc = "Create the bot of an application. If there is one already, the token is null.",
         .auth = AUTH_USER,
         .reply = &bot_token_reply,
-        .admit = application_modifiable,
+        .admit = require_application_developer,
         .handle = create_bot,
     },
     {
         .method = POST,
         .path = "/applications/{application.id}/bot/reset",
         .name = "reset_bot_token",
-        .doc = "A new token for the bot; the one before ends at once.",
+        .doc = "Issue a new bot token and revoke the previous one.",
         .auth = AUTH_USER,
         .reply = &bot_token_reply,
-        .admit = application_modifiable,
+        .admit = require_application_developer,
         .handle = reset_bot_token,
     },
     {
         .method = POST,
         .path = "/applications/{application.id}/reset",
         .name = "reset_secret",
-        .doc = "A new client secret; the one before ends at once.",
+        .doc = "Issue a new client secret and revoke the previous one.",
         .auth = AUTH_USER,
         .reply = &secret_reply,
-        .admit = application_modifiable,
+        .admit = require_application_developer,
         .handle = reset_secret,
     },
     {
         .method = POST,
         .path = "/applications/{application.id}/delete",
         .name = "delete_application",
-        .doc = "Delete an application with its installs and tokens; its owner only.",
+        .doc = "Delete an application with its installations and tokens; only for its owner.",
         .auth = AUTH_USER,
         .fires = (const enum event[]){ UNINSTALL_EVENTS, EVENT_USER_APPLICATION_REMOVE,
                                        EVENT_GAME_RELATIONSHIP_REMOVE, EVENT_NONE },
-        .admit = application_owned,
+        .admit = require_application_owner,
         .handle = delete_application,
     },
     {
         .method = POST,
         .path = "/applications/{application.id}/attachment",
         .name = "create_application_attachment",
-        .doc = "Show a file for a day, without a message: the part `file` of a form.",
+        .doc = "Upload a file (form part `file`) that is served for one day without a message.",
         .auth = AUTH_BOT | AUTH_BEARER,
         .scope = "identify",
         .body_kinds = BODY_PARTS,
         .reply = &application_attachment_reply,
         .status = 200,
         .prepare = prepare_create_application_attachment,
-        .admit = application_modifiable,
+        .admit = require_application_developer,
         .handle = create_application_attachment,
     },
     {
         .method = POST,
         .path = "/applications/{application.id}/transfer",
         .name = "transfer_application",
-        .doc = "Give an application to a team; its owner only, who is an admin there.",
+        .doc = "Transfer an application to a team; only for its owner, who must be an admin of "
+               "the team.",
         .auth = AUTH_USER,
         .body = &application_transfer_body,
         .reply = &type_application,
-        .admit = application_owned,
+        .admit = require_application_owner,
         .handle = transfer_application,
     },
     { 0 },
@@ -277,12 +275,12 @@ static const struct route routes[] = {
 
 const struct domain applications_domain = {
     .name = "Applications",
-    .doc = "Programs that use the interface, and their bots.",
+    .doc = "Applications that use the API, and their bots.",
     .routes = routes,
     .world = &applications_world,
     .resolvers = resolvers,
-    .hooks = &(const struct hooks){ .member_leaving = application_goes_with_bot,
-                                    .member_left = application_bot_left },
-    .jobs = (const struct job_kind *const[]){ &application_leftovers, NULL },
+    .hooks = &(const struct hooks){ .member_leaving = application_on_bot_leaving,
+                                    .member_left = application_on_bot_left },
+    .jobs = (const struct job_kind *const[]){ &application_deletion_job, NULL },
     .deletions = application_deletions,
 };

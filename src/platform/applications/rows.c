@@ -7,7 +7,7 @@
 #include "model/fields/rows.h"
 #include "platform/accounts/users.h"
 
-/* Each of bot_public and bot_require_code_grant appears under two names in the API. */
+/* bot_public and bot_require_code_grant each appear under two names in the API. */
 #define APPLICATION_COLUMNS                                                                      \
     "a.id, a.name, a.description, a.icon, coalesce(t.owner_id, a.owner_id), "                    \
     "coalesce(a.team_id, 0), a.flags, a.bot_public, a.bot_require_code_grant, a.redirect_uris, " \
@@ -17,33 +17,33 @@
     "a.event_webhooks_url, a.event_webhooks_status, a.event_webhooks_types"
 enum { BOT_COLUMN = 25 };
 
-/* Null columns are omitted from replies. */
-static struct opt_str text_or_absent(const struct rows *r, int column)
+/* Null columns of these fields are omitted from replies. */
+static struct opt_str optional_text_from_row(const struct rows *r, int column)
 {
-    struct opt_str s = row_opt_text(r, column);
+    struct opt_str s = row_optional_text(r, column);
 
     if (s.given == GIVEN_NULL)
         s.given = ABSENT;
     return s;
 }
 
-static void read_application(const struct rows *r, void *ret)
+static void application_from_row(const struct rows *r, void *ret)
 {
     struct application *a = ret;
     struct arena *arena = tx_arena(r->tx);
     struct user *bot = NULL;
     bool everybody = row_bool(r, 7), code_grant = row_bool(r, 8);
 
-    if (!row_null(r, BOT_COLUMN)) {
+    if (!row_is_null(r, BOT_COLUMN)) {
         bot = arena_alloc(arena, sizeof *bot);
-        user_read(r, BOT_COLUMN, bot);
+        user_from_row(r, BOT_COLUMN, bot);
     }
     *a = (struct application){
         .id = row_id(r, 0),
         .name = row_text(r, 1),
         .description = row_text(r, 2),
         .summary = STR(""),
-        .icon = row_opt_text(r, 3),
+        .icon = row_optional_text(r, 3),
         .owner_id = row_id(r, 4),
         .team_id = row_id(r, 5),
         .bot = bot,
@@ -52,27 +52,28 @@ static void read_application(const struct rows *r, void *ret)
         .integration_public = everybody,
         .bot_require_code_grant = code_grant,
         .integration_require_code_grant = code_grant,
-        .redirect_uris = column_list(arena, &type_texts, row_text(r, 9)),
-        .interactions_endpoint_url = row_opt_text(r, 10),
-        .role_connections_verification_url = row_opt_text(r, 11),
-        .custom_install_url = text_or_absent(r, 12),
-        .integration_types_config = column_list(arena, &type_integration_types, row_text(r, 14)),
-        .tags = column_list(arena, &type_texts, row_text(r, 15)),
+        .redirect_uris = json_column_decode_list(arena, &type_texts, row_text(r, 9)),
+        .interactions_endpoint_url = row_optional_text(r, 10),
+        .role_connections_verification_url = row_optional_text(r, 11),
+        .custom_install_url = optional_text_from_row(r, 12),
+        .integration_types_config =
+            json_column_decode_list(arena, &type_integration_types, row_text(r, 14)),
+        .tags = json_column_decode_list(arena, &type_texts, row_text(r, 15)),
         .key_salt = row_bytes(r, 16),
         .verify_key = row_text(r, 17),
-        .cover_image = text_or_absent(r, 19),
-        .terms_of_service_url = text_or_absent(r, 20),
-        .privacy_policy_url = text_or_absent(r, 21),
-        .event_webhooks_url = row_opt_text(r, 22),
+        .cover_image = optional_text_from_row(r, 19),
+        .terms_of_service_url = optional_text_from_row(r, 20),
+        .privacy_policy_url = optional_text_from_row(r, 21),
+        .event_webhooks_url = row_optional_text(r, 22),
         .event_webhooks_status = row_int(r, 23),
-        .event_webhooks_types = column_list(arena, &type_texts, row_text(r, 24)),
+        .event_webhooks_types = json_column_decode_list(arena, &type_texts, row_text(r, 24)),
         .interactions_version = 1,
         .hook = true,
     };
     application_set_flags(a, row_int(r, 6));
-    if (!row_null(r, 13))
-        a->install_params = column_decode(arena, &type_install_params, row_text(r, 13));
-    if (!row_null(r, 18))
+    if (!row_is_null(r, 13))
+        a->install_params = json_column_decode(arena, &type_install_params, row_text(r, 13));
+    if (!row_is_null(r, 18))
         a->secret_digest = row_bytes(r, 18);
 }
 
@@ -83,24 +84,26 @@ static void read_application(const struct rows *r, void *ret)
 #define FIND_APPLICATION \
     "select " APPLICATION_COLUMNS ", " USER_COLUMNS FROM_APPLICATIONS "where a.id = $1"
 
-static enum err find_one(struct tx *tx, struct sql sql, snowflake id, struct application *ret)
+static enum err find_application(struct tx *tx, struct sql sql, snowflake id,
+                                 struct application *ret)
 {
-    return tx_find(tx, sql, BIND(v_id(id)), read_application, ret, ERR_UNKNOWN_APPLICATION);
+    return tx_read_first(tx, sql, BIND(v_id(id)), application_from_row, ret,
+                         ERR_UNKNOWN_APPLICATION);
 }
 
 enum err application_find(struct tx *tx, snowflake id, struct application *ret)
 {
-    return find_one(tx, SQL(FIND_APPLICATION " and a.removed = 0"), id, ret);
+    return find_application(tx, SQL(FIND_APPLICATION " and a.removed = 0"), id, ret);
 }
 
-enum err application_find_any(struct tx *tx, snowflake id, struct application *ret)
+enum err application_find_even_removed(struct tx *tx, snowflake id, struct application *ret)
 {
-    return find_one(tx, SQL(FIND_APPLICATION), id, ret);
+    return find_application(tx, SQL(FIND_APPLICATION), id, ret);
 }
 
 enum err application_find_removed(struct tx *tx, snowflake id, struct application *ret)
 {
-    return find_one(tx, SQL(FIND_APPLICATION " and a.removed = 1"), id, ret);
+    return find_application(tx, SQL(FIND_APPLICATION " and a.removed = 1"), id, ret);
 }
 
 static const char OWN_APPLICATIONS[] =
@@ -111,17 +114,20 @@ static const char TEAM_APPLICATIONS[] =
     "join team_members m on m.team_id = a.team_id "
     "where m.user_id = $1 and m.state = 2 order by a.id";
 
-static enum err add_applications(struct tx *tx, struct sql sql, snowflake user_id, struct list *ret)
+static enum err append_applications(struct tx *tx, struct sql sql, snowflake user_id,
+                                    struct list *ret)
 {
-    return tx_list(tx, sql, BIND(v_id(user_id)), sizeof(struct application), read_application, ret);
+    return tx_read_list(tx, sql, BIND(v_id(user_id)), sizeof(struct application),
+                        application_from_row, ret);
 }
 
-enum err applications_of(struct tx *tx, snowflake owner_id, bool with_teams, struct list *ret)
+enum err applications_list_of_owner(struct tx *tx, snowflake owner_id, bool with_teams,
+                                    struct list *ret)
 {
     *ret = (struct list){ 0 };
-    enum err e = add_applications(tx, SQL(OWN_APPLICATIONS), owner_id, ret);
+    enum err e = append_applications(tx, SQL(OWN_APPLICATIONS), owner_id, ret);
 
-    return e || !with_teams ? e : add_applications(tx, SQL(TEAM_APPLICATIONS), owner_id, ret);
+    return e || !with_teams ? e : append_applications(tx, SQL(TEAM_APPLICATIONS), owner_id, ret);
 }
 
 /* --- fields that only developers see ---------------------------------------------------- */
@@ -147,7 +153,8 @@ static const char COUNTS[] =
     "(select count(*) from authorizations where application_id = $1 and installed = 1), "
     "(select count(*) from authorizations where application_id = $1)";
 
-enum err application_load_counts(struct tx *tx, snowflake id, struct application_counts *ret)
+enum err application_count_installations(struct tx *tx, snowflake id,
+                                         struct application_counts *ret)
 {
     struct rows row;
     bool found;
@@ -165,7 +172,7 @@ void application_set_counts(struct application *a, const struct application_coun
     a->approximate_user_authorization_count = counts->authorizations;
 }
 
-enum err application_load_makers(struct tx *tx, struct application *a)
+enum err application_read_owner_and_team(struct tx *tx, struct application *a)
 {
     struct arena *arena = tx_arena(tx);
     enum err e;
@@ -189,7 +196,7 @@ static const char COUNT_OWN[] =
     "select count(*) from applications where owner_id = $1 and team_id is null and removed = 0";
 static const char COUNT_TEAM[] = "select count(*) from applications where team_id = $1";
 
-enum err application_count(struct tx *tx, snowflake owner_id, snowflake team_id, int64_t *ret)
+enum err applications_count(struct tx *tx, snowflake owner_id, snowflake team_id, int64_t *ret)
 {
     struct rows row;
     bool found;
@@ -210,10 +217,10 @@ static const char ADD_APPLICATION[] =
 enum err application_insert(struct tx *tx, const struct application *a)
 {
     return tx_exec(tx, ADD_APPLICATION,
-                   BIND(v_id(a->id), v_text(a->name), v_text(a->description), v_opt_text(a->icon),
-                        v_id(a->owner_id), a->team_id ? v_id(a->team_id) : v_null(),
-                        v_int(a->flags), v_id(a->bot_id),
-                        v_text(column_encode(tx_arena(tx), &type_texts, &a->redirect_uris)),
+                   BIND(v_id(a->id), v_text(a->name), v_text(a->description),
+                        optional_text_value(a->icon), v_id(a->owner_id),
+                        a->team_id ? v_id(a->team_id) : v_null(), v_int(a->flags), v_id(a->bot_id),
+                        v_text(json_column_encode(tx_arena(tx), &type_texts, &a->redirect_uris)),
                         v_bytes(a->key_salt), v_text(a->verify_key)),
                    NULL);
 }
@@ -233,26 +240,29 @@ enum err application_update(struct tx *tx, const struct application *a)
 
     return tx_exec(
         tx, SAVE_APPLICATION,
-        BIND(v_id(a->id), v_text(a->name), v_text(a->description), v_opt_text(a->icon),
+        BIND(v_id(a->id), v_text(a->name), v_text(a->description), optional_text_value(a->icon),
              a->team_id ? v_id(a->team_id) : v_null(), v_int(a->flags),
              v_int(a->integration_public), v_int(a->integration_require_code_grant),
-             v_text(column_encode(arena, &type_texts, &a->redirect_uris)),
-             v_opt_text(a->interactions_endpoint_url),
-             v_opt_text(a->role_connections_verification_url), v_opt_text(a->custom_install_url),
+             v_text(json_column_encode(arena, &type_texts, &a->redirect_uris)),
+             optional_text_value(a->interactions_endpoint_url),
+             optional_text_value(a->role_connections_verification_url),
+             optional_text_value(a->custom_install_url),
              a->install_params
-                 ? v_text(column_encode(arena, &type_install_params, a->install_params))
+                 ? v_text(json_column_encode(arena, &type_install_params, a->install_params))
                  : v_null(),
-             v_text(column_encode(arena, &type_integration_types, &a->integration_types_config)),
-             v_text(column_encode(arena, &type_texts, &a->tags)), v_opt_text(a->cover_image),
-             v_opt_text(a->terms_of_service_url), v_opt_text(a->privacy_policy_url),
-             v_opt_text(a->event_webhooks_url), v_int(a->event_webhooks_status),
-             v_text(column_encode(arena, &type_texts, &a->event_webhooks_types))),
+             v_text(
+                 json_column_encode(arena, &type_integration_types, &a->integration_types_config)),
+             v_text(json_column_encode(arena, &type_texts, &a->tags)),
+             optional_text_value(a->cover_image), optional_text_value(a->terms_of_service_url),
+             optional_text_value(a->privacy_policy_url), optional_text_value(a->event_webhooks_url),
+             v_int(a->event_webhooks_status),
+             v_text(json_column_encode(arena, &type_texts, &a->event_webhooks_types))),
         NULL);
 }
 
 static const char MARK_BOT[] = "update users set public_flags = $2 where id = $1";
 
-enum err bot_mark_http(struct tx *tx, struct application *a)
+enum err bot_update_http_flag(struct tx *tx, struct application *a)
 {
     enum { BOT_HTTP_INTERACTIONS = 1 << 19 };
     bool http = a->interactions_endpoint_url.given == GIVEN;
@@ -266,7 +276,7 @@ enum err bot_mark_http(struct tx *tx, struct application *a)
     return tx_exec(tx, MARK_BOT, BIND(v_id(bot->id), v_int(bot->public_flags)), NULL);
 }
 
-/* team_id is cleared, because the team may be deleted before the application is. */
+/* team_id is cleared, because the team may be deleted before the application's row is. */
 static const char MARK_APPLICATION[] =
     "update applications set removed = 1, team_id = null where id = $1";
 
@@ -292,12 +302,13 @@ static const char DISABLE_BOT[] = "update users set disabled = 1 where id = $1";
 enum err bot_insert(struct tx *tx, const struct application *a)
 {
     struct arena *arena = tx_arena(tx);
-    struct str names[] = { bot_name(arena, a->name), bot_name_with(arena, a->name, a->id),
+    struct str names[] = { bot_username_from_name(arena, a->name),
+                           bot_username_with_id(arena, a->name, a->id),
                            str_printf(arena, "bot_%llu", (unsigned long long)a->id) };
     int64_t added = 0;
     enum err e = OK;
 
-    for (size_t i = username_reserved(names[0]); i < COUNT_OF(names) && !added && !e; i++)
+    for (size_t i = username_is_reserved(names[0]); i < COUNT_OF(names) && !added && !e; i++)
         e = tx_exec(tx, ADD_BOT, BIND(v_id(a->bot_id), v_text(names[i]), v_text(a->name)), &added);
     return !e && !added ? ERR_STORE_CONFLICT : e;
 }
@@ -310,7 +321,7 @@ enum err application_add_bot(struct tx *tx, struct application *a)
     return e ? e : tx_exec(tx, SET_BOT, BIND(v_id(a->id), v_id(a->bot_id)), NULL);
 }
 
-/* The account remains, disabled, because its messages show its name. */
+/* The bot's account remains, disabled, because its messages still show its name. */
 enum err bot_disable(struct tx *tx, snowflake id)
 {
     return tx_exec(tx, DISABLE_BOT, BIND(v_id(id)), NULL);
@@ -330,7 +341,7 @@ enum err application_create(struct tx *tx, const struct auth *auth,
         .owner_id = draft->owner_id,
         .team_id = draft->team_id,
         .redirect_uris = draft->redirect_uris,
-        .flags = draft->flags & APPLICATION_FLAGS_OWN,
+        .flags = draft->flags & APPLICATION_FLAGS_SETTABLE,
         .key_salt = str_slice((const char *)salt, sizeof salt),
     };
 

@@ -3,7 +3,7 @@
 
 enum { LONGEST_NAME = 32, LONGEST_STEM = 22 };
 
-static char username_char(char c)
+static char to_username_character(char c)
 {
     if (c >= 'A' && c <= 'Z')
         return (char)(c - 'A' + 'a');
@@ -11,13 +11,13 @@ static char username_char(char c)
 }
 
 /* Replaces each run of characters that usernames cannot contain by one '_'. */
-static struct str application_squeeze(struct arena *a, struct str name, size_t max)
+static struct str normalize_bot_username(struct arena *a, struct str name, size_t max)
 {
     char *out = arena_alloc(a, max + 1);
     size_t n = 0;
 
     for (size_t i = 0; i < name.n && n < max; i++) {
-        char c = username_char(name.p[i]);
+        char c = to_username_character(name.p[i]);
 
         if (c != '_' || (n && out[n - 1] != '_'))
             out[n++] = c;
@@ -27,19 +27,19 @@ static struct str application_squeeze(struct arena *a, struct str name, size_t m
     return str_slice(out, n);
 }
 
-struct str bot_name(struct arena *a, struct str name)
+struct str bot_username_from_name(struct arena *a, struct str name)
 {
-    struct str s = application_squeeze(a, name, LONGEST_NAME);
+    struct str s = normalize_bot_username(a, name, LONGEST_NAME);
 
     return s.n >= 2 ? s : STR_CONCAT(a, STR("bot_"), s.n ? s : STR("app"));
 }
 
-struct str bot_name_with(struct arena *a, struct str name, snowflake id)
+struct str bot_username_with_id(struct arena *a, struct str name, snowflake id)
 {
-    struct str s = application_squeeze(a, name, LONGEST_STEM);
+    struct str s = normalize_bot_username(a, name, LONGEST_STEM);
 
-    /* Bits 12 and up also differ between ids of the same second. */
-    return str_printf(a, "%.*s_%08llx", STR_FMT(s.n ? s : STR("bot")),
+    /* Bits 12 and up of a snowflake also differ between ids of the same second. */
+    return str_printf(a, "%.*s_%08llx", STR_ARGS(s.n ? s : STR("bot")),
                       (unsigned long long)(id >> 12 & 0xffffffff));
 }
 

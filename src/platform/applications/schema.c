@@ -1,13 +1,13 @@
 /* schema.c - JSON schemas of the request and response bodies of applications. */
 #include "platform/applications/internal.h"
 
-static bool url_or_nothing(struct str s)
+static bool is_url_or_empty(struct str s)
 {
-    return s.n == 0 || type_url.rule->holds(s);
+    return s.n == 0 || type_url.rule->is_valid(s);
 }
 
-static const struct rule url_or_nothing_rule = { url_or_nothing, "URL_TYPE_INVALID_URL",
-                                                 "Not a well formed URL." };
+static const struct string_rule url_or_nothing_rule = { is_url_or_empty, "URL_TYPE_INVALID_URL",
+                                                        "Not a well formed URL." };
 static const struct type type_url_or_nothing = { .kind = KIND_STRING,
                                                  .max = 512,
                                                  .rule = &url_or_nothing_rule,
@@ -35,56 +35,59 @@ static const struct type type_event_types = { .kind = KIND_ARRAY,
 
 static const struct type type_participants = { .kind = KIND_INT, .min = -1, .max = -1 };
 static const struct choice filter_words[] = {
-    { 0, NULL, "INHERIT", "As the channel says" },
+    { 0, NULL, "INHERIT", "Use the setting of the channel" },
     { 0 },
 };
 static const struct type type_filter = { .kind = KIND_INT, .choices = filter_words };
 
 /* --- rules across several fields -------------------------------------------------------- */
 
-static void check_scopes(struct form *form, const struct place *here,
-                         const struct install_params *params)
+static void validate_install_scopes(struct form *form, const struct json_path *here,
+                                    const struct install_params *params)
 {
-    struct place list = place_key(here, STR("scopes"));
+    struct json_path list = json_path_key(here, STR("scopes"));
     const struct str *scopes = params->scopes.items;
 
     for (size_t i = 0; i < params->scopes.count; i++) {
-        struct place at = place_index(&list, i);
+        struct json_path at = json_path_index(&list, i);
 
-        if (!auth_scope(scopes[i]))
-            form_fail(form, &at, "ENUM_TYPE_COERCE", "Value \"%.*s\" is not a valid enum value.",
-                      STR_FMT(form_quote(scopes[i])));
+        if (!auth_scope_bit(scopes[i]))
+            form_add_error(form, &at, "ENUM_TYPE_COERCE",
+                           "Value \"%.*s\" is not a valid enum value.",
+                           STR_ARGS(form_quote_value(scopes[i])));
     }
 }
 
-static void check_places(struct form *form, const struct place *here, const struct list *list)
+static void validate_integration_types(struct form *form, const struct json_path *here,
+                                       const struct list *list)
 {
     const struct integration_type_item *items = list->items;
 
     for (size_t i = 0; i < list->count; i++) {
-        struct place at = place_key(here, items[i].key);
-        struct place params = place_key(&at, STR("oauth2_install_params"));
+        struct json_path at = json_path_key(here, items[i].key);
+        struct json_path params = json_path_key(&at, STR("oauth2_install_params"));
 
         if (!str_is(items[i].key, "0") && !str_is(items[i].key, "1"))
-            form_fail(form, &at, FORM_CHOICES, "Value must be one of ('0', '1').");
+            form_add_error(form, &at, FORM_CHOICES, "Value must be one of ('0', '1').");
         else if (items[i].config.oauth2_install_params)
-            check_scopes(form, &params, items[i].config.oauth2_install_params);
+            validate_install_scopes(form, &params, items[i].config.oauth2_install_params);
     }
 }
 
-static void check_patch(struct form *form, const struct place *here, const void *object)
+static void validate_application_patch(struct form *form, const struct json_path *here,
+                                       const void *object)
 {
     const struct application_patch *in = object;
-    struct place params = place_key(here, STR("install_params"));
-    struct place places = place_key(here, STR("integration_types_config"));
-    struct place type = place_key(here, STR("type"));
+    struct json_path params = json_path_key(here, STR("install_params"));
+    struct json_path types_config = json_path_key(here, STR("integration_types_config"));
+    struct json_path type = json_path_key(here, STR("type"));
 
-    if (in->type.given == GIVEN && !form_failed_at(form, &type))
-        form_fail(form, &type, FORM_CHOICES, "Value must be null.");
-    if (in->install_params.given == GIVEN && !form_failed_at(form, &params))
-        check_scopes(form, &params, in->install_params.value);
-    if (in->integration_types_config.given == GIVEN && !form_failed_at(form, &places))
-        check_places(form, &places, &in->integration_types_config.value);
+    if (in->type.given == GIVEN && !form_has_error_at(form, &type))
+        form_add_error(form, &type, FORM_CHOICES, "Value must be null.");
+    if (in->install_params.given == GIVEN && !form_has_error_at(form, &params))
+        validate_install_scopes(form, &params, in->install_params.value);
+    if (in->integration_types_config.given == GIVEN && !form_has_error_at(form, &types_config))
+        validate_integration_types(form, &types_config, &in->integration_types_config.value);
 }
 
 /* --- bodies --------------------------------------------------------------------------- */
@@ -93,16 +96,16 @@ static void check_patch(struct form *form, const struct place *here, const void 
 #define CHANGEABLE_FIELDS                                                                          \
     { FIELD(struct application_patch, description), .type = &type_application_description,        \
       .flags = OPTIONAL | NULLABLE },                                                              \
-    { FIELD(struct application_patch, icon), .type = &type_picture,                                \
+    { FIELD(struct application_patch, icon), .type = &type_image_upload,                                \
       .flags = OPTIONAL | NULLABLE },                                                              \
-    { FIELD(struct application_patch, cover_image), .type = &type_picture,                         \
+    { FIELD(struct application_patch, cover_image), .type = &type_image_upload,                         \
       .flags = OPTIONAL | NULLABLE },                                                              \
     { FIELD(struct application_patch, terms_of_service_url), .type = &type_url_or_nothing,         \
       .flags = OPTIONAL | NULLABLE },                                                              \
     { FIELD(struct application_patch, privacy_policy_url), .type = &type_url_or_nothing,           \
       .flags = OPTIONAL | NULLABLE },                                                              \
     { FIELD(struct application_patch, event_webhooks_url), .type = &type_url_or_nothing,           \
-      .flags = OPTIONAL | NULLABLE, .doc = "Kept; nothing is sent there" },                        \
+      .flags = OPTIONAL | NULLABLE, .doc = "Stored, without effect: this server sends no webhook events" },                        \
     { FIELD(struct application_patch, event_webhooks_status), .type = &type_event_webhooks,        \
       .flags = OPTIONAL | NULLABLE },                                                              \
     { FIELD(struct application_patch, event_webhooks_types), .type = &type_event_types,            \
@@ -127,15 +130,15 @@ static void check_patch(struct form *form, const struct place *here, const void 
     { FIELD(struct application_patch, integration_require_code_grant), .type = &type_bool,         \
       .flags = OPTIONAL | NULLABLE },                                                              \
     { FIELD(struct application_patch, bot_public), .type = &type_bool,                             \
-      .flags = OPTIONAL | NULLABLE, .doc = "Another name of integration_public" },                 \
+      .flags = OPTIONAL | NULLABLE, .doc = "Alias of integration_public" },                 \
     { FIELD(struct application_patch, bot_require_code_grant), .type = &type_bool,                 \
-      .flags = OPTIONAL | NULLABLE, .doc = "Another name of integration_require_code_grant" },     \
+      .flags = OPTIONAL | NULLABLE, .doc = "Alias of integration_require_code_grant" },     \
     { FIELD(struct application_patch, team_id), .type = &type_id, .flags = OPTIONAL | NULLABLE,    \
-      .doc = "Its own, or null where it has none: a transfer has its own route" },                 \
+      .doc = "Must be the current team, or null without one; use the transfer route to change it" },                 \
     { FIELD(struct application_patch, type), .type = &type_int, .flags = OPTIONAL | NULLABLE,      \
-      .doc = "Null: no application here has one" },                                                \
+      .doc = "Must be null" },                                                \
     { FIELD(struct application_patch, max_participants), .type = &type_participants,               \
-      .flags = OPTIONAL | NULLABLE, .doc = "-1, no limit: there are no activities here" },         \
+      .flags = OPTIONAL | NULLABLE, .doc = "Must be -1 (no limit), because the server has no activities" },         \
     { FIELD(struct application_patch, explicit_content_filter), .type = &type_filter,              \
       .flags = OPTIONAL | NULLABLE }
 /* clang-format on */
@@ -145,7 +148,8 @@ static const struct field application_body_fields[] = {
     { FIELD(struct application_patch, team_id), .type = &type_id, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct application_patch, description), .type = &type_application_description,
       .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct application_patch, icon), .type = &type_picture, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct application_patch, icon), .type = &type_image_upload,
+      .flags = OPTIONAL | NULLABLE },
     { FIELD(struct application_patch, redirect_uris), .type = &type_redirect_uris,
       .flags = OPTIONAL | NULLABLE },
     { FIELD(struct application_patch, flags), .type = &type_flags, .flags = OPTIONAL | NULLABLE },
@@ -167,8 +171,8 @@ static const struct schema application_patch_schema = {
     .name = "ApplicationPatch",
     .size = sizeof(struct application_patch),
     .fields = application_patch_fields,
-    .check = check_patch,
-    .doc = "What changes about an application.",
+    .check = validate_application_patch,
+    .doc = "Changes of an application.",
 };
 
 static const struct field own_application_patch_fields[] = { CHANGEABLE_FIELDS, { 0 } };
@@ -176,8 +180,8 @@ static const struct schema own_application_patch_schema = {
     .name = "OwnApplicationPatch",
     .size = sizeof(struct application_patch),
     .fields = own_application_patch_fields,
-    .check = check_patch,
-    .doc = "What a bot changes about its application.",
+    .check = validate_application_patch,
+    .doc = "Changes that a bot makes to its application.",
 };
 
 static const struct field application_transfer_fields[] = {
@@ -188,7 +192,7 @@ static const struct schema application_transfer_schema = {
     .name = "ApplicationTransfer",
     .size = sizeof(struct application_transfer),
     .fields = application_transfer_fields,
-    .doc = "Where an application goes.",
+    .doc = "The team that receives the application.",
 };
 
 static const struct field application_query_fields[] = {
@@ -214,7 +218,7 @@ static const struct schema bot_token_schema = {
     .name = "BotToken",
     .size = sizeof(struct bot_token_reply),
     .fields = bot_token_fields,
-    .doc = "A bot's credential, shown once.",
+    .doc = "A bot token, shown once.",
 };
 
 static const struct field secret_fields[] = {
@@ -231,8 +235,8 @@ static const struct schema secret_schema = {
 const struct type application_body = { .kind = KIND_OBJECT, .schema = &application_body_schema };
 const struct type application_patch_body = { .kind = KIND_OBJECT,
                                              .schema = &application_patch_schema };
-const struct type own_application_patch_body = { .kind = KIND_OBJECT,
-                                                 .schema = &own_application_patch_schema };
+const struct type current_application_patch_body = { .kind = KIND_OBJECT,
+                                                     .schema = &own_application_patch_schema };
 const struct type application_transfer_body = { .kind = KIND_OBJECT,
                                                 .schema = &application_transfer_schema };
 const struct type bot_token_reply = { .kind = KIND_OBJECT, .schema = &bot_token_schema };

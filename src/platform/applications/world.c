@@ -6,7 +6,7 @@
 #include "model/fields/ids.h"
 #include "platform/accounts/accounts.h"
 #include "platform/accounts/world.h"
-#include "platform/worlds/file.h"
+#include "platform/worlds/import_export.h"
 
 /* --- entries ---------------------------------------------------------------------------- */
 
@@ -20,7 +20,7 @@ struct world_application {
     struct opt_int event_webhooks_status;
     struct opt_int flags;
     struct opt_bool bot_public, bot_require_code_grant;
-    struct opt_str token; /* the bot's; fixed value for tests */
+    struct opt_str token; /* token of the bot; fixed value for tests */
 };
 static const struct type type_webhooks_status = { .kind = KIND_INT, .min = 1, .max = 2 };
 static const struct field application_fields[] = {
@@ -53,13 +53,14 @@ static const struct field application_fields[] = {
     { 0 },
 };
 
-static void check_application(struct form *form, const struct place *here, const void *object)
+static void validate_world_application(struct form *form, const struct json_path *here,
+                                       const void *object)
 {
     const struct world_application *a = object;
 
-    world_check_texts(form, here, "tags", &a->tags);
-    world_check_texts(form, here, "redirect_uris", &a->redirect_uris);
-    world_check_texts(form, here, "event_webhooks_types", &a->event_webhooks_types);
+    world_check_string_list(form, here, "tags", &a->tags);
+    world_check_string_list(form, here, "redirect_uris", &a->redirect_uris);
+    world_check_string_list(form, here, "event_webhooks_types", &a->event_webhooks_types);
     world_check_json(form, here, "role_connections_metadata", &a->role_connections_metadata,
                      JSON_ARRAY, JSON_OBJECT);
     world_check_json(form, here, "install_params", &a->install_params, JSON_OBJECT, JSON_BAD);
@@ -67,7 +68,7 @@ static void check_application(struct form *form, const struct place *here, const
                      JSON_OBJECT, JSON_BAD);
 }
 
-WORLD_OBJECT(application, application_fields, check_application);
+WORLD_OBJECT(application, application_fields, validate_world_application);
 
 /* --- import ----------------------------------------------------------------------------- */
 
@@ -75,8 +76,8 @@ static const char FIND_BOT[] = "select id, bot from users where username = $1";
 static const char ADD_APPLICATION[] =
     "insert into applications (id, name, owner_id, key_salt, verify_key, flags) "
     "values ($1, $2, $3, $4, $5, $6)";
-/* Bit 23 of the flags (has global commands) is always the stored one, never that of the file. */
-static const char DRESS_APPLICATION[] =
+/* Bit 23 of the flags (has global commands) keeps its stored value; the file's value is ignored. */
+static const char UPDATE_APPLICATION[] =
     "update applications set name = $2, owner_id = $3, description = coalesce($4, description), "
     "bot_id = coalesce($5, bot_id), bot_public = coalesce($6, bot_public), "
     "bot_require_code_grant = coalesce($7, bot_require_code_grant), "
@@ -95,8 +96,8 @@ static const char DRESS_APPLICATION[] =
     "role_connections_metadata = coalesce($21, role_connections_metadata) where id = $1";
 
 /* Finds the bot account that the file names; *ret is 0 if it does not exist yet. */
-static enum err find_bot(struct importing *im, struct str name, const struct place *at,
-                         snowflake *ret)
+static enum err find_bot_account(struct world_importer *im, struct str name,
+                                 const struct json_path *at, snowflake *ret)
 {
     struct rows row;
     bool found;
@@ -106,34 +107,35 @@ static enum err find_bot(struct importing *im, struct str name, const struct pla
         return e;
     *ret = found ? row_id(&row, 0) : 0;
     if (found && !row_bool(&row, 1))
-        form_fail(im->form, at, "WORLD_NO_BOT", "'%.*s' is a person, not a bot",
-                  STR_FMT(form_quote(name)));
+        form_add_error(im->form, at, "WORLD_NO_BOT", "'%.*s' is a person, not a bot",
+                       STR_ARGS(form_quote_value(name)));
     return OK;
 }
 
-/* A bot and its application share one id, whichever of them exists first. */
-static enum err settle_bot(struct importing *im, const struct world_application *a,
-                           const struct place *up, snowflake known, snowflake *ret_id)
+/* A bot and its application share one id, no matter which of them was created first. */
+static enum err resolve_or_insert_bot(struct world_importer *im, const struct world_application *a,
+                                      const struct json_path *up, snowflake known,
+                                      snowflake *ret_id)
 {
-    struct place at = place_key(up, STR("bot"));
+    struct json_path at = json_path_key(up, STR("bot"));
     struct opt_id wanted = known ? (struct opt_id){ GIVEN, known } : a->id;
     snowflake bot = 0;
-    enum err e = a->bot.given == GIVEN ? find_bot(im, a->bot.value, &at, &bot) : OK;
+    enum err e = a->bot.given == GIVEN ? find_bot_account(im, a->bot.value, &at, &bot) : OK;
 
     if (e)
         return e;
     *ret_id = wanted.given == GIVEN ? wanted.value : bot ? bot : snowflake_new();
     if (bot && bot != *ret_id)
-        form_fail(im->form, &at, "WORLD_NO_BOT", "'%.*s' is the bot of another app",
-                  STR_FMT(form_quote(a->bot.value)));
-    if (bot || a->bot.given != GIVEN || form_failed_at(im->form, &at))
+        form_add_error(im->form, &at, "WORLD_NO_BOT", "'%.*s' is the bot of another app",
+                       STR_ARGS(form_quote_value(a->bot.value)));
+    if (bot || a->bot.given != GIVEN || form_has_error_at(im->form, &at))
         return OK;
     count(im, COUNT_USERS, true);
-    return world_add_user(im, *ret_id, a->bot.value, true);
+    return world_insert_user(im, *ret_id, a->bot.value, true);
 }
 
-static enum err add_application(struct importing *im, const struct world_application *a,
-                                snowflake id, snowflake owner)
+static enum err insert_application(struct world_importer *im, const struct world_application *a,
+                                   snowflake id, snowflake owner)
 {
     unsigned char salt[16];
 
@@ -146,51 +148,55 @@ static enum err add_application(struct importing *im, const struct world_applica
                    NULL);
 }
 
-static enum err dress_application(struct importing *im, const struct world_application *a,
-                                  snowflake id, snowflake owner)
+static enum err update_imported_application(struct world_importer *im,
+                                            const struct world_application *a, snowflake id,
+                                            snowflake owner)
 {
     return tx_exec(
-        im->tx, DRESS_APPLICATION,
-        BIND(v_id(id), v_text(a->name), v_id(owner), v_opt_text(a->description),
+        im->tx, UPDATE_APPLICATION,
+        BIND(v_id(id), v_text(a->name), v_id(owner), optional_text_value(a->description),
              a->bot.given == GIVEN ? v_id(id) : v_null(), v_opt_bool(a->bot_public),
-             v_opt_bool(a->bot_require_code_grant), v_opt_int(a->flags), v_opt_json(im, a->tags),
-             v_opt_json(im, a->redirect_uris), v_opt_json(im, a->install_params),
-             v_opt_json(im, a->integration_types_config), v_opt_text(a->interactions_endpoint_url),
-             v_opt_text(a->role_connections_verification_url), v_opt_text(a->custom_install_url),
-             v_opt_text(a->terms_of_service_url), v_opt_text(a->privacy_policy_url),
-             v_opt_text(a->event_webhooks_url), v_opt_int(a->event_webhooks_status),
-             v_opt_json(im, a->event_webhooks_types), v_opt_json(im, a->role_connections_metadata)),
+             v_opt_bool(a->bot_require_code_grant), optional_int_value(a->flags),
+             v_opt_json(im, a->tags), v_opt_json(im, a->redirect_uris),
+             v_opt_json(im, a->install_params), v_opt_json(im, a->integration_types_config),
+             optional_text_value(a->interactions_endpoint_url),
+             optional_text_value(a->role_connections_verification_url),
+             optional_text_value(a->custom_install_url),
+             optional_text_value(a->terms_of_service_url),
+             optional_text_value(a->privacy_policy_url), optional_text_value(a->event_webhooks_url),
+             optional_int_value(a->event_webhooks_status), v_opt_json(im, a->event_webhooks_types),
+             v_opt_json(im, a->role_connections_metadata)),
         NULL);
 }
 
-static enum err import_application(struct importing *im, const void *entry, const struct place *at,
-                                   snowflake unused)
+static enum err import_application(struct world_importer *im, const void *entry,
+                                   const struct json_path *at, snowflake unused)
 {
     const struct world_application *a = entry;
-    struct place owner_at = place_key(at, STR("owner"));
+    struct json_path owner_at = json_path_key(at, STR("owner"));
     unsigned before = im->form->problems;
     snowflake id = 0, owner = 0;
-    enum err e = settle(im, &application_naming, unused, a->id, a->name, at, &id);
+    enum err e = world_find_existing(im, &application_naming, unused, a->id, a->name, at, &id);
 
     if (!e)
-        e = refer(im, &user_naming, 0, a->owner, &owner_at, &owner);
+        e = world_resolve_reference(im, &user_naming, 0, a->owner, &owner_at, &owner);
     if (e || im->form->problems != before)
         return e;
     bool made = !id;
-    e = settle_bot(im, a, at, id, &id);
+    e = resolve_or_insert_bot(im, a, at, id, &id);
     if (e || im->form->problems != before)
         return e;
     count(im, COUNT_APPLICATIONS, made);
     if (made)
-        e = add_application(im, a, id, owner);
+        e = insert_application(im, a, id, owner);
     if (!e)
-        e = dress_application(im, a, id, owner);
+        e = update_imported_application(im, a, id, owner);
     im->guild = 0;
     return e ? e : world_import_parts(im, "application", entry, at, id);
 }
 
-static enum err issue_bot_token(struct importing *im, const void *entry, const struct place *at,
-                                snowflake owner)
+static enum err issue_bot_token(struct world_importer *im, const void *entry,
+                                const struct json_path *at, snowflake owner)
 {
     const struct world_application *a = entry;
 
@@ -198,17 +204,17 @@ static enum err issue_bot_token(struct importing *im, const void *entry, const s
     return a->bot.given == GIVEN ? world_issue_token(im, a->bot.value, &a->token, at) : OK;
 }
 
-/* Second pass, after all guilds exist: parts that refer to guilds. */
-static enum err import_later(struct importing *im, const void *entry, const struct place *at,
-                             snowflake owner)
+/* Second pass, after all guilds exist: imports the parts of an application that refer to guilds. */
+static enum err import_parts_that_name_guilds(struct world_importer *im, const void *entry,
+                                              const struct json_path *at, snowflake owner)
 {
     const struct world_application *a = entry;
     snowflake id = 0;
-    enum err e = form_failed_at(im->form, at)
+    enum err e = form_has_error_at(im->form, at)
                      ? OK
-                     : settle(im, &application_naming, owner, a->id, a->name, at, &id);
+                     : world_find_existing(im, &application_naming, owner, a->id, a->name, at, &id);
 
-    return e || !id ? e : world_import_later_parts(im, "application", entry, at, id);
+    return e || !id ? e : world_import_deferred_parts(im, "application", entry, at, id);
 }
 
 /* --- export ----------------------------------------------------------------------------- */
@@ -222,7 +228,7 @@ static const char ALL_APPLICATIONS[] =
     "a.event_webhooks_types, a.role_connections_metadata from applications a "
     "join users o on o.id = a.owner_id left join users b on b.id = a.bot_id where a.removed = 0 order by a.id";
 
-static enum err export_applications(struct exporting *ex, struct opt_list *ret)
+static enum err export_applications(struct world_exporter *ex, struct opt_list *ret)
 {
     size_t size = world_entry_size(ex->format, "application");
     struct rows r;
@@ -237,24 +243,24 @@ static enum err export_applications(struct exporting *ex, struct opt_list *ret)
             .id = { GIVEN, row_id(&r, 0) },
             .name = row_text(&r, 1),
             .owner = row_text(&r, 2),
-            .description = shown_text(&r, 3, ""),
-            .bot = shown_text(&r, 4, NULL),
-            .bot_public = shown_bool(&r, 5, true),
-            .bot_require_code_grant = shown_bool(&r, 6, false),
-            .flags = shown_int(&r, 7, APPLICATION_FLAGS_INTENTS),
-            .tags = shown_text(&r, 8, "[]"),
-            .redirect_uris = shown_text(&r, 9, "[]"),
-            .install_params = shown_text(&r, 10, NULL),
-            .integration_types_config = shown_text(&r, 11, "{\"0\":{},\"1\":{}}"),
-            .interactions_endpoint_url = shown_text(&r, 12, NULL),
-            .role_connections_verification_url = shown_text(&r, 13, NULL),
-            .custom_install_url = shown_text(&r, 14, NULL),
-            .terms_of_service_url = shown_text(&r, 15, NULL),
-            .privacy_policy_url = shown_text(&r, 16, NULL),
-            .event_webhooks_url = shown_text(&r, 17, NULL),
-            .event_webhooks_status = shown_int(&r, 18, 1),
-            .event_webhooks_types = shown_text(&r, 19, "[]"),
-            .role_connections_metadata = shown_text(&r, 20, "[]"),
+            .description = world_export_text(&r, 3, ""),
+            .bot = world_export_text(&r, 4, NULL),
+            .bot_public = world_export_bool(&r, 5, true),
+            .bot_require_code_grant = world_export_bool(&r, 6, false),
+            .flags = world_export_int(&r, 7, APPLICATION_FLAGS_INTENTS),
+            .tags = world_export_text(&r, 8, "[]"),
+            .redirect_uris = world_export_text(&r, 9, "[]"),
+            .install_params = world_export_text(&r, 10, NULL),
+            .integration_types_config = world_export_text(&r, 11, "{\"0\":{},\"1\":{}}"),
+            .interactions_endpoint_url = world_export_text(&r, 12, NULL),
+            .role_connections_verification_url = world_export_text(&r, 13, NULL),
+            .custom_install_url = world_export_text(&r, 14, NULL),
+            .terms_of_service_url = world_export_text(&r, 15, NULL),
+            .privacy_policy_url = world_export_text(&r, 16, NULL),
+            .event_webhooks_url = world_export_text(&r, 17, NULL),
+            .event_webhooks_status = world_export_int(&r, 18, 1),
+            .event_webhooks_types = world_export_text(&r, 19, "[]"),
+            .role_connections_metadata = world_export_text(&r, 20, "[]"),
         };
     }
     e = rows_end(&r);
@@ -280,16 +286,18 @@ static const struct field installed_fields[] = {
     MUST(struct world_installed, application, type_world_ref),
     MAYBE(struct world_installed, by, type_world_ref),
     MAYBE(struct world_installed, scopes, type_raw),
-    WORLD_PART("commands"), /* commands of this guild only */
+    WORLD_PART("commands"), /* commands that exist only in this guild */
     { 0 },
 };
 
-static void check_installed(struct form *form, const struct place *here, const void *object)
+static void validate_world_installation(struct form *form, const struct json_path *here,
+                                        const void *object)
 {
-    world_check_texts(form, here, "scopes", &((const struct world_installed *)object)->scopes);
+    world_check_string_list(form, here, "scopes",
+                            &((const struct world_installed *)object)->scopes);
 }
 
-WORLD_OBJECT(installed, installed_fields, check_installed);
+WORLD_OBJECT(installed, installed_fields, validate_world_installation);
 
 static const char FIND_INTEGRATION[] =
     "select id from integrations where guild_id = $1 and application_id = $2";
@@ -304,38 +312,39 @@ static const char MARK_ROLES[] =
     "update roles set integration_id = $2 where guild_id = $1 and managed = 1 and bot_id = "
     "(select bot_id from applications where id = $3)";
 
-static enum err add_installed(struct importing *im, const struct world_installed *in,
-                              snowflake guild, snowflake app, snowflake by)
+static enum err insert_installation(struct world_importer *im, const struct world_installed *in,
+                                    snowflake guild, snowflake app, snowflake by)
 {
     struct str scopes =
         in->scopes.given == GIVEN ? in->scopes.value : STR("[\"bot\",\"applications.commands\"]");
     snowflake id = in->id.given == GIVEN ? in->id.value : snowflake_new();
-    enum err e =
-        tx_exec(im->tx, ADD_INTEGRATION,
-                BIND(v_id(id), v_id(guild), v_id(app), v_text(layout_compact(im->arena, scopes)),
-                     by ? v_id(by) : v_null(), v_int(snowflake_ms(id) * 1000)),
-                NULL);
+    enum err e = tx_exec(im->tx, ADD_INTEGRATION,
+                         BIND(v_id(id), v_id(guild), v_id(app),
+                              v_text(json_remove_white_space(im->arena, scopes)),
+                              by ? v_id(by) : v_null(), v_int(snowflake_ms(id) * 1000)),
+                         NULL);
 
     return e ? e : tx_exec(im->tx, MARK_ROLES, BIND(v_id(guild), v_id(id), v_id(app)), NULL);
 }
 
-static enum err import_installed(struct importing *im, const void *entry, const struct place *at,
-                                 snowflake guild)
+static enum err import_installation(struct world_importer *im, const void *entry,
+                                    const struct json_path *at, snowflake guild)
 {
     const struct world_installed *in = entry;
-    struct place app_at = place_key(at, STR("application"));
+    struct json_path app_at = json_path_key(at, STR("application"));
     snowflake app = 0, by = 0;
     struct rows row;
     bool known;
-    enum err e = refer(im, &application_naming, 0, in->application, &app_at, &app);
+    enum err e =
+        world_resolve_reference(im, &application_naming, 0, in->application, &app_at, &app);
 
     if (!e)
-        e = refer_maybe(im, &user_naming, 0, &in->by, at, "by", &by);
+        e = world_resolve_optional_reference(im, &user_naming, 0, &in->by, at, "by", &by);
     if (e || !app)
         return e;
     e = tx_one(im->tx, FIND_INTEGRATION, BIND(v_id(guild), v_id(app)), &row, &known);
     if (!e && !known)
-        e = add_installed(im, in, guild, app, by);
+        e = insert_installation(im, in, guild, app, by);
     return e ? e : world_import_parts(im, "installed", entry, at, app);
 }
 
@@ -344,17 +353,17 @@ static const char INSTALLED[] =
     "left join users u on u.id = i.user_id "
     "where i.guild_id = $1 and i.application_id is not null order by i.id";
 
-static enum err export_installed(struct exporting *ex, struct opt_list *ret)
+static enum err export_installations(struct world_exporter *ex, struct opt_list *ret)
 {
     size_t size = world_entry_size(ex->format, "installed");
-    struct list applications = { 0 }; /* snowflakes, one per entry */
+    struct list applications = { 0 }; /* ids of the applications, one per entry */
     struct rows r;
     enum err e = tx_query(ex->tx, INSTALLED, BIND(v_id(ex->guild)), &r);
 
     if (e)
         return e;
     while (rows_next(&r)) {
-        struct opt_str app = shown_reference(ex->tx, &ex->applications, row_id(&r, 1));
+        struct opt_str app = world_export_reference(ex->tx, &ex->applications, row_id(&r, 1));
 
         if (app.given != GIVEN)
             continue;
@@ -362,7 +371,7 @@ static enum err export_installed(struct exporting *ex, struct opt_list *ret)
         *i = (struct world_installed){
             .id = { GIVEN, row_id(&r, 0) },
             .application = app.value,
-            .by = shown_text(&r, 2, NULL),
+            .by = world_export_text(&r, 2, NULL),
             .scopes = { GIVEN, row_text(&r, 3) },
         };
         ids_add(tx_arena(ex->tx), &applications, row_id(&r, 1));
@@ -379,9 +388,9 @@ static enum err export_installed(struct exporting *ex, struct opt_list *ret)
 const struct world_parts applications_world = { (const struct world_part[]){
     { NULL, "applications", &world_application_list, "application", 20,
       .import = import_application, .export = export_applications },
-    { NULL, "applications", .order = 50, .import = import_later },
+    { NULL, "applications", .order = 50, .import = import_parts_that_name_guilds },
     { NULL, "applications", .order = 91, .import = issue_bot_token },
-    { "guild", "applications", &world_installed_list, "installed", 100, .import = import_installed,
-      .export = export_installed },
+    { "guild", "applications", &world_installed_list, "installed", 100,
+      .import = import_installation, .export = export_installations },
     { 0 },
 } };

@@ -7,7 +7,7 @@
 #include "platform/members/members.h"
 #include "platform/messages/messages.h"
 
-bool rules_have_action(const struct list *rules, enum automod_action_type type)
+bool automod_rules_have_action(const struct list *rules, enum automod_action_type type)
 {
     const struct automod_rule *r = rules->items;
 
@@ -20,22 +20,22 @@ bool rules_have_action(const struct list *rules, enum automod_action_type type)
 
 /* --- the execution event and the alert ------------------------------------------------ */
 
-/* One broken rule. */
-struct breach {
-    const struct offence *offence;
+/* One rule that a text or name broke, with the match. */
+struct broken_rule {
+    const struct automod_offence *offence;
     const struct automod_rule *rule;
     const struct automod_hit *hit;
 };
 
-static struct opt_id id_or_none(snowflake id)
+static struct opt_id optional_id(snowflake id)
 {
     return (struct opt_id){ id ? GIVEN : ABSENT, id };
 }
 
-static void breach_announce(struct call *call, const struct breach *b,
-                            const struct automod_action *action, snowflake alert)
+static void emit_action_execution(struct call *call, const struct broken_rule *b,
+                                  const struct automod_action *action, snowflake alert)
 {
-    const struct offence *o = b->offence;
+    const struct automod_offence *o = b->offence;
     snowflake guild_id = o->member->guild_id;
     struct automod_execution event = {
         .guild_id = guild_id,
@@ -43,53 +43,54 @@ static void breach_announce(struct call *call, const struct breach *b,
         .rule_id = b->rule->id,
         .rule_trigger_type = b->rule->trigger_type,
         .user_id = o->member->user_id,
-        .channel_id = id_or_none(o->channel ? o->channel->id : 0),
-        .message_id = id_or_none(o->message_id),
-        .alert_system_message_id = id_or_none(alert),
+        .channel_id = optional_id(o->channel ? o->channel->id : 0),
+        .message_id = optional_id(o->message_id),
+        .alert_system_message_id = optional_id(alert),
         .content = o->content,
         .matched_keyword = b->hit->keyword,
         .matched_content = b->hit->content,
     };
 
     call_emit(call, EVENT_AUTO_MODERATION_ACTION_EXECUTION,
-              to_entitled(guild_id, 0, PERMISSION(MANAGE_GUILD)), &automod_execution_schema,
-              &event);
+              audience_with_permission(guild_id, 0, PERMISSION(MANAGE_GUILD)),
+              &automod_execution_schema, &event);
 }
 
-static enum err breach_audit(struct call *call, const struct breach *b, enum audit_action action)
+static enum err audit_rule_action(struct call *call, const struct broken_rule *b,
+                                  enum audit_action action)
 {
-    const struct offence *o = b->offence;
+    const struct automod_offence *o = b->offence;
     struct audit_options options = {
-        .auto_moderation_rule_name = given_str(b->rule->name),
+        .auto_moderation_rule_name = opt_str_or_null(b->rule->name),
         .auto_moderation_rule_trigger_type =
-            given_str(str_printf(call->arena, "%lld", (long long)b->rule->trigger_type)),
-        .channel_id = id_or_none(o->channel ? o->channel->id : 0),
+            opt_str_or_null(str_printf(call->arena, "%lld", (long long)b->rule->trigger_type)),
+        .channel_id = optional_id(o->channel ? o->channel->id : 0),
     };
 
-    return audit_with(call, o->member->guild_id, action, o->member->user_id, &options,
-                      (struct list){ 0 });
+    return audit_record_changes(call, o->member->guild_id, action, o->member->user_id, &options,
+                                (struct list){ 0 });
 }
 
 /* --- the alert ------------------------------------------------------------------------ */
 
-static void embed_field(struct json *j, const char *name, struct str value)
+static void write_embed_field_json(struct json_writer *j, const char *name, struct str value)
 {
-    json_object(j);
+    json_begin_object(j);
     json_name(j, "name");
     json_text(j, str_of(name));
     json_name(j, "value");
     json_text(j, value);
     json_name(j, "inline");
     json_bool(j, false);
-    json_object_end(j);
+    json_end_object(j);
 }
 
-static struct str id_text(struct arena *arena, snowflake id)
+static struct str format_id(struct arena *arena, snowflake id)
 {
     return str_printf(arena, "%llu", (unsigned long long)id);
 }
 
-static int64_t breach_timeout(const struct breach *b)
+static int64_t timeout_of_rule(const struct broken_rule *b)
 {
     const struct automod_action *a = b->rule->actions.items;
 
@@ -99,62 +100,64 @@ static int64_t breach_timeout(const struct breach *b)
     return 0;
 }
 
-static void embed_profile(struct json *j, const struct offence *o)
+static void write_profile_fields_json(struct json_writer *j, const struct automod_offence *o)
 {
     if (!o->profile)
         return;
     if (o->blocked) {
-        embed_field(j, "block_profile_update_type", str_of(o->profile));
+        write_embed_field_json(j, "block_profile_update_type", str_of(o->profile));
         return;
     }
-    embed_field(j, "quarantine_user", str_of(o->profile));
-    embed_field(j, "quarantine_event", str_of(o->seen_by));
+    write_embed_field_json(j, "quarantine_user", str_of(o->profile));
+    write_embed_field_json(j, "quarantine_event", str_of(o->seen_by));
 }
 
-/* Clients render the alert from these embed fields. All values are strings. */
-static void embed_fields(struct call *call, struct json *j, const struct breach *b)
+/* Clients render the alert message from these embed fields. All values are strings. */
+static void write_alert_fields_json(struct call *call, struct json_writer *j,
+                                    const struct broken_rule *b)
 {
-    const struct offence *o = b->offence;
-    int64_t timeout = breach_timeout(b);
+    const struct automod_offence *o = b->offence;
+    int64_t timeout = timeout_of_rule(b);
 
-    embed_field(j, "rule_name", b->rule->name);
+    write_embed_field_json(j, "rule_name", b->rule->name);
     if (o->channel)
-        embed_field(j, "channel_id", id_text(call->arena, o->channel->id));
-    embed_field(j, "decision_id", id_text(call->arena, snowflake_new()));
-    embed_field(j, "decision_outcome", o->blocked ? STR("blocked") : STR("flagged"));
-    embed_field(j, "keyword", b->hit->keyword.value);
-    embed_field(j, "keyword_matched_content", b->hit->content.value);
+        write_embed_field_json(j, "channel_id", format_id(call->arena, o->channel->id));
+    write_embed_field_json(j, "decision_id", format_id(call->arena, snowflake_new()));
+    write_embed_field_json(j, "decision_outcome", o->blocked ? STR("blocked") : STR("flagged"));
+    write_embed_field_json(j, "keyword", b->hit->keyword.value);
+    write_embed_field_json(j, "keyword_matched_content", b->hit->content.value);
     if (o->message_id)
-        embed_field(j, "flagged_message_id", id_text(call->arena, o->message_id));
+        write_embed_field_json(j, "flagged_message_id", format_id(call->arena, o->message_id));
     if (timeout)
-        embed_field(j, "timeout_duration", str_printf(call->arena, "%lld", (long long)timeout));
-    embed_profile(j, o);
+        write_embed_field_json(j, "timeout_duration",
+                               str_printf(call->arena, "%lld", (long long)timeout));
+    write_profile_fields_json(j, o);
 }
 
-static struct str alert_embed(struct call *call, const struct breach *b)
+static struct str encode_alert_embed(struct call *call, const struct broken_rule *b)
 {
     struct buf out;
-    struct json j = json_to(&out);
+    struct json_writer j = json_writer_to(&out);
 
     buf_init(&out, 64 * 1024);
-    json_array(&j);
-    json_object(&j);
+    json_begin_array(&j);
+    json_begin_object(&j);
     json_name(&j, "type");
     json_text(&j, STR("auto_moderation_message"));
     json_name(&j, "description");
     json_text(&j, b->offence->content);
     json_name(&j, "fields");
-    json_array(&j);
-    embed_fields(call, &j, b);
-    json_array_end(&j);
-    json_object_end(&j);
-    json_array_end(&j);
-    return buf_take(&out, call->arena);
+    json_begin_array(&j);
+    write_alert_fields_json(call, &j, b);
+    json_end_array(&j);
+    json_end_object(&j);
+    json_end_array(&j);
+    return buf_move_to_arena(&out, call->arena);
 }
 
-/* Skips the alert if its channel has been deleted. */
-static enum err breach_alert(struct call *call, const struct breach *b,
-                             const struct automod_action *action)
+/* The alert is skipped if its channel has been deleted. */
+static enum err send_alert_message(struct call *call, const struct broken_rule *b,
+                                   const struct automod_action *action)
 {
     const struct member *m = b->offence->member;
     struct channel c;
@@ -171,19 +174,19 @@ static enum err breach_alert(struct call *call, const struct breach *b,
     struct message_draft draft = { .channel = &c,
                                    .type = MESSAGE_AUTO_MODERATION,
                                    .author = &author,
-                                   .embeds = alert_embed(call, b) };
+                                   .embeds = encode_alert_embed(call, b) };
     e = message_create(call, &draft, &alert);
     if (!e)
-        e = breach_audit(call, b, AUDIT_AUTOMOD_ALERT);
+        e = audit_rule_action(call, b, AUDIT_AUTOMOD_ALERT);
     if (!e)
-        breach_announce(call, b, action, alert.id);
+        emit_action_execution(call, b, action, alert.id);
     return e;
 }
 
 /* --- the member ----------------------------------------------------------------------- */
 
-static enum err breach_timeout_member(struct call *call, const struct breach *b,
-                                      const struct automod_action *action)
+static enum err timeout_member(struct call *call, const struct broken_rule *b,
+                               const struct automod_action *action)
 {
     struct member m;
     int64_t until = clock_us() + action->metadata->duration_seconds.value * 1000000;
@@ -192,18 +195,18 @@ static enum err breach_timeout_member(struct call *call, const struct breach *b,
 
     if (!e && !(m.communication_disabled_until.given == GIVEN &&
                 m.communication_disabled_until.value >= until)) {
-        m.communication_disabled_until = given_int(until);
-        e = member_save(call, &m);
+        m.communication_disabled_until = opt_int_of(until);
+        e = member_update_and_emit(call, &m);
     }
     if (!e)
-        e = breach_audit(call, b, AUDIT_AUTOMOD_TIMEOUT);
+        e = audit_rule_action(call, b, AUDIT_AUTOMOD_TIMEOUT);
     if (!e)
-        breach_announce(call, b, action, 0);
+        emit_action_execution(call, b, action, 0);
     return e;
 }
 
-/* A refused nickname was never stored, so its member is not quarantined. */
-static enum err breach_quarantine(struct call *call, const struct breach *b,
+/* A refused nickname was never stored, so the member is not quarantined for it. */
+static enum err quarantine_member(struct call *call, const struct broken_rule *b,
                                   const struct automod_action *action)
 {
     struct member m;
@@ -212,39 +215,39 @@ static enum err breach_quarantine(struct call *call, const struct breach *b,
 
     if (!e && !b->offence->blocked && !(m.flags & MEMBER_QUARANTINED)) {
         m.flags |= MEMBER_QUARANTINED;
-        e = member_save(call, &m);
+        e = member_update_and_emit(call, &m);
     }
     if (!e && !b->offence->blocked)
-        e = breach_audit(call, b, AUDIT_AUTOMOD_QUARANTINE);
+        e = audit_rule_action(call, b, AUDIT_AUTOMOD_QUARANTINE);
     if (!e)
-        breach_announce(call, b, action, 0);
+        emit_action_execution(call, b, action, 0);
     return e;
 }
 
 /* --- executing the actions of the broken rules ---------------------------------------- */
 
-static enum err breach_act(struct call *call, const struct breach *b,
-                           const struct automod_action *a)
+static enum err execute_rule_action(struct call *call, const struct broken_rule *b,
+                                    const struct automod_action *a)
 {
     enum err e;
 
     switch (a->type) {
     case AUTOMOD_ALERT:
-        return breach_alert(call, b, a);
+        return send_alert_message(call, b, a);
     case AUTOMOD_TIMEOUT:
-        return breach_timeout_member(call, b, a);
+        return timeout_member(call, b, a);
     case AUTOMOD_QUARANTINE:
-        return breach_quarantine(call, b, a);
+        return quarantine_member(call, b, a);
     default:
-        e = breach_audit(call, b, AUDIT_AUTOMOD_BLOCK);
+        e = audit_rule_action(call, b, AUDIT_AUTOMOD_BLOCK);
         if (!e)
-            breach_announce(call, b, a, 0);
+            emit_action_execution(call, b, a, 0);
         return e;
     }
 }
 
-enum err offence_answer(struct call *call, const struct offence *o, const struct list *hits,
-                        const struct list *rules)
+enum err automod_execute_actions(struct call *call, const struct automod_offence *o,
+                                 const struct list *hits, const struct list *rules)
 {
     static const int64_t order[] = { AUTOMOD_ALERT, AUTOMOD_TIMEOUT, AUTOMOD_QUARANTINE,
                                      AUTOMOD_BLOCK };
@@ -253,43 +256,43 @@ enum err offence_answer(struct call *call, const struct offence *o, const struct
 
     for (size_t k = 0; k < 4; k++)
         for (size_t i = 0; i < rules->count; i++) {
-            struct breach b = { o, &r[i], &((const struct automod_hit *)hits->items)[i] };
+            struct broken_rule b = { o, &r[i], &((const struct automod_hit *)hits->items)[i] };
             const struct automod_action *a = r[i].actions.items;
 
             for (size_t n = 0; !e && n < r[i].actions.count; n++)
                 if (a[n].type == order[k])
-                    e = breach_act(call, &b, &a[n]);
+                    e = execute_rule_action(call, &b, &a[n]);
         }
     return e;
 }
 
 /* --- the refusal ---------------------------------------------------------------------- */
 
-struct refusal {
+struct refusal_reply {
     struct str message;
     int64_t code;
 };
 
 static const struct field refusal_fields[] = {
-    { FIELD(struct refusal, message), .type = &type_text },
-    { FIELD(struct refusal, code), .type = &type_count },
+    { FIELD(struct refusal_reply, message), .type = &type_text },
+    { FIELD(struct refusal_reply, code), .type = &type_count },
     { 0 },
 };
 static const struct schema refusal_schema = {
     .name = "AutoModerationRefusal",
-    .size = sizeof(struct refusal),
+    .size = sizeof(struct refusal_reply),
     .fields = refusal_fields,
-    .doc = "A text was not taken, and what its rules say was done.",
+    .doc = "A text was refused; the actions of the rules that it breaks were executed.",
 };
 static const struct type type_refusal = { .kind = KIND_OBJECT, .schema = &refusal_schema };
 
-/* Replies with status 400 instead of returning an error: an error would roll back the alert and the
+/* A reply with status 400 instead of an error, because an error would roll back the alert and the
  * time-out. */
-enum err offence_refuse(struct call *call, enum err code)
+enum err automod_reply_refused(struct call *call, enum err code)
 {
     const struct error_info *info = error_info(code);
-    const struct refusal refusal = { str_of(info->message), info->code };
+    const struct refusal_reply refusal = { str_of(info->message), info->code };
 
     call_set_status(call, info->status);
-    return call_reply_as(call, &type_refusal, &refusal);
+    return call_reply_as_type(call, &type_refusal, &refusal);
 }

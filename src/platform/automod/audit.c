@@ -6,59 +6,59 @@
 #include "model/fields/rows.h"
 #include "platform/guilds/guilds.h"
 
-struct rule_noting {
+struct rule_audit {
     struct call *call;
     const struct automod_rule *before, *now; /* NULL: the rule does not exist */
     struct list changes;                     /* struct audit_change */
 };
 
-static void note_member(struct rule_noting *n, const char *key, const struct type *type,
-                        size_t offset)
+static void audit_rule_field(struct rule_audit *n, const char *key, const struct type *type,
+                             size_t offset)
 {
     audit_add_values(n->call, &n->changes, key, type,
                      n->before ? (const char *)n->before + offset : NULL,
                      n->now ? (const char *)n->now + offset : NULL);
 }
 
-static int text_compare(const void *a, const void *b)
+static int compare_texts(const void *a, const void *b)
 {
     return str_cmp(*(const struct str *)a, *(const struct str *)b);
 }
 
 /* Returns a sorted copy for binary search: lists have up to 1,000 texts. */
-static struct list texts_sorted(struct arena *a, const struct list *texts)
+static struct list copy_texts_sorted(struct arena *a, const struct list *texts)
 {
     size_t size = texts->count * sizeof(struct str);
-    struct list sorted = { arena_raw(a, size + 1), texts->count };
+    struct list sorted = { arena_alloc_raw(a, size + 1), texts->count };
 
     if (size) {
         memcpy(sorted.items, texts->items, size);
-        qsort(sorted.items, sorted.count, sizeof(struct str), text_compare);
+        qsort(sorted.items, sorted.count, sizeof(struct str), compare_texts);
     }
     return sorted;
 }
 
 /* Adds the texts that are in `of` but not in `without`, under "$add_…" or "$remove_…". */
-static void note_difference(struct rule_noting *n, const char *sign, const char *key,
-                            const struct list *of, const struct list *without)
+static void audit_added_or_removed_texts(struct rule_audit *n, const char *sign, const char *key,
+                                         const struct list *of, const struct list *without)
 {
     struct arena *a = n->call->arena;
-    struct list more = { 0 }, others = texts_sorted(a, without);
+    struct list more = { 0 }, others = copy_texts_sorted(a, without);
 
     for (size_t i = 0; i < of->count; i++) {
         struct str text = ((const struct str *)of->items)[i];
 
-        if (!bsearch(&text, others.items, others.count, sizeof text, text_compare))
-            *(struct str *)list_add(a, &more, sizeof text) = text;
+        if (!bsearch(&text, others.items, others.count, sizeof text, compare_texts))
+            *(struct str *)list_append(a, &more, sizeof text) = text;
     }
     if (!more.count)
         return;
-    struct audit_change *c = list_add(a, &n->changes, sizeof *c);
+    struct audit_change *c = list_append(a, &n->changes, sizeof *c);
     c->key = str_printf(a, "$%s_%s", sign, key);
-    c->new_value = given_str(column_encode(a, &type_texts, &more));
+    c->new_value = opt_str_or_null(json_column_encode(a, &type_texts, &more));
 }
 
-static void note_texts(struct rule_noting *n, const char *key, size_t offset)
+static void audit_text_list(struct rule_audit *n, const char *key, size_t offset)
 {
     static const struct list none;
     const struct list *before = &none, *now = &none;
@@ -68,36 +68,37 @@ static void note_texts(struct rule_noting *n, const char *key, size_t offset)
             &((const struct opt_list *)((const char *)n->before->trigger_metadata + offset))->value;
     if (n->now)
         now = &((const struct opt_list *)((const char *)n->now->trigger_metadata + offset))->value;
-    note_difference(n, "add", key, now, before);
-    note_difference(n, "remove", key, before, now);
+    audit_added_or_removed_texts(n, "add", key, now, before);
+    audit_added_or_removed_texts(n, "remove", key, before, now);
 }
 
-enum err automod_audit(struct call *call, const struct automod_rule *before,
-                       const struct automod_rule *now)
+enum err automod_audit_rule_change(struct call *call, const struct automod_rule *before,
+                                   const struct automod_rule *now)
 {
-    struct rule_noting n = { .call = call, .before = before, .now = now };
+    struct rule_audit n = { .call = call, .before = before, .now = now };
     const struct automod_rule *any = now ? now : before;
     enum audit_action action = !before ? AUDIT_AUTOMOD_RULE_CREATE
                                : now   ? AUDIT_AUTOMOD_RULE_UPDATE
                                        : AUDIT_AUTOMOD_RULE_DELETE;
 
-    note_member(&n, "name", &type_text, offsetof(struct automod_rule, name));
-    note_member(&n, "event_type", &type_int, offsetof(struct automod_rule, event_type));
-    note_member(&n, "trigger_type", &type_int, offsetof(struct automod_rule, trigger_type));
-    note_member(&n, "actions", &type_automod_actions, offsetof(struct automod_rule, actions));
-    note_member(&n, "enabled", &type_bool, offsetof(struct automod_rule, enabled));
-    note_member(&n, "exempt_roles", &type_ids, offsetof(struct automod_rule, exempt_roles));
-    note_member(&n, "exempt_channels", &type_ids, offsetof(struct automod_rule, exempt_channels));
-    note_texts(&n, "keyword_filter", offsetof(struct automod_metadata, keyword_filter));
-    note_texts(&n, "regex_patterns", offsetof(struct automod_metadata, regex_patterns));
-    note_texts(&n, "allow_list", offsetof(struct automod_metadata, allow_list));
-    return audit_with(call, any->guild_id, action, any->id, NULL, n.changes);
+    audit_rule_field(&n, "name", &type_text, offsetof(struct automod_rule, name));
+    audit_rule_field(&n, "event_type", &type_int, offsetof(struct automod_rule, event_type));
+    audit_rule_field(&n, "trigger_type", &type_int, offsetof(struct automod_rule, trigger_type));
+    audit_rule_field(&n, "actions", &type_automod_actions, offsetof(struct automod_rule, actions));
+    audit_rule_field(&n, "enabled", &type_bool, offsetof(struct automod_rule, enabled));
+    audit_rule_field(&n, "exempt_roles", &type_ids, offsetof(struct automod_rule, exempt_roles));
+    audit_rule_field(&n, "exempt_channels", &type_ids,
+                     offsetof(struct automod_rule, exempt_channels));
+    audit_text_list(&n, "keyword_filter", offsetof(struct automod_metadata, keyword_filter));
+    audit_text_list(&n, "regex_patterns", offsetof(struct automod_metadata, regex_patterns));
+    audit_text_list(&n, "allow_list", offsetof(struct automod_metadata, allow_list));
+    return audit_record_changes(call, any->guild_id, action, any->id, NULL, n.changes);
 }
 
-enum err automod_in_audit(struct call *call, struct audit_shown *log)
+enum err automod_add_rules_to_audit_log(struct call *call, struct audit_log_objects *log)
 {
-    struct list ids =
-        audit_targets(call->arena, log, AUDIT_AUTOMOD_RULE_CREATE, AUDIT_AUTOMOD_RULE_DELETE);
+    struct list ids = audit_log_list_targets(call->arena, log, AUDIT_AUTOMOD_RULE_CREATE,
+                                             AUDIT_AUTOMOD_RULE_DELETE);
     const snowflake *id = ids.items;
     enum err e = OK;
 
@@ -106,7 +107,8 @@ enum err automod_in_audit(struct call *call, struct audit_shown *log)
 
         e = automod_rule_find(call->tx, log->guild_id, id[i], &rule);
         if (!e)
-            audit_show(call->arena, &log->auto_moderation_rules, &type_automod_rule, &rule);
+            audit_log_append_object(call->arena, &log->auto_moderation_rules, &type_automod_rule,
+                                    &rule);
         else if (e == ERR_NOT_FOUND)
             e = OK;
     }

@@ -1,10 +1,11 @@
 /* automod.h - AutoMod: rules that check the messages and names of a guild.
  *
- * This folder owns the rules, their compiled form, and the actions of broken rules. It receives
- * texts through hooks (hooks.h: struct text_judged, struct name_judged), which are called only in
- * guilds with enabled rules. The thread pool compiles all rules of a guild to one set (sets.c). The
- * cache keys it by the version in the guild's row; a newer version replaces and frees it. Start
- * with routes.c for the rules and with judge.c for the check of a text. */
+ * This folder owns the rules, their compiled form, and the actions of broken rules. The texts
+ * arrive through hooks (hooks.h: struct checked_text, struct checked_nickname), which are called
+ * only in guilds with enabled rules. The thread pool compiles all rules of a guild into one set
+ * (rule_sets.c). The set is cached under the version in the guild's row; a newer version replaces
+ * and frees it. Start with routes.c for the rules and with check_texts.c for the check of a text.
+ */
 #ifndef PLATFORM_AUTOMOD_AUTOMOD_H
 #define PLATFORM_AUTOMOD_AUTOMOD_H
 
@@ -52,35 +53,35 @@ struct automod_rule {
     struct list actions; /* struct automod_action */
     bool enabled;
     struct list exempt_roles, exempt_channels; /* snowflakes */
-    int64_t pattern_cost;                      /* sum over its patterns; write-only column */
+    int64_t pattern_cost;                      /* sum over the rule's patterns; never read back */
 };
 
-/* Limit on the pattern_cost sum of a guild. At the limit, 4,000 characters take 20 ms. */
-enum { AUTOMOD_MOST_COST = 1200 };
+/* Limit on the sum of pattern_cost in a guild; at the limit, 4,000 characters take 20 ms. */
+enum { AUTOMOD_MAX_PATTERN_COST = 1200 };
 
 extern const struct type type_automod_rule, type_automod_metadata, type_automod_actions,
     type_automod_trigger;
 
 /* Writes a validated rule. The rule applies to all messages after the commit. */
 enum err automod_rule_insert(struct tx *tx, const struct automod_rule *r);
-/* Returns struct automod_rule, oldest first. */
-enum err automod_rules(struct tx *tx, snowflake guild_id, struct list *ret);
+/* Lists the rules of a guild as struct automod_rule, oldest first. */
+enum err automod_rules_list(struct tx *tx, snowflake guild_id, struct list *ret);
 /* Removes metadata that the trigger type does not use, and adds defaults that it needs. */
-void automod_rule_settle(struct arena *arena, struct automod_rule *r);
+void automod_rule_normalize(struct arena *arena, struct automod_rule *r);
 /* Returns the sum of pattern_cost over the other rules of the guild. */
-enum err automod_cost_of_others(struct tx *tx, snowflake guild_id, snowflake id, int64_t *ret);
+enum err automod_cost_of_other_rules(struct tx *tx, snowflake guild_id, snowflake id, int64_t *ret);
 /* Validates a rule of a request body or a world file; errors go below the path `here`. others:
  * pattern_cost sum of the other rules. Sets .pattern_cost. */
-void automod_rule_check(struct form *form, const struct place *here, struct automod_rule *r,
-                        int64_t others);
+void automod_rule_validate(struct form *form, const struct json_path *here, struct automod_rule *r,
+                           int64_t others);
 /* Sets a new version for the guild's rules, which invalidates the compiled set. */
-enum err automod_renew(struct tx *tx, snowflake guild_id);
+enum err automod_rules_renew_version(struct tx *tx, snowflake guild_id);
 
 /* --- presets -------------------------------------------------------------------------- */
 
 /* Reads the keywords of the presets from a file: one per line, below [profanity], [sexual] or
  * [slurs]. NULL or "": no keywords. Call at process start, before threads exist. */
-bool automod_presets_set(const char *path, const char **ret_problem);
+bool automod_presets_read_file(const char *path, const char **ret_problem);
 
 extern const struct domain automod_domain;
 extern const struct world_parts automod_world;

@@ -1,5 +1,5 @@
 /* incidents.c - PUT /guilds/{guild.id}/incident-actions: disables invites, or direct messages
- * between members without another relation, for at most 24 hours. */
+ * between members without another connection, for at most 24 hours. */
 #include "base/clock.h"
 #include "model/fields/rows.h"
 #include "platform/automod/internal.h"
@@ -7,7 +7,7 @@
 #include "platform/guilds/guilds.h"
 #include "platform/messages/messages.h"
 
-#define LONGEST_STOP_US (INT64_C(24) * 3600 * 1000000)
+#define MAX_RESTRICTION_US (INT64_C(24) * 3600 * 1000000)
 
 #define MEMBER(member_)                                                                          \
     {                                                                                            \
@@ -20,22 +20,23 @@ static const struct schema incident_schema = {
     .name = "IncidentActions",
     .size = sizeof(struct guild_incidents),
     .fields = incident_fields,
-    .doc = "Until when invites and direct messages are stopped; null: they are not.",
+    .doc = "Until when invites and direct messages are disabled; null: not disabled.",
 };
 const struct type incident_body = { .kind = KIND_OBJECT, .schema = &incident_schema };
 
-static enum err take_stop(struct call *call, const char *field, struct opt_int in,
-                          struct opt_int *stop)
+static enum err apply_restriction_end(struct call *call, const char *field, struct opt_int in,
+                                      struct opt_int *stop)
 {
-    if (in.given == GIVEN && in.value > clock_us() + LONGEST_STOP_US)
-        return call_invalid(call, field, "NUMBER_TYPE_MAX", "Must be at most a day from now.");
+    if (in.given == GIVEN && in.value > clock_us() + MAX_RESTRICTION_US)
+        return call_add_field_error(call, field, "NUMBER_TYPE_MAX",
+                                    "Must be at most 24 hours from now.");
     if (in.given != ABSENT)
         *stop = (struct opt_int){ in.given == GIVEN && in.value > clock_us() ? GIVEN : GIVEN_NULL,
                                   in.value };
     return OK;
 }
 
-static int64_t last_stop(const struct guild_incidents *i)
+static int64_t latest_restriction_end(const struct guild_incidents *i)
 {
     int64_t invites =
         i->invites_disabled_until.given == GIVEN ? i->invites_disabled_until.value : 0;
@@ -46,9 +47,10 @@ static int64_t last_stop(const struct guild_incidents *i)
 
 /* Posts to the safety alerts channel when the first restriction begins and when the last one
  * ends. */
-static enum err say_incident(struct call *call, const struct guild *g, bool was, int64_t until)
+static enum err send_incident_message(struct call *call, const struct guild *g, bool was,
+                                      int64_t until)
 {
-    struct str text = until ? column_encode(call->arena, &type_time, &until) : STR("\"\"");
+    struct str text = until ? json_column_encode(call->arena, &type_time, &until) : STR("\"\"");
     struct channel c;
 
     if (g->safety_alerts_channel_id.given != GIVEN || was == (until != 0))
@@ -56,8 +58,8 @@ static enum err say_incident(struct call *call, const struct guild *g, bool was,
     enum err e = channel_find(call->tx, g->safety_alerts_channel_id.value, &c);
     if (e)
         return e == ERR_UNKNOWN_CHANNEL ? OK : e;
-    return message_system(call, &c, until ? MESSAGE_INCIDENT_ON : MESSAGE_INCIDENT_OFF,
-                          call->caller->id, 0, str_slice(text.p + 1, text.n - 2));
+    return message_create_system(call, &c, until ? MESSAGE_INCIDENT_ON : MESSAGE_INCIDENT_OFF,
+                                 call->caller->id, 0, str_slice(text.p + 1, text.n - 2));
 }
 
 static const struct field audited_incidents[] = {
@@ -73,20 +75,20 @@ enum err put_incident_actions(struct call *call)
     const struct guild_incidents *in = call->body;
     const struct guild *g = call->target.guild;
     struct guild_incidents now = g->incidents_data ? *g->incidents_data : none;
-    enum err e = take_stop(call, "invites_disabled_until", in->invites_disabled_until,
-                           &now.invites_disabled_until);
-    enum err other =
-        take_stop(call, "dms_disabled_until", in->dms_disabled_until, &now.dms_disabled_until);
+    enum err e = apply_restriction_end(call, "invites_disabled_until", in->invites_disabled_until,
+                                       &now.invites_disabled_until);
+    enum err other = apply_restriction_end(call, "dms_disabled_until", in->dms_disabled_until,
+                                           &now.dms_disabled_until);
 
     if (e || other)
         return e ? e : other;
-    e = guild_put_incidents(call->tx, g->id, &now);
+    e = guild_update_incidents(call->tx, g->id, &now);
     if (!e)
-        e = audit_object(call, g->id, AUDIT_GUILD_UPDATE, g->id, audited_incidents,
-                         g->incidents_data, &now);
+        e = audit_record_object(call, g->id, AUDIT_GUILD_UPDATE, g->id, audited_incidents,
+                                g->incidents_data, &now);
     if (!e)
-        e = guild_tell(call, g->id);
+        e = guild_emit_update(call, g->id);
     if (!e)
-        e = say_incident(call, g, g->incidents_data != NULL, last_stop(&now));
+        e = send_incident_message(call, g, g->incidents_data != NULL, latest_restriction_end(&now));
     return e ? e : call_reply(call, &now);
 }

@@ -2,9 +2,9 @@
 #ifndef PLATFORM_AUTOMOD_INTERNAL_H
 #define PLATFORM_AUTOMOD_INTERNAL_H
 
-#include "model/permissions/rights.h"
+#include "model/permissions/member_permissions.h"
 #include "platform/automod/automod.h"
-#include "platform/automod/sets.h"
+#include "platform/automod/rule_sets.h"
 
 /* --- schema.c ------------------------------------------------------------------------- */
 
@@ -21,7 +21,7 @@ struct automod_patch {
 extern const struct schema automod_rule_schema;
 extern const struct type type_automod_rules, automod_draft_body, automod_patch_body;
 
-/* AUTO_MODERATION_ACTION_EXECUTION */
+/* Payload of the event AUTO_MODERATION_ACTION_EXECUTION. */
 struct automod_execution {
     snowflake guild_id;
     const struct automod_action *action;
@@ -36,92 +36,94 @@ extern const struct schema automod_execution_schema;
 
 /* --- rows.c --------------------------------------------------------------------------- */
 
-/* ERR_NOT_FOUND. */
+/* Returns ERR_NOT_FOUND if the guild has no such rule. */
 enum err automod_rule_find(struct tx *tx, snowflake guild_id, snowflake id,
                            struct automod_rule *ret);
 enum err automod_rule_update(struct tx *tx, const struct automod_rule *r);
 enum err automod_rule_delete(struct tx *tx, snowflake id);
-enum err automod_count_of_type(struct tx *tx, snowflake guild_id, int64_t trigger, int64_t *ret);
-/* Returns the enabled rules without their metadata: only actions and exemptions. */
-enum err automod_rules_light(struct tx *tx, snowflake guild_id, struct list *ret);
-/* Counts this text for its author. Sets *ret_spam if it is the fifth time within ten seconds. */
-enum err automod_count_echo(struct tx *tx, snowflake guild_id, snowflake user_id, struct str text,
-                            bool *ret_spam);
+enum err automod_count_rules_of_type(struct tx *tx, snowflake guild_id, int64_t trigger,
+                                     int64_t *ret);
+/* Lists the enabled rules without their trigger metadata: only actions and exemptions. */
+enum err automod_rules_list_without_metadata(struct tx *tx, snowflake guild_id, struct list *ret);
+/* Counts this text for its author. *ret_spam: it is the fifth occurrence within ten seconds. */
+enum err automod_count_repeated_text(struct tx *tx, snowflake guild_id, snowflake user_id,
+                                     struct str text, bool *ret_spam);
 
 /* --- routes.c ------------------------------------------------------------------------- */
 
-void automod_announce(struct call *call, enum event event, const struct automod_rule *r);
+void automod_emit_rule_event(struct call *call, enum event event, const struct automod_rule *r);
 
-/* --- exempt.c ------------------------------------------------------------------------- */
+/* --- exemptions.c --------------------------------------------------------------------- */
 
-enum err automod_forget_role(struct call *call, const struct role *role);
-enum err automod_forget_channel(struct call *call, const struct channel *c);
+enum err automod_remove_exempt_role(struct call *call, const struct role *role);
+enum err automod_remove_exempt_channel(struct call *call, const struct channel *c);
 
 /* --- audit.c -------------------------------------------------------------------------- */
 
-/* before: NULL for a new rule. now: NULL for a deleted rule. */
-enum err automod_audit(struct call *call, const struct automod_rule *before,
-                       const struct automod_rule *now);
+/* Writes the audit log entry. before: NULL for a new rule; now: NULL for a deleted rule. */
+enum err automod_audit_rule_change(struct call *call, const struct automod_rule *before,
+                                   const struct automod_rule *now);
 
-/* Adds the rules that the shown audit log entries refer to. */
-enum err automod_in_audit(struct call *call, struct audit_shown *log);
+/* Adds to the log the rules that its audit log entries refer to. */
+enum err automod_add_rules_to_audit_log(struct call *call, struct audit_log_objects *log);
 
-/* --- judge.c: finds the rules that a text breaks -------------------------------------- */
+/* --- check_texts.c: finds the rules that a text breaks -------------------------------- */
 
 /* The texts of one request and the rules that they break. */
-struct judging {
+struct automod_check {
     snowflake guild_id, version;
     struct str title, text, name;
     struct list rules; /* struct automod_rule, for the pool to compile; empty: set is cached */
-    struct list hits;  /* struct automod_hit: of title and text */
-    struct list named; /* hits of the name */
-    snowflake spam;    /* the rule against spam, or 0 */
+    struct list hits;  /* struct automod_hit: matches in title and text */
+    struct list named; /* struct automod_hit: matches in the name */
+    snowflake spam;    /* id of the rule against spam, or 0 */
     bool found;        /* the results are valid for .version */
 };
 
-/* Matches the texts with the guild's set. If the set is not compiled or the match takes long,
- * restarts the call: the match then runs on the pool before the transaction, and the result is the
- * error of call_look_again. */
-enum err judge_texts(struct call *call, struct judging *about);
+/* Matches the texts with the guild's compiled set. If the set is not compiled or the match would
+ * take long, restarts the call: the match then runs on the thread pool before the transaction, and
+ * the function returns the error of call_restart_at_read. */
+enum err automod_match_texts(struct call *call, struct automod_check *about);
 /* Removes the hits of rules that exempt this member or channel. channel: NULL for a name. Returns
  * the struct automod_rule of each remaining hit, in the same order. */
-enum err judge_exempt(struct call *call, const struct member *m, const struct channel *channel,
-                      struct list *hits, struct list *ret_rules);
+enum err automod_remove_exempt_hits(struct call *call, const struct member *m,
+                                    const struct channel *channel, struct list *hits,
+                                    struct list *ret_rules);
 
 extern const struct hooks automod_hooks;
 
 /* --- actions.c: executes the actions of broken rules ---------------------------------- */
 
 /* The offending text or name and its author. */
-struct offence {
+struct automod_offence {
     const struct member *member;
-    const struct channel *channel; /* NULL: a name */
+    const struct channel *channel; /* NULL: the offence is a name */
     snowflake message_id;          /* 0: the message was not stored */
     struct str content;
     bool blocked;
-    const char *profile; /* names: the changed field, or where the name was found; else NULL */
+    const char *profile; /* for names: the changed field, or where the name was found; else NULL */
     const char *seen_by; /* for existing names: the occasion of the check */
 };
 
 /* Returns true if one of these rules has this action. */
-bool rules_have_action(const struct list *rules, enum automod_action_type type);
+bool automod_rules_have_action(const struct list *rules, enum automod_action_type type);
 /* Executes the actions by type: alerts, time-outs, quarantines, then blocks. */
-enum err offence_answer(struct call *call, const struct offence *o, const struct list *hits,
-                        const struct list *rules);
+enum err automod_execute_actions(struct call *call, const struct automod_offence *o,
+                                 const struct list *hits, const struct list *rules);
 /* Replies with status 400 and this code; the transaction still commits. */
-enum err offence_refuse(struct call *call, enum err code);
+enum err automod_reply_refused(struct call *call, enum err code);
 
-/* --- names.c -------------------------------------------------------------------------- */
+/* --- check_names.c -------------------------------------------------------------------- */
 
 /* Returns all names of a member, one per line. */
-enum err automod_names(struct call *call, const struct member *m, struct str *ret);
-enum err automod_judge_name(struct call *call, struct name_judged *about);
-enum err automod_meet_newcomer(struct call *call, const struct member *m);
-enum err automod_account_changed(struct call *call, const struct user *user);
+enum err automod_collect_member_names(struct call *call, const struct member *m, struct str *ret);
+enum err automod_check_name(struct call *call, struct checked_nickname *about);
+enum err automod_check_new_member(struct call *call, const struct member *m);
+enum err automod_on_account_changed(struct call *call, const struct user *user);
 
 /* --- incidents.c ---------------------------------------------------------------------- */
 
-extern const struct type incident_body; /* also the response */
+extern const struct type incident_body; /* also the reply */
 enum err put_incident_actions(struct call *call);
 
 #endif

@@ -1,8 +1,8 @@
 /* matching.h - finds keywords and regular expressions of rules in a text, without the store.
  *
- * One Aho-Corasick automaton finds all keywords in one pass (words.c). Patterns run one after the
- * other, each in time linear in the text (patterns.c). Both structures are immutable after
- * construction, so any number of threads may use them. */
+ * One Aho-Corasick automaton finds all keywords in one pass (keyword_automaton.c). Patterns run one
+ * after the other, each in time linear in the text (pattern_match.c). Both structures are immutable
+ * after construction, so any number of threads may use them. */
 #ifndef PLATFORM_AUTOMOD_MATCHING_H
 #define PLATFORM_AUTOMOD_MATCHING_H
 
@@ -12,75 +12,77 @@
 #include "base/arena.h"
 #include "base/str.h"
 
-/* --- fold.c --------------------------------------------------------------------------- */
+/* --- case_folding.c ------------------------------------------------------------------- */
 
 /* A lower-cased text with a map back to the original. */
 struct folded_text {
     struct str text, original;
-    const uint32_t *offsets; /* of each byte, and the end, in the original; NULL: identical */
+    const uint32_t *offsets; /* original offset of each byte and of the end; NULL: identical */
 };
 
-struct folded_text text_fold(struct arena *arena, struct str text);
+struct folded_text text_fold_case(struct arena *arena, struct str text);
 /* Returns the part of the original that corresponds to this range of the folded text. */
-struct str text_unfold(const struct folded_text *t, size_t start, size_t end);
-/* Letters, digits and combining marks. */
-bool is_of_a_word(uint32_t c);
+struct str text_unfold_range(const struct folded_text *t, size_t start, size_t end);
+/* True for letters, digits and combining marks. */
+bool is_letter_digit_or_mark(uint32_t c);
 /* Returns true if `at` is a word boundary: at most one side of it is a word character. */
-bool text_bounds(struct str text, size_t at);
+bool is_word_boundary(struct str text, size_t at);
 
-/* --- words.c -------------------------------------------------------------------------- */
+/* --- keyword_automaton.c -------------------------------------------------------------- */
 
 /* One keyword of the automaton. */
-struct word_entry {
+struct keyword_entry {
     struct str text;             /* folded, without leading and trailing "*" */
-    bool begins_word, ends_word; /* matches only at a word boundary */
-    bool allowed;                /* from the allow list: offences inside it do not count */
-    uint32_t rule, number;       /* owning rule, and index in its list */
+    bool begins_word, ends_word; /* the keyword matches only at a word boundary */
+    bool allowed;                /* from the allow list: text inside it is no offence */
+    uint32_t rule, number;       /* index of the rule, and index in its keyword list */
 };
 
-/* Parses "*cat*" and the like; folds the text into the arena. False: no text is left. */
-bool word_read(struct arena *arena, struct str keyword, struct word_entry *ret);
+/* Parses a keyword such as "*cat*" and folds its text into the arena. False if no text is left. */
+bool keyword_parse(struct arena *arena, struct str keyword, struct keyword_entry *ret);
 
-struct words;
+struct keyword_automaton;
 
 /* Copies the entries. rules: number of rules. Returns NULL if there are no entries. */
-struct words *words_new(const struct word_entry *entries, size_t count, uint32_t rules);
-void words_free(struct words *w);
-size_t words_bytes(const struct words *w);
+struct keyword_automaton *keyword_automaton_new(const struct keyword_entry *entries, size_t count,
+                                                uint32_t rules);
+void keyword_automaton_free(struct keyword_automaton *w);
+size_t keyword_automaton_bytes(const struct keyword_automaton *w);
 /* Returns the largest number of keywords that can end at one byte of a text. */
-size_t words_cost(const struct words *w);
+size_t keyword_automaton_cost(const struct keyword_automaton *w);
 
 /* The first offence of a rule; number is -1 if there is none. */
-struct word_hit {
+struct keyword_hit {
     int64_t number;
-    uint32_t start, end; /* in the folded text */
+    uint32_t start, end; /* offsets in the folded text */
 };
 
-struct words_found {
-    struct word_hit *hits; /* indexed by rule; NULL: no keywords */
-    uint32_t **reach; /* [rule][i]: end of the longest allowed range that starts at or before i;
-                         NULL: no allow list */
-    size_t steps;     /* automaton steps, for tests: at most two per byte and pass */
+struct keyword_matches {
+    struct keyword_hit *hits; /* indexed by rule; NULL: no keywords */
+    uint32_t **allowed_end; /* [rule][i]: end of the longest allowed range that starts at or before
+                             * byte i; NULL: no allow list */
+    size_t steps;           /* automaton steps, for tests: at most two per byte and pass */
 };
-struct words_found words_find(const struct words *w, struct arena *arena, struct str folded);
+struct keyword_matches keyword_automaton_find(const struct keyword_automaton *w,
+                                              struct arena *arena, struct str folded);
 
 /* Returns true if this range of the original lies inside a text on the rule's allow list. */
-bool words_allow(const struct words_found *found, uint32_t rule, const struct folded_text *text,
-                 size_t start, size_t end);
+bool keyword_allow_list_covers(const struct keyword_matches *found, uint32_t rule,
+                               const struct folded_text *text, size_t start, size_t end);
 
-/* --- patterns.c ----------------------------------------------------------------------- */
+/* --- pattern_match.c ------------------------------------------------------------------ */
 
 struct pattern;
 
 /* Compiles a regular expression without back references and lookaround, so that matching takes
- * linear time. NULL: *ret_problem is an error sentence. */
+ * linear time. Returns NULL on error; *ret_problem is then an error sentence. */
 struct pattern *pattern_new(struct str text, const char **ret_problem);
 void pattern_free(struct pattern *p);
 /* Returns the largest number of states that one character can activate. Matching takes about cost ×
  * characters × 3 to 5 ns. */
 size_t pattern_cost(const struct pattern *p);
 /* Finds the leftmost longest match. An empty match does not count. */
-bool pattern_find(const struct pattern *p, struct arena *arena, struct str text, size_t *ret_start,
-                  size_t *ret_end);
+bool pattern_find_match(const struct pattern *p, struct arena *arena, struct str text,
+                        size_t *ret_start, size_t *ret_end);
 
 #endif

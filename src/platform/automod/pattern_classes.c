@@ -4,17 +4,17 @@
 #include "base/mem.h"
 #include "platform/automod/pattern_parse.h"
 
-struct char_class *class_add(struct pattern_parse *p)
+struct char_class *pattern_add_class(struct pattern_parser *p)
 {
     struct pattern *o = p->out;
 
-    if (o->class_count >= PATTERN_MOST_CLASSES) {
-        parse_refuse(p, "The pattern is too large.");
+    if (o->class_count >= PATTERN_MAX_CLASSES) {
+        pattern_parse_fail(p, "The pattern is too large.");
         return NULL;
     }
     o->classes = mem_resize(o->classes, (o->class_count + 1) * sizeof *o->classes);
     struct char_class *c = &o->classes[o->class_count++];
-    *c = (struct char_class){ .folds = p->folds };
+    *c = (struct char_class){ .ignore_case = p->ignore_case };
     return c;
 }
 
@@ -24,9 +24,9 @@ void class_add_range(struct char_class *c, uint32_t first, uint32_t last)
         c->named[i / 64] |= UINT64_C(1) << i % 64;
     if (last < 128)
         return;
-    if (c->count == c->room) {
-        c->room = c->room ? 2 * c->room : 4;
-        c->ranges = mem_resize(c->ranges, c->room * sizeof *c->ranges);
+    if (c->count == c->capacity) {
+        c->capacity = c->capacity ? 2 * c->capacity : 4;
+        c->ranges = mem_resize(c->ranges, c->capacity * sizeof *c->ranges);
     }
     c->ranges[c->count++] = (struct char_range){ first < 128 ? 128 : first, last };
 }
@@ -51,7 +51,7 @@ static const struct char_range spaces[] = {
     { 0x205f, 0x205f }, { 0x3000, 0x3000 },
 };
 
-static void class_add_spaces(struct char_class *c, bool others)
+static void class_add_white_space(struct char_class *c, bool others)
 {
     uint32_t from = 0;
 
@@ -69,7 +69,7 @@ static void class_add_spaces(struct char_class *c, bool others)
 /* Two-letter names of the Unicode general categories, in the order of utf8proc's numbers from 1. */
 static const char category_names[] = "LuLlLtLmLoMnMcMeNdNlNoPcPdPsPePiPfPoSmScSkSoZsZlZpCcCfCsCo";
 
-static uint32_t categories_named(struct str name)
+static uint32_t find_unicode_categories(struct str name)
 {
     uint32_t found = 0;
 
@@ -80,22 +80,21 @@ static uint32_t categories_named(struct str name)
 }
 
 /* Parses a Unicode property after \p or \P. */
-static void class_add_property(struct pattern_parse *p, struct char_class *c, bool others)
+static void class_add_property(struct pattern_parser *p, struct char_class *c, bool others)
 {
     struct str name = str_slice(p->rest.p, p->rest.n ? 1 : 0);
 
-    if (parse_eats(p, "{"))
+    if (pattern_skip_text(p, "{"))
         name = str_cut(&p->rest, '}');
     else
-        p->rest = str_from(p->rest, name.n);
-    uint32_t categories = categories_named(name);
+        p->rest = str_skip(p->rest, name.n);
+    uint32_t categories = find_unicode_categories(name);
     if (!categories)
-        parse_refuse(p, "The pattern asks for a property of characters that is not known.");
+        pattern_parse_fail(p, "The pattern has an unknown Unicode property after \\p.");
     class_add_categories(c, others ? ALL_CATEGORIES & ~categories : categories);
 }
 
-/* Adds \d, \w, \s or their negations. Returns false for other letters. */
-bool class_add_kind(struct pattern_parse *p, struct char_class *c, uint32_t letter)
+bool class_add_escape_class(struct pattern_parser *p, struct char_class *c, uint32_t letter)
 {
     switch (letter) {
     case 'd':
@@ -112,7 +111,7 @@ bool class_add_kind(struct pattern_parse *p, struct char_class *c, uint32_t lett
         return true;
     case 's':
     case 'S':
-        class_add_spaces(c, letter == 'S');
+        class_add_white_space(c, letter == 'S');
         return true;
     case 'p':
     case 'P':
@@ -125,7 +124,7 @@ bool class_add_kind(struct pattern_parse *p, struct char_class *c, uint32_t lett
 
 /* --- single characters ---------------------------------------------------------------- */
 
-static int hex_value(char c)
+static int hex_digit_value(char c)
 {
     return c >= '0' && c <= '9'   ? c - '0'
            : c >= 'a' && c <= 'f' ? c - 'a' + 10
@@ -134,29 +133,29 @@ static int hex_value(char c)
 }
 
 /* Parses the digits of \x41, \u0041 and \U00000041, with or without braces. */
-static uint32_t parse_hex(struct pattern_parse *p, size_t digits)
+static uint32_t parse_hex_escape(struct pattern_parser *p, size_t digits)
 {
     struct str number = str_slice(p->rest.p, p->rest.n < digits ? p->rest.n : digits);
     uint32_t c = 0;
 
-    if (parse_eats(p, "{"))
+    if (pattern_skip_text(p, "{"))
         number = str_cut(&p->rest, '}');
     else
-        p->rest = str_from(p->rest, number.n);
+        p->rest = str_skip(p->rest, number.n);
     for (size_t i = 0; i < number.n && c <= 0x10ffff; i++) {
-        int v = hex_value(number.p[i]);
+        int v = hex_digit_value(number.p[i]);
 
         if (v < 0)
-            parse_refuse(p, "The pattern has a number that is none.");
+            pattern_parse_fail(p, "The pattern has an escape with invalid hexadecimal digits.");
         c = c * 16 + (uint32_t)(v & 15);
     }
     if (!number.n || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
-        parse_refuse(p, "The pattern has a number that is no character.");
+        pattern_parse_fail(p,
+                           "The pattern has a hexadecimal escape that is not a Unicode character.");
     return c;
 }
 
-/* Returns the single character of an escape sequence; c follows the backslash. */
-uint32_t parse_escape(struct pattern_parse *p, uint32_t c)
+uint32_t parse_pattern_escape(struct pattern_parser *p, uint32_t c)
 {
     switch (c) {
     case 'n':
@@ -172,14 +171,14 @@ uint32_t parse_escape(struct pattern_parse *p, uint32_t c)
     case 'a':
         return 7;
     case 'x':
-        return parse_hex(p, 2);
+        return parse_hex_escape(p, 2);
     case 'u':
-        return parse_hex(p, 4);
+        return parse_hex_escape(p, 4);
     case 'U':
-        return parse_hex(p, 8);
+        return parse_hex_escape(p, 8);
     default:
         if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'))
-            parse_refuse(p, "The pattern has an escape that is not known.");
+            pattern_parse_fail(p, "The pattern has an unknown escape sequence.");
         return c;
     }
 }
@@ -206,11 +205,11 @@ static const struct {
     { "xdigit", { { '0', '9' }, { 'A', 'F' }, { 'a', 'f' } } },
 };
 
-static void parse_named_class(struct pattern_parse *p, struct char_class *c)
+static void parse_named_class(struct pattern_parser *p, struct char_class *c)
 {
     struct str name = str_cut(&p->rest, ':');
 
-    parse_eats(p, "]");
+    pattern_skip_text(p, "]");
     for (size_t i = 0; i < COUNT_OF(named_classes); i++) {
         if (!str_is(name, named_classes[i].name))
             continue;
@@ -220,56 +219,57 @@ static void parse_named_class(struct pattern_parse *p, struct char_class *c)
                                 named_classes[i].ranges[k].last);
         return;
     }
-    parse_refuse(p, "The pattern has a class of characters that is not known.");
+    pattern_parse_fail(p, "The pattern has an unknown named character class.");
 }
 
-/* Returns one character of a class. Sets *ret_kind if the item was a class such as \d instead. */
-static uint32_t parse_class_item(struct pattern_parse *p, struct char_class *c, bool *ret_kind)
+/* Returns one character of a class. *ret_kind: the item was a class such as \d instead. */
+static uint32_t parse_class_item(struct pattern_parser *p, struct char_class *c, bool *ret_kind)
 {
     *ret_kind = false;
-    if (!parse_eats(p, "\\"))
-        return parse_next(p);
-    uint32_t letter = parse_next(p);
-    *ret_kind = class_add_kind(p, c, letter);
-    return *ret_kind ? 0 : letter == 'b' ? 8 : parse_escape(p, letter);
+    if (!pattern_skip_text(p, "\\"))
+        return pattern_next_character(p);
+    uint32_t letter = pattern_next_character(p);
+    *ret_kind = class_add_escape_class(p, c, letter);
+    return *ret_kind ? 0 : letter == 'b' ? 8 : parse_pattern_escape(p, letter);
 }
 
-static void parse_class_part(struct pattern_parse *p, struct char_class *c)
+static void parse_class_range(struct pattern_parser *p, struct char_class *c)
 {
     bool kind;
     uint32_t first = parse_class_item(p, c, &kind), last = first;
 
     if (kind || p->problem)
         return;
-    if (parse_sees(p, "-") && !parse_sees(p, "-]")) {
-        parse_eats(p, "-");
+    if (pattern_next_text_is(p, "-") && !pattern_next_text_is(p, "-]")) {
+        pattern_skip_text(p, "-");
         last = parse_class_item(p, c, &kind);
         if (kind || last < first) {
-            parse_refuse(p, "The pattern has a range of characters that is none.");
+            pattern_parse_fail(p, "The pattern has an invalid character range.");
             return;
         }
     }
     class_add_range(c, first, last);
 }
 
-void parse_class(struct pattern_parse *p)
+void parse_bracket_expression(struct pattern_parser *p)
 {
-    struct char_class *c = class_add(p);
+    struct char_class *c = pattern_add_class(p);
     bool first = true;
 
     if (!c)
         return;
-    c->negated = parse_eats(p, "^");
-    for (; !p->problem && (first || !parse_sees(p, "]")); first = false) {
+    c->negated = pattern_skip_text(p, "^");
+    for (; !p->problem && (first || !pattern_next_text_is(p, "]")); first = false) {
         if (!p->rest.n)
-            parse_refuse(p, "The pattern has a class of characters without its end.");
-        else if (parse_eats(p, "[:"))
+            pattern_parse_fail(p, "The pattern has a character class without a closing bracket.");
+        else if (pattern_skip_text(p, "[:"))
             parse_named_class(p, c);
-        else if (parse_sees(p, "[") || parse_sees(p, "&&") || parse_sees(p, "--"))
-            parse_refuse(p, "Classes of characters cannot be combined.");
+        else if (pattern_next_text_is(p, "[") || pattern_next_text_is(p, "&&") ||
+                 pattern_next_text_is(p, "--"))
+            pattern_parse_fail(p, "Character classes cannot be nested or combined.");
         else
-            parse_class_part(p, c);
+            parse_class_range(p, c);
     }
-    parse_eats(p, "]");
-    state_add(p, (struct pattern_state){ OP_CLASS, (int32_t)p->out->class_count - 1, 0 });
+    pattern_skip_text(p, "]");
+    pattern_add_state(p, (struct pattern_state){ OP_CLASS, (int32_t)p->out->class_count - 1, 0 });
 }

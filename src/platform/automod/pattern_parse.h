@@ -5,34 +5,34 @@
 
 #include "platform/automod/patterns.h"
 
-/* After an error the parser continues without effect until the end. */
-struct pattern_parse {
+/* State of the parser. After an error the parser continues without effect until the end. */
+struct pattern_parser {
     struct pattern *out;
     struct str rest;
     const char *problem;
     int depth;
-    bool folds, dot_takes_lines, lines; /* the flags i, s and m */
+    bool ignore_case, dot_matches_newline, multiline; /* flags i, s and m of the expression */
 };
 
 /* Records the first error; ignores later ones. */
-void parse_refuse(struct pattern_parse *p, const char *problem);
-/* Tests whether the rest begins with this text. parse_eats also skips the text. */
-bool parse_sees(const struct pattern_parse *p, const char *text);
-bool parse_eats(struct pattern_parse *p, const char *text);
+void pattern_parse_fail(struct pattern_parser *p, const char *problem);
+/* Tests whether the unparsed rest begins with this text. pattern_skip_text also skips the text. */
+bool pattern_next_text_is(const struct pattern_parser *p, const char *text);
+bool pattern_skip_text(struct pattern_parser *p, const char *text);
 /* Returns the next character; reports an error at the end of the text. */
-uint32_t parse_next(struct pattern_parse *p);
-void state_add(struct pattern_parse *p, struct pattern_state s);
+uint32_t pattern_next_character(struct pattern_parser *p);
+void pattern_add_state(struct pattern_parser *p, struct pattern_state s);
 
 /* --- pattern_classes.c ---------------------------------------------------------------- */
 
 /* Returns NULL and records an error if there are too many classes. */
-struct char_class *class_add(struct pattern_parse *p);
+struct char_class *pattern_add_class(struct pattern_parser *p);
 void class_add_range(struct char_class *c, uint32_t first, uint32_t last);
 /* Adds \d, \w, \s or their negations. Returns false for other letters. */
-bool class_add_kind(struct pattern_parse *p, struct char_class *c, uint32_t letter);
+bool class_add_escape_class(struct pattern_parser *p, struct char_class *c, uint32_t letter);
 /* Returns the single character of an escape sequence; c follows the backslash. */
-uint32_t parse_escape(struct pattern_parse *p, uint32_t c);
+uint32_t parse_pattern_escape(struct pattern_parser *p, uint32_t c);
 /* Parses a bracket expression after "[". */
-void parse_class(struct pattern_parse *p);
+void parse_bracket_expression(struct pattern_parser *p);
 
 #endif

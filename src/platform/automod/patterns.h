@@ -1,49 +1,50 @@
-/* patterns.h - compiled form of a pattern: pattern_parse.c writes it, pattern_find runs it. */
+/* patterns.h - compiled form of a pattern: pattern_parse.c writes it, pattern_find_match runs it.
+ */
 #ifndef PLATFORM_AUTOMOD_PATTERNS_H
 #define PLATFORM_AUTOMOD_PATTERNS_H
 
 #include "platform/automod/matching.h"
 
 enum {
-    PATTERN_MOST_STATES = 2000,
-    PATTERN_MOST_CLASSES = 300,
-    PATTERN_DEEPEST = 50, /* depth of nested groups */
+    PATTERN_MAX_STATES = 2000,
+    PATTERN_MAX_CLASSES = 300,
+    PATTERN_MAX_DEPTH = 50, /* depth of nested groups */
 };
 
-/* A set of characters that one position of the pattern accepts. */
+/* Sets of characters that one position of the pattern accepts. */
 struct char_range {
     uint32_t first, last;
 };
 struct char_class {
-    uint64_t named[2];   /* ASCII characters that the pattern lists */
-    uint64_t taken[2];   /* accepted ASCII characters, after folding and negation */
-    uint32_t categories; /* bits of utf8proc categories, for non-ASCII characters */
+    uint64_t named[2];    /* ASCII characters that the pattern lists */
+    uint64_t accepted[2]; /* accepted ASCII characters, after folding and negation */
+    uint32_t categories;  /* bits of utf8proc categories, for non-ASCII characters */
     struct char_range *ranges;
-    uint32_t count, room;
-    bool negated, folds;
+    uint32_t count, capacity;
+    bool negated, ignore_case;
 };
 
 enum pattern_op { OP_CLASS, OP_SPLIT, OP_JUMP, OP_ASSERT, OP_MATCH };
 enum pattern_assert { AT_BEGIN, AT_END, AT_LINE_BEGIN, AT_LINE_END, AT_BOUND, AT_NO_BOUND };
 
-/* Jumps are relative, so that a part can be repeated by copying it. */
+/* A state of the automaton. Jumps are relative, so that a part can be repeated by copying it. */
 struct pattern_state {
     enum pattern_op op;
-    int32_t x, y; /* SPLIT, JUMP: relative targets; CLASS: index; ASSERT: which */
+    int32_t x, y; /* SPLIT, JUMP: relative targets; CLASS: class index; ASSERT: pattern_assert */
 };
 
 struct pattern {
     struct pattern_state *states;
     struct char_class *classes;
-    uint32_t count, room, class_count;
+    uint32_t count, capacity, class_count;
     uint32_t cost; /* largest number of states that one character activates */
 };
 
-/* Computes .taken. After this call the class is read-only. */
-void class_settle(struct char_class *c);
-bool class_takes(const struct char_class *c, uint32_t character);
+/* Computes c->taken. After this call the class is read-only. */
+void class_compute_ascii_set(struct char_class *c);
+bool class_accepts(const struct char_class *c, uint32_t character);
 
-/* pattern_cost.c: computes .cost. */
-uint32_t pattern_cost_of(const struct pattern *p);
+/* Returns the value of p->cost. */
+uint32_t pattern_compute_cost(const struct pattern *p);
 
 #endif

@@ -14,15 +14,15 @@ static const char *const names[PRESETS] = { "[profanity]", "[sexual]", "[slurs]"
 static struct arena *arena; /* owns the keywords; never freed */
 static struct list lists[PRESETS];
 
-const struct list *automod_preset(int64_t preset)
+const struct list *automod_preset_keywords(int64_t preset)
 {
     static const struct list none;
 
     return preset >= 1 && preset <= PRESETS ? &lists[preset - 1] : &none;
 }
 
-/* Parses one line: a list name, a keyword, a comment, or nothing. Returns NULL on success. */
-static const char *presets_take(struct str line, struct list **now)
+/* Parses a line: list name, keyword, comment or empty. Returns NULL, or an error sentence. */
+static const char *parse_presets_line(struct str line, struct list **now)
 {
     if (!line.n || line.p[0] == '#')
         return NULL;
@@ -32,16 +32,16 @@ static const char *presets_take(struct str line, struct list **now)
             return NULL;
         }
     if (!*now)
-        return "automod-words: a word stands before [profanity], [sexual] or [slurs]";
-    if (!utf8_valid(line) || utf8_length(line) > LONGEST_WORD)
-        return "automod-words: a word is not UTF-8 text of at most 60 characters";
+        return "automod-words: a word comes before the first [profanity], [sexual] or [slurs]";
+    if (!utf8_is_valid(line) || utf8_length(line) > LONGEST_WORD)
+        return "automod-words: the file has a word that is not UTF-8 or longer than 60 characters";
     if ((*now)->count >= MOST_WORDS)
-        return "automod-words: a list has more than 5000 words";
-    *(struct str *)list_add(arena, *now, sizeof line) = str_dup(arena, line);
+        return "automod-words: a list in the file has more than 5000 words";
+    *(struct str *)list_append(arena, *now, sizeof line) = str_dup(arena, line);
     return NULL;
 }
 
-bool automod_presets_set(const char *path, const char **ret_problem)
+bool automod_presets_read_file(const char *path, const char **ret_problem)
 {
     struct list *now = NULL;
     char *line = NULL;
@@ -60,10 +60,10 @@ bool automod_presets_set(const char *path, const char **ret_problem)
     while (f && !*ret_problem && (n = getline(&line, &room, f)) >= 0) {
         while (n && (line[n - 1] == '\n' || line[n - 1] == '\r'))
             n--;
-        *ret_problem = presets_take(str_trim(str_slice(line, (size_t)n)), &now);
+        *ret_problem = parse_presets_line(str_trim(str_slice(line, (size_t)n)), &now);
     }
     if (f)
         fclose(f);
-    free(line); /* allocated by getline */
+    free(line); /* memory of getline */
     return !*ret_problem;
 }

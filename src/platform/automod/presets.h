@@ -4,7 +4,7 @@
 
 #include "json/schema.h"
 
-/* Returns a list of struct str; empty if the file has no keywords for this preset. */
-const struct list *automod_preset(int64_t preset);
+/* Returns a list of struct str; empty if the presets file has no keywords for this preset. */
+const struct list *automod_preset_keywords(int64_t preset);
 
 #endif

@@ -9,77 +9,78 @@
 /* --- checks that need the store ------------------------------------------------------- */
 
 /* Limit on the number of rules per trigger type in a guild. */
-static int64_t most_of_type(int64_t trigger)
+static int64_t max_rules_of_type(int64_t trigger)
 {
     return trigger == AUTOMOD_KEYWORD ? 6 : 1;
 }
 
-static enum err check_room(struct call *call, const struct automod_rule *r)
+static enum err check_rule_limit(struct call *call, const struct automod_rule *r)
 {
     int64_t count = 0;
-    enum err e = automod_count_of_type(call->tx, r->guild_id, r->trigger_type, &count);
+    enum err e = automod_count_rules_of_type(call->tx, r->guild_id, r->trigger_type, &count);
 
-    if (e || count < most_of_type(r->trigger_type))
+    if (e || count < max_rules_of_type(r->trigger_type))
         return e;
-    form_fail(&call->form, NULL, "AUTO_MODERATION_MAX_RULES_OF_TYPE_EXCEEDED",
-              "The guild has as many rules of this trigger as it may have.");
+    form_add_error(&call->form, NULL, "AUTO_MODERATION_MAX_RULES_OF_TYPE_EXCEEDED",
+                   "The guild has reached the maximum number of rules of this trigger type.");
     return ERR_INVALID_FORM_BODY;
 }
 
-static enum err check_alert(struct call *call, size_t number, snowflake channel_id)
+static enum err check_alert_channel(struct call *call, size_t number, snowflake channel_id)
 {
-    struct place all = place_key(NULL, STR("actions")), one = place_index(&all, number);
-    struct place metadata = place_key(&one, STR("metadata"));
-    struct place at = place_key(&metadata, STR("channel_id"));
+    struct json_path all = json_path_key(NULL, STR("actions")), one = json_path_index(&all, number);
+    struct json_path metadata = json_path_key(&one, STR("metadata"));
+    struct json_path at = json_path_key(&metadata, STR("channel_id"));
     struct channel c;
-    uint64_t rights = 0;
+    uint64_t perms = 0;
     enum err e = channel_find(call->tx, channel_id, &c);
 
     if (!e && c.guild_id.value == call->target.guild->id &&
-        (c.type == CHANNEL_TEXT || c.type == CHANNEL_NEWS))
-        e = standing_rights_in(call->tx, call->target.standing, &c, &rights);
+        (c.type == CHANNEL_TEXT || c.type == CHANNEL_ANNOUNCEMENT))
+        e = member_permissions_in_channel(call->tx, call->target.member_access, &c, &perms);
     if (e && e != ERR_UNKNOWN_CHANNEL)
         return e;
-    if (!(rights & PERMISSION(VIEW_CHANNEL)))
-        form_fail(&call->form, &at, FORM_CHOICES,
-                  "Value must be a text channel of the guild that you can view.");
+    if (!(perms & PERMISSION(VIEW_CHANNEL)))
+        form_add_error(&call->form, &at, FORM_CHOICES,
+                       "Value must be a text channel of the guild that you can view.");
     return OK;
 }
 
-/* A time-out or quarantine action requires that the author has MODERATE_MEMBERS. */
-static enum err check_actions(struct call *call, const struct automod_rule *r)
+/* A rule with a time-out or quarantine action requires that the caller has MODERATE_MEMBERS. */
+static enum err check_rule_actions(struct call *call, const struct automod_rule *r)
 {
     const struct automod_patch *in = call->body;
     const struct automod_action *a = r->actions.items;
     struct list one = { (void *)r, 1 };
     enum err e = OK;
 
-    if ((rules_have_action(&one, AUTOMOD_TIMEOUT) || rules_have_action(&one, AUTOMOD_QUARANTINE)) &&
-        !(call->target.rights & PERMISSION(MODERATE_MEMBERS)))
+    if ((automod_rules_have_action(&one, AUTOMOD_TIMEOUT) ||
+         automod_rules_have_action(&one, AUTOMOD_QUARANTINE)) &&
+        !(call->target.permissions & PERMISSION(MODERATE_MEMBERS)))
         return ERR_MISSING_PERMISSIONS;
     for (size_t i = 0; !e && in->actions.given == GIVEN && i < r->actions.count; i++)
         if (a[i].type == AUTOMOD_ALERT && a[i].metadata && a[i].metadata->channel_id.given == GIVEN)
-            e = check_alert(call, i, a[i].metadata->channel_id.value);
-    return e || !form_failed(&call->form) ? e : ERR_INVALID_FORM_BODY;
+            e = check_alert_channel(call, i, a[i].metadata->channel_id.value);
+    return e || !form_has_errors(&call->form) ? e : ERR_INVALID_FORM_BODY;
 }
 
-static enum err rule_check(struct call *call, struct automod_rule *r)
+static enum err check_rule(struct call *call, struct automod_rule *r)
 {
     int64_t others;
-    enum err e = automod_cost_of_others(call->tx, r->guild_id, r->id, &others);
+    enum err e = automod_cost_of_other_rules(call->tx, r->guild_id, r->id, &others);
 
     if (e)
         return e;
-    automod_rule_check(&call->form, NULL, r, others);
-    if (form_failed(&call->form))
+    automod_rule_validate(&call->form, NULL, r, others);
+    if (form_has_errors(&call->form))
         return ERR_INVALID_FORM_BODY;
-    e = check_actions(call, r);
+    e = check_rule_actions(call, r);
     if (!e)
-        automod_rule_settle(call->arena, r);
+        automod_rule_normalize(call->arena, r);
     return e;
 }
 
-static void rule_apply(struct automod_rule *r, const struct automod_patch *in)
+static void apply_rule_patch(struct automod_rule *r, const struct automod_patch *in)
 {
     if (in->name.given == GIVEN)
         r->name = in->name.value;
@@ -105,43 +106,40 @@ static enum err rule_from_draft(struct call *call, struct automod_rule *ret)
                                   .guild_id = call->target.guild->id,
                                   .creator_id = call->caller->id,
                                   .trigger_type = in->trigger_type.value };
-    rule_apply(ret, in);
-    enum err e = rule_check(call, ret);
-    return e ? e : check_room(call, ret);
+    apply_rule_patch(ret, in);
+    enum err e = check_rule(call, ret);
+    return e ? e : check_rule_limit(call, ret);
 }
 
-void automod_announce(struct call *call, enum event event, const struct automod_rule *r)
+void automod_emit_rule_event(struct call *call, enum event event, const struct automod_rule *r)
 {
-    call_emit(call, event, to_entitled(r->guild_id, 0, PERMISSION(MANAGE_GUILD)),
+    call_emit(call, event, audience_with_permission(r->guild_id, 0, PERMISSION(MANAGE_GUILD)),
               &automod_rule_schema, r);
 }
 
 /* --- handlers ------------------------------------------------------------------------- */
 
-/* GET /guilds/{guild.id}/auto-moderation/rules */
 static enum err list_auto_moderation_rules(struct call *call)
 {
     struct list rules;
-    enum err e = automod_rules(call->tx, call->target.guild->id, &rules);
+    enum err e = automod_rules_list(call->tx, call->target.guild->id, &rules);
 
     return e ? e : call_reply(call, &rules);
 }
 
-static enum err path_rule(struct call *call, struct automod_rule *ret)
+static enum err find_rule_of_path(struct call *call, struct automod_rule *ret)
 {
-    return automod_rule_find(call->tx, call->target.guild->id, call_id(call, "rule.id"), ret);
+    return automod_rule_find(call->tx, call->target.guild->id, call_path_id(call, "rule.id"), ret);
 }
 
-/* GET /guilds/{guild.id}/auto-moderation/rules/{rule.id} */
 static enum err get_auto_moderation_rule(struct call *call)
 {
     struct automod_rule rule;
-    enum err e = path_rule(call, &rule);
+    enum err e = find_rule_of_path(call, &rule);
 
     return e ? e : call_reply(call, &rule);
 }
 
-/* POST /guilds/{guild.id}/auto-moderation/rules */
 static enum err create_auto_moderation_rule(struct call *call)
 {
     struct automod_rule rule;
@@ -150,14 +148,14 @@ static enum err create_auto_moderation_rule(struct call *call)
     if (!e)
         e = automod_rule_insert(call->tx, &rule);
     if (!e)
-        e = automod_audit(call, NULL, &rule);
+        e = automod_audit_rule_change(call, NULL, &rule);
     if (e)
         return e;
-    automod_announce(call, EVENT_AUTO_MODERATION_RULE_CREATE, &rule);
+    automod_emit_rule_event(call, EVENT_AUTO_MODERATION_RULE_CREATE, &rule);
     return call_reply(call, &rule);
 }
 
-/* POST /guilds/{guild.id}/auto-moderation/rules/validate: the checks of create, without a write. */
+/* Runs the checks of create_auto_moderation_rule without writing the rule. */
 static enum err validate_auto_moderation_rule(struct call *call)
 {
     struct automod_rule rule;
@@ -166,44 +164,43 @@ static enum err validate_auto_moderation_rule(struct call *call)
     return e ? e : call_reply(call, &rule);
 }
 
-/* PATCH /guilds/{guild.id}/auto-moderation/rules/{rule.id} */
 static enum err modify_auto_moderation_rule(struct call *call)
 {
     const struct automod_patch *in = call->body;
     struct automod_rule before, now;
-    enum err e = path_rule(call, &before);
+    enum err e = find_rule_of_path(call, &before);
 
     if (e)
         return e;
     if (in->trigger_type.given == GIVEN && in->trigger_type.value != before.trigger_type)
-        return call_invalid(call, "trigger_type", FORM_CHOICES, "A rule's trigger stays.");
+        return call_add_field_error(call, "trigger_type", FORM_CHOICES,
+                                    "The trigger type of a rule cannot be changed.");
     now = before;
-    rule_apply(&now, in);
-    e = rule_check(call, &now);
+    apply_rule_patch(&now, in);
+    e = check_rule(call, &now);
     if (!e)
         e = automod_rule_update(call->tx, &now);
     if (!e)
-        e = automod_audit(call, &before, &now);
+        e = automod_audit_rule_change(call, &before, &now);
     if (e)
         return e;
-    automod_announce(call, EVENT_AUTO_MODERATION_RULE_UPDATE, &now);
+    automod_emit_rule_event(call, EVENT_AUTO_MODERATION_RULE_UPDATE, &now);
     return call_reply(call, &now);
 }
 
-/* DELETE /guilds/{guild.id}/auto-moderation/rules/{rule.id} */
 static enum err delete_auto_moderation_rule(struct call *call)
 {
     struct automod_rule rule;
-    enum err e = path_rule(call, &rule);
+    enum err e = find_rule_of_path(call, &rule);
 
     if (!e)
         e = automod_rule_delete(call->tx, rule.id);
     if (!e)
-        e = automod_renew(call->tx, rule.guild_id);
+        e = automod_rules_renew_version(call->tx, rule.guild_id);
     if (!e)
-        e = automod_audit(call, &rule, NULL);
+        e = automod_audit_rule_change(call, &rule, NULL);
     if (!e)
-        automod_announce(call, EVENT_AUTO_MODERATION_RULE_DELETE, &rule);
+        automod_emit_rule_event(call, EVENT_AUTO_MODERATION_RULE_DELETE, &rule);
     return e;
 }
 
@@ -245,9 +242,9 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/guilds/{guild.id}/auto-moderation/rules",
         .name = "create_auto_moderation_rule",
-        .doc = "Make a rule: six of words, and one of each other trigger. Time-outs and "
-               "quarantines take MODERATE_MEMBERS. Bots, and who has MANAGE_GUILD, are not "
-               "looked at.",
+        .doc = "Create a rule: at most six of type KEYWORD and one of each other trigger type. "
+               "Time-outs and quarantines need MODERATE_MEMBERS. Bots and members with "
+               "MANAGE_GUILD are not checked.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_GUILD),
         .body = &automod_draft_body,
@@ -259,7 +256,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/guilds/{guild.id}/auto-moderation/rules/validate",
         .name = "validate_auto_moderation_rule",
-        .doc = "What making a rule would answer; nothing is kept.",
+        .doc = "Validate a rule without storing it.",
         .auth = AUTH_USER,
         .needs = PERMISSION(MANAGE_GUILD),
         .body = &automod_draft_body,
@@ -293,8 +290,9 @@ static const struct route routes[] = {
         .method = PUT,
         .path = "/guilds/{guild.id}/incident-actions",
         .name = "put_incident_actions",
-        .doc = "Stop invites, or direct messages between members who have nothing else in "
-               "common, for a day at most.",
+        .doc =
+            "Disable invites, or direct messages between members without another connection, for at "
+            "most 24 hours.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_GUILD),
         .body = &incident_body,
@@ -308,7 +306,7 @@ static const struct route routes[] = {
 
 const struct domain automod_domain = {
     .name = "Auto moderation",
-    .doc = "Rules that messages and names are looked at by.",
+    .doc = "Rules that check messages and names.",
     .routes = routes,
     .world = &automod_world,
     .resolvers = resolvers,

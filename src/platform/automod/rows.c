@@ -9,7 +9,7 @@
     "select id, guild_id, creator_id, name, event_type, trigger_type, actions, enabled, " \
     "exempt_roles, exempt_channels, "
 
-static void read_rule(const struct rows *r, void *ret)
+static void automod_rule_from_row(const struct rows *r, void *ret)
 {
     struct automod_rule *rule = ret;
     struct arena *arena = tx_arena(r->tx);
@@ -21,36 +21,39 @@ static void read_rule(const struct rows *r, void *ret)
         .name = row_text(r, 3),
         .event_type = row_int(r, 4),
         .trigger_type = row_int(r, 5),
-        .actions = column_list(arena, &type_automod_actions, row_text(r, 6)),
+        .actions = json_column_decode_list(arena, &type_automod_actions, row_text(r, 6)),
         .enabled = row_bool(r, 7),
-        .exempt_roles = column_list(arena, &type_ids, row_text(r, 8)),
-        .exempt_channels = column_list(arena, &type_ids, row_text(r, 9)),
-        .trigger_metadata = (void *)column_decode(arena, &type_automod_metadata, row_text(r, 10)),
+        .exempt_roles = json_column_decode_list(arena, &type_ids, row_text(r, 8)),
+        .exempt_channels = json_column_decode_list(arena, &type_ids, row_text(r, 9)),
+        .trigger_metadata =
+            (void *)json_column_decode(arena, &type_automod_metadata, row_text(r, 10)),
     };
-    automod_rule_settle(arena, rule);
+    automod_rule_normalize(arena, rule);
 }
 
-enum err automod_rules(struct tx *tx, snowflake guild_id, struct list *ret)
+enum err automod_rules_list(struct tx *tx, snowflake guild_id, struct list *ret)
 {
     *ret = (struct list){ 0 };
-    return tx_list(tx, COLUMNS "metadata from automod_rules where guild_id = $1 order by id",
-                   BIND(v_id(guild_id)), sizeof(struct automod_rule), read_rule, ret);
+    return tx_read_list(tx, COLUMNS "metadata from automod_rules where guild_id = $1 order by id",
+                        BIND(v_id(guild_id)), sizeof(struct automod_rule), automod_rule_from_row,
+                        ret);
 }
 
-enum err automod_rules_light(struct tx *tx, snowflake guild_id, struct list *ret)
+enum err automod_rules_list_without_metadata(struct tx *tx, snowflake guild_id, struct list *ret)
 {
     *ret = (struct list){ 0 };
-    return tx_list(
+    return tx_read_list(
         tx, COLUMNS "'{}' from automod_rules where guild_id = $1 and enabled = 1 order by id",
-        BIND(v_id(guild_id)), sizeof(struct automod_rule), read_rule, ret);
+        BIND(v_id(guild_id)), sizeof(struct automod_rule), automod_rule_from_row, ret);
 }
 
 enum err automod_rule_find(struct tx *tx, snowflake guild_id, snowflake id,
                            struct automod_rule *ret)
 {
     struct list found = { 0 };
-    enum err e = tx_list(tx, COLUMNS "metadata from automod_rules where guild_id = $1 and id = $2",
-                         BIND(v_id(guild_id), v_id(id)), sizeof *ret, read_rule, &found);
+    enum err e =
+        tx_read_list(tx, COLUMNS "metadata from automod_rules where guild_id = $1 and id = $2",
+                     BIND(v_id(guild_id), v_id(id)), sizeof *ret, automod_rule_from_row, &found);
 
     if (e || !found.count)
         return e ? e : ERR_NOT_FOUND;
@@ -58,7 +61,8 @@ enum err automod_rule_find(struct tx *tx, snowflake guild_id, snowflake id,
     return OK;
 }
 
-enum err automod_count_of_type(struct tx *tx, snowflake guild_id, int64_t trigger, int64_t *ret)
+enum err automod_count_rules_of_type(struct tx *tx, snowflake guild_id, int64_t trigger,
+                                     int64_t *ret)
 {
     struct rows row;
     bool found;
@@ -71,7 +75,7 @@ enum err automod_count_of_type(struct tx *tx, snowflake guild_id, int64_t trigge
     return e;
 }
 
-enum err automod_cost_of_others(struct tx *tx, snowflake guild_id, snowflake id, int64_t *ret)
+enum err automod_cost_of_other_rules(struct tx *tx, snowflake guild_id, snowflake id, int64_t *ret)
 {
     struct rows row;
     bool found;
@@ -99,7 +103,7 @@ static const char RENEW[] =
     "update guilds set automod_version = case when exists (select 1 from automod_rules where "
     "guild_id = $1 and enabled = 1) then cast($2 as bigint) else 0 end where id = $1";
 
-enum err automod_renew(struct tx *tx, snowflake guild_id)
+enum err automod_rules_renew_version(struct tx *tx, snowflake guild_id)
 {
     return tx_exec(tx, RENEW, BIND(v_id(guild_id), v_id(snowflake_new())), NULL);
 }
@@ -111,14 +115,14 @@ enum err automod_rule_insert(struct tx *tx, const struct automod_rule *r)
         tx_exec(tx, ADD_RULE,
                 BIND(v_id(r->id), v_id(r->guild_id), v_id(r->creator_id), v_text(r->name),
                      v_int(r->event_type), v_int(r->trigger_type),
-                     v_text(column_encode(a, &type_automod_actions, &r->actions)),
-                     v_int(r->enabled), v_text(column_encode(a, &type_ids, &r->exempt_roles)),
-                     v_text(column_encode(a, &type_ids, &r->exempt_channels)),
-                     v_text(column_encode(a, &type_automod_metadata, r->trigger_metadata)),
+                     v_text(json_column_encode(a, &type_automod_actions, &r->actions)),
+                     v_int(r->enabled), v_text(json_column_encode(a, &type_ids, &r->exempt_roles)),
+                     v_text(json_column_encode(a, &type_ids, &r->exempt_channels)),
+                     v_text(json_column_encode(a, &type_automod_metadata, r->trigger_metadata)),
                      v_int(r->pattern_cost)),
                 NULL);
 
-    return e ? e : automod_renew(tx, r->guild_id);
+    return e ? e : automod_rules_renew_version(tx, r->guild_id);
 }
 
 enum err automod_rule_update(struct tx *tx, const struct automod_rule *r)
@@ -133,11 +137,12 @@ enum err automod_rule_delete(struct tx *tx, snowflake id)
 
 /* --- repetition ----------------------------------------------------------------------- */
 
-enum { ECHO_WINDOW_US = 10 * 1000 * 1000 };
+enum { REPEAT_WINDOW_US = 10 * 1000 * 1000 };
 
-static const char FORGET_ECHOES[] =
+static const char DELETE_OLD_ECHOES[] =
     "delete from automod_echoes where guild_id = $1 and user_id = $2 and first_at < $3";
-/* Stores the last four times. The fifth is spam if the oldest of them is within the window. */
+/* Stores the times of the last four occurrences; the fifth is spam if the oldest is in the
+ * window. */
 static const char ADD_ECHO[] =
     "insert into automod_echoes (guild_id, user_id, hash, first_at, second_at, third_at, fourth_at) "
     "values ($1, $2, $3, $4, 0, 0, 0) on conflict (guild_id, user_id, hash) do update set "
@@ -146,8 +151,8 @@ static const char ADD_ECHO[] =
 static const char FOURTH_ECHO[] = "select fourth_at from automod_echoes where guild_id = $1 and "
                                   "user_id = $2 and hash = $3";
 
-/* FNV-1a, because all processes that share the store need the same hash. */
-static int64_t echo_hash(struct str s)
+/* The hash is FNV-1a, because all processes that share the store need the same hash. */
+static int64_t hash_message_text(struct str s)
 {
     uint64_t h = UINT64_C(0xcbf29ce484222325);
 
@@ -156,12 +161,12 @@ static int64_t echo_hash(struct str s)
     return (int64_t)(h >> 1);
 }
 
-enum err automod_count_echo(struct tx *tx, snowflake guild_id, snowflake user_id, struct str text,
-                            bool *ret_spam)
+enum err automod_count_repeated_text(struct tx *tx, snowflake guild_id, snowflake user_id,
+                                     struct str text, bool *ret_spam)
 {
-    int64_t now = clock_us(), since = now - ECHO_WINDOW_US;
-    struct str folded = text_fold(tx_arena(tx), text).text;
-    int64_t hash = echo_hash(folded);
+    int64_t now = clock_us(), since = now - REPEAT_WINDOW_US;
+    struct str folded = text_fold_case(tx_arena(tx), text).text;
+    int64_t hash = hash_message_text(folded);
     struct rows row;
     bool found;
 
@@ -169,7 +174,7 @@ enum err automod_count_echo(struct tx *tx, snowflake guild_id, snowflake user_id
     if (!folded.n)
         return OK;
     enum err e =
-        tx_exec(tx, FORGET_ECHOES, BIND(v_id(guild_id), v_id(user_id), v_int(since)), NULL);
+        tx_exec(tx, DELETE_OLD_ECHOES, BIND(v_id(guild_id), v_id(user_id), v_int(since)), NULL);
     if (!e)
         e = tx_one(tx, FOURTH_ECHO, BIND(v_id(guild_id), v_id(user_id), v_int(hash)), &row, &found);
     if (!e)

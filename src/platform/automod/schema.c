@@ -17,8 +17,8 @@ static const struct type type_pattern = { .kind = KIND_STRING,
                                           .min = 1,
                                           .max = 260,
                                           .doc = "A regular expression without back references "
-                                                 "and without looking around; all of a guild may "
-                                                 "follow 1,200 ways at once" };
+                                                 "and lookaround; all patterns of a guild may "
+                                                 "have at most 1,200 active states" };
 static const struct type type_keywords = { .kind = KIND_ARRAY,
                                            .max = MOST_KEYWORDS,
                                            .of = &type_keyword };
@@ -26,7 +26,7 @@ static const struct type type_patterns = { .kind = KIND_ARRAY,
                                            .max = MOST_PATTERNS,
                                            .of = &type_pattern };
 static const struct choice presets[] = {
-    { 1, NULL, "PROFANITY", "Words that are thought rude" },
+    { 1, NULL, "PROFANITY", "Words that are considered rude" },
     { 2, NULL, "SEXUAL_CONTENT", "Words of sexual content" },
     { 3, NULL, "SLURS", "Slurs" },
     { 0 },
@@ -36,16 +36,16 @@ static const struct type type_presets = { .kind = KIND_ARRAY, .max = 3, .of = &t
 static const struct type type_mention_limit = { .kind = KIND_INT, .min = 0, .max = 50 };
 
 static const struct choice events[] = {
-    { AUTOMOD_ON_MESSAGE, NULL, "MESSAGE_SEND", "A message is sent or changed" },
-    { AUTOMOD_ON_PROFILE, NULL, "MEMBER_UPDATE", "Somebody joins, or has another name" },
+    { AUTOMOD_ON_MESSAGE, NULL, "MESSAGE_SEND", "A message is sent or edited" },
+    { AUTOMOD_ON_PROFILE, NULL, "MEMBER_UPDATE", "A member joins or changes a name" },
     { 0 },
 };
 static const struct choice triggers[] = {
-    { AUTOMOD_KEYWORD, NULL, "KEYWORD", "Words and patterns of the guild's own" },
+    { AUTOMOD_KEYWORD, NULL, "KEYWORD", "Keywords and patterns of the guild" },
     { AUTOMOD_SPAM, NULL, "SPAM", "The same text for the fifth time within ten seconds" },
-    { AUTOMOD_PRESET, NULL, "KEYWORD_PRESET", "Words of the server's configuration" },
-    { AUTOMOD_MENTIONS, NULL, "MENTION_SPAM", "More people and roles than so many" },
-    { AUTOMOD_PROFILE, NULL, "MEMBER_PROFILE", "Words and patterns in names" },
+    { AUTOMOD_PRESET, NULL, "KEYWORD_PRESET", "Keyword lists of the server's configuration" },
+    { AUTOMOD_MENTIONS, NULL, "MENTION_SPAM", "More mentions of users and roles than the limit" },
+    { AUTOMOD_PROFILE, NULL, "MEMBER_PROFILE", "Keywords and patterns in names" },
     { 0 },
 };
 static const struct type type_event = { .kind = KIND_INT, .choices = events };
@@ -53,11 +53,11 @@ const struct type type_automod_trigger = { .kind = KIND_INT, .choices = triggers
 
 static const struct field metadata_fields[] = {
     { FIELD(struct automod_metadata, keyword_filter), .type = &type_keywords, .flags = OPTIONAL,
-      .doc = "cat: the word; cat*, *cat: words that begin or end so; *cat*: anywhere" },
+      .doc = "cat: the whole word; cat*, *cat: words that start or end with it; *cat*: anywhere" },
     { FIELD(struct automod_metadata, regex_patterns), .type = &type_patterns, .flags = OPTIONAL },
     { FIELD(struct automod_metadata, presets), .type = &type_presets, .flags = OPTIONAL },
     { FIELD(struct automod_metadata, allow_list), .type = &type_keywords, .flags = OPTIONAL,
-      .doc = "What lies inside one of these does not count" },
+      .doc = "Matches inside these texts do not count" },
     { FIELD(struct automod_metadata, mention_total_limit), .type = &type_mention_limit,
       .flags = OPTIONAL },
     { FIELD(struct automod_metadata, mention_raid_protection_enabled), .type = &type_bool,
@@ -69,16 +69,16 @@ static const struct schema metadata_schema = {
     .name = "AutoModerationMetadata",
     .size = sizeof(struct automod_metadata),
     .fields = metadata_fields,
-    .doc = "What a rule looks for.",
+    .doc = "The texts that a rule matches.",
 };
 const struct type type_automod_metadata = { .kind = KIND_OBJECT, .schema = &metadata_schema };
 
 static const struct choice actions[] = {
-    { AUTOMOD_BLOCK, NULL, "BLOCK_MESSAGE", "It is not sent" },
-    { AUTOMOD_ALERT, NULL, "SEND_ALERT_MESSAGE", "A channel is told" },
-    { AUTOMOD_TIMEOUT, NULL, "TIMEOUT", "Who wrote it is timed out" },
+    { AUTOMOD_BLOCK, NULL, "BLOCK_MESSAGE", "The message is not sent" },
+    { AUTOMOD_ALERT, NULL, "SEND_ALERT_MESSAGE", "An alert is posted in a channel" },
+    { AUTOMOD_TIMEOUT, NULL, "TIMEOUT", "The author is timed out" },
     { AUTOMOD_QUARANTINE, NULL, "BLOCK_MEMBER_INTERACTION",
-      "Who is called so can do nothing until they are called otherwise" },
+      "The member is quarantined until the name is changed" },
     { 0 },
 };
 static const struct type type_action_type = { .kind = KIND_INT, .choices = actions };
@@ -86,18 +86,18 @@ static const struct type type_duration = { .kind = KIND_INT, .min = 1, .max = LO
 static const struct type type_custom_message = { .kind = KIND_STRING, .max = 300 };
 static const struct field action_metadata_fields[] = {
     { FIELD(struct automod_action_metadata, channel_id), .type = &type_id, .flags = OPTIONAL,
-      .doc = "Of alerts: a text channel of the guild" },
+      .doc = "For alerts: a text channel of the guild" },
     { FIELD(struct automod_action_metadata, duration_seconds), .type = &type_duration,
-      .flags = OPTIONAL, .doc = "Of time-outs" },
+      .flags = OPTIONAL, .doc = "For time-outs" },
     { FIELD(struct automod_action_metadata, custom_message), .type = &type_custom_message,
-      .flags = OPTIONAL, .doc = "Of blocks: for the guild's own use" },
+      .flags = OPTIONAL, .doc = "For blocks: a message for the guild's own use" },
     { 0 },
 };
 static const struct schema action_metadata_schema = {
     .name = "AutoModerationActionMetadata",
     .size = sizeof(struct automod_action_metadata),
     .fields = action_metadata_fields,
-    .doc = "How an action is done.",
+    .doc = "Parameters of an action.",
 };
 static const struct type type_action_metadata = { .kind = KIND_OBJECT,
                                                   .schema = &action_metadata_schema };
@@ -111,7 +111,7 @@ static const struct schema action_schema = {
     .name = "AutoModerationAction",
     .size = sizeof(struct automod_action),
     .fields = action_fields,
-    .doc = "What is done when a rule is broken.",
+    .doc = "An action that runs when a rule is broken.",
 };
 static const struct type type_action = { .kind = KIND_OBJECT, .schema = &action_schema };
 const struct type type_automod_actions = {
@@ -142,7 +142,7 @@ const struct schema automod_rule_schema = {
     .name = "AutoModerationRule",
     .size = sizeof(struct automod_rule),
     .fields = rule_fields,
-    .doc = "A rule that messages or names are looked at by.",
+    .doc = "A rule that checks messages or names.",
 };
 const struct type type_automod_rule = { .kind = KIND_OBJECT, .schema = &automod_rule_schema };
 const struct type type_automod_rules = { .kind = KIND_ARRAY, .of = &type_automod_rule };
@@ -172,7 +172,7 @@ static const struct schema patch_schema = {
     .name = "AutoModerationRulePatch",
     .size = sizeof(struct automod_patch),
     .fields = patch_fields,
-    .doc = "What is changed about a rule; its trigger stays.",
+    .doc = "Changes of a rule; its trigger type cannot be changed.",
 };
 const struct type automod_draft_body = { .kind = KIND_OBJECT, .schema = &draft_schema };
 const struct type automod_patch_body = { .kind = KIND_OBJECT, .schema = &patch_schema };
@@ -196,76 +196,78 @@ const struct schema automod_execution_schema = {
     .name = "AutoModerationExecution",
     .size = sizeof(struct automod_execution),
     .fields = execution_fields,
-    .doc = "A rule was broken and something was done.",
+    .doc = "A rule was broken and an action was executed.",
 };
 
 /* --- fields that depend on each other ------------------------------------------------- */
 
-static bool trigger_has_words(int64_t trigger)
+static bool trigger_uses_keywords(int64_t trigger)
 {
     return trigger == AUTOMOD_KEYWORD || trigger == AUTOMOD_PROFILE;
 }
 
-static void refuse_list(struct form *form, const struct place *here, const char *key,
-                        const struct opt_list *list, bool fits)
+static void refuse_unused_list(struct form *form, const struct json_path *here, const char *key,
+                               const struct opt_list *list, bool fits)
 {
-    struct place at = place_key(here, str_of(key));
+    struct json_path at = json_path_key(here, str_of(key));
 
     if (!fits && list->value.count)
-        form_fail(form, &at, FORM_CHOICES, "Rules of this trigger do not have it.");
+        form_add_error(form, &at, FORM_CHOICES,
+                       "Rules of this trigger type do not have this field.");
 }
 
-static void check_patterns(struct form *form, const struct place *here, struct automod_rule *r,
-                           int64_t others)
+static void validate_patterns(struct form *form, const struct json_path *here,
+                              struct automod_rule *r, int64_t others)
 {
-    struct place all = place_key(here, STR("regex_patterns"));
+    struct json_path all = json_path_key(here, STR("regex_patterns"));
     const struct list *patterns = &r->trigger_metadata->regex_patterns.value;
     const struct str *p = patterns->items;
 
     for (size_t i = 0; i < patterns->count; i++) {
-        struct place at = place_index(&all, i);
+        struct json_path at = json_path_index(&all, i);
         const char *problem = "The pattern is too large.";
         struct pattern *made = pattern_new(p[i], &problem);
 
         r->pattern_cost += made ? (int64_t)pattern_cost(made) : 0;
-        if (!made || others + r->pattern_cost > AUTOMOD_MOST_COST)
-            form_fail(form, &at, "STRING_TYPE_REGEX", "%s", problem);
+        if (!made || others + r->pattern_cost > AUTOMOD_MAX_PATTERN_COST)
+            form_add_error(form, &at, "STRING_TYPE_REGEX", "%s", problem);
         pattern_free(made);
     }
 }
 
-static void check_metadata(struct form *form, const struct place *up, struct automod_rule *r,
-                           int64_t others)
+static void validate_trigger_metadata(struct form *form, const struct json_path *up,
+                                      struct automod_rule *r, int64_t others)
 {
-    struct place here = place_key(up, STR("trigger_metadata"));
-    struct place limit = place_key(&here, STR("mention_total_limit"));
-    struct place named = place_key(&here, STR("presets"));
-    struct place allowed = place_key(&here, STR("allow_list"));
+    struct json_path here = json_path_key(up, STR("trigger_metadata"));
+    struct json_path limit = json_path_key(&here, STR("mention_total_limit"));
+    struct json_path named = json_path_key(&here, STR("presets"));
+    struct json_path allowed = json_path_key(&here, STR("allow_list"));
     const struct automod_metadata *m = r->trigger_metadata;
-    bool words = trigger_has_words(r->trigger_type);
+    bool words = trigger_uses_keywords(r->trigger_type);
 
     if (!m) {
         if (r->trigger_type != AUTOMOD_SPAM)
-            form_fail(form, &here, FORM_REQUIRED);
+            form_add_error(form, &here, FORM_REQUIRED);
         return;
     }
-    refuse_list(form, &here, "keyword_filter", &m->keyword_filter, words);
-    refuse_list(form, &here, "regex_patterns", &m->regex_patterns, words);
-    refuse_list(form, &here, "allow_list", &m->allow_list,
-                words || r->trigger_type == AUTOMOD_PRESET);
-    refuse_list(form, &here, "presets", &m->presets, r->trigger_type == AUTOMOD_PRESET);
+    refuse_unused_list(form, &here, "keyword_filter", &m->keyword_filter, words);
+    refuse_unused_list(form, &here, "regex_patterns", &m->regex_patterns, words);
+    refuse_unused_list(form, &here, "allow_list", &m->allow_list,
+                       words || r->trigger_type == AUTOMOD_PRESET);
+    refuse_unused_list(form, &here, "presets", &m->presets, r->trigger_type == AUTOMOD_PRESET);
     if (words && m->allow_list.value.count > MOST_ALLOWED)
-        form_fail(form, &allowed, FORM_MAX_LENGTH, (long long)MOST_ALLOWED);
+        form_add_error(form, &allowed, FORM_MAX_LENGTH, (long long)MOST_ALLOWED);
     if (r->trigger_type == AUTOMOD_PRESET && !m->presets.value.count)
-        form_fail(form, &named, FORM_REQUIRED);
+        form_add_error(form, &named, FORM_REQUIRED);
     if (r->trigger_type == AUTOMOD_MENTIONS && m->mention_total_limit.given != GIVEN)
-        form_fail(form, &limit, FORM_REQUIRED);
+        form_add_error(form, &limit, FORM_REQUIRED);
     if (r->trigger_type != AUTOMOD_MENTIONS && m->mention_total_limit.given == GIVEN)
-        form_fail(form, &limit, FORM_CHOICES, "Rules of this trigger do not have it.");
-    check_patterns(form, &here, r, others);
+        form_add_error(form, &limit, FORM_CHOICES,
+                       "Rules of this trigger type do not have this field.");
+    validate_patterns(form, &here, r, others);
 }
 
-static bool action_suits(int64_t action, int64_t trigger)
+static bool action_fits_trigger(int64_t action, int64_t trigger)
 {
     switch (action) {
     case AUTOMOD_BLOCK:
@@ -279,81 +281,84 @@ static bool action_suits(int64_t action, int64_t trigger)
     }
 }
 
-static void check_action(struct form *form, const struct place *here,
-                         const struct automod_action *a, int64_t trigger)
+static void validate_action(struct form *form, const struct json_path *here,
+                            const struct automod_action *a, int64_t trigger)
 {
-    struct place type = place_key(here, STR("type")), metadata = place_key(here, STR("metadata"));
-    struct place channel = place_key(&metadata, STR("channel_id"));
-    struct place duration = place_key(&metadata, STR("duration_seconds"));
+    struct json_path type = json_path_key(here, STR("type")),
+                     metadata = json_path_key(here, STR("metadata"));
+    struct json_path channel = json_path_key(&metadata, STR("channel_id"));
+    struct json_path duration = json_path_key(&metadata, STR("duration_seconds"));
 
-    if (!action_suits(a->type, trigger))
-        form_fail(form, &type, FORM_CHOICES, "Rules of this trigger do not do this.");
+    if (!action_fits_trigger(a->type, trigger))
+        form_add_error(form, &type, FORM_CHOICES,
+                       "Rules of this trigger type cannot have this action.");
     if (a->type == AUTOMOD_ALERT && !(a->metadata && a->metadata->channel_id.given == GIVEN))
-        form_fail(form, &channel, FORM_REQUIRED);
+        form_add_error(form, &channel, FORM_REQUIRED);
     if (a->type == AUTOMOD_TIMEOUT &&
         !(a->metadata && a->metadata->duration_seconds.given == GIVEN))
-        form_fail(form, &duration, FORM_REQUIRED);
+        form_add_error(form, &duration, FORM_REQUIRED);
 }
 
-void automod_rule_check(struct form *form, const struct place *here, struct automod_rule *r,
-                        int64_t others)
+void automod_rule_validate(struct form *form, const struct json_path *here, struct automod_rule *r,
+                           int64_t others)
 {
-    struct place event = place_key(here, STR("event_type"));
-    struct place channels = place_key(here, STR("exempt_channels"));
-    struct place all = place_key(here, STR("actions"));
+    struct json_path event = json_path_key(here, STR("event_type"));
+    struct json_path channels = json_path_key(here, STR("exempt_channels"));
+    struct json_path all = json_path_key(here, STR("actions"));
     const struct automod_action *a = r->actions.items;
 
     if ((r->event_type == AUTOMOD_ON_PROFILE) != (r->trigger_type == AUTOMOD_PROFILE))
-        form_fail(form, &event, FORM_CHOICES, "Rules of this trigger are about something else.");
+        form_add_error(form, &event, FORM_CHOICES,
+                       "Rules of this trigger type need another event type.");
     if (r->trigger_type == AUTOMOD_PROFILE && r->exempt_channels.count)
-        form_fail(form, &channels, FORM_CHOICES, "Names are the same in every channel.");
+        form_add_error(form, &channels, FORM_CHOICES, "Rules about names cannot exempt channels.");
     r->pattern_cost = 0;
-    check_metadata(form, here, r, others);
+    validate_trigger_metadata(form, here, r, others);
     for (size_t i = 0; i < r->actions.count; i++) {
-        struct place at = place_index(&all, i);
+        struct json_path at = json_path_index(&all, i);
 
-        check_action(form, &at, &a[i], r->trigger_type);
+        validate_action(form, &at, &a[i], r->trigger_type);
     }
 }
 
-/* Clients read the metadata keys of a trigger type without a check, so they must be present. */
-static void list_settle(struct opt_list *list, bool fits)
+/* Clients require the metadata keys of a trigger type, so all of them must be present. */
+static void normalize_list(struct opt_list *list, bool fits)
 {
     list->given = fits ? GIVEN : ABSENT;
     if (!fits)
         list->value = (struct list){ 0 };
 }
 
-static void action_settle(struct arena *arena, struct automod_action *a)
+static void normalize_action(struct arena *arena, struct automod_action *a)
 {
-    struct automod_action_metadata *kept = arena_alloc(arena, sizeof *kept);
+    struct automod_action_metadata *retained = arena_alloc(arena, sizeof *retained);
 
     if (a->metadata && a->type == AUTOMOD_ALERT)
-        kept->channel_id = a->metadata->channel_id;
+        retained->channel_id = a->metadata->channel_id;
     if (a->metadata && a->type == AUTOMOD_TIMEOUT)
-        kept->duration_seconds = a->metadata->duration_seconds;
+        retained->duration_seconds = a->metadata->duration_seconds;
     if (a->metadata && a->type == AUTOMOD_BLOCK && a->metadata->custom_message.given == GIVEN)
-        kept->custom_message = a->metadata->custom_message;
-    a->metadata = kept;
+        retained->custom_message = a->metadata->custom_message;
+    a->metadata = retained;
 }
 
-void automod_rule_settle(struct arena *arena, struct automod_rule *r)
+void automod_rule_normalize(struct arena *arena, struct automod_rule *r)
 {
     struct automod_metadata *m = arena_alloc(arena, sizeof *m);
-    bool words = trigger_has_words(r->trigger_type);
+    bool words = trigger_uses_keywords(r->trigger_type);
     bool mentions = r->trigger_type == AUTOMOD_MENTIONS;
     struct automod_action *a = r->actions.items;
 
     if (r->trigger_metadata)
         *m = *r->trigger_metadata;
     r->trigger_metadata = m;
-    list_settle(&m->keyword_filter, words);
-    list_settle(&m->regex_patterns, words);
-    list_settle(&m->presets, r->trigger_type == AUTOMOD_PRESET);
-    list_settle(&m->allow_list, words || r->trigger_type == AUTOMOD_PRESET);
+    normalize_list(&m->keyword_filter, words);
+    normalize_list(&m->regex_patterns, words);
+    normalize_list(&m->presets, r->trigger_type == AUTOMOD_PRESET);
+    normalize_list(&m->allow_list, words || r->trigger_type == AUTOMOD_PRESET);
     m->mention_total_limit.given = mentions ? GIVEN : ABSENT;
     m->mention_raid_protection_enabled =
-        mentions ? given_bool(m->mention_raid_protection_enabled.value) : (struct opt_bool){ 0 };
+        mentions ? opt_bool_of(m->mention_raid_protection_enabled.value) : (struct opt_bool){ 0 };
     for (size_t i = 0; i < r->actions.count; i++)
-        action_settle(arena, &a[i]);
+        normalize_action(arena, &a[i]);
 }

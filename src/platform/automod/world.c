@@ -1,6 +1,6 @@
 /* world.c - import and export of AutoMod rules in world files. */
 #include "platform/automod/automod.h"
-#include "platform/worlds/file.h"
+#include "platform/worlds/import_export.h"
 
 /* --- schema --------------------------------------------------------------------------- */
 
@@ -31,13 +31,13 @@ WORLD_OBJECT(rule, rule_fields, NULL);
 
 /* --- import --------------------------------------------------------------------------- */
 
-static const struct naming rule_naming = WORLD_NAMING("rule", "automod_rules", "guild_id");
+static const struct world_naming rule_naming = WORLD_NAMING("rule", "automod_rules", "guild_id");
 
-static enum err import_rule(struct importing *im, const void *entry, const struct place *at,
-                            snowflake guild)
+static enum err import_rule(struct world_importer *im, const void *entry,
+                            const struct json_path *at, snowflake guild)
 {
     const struct world_rule *in = entry;
-    struct place by_at = place_key(at, STR("by"));
+    struct json_path by_at = json_path_key(at, STR("by"));
     unsigned before = im->form->problems;
     int64_t others = 0;
     struct automod_rule rule = {
@@ -49,47 +49,47 @@ static enum err import_rule(struct importing *im, const void *entry, const struc
         .actions = in->actions,
         .enabled = in->enabled.given != GIVEN || in->enabled.value,
     };
-    enum err e = settle(im, &rule_naming, guild, in->id, in->name, at, &rule.id);
+    enum err e = world_find_existing(im, &rule_naming, guild, in->id, in->name, at, &rule.id);
 
     if (!e)
-        e = refer(im, &user_naming, 0, in->by, &by_at, &rule.creator_id);
+        e = world_resolve_reference(im, &user_naming, 0, in->by, &by_at, &rule.creator_id);
     if (!e)
-        e = refer_each(im, &role_naming, guild, &in->exempt_roles, at, "exempt_roles",
-                       &rule.exempt_roles);
+        e = world_resolve_references(im, &role_naming, guild, &in->exempt_roles, at, "exempt_roles",
+                                     &rule.exempt_roles);
     if (!e)
-        e = refer_each(im, &channel_naming, guild, &in->exempt_channels, at, "exempt_channels",
-                       &rule.exempt_channels);
+        e = world_resolve_references(im, &channel_naming, guild, &in->exempt_channels, at,
+                                     "exempt_channels", &rule.exempt_channels);
     if (!e)
-        e = automod_cost_of_others(im->tx, guild, rule.id, &others);
-    automod_rule_check(im->form, at, &rule, others);
+        e = automod_cost_of_other_rules(im->tx, guild, rule.id, &others);
+    automod_rule_validate(im->form, at, &rule, others);
     if (e || im->form->problems != before)
         return e;
     if (!rule.id)
         rule.id = in->id.given == GIVEN ? in->id.value : snowflake_new();
-    automod_rule_settle(im->arena, &rule);
+    automod_rule_normalize(im->arena, &rule);
     return automod_rule_insert(im->tx, &rule);
 }
 
 /* --- export --------------------------------------------------------------------------- */
 
-static enum err export_rules(struct exporting *ex, struct opt_list *ret)
+static enum err export_rules(struct world_exporter *ex, struct opt_list *ret)
 {
     struct list rules;
-    enum err e = automod_rules(ex->tx, ex->guild, &rules);
+    enum err e = automod_rules_list(ex->tx, ex->guild, &rules);
     const struct automod_rule *r = rules.items;
 
     for (size_t i = 0; !e && i < rules.count; i++)
-        *(struct world_rule *)shown_item(ex->tx, ret, sizeof(struct world_rule)) =
+        *(struct world_rule *)world_export_list_item(ex->tx, ret, sizeof(struct world_rule)) =
             (struct world_rule){
                 .id = { GIVEN, r[i].id },
                 .name = r[i].name,
-                .by = shown_id(ex->tx, r[i].creator_id),
+                .by = world_format_id(ex->tx, r[i].creator_id),
                 .trigger_type = r[i].trigger_type,
                 .trigger_metadata = { GIVEN, r[i].trigger_metadata },
                 .actions = r[i].actions,
                 .enabled = { r[i].enabled ? ABSENT : GIVEN, r[i].enabled },
-                .exempt_roles = shown_ids(ex->tx, &r[i].exempt_roles),
-                .exempt_channels = shown_ids(ex->tx, &r[i].exempt_channels),
+                .exempt_roles = world_format_ids(ex->tx, &r[i].exempt_roles),
+                .exempt_channels = world_format_ids(ex->tx, &r[i].exempt_channels),
             };
     return e;
 }

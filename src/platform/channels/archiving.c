@@ -1,14 +1,14 @@
 /* archiving.c - archives inactive threads.
  *
- * Each open thread has one job. Messages do not update the job: when it is due, it reads the time
- * of the last message and reschedules itself if that is too recent. */
+ * Each open thread has one job. Messages do not update the job: when the job is due, it reads the
+ * time of the last message and reschedules itself if that message is too recent. */
 #include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "platform/channels/internal.h"
 
 enum { MINUTE_US = 60 * 1000 * 1000 };
 
-static int64_t quiet_until(const struct channel *c)
+static int64_t archiving_due_at(const struct channel *c)
 {
     const struct thread_metadata *t = c->thread_metadata;
     int64_t spoken =
@@ -18,13 +18,13 @@ static int64_t quiet_until(const struct channel *c)
     return last + t->auto_archive_duration * MINUTE_US;
 }
 
-bool thread_is_quiet(const struct channel *c)
+bool thread_is_nearly_archived(const struct channel *c)
 {
     return c->thread_metadata &&
-           (c->thread_metadata->archived || quiet_until(c) - MINUTE_US < clock_us());
+           (c->thread_metadata->archived || archiving_due_at(c) - MINUTE_US < clock_us());
 }
 
-enum err thread_check_open(const struct channel *c, uint64_t rights)
+enum err require_thread_open(const struct channel *c, uint64_t perms)
 {
     const struct thread_metadata *t = c->thread_metadata;
 
@@ -32,14 +32,14 @@ enum err thread_check_open(const struct channel *c, uint64_t rights)
         return OK;
     if (t->archived)
         return ERR_THREAD_ARCHIVED;
-    return t->locked && !(rights & PERMISSION(MANAGE_THREADS)) ? ERR_THREAD_LOCKED : OK;
+    return t->locked && !(perms & PERMISSION(MANAGE_THREADS)) ? ERR_THREAD_LOCKED : OK;
 }
 
 static const char ACTIVE_THREADS[] =
     "select count(*) from channels where guild_id = $1 and thread_archived = 0 and type >= 10 and "
     "type <= 12";
 
-enum err thread_check_room(struct tx *tx, snowflake guild_id)
+enum err check_active_thread_limit(struct tx *tx, snowflake guild_id)
 {
     struct rows row;
     bool found;
@@ -50,19 +50,20 @@ enum err thread_check_room(struct tx *tx, snowflake guild_id)
     return row_int(&row, 0) < MAX_ACTIVE_THREADS ? OK : ERR_MAX_ACTIVE_THREADS;
 }
 
-void emit_thread_gone(struct call *call, const struct channel *thread)
+void emit_thread_delete(struct call *call, const struct channel *thread)
 {
-    struct thread_gone gone = {
+    struct thread_delete_event gone = {
         .id = thread->id,
         .guild_id = thread->guild_id.value,
         .parent_id = thread->parent_id.value,
         .type = thread->type,
     };
 
-    call_emit(call, EVENT_THREAD_DELETE, to_channel_viewers(thread), &thread_gone_schema, &gone);
+    call_emit(call, EVENT_THREAD_DELETE, to_channel_viewers(thread), &thread_delete_event_schema,
+              &gone);
 }
 
-static enum err archiving_archive(struct call *call, const struct job *job)
+static enum err run_thread_archiving(struct call *call, const struct job *job)
 {
     struct thread_metadata thread;
     struct channel c;
@@ -75,25 +76,25 @@ static enum err archiving_archive(struct call *call, const struct job *job)
     /* Pinned threads are never archived automatically. */
     if (c.flags & CHANNEL_PINNED)
         return OK;
-    if (quiet_until(&c) > clock_us())
-        return thread_watch(call, &c);
+    if (archiving_due_at(&c) > clock_us())
+        return thread_schedule_archiving(call, &c);
     thread = *c.thread_metadata;
     thread.archived = true;
     thread.archive_timestamp = clock_us();
     c.thread_metadata = &thread;
-    e = channel_save(call->tx, &c);
+    e = channel_update(call->tx, &c);
     if (!e)
         call_emit(call, EVENT_THREAD_UPDATE, to_channel_viewers(&c), &channel_schema, &c);
     return e;
 }
 
-const struct job_kind thread_archiving = {
+const struct job_kind thread_archiving_job = {
     .name = "archive_thread",
-    .doc = "Archives a thread in which nothing happened for as long as it says.",
-    .run = archiving_archive,
+    .doc = "Archives a thread after its auto-archive duration without activity.",
+    .run = run_thread_archiving,
 };
 
-enum err thread_watch(struct call *call, const struct channel *thread)
+enum err thread_schedule_archiving(struct call *call, const struct channel *thread)
 {
-    return job_schedule(call, &thread_archiving, thread->id, quiet_until(thread), STR(""));
+    return job_schedule(call, &thread_archiving_job, thread->id, archiving_due_at(thread), STR(""));
 }

@@ -4,10 +4,10 @@
 #include "api/hooks.h"
 #include "platform/channels/internal.h"
 
-enum { ROWS_OF_EMPTY_CHANNEL = 24 }; /* cost of the statements that find no rows */
+enum { ROWS_OF_EMPTY_CHANNEL = 24 }; /* rows that a channel without rows counts as */
 
-static enum err channel_next(struct tx *tx, struct sql sql, snowflake id, snowflake *ret,
-                             bool *ret_found)
+static enum err find_next_channel(struct tx *tx, struct sql sql, snowflake id, snowflake *ret,
+                                  bool *ret_found)
 {
     struct rows row;
     enum err e = tx_one(tx, sql, BIND(v_id(id)), &row, ret_found);
@@ -17,70 +17,70 @@ static enum err channel_next(struct tx *tx, struct sql sql, snowflake id, snowfl
     return e;
 }
 
-/* next: selects one channel of the guild or parent with this id. */
-static enum err channels_delete(struct call *call, struct sql next, snowflake id,
+/* next: SQL that selects one channel of the guild or parent with this id. */
+static enum err delete_channels(struct call *call, struct sql next, snowflake id,
                                 struct deletion_step *step)
 {
     snowflake channel_id;
     bool found = true;
     enum err e = OK;
 
-    while (!e && found && step->room > 0) {
-        e = channel_next(call->tx, next, id, &channel_id, &found);
+    while (!e && found && step->rows_left > 0) {
+        e = find_next_channel(call->tx, next, id, &channel_id, &found);
         if (!e && found)
-            e = deletion_walk(call, WITH_CHANNEL, channel_id, step);
-        deletion_count(step, ROWS_OF_EMPTY_CHANNEL);
+            e = deletion_apply_all_rules(call, WITH_CHANNEL, channel_id, step);
+        deletion_step_count_rows(step, ROWS_OF_EMPTY_CHANNEL);
     }
     return e;
 }
 
 static const char THREAD_OF_CHANNEL[] = "select id from channels where parent_id = $1 limit 1";
 
-static enum err channel_step(struct call *call, snowflake id)
+static enum err delete_channel_step(struct call *call, snowflake id)
 {
-    struct deletion_step step = deletion_begin();
-    enum err e = channels_delete(call, SQL(THREAD_OF_CHANNEL), id, &step);
+    struct deletion_step step = deletion_step_begin();
+    enum err e = delete_channels(call, SQL(THREAD_OF_CHANNEL), id, &step);
 
     if (!e)
-        e = deletion_walk(call, WITH_CHANNEL, id, &step);
-    return e ? e : deletion_continue(call, &channel_leftovers, id, &step, STR(""));
+        e = deletion_apply_all_rules(call, WITH_CHANNEL, id, &step);
+    return e ? e : deletion_schedule_rest(call, &channel_deletion_job, id, &step, STR(""));
 }
 
 static const char MARK_CHANNEL[] =
     "update channels set type = -1, guild_id = null, parent_id = null where id = $1";
 
-/* Marks the open threads, through the index of the guild. Archived threads may be many: they are
- * not marked but found through their parent. */
+/* Marks the open threads, through the index of the guild. Archived threads, of which there may be
+ * many, are not marked; they are found through their parent. */
 static const char MARK_THREADS[] =
     "update channels set type = -1, guild_id = null where guild_id = "
     "(select guild_id from channels where id = $1) and thread_archived = 0 and +parent_id = $1";
 
-enum err channel_remove(struct call *call, snowflake id)
+enum err channel_delete(struct call *call, snowflake id)
 {
     enum err e = tx_exec(call->tx, MARK_THREADS, BIND(v_id(id)), NULL);
 
     if (!e)
         e = tx_exec(call->tx, MARK_CHANNEL, BIND(v_id(id)), NULL);
     if (!e)
-        e = hook_channel_gone(call, id);
-    return e ? e : channel_step(call, id);
+        e = hook_channel_deleted(call, id);
+    return e ? e : delete_channel_step(call, id);
 }
 
 static const char IS_MARKED[] = "select id from channels where id = $1 and type = -1";
 
-static enum err channel_run(struct call *call, const struct job *job)
+static enum err run_channel_deletion(struct call *call, const struct job *job)
 {
     snowflake id;
     bool found;
-    enum err e = channel_next(call->tx, SQL(IS_MARKED), job->key, &id, &found);
+    enum err e = find_next_channel(call->tx, SQL(IS_MARKED), job->key, &id, &found);
 
-    return e || !found ? e : channel_step(call, id);
+    return e || !found ? e : delete_channel_step(call, id);
 }
 
-const struct job_kind channel_leftovers = {
+const struct job_kind channel_deletion_job = {
     .name = "channel-leftovers",
-    .doc = "Removes what a deleted channel leaves behind.",
-    .run = channel_run,
+    .doc = "Deletes the remaining rows of a deleted channel.",
+    .run = run_channel_deletion,
 };
 
 /* --- deletion of a guild ---------------------------------------------------------------- */
@@ -89,21 +89,21 @@ const struct job_kind channel_leftovers = {
 static const char MARK_OF_GUILD[] = "update channels set type = -1 where guild_id = $1 and "
                                     "thread_archived = 0 and not type between 10 and 12";
 
-enum err channels_mark_of_guild(struct call *call, snowflake guild_id)
+enum err channels_mark_deleted_of_guild(struct call *call, snowflake guild_id)
 {
     return tx_exec(call->tx, MARK_OF_GUILD, BIND(v_id(guild_id)), NULL);
 }
 
 static const char CHANNEL_OF_GUILD[] = "select id from channels where guild_id = $1 limit 1";
 
-static enum err channels_delete_of_guild(struct call *call, snowflake guild_id,
+static enum err delete_channels_of_guild(struct call *call, snowflake guild_id,
                                          struct deletion_step *step)
 {
-    return channels_delete(call, SQL(CHANNEL_OF_GUILD), guild_id, step);
+    return delete_channels(call, SQL(CHANNEL_OF_GUILD), guild_id, step);
 }
 
 const struct deletion_rule channel_deletions[] = {
-    { WITH_GUILD, "channels", .run = channels_delete_of_guild, .phase = DELETE_PARTS },
+    { WITH_GUILD, "channels", .run = delete_channels_of_guild, .phase = DELETE_PARTS },
     { DELETE_FEW(WITH_ROLE, "overwrites", "type = 0 and target_id"), .phase = DELETE_FIRST },
     { DELETE_OF(WITH_CHANNEL, "slow_modes", "channel_id", "user_id") },
     { DELETE_OF(WITH_CHANNEL, "thread_members", "thread_id", "user_id") },

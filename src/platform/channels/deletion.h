@@ -5,15 +5,15 @@
 #include "api/deletion.h"
 
 /* Deletes a channel that is not a category, with its threads; a thread; or an empty group. */
-enum err channel_remove(struct call *call, snowflake id);
+enum err channel_delete(struct call *call, snowflake id);
 
-/* SQL condition on the id of a channel or thread: it is being deleted. Its row is marked or that of
- * its parent: archived threads and threads of a deleted guild are not marked themselves. Queries
- * that return rows of a channel without reading the channel must exclude these. */
+/* SQL condition on the id of a channel or thread: it is being deleted. The row is marked, or that
+ * of the parent: archived threads and threads of a deleted guild are not marked. Queries that
+ * return rows of a channel without reading the channel must exclude such channels. */
 #define CHANNEL_BEING_DELETED(id)                                                        \
     " exists (select 1 from channels del_c where del_c.id = " id " and (del_c.type < 0 " \
     "or" PARENT_BEING_DELETED("del_c.parent_id") "))"
-/* The second half of that condition, for queries that read the channel row. */
+/* SQL condition on parent_id: true while the parent channel is being deleted. */
 #define PARENT_BEING_DELETED(parent_id) \
     " exists (select 1 from channels del_p where del_p.id = " parent_id " and del_p.type < 0)"
 

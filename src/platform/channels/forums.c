@@ -5,31 +5,34 @@ enum { EMOJI_NAME_MAX = 64 };
 
 /* --- validation ------------------------------------------------------------------------- */
 
-static enum err forum_refuse(struct call *call, const struct place *at, const char *code,
-                             const char *message)
+static enum err refuse_forum_field(struct call *call, const struct json_path *at, const char *code,
+                                   const char *message)
 {
-    form_fail(&call->form, at, code, "%s", message);
+    form_add_error(&call->form, at, code, "%s", message);
     return ERR_INVALID_FORM_BODY;
 }
 
 static const char IS_EMOJI[] = "select 1 from emojis where id = $1 and guild_id = $2";
 
-/* At most one of the two may be set: an emoji of the guild, or a Unicode emoji. */
-static enum err emoji_check(struct call *call, const struct place *up, const struct opt_id *id,
-                            const struct opt_str *name, snowflake guild_id)
+/* At most one of id and name may be set: an emoji of the guild, or a Unicode emoji. */
+static enum err validate_forum_emoji(struct call *call, const struct json_path *up,
+                                     const struct opt_id *id, const struct opt_str *name,
+                                     snowflake guild_id)
 {
-    struct place at = place_key(up, STR("emoji_id")), at_name = place_key(up, STR("emoji_name"));
+    struct json_path at = json_path_key(up, STR("emoji_id")),
+                     at_name = json_path_key(up, STR("emoji_name"));
     struct rows row;
     bool found = true;
     enum err e = OK;
 
     if (id->given == GIVEN && name->given == GIVEN)
-        return forum_refuse(call, &at_name, "INVALID_EMOJI", "One of both, not both.");
+        return refuse_forum_field(call, &at_name, "INVALID_EMOJI",
+                                  "Only one of emoji_id and emoji_name may be set.");
     if (name->given == GIVEN && (!name->value.n || name->value.n > EMOJI_NAME_MAX))
-        return forum_refuse(call, &at_name, "INVALID_EMOJI", "Not an emoji.");
+        return refuse_forum_field(call, &at_name, "INVALID_EMOJI", "Not an emoji.");
     if (id->given == GIVEN)
         e = tx_one(call->tx, IS_EMOJI, BIND(v_id(id->value), v_id(guild_id)), &row, &found);
-    return e || found ? e : forum_refuse(call, &at, "INVALID_EMOJI", "Unknown emoji.");
+    return e || found ? e : refuse_forum_field(call, &at, "INVALID_EMOJI", "Unknown emoji.");
 }
 
 static bool is_known_tag(const struct channel *c, snowflake id)
@@ -42,17 +45,18 @@ static bool is_known_tag(const struct channel *c, snowflake id)
     return false;
 }
 
-static enum err tags_check(struct call *call, const struct place *here, const struct list *tags,
-                           const struct channel *c)
+static enum err validate_forum_tags(struct call *call, const struct json_path *here,
+                                    const struct list *tags, const struct channel *c)
 {
     const struct forum_tag *t = tags->items;
-    struct place all = place_key(here, STR("available_tags"));
+    struct json_path all = json_path_key(here, STR("available_tags"));
 
     if (tags->count > MAX_FORUM_TAGS)
         return ERR_MAX_FORUM_TAGS;
     for (size_t i = 0; i < tags->count; i++) {
-        struct place at = place_index(&all, i);
-        enum err e = emoji_check(call, &at, &t[i].emoji_id, &t[i].emoji_name, c->guild_id.value);
+        struct json_path at = json_path_index(&all, i);
+        enum err e =
+            validate_forum_emoji(call, &at, &t[i].emoji_id, &t[i].emoji_name, c->guild_id.value);
 
         if (e)
             return e;
@@ -68,24 +72,25 @@ static enum err tags_check(struct call *call, const struct place *here, const st
     return OK;
 }
 
-enum err forum_check(struct call *call, const struct place *here, const struct channel_edit *in,
-                     const struct channel *c)
+enum err forum_edit_validate(struct call *call, const struct json_path *here,
+                             const struct channel_edit *in, const struct channel *c)
 {
     const struct default_reaction *r = in->default_reaction_emoji.value;
-    struct place at = place_key(here, STR("default_reaction_emoji"));
-    enum err e = tags_check(call, here, &in->available_tags.value, c);
+    struct json_path at = json_path_key(here, STR("default_reaction_emoji"));
+    enum err e = validate_forum_tags(call, here, &in->available_tags.value, c);
 
     if (e || !r)
         return e;
     if (r->emoji_id.given != GIVEN && r->emoji_name.given != GIVEN)
-        return forum_refuse(call, &at, "INVALID_EMOJI", "One of both is needed.");
-    return emoji_check(call, &at, &r->emoji_id, &r->emoji_name, c->guild_id.value);
+        return refuse_forum_field(call, &at, "INVALID_EMOJI",
+                                  "Either emoji_id or emoji_name is required.");
+    return validate_forum_emoji(call, &at, &r->emoji_id, &r->emoji_name, c->guild_id.value);
 }
 
 /* --- applying --------------------------------------------------------------------------- */
 
-/* Stored tags have both members, null if not set. */
-static void complete_emoji(struct opt_id *id, struct opt_str *name)
+/* Stored tags have both emoji fields; a field that is not set is null. */
+static void set_missing_emoji_fields_null(struct opt_id *id, struct opt_str *name)
 {
     if (id->given == ABSENT)
         id->given = GIVEN_NULL;
@@ -93,42 +98,42 @@ static void complete_emoji(struct opt_id *id, struct opt_str *name)
         name->given = GIVEN_NULL;
 }
 
-static void forum_complete_tags(struct list *tags)
+static void assign_tag_ids(struct list *tags)
 {
     struct forum_tag *t = tags->items;
 
     for (size_t i = 0; i < tags->count; i++) {
         if (!t[i].id)
             t[i].id = snowflake_new();
-        complete_emoji(&t[i].emoji_id, &t[i].emoji_name);
+        set_missing_emoji_fields_null(&t[i].emoji_id, &t[i].emoji_name);
     }
 }
 
-static void forum_int(struct opt_int *field, const struct opt_int *in)
+static void apply_optional_int(struct opt_int *field, const struct opt_int *in)
 {
     if (in->given != ABSENT)
         *field = *in;
 }
 
-void forum_apply(const struct channel_edit *in, struct channel *c)
+void forum_edit_apply(const struct channel_edit *in, struct channel *c)
 {
     struct default_reaction *r = in->default_reaction_emoji.value;
 
     if (in->available_tags.given != ABSENT) {
         c->available_tags = (struct opt_list){ GIVEN, in->available_tags.value };
-        forum_complete_tags(&c->available_tags.value);
+        assign_tag_ids(&c->available_tags.value);
     }
     if (r)
-        complete_emoji(&r->emoji_id, &r->emoji_name);
+        set_missing_emoji_fields_null(&r->emoji_id, &r->emoji_name);
     if (in->default_reaction_emoji.given != ABSENT)
         c->default_reaction_emoji = in->default_reaction_emoji;
-    forum_int(&c->default_sort_order, &in->default_sort_order);
+    apply_optional_int(&c->default_sort_order, &in->default_sort_order);
     if (in->default_forum_layout.given != ABSENT)
-        c->default_forum_layout = given_int(in->default_forum_layout.value);
+        c->default_forum_layout = opt_int_of(in->default_forum_layout.value);
     if (in->default_tag_setting.given != ABSENT)
         c->default_tag_setting = in->default_tag_setting.given == GIVEN
                                      ? in->default_tag_setting
-                                     : given_str(STR("match_some"));
+                                     : opt_str_or_null(STR("match_some"));
     if (in->flags.given == GIVEN)
         c->flags =
             (c->flags & ~(int64_t)CHANNEL_REQUIRE_TAG) | (in->flags.value & CHANNEL_REQUIRE_TAG);
@@ -138,72 +143,71 @@ void forum_apply(const struct channel_edit *in, struct channel *c)
 
 const struct type forum_tag_body = { .kind = KIND_OBJECT, .schema = &forum_tag_schema };
 
-static enum err check_forum(const struct call *call)
+static enum err require_manageable_forum(const struct call *call)
 {
     const struct channel *c = call->target.channel;
 
-    if (!channel_holds_posts(c->type))
+    if (!channel_has_posts(c->type))
         return ERR_CHANNEL_TYPE;
-    return call->target.rights & PERMISSION(MANAGE_CHANNELS)
+    return call->target.permissions & PERMISSION(MANAGE_CHANNELS)
                ? OK
-               : call_lacks(call, PERMISSION(MANAGE_CHANNELS));
+               : call_missing_permissions_error(call, PERMISSION(MANAGE_CHANNELS));
 }
 
-/* A modifiable copy of the channel's tags. */
-static struct list copy_tags(struct call *call)
+/* Returns a modifiable copy of the channel's tags. */
+static struct list copy_forum_tags(struct call *call)
 {
     const struct list *tags = &call->target.channel->available_tags.value;
     struct list out = { 0 };
 
     for (size_t i = 0; i < tags->count; i++)
-        *(struct forum_tag *)list_add(call->arena, &out, sizeof(struct forum_tag)) =
+        *(struct forum_tag *)list_append(call->arena, &out, sizeof(struct forum_tag)) =
             ((struct forum_tag *)tags->items)[i];
     return out;
 }
 
-static enum err save_tags(struct call *call, struct list tags)
+static enum err write_forum_tags(struct call *call, struct list tags)
 {
     struct channel c = *call->target.channel;
-    enum err e = tags_check(call, NULL, &tags, &c);
+    enum err e = validate_forum_tags(call, NULL, &tags, &c);
 
     if (e)
         return e;
-    forum_complete_tags(&tags);
+    assign_tag_ids(&tags);
     c.available_tags = (struct opt_list){ GIVEN, tags };
-    e = channel_save(call->tx, &c);
+    e = channel_update(call->tx, &c);
     if (!e)
-        e = audit_object(call, c.guild_id.value, AUDIT_CHANNEL_UPDATE, c.id, audited_channel,
-                         call->target.channel, &c);
+        e = audit_record_object(call, c.guild_id.value, AUDIT_CHANNEL_UPDATE, c.id, audited_channel,
+                                call->target.channel, &c);
     if (!e)
-        e = channel_announce(call, c.id);
+        e = channel_emit_update(call, c.id);
     if (!e)
         e = channel_find(call->tx, c.id, &c);
     return e ? e : call_reply(call, &c);
 }
 
-/* POST /channels/{channel.id}/tags */
 enum err create_forum_tag(struct call *call)
 {
-    enum err e = check_forum(call);
+    enum err e = require_manageable_forum(call);
 
     if (e)
         return e;
-    struct list tags = copy_tags(call);
-    struct forum_tag *t = list_add(call->arena, &tags, sizeof *t);
+    struct list tags = copy_forum_tags(call);
+    struct forum_tag *t = list_append(call->arena, &tags, sizeof *t);
     *t = *(const struct forum_tag *)call->body;
     t->id = 0;
-    return save_tags(call, tags);
+    return write_forum_tags(call, tags);
 }
 
-/* A copy of the forum's tags, and the index of the tag in the path. */
+/* Returns a copy of the forum's tags, and the index of the tag in the path. */
 static enum err find_path_tag(struct call *call, struct list *ret_tags, size_t *ret)
 {
-    snowflake id = call_id(call, "tag.id");
-    enum err e = check_forum(call);
+    snowflake id = call_path_id(call, "tag.id");
+    enum err e = require_manageable_forum(call);
 
     if (e)
         return e;
-    *ret_tags = copy_tags(call);
+    *ret_tags = copy_forum_tags(call);
     const struct forum_tag *t = ret_tags->items;
     for (*ret = 0; *ret < ret_tags->count; ++*ret)
         if (t[*ret].id == id)
@@ -211,7 +215,6 @@ static enum err find_path_tag(struct call *call, struct list *ret_tags, size_t *
     return ERR_UNKNOWN_TAG;
 }
 
-/* PUT /channels/{channel.id}/tags/{tag.id} */
 enum err replace_forum_tag(struct call *call)
 {
     struct list tags;
@@ -224,10 +227,9 @@ enum err replace_forum_tag(struct call *call)
     snowflake id = t[i].id;
     t[i] = *(const struct forum_tag *)call->body;
     t[i].id = id;
-    return save_tags(call, tags);
+    return write_forum_tags(call, tags);
 }
 
-/* DELETE /channels/{channel.id}/tags/{tag.id} */
 enum err delete_forum_tag(struct call *call)
 {
     struct list tags;
@@ -240,5 +242,5 @@ enum err delete_forum_tag(struct call *call)
     for (; i + 1 < tags.count; i++)
         t[i] = t[i + 1];
     tags.count--;
-    return save_tags(call, tags);
+    return write_forum_tags(call, tags);
 }

@@ -15,7 +15,7 @@ enum {
     MAX_CHILDREN = 50,
     MAX_OVERWRITES = 1000,
     MAX_GUILD_OVERWRITES = 50000, /* about 4 MiB of a guild object */
-    MAX_LOCKED = 2000,            /* overwrites per request for lock_permissions */
+    MAX_LOCKED = 2000,            /* overwrites that lock_permissions may copy per request */
     MAX_ACTIVE_THREADS = 1000,    /* per guild */
     MAX_RECIPIENTS = 10,          /* including the caller */
     MAX_GROUPS = 10,
@@ -23,42 +23,43 @@ enum {
 
 /* --- rows.c: SQL of channels ------------------------------------------------------------ */
 
-/* Same as channel_find, without overwrites. */
-enum err channel_find_bare(struct tx *tx, snowflake id, struct channel *ret);
-enum err channel_load_overwrites(struct tx *tx, struct channel *c);
+/* Variant of channel_find that does not read the overwrites. */
+enum err channel_find_without_overwrites(struct tx *tx, snowflake id, struct channel *ret);
+enum err channel_read_overwrites(struct tx *tx, struct channel *c);
 void channel_prefetch(struct tx *tx, snowflake id, bool overwrites);
 
-/* --- homes.c -------------------------------------------------------------------------- */
+/* --- guild_cache.c -------------------------------------------------------------------- */
 
 /* Prefetches the queries about a guild channel that follow its lookup. */
-void channel_guild_prefetch(struct call *call, const struct channel *c);
-/* True if the prefetch used the right guild and parent. */
-bool channel_home_agrees(const struct channel *c);
-/* Up to 500 channels of a category (no overwrites) or threads of a channel, archived ones last. */
-enum err channel_children(struct tx *tx, snowflake parent_id, struct list *ret);
-/* One page of a user's open private channels with recipients, ordered by id, after `after`. */
-enum err user_channels_page(struct tx *tx, snowflake user_id, snowflake after, int64_t limit,
-                            struct list *ret);
+void channel_prefetch_guild_queries(struct call *call, const struct channel *c);
+/* True if the prefetch used the channel's actual guild and parent. */
+bool channel_prefetch_was_right(const struct channel *c);
+/* Lists up to 500 channels of a category (no overwrites) or threads of a channel, archived last. */
+enum err channel_list_children(struct tx *tx, snowflake parent_id, struct list *ret);
+/* Lists a page of a user's open private channels with recipients, ordered by id after `after`. */
+enum err user_channels_list_page(struct tx *tx, snowflake user_id, snowflake after, int64_t limit,
+                                 struct list *ret);
 enum err channel_count_children(struct tx *tx, snowflake parent_id, int64_t *ret);
-/* Excludes threads; *ret_top is the highest position, -1 if there are no channels. */
+/* Counts channels without threads; *ret_top is the highest position, -1 if there are none. */
 enum err guild_count_channels(struct tx *tx, snowflake guild_id, int64_t *ret_count,
                               int64_t *ret_top);
 
-/* --- saving.c: writes channels and overwrites ------------------------------------------- */
+/* --- write_rows.c: writes channels and overwrites --------------------------------------- */
 
-enum err overwrite_put(struct tx *tx, snowflake channel_id, const struct overwrite *o);
+enum err overwrite_write(struct tx *tx, snowflake channel_id, const struct overwrite *o);
 enum err overwrites_replace(struct tx *tx, snowflake channel_id, const struct list *overwrites);
 /* Makes the overwrites of the second channel equal to the first's; writes only differences. */
-enum err overwrites_copy(struct tx *tx, snowflake from_id, snowflake to_id);
+enum err overwrites_synchronize(struct tx *tx, snowflake from_id, snowflake to_id);
 
-/* --- people.c: recipients of private channels ------------------------------------------- */
+/* --- recipients.c: recipients of private channels --------------------------------------- */
 
-enum err recipient_add(struct tx *tx, snowflake channel_id, snowflake user_id, struct opt_str nick);
-/* Loads the recipients of some of the user's open channels, which must be sorted by id. */
-enum err user_channels_load(struct tx *tx, snowflake user_id, struct list *channels);
-enum err recipient_remove(struct tx *tx, snowflake channel_id, snowflake user_id);
-enum err recipient_close(struct tx *tx, snowflake channel_id, snowflake user_id);
-/* Number of groups of a user. */
+enum err recipient_insert(struct tx *tx, snowflake channel_id, snowflake user_id,
+                          struct opt_str nick);
+/* Reads the recipients of some of the user's open channels, which must be sorted by id. */
+enum err user_channels_read_recipients(struct tx *tx, snowflake user_id, struct list *channels);
+enum err recipient_delete(struct tx *tx, snowflake channel_id, snowflake user_id);
+enum err recipient_hide_channel(struct tx *tx, snowflake channel_id, snowflake user_id);
+/* Counts the groups that a user is in. */
 enum err user_count_groups(struct tx *tx, snowflake user_id, int64_t *ret);
 
 /* --- schema.c ------------------------------------------------------------------------- */
@@ -71,7 +72,7 @@ struct channel_move {
 };
 struct overwrite_edit {
     int64_t type;
-    struct opt_id allow, deny; /* bits */
+    struct opt_id allow, deny; /* permission bits */
 };
 struct channels_query {
     bool permissions;
@@ -83,110 +84,113 @@ struct leave_query {
 extern const struct type channel_create_body, channel_edit_body, channel_moves_body, overwrite_body;
 extern const struct schema channels_query_schema, leave_query_schema;
 
-/* --- edits.c: applying an edit to a channel of a guild -------------------------------- */
+/* --- channel_edits.c: applying an edit to a channel of a guild ------------------------ */
 
-/* Form errors: fields that the type does not allow, an unknown region, an invalid parent. here:
- * path of the edit in the body; NULL: the edit is the body. */
-enum err edit_check(struct call *call, const struct place *here, const struct channel_edit *in,
-                    const struct channel *c);
-/* Applies the edit; unknown permission bits of overwrites are dropped. */
-void edit_apply(const struct channel_edit *in, struct channel *c);
-/* Sets the type of overwrites without one: a role of the guild, else a member. */
-enum err overwrites_infer(struct call *call, const struct list *wanted);
+/* Reports form errors: fields that the channel type does not allow, an unknown region, an invalid
+ * parent. here: path of the edit in the body; NULL: the edit is the body. */
+enum err channel_edit_validate(struct call *call, const struct json_path *here,
+                               const struct channel_edit *in, const struct channel *c);
+/* Applies an edit to a channel; unknown permission bits of overwrites are dropped. */
+void channel_edit_apply(const struct channel_edit *in, struct channel *c);
+/* Sets the type of overwrites that have none: role if the guild has such a role, else member. */
+enum err overwrites_infer_types(struct call *call, const struct list *wanted);
 /* Checks whether a caller with the permissions `own` may replace `before` by `wanted`. */
-enum err overwrites_permit(struct call *call, const struct list *wanted, const struct list *before,
-                           uint64_t own);
-/* Call after writing: checks the guild's total number of overwrites, if the channel has of_channel
- * of them and `coming` more are pending. ERR_MAX_GUILD_OVERWRITES. */
-enum err overwrites_fit(struct call *call, snowflake guild_id, size_t of_channel, int64_t coming);
+enum err check_overwrites_permission(struct call *call, const struct list *wanted,
+                                     const struct list *before, uint64_t own);
+/* Call after writing: checks the guild's total number of overwrites. of_channel: overwrites of the
+ * changed channel; coming: overwrites that are still to be written. ERR_MAX_GUILD_OVERWRITES. */
+enum err check_guild_overwrite_limit(struct call *call, snowflake guild_id, size_t of_channel,
+                                     int64_t coming);
 
-/* --- telling.c: CHANNEL_UPDATE events --------------------------------------------------- */
+/* --- channel_updates.c: CHANNEL_UPDATE events ------------------------------------------- */
 
-/* Reads the channel again and sends CHANNEL_UPDATE to its viewers. Permissions may have changed. */
-enum err channel_announce(struct call *call, snowflake id);
-/* Same for many channels (snowflakes): as many as fit one transaction, the rest in a job. */
-enum err channels_announce(struct call *call, const struct list *ids);
-extern const struct job_kind channel_news_kind;
+/* Reads the channel again and emits CHANNEL_UPDATE to its viewers; permissions may have changed. */
+enum err channel_emit_update(struct call *call, snowflake id);
+/* Emits CHANNEL_UPDATE for many channels: as many as fit one transaction, the rest in a job. */
+enum err channels_emit_updates(struct call *call, const struct list *ids);
+extern const struct job_kind channel_updates_job;
 
 /* --- forums.c ------------------------------------------------------------------------- */
 
 enum { MAX_FORUM_TAGS = 20 };
 /* Refuses duplicate, unknown or too many tags and invalid emoji. */
-enum err forum_check(struct call *call, const struct place *here, const struct channel_edit *in,
-                     const struct channel *c);
+enum err forum_edit_validate(struct call *call, const struct json_path *here,
+                             const struct channel_edit *in, const struct channel *c);
 /* Applies the forum fields; new tags get an id. */
-void forum_apply(const struct channel_edit *in, struct channel *c);
+void forum_edit_apply(const struct channel_edit *in, struct channel *c);
 extern const struct type forum_tag_body;
 enum err create_forum_tag(struct call *call);
 enum err replace_forum_tag(struct call *call);
 enum err delete_forum_tag(struct call *call);
 
-/* --- follow.c ------------------------------------------------------------------------- */
+/* --- category_sync.c ------------------------------------------------------------------ */
 
 /* Writes one audit log entry for each added, changed or deleted overwrite. If there are too many,
- * the channel's own entry lists them all. */
-bool overwrites_are_noted_singly(const struct list *before, const struct list *now);
-enum err overwrites_note(struct call *call, const struct list *before, const struct list *now);
+ * the entry of the channel's change lists them all. */
+bool overwrites_are_audited_singly(const struct list *before, const struct list *now);
+enum err audit_overwrite_changes(struct call *call, const struct list *before,
+                                 const struct list *now);
 /* Fields of a channel that the audit log records. */
 extern const struct field audited_channel[];
-/* Call after the overwrites of a channel were written and sent. was: the channel before; now: its
- * present number of overwrites. Channels synchronised with the category follow, at once or in a
- * job. ERR_MAX_GUILD_OVERWRITES. */
-enum err overwrites_settle(struct call *call, const struct channel *was, size_t now);
-extern const struct job_kind category_follow_kind;
+/* Call after the overwrites of a channel were written and emitted. was: the channel before; now:
+ * its present number of overwrites. Channels that are synchronised with the category get its
+ * overwrites, at once or in a job. ERR_MAX_GUILD_OVERWRITES. */
+enum err overwrites_propagate_from_category(struct call *call, const struct channel *was,
+                                            size_t now);
+extern const struct job_kind category_sync_job;
 
 /* --- handlers ------------------------------------------------------------------------- */
 
 /* Creates the initial channels of a guild. */
-enum err channels_found(struct call *call, const struct guild_made *made);
+enum err guild_channels_create_initial(struct call *call, const struct created_guild *made);
 enum err list_guild_channels(struct call *call);
 enum err create_guild_channel(struct call *call);
 enum err move_guild_channels(struct call *call);
 enum err get_channel(struct call *call);
 enum err prepare_modify_channel(struct call *call);
-enum err admit_modify_channel(struct call *call);
+enum err check_modify_channel_permission(struct call *call);
 enum err modify_channel(struct call *call);
-enum err remove_channel(struct call *call);
+enum err delete_or_leave_channel(struct call *call);
 enum err put_overwrite(struct call *call);
 enum err delete_overwrite(struct call *call);
 
 /* --- groups.c ------------------------------------------------------------------------- */
 
 bool ids_contain(const struct list *ids, snowflake id);
-/* Creates a group of the caller with these users (snowflakes), whom the calling function must have
- * checked, and replies with it. nicks: struct pair of id and nick. origin: the direct channel from
- * which it was created, or 0. ERR_MAX_RECIPIENTS, ERR_MAX_GROUP_DMS. */
-enum err group_make(struct call *call, const struct list *others, const struct list *nicks,
-                    snowflake origin);
+/* Creates a group of the caller with these users (snowflakes), which the calling function must have
+ * checked, and replies with the group. nicks: struct string_pair of id and nick. origin: direct
+ * channel from which the group was created, or 0. ERR_MAX_RECIPIENTS, ERR_MAX_GROUP_DMS. */
+enum err group_create(struct call *call, const struct list *others, const struct list *nicks,
+                      snowflake origin);
 /* A user to be added to a group. */
 struct group_entry {
     const struct user *user;
-    snowflake by; /* who adds the user */
+    snowflake by; /* id of the user who adds the user */
     struct opt_str nick;
 };
-/* See group_join. */
-enum err group_add(struct call *call, const struct channel *c, const struct group_entry *in,
-                   bool *ret_new);
-/* Removes a user, with a system message unless silent. The group is deleted with its last user. */
-enum err group_take_out(struct call *call, const struct channel *c, const struct user *user,
-                        bool silent);
+/* Adds a user with a nick to a group; see group_add_user. */
+enum err group_add_entry(struct call *call, const struct channel *c, const struct group_entry *in,
+                         bool *ret_new);
+/* Removes a user, with a system message unless silent. The last user's group is deleted. */
+enum err group_remove_user(struct call *call, const struct channel *c, const struct user *user,
+                           bool silent);
 
 /* --- channel types that share PATCH and DELETE /channels/{channel.id} -------------------- */
 
-/* Results of the stages before the handler. */
-struct edit_stages {
+/* Results of the stages before the handler of PATCH /channels/{channel.id}. */
+struct channel_edit_results {
     struct opt_str icon;
     bool counted;
 };
 
-enum err modify_group(struct call *call, const struct edit_stages *stages);
+enum err modify_group(struct call *call, const struct channel_edit_results *stages);
 enum err leave_private_channel(struct call *call, bool silent);
-extern const struct job_kind thread_archiving;
+extern const struct job_kind thread_archiving_job;
 
 /* --- deletion.c ----------------------------------------------------------------------- */
 
-enum err channels_mark_of_guild(struct call *call, snowflake guild_id);
-extern const struct job_kind channel_leftovers;
+enum err channels_mark_deleted_of_guild(struct call *call, snowflake guild_id);
+extern const struct job_kind channel_deletion_job;
 extern const struct deletion_rule channel_deletions[];
 
 #endif

@@ -2,23 +2,23 @@
 #include "platform/channels/internal.h"
 
 /* Threads have no overwrites of their own. */
-static enum err check_kind(const struct channel *c)
+static enum err refuse_thread(const struct channel *c)
 {
     return channel_is_thread(c->type) ? ERR_CHANNEL_TYPE : OK;
 }
 
 /* now: number of overwrites that the channel has after the change. */
-static enum err overwrite_announce(struct call *call, size_t now)
+static enum err emit_and_propagate_overwrites(struct call *call, size_t now)
 {
     const struct channel *c = call->target.channel;
-    enum err e = channel_announce(call, c->id);
+    enum err e = channel_emit_update(call, c->id);
 
-    return e ? e : overwrites_settle(call, c, now);
+    return e ? e : overwrites_propagate_from_category(call, c, now);
 }
 
 /* Up to this many overwrites (before plus after), each change gets its own audit log entry. An
  * entry is a row and an event, and one request may change hundreds of overwrites. */
-enum { MOST_NOTED_SINGLY = 32 };
+enum { MAX_AUDITED_SINGLY = 32 };
 
 static const struct field audited_overwrite[] = {
     { FIELD(struct overwrite, id), .type = &type_id },
@@ -28,95 +28,96 @@ static const struct field audited_overwrite[] = {
     { 0 },
 };
 
-/* Writes the entry of one overwrite. before: NULL if it is new; now: NULL if it was deleted. */
-static enum err overwrite_note(struct call *call, const struct overwrite *before,
-                               const struct overwrite *now)
+/* Writes the audit log entry of an overwrite. before: NULL if new; now: NULL if deleted. */
+static enum err audit_overwrite_change(struct call *call, const struct overwrite *before,
+                                       const struct overwrite *now)
 {
     const struct channel *c = call->target.channel;
     const struct overwrite *any = now ? now : before;
     enum audit_action action = !before ? AUDIT_OVERWRITE_CREATE
                                : now   ? AUDIT_OVERWRITE_UPDATE
                                        : AUDIT_OVERWRITE_DELETE;
-    struct audit_options options = { .id = given_id(any->id),
-                                     .type = given_str(any->type == 0 ? STR("0") : STR("1")) };
+    struct audit_options options = { .id = opt_id_or_null(any->id),
+                                     .type =
+                                         opt_str_or_null(any->type == 0 ? STR("0") : STR("1")) };
     struct list changes = { 0 };
     struct role role;
     enum err e = any->type == 0 ? role_find(call->tx, c->guild_id.value, any->id, &role) : OK;
 
     if (any->type == 0 && !e)
-        options.role_name = given_str(role.name);
+        options.role_name = opt_str_or_null(role.name);
     if (e && e != ERR_UNKNOWN_ROLE)
         return e;
     audit_add_fields(call, &changes, audited_overwrite, before, now);
-    return audit_with(call, c->guild_id.value, action, c->id, &options, changes);
+    return audit_record_changes(call, c->guild_id.value, action, c->id, &options, changes);
 }
 
-bool overwrites_are_noted_singly(const struct list *before, const struct list *now)
+bool overwrites_are_audited_singly(const struct list *before, const struct list *now)
 {
-    return before->count + now->count <= MOST_NOTED_SINGLY;
+    return before->count + now->count <= MAX_AUDITED_SINGLY;
 }
 
-enum err overwrites_note(struct call *call, const struct list *before, const struct list *now)
+enum err audit_overwrite_changes(struct call *call, const struct list *before,
+                                 const struct list *now)
 {
     const struct overwrite *old = before->items, *new = now->items;
     enum err e = OK;
 
     for (size_t i = 0; !e && i < now->count; i++) {
-        const struct overwrite *was = overwrite_of(before, new[i].id);
+        const struct overwrite *was = overwrite_find(before, new[i].id);
 
         if (!was || was->allow != new[i].allow || was->deny != new[i].deny)
-            e = overwrite_note(call, was, &new[i]);
+            e = audit_overwrite_change(call, was, &new[i]);
     }
     for (size_t i = 0; !e && i < before->count; i++)
-        if (!overwrite_of(now, old[i].id))
-            e = overwrite_note(call, &old[i], NULL);
+        if (!overwrite_find(now, old[i].id))
+            e = audit_overwrite_change(call, &old[i], NULL);
     return e;
 }
 
-/* PUT /channels/{channel.id}/permissions/{overwrite.id} */
 enum err put_overwrite(struct call *call)
 {
     const struct overwrite_edit *in = call->body;
     const struct channel *c = call->target.channel;
     const struct list *now = &c->permission_overwrites.value;
     struct overwrite o = {
-        .id = call_id(call, "overwrite.id"),
+        .id = call_path_id(call, "overwrite.id"),
         .type = in->type,
         .allow = in->allow.value & PERMISSIONS_ALL,
         .deny = in->deny.value & PERMISSIONS_ALL,
     };
-    const struct overwrite *before = overwrite_of(now, o.id);
+    const struct overwrite *before = overwrite_find(now, o.id);
     static const struct list none;
 
-    enum err e = check_kind(c);
+    enum err e = refuse_thread(c);
     if (!e)
-        e = overwrites_permit(call, &(struct list){ &o, 1 }, &none, call->target.rights);
+        e = check_overwrites_permission(call, &(struct list){ &o, 1 }, &none,
+                                        call->target.permissions);
     if (!e && !before && now->count >= MAX_OVERWRITES)
         e = ERR_MAX_OVERWRITES;
     if (!e)
-        e = overwrite_put(call->tx, c->id, &o);
+        e = overwrite_write(call->tx, c->id, &o);
     if (!e)
-        e = overwrite_note(call, before, &o);
-    return e ? e : overwrite_announce(call, now->count + !before);
+        e = audit_overwrite_change(call, before, &o);
+    return e ? e : emit_and_propagate_overwrites(call, now->count + !before);
 }
 
 static const char DELETE_OVERWRITE[] =
     "delete from overwrites where channel_id = $1 and target_id = $2";
 
-/* DELETE /channels/{channel.id}/permissions/{overwrite.id} */
 enum err delete_overwrite(struct call *call)
 {
     const struct channel *c = call->target.channel;
-    snowflake id = call_id(call, "overwrite.id");
-    const struct overwrite *before = overwrite_of(&c->permission_overwrites.value, id);
+    snowflake id = call_path_id(call, "overwrite.id");
+    const struct overwrite *before = overwrite_find(&c->permission_overwrites.value, id);
 
-    enum err e = check_kind(c);
+    enum err e = refuse_thread(c);
     if (e)
         return e;
     if (!before)
         return ERR_UNKNOWN_OVERWRITE;
     e = tx_exec(call->tx, DELETE_OVERWRITE, BIND(v_id(c->id), v_id(id)), NULL);
     if (!e)
-        e = overwrite_note(call, before, NULL);
-    return e ? e : overwrite_announce(call, c->permission_overwrites.value.count - 1);
+        e = audit_overwrite_change(call, before, NULL);
+    return e ? e : emit_and_propagate_overwrites(call, c->permission_overwrites.value.count - 1);
 }

@@ -4,10 +4,10 @@
 #include "model/fields/ids.h"
 #include "model/relationship.h"
 
-struct private_draft {
+struct private_channel_draft {
     struct opt_id recipient_id;
     struct opt_list recipients;
-    struct opt_list nicks; /* struct pair: id, nick */
+    struct opt_list nicks; /* struct string_pair: id of the user, nick */
     struct opt_list access_tokens;
 };
 struct recipient_draft {
@@ -17,20 +17,22 @@ struct recipient_draft {
 static const struct type type_nicks = { .kind = KIND_MAP, .of = &type_nick };
 
 static const struct field draft_fields[] = {
-    { FIELD(struct private_draft, recipient_id), .type = &type_id, .flags = OPTIONAL | NULLABLE,
-      .doc = "Whom a direct channel is with" },
-    { FIELD(struct private_draft, recipients), .type = &type_ids, .flags = OPTIONAL | NULLABLE,
-      .doc = "Who is in a group besides the caller, at most 9; a single one means a direct "
+    { FIELD(struct private_channel_draft, recipient_id), .type = &type_id,
+      .flags = OPTIONAL | NULLABLE, .doc = "The other user of a direct channel" },
+    { FIELD(struct private_channel_draft, recipients), .type = &type_ids,
+      .flags = OPTIONAL | NULLABLE,
+      .doc = "Recipients of a group besides the caller, at most 9; one recipient opens a direct "
              "channel" },
-    { FIELD(struct private_draft, nicks), .type = &type_nicks, .flags = OPTIONAL | NULLABLE,
-      .doc = "What people are called in the group, by id" },
-    { FIELD(struct private_draft, access_tokens), .type = &type_texts, .flags = OPTIONAL | NULLABLE,
-      .doc = "Groups of people who gave an app a token are not made here: refused" },
+    { FIELD(struct private_channel_draft, nicks), .type = &type_nicks, .flags = OPTIONAL | NULLABLE,
+      .doc = "Nicknames in the group, by user id" },
+    { FIELD(struct private_channel_draft, access_tokens), .type = &type_texts,
+      .flags = OPTIONAL | NULLABLE,
+      .doc = "Refused: the server does not create groups from access tokens" },
     { 0 },
 };
 static const struct schema draft_schema = {
     .name = "PrivateChannelDraft",
-    .size = sizeof(struct private_draft),
+    .size = sizeof(struct private_channel_draft),
     .fields = draft_fields,
     .doc = "A private channel to open.",
 };
@@ -39,20 +41,20 @@ static const struct type draft_body = { .kind = KIND_OBJECT, .schema = &draft_sc
 static const struct field recipient_fields[] = {
     { FIELD(struct recipient_draft, nick), .type = &type_nick, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct recipient_draft, access_token), .type = &type_text, .flags = OPTIONAL | NULLABLE,
-      .doc = "Nobody is added by a token that an app was given: refused" },
+      .doc = "Refused: the server does not add recipients by access token" },
     { 0 },
 };
 static const struct schema recipient_schema = {
     .name = "RecipientDraft",
     .size = sizeof(struct recipient_draft),
     .fields = recipient_fields,
-    .doc = "How somebody is added to a group.",
+    .doc = "Options for adding a recipient to a group.",
 };
 static const struct type recipient_body = { .kind = KIND_OBJECT, .schema = &recipient_schema };
 
 /* --- friends -------------------------------------------------------------------------- */
 
-static enum err check_friend(struct call *call, snowflake id)
+static enum err require_friend(struct call *call, snowflake id)
 {
     bool friends;
     enum err e =
@@ -63,7 +65,7 @@ static enum err check_friend(struct call *call, snowflake id)
 
 /* --- GET, POST /users/@me/channels ---------------------------------------------------- */
 
-static void write_listed(void *arg, const struct channel *c, struct json *out)
+static void write_channel_json(void *arg, const struct channel *c, struct json_writer *out)
 {
     (void)arg;
     schema_encode_object(out, &channel_schema, c);
@@ -71,12 +73,12 @@ static void write_listed(void *arg, const struct channel *c, struct json *out)
 
 static enum err list_private_channels(struct call *call)
 {
-    struct json out = call_reply_json(call);
+    struct json_writer out = call_reply_json_writer(call);
 
-    return user_channels_write(call->tx, call->caller->id, write_listed, NULL, &out);
+    return write_user_channels_json(call->tx, call->caller->id, write_channel_json, NULL, &out);
 }
 
-static enum err open_direct(struct call *call, snowflake with)
+static enum err open_direct_channel(struct call *call, snowflake with)
 {
     struct channel c;
     struct user user;
@@ -87,16 +89,16 @@ static enum err open_direct(struct call *call, snowflake with)
         return e == ERR_UNKNOWN_USER ? ERR_INVALID_RECIPIENTS : e;
     if (call->caller->kind == CALLER_BOT && user.bot.value)
         return ERR_CANNOT_MESSAGE;
-    e = direct_channel(call->tx, call->caller->id, with, &c, &is_new);
+    e = direct_channel_find_or_create(call->tx, call->caller->id, with, &c, &is_new);
     if (!e)
-        e = channel_open(call, &c, call->caller->id);
+        e = private_channel_show_in_list(call, &c, call->caller->id);
     if (!e)
-        e = channel_load_recipients(call->tx, &c, call->caller->id);
+        e = channel_read_recipients(call->tx, &c, call->caller->id);
     return e ? e : call_reply(call, &c);
 }
 
-/* The users that a body names, without the caller and duplicates. */
-static struct list others_of(struct call *call, const struct list *named)
+/* Returns the users that a body names, without the caller and duplicates. */
+static struct list list_other_users(struct call *call, const struct list *named)
 {
     struct list others = { 0 };
 
@@ -109,26 +111,26 @@ static struct list others_of(struct call *call, const struct list *named)
     return others;
 }
 
-static enum err create_group(struct call *call, const struct list *others)
+static enum err create_group_of_friends(struct call *call, const struct list *others)
 {
-    const struct private_draft *in = call->body;
+    const struct private_channel_draft *in = call->body;
 
     if (call->caller->kind == CALLER_BOT)
         return ERR_USERS_ONLY;
     if (others->count >= MAX_RECIPIENTS)
         return ERR_MAX_RECIPIENTS;
     for (size_t i = 0; i < others->count; i++) {
-        enum err e = check_friend(call, ((snowflake *)others->items)[i]);
+        enum err e = require_friend(call, ((snowflake *)others->items)[i]);
 
         if (e)
             return e;
     }
-    return group_make(call, others, &in->nicks.value, 0);
+    return group_create(call, others, &in->nicks.value, 0);
 }
 
 static enum err create_private_channel(struct call *call)
 {
-    const struct private_draft *in = call->body;
+    const struct private_channel_draft *in = call->body;
     struct list named = in->recipients.value;
 
     if (in->access_tokens.value.count)
@@ -136,34 +138,34 @@ static enum err create_private_channel(struct call *call)
     if (in->recipient_id.given == GIVEN)
         named = (struct list){ (void *)&in->recipient_id.value, 1 };
     else if (in->recipients.given != GIVEN)
-        return call_invalid(call, "recipients", FORM_REQUIRED);
+        return call_add_field_error(call, "recipients", FORM_REQUIRED);
 
     bool self = ids_contain(&named, call->caller->id);
-    struct list others = others_of(call, &named);
+    struct list others = list_other_users(call, &named);
     if (self && others.count == 0)
         return ERR_INVALID_RECIPIENTS;
     if (!self && others.count == 1)
-        return open_direct(call, *(snowflake *)others.items);
-    return create_group(call, &others);
+        return open_direct_channel(call, *(snowflake *)others.items);
+    return create_group_of_friends(call, &others);
 }
 
 /* --- PUT /channels/{channel.id}/recipients/{user.id} ---------------------------------- */
 
 /* Creates a group from a direct channel; the direct channel remains unchanged. */
-static enum err group_from_direct(struct call *call, const struct channel *c, snowflake id)
+static enum err create_group_from_direct(struct call *call, const struct channel *c, snowflake id)
 {
     const struct recipient_draft *in = call->body;
     struct list others;
-    enum err e = channel_others(call->tx, c->id, call->caller->id, &others);
+    enum err e = channel_list_other_recipients(call->tx, c->id, call->caller->id, &others);
 
     if (e)
         return e;
     if (ids_contain(&others, id))
         return ERR_INVALID_RECIPIENTS;
     ids_add(tx_arena(call->tx), &others, id);
-    struct pair nick = { call_text(call, "user.id"), in->nick.value };
+    struct string_pair nick = { call_path_text(call, "user.id"), in->nick.value };
     struct list nicks = { &nick, in->nick.given == GIVEN };
-    return group_make(call, &others, &nicks, c->id);
+    return group_create(call, &others, &nicks, c->id);
 }
 
 static enum err add_recipient(struct call *call)
@@ -176,23 +178,22 @@ static enum err add_recipient(struct call *call)
 
     if (!channel_is_private(c->type))
         return ERR_CHANNEL_TYPE;
-    /* Only the app that manages a group may add recipients to it. */
+    /* Only the app that manages a group may add recipients to the group. */
     if (c->managed.given == GIVEN)
         return ERR_MISSING_PERMISSIONS;
     if (user->id == call->caller->id || in->access_token.given == GIVEN)
         return ERR_INVALID_RECIPIENTS;
-    enum err e = check_friend(call, user->id);
+    enum err e = require_friend(call, user->id);
     if (e)
         return e;
     if (c->type == CHANNEL_DM)
-        return group_from_direct(call, c, user->id);
+        return create_group_from_direct(call, c, user->id);
     call_set_status(call, 204);
-    return group_add(call, c, &entry, &is_new);
+    return group_add_entry(call, c, &entry, &is_new);
 }
 
 /* --- leave and remove ------------------------------------------------------------------- */
 
-/* DELETE /channels/{channel.id}/recipients/{user.id} */
 static enum err remove_recipient(struct call *call)
 {
     const struct leave_query *query = call->query;
@@ -206,7 +207,7 @@ static enum err remove_recipient(struct call *call)
         return ERR_MISSING_PERMISSIONS;
     if (!channel_is_recipient(call->tx, c->id, user->id, &e))
         return e ? e : ERR_UNKNOWN_USER;
-    return group_take_out(call, c, user, query->silent);
+    return group_remove_user(call, c, user, query->silent);
 }
 
 static const struct route routes[] = {
@@ -214,7 +215,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/users/@me/channels",
         .name = "list_private_channels",
-        .doc = "The caller's direct channels and groups, the newest first.",
+        .doc = "The caller's direct channels and groups, newest first.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &type_channels,
         .measured = true,
@@ -224,8 +225,8 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/users/@me/channels",
         .name = "create_private_channel",
-        .doc = "Open a direct channel, or make a group of friends. Bots open direct channels "
-               "with people only.",
+        .doc = "Open a direct channel, or create a group of friends. Bots can only open direct "
+               "channels with users.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &draft_body,
         .reply = &type_channel,
@@ -236,7 +237,7 @@ static const struct route routes[] = {
         .method = PUT,
         .path = "/channels/{channel.id}/recipients/{user.id}",
         .name = "add_recipient",
-        .doc = "Add a friend to a group (204), or make a group from a direct channel (200).",
+        .doc = "Add a friend to a group (204), or create a group from a direct channel (200).",
         .auth = AUTH_USER,
         .body = &recipient_body,
         .reply = &type_channel,
@@ -248,23 +249,23 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = "/channels/{channel.id}/recipients/{user.id}",
         .name = "remove_recipient",
-        .doc = "Take somebody out of the caller's group, or leave it.",
+        .doc = "Remove a recipient from the caller's group, or leave it.",
         .auth = AUTH_USER,
         .query = &leave_query_schema,
         .fires = (const enum event[]){ EVENT_CHANNEL_RECIPIENT_REMOVE, EVENT_CHANNEL_DELETE,
-                                       EVENT_CHANNEL_UPDATE, EVENT_MESSAGE_CREATE, HANG_UP_EVENTS,
-                                       EVENT_NONE },
+                                       EVENT_CHANNEL_UPDATE, EVENT_MESSAGE_CREATE,
+                                       CALL_LEAVE_EVENTS, EVENT_NONE },
         .handle = remove_recipient,
     },
     { 0 },
 };
 
-static enum err people_in(struct tx *tx, snowflake channel_id, struct list *ret)
+static enum err list_channel_members(struct tx *tx, snowflake channel_id, struct list *ret)
 {
-    enum err e = channel_others(tx, channel_id, 0, ret);
+    enum err e = channel_list_other_recipients(tx, channel_id, 0, ret);
 
-    /* Among these channels only private threads have no recipients; they have thread members. */
-    return e || ret->count ? e : thread_member_ids(tx, channel_id, ret);
+    /* Only private threads have no recipients; their thread members are read instead. */
+    return e || ret->count ? e : thread_member_ids_list(tx, channel_id, ret);
 }
 
 const struct domain private_channels_domain = {
@@ -272,5 +273,5 @@ const struct domain private_channels_domain = {
     .doc = "Direct channels and groups.",
     .routes = routes,
     .world = &private_channels_world,
-    .people = people_in,
+    .read_private_members = list_channel_members,
 };

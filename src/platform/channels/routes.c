@@ -4,7 +4,7 @@
 
 static const struct resolver resolvers[] = {
     { .name = "tag.id", .field = "tag_id", .doc = "A tag of the forum." },
-    { .name = "overwrite.id", .field = "overwrite_id", .doc = "A role's id, or a user's." },
+    { .name = "overwrite.id", .field = "overwrite_id", .doc = "The id of a role or user." },
     { 0 },
 };
 
@@ -20,7 +20,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/guilds/{guild.id}/channels",
         .name = "list_guild_channels",
-        .doc = "The channels of a guild that the caller sees, without threads.",
+        .doc = "The channels of a guild that the caller can view, without threads.",
         .auth = AUTH_USER | AUTH_BOT,
         .query = &channels_query_schema,
         .reply = &type_channels,
@@ -31,9 +31,9 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/guilds/{guild.id}/channels",
         .name = "create_guild_channel",
-        .doc = "Make a channel. In a category it begins with the category's overwrites, unless "
-               "it has its own: rights that the caller has, MANAGE_ROLES only by "
-               "administrators.",
+        .doc = "Create a channel. Without overwrites in the body it gets those of its category. "
+               "Overwrites may contain only permissions that the caller has, MANAGE_ROLES only "
+               "for administrators.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_CHANNELS),
         .body = &channel_create_body,
@@ -47,8 +47,8 @@ static const struct route routes[] = {
         .method = PATCH,
         .path = "/guilds/{guild.id}/channels",
         .name = "move_guild_channels",
-        .doc = "Change where channels stand. Of many with many overwrites, some are told of after "
-               "the answer.",
+        .doc = "Change the positions of channels. If many channels change, some events follow "
+               "after the reply.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_CHANNELS),
         .body = &channel_moves_body,
@@ -59,7 +59,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/channels/{channel.id}",
         .name = "get_channel",
-        .doc = "A channel of any kind.",
+        .doc = "A channel of any type.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &type_channel,
         .handle = get_channel,
@@ -68,27 +68,27 @@ static const struct route routes[] = {
         .method = PATCH,
         .path = "/channels/{channel.id}",
         .name = "modify_channel",
-        .doc = "Change a channel. In a guild it takes MANAGE_CHANNELS, and MANAGE_ROLES for "
-               "overwrites; name and topic change twice in ten minutes at most. Members change "
-               "a group, its owner passes it on. A thread is its starter's to change, or takes "
-               "MANAGE_THREADS.",
+        .doc = "Change a channel. Guild channels need MANAGE_CHANNELS, and MANAGE_ROLES for "
+               "overwrites; name and topic can change twice in ten minutes. Groups can be "
+               "changed by their recipients; only the owner can transfer them. Threads can be "
+               "changed by their creator or with MANAGE_THREADS.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &channel_edit_body,
-        .max_body = BODY_WITH_PICTURES(1),
+        .max_body = BODY_MAX_WITH_IMAGES(1),
         .reply = &type_channel,
-        .fires = (const enum event[]){ EVENT_CHANNEL_UPDATE, SPEAKING_EVENTS, VOICE_EVENTS,
+        .fires = (const enum event[]){ EVENT_CHANNEL_UPDATE, THREAD_MESSAGE_EVENTS, VOICE_EVENTS,
                                        EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_MESSAGE_CREATE,
                                        EVENT_CHANNEL_CREATE, EVENT_NONE },
         .prepare = prepare_modify_channel,
-        .admit = admit_modify_channel,
+        .admit = check_modify_channel_permission,
         .handle = modify_channel,
     },
     {
         .method = DELETE,
         .path = "/channels/{channel.id}",
         .name = "delete_channel",
-        .doc = "Delete a channel of a guild (MANAGE_CHANNELS), a thread (MANAGE_THREADS), leave a "
-               "group or close a direct channel.",
+        .doc = "Delete a guild channel (MANAGE_CHANNELS) or a thread (MANAGE_THREADS), leave a "
+               "group, or close a direct channel.",
         .auth = AUTH_USER | AUTH_BOT,
         .query = &leave_query_schema,
         .reply = &type_channel,
@@ -96,15 +96,15 @@ static const struct route routes[] = {
             (const enum event[]){ EVENT_CHANNEL_DELETE, EVENT_CHANNEL_UPDATE, EVENT_THREAD_DELETE,
                                   EVENT_CHANNEL_RECIPIENT_REMOVE, EVENT_STAGE_INSTANCE_DELETE,
                                   EVENT_MESSAGE_CREATE, EVENT_GUILD_UPDATE,
-                                  EVENT_AUTO_MODERATION_RULE_UPDATE, HANG_UP_EVENTS,
+                                  EVENT_AUTO_MODERATION_RULE_UPDATE, CALL_LEAVE_EVENTS,
                                   EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_NONE },
-        .handle = remove_channel,
+        .handle = delete_or_leave_channel,
     },
     {
         .method = PUT,
         .path = "/channels/{channel.id}/permissions/{overwrite.id}",
         .name = "put_overwrite",
-        .doc = "Give or take rights in a channel, for a role or a member. Only rights that the "
+        .doc = "Set the overwrite of a role or member in a channel. Only permissions that the "
                "caller has there.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_ROLES),
@@ -117,7 +117,7 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = "/channels/{channel.id}/permissions/{overwrite.id}",
         .name = "delete_overwrite",
-        .doc = "Take an overwrite away.",
+        .doc = "Delete an overwrite.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_ROLES),
         .fires = (const enum event[]){ EVENT_CHANNEL_UPDATE, EVENT_VOICE_STATE_UPDATE,
@@ -128,7 +128,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/channels/{channel.id}/tags",
         .name = "create_forum_tag",
-        .doc = "Give a forum one more tag; needs MANAGE_CHANNELS.",
+        .doc = "Add a tag to a forum; needs MANAGE_CHANNELS.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &forum_tag_body,
         .reply = &type_channel,
@@ -139,7 +139,7 @@ static const struct route routes[] = {
         .method = PUT,
         .path = "/channels/{channel.id}/tags/{tag.id}",
         .name = "replace_forum_tag",
-        .doc = "Change a tag of a forum; what is left out gets its default.",
+        .doc = "Replace a tag of a forum; omitted fields get their defaults.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &forum_tag_body,
         .reply = &type_channel,
@@ -150,7 +150,7 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = "/channels/{channel.id}/tags/{tag.id}",
         .name = "delete_forum_tag",
-        .doc = "Take a tag from a forum, and so from its posts.",
+        .doc = "Delete a tag of a forum, also from its posts.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &type_channel,
         .fires = TAG_EVENTS,
@@ -165,9 +165,9 @@ const struct domain channels_domain = {
     .routes = routes,
     .world = &channels_world,
     .resolvers = resolvers,
-    .jobs = (const struct job_kind *const[]){ &category_follow_kind, &channel_news_kind,
-                                              &thread_archiving, &channel_leftovers, NULL },
-    .hooks =
-        &(const struct hooks){ .guild_made = channels_found, .guild_gone = channels_mark_of_guild },
+    .jobs = (const struct job_kind *const[]){ &category_sync_job, &channel_updates_job,
+                                              &thread_archiving_job, &channel_deletion_job, NULL },
+    .hooks = &(const struct hooks){ .guild_created = guild_channels_create_initial,
+                                    .guild_deleted = channels_mark_deleted_of_guild },
     .deletions = channel_deletions,
 };

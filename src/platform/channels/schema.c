@@ -4,26 +4,28 @@
 static const struct choice guild_types[] = {
     { CHANNEL_TEXT, NULL, "TEXT", "Text" },
     { CHANNEL_VOICE, NULL, "VOICE", "Voice" },
-    { CHANNEL_CATEGORY, NULL, "CATEGORY", "Holds channels" },
-    { CHANNEL_NEWS, NULL, "ANNOUNCEMENT", "News" },
+    { CHANNEL_CATEGORY, NULL, "CATEGORY", "Contains channels" },
+    { CHANNEL_ANNOUNCEMENT, NULL, "ANNOUNCEMENT", "News" },
     { CHANNEL_STAGE, NULL, "STAGE", "Voice with an audience" },
-    { CHANNEL_FORUM, NULL, "FORUM", "Holds threads only" },
-    { CHANNEL_MEDIA, NULL, "MEDIA", "The same, for pictures and films" },
+    { CHANNEL_FORUM, NULL, "FORUM", "Contains only threads" },
+    { CHANNEL_MEDIA, NULL, "MEDIA", "A forum for pictures and videos" },
     { 0 },
 };
 static const struct choice quality_modes[] = {
-    { 1, NULL, "AUTO", "As the line allows" },
+    { 1, NULL, "AUTO", "Automatic quality" },
     { 2, NULL, "FULL", "720p" },
     { 0 },
 };
 
 static const struct type type_guild_type = { .kind = KIND_INT, .choices = guild_types };
 static const struct type type_quality_mode = { .kind = KIND_INT, .choices = quality_modes };
-static const struct type type_bitrate = {
-    .kind = KIND_INT, .min = 8000, .max = 96000, .doc = "Bits a second; on a stage at most 64000"
-};
+static const struct type type_bitrate = { .kind = KIND_INT,
+                                          .min = 8000,
+                                          .max = 96000,
+                                          .doc = "Bits per second; at most 64000 on a "
+                                                 "stage_instance" };
 static const struct type type_user_limit = {
-    .kind = KIND_INT, .min = 0, .max = 10000, .doc = "0: none; at most 99 except on a stage"
+    .kind = KIND_INT, .min = 0, .max = 10000, .doc = "0: no limit; at most 99 except on a stage"
 };
 static const struct type type_slowmode = {
     .kind = KIND_INT, .min = 0, .max = 21600, .doc = "Seconds between messages of one member"
@@ -32,11 +34,11 @@ static const struct type type_region = { .kind = KIND_STRING, .doc = "Region id;
 
 static const struct choice sort_orders[] = {
     { 0, NULL, "LATEST_ACTIVITY", "By the last message" },
-    { 1, NULL, "CREATION_DATE", "By when they were made" },
+    { 1, NULL, "CREATION_DATE", "By creation time" },
     { 0 },
 };
 static const struct choice layouts[] = {
-    { 0, NULL, "NOT_SET", "As the client likes" },
+    { 0, NULL, "NOT_SET", "Chosen by the client" },
     { 1, NULL, "LIST_VIEW", "A list" },
     { 2, NULL, "GALLERY_VIEW", "Tiles" },
     { 0 },
@@ -52,7 +54,7 @@ static const struct type type_tag_setting = { .kind = KIND_STRING, .choices = ta
 static const struct type type_applied_tags = { .kind = KIND_ARRAY, .max = 5, .of = &type_id };
 
 static const struct choice overwrite_types[] = {
-    { OVERWRITE_ROLE, NULL, "ROLE", "For everybody with a role", "role" },
+    { OVERWRITE_ROLE, NULL, "ROLE", "For all members with a role", "role" },
     { OVERWRITE_MEMBER, NULL, "MEMBER", "For one member", "member" },
     { 0 },
 };
@@ -60,8 +62,8 @@ static const struct type type_overwrite_type = { .kind = KIND_INT, .choices = ov
 static const struct field overwrite_draft_fields[] = {
     { FIELD(struct overwrite, id), .type = &type_id },
     { FIELD(struct overwrite, type), .type = &type_overwrite_type, .flags = OPTIONAL | NULLABLE,
-      .fallback = OVERWRITE_EITHER,
-      .doc = "Left out: a role if the guild has one with the id, else a member" },
+      .fallback = OVERWRITE_TYPE_FROM_ID,
+      .doc = "If omitted: role if the guild has a role with this id, else member" },
     { FIELD(struct overwrite, allow), .type = &type_permissions, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct overwrite, deny), .type = &type_permissions, .flags = OPTIONAL | NULLABLE },
     { 0 },
@@ -70,7 +72,7 @@ static const struct schema overwrite_draft_schema = {
     .name = "OverwriteDraft",
     .size = sizeof(struct overwrite),
     .fields = overwrite_draft_fields,
-    .doc = "Rights that a channel is to give or take.",
+    .doc = "An overwrite to set in a channel.",
 };
 static const struct type type_overwrite_draft = { .kind = KIND_OBJECT,
                                                   .schema = &overwrite_draft_schema };
@@ -130,9 +132,9 @@ static const struct schema create_schema = {
 static const struct field edit_fields[] = {
     { FIELD(struct channel_edit, name), .type = &type_channel_name, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct channel_edit, type), .type = &type_guild_type, .flags = OPTIONAL,
-      .doc = "Text to news, or back" },
+      .doc = "Text to announcement, or the reverse" },
     EDIT_FIELDS,
-    { FIELD(struct channel_edit, icon), .type = &type_picture, .flags = OPTIONAL | NULLABLE,
+    { FIELD(struct channel_edit, icon), .type = &type_image_upload, .flags = OPTIONAL | NULLABLE,
       .doc = "Groups" },
     { FIELD(struct channel_edit, owner), .type = &type_id, .flags = OPTIONAL, .doc = "Groups" },
     { FIELD(struct channel_edit, archived), .type = &type_bool, .flags = OPTIONAL,
@@ -152,7 +154,7 @@ static const struct schema edit_schema = {
     .name = "ChannelPatch",
     .size = sizeof(struct channel_edit),
     .fields = edit_fields,
-    .doc = "What changes about a channel; what its type does not have is ignored.",
+    .doc = "Changes of a channel; fields that its type does not have are ignored.",
 };
 
 static const struct field move_fields[] = {
@@ -160,14 +162,14 @@ static const struct field move_fields[] = {
     { FIELD(struct channel_move, position), .type = &type_count, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct channel_move, parent_id), .type = &type_id, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct channel_move, lock_permissions), .type = &type_bool,
-      .flags = OPTIONAL | NULLABLE, .doc = "Take over the category's overwrites" },
+      .flags = OPTIONAL | NULLABLE, .doc = "Copy the overwrites of the category" },
     { 0 },
 };
 static const struct schema move_schema = {
     .name = "ChannelMove",
     .size = sizeof(struct channel_move),
     .fields = move_fields,
-    .doc = "Where a channel goes.",
+    .doc = "The new position of a channel.",
 };
 static const struct type type_move = { .kind = KIND_OBJECT, .schema = &move_schema };
 
@@ -182,31 +184,31 @@ static const struct schema overwrite_edit_schema = {
     .name = "OverwriteEdit",
     .size = sizeof(struct overwrite_edit),
     .fields = overwrite_fields,
-    .doc = "Rights to give or take in a channel.",
+    .doc = "Permissions to allow or deny in a channel.",
 };
 
 static const struct field channels_query_fields[] = {
     { FIELD(struct channels_query, permissions), .type = &type_bool, .flags = OPTIONAL,
-      .doc = "With the caller's rights in each" },
+      .doc = "Include the caller's permissions in each channel" },
     { 0 },
 };
 const struct schema channels_query_schema = {
     .name = "ChannelsQuery",
     .size = sizeof(struct channels_query),
     .fields = channels_query_fields,
-    .doc = "How channels are listed.",
+    .doc = "Options for listing channels.",
 };
 
 static const struct field leave_query_fields[] = {
     { FIELD(struct leave_query, silent), .type = &type_bool, .flags = OPTIONAL,
-      .doc = "Leave a group without a message about it" },
+      .doc = "Leave a group without a system message" },
     { 0 },
 };
 const struct schema leave_query_schema = {
     .name = "LeaveQuery",
     .size = sizeof(struct leave_query),
     .fields = leave_query_fields,
-    .doc = "How a channel is left.",
+    .doc = "Options for leaving a channel.",
 };
 
 const struct type channel_create_body = { .kind = KIND_OBJECT, .schema = &create_schema };

@@ -3,11 +3,11 @@
 
 #include "base/clock.h"
 
-/* Messages and threads have separate timestamps: a member who has just written can start a
- * thread. */
-static const struct slow_clock {
-    struct sql last, note;
-} slow_clocks[] = {
+/* SQL statements. Messages and threads have separate timestamps: a member who has just written can
+ * start a thread. */
+static const struct slow_mode_statements {
+    struct sql last, record;
+} slow_mode_statements[] = {
     [SLOW_MESSAGE] = { &"select last_at from slow_modes where channel_id = $1 and user_id = $2",
                        &"insert into slow_modes (channel_id, user_id, last_at) values "
                         "($1, $2, $3) on conflict (channel_id, user_id) do update set "
@@ -18,28 +18,28 @@ static const struct slow_clock {
                        "thread_at = $3" },
 };
 
-/* Moderators of a channel are exempt. */
-static bool slow_mode_counts(const struct channel *c, uint64_t rights)
+/* Moderators of a channel are exempt from slow mode. */
+static bool slow_mode_applies(const struct channel *c, uint64_t perms)
 {
     const uint64_t exempt =
         PERMISSION(MANAGE_MESSAGES) | PERMISSION(MANAGE_CHANNELS) | PERMISSION(BYPASS_SLOWMODE);
 
-    return !channel_is_private(c->type) && c->rate_limit_per_user.value && !(rights & exempt);
+    return !channel_is_private(c->type) && c->rate_limit_per_user.value && !(perms & exempt);
 }
 
-enum err slow_mode_left(struct tx *tx, const struct slow_writer *who, enum slow_kind kind,
-                        int64_t *ret_ms)
+enum err slow_mode_remaining_ms(struct tx *tx, const struct slow_writer *writer,
+                                enum slow_kind kind, int64_t *ret_ms)
 {
-    int64_t pause = who->channel->rate_limit_per_user.value * 1000000;
+    int64_t pause = writer->channel->rate_limit_per_user.value * 1000000;
     struct rows row;
     bool found = false;
     enum err e = OK;
 
     *ret_ms = 0;
-    if (!slow_mode_counts(who->channel, who->rights))
+    if (!slow_mode_applies(writer->channel, writer->permissions))
         return OK;
-    e = tx_one(tx, slow_clocks[kind].last, BIND(v_id(who->channel->id), v_id(who->user_id)), &row,
-               &found);
+    e = tx_one(tx, slow_mode_statements[kind].last,
+               BIND(v_id(writer->channel->id), v_id(writer->user_id)), &row, &found);
     if (e || !found)
         return e;
     int64_t left = row_int(&row, 0) + pause - clock_us();
@@ -47,26 +47,28 @@ enum err slow_mode_left(struct tx *tx, const struct slow_writer *who, enum slow_
     return OK;
 }
 
-enum err slow_mode_wait(struct call *call, const struct channel *c, enum slow_kind kind,
-                        int64_t *ret_ms)
+enum err slow_mode_remaining_for_caller(struct call *call, const struct channel *c,
+                                        enum slow_kind kind, int64_t *ret_ms)
 {
-    const struct slow_writer who = { c, call->caller->id, call->target.rights };
+    const struct slow_writer writer = { c, call->caller->id, call->target.permissions };
 
     *ret_ms = 0;
-    return call->caller->kind == CALLER_BOT ? OK : slow_mode_left(call->tx, &who, kind, ret_ms);
+    return call->caller->kind == CALLER_BOT
+               ? OK
+               : slow_mode_remaining_ms(call->tx, &writer, kind, ret_ms);
 }
 
-enum err slow_mode_pass(struct call *call, const struct channel *c, enum slow_kind kind)
+enum err slow_mode_record_message(struct call *call, const struct channel *c, enum slow_kind kind)
 {
     int64_t left;
-    enum err e = slow_mode_wait(call, c, kind, &left);
+    enum err e = slow_mode_remaining_for_caller(call, c, kind, &left);
 
     if (!e && left) {
-        call_wait(call, left);
+        call_refuse_rate_limited(call, left);
         return ERR_SLOW_MODE;
     }
-    if (e || call->caller->kind == CALLER_BOT || !slow_mode_counts(c, call->target.rights))
+    if (e || call->caller->kind == CALLER_BOT || !slow_mode_applies(c, call->target.permissions))
         return e;
-    return tx_exec(call->tx, slow_clocks[kind].note,
+    return tx_exec(call->tx, slow_mode_statements[kind].record,
                    BIND(v_id(c->id), v_id(call->caller->id), v_int(clock_us())), NULL);
 }

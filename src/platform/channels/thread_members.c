@@ -7,11 +7,11 @@
 
 #define MEMBER_COLUMNS "thread_id, user_id, joined_at, flags, muted, mute_until, mute_window"
 
-static void read_member(const struct rows *r, struct thread_member *m)
+static void thread_member_from_row(const struct rows *r, struct thread_member *m)
 {
     *m = (struct thread_member){
-        .id = given_id(row_id(r, 0)),
-        .user_id = given_id(row_id(r, 1)),
+        .id = opt_id_or_null(row_id(r, 0)),
+        .user_id = opt_id_or_null(row_id(r, 1)),
         .join_timestamp = row_int(r, 2),
         .flags = row_int(r, 3),
     };
@@ -27,12 +27,12 @@ enum err thread_member_find(struct tx *tx, snowflake thread_id, snowflake user_i
     enum err e = tx_one(tx, FIND_MEMBER, BIND(v_id(thread_id), v_id(user_id)), &row, ret_found);
 
     if (!e && *ret_found)
-        read_member(&row, ret);
+        thread_member_from_row(&row, ret);
     return e;
 }
 
-/* Loads the mute settings, which only the member itself sees. */
-enum err thread_member_load_mute(struct tx *tx, struct thread_member *m)
+/* Reads the mute settings, which only the member can see. */
+enum err thread_member_read_mute(struct tx *tx, struct thread_member *m)
 {
     struct rows row;
     bool found;
@@ -41,11 +41,11 @@ enum err thread_member_load_mute(struct tx *tx, struct thread_member *m)
 
     if (e || !found)
         return e;
-    m->muted = given_bool(row_bool(&row, 4));
-    if (row_null(&row, 6))
+    m->muted = opt_bool_of(row_bool(&row, 4));
+    if (row_is_null(&row, 6))
         return OK;
     struct mute_config *mute = arena_alloc(tx_arena(tx), sizeof *mute);
-    *mute = (struct mute_config){ row_opt_int(&row, 5), row_int(&row, 6) };
+    *mute = (struct mute_config){ row_optional_int(&row, 5), row_int(&row, 6) };
     m->mute_config = mute;
     return OK;
 }
@@ -64,16 +64,16 @@ enum err thread_members(struct tx *tx, snowflake thread_id, snowflake after, int
     if (e)
         return e;
     while (rows_next(&rows))
-        read_member(&rows, list_add(tx_arena(tx), ret, sizeof(struct thread_member)));
+        thread_member_from_row(&rows, list_append(tx_arena(tx), ret, sizeof(struct thread_member)));
     return rows_end(&rows);
 }
 
 static const char MEMBER_IDS[] =
     "select user_id from thread_members where thread_id = $1 order by user_id";
 
-enum err thread_member_ids(struct tx *tx, snowflake thread_id, struct list *ret)
+enum err thread_member_ids_list(struct tx *tx, snowflake thread_id, struct list *ret)
 {
-    return tx_ids(tx, MEMBER_IDS, BIND(v_id(thread_id)), ret);
+    return tx_read_ids(tx, MEMBER_IDS, BIND(v_id(thread_id)), ret);
 }
 
 static const char COUNT_MEMBERS[] = "select count(*) from thread_members where thread_id = $1";
@@ -123,13 +123,13 @@ static const char SAVE_MEMBER[] =
     "update thread_members set flags = $3, muted = $4, mute_until = $5, mute_window = $6 "
     "where thread_id = $1 and user_id = $2";
 
-enum err thread_member_save(struct tx *tx, const struct thread_member *m)
+enum err thread_member_update(struct tx *tx, const struct thread_member *m)
 {
     const struct mute_config *mute = m->mute_config;
 
     return tx_exec(tx, SAVE_MEMBER,
                    BIND(v_id(m->id.value), v_id(m->user_id.value), v_int(m->flags),
-                        v_int(m->muted.value), mute ? v_opt_int(mute->end_time) : v_null(),
+                        v_int(m->muted.value), mute ? optional_int_value(mute->end_time) : v_null(),
                         mute ? v_int(mute->selected_time_window) : v_null()),
                    NULL);
 }
@@ -143,15 +143,15 @@ enum err thread_member_set_flags(struct tx *tx, const struct thread_member *m, i
                    BIND(v_id(m->id.value), v_id(m->user_id.value), v_int(flags)), NULL);
 }
 
-static const char FORGET_SOME[] =
+static const char DELETE_SOME[] =
     "delete from thread_members where user_id = $1 and guild_id = $2 and thread_id in "
     "(select thread_id from thread_members where user_id = $1 and guild_id = $2 and "
     "joined_at <= $3 limit $4)";
 
-enum err thread_members_forget(struct tx *tx, snowflake guild_id, snowflake user_id, int64_t until,
-                               int64_t limit, int64_t *ret_gone)
+enum err thread_members_delete_of_user(struct tx *tx, snowflake guild_id, snowflake user_id,
+                                       int64_t until, int64_t limit, int64_t *ret_gone)
 {
-    return tx_exec(tx, FORGET_SOME, BIND(v_id(user_id), v_id(guild_id), v_int(until), v_int(limit)),
+    return tx_exec(tx, DELETE_SOME, BIND(v_id(user_id), v_id(guild_id), v_int(until), v_int(limit)),
                    ret_gone);
 }
 
@@ -160,9 +160,9 @@ static const char OWN_IN_GUILD[] =
     "m.thread_id = c.id and m.user_id = $2 where c.guild_id = $1 and c.thread_archived = 0 and "
     "c.type between 10 and 12 order by c.id";
 
-/* Both lists are ordered by thread id. */
-enum err threads_load_own(struct tx *tx, snowflake guild_id, snowflake user_id,
-                          struct list *threads)
+/* The threads and the rows are both ordered by thread id. */
+enum err threads_read_viewer_membership(struct tx *tx, snowflake guild_id, snowflake user_id,
+                                        struct list *threads)
 {
     struct channel *c = threads->items, *end = c + threads->count;
     struct rows rows;
@@ -178,13 +178,13 @@ enum err threads_load_own(struct tx *tx, snowflake guild_id, snowflake user_id,
         if (c == end || c->id != row_id(&rows, 0))
             continue;
         struct thread_member *m = arena_alloc(tx_arena(tx), sizeof *m);
-        read_member(&rows, m);
+        thread_member_from_row(&rows, m);
         c->member = m;
     }
     return rows_end(&rows);
 }
 
-enum err thread_load_own(struct tx *tx, snowflake user_id, struct channel *thread)
+enum err thread_read_viewer_membership(struct tx *tx, snowflake user_id, struct channel *thread)
 {
     struct thread_member *m = arena_alloc(tx_arena(tx), sizeof *m);
     bool found;

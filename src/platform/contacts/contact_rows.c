@@ -30,14 +30,15 @@ enum err contact_list_find(struct tx *tx, snowflake user_id, struct contact_list
     *ret = (struct contact_list){
         .name = { .given = GIVEN_NULL },
         .friend_sync = true,
-        .allowed_in_suggestions = ALLOWED_ALL,
+        .allowed_in_suggestions = SUGGEST_TO_EVERYBODY,
     };
     if (found)
-        *ret = (struct contact_list){ row_opt_text(&row, 0), row_bool(&row, 1), row_int(&row, 2) };
+        *ret = (struct contact_list){ row_optional_text(&row, 0), row_bool(&row, 1),
+                                      row_int(&row, 2) };
     return OK;
 }
 
-enum err contact_list_save(struct tx *tx, snowflake user_id, const struct contact_list *l)
+enum err contact_list_write(struct tx *tx, snowflake user_id, const struct contact_list *l)
 {
     return tx_exec(tx, SAVE_LIST,
                    BIND(v_id(user_id), v_text(l->name.value), v_int(l->friend_sync),
@@ -51,12 +52,12 @@ struct str contact_digest(const struct auth *auth, struct arena *arena, struct s
 {
     unsigned char *digest = arena_alloc(arena, DIGEST_BYTES);
 
-    auth_derive(auth, "contact", 0, number, digest, DIGEST_BYTES);
+    auth_derive_key(auth, "contact", 0, number, digest, DIGEST_BYTES);
     return str_slice((const char *)digest, DIGEST_BYTES);
 }
 
 static const char ENTRIES[] = "select digest, name from contacts where user_id = $1";
-static const char FORGET[] = "delete from contacts where user_id = $1 and digest = $2";
+static const char DELETE_CONTACT[] = "delete from contacts where user_id = $1 and digest = $2";
 #define INTO    "insert into contacts (user_id, digest, name) values "
 #define CHANGES " on conflict (user_id, digest) do update set name = excluded.name"
 static const char ADD[] = INTO "($1, $2, $3)" CHANGES;
@@ -66,33 +67,33 @@ static const char ADD_MANY[] =
          "($1, $24, $25), ($1, $26, $27), ($1, $28, $29), ($1, $30, $31), ($1, $32, $33)" CHANGES;
 static const char EXISTS[] = "select 1 from contacts where user_id = $1 and digest = $2";
 
-enum { AT_ONCE = 16 }; /* rows of ADD_MANY, numbers of BY_PHONES */
+enum { ROWS_PER_STATEMENT = 16 }; /* rows of ADD_MANY and numbers of BY_PHONES */
 
-static int by_digest(const void *a, const void *b)
+static int compare_digests(const void *a, const void *b)
 {
     return str_cmp(((const struct contact *)a)->digest, ((const struct contact *)b)->digest);
 }
 
-static bool same_name(struct opt_str a, struct opt_str b)
+static bool is_same_name(struct opt_str a, struct opt_str b)
 {
     return (a.given == GIVEN) == (b.given == GIVEN) && str_eq(a.value, b.value);
 }
 
 /* Sorts by digest and removes duplicates. */
-static void contact_rows_tidy(struct list *contacts)
+static void sort_and_deduplicate(struct list *contacts)
 {
     struct contact *all = contacts->items;
-    size_t kept = 0;
+    size_t retained = 0;
 
     if (contacts->count)
-        qsort(all, contacts->count, sizeof *all, by_digest);
+        qsort(all, contacts->count, sizeof *all, compare_digests);
     for (size_t i = 0; i < contacts->count; i++)
-        if (!kept || by_digest(&all[i], &all[kept - 1]) != 0)
-            all[kept++] = all[i];
-    contacts->count = kept;
+        if (!retained || compare_digests(&all[i], &all[retained - 1]) != 0)
+            all[retained++] = all[i];
+    contacts->count = retained;
 }
 
-static enum err read_entries(struct tx *tx, snowflake user_id, struct list *ret)
+static enum err read_contacts(struct tx *tx, snowflake user_id, struct list *ret)
 {
     struct rows rows;
     enum err e = tx_query(tx, ENTRIES, BIND(v_id(user_id)), &rows);
@@ -101,23 +102,23 @@ static enum err read_entries(struct tx *tx, snowflake user_id, struct list *ret)
     if (e)
         return e;
     while (rows_next(&rows))
-        *(struct contact *)list_add(tx_arena(tx), ret, sizeof(struct contact)) =
-            (struct contact){ row_bytes(&rows, 0), row_opt_text(&rows, 1) };
+        *(struct contact *)list_append(tx_arena(tx), ret, sizeof(struct contact)) =
+            (struct contact){ row_bytes(&rows, 0), row_optional_text(&rows, 1) };
     return rows_end(&rows);
 }
 
-static enum err add_entries(struct tx *tx, snowflake user_id, const struct list *contacts)
+static enum err insert_contacts(struct tx *tx, snowflake user_id, const struct list *contacts)
 {
     const struct contact *all = contacts->items;
     enum err e = OK;
 
     for (size_t i = 0, n; !e && i < contacts->count; i += n) {
-        struct value values[1 + 2 * AT_ONCE] = { v_id(user_id) };
+        struct value values[1 + 2 * ROWS_PER_STATEMENT] = { v_id(user_id) };
 
-        n = contacts->count - i < AT_ONCE ? 1 : AT_ONCE;
+        n = contacts->count - i < ROWS_PER_STATEMENT ? 1 : ROWS_PER_STATEMENT;
         for (size_t k = 0; k < n; k++) {
             values[1 + 2 * k] = v_bytes(all[i + k].digest);
-            values[2 + 2 * k] = v_opt_text(all[i + k].name);
+            values[2 + 2 * k] = optional_text_value(all[i + k].name);
         }
         e = tx_exec(tx, n == 1 ? SQL(ADD) : SQL(ADD_MANY), values, 1 + 2 * n, NULL);
     }
@@ -129,24 +130,25 @@ enum err contacts_replace(struct tx *tx, snowflake user_id, struct list *contact
 {
     struct contact *all = contacts->items;
     struct list known, fresh = { 0 };
-    enum err e = read_entries(tx, user_id, &known);
+    enum err e = read_contacts(tx, user_id, &known);
 
-    contact_rows_tidy(contacts);
-    bool *kept = arena_array(tx_arena(tx), bool, contacts->count + 1);
+    sort_and_deduplicate(contacts);
+    bool *retained = arena_array(tx_arena(tx), bool, contacts->count + 1);
     for (size_t i = 0; !e && i < known.count; i++) {
         const struct contact *old = (const struct contact *)known.items + i;
         const struct contact *c =
-            contacts->count ? bsearch(old, all, contacts->count, sizeof *all, by_digest) : NULL;
+            contacts->count ? bsearch(old, all, contacts->count, sizeof *all, compare_digests)
+                            : NULL;
 
         if (c)
-            kept[c - all] = same_name(c->name, old->name);
+            retained[c - all] = is_same_name(c->name, old->name);
         else
-            e = tx_exec(tx, FORGET, BIND(v_id(user_id), v_bytes(old->digest)), NULL);
+            e = tx_exec(tx, DELETE_CONTACT, BIND(v_id(user_id), v_bytes(old->digest)), NULL);
     }
     for (size_t i = 0; !e && i < contacts->count; i++)
-        if (!kept[i])
-            *(struct contact *)list_add(tx_arena(tx), &fresh, sizeof *all) = all[i];
-    return e ? e : add_entries(tx, user_id, &fresh);
+        if (!retained[i])
+            *(struct contact *)list_append(tx_arena(tx), &fresh, sizeof *all) = all[i];
+    return e ? e : insert_contacts(tx, user_id, &fresh);
 }
 
 enum err contact_exists(struct tx *tx, snowflake user_id, struct str digest, bool *ret)
@@ -162,31 +164,31 @@ static const char BY_PHONES[] =
     "select id, phone from users where phone in ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, "
     "$12, $13, $14, $15, $16)";
 
-static enum err add_owners(struct tx *tx, const struct value *numbers, struct list *ret)
+static enum err append_phone_owners(struct tx *tx, const struct value *numbers, struct list *ret)
 {
     struct rows rows;
-    enum err e = tx_query(tx, BY_PHONES, numbers, AT_ONCE, &rows);
+    enum err e = tx_query(tx, BY_PHONES, numbers, ROWS_PER_STATEMENT, &rows);
 
     if (e)
         return e;
     while (rows_next(&rows))
-        *(struct phone_owner *)list_add(tx_arena(tx), ret, sizeof(struct phone_owner)) =
+        *(struct phone_owner *)list_append(tx_arena(tx), ret, sizeof(struct phone_owner)) =
             (struct phone_owner){ row_id(&rows, 0), row_text(&rows, 1) };
     return rows_end(&rows);
 }
 
-enum err users_by_phone(struct tx *tx, const struct list *entries, struct list *ret)
+enum err users_find_by_phone(struct tx *tx, const struct list *entries, struct list *ret)
 {
     const struct contact_entry *all = entries->items;
     enum err e = OK;
 
     *ret = (struct list){ 0 };
-    for (size_t i = 0; !e && i < entries->count; i += AT_ONCE) {
-        struct value numbers[AT_ONCE];
+    for (size_t i = 0; !e && i < entries->count; i += ROWS_PER_STATEMENT) {
+        struct value numbers[ROWS_PER_STATEMENT];
 
-        for (size_t k = 0; k < AT_ONCE; k++)
+        for (size_t k = 0; k < ROWS_PER_STATEMENT; k++)
             numbers[k] = i + k < entries->count ? v_text(all[i + k].friend_id) : v_null();
-        e = add_owners(tx, numbers, ret);
+        e = append_phone_owners(tx, numbers, ret);
     }
     return e;
 }
@@ -196,7 +198,7 @@ static const char OWNERS[] =
     "where c.digest = $1 and l.friend_sync = 1 and l.allowed_in_suggestions = 2 "
     "order by c.user_id limit 1000";
 
-enum err owners_of_contact(struct tx *tx, struct str digest, struct list *ret)
+enum err contact_list_owners(struct tx *tx, struct str digest, struct list *ret)
 {
-    return tx_ids(tx, OWNERS, BIND(v_bytes(digest)), ret);
+    return tx_read_ids(tx, OWNERS, BIND(v_bytes(digest)), ret);
 }

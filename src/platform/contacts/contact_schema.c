@@ -9,8 +9,12 @@ static const struct type type_allowed = {
     .kind = KIND_INT,
     .choices =
         (const struct choice[]){
-            { ALLOWED_MUTUAL, NULL, "MUTUAL_CONTACTS", "Suggest me to whom I have, too" },
-            { ALLOWED_ALL, NULL, "ANYONE_WITH_CONTACT_INFO", "Suggest me to all who have me" },
+            { SUGGEST_TO_MUTUAL_CONTACTS, NULL, "MUTUAL_CONTACTS",
+              "Only to users in the caller's address "
+              "book" },
+            { SUGGEST_TO_EVERYBODY, NULL, "ANYONE_WITH_CONTACT_INFO",
+              "To all users who have the caller's "
+              "number" },
             { 0 },
         },
 };
@@ -39,15 +43,15 @@ static const struct field contact_account_fields[] = {
     { FIELD(struct contact_account, metadata_visibility), .type = &type_count },
     { FIELD(struct contact_account, friend_sync), .type = &type_bool },
     { FIELD(struct contact_account, show_activity), .type = &type_bool },
-    { FIELD(struct contact_account, two_way_link), .type = &type_bool },
-    { FIELD(struct contact_account, integrations), .type = &type_none },
+    { FIELD(struct contact_account, mutual_link), .type = &type_bool },
+    { FIELD(struct contact_account, integrations), .type = &type_always_empty_list },
     { 0 },
 };
 static const struct schema contact_account_schema = {
     .name = "ContactAccount",
     .size = sizeof(struct contact_account),
     .fields = contact_account_fields,
-    .doc = "An address book, as the connection that it is.",
+    .doc = "An address book, in the format of a connection.",
 };
 const struct type contact_account_reply = { .kind = KIND_OBJECT,
                                             .schema = &contact_account_schema };
@@ -61,7 +65,7 @@ static const struct schema contact_entry_schema = {
     .name = "ContactEntry",
     .size = sizeof(struct contact_entry),
     .fields = contact_entry_fields,
-    .doc = "A number, and what the caller calls its owner.",
+    .doc = "A phone number, and its name in the address book.",
 };
 static const struct type type_contact_entry = { .kind = KIND_OBJECT,
                                                 .schema = &contact_entry_schema };
@@ -72,26 +76,26 @@ static const struct type type_contact_entries = { .kind = KIND_ARRAY,
 static const struct field contacts_fields[] = {
     { FIELD(struct contacts_body, friend_list_entries), .type = &type_contact_entries },
     { FIELD(struct contacts_body, background), .type = &type_bool, .flags = OPTIONAL,
-      .doc = "Nobody waits for the answer" },
+      .doc = "Background synchronisation: the reply has no suggestions" },
     { FIELD(struct contacts_body, allowed_in_suggestions), .type = &type_allowed, .flags = OPTIONAL,
-      .fallback = ALLOWED_ALL },
+      .fallback = SUGGEST_TO_EVERYBODY },
     { FIELD(struct contacts_body, include_mutual_friends_count), .type = &type_bool,
       .flags = OPTIONAL },
     { FIELD(struct contacts_body, add_reverse_friend_suggestions), .type = &type_bool,
-      .flags = OPTIONAL, .doc = "Also those who have the caller in theirs" },
+      .flags = OPTIONAL, .doc = "Also suggest users whose address book has the caller" },
     { 0 },
 };
 static const struct schema contacts_schema = {
     .name = "Contacts",
     .size = sizeof(struct contacts_body),
     .fields = contacts_fields,
-    .doc = "All that is in the address book.",
+    .doc = "All entries of the address book.",
 };
 const struct type contacts_body = { .kind = KIND_OBJECT, .schema = &contacts_schema };
 
 static const struct field contacts_reply_fields[] = {
     { FIELD(struct contacts_reply, bulk_add_token), .type = &type_text, .flags = NULLABLE,
-      .doc = "Good for 15 minutes" },
+      .doc = "Valid for 15 minutes" },
     { FIELD(struct contacts_reply, friend_suggestions), .type = &type_friend_suggestions },
     { 0 },
 };
@@ -99,7 +103,7 @@ static const struct schema contacts_reply_schema = {
     .name = "ContactsFound",
     .size = sizeof(struct contacts_reply),
     .fields = contacts_reply_fields,
-    .doc = "Whom the address book led to.",
+    .doc = "Friend suggestions from the address book.",
 };
 const struct type contacts_reply = { .kind = KIND_OBJECT, .schema = &contacts_reply_schema };
 
@@ -111,7 +115,7 @@ static const struct schema contact_settings_schema = {
     .name = "ContactSettings",
     .size = sizeof(struct contact_settings),
     .fields = contact_settings_fields,
-    .doc = "Who hears that the caller is here.",
+    .doc = "The users to whom the caller may be suggested.",
 };
 const struct type contact_settings_reply = { .kind = KIND_OBJECT,
                                              .schema = &contact_settings_schema };
@@ -124,5 +128,5 @@ const struct schema connections_changed_schema = {
     .name = "ContactsChanged",
     .size = sizeof(struct connections_changed),
     .fields = connections_changed_fields,
-    .doc = "Whose connections changed.",
+    .doc = "The user whose connections changed.",
 };

@@ -1,15 +1,17 @@
 /* contacts.c - routes that find users by an uploaded address book.
  *
  * The store contains only keyed digests of other people's phone numbers. Only accounts that enabled
- * discovery by phone number can be found and suggested. */
+ * discovery by phone number can be found and suggested as friends. */
 #include "model/fields/ids.h"
 #include "api/deletion.h"
 #include "platform/contacts/internal.h"
 
-static const struct limit limit_contacts = { .name = "contacts", .count = 10, .window_s = 600 };
+static const struct rate_limit limit_contacts = { .name = "contacts",
+                                                  .count = 10,
+                                                  .window_s = 600 };
 
-/* The caller needs its own phone number to search by phone number. */
-static enum err own_phone(struct call *call, struct str *ret)
+/* The caller needs a phone number to search by phone number. */
+static enum err require_caller_phone(struct call *call, struct str *ret)
 {
     struct user me;
     enum err e = user_find(call->tx, call->caller->id, &me);
@@ -22,22 +24,22 @@ static enum err own_phone(struct call *call, struct str *ret)
     return OK;
 }
 
-static void tell_connections(struct call *call)
+static void emit_contacts_connection_update(struct call *call)
 {
     struct connections_changed changed = { call->caller->id };
 
-    call_emit(call, EVENT_USER_CONNECTIONS_UPDATE, to_user(call->caller->id),
+    call_emit(call, EVENT_USER_CONNECTIONS_UPDATE, audience_of_user(call->caller->id),
               &connections_changed_schema, &changed);
 }
 
 /* --- suggestions of the caller to others ---------------------------------------------- */
 
-/* Returns whether the address book still allows suggesting the caller to the owner of this number:
- * it allows everybody, or it contains the number. A reverse suggestion needs both. */
-static enum err still_allowed(struct call *call, const struct contact_list *mine, bool reverse,
-                              struct opt_str phone, bool *ret)
+/* *ret is true if the address book still allows suggesting the caller to the owner of this phone
+ * number: the book allows everybody, or it contains the number. A reverse suggestion needs both. */
+static enum err suggestion_is_still_allowed(struct call *call, const struct contact_list *mine,
+                                            bool reverse, struct opt_str phone, bool *ret)
 {
-    bool all = mine->allowed_in_suggestions == ALLOWED_ALL;
+    bool all = mine->allowed_in_suggestions == SUGGEST_TO_EVERYBODY;
 
     *ret = all && !reverse;
     if (*ret || (reverse && !(all && mine->friend_sync)) || phone.given != GIVEN)
@@ -47,13 +49,14 @@ static enum err still_allowed(struct call *call, const struct contact_list *mine
                           ret);
 }
 
-/* Withdraws the caller's suggestions to users that the address book no longer allows. */
-static enum err take_back(struct call *call, const struct contact_list *mine, struct str source)
+/* Withdraws the suggestions of the caller to users whom the address book no longer allows. */
+static enum err withdraw_suggestions(struct call *call, const struct contact_list *mine,
+                                     struct str source)
 {
     snowflake me = call->caller->id;
     bool reverse = str_is(source, SOURCE_REVERSE);
     struct list owners;
-    enum err e = suggestion_owners(call->tx, me, source, &owners);
+    enum err e = suggestion_read_owners(call->tx, me, source, &owners);
 
     for (size_t i = 0; !e && i < owners.count; i++) {
         snowflake owner = ((const snowflake *)owners.items)[i];
@@ -62,24 +65,24 @@ static enum err take_back(struct call *call, const struct contact_list *mine, st
 
         e = user_find(call->tx, owner, &user);
         if (!e)
-            e = still_allowed(call, mine, reverse, user.phone, &allowed);
+            e = suggestion_is_still_allowed(call, mine, reverse, user.phone, &allowed);
         if (!e && !allowed)
-            e = suggestion_withdraw(call, owner, me, source);
+            e = suggestion_delete_source(call, owner, me, source);
     }
     return e;
 }
 
-static enum err take_back_all(struct call *call, const struct contact_list *mine)
+static enum err withdraw_all_suggestions(struct call *call, const struct contact_list *mine)
 {
-    enum err e = take_back(call, mine, STR(SOURCE_CONTACTS));
+    enum err e = withdraw_suggestions(call, mine, STR(SOURCE_CONTACTS));
 
-    return e ? e : take_back(call, mine, STR(SOURCE_REVERSE));
+    return e ? e : withdraw_suggestions(call, mine, STR(SOURCE_REVERSE));
 }
 
 /* --- PUT /users/@me/connections/contacts/@me ------------------------------------------ */
 
-/* Deletes the address book and all suggestions that it caused. */
-static enum err contact_withdraw(struct call *call)
+/* Deletes the address book and all suggestions that were made from it. */
+static enum err delete_address_book(struct call *call)
 {
     struct list none = { 0 };
     snowflake me = call->caller->id;
@@ -96,23 +99,23 @@ static enum err put_contact_account(struct call *call)
     struct contact_list list;
     struct str phone;
 
-    enum err e = own_phone(call, &phone);
+    enum err e = require_caller_phone(call, &phone);
     if (!e)
         e = contact_list_find(call->tx, call->caller->id, &list);
     if (e)
         return e;
-    list.name = given_str(in->name);
+    list.name = opt_str_or_null(in->name);
     if (in->friend_sync.given == GIVEN)
         list.friend_sync = in->friend_sync.value;
-    e = contact_list_save(call->tx, call->caller->id, &list);
+    e = contact_list_write(call->tx, call->caller->id, &list);
     if (!e && !list.friend_sync)
-        e = contact_withdraw(call);
+        e = delete_address_book(call);
     if (!e)
-        e = take_back_all(call, &list);
+        e = withdraw_all_suggestions(call, &list);
     if (e)
         return e;
 
-    tell_connections(call);
+    emit_contacts_connection_update(call);
     struct contact_account out = {
         .id = STR("@me"),
         .type = STR("contacts"),
@@ -125,17 +128,17 @@ static enum err put_contact_account(struct call *call)
 
 /* --- PUT …/external-friend-list-entries ----------------------------------------------- */
 
-/* Runs on the thread pool, because thousands of digests take long. */
-static enum err digest_contacts(struct call *call)
+/* Runs on the thread pool, because computing thousands of digests takes long. */
+static enum err compute_contact_digests(struct call *call)
 {
     const struct contacts_body *in = call->body;
     const struct auth *auth = api_options(call->api)->auth;
-    struct list *out = call_pass(call, "list", sizeof *out);
+    struct list *out = call_pass_data(call, "list", sizeof *out);
 
     for (size_t i = 0; i < in->friend_list_entries.count; i++) {
         const struct contact_entry *entry =
             (const struct contact_entry *)in->friend_list_entries.items + i;
-        struct contact *c = list_add(call->arena, out, sizeof *c);
+        struct contact *c = list_append(call->arena, out, sizeof *c);
 
         c->digest = contact_digest(auth, call->arena, entry->friend_id);
         c->name = entry->name;
@@ -145,11 +148,11 @@ static enum err digest_contacts(struct call *call)
 
 static enum err prepare_put_contacts(struct call *call)
 {
-    call->compute = digest_contacts;
+    call->compute = compute_contact_digests;
     return OK;
 }
 
-static enum err can_be_found(struct tx *tx, snowflake id, bool *ret)
+static enum err can_be_found_by_phone(struct tx *tx, snowflake id, bool *ret)
 {
     struct user_settings settings;
     enum err e = settings_find(tx, id, &settings);
@@ -159,19 +162,19 @@ static enum err can_be_found(struct tx *tx, snowflake id, bool *ret)
 }
 
 /* Some accounts allow suggestions only to users in their own address book. */
-static enum err contact_allows(struct call *call, snowflake other, struct str my_digest,
-                               const struct contact_list *theirs, bool *ret)
+static enum err account_allows_suggestion(struct call *call, snowflake other, struct str my_digest,
+                                          const struct contact_list *theirs, bool *ret)
 {
-    enum err e = can_be_found(call->tx, other, ret);
+    enum err e = can_be_found_by_phone(call->tx, other, ret);
 
     if (!e && *ret && theirs->name.given == GIVEN &&
-        theirs->allowed_in_suggestions == ALLOWED_MUTUAL)
+        theirs->allowed_in_suggestions == SUGGEST_TO_MUTUAL_CONTACTS)
         e = contact_exists(call->tx, other, my_digest, ret);
     return e;
 }
 
-static enum err add_offer(struct call *call, snowflake other, struct opt_str contact_name,
-                          int64_t score, struct list *offers)
+static enum err add_suggestion(struct call *call, snowflake other, struct opt_str contact_name,
+                               int64_t score, struct list *offers)
 {
     const struct contacts_body *in = call->body;
     struct contact_list theirs;
@@ -182,28 +185,28 @@ static enum err add_offer(struct call *call, snowflake other, struct opt_str con
         e = mutual_friends(call->tx, call->caller->id, other, &mutual);
     if (e)
         return e;
-    struct suggestion_offer *o = list_add(call->arena, offers, sizeof *o);
-    *o = (struct suggestion_offer){
+    struct suggested_user *o = list_append(call->arena, offers, sizeof *o);
+    *o = (struct suggested_user){
         .user_id = other,
         .name = theirs.name.given == GIVEN ? theirs.name.value : (struct str){ 0 },
         .contact_name = contact_name,
         .score = score,
     };
     if (in->include_mutual_friends_count)
-        o->mutual_friends = given_int((int64_t)mutual.count);
+        o->mutual_friends = opt_int_of((int64_t)mutual.count);
     return OK;
 }
 
-static bool is_offered(const struct list *offers, snowflake id)
+static bool is_already_suggested(const struct list *offers, snowflake id)
 {
     for (size_t i = 0; i < offers->count; i++)
-        if (((const struct suggestion_offer *)offers->items)[i].user_id == id)
+        if (((const struct suggested_user *)offers->items)[i].user_id == id)
             return true;
     return false;
 }
 
 /* Returns the first name under which the caller's address book contains a number. */
-static struct opt_str name_in_book(const struct contacts_body *in, struct str phone)
+static struct opt_str find_contact_name(const struct contacts_body *in, struct str phone)
 {
     const struct contact_entry *all = in->friend_list_entries.items;
     size_t i = 0;
@@ -213,50 +216,53 @@ static struct opt_str name_in_book(const struct contacts_body *in, struct str ph
     return all[i].name;
 }
 
-/* Finds accounts in the caller's address book. */
-static enum err find_contacts(struct call *call, struct str my_digest, struct list *offers)
+/* Suggests accounts whose number is in the caller's address book. */
+static enum err suggest_contacts_of_caller(struct call *call, struct str my_digest,
+                                           struct list *offers)
 {
     const struct contacts_body *in = call->body;
     struct list owners;
-    enum err e = users_by_phone(call->tx, &in->friend_list_entries, &owners);
+    enum err e = users_find_by_phone(call->tx, &in->friend_list_entries, &owners);
 
     for (size_t i = 0; !e && i < owners.count; i++) {
         const struct phone_owner *other = (const struct phone_owner *)owners.items + i;
         struct contact_list theirs;
         bool allowed = false;
 
-        if (is_offered(offers, other->id))
+        if (is_already_suggested(offers, other->id))
             continue;
         e = contact_list_find(call->tx, other->id, &theirs);
         if (!e)
-            e = contact_allows(call, other->id, my_digest, &theirs, &allowed);
+            e = account_allows_suggestion(call, other->id, my_digest, &theirs, &allowed);
         if (!e && allowed)
-            e = add_offer(call, other->id, name_in_book(in, other->phone), SCORE_CONTACT, offers);
+            e = add_suggestion(call, other->id, find_contact_name(in, other->phone), SCORE_CONTACT,
+                               offers);
     }
     return e;
 }
 
-/* Finds accounts whose address book contains the caller. */
-static enum err find_reverse(struct call *call, struct str my_digest, struct list *offers)
+/* Suggests accounts whose address book contains the caller's number. */
+static enum err suggest_users_who_have_caller(struct call *call, struct str my_digest,
+                                              struct list *offers)
 {
     const struct contacts_body *in = call->body;
     struct list owners = { 0 };
     enum err e = OK;
 
     if (in->add_reverse_friend_suggestions)
-        e = owners_of_contact(call->tx, my_digest, &owners);
+        e = contact_list_owners(call->tx, my_digest, &owners);
     for (size_t i = 0; !e && i < owners.count; i++) {
         snowflake other = ((const snowflake *)owners.items)[i];
         bool found;
 
-        e = can_be_found(call->tx, other, &found);
+        e = can_be_found_by_phone(call->tx, other, &found);
         if (!e && found)
-            e = add_offer(call, other, (struct opt_str){ 0 }, SCORE_REVERSE, offers);
+            e = add_suggestion(call, other, (struct opt_str){ 0 }, SCORE_REVERSE, offers);
     }
     return e;
 }
 
-static enum err keep_list(struct call *call)
+static enum err write_address_book(struct call *call)
 {
     const struct contacts_body *in = call->body;
     struct contact_list list;
@@ -270,12 +276,12 @@ static enum err keep_list(struct call *call)
     if (e)
         return e;
     if (list.name.given != GIVEN)
-        list.name = given_str(me.username);
+        list.name = opt_str_or_null(me.username);
     list.allowed_in_suggestions = in->allowed_in_suggestions;
-    e = contact_list_save(call->tx, me.id, &list);
+    e = contact_list_write(call->tx, me.id, &list);
     if (!e)
-        e = contacts_replace(call->tx, me.id, call_passed(call, "list"));
-    return e ? e : take_back_all(call, &list);
+        e = contacts_replace(call->tx, me.id, call_passed_data(call, "list"));
+    return e ? e : withdraw_all_suggestions(call, &list);
 }
 
 static bool is_from_contacts(const struct friend_suggestion *s)
@@ -287,23 +293,24 @@ static bool is_from_contacts(const struct friend_suggestion *s)
     return false;
 }
 
-/* Replies with the suggestions, and a token for requests to all of them. */
-static enum err reply_found(struct call *call)
+/* Replies with the suggestions, and a token for sending friend requests to all of them. */
+static enum err reply_with_suggestions(struct call *call)
 {
     struct contacts_reply out = { .bulk_add_token = { .given = GIVEN_NULL } };
     struct list all, ids = { 0 };
 
-    enum err e = suggestions_of(call->tx, call->caller->id, &all);
+    enum err e = suggestions_read(call->tx, call->caller->id, &all);
     for (size_t i = 0; !e && i < all.count; i++) {
         const struct friend_suggestion *s = (const struct friend_suggestion *)all.items + i;
 
         if (!is_from_contacts(s))
             continue;
-        *(struct friend_suggestion *)list_add(call->arena, &out.friend_suggestions, sizeof *s) = *s;
+        *(struct friend_suggestion *)list_append(call->arena, &out.friend_suggestions, sizeof *s) =
+            *s;
         ids_add(call->arena, &ids, s->suggested_user->id);
     }
     if (!e)
-        e = bulk_token_issue(call, &ids, &out.bulk_add_token.value);
+        e = bulk_friend_token_issue(call, &ids, &out.bulk_add_token.value);
     out.bulk_add_token.given = GIVEN;
     return e ? e : call_reply(call, &out);
 }
@@ -316,25 +323,24 @@ static enum err put_contacts(struct call *call)
     snowflake me = call->caller->id;
     struct str phone, digest;
 
-    enum err e = own_phone(call, &phone);
+    enum err e = require_caller_phone(call, &phone);
     if (!e)
-        e = keep_list(call);
+        e = write_address_book(call);
     if (e)
         return e;
     digest = contact_digest(api_options(call->api)->auth, call->arena, phone);
-    e = find_contacts(call, digest, &forward);
+    e = suggest_contacts_of_caller(call, digest, &forward);
     if (!e)
-        e = find_reverse(call, digest, &reverse);
+        e = suggest_users_who_have_caller(call, digest, &reverse);
     if (!e)
         e = suggestions_replace(call, me, STR(SOURCE_CONTACTS), &forward);
     if (!e)
         e = suggestions_replace(call, me, STR(SOURCE_REVERSE), &reverse);
     if (e)
         return e;
-    return in->background ? call_reply(call, &nothing) : reply_found(call);
+    return in->background ? call_reply(call, &nothing) : reply_with_suggestions(call);
 }
 
-/* GET …/external-friend-list-entries/settings */
 static enum err get_contact_settings(struct call *call)
 {
     struct contact_list list;
@@ -353,7 +359,7 @@ static const struct route routes[] = {
         .method = PUT,
         .path = CONTACTS,
         .name = "put_contact_account",
-        .doc = "Have an address book here, or stop using it. Needs a phone number.",
+        .doc = "Enable or disable the caller's address book. Needs a phone number.",
         .auth = AUTH_USER,
         .body = &contact_account_body,
         .reply = &contact_account_reply,
@@ -365,7 +371,7 @@ static const struct route routes[] = {
         .method = PUT,
         .path = CONTACTS "/external-friend-list-entries",
         .name = "put_contacts",
-        .doc = "Bring the whole address book and see who is here.",
+        .doc = "Upload the whole address book and get friend suggestions.",
         .auth = AUTH_USER,
         .body = &contacts_body,
         .max_body = 2 * 1024 * 1024,
@@ -379,7 +385,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = CONTACTS "/external-friend-list-entries/settings",
         .name = "get_contact_settings",
-        .doc = "Who hears that the caller is here.",
+        .doc = "The users to whom the caller may be suggested.",
         .auth = AUTH_USER,
         .reply = &contact_settings_reply,
         .handle = get_contact_settings,
@@ -389,7 +395,7 @@ static const struct route routes[] = {
 
 const struct domain contacts_domain = {
     .name = "Contacts",
-    .doc = "Finding people by an address book.",
+    .doc = "Friend suggestions from an address book.",
     .routes = routes,
     .deletions =
         (const struct deletion_rule[]){

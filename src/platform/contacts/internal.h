@@ -4,7 +4,7 @@
 
 #include "platform/accounts/settings.h"
 #include "platform/contacts/contacts.h"
-#include "platform/relationships/bulk.h"
+#include "platform/relationships/bulk_requests.h"
 #include "platform/relationships/friends.h"
 #include "platform/relationships/suggestions.h"
 
@@ -21,16 +21,16 @@ struct contact_entry {
 struct contacts_body {
     struct list friend_list_entries; /* struct contact_entry */
     bool background, include_mutual_friends_count, add_reverse_friend_suggestions;
-    int64_t allowed_in_suggestions; /* enum allowed_in */
+    int64_t allowed_in_suggestions; /* enum suggestion_audience */
 };
 struct contacts_reply {
     struct opt_str bulk_add_token;
     struct list friend_suggestions; /* struct friend_suggestion */
 };
-/* The address book in the format of a connection. */
+/* The address book in the JSON format of a connection. */
 struct contact_account {
     struct str id, type, name;
-    bool verified, revoked, friend_sync, show_activity, two_way_link;
+    bool verified, revoked, friend_sync, show_activity, mutual_link;
     int64_t visibility, metadata_visibility;
     struct list integrations; /* always empty */
 };
@@ -47,8 +47,8 @@ extern const struct schema connections_changed_schema;
 
 /* --- contact_rows.c: address books ---------------------------------------------------- */
 
-/* To whose owners an account with an address book may be suggested. */
-enum allowed_in { ALLOWED_MUTUAL = 1, ALLOWED_ALL = 2 };
+/* Users to whom an account with an address book may be suggested as a friend. */
+enum suggestion_audience { SUGGEST_TO_MUTUAL_CONTACTS = 1, SUGGEST_TO_EVERYBODY = 2 };
 
 struct contact_list {
     struct opt_str name; /* GIVEN_NULL: no address book yet */
@@ -56,9 +56,9 @@ struct contact_list {
     int64_t allowed_in_suggestions;
 };
 enum err contact_list_find(struct tx *tx, snowflake user_id, struct contact_list *ret);
-enum err contact_list_save(struct tx *tx, snowflake user_id, const struct contact_list *l);
+enum err contact_list_write(struct tx *tx, snowflake user_id, const struct contact_list *l);
 
-/* A phone number in its stored form. */
+/* A phone number and its name in the stored form. */
 struct contact {
     struct str digest;
     struct opt_str name;
@@ -73,8 +73,8 @@ struct phone_owner {
     struct str phone;
 };
 /* Returns the accounts (struct phone_owner) with these numbers (struct contact_entry). */
-enum err users_by_phone(struct tx *tx, const struct list *entries, struct list *ret);
-/* Returns the ids of accounts whose address book contains this number and allows everybody. */
-enum err owners_of_contact(struct tx *tx, struct str digest, struct list *ret);
+enum err users_find_by_phone(struct tx *tx, const struct list *entries, struct list *ret);
+/* Lists the accounts whose address book contains this number and allows everybody. */
+enum err contact_list_owners(struct tx *tx, struct str digest, struct list *ret);
 
 #endif

@@ -7,43 +7,44 @@
 #define PLATFORM_EMOJIS_EMOJIS_H
 
 #include "model/emoji.h"
-#include "model/permissions/rights.h"
+#include "model/permissions/member_permissions.h"
 #include "platform/accounts/accounts.h"
 
 /* --- rows ----------------------------------------------------------------------------- */
 
-/* struct emoji, oldest first, without .user. */
+/* Lists the emoji of a guild as struct emoji, oldest first, without .user. */
 enum err guild_emojis(struct tx *tx, snowflake guild_id, struct list *ret);
 void guild_emojis_prefetch(struct tx *tx, snowflake guild_id);
-enum err application_emojis(struct tx *tx, snowflake application_id, struct list *ret);
+enum err application_emojis_list(struct tx *tx, snowflake application_id, struct list *ret);
 /* Finds an emoji of a guild or an application; ERR_UNKNOWN_EMOJI. */
 enum err emoji_find(struct tx *tx, snowflake id, struct emoji *ret);
-/* ERR_STORE_CONFLICT: the application already has an emoji of this name. */
+/* Returns ERR_STORE_CONFLICT if the application already has an emoji of this name. */
 enum err emoji_insert(struct tx *tx, const struct emoji *e);
-/* Writes name and roles. */
+/* Updates name and roles of an emoji. */
 enum err emoji_update(struct tx *tx, const struct emoji *e);
 /* Deletes the emoji and its picture. */
 enum err emoji_delete(struct call *call, const struct emoji *e);
 /* Adds the user who uploaded each emoji; each user is read once. */
-enum err emojis_load_users(struct tx *tx, struct list *emojis);
+enum err emojis_read_uploaders(struct tx *tx, struct list *emojis);
 
 /* --- changing -------------------------------------------------------------------------- */
 
-/* Checks whether the caller may change an emoji, sticker or sound of the call's guild that user_id
- * uploaded: own ones with the CREATE permission, those of others with the MANAGE permission. */
-enum err expression_may_change(const struct call *call, snowflake user_id);
+/* Checks whether the caller may change an emoji, sticker or sound of the call's guild: the caller's
+ * own (user_id uploaded it) with the CREATE permission, others with the MANAGE permission. */
+enum err check_expression_permission(const struct call *call, snowflake user_id);
 
 /* --- use ------------------------------------------------------------------------------ */
 
-/* The account that wants to use an emoji, and where. */
+/* The account that wants to use an emoji, and the guild where it wants to use the emoji. */
 struct emoji_user {
-    snowflake user_id;        /* 0: no account (webhooks) */
+    snowflake user_id;        /* 0: no account (a webhook) */
     snowflake application_id; /* 0: no app */
-    snowflake guild_id;       /* 0: a private channel */
-    uint64_t rights;          /* in the channel */
+    snowflake guild_id;       /* 0: the emoji is used in a private channel */
+    uint64_t permissions;     /* permissions in the channel */
 };
-/* ERR_UNKNOWN_EMOJI also if this account may not use the emoji there. */
-enum err emoji_use(struct tx *tx, const struct emoji_user *who, snowflake id, struct emoji *ret);
+/* Finds an emoji. ERR_UNKNOWN_EMOJI also if this account may not use the emoji there. */
+enum err emoji_find_usable(struct tx *tx, const struct emoji_user *who, snowflake id,
+                           struct emoji *ret);
 
 /* --- bodies that guilds and applications share ----------------------------------------- */
 
@@ -56,15 +57,15 @@ struct emoji_patch {
     struct opt_str name;
     struct opt_list roles;
 };
-/* Results of the stages before the handler. */
+/* Results of the stages before the handler that creates an emoji. */
 struct emoji_upload {
     snowflake id;
     struct opt_str image;
 };
 
-/* For the route's prepare; `check` runs before the picture is stored. */
-enum err emoji_prepare(struct call *call, enum err (*check)(struct call *call));
-/* Builds an emoji from the call's body; the caller sets guild or application. */
+/* Call in the route's prepare; `check` runs before the picture is stored. */
+enum err emoji_prepare_upload(struct call *call, enum err (*check)(struct call *call));
+/* Builds an emoji from the call's body; the calling function sets guild or application. */
 struct emoji emoji_from_draft(struct call *call);
 
 extern const struct type type_emoji_image;
@@ -72,9 +73,9 @@ extern const struct type emoji_draft_body, emoji_patch_body, application_emoji_d
     application_emoji_patch_body;
 
 /* Rate limit that changes of emoji, stickers and sounds of a guild share. */
-extern const struct limit expression_writes;
+extern const struct rate_limit limit_expression_writes;
 
-extern const struct domain emojis_domain;      /* of guilds */
+extern const struct domain emojis_domain;      /* routes of guild emoji */
 extern const struct domain emoji_files_domain; /* /emojis, without the API prefix */
 extern const struct world_parts emojis_world;
 

@@ -8,66 +8,66 @@
 #include "model/fields/rows.h"
 #include "platform/guilds/guilds.h"
 
-enum err emojis_announce(struct call *call, snowflake guild_id)
+enum err guild_emojis_emit_update(struct call *call, snowflake guild_id)
 {
     struct guild_emojis_event event = { .guild_id = guild_id };
     enum err e = guild_emojis(call->tx, guild_id, &event.emojis);
 
     if (!e)
-        call_emit(call, EVENT_GUILD_EMOJIS_UPDATE, to_guild(guild_id), &guild_emojis_event_schema,
-                  &event);
+        call_emit(call, EVENT_GUILD_EMOJIS_UPDATE, audience_of_guild(guild_id),
+                  &guild_emojis_event_schema, &event);
     return e;
 }
 
-static enum err emojis_show_in_guild(struct call *call, struct guild *g)
+static enum err read_emojis_of_guild_object(struct call *call, struct guild *g)
 {
     return guild_emojis(call->tx, g->id, &g->emojis);
 }
 
-static enum err emojis_prefetch_in_guild(struct call *call, snowflake guild_id)
+static enum err prefetch_emojis_of_guild(struct call *call, snowflake guild_id)
 {
     guild_emojis_prefetch(call->tx, guild_id);
     return OK;
 }
 
-/* Only members who may create or manage expressions see who uploaded an emoji. */
-static enum err emojis_dress(struct call *call, struct list *emojis)
+/* Only members who may create or manage expressions can see who uploaded an emoji. */
+static enum err read_uploaders_if_permitted(struct call *call, struct list *emojis)
 {
-    return call->target.rights & PERMISSIONS_EXPRESSIONS ? emojis_load_users(call->tx, emojis) : OK;
+    return call->target.permissions & PERMISSIONS_SEE_UPLOADERS
+               ? emojis_read_uploaders(call->tx, emojis)
+               : OK;
 }
 
-static enum err emoji_reply(struct call *call, struct emoji *emoji)
+static enum err reply_with_emoji(struct call *call, struct emoji *emoji)
 {
     struct list one = { emoji, 1 };
-    enum err e = emojis_dress(call, &one);
+    enum err e = read_uploaders_if_permitted(call, &one);
 
     return e ? e : call_reply(call, emoji);
 }
 
 /* --- reading -------------------------------------------------------------------------- */
 
-/* GET /guilds/{guild.id}/emojis */
 static enum err list_guild_emojis(struct call *call)
 {
     struct list emojis;
     enum err e = guild_emojis(call->tx, call->target.guild->id, &emojis);
 
     if (!e)
-        e = emojis_dress(call, &emojis);
+        e = read_uploaders_if_permitted(call, &emojis);
     return e ? e : call_reply(call, &emojis);
 }
 
-/* GET /guilds/{guild.id}/emojis/{emoji.id} */
 static enum err get_guild_emoji(struct call *call)
 {
-    return emoji_reply(call, call->target.emoji);
+    return reply_with_emoji(call, call->target.emoji);
 }
 
 /* --- the audit log -------------------------------------------------------------------- */
 
-/* before: NULL if it is new; now: NULL if it was deleted. */
-static enum err emoji_audit(struct call *call, enum audit_action action, const struct emoji *before,
-                            const struct emoji *now)
+/* Writes the audit log entry. before: NULL if the emoji is new; now: NULL if it was deleted. */
+static enum err audit_emoji_change(struct call *call, enum audit_action action,
+                                   const struct emoji *before, const struct emoji *now)
 {
     const struct emoji *any = now ? now : before;
     struct list changes = { 0 };
@@ -76,13 +76,13 @@ static enum err emoji_audit(struct call *call, enum audit_action action, const s
                      now ? &now->name : NULL);
     if (before && now && !emoji_roles_equal(&before->roles, &now->roles))
         audit_add_values(call, &changes, "roles", &type_ids, &before->roles, &now->roles);
-    return audit_with(call, any->guild_id, action, any->id, NULL, changes);
+    return audit_record_changes(call, any->guild_id, action, any->id, NULL, changes);
 }
 
 /* --- create ----------------------------------------------------------------------------- */
 
-/* The limit applies to static and to animated emoji separately. */
-static int64_t most_emojis(const struct guild *g)
+/* The maximum applies to static and to animated emoji separately. */
+static int64_t max_emojis_of_guild(const struct guild *g)
 {
     static const int64_t by_tier[] = { 50, 100, 150, 250 };
     static const char more[] = "\"MORE_EMOJI\"";
@@ -96,7 +96,7 @@ static int64_t most_emojis(const struct guild *g)
 static const char COUNT_EMOJIS[] =
     "select count(*) from emojis where guild_id = $1 and animated = $2";
 
-static enum err check_emoji_room(struct call *call)
+static enum err check_emoji_limit(struct call *call)
 {
     const struct guild *g = call->target.guild;
     bool animated = emoji_from_draft(call).animated;
@@ -104,56 +104,54 @@ static enum err check_emoji_room(struct call *call)
     bool found;
     enum err e = tx_one(call->tx, COUNT_EMOJIS, BIND(v_id(g->id), v_int(animated)), &row, &found);
 
-    if (e || row_int(&row, 0) < most_emojis(g))
+    if (e || row_int(&row, 0) < max_emojis_of_guild(g))
         return e;
     return animated ? ERR_MAX_ANIMATED_EMOJIS : ERR_MAX_EMOJIS;
 }
 
 static enum err prepare_create_guild_emoji(struct call *call)
 {
-    return emoji_prepare(call, check_emoji_room);
+    return emoji_prepare_upload(call, check_emoji_limit);
 }
 
-/* POST /guilds/{guild.id}/emojis */
 static enum err create_guild_emoji(struct call *call)
 {
     const struct emoji_draft *in = call->body;
     struct emoji emoji = emoji_from_draft(call);
 
     emoji.guild_id = call->target.guild->id;
-    enum err e = check_emoji_room(call);
+    enum err e = check_emoji_limit(call);
     if (!e)
-        e = emoji_check_roles(call, &in->roles.value, &emoji.roles);
+        e = emoji_validate_roles(call, &in->roles.value, &emoji.roles);
     if (!e)
         e = emoji_insert(call->tx, &emoji);
     if (!e)
-        e = emoji_audit(call, AUDIT_EMOJI_CREATE, NULL, &emoji);
+        e = audit_emoji_change(call, AUDIT_EMOJI_CREATE, NULL, &emoji);
     if (!e)
-        e = emojis_announce(call, emoji.guild_id);
-    return e ? e : emoji_reply(call, &emoji);
+        e = guild_emojis_emit_update(call, emoji.guild_id);
+    return e ? e : reply_with_emoji(call, &emoji);
 }
 
 /* --- modify and delete ------------------------------------------------------------------ */
 
-enum err expression_may_change(const struct call *call, snowflake user_id)
+enum err check_expression_permission(const struct call *call, snowflake user_id)
 {
     bool own = user_id == call->caller->id;
-    uint64_t any = own ? PERMISSIONS_EXPRESSIONS : PERMISSION(MANAGE_EXPRESSIONS);
+    uint64_t any = own ? PERMISSIONS_SEE_UPLOADERS : PERMISSION(MANAGE_EXPRESSIONS);
 
-    return call->target.rights & any ? OK : call_lacks_any(call, any);
+    return call->target.permissions & any ? OK : call_missing_any_permission_error(call, any);
 }
 
-static enum err may_change_emoji(struct call *call)
+static enum err check_emoji_permission(struct call *call)
 {
-    return expression_may_change(call, call->target.emoji->user_id);
+    return check_expression_permission(call, call->target.emoji->user_id);
 }
 
-static bool emoji_is_same(const struct emoji *a, const struct emoji *b)
+static bool is_same_emoji(const struct emoji *a, const struct emoji *b)
 {
     return str_eq(a->name, b->name) && emoji_roles_equal(&a->roles, &b->roles);
 }
 
-/* PATCH /guilds/{guild.id}/emojis/{emoji.id} */
 static enum err modify_guild_emoji(struct call *call)
 {
     const struct emoji_patch *in = call->body;
@@ -164,28 +162,27 @@ static enum err modify_guild_emoji(struct call *call)
     if (in->name.given == GIVEN)
         now.name = in->name.value;
     if (in->roles.given != ABSENT)
-        e = emoji_check_roles(call, &in->roles.value, &now.roles);
-    if (e || emoji_is_same(before, &now))
-        return e ? e : emoji_reply(call, &now);
+        e = emoji_validate_roles(call, &in->roles.value, &now.roles);
+    if (e || is_same_emoji(before, &now))
+        return e ? e : reply_with_emoji(call, &now);
     e = emoji_update(call->tx, &now);
     if (!e)
-        e = emoji_audit(call, AUDIT_EMOJI_UPDATE, before, &now);
+        e = audit_emoji_change(call, AUDIT_EMOJI_UPDATE, before, &now);
     if (!e)
-        e = emojis_announce(call, now.guild_id);
-    return e ? e : emoji_reply(call, &now);
+        e = guild_emojis_emit_update(call, now.guild_id);
+    return e ? e : reply_with_emoji(call, &now);
 }
 
-/* DELETE /guilds/{guild.id}/emojis/{emoji.id} */
 static enum err delete_guild_emoji(struct call *call)
 {
     const struct emoji *emoji = call->target.emoji;
     enum err e = emoji_delete(call, emoji);
 
     if (!e)
-        e = emoji_audit(call, AUDIT_EMOJI_DELETE, emoji, NULL);
+        e = audit_emoji_change(call, AUDIT_EMOJI_DELETE, emoji, NULL);
     if (!e)
         e = hook_emoji_deleted(call, emoji);
-    return e ? e : emojis_announce(call, emoji->guild_id);
+    return e ? e : guild_emojis_emit_update(call, emoji->guild_id);
 }
 
 /* --- routes ----------------------------------------------------------------------------- */
@@ -194,7 +191,7 @@ static enum err delete_guild_emoji(struct call *call)
 static enum err resolve_emoji(struct call *call)
 {
     struct emoji *emoji = call->target.emoji = arena_alloc(call->arena, sizeof *emoji);
-    enum err e = emoji_find(call->tx, call_id(call, "emoji.id"), emoji);
+    enum err e = emoji_find(call->tx, call_path_id(call, "emoji.id"), emoji);
     bool here = call->target.guild ? emoji->guild_id == call->target.guild->id
                                    : emoji->application_id == call->target.application->id;
 
@@ -222,7 +219,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/guilds/{guild.id}/emojis",
         .name = "list_guild_emojis",
-        .doc = "All emoji of a guild, the oldest first.",
+        .doc = "All emoji of a guild, oldest first.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &type_emojis,
         .handle = list_guild_emojis,
@@ -240,15 +237,15 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/guilds/{guild.id}/emojis",
         .name = "create_guild_emoji",
-        .doc = "Bring an emoji. Fifty may stand still and fifty may move, more with a higher "
-               "premium_tier or MORE_EMOJI.",
+        .doc = "Upload an emoji. A guild can have 50 static and 50 animated ones, more with a "
+               "higher premium_tier or MORE_EMOJI.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(CREATE_EXPRESSIONS),
         .body = &emoji_draft_body,
         .reply = &type_emoji,
         .status = 201,
         .fires = EMOJI_EVENTS,
-        .limit = &expression_writes,
+        .limit = &limit_expression_writes,
         .prepare = prepare_create_guild_emoji,
         .handle = create_guild_emoji,
     },
@@ -256,27 +253,28 @@ static const struct route routes[] = {
         .method = PATCH,
         .path = "/guilds/{guild.id}/emojis/{emoji.id}",
         .name = "modify_guild_emoji",
-        .doc = "Change an emoji's name and who may use it; others' only by MANAGE_EXPRESSIONS.",
+        .doc = "Change the name and roles of an emoji; those of other users need "
+               "MANAGE_EXPRESSIONS.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &emoji_patch_body,
         .reply = &type_emoji,
         .fires = EMOJI_EVENTS,
-        .limit = &expression_writes,
-        .admit = may_change_emoji,
+        .limit = &limit_expression_writes,
+        .admit = check_emoji_permission,
         .handle = modify_guild_emoji,
     },
     {
         .method = DELETE,
         .path = "/guilds/{guild.id}/emojis/{emoji.id}",
         .name = "delete_guild_emoji",
-        .doc = "Delete an emoji; others' only by MANAGE_EXPRESSIONS.",
+        .doc = "Delete an emoji; those of other users need MANAGE_EXPRESSIONS.",
         .auth = AUTH_USER | AUTH_BOT,
         .fires =
             (const enum event[]){ EVENT_GUILD_EMOJIS_UPDATE, EVENT_GUILD_SOUNDBOARD_SOUND_UPDATE,
                                   EVENT_GUILD_SOUNDBOARD_SOUNDS_UPDATE,
                                   EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_NONE },
-        .limit = &expression_writes,
-        .admit = may_change_emoji,
+        .limit = &limit_expression_writes,
+        .admit = check_emoji_permission,
         .handle = delete_guild_emoji,
     },
     { 0 },
@@ -284,13 +282,13 @@ static const struct route routes[] = {
 
 const struct domain emojis_domain = {
     .name = "Emoji",
-    .doc = "Little pictures that guilds bring along.",
+    .doc = "Custom emoji of guilds.",
     .routes = routes,
     .world = &emojis_world,
     .resolvers = resolvers,
-    .hooks = &(const struct hooks){ .guild_prefetched = emojis_prefetch_in_guild,
-                                    .guild_shown = emojis_show_in_guild,
-                                    .role_gone = emojis_forget_role },
+    .hooks = &(const struct hooks){ .guild_object_prefetch = prefetch_emojis_of_guild,
+                                    .guild_object_fill = read_emojis_of_guild_object,
+                                    .role_deleted = emojis_remove_role },
     .deletions =
         (const struct deletion_rule[]){
             { DELETE_WITH_FILE(WITH_GUILD, "emojis", "emojis", "image", "guild_id = $1") },

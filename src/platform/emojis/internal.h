@@ -4,16 +4,16 @@
 
 #include "platform/emojis/emojis.h"
 
-/* Sends GUILD_EMOJIS_UPDATE with all emoji of the guild. */
-enum err emojis_announce(struct call *call, snowflake guild_id);
+/* Emits GUILD_EMOJIS_UPDATE with all emoji of the guild. */
+enum err guild_emojis_emit_update(struct call *call, snowflake guild_id);
 
 /* --- roles.c -------------------------------------------------------------------------- */
 
-/* The roles of a body without duplicates and @everyone; reports a form error for each role that the
- * guild does not have. ERR_INVALID_FORM_BODY. */
-enum err emoji_check_roles(struct call *call, const struct list *given, struct list *ret);
+/* Returns the roles of a body without duplicates and @everyone; reports a form error for each role
+ * that the guild does not have. ERR_INVALID_FORM_BODY. */
+enum err emoji_validate_roles(struct call *call, const struct list *given, struct list *ret);
 bool emoji_roles_equal(const struct list *a, const struct list *b);
 /* Removes a deleted role from every emoji of its guild. */
-enum err emojis_forget_role(struct call *call, const struct role *role);
+enum err emojis_remove_role(struct call *call, const struct role *role);
 
 #endif

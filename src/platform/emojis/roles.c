@@ -4,7 +4,7 @@
 #include "model/fields/ids.h"
 #include "platform/guilds/guilds.h"
 
-static bool roles_hold(const struct list *roles, snowflake id)
+static bool roles_contain(const struct list *roles, snowflake id)
 {
     const struct role *all = roles->items;
 
@@ -14,24 +14,24 @@ static bool roles_hold(const struct list *roles, snowflake id)
     return false;
 }
 
-enum err emoji_check_roles(struct call *call, const struct list *given, struct list *ret)
+enum err emoji_validate_roles(struct call *call, const struct list *given, struct list *ret)
 {
     snowflake guild_id = call->target.guild->id;
     const snowflake *ids = given->items;
-    struct place all = place_key(NULL, STR("roles"));
+    struct json_path all = json_path_key(NULL, STR("roles"));
     struct list roles;
-    enum err e = given->count ? guild_roles(call->tx, guild_id, &roles) : OK;
+    enum err e = given->count ? guild_roles_list(call->tx, guild_id, &roles) : OK;
 
     *ret = (struct list){ 0 };
     for (size_t i = 0; !e && i < given->count; i++) {
-        struct place at = place_index(&all, i);
+        struct json_path at = json_path_index(&all, i);
 
-        if (!roles_hold(&roles, ids[i]))
-            form_fail(&call->form, &at, "EMOJI_UNKNOWN_ROLE", "The guild has no such role.");
-        else if (ids[i] != guild_id && !ids_hold(ret, ids[i]))
+        if (!roles_contain(&roles, ids[i]))
+            form_add_error(&call->form, &at, "EMOJI_UNKNOWN_ROLE", "The guild has no such role.");
+        else if (ids[i] != guild_id && !id_list_contains(ret, ids[i]))
             ids_add(call->arena, ret, ids[i]);
     }
-    return e || !form_failed(&call->form) ? e : ERR_INVALID_FORM_BODY;
+    return e || !form_has_errors(&call->form) ? e : ERR_INVALID_FORM_BODY;
 }
 
 bool emoji_roles_equal(const struct list *a, const struct list *b)
@@ -39,12 +39,12 @@ bool emoji_roles_equal(const struct list *a, const struct list *b)
     bool equal = a->count == b->count;
 
     for (size_t i = 0; equal && i < a->count; i++)
-        equal = ids_hold(b, ((const snowflake *)a->items)[i]);
+        equal = id_list_contains(b, ((const snowflake *)a->items)[i]);
     return equal;
 }
 
-static void list_without(struct arena *arena, const struct list *ids, snowflake id,
-                         struct list *ret)
+static void copy_ids_without(struct arena *arena, const struct list *ids, snowflake id,
+                             struct list *ret)
 {
     *ret = (struct list){ 0 };
     for (size_t i = 0; i < ids->count; i++)
@@ -52,7 +52,7 @@ static void list_without(struct arena *arena, const struct list *ids, snowflake 
             ids_add(arena, ret, ((const snowflake *)ids->items)[i]);
 }
 
-enum err emojis_forget_role(struct call *call, const struct role *role)
+enum err emojis_remove_role(struct call *call, const struct role *role)
 {
     struct list emojis;
     bool changed = false;
@@ -62,12 +62,12 @@ enum err emojis_forget_role(struct call *call, const struct role *role)
         struct emoji *emoji = &((struct emoji *)emojis.items)[i];
         struct list left;
 
-        if (!ids_hold(&emoji->roles, role->id))
+        if (!id_list_contains(&emoji->roles, role->id))
             continue;
-        list_without(call->arena, &emoji->roles, role->id, &left);
+        copy_ids_without(call->arena, &emoji->roles, role->id, &left);
         emoji->roles = left;
         e = emoji_update(call->tx, emoji);
         changed = true;
     }
-    return e || !changed ? e : emojis_announce(call, role->guild_id);
+    return e || !changed ? e : guild_emojis_emit_update(call, role->guild_id);
 }

@@ -8,7 +8,7 @@
     "select id, name, animated, '[]', user_id, image, 0, application_id from " \
     "application_emojis "
 
-static void read_emoji(const struct rows *r, void *ret)
+static void emoji_from_row(const struct rows *r, void *ret)
 {
     struct emoji *e = ret;
 
@@ -19,17 +19,17 @@ static void read_emoji(const struct rows *r, void *ret)
         .name = row_text(r, 1),
         .animated = row_bool(r, 2),
         .user_id = row_id(r, 4),
-        .image = row_opt_text(r, 5),
+        .image = row_optional_text(r, 5),
         .guild_id = row_id(r, 6),
         .application_id = row_id(r, 7),
         .require_colons = true,
         .available = true,
     };
     if (!str_is(roles, "[]"))
-        e->roles = column_list(tx_arena(r->tx), &type_ids, roles);
+        e->roles = json_column_decode_list(tx_arena(r->tx), &type_ids, roles);
 }
 
-static enum err read_emojis(struct tx *tx, struct sql sql, snowflake owner, struct list *ret)
+static enum err list_emojis(struct tx *tx, struct sql sql, snowflake owner, struct list *ret)
 {
     struct rows rows;
     enum err e = tx_query(tx, sql, BIND(v_id(owner)), &rows);
@@ -38,7 +38,7 @@ static enum err read_emojis(struct tx *tx, struct sql sql, snowflake owner, stru
     if (e)
         return e;
     while (rows_next(&rows))
-        read_emoji(&rows, list_add(tx_arena(tx), ret, sizeof(struct emoji)));
+        emoji_from_row(&rows, list_append(tx_arena(tx), ret, sizeof(struct emoji)));
     return rows_end(&rows);
 }
 
@@ -46,7 +46,7 @@ static const char EMOJIS_OF_GUILD[] = OF_GUILDS "where guild_id = $1 order by id
 
 enum err guild_emojis(struct tx *tx, snowflake guild_id, struct list *ret)
 {
-    return read_emojis(tx, SQL(EMOJIS_OF_GUILD), guild_id, ret);
+    return list_emojis(tx, SQL(EMOJIS_OF_GUILD), guild_id, ret);
 }
 
 void guild_emojis_prefetch(struct tx *tx, snowflake guild_id)
@@ -54,9 +54,9 @@ void guild_emojis_prefetch(struct tx *tx, snowflake guild_id)
     tx_prefetch(tx, EMOJIS_OF_GUILD, BIND(v_id(guild_id)));
 }
 
-enum err application_emojis(struct tx *tx, snowflake application_id, struct list *ret)
+enum err application_emojis_list(struct tx *tx, snowflake application_id, struct list *ret)
 {
-    return read_emojis(tx, SQL(OF_APPLICATIONS "where application_id = $1 order by id"),
+    return list_emojis(tx, SQL(OF_APPLICATIONS "where application_id = $1 order by id"),
                        application_id, ret);
 }
 
@@ -65,7 +65,7 @@ static const char FIND_EMOJI[] =
 
 enum err emoji_find(struct tx *tx, snowflake id, struct emoji *ret)
 {
-    return tx_find(tx, FIND_EMOJI, BIND(v_id(id)), read_emoji, ret, ERR_UNKNOWN_EMOJI);
+    return tx_read_first(tx, FIND_EMOJI, BIND(v_id(id)), emoji_from_row, ret, ERR_UNKNOWN_EMOJI);
 }
 
 /* --- writing -------------------------------------------------------------------------- */
@@ -87,8 +87,8 @@ enum err emoji_insert(struct tx *tx, const struct emoji *e)
         v_text(e->name),
         v_int(e->animated),
         e->user_id ? v_id(e->user_id) : v_null(),
-        v_opt_text(e->image),
-        v_text(column_encode(tx_arena(tx), &type_ids, &e->roles)),
+        optional_text_value(e->image),
+        v_text(json_column_encode(tx_arena(tx), &type_ids, &e->roles)),
     };
 
     return e->guild_id ? tx_exec(tx, ADD_TO_GUILD, values, 7, NULL)
@@ -102,7 +102,7 @@ enum err emoji_update(struct tx *tx, const struct emoji *e)
 
 enum err emoji_delete(struct call *call, const struct emoji *e)
 {
-    enum err err = picture_drop(call, "emojis", e->id, &e->image);
+    enum err err = picture_delete(call, "emojis", e->id, &e->image);
 
     if (err)
         return err;
@@ -114,7 +114,8 @@ enum err emoji_delete(struct call *call, const struct emoji *e)
 
 /* --- uploaders -------------------------------------------------------------------------- */
 
-static const struct user *known_user(const struct emoji *all, size_t before, snowflake id)
+static const struct user *find_user_read_before(const struct emoji *all, size_t before,
+                                                snowflake id)
 {
     for (size_t i = before; i-- > 0;)
         if (all[i].user && all[i].user_id == id)
@@ -122,7 +123,7 @@ static const struct user *known_user(const struct emoji *all, size_t before, sno
     return NULL;
 }
 
-enum err emojis_load_users(struct tx *tx, struct list *emojis)
+enum err emojis_read_uploaders(struct tx *tx, struct list *emojis)
 {
     struct emoji *all = emojis->items;
     enum err e = OK;
@@ -130,7 +131,7 @@ enum err emojis_load_users(struct tx *tx, struct list *emojis)
     for (size_t i = 0; !e && i < emojis->count; i++) {
         struct user *user;
 
-        if (!all[i].user_id || (all[i].user = known_user(all, i, all[i].user_id)))
+        if (!all[i].user_id || (all[i].user = find_user_read_before(all, i, all[i].user_id)))
             continue;
         user = arena_alloc(tx_arena(tx), sizeof *user);
         e = user_find(tx, all[i].user_id, user);

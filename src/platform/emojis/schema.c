@@ -40,7 +40,7 @@ static const struct schema patch_schema = {
     .name = "EmojiPatch",
     .size = sizeof(struct emoji_patch),
     .fields = patch_fields,
-    .doc = "What is changed about an emoji of a guild.",
+    .doc = "Changes of an emoji of a guild.",
 };
 static const struct schema application_draft_schema = {
     .name = "ApplicationEmojiDraft",
@@ -52,7 +52,7 @@ static const struct schema application_patch_schema = {
     .name = "ApplicationEmojiPatch",
     .size = sizeof(struct emoji_patch),
     .fields = application_patch_fields,
-    .doc = "What is changed about an emoji of an application.",
+    .doc = "Changes of an emoji of an application.",
 };
 
 const struct type emoji_draft_body = { .kind = KIND_OBJECT, .schema = &draft_schema };
@@ -62,34 +62,34 @@ const struct type application_emoji_draft_body = { .kind = KIND_OBJECT,
 const struct type application_emoji_patch_body = { .kind = KIND_OBJECT,
                                                    .schema = &application_patch_schema };
 
-const struct limit expression_writes = {
+const struct rate_limit limit_expression_writes = {
     .name = "expression_writes", .count = 10, .window_s = 10, .shared = true
 };
 
 /* --- from a body to an emoji ---------------------------------------------------------- */
 
-static enum err keep_emoji(struct call *call)
+static enum err store_emoji_picture(struct call *call)
 {
     const struct emoji_draft *in = call->body;
-    struct emoji_upload *upload = call_passed(call, "emoji_upload");
+    struct emoji_upload *upload = call_passed_data(call, "emoji_upload");
 
-    return picture_keep(call, "emojis", upload->id, &in->image, &upload->image);
+    return picture_store(call, "emojis", upload->id, &in->image, &upload->image);
 }
 
-enum err emoji_prepare(struct call *call, enum err (*check)(struct call *call))
+enum err emoji_prepare_upload(struct call *call, enum err (*check)(struct call *call))
 {
-    struct emoji_upload *upload = call_pass(call, "emoji_upload", sizeof *upload);
+    struct emoji_upload *upload = call_pass_data(call, "emoji_upload", sizeof *upload);
 
     *upload = (struct emoji_upload){ .id = snowflake_new() };
-    call->look = check;
-    call->compute = keep_emoji;
+    call->read = check;
+    call->compute = store_emoji_picture;
     return OK;
 }
 
 struct emoji emoji_from_draft(struct call *call)
 {
     const struct emoji_draft *in = call->body;
-    const struct emoji_upload *upload = call_passed(call, "emoji_upload");
+    const struct emoji_upload *upload = call_passed_data(call, "emoji_upload");
 
     return (struct emoji){
         .id = upload->id,

@@ -4,7 +4,7 @@
 #include "model/emoji.h"
 #include "platform/emojis/emojis.h"
 #include "platform/emojis/world.h"
-#include "platform/worlds/file.h"
+#include "platform/worlds/import_export.h"
 
 /* --- entries ---------------------------------------------------------------------------- */
 
@@ -47,94 +47,96 @@ static const struct type world_application_emoji_list = { .kind = KIND_ARRAY,
 
 /* --- import ----------------------------------------------------------------------------- */
 
-static bool world_emoji_moves(const struct world_emoji *in)
+static bool world_emoji_is_animated(const struct world_emoji *in)
 {
     return in->image.given == GIVEN ? picture_is_animated(in->image.value.bytes)
                                     : in->animated.value;
 }
 
-/* Fields that the file omits remain unchanged, as does an existing picture. */
-static enum err save_emoji(struct importing *im, const struct world_emoji *in, struct emoji made,
-                           const struct place *at)
+/* Fields that the file omits remain unchanged, and so does an existing picture. */
+static enum err write_imported_emoji(struct world_importer *im, const struct world_emoji *in,
+                                     struct emoji made, const struct json_path *at)
 {
     unsigned before = im->form->problems;
     struct list roles = { 0 };
     snowflake by = 0;
-    enum err e = refer_maybe(im, &user_naming, 0, &in->by, at, "by", &by);
+    enum err e = world_resolve_optional_reference(im, &user_naming, 0, &in->by, at, "by", &by);
 
     if (!e)
-        e = refer_each(im, &role_naming, made.guild_id, &in->roles, at, "roles", &roles);
+        e = world_resolve_references(im, &role_naming, made.guild_id, &in->roles, at, "roles",
+                                     &roles);
     if (e || !made.id || im->form->problems != before)
         return e;
     e = emoji_find(im->tx, made.id, &made);
     if (e && e != ERR_UNKNOWN_EMOJI)
         return e;
     made.name = in->name;
-    made.animated = world_emoji_moves(in);
+    made.animated = world_emoji_is_animated(in);
     if (by)
         made.user_id = by;
     if (in->roles.given == GIVEN)
         made.roles = roles;
     e = in->image.given == GIVEN && made.image.given != GIVEN
-            ? world_note_picture(im, &in->image.value, "emojis", made.id, &made.image)
+            ? world_insert_picture(im, &in->image.value, "emojis", made.id, &made.image)
             : OK;
     return e ? e : emoji_insert(im->tx, &made);
 }
 
-static enum err import_emoji(struct importing *im, const void *entry, const struct place *at,
-                             snowflake guild)
+static enum err import_emoji(struct world_importer *im, const void *entry,
+                             const struct json_path *at, snowflake guild)
 {
     const struct world_emoji *in = entry;
     struct emoji made = { .guild_id = guild };
-    enum err e = world_place_of(im, &emoji_naming, guild, in->id, in->name, at, &made.id);
+    enum err e = world_resolve_entry_id(im, &emoji_naming, guild, in->id, in->name, at, &made.id);
 
-    return e ? e : save_emoji(im, in, made, at);
+    return e ? e : write_imported_emoji(im, in, made, at);
 }
 
-static const struct naming application_emoji_naming =
+static const struct world_naming application_emoji_naming =
     WORLD_NAMING("emoji", "application_emojis", "application_id");
 
-static enum err import_application_emoji(struct importing *im, const void *entry,
-                                         const struct place *at, snowflake application)
+static enum err import_application_emoji(struct world_importer *im, const void *entry,
+                                         const struct json_path *at, snowflake application)
 {
     const struct world_emoji *in = entry;
     struct emoji made = { .application_id = application };
-    enum err e =
-        world_place_of(im, &application_emoji_naming, application, in->id, in->name, at, &made.id);
+    enum err e = world_resolve_entry_id(im, &application_emoji_naming, application, in->id,
+                                        in->name, at, &made.id);
 
-    return e ? e : save_emoji(im, in, made, at);
+    return e ? e : write_imported_emoji(im, in, made, at);
 }
 
 /* --- emoji that other objects refer to -------------------------------------------------- */
 
 static const char EMOJI_NAMED[] = "select name, animated from emojis where id = $1";
 
-enum err refer_emoji(struct importing *im, snowflake guild, const struct opt_str *to,
-                     const struct place *at, struct emoji_shown *ret)
+enum err world_emoji_ref_resolve(struct world_importer *im, snowflake guild,
+                                 const struct opt_str *to, const struct json_path *at,
+                                 struct world_emoji_ref *ret)
 {
     snowflake id = 0;
     struct rows row;
     bool found;
 
-    *ret = (struct emoji_shown){ .id.given = GIVEN_NULL, .name.given = GIVEN_NULL };
+    *ret = (struct world_emoji_ref){ .id.given = GIVEN_NULL, .name.given = GIVEN_NULL };
     if (to->given != GIVEN)
         return OK;
     if (is_emoji(to->value)) {
         ret->name = *to;
         return OK;
     }
-    enum err e = refer(im, &emoji_naming, guild, to->value, at, &id);
+    enum err e = world_resolve_reference(im, &emoji_naming, guild, to->value, at, &id);
     if (!e && id)
         e = tx_one(im->tx, EMOJI_NAMED, BIND(v_id(id)), &row, &found);
     if (!e && id && found)
-        *ret =
-            (struct emoji_shown){ given_id(id), given_str(row_text(&row, 0)), row_bool(&row, 1) };
+        *ret = (struct world_emoji_ref){ opt_id_or_null(id), opt_str_or_null(row_text(&row, 0)),
+                                         row_bool(&row, 1) };
     return e;
 }
 
-struct opt_str shown_emoji(struct tx *tx, struct opt_id id, struct opt_str name)
+struct opt_str world_export_emoji(struct tx *tx, struct opt_id id, struct opt_str name)
 {
-    return id.given == GIVEN ? shown_maybe_id(tx, id) : shown_opt_text(name);
+    return id.given == GIVEN ? world_format_opt_id(tx, id) : world_export_opt_text(name);
 }
 
 /* --- export ----------------------------------------------------------------------------- */
@@ -146,25 +148,25 @@ static const char APPLICATION_EMOJIS[] =
     "select e.id, e.name, e.animated, u.username, '[]' from application_emojis e "
     "left join users u on u.id = e.user_id where e.application_id = $1 order by e.id";
 
-static bool read_emoji_entry(struct exporting *ex, const struct rows *r, void *entry)
+static bool world_emoji_from_row(struct world_exporter *ex, const struct rows *r, void *entry)
 {
-    struct list roles = column_list(tx_arena(ex->tx), &type_ids, row_text(r, 4));
+    struct list roles = json_column_decode_list(tx_arena(ex->tx), &type_ids, row_text(r, 4));
 
     *(struct world_emoji *)entry = (struct world_emoji){
         .id = { GIVEN, row_id(r, 0) },
         .name = row_text(r, 1),
-        .animated = shown_bool(r, 2, false),
-        .by = shown_text(r, 3, NULL),
-        .roles = shown_ids(ex->tx, &roles),
+        .animated = world_export_bool(r, 2, false),
+        .by = world_export_text(r, 3, NULL),
+        .roles = world_format_ids(ex->tx, &roles),
     };
     return true;
 }
 
 const struct world_parts emojis_world = { (const struct world_part[]){
     { "guild", "emojis", &world_emoji_list, .order = 30, .import = import_emoji,
-      .select = { &EMOJIS }, .read = read_emoji_entry },
+      .select = { &EMOJIS }, .read = world_emoji_from_row },
     { "application", "emojis", &world_application_emoji_list, .order = 10,
       .import = import_application_emoji, .select = { &APPLICATION_EMOJIS },
-      .read = read_emoji_entry },
+      .read = world_emoji_from_row },
     { 0 },
 } };

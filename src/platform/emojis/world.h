@@ -2,16 +2,17 @@
 #ifndef PLATFORM_EMOJIS_WORLD_H
 #define PLATFORM_EMOJIS_WORLD_H
 
-#include "platform/worlds/file.h"
+#include "platform/worlds/import_export.h"
 
-/* A Unicode emoji, or the name or id of an emoji of the guild. */
-struct emoji_shown {
+/* A reference to a Unicode emoji, or to an emoji of the guild by name or id. */
+struct world_emoji_ref {
     struct opt_id id; /* both null: no emoji */
     struct opt_str name;
     bool animated;
 };
-enum err refer_emoji(struct importing *im, snowflake guild, const struct opt_str *to,
-                     const struct place *at, struct emoji_shown *ret);
-struct opt_str shown_emoji(struct tx *tx, struct opt_id id, struct opt_str name);
+enum err world_emoji_ref_resolve(struct world_importer *im, snowflake guild,
+                                 const struct opt_str *to, const struct json_path *at,
+                                 struct world_emoji_ref *ret);
+struct opt_str world_export_emoji(struct tx *tx, struct opt_id id, struct opt_str name);
 
 #endif

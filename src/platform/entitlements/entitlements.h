@@ -9,10 +9,10 @@
 #include "api/call.h"
 #include "model/entitlement.h"
 
-/* Returns the active entitlements to an application for a user and for the guild (0: none) of the
- * interaction; the newest 100. */
-enum err entitlements_in_force(struct tx *tx, snowflake application_id, snowflake user_id,
-                               snowflake guild_id, struct list *ret);
+/* Lists the newest 100 active entitlements to an application, for a user and for the guild (0:
+ * none) of the interaction. */
+enum err entitlements_list_active(struct tx *tx, snowflake application_id, snowflake user_id,
+                                  snowflake guild_id, struct list *ret);
 
 extern const struct domain entitlements_domain;
 extern const struct world_parts entitlements_world;

@@ -26,43 +26,44 @@ struct subscriptions_query {
 };
 
 extern const struct type entitlement_draft_body;
-extern const struct schema entitlements_query_schema, own_entitlements_query_schema,
+extern const struct schema entitlements_query_schema, user_entitlements_query_schema,
     subscriptions_query_schema;
 
 /* --- rows.c --------------------------------------------------------------------------- */
 
-enum err application_skus(struct tx *tx, snowflake application_id, struct list *ret);
-/* ERR_UNKNOWN_SKU. */
+enum err application_skus_list(struct tx *tx, snowflake application_id, struct list *ret);
+/* Returns ERR_UNKNOWN_SKU if the SKU does not exist. */
 enum err sku_find(struct tx *tx, snowflake id, struct sku *ret);
-/* ERR_UNKNOWN_ENTITLEMENT: the application has no such entitlement, or it was removed. */
+/* Returns ERR_UNKNOWN_ENTITLEMENT if the application has no such entitlement, or it was removed. */
 enum err entitlement_find(struct tx *tx, snowflake application_id, snowflake id,
                           struct entitlement *ret);
-/* Oldest first. With `before`: the entitlements directly before that id. */
+/* Lists entitlements, oldest first. With `before`: the entitlements directly before that id. */
 enum err entitlements_list(struct tx *tx, snowflake application_id,
                            const struct entitlements_query *q, struct list *ret);
-/* Returns whether this owner already has the SKU. A consumed entitlement does not count. */
-enum err entitlement_is_there(struct tx *tx, const struct entitlement *e, bool *ret);
+/* *ret is true if this owner already has the SKU. A consumed entitlement does not count. */
+enum err entitlement_is_owned(struct tx *tx, const struct entitlement *e, bool *ret);
 enum err entitlement_insert(struct tx *tx, const struct entitlement *e);
 enum err entitlement_update(struct tx *tx, const struct entitlement *e);
-/* Returns entitlements that are subscriptions to a SKU, in the same order, with removed ones. */
-enum err subscribed_entitlements(struct tx *tx, snowflake sku_id, snowflake user_id,
-                                 const struct subscriptions_query *q, struct list *ret);
-enum err subscribed_entitlement(struct tx *tx, snowflake sku_id, snowflake id, bool *ret_found,
-                                struct entitlement *ret);
+/* Lists the entitlements that are subscriptions to a SKU, oldest first, including removed ones. */
+enum err subscription_entitlements_list(struct tx *tx, snowflake sku_id, snowflake user_id,
+                                        const struct subscriptions_query *q, struct list *ret);
+enum err subscription_entitlement_find(struct tx *tx, snowflake sku_id, snowflake id,
+                                       bool *ret_found, struct entitlement *ret);
 
 /* --- subscriptions.c ------------------------------------------------------------------ */
 
-struct subscription subscription_of(struct arena *arena, const struct entitlement *e, int64_t now);
-/* Sends the event to the application's bot; no effect if the entitlement is no subscription. */
-void subscription_announce(struct call *call, enum event what, snowflake bot_id,
-                           const struct entitlement *e);
+struct subscription subscription_from_entitlement(struct arena *arena, const struct entitlement *e,
+                                                  int64_t now);
+/* Emits the event to the application's bot; no effect if the entitlement is not a subscription. */
+void subscription_emit_event(struct call *call, enum event what, snowflake bot_id,
+                             const struct entitlement *e);
 enum err list_subscriptions(struct call *call);
 enum err get_subscription(struct call *call);
 
-/* --- ending.c ------------------------------------------------------------------------- */
+/* --- account_deletion_job.c --------------------------------------------------------------- */
 
 struct deletion_step;
-enum err entitlements_end_with_account(struct call *call, snowflake user_id,
-                                       struct deletion_step *step);
+enum err entitlements_delete_of_account(struct call *call, snowflake user_id,
+                                        struct deletion_step *step);
 
 #endif

@@ -6,32 +6,30 @@
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
 
-static void entitlement_announce(struct call *call, enum event what, const struct entitlement *e)
+static void emit_entitlement_event(struct call *call, enum event what, const struct entitlement *e)
 {
     snowflake bot = call->target.application->bot_id;
 
     if (bot)
-        call_emit(call, what, to_user(bot), &entitlement_schema, e);
+        call_emit(call, what, audience_of_user(bot), &entitlement_schema, e);
 }
 
-static enum err path_entitlement(struct call *call, struct entitlement *ret)
+static enum err find_entitlement_of_path(struct call *call, struct entitlement *ret)
 {
-    return entitlement_find(call->tx, call->target.application->id, call_id(call, "entitlement.id"),
-                            ret);
+    return entitlement_find(call->tx, call->target.application->id,
+                            call_path_id(call, "entitlement.id"), ret);
 }
 
 /* --- reading -------------------------------------------------------------------------- */
 
-/* GET /applications/{application.id}/skus */
 static enum err list_skus(struct call *call)
 {
     struct list skus;
-    enum err e = application_skus(call->tx, call->target.application->id, &skus);
+    enum err e = application_skus_list(call->tx, call->target.application->id, &skus);
 
     return e ? e : call_reply(call, &skus);
 }
 
-/* GET /applications/{application.id}/entitlements */
 static enum err list_entitlements(struct call *call)
 {
     struct list found;
@@ -40,21 +38,19 @@ static enum err list_entitlements(struct call *call)
     return e ? e : call_reply(call, &found);
 }
 
-/* GET /applications/{application.id}/entitlements/{entitlement.id} */
 static enum err get_entitlement(struct call *call)
 {
     struct entitlement found;
-    enum err e = path_entitlement(call, &found);
+    enum err e = find_entitlement_of_path(call, &found);
 
     return e ? e : call_reply(call, &found);
 }
 
-/* GET /users/@me/applications/{application.id}/entitlements */
-static enum err list_own_entitlements(struct call *call)
+static enum err list_current_user_entitlements(struct call *call)
 {
     const struct entitlements_query *asked = call->query;
     struct entitlements_query q = {
-        .user_id = given_id(call->caller->id),
+        .user_id = opt_id_or_null(call->caller->id),
         .sku_ids = asked->sku_ids,
         .exclude_consumed = asked->exclude_consumed,
         .only_active = true,
@@ -68,9 +64,9 @@ static enum err list_own_entitlements(struct call *call)
 
 /* --- granting ------------------------------------------------------------------------- */
 
-/* The caller or the application's bot must be in the guild, because the reply reveals its owner to
- * any caller who guesses the id. */
-static enum err find_own_guild(struct call *call, snowflake id, struct guild *ret)
+/* The caller or the application's bot must be in the guild, because the reply reveals the guild's
+ * owner to any caller who guesses the guild's id. */
+static enum err find_guild_of_caller_or_bot(struct call *call, snowflake id, struct guild *ret)
 {
     struct member m;
     enum err e = member_find(call->tx, id, call->caller->id, &m);
@@ -82,8 +78,8 @@ static enum err find_own_guild(struct call *call, snowflake id, struct guild *re
     return e ? e : guild_find(call->tx, id, ret);
 }
 
-/* The API requires a user id, so a guild's entitlement has the id of the guild's owner. */
-static enum err find_owner(struct call *call, struct entitlement *e)
+/* The API requires a user id, so the entitlement of a guild has the id of the guild's owner. */
+static enum err resolve_entitlement_owner(struct call *call, struct entitlement *e)
 {
     const struct entitlement_draft *in = call->body;
     struct guild guild;
@@ -94,14 +90,13 @@ static enum err find_owner(struct call *call, struct entitlement *e)
         e->user_id = in->owner_id;
         return user_find(call->tx, in->owner_id, &user);
     }
-    err = find_own_guild(call, in->owner_id, &guild);
-    e->guild_id = given_id(in->owner_id);
+    err = find_guild_of_caller_or_bot(call, in->owner_id, &guild);
+    e->guild_id = opt_id_or_null(in->owner_id);
     if (!err)
         e->user_id = guild.owner_id;
     return err;
 }
 
-/* POST /applications/{application.id}/entitlements */
 static enum err create_test_entitlement(struct call *call)
 {
     const struct entitlement_draft *in = call->body;
@@ -123,22 +118,23 @@ static enum err create_test_entitlement(struct call *call)
                                 .starts_at.given = GIVEN_NULL,
                                 .ends_at.given = GIVEN_NULL,
                                 .deleted_at.given = GIVEN_NULL };
-    e = find_owner(call, &made);
+    e = resolve_entitlement_owner(call, &made);
     if (!e)
-        e = entitlement_is_there(call->tx, &made, &there);
+        e = entitlement_is_owned(call->tx, &made, &there);
     if (!e && there)
         e = ERR_ENTITLEMENT_GRANTED;
     if (!e)
         e = entitlement_insert(call->tx, &made);
     if (e)
         return e;
-    entitlement_announce(call, EVENT_ENTITLEMENT_CREATE, &made);
-    subscription_announce(call, EVENT_SUBSCRIPTION_CREATE, call->target.application->bot_id, &made);
+    emit_entitlement_event(call, EVENT_ENTITLEMENT_CREATE, &made);
+    subscription_emit_event(call, EVENT_SUBSCRIPTION_CREATE, call->target.application->bot_id,
+                            &made);
     return call_reply(call, &made);
 }
 
-/* Hook for messages with premium buttons: a button may offer only SKUs of its own app. */
-static enum err check_offered_sku(struct call *call, const struct sku_offer *offer)
+/* Hook for messages with premium buttons, which may offer only SKUs of the sending app. */
+static enum err require_sku_of_application(struct call *call, const struct sku_button *offer)
 {
     struct sku sku;
     enum err e = sku_find(call->tx, offer->sku_id, &sku);
@@ -148,11 +144,11 @@ static enum err check_offered_sku(struct call *call, const struct sku_offer *off
 
 /* --- consuming and removing ----------------------------------------------------------- */
 
-/* POST …/{entitlement.id}/consume: idempotent; repeated calls send no event. */
+/* Consuming is idempotent: repeated calls emit no event. */
 static enum err consume_entitlement(struct call *call)
 {
     struct entitlement used;
-    enum err e = path_entitlement(call, &used);
+    enum err e = find_entitlement_of_path(call, &used);
 
     if (!e && used.sku_type != SKU_CONSUMABLE)
         e = ERR_NOT_CONSUMABLE;
@@ -161,31 +157,32 @@ static enum err consume_entitlement(struct call *call)
     used.consumed = true;
     e = entitlement_update(call->tx, &used);
     if (!e)
-        entitlement_announce(call, EVENT_ENTITLEMENT_UPDATE, &used);
+        emit_entitlement_event(call, EVENT_ENTITLEMENT_UPDATE, &used);
     return e;
 }
 
-/* DELETE …/{entitlement.id}: ends its subscription, which remains readable. */
+/* Deleting a test entitlement ends its subscription, which remains readable. */
 static enum err delete_test_entitlement(struct call *call)
 {
     struct entitlement gone;
-    enum err e = path_entitlement(call, &gone);
+    enum err e = find_entitlement_of_path(call, &gone);
 
     if (!e && !gone.test)
         e = ERR_NOT_TEST_ENTITLEMENT;
     if (e)
         return e;
     gone.deleted = true;
-    gone.deleted_at = given_int(clock_us());
+    gone.deleted_at = opt_int_of(clock_us());
     e = entitlement_update(call->tx, &gone);
     if (e)
         return e;
-    entitlement_announce(call, EVENT_ENTITLEMENT_DELETE, &gone);
-    subscription_announce(call, EVENT_SUBSCRIPTION_UPDATE, call->target.application->bot_id, &gone);
+    emit_entitlement_event(call, EVENT_ENTITLEMENT_DELETE, &gone);
+    subscription_emit_event(call, EVENT_SUBSCRIPTION_UPDATE, call->target.application->bot_id,
+                            &gone);
     return OK;
 }
 
-/* GET /applications/{application.id}/activity-instances/{instance}: always unknown. */
+/* Always replies with ERR_NOT_FOUND, because the server runs no activities. */
 static enum err get_activity_instance(struct call *call)
 {
     (void)call;
@@ -196,12 +193,12 @@ static enum err get_activity_instance(struct call *call)
 
 static const struct resolver resolvers[] = {
     { .name = "entitlement.id", .field = "entitlement_id", .doc = "An entitlement." },
-    { .name = "sku.id", .field = "sku_id", .doc = "Something that an application offers." },
+    { .name = "sku.id", .field = "sku_id", .doc = "A SKU of an application." },
     { .name = "subscription.id", .field = "subscription_id", .doc = "A subscription." },
     { .name = "instance.id",
       .field = "instance_id",
       .is_text = true,
-      .doc = "An activity that runs." },
+      .doc = "A running activity." },
     { 0 },
 };
 
@@ -213,37 +210,37 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/applications/{application.id}/skus",
         .name = "list_skus",
-        .doc = "What an application offers. World files declare it; nothing is sold.",
+        .doc = "The SKUs of an application. World files declare them; nothing is sold.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &type_skus,
-        .admit = application_modifiable,
+        .admit = require_application_developer,
         .handle = list_skus,
     },
     {
         .method = GET,
         .path = ENTITLEMENTS,
         .name = "list_entitlements",
-        .doc = "Who has what of an application, the oldest first; of a page before one, those next "
-               "to it.",
+        .doc = "The entitlements to an application, oldest first; with before, the page directly "
+               "before that id.",
         .auth = AUTH_USER | AUTH_BOT,
         .query = &entitlements_query_schema,
         .reply = &type_entitlements,
-        .aside = true,
-        .admit = application_modifiable,
+        .background = true,
+        .admit = require_application_developer,
         .handle = list_entitlements,
     },
     {
         .method = POST,
         .path = ENTITLEMENTS,
         .name = "create_test_entitlement",
-        .doc = "Grant a guild or somebody something of an application, to try it out.",
+        .doc = "Grant a test entitlement to a guild or user.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &entitlement_draft_body,
         .reply = &type_entitlement,
         .status = 200,
         .fires =
             (const enum event[]){ EVENT_ENTITLEMENT_CREATE, EVENT_SUBSCRIPTION_CREATE, EVENT_NONE },
-        .admit = application_modifiable,
+        .admit = require_application_developer,
         .handle = create_test_entitlement,
     },
     {
@@ -253,49 +250,48 @@ static const struct route routes[] = {
         .doc = "One entitlement.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &type_entitlement,
-        .admit = application_modifiable,
+        .admit = require_application_developer,
         .handle = get_entitlement,
     },
     {
         .method = DELETE,
         .path = ENTITLEMENT,
         .name = "delete_test_entitlement",
-        .doc = "Take back what was granted to try it out.",
+        .doc = "Delete a test entitlement.",
         .auth = AUTH_USER | AUTH_BOT,
         .fires =
             (const enum event[]){ EVENT_ENTITLEMENT_DELETE, EVENT_SUBSCRIPTION_UPDATE, EVENT_NONE },
-        .admit = application_modifiable,
+        .admit = require_application_developer,
         .handle = delete_test_entitlement,
     },
     {
         .method = POST,
         .path = ENTITLEMENT "/consume",
         .name = "consume_entitlement",
-        .doc = "Mark something that can be used up as used.",
+        .doc = "Mark a consumable entitlement as consumed.",
         .auth = AUTH_USER | AUTH_BOT,
         .fires = (const enum event[]){ EVENT_ENTITLEMENT_UPDATE, EVENT_NONE },
-        .admit = application_modifiable,
+        .admit = require_application_developer,
         .handle = consume_entitlement,
     },
     {
         .method = GET,
         .path = "/users/@me/applications/{application.id}/entitlements",
         .name = "list_own_entitlements",
-        .doc = "What the account has of an application, as far as it is in force.",
+        .doc = "The account's active entitlements to an application.",
         .auth = AUTH_BEARER,
         .scope = "applications.entitlements",
-        .query = &own_entitlements_query_schema,
+        .query = &user_entitlements_query_schema,
         .reply = &type_entitlements,
-        .aside = true,
-        .admit = application_of_caller,
-        .handle = list_own_entitlements,
+        .background = true,
+        .admit = require_token_of_application,
+        .handle = list_current_user_entitlements,
     },
     {
         .method = GET,
         .path = "/skus/{sku.id}/subscriptions",
         .name = "list_subscriptions",
-        .doc = "Somebody's subscriptions to a SKU of the caller's application: one for each "
-               "entitlement.",
+        .doc = "A user's subscriptions to a SKU of the caller's application: one per entitlement.",
         .auth = AUTH_BOT | AUTH_BEARER,
         .scope = "applications.entitlements",
         .query = &subscriptions_query_schema,
@@ -316,9 +312,9 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/applications/{application.id}/activity-instances/{instance.id}",
         .name = "get_activity_instance",
-        .doc = "An activity that runs: there is never one here.",
+        .doc = "A running activity; the server never has one, so the reply is 404.",
         .auth = AUTH_BOT,
-        .admit = application_modifiable,
+        .admit = require_application_developer,
         .handle = get_activity_instance,
     },
     { 0 },
@@ -326,17 +322,17 @@ static const struct route routes[] = {
 
 const struct domain entitlements_domain = {
     .name = "Entitlements",
-    .doc = "What applications offer, and who has it. Nothing is sold here.",
+    .doc = "SKUs of applications and entitlements to them. Nothing is sold.",
     .routes = routes,
     .world = &entitlements_world,
     .resolvers = resolvers,
-    .hooks = &(const struct hooks){ .sku_offered = check_offered_sku },
+    .hooks = &(const struct hooks){ .sku_button_check = require_sku_of_application },
     .deletions =
         (const struct deletion_rule[]){
-            { WITH_ACCOUNT, "entitlements", .run = entitlements_end_with_account,
+            { WITH_ACCOUNT, "entitlements", .run = entitlements_delete_of_account,
               .phase = DELETE_PARTS },
             { DELETE_WHERE(WITH_GUILD, "entitlements", "id", "guild_id = $1") },
-            /* The bot is already deleted, so no recipient is left for an event. */
+            /* The application's bot is already deleted, so nobody is left to receive an event. */
             { DELETE_WHERE(WITH_APPLICATION, "entitlements", "id",
                            "application_id = $1 order by id") },
             { DELETE_WHERE(WITH_APPLICATION, "skus", "id", "application_id = $1") },

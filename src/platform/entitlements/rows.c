@@ -9,7 +9,7 @@
 
 #define SKU_COLUMNS "select id, application_id, type, name, slug, flags from skus where "
 
-static void read_sku(const struct rows *r, void *ret)
+static void sku_from_row(const struct rows *r, void *ret)
 {
     *(struct sku *)ret = (struct sku){ .id = row_id(r, 0),
                                        .application_id = row_id(r, 1),
@@ -19,11 +19,11 @@ static void read_sku(const struct rows *r, void *ret)
                                        .flags = row_int(r, 5) };
 }
 
-enum err application_skus(struct tx *tx, snowflake application_id, struct list *ret)
+enum err application_skus_list(struct tx *tx, snowflake application_id, struct list *ret)
 {
     *ret = (struct list){ 0 };
-    return tx_list(tx, SKU_COLUMNS "application_id = $1 order by id", BIND(v_id(application_id)),
-                   sizeof(struct sku), read_sku, ret);
+    return tx_read_list(tx, SKU_COLUMNS "application_id = $1 order by id",
+                        BIND(v_id(application_id)), sizeof(struct sku), sku_from_row, ret);
 }
 
 enum err sku_find(struct tx *tx, snowflake id, struct sku *ret)
@@ -35,7 +35,7 @@ enum err sku_find(struct tx *tx, snowflake id, struct sku *ret)
     if (!e && !found)
         e = ERR_UNKNOWN_SKU;
     if (!e)
-        read_sku(&row, ret);
+        sku_from_row(&row, ret);
     return e;
 }
 
@@ -44,11 +44,11 @@ enum err sku_find(struct tx *tx, snowflake id, struct sku *ret)
 #define ENTITLEMENT_COLUMNS                                                             \
     "select id, application_id, sku_id, sku_type, user_id, guild_id, test, starts_at, " \
     "ends_at, deleted_at, consumed from entitlements "
-#define IN_FORCE                                                                    \
+#define IS_ACTIVE                                                                   \
     "deleted_at is null and coalesce(starts_at, $3) <= $3 and (ends_at is null or " \
     "ends_at > $3) "
 
-static void read_entitlement(const struct rows *r, void *ret)
+static void entitlement_from_row(const struct rows *r, void *ret)
 {
     struct entitlement *e = ret;
 
@@ -60,14 +60,14 @@ static void read_entitlement(const struct rows *r, void *ret)
         .user_id = row_id(r, 4),
         .type = ENTITLEMENT_OF_APPLICATION,
         .test = row_bool(r, 6),
-        .starts_at = row_opt_int(r, 7),
-        .ends_at = row_opt_int(r, 8),
-        .deleted = !row_null(r, 9),
-        .deleted_at = row_opt_int(r, 9),
+        .starts_at = row_optional_int(r, 7),
+        .ends_at = row_optional_int(r, 8),
+        .deleted = !row_is_null(r, 9),
+        .deleted_at = row_optional_int(r, 9),
         .consumed = row_bool(r, 10),
     };
-    if (!row_null(r, 5))
-        e->guild_id = given_id(row_id(r, 5));
+    if (!row_is_null(r, 5))
+        e->guild_id = opt_id_or_null(row_id(r, 5));
 }
 
 enum err entitlement_find(struct tx *tx, snowflake application_id, snowflake id,
@@ -82,13 +82,13 @@ enum err entitlement_find(struct tx *tx, snowflake application_id, snowflake id,
     if (!e && !found)
         e = ERR_UNKNOWN_ENTITLEMENT;
     if (!e)
-        read_entitlement(&row, ret);
+        entitlement_from_row(&row, ret);
     return e;
 }
 
 /* --- pages ---------------------------------------------------------------------------- */
 
-/* $1 and $2 bound the id, $4 is the limit. */
+/* SQL of a page: $1 and $2 bound the id, $4 is the limit. */
 #define PAGE(where)      ENTITLEMENT_COLUMNS "where " where " order by id limit $4"
 #define PAGE_BACK(where) ENTITLEMENT_COLUMNS "where " where " order by id desc limit $4"
 
@@ -97,7 +97,7 @@ struct entitlement_page {
     bool back;
 };
 
-static struct entitlement_page page_between(struct opt_id before, struct opt_id after)
+static struct entitlement_page entitlement_page_of_query(struct opt_id before, struct opt_id after)
 {
     return (struct entitlement_page){
         .after = after.given == GIVEN ? after.value : 0,
@@ -106,7 +106,7 @@ static struct entitlement_page page_between(struct opt_id before, struct opt_id 
     };
 }
 
-static void entitlements_turn(struct list *page)
+static void reverse_entitlements(struct list *page)
 {
     struct entitlement *e = page->items;
 
@@ -118,26 +118,27 @@ static void entitlements_turn(struct list *page)
     }
 }
 
-/* Formats SKU ids as ",1,2,"; "" means any. Both engines can search this form. */
-static struct str sku_set(struct arena *arena, const struct list *ids)
+/* Formats SKU ids as ",1,2," for SQL LIKE; "" means any. */
+static struct str format_sku_filter(struct arena *arena, const struct list *ids)
 {
     struct buf text = { .max = 4096 };
     const snowflake *id = ids->items;
 
     for (size_t i = 0; i < ids->count; i++)
         buf_printf(&text, "%s%llu,", i ? "" : ",", (unsigned long long)id[i]);
-    return ids->count ? buf_take(&text, arena) : STR("");
+    return ids->count ? buf_move_to_arena(&text, arena) : STR("");
 }
 
-#define FITTING                                                                             \
+#define MATCHES_QUERY                                                                       \
     " and id > $1 and id < $2 and (cast($5 as text) = '' or cast($5 as text) like '%,' || " \
     "cast(sku_id as text) || ',%') and (cast($6 as bigint) = 0 or ends_at is null or "      \
     "ends_at > $3) and (cast($7 as bigint) = 0 or deleted_at is null) and "                 \
-    "(cast($8 as bigint) = 0 or (" IN_FORCE ")) and (cast($9 as bigint) = 0 or consumed = 0)"
-#define OF_ANYBODY "application_id = $10 and cast($11 as bigint) + cast($12 as bigint) = 0" FITTING
+    "(cast($8 as bigint) = 0 or (" IS_ACTIVE ")) and (cast($9 as bigint) = 0 or consumed = 0)"
+#define OF_ANYBODY \
+    "application_id = $10 and cast($11 as bigint) + cast($12 as bigint) = 0" MATCHES_QUERY
 #define OF_USER \
-    "application_id = $10 and user_id = $11 and (cast($12 as bigint) = 0 or guild_id = $12)" FITTING
-#define OF_GUILD "application_id = $10 and cast($11 as bigint) = 0 and guild_id = $12" FITTING
+    "application_id = $10 and user_id = $11 and (cast($12 as bigint) = 0 or guild_id = $12)" MATCHES_QUERY
+#define OF_GUILD "application_id = $10 and cast($11 as bigint) = 0 and guild_id = $12" MATCHES_QUERY
 
 static const struct sql LISTS[3][2] = {
     { SQL_TEXT(PAGE(OF_ANYBODY)), SQL_TEXT(PAGE_BACK(OF_ANYBODY)) },
@@ -148,14 +149,14 @@ static const struct sql LISTS[3][2] = {
 enum err entitlements_list(struct tx *tx, snowflake application_id,
                            const struct entitlements_query *q, struct list *ret)
 {
-    struct entitlement_page page = page_between(q->before, q->after);
+    struct entitlement_page page = entitlement_page_of_query(q->before, q->after);
     bool of_user = q->user_id.given == GIVEN, of_guild = q->guild_id.given == GIVEN;
     struct value values[] = {
         v_id(page.after),
         v_id(page.before),
         v_int(clock_us()),
         v_int(q->limit),
-        v_text(sku_set(tx_arena(tx), &q->sku_ids)),
+        v_text(format_sku_filter(tx_arena(tx), &q->sku_ids)),
         v_int(q->exclude_ended),
         v_int(q->exclude_deleted),
         v_int(q->only_active),
@@ -166,73 +167,75 @@ enum err entitlements_list(struct tx *tx, snowflake application_id,
     };
 
     *ret = (struct list){ 0 };
-    enum err e =
-        tx_list(tx,
-                LISTS[of_user    ? 1
-                      : of_guild ? 2
-                                 : 0][page.back],
-                values, COUNT_OF(values), sizeof(struct entitlement), read_entitlement, ret);
+    enum err e = tx_read_list(tx,
+                              LISTS[of_user    ? 1
+                                    : of_guild ? 2
+                                               : 0][page.back],
+                              values, COUNT_OF(values), sizeof(struct entitlement),
+                              entitlement_from_row, ret);
     if (page.back)
-        entitlements_turn(ret);
+        reverse_entitlements(ret);
     return e;
 }
 
-/* Excludes consumed entitlements. */
-static const char NOW_IN_FORCE[] = ENTITLEMENT_COLUMNS
+/* Consumed entitlements are excluded. */
+static const char ACTIVE_ENTITLEMENTS[] = ENTITLEMENT_COLUMNS
     "where id in (select id from entitlements where user_id = $1 and "
     "application_id = $2 and guild_id is null union all select id from "
     "entitlements where guild_id = $4 and application_id = $2) and consumed = 0 "
-    "and " IN_FORCE "order by id desc limit 100";
+    "and " IS_ACTIVE "order by id desc limit 100";
 
-/* Cheap pre-check: most users have no entitlement of an application. */
-static const char EVER[] = "select 1 from entitlements where user_id = $1 and application_id = $2 "
-                           "and guild_id is null union all select 1 from entitlements where "
-                           "guild_id = $3 and application_id = $2 limit 1";
+/* A cheap check first, because most users have no entitlement of an application. */
+static const char HAS_ANY_ENTITLEMENT[] =
+    "select 1 from entitlements where user_id = $1 and application_id = $2 "
+    "and guild_id is null union all select 1 from entitlements where "
+    "guild_id = $3 and application_id = $2 limit 1";
 
-enum err entitlements_in_force(struct tx *tx, snowflake application_id, snowflake user_id,
-                               snowflake guild_id, struct list *ret)
+enum err entitlements_list_active(struct tx *tx, snowflake application_id, snowflake user_id,
+                                  snowflake guild_id, struct list *ret)
 {
     struct rows row;
     bool some = true;
     enum err e = OK;
 
     *ret = (struct list){ 0 };
-    if (!tx_is_remote(tx))
-        e = tx_one(tx, EVER, BIND(v_id(user_id), v_id(application_id), v_id(guild_id)), &row,
-                   &some);
+    if (!tx_needs_round_trips(tx))
+        e = tx_one(tx, HAS_ANY_ENTITLEMENT,
+                   BIND(v_id(user_id), v_id(application_id), v_id(guild_id)), &row, &some);
     if (e || !some)
         return e;
-    return tx_list(tx, NOW_IN_FORCE,
-                   BIND(v_id(user_id), v_id(application_id), v_int(clock_us()), v_id(guild_id)),
-                   sizeof(struct entitlement), read_entitlement, ret);
+    return tx_read_list(
+        tx, ACTIVE_ENTITLEMENTS,
+        BIND(v_id(user_id), v_id(application_id), v_int(clock_us()), v_id(guild_id)),
+        sizeof(struct entitlement), entitlement_from_row, ret);
 }
 
 #define SUBSCRIBED "sku_id = $5 and user_id = $3 and sku_type = 5 and id > $1 and id < $2"
 
-enum err subscribed_entitlements(struct tx *tx, snowflake sku_id, snowflake user_id,
-                                 const struct subscriptions_query *q, struct list *ret)
+enum err subscription_entitlements_list(struct tx *tx, snowflake sku_id, snowflake user_id,
+                                        const struct subscriptions_query *q, struct list *ret)
 {
-    struct entitlement_page page = page_between(q->before, q->after);
+    struct entitlement_page page = entitlement_page_of_query(q->before, q->after);
 
     *ret = (struct list){ 0 };
-    enum err e = tx_list(
+    enum err e = tx_read_list(
         tx, page.back ? SQL(PAGE_BACK(SUBSCRIBED)) : SQL(PAGE(SUBSCRIBED)),
         BIND(v_id(page.after), v_id(page.before), v_id(user_id), v_int(q->limit), v_id(sku_id)),
-        sizeof(struct entitlement), read_entitlement, ret);
+        sizeof(struct entitlement), entitlement_from_row, ret);
     if (page.back)
-        entitlements_turn(ret);
+        reverse_entitlements(ret);
     return e;
 }
 
-enum err subscribed_entitlement(struct tx *tx, snowflake sku_id, snowflake id, bool *ret_found,
-                                struct entitlement *ret)
+enum err subscription_entitlement_find(struct tx *tx, snowflake sku_id, snowflake id,
+                                       bool *ret_found, struct entitlement *ret)
 {
     struct rows row;
     enum err e = tx_one(tx, ENTITLEMENT_COLUMNS "where id = $1 and sku_id = $2 and sku_type = 5",
                         BIND(v_id(id), v_id(sku_id)), &row, ret_found);
 
     if (!e && *ret_found)
-        read_entitlement(&row, ret);
+        entitlement_from_row(&row, ret);
     return e;
 }
 
@@ -243,7 +246,7 @@ static const char USER_HAS[] = "select id from entitlements where sku_id = $1 an
 static const char GUILD_HAS[] = "select id from entitlements where sku_id = $1 and guild_id = $2 "
                                 "and deleted_at is null and consumed = 0";
 
-enum err entitlement_is_there(struct tx *tx, const struct entitlement *e, bool *ret)
+enum err entitlement_is_owned(struct tx *tx, const struct entitlement *e, bool *ret)
 {
     struct rows row;
     bool of_guild = e->guild_id.given == GIVEN;
@@ -261,13 +264,13 @@ enum err entitlement_insert(struct tx *tx, const struct entitlement *e)
 {
     return tx_exec(tx, ADD_ENTITLEMENT,
                    BIND(v_id(e->id), v_id(e->application_id), v_id(e->sku_id), v_int(e->sku_type),
-                        v_id(e->user_id), v_opt_id(e->guild_id), v_int(e->test),
-                        v_opt_int(e->starts_at), v_opt_int(e->ends_at)),
+                        v_id(e->user_id), optional_id_value(e->guild_id), v_int(e->test),
+                        optional_int_value(e->starts_at), optional_int_value(e->ends_at)),
                    NULL);
 }
 
 enum err entitlement_update(struct tx *tx, const struct entitlement *e)
 {
     return tx_exec(tx, "update entitlements set deleted_at = $2, consumed = $3 where id = $1",
-                   BIND(v_id(e->id), v_opt_int(e->deleted_at), v_int(e->consumed)), NULL);
+                   BIND(v_id(e->id), optional_int_value(e->deleted_at), v_int(e->consumed)), NULL);
 }

@@ -20,7 +20,7 @@ static const struct schema draft_schema = {
     .name = "TestEntitlement",
     .size = sizeof(struct entitlement_draft),
     .fields = draft_fields,
-    .doc = "An entitlement to try things out with.",
+    .doc = "A test entitlement.",
 };
 const struct type entitlement_draft_body = { .kind = KIND_OBJECT, .schema = &draft_schema };
 
@@ -43,14 +43,14 @@ static const struct field list_fields[] = {
     { FIELD(struct entitlements_query, exclude_deleted), .type = &type_bool, .flags = OPTIONAL,
       .fallback = 1 },
     { FIELD(struct entitlements_query, only_active), .type = &type_bool, .flags = OPTIONAL,
-      .doc = "Those that are in force" },
+      .doc = "Only active entitlements" },
     { 0 },
 };
 const struct schema entitlements_query_schema = {
     .name = "EntitlementsQuery",
     .size = sizeof(struct entitlements_query),
     .fields = list_fields,
-    .doc = "Which entitlements.",
+    .doc = "Selects entitlements.",
 };
 
 static const struct field own_fields[] = {
@@ -59,11 +59,11 @@ static const struct field own_fields[] = {
       .fallback = 1 },
     { 0 },
 };
-const struct schema own_entitlements_query_schema = {
+const struct schema user_entitlements_query_schema = {
     .name = "OwnEntitlementsQuery",
     .size = sizeof(struct entitlements_query),
     .fields = own_fields,
-    .doc = "Which of the account's own.",
+    .doc = "Selects entitlements of the account.",
 };
 
 static const struct field subscriptions_fields[] = {
@@ -74,5 +74,5 @@ const struct schema subscriptions_query_schema = {
     .name = "SubscriptionsQuery",
     .size = sizeof(struct subscriptions_query),
     .fields = subscriptions_fields,
-    .doc = "Whose subscriptions; bots have to say.",
+    .doc = "Selects subscriptions; bots must name a user.",
 };

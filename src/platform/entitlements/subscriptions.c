@@ -19,7 +19,8 @@ static bool subscription_is_over(const struct entitlement *e, int64_t now)
     return e->deleted || (e->ends_at.given == GIVEN && e->ends_at.value <= now);
 }
 
-struct subscription subscription_of(struct arena *arena, const struct entitlement *e, int64_t now)
+struct subscription subscription_from_entitlement(struct arena *arena, const struct entitlement *e,
+                                                  int64_t now)
 {
     int64_t start = subscription_start(e);
     struct subscription s = {
@@ -42,62 +43,61 @@ struct subscription subscription_of(struct arena *arena, const struct entitlemen
     return s;
 }
 
-void subscription_announce(struct call *call, enum event what, snowflake bot_id,
-                           const struct entitlement *e)
+void subscription_emit_event(struct call *call, enum event what, snowflake bot_id,
+                             const struct entitlement *e)
 {
     if (e->sku_type != SKU_SUBSCRIPTION || !bot_id)
         return;
-    struct subscription s = subscription_of(call->arena, e, clock_us());
-    call_emit(call, what, to_user(bot_id), &subscription_schema, &s);
+    struct subscription s = subscription_from_entitlement(call->arena, e, clock_us());
+    call_emit(call, what, audience_of_user(bot_id), &subscription_schema, &s);
 }
 
 /* --- handlers ------------------------------------------------------------------------- */
 
-/* Hides SKUs of other applications. */
-static enum err path_sku(struct call *call, struct sku *ret)
+/* SKUs of other applications are treated as unknown. */
+static enum err find_sku_of_path(struct call *call, struct sku *ret)
 {
-    enum err e = sku_find(call->tx, call_id(call, "sku.id"), ret);
+    enum err e = sku_find(call->tx, call_path_id(call, "sku.id"), ret);
 
     return !e && ret->application_id != call->caller->application_id ? ERR_UNKNOWN_SKU : e;
 }
 
-/* GET /skus/{sku.id}/subscriptions */
 enum err list_subscriptions(struct call *call)
 {
     const struct subscriptions_query *q = call->query;
     bool bearer = call->caller->kind == CALLER_BEARER;
     struct list found, out = { 0 };
     struct sku sku;
-    enum err e = path_sku(call, &sku);
+    enum err e = find_sku_of_path(call, &sku);
 
     if (e)
         return e;
     if (!bearer && q->user_id.given != GIVEN)
-        return call_invalid(call, "user_id", FORM_REQUIRED);
-    e = subscribed_entitlements(call->tx, sku.id, bearer ? call->caller->id : q->user_id.value, q,
-                                &found);
+        return call_add_field_error(call, "user_id", FORM_REQUIRED);
+    e = subscription_entitlements_list(call->tx, sku.id,
+                                       bearer ? call->caller->id : q->user_id.value, q, &found);
     for (size_t i = 0; !e && i < found.count; i++)
-        *(struct subscription *)list_add(call->arena, &out, sizeof(struct subscription)) =
-            subscription_of(call->arena, (struct entitlement *)found.items + i, clock_us());
+        *(struct subscription *)list_append(call->arena, &out, sizeof(struct subscription)) =
+            subscription_from_entitlement(call->arena, (struct entitlement *)found.items + i,
+                                          clock_us());
     return e ? e : call_reply(call, &out);
 }
 
-/* GET /skus/{sku.id}/subscriptions/{subscription.id} */
 enum err get_subscription(struct call *call)
 {
     struct entitlement found;
     struct subscription out;
     struct sku sku;
     bool there = false;
-    enum err e = path_sku(call, &sku);
+    enum err e = find_sku_of_path(call, &sku);
 
     if (!e)
-        e = subscribed_entitlement(call->tx, sku.id, call_id(call, "subscription.id"), &there,
-                                   &found);
+        e = subscription_entitlement_find(call->tx, sku.id, call_path_id(call, "subscription.id"),
+                                          &there, &found);
     if (!e && there && call->caller->kind == CALLER_BEARER && found.user_id != call->caller->id)
         there = false;
     if (e || !there)
         return e ? e : ERR_NOT_FOUND;
-    out = subscription_of(call->arena, &found, clock_us());
+    out = subscription_from_entitlement(call->arena, &found, clock_us());
     return call_reply(call, &out);
 }

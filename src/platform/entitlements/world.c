@@ -1,6 +1,6 @@
 /* world.c - import and export of SKUs and entitlements in world files. */
 #include "platform/entitlements/entitlements.h"
-#include "platform/worlds/file.h"
+#include "platform/worlds/import_export.h"
 
 #include <ctype.h>
 
@@ -23,10 +23,10 @@ struct world_entitlement {
 };
 
 static const struct choice sku_types[] = {
-    { 0, "durable", "DURABLE", "Had for good" },
+    { 0, "durable", "DURABLE", "Permanent" },
     { 0, "consumable", "CONSUMABLE", "Used up" },
-    { 0, "subscription", "SUBSCRIPTION", "Had for a time, again and again" },
-    { 0, "subscription_group", "SUBSCRIPTION_GROUP", "Has subscriptions in it" },
+    { 0, "subscription", "SUBSCRIPTION", "A recurring subscription" },
+    { 0, "subscription_group", "SUBSCRIPTION_GROUP", "A group of subscriptions" },
     { 0 },
 };
 static const struct type type_sku_type = { .kind = KIND_STRING, .choices = sku_types };
@@ -50,7 +50,7 @@ static const struct field entitlement_fields[] = {
 
 WORLD_OBJECT(entitlement, entitlement_fields, NULL);
 
-static const struct naming sku_naming = WORLD_NAMING("SKU", "skus", "application_id");
+static const struct world_naming sku_naming = WORLD_NAMING("SKU", "skus", "application_id");
 
 /* Names of the types in world files; the default is a subscription. */
 static const struct {
@@ -63,7 +63,7 @@ static const struct {
     { "subscription_group", SKU_GROUP },
 };
 
-static int64_t sku_type_of(const struct world_sku *in)
+static int64_t sku_type_from_word(const struct world_sku *in)
 {
     for (size_t i = 0; i < COUNT_OF(sku_words); i++)
         if (in->type.given == GIVEN && str_is(in->type.value, sku_words[i].word))
@@ -79,7 +79,7 @@ static const char SAVE_SKU[] =
     "slug = excluded.slug, flags = excluded.flags";
 
 /* Lower-cases letters and digits, and replaces each run of other characters by a dash. */
-static struct str slug_of(struct arena *arena, struct str name)
+static struct str make_slug(struct arena *arena, struct str name)
 {
     char *out = arena_alloc(arena, name.n + 1);
     size_t n = 0;
@@ -95,23 +95,23 @@ static struct str slug_of(struct arena *arena, struct str name)
     return str_slice(out, n && out[n - 1] == '-' ? n - 1 : n);
 }
 
-static enum err import_sku(struct importing *im, const void *entry, const struct place *at,
+static enum err import_sku(struct world_importer *im, const void *entry, const struct json_path *at,
                            snowflake application)
 {
     const struct world_sku *in = entry;
     snowflake id = 0;
-    enum err e = world_place_of(im, &sku_naming, application, in->id, in->name, at, &id);
+    enum err e = world_resolve_entry_id(im, &sku_naming, application, in->id, in->name, at, &id);
 
     if (e || !id)
         return e;
     return tx_exec(im->tx, SAVE_SKU,
-                   BIND(v_id(id), v_id(application), v_int(sku_type_of(in)), v_text(in->name),
-                        v_text(slug_of(im->arena, in->name)),
+                   BIND(v_id(id), v_id(application), v_int(sku_type_from_word(in)),
+                        v_text(in->name), v_text(make_slug(im->arena, in->name)),
                         v_int(in->flags.given == GIVEN ? in->flags.value : SKU_AVAILABLE)),
                    NULL);
 }
 
-/* An existing entitlement of the same owner does not change. */
+/* An existing entitlement of the same owner is not changed. */
 static const char ADD_ENTITLEMENT[] =
     "insert into entitlements (id, application_id, sku_id, sku_type, user_id, guild_id, test, "
     "ends_at, consumed) select $1, k.application_id, k.id, k.type, "
@@ -119,27 +119,28 @@ static const char ADD_ENTITLEMENT[] =
     "where k.id = $2 and not exists (select 1 from entitlements e where e.sku_id = $2 and "
     "e.deleted_at is null and ((e.guild_id is null and e.user_id = $3) or e.guild_id = $4))";
 
-static enum err import_entitlement(struct importing *im, const void *entry, const struct place *at,
-                                   snowflake application)
+static enum err import_entitlement(struct world_importer *im, const void *entry,
+                                   const struct json_path *at, snowflake application)
 {
     const struct world_entitlement *in = entry;
-    struct place sku_at = place_key(at, STR("sku"));
+    struct json_path sku_at = json_path_key(at, STR("sku"));
     unsigned before = im->form->problems;
     snowflake sku = 0, user = 0, guild = 0;
-    enum err e = refer(im, &sku_naming, application, in->sku, &sku_at, &sku);
+    enum err e = world_resolve_reference(im, &sku_naming, application, in->sku, &sku_at, &sku);
 
     if ((in->user.given == GIVEN) == (in->guild.given == GIVEN))
-        form_fail(im->form, at, "WORLD_ONE_OWNER", "a user or a guild has it");
+        form_add_error(im->form, at, "WORLD_ONE_OWNER",
+                       "an entitlement needs either a user or a guild");
     if (!e)
-        e = refer_maybe(im, &user_naming, 0, &in->user, at, "user", &user);
+        e = world_resolve_optional_reference(im, &user_naming, 0, &in->user, at, "user", &user);
     if (!e)
-        e = refer_maybe(im, &guild_naming, 0, &in->guild, at, "guild", &guild);
+        e = world_resolve_optional_reference(im, &guild_naming, 0, &in->guild, at, "guild", &guild);
     if (e || im->form->problems != before)
         return e;
     return tx_exec(im->tx, ADD_ENTITLEMENT,
                    BIND(v_id(snowflake_new()), v_id(sku), user ? v_id(user) : v_null(),
                         guild ? v_id(guild) : v_null(), v_int(in->test.value),
-                        v_opt_int(in->ends_at)),
+                        optional_int_value(in->ends_at)),
                    NULL);
 }
 
@@ -152,39 +153,40 @@ static const char ENTITLEMENTS[] =
     "e.ends_at from entitlements e join users u on u.id = e.user_id "
     "where e.application_id = $1 and e.deleted_at is null and e.consumed = 0 order by e.id";
 
-static bool read_skus_entry(struct exporting *ex, const struct rows *r, void *entry)
+static bool world_sku_from_row(struct world_exporter *ex, const struct rows *r, void *entry)
 {
     struct world_sku *k = entry;
 
     (void)ex;
     *k = (struct world_sku){ .id = { GIVEN, row_id(r, 0) },
                              .name = row_text(r, 1),
-                             .flags = shown_int(r, 3, SKU_AVAILABLE) };
+                             .flags = world_export_int(r, 3, SKU_AVAILABLE) };
     for (size_t i = 0; i < COUNT_OF(sku_words); i++)
         if (sku_words[i].type == row_int(r, 2) && sku_words[i].type != SKU_SUBSCRIPTION)
-            k->type = given_str(str_of(sku_words[i].word));
+            k->type = opt_str_or_null(str_of(sku_words[i].word));
     return true;
 }
 
-static bool read_entitlements_entry(struct exporting *ex, const struct rows *r, void *entry)
+static bool world_entitlement_from_row(struct world_exporter *ex, const struct rows *r, void *entry)
 {
     struct world_entitlement *x = entry;
 
-    *x = (struct world_entitlement){ .sku = shown_id(ex->tx, row_id(r, 0)),
-                                     .user = shown_text(r, 1, NULL),
-                                     .test = shown_bool(r, 3, false) };
-    if (!row_null(r, 2))
-        x->guild = given_str(shown_id(ex->tx, row_id(r, 2)));
-    if (!row_null(r, 4))
-        x->ends_at = given_int(row_int(r, 4));
+    *x = (struct world_entitlement){ .sku = world_format_id(ex->tx, row_id(r, 0)),
+                                     .user = world_export_text(r, 1, NULL),
+                                     .test = world_export_bool(r, 3, false) };
+    if (!row_is_null(r, 2))
+        x->guild = opt_str_or_null(world_format_id(ex->tx, row_id(r, 2)));
+    if (!row_is_null(r, 4))
+        x->ends_at = opt_int_of(row_int(r, 4));
     return true;
 }
 
 const struct world_parts entitlements_world = { (const struct world_part[]){
     { "application", "skus", &world_sku_list, .order = 20, .import = import_sku,
-      .select = { &SKUS }, .read = read_skus_entry },
+      .select = { &SKUS }, .read = world_sku_from_row },
     /* imported after guilds, because guilds can own entitlements */
     { "application", "entitlements", &world_entitlement_list, .order = 30, .later = true,
-      .import = import_entitlement, .select = { &ENTITLEMENTS }, .read = read_entitlements_entry },
+      .import = import_entitlement, .select = { &ENTITLEMENTS },
+      .read = world_entitlement_from_row },
     { 0 },
 } };

@@ -1,8 +1,8 @@
 /* exports.h - export of a user's stored data as a file for that user.
  *
- * A background job appends page after page to a tar in <data>/exports. After a crash it continues
- * from the position in the job's row. Only its owner can download the file, which is deleted after
- * a week on every node. Start with job.c. */
+ * A background job appends page after page to a tar file in <data>/exports. After a crash it
+ * continues from the position in the job's row. Only the user can download the file, which every
+ * node deletes after a week. Start with job.c. */
 #ifndef PLATFORM_EXPORTS_EXPORTS_H
 #define PLATFORM_EXPORTS_EXPORTS_H
 
@@ -16,10 +16,11 @@ struct export_row {
     int64_t bytes, expires_at;
 };
 
-/* Call in a transaction. A user has at most one export: returns the existing one or creates it. */
-enum err export_begin(struct call *call, snowflake user_id, struct export_row *ret);
+/* Call in a transaction. Returns the user's existing export or creates one; at most one per
+ * user. */
+enum err export_find_or_create(struct call *call, snowflake user_id, struct export_row *ret);
 enum err export_find(struct call *call, snowflake user_id, struct export_row *ret);
-/* Returns the path of its file, and the folder of all files, in the call's arena. */
+/* Return the path of an export's file, and the folder of all export files, in the call's arena. */
 const char *export_path(const struct call *call, snowflake id);
 const char *export_folder(const struct call *call);
 

@@ -6,7 +6,7 @@
 #include "api/jobs/jobs.h"
 #include "platform/exports/exports.h"
 
-/* --- parts.c: the exported data, part by part ----------------------------------------- */
+/* --- exported_tables.c: the exported data, part by part ------------------------------- */
 
 struct export_part {
     const char *name;
@@ -14,35 +14,35 @@ struct export_part {
      * The first column is the page cursor. */
     const char *columns;
     struct sql sql;      /* $1 account, $2 cursor, $3 limit */
-    const char *blob_of; /* NULL, or the kind of each row's file: "attachment", "avatars", … */
+    const char *blob_of; /* NULL, or the blob area of each row's file: "attachment", "avatars", … */
 };
 extern const struct export_part export_parts[];
 int export_part_count(void);
 
 /* Writes a page as lines of JSON: up to `limit` rows, fewer if they are long. *ret_last: cursor of
  * the last row; *ret_ended: no more rows. */
-enum err export_page(struct call *call, const struct export_part *part, snowflake user_id,
-                     int64_t after, int64_t limit, struct buf *out, int64_t *ret_last,
-                     bool *ret_ended);
+enum err export_write_page(struct call *call, const struct export_part *part, snowflake user_id,
+                           int64_t after, int64_t limit, struct buf *out, int64_t *ret_last,
+                           bool *ret_ended);
 
-/* A file of the page: its blob name, and its name in the export. */
+/* A file of the export: its blob name, and its name in the tar archive. */
 struct export_file {
     const char *blob, *name;
 };
-enum err export_files(struct call *call, const struct export_part *part, snowflake user_id,
-                      int64_t after, int64_t limit, struct list *ret, int64_t *ret_last,
-                      int64_t *ret_rows);
+enum err export_list_files(struct call *call, const struct export_part *part, snowflake user_id,
+                           int64_t after, int64_t limit, struct list *ret, int64_t *ret_last,
+                           int64_t *ret_rows);
 
-/* --- leftovers.c ---------------------------------------------------------------------- */
+/* --- stale_files.c -------------------------------------------------------------------- */
 
-/* Deletes files in this node's folder whose row is missing or expired. */
-void exports_remove_leftovers(struct api *api, struct loop *loop);
+/* Deletes files in this node's folder whose export row is missing or expired. */
+void exports_delete_stale_files(struct api *api, struct loop *loop);
 
 /* --- job.c ---------------------------------------------------------------------------- */
 
 extern const struct job_kind export_job, export_expiry_job;
 /* Ends the export of a deleted account. */
 struct deletion_step;
-enum err exports_end_with_account(struct call *call, snowflake user_id, struct deletion_step *step);
+enum err exports_end_of_account(struct call *call, snowflake user_id, struct deletion_step *step);
 
 #endif

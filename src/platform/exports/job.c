@@ -1,8 +1,8 @@
 /* job.c - jobs that write an export, one page per step, and that delete it.
  *
  * The job's row contains the position: part, cursor, page, file length, and a checksum of the last
- * block. A crashed process may have written more, which is truncated before the next page. If this
- * node does not have the file (nodes with separate folders), the export restarts. */
+ * block. A crashed process may have written more than that, which is truncated before the next
+ * page. If this node does not have the file (nodes with separate folders), the export restarts. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "api/jobs/errand.h"
+#include "api/jobs/internal_call.h"
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/log.h"
@@ -20,14 +20,14 @@
 #include "platform/exports/internal.h"
 #include "platform/exports/tar.h"
 
-/* A loop reads pages; the thread pool copies files of any size. */
+/* Page sizes: an event loop reads the rows of a page; the thread pool copies files of any size. */
 enum { PAGE_ROWS = 100, PAGE_FILES = 4, PAGE_BYTES = 4 * 1024 * 1024, PIECE = 64 * 1024 };
 enum { EXPORT_LEASE_MS = 10 * 60 * 1000, EXPORT_DAYS = 7 };
 
 struct export_step {
     struct job job;
-    /* Position. */
-    int64_t part, after, page, length, tail;
+    /* Position, as stored in the job's row. */
+    int64_t part, after, page, length, last_block_checksum;
     /* Result of this step. */
     snowflake id; /* 0: the export was cancelled */
     bool part_ended;
@@ -35,12 +35,12 @@ struct export_step {
     struct str text;
     struct list files;
     bool failed;
-    bool begins_anew;
+    bool restarts;
 };
 
 /* --- reading -------------------------------------------------------------------------- */
 
-static enum err step_read(struct call *call, struct export_step *s)
+static enum err read_export_page(struct call *call, struct export_step *s)
 {
     const struct export_part *part = &export_parts[s->part];
     struct buf text;
@@ -49,19 +49,21 @@ static enum err step_read(struct call *call, struct export_step *s)
     if (part->blob_of) {
         int64_t rows;
 
-        e = export_files(call, part, s->job.key, s->after, PAGE_FILES, &s->files, &s->last, &rows);
+        e = export_list_files(call, part, s->job.key, s->after, PAGE_FILES, &s->files, &s->last,
+                              &rows);
         s->part_ended = rows == 0;
         return e;
     }
     buf_init(&text, PAGE_BYTES);
-    e = export_page(call, part, s->job.key, s->after, PAGE_ROWS, &text, &s->last, &s->part_ended);
-    s->text = buf_take(&text, call->arena);
+    e = export_write_page(call, part, s->job.key, s->after, PAGE_ROWS, &text, &s->last,
+                          &s->part_ended);
+    s->text = buf_move_to_arena(&text, call->arena);
     return e;
 }
 
-static enum err step_look(struct call *call)
+static enum err read_export_step(struct call *call)
 {
-    struct export_step *s = call_passed(call, "export_step");
+    struct export_step *s = call_passed_data(call, "export_step");
     struct export_row row;
     enum err e = export_find(call, s->job.key, &row);
 
@@ -70,24 +72,24 @@ static enum err step_look(struct call *call)
     s->files = (struct list){ 0 };
     if (e || !s->id || s->part >= export_part_count())
         return e;
-    return step_read(call, s);
+    return read_export_page(call, s);
 }
 
 /* --- writing, on the thread pool ------------------------------------------------------ */
 
-static bool write_zeros(int fd, int64_t n)
+static bool write_zero_bytes(int fd, int64_t n)
 {
     static const char zeros[2 * TAR_BLOCK];
 
-    return write_all(fd, str_slice(zeros, (size_t)n));
+    return write_all_bytes(fd, str_slice(zeros, (size_t)n));
 }
 
-static bool write_header(int fd, const char *name, int64_t size)
+static bool write_tar_header(int fd, const char *name, int64_t size)
 {
     unsigned char header[TAR_BLOCK];
 
-    return tar_header(header, name, size, clock_s()) &&
-           write_all(fd, str_slice((const char *)header, sizeof header));
+    return tar_write_header(header, name, size, clock_s()) &&
+           write_all_bytes(fd, str_slice((const char *)header, sizeof header));
 }
 
 static bool copy_bytes(int to, int from, int64_t size)
@@ -97,7 +99,7 @@ static bool copy_bytes(int to, int from, int64_t size)
     while (size > 0) {
         ssize_t n = read(from, piece, size < PIECE ? (size_t)size : PIECE);
 
-        if (n <= 0 || !write_all(to, str_slice(piece, (size_t)n)))
+        if (n <= 0 || !write_all_bytes(to, str_slice(piece, (size_t)n)))
             return false;
         size -= n;
     }
@@ -105,45 +107,45 @@ static bool copy_bytes(int to, int from, int64_t size)
 }
 
 /* Skips a blob that was deleted in the meantime. */
-static bool write_blob(struct call *call, int fd, const struct export_file *f)
+static bool write_blob_to_tar(struct call *call, int fd, const struct export_file *f)
 {
     int from;
     int64_t size;
 
     if (blob_open(api_options(call->api)->store, f->blob, &from, &size) != OK)
         return true;
-    bool done = write_header(fd, f->name, size) && copy_bytes(fd, from, size) &&
-                write_zeros(fd, tar_padding(size));
+    bool done = write_tar_header(fd, f->name, size) && copy_bytes(fd, from, size) &&
+                write_zero_bytes(fd, tar_padding_bytes(size));
     close(from);
     return done;
 }
 
-static bool write_page(struct call *call, const struct export_step *s, int fd)
+static bool write_page_to_tar(struct call *call, const struct export_step *s, int fd)
 {
     const struct export_file *files = s->files.items;
     char name[TAR_NAME];
 
     if (s->part >= export_part_count()) /* end-of-archive marker */
-        return write_zeros(fd, 2 * TAR_BLOCK) && fsync(fd) == 0;
+        return write_zero_bytes(fd, 2 * TAR_BLOCK) && fsync(fd) == 0;
     for (size_t i = 0; i < s->files.count; i++)
-        if (!write_blob(call, fd, &files[i]))
+        if (!write_blob_to_tar(call, fd, &files[i]))
             return false;
     if (!s->text.n)
         return true;
     snprintf(name, sizeof name, "%s-%04" PRId64 ".jsonl", export_parts[s->part].name, s->page + 1);
-    return write_header(fd, name, (int64_t)s->text.n) && write_all(fd, s->text) &&
-           write_zeros(fd, tar_padding((int64_t)s->text.n));
+    return write_tar_header(fd, name, (int64_t)s->text.n) && write_all_bytes(fd, s->text) &&
+           write_zero_bytes(fd, tar_padding_bytes((int64_t)s->text.n));
 }
 
-static int step_open(struct call *call, const struct export_step *s)
+static int open_export_file(struct call *call, const struct export_step *s)
 {
     if (mkdir(export_folder(call), 0700) != 0 && errno != EEXIST)
         return -1;
     return open(export_path(call, s->id), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 }
 
-/* Returns the checksum of the last block before `length`; -1: the file is shorter. */
-static int64_t file_tail(int fd, int64_t length)
+/* Returns the checksum of the last block before `length`; -1 if the file is shorter. */
+static int64_t checksum_last_block(int fd, int64_t length)
 {
     unsigned char block[TAR_BLOCK];
 
@@ -154,29 +156,30 @@ static int64_t file_tail(int fd, int64_t length)
     return (int64_t)crc32(0, block, sizeof block);
 }
 
-static bool step_write(struct call *call, struct export_step *s, int fd)
+static bool write_export_step(struct call *call, struct export_step *s, int fd)
 {
-    s->begins_anew = file_tail(fd, s->length) != s->tail;
-    if (s->begins_anew)
+    s->restarts = checksum_last_block(fd, s->length) != s->last_block_checksum;
+    if (s->restarts)
         return true;
-    if (ftruncate(fd, s->length) != 0 || lseek(fd, 0, SEEK_END) < 0 || !write_page(call, s, fd))
+    if (ftruncate(fd, s->length) != 0 || lseek(fd, 0, SEEK_END) < 0 ||
+        !write_page_to_tar(call, s, fd))
         return false;
     s->length = lseek(fd, 0, SEEK_END);
-    s->tail = file_tail(fd, s->length);
+    s->last_block_checksum = checksum_last_block(fd, s->length);
     return true;
 }
 
-static enum err step_compute(struct call *call)
+static enum err run_export_step_on_pool(struct call *call)
 {
-    struct export_step *s = call_passed(call, "export_step");
+    struct export_step *s = call_passed_data(call, "export_step");
 
     if (!s->id)
         return OK;
-    int fd = step_open(call, s);
-    s->failed = fd < 0 || !step_write(call, s, fd);
+    int fd = open_export_file(call, s);
+    s->failed = fd < 0 || !write_export_step(call, s, fd);
     if (s->failed)
-        log_warn("export: of account %llu: cannot write '%s'", (unsigned long long)s->job.key,
-                 export_path(call, s->id));
+        log_warn("export: cannot write the export of account %llu to '%s'; will retry",
+                 (unsigned long long)s->job.key, export_path(call, s->id));
     if (fd >= 0)
         close(fd);
     return OK;
@@ -187,7 +190,7 @@ static enum err step_compute(struct call *call)
 static const char SET_READY[] =
     "update exports set ready = 1, bytes = $2, expires_at = $3 where user_id = $1 and ready = 0";
 
-static enum err step_finish(struct call *call, const struct export_step *s)
+static enum err mark_export_ready(struct call *call, const struct export_step *s)
 {
     int64_t until = clock_us() + EXPORT_DAYS * 86400 * INT64_C(1000000), changed = 0;
     enum err e = tx_exec(call->tx, SET_READY,
@@ -198,91 +201,92 @@ static enum err step_finish(struct call *call, const struct export_step *s)
     return e ? e : job_finish(call, &s->job);
 }
 
-static struct str step_next(struct call *call, const struct export_step *s)
+static struct str format_next_position(struct call *call, const struct export_step *s)
 {
-    if (s->begins_anew)
+    if (s->restarts)
         return STR("0 0 0 0 0");
     if (s->part_ended)
         return str_printf(call->arena, "%" PRId64 " 0 0 %" PRId64 " %" PRId64, s->part + 1,
-                          s->length, s->tail);
+                          s->length, s->last_block_checksum);
     return str_printf(call->arena, "%" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64,
-                      s->part, s->last, s->page + 1, s->length, s->tail);
+                      s->part, s->last, s->page + 1, s->length, s->last_block_checksum);
 }
 
-static enum err step_note(struct call *call)
+static enum err record_export_step(struct call *call)
 {
-    const struct export_step *s = call_passed(call, "export_step");
+    const struct export_step *s = call_passed_data(call, "export_step");
     bool held;
 
     if (!s->id)
         return job_finish(call, &s->job);
-    if (s->failed) /* such as a full disk: the page is retried after the lease */
+    if (s->failed) /* e.g. disk full: the page is retried after the lease */
         return OK;
-    if (!s->begins_anew && s->part >= export_part_count())
-        return step_finish(call, s);
-    return job_renew(call, &s->job, clock_us(), step_next(call, s), &held);
+    if (!s->restarts && s->part >= export_part_count())
+        return mark_export_ready(call, s);
+    return job_renew_lease(call, &s->job, clock_us(), format_next_position(call, s), &held);
 }
 
-static enum err step_begin(struct call *call)
+static enum err prepare_export_step(struct call *call)
 {
-    call->look = step_look;
-    call->compute = step_compute;
+    call->read = read_export_step;
+    call->compute = run_export_step_on_pool;
     return OK;
 }
 
-static void export_start(struct api *api, struct loop *loop, const struct job *job)
+static void start_export_job(struct api *api, struct loop *loop, const struct job *job)
 {
     struct export_step s = { .job = *job };
     struct str rest = job->data;
-    int64_t *const numbers[] = { &s.part, &s.after, &s.page, &s.length, &s.tail };
+    int64_t *const numbers[] = { &s.part, &s.after, &s.page, &s.length, &s.last_block_checksum };
 
     for (size_t i = 0; i < COUNT_OF(numbers); i++)
         if (!str_to_i64(str_cut(&rest, ' '), numbers[i]))
             *numbers[i] = 0;
     s.job.data = (struct str){ 0 };
-    errand_start(api, loop,
-                 &(struct errand){ .name = "export",
-                                   .store = ROUTE_STORE_WRITE,
-                                   .decode = step_begin,
-                                   .run = step_note,
-                                   .type = "export_step",
-                                   .data = &s,
-                                   .size = sizeof s });
+    internal_call_start(api, loop,
+                        &(struct internal_call){ .name = "export",
+                                                 .store = ROUTE_STORE_WRITE,
+                                                 .decode = prepare_export_step,
+                                                 .run = record_export_step,
+                                                 .type = "export_step",
+                                                 .data = &s,
+                                                 .size = sizeof s });
 }
 
 const struct job_kind export_job = {
     .name = "export",
-    .doc = "Gathers what is kept about a person, page after page.",
-    .start = export_start,
+    .doc = "Writes the export of a user's data, page after page.",
+    .start = start_export_job,
     .lease_ms = EXPORT_LEASE_MS,
 };
 
 /* --- deletion ------------------------------------------------------------------------- */
 
-static const char GIVE_UP[] = "update exports set ready = 1, expires_at = 0 where user_id = $1";
+static const char CANCEL_EXPORT[] =
+    "update exports set ready = 1, expires_at = 0 where user_id = $1";
 
-/* Blocks downloads at once. The file is deleted after the lease of a step that may still write
- * it. */
-enum err exports_end_with_account(struct call *call, snowflake user_id, struct deletion_step *step)
+/* Blocks downloads at once. The file is deleted when the lease of a step that may still write to it
+ * has ended. */
+enum err exports_end_of_account(struct call *call, snowflake user_id, struct deletion_step *step)
 {
     int64_t changed = 0;
-    enum err e = tx_exec(call->tx, GIVE_UP, BIND(v_id(user_id)), &changed);
+    enum err e = tx_exec(call->tx, CANCEL_EXPORT, BIND(v_id(user_id)), &changed);
 
-    (void)step; /* one row */
+    (void)step; /* unused: only one row is changed */
     if (e || !changed)
         return e;
     return job_schedule(call, &export_expiry_job, user_id,
                         clock_us() + EXPORT_LEASE_MS * INT64_C(1000), STR(""));
 }
 
-struct export_end {
+struct export_expiry {
     struct job job;
     snowflake id;
 };
 
-static enum err end_look(struct call *call)
+static enum err read_expired_export(struct call *call)
 {
-    struct export_end *x = call_passed(call, "export_end");
+    struct export_expiry *x = call_passed_data(call, "export_expiry");
     struct export_row row;
     enum err e = export_find(call, x->job.key, &row);
 
@@ -290,12 +294,12 @@ static enum err end_look(struct call *call)
     return e;
 }
 
-static enum err end_compute(struct call *call)
+static enum err delete_export_file(struct call *call)
 {
-    const struct export_end *x = call_passed(call, "export_end");
+    const struct export_expiry *x = call_passed_data(call, "export_expiry");
 
     if (x->id && unlink(export_path(call, x->id)) != 0 && errno != ENOENT)
-        log_warn("export: cannot remove '%s'", export_path(call, x->id));
+        log_warn("export: cannot delete the expired export file '%s'", export_path(call, x->id));
     return OK;
 }
 
@@ -304,9 +308,9 @@ static const char UNCOUNT_COPIES[] =
     "where owner_id = $1 and exists (select 1 from exports where user_id = $1 and id = $2)";
 static const char DELETE_EXPORT[] = "delete from exports where user_id = $1 and id = $2";
 
-static enum err end_note(struct call *call)
+static enum err delete_export_row(struct call *call)
 {
-    const struct export_end *x = call_passed(call, "export_end");
+    const struct export_expiry *x = call_passed_data(call, "export_expiry");
     enum err e = tx_exec(call->tx, UNCOUNT_COPIES, BIND(v_id(x->job.key), v_id(x->id)), NULL);
 
     if (!e)
@@ -314,31 +318,31 @@ static enum err end_note(struct call *call)
     return e ? e : job_finish(call, &x->job);
 }
 
-static enum err end_begin(struct call *call)
+static enum err prepare_export_expiry(struct call *call)
 {
-    call->look = end_look;
-    call->compute = end_compute;
+    call->read = read_expired_export;
+    call->compute = delete_export_file;
     return OK;
 }
 
-static void expiry_start(struct api *api, struct loop *loop, const struct job *job)
+static void start_export_expiry_job(struct api *api, struct loop *loop, const struct job *job)
 {
-    struct export_end x = { .job = *job };
+    struct export_expiry x = { .job = *job };
 
     x.job.data = (struct str){ 0 };
-    errand_start(api, loop,
-                 &(struct errand){ .name = "export-expiry",
-                                   .store = ROUTE_STORE_WRITE,
-                                   .decode = end_begin,
-                                   .run = end_note,
-                                   .type = "export_end",
-                                   .data = &x,
-                                   .size = sizeof x });
+    internal_call_start(api, loop,
+                        &(struct internal_call){ .name = "export-expiry",
+                                                 .store = ROUTE_STORE_WRITE,
+                                                 .decode = prepare_export_expiry,
+                                                 .run = delete_export_row,
+                                                 .type = "export_expiry",
+                                                 .data = &x,
+                                                 .size = sizeof x });
 }
 
 const struct job_kind export_expiry_job = {
     .name = "export-expiry",
-    .doc = "Takes an export away when its time is over.",
-    .start = expiry_start,
+    .doc = "Deletes an expired export.",
+    .start = start_export_expiry_job,
     .lease_ms = EXPORT_LEASE_MS,
 };

@@ -29,7 +29,7 @@ enum err export_find(struct call *call, snowflake user_id, struct export_row *re
 
 static const char FILE_BYTES[] = "select bytes from file_owners where owner_id = $1";
 
-static enum err file_bytes(struct call *call, snowflake user_id, int64_t *ret)
+static enum err read_stored_bytes(struct call *call, snowflake user_id, int64_t *ret)
 {
     struct rows row;
     bool found;
@@ -43,8 +43,8 @@ static const char ADD_EXPORT[] =
     "insert into exports (user_id, id, expires_at, counted) values ($1, $2, 0, $3)";
 static const char COUNT_COPIES[] = "update file_owners set bytes = bytes + $2 where owner_id = $1";
 
-/* The copies in an export count towards the account's quota until the export is deleted. */
-enum err export_begin(struct call *call, snowflake user_id, struct export_row *ret)
+/* The file copies in an export count towards the account's quota until the export is deleted. */
+enum err export_find_or_create(struct call *call, snowflake user_id, struct export_row *ret)
 {
     int64_t bytes;
     enum err e = export_find(call, user_id, ret);
@@ -52,7 +52,7 @@ enum err export_begin(struct call *call, snowflake user_id, struct export_row *r
     if (e || ret->id)
         return e;
     ret->id = snowflake_new();
-    e = file_bytes(call, user_id, &bytes);
+    e = read_stored_bytes(call, user_id, &bytes);
     if (!e)
         e = tx_exec(call->tx, ADD_EXPORT, BIND(v_id(user_id), v_id(ret->id), v_int(bytes)), NULL);
     if (!e)
@@ -62,50 +62,50 @@ enum err export_begin(struct call *call, snowflake user_id, struct export_row *r
 
 const char *export_folder(const struct call *call)
 {
-    return str_dupz(call->arena,
-                    str_printf(call->arena, "%s/exports", api_options(call->api)->data));
+    return str_dup_cstring(call->arena,
+                           str_printf(call->arena, "%s/exports", api_options(call->api)->data));
 }
 
 const char *export_path(const struct call *call, snowflake id)
 {
-    return str_dupz(call->arena, str_printf(call->arena, "%s/%llu.tar", export_folder(call),
-                                            (unsigned long long)id));
+    return str_dup_cstring(call->arena, str_printf(call->arena, "%s/%llu.tar", export_folder(call),
+                                                   (unsigned long long)id));
 }
 
 /* --- routes --------------------------------------------------------------------------- */
 
-struct harvest {
+struct export_reply {
     snowflake harvest_id, user_id;
     int64_t status;
     int64_t created_at;
     struct opt_int bytes, expires_at;
 };
 
-enum { HARVEST_UNDER_WAY = 1, HARVEST_READY = 2 };
+enum { EXPORT_RUNNING = 1, EXPORT_READY = 2 };
 
-static const struct field harvest_fields[] = {
-    { FIELD(struct harvest, harvest_id), .type = &type_id },
-    { FIELD(struct harvest, user_id), .type = &type_id },
-    { FIELD(struct harvest, status), .type = &type_count, .doc = "1 under way, 2 ready" },
-    { FIELD(struct harvest, created_at), .type = &type_time },
-    { FIELD(struct harvest, bytes), .type = &type_count, .flags = OPTIONAL },
-    { FIELD(struct harvest, expires_at), .type = &type_time, .flags = OPTIONAL },
+static const struct field export_fields[] = {
+    { FIELD(struct export_reply, harvest_id), .type = &type_id },
+    { FIELD(struct export_reply, user_id), .type = &type_id },
+    { FIELD(struct export_reply, status), .type = &type_count, .doc = "1 running, 2 ready" },
+    { FIELD(struct export_reply, created_at), .type = &type_time },
+    { FIELD(struct export_reply, bytes), .type = &type_count, .flags = OPTIONAL },
+    { FIELD(struct export_reply, expires_at), .type = &type_time, .flags = OPTIONAL },
     { 0 },
 };
-static const struct schema harvest_schema = {
+static const struct schema export_schema = {
     .name = "Harvest",
-    .size = sizeof(struct harvest),
-    .fields = harvest_fields,
-    .doc = "What is kept about a person, gathered in a file.",
+    .size = sizeof(struct export_reply),
+    .fields = export_fields,
+    .doc = "An export of a user's data.",
 };
-static const struct type harvest_reply = { .kind = KIND_OBJECT, .schema = &harvest_schema };
+static const struct type export_reply_type = { .kind = KIND_OBJECT, .schema = &export_schema };
 
-static enum err reply_harvest(struct call *call, const struct export_row *row)
+static enum err reply_with_export(struct call *call, const struct export_row *row)
 {
-    struct harvest out = {
+    struct export_reply out = {
         .harvest_id = row->id,
         .user_id = row->user_id,
-        .status = row->ready ? HARVEST_READY : HARVEST_UNDER_WAY,
+        .status = row->ready ? EXPORT_READY : EXPORT_RUNNING,
         .created_at = snowflake_ms(row->id) * 1000,
     };
 
@@ -116,36 +116,36 @@ static enum err reply_harvest(struct call *call, const struct export_row *row)
     return call_reply(call, &out);
 }
 
-static enum err get_harvest(struct call *call)
+static enum err get_export(struct call *call)
 {
     struct export_row row;
     enum err e = export_find(call, call->caller->id, &row);
 
     if (e || !row.id)
         return e ? e : ERR_NOT_FOUND;
-    return reply_harvest(call, &row);
+    return reply_with_export(call, &row);
 }
 
 /* This route enforces the quota; an operator may start an export that exceeds it. */
-static enum err create_harvest(struct call *call)
+static enum err create_export(struct call *call)
 {
     int64_t quota = api_options(call->api)->quota, bytes;
     struct export_row row;
     enum err e = export_find(call, call->caller->id, &row);
 
     if (e || row.id)
-        return e ? e : reply_harvest(call, &row);
-    e = file_bytes(call, call->caller->id, &bytes);
+        return e ? e : reply_with_export(call, &row);
+    e = read_stored_bytes(call, call->caller->id, &bytes);
     if (!e && quota && 2 * bytes > quota)
         return ERR_EXPORT_QUOTA;
     if (!e)
-        e = export_begin(call, call->caller->id, &row);
+        e = export_find_or_create(call, call->caller->id, &row);
 
-    return e ? e : reply_harvest(call, &row);
+    return e ? e : reply_with_export(call, &row);
 }
 
-/* Reads only the caller's own export, so another user's export cannot be downloaded. */
-static enum err download_harvest(struct call *call)
+/* The route reads only the caller's own export, so another user's export cannot be downloaded. */
+static enum err download_export(struct call *call)
 {
     struct export_row row;
     struct stat st;
@@ -153,21 +153,21 @@ static enum err download_harvest(struct call *call)
 
     if (e)
         return e;
-    if (!row.ready || row.id != call_id(call, "harvest.id") || row.expires_at <= clock_us())
+    if (!row.ready || row.id != call_path_id(call, "harvest.id") || row.expires_at <= clock_us())
         return ERR_NOT_FOUND;
     int fd = open(export_path(call, row.id), O_RDONLY | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &st) != 0)
         return ERR_NOT_FOUND;
     call_add_header(call, "Content-Disposition", STR("attachment; filename=\"harvest.tar\""));
     call_add_header(call, "Cache-Control", STR("private, no-store"));
-    return call_reply_range(call, STR("application/x-tar"), fd, (int64_t)st.st_size);
+    return call_reply_file_range(call, STR("application/x-tar"), fd, (int64_t)st.st_size);
 }
 
 static const struct resolver resolvers[] = {
     {
         .name = "harvest.id",
         .field = "harvest_id",
-        .doc = "A gathering of what is kept about somebody.",
+        .doc = "An export of a user's data.",
     },
     { 0 },
 };
@@ -177,44 +177,44 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/users/@me/harvest",
         .name = "get_harvest",
-        .doc = "How far the gathering of what is kept about the caller is. 404 when none was asked "
-               "for, or its time is over.",
+        .doc = "The state of the caller's data export. 404 if none was requested, or if it has "
+               "expired.",
         .auth = AUTH_USER,
-        .reply = &harvest_reply,
-        .handle = get_harvest,
+        .reply = &export_reply_type,
+        .handle = get_export,
     },
     {
         .method = POST,
         .path = "/users/@me/harvest",
         .name = "create_harvest",
-        .doc = "Have all that is kept about the caller gathered in a file, unless that is done "
-               "already. It is there for a week, and the copies of files in it count for the "
-               "upload quota. 413 if they do not fit.",
+        .doc = "Request an export of all data of the caller, unless there is one. It is stored "
+               "for a week, and the file copies in it count towards the upload quota. 413 if "
+               "they exceed it.",
         .auth = AUTH_USER,
-        .reply = &harvest_reply,
-        .handle = create_harvest,
+        .reply = &export_reply_type,
+        .handle = create_export,
     },
     {
         .method = GET,
         .path = "/users/@me/harvest/{harvest.id}",
         .name = "download_harvest",
-        .doc = "The file, a tar of lines of JSON and of files, once it is ready.",
+        .doc = "Download the finished export: a tar of JSON lines and files.",
         .auth = AUTH_USER,
         .status = 200,
-        .handle = download_harvest,
+        .handle = download_export,
     },
     { 0 },
 };
 
 const struct domain exports_domain = {
     .name = "Privacy",
-    .doc = "What is kept about a person, for that person.",
+    .doc = "Export of a user's data for that user.",
     .routes = routes,
     .resolvers = resolvers,
     .jobs = (const struct job_kind *const[]){ &export_job, &export_expiry_job, NULL },
-    .daily = exports_remove_leftovers,
+    .daily = exports_delete_stale_files,
     .deletions =
         (const struct deletion_rule[]){
-            { WITH_ACCOUNT, "exports", .run = exports_end_with_account, .phase = DELETE_PARTS },
+            { WITH_ACCOUNT, "exports", .run = exports_end_of_account, .phase = DELETE_PARTS },
             { 0 } },
 };

@@ -17,13 +17,13 @@ enum {
     AT_MAGIC = 257,
 };
 
-static void put_octal(unsigned char *at, int digits, int64_t value)
+static void write_octal(unsigned char *at, int digits, int64_t value)
 {
     for (int i = digits - 1; i >= 0; i--, value >>= 3)
         at[i] = (unsigned char)('0' + (value & 7));
 }
 
-bool tar_header(unsigned char out[TAR_BLOCK], const char *name, int64_t size, int64_t time_s)
+bool tar_write_header(unsigned char out[TAR_BLOCK], const char *name, int64_t size, int64_t time_s)
 {
     unsigned sum = 0;
 
@@ -31,12 +31,12 @@ bool tar_header(unsigned char out[TAR_BLOCK], const char *name, int64_t size, in
         return false;
     memset(out, 0, TAR_BLOCK);
     memcpy(out + AT_NAME, name, strlen(name));
-    put_octal(out + AT_MODE, 7, 0600);
-    put_octal(out + AT_UID, 7, 0);
-    put_octal(out + AT_GID, 7, 0);
-    put_octal(out + AT_SIZE, 11, size);
-    put_octal(out + AT_TIME, 11, time_s);
-    memset(out + AT_SUM, ' ', 8); /* spaces while the checksum is computed */
+    write_octal(out + AT_MODE, 7, 0600);
+    write_octal(out + AT_UID, 7, 0);
+    write_octal(out + AT_GID, 7, 0);
+    write_octal(out + AT_SIZE, 11, size);
+    write_octal(out + AT_TIME, 11, time_s);
+    memset(out + AT_SUM, ' ', 8); /* counts as spaces in the checksum */
     out[AT_TYPE] = '0';
     memcpy(out + AT_MAGIC,
            "ustar\0"
@@ -44,12 +44,12 @@ bool tar_header(unsigned char out[TAR_BLOCK], const char *name, int64_t size, in
            8);
     for (int i = 0; i < TAR_BLOCK; i++)
         sum += out[i];
-    put_octal(out + AT_SUM, 6, sum);
+    write_octal(out + AT_SUM, 6, sum);
     out[AT_SUM + 6] = 0;
     return true;
 }
 
-int64_t tar_padding(int64_t size)
+int64_t tar_padding_bytes(int64_t size)
 {
     return (TAR_BLOCK - size % TAR_BLOCK) % TAR_BLOCK;
 }

@@ -1,8 +1,8 @@
 /* guild_settings.h - notification settings of users, per guild and global.
  *
- * Clients apply these settings themselves. The server stores them, sends changes to the account's
- * other sessions, and uses two of them to count mentions (read_states/). A row exists only if a
- * setting differs from the defaults. Start with settings.c. */
+ * Clients apply these settings themselves. The server stores the settings, sends changes to the
+ * account's other sessions, and uses two of the settings to count mentions (read_states/). A row
+ * exists only if a setting differs from the defaults. Start with settings.c. */
 #ifndef PLATFORM_GUILD_SETTINGS_GUILD_SETTINGS_H
 #define PLATFORM_GUILD_SETTINGS_GUILD_SETTINGS_H
 
@@ -11,6 +11,7 @@
 extern const struct domain guild_settings_domain;
 
 /* Writes the READY fields "user_guild_settings" and "notification_settings". */
-enum err ready_guild_settings(struct tx *tx, snowflake user_id, bool entries, struct json *out);
+enum err write_ready_guild_settings(struct tx *tx, snowflake user_id, bool entries,
+                                    struct json_writer *out);
 
 #endif

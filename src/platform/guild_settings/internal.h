@@ -5,7 +5,7 @@
 #include "api/hooks.h"
 #include "platform/guild_settings/guild_settings.h"
 
-enum { NOTIFY_INHERITED = 3, OVERRIDES_MOST = 1000 };
+enum { NOTIFY_INHERITED = 3, MAX_OVERRIDES_PER_GUILD = 1000 };
 
 struct channel_override {
     snowflake channel_id;
@@ -15,7 +15,7 @@ struct channel_override {
     struct opt_int flags;
 };
 struct guild_settings {
-    struct opt_id guild_id; /* null: private channels */
+    struct opt_id guild_id; /* null: settings of private channels */
     int64_t message_notifications, notify_highlights, flags, version;
     bool muted, suppress_everyone, suppress_roles, hide_muted_channels, mute_scheduled_events,
         mobile_push;
@@ -23,17 +23,17 @@ struct guild_settings {
     struct list channel_overrides; /* struct channel_override */
 };
 
-/* Fields that a request body changes. */
-struct override_change {
+/* Fields of an override that a request body may change. */
+struct override_patch {
     struct opt_bool collapsed, muted;
     struct opt_int message_notifications, flags;
     struct opt_object mute_config;
 };
 struct override_item {
-    struct str key; /* the channel's id */
-    struct override_change change;
+    struct str key; /* id of the channel */
+    struct override_patch change;
 };
-struct settings_change_in {
+struct guild_settings_patch {
     struct opt_int message_notifications, notify_highlights, flags;
     struct opt_bool muted, suppress_everyone, suppress_roles, hide_muted_channels,
         mute_scheduled_events, mobile_push;
@@ -41,10 +41,10 @@ struct settings_change_in {
     struct opt_list channel_overrides; /* struct override_item */
 };
 struct settings_item {
-    struct str key; /* the guild's id, or @me */
-    struct settings_change_in change;
+    struct str key; /* id of the guild, or @me */
+    struct guild_settings_patch change;
 };
-struct settings_bulk {
+struct guild_settings_bulk {
     struct list guilds; /* struct settings_item */
 };
 struct notification_flags {

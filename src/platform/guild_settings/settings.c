@@ -8,7 +8,7 @@
 
 /* --- rows ----------------------------------------------------------------------------- */
 
-static struct guild_settings settings_unchanged(snowflake guild_id)
+static struct guild_settings default_guild_settings(snowflake guild_id)
 {
     return (struct guild_settings){
         .guild_id = { guild_id ? GIVEN : GIVEN_NULL, guild_id },
@@ -21,20 +21,20 @@ static struct guild_settings settings_unchanged(snowflake guild_id)
 static const char FIND_SETTINGS[] =
     "select settings from user_guild_settings where user_id = $1 and guild_id = $2";
 
-static enum err guild_settings_find(struct tx *tx, snowflake user_id, snowflake guild_id,
+static enum err read_guild_settings(struct tx *tx, snowflake user_id, snowflake guild_id,
                                     struct guild_settings *ret)
 {
     struct rows row;
     bool found = false;
     enum err e = tx_one(tx, FIND_SETTINGS, BIND(v_id(user_id), v_id(guild_id)), &row, &found);
 
-    *ret = settings_unchanged(guild_id);
+    *ret = default_guild_settings(guild_id);
     if (e || !found)
         return e;
-    const struct guild_settings *kept =
-        column_decode(tx_arena(tx), &guild_settings_type, row_text(&row, 0));
-    if (kept)
-        *ret = *kept;
+    const struct guild_settings *retained =
+        json_column_decode(tx_arena(tx), &guild_settings_type, row_text(&row, 0));
+    if (retained)
+        *ret = *retained;
     return OK;
 }
 
@@ -43,70 +43,70 @@ static const char PUT_SETTINGS[] =
     "suppress_roles, settings) values ($1, $2, $3, $4, $5, $6) on conflict (user_id, guild_id) do "
     "update set version = $3, suppress_everyone = $4, suppress_roles = $5, settings = $6";
 
-static enum err guild_settings_put(struct tx *tx, snowflake user_id, const struct guild_settings *s)
+static enum err put_guild_settings(struct tx *tx, snowflake user_id, const struct guild_settings *s)
 {
     return tx_exec(tx, PUT_SETTINGS,
                    BIND(v_id(user_id), v_id(s->guild_id.value), v_int(s->version),
                         v_int(s->suppress_everyone), v_int(s->suppress_roles),
-                        v_text(column_encode(tx_arena(tx), &guild_settings_type, s))),
+                        v_text(json_column_encode(tx_arena(tx), &guild_settings_type, s))),
                    NULL);
 }
 
 /* --- changing ------------------------------------------------------------------------- */
 
-static void take_bool(bool *to, const struct opt_bool *from)
+static void apply_bool(bool *to, const struct opt_bool *from)
 {
     if (from->given == GIVEN)
         *to = from->value;
 }
 
-static void take_int(int64_t *to, const struct opt_int *from)
+static void apply_int(int64_t *to, const struct opt_int *from)
 {
     if (from->given == GIVEN)
         *to = from->value;
 }
 
-static void take_mute(struct opt_object *to, const struct opt_object *from)
+static void apply_mute(struct opt_object *to, const struct opt_object *from)
 {
     if (from->given != ABSENT)
         *to = *from;
 }
 
-static void settings_take(struct guild_settings *s, const struct settings_change_in *in)
+static void apply_settings_patch(struct guild_settings *s, const struct guild_settings_patch *in)
 {
-    take_int(&s->message_notifications, &in->message_notifications);
-    take_int(&s->notify_highlights, &in->notify_highlights);
-    take_int(&s->flags, &in->flags);
-    take_bool(&s->muted, &in->muted);
-    take_bool(&s->suppress_everyone, &in->suppress_everyone);
-    take_bool(&s->suppress_roles, &in->suppress_roles);
-    take_bool(&s->hide_muted_channels, &in->hide_muted_channels);
-    take_bool(&s->mute_scheduled_events, &in->mute_scheduled_events);
-    take_bool(&s->mobile_push, &in->mobile_push);
-    take_mute(&s->mute_config, &in->mute_config);
+    apply_int(&s->message_notifications, &in->message_notifications);
+    apply_int(&s->notify_highlights, &in->notify_highlights);
+    apply_int(&s->flags, &in->flags);
+    apply_bool(&s->muted, &in->muted);
+    apply_bool(&s->suppress_everyone, &in->suppress_everyone);
+    apply_bool(&s->suppress_roles, &in->suppress_roles);
+    apply_bool(&s->hide_muted_channels, &in->hide_muted_channels);
+    apply_bool(&s->mute_scheduled_events, &in->mute_scheduled_events);
+    apply_bool(&s->mobile_push, &in->mobile_push);
+    apply_mute(&s->mute_config, &in->mute_config);
 }
 
-static struct channel_override *settings_override(struct arena *a, struct guild_settings *s,
-                                                  snowflake channel_id)
+static struct channel_override *find_or_add_override(struct arena *a, struct guild_settings *s,
+                                                     snowflake channel_id)
 {
     struct channel_override *o = s->channel_overrides.items;
 
     for (size_t i = 0; i < s->channel_overrides.count; i++)
         if (o[i].channel_id == channel_id)
             return &o[i];
-    o = list_add(a, &s->channel_overrides, sizeof *o);
+    o = list_append(a, &s->channel_overrides, sizeof *o);
     *o = (struct channel_override){ .channel_id = channel_id,
                                     .message_notifications = NOTIFY_INHERITED,
                                     .mute_config = { .given = GIVEN_NULL } };
     return o;
 }
 
-static void override_take(struct channel_override *o, const struct override_change *in)
+static void apply_override_patch(struct channel_override *o, const struct override_patch *in)
 {
-    take_bool(&o->collapsed, &in->collapsed);
-    take_bool(&o->muted, &in->muted);
-    take_int(&o->message_notifications, &in->message_notifications);
-    take_mute(&o->mute_config, &in->mute_config);
+    apply_bool(&o->collapsed, &in->collapsed);
+    apply_bool(&o->muted, &in->muted);
+    apply_int(&o->message_notifications, &in->message_notifications);
+    apply_mute(&o->mute_config, &in->mute_config);
     if (in->flags.given == GIVEN)
         o->flags = in->flags;
 }
@@ -115,8 +115,8 @@ static const char OF_GUILD[] = "select id from channels where id = $1 and guild_
 static const char OF_PERSON[] =
     "select channel_id from recipients where channel_id = $1 and user_id = $2";
 
-static enum err channel_is_of(struct call *call, const struct guild_settings *s, snowflake id,
-                              bool *ret)
+static enum err channel_belongs_to_settings(struct call *call, const struct guild_settings *s,
+                                            snowflake id, bool *ret)
 {
     bool guild = s->guild_id.given == GIVEN;
     snowflake of = guild ? s->guild_id.value : call->caller->id;
@@ -126,9 +126,9 @@ static enum err channel_is_of(struct call *call, const struct guild_settings *s,
                   ret);
 }
 
-/* Skips channels of other guilds, because clients may send outdated ids. */
-static enum err settings_take_overrides(struct call *call, struct guild_settings *s,
-                                        const struct list *overrides)
+/* Channels of other guilds are skipped, because clients may send outdated ids. */
+static enum err apply_override_patches(struct call *call, struct guild_settings *s,
+                                       const struct list *overrides)
 {
     const struct override_item *in = overrides->items;
     enum err e = OK;
@@ -139,133 +139,135 @@ static enum err settings_take_overrides(struct call *call, struct guild_settings
 
         if (!str_to_u64(in[i].key, &id) || id > INT64_MAX)
             continue;
-        e = channel_is_of(call, s, id, &found);
+        e = channel_belongs_to_settings(call, s, id, &found);
         if (!e && found)
-            override_take(settings_override(call->arena, s, id), &in[i].change);
+            apply_override_patch(find_or_add_override(call->arena, s, id), &in[i].change);
     }
     return e;
 }
 
-/* Limit over all guilds of a body and their existing overrides, because all of them are read,
- * written and sent at once. */
-enum { MOST_OVERRIDES = 4000 };
+/* Limit over all guilds of a body, including their existing overrides, because all of them are
+ * read, written and emitted at once. */
+enum { MAX_OVERRIDES_PER_REQUEST = 4000 };
 
-static enum err settings_check_count(struct call *call, const struct place *at, size_t count,
+static enum err check_override_count(struct call *call, const struct json_path *at, size_t count,
                                      long long most)
 {
     if (count <= (size_t)most)
         return OK;
-    form_fail(&call->form, at, FORM_MAX_LENGTH, most);
+    form_add_error(&call->form, at, FORM_MAX_LENGTH, most);
     return ERR_INVALID_FORM_BODY;
 }
 
-static bool override_says_something(const struct channel_override *o)
+static bool override_differs_from_default(const struct channel_override *o)
 {
     return o->collapsed || o->muted || o->message_notifications != NOTIFY_INHERITED ||
            o->mute_config.given == GIVEN || o->flags.value;
 }
 
-/* Threads and direct channels are unlimited in number: at the limit, removes overrides that equal
- * the defaults or whose channel was deleted. */
-static enum err settings_make_room(struct call *call, struct guild_settings *s)
+/* Threads and direct channels are unlimited in number. At the limit, overrides that equal the
+ * defaults or whose channel was deleted are removed. */
+static enum err drop_useless_overrides(struct call *call, struct guild_settings *s)
 {
     struct channel_override *o = s->channel_overrides.items;
-    size_t kept = 0;
+    size_t retained = 0;
     enum err e = OK;
 
-    if (s->channel_overrides.count <= OVERRIDES_MOST)
+    if (s->channel_overrides.count <= MAX_OVERRIDES_PER_GUILD)
         return OK;
     for (size_t i = 0; !e && i < s->channel_overrides.count; i++) {
         bool found = false;
 
-        if (override_says_something(&o[i]))
-            e = channel_is_of(call, s, o[i].channel_id, &found);
+        if (override_differs_from_default(&o[i]))
+            e = channel_belongs_to_settings(call, s, o[i].channel_id, &found);
         if (found)
-            o[kept++] = o[i];
+            o[retained++] = o[i];
     }
-    s->channel_overrides.count = kept;
+    s->channel_overrides.count = retained;
     return e;
 }
 
-/* at: path in the body; NULL: the body itself. *overrides: number of changed overrides. */
-static enum err settings_change(struct call *call, const struct place *at, snowflake guild_id,
-                                const struct settings_change_in *in, size_t *overrides,
-                                struct guild_settings *ret)
+/* at: path in the body; NULL: the body itself. *overrides: number of overrides so far. */
+static enum err change_guild_settings(struct call *call, const struct json_path *at,
+                                      snowflake guild_id, const struct guild_settings_patch *in,
+                                      size_t *overrides, struct guild_settings *ret)
 {
-    struct place list = place_key(at, STR("channel_overrides"));
+    struct json_path list = json_path_key(at, STR("channel_overrides"));
     snowflake me = call->caller->id;
-    enum err e = guild_settings_find(call->tx, me, guild_id, ret);
+    enum err e = read_guild_settings(call->tx, me, guild_id, ret);
 
     *overrides += ret->channel_overrides.count + in->channel_overrides.value.count;
     if (!e)
-        e = settings_check_count(call, &list, *overrides, MOST_OVERRIDES);
+        e = check_override_count(call, &list, *overrides, MAX_OVERRIDES_PER_REQUEST);
     if (e)
         return e;
-    settings_take(ret, in);
-    e = settings_take_overrides(call, ret, &in->channel_overrides.value);
+    apply_settings_patch(ret, in);
+    e = apply_override_patches(call, ret, &in->channel_overrides.value);
     if (!e)
-        e = settings_make_room(call, ret);
+        e = drop_useless_overrides(call, ret);
     if (!e)
-        e = settings_check_count(call, &list, ret->channel_overrides.count, OVERRIDES_MOST);
+        e = check_override_count(call, &list, ret->channel_overrides.count,
+                                 MAX_OVERRIDES_PER_GUILD);
     ret->version++;
     if (!e)
-        e = guild_settings_put(call->tx, me, ret);
+        e = put_guild_settings(call->tx, me, ret);
     if (!e)
-        call_emit(call, EVENT_USER_GUILD_SETTINGS_UPDATE, to_user(me), &guild_settings_schema, ret);
+        call_emit(call, EVENT_USER_GUILD_SETTINGS_UPDATE, audience_of_user(me),
+                  &guild_settings_schema, ret);
     return e;
 }
 
-/* PATCH /users/@me/guilds/{guild.id}/settings */
 static enum err modify_user_guild_settings(struct call *call)
 {
     struct guild_settings s;
     size_t overrides = 0;
-    enum err e = settings_change(call, NULL, call->target.guild->id, call->body, &overrides, &s);
+    enum err e =
+        change_guild_settings(call, NULL, call->target.guild->id, call->body, &overrides, &s);
 
     return e ? e : call_reply(call, &s);
 }
 
-/* PATCH /users/@me/guilds/@me/settings */
 static enum err modify_private_settings(struct call *call)
 {
     struct guild_settings s;
     size_t overrides = 0;
-    enum err e = settings_change(call, NULL, 0, call->body, &overrides, &s);
+    enum err e = change_guild_settings(call, NULL, 0, call->body, &overrides, &s);
 
     return e ? e : call_reply(call, &s);
 }
 
-static enum err settings_guild_of(struct call *call, struct str key, snowflake *ret)
+static enum err resolve_settings_guild(struct call *call, struct str key, snowflake *ret)
 {
-    struct standing s;
+    struct member_access s;
 
     *ret = 0;
     if (str_is(key, "@me"))
         return OK;
     if (!str_to_u64(key, ret) || *ret > INT64_MAX)
         return ERR_UNKNOWN_GUILD;
-    enum err e = standing_find(call->tx, *ret, call->caller->id, &s);
+    enum err e = member_access_find(call->tx, *ret, call->caller->id, &s);
     return e == ERR_MISSING_ACCESS ? ERR_UNKNOWN_GUILD : e;
 }
 
-/* PATCH /users/@me/guilds/settings: changes all guilds or none. */
+/* Changes the settings of all named guilds or of none. */
 static enum err bulk_modify_user_guild_settings(struct call *call)
 {
-    const struct settings_bulk *in = call->body;
+    const struct guild_settings_bulk *in = call->body;
     const struct settings_item *items = in->guilds.items;
-    struct place guilds = place_key(NULL, STR("guilds"));
+    struct json_path guilds = json_path_key(NULL, STR("guilds"));
     struct list out = { 0 };
     size_t overrides = 0;
     enum err e = OK;
 
     for (size_t i = 0; !e && i < in->guilds.count; i++) {
-        struct place at = place_key(&guilds, items[i].key);
+        struct json_path at = json_path_key(&guilds, items[i].key);
         snowflake guild_id;
 
-        e = settings_guild_of(call, items[i].key, &guild_id);
+        e = resolve_settings_guild(call, items[i].key, &guild_id);
         if (!e)
-            e = settings_change(call, &at, guild_id, &items[i].change, &overrides,
-                                list_add(call->arena, &out, sizeof(struct guild_settings)));
+            e = change_guild_settings(
+                call, &at, guild_id, &items[i].change, &overrides,
+                list_append(call->arena, &out, sizeof(struct guild_settings)));
     }
     return e ? e : call_reply(call, &out);
 }
@@ -276,17 +278,16 @@ static const char PUT_FLAGS[] =
     "insert into notification_settings (user_id, flags) values ($1, $2) "
     "on conflict (user_id) do update set flags = $2";
 
-/* PATCH /users/@me/notification-settings */
 static enum err modify_notification_settings(struct call *call)
 {
     const struct notification_flags *in = call->body;
-    struct notification_flags out = { .flags = given_int(in->flags.value) };
+    struct notification_flags out = { .flags = opt_int_of(in->flags.value) };
     enum err e =
         tx_exec(call->tx, PUT_FLAGS, BIND(v_id(call->caller->id), v_int(in->flags.value)), NULL);
 
     if (e)
         return e;
-    call_emit(call, EVENT_NOTIFICATION_SETTINGS_UPDATE, to_user(call->caller->id),
+    call_emit(call, EVENT_NOTIFICATION_SETTINGS_UPDATE, audience_of_user(call->caller->id),
               &notification_flags_schema, &out);
     return call_reply(call, &out);
 }
@@ -296,8 +297,8 @@ static enum err modify_notification_settings(struct call *call)
 static const char SETTINGS_OF[] = "select settings, version from user_guild_settings "
                                   "where user_id = $1 order by guild_id";
 
-static enum err write_entries(struct tx *tx, snowflake user_id, struct json *out,
-                              int64_t *ret_version)
+static enum err write_settings_entries_json(struct tx *tx, snowflake user_id,
+                                            struct json_writer *out, int64_t *ret_version)
 {
     struct rows rows;
     enum err e = tx_query(tx, SETTINGS_OF, BIND(v_id(user_id)), &rows);
@@ -305,16 +306,17 @@ static enum err write_entries(struct tx *tx, snowflake user_id, struct json *out
     *ret_version = 0;
     if (e)
         return e;
-    json_array(out);
+    json_begin_array(out);
     while (rows_next(&rows)) {
         json_raw(out, row_text(&rows, 0));
         *ret_version += row_int(&rows, 1);
     }
-    json_array_end(out);
+    json_end_array(out);
     return rows_end(&rows);
 }
 
-static enum err write_flags(struct tx *tx, snowflake user_id, struct json *out)
+static enum err write_notification_flags_json(struct tx *tx, snowflake user_id,
+                                              struct json_writer *out)
 {
     struct rows row;
     bool found = false;
@@ -324,37 +326,38 @@ static enum err write_flags(struct tx *tx, snowflake user_id, struct json *out)
     if (e)
         return e;
     json_name(out, "notification_settings");
-    json_object(out);
+    json_begin_object(out);
     json_name(out, "flags");
     json_int(out, found ? row_int(&row, 0) : 0);
-    json_object_end(out);
+    json_end_object(out);
     return OK;
 }
 
-/* The total version is the sum of the row versions, so it grows with each change. */
-enum err ready_guild_settings(struct tx *tx, snowflake user_id, bool entries, struct json *out)
+/* The total version is the sum of the row versions, so it increases with each change. */
+enum err write_ready_guild_settings(struct tx *tx, snowflake user_id, bool entries,
+                                    struct json_writer *out)
 {
     int64_t version;
 
     json_name(out, "user_guild_settings");
     if (entries) {
-        json_object(out);
+        json_begin_object(out);
         json_name(out, "entries");
     }
-    enum err e = write_entries(tx, user_id, out, &version);
+    enum err e = write_settings_entries_json(tx, user_id, out, &version);
     if (entries) {
         json_name(out, "partial");
         json_bool(out, false);
         json_name(out, "version");
         json_int(out, version);
-        json_object_end(out);
+        json_end_object(out);
     }
-    return e ? e : write_flags(tx, user_id, out);
+    return e ? e : write_notification_flags_json(tx, user_id, out);
 }
 
 /* --- leaving a guild ------------------------------------------------------------------ */
 
-static enum err settings_leave(struct call *call, const struct member_leave *leave)
+static enum err delete_settings_of_left_guild(struct call *call, const struct member_leave *leave)
 {
     return tx_exec(call->tx, "delete from user_guild_settings where user_id = $1 and guild_id = $2",
                    BIND(v_id(leave->user->id), v_id(leave->guild_id)), NULL);
@@ -362,39 +365,39 @@ static enum err settings_leave(struct call *call, const struct member_leave *lea
 
 /* --- route table ---------------------------------------------------------------------- */
 
-static const struct limit settings_limit = { .name = "guild-settings",
-                                             .count = 20,
-                                             .window_s = 10 };
+static const struct rate_limit limit_guild_settings = { .name = "guild-settings",
+                                                        .count = 20,
+                                                        .window_s = 10 };
 
 #define CHANGES_SETTINGS(path_, name_, doc_, body_, reply_, event_)                          \
     {                                                                                        \
         .method = PATCH, .path = path_, .name = #name_, .doc = doc_, .auth = AUTH_USER,      \
         .body = body_, .reply = reply_, .fires = (const enum event[]){ event_, EVENT_NONE }, \
-        .limit = &settings_limit, .quiet = true, .handle = name_,                            \
+        .limit = &limit_guild_settings, .allowed_when_restricted = true, .handle = name_,    \
     }
 
 static const struct route routes[] = {
     CHANGES_SETTINGS("/users/@me/guilds/{guild.id}/settings", modify_user_guild_settings,
-                     "Say what the caller wants to hear of a guild.", &settings_change_body,
+                     "Change the caller's notification settings in a guild.", &settings_change_body,
                      &guild_settings_type, EVENT_USER_GUILD_SETTINGS_UPDATE),
     CHANGES_SETTINGS("/users/@me/guilds/@me/settings", modify_private_settings,
-                     "The same for private channels.", &settings_change_body, &guild_settings_type,
-                     EVENT_USER_GUILD_SETTINGS_UPDATE),
+                     "Change the caller's notification settings of private channels.",
+                     &settings_change_body, &guild_settings_type, EVENT_USER_GUILD_SETTINGS_UPDATE),
     CHANGES_SETTINGS("/users/@me/guilds/settings", bulk_modify_user_guild_settings,
-                     "The same for several guilds.", &settings_bulk_body, &guild_settings_list_type,
+                     "Change the caller's notification settings in several guilds.",
+                     &settings_bulk_body, &guild_settings_list_type,
                      EVENT_USER_GUILD_SETTINGS_UPDATE),
     CHANGES_SETTINGS("/users/@me/notification-settings", modify_notification_settings,
-                     "Say what the caller wants to be notified of everywhere.",
-                     &notification_flags_body, &notification_flags_type,
-                     EVENT_NOTIFICATION_SETTINGS_UPDATE),
+                     "Change the caller's global notification settings.", &notification_flags_body,
+                     &notification_flags_type, EVENT_NOTIFICATION_SETTINGS_UPDATE),
     { 0 },
 };
 
 const struct domain guild_settings_domain = {
     .name = "Settings of guilds",
-    .doc = "What people want to be notified of, in each guild and everywhere.",
+    .doc = "Notification settings of users, per guild and global.",
     .routes = routes,
-    .hooks = &(const struct hooks){ .member_left = settings_leave },
+    .hooks = &(const struct hooks){ .member_left = delete_settings_of_left_guild },
     .deletions =
         (const struct deletion_rule[]){
             { DELETE_WHERE(WITH_GUILD, "user_guild_settings", "user_id, guild_id",

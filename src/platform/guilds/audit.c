@@ -8,21 +8,21 @@
 #include "net/http/server.h"
 
 enum { VERSION_REASON_IN_QUERY = 9 };
-enum { LONGEST_REASON = 512, KEPT_DAYS = 45, LONGEST_VALUE = 1 << 20 };
-/* Longer values are omitted from a change: an entry is a row, and an event for every moderator. */
-enum { LONGEST_NOTED = 64 * 1024 };
+enum { LONGEST_REASON = 512, RETENTION_DAYS = 45, LONGEST_VALUE = 1 << 20 };
+/* Longer values are omitted, because an entry is a row and an event for every moderator. */
+enum { MAX_AUDITED_VALUE = 64 * 1024 };
 
 static const struct field options_fields[] = {
     { FIELD(struct audit_options, channel_id), .type = &type_id, .flags = OPTIONAL },
     { FIELD(struct audit_options, message_id), .type = &type_id, .flags = OPTIONAL },
     { FIELD(struct audit_options, count), .type = &type_text, .flags = OPTIONAL,
-      .doc = "How many messages" },
+      .doc = "Number of messages" },
     { FIELD(struct audit_options, delete_member_days), .type = &type_text, .flags = OPTIONAL,
-      .doc = "For how long members were away that went" },
+      .doc = "Days of inactivity of the pruned members" },
     { FIELD(struct audit_options, members_removed), .type = &type_text, .flags = OPTIONAL,
-      .doc = "How many went" },
+      .doc = "Number of removed members" },
     { FIELD(struct audit_options, id), .type = &type_id, .flags = OPTIONAL,
-      .doc = "Whom an overwrite is for" },
+      .doc = "The role or member of an overwrite" },
     { FIELD(struct audit_options, type), .type = &type_text, .flags = OPTIONAL,
       .doc = "0: a role, 1: a member" },
     { FIELD(struct audit_options, role_name), .type = &type_text, .flags = OPTIONAL },
@@ -32,16 +32,16 @@ static const struct field options_fields[] = {
     { FIELD(struct audit_options, auto_moderation_rule_trigger_type), .type = &type_text,
       .flags = OPTIONAL },
     { FIELD(struct audit_options, status), .type = &type_text, .flags = OPTIONAL,
-      .doc = "Of a voice channel" },
+      .doc = "Status of a voice channel" },
     { FIELD(struct audit_options, application_id), .type = &type_id, .flags = OPTIONAL,
-      .doc = "Whose commands" },
+      .doc = "The application whose commands are meant" },
     { 0 },
 };
 static const struct schema options_schema = {
     .name = "AuditLogOptions",
     .size = sizeof(struct audit_options),
     .fields = options_fields,
-    .doc = "What some actions tell besides.",
+    .doc = "Extra fields of some actions.",
 };
 const struct type type_audit_options = { .kind = KIND_OBJECT, .schema = &options_schema };
 
@@ -56,7 +56,7 @@ static const struct schema change_schema = {
     .name = "AuditLogChange",
     .size = sizeof(struct audit_change),
     .fields = change_fields,
-    .doc = "Something that was changed.",
+    .doc = "A changed field.",
 };
 static const struct type type_change = { .kind = KIND_OBJECT, .schema = &change_schema };
 const struct type type_audit_changes = { .kind = KIND_ARRAY, .of = &type_change };
@@ -76,11 +76,11 @@ const struct schema audit_entry_schema = {
     .name = "AuditLogEntry",
     .size = sizeof(struct audit_entry),
     .fields = entry_fields,
-    .doc = "Something that was done in a guild.",
+    .doc = "An action in a guild.",
 };
 
 /* Percent-decodes the header once; an invalid escape is copied unchanged. */
-static struct str audit_decode(struct arena *arena, struct str s)
+static struct str decode_reason(struct arena *arena, struct str s)
 {
     char *out = arena_alloc(arena, s.n);
     size_t n = 0;
@@ -88,21 +88,21 @@ static struct str audit_decode(struct arena *arena, struct str s)
     while (s.n) {
         struct str byte = s;
         bool escape =
-            s.p[0] == '%' && s.n >= 3 && str_unescape(arena, str_slice(s.p, 3), false, &byte);
+            s.p[0] == '%' && s.n >= 3 && str_percent_decode(arena, str_slice(s.p, 3), false, &byte);
 
         out[n++] = byte.p[0];
-        s = str_from(s, escape ? 3 : 1);
+        s = str_skip(s, escape ? 3 : 1);
     }
     return str_slice(out, n);
 }
 
-static bool is_text(struct str s)
+static bool is_valid_text(struct str s)
 {
-    return utf8_valid(s) && !memchr(s.p, 0, s.n);
+    return utf8_is_valid(s) && !memchr(s.p, 0, s.n);
 }
 
-/* The percent-encoded value of "reason" in a query string. */
-static struct str query_reason(struct str query)
+/* Finds the percent-encoded value of "reason" in a query string. */
+static struct str reason_from_query(struct str query)
 {
     while (query.n) {
         struct str value = str_cut(&query, '&'), key = str_cut(&value, '=');
@@ -113,25 +113,26 @@ static struct str query_reason(struct str query)
     return (struct str){ 0 };
 }
 
-enum err audit_reason(struct call *call, struct opt_str *ret)
+enum err audit_parse_reason(struct call *call, struct opt_str *ret)
 {
     struct str header = { 0 }, text;
 
     *ret = (struct opt_str){ .given = ABSENT };
     if (call->exchange)
-        header = http_header(call->exchange->request, STR("X-Audit-Log-Reason"));
-    if (!header.n && call_version(call) <= VERSION_REASON_IN_QUERY)
-        header = query_reason(call->exchange->request->query);
+        header = http_find_header(call->exchange->request, STR("X-Audit-Log-Reason"));
+    if (!header.n && call_api_version(call) <= VERSION_REASON_IN_QUERY)
+        header = reason_from_query(call->exchange->request->query);
     if (!header.n)
         return OK;
-    text = audit_decode(call->arena, header);
-    if (!is_text(text))
-        text = header; /* not percent-encoded after all */
-    if (!is_text(text))
-        return call_invalid(call, "reason", "STRING_TYPE_CONVERT", "The reason is not UTF-8 text.");
+    text = decode_reason(call->arena, header);
+    if (!is_valid_text(text))
+        text = header; /* The header was not percent-encoded. */
+    if (!is_valid_text(text))
+        return call_add_field_error(call, "reason", "STRING_TYPE_CONVERT",
+                                    "The reason is not UTF-8 text.");
     if (utf8_length(text) > LONGEST_REASON)
-        return call_invalid(call, "reason", "BASE_TYPE_MAX_LENGTH",
-                            "Must be 512 or fewer in length.");
+        return call_add_field_error(call, "reason", "BASE_TYPE_MAX_LENGTH",
+                                    "Must be 512 or fewer in length.");
     *ret = (struct opt_str){ GIVEN, text };
     return OK;
 }
@@ -145,14 +146,14 @@ static const char DROP_OLD_ENTRIES[] =
     "delete from audit_log where id in (select id from audit_log where guild_id = $1 and id < $2 "
     "order by id limit 2)";
 
-static enum err audit_drop_old(struct tx *tx, snowflake guild_id)
+static enum err delete_expired_entries(struct tx *tx, snowflake guild_id)
 {
-    snowflake oldest = snowflake_at(clock_ms() - KEPT_DAYS * INT64_C(86400000));
+    snowflake oldest = snowflake_from_ms(clock_ms() - RETENTION_DAYS * INT64_C(86400000));
 
     return tx_exec(tx, DROP_OLD_ENTRIES, BIND(v_id(guild_id), v_id(oldest)), NULL);
 }
 
-static enum err audit_insert(struct tx *tx, const struct audit_entry *entry)
+static enum err insert_audit_entry(struct tx *tx, const struct audit_entry *entry)
 {
     struct arena *arena = tx_arena(tx);
 
@@ -163,11 +164,11 @@ static enum err audit_insert(struct tx *tx, const struct audit_entry *entry)
              entry->target_id.value ? v_id(entry->target_id.value) : v_null(),
              v_int(entry->action_type),
              entry->reason.given == GIVEN ? v_text(entry->reason.value) : v_null(),
-             entry->options ? v_text(column_encode(arena, &type_audit_options, entry->options))
+             entry->options ? v_text(json_column_encode(arena, &type_audit_options, entry->options))
                             : v_null(),
-             v_text(column_encode(arena, &type_audit_changes, &entry->changes))),
+             v_text(json_column_encode(arena, &type_audit_changes, &entry->changes))),
         NULL);
-    return e ? e : audit_drop_old(tx, entry->guild_id);
+    return e ? e : delete_expired_entries(tx, entry->guild_id);
 }
 
 void audit_add_change(struct call *call, struct list *changes, const char *key, struct str before,
@@ -177,16 +178,16 @@ void audit_add_change(struct call *call, struct list *changes, const char *key, 
 
     if (same)
         return;
-    if (before.n > LONGEST_NOTED)
+    if (before.n > MAX_AUDITED_VALUE)
         before = (struct str){ 0 };
-    if (now.n > LONGEST_NOTED)
+    if (now.n > MAX_AUDITED_VALUE)
         now = (struct str){ 0 };
-    struct audit_change *c = list_add(call->arena, changes, sizeof *c);
+    struct audit_change *c = list_append(call->arena, changes, sizeof *c);
     *c = (struct audit_change){ .key = str_of(key) };
     if (before.p)
-        c->old_value = given_str(before);
+        c->old_value = opt_str_or_null(before);
     if (now.p)
-        c->new_value = given_str(now);
+        c->new_value = opt_str_or_null(now);
 }
 
 void audit_add_values(struct call *call, struct list *changes, const char *key,
@@ -194,39 +195,41 @@ void audit_add_values(struct call *call, struct list *changes, const char *key,
 {
     struct str none = { 0 };
 
-    audit_add_change(call, changes, key, before ? column_encode(call->arena, type, before) : none,
-                     now ? column_encode(call->arena, type, now) : none);
+    audit_add_change(call, changes, key,
+                     before ? json_column_encode(call->arena, type, before) : none,
+                     now ? json_column_encode(call->arena, type, now) : none);
 }
 
-static struct str audit_value(struct arena *arena, const struct field *f, const void *object)
+static struct str encode_audited_value(struct arena *arena, const struct field *f,
+                                       const void *object)
 {
     struct buf out;
-    struct json j = json_to(&out);
+    struct json_writer j = json_writer_to(&out);
 
     buf_init(&out, LONGEST_VALUE);
-    if (!object || !schema_encode_member(&j, f, object)) {
+    if (!object || !schema_encode_field_value(&j, f, object)) {
         buf_clear(&out);
         return (struct str){ 0 };
     }
-    return buf_take(&out, arena);
+    return buf_move_to_arena(&out, arena);
 }
 
 void audit_add_fields(struct call *call, struct list *changes, const struct field *fields,
                       const void *before, const void *now)
 {
     for (const struct field *f = fields; f->name.p; f++)
-        audit_add_change(call, changes, f->name.p, audit_value(call->arena, f, before),
-                         audit_value(call->arena, f, now));
+        audit_add_change(call, changes, f->name.p, encode_audited_value(call->arena, f, before),
+                         encode_audited_value(call->arena, f, now));
 }
 
-enum err audit_object(struct call *call, snowflake guild_id, enum audit_action action,
-                      snowflake target, const struct field *fields, const void *before,
-                      const void *now)
+enum err audit_record_object(struct call *call, snowflake guild_id, enum audit_action action,
+                             snowflake target, const struct field *fields, const void *before,
+                             const void *now)
 {
     struct list changes = { 0 };
 
     audit_add_fields(call, &changes, fields, before, now);
-    return audit_with(call, guild_id, action, target, NULL, changes);
+    return audit_record_changes(call, guild_id, action, target, NULL, changes);
 }
 
 const struct field audited_guild[] = {
@@ -267,47 +270,47 @@ static const struct schema audit_role_schema = {
     .name = "AuditLogRole",
     .size = sizeof(struct role),
     .fields = audit_role_fields,
-    .doc = "A role that a member was given or lost.",
+    .doc = "A role that was added to or removed from a member.",
 };
 static const struct type type_audit_role = { .kind = KIND_OBJECT, .schema = &audit_role_schema };
 static const struct type type_audit_roles = { .kind = KIND_ARRAY, .of = &type_audit_role };
 
-/* Adds the roles that are in the list `in` but not in `not_in`. */
-static void audit_add_roles(struct call *call, struct list *changes, const char *key,
-                            const struct list *roles, const struct list *in,
-                            const struct list *not_in)
+/* Adds the roles whose id is in the list `in` but not in `not_in`. */
+static void add_role_changes(struct call *call, struct list *changes, const char *key,
+                             const struct list *roles, const struct list *in,
+                             const struct list *not_in)
 {
     const struct role *role = roles->items;
     struct list found = { 0 };
 
     for (size_t i = 0; i < roles->count; i++)
-        if (ids_hold(in, role[i].id) && !ids_hold(not_in, role[i].id))
-            *(struct role *)list_add(call->arena, &found, sizeof *role) = role[i];
+        if (id_list_contains(in, role[i].id) && !id_list_contains(not_in, role[i].id))
+            *(struct role *)list_append(call->arena, &found, sizeof *role) = role[i];
     if (found.count)
         audit_add_values(call, changes, key, &type_audit_roles, NULL, &found);
 }
 
-enum err audit_member_roles(struct call *call, snowflake guild_id, snowflake user_id,
-                            const struct list *before, const struct list *now)
+enum err audit_record_member_roles(struct call *call, snowflake guild_id, snowflake user_id,
+                                   const struct list *before, const struct list *now)
 {
     struct list roles, changes = { 0 };
-    enum err e = guild_roles(call->tx, guild_id, &roles);
+    enum err e = guild_roles_list(call->tx, guild_id, &roles);
 
     if (e)
         return e;
-    audit_add_roles(call, &changes, "$add", &roles, now, before);
-    audit_add_roles(call, &changes, "$remove", &roles, before, now);
-    return audit_with(call, guild_id, AUDIT_MEMBER_ROLE_UPDATE, user_id, NULL, changes);
+    add_role_changes(call, &changes, "$add", &roles, now, before);
+    add_role_changes(call, &changes, "$remove", &roles, before, now);
+    return audit_record_changes(call, guild_id, AUDIT_MEMBER_ROLE_UPDATE, user_id, NULL, changes);
 }
 
-enum err audit_because(struct call *call, snowflake guild_id, enum audit_action action,
-                       snowflake target, const struct audit_options *options, struct list changes,
-                       struct opt_str reason)
+enum err audit_record_with_reason(struct call *call, snowflake guild_id, enum audit_action action,
+                                  snowflake target, const struct audit_options *options,
+                                  struct list changes, struct opt_str reason)
 {
     struct audit_entry entry = {
         .id = snowflake_new(),
         .guild_id = guild_id,
-        .user_id = given_id(call->caller ? call->caller->id : 0),
+        .user_id = opt_id_or_null(call->caller ? call->caller->id : 0),
         .target_id = { target ? GIVEN : GIVEN_NULL, target },
         .action_type = action,
         .options = options,
@@ -315,24 +318,28 @@ enum err audit_because(struct call *call, snowflake guild_id, enum audit_action 
         .reason = reason,
     };
 
-    enum err e = audit_insert(call->tx, &entry);
+    enum err e = insert_audit_entry(call->tx, &entry);
     if (e)
         return e;
     call_emit(call, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE,
-              to_entitled(guild_id, 0, PERMISSION(VIEW_AUDIT_LOG)), &audit_entry_schema, &entry);
+              audience_with_permission(guild_id, 0, PERMISSION(VIEW_AUDIT_LOG)),
+              &audit_entry_schema, &entry);
     return OK;
 }
 
-enum err audit_with(struct call *call, snowflake guild_id, enum audit_action action,
-                    snowflake target, const struct audit_options *options, struct list changes)
+enum err audit_record_changes(struct call *call, snowflake guild_id, enum audit_action action,
+                              snowflake target, const struct audit_options *options,
+                              struct list changes)
 {
     struct opt_str reason;
-    enum err e = audit_reason(call, &reason);
+    enum err e = audit_parse_reason(call, &reason);
 
-    return e ? e : audit_because(call, guild_id, action, target, options, changes, reason);
+    return e ? e
+             : audit_record_with_reason(call, guild_id, action, target, options, changes, reason);
 }
 
-enum err audit(struct call *call, snowflake guild_id, enum audit_action action, snowflake target)
+enum err audit_record(struct call *call, snowflake guild_id, enum audit_action action,
+                      snowflake target)
 {
-    return audit_with(call, guild_id, action, target, NULL, (struct list){ 0 });
+    return audit_record_changes(call, guild_id, action, target, NULL, (struct list){ 0 });
 }

@@ -14,9 +14,9 @@ struct audit_log_query {
 static const struct type type_limit = { .kind = KIND_INT, .min = 1, .max = 100 };
 static const struct field query_fields[] = {
     { FIELD(struct audit_log_query, user_id), .type = &type_id, .flags = OPTIONAL,
-      .doc = "Only what this account did" },
+      .doc = "Only actions of this account" },
     { FIELD(struct audit_log_query, target_id), .type = &type_id, .flags = OPTIONAL,
-      .doc = "Only what was done to this" },
+      .doc = "Only actions on this target" },
     { FIELD(struct audit_log_query, action_type), .type = &type_count, .flags = OPTIONAL },
     { FIELD(struct audit_log_query, before), .type = &type_id, .flags = OPTIONAL },
     { FIELD(struct audit_log_query, after), .type = &type_id, .flags = OPTIONAL },
@@ -28,14 +28,14 @@ const struct schema audit_log_query_schema = {
     .name = "AuditLogQuery",
     .size = sizeof(struct audit_log_query),
     .fields = query_fields,
-    .doc = "Which entries are asked for.",
+    .doc = "Selects audit log entries.",
 };
 
 struct audit_log {
     struct list audit_log_entries;    /* struct audit_entry */
     struct list users;                /* struct user: actors and targets */
     struct list application_commands; /* struct str: JSON of commands */
-    /* JSON of objects that other domains add. */
+    /* JSON of objects that other resource folders add. */
     struct list webhooks, integrations, threads, auto_moderation_rules, guild_scheduled_events;
 };
 
@@ -44,8 +44,8 @@ static const struct type type_entries = { .kind = KIND_ARRAY, .of = &type_entry 
 static const struct type type_users = { .kind = KIND_ARRAY, .of = &type_partial_user };
 static const struct type type_finished = { .kind = KIND_ARRAY,
                                            .of = &type_raw,
-                                           .doc = "Those that entries are about and that there "
-                                                  "still are" };
+                                           .doc = "Objects that entries refer to and that still "
+                                                  "exist" };
 static const struct field log_fields[] = {
     { FIELD(struct audit_log, audit_log_entries), .type = &type_entries },
     { FIELD(struct audit_log, users), .type = &type_users },
@@ -61,11 +61,11 @@ static const struct schema log_schema = {
     .name = "AuditLog",
     .size = sizeof(struct audit_log),
     .fields = log_fields,
-    .doc = "What was done in a guild.",
+    .doc = "The audit log of a guild.",
 };
 const struct type audit_log_reply = { .kind = KIND_OBJECT, .schema = &log_schema };
 
-/* 0 as user, action or target matches any. */
+/* SQL of the entries; 0 as user, action or target matches any. */
 #define ENTRIES                                                                                 \
     "select id, guild_id, user_id, target_id, action, reason, options, changes from audit_log " \
     "where guild_id = $1 and id > $2 and id < $3 "                                              \
@@ -75,24 +75,24 @@ const struct type audit_log_reply = { .kind = KIND_OBJECT, .schema = &log_schema
 static const char LATEST_ENTRIES[] = ENTRIES "order by id desc limit $7";
 static const char ENTRIES_AFTER[] = ENTRIES "order by id limit $7";
 
-static void read_entry(const struct rows *r, struct audit_entry *e)
+static void audit_entry_from_row(const struct rows *r, struct audit_entry *e)
 {
     *e = (struct audit_entry){
         .id = row_id(r, 0),
         .guild_id = row_id(r, 1),
-        .user_id = row_opt_id(r, 2),
-        .target_id = row_opt_id(r, 3),
+        .user_id = row_optional_id(r, 2),
+        .target_id = row_optional_id(r, 3),
         .action_type = row_int(r, 4),
-        .reason = row_opt_text(r, 5),
-        .changes = column_list(tx_arena(r->tx), &type_audit_changes, row_text(r, 7)),
+        .reason = row_optional_text(r, 5),
+        .changes = json_column_decode_list(tx_arena(r->tx), &type_audit_changes, row_text(r, 7)),
     };
-    if (!row_null(r, 6))
-        e->options = column_decode(tx_arena(r->tx), &type_audit_options, row_text(r, 6));
+    if (!row_is_null(r, 6))
+        e->options = json_column_decode(tx_arena(r->tx), &type_audit_options, row_text(r, 6));
     if (e->reason.given != GIVEN)
         e->reason.given = ABSENT;
 }
 
-static enum err find_entries(struct call *call, struct list *ret)
+static enum err find_audit_entries(struct call *call, struct list *ret)
 {
     const struct audit_log_query *in = call->query;
     bool forward = in->after.given == GIVEN && in->before.given != GIVEN;
@@ -108,12 +108,12 @@ static enum err find_entries(struct call *call, struct list *ret)
     if (e)
         return e;
     while (rows_next(&rows))
-        read_entry(&rows, list_add(call->arena, ret, sizeof(struct audit_entry)));
+        audit_entry_from_row(&rows, list_append(call->arena, ret, sizeof(struct audit_entry)));
     return rows_end(&rows);
 }
 
 /* Adds an account once; ids that are not accounts are ignored. */
-static enum err add_user(struct call *call, struct list *users, struct opt_id id)
+static enum err add_user_once(struct call *call, struct list *users, struct opt_id id)
 {
     const struct user *all = users->items;
     struct user user;
@@ -125,11 +125,11 @@ static enum err add_user(struct call *call, struct list *users, struct opt_id id
             return OK;
     enum err e = user_find(call->tx, id.value, &user);
     if (!e)
-        *(struct user *)list_add(call->arena, users, sizeof user) = user;
+        *(struct user *)list_append(call->arena, users, sizeof user) = user;
     return e == ERR_UNKNOWN_USER ? OK : e;
 }
 
-static bool is_about_an_account(int64_t action)
+static bool targets_an_account(int64_t action)
 {
     return (action >= AUDIT_MEMBER_KICK && action <= AUDIT_BOT_ADD) ||
            action == AUDIT_MESSAGE_DELETE || action == AUDIT_MESSAGE_PIN ||
@@ -140,7 +140,7 @@ static bool is_about_an_account(int64_t action)
 static const char LISTED_COMMAND[] = "select plain from commands where id = $1";
 
 /* Adds the JSON of a command once; an id that is not a command adds nothing. */
-static enum err command_text_add(struct tx *tx, snowflake id, struct list *texts)
+static enum err add_command_once(struct tx *tx, snowflake id, struct list *texts)
 {
     struct rows row;
     bool found;
@@ -152,34 +152,35 @@ static enum err command_text_add(struct tx *tx, snowflake id, struct list *texts
     for (size_t i = 0; i < texts->count; i++)
         if (str_eq(((const struct str *)texts->items)[i], text))
             return OK;
-    *(struct str *)list_add(tx_arena(tx), texts, sizeof text) = text;
+    *(struct str *)list_append(tx_arena(tx), texts, sizeof text) = text;
     return OK;
 }
 
-struct list audit_targets(struct arena *arena, const struct audit_shown *log,
-                          enum audit_action first, enum audit_action last)
+struct list audit_log_list_targets(struct arena *arena, const struct audit_log_objects *log,
+                                   enum audit_action first, enum audit_action last)
 {
     const struct audit_entry *e = log->entries->items;
     struct list out = { 0 };
 
     for (size_t i = 0; i < log->entries->count; i++)
         if (e[i].action_type >= (int64_t)first && e[i].action_type <= (int64_t)last &&
-            e[i].target_id.given == GIVEN && !ids_hold(&out, e[i].target_id.value))
+            e[i].target_id.given == GIVEN && !id_list_contains(&out, e[i].target_id.value))
             ids_add(arena, &out, e[i].target_id.value);
     return out;
 }
 
-void audit_show(struct arena *arena, struct list *texts, const struct type *type,
-                const void *object)
+void audit_log_append_object(struct arena *arena, struct list *texts, const struct type *type,
+                             const void *object)
 {
-    *(struct str *)list_add(arena, texts, sizeof(struct str)) = column_encode(arena, type, object);
+    *(struct str *)list_append(arena, texts, sizeof(struct str)) =
+        json_column_encode(arena, type, object);
 }
 
-static enum err show_named(struct call *call, struct audit_log *log)
+static enum err add_referenced_objects(struct call *call, struct audit_log *log)
 {
-    struct audit_shown shown = { .guild_id = call->target.guild->id,
-                                 .entries = &log->audit_log_entries };
-    enum err e = hook_audit_shown(call, &shown);
+    struct audit_log_objects shown = { .guild_id = call->target.guild->id,
+                                       .entries = &log->audit_log_entries };
+    enum err e = hook_audit_log_fill(call, &shown);
 
     log->webhooks = shown.webhooks;
     log->integrations = shown.integrations;
@@ -192,17 +193,17 @@ static enum err show_named(struct call *call, struct audit_log *log)
 enum err get_guild_audit_log(struct call *call)
 {
     struct audit_log log = { 0 };
-    enum err e = find_entries(call, &log.audit_log_entries);
+    enum err e = find_audit_entries(call, &log.audit_log_entries);
     const struct audit_entry *entries = log.audit_log_entries.items;
 
     for (size_t i = 0; !e && i < log.audit_log_entries.count; i++) {
-        e = add_user(call, &log.users, entries[i].user_id);
-        if (!e && is_about_an_account(entries[i].action_type))
-            e = add_user(call, &log.users, entries[i].target_id);
+        e = add_user_once(call, &log.users, entries[i].user_id);
+        if (!e && targets_an_account(entries[i].action_type))
+            e = add_user_once(call, &log.users, entries[i].target_id);
         if (!e && entries[i].action_type == AUDIT_COMMAND_PERMISSIONS)
-            e = command_text_add(call->tx, entries[i].target_id.value, &log.application_commands);
+            e = add_command_once(call->tx, entries[i].target_id.value, &log.application_commands);
     }
     if (!e)
-        e = show_named(call, &log);
+        e = add_referenced_objects(call, &log);
     return e ? e : call_reply(call, &log);
 }

@@ -1,51 +1,51 @@
 /* create.c - POST /guilds.
  *
- * A body may contain drafts of roles and channels. Their ids are placeholders by which the drafts
- * refer to each other; this file assigns the real ids. */
+ * A body may contain drafts of roles and channels. The ids in the drafts are placeholders by which
+ * the drafts refer to each other; this file assigns the real ids. */
 #include "platform/guilds/internal.h"
 
 #include "api/hooks.h"
 #include "base/mem.h"
 
-/* Results of the stages before the handler. */
-struct seed {
+/* Results of the stages before the handler of POST /guilds. */
+struct new_guild {
     snowflake id;
     struct opt_str icon;
 };
 
-struct founding {
+struct guild_creation {
     struct call *call;
     const struct guild_draft *in;
     struct guild guild;
-    struct role *roles; /* one per in->roles, @everyone first */
+    struct role *roles; /* one per entry of in->roles, @everyone first */
     size_t role_count;
     struct channel *channels;
     size_t channel_count;
 };
 
-static enum err keep_icon(struct call *call)
+static enum err store_guild_icon(struct call *call)
 {
     const struct guild_draft *in = call->body;
-    struct seed *seed = call_passed(call, "seed");
+    struct new_guild *seed = call_passed_data(call, "new_guild");
 
-    return picture_keep(call, "icons", seed->id, &in->icon, &seed->icon);
+    return picture_store(call, "icons", seed->id, &in->icon, &seed->icon);
 }
 
-/* Limits the overwrites of all channels together, because one transaction writes them all. */
+/* Limits the overwrites of all channel drafts together, because one transaction writes them all. */
 static enum err count_draft_overwrites(struct call *call, const struct list *channels)
 {
     const struct channel_draft *c = channels->items;
-    struct place list = place_key(NULL, STR("channels"));
+    struct json_path list = json_path_key(NULL, STR("channels"));
     size_t count = 0;
 
     for (size_t i = 0; i < channels->count; i++) {
-        struct place item = place_index(&list, i),
-                     at = place_key(&item, STR("permission_overwrites"));
+        struct json_path item = json_path_index(&list, i),
+                         at = json_path_key(&item, STR("permission_overwrites"));
 
         count += c[i].permission_overwrites.count;
-        if (count > MOST_DRAFTED) {
-            form_fail(&call->form, &at, "BASE_TYPE_MAX_LENGTH",
-                      "Must be %d or fewer in all channels.", MOST_DRAFTED);
+        if (count > MAX_DRAFT_OVERWRITES) {
+            form_add_error(&call->form, &at, "BASE_TYPE_MAX_LENGTH",
+                           "Must be %d or fewer in all channels.", MAX_DRAFT_OVERWRITES);
             return ERR_INVALID_FORM_BODY;
         }
     }
@@ -55,20 +55,20 @@ static enum err count_draft_overwrites(struct call *call, const struct list *cha
 enum err prepare_create_guild(struct call *call)
 {
     const struct guild_draft *in = call->body;
-    struct seed *seed = call_pass(call, "seed", sizeof *seed);
+    struct new_guild *seed = call_pass_data(call, "new_guild", sizeof *seed);
     enum err e = count_draft_overwrites(call, &in->channels.value);
 
     if (e)
         return e;
     seed->id = snowflake_new_guild();
     if (in->icon.given == GIVEN)
-        call->compute = keep_icon;
+        call->compute = store_guild_icon;
     return OK;
 }
 
 /* --- roles ---------------------------------------------------------------------------- */
 
-static void draft_roles(struct founding *f)
+static void create_drafted_roles(struct guild_creation *f)
 {
     const struct list *drafts = &f->in->roles.value;
     const struct role_draft *in = drafts->items;
@@ -84,15 +84,15 @@ static void draft_roles(struct founding *f)
             .permissions = i ? f->roles[0].permissions : PERMISSIONS_DEFAULT,
             .position = (int64_t)i,
         };
-        role_apply(arena, &f->roles[i], drafts->count ? &in[i] : &(struct role_draft){ 0 },
-                   f->roles[i].permissions);
+        role_draft_apply(arena, &f->roles[i], drafts->count ? &in[i] : &(struct role_draft){ 0 },
+                         f->roles[i].permissions);
     }
     f->roles[0].name = STR("@everyone");
     f->roles[0].hoist = f->roles[0].mentionable = false;
 }
 
-/* The role for a draft's placeholder id, or NULL. */
-static const struct role *drafted_role(const struct founding *f, snowflake id)
+/* Returns the role that was created for a draft's placeholder id, or NULL. */
+static const struct role *find_drafted_role(const struct guild_creation *f, snowflake id)
 {
     const struct role_draft *in = f->in->roles.value.items;
 
@@ -104,8 +104,8 @@ static const struct role *drafted_role(const struct founding *f, snowflake id)
 
 /* --- channels ------------------------------------------------------------------------- */
 
-/* The channel for a draft's placeholder id, among those created so far. */
-static const struct channel *drafted_channel(const struct founding *f, snowflake id)
+/* Returns the channel for a draft's placeholder id, among those created so far, or NULL. */
+static const struct channel *find_drafted_channel(const struct guild_creation *f, snowflake id)
 {
     const struct channel_draft *in = f->in->channels.value.items;
 
@@ -115,40 +115,41 @@ static const struct channel *drafted_channel(const struct founding *f, snowflake
     return NULL;
 }
 
-static void guild_refuse(struct founding *f, const struct place *at, const char *message)
+static void refuse_draft_field(struct guild_creation *f, const struct json_path *at,
+                               const char *message)
 {
-    form_fail(&f->call->form, at, FORM_CHOICES, "%s", message);
+    form_add_error(&f->call->form, at, FORM_CHOICES, "%s", message);
 }
 
-static struct opt_id draft_parent(struct founding *f, const struct channel_draft *in,
-                                  const struct place *up)
+static struct opt_id resolve_draft_parent(struct guild_creation *f, const struct channel_draft *in,
+                                          const struct json_path *up)
 {
-    struct place at = place_key(up, STR("parent_id"));
+    struct json_path at = json_path_key(up, STR("parent_id"));
     const struct channel *parent;
 
     if (in->parent_id.given != GIVEN)
         return (struct opt_id){ .given = GIVEN_NULL };
-    parent = drafted_channel(f, in->parent_id.value);
+    parent = find_drafted_channel(f, in->parent_id.value);
     if (!parent || parent->type != CHANNEL_CATEGORY || in->type == CHANNEL_CATEGORY) {
-        guild_refuse(f, &at, "Value must be a category that comes earlier in the list.");
+        refuse_draft_field(f, &at, "Value must be a category that comes earlier in the list.");
         return in->parent_id;
     }
-    return given_id(parent->id);
+    return opt_id_or_null(parent->id);
 }
 
-/* Overwrites may name roles of the body, or the owner, the only member. */
-static void draft_overwrites(struct founding *f, const struct channel_draft *in,
-                             struct channel *channel, const struct place *up)
+/* Overwrites may name roles of the body, or the guild's owner, who is its only member. */
+static void resolve_draft_overwrites(struct guild_creation *f, const struct channel_draft *in,
+                                     struct channel *channel, const struct json_path *up)
 {
-    struct place list = place_key(up, STR("permission_overwrites"));
+    struct json_path list = json_path_key(up, STR("permission_overwrites"));
     const struct overwrite *given = in->permission_overwrites.items;
 
     channel->permission_overwrites.given = GIVEN;
     for (size_t i = 0; i < in->permission_overwrites.count; i++) {
-        struct place item = place_index(&list, i), at = place_key(&item, STR("id"));
-        const struct role *role = drafted_role(f, given[i].id);
-        struct overwrite *o = list_add(f->call->arena, &channel->permission_overwrites.value,
-                                       sizeof(struct overwrite));
+        struct json_path item = json_path_index(&list, i), at = json_path_key(&item, STR("id"));
+        const struct role *role = find_drafted_role(f, given[i].id);
+        struct overwrite *o = list_append(f->call->arena, &channel->permission_overwrites.value,
+                                          sizeof(struct overwrite));
 
         *o = given[i];
         o->allow &= PERMISSIONS_ALL;
@@ -156,34 +157,34 @@ static void draft_overwrites(struct founding *f, const struct channel_draft *in,
         if (o->type == OVERWRITE_ROLE && role)
             o->id = role->id;
         else if (o->type == OVERWRITE_ROLE || o->id != f->guild.owner_id)
-            guild_refuse(f, &at, "Value must be a role of the body, or the owner.");
+            refuse_draft_field(f, &at, "Value must be a role of the body, or the owner.");
     }
 }
 
-static void draft_channel(struct founding *f, size_t i)
+static void create_drafted_channel(struct guild_creation *f, size_t i)
 {
     const struct channel_draft *in = (const struct channel_draft *)f->in->channels.value.items + i;
-    struct place list = place_key(NULL, STR("channels")), at = place_index(&list, i);
+    struct json_path list = json_path_key(NULL, STR("channels")), at = json_path_index(&list, i);
     struct channel *c = &f->channels[i];
 
     *c = (struct channel){
         .id = snowflake_new(),
-        .guild_id = given_id(f->guild.id),
+        .guild_id = opt_id_or_null(f->guild.id),
         .type = in->type,
-        .name = given_str(in->name),
+        .name = opt_str_or_null(in->name),
         .topic = in->topic,
-        .position = given_int((int64_t)i),
-        .parent_id = draft_parent(f, in, &at),
+        .position = opt_int_of((int64_t)i),
+        .parent_id = resolve_draft_parent(f, in, &at),
         .nsfw = in->nsfw,
         .rate_limit_per_user = in->rate_limit_per_user,
         .bitrate = in->bitrate,
         .user_limit = in->user_limit,
     };
-    draft_overwrites(f, in, c, &at);
+    resolve_draft_overwrites(f, in, c, &at);
 }
 
 /* Channels of a guild whose body lists none: a text and a voice channel, each in a category. */
-static void default_channels(struct founding *f)
+static void create_default_channels(struct guild_creation *f)
 {
     static const struct {
         int64_t type;
@@ -202,51 +203,51 @@ static void default_channels(struct founding *f)
     for (size_t i = 0; i < COUNT_OF(rows); i++)
         f->channels[i] = (struct channel){
             .id = snowflake_new(),
-            .guild_id = given_id(f->guild.id),
+            .guild_id = opt_id_or_null(f->guild.id),
             .type = rows[i].type,
-            .name = given_str(str_of(rows[i].name)),
-            .position = given_int(positions[i]),
-            .parent_id = given_id(rows[i].parent < 0 ? 0 : f->channels[rows[i].parent].id),
+            .name = opt_str_or_null(str_of(rows[i].name)),
+            .position = opt_int_of(positions[i]),
+            .parent_id = opt_id_or_null(rows[i].parent < 0 ? 0 : f->channels[rows[i].parent].id),
             .permission_overwrites = { .given = GIVEN },
         };
-    f->guild.system_channel_id = given_id(f->channels[2].id);
+    f->guild.system_channel_id = opt_id_or_null(f->channels[2].id);
 }
 
-static void draft_channels(struct founding *f)
+static void create_drafted_channels(struct guild_creation *f)
 {
     size_t count = f->in->channels.value.count;
 
     if (f->in->channels.given != GIVEN) {
-        default_channels(f);
+        create_default_channels(f);
         return;
     }
     f->channels = arena_array(f->call->arena, struct channel, count);
     for (; f->channel_count < count; f->channel_count++)
-        draft_channel(f, f->channel_count);
+        create_drafted_channel(f, f->channel_count);
 }
 
 /* Resolves a guild setting that names a channel draft of the body. */
-static void name_channel(struct founding *f, struct str field, struct opt_id in, int64_t type,
-                         struct opt_id *ret)
+static void resolve_draft_channel(struct guild_creation *f, struct str field, struct opt_id in,
+                                  int64_t type, struct opt_id *ret)
 {
-    struct place at = place_key(NULL, field);
+    struct json_path at = json_path_key(NULL, field);
     const struct channel *c;
 
     if (in.given != GIVEN)
         return;
-    c = drafted_channel(f, in.value);
+    c = find_drafted_channel(f, in.value);
     if (!c || c->type != type)
-        guild_refuse(f, &at, "Value must be a channel of the body, of the right type.");
+        refuse_draft_field(f, &at, "Value must be a channel of the body, of the right type.");
     else
-        *ret = given_id(c->id);
+        *ret = opt_id_or_null(c->id);
 }
 
 /* --- the guild ------------------------------------------------------------------------ */
 
-static void draft_guild(struct founding *f)
+static void create_drafted_guild(struct guild_creation *f)
 {
     const struct guild_draft *in = f->in;
-    const struct seed *seed = call_passed(f->call, "seed");
+    const struct new_guild *seed = call_passed_data(f->call, "new_guild");
 
     f->guild = (struct guild){
         .id = seed->id,
@@ -260,38 +261,38 @@ static void draft_guild(struct founding *f)
         .explicit_content_filter = in->explicit_content_filter.value,
         .preferred_locale = STR("en-US"),
     };
-    draft_roles(f);
-    draft_channels(f);
-    name_channel(f, STR("afk_channel_id"), in->afk_channel_id, CHANNEL_VOICE,
-                 &f->guild.afk_channel_id);
-    name_channel(f, STR("system_channel_id"), in->system_channel_id, CHANNEL_TEXT,
-                 &f->guild.system_channel_id);
+    create_drafted_roles(f);
+    create_drafted_channels(f);
+    resolve_draft_channel(f, STR("afk_channel_id"), in->afk_channel_id, CHANNEL_VOICE,
+                          &f->guild.afk_channel_id);
+    resolve_draft_channel(f, STR("system_channel_id"), in->system_channel_id, CHANNEL_TEXT,
+                          &f->guild.system_channel_id);
 }
 
-static enum err write_guild(struct founding *f)
+static enum err insert_guild_and_roles(struct guild_creation *f)
 {
-    struct guild_made made = { &f->guild, f->channels, f->channel_count };
+    struct created_guild made = { &f->guild, f->channels, f->channel_count };
     struct tx *tx = f->call->tx;
     enum err e = guild_insert(tx, &f->guild);
 
     for (size_t i = 0; !e && i < f->role_count; i++)
         e = role_insert(tx, &f->roles[i]);
-    return e ? e : hook_guild_made(f->call, &made);
+    return e ? e : hook_guild_created(f->call, &made);
 }
 
 enum err create_guild(struct call *call)
 {
-    struct founding f = { .call = call, .in = call->body };
+    struct guild_creation f = { .call = call, .in = call->body };
     struct guild made;
 
-    draft_guild(&f);
-    enum err e = form_failed(&call->form) ? ERR_INVALID_FORM_BODY : write_guild(&f);
+    create_drafted_guild(&f);
+    enum err e = form_has_errors(&call->form) ? ERR_INVALID_FORM_BODY : insert_guild_and_roles(&f);
     struct member owner = { .guild_id = f.guild.id, .user_id = f.guild.owner_id };
     if (!e)
         e = hook_member_joined(call, &owner);
     if (!e)
         e = guild_find(call->tx, f.guild.id, &made);
     if (!e)
-        e = guild_show(call, &made);
+        e = guild_read_lists(call, &made);
     return e ? e : call_reply(call, &made);
 }

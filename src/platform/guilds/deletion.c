@@ -5,61 +5,61 @@
 
 /* --- roles ---------------------------------------------------------------------------- */
 
-/* A marked role grants no permissions, and is no longer the role of a bot or integration. */
+/* A role being deleted grants no permissions and no longer belongs to a bot or integration. */
 static const char MARK_ROLE[] =
     "update roles set position = -1, permissions = 0, hoist = 0, managed = 0, bot_id = null, "
     "integration_id = null where id = $1";
 
-enum err role_remove(struct call *call, snowflake id)
+enum err role_mark_and_delete(struct call *call, snowflake id)
 {
     enum err e = tx_exec(call->tx, MARK_ROLE, BIND(v_id(id)), NULL);
 
-    return e ? e : deletion_run(call, &role_leftovers, WITH_ROLE, id);
+    return e ? e : deletion_run_step(call, &role_deletion_job, WITH_ROLE, id);
 }
 
-static enum err role_run(struct call *call, const struct job *job)
+static enum err run_role_deletion(struct call *call, const struct job *job)
 {
     struct rows row;
     bool found;
     enum err e = tx_one(call->tx, "select 1 from roles where id = $1 and position < 0",
                         BIND(v_id(job->key)), &row, &found);
 
-    return e || !found ? e : deletion_run(call, job->kind, WITH_ROLE, job->key);
+    return e || !found ? e : deletion_run_step(call, job->kind, WITH_ROLE, job->key);
 }
 
-const struct job_kind role_leftovers = {
+const struct job_kind role_deletion_job = {
     .name = "role-leftovers",
-    .doc = "Takes a deleted role from those who had it.",
-    .run = role_run,
+    .doc = "Removes a deleted role from its members.",
+    .run = run_role_deletion,
 };
 
 /* --- guilds --------------------------------------------------------------------------- */
 
 static const char MARK_GUILD[] = "update guilds set removed = 1, vanity_code = null where id = $1";
 
-enum err guild_remove(struct call *call, snowflake id)
+enum err guild_mark_and_delete(struct call *call, snowflake id)
 {
     enum err e = tx_exec(call->tx, MARK_GUILD, BIND(v_id(id)), NULL);
 
     if (!e)
-        e = hook_guild_gone(call, id);
-    return e ? e : deletion_run(call, &guild_leftovers, WITH_GUILD, id);
+        e = hook_guild_deleted(call, id);
+    return e ? e : deletion_run_step(call, &guild_deletion_job, WITH_GUILD, id);
 }
 
-static enum err guild_run(struct call *call, const struct job *job)
+static enum err run_guild_deletion(struct call *call, const struct job *job)
 {
     struct rows row;
     bool found;
     enum err e = tx_one(call->tx, "select 1 from guilds where id = $1 and removed = 1",
                         BIND(v_id(job->key)), &row, &found);
 
-    return e || !found ? e : deletion_run(call, job->kind, WITH_GUILD, job->key);
+    return e || !found ? e : deletion_run_step(call, job->kind, WITH_GUILD, job->key);
 }
 
-const struct job_kind guild_leftovers = {
+const struct job_kind guild_deletion_job = {
     .name = "guild-leftovers",
-    .doc = "Removes what a deleted guild leaves behind.",
-    .run = guild_run,
+    .doc = "Deletes the remaining rows of a deleted guild.",
+    .run = run_guild_deletion,
 };
 
 /* --- deletion rules --------------------------------------------------------------------- */

@@ -4,11 +4,11 @@
 
 #include "api/deletion.h"
 
-enum err guild_remove(struct call *call, snowflake id);
-/* Until the last step, members may still list the role's id; it grants nothing. */
-enum err role_remove(struct call *call, snowflake id);
+enum err guild_mark_and_delete(struct call *call, snowflake id);
+/* Until the last step, members may still list the role's id; the role grants no permissions. */
+enum err role_mark_and_delete(struct call *call, snowflake id);
 
-extern const struct job_kind guild_leftovers, role_leftovers;
+extern const struct job_kind guild_deletion_job, role_deletion_job;
 extern const struct deletion_rule guild_deletions[];
 
 #endif

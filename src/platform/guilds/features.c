@@ -2,14 +2,15 @@
 #include "model/fields/rows.h"
 #include "platform/guilds/internal.h"
 
-/* The list is stored as a JSON array of plain names. */
-static struct str features_with(struct arena *arena, struct str old, const char *feature, bool on)
+/* The feature list is stored as a JSON array of plain names. */
+static struct str set_feature_in_list(struct arena *arena, struct str old, const char *feature,
+                                      bool on)
 {
     struct buf out;
-    struct json j = json_to(&out);
+    struct json_writer j = json_writer_to(&out);
 
     buf_init(&out, 64 * 1024);
-    json_array(&j);
+    json_begin_array(&j);
     for (str_cut(&old, '"'); old.n; str_cut(&old, '"')) {
         struct str name = str_cut(&old, '"');
 
@@ -18,32 +19,32 @@ static struct str features_with(struct arena *arena, struct str old, const char 
     }
     if (on)
         json_text(&j, str_of(feature));
-    json_array_end(&j);
-    return buf_take(&out, arena);
+    json_end_array(&j);
+    return buf_move_to_arena(&out, arena);
 }
 
-enum err guild_tell(struct call *call, snowflake id)
+enum err guild_emit_update(struct call *call, snowflake id)
 {
     struct guild g;
     enum err e = guild_find(call->tx, id, &g);
 
     if (!e)
-        e = guild_show(call, &g);
+        e = guild_read_lists(call, &g);
     if (!e)
-        call_emit(call, EVENT_GUILD_UPDATE, to_guild(id), &guild_schema, &g);
+        call_emit(call, EVENT_GUILD_UPDATE, audience_of_guild(id), &guild_schema, &g);
     return e;
 }
 
-enum err guild_turn_feature(struct call *call, snowflake id, const char *feature, bool on)
+enum err guild_set_feature(struct call *call, snowflake id, const char *feature, bool on)
 {
     struct guild g;
     enum err e = guild_find(call->tx, id, &g);
 
     if (!e)
-        g.features = features_with(call->arena, g.features, feature, on);
+        g.features = set_feature_in_list(call->arena, g.features, feature, on);
     if (!e)
         e = guild_update(call->tx, &g);
-    return e ? e : guild_tell(call, id);
+    return e ? e : guild_emit_update(call, id);
 }
 
 enum err guild_add_feature(struct tx *tx, snowflake id, const char *feature)
@@ -53,36 +54,36 @@ enum err guild_add_feature(struct tx *tx, snowflake id, const char *feature)
 
     if (e || guild_has_feature(&g, feature))
         return e;
-    g.features = features_with(tx_arena(tx), g.features, feature, true);
+    g.features = set_feature_in_list(tx_arena(tx), g.features, feature, true);
     return guild_update(tx, &g);
 }
 
-enum err guild_put_widget(struct tx *tx, snowflake id, bool enabled, struct opt_id channel_id)
+enum err guild_update_widget(struct tx *tx, snowflake id, bool enabled, struct opt_id channel_id)
 {
     return tx_exec(tx,
                    "update guilds set widget_enabled = $2, widget_channel_id = $3 where id = $1",
-                   BIND(v_id(id), v_int(enabled), v_opt_id(channel_id)), NULL);
+                   BIND(v_id(id), v_int(enabled), optional_id_value(channel_id)), NULL);
 }
 
-enum err guild_put_vanity(struct tx *tx, snowflake id, struct opt_str code)
+enum err guild_update_vanity_code(struct tx *tx, snowflake id, struct opt_str code)
 {
     struct rows r;
     bool taken = false;
     enum err e = tx_one(tx, "select 1 from guilds where vanity_code = $1 and id <> $2",
-                        BIND(v_opt_text(code), v_id(id)), &r, &taken);
+                        BIND(optional_text_value(code), v_id(id)), &r, &taken);
 
     if (e || taken)
         return e ? e : ERR_INVITE_CODE_INVALID;
     return tx_exec(tx, "update guilds set vanity_code = $2, vanity_uses = 0 where id = $1",
-                   BIND(v_id(id), v_opt_text(code)), NULL);
+                   BIND(v_id(id), optional_text_value(code)), NULL);
 }
 
-enum err guild_put_incidents(struct tx *tx, snowflake id, const struct guild_incidents *i)
+enum err guild_update_incidents(struct tx *tx, snowflake id, const struct guild_incidents *i)
 {
-    return tx_exec(
-        tx,
-        "update guilds set invites_disabled_until = $2, dms_disabled_until = $3 "
-        "where id = $1",
-        BIND(v_id(id), v_opt_int(i->invites_disabled_until), v_opt_int(i->dms_disabled_until)),
-        NULL);
+    return tx_exec(tx,
+                   "update guilds set invites_disabled_until = $2, dms_disabled_until = $3 "
+                   "where id = $1",
+                   BIND(v_id(id), optional_int_value(i->invites_disabled_until),
+                        optional_int_value(i->dms_disabled_until)),
+                   NULL);
 }

@@ -8,44 +8,44 @@
 #define PLATFORM_GUILDS_GUILDS_H
 
 #include "model/guild.h"
-#include "model/permissions/rights.h"
+#include "model/permissions/member_permissions.h"
 #include "platform/accounts/accounts.h"
 
 /* --- rows ----------------------------------------------------------------------------- */
 
-/* ERR_UNKNOWN_GUILD. Excludes the roles; guild_load_roles adds them. */
+/* Reads a guild without its roles; guild_read_roles adds them. ERR_UNKNOWN_GUILD. */
 enum err guild_find(struct tx *tx, snowflake id, struct guild *ret);
-enum err guild_load_roles(struct tx *tx, struct guild *g);
-/* For the .visitors of a route: OK if the guild in the path is discoverable. ERR_UNKNOWN_GUILD
- * otherwise, so that outsiders do not learn that it exists. */
-enum err guild_admit_visitor(struct call *call);
-/* Adds all lists that replies and events contain. */
-enum err guild_show(struct call *call, struct guild *g);
-/* Prefetches the queries of guild_show. */
-enum err guild_prefetch_shown(struct call *call, snowflake id);
-enum err guild_roles(struct tx *tx, snowflake guild_id, struct list *ret); /* struct role */
+enum err guild_read_roles(struct tx *tx, struct guild *g);
+/* For the .visitors of a route: OK if the guild in the path is discoverable. Otherwise
+ * ERR_UNKNOWN_GUILD, so that users who are not members do not learn that the guild exists. */
+enum err require_discoverable_guild(struct call *call);
+/* Reads all lists (roles, emojis, stickers …) that guild objects in replies and events contain. */
+enum err guild_read_lists(struct call *call, struct guild *g);
+/* Prefetches the queries of guild_read_lists. */
+enum err guild_prefetch_lists(struct call *call, snowflake id);
+enum err guild_roles_list(struct tx *tx, snowflake guild_id, struct list *ret); /* struct role */
 void guild_roles_prefetch(struct tx *tx, snowflake guild_id);
-/* ERR_UNKNOWN_ROLE. */
+/* Returns ERR_UNKNOWN_ROLE if the guild has no such role. */
 enum err role_find(struct tx *tx, snowflake guild_id, snowflake id, struct role *ret);
 /* Inserts a role at its position; other roles are not moved. */
 enum err role_insert(struct tx *tx, const struct role *r);
 enum err role_update(struct tx *tx, const struct role *r);
 /* Moves every role but @everyone up by one, so that position 1 is free. */
-enum err roles_make_room(struct tx *tx, snowflake guild_id);
-/* Deletes a role, also from members and channels; roles above move down by one. Sends no events:
- * call role_announce_gone for that. */
+enum err roles_free_lowest_position(struct tx *tx, snowflake guild_id);
+/* Deletes a role, also from members and channels; roles above move down by one. Emits no events:
+ * call role_emit_delete for that. */
 enum err role_delete(struct call *call, const struct role *r);
-enum err role_announce_gone(struct call *call, const struct role *r);
+enum err role_emit_delete(struct call *call, const struct role *r);
 
-/* --- creating a guild in several transactions, founding.c ------------------------------- */
+/* --- creating a guild in several transactions, hidden_guild.c --------------------------- */
 
-/* Inserts a hidden guild with its roles. It is deleted automatically after 10 minutes unless
+/* Inserts a hidden guild with its roles. The guild is deleted automatically after 10 minutes unless
  * guild_reveal is called. Add the channels in between, a few per transaction. */
-enum err guild_hold(struct call *call, const struct guild *g, const struct role *roles,
-                    size_t count);
-/* Reads the hidden guild with its roles. ERR_UNAVAILABLE if it timed out and was deleted. */
-enum err guild_held(struct tx *tx, snowflake id, struct guild *ret);
-/* Makes the guild visible, with its owner as a member. Sends no events. */
+enum err guild_insert_hidden(struct call *call, const struct guild *g, const struct role *roles,
+                             size_t count);
+/* Reads a hidden guild with its roles. ERR_UNAVAILABLE if the guild timed out and was deleted. */
+enum err guild_find_unrevealed(struct tx *tx, snowflake id, struct guild *ret);
+/* Makes a hidden guild visible, with its owner as a member. Emits no events. */
 enum err guild_reveal(struct call *call, const struct guild *g);
 
 /* --- the audit log -------------------------------------------------------------------- */
@@ -121,86 +121,89 @@ enum audit_action {
     AUDIT_EVENT_EXCEPTION_DELETE = 202,
 };
 
-struct audit_shown;
-/* Distinct target ids (snowflakes) of the entries with actions of this range. */
-struct list audit_targets(struct arena *arena, const struct audit_shown *log,
-                          enum audit_action first, enum audit_action last);
-/* Encodes an object and adds it to one of the lists. */
-void audit_show(struct arena *arena, struct list *texts, const struct type *type,
-                const void *object);
+struct audit_log_objects;
+/* Returns the distinct target ids (snowflakes) of the entries whose action is in this range. */
+struct list audit_log_list_targets(struct arena *arena, const struct audit_log_objects *log,
+                                   enum audit_action first, enum audit_action last);
+/* Encodes an object as JSON and adds it to one of the lists of an audit log reply. */
+void audit_log_append_object(struct arena *arena, struct list *texts, const struct type *type,
+                             const void *object);
 
-/* Writes an entry with the call's X-Audit-Log-Reason and sends the event. A reason that is too long
- * fails the call with a form error at "reason". */
-enum err audit(struct call *call, snowflake guild_id, enum audit_action action, snowflake target);
+/* Writes an audit log entry with the call's X-Audit-Log-Reason and emits the event. A reason that
+ * is too long fails the call with a form error at "reason". */
+enum err audit_record(struct call *call, snowflake guild_id, enum audit_action action,
+                      snowflake target);
 
-/* Extra fields of some actions, which clients expect to be present: overwrites id, type and
- * role_name; deleted messages channel_id and count; pins channel_id and message_id; prunes days and
- * number of members; command permissions application_id. */
+/* Extra fields of some actions, which clients expect to be present. Overwrites: id, type,
+ * role_name; deleted messages: channel_id, count; pins: channel_id, message_id; prunes: days and
+ * number of members; command permissions: application_id. */
 struct audit_options {
     struct opt_id channel_id, message_id, id, application_id, event_exception_id;
     struct opt_str count, type, role_name, delete_member_days, members_removed;
     struct opt_str auto_moderation_rule_name, auto_moderation_rule_trigger_type;
     struct opt_str status;
 };
-/* One changed field; the values are JSON. Invites list their code and limits. */
+/* One changed field; the values are JSON. Entries of invites list code and limits as changes. */
 struct audit_change {
     struct str key;
     struct opt_str old_value, new_value;
 };
-/* Adds a change from `before` to `now`, both JSON; no text: the field did not or does not exist.
+/* Adds a change from `before` to `now`, both JSON; p == NULL: the field did not or does not exist.
  * Adds nothing if both are equal. */
 void audit_add_change(struct call *call, struct list *changes, const char *key, struct str before,
                       struct str now);
-/* Same with values instead of JSON; NULL: none. */
+/* Variant of audit_add_change that takes values instead of JSON; NULL: no value. */
 void audit_add_values(struct call *call, struct list *changes, const char *key,
                       const struct type *type, const void *before, const void *now);
-/* Adds a change for each field (the list ends with { 0 }) whose value differs. before: NULL if the
+/* Adds a change for each field (the array ends with { 0 }) whose value differs. before: NULL if the
  * object is new; now: NULL if it was deleted. Null values count as missing. */
 void audit_add_fields(struct call *call, struct list *changes, const struct field *fields,
                       const void *before, const void *now);
 /* Writes an entry for a created, changed or deleted object, with the changes of these fields. */
-enum err audit_object(struct call *call, snowflake guild_id, enum audit_action action,
-                      snowflake target, const struct field *fields, const void *before,
-                      const void *now);
+enum err audit_record_object(struct call *call, snowflake guild_id, enum audit_action action,
+                             snowflake target, const struct field *fields, const void *before,
+                             const void *now);
 /* Audited fields of a guild, for the settings of several folders. */
 extern const struct field audited_guild[];
 /* Writes a MEMBER_ROLE_UPDATE entry with the roles (snowflakes) that were added and removed. */
-enum err audit_member_roles(struct call *call, snowflake guild_id, snowflake user_id,
-                            const struct list *before, const struct list *now);
+enum err audit_record_member_roles(struct call *call, snowflake guild_id, snowflake user_id,
+                                   const struct list *before, const struct list *now);
 /* Writes an entry with options (may be NULL) and changes. */
-enum err audit_with(struct call *call, snowflake guild_id, enum audit_action action,
-                    snowflake target, const struct audit_options *options, struct list changes);
+enum err audit_record_changes(struct call *call, snowflake guild_id, enum audit_action action,
+                              snowflake target, const struct audit_options *options,
+                              struct list changes);
 
-/* Same, with a reason that does not come from the header. */
-enum err audit_because(struct call *call, snowflake guild_id, enum audit_action action,
-                       snowflake target, const struct audit_options *options, struct list changes,
-                       struct opt_str reason);
+/* Variant of audit_record_changes with a reason that does not come from the request header. */
+enum err audit_record_with_reason(struct call *call, snowflake guild_id, enum audit_action action,
+                                  snowflake target, const struct audit_options *options,
+                                  struct list changes, struct opt_str reason);
 
-/* The call's X-Audit-Log-Reason, for handlers that also store it. Up to API version 9, the query
- * parameter "reason" counts as well. */
-enum err audit_reason(struct call *call, struct opt_str *ret);
+/* Reads the call's X-Audit-Log-Reason, for handlers that also store it. Up to API version 9, the
+ * query parameter "reason" counts as well. */
+enum err audit_parse_reason(struct call *call, struct opt_str *ret);
 
 /* --- settings that other folders control, features.c ------------------------------------ */
 
-enum err guild_put_widget(struct tx *tx, snowflake id, bool enabled, struct opt_id channel_id);
+enum err guild_update_widget(struct tx *tx, snowflake id, bool enabled, struct opt_id channel_id);
 extern const struct type type_vanity_code;
-/* null removes it. ERR_INVITE_CODE_INVALID: another guild has it. Resets the use counter. */
-enum err guild_put_vanity(struct tx *tx, snowflake id, struct opt_str code);
-enum err guild_put_incidents(struct tx *tx, snowflake id, const struct guild_incidents *i);
-/* Sends GUILD_UPDATE with the current guild. */
-enum err guild_tell(struct call *call, snowflake id);
-/* Adds or removes a feature, then sends GUILD_UPDATE, even if nothing changed. */
-enum err guild_turn_feature(struct call *call, snowflake id, const char *feature, bool on);
+/* Sets or removes (null) the vanity code; resets its use counter. ERR_INVITE_CODE_INVALID:
+ * taken. */
+enum err guild_update_vanity_code(struct tx *tx, snowflake id, struct opt_str code);
+enum err guild_update_incidents(struct tx *tx, snowflake id, const struct guild_incidents *i);
+/* Emits GUILD_UPDATE with the current guild. */
+enum err guild_emit_update(struct call *call, snowflake id);
+/* Adds or removes a feature, then emits GUILD_UPDATE, even if nothing changed. */
+enum err guild_set_feature(struct call *call, snowflake id, const char *feature, bool on);
 /* Adds a feature without a call, for imports. */
 enum err guild_add_feature(struct tx *tx, snowflake id, const char *feature);
 
-/* --- whole guilds, give.c --------------------------------------------------------------- */
+/* --- whole guilds, transfer.c ----------------------------------------------------------- */
 
-/* Transfers the guild to another member, who must be a person, and sends the events:
+/* Transfers the guild to another member, who must not be a bot, and emits the events:
  * ERR_UNKNOWN_MEMBER, ERR_OWNER_IS_BOT, ERR_ALREADY_OWNER. */
-enum err guild_give(struct call *call, const struct guild *g, snowflake user_id);
-/* Deletes a guild and sends the events; dependent rows are deleted in steps. */
-enum err guild_end(struct call *call, snowflake id);
+enum err guild_transfer(struct call *call, const struct guild *g, snowflake user_id);
+/* Deletes a guild and emits the events; dependent rows are deleted in steps. */
+enum err guild_delete(struct call *call, snowflake id);
 
 extern const struct domain guilds_domain, guild_mfa_domain, roles_domain;
 extern const struct world_parts roles_world;

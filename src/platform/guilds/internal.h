@@ -7,7 +7,7 @@
 enum {
     MOST_ROLES = 250,
     MOST_CHANNELS = 500,
-    MOST_DRAFTED = 1000, /* overwrites in all drafts together */
+    MAX_DRAFT_OVERWRITES = 1000, /* overwrites in all channel drafts together */
 };
 
 /* --- rows.c, role_rows.c: the SQL ----------------------------------------------------- */
@@ -18,15 +18,15 @@ enum err guild_update(struct tx *tx, const struct guild *g);
 /* Finds a guild that is being created or deleted. ERR_UNKNOWN_GUILD. */
 enum err guild_find_hidden(struct tx *tx, snowflake id, struct guild *ret);
 enum err guild_set_hidden(struct tx *tx, snowflake id, bool hidden);
-/* Checks whether the account may own the guild; see guild_give. */
-enum err guild_owner_check(struct tx *tx, const struct guild *g, snowflake user_id);
+/* Checks whether the account may become the owner of the guild; see guild_transfer. */
+enum err check_new_guild_owner(struct tx *tx, const struct guild *g, snowflake user_id);
 
-enum err role_move(struct tx *tx, snowflake id, int64_t position);
+enum err role_update_position(struct tx *tx, snowflake id, int64_t position);
 
 /* --- schema.c: bodies, queries and replies of guilds ---------------------------------- */
 
 struct channel_draft {
-    struct opt_id id, parent_id; /* placeholder ids of drafts */
+    struct opt_id id, parent_id; /* placeholder ids, by which drafts refer to each other */
     int64_t type;
     struct str name;
     struct opt_str topic;
@@ -39,7 +39,7 @@ struct guild_draft {
     struct opt_image icon;
     struct opt_int afk_timeout, verification_level, default_message_notifications,
         explicit_content_filter, system_channel_flags;
-    struct opt_id afk_channel_id, system_channel_id; /* ids of channel drafts */
+    struct opt_id afk_channel_id, system_channel_id; /* placeholder ids of channel drafts */
     struct opt_list roles, channels;                 /* struct role_draft, struct channel_draft */
     struct opt_str region;
 };
@@ -56,13 +56,13 @@ struct guild_patch {
 struct guild_query {
     bool with_counts;
 };
-struct own_guilds_query {
+struct user_guilds_query {
     struct opt_id before, after;
     int64_t limit;
     bool with_counts;
 };
 /* One entry of GET /users/@me/guilds. */
-struct own_guild {
+struct user_guild {
     snowflake id;
     struct str name, features;
     struct opt_str icon, banner;
@@ -71,13 +71,13 @@ struct own_guild {
     struct opt_int approximate_member_count, approximate_presence_count;
 };
 
-extern const struct schema guild_query_schema, own_guilds_query_schema;
-extern const struct type guild_draft_body, guild_patch_body, own_guilds_reply;
+extern const struct schema guild_query_schema, user_guilds_query_schema;
+extern const struct type guild_draft_body, guild_patch_body, user_guilds_reply;
 
 /* --- role_schema.c -------------------------------------------------------------------- */
 
 struct role_draft {
-    struct opt_id id; /* drafts of new guilds only */
+    struct opt_id id; /* placeholder id; only in drafts of new guilds */
     struct opt_str name, unicode_emoji;
     struct opt_id permissions;
     struct opt_int color;
@@ -85,15 +85,16 @@ struct role_draft {
     struct opt_bool hoist, mentionable;
     struct opt_image icon;
 };
-struct role_place {
+struct role_position {
     snowflake id;
     struct opt_int position;
 };
 
-extern const struct type role_body, role_places_body, type_role_drafts;
+extern const struct type role_body, role_positions_body, type_role_drafts;
 
-/* Applies a draft to a role; null resets a field. base: permissions if the draft names none. */
-void role_apply(struct arena *arena, struct role *r, const struct role_draft *in, uint64_t base);
+/* Applies a draft to a role; null resets a field. base: permissions if the draft has null. */
+void role_draft_apply(struct arena *arena, struct role *r, const struct role_draft *in,
+                      uint64_t base);
 
 /* --- handlers ------------------------------------------------------------------------- */
 
@@ -102,7 +103,7 @@ enum err create_guild(struct call *call);
 enum err prepare_modify_guild(struct call *call);
 enum err modify_guild(struct call *call);
 enum err get_guild_audit_log(struct call *call);
-enum err list_own_guilds(struct call *call);
+enum err list_current_user_guilds(struct call *call);
 enum err move_roles(struct call *call);
 
 /* --- preview.c ------------------------------------------------------------------------ */
@@ -127,8 +128,8 @@ extern const struct type type_audit_options, type_audit_changes;
 extern const struct schema audit_log_query_schema;
 extern const struct type audit_log_reply;
 
-/* --- orphans.c ------------------------------------------------------------------------ */
+/* --- message_orphans_job.c ---------------------------------------------------------------- */
 
-extern const struct job_kind message_orphans;
+extern const struct job_kind message_orphans_job;
 
 #endif

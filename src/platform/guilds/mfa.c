@@ -1,4 +1,4 @@
-/* mfa.c - POST /guilds/{guild.id}/mfa: second factor required for moderation. */
+/* mfa.c - POST /guilds/{guild.id}/mfa: whether moderators need a second factor. */
 #include "platform/guilds/internal.h"
 
 #include "api/hooks.h"
@@ -12,7 +12,8 @@ struct mfa_level_change {
 static const struct type type_level = { .kind = KIND_INT,
                                         .min = INT32_MIN,
                                         .max = INT32_MAX,
-                                        .doc = "0: nobody is asked; 1: moderators need one" };
+                                        .doc = "0: not required; 1: moderators need a second "
+                                               "factor" };
 static const struct field level_fields[] = {
     { FIELD(struct mfa_level_change, level), .type = &type_level },
     { 0 },
@@ -21,22 +22,21 @@ static const struct schema level_schema = {
     .name = "GuildMfaLevel",
     .size = sizeof(struct mfa_level_change),
     .fields = level_fields,
-    .doc = "Whether those who moderate need a second factor.",
+    .doc = "Whether moderators need a second factor.",
 };
 static const struct type type_level_change = { .kind = KIND_OBJECT, .schema = &level_schema };
 
-/* Only an owner with a second factor may change it; otherwise nobody could revert it. */
-static enum err admit_mfa_level(struct call *call)
+/* Only an owner with a second factor may change the level; others could not change it back. */
+static enum err require_owner_with_mfa(struct call *call)
 {
     struct user owner;
 
-    if (!call->target.standing->rights_of.owner)
+    if (!call->target.member_access->input.owner)
         return ERR_MISSING_PERMISSIONS;
     enum err e = user_find(call->tx, call->caller->id, &owner);
     return e ? e : owner.mfa_enabled ? OK : ERR_GUILD_MFA_REQUIRED;
 }
 
-/* POST /guilds/{guild.id}/mfa */
 static enum err set_guild_mfa_level(struct call *call)
 {
     const struct mfa_level_change *in = call->body;
@@ -49,13 +49,13 @@ static enum err set_guild_mfa_level(struct call *call)
     g.mfa_level = in->level;
     enum err e = guild_update(call->tx, &g);
     if (!e && changes.count)
-        e = audit_with(call, g.id, AUDIT_GUILD_UPDATE, g.id, NULL, changes);
+        e = audit_record_changes(call, g.id, AUDIT_GUILD_UPDATE, g.id, NULL, changes);
     if (!e)
-        e = guild_show(call, &g);
+        e = guild_read_lists(call, &g);
     if (e)
         return e;
     if (changes.count)
-        call_emit(call, EVENT_GUILD_UPDATE, to_guild(g.id), &guild_schema, &g);
+        call_emit(call, EVENT_GUILD_UPDATE, audience_of_guild(g.id), &guild_schema, &g);
     return call_reply(call, in);
 }
 
@@ -64,13 +64,13 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/guilds/{guild.id}/mfa",
         .name = "set_guild_mfa_level",
-        .doc = "Say whether those who moderate need a second factor. Only the owner can, with one.",
+        .doc = "Set whether moderators need a second factor. Only for an owner who has one.",
         .auth = AUTH_USER,
         .body = &type_level_change,
         .reply = &type_level_change,
         .fires = (const enum event[]){ EVENT_GUILD_UPDATE, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE,
                                        EVENT_NONE },
-        .admit = admit_mfa_level,
+        .admit = require_owner_with_mfa,
         .handle = set_guild_mfa_level,
     },
     { 0 },
@@ -78,6 +78,6 @@ static const struct route routes[] = {
 
 const struct domain guild_mfa_domain = {
     .name = "Guilds: second factor",
-    .doc = "Whether those who moderate a guild need a second factor.",
+    .doc = "Second factor for the moderators of a guild.",
     .routes = routes,
 };

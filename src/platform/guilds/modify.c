@@ -52,14 +52,14 @@ static const char *const changeable[] = {
 
 /* --- pictures ------------------------------------------------------------------------- */
 
-static enum err keep_pictures(struct call *call)
+static enum err store_guild_pictures(struct call *call)
 {
-    struct opt_str *kept = call_passed(call, "opt_str");
-    snowflake id = call_id(call, "guild.id");
+    struct opt_str *retained = call_passed_data(call, "opt_str");
+    snowflake id = call_path_id(call, "guild.id");
 
     for (size_t i = 0; i < COUNT_OF(pictures); i++) {
         const struct opt_image *in = INPUT_AT(struct opt_image, call->body, pictures[i].in);
-        enum err e = picture_keep(call, pictures[i].area, id, in, &kept[i]);
+        enum err e = picture_store(call, pictures[i].area, id, in, &retained[i]);
 
         if (e)
             return e;
@@ -69,30 +69,31 @@ static enum err keep_pictures(struct call *call)
 
 enum err prepare_modify_guild(struct call *call)
 {
-    struct opt_str *kept = call_pass(call, "opt_str", COUNT_OF(pictures) * sizeof *kept);
+    struct opt_str *retained =
+        call_pass_data(call, "opt_str", COUNT_OF(pictures) * sizeof *retained);
 
     for (size_t i = 0; i < COUNT_OF(pictures); i++) {
-        kept[i].given = INPUT_AT(struct opt_image, call->body, pictures[i].in)->given;
-        if (kept[i].given == GIVEN) {
-            call->look = call_looked;
-            call->compute = keep_pictures;
+        retained[i].given = INPUT_AT(struct opt_image, call->body, pictures[i].in)->given;
+        if (retained[i].given == GIVEN) {
+            call->read = call_read_nothing;
+            call->compute = store_guild_pictures;
         }
     }
     return OK;
 }
 
-static enum err apply_pictures(struct call *call, struct guild *g)
+static enum err apply_guild_pictures(struct call *call, struct guild *g)
 {
-    const struct opt_str *kept = call_passed(call, "opt_str");
+    const struct opt_str *retained = call_passed_data(call, "opt_str");
     enum err e = OK;
 
     for (size_t i = 0; !e && i < COUNT_OF(pictures); i++) {
         struct opt_str *now = MEMBER_AT(struct opt_str, g, pictures[i].out);
 
-        if (kept[i].given == ABSENT)
+        if (retained[i].given == ABSENT)
             continue;
-        e = picture_replace(call, pictures[i].area, g->id, now, &kept[i]);
-        *now = kept[i];
+        e = picture_replace(call, pictures[i].area, g->id, now, &retained[i]);
+        *now = retained[i];
     }
     return e;
 }
@@ -102,21 +103,21 @@ static enum err apply_pictures(struct call *call, struct guild *g)
 static const char TYPE_OF_CHANNEL[] =
     "select type from channels where id = $1 and guild_id = $2 and type >= 0";
 
-/* *ret: the channel belongs to the guild and has the required type. */
-static enum err guild_suits(struct tx *tx, const struct guild *g, snowflake id, bool voice,
-                            bool *ret)
+/* *ret is true if the channel belongs to the guild and has the required type. */
+static enum err check_channel_of_guild(struct tx *tx, const struct guild *g, snowflake id,
+                                       bool voice, bool *ret)
 {
     struct rows row;
     bool found;
     enum err e = tx_one(tx, TYPE_OF_CHANNEL, BIND(v_id(id), v_id(g->id)), &row, &found);
     int64_t type = !e && found ? row_int(&row, 0) : -1;
 
-    *ret = voice ? type == CHANNEL_VOICE : type == CHANNEL_TEXT || type == CHANNEL_NEWS;
+    *ret = voice ? type == CHANNEL_VOICE : type == CHANNEL_TEXT || type == CHANNEL_ANNOUNCEMENT;
     return e;
 }
 
-/* Every invalid channel adds a form error. */
-static enum err apply_channels(struct call *call, struct guild *g)
+/* Adds a form error for every invalid channel, not only for the first. */
+static enum err apply_named_channels(struct call *call, struct guild *g)
 {
     for (size_t i = 0; i < COUNT_OF(named_channels); i++) {
         const struct opt_id *in = INPUT_AT(struct opt_id, call->body, named_channels[i].in);
@@ -126,21 +127,22 @@ static enum err apply_channels(struct call *call, struct guild *g)
         if (in->given == ABSENT)
             continue;
         if (in->given == GIVEN)
-            e = guild_suits(call->tx, g, in->value, named_channels[i].voice, &fits);
+            e = check_channel_of_guild(call->tx, g, in->value, named_channels[i].voice, &fits);
         if (e)
             return e;
         if (!fits)
-            call_invalid(call, named_channels[i].field, FORM_CHOICES,
-                         named_channels[i].voice ? "Value must be a voice channel of the guild."
-                                                 : "Value must be a text channel of the guild.");
+            call_add_field_error(call, named_channels[i].field, FORM_CHOICES,
+                                 named_channels[i].voice
+                                     ? "Value must be a voice channel of the guild."
+                                     : "Value must be a text channel of the guild.");
         *MEMBER_AT(struct opt_id, g, named_channels[i].out) = *in;
     }
-    return form_failed(&call->form) ? ERR_INVALID_FORM_BODY : OK;
+    return form_has_errors(&call->form) ? ERR_INVALID_FORM_BODY : OK;
 }
 
 /* --- features ------------------------------------------------------------------------- */
 
-static bool is_changeable(struct str name)
+static bool is_changeable_feature(struct str name)
 {
     for (size_t i = 0; i < COUNT_OF(changeable); i++)
         if (str_is(name, changeable[i]))
@@ -148,7 +150,7 @@ static bool is_changeable(struct str name)
     return false;
 }
 
-static bool guild_wants(const struct list *names, const char *feature)
+static bool list_has_feature(const struct list *names, const char *feature)
 {
     const struct str *all = names->items;
 
@@ -158,40 +160,40 @@ static bool guild_wants(const struct list *names, const char *feature)
     return false;
 }
 
-/* Features that cannot be changed remain; the others are those of the body. The list is stored as a
- * JSON array of plain names. */
+/* Features that this route cannot change remain; the others are those of the body. The feature list
+ * is stored as a JSON array of plain names. */
 static struct str merge_features(struct arena *arena, struct str old, const struct list *wanted)
 {
     struct buf out;
-    struct json j = json_to(&out);
+    struct json_writer j = json_writer_to(&out);
 
     buf_init(&out, 64 * 1024);
-    json_array(&j);
+    json_begin_array(&j);
     str_cut(&old, '"');
     while (old.n) {
         struct str name = str_cut(&old, '"');
 
-        if (!is_changeable(name))
+        if (!is_changeable_feature(name))
             json_text(&j, name);
         str_cut(&old, '"');
     }
     for (size_t i = 0; i < COUNT_OF(changeable); i++)
-        if (guild_wants(wanted, changeable[i]))
+        if (list_has_feature(wanted, changeable[i]))
             json_text(&j, str_of(changeable[i]));
-    json_array_end(&j);
-    return buf_take(&out, arena);
+    json_end_array(&j);
+    return buf_move_to_arena(&out, arena);
 }
 
 /* --- the rest ------------------------------------------------------------------------- */
 
-static void apply_int(int64_t *field, struct opt_int in, int64_t otherwise)
+static void apply_optional_int(int64_t *field, struct opt_int in, int64_t otherwise)
 {
     if (in.given != ABSENT)
         *field = in.given == GIVEN ? in.value : otherwise;
 }
 
-/* Absent leaves a field alone; null is what a new guild has. */
-static void apply_fields(struct call *call, struct guild *g)
+/* An absent field remains unchanged; null sets the default of a new guild. */
+static void apply_plain_fields(struct call *call, struct guild *g)
 {
     const struct guild_patch *in = call->body;
 
@@ -202,25 +204,25 @@ static void apply_fields(struct call *call, struct guild *g)
     if (in->preferred_locale.given != ABSENT)
         g->preferred_locale =
             in->preferred_locale.given == GIVEN ? in->preferred_locale.value : STR("en-US");
-    apply_int(&g->afk_timeout, in->afk_timeout, GUILD_AFK_TIMEOUT);
-    apply_int(&g->verification_level, in->verification_level, 0);
-    apply_int(&g->default_message_notifications, in->default_message_notifications, 0);
-    apply_int(&g->explicit_content_filter, in->explicit_content_filter, 0);
-    apply_int(&g->system_channel_flags, in->system_channel_flags, 0);
+    apply_optional_int(&g->afk_timeout, in->afk_timeout, GUILD_AFK_TIMEOUT);
+    apply_optional_int(&g->verification_level, in->verification_level, 0);
+    apply_optional_int(&g->default_message_notifications, in->default_message_notifications, 0);
+    apply_optional_int(&g->explicit_content_filter, in->explicit_content_filter, 0);
+    apply_optional_int(&g->system_channel_flags, in->system_channel_flags, 0);
     if (in->premium_progress_bar_enabled.given != ABSENT)
         g->premium_progress_bar_enabled = in->premium_progress_bar_enabled.value;
     if (in->features.given != ABSENT)
         g->features = merge_features(call->arena, g->features, &in->features.value);
 }
 
-/* Transfers the guild to another member, who must be a person. */
-static enum err apply_owner(struct call *call, struct guild *g)
+/* Transfers the guild to another member, who must not be a bot. */
+static enum err apply_new_owner(struct call *call, struct guild *g)
 {
     const struct guild_patch *in = call->body;
 
     if (in->owner_id.given != GIVEN)
         return OK;
-    enum err e = guild_owner_check(call->tx, g, in->owner_id.value);
+    enum err e = check_new_guild_owner(call->tx, g, in->owner_id.value);
     if (!e)
         g->owner_id = in->owner_id.value;
     return e;
@@ -232,25 +234,25 @@ enum err modify_guild(struct call *call)
     struct guild g = *call->target.guild;
     enum err e;
 
-    if (in->owner_id.given == GIVEN && !call->target.standing->rights_of.owner)
+    if (in->owner_id.given == GIVEN && !call->target.member_access->input.owner)
         return ERR_MISSING_PERMISSIONS;
-    e = apply_channels(call, &g);
+    e = apply_named_channels(call, &g);
     if (e)
         return e;
-    apply_fields(call, &g);
-    e = apply_pictures(call, &g);
+    apply_plain_fields(call, &g);
+    e = apply_guild_pictures(call, &g);
     if (!e)
-        e = apply_owner(call, &g);
+        e = apply_new_owner(call, &g);
     if (!e)
         e = guild_update(call->tx, &g);
     if (!e)
-        e = audit_object(call, g.id, AUDIT_GUILD_UPDATE, g.id, audited_guild, call->target.guild,
-                         &g);
+        e = audit_record_object(call, g.id, AUDIT_GUILD_UPDATE, g.id, audited_guild,
+                                call->target.guild, &g);
     if (!e)
-        e = guild_show(call, &g);
+        e = guild_read_lists(call, &g);
     if (e)
         return e;
-    call_emit(call, EVENT_GUILD_UPDATE, to_guild(g.id), &guild_schema, &g);
+    call_emit(call, EVENT_GUILD_UPDATE, audience_of_guild(g.id), &guild_schema, &g);
     e = hook_guild_changed(call, &(struct guild_change){ call->target.guild, &g });
     return e ? e : call_reply(call, &g);
 }

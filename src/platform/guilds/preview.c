@@ -23,7 +23,7 @@ static const struct schema basic_schema = {
     .name = "BasicGuild",
     .size = sizeof(struct guild),
     .fields = basic_fields,
-    .doc = "What is told of a guild first.",
+    .doc = "The basic fields of a guild.",
 };
 const struct type basic_guild_reply = { .kind = KIND_OBJECT, .schema = &basic_schema };
 
@@ -39,28 +39,26 @@ static const struct schema preview_schema = {
     .name = "GuildPreview",
     .size = sizeof(struct guild),
     .fields = preview_fields,
-    .doc = "A guild as those see it who look for one.",
+    .doc = "A guild as users who are not members see it.",
 };
 const struct type guild_preview_reply = { .kind = KIND_OBJECT, .schema = &preview_schema };
 
-enum err guild_admit_visitor(struct call *call)
+enum err require_discoverable_guild(struct call *call)
 {
     return guild_has_feature(call->target.guild, "DISCOVERABLE") ? OK : ERR_UNKNOWN_GUILD;
 }
 
-/* GET /guilds/{guild.id}/preview */
 enum err get_guild_preview(struct call *call)
 {
     struct guild *g = call->target.guild;
 
-    g->approximate_member_count = given_int(g->member_count);
+    g->approximate_member_count = opt_int_of(g->member_count);
     g->approximate_presence_count =
-        given_int(gateway_online(api_options(call->api)->gateway, g->id));
-    enum err e = hook_guild_shown(call, g);
+        opt_int_of(gateway_online_member_count(api_options(call->api)->gateway, g->id));
+    enum err e = hook_guild_object_fill(call, g);
     return e ? e : call_reply(call, g);
 }
 
-/* GET /guilds/{guild.id}/basic */
 enum err get_basic_guild(struct call *call)
 {
     return call_reply(call, call->target.guild);

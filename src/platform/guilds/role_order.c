@@ -1,7 +1,7 @@
 /* role_order.c - PATCH /guilds/{guild.id}/roles: changes the positions of roles.
  *
- * Named roles get the requested positions; the others fill the gaps in their previous order. The
- * resulting positions are 1, 2, 3 … without gaps or ties. */
+ * Named roles get the requested positions; the other roles fill the gaps in their previous order.
+ * The resulting positions are 1, 2, 3 … without gaps or ties. */
 #include "platform/guilds/internal.h"
 
 #include <stdlib.h>
@@ -9,21 +9,22 @@
 struct role_order {
     struct role *roles; /* without @everyone, lowest first */
     size_t count;
-    const struct role **ranked; /* the new order */
+    const struct role **ranked; /* roles in the new order */
 };
 
-static const struct role_place *place_of(const struct list *places, snowflake id)
+static const struct role_position *find_requested_position(const struct list *positions,
+                                                           snowflake id)
 {
-    const struct role_place *all = places->items;
+    const struct role_position *all = positions->items;
 
     /* If a role is named twice, the last entry counts. */
-    for (size_t i = places->count; i-- > 0;)
+    for (size_t i = positions->count; i-- > 0;)
         if (all[i].id == id && all[i].position.given == GIVEN)
             return &all[i];
     return NULL;
 }
 
-static const struct role *role_in(const struct role_order *o, snowflake id)
+static const struct role *find_role_in_order(const struct role_order *o, snowflake id)
 {
     for (size_t i = 0; i < o->count; i++)
         if (o->roles[i].id == id)
@@ -32,63 +33,66 @@ static const struct role *role_in(const struct role_order *o, snowflake id)
 }
 
 /* Every id must name a role; @everyone cannot be moved. */
-static enum err check_places(const struct role_order *o, const struct list *places,
-                             snowflake guild_id)
+static enum err check_role_positions(const struct role_order *o, const struct list *positions,
+                                     snowflake guild_id)
 {
-    const struct role_place *p = places->items;
+    const struct role_position *p = positions->items;
 
-    for (size_t i = 0; i < places->count; i++) {
+    for (size_t i = 0; i < positions->count; i++) {
         if (p[i].id == guild_id && p[i].position.value != 0)
             return ERR_INVALID_ROLE;
-        if (p[i].id != guild_id && !role_in(o, p[i].id))
+        if (p[i].id != guild_id && !find_role_in_order(o, p[i].id))
             return ERR_UNKNOWN_ROLE;
     }
     return OK;
 }
 
-struct role_move {
+struct requested_role_move {
     const struct role *role;
     int64_t position;
-    size_t rank; /* previous rank: breaks ties */
+    size_t rank; /* previous rank of the role: breaks ties */
 };
 
 static int compare_moves(const void *a, const void *b)
 {
-    const struct role_move *x = a, *y = b;
+    const struct requested_role_move *x = a, *y = b;
 
     if (x->position != y->position)
         return x->position < y->position ? -1 : 1;
     return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-/* The requested moves, ordered by position, lowest first. */
-static struct role_move *gather_moves(struct arena *arena, const struct role_order *o,
-                                      const struct list *places, size_t *ret_count)
+/* Returns the requested moves, ordered by position, lowest first. */
+static struct requested_role_move *collect_role_moves(struct arena *arena,
+                                                      const struct role_order *o,
+                                                      const struct list *positions,
+                                                      size_t *ret_count)
 {
-    struct role_move *moves = arena_array(arena, struct role_move, o->count);
+    struct requested_role_move *moves = arena_array(arena, struct requested_role_move, o->count);
     size_t n = 0;
 
     for (size_t i = 0; i < o->count; i++) {
-        const struct role_place *p = place_of(places, o->roles[i].id);
+        const struct role_position *p = find_requested_position(positions, o->roles[i].id);
 
         if (p)
-            moves[n++] = (struct role_move){ &o->roles[i], p->position.value, i };
+            moves[n++] = (struct requested_role_move){ &o->roles[i], p->position.value, i };
     }
     qsort(moves, n, sizeof *moves, compare_moves);
     *ret_count = n;
     return moves;
 }
 
-static void role_order_rank(struct arena *arena, struct role_order *o, const struct list *places)
+static void compute_role_order(struct arena *arena, struct role_order *o,
+                               const struct list *positions)
 {
     size_t moved, at = 0, next = 0;
-    struct role_move *moves = gather_moves(arena, o, places, &moved);
+    struct requested_role_move *moves = collect_role_moves(arena, o, positions, &moved);
 
     o->ranked = arena_array(arena, const struct role *, o->count);
     for (size_t i = 0; i < o->count; i++) {
         bool others_left;
 
-        while (at < o->count && place_of(places, o->roles[at].id))
+        while (at < o->count && find_requested_position(positions, o->roles[at].id))
             at++;
         others_left = at < o->count;
         if (next < moved && (moves[next].position <= (int64_t)i + 1 || !others_left))
@@ -99,17 +103,17 @@ static void role_order_rank(struct arena *arena, struct role_order *o, const str
 }
 
 /* The caller's highest role and all roles above it must not move. */
-static enum err check_reach(const struct role_order *o, const struct standing *s)
+static enum err check_roles_below_caller(const struct role_order *o, const struct member_access *s)
 {
-    if (s->rights_of.owner)
+    if (s->input.owner)
         return OK;
     for (size_t i = 0; i < o->count; i++)
-        if (!standing_above_role(s, &o->roles[i]) && o->ranked[i] != &o->roles[i])
+        if (!member_outranks_role(s, &o->roles[i]) && o->ranked[i] != &o->roles[i])
             return ERR_MISSING_PERMISSIONS;
     return OK;
 }
 
-static enum err role_order_save(struct call *call, const struct role_order *o)
+static enum err write_role_order(struct call *call, const struct role_order *o)
 {
     for (size_t i = 0; i < o->count; i++) {
         struct role moved = *o->ranked[i];
@@ -119,17 +123,17 @@ static enum err role_order_save(struct call *call, const struct role_order *o)
         if (moved.position == position)
             continue;
         moved.position = position;
-        enum err e = role_move(call->tx, moved.id, position);
+        enum err e = role_update_position(call->tx, moved.id, position);
         if (e)
             return e;
-        call_emit(call, EVENT_GUILD_ROLE_UPDATE, to_guild(moved.guild_id), &guild_role_event_schema,
-                  &event);
+        call_emit(call, EVENT_GUILD_ROLE_UPDATE, audience_of_guild(moved.guild_id),
+                  &guild_role_event_schema, &event);
     }
     return OK;
 }
 
 /* @everyone is always the lowest role and is excluded from the order. */
-static void leave_out_everyone(struct list *roles, snowflake guild_id, struct role_order *ret)
+static void exclude_everyone_role(struct list *roles, snowflake guild_id, struct role_order *ret)
 {
     struct role *all = roles->items;
 
@@ -142,22 +146,22 @@ static void leave_out_everyone(struct list *roles, snowflake guild_id, struct ro
 enum err move_roles(struct call *call)
 {
     snowflake guild_id = call->target.guild->id;
-    const struct list *places = call->body;
+    const struct list *positions = call->body;
     struct list roles;
     struct role_order order;
 
-    enum err e = guild_roles(call->tx, guild_id, &roles);
+    enum err e = guild_roles_list(call->tx, guild_id, &roles);
     if (e)
         return e;
-    leave_out_everyone(&roles, guild_id, &order);
-    e = check_places(&order, places, guild_id);
+    exclude_everyone_role(&roles, guild_id, &order);
+    e = check_role_positions(&order, positions, guild_id);
     if (e)
         return e;
-    role_order_rank(call->arena, &order, places);
-    e = check_reach(&order, call->target.standing);
+    compute_role_order(call->arena, &order, positions);
+    e = check_roles_below_caller(&order, call->target.member_access);
     if (!e)
-        e = role_order_save(call, &order);
+        e = write_role_order(call, &order);
     if (!e)
-        e = guild_roles(call->tx, guild_id, &roles);
+        e = guild_roles_list(call->tx, guild_id, &roles);
     return e ? e : call_reply(call, &roles);
 }

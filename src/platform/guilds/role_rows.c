@@ -9,17 +9,17 @@
     "id, guild_id, name, color, secondary_color, tertiary_color, permissions, position, hoist, " \
     "managed, mentionable, flags, icon, unicode_emoji, bot_id, integration_id"
 
-static const struct role_tags *read_tags(const struct rows *r, struct arena *arena)
+static const struct role_tags *role_tags_from_row(const struct rows *r, struct arena *arena)
 {
-    if (row_null(r, 14) && row_null(r, 15))
+    if (row_is_null(r, 14) && row_is_null(r, 15))
         return NULL;
     struct role_tags *tags = arena_alloc(arena, sizeof *tags);
-    tags->bot_id = (struct opt_id){ row_null(r, 14) ? ABSENT : GIVEN, row_id(r, 14) };
-    tags->integration_id = (struct opt_id){ row_null(r, 15) ? ABSENT : GIVEN, row_id(r, 15) };
+    tags->bot_id = (struct opt_id){ row_is_null(r, 14) ? ABSENT : GIVEN, row_id(r, 14) };
+    tags->integration_id = (struct opt_id){ row_is_null(r, 15) ? ABSENT : GIVEN, row_id(r, 15) };
     return tags;
 }
 
-static void read_role(const struct rows *r, void *ret)
+static void role_from_row(const struct rows *r, void *ret)
 {
     struct role *role = ret;
     struct arena *arena = tx_arena(r->tx);
@@ -27,8 +27,8 @@ static void read_role(const struct rows *r, void *ret)
 
     *colors = (struct role_colors){
         .primary_color = row_int(r, 3),
-        .secondary_color = row_opt_int(r, 4),
-        .tertiary_color = row_opt_int(r, 5),
+        .secondary_color = row_optional_int(r, 4),
+        .tertiary_color = row_optional_int(r, 5),
     };
     *role = (struct role){
         .id = row_id(r, 0),
@@ -42,9 +42,9 @@ static void read_role(const struct rows *r, void *ret)
         .managed = row_bool(r, 9),
         .mentionable = row_bool(r, 10),
         .flags = row_int(r, 11),
-        .icon = row_opt_text(r, 12),
-        .unicode_emoji = row_opt_text(r, 13),
-        .tags = read_tags(r, arena),
+        .icon = row_optional_text(r, 12),
+        .unicode_emoji = row_optional_text(r, 13),
+        .tags = role_tags_from_row(r, arena),
     };
 }
 
@@ -52,10 +52,11 @@ static const char ROLES_OF_GUILD[] =
     "select " ROLE_COLUMNS " from roles where guild_id = $1 and position >= 0 "
     "order by position, id desc";
 
-enum err guild_roles(struct tx *tx, snowflake guild_id, struct list *ret)
+enum err guild_roles_list(struct tx *tx, snowflake guild_id, struct list *ret)
 {
     *ret = (struct list){ 0 };
-    return tx_list(tx, ROLES_OF_GUILD, BIND(v_id(guild_id)), sizeof(struct role), read_role, ret);
+    return tx_read_list(tx, ROLES_OF_GUILD, BIND(v_id(guild_id)), sizeof(struct role),
+                        role_from_row, ret);
 }
 
 void guild_roles_prefetch(struct tx *tx, snowflake guild_id)
@@ -68,7 +69,8 @@ static const char FIND_ROLE[] =
 
 enum err role_find(struct tx *tx, snowflake guild_id, snowflake id, struct role *ret)
 {
-    return tx_find(tx, FIND_ROLE, BIND(v_id(id), v_id(guild_id)), read_role, ret, ERR_UNKNOWN_ROLE);
+    return tx_read_first(tx, FIND_ROLE, BIND(v_id(id), v_id(guild_id)), role_from_row, ret,
+                         ERR_UNKNOWN_ROLE);
 }
 
 static const char ADD_ROLE[] =
@@ -88,12 +90,13 @@ enum err role_insert(struct tx *tx, const struct role *r)
 
     return tx_exec(tx, ADD_ROLE,
                    BIND(v_id(r->id), v_id(r->guild_id), v_text(r->name),
-                        v_int(colors->primary_color), v_opt_int(colors->secondary_color),
-                        v_opt_int(colors->tertiary_color), v_int((int64_t)r->permissions),
+                        v_int(colors->primary_color), optional_int_value(colors->secondary_color),
+                        optional_int_value(colors->tertiary_color), v_int((int64_t)r->permissions),
                         v_int(r->position), v_int(r->hoist), v_int(r->managed),
-                        v_int(r->mentionable), v_opt_text(r->icon), v_opt_text(r->unicode_emoji),
-                        tags ? v_opt_id(tags->bot_id) : v_null(),
-                        tags ? v_opt_id(tags->integration_id) : v_null(), v_int(r->flags)),
+                        v_int(r->mentionable), optional_text_value(r->icon),
+                        optional_text_value(r->unicode_emoji),
+                        tags ? optional_id_value(tags->bot_id) : v_null(),
+                        tags ? optional_id_value(tags->integration_id) : v_null(), v_int(r->flags)),
                    NULL);
 }
 
@@ -107,15 +110,16 @@ enum err role_update(struct tx *tx, const struct role *r)
 
     return tx_exec(tx, SAVE_ROLE,
                    BIND(v_id(r->id), v_text(r->name), v_int(colors->primary_color),
-                        v_opt_int(colors->secondary_color), v_opt_int(colors->tertiary_color),
-                        v_int((int64_t)r->permissions), v_int(r->hoist), v_int(r->mentionable),
-                        v_opt_text(r->icon), v_opt_text(r->unicode_emoji)),
+                        optional_int_value(colors->secondary_color),
+                        optional_int_value(colors->tertiary_color), v_int((int64_t)r->permissions),
+                        v_int(r->hoist), v_int(r->mentionable), optional_text_value(r->icon),
+                        optional_text_value(r->unicode_emoji)),
                    NULL);
 }
 
 static const char MOVE_ROLE[] = "update roles set position = $2 where id = $1";
 
-enum err role_move(struct tx *tx, snowflake id, int64_t position)
+enum err role_update_position(struct tx *tx, snowflake id, int64_t position)
 {
     return tx_exec(tx, MOVE_ROLE, BIND(v_id(id), v_int(position)), NULL);
 }
@@ -124,7 +128,7 @@ static const char MOVE_ALL_UP[] =
     "update roles set position = position + 1 where guild_id = $1 and id <> $1 "
     "and position >= 0";
 
-enum err roles_make_room(struct tx *tx, snowflake guild_id)
+enum err roles_free_lowest_position(struct tx *tx, snowflake guild_id)
 {
     return tx_exec(tx, MOVE_ALL_UP, BIND(v_id(guild_id)), NULL);
 }
@@ -137,19 +141,20 @@ static const char CLOSE_GAP[] =
 enum err role_delete(struct call *call, const struct role *r)
 {
     struct tx *tx = call->tx;
-    enum err e = picture_drop(call, "role-icons", r->id, &r->icon);
+    enum err e = picture_delete(call, "role-icons", r->id, &r->icon);
 
     if (!e)
-        e = role_remove(call, r->id);
+        e = role_mark_and_delete(call, r->id);
     if (!e)
         e = tx_exec(tx, CLOSE_GAP, BIND(v_id(r->guild_id), v_int(r->position)), NULL);
     return e;
 }
 
-enum err role_announce_gone(struct call *call, const struct role *r)
+enum err role_emit_delete(struct call *call, const struct role *r)
 {
-    struct guild_role_gone gone = { r->guild_id, r->id };
+    struct guild_role_delete_event gone = { r->guild_id, r->id };
 
-    call_emit(call, EVENT_GUILD_ROLE_DELETE, to_guild(r->guild_id), &guild_role_gone_schema, &gone);
-    return hook_role_gone(call, r);
+    call_emit(call, EVENT_GUILD_ROLE_DELETE, audience_of_guild(r->guild_id),
+              &guild_role_delete_event_schema, &gone);
+    return hook_role_deleted(call, r);
 }

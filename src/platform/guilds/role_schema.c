@@ -21,7 +21,7 @@ static const struct schema colors_schema = {
     .name = "RoleColorsDraft",
     .size = sizeof(struct role_colors),
     .fields = colors_fields,
-    .doc = "The colours that a role gets.",
+    .doc = "The colours of a role.",
 };
 static const struct type type_colors = { .kind = KIND_OBJECT, .schema = &colors_schema };
 
@@ -29,10 +29,10 @@ static const struct type type_colors = { .kind = KIND_OBJECT, .schema = &colors_
 #define ROLE_FIELDS                                                                               \
     { FIELD(struct role_draft, name), .type = &type_role_name, .flags = EITHER },                 \
     { FIELD(struct role_draft, permissions), .type = &type_permissions, .flags = EITHER,          \
-      .doc = "Those of @everyone when there are none" },                                          \
+      .doc = "Default: the permissions of @everyone" },                                          \
     { FIELD(struct role_draft, color), .type = &type_color, .flags = EITHER | DEPRECATED },       \
     { FIELD(struct role_draft, colors), .type = &type_colors, .flags = EITHER,                    \
-      .doc = "Goes before color" },                                                               \
+      .doc = "Takes precedence over color" },                                                               \
     { FIELD(struct role_draft, hoist), .type = &type_bool, .flags = EITHER },                     \
     { FIELD(struct role_draft, mentionable), .type = &type_bool, .flags = EITHER },               \
     { FIELD(struct role_draft, unicode_emoji), .type = &type_emoji, .flags = EITHER }
@@ -47,12 +47,12 @@ static const struct schema role_draft_schema = {
     .name = "RoleDraft",
     .size = sizeof(struct role_draft),
     .fields = role_fields,
-    .doc = "What a role is given.",
+    .doc = "Fields of a role.",
 };
 
 static const struct field new_guild_role_fields[] = {
     { FIELD(struct role_draft, id), .type = &type_id, .flags = EITHER,
-      .doc = "Any number, for overwrites of the body to name" },
+      .doc = "Placeholder id that overwrites in the body can refer to" },
     ROLE_FIELDS,
     { 0 },
 };
@@ -60,37 +60,39 @@ static const struct schema new_guild_role_schema = {
     .name = "GuildRoleDraft",
     .size = sizeof(struct role_draft),
     .fields = new_guild_role_fields,
-    .doc = "A role of a guild to be.",
+    .doc = "A role of a new guild.",
 };
 static const struct type type_new_guild_role = { .kind = KIND_OBJECT,
                                                  .schema = &new_guild_role_schema };
 
-static const struct field place_fields[] = {
-    { FIELD(struct role_place, id), .type = &type_id },
-    { FIELD(struct role_place, position), .type = &type_count, .flags = EITHER },
+static const struct field position_fields[] = {
+    { FIELD(struct role_position, id), .type = &type_id },
+    { FIELD(struct role_position, position), .type = &type_count, .flags = EITHER },
     { 0 },
 };
-static const struct schema place_schema = {
+static const struct schema position_schema = {
     .name = "RolePlace",
-    .size = sizeof(struct role_place),
-    .fields = place_fields,
-    .doc = "Where a role goes.",
+    .size = sizeof(struct role_position),
+    .fields = position_fields,
+    .doc = "The new position of a role.",
 };
-static const struct type type_place = { .kind = KIND_OBJECT, .schema = &place_schema };
+static const struct type type_position = { .kind = KIND_OBJECT, .schema = &position_schema };
 
 const struct type role_body = { .kind = KIND_OBJECT, .schema = &role_draft_schema };
-const struct type role_places_body = { .kind = KIND_ARRAY, .of = &type_place, .max = MOST_ROLES };
+const struct type role_positions_body = { .kind = KIND_ARRAY,
+                                          .of = &type_position,
+                                          .max = MOST_ROLES };
 const struct type type_role_drafts = { .kind = KIND_ARRAY,
                                        .of = &type_new_guild_role,
                                        .max = MOST_ROLES };
 
-static struct opt_int color_or_none(struct opt_int color)
+static struct opt_int color_or_null(struct opt_int color)
 {
     return (struct opt_int){ color.given == GIVEN ? GIVEN : GIVEN_NULL, color.value };
 }
 
 /* `colors` replaces all three colours; the older `color` sets one and clears the others. */
-static void apply_colors(struct arena *arena, struct role *r, const struct role_draft *in)
+static void apply_role_colors(struct arena *arena, struct role *r, const struct role_draft *in)
 {
     struct role_colors *colors = arena_alloc(arena, sizeof *colors);
 
@@ -99,8 +101,8 @@ static void apply_colors(struct arena *arena, struct role *r, const struct role_
         const struct role_colors *given = in->colors.value;
 
         colors->primary_color = given->primary_color;
-        colors->secondary_color = color_or_none(given->secondary_color);
-        colors->tertiary_color = color_or_none(given->tertiary_color);
+        colors->secondary_color = color_or_null(given->secondary_color);
+        colors->tertiary_color = color_or_null(given->tertiary_color);
     } else if (in->color.given == GIVEN) {
         colors->primary_color = in->color.value;
     } else if (r->colors && in->colors.given == ABSENT && in->color.given == ABSENT) {
@@ -110,7 +112,8 @@ static void apply_colors(struct arena *arena, struct role *r, const struct role_
     r->colors = colors;
 }
 
-void role_apply(struct arena *arena, struct role *r, const struct role_draft *in, uint64_t base)
+void role_draft_apply(struct arena *arena, struct role *r, const struct role_draft *in,
+                      uint64_t base)
 {
     if (in->name.given != ABSENT)
         r->name = in->name.given == GIVEN ? in->name.value : STR("new role");
@@ -123,5 +126,5 @@ void role_apply(struct arena *arena, struct role *r, const struct role_draft *in
         r->mentionable = in->mentionable.value;
     if (in->unicode_emoji.given != ABSENT)
         r->unicode_emoji = in->unicode_emoji;
-    apply_colors(arena, r, in);
+    apply_role_colors(arena, r, in);
 }

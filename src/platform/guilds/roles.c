@@ -3,64 +3,62 @@
 
 #include "api/hooks.h"
 
-/* Results of the stages before the handler. */
-struct kept_role_icon {
-    snowflake id; /* of the new role */
+/* Result of the stage that stores the icon of a role. */
+struct stored_role_icon {
+    snowflake id; /* id of the role */
     struct opt_str icon;
 };
 
-static bool is_everyone(const struct role *r)
+static bool is_everyone_role(const struct role *r)
 {
     return r->id == r->guild_id;
 }
 
-/* Callers cannot grant permissions they do not have. Owners and administrators have all. */
-static enum err check_granted(const struct call *call, uint64_t granted)
+/* Callers cannot grant permissions that they do not have. Owners and administrators have all. */
+static enum err check_granted_permissions(const struct call *call, uint64_t granted)
 {
-    return granted & ~call->target.standing->rights ? ERR_MISSING_PERMISSIONS : OK;
+    return granted & ~call->target.member_access->permissions ? ERR_MISSING_PERMISSIONS : OK;
 }
 
-static enum err keep_icon(struct call *call)
+static enum err store_role_icon(struct call *call)
 {
     const struct role_draft *in = call->body;
-    struct kept_role_icon *kept = call_passed(call, "kept_role_icon");
+    struct stored_role_icon *retained = call_passed_data(call, "stored_role_icon");
 
-    return picture_keep(call, "role-icons", kept->id, &in->icon, &kept->icon);
+    return picture_store(call, "role-icons", retained->id, &in->icon, &retained->icon);
 }
 
-static enum err role_prepare(struct call *call, snowflake id)
+static enum err prepare_role_icon(struct call *call, snowflake id)
 {
     const struct role_draft *in = call->body;
-    struct kept_role_icon *kept = call_pass(call, "kept_role_icon", sizeof *kept);
+    struct stored_role_icon *retained = call_pass_data(call, "stored_role_icon", sizeof *retained);
 
-    kept->id = id;
-    kept->icon.given = in->icon.given;
+    retained->id = id;
+    retained->icon.given = in->icon.given;
     if (in->icon.given == GIVEN) {
-        call->look = call_looked;
-        call->compute = keep_icon;
+        call->read = call_read_nothing;
+        call->compute = store_role_icon;
     }
     return OK;
 }
 
-static void role_announce(struct call *call, enum event event, const struct role *r)
+static void emit_role_event(struct call *call, enum event event, const struct role *r)
 {
     struct guild_role_event e = { r->guild_id, r };
 
-    call_emit(call, event, to_guild(r->guild_id), &guild_role_event_schema, &e);
+    call_emit(call, event, audience_of_guild(r->guild_id), &guild_role_event_schema, &e);
 }
 
 /* --- reading -------------------------------------------------------------------------- */
 
-/* GET /guilds/{guild.id}/roles */
 static enum err list_roles(struct call *call)
 {
     struct list roles;
-    enum err e = guild_roles(call->tx, call->target.guild->id, &roles);
+    enum err e = guild_roles_list(call->tx, call->target.guild->id, &roles);
 
     return e ? e : call_reply(call, &roles);
 }
 
-/* GET /guilds/{guild.id}/roles/{role.id} */
 static enum err get_role(struct call *call)
 {
     return call_reply(call, call->target.role);
@@ -83,48 +81,49 @@ static const struct field audited_role[] = {
 
 static enum err prepare_create_role(struct call *call)
 {
-    return role_prepare(call, snowflake_new());
+    return prepare_role_icon(call, snowflake_new());
 }
 
-static enum err check_room(struct call *call)
+static enum err check_role_limit(struct call *call)
 {
     struct list roles;
-    enum err e = guild_roles(call->tx, call->target.guild->id, &roles);
+    enum err e = guild_roles_list(call->tx, call->target.guild->id, &roles);
 
     return e || roles.count < MOST_ROLES ? e : ERR_MAX_ROLES;
 }
 
-/* POST /guilds/{guild.id}/roles: a new role is just above @everyone. */
+/* A new role is placed just above @everyone. */
 static enum err create_role(struct call *call)
 {
     snowflake guild_id = call->target.guild->id;
-    const struct kept_role_icon *kept = call_passed(call, "kept_role_icon");
+    const struct stored_role_icon *retained = call_passed_data(call, "stored_role_icon");
     struct role everyone;
 
     enum err e = role_find(call->tx, guild_id, guild_id, &everyone);
     if (e)
         return e;
     struct role role = {
-        .id = kept->id,
+        .id = retained->id,
         .guild_id = guild_id,
         .name = STR("new role"),
         .permissions = everyone.permissions,
         .position = 1,
-        .icon = kept->icon,
+        .icon = retained->icon,
     };
-    role_apply(call->arena, &role, call->body, everyone.permissions);
-    e = check_granted(call, role.permissions);
+    role_draft_apply(call->arena, &role, call->body, everyone.permissions);
+    e = check_granted_permissions(call, role.permissions);
     if (!e)
-        e = check_room(call);
+        e = check_role_limit(call);
     if (!e)
-        e = roles_make_room(call->tx, guild_id);
+        e = roles_free_lowest_position(call->tx, guild_id);
     if (!e)
         e = role_insert(call->tx, &role);
     if (!e)
-        e = audit_object(call, guild_id, AUDIT_ROLE_CREATE, role.id, audited_role, NULL, &role);
+        e = audit_record_object(call, guild_id, AUDIT_ROLE_CREATE, role.id, audited_role, NULL,
+                                &role);
     if (e)
         return e;
-    role_announce(call, EVENT_GUILD_ROLE_CREATE, &role);
+    emit_role_event(call, EVENT_GUILD_ROLE_CREATE, &role);
     return call_reply(call, &role);
 }
 
@@ -132,62 +131,61 @@ static enum err create_role(struct call *call)
 
 static enum err prepare_modify_role(struct call *call)
 {
-    return role_prepare(call, call_id(call, "role.id"));
+    return prepare_role_icon(call, call_path_id(call, "role.id"));
 }
 
-static bool changes_more_than_rights(const struct role_draft *in)
+static bool changes_more_than_permissions(const struct role_draft *in)
 {
     return in->name.given || in->color.given || in->colors.given || in->hoist.given ||
            in->mentionable.given || in->icon.given || in->unicode_emoji.given;
 }
 
-/* PATCH /guilds/{guild.id}/roles/{role.id} */
 static enum err modify_role(struct call *call)
 {
     const struct role_draft *in = call->body;
-    const struct kept_role_icon *kept = call_passed(call, "kept_role_icon");
+    const struct stored_role_icon *retained = call_passed_data(call, "stored_role_icon");
     struct role role = *call->target.role, everyone;
 
     enum err e = role_find(call->tx, role.guild_id, role.guild_id, &everyone);
     if (e)
         return e;
-    role_apply(call->arena, &role, in, everyone.permissions);
-    if (kept->icon.given != ABSENT)
-        role.icon = kept->icon;
+    role_draft_apply(call->arena, &role, in, everyone.permissions);
+    if (retained->icon.given != ABSENT)
+        role.icon = retained->icon;
     e = picture_replace(call, "role-icons", role.id, &call->target.role->icon, &role.icon);
     if (!e)
-        e = check_granted(call, role.permissions & ~call->target.role->permissions);
-    if (!e && is_everyone(&role) && changes_more_than_rights(in))
+        e = check_granted_permissions(call, role.permissions & ~call->target.role->permissions);
+    if (!e && is_everyone_role(&role) && changes_more_than_permissions(in))
         e = ERR_INVALID_ROLE;
     if (!e)
         e = role_update(call->tx, &role);
     if (!e)
-        e = audit_object(call, role.guild_id, AUDIT_ROLE_UPDATE, role.id, audited_role,
-                         call->target.role, &role);
+        e = audit_record_object(call, role.guild_id, AUDIT_ROLE_UPDATE, role.id, audited_role,
+                                call->target.role, &role);
     if (e)
         return e;
-    role_announce(call, EVENT_GUILD_ROLE_UPDATE, &role);
+    emit_role_event(call, EVENT_GUILD_ROLE_UPDATE, &role);
     if (role.permissions != call->target.role->permissions)
-        e = hook_rights_changed(call, &(struct rights_change){ role.guild_id, NULL });
+        e = hook_permissions_changed(call, &(struct permission_change){ role.guild_id, NULL });
     return e ? e : call_reply(call, &role);
 }
 
 /* --- delete ----------------------------------------------------------------------------- */
 
-/* DELETE /guilds/{guild.id}/roles/{role.id} */
 static enum err delete_role(struct call *call)
 {
     const struct role *role = call->target.role;
 
-    if (is_everyone(role) || role->managed)
+    if (is_everyone_role(role) || role->managed)
         return ERR_INVALID_ROLE;
     enum err e = role_delete(call, role);
     if (!e)
-        e = audit_object(call, role->guild_id, AUDIT_ROLE_DELETE, role->id, audited_role, role,
-                         NULL);
+        e = audit_record_object(call, role->guild_id, AUDIT_ROLE_DELETE, role->id, audited_role,
+                                role, NULL);
     if (!e)
-        e = role_announce_gone(call, role);
-    return e ? e : hook_rights_changed(call, &(struct rights_change){ role->guild_id, NULL });
+        e = role_emit_delete(call, role);
+    return e ? e
+             : hook_permissions_changed(call, &(struct permission_change){ role->guild_id, NULL });
 }
 
 /* --- routes ----------------------------------------------------------------------------- */
@@ -197,7 +195,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/guilds/{guild.id}/roles",
         .name = "list_roles",
-        .doc = "All roles of a guild, the lowest first.",
+        .doc = "All roles of a guild, lowest first.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &type_roles,
         .handle = list_roles,
@@ -215,7 +213,8 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/guilds/{guild.id}/roles",
         .name = "create_role",
-        .doc = "Make a role, just above @everyone. Its rights must be the caller's own.",
+        .doc = "Create a role just above @everyone. It may have only permissions that the caller "
+               "has.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_ROLES),
         .body = &role_body,
@@ -229,11 +228,11 @@ static const struct route routes[] = {
         .method = PATCH,
         .path = "/guilds/{guild.id}/roles",
         .name = "move_roles",
-        .doc = "Put roles into another order, below the caller's highest. A role goes to the "
-               "position named, others make room.",
+        .doc = "Change the positions of roles below the caller's highest role. Other roles fill "
+               "the gaps in order.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_ROLES),
-        .body = &role_places_body,
+        .body = &role_positions_body,
         .reply = &type_roles,
         .fires = (const enum event[]){ EVENT_GUILD_ROLE_UPDATE, EVENT_NONE },
         .handle = move_roles,
@@ -242,7 +241,8 @@ static const struct route routes[] = {
         .method = PATCH,
         .path = "/guilds/{guild.id}/roles/{role.id}",
         .name = "modify_role",
-        .doc = "Change a role below the caller's highest. Of @everyone only the rights change.",
+        .doc = "Change a role below the caller's highest role. For @everyone only the "
+               "permissions can change.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_ROLES),
         .body = &role_body,
@@ -256,7 +256,7 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = "/guilds/{guild.id}/roles/{role.id}",
         .name = "delete_role",
-        .doc = "Delete a role below the caller's highest, and take it from whoever has it.",
+        .doc = "Delete a role below the caller's highest role, also from its members.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_ROLES),
         .fires = (const enum event[]){ EVENT_GUILD_ROLE_DELETE, EVENT_GUILD_EMOJIS_UPDATE,
@@ -269,7 +269,7 @@ static const struct route routes[] = {
 
 const struct domain roles_domain = {
     .name = "Roles",
-    .doc = "Roles of guilds: who may do what, and who is above whom.",
+    .doc = "Roles of guilds: permissions and rank.",
     .routes = routes,
     .world = &roles_world,
 };

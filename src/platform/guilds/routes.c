@@ -5,34 +5,33 @@
 #include "gateway/gateway.h"
 #include "platform/guilds/deletion.h"
 
-static enum err prefetch_guild(struct call *call)
+static enum err prefetch_guild_of_path(struct call *call)
 {
-    return guild_prefetch_shown(call, call_id(call, "guild.id"));
+    return guild_prefetch_lists(call, call_path_id(call, "guild.id"));
 }
 
-/* GET /guilds/{guild.id} */
 static enum err get_guild(struct call *call)
 {
     const struct guild_query *in = call->query;
     struct guild *g = call->target.guild;
-    enum err e = guild_show(call, g);
+    enum err e = guild_read_lists(call, g);
 
     if (e)
         return e;
     if (in->with_counts) {
-        g->approximate_member_count = given_int(g->member_count);
+        g->approximate_member_count = opt_int_of(g->member_count);
         g->approximate_presence_count =
-            given_int(gateway_online(api_options(call->api)->gateway, g->id));
+            opt_int_of(gateway_online_member_count(api_options(call->api)->gateway, g->id));
     }
     return call_reply(call, g);
 }
 
-/* DELETE /guilds/{guild.id} and POST /guilds/{guild.id}/delete */
+/* Handles DELETE /guilds/{guild.id} and POST /guilds/{guild.id}/delete. */
 static enum err delete_guild(struct call *call)
 {
-    if (!call->target.standing->rights_of.owner)
+    if (!call->target.member_access->input.owner)
         return ERR_MISSING_PERMISSIONS;
-    return guild_end(call, call->target.guild->id);
+    return guild_delete(call, call->target.guild->id);
 }
 
 static const struct route routes[] = {
@@ -40,11 +39,10 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/guilds",
         .name = "create_guild",
-        .doc = "Found a guild. Without roles and channels of its own it has @everyone, a text and "
-               "a voice channel.",
+        .doc = "Create a guild. By default it has @everyone, a text channel and a voice channel.",
         .auth = AUTH_USER,
         .body = &guild_draft_body,
-        .max_body = BODY_WITH_PICTURES(1),
+        .max_body = BODY_MAX_WITH_IMAGES(1),
         .reply = &type_guild,
         .status = 201,
         .fires = (const enum event[]){ EVENT_GUILD_CREATE, EVENT_NONE },
@@ -59,18 +57,18 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BOT,
         .query = &guild_query_schema,
         .reply = &type_guild,
-        .prefetch = prefetch_guild,
+        .prefetch = prefetch_guild_of_path,
         .handle = get_guild,
     },
     {
         .method = PATCH,
         .path = "/guilds/{guild.id}",
         .name = "modify_guild",
-        .doc = "Change a guild. Only the owner gives it away.",
+        .doc = "Change a guild. Only the owner can transfer it.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_GUILD),
         .body = &guild_patch_body,
-        .max_body = BODY_WITH_PICTURES(5),
+        .max_body = BODY_MAX_WITH_IMAGES(5),
         .reply = &type_guild,
         .fires = (const enum event[]){ EVENT_GUILD_UPDATE, EVENT_VOICE_STATE_UPDATE,
                                        EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_NONE },
@@ -81,7 +79,7 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = "/guilds/{guild.id}",
         .name = "delete_guild",
-        .doc = "Delete a guild and all that is in it. Only its owner can.",
+        .doc = "Delete a guild and everything in it. Only for its owner.",
         .auth = AUTH_USER | AUTH_BOT,
         .fires = (const enum event[]){ EVENT_GUILD_DELETE, EVENT_NONE },
         .handle = delete_guild,
@@ -90,7 +88,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/guilds/{guild.id}/delete",
         .name = "delete_guild_by_post",
-        .doc = "The same as DELETE.",
+        .doc = "Same as DELETE /guilds/{guild.id}.",
         .auth = AUTH_USER | AUTH_BOT,
         .fires = (const enum event[]){ EVENT_GUILD_DELETE, EVENT_NONE },
         .handle = delete_guild,
@@ -99,9 +97,9 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/guilds/{guild.id}/preview",
         .name = "get_guild_preview",
-        .doc = "A guild that the caller is in, or that can be discovered.",
+        .doc = "The preview of a guild that the caller is in, or of a discoverable guild.",
         .auth = AUTH_USER | AUTH_BOT,
-        .visitors = guild_admit_visitor,
+        .visitors = require_discoverable_guild,
         .reply = &guild_preview_reply,
         .handle = get_guild_preview,
     },
@@ -109,9 +107,9 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/guilds/{guild.id}/basic",
         .name = "get_basic_guild",
-        .doc = "The same in short.",
+        .doc = "The basic fields of such a guild.",
         .auth = AUTH_USER | AUTH_BOT,
-        .visitors = guild_admit_visitor,
+        .visitors = require_discoverable_guild,
         .reply = &basic_guild_reply,
         .handle = get_basic_guild,
     },
@@ -119,23 +117,23 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/users/@me/guilds",
         .name = "list_own_guilds",
-        .doc = "The caller's guilds, the oldest first.",
+        .doc = "The caller's guilds, oldest first.",
         .auth = AUTH_USER | AUTH_BOT | AUTH_BEARER,
         .scope = "guilds",
-        .query = &own_guilds_query_schema,
-        .reply = &own_guilds_reply,
-        .handle = list_own_guilds,
+        .query = &user_guilds_query_schema,
+        .reply = &user_guilds_reply,
+        .handle = list_current_user_guilds,
     },
     {
         .method = GET,
         .path = "/guilds/{guild.id}/audit-logs",
         .name = "get_guild_audit_log",
-        .doc = "What was done in a guild, the latest first; after an id, the oldest first.",
+        .doc = "The audit log of a guild, newest first; with after, oldest first.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(VIEW_AUDIT_LOG),
         .query = &audit_log_query_schema,
         .reply = &audit_log_reply,
-        .aside = true,
+        .background = true,
         .handle = get_guild_audit_log,
     },
     { 0 },
@@ -143,10 +141,10 @@ static const struct route routes[] = {
 
 const struct domain guilds_domain = {
     .name = "Guilds",
-    .doc = "Guilds, and the caller's place in them.",
+    .doc = "Guilds, and the guilds of the caller.",
     .routes = routes,
     .world = &guilds_world,
-    .jobs = (const struct job_kind *const[]){ &guild_leftovers, &role_leftovers, &message_orphans,
-                                              NULL },
+    .jobs = (const struct job_kind *const[]){ &guild_deletion_job, &role_deletion_job,
+                                              &message_orphans_job, NULL },
     .deletions = guild_deletions,
 };

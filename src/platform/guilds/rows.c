@@ -13,24 +13,24 @@
     "premium_progress_bar_enabled, member_count, widget_enabled, widget_channel_id, vanity_code, " \
     "invites_disabled_until, dms_disabled_until, mfa_level"
 
-static struct opt_int not_yet_over(struct opt_int until)
+static struct opt_int time_or_null_if_past(struct opt_int until)
 {
     return until.given == GIVEN && until.value > clock_us() ? until
                                                             : (struct opt_int){ GIVEN_NULL, 0 };
 }
 
-static const struct guild_incidents *read_incidents(const struct rows *r, int column)
+static const struct guild_incidents *incidents_from_row(const struct rows *r, int column)
 {
-    if (row_null(r, column) && row_null(r, column + 1))
+    if (row_is_null(r, column) && row_is_null(r, column + 1))
         return NULL;
     struct guild_incidents *i = arena_alloc(tx_arena(r->tx), sizeof *i);
-    i->invites_disabled_until = not_yet_over(row_opt_int(r, column));
-    i->dms_disabled_until = not_yet_over(row_opt_int(r, column + 1));
+    i->invites_disabled_until = time_or_null_if_past(row_optional_int(r, column));
+    i->dms_disabled_until = time_or_null_if_past(row_optional_int(r, column + 1));
     return i->invites_disabled_until.given == GIVEN || i->dms_disabled_until.given == GIVEN ? i
                                                                                             : NULL;
 }
 
-static void read_guild(const struct rows *r, void *ret)
+static void guild_from_row(const struct rows *r, void *ret)
 {
     struct guild *g = ret;
 
@@ -38,20 +38,20 @@ static void read_guild(const struct rows *r, void *ret)
         .id = row_id(r, 0),
         .name = row_text(r, 1),
         .owner_id = row_id(r, 2),
-        .icon = row_opt_text(r, 3),
-        .banner = row_opt_text(r, 4),
-        .splash = row_opt_text(r, 5),
-        .discovery_splash = row_opt_text(r, 6),
-        .home_header = row_opt_text(r, 7),
-        .description = row_opt_text(r, 8),
+        .icon = row_optional_text(r, 3),
+        .banner = row_optional_text(r, 4),
+        .splash = row_optional_text(r, 5),
+        .discovery_splash = row_optional_text(r, 6),
+        .home_header = row_optional_text(r, 7),
+        .description = row_optional_text(r, 8),
         .features = row_text(r, 9),
-        .afk_channel_id = row_opt_id(r, 10),
+        .afk_channel_id = row_optional_id(r, 10),
         .afk_timeout = row_int(r, 11),
-        .system_channel_id = row_opt_id(r, 12),
+        .system_channel_id = row_optional_id(r, 12),
         .system_channel_flags = row_int(r, 13),
-        .rules_channel_id = row_opt_id(r, 14),
-        .public_updates_channel_id = row_opt_id(r, 15),
-        .safety_alerts_channel_id = row_opt_id(r, 16),
+        .rules_channel_id = row_optional_id(r, 14),
+        .public_updates_channel_id = row_optional_id(r, 15),
+        .safety_alerts_channel_id = row_optional_id(r, 16),
         .verification_level = row_int(r, 17),
         .default_message_notifications = row_int(r, 18),
         .explicit_content_filter = row_int(r, 19),
@@ -59,9 +59,9 @@ static void read_guild(const struct rows *r, void *ret)
         .premium_progress_bar_enabled = row_bool(r, 21),
         .member_count = row_int(r, 22),
         .widget_enabled = row_bool(r, 23),
-        .widget_channel_id = row_opt_id(r, 24),
-        .vanity_url_code = row_opt_text(r, 25),
-        .incidents_data = read_incidents(r, 26),
+        .widget_channel_id = row_optional_id(r, 24),
+        .vanity_url_code = row_optional_text(r, 25),
+        .incidents_data = incidents_from_row(r, 26),
         .mfa_level = row_int(r, 28),
         .region = STR("deprecated"),
         .max_members = 500000,
@@ -75,19 +75,19 @@ static const char FIND_GUILD[] =
 static const char FIND_HIDDEN[] =
     "select " GUILD_COLUMNS " from guilds where id = $1 and removed = 1";
 
-static enum err guild_find_by(struct tx *tx, struct sql sql, snowflake id, struct guild *ret)
+static enum err find_guild_with_sql(struct tx *tx, struct sql sql, snowflake id, struct guild *ret)
 {
-    return tx_find(tx, sql, BIND(v_id(id)), read_guild, ret, ERR_UNKNOWN_GUILD);
+    return tx_read_first(tx, sql, BIND(v_id(id)), guild_from_row, ret, ERR_UNKNOWN_GUILD);
 }
 
 enum err guild_find(struct tx *tx, snowflake id, struct guild *ret)
 {
-    return guild_find_by(tx, SQL(FIND_GUILD), id, ret);
+    return find_guild_with_sql(tx, SQL(FIND_GUILD), id, ret);
 }
 
 enum err guild_find_hidden(struct tx *tx, snowflake id, struct guild *ret)
 {
-    return guild_find_by(tx, SQL(FIND_HIDDEN), id, ret);
+    return find_guild_with_sql(tx, SQL(FIND_HIDDEN), id, ret);
 }
 
 enum err guild_set_hidden(struct tx *tx, snowflake id, bool hidden)
@@ -96,22 +96,22 @@ enum err guild_set_hidden(struct tx *tx, snowflake id, bool hidden)
                    BIND(v_id(id), v_int(hidden)), NULL);
 }
 
-enum err guild_load_roles(struct tx *tx, struct guild *g)
+enum err guild_read_roles(struct tx *tx, struct guild *g)
 {
-    return guild_roles(tx, g->id, &g->roles);
+    return guild_roles_list(tx, g->id, &g->roles);
 }
 
-enum err guild_show(struct call *call, struct guild *g)
+enum err guild_read_lists(struct call *call, struct guild *g)
 {
-    enum err e = guild_load_roles(call->tx, g);
+    enum err e = guild_read_roles(call->tx, g);
 
-    return e ? e : hook_guild_shown(call, g);
+    return e ? e : hook_guild_object_fill(call, g);
 }
 
-enum err guild_prefetch_shown(struct call *call, snowflake id)
+enum err guild_prefetch_lists(struct call *call, snowflake id)
 {
     guild_roles_prefetch(call->tx, id);
-    return hook_guild_prefetched(call, id);
+    return hook_guild_object_prefetch(call, id);
 }
 
 static const char ADD_GUILD[] =
@@ -123,11 +123,12 @@ static const char ADD_GUILD[] =
 enum err guild_insert(struct tx *tx, const struct guild *g)
 {
     return tx_exec(tx, ADD_GUILD,
-                   BIND(v_id(g->id), v_text(g->name), v_id(g->owner_id), v_opt_text(g->icon),
-                        v_opt_id(g->afk_channel_id), v_int(g->afk_timeout),
-                        v_opt_id(g->system_channel_id), v_int(g->system_channel_flags),
-                        v_int(g->verification_level), v_int(g->default_message_notifications),
-                        v_int(g->explicit_content_filter), v_text(g->preferred_locale)),
+                   BIND(v_id(g->id), v_text(g->name), v_id(g->owner_id),
+                        optional_text_value(g->icon), optional_id_value(g->afk_channel_id),
+                        v_int(g->afk_timeout), optional_id_value(g->system_channel_id),
+                        v_int(g->system_channel_flags), v_int(g->verification_level),
+                        v_int(g->default_message_notifications), v_int(g->explicit_content_filter),
+                        v_text(g->preferred_locale)),
                    NULL);
 }
 
@@ -142,16 +143,18 @@ static const char SAVE_GUILD[] =
 
 enum err guild_update(struct tx *tx, const struct guild *g)
 {
-    return tx_exec(
-        tx, SAVE_GUILD,
-        BIND(v_id(g->id), v_text(g->name), v_id(g->owner_id), v_opt_text(g->icon),
-             v_opt_text(g->banner), v_opt_text(g->splash), v_opt_text(g->discovery_splash),
-             v_opt_text(g->home_header), v_opt_text(g->description), v_text(g->features),
-             v_opt_id(g->afk_channel_id), v_int(g->afk_timeout), v_opt_id(g->system_channel_id),
-             v_int(g->system_channel_flags), v_opt_id(g->rules_channel_id),
-             v_opt_id(g->public_updates_channel_id), v_opt_id(g->safety_alerts_channel_id),
-             v_int(g->verification_level), v_int(g->default_message_notifications),
-             v_int(g->explicit_content_filter), v_text(g->preferred_locale),
-             v_int(g->premium_progress_bar_enabled), v_int(g->mfa_level)),
-        NULL);
+    return tx_exec(tx, SAVE_GUILD,
+                   BIND(v_id(g->id), v_text(g->name), v_id(g->owner_id),
+                        optional_text_value(g->icon), optional_text_value(g->banner),
+                        optional_text_value(g->splash), optional_text_value(g->discovery_splash),
+                        optional_text_value(g->home_header), optional_text_value(g->description),
+                        v_text(g->features), optional_id_value(g->afk_channel_id),
+                        v_int(g->afk_timeout), optional_id_value(g->system_channel_id),
+                        v_int(g->system_channel_flags), optional_id_value(g->rules_channel_id),
+                        optional_id_value(g->public_updates_channel_id),
+                        optional_id_value(g->safety_alerts_channel_id),
+                        v_int(g->verification_level), v_int(g->default_message_notifications),
+                        v_int(g->explicit_content_filter), v_text(g->preferred_locale),
+                        v_int(g->premium_progress_bar_enabled), v_int(g->mfa_level)),
+                   NULL);
 }

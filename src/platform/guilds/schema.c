@@ -2,16 +2,16 @@
 #include "platform/guilds/internal.h"
 
 static const struct choice verification_levels[] = {
-    { 0, NULL, "NONE", "Anybody may write" },
+    { 0, NULL, "NONE", "No requirement" },
     { 1, NULL, "LOW", "Only with a verified email" },
     { 2, NULL, "MEDIUM", "Only accounts older than five minutes" },
     { 3, NULL, "HIGH", "Only after ten minutes in the guild" },
-    { 4, NULL, "VERY_HIGH", "Only with a phone number, which the operator gives accounts" },
+    { 4, NULL, "VERY_HIGH", "Only with a phone number, which the operator assigns" },
     { 0 },
 };
 static const struct choice notification_levels[] = {
     { 0, NULL, "ALL_MESSAGES", "Every message" },
-    { 1, NULL, "ONLY_MENTIONS", "Messages that mention one" },
+    { 1, NULL, "ONLY_MENTIONS", "Messages that mention the user" },
     { 0 },
 };
 static const struct choice filter_levels[] = {
@@ -21,20 +21,20 @@ static const struct choice filter_levels[] = {
     { 0 },
 };
 static const struct choice afk_timeouts[] = {
-    { 60, NULL, "1_MINUTE", "One minute" },       { 300, NULL, "5_MINUTES", "Five minutes" },
-    { 900, NULL, "15_MINUTES", "A quarter" },     { 1800, NULL, "30_MINUTES", "Half an hour" },
-    { 3600, NULL, "60_MINUTES", "A whole hour" }, { 0 },
+    { 60, NULL, "1_MINUTE", "One minute" },    { 300, NULL, "5_MINUTES", "Five minutes" },
+    { 900, NULL, "15_MINUTES", "15 minutes" }, { 1800, NULL, "30_MINUTES", "30 minutes" },
+    { 3600, NULL, "60_MINUTES", "One hour" },  { 0 },
 };
 static const struct choice draft_types[] = {
     { CHANNEL_TEXT, NULL, "TEXT", "Text" },
     { CHANNEL_VOICE, NULL, "VOICE", "Voice" },
-    { CHANNEL_CATEGORY, NULL, "CATEGORY", "Holds the channels that name it as parent" },
+    { CHANNEL_CATEGORY, NULL, "CATEGORY", "Contains the channels that name it as parent" },
     { 0 },
 };
 
 static const struct type type_verification = { .kind = KIND_INT, .choices = verification_levels };
 static const struct type type_notifications = { .kind = KIND_INT, .choices = notification_levels };
-/* Accepted and ignored, because some libraries always send a region. */
+/* The region is accepted and ignored, because some libraries always send one. */
 static const struct type type_region = { .kind = KIND_STRING, .max = 100 };
 static const struct type type_filter = { .kind = KIND_INT, .choices = filter_levels };
 static const struct type type_afk_timeout = { .kind = KIND_INT, .choices = afk_timeouts };
@@ -49,7 +49,7 @@ static const struct type type_slowmode = { .kind = KIND_INT, .max = 21600 };
 
 static const struct field channel_draft_fields[] = {
     { FIELD(struct channel_draft, id), .type = &type_id, .flags = EITHER,
-      .doc = "Any number, for others of the body to name" },
+      .doc = "Placeholder id that other parts of the body can refer to" },
     { FIELD(struct channel_draft, type), .type = &type_draft_type, .flags = EITHER },
     { FIELD(struct channel_draft, name), .type = &type_channel_name },
     { FIELD(struct channel_draft, topic), .type = &type_topic, .flags = EITHER },
@@ -67,7 +67,7 @@ static const struct schema channel_draft_schema = {
     .name = "GuildChannelDraft",
     .size = sizeof(struct channel_draft),
     .fields = channel_draft_fields,
-    .doc = "A channel of a guild to be.",
+    .doc = "A channel of a new guild.",
 };
 static const struct type type_channel_draft = { .kind = KIND_OBJECT,
                                                 .schema = &channel_draft_schema };
@@ -77,7 +77,7 @@ static const struct type type_channel_drafts = { .kind = KIND_ARRAY,
 
 static const struct field guild_draft_fields[] = {
     { FIELD(struct guild_draft, name), .type = &type_guild_name },
-    { FIELD(struct guild_draft, icon), .type = &type_picture, .flags = EITHER },
+    { FIELD(struct guild_draft, icon), .type = &type_image_upload, .flags = EITHER },
     { FIELD(struct guild_draft, afk_timeout), .type = &type_afk_timeout, .flags = EITHER },
     { FIELD(struct guild_draft, verification_level), .type = &type_verification, .flags = EITHER },
     { FIELD(struct guild_draft, default_message_notifications), .type = &type_notifications,
@@ -100,19 +100,19 @@ static const struct schema guild_draft_schema = {
     .name = "GuildDraft",
     .size = sizeof(struct guild_draft),
     .fields = guild_draft_fields,
-    .doc = "A guild to be.",
+    .doc = "A new guild.",
 };
 
 static const struct field guild_patch_fields[] = {
     { FIELD(struct guild_patch, name), .type = &type_guild_name, .flags = OPTIONAL },
     { FIELD(struct guild_patch, description), .type = &type_description, .flags = EITHER },
-    { FIELD(struct guild_patch, icon), .type = &type_picture, .flags = EITHER },
-    { FIELD(struct guild_patch, banner), .type = &type_picture, .flags = EITHER },
-    { FIELD(struct guild_patch, splash), .type = &type_picture, .flags = EITHER },
-    { FIELD(struct guild_patch, discovery_splash), .type = &type_picture, .flags = EITHER },
-    { FIELD(struct guild_patch, home_header), .type = &type_picture, .flags = EITHER },
+    { FIELD(struct guild_patch, icon), .type = &type_image_upload, .flags = EITHER },
+    { FIELD(struct guild_patch, banner), .type = &type_image_upload, .flags = EITHER },
+    { FIELD(struct guild_patch, splash), .type = &type_image_upload, .flags = EITHER },
+    { FIELD(struct guild_patch, discovery_splash), .type = &type_image_upload, .flags = EITHER },
+    { FIELD(struct guild_patch, home_header), .type = &type_image_upload, .flags = EITHER },
     { FIELD(struct guild_patch, owner_id), .type = &type_id, .flags = OPTIONAL,
-      .doc = "A member who takes over; only the owner says" },
+      .doc = "The new owner; only the current owner can set it" },
     { FIELD(struct guild_patch, afk_channel_id), .type = &type_id, .flags = EITHER,
       .doc = "A voice channel" },
     { FIELD(struct guild_patch, afk_timeout), .type = &type_afk_timeout, .flags = EITHER },
@@ -140,7 +140,7 @@ static const struct schema guild_patch_schema = {
     .name = "GuildPatch",
     .size = sizeof(struct guild_patch),
     .fields = guild_patch_fields,
-    .doc = "What changes about a guild.",
+    .doc = "Changes of a guild.",
 };
 
 static const struct field guild_query_fields[] = {
@@ -151,48 +151,49 @@ const struct schema guild_query_schema = {
     .name = "GuildQuery",
     .size = sizeof(struct guild_query),
     .fields = guild_query_fields,
-    .doc = "How much of a guild is asked for.",
+    .doc = "Options for reading a guild.",
 };
 
-static const struct type type_own_guilds_limit = { .kind = KIND_INT, .min = 1, .max = 200 };
-static const struct field own_guilds_query_fields[] = {
-    { FIELD(struct own_guilds_query, before), .type = &type_id, .flags = OPTIONAL },
-    { FIELD(struct own_guilds_query, after), .type = &type_id, .flags = OPTIONAL },
-    { FIELD(struct own_guilds_query, limit), .type = &type_own_guilds_limit, .flags = OPTIONAL,
+static const struct type type_user_guilds_limit = { .kind = KIND_INT, .min = 1, .max = 200 };
+static const struct field user_guilds_query_fields[] = {
+    { FIELD(struct user_guilds_query, before), .type = &type_id, .flags = OPTIONAL },
+    { FIELD(struct user_guilds_query, after), .type = &type_id, .flags = OPTIONAL },
+    { FIELD(struct user_guilds_query, limit), .type = &type_user_guilds_limit, .flags = OPTIONAL,
       .fallback = 200 },
-    { FIELD(struct own_guilds_query, with_counts), .type = &type_bool, .flags = OPTIONAL },
+    { FIELD(struct user_guilds_query, with_counts), .type = &type_bool, .flags = OPTIONAL },
     { 0 },
 };
-const struct schema own_guilds_query_schema = {
+const struct schema user_guilds_query_schema = {
     .name = "OwnGuildsQuery",
-    .size = sizeof(struct own_guilds_query),
-    .fields = own_guilds_query_fields,
-    .doc = "Which of the caller's guilds are asked for.",
+    .size = sizeof(struct user_guilds_query),
+    .fields = user_guilds_query_fields,
+    .doc = "Selects guilds of the caller.",
 };
 
-static const struct field own_guild_fields[] = {
-    { FIELD(struct own_guild, id), .type = &type_id },
-    { FIELD(struct own_guild, name), .type = &type_guild_name },
-    { FIELD(struct own_guild, icon), .type = &type_asset_hash, .flags = NULLABLE },
-    { FIELD(struct own_guild, banner), .type = &type_asset_hash, .flags = NULLABLE },
-    { FIELD(struct own_guild, owner), .type = &type_bool },
-    { FIELD(struct own_guild, permissions), .type = &type_permissions },
-    { FIELD(struct own_guild, features), .type = &type_raw },
-    { FIELD(struct own_guild, approximate_member_count), .type = &type_count, .flags = OPTIONAL },
-    { FIELD(struct own_guild, approximate_presence_count), .type = &type_count, .flags = OPTIONAL },
+static const struct field user_guild_fields[] = {
+    { FIELD(struct user_guild, id), .type = &type_id },
+    { FIELD(struct user_guild, name), .type = &type_guild_name },
+    { FIELD(struct user_guild, icon), .type = &type_asset_hash, .flags = NULLABLE },
+    { FIELD(struct user_guild, banner), .type = &type_asset_hash, .flags = NULLABLE },
+    { FIELD(struct user_guild, owner), .type = &type_bool },
+    { FIELD(struct user_guild, permissions), .type = &type_permissions },
+    { FIELD(struct user_guild, features), .type = &type_raw },
+    { FIELD(struct user_guild, approximate_member_count), .type = &type_count, .flags = OPTIONAL },
+    { FIELD(struct user_guild, approximate_presence_count), .type = &type_count,
+      .flags = OPTIONAL },
     { 0 },
 };
-static const struct schema own_guild_schema = {
+static const struct schema user_guild_schema = {
     .name = "OwnGuild",
-    .size = sizeof(struct own_guild),
-    .fields = own_guild_fields,
+    .size = sizeof(struct user_guild),
+    .fields = user_guild_fields,
     .doc = "A guild that the caller is in.",
 };
-static const struct type type_own_guild = { .kind = KIND_OBJECT, .schema = &own_guild_schema };
+static const struct type type_user_guild = { .kind = KIND_OBJECT, .schema = &user_guild_schema };
 
 const struct type guild_draft_body = { .kind = KIND_OBJECT, .schema = &guild_draft_schema };
 const struct type guild_patch_body = { .kind = KIND_OBJECT, .schema = &guild_patch_schema };
-const struct type own_guilds_reply = { .kind = KIND_ARRAY, .of = &type_own_guild };
+const struct type user_guilds_reply = { .kind = KIND_ARRAY, .of = &type_user_guild };
 
 /* --- vanity code ------------------------------------------------------------------------ */
 
@@ -205,8 +206,8 @@ static bool is_vanity_code(struct str s)
     return true;
 }
 
-static const struct rule rule_vanity = { is_vanity_code, FORM_CHOICES,
-                                         "Only a-z, 0-9 and - can be in a code." };
+static const struct string_rule rule_vanity = { is_vanity_code, FORM_CHOICES,
+                                                "Only a-z, 0-9 and - can be in a code." };
 const struct type type_vanity_code = {
     .kind = KIND_STRING, .flags = TYPE_LOWER | TYPE_TRIM, .rule = &rule_vanity, .min = 2, .max = 25
 };

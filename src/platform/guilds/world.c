@@ -55,17 +55,19 @@ static const struct field guild_fields[] = {
     { 0 },
 };
 
-static void check_guild(struct form *form, const struct place *here, const void *object)
+static void validate_world_guild(struct form *form, const struct json_path *here,
+                                 const void *object)
 {
-    world_check_texts(form, here, "features", &((const struct world_guild *)object)->features);
+    world_check_string_list(form, here, "features",
+                            &((const struct world_guild *)object)->features);
 }
 
-WORLD_OBJECT(guild, guild_fields, check_guild);
+WORLD_OBJECT(guild, guild_fields, validate_world_guild);
 
 /* --- import ----------------------------------------------------------------------------- */
 
-static enum err add_guild(struct importing *im, const struct world_guild *in, snowflake id,
-                          snowflake owner)
+static enum err insert_guild_with_everyone(struct world_importer *im, const struct world_guild *in,
+                                           snowflake id, snowflake owner)
 {
     struct role everyone = {
         .id = id, .guild_id = id, .name = STR("@everyone"), .permissions = PERMISSIONS_DEFAULT
@@ -80,25 +82,26 @@ static enum err add_guild(struct importing *im, const struct world_guild *in, sn
 }
 
 /* Fields that the file omits remain unchanged. */
-static void apply_guild(struct importing *im, const struct world_guild *in, struct guild *g)
+static void apply_world_guild(struct world_importer *im, const struct world_guild *in,
+                              struct guild *g)
 {
-    WORLD_TAKE(g->afk_timeout, in->afk_timeout);
-    WORLD_TAKE(g->system_channel_flags, in->system_channel_flags);
-    WORLD_TAKE(g->verification_level, in->verification_level);
-    WORLD_TAKE(g->default_message_notifications, in->default_message_notifications);
-    WORLD_TAKE(g->explicit_content_filter, in->explicit_content_filter);
-    WORLD_TAKE(g->mfa_level, in->mfa_level);
+    WORLD_SET_IF_GIVEN(g->afk_timeout, in->afk_timeout);
+    WORLD_SET_IF_GIVEN(g->system_channel_flags, in->system_channel_flags);
+    WORLD_SET_IF_GIVEN(g->verification_level, in->verification_level);
+    WORLD_SET_IF_GIVEN(g->default_message_notifications, in->default_message_notifications);
+    WORLD_SET_IF_GIVEN(g->explicit_content_filter, in->explicit_content_filter);
+    WORLD_SET_IF_GIVEN(g->mfa_level, in->mfa_level);
     g->name = in->name;
-    WORLD_TAKE_OPT(g->description, in->description);
+    WORLD_SET_OPT_IF_GIVEN(g->description, in->description);
     if (in->features.given == GIVEN)
-        g->features = layout_compact(im->arena, in->features.value);
-    WORLD_TAKE(g->preferred_locale, in->preferred_locale);
-    WORLD_TAKE(g->premium_progress_bar_enabled, in->premium_progress_bar_enabled);
+        g->features = json_remove_white_space(im->arena, in->features.value);
+    WORLD_SET_IF_GIVEN(g->preferred_locale, in->preferred_locale);
+    WORLD_SET_IF_GIVEN(g->premium_progress_bar_enabled, in->premium_progress_bar_enabled);
 }
 
-/* Resolves the guild settings that name its channels. */
-static enum err finish_guild(struct importing *im, const void *entry, const struct place *up,
-                             snowflake id)
+/* Resolves the guild settings that name channels of the guild. */
+static enum err import_guild_channel_settings(struct world_importer *im, const void *entry,
+                                              const struct json_path *up, snowflake id)
 {
     const struct world_guild *in = entry;
     struct guild g;
@@ -118,37 +121,38 @@ static enum err finish_guild(struct importing *im, const void *entry, const stru
     for (size_t i = 0; i < COUNT_OF(channels) && !e; i++) {
         snowflake channel = 0;
 
-        e = refer_maybe(im, &channel_naming, id, channels[i].from, up, channels[i].name, &channel);
+        e = world_resolve_optional_reference(im, &channel_naming, id, channels[i].from, up,
+                                             channels[i].name, &channel);
         if (channel)
-            *channels[i].to = given_id(channel);
+            *channels[i].to = opt_id_or_null(channel);
     }
     return e ? e : guild_update(im->tx, &g);
 }
 
-static enum err import_guild(struct importing *im, const void *entry, const struct place *at,
-                             snowflake unused)
+static enum err import_guild(struct world_importer *im, const void *entry,
+                             const struct json_path *at, snowflake unused)
 {
     const struct world_guild *g = entry;
-    struct place owner_at = place_key(at, STR("owner"));
+    struct json_path owner_at = json_path_key(at, STR("owner"));
     unsigned before = im->form->problems;
     snowflake id = 0, owner = 0;
-    enum err e = settle(im, &guild_naming, unused, g->id, g->name, at, &id);
+    enum err e = world_find_existing(im, &guild_naming, unused, g->id, g->name, at, &id);
 
     if (!e)
-        e = refer(im, &user_naming, 0, g->owner, &owner_at, &owner);
+        e = world_resolve_reference(im, &user_naming, 0, g->owner, &owner_at, &owner);
     if (e || im->form->problems != before)
         return e;
     count(im, COUNT_GUILDS, !id);
     if (!id) {
         id = g->id.given == GIVEN ? g->id.value : snowflake_new_guild();
-        e = add_guild(im, g, id, owner);
+        e = insert_guild_with_everyone(im, g, id, owner);
     }
     struct guild made;
     if (!e)
         e = guild_find(im->tx, id, &made);
     if (e)
         return e;
-    apply_guild(im, g, &made);
+    apply_world_guild(im, g, &made);
     made.owner_id = owner;
     e = guild_update(im->tx, &made);
     im->guild = id;
@@ -165,49 +169,51 @@ static const char ALL_GUILDS[] =
     "g.safety_alerts_channel_id, g.vanity_code, g.vanity_uses, g.mfa_level from guilds g "
     "join users u on u.id = g.owner_id where g.removed = 0 order by g.id";
 
-/* Ids of the channels that guild settings name, until their names are known. */
-struct pointed {
+/* Ids of the channels that the guild's settings name, until the channels' names are known. */
+struct named_channel_ids {
     snowflake channels[5];
 };
 
-static void read_guild(const struct rows *r, struct world_guild *g, struct pointed *p)
+static void world_guild_from_row(const struct rows *r, struct world_guild *g,
+                                 struct named_channel_ids *p)
 {
     *g = (struct world_guild){
         .id = { GIVEN, row_id(r, 0) },
         .name = row_text(r, 1),
         .owner = row_text(r, 2),
-        .description = shown_text(r, 3, NULL),
-        .features = shown_text(r, 4, "[]"),
-        .preferred_locale = shown_text(r, 5, "en-US"),
-        .afk_timeout = shown_int(r, 6, 300),
-        .system_channel_flags = shown_int(r, 7, 0),
-        .verification_level = shown_int(r, 8, 0),
-        .default_message_notifications = shown_int(r, 9, 0),
-        .explicit_content_filter = shown_int(r, 10, 0),
-        .premium_progress_bar_enabled = shown_bool(r, 11, false),
-        .vanity_code = shown_text(r, 17, NULL),
-        .vanity_uses = shown_int(r, 18, 0),
-        .mfa_level = shown_int(r, 19, 0),
+        .description = world_export_text(r, 3, NULL),
+        .features = world_export_text(r, 4, "[]"),
+        .preferred_locale = world_export_text(r, 5, "en-US"),
+        .afk_timeout = world_export_int(r, 6, 300),
+        .system_channel_flags = world_export_int(r, 7, 0),
+        .verification_level = world_export_int(r, 8, 0),
+        .default_message_notifications = world_export_int(r, 9, 0),
+        .explicit_content_filter = world_export_int(r, 10, 0),
+        .premium_progress_bar_enabled = world_export_bool(r, 11, false),
+        .vanity_code = world_export_text(r, 17, NULL),
+        .vanity_uses = world_export_int(r, 18, 0),
+        .mfa_level = world_export_int(r, 19, 0),
     };
     for (int i = 0; i < 5; i++)
         p->channels[i] = row_id(r, 12 + i);
 }
 
-static enum err export_inside(struct exporting *ex, struct world_guild *g, const struct pointed *p)
+static enum err export_guild_parts(struct world_exporter *ex, struct world_guild *g,
+                                   const struct named_channel_ids *p)
 {
     struct opt_str *const to[] = { &g->afk_channel, &g->system_channel, &g->rules_channel,
                                    &g->public_updates_channel, &g->safety_alerts_channel };
 
     ex->guild = g->id.value;
-    enum err e = world_load_names(ex);
+    enum err e = world_read_names(ex);
     if (!e)
         e = world_export_parts(ex, "guild", ex->guild, g, 1);
     for (size_t i = 0; i < COUNT_OF(to); i++)
-        *to[i] = shown_reference(ex->tx, &ex->channels, p->channels[i]);
+        *to[i] = world_export_reference(ex->tx, &ex->channels, p->channels[i]);
     return e;
 }
 
-static enum err export_guilds(struct exporting *ex, struct opt_list *ret)
+static enum err export_guilds(struct world_exporter *ex, struct opt_list *ret)
 {
     size_t size = world_entry_size(ex->format, "guild");
     struct list pointed = { 0 };
@@ -217,20 +223,21 @@ static enum err export_guilds(struct exporting *ex, struct opt_list *ret)
     if (e)
         return e;
     while (rows_next(&r))
-        read_guild(&r, world_entry_add(ex, "guild", ret),
-                   list_add(tx_arena(ex->tx), &pointed, sizeof(struct pointed)));
+        world_guild_from_row(
+            &r, world_entry_add(ex, "guild", ret),
+            list_append(tx_arena(ex->tx), &pointed, sizeof(struct named_channel_ids)));
     e = rows_end(&r);
-    const struct pointed *points = pointed.items;
+    const struct named_channel_ids *points = pointed.items;
     char *entry = ret->value.items;
     for (size_t i = 0; points && i < ret->value.count && !e; i++, entry += size)
-        e = export_inside(ex, (struct world_guild *)(void *)entry, &points[i]);
+        e = export_guild_parts(ex, (struct world_guild *)(void *)entry, &points[i]);
     return e;
 }
 
 const struct world_parts guilds_world = { (const struct world_part[]){
     { NULL, "guilds", &world_guild_list, "guild", 40, .import = import_guild,
       .export = export_guilds },
-    /* Runs after the channels, because it refers to them. */
-    { "guild", .order = 170, .import = finish_guild },
+    /* Imported after the channels, because these settings refer to channels. */
+    { "guild", .order = 170, .import = import_guild_channel_settings },
     { 0 },
 } };

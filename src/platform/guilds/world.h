@@ -4,7 +4,7 @@
 
 #include "api/jobs/jobs.h"
 #include "platform/guilds/guilds.h"
-#include "platform/worlds/file.h"
+#include "platform/worlds/import_export.h"
 
 struct world_guild {
     struct opt_id id;

@@ -2,7 +2,7 @@
 #include "model/guild.h"
 #include "model/permissions/permissions.h"
 #include "platform/guilds/internal.h"
-#include "platform/worlds/file.h"
+#include "platform/worlds/import_export.h"
 
 /* --- entries ---------------------------------------------------------------------------- */
 
@@ -17,7 +17,7 @@ struct world_role {
 static const struct field role_fields[] = {
     MAYBE(struct world_role, id, type_id),
     MUST(struct world_role, name, type_role_name),
-    MAYBE(struct world_role, permissions, type_world_rights),
+    MAYBE(struct world_role, permissions, type_world_permissions),
     MAYBE(struct world_role, color, type_color),
     MAYBE(struct world_role, secondary_color, type_color),
     MAYBE(struct world_role, tertiary_color, type_color),
@@ -31,19 +31,19 @@ static const struct field role_fields[] = {
     { 0 },
 };
 
-static void check_role(struct form *form, const struct place *here, const void *object)
+static void validate_world_role(struct form *form, const struct json_path *here, const void *object)
 {
-    world_check_rights(form, here, "permissions",
-                       &((const struct world_role *)object)->permissions);
+    world_check_permissions(form, here, "permissions",
+                            &((const struct world_role *)object)->permissions);
 }
 
-WORLD_OBJECT(role, role_fields, check_role);
+WORLD_OBJECT(role, role_fields, validate_world_role);
 
 /* --- import ----------------------------------------------------------------------------- */
 
 /* Fields that the file omits remain unchanged. */
-static void apply_role(struct importing *im, const struct world_role *r, snowflake bot,
-                       struct role *to)
+static void apply_world_role(struct world_importer *im, const struct world_role *r, snowflake bot,
+                             struct role *to)
 {
     struct role_colors *colors = arena_alloc(im->arena, sizeof *colors);
     struct role_tags *tags = arena_alloc(im->arena, sizeof *tags);
@@ -51,36 +51,36 @@ static void apply_role(struct importing *im, const struct world_role *r, snowfla
     uint64_t bits;
 
     *colors = to->colors ? *to->colors : (struct role_colors){ 0 };
-    WORLD_TAKE(colors->primary_color, r->color);
-    WORLD_TAKE_OPT(colors->secondary_color, r->secondary_color);
-    WORLD_TAKE_OPT(colors->tertiary_color, r->tertiary_color);
+    WORLD_SET_IF_GIVEN(colors->primary_color, r->color);
+    WORLD_SET_OPT_IF_GIVEN(colors->secondary_color, r->secondary_color);
+    WORLD_SET_OPT_IF_GIVEN(colors->tertiary_color, r->tertiary_color);
     to->colors = colors;
     if (bot) {
         *tags = to->tags ? *to->tags : (struct role_tags){ 0 };
-        tags->bot_id = given_id(bot);
+        tags->bot_id = opt_id_or_null(bot);
         to->tags = tags;
     }
     to->name = r->name;
     if (r->permissions.given == GIVEN &&
-        rights_read(r->permissions.value, im->arena, &bits, &wrong))
+        permission_names_parse(r->permissions.value, im->arena, &bits, &wrong))
         to->permissions = bits;
-    WORLD_TAKE(to->hoist, r->hoist);
-    WORLD_TAKE(to->mentionable, r->mentionable);
+    WORLD_SET_IF_GIVEN(to->hoist, r->hoist);
+    WORLD_SET_IF_GIVEN(to->mentionable, r->mentionable);
     if (bot || r->managed.given == GIVEN)
         to->managed = bot || r->managed.value;
-    WORLD_TAKE(to->flags, r->flags);
-    WORLD_TAKE_OPT(to->unicode_emoji, r->unicode_emoji);
+    WORLD_SET_IF_GIVEN(to->flags, r->flags);
+    WORLD_SET_OPT_IF_GIVEN(to->unicode_emoji, r->unicode_emoji);
 }
 
-static enum err import_role(struct importing *im, const struct world_role *r,
-                            const struct place *at, snowflake guild, int64_t from_below)
+static enum err import_role(struct world_importer *im, const struct world_role *r,
+                            const struct json_path *at, snowflake guild, int64_t from_below)
 {
     unsigned before = im->form->problems;
     snowflake id = 0, bot;
-    enum err e = settle(im, &role_naming, guild, r->id, r->name, at, &id);
+    enum err e = world_find_existing(im, &role_naming, guild, r->id, r->name, at, &id);
 
     if (!e)
-        e = refer_maybe(im, &user_naming, 0, &r->bot, at, "bot", &bot);
+        e = world_resolve_optional_reference(im, &user_naming, 0, &r->bot, at, "bot", &bot);
     if (e || im->form->problems != before)
         return e;
     count(im, COUNT_ROLES, !id);
@@ -89,7 +89,7 @@ static enum err import_role(struct importing *im, const struct world_role *r,
     e = id ? role_find(im->tx, guild, id, &role) : OK;
     if (e)
         return e;
-    apply_role(im, r, bot, &role);
+    apply_world_role(im, r, bot, &role);
     role.position = role.id == guild             ? 0
                     : r->position.given == GIVEN ? r->position.value
                                                  : from_below;
@@ -97,8 +97,8 @@ static enum err import_role(struct importing *im, const struct world_role *r,
 }
 
 /* The first role in the file is the highest. */
-static enum err import_roles(struct importing *im, const void *entries, const struct place *all,
-                             snowflake guild)
+static enum err import_roles(struct world_importer *im, const void *entries,
+                             const struct json_path *all, snowflake guild)
 {
     const struct opt_list *list = entries;
     const struct world_role *roles = list->value.items;
@@ -109,7 +109,7 @@ static enum err import_roles(struct importing *im, const void *entries, const st
         if (str_is(roles[i].name, "@everyone"))
             below--;
     for (size_t i = 0; i < list->value.count && !e; i++) {
-        struct place at = place_index(all, i);
+        struct json_path at = json_path_index(all, i);
 
         e = import_role(im, &roles[i], &at, guild, below);
         if (!str_is(roles[i].name, "@everyone"))
@@ -126,30 +126,30 @@ static const char ROLES[] =
     "left join users b on b.id = r.bot_id where r.guild_id = $1 and r.position >= 0 "
     "order by r.position desc, r.id";
 
-static bool read_roles_entry(struct exporting *ex, const struct rows *r, void *entry)
+static bool world_role_from_row(struct world_exporter *ex, const struct rows *r, void *entry)
 {
     struct world_role *x = entry;
 
     *x = (struct world_role){
         .id = { GIVEN, row_id(r, 0) },
         .name = row_text(r, 1),
-        .permissions = rights_write((uint64_t)row_int(r, 2), tx_arena(ex->tx)),
-        .color = shown_int(r, 3, 0),
-        .secondary_color = shown_int(r, 4, -1),
-        .tertiary_color = shown_int(r, 5, -1),
-        .position = shown_int(r, 6, -1),
-        .hoist = shown_bool(r, 7, false),
-        .mentionable = shown_bool(r, 8, false),
-        .managed = shown_bool(r, 9, false),
-        .flags = shown_int(r, 10, 0),
-        .unicode_emoji = shown_text(r, 11, NULL),
-        .bot = shown_text(r, 12, NULL),
+        .permissions = permission_names_encode((uint64_t)row_int(r, 2), tx_arena(ex->tx)),
+        .color = world_export_int(r, 3, 0),
+        .secondary_color = world_export_int(r, 4, -1),
+        .tertiary_color = world_export_int(r, 5, -1),
+        .position = world_export_int(r, 6, -1),
+        .hoist = world_export_bool(r, 7, false),
+        .mentionable = world_export_bool(r, 8, false),
+        .managed = world_export_bool(r, 9, false),
+        .flags = world_export_int(r, 10, 0),
+        .unicode_emoji = world_export_text(r, 11, NULL),
+        .bot = world_export_text(r, 12, NULL),
     };
     return true;
 }
 
 const struct world_parts roles_world = { (const struct world_part[]){
     { "guild", "roles", &world_role_list, .order = 10, .whole = true, .import = import_roles,
-      .select = { &ROLES }, .read = read_roles_entry },
+      .select = { &ROLES }, .read = world_role_from_row },
     { 0 },
 } };

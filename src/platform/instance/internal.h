@@ -40,7 +40,7 @@ struct instance_ping {
 
 /* A limit that clients may show. */
 struct instance_limit {
-    const char *group, *name, *flat; /* flat: key in the configuration, or NULL */
+    const char *group, *name, *flat; /* flat: key in the flat configuration reply, or NULL */
     int64_t value;
 };
 extern const struct instance_limit instance_limits[]; /* terminated by .group == NULL */

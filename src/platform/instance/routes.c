@@ -1,7 +1,7 @@
 /* routes.c - discovery routes: endpoint URLs, server description, limits, ping. */
 #include "platform/instance/internal.h"
 
-/* Informational copies; the code that enforces each limit is in its own folder. */
+/* Copies for information; the code that enforces each limit is in the limit's own folder. */
 const struct instance_limit instance_limits[] = {
     { "user", "maxGuilds", "limits_user_maxGuilds", 100 },
     { "user", "maxUsername", NULL, 32 },
@@ -26,213 +26,215 @@ const struct instance_limit instance_limits[] = {
 };
 
 /* Allows any origin: a page reads these routes before it knows whether this is its server. */
-static void open_to_pages(struct call *call)
+static void allow_any_origin(struct call *call)
 {
     if (!api_options(call->api)->cors_origin)
         call_add_header(call, "Access-Control-Allow-Origin", STR("*"));
 }
 
-static enum err reply_open(struct call *call, const void *value)
+static enum err reply_to_any_origin(struct call *call, const void *value)
 {
-    open_to_pages(call);
+    allow_any_origin(call);
     return call_reply(call, value);
 }
 
-static struct str with_base(struct call *call, const char *path)
+static struct str url_with_base(struct call *call, const char *path)
 {
-    return STR_CONCAT(call->arena, api_url(call, "http"), str_of(path));
+    return STR_CONCAT(call->arena, api_base_url(call, "http"), str_of(path));
 }
 
 /* --- endpoint URLs -------------------------------------------------------------------- */
 
-/* GET /.well-known/spacebar: clients append to the URL, so it has no trailing slash. */
+/* Clients append to this URL, so it has no trailing slash. */
 static enum err get_instance_address(struct call *call)
 {
-    return reply_open(call, &(struct instance_address){ with_base(call, "/api") });
+    return reply_to_any_origin(call, &(struct instance_address){ url_with_base(call, "/api") });
 }
 
-/* GET /.well-known/spacebar/client: clients of this route append /api/v9 themselves. */
+/* Clients of this route append /api/v9 themselves. */
 static enum err get_instance_client(struct call *call)
 {
     struct instance_api api = {
-        .base_url = with_base(call, ""),
+        .base_url = url_with_base(call, ""),
         .versions = STR("{\"default\":\"9\",\"active\":[\"9\",\"10\"]}"),
     };
     struct instance_gateway gateway = {
-        .base_url = api_url(call, "ws"),
+        .base_url = api_base_url(call, "ws"),
         .encoding = STR("[\"json\",\"etf\"]"),
         .compression = STR("[\"zlib-stream\",\"zstd-stream\",null]"),
     };
-    struct instance_cdn cdn = { .base_url = with_base(call, "") };
+    struct instance_cdn cdn = { .base_url = url_with_base(call, "") };
 
-    return reply_open(call, &(struct instance_client){ &api, &gateway, &cdn });
+    return reply_to_any_origin(call, &(struct instance_client){ &api, &gateway, &cdn });
 }
 
-/* GET /policies/instance/domains */
 static enum err get_instance_domains(struct call *call)
 {
-    return reply_open(call, &(struct instance_domains){
-                                .cdn = with_base(call, ""),
-                                .gateway = api_url(call, "ws"),
-                                .api = with_base(call, "/api"),
-                                .api_endpoint = with_base(call, "/api/v9"),
-                                .default_api_version = STR("9"),
-                            });
+    return reply_to_any_origin(call, &(struct instance_domains){
+                                         .cdn = url_with_base(call, ""),
+                                         .gateway = api_base_url(call, "ws"),
+                                         .api = url_with_base(call, "/api"),
+                                         .api_endpoint = url_with_base(call, "/api/v9"),
+                                         .default_api_version = STR("9"),
+                                     });
 }
 
 /* --- server description --------------------------------------------------------------- */
 
-static struct instance_about instance_about(const struct call *call)
+static struct instance_about describe_instance(const struct call *call)
 {
     const struct opt_str unknown = { .given = GIVEN_NULL };
-    struct str url = api_url(call, "http"),
-               name = str_from(url, str_starts(url, STR("https")) ? 8 : 7);
+    struct str url = api_base_url(call, "http"),
+               name = str_skip(url, str_starts(url, STR("https")) ? 8 : 7);
 
     return (struct instance_about){ unknown, unknown, unknown, unknown,
                                     unknown, unknown, unknown, name };
 }
 
-/* GET /ping */
 static enum err ping_instance(struct call *call)
 {
-    struct instance_about about = instance_about(call);
+    struct instance_about about = describe_instance(call);
 
-    return reply_open(call, &(struct instance_ping){ STR("pong!"), &about });
+    return reply_to_any_origin(call, &(struct instance_ping){ STR("pong!"), &about });
 }
 
-/* GET /policies/instance */
 static enum err get_instance(struct call *call)
 {
-    struct instance_about about = instance_about(call);
+    struct instance_about about = describe_instance(call);
 
-    return reply_open(call, &about);
+    return reply_to_any_origin(call, &about);
 }
 
 /* --- limits --------------------------------------------------------------------------- */
 
-/* GET /policies/instance/limits: rows of a group must be adjacent in the table. */
+/* Rows of a group must be adjacent in the table instance_limits. */
 static enum err get_instance_limits(struct call *call)
 {
-    struct json j = call_reply_json(call);
+    struct json_writer j = call_reply_json_writer(call);
     const char *group = NULL;
 
-    open_to_pages(call);
-    json_object(&j);
+    allow_any_origin(call);
+    json_begin_object(&j);
     for (const struct instance_limit *l = instance_limits; l->group; l++) {
         if (!group || strcmp(group, l->group) != 0) {
             if (group)
-                json_object_end(&j);
+                json_end_object(&j);
             json_key(&j, str_of(l->group));
-            json_object(&j);
+            json_begin_object(&j);
             group = l->group;
         }
         json_key(&j, str_of(l->name));
         json_int(&j, l->value);
     }
-    json_object_end(&j);
+    json_end_object(&j);
     json_name(&j, "rate");
-    json_object(&j);
+    json_begin_object(&j);
     json_name(&j, "enabled");
     json_bool(&j, false);
-    json_object_end(&j);
-    json_object_end(&j);
+    json_end_object(&j);
+    json_end_object(&j);
     return OK;
 }
 
-static void write_choice(struct json *j, const char *name, bool value)
+static void write_bool_json(struct json_writer *j, const char *name, bool value)
 {
     json_key(j, str_of(name));
     json_bool(j, value);
 }
 
-/* GET /policies/instance/config */
 static enum err get_instance_config(struct call *call)
 {
-    enum registration_mode mode = api_registration(call);
-    struct json j = call_reply_json(call);
+    enum registration_mode mode = api_registration_mode_for(call);
+    struct json_writer j = call_reply_json_writer(call);
 
-    open_to_pages(call);
-    json_object(&j);
+    allow_any_origin(call);
+    json_begin_object(&j);
     for (const struct instance_limit *l = instance_limits; l->group; l++) {
         if (!l->flat)
             continue;
         json_key(&j, str_of(l->flat));
         json_int(&j, l->value);
     }
-    write_choice(&j, "register_dateOfBirth_required", true);
-    write_choice(&j, "register_password_required", true);
-    write_choice(&j, "register_disabled", mode == REGISTRATION_CLOSED);
-    write_choice(&j, "register_requireInvite",
-                 mode == REGISTRATION_INVITE || mode == REGISTRATION_GUILD_INVITE);
-    write_choice(&j, "register_allowNewRegistration", mode != REGISTRATION_CLOSED);
-    write_choice(&j, "register_allowMultipleAccounts", true);
-    write_choice(&j, "register_email_required", true);
-    write_choice(&j, "guild_autoJoin_canLeave", true);
-    write_choice(&j, "can_recover_account", false);
+    write_bool_json(&j, "register_dateOfBirth_required", true);
+    write_bool_json(&j, "register_password_required", true);
+    write_bool_json(&j, "register_disabled", mode == REGISTRATION_CLOSED);
+    write_bool_json(&j, "register_requireInvite",
+                    mode == REGISTRATION_INVITE || mode == REGISTRATION_GUILD_INVITE);
+    write_bool_json(&j, "register_allowNewRegistration", mode != REGISTRATION_CLOSED);
+    write_bool_json(&j, "register_allowMultipleAccounts", true);
+    write_bool_json(&j, "register_email_required", true);
+    write_bool_json(&j, "guild_autoJoin_canLeave", true);
+    write_bool_json(&j, "can_recover_account", false);
     json_name(&j, "guild_autoJoin_guilds_x");
     json_raw(&j, STR("[]"));
-    json_object_end(&j);
+    json_end_object(&j);
     return OK;
 }
 
 /* --- ignored telemetry ---------------------------------------------------------------- */
 
-/* POST /science, /track: clients send telemetry continuously; the server discards it. */
+/* Clients send telemetry to /science and /track continuously; the server discards it. */
 static enum err forget_measurements(struct call *call)
 {
-    open_to_pages(call);
+    allow_any_origin(call);
     return OK;
 }
 
 /* --- route tables --------------------------------------------------------------------- */
 
-#define SAYS_TO_ALL(path_, name_, doc_, reply_, ...)                                \
+#define PUBLIC_GET_ROUTE(path_, name_, doc_, reply_, ...)                           \
     {                                                                               \
         .method = GET, .path = path_, .name = #name_, .doc = doc_, .reply = reply_, \
         .store = ROUTE_STORE_NONE, .handle = name_, __VA_ARGS__                     \
     }
 
-#define THROWS_AWAY(path_, name_)                                                   \
+#define TELEMETRY_ROUTE(path_, name_)                                               \
     {                                                                               \
         .method = POST, .path = path_, .name = #name_, .auth = AUTH_OPEN,           \
-        .doc = "What clients measure is not looked at.", .store = ROUTE_STORE_NONE, \
+        .doc = "Accepts and discards client telemetry.", .store = ROUTE_STORE_NONE, \
         .handle = forget_measurements,                                              \
     }
 
-static const struct type type_limits = { .kind = KIND_RAW, .doc = "Numbers by group" };
-static const struct type type_config = { .kind = KIND_RAW, .doc = "Numbers and choices" };
+static const struct type type_limits = { .kind = KIND_RAW, .doc = "Limits by group" };
+static const struct type type_config = { .kind = KIND_RAW, .doc = "Limits and switches" };
 
 static const struct route routes[] = {
-    SAYS_TO_ALL("/ping", ping_instance, "It is there.", &instance_ping_type, .auth = AUTH_OPEN),
-    SAYS_TO_ALL("/policies/instance", get_instance, "Who runs this server.", &instance_about_type,
-                .auth = AUTH_OPEN),
-    SAYS_TO_ALL("/policies/instance/domains", get_instance_domains, "Where everything is.",
-                &instance_domains_type, .auth = AUTH_OPEN),
-    SAYS_TO_ALL("/policies/instance/limits", get_instance_limits, "How much it takes.",
-                &type_limits, .auth = AUTH_OPEN),
-    SAYS_TO_ALL("/policies/instance/config", get_instance_config,
-                "How much it takes, and who may register.", &type_config, .auth = AUTH_OPEN),
-    THROWS_AWAY("/science", forget_measurements),
-    THROWS_AWAY("/track", forget_track),
+    PUBLIC_GET_ROUTE("/ping", ping_instance, "Check that the server is up.", &instance_ping_type,
+                     .auth = AUTH_OPEN),
+    PUBLIC_GET_ROUTE("/policies/instance", get_instance, "Description of the server.",
+                     &instance_about_type, .auth = AUTH_OPEN),
+    PUBLIC_GET_ROUTE("/policies/instance/domains", get_instance_domains,
+                     "URLs of the server's "
+                     "endpoints.",
+                     &instance_domains_type, .auth = AUTH_OPEN),
+    PUBLIC_GET_ROUTE("/policies/instance/limits", get_instance_limits, "Limits of the server.",
+                     &type_limits, .auth = AUTH_OPEN),
+    PUBLIC_GET_ROUTE("/policies/instance/config", get_instance_config,
+                     "Limits of the server, and who may register.", &type_config,
+                     .auth = AUTH_OPEN),
+    TELEMETRY_ROUTE("/science", forget_measurements),
+    TELEMETRY_ROUTE("/track", forget_track),
     { 0 },
 };
 
 static const struct route pages[] = {
-    SAYS_TO_ALL("/.well-known/spacebar", get_instance_address, "Where the interface is.",
-                &instance_address_type, .service = true),
-    SAYS_TO_ALL("/.well-known/spacebar/client", get_instance_client, "Where everything is.",
-                &instance_client_type, .service = true),
+    PUBLIC_GET_ROUTE("/.well-known/spacebar", get_instance_address, "URL of the API.",
+                     &instance_address_type, .service = true),
+    PUBLIC_GET_ROUTE("/.well-known/spacebar/client", get_instance_client,
+                     "URLs of the server's "
+                     "endpoints.",
+                     &instance_client_type, .service = true),
     { 0 },
 };
 
 const struct domain instance_domain = {
     .name = "Instance",
-    .doc = "What this server is, for web clients that know nothing but its address.",
+    .doc = "Server discovery for web clients that know only the server's address.",
     .routes = routes,
 };
 
 const struct domain instance_pages_domain = {
     .name = "Instance, at the root",
-    .doc = "Where web clients look first.",
+    .doc = "Discovery files at the root of the server.",
     .routes = pages,
 };

@@ -3,7 +3,7 @@
 
 #include "model/fields/types.h"
 
-#define SAYS(name_, struct_, fields_, doc_)                                       \
+#define OBJECT_TYPE(name_, struct_, fields_, doc_)                                \
     static const struct schema name_##_schema = { .size = sizeof(struct struct_), \
                                                   .fields = fields_,              \
                                                   .doc = doc_ };                  \
@@ -13,7 +13,7 @@ static const struct field address_fields[] = {
     { FIELD(struct instance_address, api), .type = &type_text },
     { 0 },
 };
-SAYS(instance_address, instance_address, address_fields, "Where the interface is.");
+OBJECT_TYPE(instance_address, instance_address, address_fields, "URL of the API.");
 
 static const struct field api_fields[] = {
     { FIELD_AS(struct instance_api, base_url, "baseUrl"), .type = &type_text },
@@ -45,7 +45,7 @@ static const struct field client_fields[] = {
     { FIELD(struct instance_client, cdn), .type = &type_cdn },
     { 0 },
 };
-SAYS(instance_client, instance_client, client_fields, "Where everything is.");
+OBJECT_TYPE(instance_client, instance_client, client_fields, "URLs of the server's endpoints.");
 
 static const struct field domains_fields[] = {
     { FIELD(struct instance_domains, cdn), .type = &type_text },
@@ -56,7 +56,7 @@ static const struct field domains_fields[] = {
       .type = &type_text },
     { 0 },
 };
-SAYS(instance_domains, instance_domains, domains_fields, "Where everything is.");
+OBJECT_TYPE(instance_domains, instance_domains, domains_fields, "URLs of the server's endpoints.");
 
 static const struct field about_fields[] = {
     { FIELD(struct instance_about, id), .type = &type_text, .flags = NULLABLE },
@@ -72,11 +72,11 @@ static const struct field about_fields[] = {
     { FIELD_AS(struct instance_about, tos_page, "tosPage"), .type = &type_text, .flags = NULLABLE },
     { 0 },
 };
-SAYS(instance_about, instance_about, about_fields, "Who runs it.");
+OBJECT_TYPE(instance_about, instance_about, about_fields, "Description of the server.");
 
 static const struct field ping_fields[] = {
     { FIELD(struct instance_ping, ping), .type = &type_text },
     { FIELD(struct instance_ping, instance), .type = &instance_about_type },
     { 0 },
 };
-SAYS(instance_ping, instance_ping, ping_fields, "It is there.");
+OBJECT_TYPE(instance_ping, instance_ping, ping_fields, "Check that the server is up.");

@@ -5,18 +5,18 @@
 #include "platform/members/members.h"
 #include "platform/relationships/friends.h"
 
-static enum err join_guild(struct call *call, const struct invite *i, snowflake user_id,
-                           bool *ret_new)
+static enum err join_invited_guild(struct call *call, const struct invite *i, snowflake user_id,
+                                   bool *ret_new)
 {
     const struct role *role = i->roles.value.items;
-    struct newcomer newcomer = {
+    struct joining_member newcomer = {
         .guild_id = i->guild_id.value,
         .user_id = user_id,
         .temporary = i->temporary || i->flags.value & INVITE_GUEST,
     };
     struct member member;
 
-    enum err e = invite_check_target(call->tx, i, user_id);
+    enum err e = require_invite_target(call->tx, i, user_id);
     if (e)
         return e;
     for (size_t n = 0; n < i->roles.value.count; n++)
@@ -24,18 +24,18 @@ static enum err join_guild(struct call *call, const struct invite *i, snowflake 
     return member_join(call, &newcomer, &member, ret_new);
 }
 
-static enum err join_group(struct call *call, const struct invite *i, snowflake user_id,
-                           bool *ret_new)
+static enum err join_invited_group(struct call *call, const struct invite *i, snowflake user_id,
+                                   bool *ret_new)
 {
     struct user user;
     enum err e = user_find(call->tx, user_id, &user);
 
-    return e ? e : group_join(call, i->channel, &user, i->inviter_id, ret_new);
+    return e ? e : group_add_user(call, i->channel, &user, i->inviter_id, ret_new);
 }
 
-/* A block in either direction makes the invite unknown. */
-static enum err make_friends(struct call *call, const struct invite *i, snowflake user_id,
-                             bool *ret_new)
+/* A block in either direction makes the friend invite unknown. */
+static enum err befriend_inviter(struct call *call, const struct invite *i, snowflake user_id,
+                                 bool *ret_new)
 {
     int64_t theirs, own;
 
@@ -48,36 +48,36 @@ static enum err make_friends(struct call *call, const struct invite *i, snowflak
         return e;
     if (theirs == RELATIONSHIP_BLOCKED || own == RELATIONSHIP_BLOCKED)
         return ERR_UNKNOWN_INVITE;
-    return friendship_begin(call, user_id, i->inviter_id, ret_new);
+    return friendship_create(call, user_id, i->inviter_id, ret_new);
 }
 
-static enum err count_use(struct call *call, struct invite *i)
+static enum err count_invite_use(struct call *call, struct invite *i)
 {
     if (i->vanity)
-        return vanity_use(call->tx, i->guild_id.value);
+        return vanity_count_use(call->tx, i->guild_id.value);
     enum err e = invite_use(call->tx, i);
 
     if (e || !i->max_uses || i->uses < i->max_uses)
         return e;
     e = invite_delete(call->tx, i->code);
-    return e ? e : invite_announce(call, EVENT_INVITE_DELETE, &invite_delete_schema, i);
+    return e ? e : invite_emit_event(call, EVENT_INVITE_DELETE, &invite_delete_schema, i);
 }
 
 enum err invite_accept(struct call *call, struct invite *i, snowflake user_id)
 {
     bool is_new = false;
-    enum err e = i->type == INVITE_GUILD   ? join_guild(call, i, user_id, &is_new)
-                 : i->type == INVITE_GROUP ? join_group(call, i, user_id, &is_new)
-                                           : make_friends(call, i, user_id, &is_new);
+    enum err e = i->type == INVITE_GUILD   ? join_invited_guild(call, i, user_id, &is_new)
+                 : i->type == INVITE_GROUP ? join_invited_group(call, i, user_id, &is_new)
+                                           : befriend_inviter(call, i, user_id, &is_new);
 
     if (!e && is_new)
-        e = count_use(call, i);
-    i->new_member = given_bool(is_new);
+        e = count_invite_use(call, i);
+    i->new_member = opt_bool_of(is_new);
     return e;
 }
 
 /* Accepts the invite with which an account registers. */
-enum err invite_accept_first(struct call *call, const struct account_made *made)
+enum err invite_accept_at_registration(struct call *call, const struct account_creation *made)
 {
     struct invite invite;
 
@@ -88,7 +88,8 @@ enum err invite_accept_first(struct call *call, const struct account_made *made)
         e = ERR_UNKNOWN_INVITE;
     if (!e)
         e = invite_accept(call, &invite, made->user_id);
-    return e == ERR_UNKNOWN_INVITE ? call_invalid(call, "invite", "INVITE_CODE_INVALID",
-                                                  "The invite is either invalid or has expired.")
-                                   : e;
+    return e == ERR_UNKNOWN_INVITE
+               ? call_add_field_error(call, "invite", "INVITE_CODE_INVALID",
+                                      "The invite is either invalid or has expired.")
+               : e;
 }

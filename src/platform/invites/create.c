@@ -5,7 +5,7 @@
 #include "platform/guilds/guilds.h"
 
 /* Guild channels need CREATE_INSTANT_INVITE; in a group only the owner may invite. */
-enum err admit_invite_creation(struct call *call)
+enum err check_invite_creation_permission(struct call *call)
 {
     const struct channel *c = call->target.channel;
 
@@ -13,11 +13,12 @@ enum err admit_invite_creation(struct call *call)
         return ERR_DM_CHANNEL;
     if (c->type == CHANNEL_GROUP)
         return c->owner_id.value == call->caller->id ? OK : ERR_MISSING_PERMISSIONS;
-    return call->target.rights & PERMISSION(CREATE_INSTANT_INVITE) ? OK : ERR_MISSING_PERMISSIONS;
+    return call->target.permissions & PERMISSION(CREATE_INSTANT_INVITE) ? OK
+                                                                        : ERR_MISSING_PERMISSIONS;
 }
 
-static void invite_begin(struct call *call, enum invite_type type, int64_t max_age,
-                         int64_t max_uses, struct invite *ret)
+static void init_invite(struct call *call, enum invite_type type, int64_t max_age, int64_t max_uses,
+                        struct invite *ret)
 {
     int64_t now = clock_us();
 
@@ -31,16 +32,16 @@ static void invite_begin(struct call *call, enum invite_type type, int64_t max_a
     };
 }
 
-static void draft_channel_invite(struct call *call, struct invite *ret)
+static void init_channel_invite(struct call *call, struct invite *ret)
 {
     const struct invite_draft *in = call->body;
     const struct channel *c = call->target.channel;
 
-    invite_begin(call, c->type == CHANNEL_GROUP ? INVITE_GROUP : INVITE_GUILD, in->max_age,
-                 in->max_uses, ret);
-    ret->channel_id = given_id(c->id);
+    init_invite(call, c->type == CHANNEL_GROUP ? INVITE_GROUP : INVITE_GUILD, in->max_age,
+                in->max_uses, ret);
+    ret->channel_id = opt_id_or_null(c->id);
     if (c->guild_id.value)
-        ret->guild_id = given_id(c->guild_id.value);
+        ret->guild_id = opt_id_or_null(c->guild_id.value);
     ret->temporary = in->temporary;
     ret->role_ids = in->role_ids;
     ret->flags = (struct opt_int){ in->flags ? GIVEN : ABSENT, in->flags };
@@ -53,44 +54,44 @@ static void draft_channel_invite(struct call *call, struct invite *ret)
         ret->target_application_id = in->target_application_id.value;
 }
 
-/* The caller must be able to assign each role. */
+/* The caller must be able to assign each role that the invite grants. */
 static enum err check_invite_roles(struct call *call, const struct list *ids)
 {
     const snowflake *id = ids->items;
-    struct place all = place_key(NULL, STR("role_ids"));
+    struct json_path all = json_path_key(NULL, STR("role_ids"));
     struct role role;
     enum err e = OK;
 
     if (!ids->count)
         return OK;
-    const struct standing *s = call->target.standing;
+    const struct member_access *s = call->target.member_access;
     if (!s)
-        return call_lacks(call, PERMISSION(MANAGE_ROLES));
-    /* MANAGE_ROLES in a channel is about overwrites; roles need the guild permission. */
-    if (!(s->rights & PERMISSION(MANAGE_ROLES)))
-        return standing_lacks(s, PERMISSION(MANAGE_ROLES));
+        return call_missing_permissions_error(call, PERMISSION(MANAGE_ROLES));
+    /* MANAGE_ROLES in a channel is about overwrites; roles need the permission in the guild. */
+    if (!(s->permissions & PERMISSION(MANAGE_ROLES)))
+        return member_missing_permission_error(s, PERMISSION(MANAGE_ROLES));
     for (size_t i = 0; i < ids->count && !e; i++) {
-        struct place at = place_index(&all, i);
+        struct json_path at = json_path_index(&all, i);
 
         e = role_find(call->tx, call->target.channel->guild_id.value, id[i], &role);
         if (e == ERR_UNKNOWN_ROLE || (!e && (role.managed || role.id == role.guild_id))) {
-            form_fail(&call->form, &at, FORM_CHOICES, "Value must be a role that can be given.");
+            form_add_error(&call->form, &at, FORM_CHOICES,
+                           "Value must be a role that can be assigned.");
             return ERR_INVALID_FORM_BODY;
         }
-        if (!e && !invite_role_grantable(s, &role))
+        if (!e && !member_can_grant_invite_role(s, &role))
             e = ERR_MISSING_PERMISSIONS;
     }
     return e;
 }
 
-static enum err check_target_user(struct call *call, const struct invite *i)
+static enum err check_invite_target_user(struct call *call, const struct invite *i)
 {
     struct user user;
 
     return i->target_user_id ? user_find(call->tx, i->target_user_id, &user) : OK;
 }
 
-/* POST /channels/{channel.id}/invites */
 enum err create_channel_invite(struct call *call)
 {
     const struct invite_draft *in = call->body;
@@ -102,59 +103,59 @@ enum err create_channel_invite(struct call *call)
     if (c->type == CHANNEL_CATEGORY || channel_is_thread(c->type))
         return ERR_CHANNEL_TYPE;
     if (in->flags & INVITE_GUEST && !channel_is_voice(c->type))
-        return call_invalid(call, "flags", FORM_CHOICES, "Guests come to voice channels.");
-    draft_channel_invite(call, &invite);
-    enum err e = check_target_user(call, &invite);
+        return call_add_field_error(call, "flags", FORM_CHOICES,
+                                    "Guest invites are only possible for voice channels.");
+    init_channel_invite(call, &invite);
+    enum err e = check_invite_target_user(call, &invite);
     if (!e)
         e = check_invite_roles(call, &in->role_ids);
     if (!e)
-        e = invite_targets_read(call, &targets, &targeted);
+        e = invite_targets_parse(call, &targets, &targeted);
     if (!e && !in->unique && !targeted && !in->role_ids.count && !in->flags)
-        e = invite_find_same(call->tx, &invite, &invite, &found);
+        e = invite_find_equivalent(call->tx, &invite, &invite, &found);
     if (e || found)
         return e ? e : call_reply(call, &invite);
     e = invite_insert(call->tx, &invite);
     if (!e && targeted)
-        e = invite_targets_save(call->tx, invite.code, &targets);
+        e = invite_targets_write(call->tx, invite.code, &targets);
     if (!e)
-        e = invite_load(call->tx, &invite);
+        e = invite_read_objects(call->tx, &invite);
     if (!e && invite.target_application_id && !invite.target_application)
         e = ERR_UNKNOWN_APPLICATION;
     if (!e && invite.type == INVITE_GUILD)
-        e = invite_audit(call, AUDIT_INVITE_CREATE, &invite);
+        e = audit_record_invite(call, AUDIT_INVITE_CREATE, &invite);
     if (!e)
-        e = invite_announce(call, EVENT_INVITE_CREATE, &invite_create_schema, &invite);
+        e = invite_emit_event(call, EVENT_INVITE_CREATE, &invite_create_schema, &invite);
     return e ? e : call_reply(call, &invite);
 }
 
-enum err invite_lasting_make(struct call *call, const struct channel *c)
+enum err permanent_invite_create(struct call *call, const struct channel *c)
 {
     struct invite invite;
     struct str code;
-    enum err e = invite_lasting(call->tx, c->id, &code);
+    enum err e = permanent_invite_find(call->tx, c->id, &code);
 
     if (e || code.p)
         return e;
-    invite_begin(call, INVITE_GUILD, 0, 0, &invite);
-    invite.channel_id = given_id(c->id);
-    invite.guild_id = given_id(c->guild_id.value);
+    init_invite(call, INVITE_GUILD, 0, 0, &invite);
+    invite.channel_id = opt_id_or_null(c->id);
+    invite.guild_id = opt_id_or_null(c->guild_id.value);
     e = invite_insert(call->tx, &invite);
     if (!e)
-        e = invite_load(call->tx, &invite);
+        e = invite_read_objects(call->tx, &invite);
     if (!e)
-        e = invite_audit(call, AUDIT_INVITE_CREATE, &invite);
-    return e ? e : invite_announce(call, EVENT_INVITE_CREATE, &invite_create_schema, &invite);
+        e = audit_record_invite(call, AUDIT_INVITE_CREATE, &invite);
+    return e ? e : invite_emit_event(call, EVENT_INVITE_CREATE, &invite_create_schema, &invite);
 }
 
-/* POST /users/@me/invites */
 enum err create_friend_invite(struct call *call)
 {
     const struct friend_invite_draft *in = call->body;
     struct invite invite;
 
-    invite_begin(call, INVITE_FRIEND, in->max_age, in->max_uses, &invite);
+    init_invite(call, INVITE_FRIEND, in->max_age, in->max_uses, &invite);
     enum err e = invite_insert(call->tx, &invite);
     if (!e)
-        e = invite_load(call->tx, &invite);
+        e = invite_read_objects(call->tx, &invite);
     return e ? e : call_reply(call, &invite);
 }

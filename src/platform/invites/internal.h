@@ -10,20 +10,20 @@ enum { MOST_INVITES = 1000 };
 
 /* --- rows.c: SQL; expired invites are never returned ---------------------------------- */
 
-enum err invites_of_guild(struct tx *tx, snowflake guild_id, struct list *ret);
-enum err invites_of_channel(struct tx *tx, snowflake channel_id, struct list *ret);
-/* Returns the friend invites of an account. */
-enum err invites_of_user(struct tx *tx, snowflake user_id, struct list *ret);
+enum err invites_list_of_guild(struct tx *tx, snowflake guild_id, struct list *ret);
+enum err invites_list_of_channel(struct tx *tx, snowflake channel_id, struct list *ret);
+/* Lists the friend invites of an account. */
+enum err friend_invites_list_of_user(struct tx *tx, snowflake user_id, struct list *ret);
 /* Finds an equivalent invite that can be reused. */
-enum err invite_find_same(struct tx *tx, const struct invite *like, struct invite *ret,
-                          bool *ret_found);
+enum err invite_find_equivalent(struct tx *tx, const struct invite *like, struct invite *ret,
+                                bool *ret_found);
 /* Assigns a code, and deletes expired invites of the same guild, group or user. ERR_MAX_INVITES. */
 enum err invite_insert(struct tx *tx, struct invite *invite);
 enum err invite_delete(struct tx *tx, struct str code);
 /* Counts one use; ERR_UNKNOWN_INVITE if no use is left. */
 enum err invite_use(struct tx *tx, struct invite *invite);
-/* Reads the inviter, the guild and channel, and the target. */
-enum err invite_load(struct tx *tx, struct invite *invite);
+/* Reads the objects that an invite shows: inviter, guild, channel, roles and target. */
+enum err invite_read_objects(struct tx *tx, struct invite *invite);
 
 /* --- schema.c ------------------------------------------------------------------------- */
 
@@ -47,57 +47,59 @@ extern const struct schema invite_query_schema;
 
 /* --- rules.c -------------------------------------------------------------------------- */
 
-/* Returns whether this member could assign the role now. */
-bool invite_role_grantable(const struct standing *s, const struct role *role);
-/* Returns whether a member may see the code: its creator, and members who could assign all of its
- * roles now. */
-bool invite_may_be_shown(const struct invite *invite, const struct standing *viewer);
-/* Returns ids for to_granters, for an invite with roles: the accounts of the creator and the owner,
- * and the roles above all roles of the invite. `roles` are the guild's. */
-struct list invite_audience(struct arena *arena, const struct invite *invite,
-                            const struct list *roles);
+/* Returns true if this member could assign the role now. */
+bool member_can_grant_invite_role(const struct member_access *s, const struct role *role);
+/* Returns true if a member may see the invite's code: its creator, and members who could assign all
+ * of its roles now. */
+bool member_can_view_invite(const struct invite *invite, const struct member_access *viewer);
+/* Returns ids for audience_of_role_granters, for an invite with roles: the accounts of the creator
+ * and the guild's owner, and the roles above all roles of the invite. `roles` are those of the
+ * guild. */
+struct list invite_list_audience(struct arena *arena, const struct invite *invite,
+                                 const struct list *roles);
 
 /* --- create.c ------------------------------------------------------------------------- */
 
-enum err admit_invite_creation(struct call *call);
+enum err check_invite_creation_permission(struct call *call);
 enum err create_channel_invite(struct call *call);
 enum err create_friend_invite(struct call *call);
 
 /* --- accept.c ------------------------------------------------------------------------- */
 
-enum err invite_accept_first(struct call *call, const struct account_made *made);
+enum err invite_accept_at_registration(struct call *call, const struct account_creation *made);
 
 /* --- targets.c ------------------------------------------------------------------------ */
 
-/* Parses target_users_file of the body to snowflakes; records errors. */
-enum err invite_targets_read(struct call *call, struct list *ret, bool *ret_given);
-enum err invite_targets_save(struct tx *tx, struct str code, const struct list *ids);
-/* ERR_UNKNOWN_INVITE: the invite has targets and the user is not among them. */
-enum err invite_check_target(struct tx *tx, const struct invite *invite, snowflake user_id);
+/* Parses target_users_file of the body to snowflakes; records form errors. */
+enum err invite_targets_parse(struct call *call, struct list *ret, bool *ret_given);
+enum err invite_targets_write(struct tx *tx, struct str code, const struct list *ids);
+/* Returns ERR_UNKNOWN_INVITE if the invite has targets and the user is not among them. */
+enum err require_invite_target(struct tx *tx, const struct invite *invite, snowflake user_id);
 extern const struct type invite_targets_body, invite_targets_job_reply;
-enum err admit_targets_reading(struct call *call);
-enum err admit_targets_writing(struct call *call);
+enum err check_targets_read_permission(struct call *call);
+enum err check_targets_write_permission(struct call *call);
 enum err get_invite_target_users(struct call *call);
 enum err put_invite_target_users(struct call *call);
 enum err get_invite_target_users_job(struct call *call);
 
 /* --- vanity.c ------------------------------------------------------------------------- */
 
-enum err vanity_find(struct tx *tx, struct str code, struct invite *ret, bool *ret_found);
-enum err vanity_use(struct tx *tx, snowflake guild_id);
+enum err vanity_invite_find(struct tx *tx, struct str code, struct invite *ret, bool *ret_found);
+enum err vanity_count_use(struct tx *tx, snowflake guild_id);
 extern const struct type vanity_body, vanity_reply;
-enum err admit_vanity(struct call *call);
+enum err require_vanity_feature(struct call *call);
 enum err get_vanity_url(struct call *call);
 enum err modify_vanity_url(struct call *call);
 
 /* --- audit.c -------------------------------------------------------------------------- */
 
-enum err invite_audit(struct call *call, enum audit_action action, const struct invite *invite);
+enum err audit_record_invite(struct call *call, enum audit_action action,
+                             const struct invite *invite);
 
 /* --- routes.c ------------------------------------------------------------------------- */
 
-/* Sends the event to members who manage the channel and may see the code. */
-enum err invite_announce(struct call *call, enum event event, const struct schema *schema,
-                         const struct invite *invite);
+/* Emits the event to members who manage the channel and may see the code. */
+enum err invite_emit_event(struct call *call, enum event event, const struct schema *schema,
+                           const struct invite *invite);
 
 #endif

@@ -8,17 +8,17 @@
 #include "model/invite.h"
 #include "platform/accounts/accounts.h"
 
-/* Returns the invite with all shown objects. ERR_UNKNOWN_INVITE, also if it has expired. */
+/* Finds an invite with the objects that it shows. ERR_UNKNOWN_INVITE, also if it has expired. */
 enum err invite_find(struct tx *tx, struct str code, struct invite *ret);
 
-/* Adds the account to the invite's guild, group or friends, counts the use and sends the events.
- * new_member: the account was not there before. */
+/* Adds the account to the invite's guild, group or friends, counts the use and emits the events.
+ * Sets invite->new_member if the account was not there before. */
 enum err invite_accept(struct call *call, struct invite *invite, snowflake user_id);
 
-/* Returns the code of a channel's invite without expiry and use limit; .p is NULL: none. */
-enum err invite_lasting(struct tx *tx, snowflake channel_id, struct str *ret);
-/* Creates such an invite for the caller if none exists. */
-enum err invite_lasting_make(struct call *call, const struct channel *c);
+/* Finds the code of a channel's invite without expiry and use limit; ret->p NULL: none. */
+enum err permanent_invite_find(struct tx *tx, snowflake channel_id, struct str *ret);
+/* Creates an invite without expiry and use limit for the caller, if the channel has none. */
+enum err permanent_invite_create(struct call *call, const struct channel *c);
 
 extern const struct domain invites_domain;
 extern const struct world_parts invites_world;

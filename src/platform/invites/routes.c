@@ -7,32 +7,32 @@
 #include "api/hooks.h"
 #include "gateway/gateway.h"
 #include "platform/members/members.h"
-#include "platform/relationships/bonds.h"
+#include "platform/relationships/relationship_pairs.h"
 #include "platform/relationships/friends.h"
 #include "platform/scheduled_events/scheduled_events.h"
 
-enum err invite_announce(struct call *call, enum event event, const struct schema *schema,
-                         const struct invite *i)
+enum err invite_emit_event(struct call *call, enum event event, const struct schema *schema,
+                           const struct invite *i)
 {
-    struct subject to =
-        to_entitled(i->guild_id.value, i->channel_id.value, PERMISSION(MANAGE_CHANNELS));
+    struct audience to = audience_with_permission(i->guild_id.value, i->channel_id.value,
+                                                  PERMISSION(MANAGE_CHANNELS));
     struct list roles;
 
     if (i->type != INVITE_GUILD)
         return OK;
     if (i->named_roles.count) {
-        enum err e = guild_roles(call->tx, i->guild_id.value, &roles);
+        enum err e = guild_roles_list(call->tx, i->guild_id.value, &roles);
 
         if (e)
             return e;
-        to = to_granters(to, invite_audience(call->arena, i, &roles));
+        to = audience_of_role_granters(to, invite_list_audience(call->arena, i, &roles));
     }
     call_emit(call, event, to, schema, i);
     return OK;
 }
 
 /* Hides a friend invite from users whom the inviter has blocked. */
-static enum err hide_from_blocked(struct call *call, const struct invite *i)
+static enum err hide_invite_from_blocked_user(struct call *call, const struct invite *i)
 {
     int64_t type = RELATIONSHIP_NONE;
     enum err e = OK;
@@ -47,15 +47,15 @@ static enum err hide_from_blocked(struct call *call, const struct invite *i)
 static enum err resolve_invite(struct call *call)
 {
     struct invite *invite = arena_alloc(call->arena, sizeof *invite);
-    enum err e = invite_find(call->tx, call_text(call, "invite.code"), invite);
+    enum err e = invite_find(call->tx, call_path_text(call, "invite.code"), invite);
 
     call->target.invite = invite;
-    return e ? e : hide_from_blocked(call, invite);
+    return e ? e : hide_invite_from_blocked_user(call, invite);
 }
 
-/* Shows the scheduled event of the query. Non-members see only external events and events in the
- * invite's channel. */
-static enum err show_invite_event(struct call *call, struct invite *i, struct opt_id id)
+/* Adds the scheduled event of the query to the reply. Users who are not members get only external
+ * events and events in the invite's channel. */
+static enum err add_event_to_invite(struct call *call, struct invite *i, struct opt_id id)
 {
     struct scheduled_event *event = arena_alloc(call->arena, sizeof *event);
     enum err e = scheduled_event_find(call->tx, i->guild_id.value, id.value, event);
@@ -67,27 +67,26 @@ static enum err show_invite_event(struct call *call, struct invite *i, struct op
     return OK;
 }
 
-/* GET /invites/{invite.code} */
 static enum err get_invite(struct call *call)
 {
     const struct invite_query *in = call->query;
     struct invite *i = call->target.invite;
     snowflake caller = call->caller ? call->caller->id : 0;
-    enum err e = caller && caller == i->inviter_id ? OK : invite_check_target(call->tx, i, caller);
+    enum err e =
+        caller && caller == i->inviter_id ? OK : require_invite_target(call->tx, i, caller);
 
     if (e)
         return e;
     if (in->with_counts && i->guild) {
-        i->approximate_member_count = given_int(i->guild->member_count);
+        i->approximate_member_count = opt_int_of(i->guild->member_count);
         i->approximate_presence_count =
-            given_int(gateway_online(api_options(call->api)->gateway, i->guild->id));
+            opt_int_of(gateway_online_member_count(api_options(call->api)->gateway, i->guild->id));
     }
     if (in->guild_scheduled_event_id.given == GIVEN && i->guild)
-        e = show_invite_event(call, i, in->guild_scheduled_event_id);
+        e = add_event_to_invite(call, i, in->guild_scheduled_event_id);
     return e ? e : call_reply(call, i);
 }
 
-/* POST /invites/{invite.code} */
 static enum err accept_invite(struct call *call)
 {
     enum err e = invite_accept(call, call->target.invite, call->caller->id);
@@ -96,59 +95,58 @@ static enum err accept_invite(struct call *call)
 }
 
 /* Removes invites whose code the caller may not see. Group invites have no such restriction. */
-static void leave_out_hidden(const struct call *call, struct list *invites)
+static void remove_hidden_invites(const struct call *call, struct list *invites)
 {
     struct invite *i = invites->items;
     size_t shown = 0;
 
-    for (size_t n = 0; call->target.standing && n < invites->count; n++)
-        if (invite_may_be_shown(&i[n], call->target.standing))
+    for (size_t n = 0; call->target.member_access && n < invites->count; n++)
+        if (member_can_view_invite(&i[n], call->target.member_access))
             i[shown++] = i[n];
-    if (call->target.standing)
+    if (call->target.member_access)
         invites->count = shown;
 }
 
-/* GET /channels/{channel.id}/invites */
 static enum err get_channel_invites(struct call *call)
 {
     struct list invites;
-    enum err e = invites_of_channel(call->tx, call->target.channel->id, &invites);
+    enum err e = invites_list_of_channel(call->tx, call->target.channel->id, &invites);
 
-    leave_out_hidden(call, &invites);
+    remove_hidden_invites(call, &invites);
     return e ? e : call_reply(call, &invites);
 }
 
-static enum err may_list_invites(struct call *call)
+static enum err check_list_invites_permission(struct call *call)
 {
     const uint64_t either = PERMISSION(MANAGE_GUILD) | PERMISSION(VIEW_AUDIT_LOG);
 
-    return call->target.rights & either ? OK : call_lacks_any(call, either);
+    return call->target.permissions & either ? OK : call_missing_any_permission_error(call, either);
 }
 
 static const struct type type_plain_invites = { .kind = KIND_ARRAY, .of = &type_invite };
 
-/* GET /guilds/{guild.id}/invites: only callers with MANAGE_GUILD see the use counts. */
+/* Only callers with MANAGE_GUILD get the use counts. */
 static enum err get_guild_invites(struct call *call)
 {
-    bool manages = call->target.rights & PERMISSION(MANAGE_GUILD);
+    bool manages = call->target.permissions & PERMISSION(MANAGE_GUILD);
     struct list invites;
-    enum err e = invites_of_guild(call->tx, call->target.guild->id, &invites);
+    enum err e = invites_list_of_guild(call->tx, call->target.guild->id, &invites);
 
     if (e)
         return e;
-    leave_out_hidden(call, &invites);
+    remove_hidden_invites(call, &invites);
     return manages ? call_reply(call, &invites)
-                   : call_reply_as(call, &type_plain_invites, &invites);
+                   : call_reply_as_type(call, &type_plain_invites, &invites);
 }
 
 /* --- deleting ------------------------------------------------------------------------- */
 
-/* Guild invites need MANAGE_CHANNELS or MANAGE_GUILD; others their creator or the group's owner. */
-static enum err admit_deletion(struct call *call)
+/* Guild invites need MANAGE_CHANNELS or MANAGE_GUILD; others: only creator or group owner. */
+static enum err check_delete_invite_permission(struct call *call)
 {
     const struct invite *i = call->target.invite;
-    struct standing standing;
-    uint64_t rights;
+    struct member_access standing;
+    uint64_t perms;
 
     if (i->vanity)
         return ERR_INVITE_CODE_INVALID;
@@ -157,48 +155,45 @@ static enum err admit_deletion(struct call *call)
 
         return owner || i->inviter_id == call->caller->id ? OK : ERR_MISSING_PERMISSIONS;
     }
-    enum err e = standing_find(call->tx, i->guild_id.value, call->caller->id, &standing);
+    enum err e = member_access_find(call->tx, i->guild_id.value, call->caller->id, &standing);
     if (!e)
-        e = standing_rights_in(call->tx, &standing, i->channel, &rights);
+        e = member_permissions_in_channel(call->tx, &standing, i->channel, &perms);
     if (e)
         return e;
-    if ((rights & PERMISSION(MANAGE_CHANNELS)) || (standing.rights & PERMISSION(MANAGE_GUILD)))
+    if ((perms & PERMISSION(MANAGE_CHANNELS)) || (standing.permissions & PERMISSION(MANAGE_GUILD)))
         return OK;
-    e = standing_lacks(&standing, PERMISSION(MANAGE_GUILD));
-    return e == ERR_MISSING_PERMISSIONS
-               ? standing_lacks_in(call->tx, &standing, i->channel, PERMISSION(MANAGE_CHANNELS))
-               : e;
+    e = member_missing_permission_error(&standing, PERMISSION(MANAGE_GUILD));
+    return e == ERR_MISSING_PERMISSIONS ? member_refusal_in_channel(call->tx, &standing, i->channel,
+                                                                    PERMISSION(MANAGE_CHANNELS))
+                                        : e;
 }
 
-/* DELETE /invites/{invite.code} */
 static enum err remove_invite(struct call *call)
 {
     struct invite *i = call->target.invite;
     enum err e = invite_delete(call->tx, i->code);
 
     if (!e && i->type == INVITE_GUILD)
-        e = invite_audit(call, AUDIT_INVITE_DELETE, i);
+        e = audit_record_invite(call, AUDIT_INVITE_DELETE, i);
     if (!e)
-        e = invite_announce(call, EVENT_INVITE_DELETE, &invite_delete_schema, i);
+        e = invite_emit_event(call, EVENT_INVITE_DELETE, &invite_delete_schema, i);
     return e ? e : call_reply(call, i);
 }
 
 /* --- friend invites ------------------------------------------------------------------- */
 
-/* GET /users/@me/invites */
 static enum err get_friend_invites(struct call *call)
 {
     struct list invites;
-    enum err e = invites_of_user(call->tx, call->caller->id, &invites);
+    enum err e = friend_invites_list_of_user(call->tx, call->caller->id, &invites);
 
     return e ? e : call_reply(call, &invites);
 }
 
-/* DELETE /users/@me/invites */
 static enum err revoke_friend_invites(struct call *call)
 {
     struct list invites;
-    enum err e = invites_of_user(call->tx, call->caller->id, &invites);
+    enum err e = friend_invites_list_of_user(call->tx, call->caller->id, &invites);
 
     for (size_t i = 0; !e && i < invites.count; i++)
         e = invite_delete(call->tx, ((struct invite *)invites.items)[i].code);
@@ -221,70 +216,70 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/channels/{channel.id}/invites",
         .name = "create_channel_invite",
-        .doc = "Make an invite: with CREATE_INSTANT_INVITE, or as the owner of a group.",
+        .doc = "Create an invite; needs CREATE_INSTANT_INVITE, or to be the owner of the group.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &invite_body,
         .body_kinds = BODY_MULTIPART | BODY_FORM,
         .max_upload = 256 * 1024,
-        .reply = &type_full_invite,
+        .reply = &type_invite_with_metadata,
         .fires = (const enum event[]){ EVENT_INVITE_CREATE, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE,
                                        EVENT_NONE },
-        .admit = admit_invite_creation,
+        .admit = check_invite_creation_permission,
         .handle = create_channel_invite,
     },
     {
         .method = GET,
         .path = "/channels/{channel.id}/invites",
         .name = "get_channel_invites",
-        .doc = "Invites to a channel. Those that give roles are shown to their makers and to who "
-               "could give all of these roles.",
+        .doc = "Invites to a channel. Those that grant roles are visible only to their creator "
+               "and to members who could assign all of these roles.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_CHANNELS),
-        .reply = &type_full_invites,
+        .reply = &type_invites_with_metadata,
         .handle = get_channel_invites,
     },
     {
         .method = GET,
         .path = "/guilds/{guild.id}/invites",
         .name = "get_guild_invites",
-        .doc = "Invites to a guild; needs MANAGE_GUILD, or VIEW_AUDIT_LOG and then without how "
-               "they were used. Those that give roles are shown to their makers and to who could "
-               "give all of these roles.",
+        .doc = "Invites to a guild; needs MANAGE_GUILD, or VIEW_AUDIT_LOG (without use counts). "
+               "Those that grant roles are visible only to their creator and to members who "
+               "could assign all of these roles.",
         .auth = AUTH_USER | AUTH_BOT,
-        .reply = &type_full_invites,
-        .admit = may_list_invites,
+        .reply = &type_invites_with_metadata,
+        .admit = check_list_invites_permission,
         .handle = get_guild_invites,
     },
     {
         .method = GET,
         .path = "/guilds/{guild.id}/vanity-url",
         .name = "get_vanity_url",
-        .doc = "The guild's own code, where it has the feature VANITY_URL.",
+        .doc = "The vanity code of a guild with the feature VANITY_URL.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_GUILD),
         .reply = &vanity_reply,
-        .admit = admit_vanity,
+        .admit = require_vanity_feature,
         .handle = get_vanity_url,
     },
     {
         .method = PATCH,
         .path = "/guilds/{guild.id}/vanity-url",
         .name = "modify_vanity_url",
-        .doc = "Choose the guild's own code, or give it up.",
+        .doc = "Set or remove the vanity code of a guild.",
         .auth = AUTH_USER,
         .needs = PERMISSION(MANAGE_GUILD) | PERMISSION(CREATE_INSTANT_INVITE),
         .body = &vanity_body,
         .reply = &vanity_reply,
         .fires = (const enum event[]){ EVENT_GUILD_UPDATE, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE,
                                        EVENT_NONE },
-        .admit = admit_vanity,
+        .admit = require_vanity_feature,
         .handle = modify_vanity_url,
     },
     {
         .method = GET,
         .path = "/invites/{invite.code}",
         .name = "get_invite",
-        .doc = "Where an invite leads.",
+        .doc = "Get an invite.",
         .auth = AUTH_OPEN,
         .query = &invite_query_schema,
         .reply = &type_invite,
@@ -294,12 +289,12 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/invites/{invite.code}",
         .name = "accept_invite",
-        .doc = "Go where an invite leads.",
+        .doc = "Accept an invite.",
         .auth = AUTH_USER,
         .reply = &type_invite,
         .fires = (const enum event[]){ EVENT_GUILD_CREATE, EVENT_GUILD_MEMBER_ADD,
                                        EVENT_USER_SETTINGS_UPDATE, EVENT_CHANNEL_RECIPIENT_ADD,
-                                       EVENT_CHANNEL_CREATE, JUDGED_EVENTS, FRIEND_EVENTS,
+                                       EVENT_CHANNEL_CREATE, AUTOMOD_EVENTS, FRIEND_EVENTS,
                                        EVENT_INVITE_DELETE, EVENT_NONE },
         .handle = accept_invite,
     },
@@ -307,54 +302,56 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = "/invites/{invite.code}",
         .name = "remove_invite",
-        .doc = "Delete an invite: with MANAGE_CHANNELS there, or MANAGE_GUILD.",
+        .doc = "Delete an invite; needs MANAGE_CHANNELS in its channel, or MANAGE_GUILD.",
         .auth = AUTH_USER | AUTH_BOT,
-        .reply = &type_full_invite,
+        .reply = &type_invite_with_metadata,
         .fires = (const enum event[]){ EVENT_INVITE_DELETE, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE,
                                        EVENT_NONE },
-        .admit = admit_deletion,
+        .admit = check_delete_invite_permission,
         .handle = remove_invite,
     },
     {
         .method = GET,
         .path = "/invites/{invite.code}/target-users",
         .name = "get_invite_target_users",
-        .doc = "Whom an invite is for, as CSV: for who made it, MANAGE_GUILD or VIEW_AUDIT_LOG.",
+        .doc = "The target users of an invite as CSV; for its creator, or with MANAGE_GUILD or "
+               "VIEW_AUDIT_LOG.",
         .auth = AUTH_USER | AUTH_BOT,
         .status = 200,
-        .admit = admit_targets_reading,
+        .admit = check_targets_read_permission,
         .handle = get_invite_target_users,
     },
     {
         .method = PUT,
         .path = "/invites/{invite.code}/target-users",
         .name = "put_invite_target_users",
-        .doc = "Say whom an invite is for: the part target_users_file, an id a line, 1000 at most.",
+        .doc = "Set the target users of an invite: form part target_users_file, one id per line, "
+               "at most 1000.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &invite_targets_body,
         .body_kinds = BODY_PARTS,
         .max_upload = 256 * 1024,
-        .admit = admit_targets_writing,
+        .admit = check_targets_write_permission,
         .handle = put_invite_target_users,
     },
     {
         .method = GET,
         .path = "/invites/{invite.code}/target-users/job-status",
         .name = "get_invite_target_users_job",
-        .doc = "How far the list of an invite is. It is taken at once.",
+        .doc = "The state of the target user upload, which is always complete.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &invite_targets_job_reply,
-        .admit = admit_targets_reading,
+        .admit = check_targets_read_permission,
         .handle = get_invite_target_users_job,
     },
     {
         .method = POST,
         .path = "/users/@me/invites",
         .name = "create_friend_invite",
-        .doc = "Make an invite to be the caller's friend.",
+        .doc = "Create an invite to become the caller's friend.",
         .auth = AUTH_USER,
         .body = &friend_invite_body,
-        .reply = &type_full_invite,
+        .reply = &type_invite_with_metadata,
         .handle = create_friend_invite,
     },
     {
@@ -363,7 +360,7 @@ static const struct route routes[] = {
         .name = "get_friend_invites",
         .doc = "The caller's friend invites.",
         .auth = AUTH_USER,
-        .reply = &type_full_invites,
+        .reply = &type_invites_with_metadata,
         .handle = get_friend_invites,
     },
     {
@@ -372,7 +369,7 @@ static const struct route routes[] = {
         .name = "revoke_friend_invites",
         .doc = "Delete all of the caller's friend invites.",
         .auth = AUTH_USER,
-        .reply = &type_full_invites,
+        .reply = &type_invites_with_metadata,
         .handle = revoke_friend_invites,
     },
     { 0 },
@@ -380,11 +377,11 @@ static const struct route routes[] = {
 
 const struct domain invites_domain = {
     .name = "Invites",
-    .doc = "Ways into guilds, groups and friendships.",
+    .doc = "Invites to guilds, groups and friendships.",
     .routes = routes,
     .world = &invites_world,
     .resolvers = resolvers,
-    .hooks = &(const struct hooks){ .account_made = invite_accept_first },
+    .hooks = &(const struct hooks){ .account_created = invite_accept_at_registration },
     .deletions =
         (const struct deletion_rule[]){
             { DELETE_WHERE(WITH_CHANNEL, "invites", "code", "channel_id = $1"),

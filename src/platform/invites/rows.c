@@ -15,46 +15,46 @@
     "code, type, guild_id, channel_id, inviter_id, created_at, expires_at, max_age, max_uses, " \
     "uses, is_temporary, target_type, target_user_id, target_application_id, role_ids, flags, " \
     "targets_at"
-/* Grants no roles, has no flags, and is open to everybody. */
-#define PLAIN            " role_ids is null and flags = 0 and targets is null"
-#define CHANNEL_STAYS    " not" CHANNEL_BEING_DELETED("invites.channel_id")
-#define NOT_EXPIRED(now) " (expires_at is null or expires_at > " now ")"
+/* SQL condition: the invite grants no roles, has no flags, and is open to everybody. */
+#define PLAIN               " role_ids is null and flags = 0 and targets is null"
+#define CHANNEL_NOT_DELETED " not" CHANNEL_BEING_DELETED("invites.channel_id")
+#define NOT_EXPIRED(now)    " (expires_at is null or expires_at > " now ")"
 
 /* Null columns become absent fields, except expires_at, which becomes null. */
-static struct opt_id id_or_absent(const struct rows *r, int column)
+static struct opt_id optional_id_from_row(const struct rows *r, int column)
 {
-    return (struct opt_id){ row_null(r, column) ? ABSENT : GIVEN, row_id(r, column) };
+    return (struct opt_id){ row_is_null(r, column) ? ABSENT : GIVEN, row_id(r, column) };
 }
 
-static void read_invite(const struct rows *r, void *ret)
+static void invite_from_row(const struct rows *r, void *ret)
 {
     struct invite *i = ret;
 
     *i = (struct invite){
         .code = row_text(r, 0),
         .type = row_int(r, 1),
-        .guild_id = id_or_absent(r, 2),
-        .channel_id = id_or_absent(r, 3),
+        .guild_id = optional_id_from_row(r, 2),
+        .channel_id = optional_id_from_row(r, 3),
         .inviter_id = row_id(r, 4),
         .created_at = row_int(r, 5),
-        .expires_at = row_opt_int(r, 6),
+        .expires_at = row_optional_int(r, 6),
         .max_age = row_int(r, 7),
         .max_uses = row_int(r, 8),
         .uses = row_int(r, 9),
         .temporary = row_bool(r, 10),
-        .target_type = { row_null(r, 11) ? ABSENT : GIVEN, row_int(r, 11) },
+        .target_type = { row_is_null(r, 11) ? ABSENT : GIVEN, row_int(r, 11) },
         .target_user_id = row_id(r, 12),
         .target_application_id = row_id(r, 13),
         .flags = { row_int(r, 15) ? GIVEN : ABSENT, row_int(r, 15) },
-        .targets_at = row_opt_int(r, 16),
+        .targets_at = row_optional_int(r, 16),
     };
-    if (!row_null(r, 14))
-        i->role_ids = column_list(tx_arena(r->tx), &type_ids, row_text(r, 14));
+    if (!row_is_null(r, 14))
+        i->role_ids = json_column_decode_list(tx_arena(r->tx), &type_ids, row_text(r, 14));
 }
 
 /* --- related objects ------------------------------------------------------------------ */
 
-static enum err load_user(struct tx *tx, snowflake id, const struct user **ret)
+static enum err read_invite_user(struct tx *tx, snowflake id, const struct user **ret)
 {
     struct user *user = arena_alloc(tx_arena(tx), sizeof *user);
     enum err e = user_find(tx, id, user);
@@ -63,7 +63,7 @@ static enum err load_user(struct tx *tx, snowflake id, const struct user **ret)
     return e == ERR_UNKNOWN_USER ? OK : e;
 }
 
-static enum err load_where(struct tx *tx, struct invite *i)
+static enum err read_invite_channel_and_guild(struct tx *tx, struct invite *i)
 {
     struct channel *channel = arena_alloc(tx_arena(tx), sizeof *channel);
     struct guild *guild = arena_alloc(tx_arena(tx), sizeof *guild);
@@ -77,7 +77,7 @@ static enum err load_where(struct tx *tx, struct invite *i)
         e = guild_find(tx, i->guild_id.value, guild);
         i->guild = guild;
         if (!e && guild_has_feature(guild, "WELCOME_SCREEN_ENABLED"))
-            e = welcome_screen_shown(tx, guild->id, &guild->welcome_screen);
+            e = welcome_screen_read_enabled(tx, guild->id, &guild->welcome_screen);
     }
     return e;
 }
@@ -85,7 +85,8 @@ static enum err load_where(struct tx *tx, struct invite *i)
 static const char FIND_APPLICATION[] =
     "select id, name, description, icon from applications where id = $1 and removed = 0";
 
-static enum err load_application(struct tx *tx, snowflake id, const struct invite_application **ret)
+static enum err read_invite_application(struct tx *tx, snowflake id,
+                                        const struct invite_application **ret)
 {
     struct invite_application *app = arena_alloc(tx_arena(tx), sizeof *app);
     struct rows row;
@@ -95,13 +96,13 @@ static enum err load_application(struct tx *tx, snowflake id, const struct invit
     if (e || !found)
         return e;
     *app = (struct invite_application){ row_id(&row, 0), row_text(&row, 1), row_text(&row, 2),
-                                        row_opt_text(&row, 3) };
+                                        row_optional_text(&row, 3) };
     *ret = app;
     return OK;
 }
 
 /* Skips deleted roles and managed roles, which cannot be assigned. */
-static enum err load_named_roles(struct tx *tx, struct invite *i)
+static enum err read_named_roles(struct tx *tx, struct invite *i)
 {
     const snowflake *id = i->role_ids.items;
     enum err e = OK;
@@ -111,71 +112,72 @@ static enum err load_named_roles(struct tx *tx, struct invite *i)
 
         e = role_find(tx, i->guild_id.value, id[n], &role);
         if (!e && !role.managed)
-            *(struct role *)list_add(tx_arena(tx), &i->named_roles, sizeof role) = role;
+            *(struct role *)list_append(tx_arena(tx), &i->named_roles, sizeof role) = role;
         if (e == ERR_UNKNOWN_ROLE)
             e = OK;
     }
     return e;
 }
 
-/* The invite grants a role only while its creator is a member who could assign it. */
-static enum err load_invite_roles(struct tx *tx, struct invite *i)
+/* The invite grants a role only while the invite's creator is a member who could assign it. */
+static enum err read_granted_roles(struct tx *tx, struct invite *i)
 {
-    struct standing maker;
-    enum err e = load_named_roles(tx, i);
+    struct member_access maker;
+    enum err e = read_named_roles(tx, i);
     const struct role *role = i->named_roles.items;
 
     i->roles = (struct opt_list){ .given = GIVEN };
     if (e)
         return e;
-    e = standing_find(tx, i->guild_id.value, i->inviter_id, &maker);
+    e = member_access_find(tx, i->guild_id.value, i->inviter_id, &maker);
     for (size_t n = 0; !e && n < i->named_roles.count; n++)
-        if (invite_role_grantable(&maker, &role[n]))
-            *(struct role *)list_add(tx_arena(tx), &i->roles.value, sizeof *role) = role[n];
+        if (member_can_grant_invite_role(&maker, &role[n]))
+            *(struct role *)list_append(tx_arena(tx), &i->roles.value, sizeof *role) = role[n];
     return e == ERR_MISSING_ACCESS ? OK : e;
 }
 
-enum err invite_load(struct tx *tx, struct invite *i)
+enum err invite_read_objects(struct tx *tx, struct invite *i)
 {
-    enum err e = load_where(tx, i);
+    enum err e = read_invite_channel_and_guild(tx, i);
 
     if (!e && i->role_ids.count)
-        e = load_invite_roles(tx, i);
+        e = read_granted_roles(tx, i);
     if (!e && i->inviter_id)
-        e = load_user(tx, i->inviter_id, &i->inviter);
+        e = read_invite_user(tx, i->inviter_id, &i->inviter);
     if (!e && i->target_user_id)
-        e = load_user(tx, i->target_user_id, &i->target_user);
+        e = read_invite_user(tx, i->target_user_id, &i->target_user);
     if (!e && i->target_application_id)
-        e = load_application(tx, i->target_application_id, &i->target_application);
+        e = read_invite_application(tx, i->target_application_id, &i->target_application);
     return e;
 }
 
 /* --- finding -------------------------------------------------------------------------- */
 
-static enum err find_one(struct tx *tx, struct sql sql, const struct value *values, size_t count,
-                         struct invite *ret, bool *ret_found)
+static enum err find_invite_with_sql(struct tx *tx, struct sql sql, const struct value *values,
+                                     size_t count, struct invite *ret, bool *ret_found)
 {
     struct rows row;
     enum err e = tx_one(tx, sql, values, count, &row, ret_found);
 
     if (e || !*ret_found)
         return e;
-    read_invite(&row, ret);
-    return invite_load(tx, ret);
+    invite_from_row(&row, ret);
+    return invite_read_objects(tx, ret);
 }
 
 static const char FIND_INVITE[] =
     "select " INVITE_COLUMNS " from invites where code = $1 and not exists "
-    "(select 1 from guilds g where g.id = invites.guild_id and g.removed = 1) and" CHANNEL_STAYS
+    "(select 1 from guilds g where g.id = invites.guild_id and g.removed = 1) and" CHANNEL_NOT_DELETED
     " and" NOT_EXPIRED("$2");
 
 enum err invite_find(struct tx *tx, struct str code, struct invite *ret)
 {
     bool found;
-    enum err e = find_one(tx, SQL(FIND_INVITE), BIND(v_text(code), v_int(clock_us())), ret, &found);
+    enum err e = find_invite_with_sql(tx, SQL(FIND_INVITE), BIND(v_text(code), v_int(clock_us())),
+                                      ret, &found);
 
     if (!e && !found)
-        e = vanity_find(tx, code, ret, &found);
+        e = vanity_invite_find(tx, code, ret, &found);
     return e || found ? e : ERR_UNKNOWN_INVITE;
 }
 
@@ -185,59 +187,59 @@ static const char FIND_SAME[] =
     "coalesce(target_user_id, 0) = $7 and coalesce(target_application_id, 0) = $8 and" PLAIN
     " and" NOT_EXPIRED("$9") " order by created_at desc limit 1";
 
-enum err invite_find_same(struct tx *tx, const struct invite *like, struct invite *ret,
-                          bool *ret_found)
+enum err invite_find_equivalent(struct tx *tx, const struct invite *like, struct invite *ret,
+                                bool *ret_found)
 {
-    return find_one(tx, SQL(FIND_SAME),
-                    BIND(v_id(like->channel_id.value), v_id(like->inviter_id), v_int(like->max_age),
-                         v_int(like->max_uses), v_int(like->temporary),
-                         v_int(like->target_type.value), v_id(like->target_user_id),
-                         v_id(like->target_application_id), v_int(clock_us())),
-                    ret, ret_found);
+    return find_invite_with_sql(
+        tx, SQL(FIND_SAME),
+        BIND(v_id(like->channel_id.value), v_id(like->inviter_id), v_int(like->max_age),
+             v_int(like->max_uses), v_int(like->temporary), v_int(like->target_type.value),
+             v_id(like->target_user_id), v_id(like->target_application_id), v_int(clock_us())),
+        ret, ret_found);
 }
 
-static enum err find_all(struct tx *tx, struct sql sql, snowflake id, struct list *ret)
+static enum err list_invites_with_sql(struct tx *tx, struct sql sql, snowflake id, struct list *ret)
 {
     *ret = (struct list){ 0 };
-    enum err e = tx_list(tx, sql, BIND(v_id(id), v_int(clock_us())), sizeof(struct invite),
-                         read_invite, ret);
+    enum err e = tx_read_list(tx, sql, BIND(v_id(id), v_int(clock_us())), sizeof(struct invite),
+                              invite_from_row, ret);
 
     for (size_t i = 0; !e && i < ret->count; i++)
-        e = invite_load(tx, &((struct invite *)ret->items)[i]);
+        e = invite_read_objects(tx, &((struct invite *)ret->items)[i]);
     return e;
 }
 
 static const char OF_GUILD[] =
-    "select " INVITE_COLUMNS " from invites where guild_id = $1 and" CHANNEL_STAYS
+    "select " INVITE_COLUMNS " from invites where guild_id = $1 and" CHANNEL_NOT_DELETED
     " and" NOT_EXPIRED("$2") " order by created_at, code";
 static const char OF_CHANNEL[] =
-    "select " INVITE_COLUMNS " from invites where channel_id = $1 and" CHANNEL_STAYS
+    "select " INVITE_COLUMNS " from invites where channel_id = $1 and" CHANNEL_NOT_DELETED
     " and" NOT_EXPIRED("$2") " order by created_at, code";
 static const char OF_USER[] =
     "select " INVITE_COLUMNS " from invites where inviter_id = $1 and type = 2 and" NOT_EXPIRED(
         "$2") " order by created_at, code";
 
-enum err invites_of_guild(struct tx *tx, snowflake guild_id, struct list *ret)
+enum err invites_list_of_guild(struct tx *tx, snowflake guild_id, struct list *ret)
 {
-    return find_all(tx, SQL(OF_GUILD), guild_id, ret);
+    return list_invites_with_sql(tx, SQL(OF_GUILD), guild_id, ret);
 }
 
-enum err invites_of_channel(struct tx *tx, snowflake channel_id, struct list *ret)
+enum err invites_list_of_channel(struct tx *tx, snowflake channel_id, struct list *ret)
 {
-    return find_all(tx, SQL(OF_CHANNEL), channel_id, ret);
+    return list_invites_with_sql(tx, SQL(OF_CHANNEL), channel_id, ret);
 }
 
-enum err invites_of_user(struct tx *tx, snowflake user_id, struct list *ret)
+enum err friend_invites_list_of_user(struct tx *tx, snowflake user_id, struct list *ret)
 {
-    return find_all(tx, SQL(OF_USER), user_id, ret);
+    return list_invites_with_sql(tx, SQL(OF_USER), user_id, ret);
 }
 
 static const char FIND_LASTING[] =
     "select code from invites where channel_id = $1 and type = 0 and max_age = 0 and max_uses = 0 "
-    "and is_temporary = 0 and target_type is null and" PLAIN " and" CHANNEL_STAYS
+    "and is_temporary = 0 and target_type is null and" PLAIN " and" CHANNEL_NOT_DELETED
     " order by created_at, code limit 1";
 
-enum err invite_lasting(struct tx *tx, snowflake channel_id, struct str *ret)
+enum err permanent_invite_find(struct tx *tx, snowflake channel_id, struct str *ret)
 {
     struct rows r;
     bool found;
@@ -249,15 +251,15 @@ enum err invite_lasting(struct tx *tx, snowflake channel_id, struct str *ret)
 
 /* --- writing -------------------------------------------------------------------------- */
 
-/* The limit applies per guild, per group, or per user. */
-static const char FORGET_EXPIRED[] = "delete from invites where expires_at <= $1 and type = $2 and "
+/* Invites expire and are limited per guild, per group, or per user. */
+static const char DELETE_EXPIRED[] = "delete from invites where expires_at <= $1 and type = $2 and "
                                      "(guild_id = $3 or channel_id = $3 or inviter_id = $3)";
 static const char COUNT_IN_GUILD[] = "select count(*) from invites where guild_id = $1";
 static const char COUNT_IN_CHANNEL[] = "select count(*) from invites where channel_id = $1";
 static const char COUNT_OF_USER[] =
     "select count(*) from invites where inviter_id = $1 and type = 2";
 
-static enum err make_room(struct tx *tx, const struct invite *i)
+static enum err delete_expired_and_check_limit(struct tx *tx, const struct invite *i)
 {
     snowflake where = i->guild_id.given     ? i->guild_id.value
                       : i->channel_id.given ? i->channel_id.value
@@ -269,7 +271,7 @@ static enum err make_room(struct tx *tx, const struct invite *i)
     bool found;
 
     enum err e =
-        tx_exec(tx, FORGET_EXPIRED, BIND(v_int(clock_us()), v_int(i->type), v_id(where)), NULL);
+        tx_exec(tx, DELETE_EXPIRED, BIND(v_int(clock_us()), v_int(i->type), v_id(where)), NULL);
     if (!e)
         e = tx_one(tx, count, BIND(v_id(where)), &row, &found);
     if (e)
@@ -277,7 +279,7 @@ static enum err make_room(struct tx *tx, const struct invite *i)
     return row_int(&row, 0) >= MOST_INVITES ? ERR_MAX_INVITES : OK;
 }
 
-static struct str new_code(struct arena *arena)
+static struct str create_invite_code(struct arena *arena)
 {
     static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
     char *code = arena_alloc(arena, 8);
@@ -291,7 +293,7 @@ static const char ADD_INVITE[] =
     "insert into invites (" INVITE_COLUMNS ") values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, $10, "
     "$11, $12, $13, $14, $15, null) on conflict do nothing";
 
-static struct value id_or_null(snowflake id)
+static struct value bind_id_or_null(snowflake id)
 {
     return id ? v_id(id) : v_null();
 }
@@ -299,18 +301,19 @@ static struct value id_or_null(snowflake id)
 enum err invite_insert(struct tx *tx, struct invite *i)
 {
     int64_t added = 0;
-    enum err e = make_room(tx, i);
+    enum err e = delete_expired_and_check_limit(tx, i);
 
     while (!e && !added) {
-        i->code = new_code(tx_arena(tx));
+        i->code = create_invite_code(tx_arena(tx));
         e = tx_exec(tx, ADD_INVITE,
-                    BIND(v_text(i->code), v_int(i->type), v_opt_id(i->guild_id),
-                         v_opt_id(i->channel_id), v_id(i->inviter_id), v_int(i->created_at),
-                         v_opt_int(i->expires_at), v_int(i->max_age), v_int(i->max_uses),
-                         v_int(i->temporary), v_opt_int(i->target_type),
-                         id_or_null(i->target_user_id), id_or_null(i->target_application_id),
+                    BIND(v_text(i->code), v_int(i->type), optional_id_value(i->guild_id),
+                         optional_id_value(i->channel_id), v_id(i->inviter_id),
+                         v_int(i->created_at), optional_int_value(i->expires_at), v_int(i->max_age),
+                         v_int(i->max_uses), v_int(i->temporary),
+                         optional_int_value(i->target_type), bind_id_or_null(i->target_user_id),
+                         bind_id_or_null(i->target_application_id),
                          i->role_ids.count
-                             ? v_text(column_encode(tx_arena(tx), &type_ids, &i->role_ids))
+                             ? v_text(json_column_encode(tx_arena(tx), &type_ids, &i->role_ids))
                              : v_null(),
                          v_int(i->flags.value)),
                     &added);

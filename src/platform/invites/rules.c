@@ -1,27 +1,27 @@
 /* rules.c - access rules of invites that grant roles, which are credentials.
  *
- * One rule decides who may see the code of such an invite and which of its roles it grants on
- * acceptance: the roles that a member could assign at that moment. */
+ * One rule decides whether a member may see the code of such an invite, and which of its roles it
+ * grants when accepted: the roles that the member, or the creator, could assign now. */
 #include "platform/invites/internal.h"
 
 #include <stdlib.h>
 
 #include "model/fields/ids.h"
 
-bool invite_role_grantable(const struct standing *s, const struct role *role)
+bool member_can_grant_invite_role(const struct member_access *s, const struct role *role)
 {
-    return s->rights & PERMISSION(MANAGE_ROLES) && !role->managed && role->id != role->guild_id &&
-           standing_above_role(s, role);
+    return s->permissions & PERMISSION(MANAGE_ROLES) && !role->managed &&
+           role->id != role->guild_id && member_outranks_role(s, role);
 }
 
-bool invite_may_be_shown(const struct invite *i, const struct standing *viewer)
+bool member_can_view_invite(const struct invite *i, const struct member_access *viewer)
 {
     const struct role *role = i->named_roles.items;
 
     if (viewer->user_id == i->inviter_id)
         return true;
     for (size_t n = 0; n < i->named_roles.count; n++)
-        if (!invite_role_grantable(viewer, &role[n]))
+        if (!member_can_grant_invite_role(viewer, &role[n]))
             return false;
     return true;
 }
@@ -36,26 +36,27 @@ static const struct role *highest_role(const struct list *roles)
     return top;
 }
 
-static int compare_audience(const void *a, const void *b)
+static int compare_ids(const void *a, const void *b)
 {
     snowflake one = *(const snowflake *)a, other = *(const snowflake *)b;
 
     return (one > other) - (one < other);
 }
 
-struct list invite_audience(struct arena *arena, const struct invite *i, const struct list *roles)
+struct list invite_list_audience(struct arena *arena, const struct invite *i,
+                                 const struct list *roles)
 {
     const struct role *role = roles->items, *top = highest_role(&i->named_roles);
     struct list out = { 0 };
 
     ids_add(arena, &out, i->inviter_id);
-    /* The gateway does not know which members have a second factor. */
+    /* The gateway does not know which members have a second factor: emit only to the creator. */
     if (i->guild->mfa_level)
         return out;
     ids_add(arena, &out, i->guild->owner_id);
     for (size_t n = 0; n < roles->count; n++)
         if (role_is_above(role[n].position, role[n].id, top->position, top->id))
             ids_add(arena, &out, role[n].id);
-    qsort(out.items, out.count, sizeof(snowflake), compare_audience);
+    qsort(out.items, out.count, sizeof(snowflake), compare_ids);
     return out;
 }

@@ -4,17 +4,17 @@
 enum { A_DAY = 86400, A_WEEK = 604800, LONGEST_AGE = 60 * A_DAY, FRIEND_USES = 5 };
 
 static const struct type type_age = {
-    .kind = KIND_INT, .min = 0, .max = LONGEST_AGE, .doc = "Seconds; 0 for ever"
+    .kind = KIND_INT, .min = 0, .max = LONGEST_AGE, .doc = "Seconds; 0: never expires"
 };
 static const struct type type_friend_age = {
-    .kind = KIND_INT, .min = 0, .max = A_WEEK, .doc = "Seconds; 0 for ever"
+    .kind = KIND_INT, .min = 0, .max = A_WEEK, .doc = "Seconds; 0: never expires"
 };
 static const struct type type_uses = {
-    .kind = KIND_INT, .min = 0, .max = 100, .doc = "0: as often as people like"
+    .kind = KIND_INT, .min = 0, .max = 100, .doc = "0: unlimited"
 };
 static const struct choice targets[] = {
-    { INVITE_TO_STREAM, NULL, "STREAM", "Somebody's stream" },
-    { INVITE_TO_ACTIVITY, NULL, "ACTIVITY", "An app's activity" },
+    { INVITE_TO_STREAM, NULL, "STREAM", "The stream of a user" },
+    { INVITE_TO_ACTIVITY, NULL, "ACTIVITY", "The activity of an application" },
     { 0 },
 };
 static const struct type type_target = { .kind = KIND_INT, .choices = targets };
@@ -22,9 +22,10 @@ static const struct type type_target = { .kind = KIND_INT, .choices = targets };
 static const struct type type_invite_role_ids = { .kind = KIND_ARRAY, .of = &type_id, .max = 250 };
 static const struct choice invite_flags[] = {
     { 0, NULL, "NONE", "Nothing" },
-    { INVITE_GUEST, NULL, "GUEST", "Into a voice channel, for as long as one is there" },
-    { INVITE_BYPASSES_FORM, NULL, "BYPASSES_APPLICATION", "Without a form to fill in" },
-    { INVITE_GUEST | INVITE_BYPASSES_FORM, NULL, "BOTH", "Both" },
+    { INVITE_GUEST, NULL, "GUEST", "Temporary guest of a voice channel" },
+    { INVITE_BYPASSES_VERIFICATION_FORM, NULL, "BYPASSES_APPLICATION",
+      "Without a membership form" },
+    { INVITE_GUEST | INVITE_BYPASSES_VERIFICATION_FORM, NULL, "BOTH", "Both" },
     { 0 },
 };
 static const struct type type_invite_flags = { .kind = KIND_INT, .choices = invite_flags };
@@ -33,43 +34,44 @@ static const struct field draft_fields[] = {
       .fallback = A_DAY },
     { FIELD(struct invite_draft, max_uses), .type = &type_uses, .flags = OPTIONAL },
     { FIELD(struct invite_draft, temporary), .type = &type_bool, .flags = OPTIONAL,
-      .doc = "Those who come leave again unless they get a role" },
+      .doc = "Temporary membership: members leave again unless they get a role" },
     { FIELD(struct invite_draft, unique), .type = &type_bool, .flags = OPTIONAL,
-      .doc = "Never give an old one that is the same" },
+      .doc = "Never reuse an equivalent invite" },
     { FIELD(struct invite_draft, target_type), .type = &type_target, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct invite_draft, target_user_id), .type = &type_id, .flags = OPTIONAL | NULLABLE,
-      .doc = "Whose stream" },
+      .doc = "The user whose stream is meant" },
     { FIELD(struct invite_draft, target_application_id), .type = &type_id,
-      .flags = OPTIONAL | NULLABLE, .doc = "Whose activity" },
+      .flags = OPTIONAL | NULLABLE, .doc = "The application whose activity is meant" },
     { FIELD(struct invite_draft, role_ids), .type = &type_invite_role_ids,
-      .flags = OPTIONAL | NULLABLE, .doc = "Roles that those get who come; needs MANAGE_ROLES" },
+      .flags = OPTIONAL | NULLABLE, .doc = "Roles that new members get; needs MANAGE_ROLES" },
     { FIELD(struct invite_draft, flags), .type = &type_invite_flags, .flags = OPTIONAL | NULLABLE },
     { 0 },
 };
 
-/* A target type needs the id of its target. */
-static void check_target(struct form *form, const struct place *here, const void *object)
+/* A target type needs the id of the target user or application. */
+static void validate_invite_target(struct form *form, const struct json_path *here,
+                                   const void *object)
 {
     const struct invite_draft *in = object;
-    struct place user = place_key(here, STR("target_user_id"));
-    struct place app = place_key(here, STR("target_application_id"));
+    struct json_path user = json_path_key(here, STR("target_user_id"));
+    struct json_path app = json_path_key(here, STR("target_application_id"));
 
     if (in->target_type.given != GIVEN)
         return;
     if (in->target_type.value == INVITE_TO_STREAM && in->target_user_id.given != GIVEN &&
-        !form_failed_at(form, &user))
-        form_fail(form, &user, FORM_REQUIRED);
+        !form_has_error_at(form, &user))
+        form_add_error(form, &user, FORM_REQUIRED);
     if (in->target_type.value == INVITE_TO_ACTIVITY && in->target_application_id.given != GIVEN &&
-        !form_failed_at(form, &app))
-        form_fail(form, &app, FORM_REQUIRED);
+        !form_has_error_at(form, &app))
+        form_add_error(form, &app, FORM_REQUIRED);
 }
 
 static const struct schema draft_schema = {
     .name = "InviteDraft",
     .size = sizeof(struct invite_draft),
     .fields = draft_fields,
-    .check = check_target,
-    .doc = "How long an invite lasts and what it is for.",
+    .check = validate_invite_target,
+    .doc = "Lifetime, limits and target of an invite.",
 };
 const struct type invite_body = { .kind = KIND_OBJECT, .schema = &draft_schema };
 
@@ -84,7 +86,7 @@ static const struct schema friend_draft_schema = {
     .name = "FriendInviteDraft",
     .size = sizeof(struct friend_invite_draft),
     .fields = friend_draft_fields,
-    .doc = "How long a friend invite lasts.",
+    .doc = "Lifetime and limit of a friend invite.",
 };
 const struct type friend_invite_body = { .kind = KIND_OBJECT, .schema = &friend_draft_schema };
 
@@ -97,5 +99,5 @@ const struct schema invite_query_schema = {
     .name = "InviteQuery",
     .size = sizeof(struct invite_query),
     .fields = query_fields,
-    .doc = "What to tell about an invite.",
+    .doc = "Options for reading an invite.",
 };

@@ -1,5 +1,5 @@
-/* vanity.c - vanity codes, which guilds choose themselves. A vanity code acts as an invite that
- * never expires; MANAGE_GUILD may change it, and the invite routes cannot delete it. */
+/* vanity.c - vanity codes, which guilds choose. A vanity code acts as an invite that never expires;
+ * members with MANAGE_GUILD may change it, and the invite routes cannot delete it. */
 #include "base/clock.h"
 #include "model/fields/rows.h"
 #include "platform/channels/channels.h"
@@ -8,7 +8,7 @@
 struct vanity_patch {
     struct opt_str code;
 };
-struct vanity {
+struct vanity_reply_body {
     struct opt_str code;
     int64_t uses;
 };
@@ -21,41 +21,41 @@ static const struct schema patch_schema = {
     .name = "VanityPatch",
     .size = sizeof(struct vanity_patch),
     .fields = patch_fields,
-    .doc = "The code that a guild wants; null: none.",
+    .doc = "The new vanity code; null removes it.",
 };
 const struct type vanity_body = { .kind = KIND_OBJECT, .schema = &patch_schema };
 
 static const struct field vanity_fields[] = {
-    { FIELD(struct vanity, code), .type = &type_text, .flags = NULLABLE },
-    { FIELD(struct vanity, uses), .type = &type_count },
+    { FIELD(struct vanity_reply_body, code), .type = &type_text, .flags = NULLABLE },
+    { FIELD(struct vanity_reply_body, uses), .type = &type_count },
     { 0 },
 };
 static const struct schema vanity_schema = {
     .name = "Vanity",
-    .size = sizeof(struct vanity),
+    .size = sizeof(struct vanity_reply_body),
     .fields = vanity_fields,
-    .doc = "A guild's own code, and how many came by it.",
+    .doc = "The vanity code of a guild, and how often it was used.",
 };
 const struct type vanity_reply = { .kind = KIND_OBJECT, .schema = &vanity_schema };
 
 /* --- as an invite --------------------------------------------------------------------- */
 
-/* ADMINISTRATOR is 8, VIEW_CHANNEL is 1024; o is the overwrite of @everyone. */
+/* Bits: ADMINISTRATOR is 8, VIEW_CHANNEL is 1024; o is the overwrite of @everyone. */
 #define CHANNEL_OF_EVERYONE                                                               \
     "(select c.id from channels c left join overwrites o on o.channel_id = c.id and "     \
     "o.target_id = g.id where c.guild_id = g.id and c.thread_archived = 0 and "           \
     "c.type in (0, 5) and ((e.permissions & 8) <> 0 or (coalesce(o.allow, 0) & 1024) <> " \
     "0 or ((e.permissions & 1024) <> 0 and (coalesce(o.deny, 0) & 1024) = 0))"
 
-/* The target channel is public, so it must be visible to @everyone: the system channel, else the
- * first one; null if there is none. */
+/* Anybody can see the channel of a vanity invite, so @everyone must be able to view it: the system
+ * channel, else the first visible one; null if there is none. */
 static const char FIND_VANITY[] =
     "select g.id, g.vanity_code, coalesce(" CHANNEL_OF_EVERYONE
     " and c.id = g.system_channel_id), " CHANNEL_OF_EVERYONE
     " order by c.position, c.id limit 1)), g.features from guilds g join roles e on e.id = g.id "
     "where g.vanity_code = $1 and g.removed = 0";
 
-enum err vanity_find(struct tx *tx, struct str code, struct invite *ret, bool *ret_found)
+enum err vanity_invite_find(struct tx *tx, struct str code, struct invite *ret, bool *ret_found)
 {
     struct str lower = str_lower(tx_arena(tx), code);
     struct rows r;
@@ -68,16 +68,16 @@ enum err vanity_find(struct tx *tx, struct str code, struct invite *ret, bool *r
     *ret = (struct invite){
         .code = row_text(&r, 1),
         .type = INVITE_GUILD,
-        .guild_id = given_id(row_id(&r, 0)),
-        .channel_id = { row_null(&r, 2) ? ABSENT : GIVEN, row_id(&r, 2) },
+        .guild_id = opt_id_or_null(row_id(&r, 0)),
+        .channel_id = { row_is_null(&r, 2) ? ABSENT : GIVEN, row_id(&r, 2) },
         .created_at = snowflake_ms(row_id(&r, 0)) * 1000,
         .expires_at.given = GIVEN_NULL,
         .vanity = true,
     };
-    return *ret_found ? invite_load(tx, ret) : OK;
+    return *ret_found ? invite_read_objects(tx, ret) : OK;
 }
 
-enum err vanity_use(struct tx *tx, snowflake guild_id)
+enum err vanity_count_use(struct tx *tx, snowflake guild_id)
 {
     return tx_exec(tx, "update guilds set vanity_uses = vanity_uses + 1 where id = $1",
                    BIND(v_id(guild_id)), NULL);
@@ -85,16 +85,15 @@ enum err vanity_use(struct tx *tx, snowflake guild_id)
 
 /* --- routes --------------------------------------------------------------------------- */
 
-enum err admit_vanity(struct call *call)
+enum err require_vanity_feature(struct call *call)
 {
     return guild_has_feature(call->target.guild, "VANITY_URL") ? OK : ERR_MISSING_ACCESS;
 }
 
-/* GET /guilds/{guild.id}/vanity-url */
 enum err get_vanity_url(struct call *call)
 {
     const struct guild *g = call->target.guild;
-    struct vanity out = { .code = g->vanity_url_code };
+    struct vanity_reply_body out = { .code = g->vanity_url_code };
     struct rows r;
     bool found;
     enum err e = tx_one(call->tx, "select vanity_uses from guilds where id = $1", BIND(v_id(g->id)),
@@ -104,7 +103,7 @@ enum err get_vanity_url(struct call *call)
     return e ? e : call_reply(call, &out);
 }
 
-static enum err check_vanity_free(struct call *call, struct opt_str code)
+static enum err require_vanity_code_unused(struct call *call, struct opt_str code)
 {
     struct rows r;
     bool found = false;
@@ -115,22 +114,21 @@ static enum err check_vanity_free(struct call *call, struct opt_str code)
     return e || !found ? e : ERR_INVITE_CODE_INVALID;
 }
 
-/* PATCH /guilds/{guild.id}/vanity-url */
 enum err modify_vanity_url(struct call *call)
 {
     const struct vanity_patch *in = call->body;
     const struct guild *g = call->target.guild;
     struct list changes = { 0 };
-    enum err e = check_vanity_free(call, in->code);
+    enum err e = require_vanity_code_unused(call, in->code);
 
     if (!e)
-        e = guild_put_vanity(call->tx, g->id, in->code);
+        e = guild_update_vanity_code(call->tx, g->id, in->code);
     audit_add_values(call, &changes, "vanity_url_code", &type_text,
                      g->vanity_url_code.given == GIVEN ? &g->vanity_url_code.value : NULL,
                      in->code.given == GIVEN ? &in->code.value : NULL);
     if (!e)
-        e = audit_with(call, g->id, AUDIT_GUILD_UPDATE, g->id, NULL, changes);
+        e = audit_record_changes(call, g->id, AUDIT_GUILD_UPDATE, g->id, NULL, changes);
     if (!e)
-        e = guild_tell(call, g->id);
-    return e ? e : call_reply(call, &(struct vanity){ .code = in->code });
+        e = guild_emit_update(call, g->id);
+    return e ? e : call_reply(call, &(struct vanity_reply_body){ .code = in->code });
 }

@@ -9,11 +9,11 @@ static const char CODE_TAKEN[] =
 static const char SAVE_VANITY[] =
     "update guilds set vanity_code = $2, vanity_uses = coalesce($3, vanity_uses) where id = $1";
 
-static enum err import_vanity(struct importing *im, const void *entry, const struct place *up,
-                              snowflake id)
+static enum err import_vanity(struct world_importer *im, const void *entry,
+                              const struct json_path *up, snowflake id)
 {
     const struct world_guild *g = entry;
-    struct place at = place_key(up, STR("vanity_code"));
+    struct json_path at = json_path_key(up, STR("vanity_code"));
     struct rows row;
     bool taken;
 
@@ -22,11 +22,12 @@ static enum err import_vanity(struct importing *im, const void *entry, const str
     enum err e =
         tx_one(im->tx, CODE_TAKEN, BIND(v_text(g->vanity_code.value), v_id(id)), &row, &taken);
     if (!e && taken)
-        form_fail(im->form, &at, "WORLD_TAKEN", "another guild or an invite has this code");
+        form_add_error(im->form, &at, "WORLD_TAKEN", "another guild or an invite has this code");
     if (e || taken)
         return e;
     e = tx_exec(im->tx, SAVE_VANITY,
-                BIND(v_id(id), v_text(g->vanity_code.value), v_opt_int(g->vanity_uses)), NULL);
+                BIND(v_id(id), v_text(g->vanity_code.value), optional_int_value(g->vanity_uses)),
+                NULL);
     return e ? e : guild_add_feature(im->tx, id, "VANITY_URL");
 }
 

@@ -3,12 +3,12 @@
 #include "model/fields/ids.h"
 #include "platform/join_requests/internal.h"
 
-enum { ADMITTED_AT_ONCE = 20 }; /* each admission sends events to the guild */
+enum { ADMISSIONS_PER_STEP = 20 }; /* members per step; each admission emits events to the guild */
 
-enum err member_admit(struct call *call, struct member *m)
+enum err pending_member_admit(struct call *call, struct member *m)
 {
     m->pending = false;
-    enum err e = member_save(call, m);
+    enum err e = member_update_and_emit(call, m);
 
     return e ? e : hook_member_admitted(call, m);
 }
@@ -16,7 +16,7 @@ enum err member_admit(struct call *call, struct member *m)
 static const char SOME_PENDING[] =
     "select user_id from members where guild_id = $1 and pending = 1 order by user_id limit $2";
 
-static enum err admit_some(struct call *call, const struct job *job)
+static enum err run_pending_admission(struct call *call, const struct job *job)
 {
     struct member_form form;
     struct list pending;
@@ -24,21 +24,22 @@ static enum err admit_some(struct call *call, const struct job *job)
 
     if (e || form.enabled)
         return e == ERR_UNKNOWN_MEMBER_FORM ? OK : e;
-    e = tx_ids(call->tx, SOME_PENDING, BIND(v_id(job->key), v_int(ADMITTED_AT_ONCE)), &pending);
+    e = tx_read_ids(call->tx, SOME_PENDING, BIND(v_id(job->key), v_int(ADMISSIONS_PER_STEP)),
+                    &pending);
     for (size_t i = 0; !e && i < pending.count; i++) {
         struct member m;
 
         e = member_find(call->tx, job->key, ((snowflake *)pending.items)[i], &m);
         if (!e)
-            e = member_admit(call, &m);
+            e = pending_member_admit(call, &m);
     }
-    if (e || pending.count < ADMITTED_AT_ONCE)
+    if (e || pending.count < ADMISSIONS_PER_STEP)
         return e;
-    return job_schedule(call, &pending_admission, job->key, clock_us(), STR(""));
+    return job_schedule(call, &pending_admission_job, job->key, clock_us(), STR(""));
 }
 
-const struct job_kind pending_admission = {
+const struct job_kind pending_admission_job = {
     .name = "pending-admission",
-    .doc = "Lets pending members of a guild in whose form is off.",
-    .run = admit_some,
+    .doc = "Admits the pending members of a guild whose form was disabled.",
+    .run = run_pending_admission,
 };

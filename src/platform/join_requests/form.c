@@ -3,8 +3,8 @@
 #include "platform/invites/invites.h"
 #include "platform/join_requests/internal.h"
 
-/* Non-members need a valid invite to the guild in the query. */
-enum err may_see_member_form(struct call *call)
+/* Users who are not members need a valid invite to the guild in the query. */
+enum err require_invite_for_form(struct call *call)
 {
     const struct member_form_query *q = call->query;
     struct invite invite;
@@ -15,7 +15,6 @@ enum err may_see_member_form(struct call *call)
     return !e && invite.guild_id.value != call->target.guild->id ? ERR_UNKNOWN_INVITE : e;
 }
 
-/* GET /guilds/{guild.id}/member-verification */
 enum err get_member_form(struct call *call)
 {
     struct member_form form;
@@ -24,18 +23,18 @@ enum err get_member_form(struct call *call)
     return e ? e : call_reply(call, &form);
 }
 
-/* The writer thread parses the form. The longest valid form is shorter, even with escapes. */
+/* The writer thread parses the form, so its size is limited; valid forms are shorter. */
 enum { LONGEST_FORM = 256 * 1024 };
 
-/* The official client sends the list as a JSON string. */
-static enum err take_form_fields(struct call *call, struct str json, struct list *ret)
+/* The official client sends the list of fields as a JSON string. */
+static enum err parse_form_fields(struct call *call, struct str json, struct list *ret)
 {
-    struct place at = place_key(NULL, STR("form_fields"));
+    struct json_path at = json_path_key(NULL, STR("form_fields"));
     void *decoded;
     enum err e;
 
     if (json.n > LONGEST_FORM) {
-        form_fail(&call->form, &at, FORM_MAX_LENGTH, (long long)LONGEST_FORM);
+        form_add_error(&call->form, &at, FORM_MAX_LENGTH, (long long)LONGEST_FORM);
         return ERR_INVALID_FORM_BODY;
     }
     if (json.n && json.p[0] == '"') {
@@ -46,25 +45,25 @@ static enum err take_form_fields(struct call *call, struct str json, struct list
     }
     e = schema_decode_at(&type_form_fields, json, &call->form, &at, &decoded);
     if (e == ERR_INVALID_JSON)
-        return call_invalid(call, "form_fields", FORM_CHOICES, "A list of questions.");
+        return call_add_field_error(call, "form_fields", FORM_CHOICES,
+                                    "Must be a list of form fields.");
     if (e)
         return e;
     *ret = *(struct list *)decoded;
-    form_fields_check(&call->form, &at, ret);
-    return form_failed(&call->form) ? ERR_INVALID_FORM_BODY : OK;
+    form_fields_validate(&call->form, &at, ret);
+    return form_has_errors(&call->form) ? ERR_INVALID_FORM_BODY : OK;
 }
 
-static enum err form_switch(struct call *call, struct member_form *form, bool on)
+static enum err set_form_enabled(struct call *call, struct member_form *form, bool on)
 {
-    enum err e = guild_turn_feature(call, form->guild_id, SCREENING_FEATURE, on);
+    enum err e = guild_set_feature(call, form->guild_id, SCREENING_FEATURE, on);
 
     form->enabled = on;
     if (e || on)
         return e;
-    return job_schedule(call, &pending_admission, form->guild_id, clock_us(), STR(""));
+    return job_schedule(call, &pending_admission_job, form->guild_id, clock_us(), STR(""));
 }
 
-/* PATCH /guilds/{guild.id}/member-verification */
 enum err modify_member_form(struct call *call)
 {
     const struct member_form_patch *in = call->body;
@@ -77,17 +76,17 @@ enum err modify_member_form(struct call *call)
         e = OK;
     }
     if (!e && in->form_fields.given == GIVEN)
-        e = take_form_fields(call, in->form_fields.value, &form.form_fields);
+        e = parse_form_fields(call, in->form_fields.value, &form.form_fields);
     if (e)
         return e;
     if (in->description.given != ABSENT)
         form.description = in->description;
     form.version = clock_us();
     if (in->enabled.given == GIVEN && in->enabled.value && !form.form_fields.count)
-        return call_invalid(call, "form_fields", FORM_REQUIRED);
+        return call_add_field_error(call, "form_fields", FORM_REQUIRED);
     if (in->enabled.given == GIVEN && in->enabled.value != form.enabled)
-        e = form_switch(call, &form, in->enabled.value);
+        e = set_form_enabled(call, &form, in->enabled.value);
     if (!e)
-        e = member_form_save(call->tx, &form);
+        e = member_form_write(call->tx, &form);
     return e ? e : call_reply(call, &form);
 }

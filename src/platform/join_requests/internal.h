@@ -4,7 +4,7 @@
 
 #include "api/hooks.h"
 #include "api/jobs/jobs.h"
-#include "model/permissions/rights.h"
+#include "model/permissions/member_permissions.h"
 #include "platform/guilds/guilds.h"
 #include "platform/join_requests/join_requests.h"
 #include "platform/members/members.h"
@@ -51,58 +51,58 @@ struct join_requests {
     int64_t total;
 };
 /* Payloads of gateway events. */
-struct join_request_told {
+struct join_request_event {
     snowflake guild_id;
     struct str status;
     const struct join_request *request;
 };
-struct join_request_gone {
+struct join_request_deleted {
     snowflake id, guild_id, user_id;
 };
 
 extern const struct type member_form_reply, member_form_patch_body, join_request_draft_body,
     join_request_review_body, join_request_reply, join_requests_reply;
 extern const struct schema member_form_query_schema, join_requests_query_schema,
-    join_request_told_schema, join_request_gone_schema;
+    join_request_event_schema, join_request_deleted_schema;
 
 /* --- rules.c -------------------------------------------------------------------------- */
 
-/* Returns the form's fields with the answers of a body; records errors below `form_fields`. */
-struct list form_answers(struct form *form, struct arena *arena, const struct list *fields,
-                         const struct list *given);
-/* Returns whether a moderator must review the answers. Accepting only rules needs no review. */
+/* Returns the form's fields with the responses of a body; records errors below `form_fields`. */
+struct list form_apply_responses(struct form *form, struct arena *arena, const struct list *fields,
+                                 const struct list *given);
+/* Returns true if a moderator must review the responses; forms with only rules need no review. */
 bool form_needs_review(const struct list *fields);
 
 /* --- rows.c --------------------------------------------------------------------------- */
 
 enum err join_request_find(struct tx *tx, snowflake guild_id, snowflake id, bool *ret_found,
                            struct join_request *ret);
-enum err join_request_of(struct tx *tx, snowflake guild_id, snowflake user_id, bool *ret_found,
-                         struct join_request *ret);
-enum err join_request_save(struct tx *tx, const struct join_request *r);
+enum err join_request_find_of_user(struct tx *tx, snowflake guild_id, snowflake user_id,
+                                   bool *ret_found, struct join_request *ret);
+enum err join_request_write(struct tx *tx, const struct join_request *r);
 enum err join_request_delete(struct tx *tx, snowflake id);
-/* status 0: any. */
+/* Lists join requests; status 0: any. */
 enum err join_requests_list(struct tx *tx, snowflake guild_id, int64_t status,
                             const struct join_requests_query *q, struct join_requests *ret);
-enum err join_request_load_people(struct tx *tx, struct join_request *r);
+enum err join_request_read_users(struct tx *tx, struct join_request *r);
 
 /* --- form.c, requests.c: handlers ----------------------------------------------------- */
 
-enum err may_see_member_form(struct call *call);
+enum err require_invite_for_form(struct call *call);
 enum err get_member_form(struct call *call);
 enum err modify_member_form(struct call *call);
 enum err list_join_requests(struct call *call);
-enum err put_own_join_request(struct call *call);
-enum err delete_own_join_request(struct call *call);
+enum err put_current_user_join_request(struct call *call);
+enum err delete_current_user_join_request(struct call *call);
 enum err review_join_request(struct call *call);
-enum err join_request_goes(struct call *call, const struct member_leave *leave);
+enum err join_request_on_member_left(struct call *call, const struct member_leave *leave);
 
 /* --- admission.c ---------------------------------------------------------------------- */
 
-/* Clears `pending`: sends GUILD_MEMBER_UPDATE, and posts the welcome message. */
-enum err member_admit(struct call *call, struct member *m);
+/* Clears the member's pending flag: emits GUILD_MEMBER_UPDATE, and posts the welcome message. */
+enum err pending_member_admit(struct call *call, struct member *m);
 #define ADMISSION_EVENTS EVENT_GUILD_MEMBER_UPDATE, EVENT_MESSAGE_CREATE
 /* Admits the pending members of a guild whose form was disabled, in batches. */
-extern const struct job_kind pending_admission;
+extern const struct job_kind pending_admission_job;
 
 #endif

@@ -1,9 +1,10 @@
 /* join_requests.h - membership screening: forms for new members, and join requests.
  *
  * While a guild's form is enabled (feature MEMBER_VERIFICATION_GATE_ENABLED), new members are
- * pending: they see the guild but may not act in it. Accepting rules admits at once; other answers
- * wait for a review by a member with KICK_MEMBERS. This folder owns forms and requests. The pending
- * flag belongs to members/, its permissions to model/permissions/rights.c. Start with form.c. */
+ * pending: they see the guild but may not act in it. Accepting rules admits at once; other
+ * responses wait for a review by a member with KICK_MEMBERS. This folder owns forms and requests.
+ * members/ owns the pending flag, model/permissions/member_permissions.c its permissions. Start
+ * with form.c. */
 #ifndef PLATFORM_JOIN_REQUESTS_JOIN_REQUESTS_H
 #define PLATFORM_JOIN_REQUESTS_JOIN_REQUESTS_H
 
@@ -12,7 +13,7 @@
 
 #define SCREENING_FEATURE "MEMBER_VERIFICATION_GATE_ENABLED"
 
-/* A field of a form, with the answer if one was given. */
+/* A field of a form, with the response if one was given. */
 struct form_field {
     struct str field_type, label;
     struct opt_list values;  /* struct str: TERMS only */
@@ -31,16 +32,17 @@ struct member_form {
 extern const struct type type_form_fields;
 
 /* Validates the fields of a form; errors go below the path `list`. */
-void form_fields_check(struct form *form, const struct place *list, const struct list *fields);
-/* ERR_UNKNOWN_MEMBER_FORM. */
+void form_fields_validate(struct form *form, const struct json_path *list,
+                          const struct list *fields);
+/* Returns ERR_UNKNOWN_MEMBER_FORM if the guild has no form. */
 enum err member_form_find(struct tx *tx, snowflake guild_id, struct member_form *ret);
-enum err member_form_save(struct tx *tx, const struct member_form *f);
+enum err member_form_write(struct tx *tx, const struct member_form *f);
 
 enum join_status { JOIN_SUBMITTED = 1, JOIN_REJECTED = 2, JOIN_APPROVED = 3 };
 
-/* 0: unknown status, or one that is never stored ("STARTED"). */
-int64_t join_status_of(struct str word);
-struct str join_status_word(int64_t status);
+/* Returns 0 for an unknown status, or one that is never stored ("STARTED"). */
+int64_t join_status_parse(struct str word);
+struct str join_status_to_word(int64_t status);
 
 extern const struct domain join_requests_domain;
 extern const struct world_parts join_requests_world;

@@ -5,36 +5,37 @@
 
 /* --- events --------------------------------------------------------------------------- */
 
-static struct subject request_reviewers(snowflake guild_id)
+static struct audience to_request_reviewers(snowflake guild_id)
 {
-    return to_entitled(guild_id, 0, PERMISSION(KICK_MEMBERS));
+    return audience_with_permission(guild_id, 0, PERMISSION(KICK_MEMBERS));
 }
 
-/* Sends the event to the reviewers and to the requesting user. */
-static void request_announce(struct call *call, enum event what, const struct join_request *r)
+/* Emits the event to the reviewers and to the requesting user. */
+static void emit_request_event(struct call *call, enum event what, const struct join_request *r)
 {
-    struct join_request_told told = { r->guild_id, r->application_status.value, r };
+    struct join_request_event delivered_to = { r->guild_id, r->application_status.value, r };
 
-    call_emit(call, what, request_reviewers(r->guild_id), &join_request_told_schema, &told);
-    call_emit(call, what, to_user(r->user_id), &join_request_told_schema, &told);
+    call_emit(call, what, to_request_reviewers(r->guild_id), &join_request_event_schema,
+              &delivered_to);
+    call_emit(call, what, audience_of_user(r->user_id), &join_request_event_schema, &delivered_to);
 }
 
-static void request_announce_gone(struct call *call, const struct join_request *r)
+static void emit_request_deleted(struct call *call, const struct join_request *r)
 {
-    struct join_request_gone gone = { r->id, r->guild_id, r->user_id };
+    struct join_request_deleted gone = { r->id, r->guild_id, r->user_id };
 
-    call_emit(call, EVENT_GUILD_JOIN_REQUEST_DELETE, request_reviewers(r->guild_id),
-              &join_request_gone_schema, &gone);
-    call_emit(call, EVENT_GUILD_JOIN_REQUEST_DELETE, to_user(r->user_id), &join_request_gone_schema,
-              &gone);
+    call_emit(call, EVENT_GUILD_JOIN_REQUEST_DELETE, to_request_reviewers(r->guild_id),
+              &join_request_deleted_schema, &gone);
+    call_emit(call, EVENT_GUILD_JOIN_REQUEST_DELETE, audience_of_user(r->user_id),
+              &join_request_deleted_schema, &gone);
 }
 
 /* --- submitting ----------------------------------------------------------------------- */
 
-static void request_set_status(struct join_request *r, int64_t status)
+static void set_request_status(struct join_request *r, int64_t status)
 {
     r->status = status;
-    r->application_status = given_str(join_status_word(status));
+    r->application_status = opt_str_or_null(join_status_to_word(status));
 }
 
 static enum err check_form_version(struct call *call, const struct member_form *form)
@@ -43,15 +44,17 @@ static enum err check_form_version(struct call *call, const struct member_form *
 
     if (in->version == form->version)
         return OK;
-    return call_invalid(call, "version", FORM_CHOICES, "The form has changed since.");
+    return call_add_field_error(
+        call, "version", FORM_CHOICES,
+        "The form has changed. Read it again and send its current version.");
 }
 
-/* Resets an existing request to SUBMITTED, or creates one. */
-static enum err request_begin(struct call *call, struct join_request *r, bool *ret_new)
+/* Resets the caller's existing request to SUBMITTED, or creates one. */
+static enum err reset_or_create_request(struct call *call, struct join_request *r, bool *ret_new)
 {
     snowflake guild_id = call->target.guild->id;
     bool found = false;
-    enum err e = join_request_of(call->tx, guild_id, call->caller->id, &found, r);
+    enum err e = join_request_find_of_user(call->tx, guild_id, call->caller->id, &found, r);
 
     *ret_new = !found;
     if (!found)
@@ -61,22 +64,21 @@ static enum err request_begin(struct call *call, struct join_request *r, bool *r
     r->created_at = clock_us();
     r->reviewed_at.given = r->rejection_reason.given = GIVEN_NULL;
     r->reviewed_by = 0;
-    request_set_status(r, JOIN_SUBMITTED);
+    set_request_status(r, JOIN_SUBMITTED);
     return e;
 }
 
-/* A form with only rules needs no review. */
-static enum err request_let_in(struct call *call, struct join_request *r)
+/* A form that only has rules needs no review: the member is admitted at once. */
+static enum err approve_without_review(struct call *call, struct join_request *r)
 {
-    struct member m = *call->target.standing->member;
+    struct member m = *call->target.member_access->member;
 
-    request_set_status(r, JOIN_APPROVED);
-    r->reviewed_at = given_int(r->created_at);
-    return member_admit(call, &m);
+    set_request_status(r, JOIN_APPROVED);
+    r->reviewed_at = opt_int_of(r->created_at);
+    return pending_member_admit(call, &m);
 }
 
-/* PUT /guilds/{guild.id}/requests/@me */
-enum err put_own_join_request(struct call *call)
+enum err put_current_user_join_request(struct call *call)
 {
     const struct join_request_draft *in = call->body;
     struct member_form form;
@@ -84,113 +86,113 @@ enum err put_own_join_request(struct call *call)
     bool made = false;
     enum err e = member_form_find(call->tx, call->target.guild->id, &form);
 
-    if (!e && !call->target.standing->member->pending)
+    if (!e && !call->target.member_access->member->pending)
         e = ERR_ALREADY_MEMBER;
     if (!e)
         e = check_form_version(call, &form);
     if (!e)
-        e = request_begin(call, &r, &made);
+        e = reset_or_create_request(call, &r, &made);
     if (e)
         return e;
-    r.form_responses = form_answers(&call->form, call->arena, &form.form_fields, &in->form_fields);
-    if (form_failed(&call->form))
+    r.form_responses =
+        form_apply_responses(&call->form, call->arena, &form.form_fields, &in->form_fields);
+    if (form_has_errors(&call->form))
         return ERR_INVALID_FORM_BODY;
     if (!form_needs_review(&form.form_fields))
-        e = request_let_in(call, &r);
+        e = approve_without_review(call, &r);
     if (!e)
-        e = join_request_save(call->tx, &r);
+        e = join_request_write(call->tx, &r);
     if (!e)
-        e = join_request_load_people(call->tx, &r);
+        e = join_request_read_users(call->tx, &r);
     if (e)
         return e;
-    request_announce(call, made ? EVENT_GUILD_JOIN_REQUEST_CREATE : EVENT_GUILD_JOIN_REQUEST_UPDATE,
-                     &r);
+    emit_request_event(
+        call, made ? EVENT_GUILD_JOIN_REQUEST_CREATE : EVENT_GUILD_JOIN_REQUEST_UPDATE, &r);
     return call_reply(call, &r);
 }
 
-/* DELETE /guilds/{guild.id}/requests/@me */
-enum err delete_own_join_request(struct call *call)
+enum err delete_current_user_join_request(struct call *call)
 {
     struct join_request r;
     bool found = false;
-    enum err e = join_request_of(call->tx, call->target.guild->id, call->caller->id, &found, &r);
+    enum err e =
+        join_request_find_of_user(call->tx, call->target.guild->id, call->caller->id, &found, &r);
 
     if (!e && !found)
         e = ERR_NOT_FOUND;
     if (!e)
         e = join_request_delete(call->tx, r.id);
     if (!e)
-        request_announce_gone(call, &r);
+        emit_request_deleted(call, &r);
     return e;
 }
 
-enum err join_request_goes(struct call *call, const struct member_leave *leave)
+enum err join_request_on_member_left(struct call *call, const struct member_leave *leave)
 {
     struct join_request r;
     bool found = false;
-    enum err e = join_request_of(call->tx, leave->guild_id, leave->user->id, &found, &r);
+    enum err e = join_request_find_of_user(call->tx, leave->guild_id, leave->user->id, &found, &r);
 
     if (e || !found)
         return e;
     e = join_request_delete(call->tx, r.id);
     if (!e)
-        request_announce_gone(call, &r);
+        emit_request_deleted(call, &r);
     return e;
 }
 
 /* --- reviewing ------------------------------------------------------------------------ */
 
-/* GET /guilds/{guild.id}/requests */
 enum err list_join_requests(struct call *call)
 {
     const struct join_requests_query *q = call->query;
     struct join_requests out = { 0 };
-    int64_t status = q->status.given == GIVEN ? join_status_of(q->status.value) : 0;
+    int64_t status = q->status.given == GIVEN ? join_status_parse(q->status.value) : 0;
     enum err e;
 
     if (q->status.given == GIVEN && !status) /* unsubmitted forms are not stored */
         return call_reply(call, &out);
     e = join_requests_list(call->tx, call->target.guild->id, status, q, &out);
     for (size_t i = 0; !e && i < out.guild_join_requests.count; i++)
-        e = join_request_load_people(call->tx,
-                                     (struct join_request *)out.guild_join_requests.items + i);
+        e = join_request_read_users(call->tx,
+                                    (struct join_request *)out.guild_join_requests.items + i);
     return e ? e : call_reply(call, &out);
 }
 
-static enum err request_decide(struct call *call, struct join_request *r)
+static enum err apply_review(struct call *call, struct join_request *r)
 {
     const struct join_request_review *in = call->body;
     bool approved = str_is(in->action, "APPROVED");
     struct member m;
 
-    request_set_status(r, approved ? JOIN_APPROVED : JOIN_REJECTED);
-    r->reviewed_at = given_int(clock_us());
+    set_request_status(r, approved ? JOIN_APPROVED : JOIN_REJECTED);
+    r->reviewed_at = opt_int_of(clock_us());
     r->reviewed_by = call->caller->id;
     if (!approved && in->rejection_reason.given == GIVEN)
         r->rejection_reason = in->rejection_reason;
     if (!approved)
         return OK;
     enum err e = member_find(call->tx, r->guild_id, r->user_id, &m);
-    return e || !m.pending ? e : member_admit(call, &m);
+    return e || !m.pending ? e : pending_member_admit(call, &m);
 }
 
-/* PATCH /guilds/{guild.id}/requests/{request.id}: a decision is final. */
+/* A decision is final: only submitted requests can be reviewed. */
 enum err review_join_request(struct call *call)
 {
     struct join_request r;
     bool found = false;
-    enum err e = join_request_find(call->tx, call->target.guild->id, call_id(call, "request.id"),
-                                   &found, &r);
+    enum err e = join_request_find(call->tx, call->target.guild->id,
+                                   call_path_id(call, "request.id"), &found, &r);
 
     if (e || !found || r.status != JOIN_SUBMITTED)
         return e ? e : ERR_NOT_FOUND;
-    e = request_decide(call, &r);
+    e = apply_review(call, &r);
     if (!e)
-        e = join_request_save(call->tx, &r);
+        e = join_request_write(call->tx, &r);
     if (!e)
-        e = join_request_load_people(call->tx, &r);
+        e = join_request_read_users(call->tx, &r);
     if (e)
         return e;
-    request_announce(call, EVENT_GUILD_JOIN_REQUEST_UPDATE, &r);
+    emit_request_event(call, EVENT_GUILD_JOIN_REQUEST_UPDATE, &r);
     return call_reply(call, &r);
 }

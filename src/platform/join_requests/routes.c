@@ -3,7 +3,7 @@
 #include "platform/join_requests/internal.h"
 
 static const struct resolver resolvers[] = {
-    { .name = "request.id", .field = "request_id", .doc = "A request to join." },
+    { .name = "request.id", .field = "request_id", .doc = "A join request." },
     { 0 },
 };
 
@@ -14,9 +14,9 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/guilds/{guild.id}/member-verification",
         .name = "get_member_verification",
-        .doc = "What newcomers of a guild are asked; who is not in it shows an invite.",
+        .doc = "The membership form of a guild; users who are not members need an invite code.",
         .auth = AUTH_USER,
-        .visitors = may_see_member_form,
+        .visitors = require_invite_for_form,
         .query = &member_form_query_schema,
         .reply = &member_form_reply,
         .handle = get_member_form,
@@ -25,8 +25,8 @@ static const struct route routes[] = {
         .method = PATCH,
         .path = "/guilds/{guild.id}/member-verification",
         .name = "modify_member_verification",
-        .doc = "Change what newcomers are asked. While it is on, people who join may do nothing "
-               "before they have answered; when it goes off, those who wait come in.",
+        .doc = "Change the membership form. While it is enabled, new members are pending until "
+               "they respond; when it is disabled, pending members are admitted.",
         .auth = AUTH_USER,
         .needs = PERMISSION(MANAGE_GUILD),
         .body = &member_form_patch_body,
@@ -39,44 +39,44 @@ static const struct route routes[] = {
         .method = GET,
         .path = REQUESTS,
         .name = "list_join_requests",
-        .doc = "Who answered the form, the newest first.",
+        .doc = "The join requests of a guild, newest first.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(KICK_MEMBERS),
         .query = &join_requests_query_schema,
         .reply = &join_requests_reply,
-        .aside = true,
+        .background = true,
         .handle = list_join_requests,
     },
     {
         .method = PUT,
         .path = REQUESTS "/@me",
         .name = "put_own_join_request",
-        .doc = "Answer the form. Where it has nothing but rules, who accepts them is in at once.",
+        .doc = "Submit the form. If it has only rules, accepting them admits the member at once.",
         .auth = AUTH_USER,
         .body = &join_request_draft_body,
         .reply = &join_request_reply,
         .status = 201,
         .fires = (const enum event[]){ ADMISSION_EVENTS, EVENT_GUILD_JOIN_REQUEST_CREATE,
                                        EVENT_GUILD_JOIN_REQUEST_UPDATE, EVENT_NONE },
-        .quiet = true,
-        .handle = put_own_join_request,
+        .allowed_when_restricted = true,
+        .handle = put_current_user_join_request,
     },
     {
         .method = DELETE,
         .path = REQUESTS "/@me",
         .name = "delete_own_join_request",
-        .doc = "Take back what one answered.",
+        .doc = "Withdraw the caller's join request.",
         .auth = AUTH_USER,
         .fires = (const enum event[]){ EVENT_GUILD_JOIN_REQUEST_DELETE, EVENT_NONE },
-        .quiet = true,
-        .handle = delete_own_join_request,
+        .allowed_when_restricted = true,
+        .handle = delete_current_user_join_request,
     },
     {
         .method = PATCH,
         .path = REQUESTS "/{request.id}",
         .name = "review_join_request",
-        .doc = "Let somebody in who waits, or refuse them: they stay pending, and may answer "
-               "anew.",
+        .doc = "Approve or reject a join request. A rejected member stays pending and may submit "
+               "the form again.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(KICK_MEMBERS),
         .body = &join_request_review_body,
@@ -91,12 +91,12 @@ static const struct route routes[] = {
 
 const struct domain join_requests_domain = {
     .name = "Join requests",
-    .doc = "What newcomers of a guild are asked, and who lets them in.",
+    .doc = "Membership forms of guilds, and join requests.",
     .routes = routes,
     .world = &join_requests_world,
     .resolvers = resolvers,
-    .jobs = (const struct job_kind *const[]){ &pending_admission, NULL },
-    .hooks = &(const struct hooks){ .member_left = join_request_goes },
+    .jobs = (const struct job_kind *const[]){ &pending_admission_job, NULL },
+    .hooks = &(const struct hooks){ .member_left = join_request_on_member_left },
     .deletions =
         (const struct deletion_rule[]){
             { DELETE_WHERE(WITH_GUILD, "join_requests", "id", "guild_id = $1") }, { 0 } },

@@ -25,19 +25,20 @@ enum err member_form_find(struct tx *tx, snowflake guild_id, struct member_form 
         .guild_id = guild_id,
         .enabled = row_bool(&row, 0),
         .version = row_int(&row, 1),
-        .description = row_opt_text(&row, 2),
-        .form_fields = column_list(tx_arena(tx), &type_form_fields, row_text(&row, 3)),
+        .description = row_optional_text(&row, 2),
+        .form_fields = json_column_decode_list(tx_arena(tx), &type_form_fields, row_text(&row, 3)),
     };
     return OK;
 }
 
-enum err member_form_save(struct tx *tx, const struct member_form *f)
+enum err member_form_write(struct tx *tx, const struct member_form *f)
 {
-    return tx_exec(tx, SAVE_FORM,
-                   BIND(v_id(f->guild_id), v_int(f->enabled), v_int(f->version),
-                        v_opt_text(f->description),
-                        v_text(column_encode(tx_arena(tx), &type_form_fields, &f->form_fields))),
-                   NULL);
+    return tx_exec(
+        tx, SAVE_FORM,
+        BIND(v_id(f->guild_id), v_int(f->enabled), v_int(f->version),
+             optional_text_value(f->description),
+             v_text(json_column_encode(tx_arena(tx), &type_form_fields, &f->form_fields))),
+        NULL);
 }
 
 /* --- requests ------------------------------------------------------------------------- */
@@ -46,45 +47,46 @@ enum err member_form_save(struct tx *tx, const struct member_form *f)
     "select id, guild_id, user_id, status, created_at, reviewed_at, reviewed_by, " \
     "rejection_reason, responses from join_requests where "
 
-static void read_request(const struct rows *r, void *ret)
+static void join_request_from_row(const struct rows *r, void *ret)
 {
     *(struct join_request *)ret = (struct join_request){
         .id = row_id(r, 0),
         .guild_id = row_id(r, 1),
         .user_id = row_id(r, 2),
         .status = row_int(r, 3),
-        .application_status = given_str(join_status_word(row_int(r, 3))),
+        .application_status = opt_str_or_null(join_status_to_word(row_int(r, 3))),
         .created_at = row_int(r, 4),
-        .reviewed_at = row_opt_int(r, 5),
+        .reviewed_at = row_optional_int(r, 5),
         .reviewed_by = row_id(r, 6),
-        .rejection_reason = row_opt_text(r, 7),
-        .form_responses = column_list(tx_arena(r->tx), &type_form_fields, row_text(r, 8)),
+        .rejection_reason = row_optional_text(r, 7),
+        .form_responses =
+            json_column_decode_list(tx_arena(r->tx), &type_form_fields, row_text(r, 8)),
     };
 }
 
-static enum err request_one(struct tx *tx, struct sql sql, snowflake guild_id, snowflake id,
-                            bool *ret_found, struct join_request *ret)
+static enum err find_request_with_sql(struct tx *tx, struct sql sql, snowflake guild_id,
+                                      snowflake id, bool *ret_found, struct join_request *ret)
 {
     struct rows row;
     enum err e = tx_one(tx, sql, BIND(v_id(guild_id), v_id(id)), &row, ret_found);
 
     if (!e && *ret_found)
-        read_request(&row, ret);
+        join_request_from_row(&row, ret);
     return e;
 }
 
 enum err join_request_find(struct tx *tx, snowflake guild_id, snowflake id, bool *ret_found,
                            struct join_request *ret)
 {
-    return request_one(tx, SQL(REQUEST_COLUMNS "guild_id = $1 and id = $2"), guild_id, id,
-                       ret_found, ret);
+    return find_request_with_sql(tx, SQL(REQUEST_COLUMNS "guild_id = $1 and id = $2"), guild_id, id,
+                                 ret_found, ret);
 }
 
-enum err join_request_of(struct tx *tx, snowflake guild_id, snowflake user_id, bool *ret_found,
-                         struct join_request *ret)
+enum err join_request_find_of_user(struct tx *tx, snowflake guild_id, snowflake user_id,
+                                   bool *ret_found, struct join_request *ret)
 {
-    return request_one(tx, SQL(REQUEST_COLUMNS "guild_id = $1 and user_id = $2"), guild_id, user_id,
-                       ret_found, ret);
+    return find_request_with_sql(tx, SQL(REQUEST_COLUMNS "guild_id = $1 and user_id = $2"),
+                                 guild_id, user_id, ret_found, ret);
 }
 
 static const char SAVE_REQUEST[] =
@@ -93,15 +95,15 @@ static const char SAVE_REQUEST[] =
     "on conflict (id) do update set status = $4, created_at = $5, reviewed_at = $6, "
     "reviewed_by = $7, rejection_reason = $8, responses = $9";
 
-enum err join_request_save(struct tx *tx, const struct join_request *r)
+enum err join_request_write(struct tx *tx, const struct join_request *r)
 {
-    struct str responses = column_encode(tx_arena(tx), &type_form_fields, &r->form_responses);
+    struct str responses = json_column_encode(tx_arena(tx), &type_form_fields, &r->form_responses);
 
     return tx_exec(tx, SAVE_REQUEST,
                    BIND(v_id(r->id), v_id(r->guild_id), v_id(r->user_id), v_int(r->status),
-                        v_int(r->created_at), v_opt_int(r->reviewed_at),
+                        v_int(r->created_at), optional_int_value(r->reviewed_at),
                         r->reviewed_by ? v_id(r->reviewed_by) : v_null(),
-                        v_opt_text(r->rejection_reason), v_text(responses)),
+                        optional_text_value(r->rejection_reason), v_text(responses)),
                    NULL);
 }
 
@@ -110,14 +112,14 @@ enum err join_request_delete(struct tx *tx, snowflake id)
     return tx_exec(tx, "delete from join_requests where id = $1", BIND(v_id(id)), NULL);
 }
 
-enum err join_request_load_people(struct tx *tx, struct join_request *r)
+enum err join_request_read_users(struct tx *tx, struct join_request *r)
 {
-    struct user *who = arena_alloc(tx_arena(tx), sizeof *who);
+    struct user *user = arena_alloc(tx_arena(tx), sizeof *user);
     struct user *by = arena_alloc(tx_arena(tx), sizeof *by);
-    enum err e = user_find(tx, r->user_id, who);
+    enum err e = user_find(tx, r->user_id, user);
 
     if (!e)
-        r->user = who;
+        r->user = user;
     if ((!e || e == ERR_UNKNOWN_USER) && r->reviewed_by) {
         e = user_find(tx, r->reviewed_by, by);
         if (!e)
@@ -142,7 +144,7 @@ static const char COUNT_STATUS[] =
 static const char COUNT_ALL[] = "select count(*) from join_requests where guild_id = $1 and "
                                 "cast($2 as bigint) = 0";
 
-/* Newest first; with `after` only, oldest first. */
+/* The list is newest first; with `after` only, oldest first. */
 enum err join_requests_list(struct tx *tx, snowflake guild_id, int64_t status,
                             const struct join_requests_query *q, struct join_requests *ret)
 {
@@ -154,8 +156,9 @@ enum err join_requests_list(struct tx *tx, snowflake guild_id, int64_t status,
     bool found;
 
     *ret = (struct join_requests){ 0 };
-    enum err e = tx_list(tx, PAGES[status != 0][forward], values, COUNT_OF(values),
-                         sizeof(struct join_request), read_request, &ret->guild_join_requests);
+    enum err e =
+        tx_read_list(tx, PAGES[status != 0][forward], values, COUNT_OF(values),
+                     sizeof(struct join_request), join_request_from_row, &ret->guild_join_requests);
     if (!e)
         e = tx_one(tx, status ? SQL(COUNT_STATUS) : SQL(COUNT_ALL), values, 2, &row, &found);
     if (!e)

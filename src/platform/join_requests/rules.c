@@ -1,10 +1,10 @@
-/* rules.c - validates membership forms and answers. */
+/* rules.c - validates membership forms and responses. */
 #include "base/mem.h"
 #include "platform/join_requests/internal.h"
 
 static const char *const status_words[] = { "STARTED", "SUBMITTED", "REJECTED", "APPROVED" };
 
-int64_t join_status_of(struct str word)
+int64_t join_status_parse(struct str word)
 {
     for (size_t i = JOIN_SUBMITTED; i < COUNT_OF(status_words); i++)
         if (str_is(word, status_words[i]))
@@ -12,7 +12,7 @@ int64_t join_status_of(struct str word)
     return 0;
 }
 
-struct str join_status_word(int64_t status)
+struct str join_status_to_word(int64_t status)
 {
     return str_of(status_words[status & 3]);
 }
@@ -27,31 +27,35 @@ bool form_needs_review(const struct list *fields)
     return false;
 }
 
-static void form_field_check(struct form *form, const struct place *here,
-                             const struct form_field *f)
+static void validate_form_field(struct form *form, const struct json_path *here,
+                                const struct form_field *f)
 {
-    struct place values = place_key(here, STR("values")), choices = place_key(here, STR("choices")),
-                 response = place_key(here, STR("response"));
+    struct json_path values = json_path_key(here, STR("values")),
+                     choices = json_path_key(here, STR("choices")),
+                     response = json_path_key(here, STR("response"));
 
     if (str_is(f->field_type, "TERMS") && !f->values.value.count)
-        form_fail(form, &values, FORM_REQUIRED);
+        form_add_error(form, &values, FORM_REQUIRED);
     if (str_is(f->field_type, "MULTIPLE_CHOICE") && !f->choices.value.count)
-        form_fail(form, &choices, FORM_REQUIRED);
+        form_add_error(form, &choices, FORM_REQUIRED);
     if (f->response.given != ABSENT)
-        form_fail(form, &response, "MEMBER_VERIFICATION_RESPONSE", "A form has no answers.");
+        form_add_error(form, &response, "MEMBER_VERIFICATION_RESPONSE",
+                       "A form must not contain responses.");
 }
 
-void form_fields_check(struct form *form, const struct place *list, const struct list *fields)
+void form_fields_validate(struct form *form, const struct json_path *list,
+                          const struct list *fields)
 {
     const struct form_field *f = fields->items;
     bool terms = false;
 
     for (size_t i = 0; i < fields->count; i++) {
-        struct place at = place_index(list, i);
+        struct json_path at = json_path_index(list, i);
 
-        form_field_check(form, &at, &f[i]);
+        validate_form_field(form, &at, &f[i]);
         if (str_is(f[i].field_type, "TERMS") && terms)
-            form_fail(form, &at, "MEMBER_VERIFICATION_ONE_TERMS", "There is one set of rules.");
+            form_add_error(form, &at, "MEMBER_VERIFICATION_ONE_TERMS",
+                           "A form can have only one field of type TERMS.");
         terms |= str_is(f[i].field_type, "TERMS");
     }
 }
@@ -60,13 +64,13 @@ void form_fields_check(struct form *form, const struct place *list, const struct
 
 enum { LINE_MAX_BYTES = 4 * 150, PARAGRAPH_MAX_BYTES = 4 * 1000 };
 
-/* JSON string with a length limit; escapes can only make the text longer. */
-static bool text_answers(struct str json, size_t most)
+/* True for a JSON string within the length limit; escapes can only make the text longer. */
+static bool is_text_response(struct str json, size_t most)
 {
     return json.n > 2 && json.p[0] == '"' && json.n - 2 <= most;
 }
 
-static bool response_fits(const struct form_field *asked, struct str json)
+static bool is_valid_response(const struct form_field *asked, struct str json)
 {
     int64_t index;
 
@@ -75,42 +79,45 @@ static bool response_fits(const struct form_field *asked, struct str json)
     if (str_is(asked->field_type, "MULTIPLE_CHOICE"))
         return str_to_i64(json, &index) && index >= 0 &&
                index < (int64_t)asked->choices.value.count;
-    return text_answers(json, str_is(asked->field_type, "TEXT_INPUT") ? LINE_MAX_BYTES
-                                                                      : PARAGRAPH_MAX_BYTES);
+    return is_text_response(json, str_is(asked->field_type, "TEXT_INPUT") ? LINE_MAX_BYTES
+                                                                          : PARAGRAPH_MAX_BYTES);
 }
 
-/* Answers must have the same order as the form's fields. */
-static void take_response(struct form *form, const struct place *at, struct form_field *asked,
-                          const struct form_field *given)
+/* Responses must have the same order as the form's fields. */
+static void apply_response(struct form *form, const struct json_path *at, struct form_field *asked,
+                           const struct form_field *given)
 {
-    struct place response = place_key(at, STR("response"));
+    struct json_path response = json_path_key(at, STR("response"));
     bool answered = given->response.given == GIVEN && !str_is(given->response.value, "null");
 
     if (!str_eq(asked->field_type, given->field_type) || !str_eq(asked->label, given->label))
-        form_fail(form, at, FORM_CHOICES, "This is not what the form asks here.");
+        form_add_error(form, at, FORM_CHOICES,
+                       "This field is not the field of the form at this position.");
     else if (!answered && asked->required)
-        form_fail(form, &response, FORM_REQUIRED);
-    else if (answered && !response_fits(asked, given->response.value))
-        form_fail(form, &response, FORM_CHOICES, "This is no answer to that.");
+        form_add_error(form, &response, FORM_REQUIRED);
+    else if (answered && !is_valid_response(asked, given->response.value))
+        form_add_error(form, &response, FORM_CHOICES,
+                       "This is not a valid response for the field type.");
     else if (answered)
         asked->response = given->response;
 }
 
-struct list form_answers(struct form *form, struct arena *arena, const struct list *fields,
-                         const struct list *given)
+struct list form_apply_responses(struct form *form, struct arena *arena, const struct list *fields,
+                                 const struct list *given)
 {
     const struct form_field *asked = fields->items, *answer = given->items;
-    struct place list = place_key(NULL, STR("form_fields"));
+    struct json_path list = json_path_key(NULL, STR("form_fields"));
     struct list out = { 0 };
 
     if (fields->count != given->count)
-        form_fail(form, &list, FORM_CHOICES, "All questions of the form, and no others.");
+        form_add_error(form, &list, FORM_CHOICES,
+                       "Must contain all fields of the form, and no others.");
     for (size_t i = 0; i < fields->count && i < given->count; i++) {
-        struct place at = place_index(&list, i);
-        struct form_field *f = list_add(arena, &out, sizeof *f);
+        struct json_path at = json_path_index(&list, i);
+        struct form_field *f = list_append(arena, &out, sizeof *f);
 
         *f = asked[i];
-        take_response(form, &at, f, &answer[i]);
+        apply_response(form, &at, f, &answer[i]);
     }
     return out;
 }

@@ -9,9 +9,9 @@ enum { MOST_FORM_FIELDS = 5, MOST_RULES = 16, MOST_CHOICES = 8 };
 
 static const struct choice field_types[] = {
     { 0, "TERMS", "TERMS", "Rules to accept" },
-    { 0, "TEXT_INPUT", "TEXT_INPUT", "A line to write" },
-    { 0, "PARAGRAPH", "PARAGRAPH", "Some lines to write" },
-    { 0, "MULTIPLE_CHOICE", "MULTIPLE_CHOICE", "One of some answers" },
+    { 0, "TEXT_INPUT", "TEXT_INPUT", "A line of text" },
+    { 0, "PARAGRAPH", "PARAGRAPH", "Several lines of text" },
+    { 0, "MULTIPLE_CHOICE", "MULTIPLE_CHOICE", "One of several choices" },
     { 0 },
 };
 static const struct type type_field_type = { .kind = KIND_STRING, .choices = field_types };
@@ -42,7 +42,7 @@ static const struct schema form_field_schema = {
     .name = "MemberFormField",
     .size = sizeof(struct form_field),
     .fields = form_field_fields,
-    .doc = "Something that newcomers are asked.",
+    .doc = "A field of a membership form.",
 };
 static const struct type type_form_field = { .kind = KIND_OBJECT, .schema = &form_field_schema };
 const struct type type_form_fields = { .kind = KIND_ARRAY,
@@ -59,7 +59,7 @@ static const struct schema form_schema = {
     .name = "MemberForm",
     .size = sizeof(struct member_form),
     .fields = form_fields,
-    .doc = "What newcomers are asked before they may take part.",
+    .doc = "The membership form of a guild.",
 };
 const struct type member_form_reply = { .kind = KIND_OBJECT, .schema = &form_schema };
 
@@ -74,38 +74,38 @@ static const struct schema form_patch_schema = {
     .name = "MemberFormPatch",
     .size = sizeof(struct member_form_patch),
     .fields = form_patch_fields,
-    .doc = "What changes about a form.",
+    .doc = "Changes of a form.",
 };
 const struct type member_form_patch_body = { .kind = KIND_OBJECT, .schema = &form_patch_schema };
 
 static const struct type type_code = { .kind = KIND_STRING, .min = 1, .max = 100 };
 static const struct field form_query_fields[] = {
     { FIELD(struct member_form_query, invite_code), .type = &type_code, .flags = OPTIONAL,
-      .doc = "Lets people see it who have not joined yet" },
+      .doc = "Gives access to users who are not members" },
     { FIELD(struct member_form_query, with_guild), .type = &type_bool, .flags = OPTIONAL,
-      .doc = "Taken, without effect" },
+      .doc = "Accepted, without effect" },
     { 0 },
 };
 const struct schema member_form_query_schema = {
     .name = "MemberFormQuery",
     .size = sizeof(struct member_form_query),
     .fields = form_query_fields,
-    .doc = "How the caller comes to a form.",
+    .doc = "Options for reading a form.",
 };
 
 /* --- requests ------------------------------------------------------------------------- */
 
 static const struct choice statuses[] = {
-    { 0, "STARTED", "STARTED", "Not handed in" },
-    { 0, "SUBMITTED", "SUBMITTED", "To be looked at" },
-    { 0, "REJECTED", "REJECTED", "Refused" },
-    { 0, "APPROVED", "APPROVED", "Let in" },
+    { 0, "STARTED", "STARTED", "Not submitted" },
+    { 0, "SUBMITTED", "SUBMITTED", "Waits for review" },
+    { 0, "REJECTED", "REJECTED", "Rejected" },
+    { 0, "APPROVED", "APPROVED", "Approved" },
     { 0 },
 };
 static const struct type type_status = { .kind = KIND_STRING, .choices = statuses };
 static const struct choice actions[] = {
-    { 0, "APPROVED", "APPROVED", "Let in" },
-    { 0, "REJECTED", "REJECTED", "Refused" },
+    { 0, "APPROVED", "APPROVED", "Approved" },
+    { 0, "REJECTED", "REJECTED", "Rejected" },
     { 0 },
 };
 static const struct type type_action = { .kind = KIND_STRING, .choices = actions };
@@ -128,7 +128,7 @@ static const struct schema request_schema = {
     .name = "JoinRequest",
     .size = sizeof(struct join_request),
     .fields = request_fields,
-    .doc = "Somebody who answered a guild's form.",
+    .doc = "A submitted form of a user.",
 };
 const struct type join_request_reply = { .kind = KIND_OBJECT, .schema = &request_schema };
 static const struct type type_requests = { .kind = KIND_ARRAY, .of = &join_request_reply };
@@ -142,7 +142,7 @@ static const struct schema draft_schema = {
     .name = "JoinRequestDraft",
     .size = sizeof(struct join_request_draft),
     .fields = draft_fields,
-    .doc = "A form with answers.",
+    .doc = "A form with responses.",
 };
 const struct type join_request_draft_body = { .kind = KIND_OBJECT, .schema = &draft_schema };
 
@@ -155,7 +155,7 @@ static const struct schema review_schema = {
     .name = "JoinRequestReview",
     .size = sizeof(struct join_request_review),
     .fields = review_fields,
-    .doc = "Whether somebody is let in.",
+    .doc = "The decision on a join request.",
 };
 const struct type join_request_review_body = { .kind = KIND_OBJECT, .schema = &review_schema };
 
@@ -172,7 +172,7 @@ const struct schema join_requests_query_schema = {
     .name = "JoinRequestsQuery",
     .size = sizeof(struct join_requests_query),
     .fields = query_fields,
-    .doc = "Which requests.",
+    .doc = "Selects join requests.",
 };
 static const struct field requests_fields[] = {
     { FIELD(struct join_requests, guild_join_requests), .type = &type_requests },
@@ -183,33 +183,33 @@ static const struct schema requests_schema = {
     .name = "JoinRequests",
     .size = sizeof(struct join_requests),
     .fields = requests_fields,
-    .doc = "Who asks to join.",
+    .doc = "A page of join requests.",
 };
 const struct type join_requests_reply = { .kind = KIND_OBJECT, .schema = &requests_schema };
 
 /* --- events --------------------------------------------------------------------------- */
 
-static const struct field told_fields[] = {
-    { FIELD(struct join_request_told, guild_id), .type = &type_id },
-    { FIELD(struct join_request_told, status), .type = &type_status },
-    { FIELD(struct join_request_told, request), .type = &join_request_reply },
+static const struct field event_fields[] = {
+    { FIELD(struct join_request_event, guild_id), .type = &type_id },
+    { FIELD(struct join_request_event, status), .type = &type_status },
+    { FIELD(struct join_request_event, request), .type = &join_request_reply },
     { 0 },
 };
-const struct schema join_request_told_schema = {
+const struct schema join_request_event_schema = {
     .name = "JoinRequestTold",
-    .size = sizeof(struct join_request_told),
-    .fields = told_fields,
-    .doc = "A request that was made or looked at.",
+    .size = sizeof(struct join_request_event),
+    .fields = event_fields,
+    .doc = "A created or reviewed join request.",
 };
-static const struct field gone_fields[] = {
-    { FIELD(struct join_request_gone, id), .type = &type_id },
-    { FIELD(struct join_request_gone, guild_id), .type = &type_id },
-    { FIELD(struct join_request_gone, user_id), .type = &type_id },
+static const struct field deleted_fields[] = {
+    { FIELD(struct join_request_deleted, id), .type = &type_id },
+    { FIELD(struct join_request_deleted, guild_id), .type = &type_id },
+    { FIELD(struct join_request_deleted, user_id), .type = &type_id },
     { 0 },
 };
-const struct schema join_request_gone_schema = {
+const struct schema join_request_deleted_schema = {
     .name = "JoinRequestGone",
-    .size = sizeof(struct join_request_gone),
-    .fields = gone_fields,
-    .doc = "A request that is there no more.",
+    .size = sizeof(struct join_request_deleted),
+    .fields = deleted_fields,
+    .doc = "A deleted join request.",
 };

@@ -2,7 +2,7 @@
 #include "base/clock.h"
 #include "platform/join_requests/internal.h"
 #include "platform/guilds/guilds.h"
-#include "platform/worlds/file.h"
+#include "platform/worlds/import_export.h"
 
 /* --- schema --------------------------------------------------------------------------- */
 
@@ -31,9 +31,9 @@ static const struct field member_form_fields[] = {
 };
 
 static const struct choice statuses[] = {
-    { 0, "SUBMITTED", "SUBMITTED", "Somebody has to look at it" },
-    { 0, "REJECTED", "REJECTED", "They may not take part" },
-    { 0, "APPROVED", "APPROVED", "They are in" },
+    { 0, "SUBMITTED", "SUBMITTED", "Waits for review" },
+    { 0, "REJECTED", "REJECTED", "Rejected" },
+    { 0, "APPROVED", "APPROVED", "Approved" },
     { 0 },
 };
 static const struct type type_join_status = { .kind = KIND_STRING, .choices = statuses };
@@ -49,23 +49,24 @@ static const struct field join_request_fields[] = {
     { 0 },
 };
 
-static void check_member_form(struct form *form, const struct place *here, const void *object)
+static void validate_world_form(struct form *form, const struct json_path *here, const void *object)
 {
     const struct world_member_form *f = object;
-    struct place at = place_key(here, STR("form_fields"));
+    struct json_path at = json_path_key(here, STR("form_fields"));
 
-    form_fields_check(form, &at, &f->form_fields);
+    form_fields_validate(form, &at, &f->form_fields);
     if (f->enabled.value && !f->form_fields.count)
-        form_fail(form, &at, "WORLD_NO_QUESTIONS", "A form that is on asks something.");
+        form_add_error(form, &at, "WORLD_NO_QUESTIONS",
+                       "An enabled form needs at least one field.");
 }
 
-WORLD_SINGLE(member_form, member_form_fields, check_member_form);
+WORLD_SINGLE(member_form, member_form_fields, validate_world_form);
 WORLD_OBJECT(join_request, join_request_fields, NULL);
 
 /* --- forms ---------------------------------------------------------------------------- */
 
-static enum err import_member_form(struct importing *im, const void *entry, const struct place *at,
-                                   snowflake guild)
+static enum err import_member_form(struct world_importer *im, const void *entry,
+                                   const struct json_path *at, snowflake guild)
 {
     const struct world_member_form *in = entry;
 
@@ -77,11 +78,11 @@ static enum err import_member_form(struct importing *im, const void *entry, cons
         .description = in->description,
         .form_fields = in->form_fields,
     };
-    enum err e = member_form_save(im->tx, &form);
+    enum err e = member_form_write(im->tx, &form);
     return e || !form.enabled ? e : guild_add_feature(im->tx, guild, SCREENING_FEATURE);
 }
 
-static enum err export_member_form(struct exporting *ex, struct opt_object *ret)
+static enum err export_member_form(struct world_exporter *ex, struct opt_object *ret)
 {
     struct world_member_form *out = arena_alloc(tx_arena(ex->tx), sizeof *out);
     struct member_form form;
@@ -91,8 +92,8 @@ static enum err export_member_form(struct exporting *ex, struct opt_object *ret)
         return e == ERR_UNKNOWN_MEMBER_FORM ? OK : e;
     *out = (struct world_member_form){
         .enabled = { form.enabled ? GIVEN : ABSENT, form.enabled },
-        .version = given_int(form.version),
-        .description = shown_opt_text(form.description),
+        .version = opt_int_of(form.version),
+        .description = world_export_opt_text(form.description),
         .form_fields = form.form_fields,
     };
     *ret = (struct opt_object){ GIVEN, out };
@@ -101,15 +102,15 @@ static enum err export_member_form(struct exporting *ex, struct opt_object *ret)
 
 /* --- requests ------------------------------------------------------------------------- */
 
-/* A user has at most one request per guild. */
+/* A user has at most one join request per guild. */
 static const char FIND_REQUEST[] =
     "select id from join_requests where guild_id = $1 and user_id = $2";
 static const char REQUEST_BY_ID[] = "select 1 from join_requests where id = $1";
-static enum err settle_request(struct importing *im, const struct world_join_request *in,
-                               snowflake guild, snowflake user, const struct place *up,
-                               snowflake *ret)
+static enum err resolve_request_id(struct world_importer *im, const struct world_join_request *in,
+                                   snowflake guild, snowflake user, const struct json_path *up,
+                                   snowflake *ret)
 {
-    struct place at = place_key(up, STR("id"));
+    struct json_path at = json_path_key(up, STR("id"));
     struct rows row;
     bool known, taken = false;
     enum err e = tx_one(im->tx, FIND_REQUEST, BIND(v_id(guild), v_id(user)), &row, &known);
@@ -118,37 +119,38 @@ static enum err settle_request(struct importing *im, const struct world_join_req
     if (!e && !known)
         e = tx_one(im->tx, REQUEST_BY_ID, BIND(v_id(*ret)), &row, &taken);
     if (taken)
-        form_fail(im->form, &at, "WORLD_TAKEN", "this id belongs to another request");
+        form_add_error(im->form, &at, "WORLD_TAKEN", "this id belongs to another request");
     return e;
 }
 
-static enum err import_join_request(struct importing *im, const void *entry, const struct place *at,
-                                    snowflake guild)
+static enum err import_join_request(struct world_importer *im, const void *entry,
+                                    const struct json_path *at, snowflake guild)
 {
     const struct world_join_request *in = entry;
-    struct place user_at = place_key(at, STR("user"));
+    struct json_path user_at = json_path_key(at, STR("user"));
     unsigned before = im->form->problems;
     snowflake id = 0, user = 0, by = 0;
-    enum err e = refer(im, &user_naming, 0, in->user, &user_at, &user);
+    enum err e = world_resolve_reference(im, &user_naming, 0, in->user, &user_at, &user);
 
     if (!e)
-        e = refer_maybe(im, &user_naming, 0, &in->reviewed_by, at, "reviewed_by", &by);
+        e = world_resolve_optional_reference(im, &user_naming, 0, &in->reviewed_by, at,
+                                             "reviewed_by", &by);
     if (!e && user)
-        e = settle_request(im, in, guild, user, at, &id);
+        e = resolve_request_id(im, in, guild, user, at, &id);
     if (e || im->form->problems != before)
         return e;
     int64_t made = in->created_at.given == GIVEN ? in->created_at.value : snowflake_ms(id) * 1000;
-    return join_request_save(im->tx, &(struct join_request){
-                                         .id = id,
-                                         .guild_id = guild,
-                                         .user_id = user,
-                                         .status = join_status_of(in->status),
-                                         .created_at = made,
-                                         .reviewed_at = in->reviewed_at,
-                                         .reviewed_by = by,
-                                         .rejection_reason = in->rejection_reason,
-                                         .form_responses = in->responses.value,
-                                     });
+    return join_request_write(im->tx, &(struct join_request){
+                                          .id = id,
+                                          .guild_id = guild,
+                                          .user_id = user,
+                                          .status = join_status_parse(in->status),
+                                          .created_at = made,
+                                          .reviewed_at = in->reviewed_at,
+                                          .reviewed_by = by,
+                                          .rejection_reason = in->rejection_reason,
+                                          .form_responses = in->responses.value,
+                                      });
 }
 
 static const char REQUESTS[] =
@@ -156,27 +158,29 @@ static const char REQUESTS[] =
     "r.rejection_reason, r.responses from join_requests r join users u on u.id = r.user_id "
     "left join users b on b.id = r.reviewed_by where r.guild_id = $1 order by r.id";
 
-static bool read_join_requests_entry(struct exporting *ex, const struct rows *r, void *entry)
+static bool world_join_request_from_row(struct world_exporter *ex, const struct rows *r,
+                                        void *entry)
 {
     struct world_join_request *q = entry;
 
     *q = (struct world_join_request){
-        .id = given_id(row_id(r, 0)),
+        .id = opt_id_or_null(row_id(r, 0)),
         .user = row_text(r, 1),
-        .status = join_status_word(row_int(r, 2)),
-        .created_at = shown_int(r, 3, -1),
-        .reviewed_at = shown_int(r, 4, -1),
-        .reviewed_by = shown_text(r, 5, NULL),
-        .rejection_reason = shown_text(r, 6, NULL),
+        .status = join_status_to_word(row_int(r, 2)),
+        .created_at = world_export_int(r, 3, -1),
+        .reviewed_at = world_export_int(r, 4, -1),
+        .reviewed_by = world_export_text(r, 5, NULL),
+        .rejection_reason = world_export_text(r, 6, NULL),
     };
-    q->responses.value = column_list(tx_arena(ex->tx), &type_form_fields, row_text(r, 7));
+    q->responses.value =
+        json_column_decode_list(tx_arena(ex->tx), &type_form_fields, row_text(r, 7));
     q->responses.given = q->responses.value.count ? GIVEN : ABSENT;
     return true;
 }
 
 const struct world_parts join_requests_world = { (const struct world_part[]){
     { "guild", "join_requests", &world_join_request_list, .order = 140,
-      .import = import_join_request, .select = { &REQUESTS }, .read = read_join_requests_entry },
+      .import = import_join_request, .select = { &REQUESTS }, .read = world_join_request_from_row },
     { "guild", "member_form", &world_member_form_type, .order = 200, .import = import_member_form,
       .export_object = export_member_form },
     { 0 },

@@ -6,14 +6,14 @@
 
 #define BAN_COLUMNS "b.user_id, b.reason, " USER_COLUMNS
 
-static void read_ban(const struct rows *r, void *ret)
+static void ban_from_row(const struct rows *r, void *ret)
 {
     struct ban *b = ret;
 
     struct user *user = arena_alloc(tx_arena(r->tx), sizeof *user);
 
-    user_read(r, 2, user);
-    *b = (struct ban){ .user_id = row_id(r, 0), .user = user, .reason = row_opt_text(r, 1) };
+    user_from_row(r, 2, user);
+    *b = (struct ban){ .user_id = row_id(r, 0), .user = user, .reason = row_optional_text(r, 1) };
 }
 
 static const char FIND_BAN[] =
@@ -22,8 +22,8 @@ static const char FIND_BAN[] =
 
 enum err ban_find(struct tx *tx, snowflake guild_id, snowflake user_id, struct ban *ret)
 {
-    return tx_find(tx, FIND_BAN, BIND(v_id(guild_id), v_id(user_id)), read_ban, ret,
-                   ERR_UNKNOWN_BAN);
+    return tx_read_first(tx, FIND_BAN, BIND(v_id(guild_id), v_id(user_id)), ban_from_row, ret,
+                         ERR_UNKNOWN_BAN);
 }
 
 static const char BANS_AFTER[] =
@@ -33,7 +33,7 @@ static const char BANS_BEFORE[] =
     "select " BAN_COLUMNS " from bans b join users u on u.id = b.user_id "
     "where b.guild_id = $1 and b.user_id < $2 order by b.user_id desc limit $3";
 
-static void ban_rows_reverse(struct list *bans)
+static void reverse_bans(struct list *bans)
 {
     struct ban *b = bans->items;
 
@@ -45,8 +45,8 @@ static void ban_rows_reverse(struct list *bans)
     }
 }
 
-enum err bans_of(struct tx *tx, snowflake guild_id, snowflake after, snowflake before,
-                 int64_t limit, struct list *ret)
+enum err bans_list(struct tx *tx, snowflake guild_id, snowflake after, snowflake before,
+                   int64_t limit, struct list *ret)
 {
     struct rows rows;
     enum err e = tx_query(tx, before ? SQL(BANS_BEFORE) : SQL(BANS_AFTER),
@@ -56,9 +56,9 @@ enum err bans_of(struct tx *tx, snowflake guild_id, snowflake after, snowflake b
     if (e)
         return e;
     while (rows_next(&rows))
-        read_ban(&rows, list_add(tx_arena(tx), ret, sizeof(struct ban)));
+        ban_from_row(&rows, list_append(tx_arena(tx), ret, sizeof(struct ban)));
     if (before)
-        ban_rows_reverse(ret);
+        reverse_bans(ret);
     return rows_end(&rows);
 }
 
@@ -69,8 +69,8 @@ enum err ban_insert(struct tx *tx, snowflake guild_id, snowflake user_id, struct
                     bool *ret_new)
 {
     int64_t added = 0;
-    enum err e =
-        tx_exec(tx, ADD_BAN, BIND(v_id(guild_id), v_id(user_id), v_opt_text(reason)), &added);
+    enum err e = tx_exec(tx, ADD_BAN,
+                         BIND(v_id(guild_id), v_id(user_id), optional_text_value(reason)), &added);
 
     *ret_new = added > 0;
     return e;

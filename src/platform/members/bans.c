@@ -4,22 +4,22 @@
 #include "base/clock.h"
 #include "model/fields/ids.h"
 
-static struct subject to_moderators(snowflake guild_id)
+static struct audience to_moderators(snowflake guild_id)
 {
-    return to_entitled(guild_id, 0, PERMISSION(BAN_MEMBERS) | PERMISSION(VIEW_AUDIT_LOG));
+    return audience_with_permission(guild_id, 0,
+                                    PERMISSION(BAN_MEMBERS) | PERMISSION(VIEW_AUDIT_LOG));
 }
 
-/* GET /guilds/{guild.id}/bans */
 static enum err get_bans(struct call *call)
 {
     const struct ban_list *in = call->query;
     struct list bans;
-    enum err e = bans_of(call->tx, call->target.guild->id, in->after, in->before, in->limit, &bans);
+    enum err e =
+        bans_list(call->tx, call->target.guild->id, in->after, in->before, in->limit, &bans);
 
     return e ? e : call_reply(call, &bans);
 }
 
-/* GET /guilds/{guild.id}/bans/{user.id} */
 static enum err get_ban(struct call *call)
 {
     struct ban ban;
@@ -28,7 +28,7 @@ static enum err get_ban(struct call *call)
     return e ? e : call_reply(call, &ban);
 }
 
-/* A member must rank below the caller; users who are not members can be banned too. */
+/* A member must rank below the caller; users who are not members can be banned as well. */
 static enum err check_bannable(struct call *call, snowflake user_id, bool *ret_member)
 {
     struct member m;
@@ -39,20 +39,20 @@ static enum err check_bannable(struct call *call, snowflake user_id, bool *ret_m
     *ret_member = !e;
     if (e)
         return e == ERR_UNKNOWN_MEMBER ? OK : e;
-    return check_above(call, &m);
+    return require_rank_above_member(call, &m);
 }
 
 /* Last API version that accepts days and reason in the query, and a reason in the body. */
 enum { VERSION_BAN_IN_QUERY = 9 };
 
-/* room: number of messages that may be deleted at once; see struct member_ban. */
-static enum err ban_one(struct call *call, const struct user *user, int64_t purge_seconds,
-                        struct opt_str reason, int64_t *room)
+/* room: number of messages that this request may still delete at once; see struct member_ban. */
+static enum err ban_user(struct call *call, const struct user *user, int64_t purge_seconds,
+                         struct opt_str reason, int64_t *room)
 {
     snowflake guild_id = call->target.guild->id;
     struct guild_user_event event = { .guild_id = guild_id,
                                       .user = user,
-                                      .delete_message_secs = given_int(purge_seconds) };
+                                      .delete_message_secs = opt_int_of(purge_seconds) };
     struct member_ban purge = { guild_id, user->id, clock_us() - purge_seconds * 1000000, room };
     bool is_member = false, is_new = false;
 
@@ -67,19 +67,18 @@ static enum err ban_one(struct call *call, const struct user *user, int64_t purg
     if (!e && purge_seconds)
         e = hook_member_banned(call, &purge);
     return e ? e
-             : audit_because(call, guild_id, AUDIT_MEMBER_BAN_ADD, user->id, NULL,
-                             (struct list){ 0 }, reason);
+             : audit_record_with_reason(call, guild_id, AUDIT_MEMBER_BAN_ADD, user->id, NULL,
+                                        (struct list){ 0 }, reason);
 }
 
-/* PUT /guilds/{guild.id}/bans/{user.id} */
 static enum err create_ban(struct call *call)
 {
     const struct ban_request *in = call->body;
     const struct ban_query *query = call->query;
-    bool old = call_version(call) <= VERSION_BAN_IN_QUERY;
-    int64_t room = PURGED_AT_ONCE, days = in->delete_message_days.value;
+    bool old = call_api_version(call) <= VERSION_BAN_IN_QUERY;
+    int64_t room = BAN_DELETED_MESSAGES_AT_ONCE, days = in->delete_message_days.value;
     struct opt_str reason;
-    enum err e = audit_reason(call, &reason);
+    enum err e = audit_parse_reason(call, &reason);
 
     if (e)
         return e;
@@ -90,19 +89,18 @@ static enum err create_ban(struct call *call)
         reason = in->reason;
     int64_t seconds =
         in->delete_message_seconds.given == GIVEN ? in->delete_message_seconds.value : days * 86400;
-    return ban_one(call, call->target.user, seconds, reason, &room);
+    return ban_user(call, call->target.user, seconds, reason, &room);
 }
 
-/* POST /guilds/{guild.id}/bulk-ban: the reply lists users who cannot be banned; others are
- * banned. */
+/* The reply lists users who could not be banned; the others are banned. */
 static enum err bulk_ban(struct call *call)
 {
     const struct bulk_ban_request *in = call->body;
-    struct list ids = ids_distinct(call->arena, &in->user_ids);
+    struct list ids = ids_without_duplicates(call->arena, &in->user_ids);
     struct bulk_ban_result out = { 0 };
-    int64_t room = PURGED_AT_ONCE;
+    int64_t room = BAN_DELETED_MESSAGES_AT_ONCE;
     struct opt_str reason;
-    enum err wrong = audit_reason(call, &reason);
+    enum err wrong = audit_parse_reason(call, &reason);
 
     if (wrong)
         return wrong;
@@ -112,7 +110,7 @@ static enum err bulk_ban(struct call *call)
         enum err e = user_find(call->tx, id, &user);
 
         if (!e)
-            e = ban_one(call, &user, in->delete_message_seconds, reason, &room);
+            e = ban_user(call, &user, in->delete_message_seconds, reason, &room);
         if (e && e != ERR_UNKNOWN_USER && e != ERR_SELF && e != ERR_MISSING_PERMISSIONS)
             return e;
         struct list *to = e ? &out.failed_users : &out.banned_users;
@@ -121,7 +119,6 @@ static enum err bulk_ban(struct call *call)
     return out.banned_users.count ? call_reply(call, &out) : ERR_BULK_BAN;
 }
 
-/* DELETE /guilds/{guild.id}/bans/{user.id} */
 static enum err remove_ban(struct call *call)
 {
     snowflake guild_id = call->target.guild->id, user_id = call->target.user->id;
@@ -132,7 +129,7 @@ static enum err remove_ban(struct call *call)
     if (!e)
         e = ban_delete(call->tx, guild_id, user_id);
     if (!e)
-        e = audit(call, guild_id, AUDIT_MEMBER_BAN_REMOVE, user_id);
+        e = audit_record(call, guild_id, AUDIT_MEMBER_BAN_REMOVE, user_id);
     if (e)
         return e;
     call_emit(call, EVENT_GUILD_BAN_REMOVE, to_moderators(guild_id), &guild_user_event_schema,
@@ -153,7 +150,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/guilds/{guild.id}/bans",
         .name = "get_bans",
-        .doc = "Who is banned, by id.",
+        .doc = "The bans of a guild, ordered by user id.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(BAN_MEMBERS),
         .query = &ban_list_query,
@@ -174,7 +171,7 @@ static const struct route routes[] = {
         .method = PUT,
         .path = "/guilds/{guild.id}/bans/{user.id}",
         .name = "create_ban",
-        .doc = "Ban somebody, member or not, and delete what they wrote lately.",
+        .doc = "Ban a user, member or not, and delete recent messages of the user.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(BAN_MEMBERS),
         .query = &ban_query,
@@ -186,7 +183,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/guilds/{guild.id}/bulk-ban",
         .name = "bulk_ban",
-        .doc = "Ban up to 200 people together.",
+        .doc = "Ban up to 200 users at once.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(BAN_MEMBERS) | PERMISSION(MANAGE_GUILD),
         .body = &bulk_ban_body,
@@ -198,7 +195,7 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = "/guilds/{guild.id}/bans/{user.id}",
         .name = "remove_ban",
-        .doc = "Let somebody come back.",
+        .doc = "Remove a ban.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(BAN_MEMBERS),
         .fires = (const enum event[]){ EVENT_GUILD_BAN_REMOVE, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE,
@@ -210,6 +207,6 @@ static const struct route routes[] = {
 
 const struct domain bans_domain = {
     .name = "Bans",
-    .doc = "Who may not come back.",
+    .doc = "Bans of guilds.",
     .routes = routes,
 };

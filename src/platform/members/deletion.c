@@ -10,13 +10,13 @@
 static const char MEMBERS_NEXT[] =
     "select user_id from members where guild_id = $1 order by user_id limit $2";
 
-static enum err members_announce_deleted(struct call *call, snowflake guild_id, int64_t count)
+static enum err call_hooks_of_deleted_members(struct call *call, snowflake guild_id, int64_t count)
 {
     struct list users = { 0 };
-    enum err e = tx_ids(call->tx, MEMBERS_NEXT, BIND(v_id(guild_id), v_int(count)), &users);
+    enum err e = tx_read_ids(call->tx, MEMBERS_NEXT, BIND(v_id(guild_id), v_int(count)), &users);
 
     for (size_t i = 0; !e && i < users.count; i++)
-        e = hook_membership_moves(
+        e = hook_membership_changes(
             call,
             &(struct member){ .guild_id = guild_id, .user_id = ((snowflake *)users.items)[i] });
     return e;
@@ -32,48 +32,48 @@ static const struct deletion_rule member_rows[] = {
                    "(" MEMBERS ") x)" } },
 };
 
-/* Calls the hook for exactly the members whose rows are deleted next. */
-static enum err members_delete_of_guild(struct call *call, snowflake guild_id,
+/* Calls the hook for exactly those members whose rows the next statement deletes. */
+static enum err delete_members_of_guild(struct call *call, snowflake guild_id,
                                         struct deletion_step *step)
 {
     int64_t portion = 0, gone = 0;
     enum err e = OK;
 
-    while (!e && step->room > 0 && gone == portion) {
-        portion = deletion_portion(step);
-        e = members_announce_deleted(call, guild_id, portion);
+    while (!e && step->rows_left > 0 && gone == portion) {
+        portion = deletion_step_batch_size(step);
+        e = call_hooks_of_deleted_members(call, guild_id, portion);
         for (size_t i = 0; !e && i < COUNT_OF(member_rows); i++)
-            e = deletion_apply(call, &member_rows[i], guild_id, portion, &gone);
-        deletion_count(step, gone);
+            e = deletion_rule_apply(call, &member_rows[i], guild_id, portion, &gone);
+        deletion_step_count_rows(step, gone);
     }
     return e;
 }
 
 /* --- deletion of an account ------------------------------------------------------------- */
 
-enum { LEAVING_COSTS = 4 }; /* rows: one event, plus writes by hook listeners */
+enum { ROWS_PER_LEAVE = 4 }; /* rows counted per guild: one event, plus writes by hooks */
 
 static const char GUILDS_LEFT[] =
     "select guild_id from members where user_id = $1 order by guild_id limit $2";
 
-static enum err members_leave_with_account(struct call *call, snowflake user_id,
+static enum err remove_account_from_guilds(struct call *call, snowflake user_id,
                                            struct deletion_step *step)
 {
     struct list guilds = { 0 };
-    int64_t most = (step->room + LEAVING_COSTS - 1) / LEAVING_COSTS;
-    enum err e = tx_ids(call->tx, GUILDS_LEFT, BIND(v_id(user_id), v_int(most)), &guilds);
+    int64_t most = (step->rows_left + ROWS_PER_LEAVE - 1) / ROWS_PER_LEAVE;
+    enum err e = tx_read_ids(call->tx, GUILDS_LEFT, BIND(v_id(user_id), v_int(most)), &guilds);
 
     for (size_t i = 0; !e && i < guilds.count; i++)
         e = member_leave(call, ((snowflake *)guilds.items)[i], user_id);
-    deletion_count(step, LEAVING_COSTS * (int64_t)guilds.count);
+    deletion_step_count_rows(step, ROWS_PER_LEAVE * (int64_t)guilds.count);
     return e;
 }
 
 const struct deletion_rule member_deletions[] = {
     { DELETE_WHERE(WITH_GUILD, "member_roles", "guild_id, user_id, role_id", "guild_id = $1"),
       .phase = DELETE_FIRST },
-    { WITH_GUILD, "members", .run = members_delete_of_guild, .phase = DELETE_PARTS },
-    { WITH_ACCOUNT, "members", .run = members_leave_with_account, .phase = DELETE_PARTS },
+    { WITH_GUILD, "members", .run = delete_members_of_guild, .phase = DELETE_PARTS },
+    { WITH_ACCOUNT, "members", .run = remove_account_from_guilds, .phase = DELETE_PARTS },
     { DELETE_WHERE(WITH_ROLE, "member_roles", "guild_id, user_id, role_id", "role_id = $1") },
     { DELETE_OF(WITH_GUILD, "bans", "guild_id", "user_id") },
     { DELETE_OF(WITH_GUILD, "member_sanctions", "guild_id", "user_id") },

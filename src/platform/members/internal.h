@@ -9,34 +9,35 @@
 
 /* --- rows.c: the SQL ------------------------------------------------------------------ */
 
-/* Columns of `members m`; member_read reads them starting at the first column. */
+/* Columns of `members m`, in the order that member_from_row expects, starting at the first column.
+ */
 #define MEMBER_COLUMNS                                                                          \
     "m.guild_id, m.user_id, m.nick, m.avatar, m.banner, m.joined_at, m.premium_since, m.deaf, " \
     "m.mute, m.pending, m.timed_out_until, m.flags"
 enum { MEMBER_COLUMN_COUNT = 12 };
-/* Does not read the roles. */
-void member_read(const struct rows *r, struct member *m);
+/* Fills a member from a row, without the roles. */
+void member_from_row(const struct rows *r, struct member *m);
 
-/* Writes the member with its roles; sends no events. */
+/* Updates the member and its roles; emits no events. */
 enum err member_update(struct tx *tx, const struct member *m);
-/* Restores timeout, mute and deafen that the member left with, and deletes the stored copy. */
-enum err member_take_sanctions(struct tx *tx, struct member *m);
-/* ERR_UNKNOWN_MEMBER. */
+/* Restores timeout, mute and deafen of a member who left, and deletes the stored copy. */
+enum err member_restore_sanctions(struct tx *tx, struct member *m);
+/* Returns ERR_UNKNOWN_MEMBER if the user is not a member. */
 enum err member_delete(struct call *call, snowflake guild_id, snowflake user_id);
 /* Makes the stored roles equal to those of m. */
-enum err member_store_roles(struct tx *tx, const struct member *m);
+enum err member_write_roles(struct tx *tx, const struct member *m);
 
 struct ban {
     snowflake user_id;
     const struct user *user;
     struct opt_str reason;
 };
-/* ERR_UNKNOWN_BAN. */
+/* Returns ERR_UNKNOWN_BAN if the user is not banned. */
 enum err ban_find(struct tx *tx, snowflake guild_id, snowflake user_id, struct ban *ret);
-/* Ordered by user id: the first after `after`, or the last before `before` (0: no bound). */
-enum err bans_of(struct tx *tx, snowflake guild_id, snowflake after, snowflake before,
-                 int64_t limit, struct list *ret);
-/* *ret_new is false if a ban exists, which remains unchanged. */
+/* Lists bans by user id: the first after `after`, or the last before `before` (0: no bound). */
+enum err bans_list(struct tx *tx, snowflake guild_id, snowflake after, snowflake before,
+                   int64_t limit, struct list *ret);
+/* *ret_new is false if the user is already banned; the existing ban remains unchanged. */
 enum err ban_insert(struct tx *tx, snowflake guild_id, snowflake user_id, struct opt_str reason,
                     bool *ret_new);
 enum err ban_delete(struct tx *tx, snowflake guild_id, snowflake user_id);
@@ -58,7 +59,7 @@ struct member_patch {
     struct opt_id channel_id;
     struct opt_int communication_disabled_until, flags;
 };
-struct own_member_patch {
+struct current_member_patch {
     struct opt_str nick, bio;
     struct opt_image avatar, banner;
 };
@@ -77,7 +78,7 @@ struct ban_request {
     struct opt_int delete_message_seconds, delete_message_days;
     struct opt_str reason;
 };
-/* Up to API version 9. */
+/* Query parameters of bans up to API version 9. */
 struct ban_query {
     struct opt_int delete_message_days, delete_message_days_old;
 };
@@ -90,40 +91,41 @@ struct bulk_ban_result {
 };
 
 extern const struct schema member_list_query, member_search_query, ban_list_query, ban_query;
-extern const struct type member_patch_body, own_member_patch_body, member_addition_body, ban_body,
-    bulk_ban_body;
+extern const struct type member_patch_body, current_member_patch_body, member_addition_body,
+    ban_body, bulk_ban_body;
 extern const struct type type_ban, type_bans, bulk_ban_reply;
 
 /* --- rules.c: permission checks between members ----------------------------------------- */
 
-/* ERR_MISSING_PERMISSIONS unless the caller ranks above the member. */
-enum err check_above(struct call *call, const struct member *m);
-/* Checks whether the caller may set those member flags that others may set. */
-enum err check_member_flags(const struct call *call);
-/* Checks whether the caller may assign or remove this role. @everyone and roles managed by apps
+/* Returns ERR_MISSING_PERMISSIONS unless the caller ranks above the member. */
+enum err require_rank_above_member(struct call *call, const struct member *m);
+/* Checks whether the caller may set the member flags that can be set on other members. */
+enum err check_member_flags_permission(const struct call *call);
+/* Checks whether the caller may assign or remove this role. @everyone and roles that apps manage
  * cannot be assigned: ERR_INVALID_ROLE. */
-enum err check_assignable(struct call *call, const struct role *role);
-/* Same for all roles that are in only one of the two lists. */
-enum err check_roles_changed(struct call *call, const struct list *from, const struct list *to);
-/* Removes duplicates. */
-struct list ids_distinct(struct arena *arena, const struct list *ids);
+enum err check_role_assignable(struct call *call, const struct role *role);
+/* Checks check_role_assignable for all roles that are in only one of the two lists. */
+enum err check_changed_roles_assignable(struct call *call, const struct list *from,
+                                        const struct list *to);
+/* Returns a copy of the list without duplicates. */
+struct list ids_without_duplicates(struct arena *arena, const struct list *ids);
 
 /* --- modify.c ------------------------------------------------------------------------- */
 
-/* Applies auto moderation to the member's nickname; *ret_refused: the nickname is blocked, and the
- * call already has its reply. */
-enum err member_judge_nick(struct call *call, struct member *m, bool *ret_refused);
+/* Applies AutoMod to the member's nickname. *ret_refused is true if the nickname is blocked; the
+ * call already has its reply then. */
+enum err member_check_nick(struct call *call, struct member *m, bool *ret_refused);
 
-/* --- changes.c ------------------------------------------------------------------------ */
+/* --- join_leave.c --------------------------------------------------------------------- */
 
 /* Adds the owner of a new guild as its first member. ERR_MAX_GUILDS. */
-enum err member_found(struct call *call, const struct guild_made *made);
+enum err member_insert_guild_owner(struct call *call, const struct created_guild *made);
 
-/* --- spread.c ------------------------------------------------------------------------- */
+/* --- account_updates.c ---------------------------------------------------------------- */
 
-/* Sends the changed account to all of its guilds. */
-enum err account_spread(struct call *call, const struct user *user);
-extern const struct job_kind account_spread_kind; /* continues it */
+/* Emits the changed account to all guilds that it is in. */
+enum err account_emit_to_guilds(struct call *call, const struct user *user);
+extern const struct job_kind account_emit_job; /* continues account_emit_to_guilds */
 
 /* --- deletion.c ----------------------------------------------------------------------- */
 
@@ -133,9 +135,9 @@ extern const struct deletion_rule member_deletions[];
 
 extern const struct schema prune_query;
 extern const struct type prune_body, prune_reply;
-extern const struct limit limit_prune_count;
-extern const struct job_kind member_prune;
-enum err may_prune(struct call *call);
+extern const struct rate_limit limit_prune_count;
+extern const struct job_kind member_prune_job;
+enum err check_prune_permission(struct call *call);
 enum err get_prune_count(struct call *call);
 enum err prepare_prune(struct call *call);
 enum err begin_prune(struct call *call);
@@ -146,15 +148,15 @@ extern const struct type role_counts_reply, role_members_reply;
 enum err get_role_member_counts(struct call *call);
 enum err get_role_member_ids(struct call *call);
 
-/* --- newcomers.c ---------------------------------------------------------------------- */
+/* --- new_member_welcome.c ------------------------------------------------------------- */
 
 enum err get_new_member_welcome(struct call *call);
 
 /* --- handlers ------------------------------------------------------------------------- */
 
 enum err modify_member(struct call *call);
-enum err prepare_modify_own_member(struct call *call);
-enum err modify_own_member(struct call *call);
+enum err prepare_modify_current_member(struct call *call);
+enum err modify_current_member(struct call *call);
 enum err add_member_role(struct call *call);
 enum err remove_member_role(struct call *call);
 enum err add_guild_member(struct call *call);

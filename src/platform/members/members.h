@@ -2,65 +2,67 @@
  *
  * The folder owns members, member_roles, member_names, bans and member_sanctions. It uses accounts/
  * and guilds/. Invariants: guilds.member_count equals the number of members; role lists are ordered
- * by id. Start with standing.c (permissions and rank), changes.c (join, leave), rows.c. */
+ * by id. Start with member_access.c (permissions and rank), join_leave.c (join, leave), rows.c. */
 #ifndef PLATFORM_MEMBERS_MEMBERS_H
 #define PLATFORM_MEMBERS_MEMBERS_H
 
 #include "model/guild.h"
-#include "model/permissions/rights.h"
+#include "model/permissions/member_permissions.h"
 #include "platform/accounts/accounts.h"
 
-/* ERR_UNKNOWN_MEMBER. Excludes .user; member_load_user adds it. */
+/* Reads a member without .user; member_read_user adds it. ERR_UNKNOWN_MEMBER. */
 enum err member_find(struct tx *tx, snowflake guild_id, snowflake user_id, struct member *ret);
-enum err member_load_user(struct tx *tx, struct member *m);
-/* Permissions and rank of a member. ERR_UNKNOWN_GUILD; ERR_MISSING_ACCESS: not a member. */
-enum err standing_find(struct tx *tx, snowflake guild_id, snowflake user_id, struct standing *ret);
-void standing_prefetch(struct tx *tx, snowflake guild_id, snowflake user_id);
-/* Same for a user other than the caller: ERR_UNKNOWN_MEMBER if not a member. */
-enum err standing_of_member(struct tx *tx, snowflake guild_id, snowflake user_id,
-                            struct standing *ret);
+enum err member_read_user(struct tx *tx, struct member *m);
+/* Reads a member's permissions and rank. ERR_UNKNOWN_GUILD; ERR_MISSING_ACCESS: not a member. */
+enum err member_access_find(struct tx *tx, snowflake guild_id, snowflake user_id,
+                            struct member_access *ret);
+void member_access_prefetch(struct tx *tx, snowflake guild_id, snowflake user_id);
+/* Variant of member_access_find for other users than the caller: ERR_UNKNOWN_MEMBER if not a
+ * member. */
+enum err member_access_find_of_other(struct tx *tx, snowflake guild_id, snowflake user_id,
+                                     struct member_access *ret);
 
-/* The first `limit` members after an id, with users and roles, ordered by id. */
-enum err members_after(struct tx *tx, snowflake guild_id, snowflake after, int64_t limit,
-                       struct list *ret);
-/* Members with a name that starts with the text: the first by name, returned ordered by id. */
-enum err members_named(struct tx *tx, snowflake guild_id, struct str text, int64_t limit,
-                       struct list *ret);
+/* Lists the first `limit` members after a user id, with users and roles, ordered by id. */
+enum err members_list_after(struct tx *tx, snowflake guild_id, snowflake after, int64_t limit,
+                            struct list *ret);
+/* Lists members with a name that starts with the text: the first by name, ordered by id. */
+enum err members_find_by_name(struct tx *tx, snowflake guild_id, struct str text, int64_t limit,
+                              struct list *ret);
 
-/* Members who joined last, newest first. */
-enum err members_newest(struct tx *tx, snowflake guild_id, int64_t limit, struct list *ret);
+/* Lists the members who joined last, newest first. */
+enum err members_list_newest(struct tx *tx, snowflake guild_id, int64_t limit, struct list *ret);
 /* Updates the names by which a member is searched, after the account's names changed. */
-enum err member_follow_names(struct tx *tx, snowflake guild_id, const struct user *user);
+enum err member_update_search_names(struct tx *tx, snowflake guild_id, const struct user *user);
 
-/* Members in voice channels, ordered by id. */
-enum err members_in_voice(struct tx *tx, snowflake guild_id, struct list *ret);
-/* The first `limit` of them after an id, in one channel, or in all if channel_id is 0. */
-enum err members_in_voice_after(struct tx *tx, snowflake guild_id, snowflake channel_id,
-                                snowflake after, int64_t limit, struct list *ret);
+/* Lists the members in voice channels, ordered by id. */
+enum err members_list_in_voice(struct tx *tx, snowflake guild_id, struct list *ret);
+/* Lists `limit` members in voice after a user id, in one channel, or in all (channel_id 0). */
+enum err members_list_in_voice_after(struct tx *tx, snowflake guild_id, snowflake channel_id,
+                                     snowflake after, int64_t limit, struct list *ret);
 
-/* ERR_MAX_GUILDS if the user is in the maximum number of guilds. */
-enum err member_check_room(struct tx *tx, snowflake user_id);
+/* Returns ERR_MAX_GUILDS if the user is in the maximum number of guilds. */
+enum err check_guild_limit_of_user(struct tx *tx, snowflake user_id);
 
-enum { MEMBER_BYPASSES_VERIFICATION = 4 }; /* the only flag others may set */
+enum { MEMBER_BYPASSES_VERIFICATION = 4 }; /* the only flag that can be set on other members */
 
-/* Adds an account to a guild, updates the member count, and sends GUILD_CREATE to the new member
- * and GUILD_MEMBER_ADD to the guild. Roles are snowflakes. *ret_new is false, and nothing changes,
- * if it is already a member. Limits (ERR_MAX_GUILDS, ERR_BANNED) apply to people only. */
-struct newcomer {
+/* Adds an account to a guild, updates the member count, and emits GUILD_CREATE to the new member
+ * and GUILD_MEMBER_ADD to the guild. *ret_new is false, and nothing changes, if the account is
+ * already a member. Limits (ERR_MAX_GUILDS, ERR_BANNED) do not apply to bots. */
+struct joining_member {
     snowflake guild_id, user_id;
     struct opt_str nick;
     struct list roles;
     bool mute, deaf, temporary;
     int64_t flags; /* MEMBER_BYPASSES_VERIFICATION, or 0 */
 };
-enum err member_join(struct call *call, const struct newcomer *n, struct member *ret,
+enum err member_join(struct call *call, const struct joining_member *n, struct member *ret,
                      bool *ret_new);
 
-/* Inserts the member with its roles and updates the member count; sends no events. */
+/* Inserts the member with its roles and updates the member count; emits no events. */
 enum err member_insert(struct tx *tx, const struct member *m, bool temporary);
 
-/* Removes an account from a guild and sends GUILD_MEMBER_REMOVE to the guild and GUILD_DELETE to
- * the account. Hook listeners first disconnect it from voice and update a bot's integration. */
+/* Removes an account from a guild and emits GUILD_MEMBER_REMOVE to the guild and GUILD_DELETE to
+ * the account. Hooks first disconnect the account from voice and update a bot's integration. */
 enum err member_leave(struct call *call, snowflake guild_id, snowflake user_id);
 /* Events of member_leave, for the .fires of routes. */
 #define LEAVE_EVENTS                                                                \
@@ -70,13 +72,13 @@ enum err member_leave(struct call *call, snowflake guild_id, snowflake user_id);
         EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE, EVENT_VOICE_STATE_UPDATE,     \
         EVENT_GUILD_JOIN_REQUEST_DELETE
 
-/* Writes nick, avatar, roles … and sends GUILD_MEMBER_UPDATE. */
-enum err member_save(struct call *call, const struct member *m);
+/* Writes nick, avatar, roles … and emits GUILD_MEMBER_UPDATE. */
+enum err member_update_and_emit(struct call *call, const struct member *m);
 
 extern const struct domain members_domain, bans_domain;
 extern const struct world_parts members_world;
 
-/* Flags of a bot's application. */
-enum err bot_application_flags(struct tx *tx, snowflake bot_id, int64_t *ret, bool *ret_found);
+/* Reads the flags of a bot's application. */
+enum err bot_read_application_flags(struct tx *tx, snowflake bot_id, int64_t *ret, bool *ret_found);
 
 #endif

@@ -6,86 +6,90 @@
 
 #define LONGEST_TIMEOUT (INT64_C(28) * 24 * 3600 * 1000000)
 
-static bool member_has(const struct call *call, uint64_t rights)
+static bool caller_has_permissions(const struct call *call, uint64_t perms)
 {
-    return (call->target.rights & rights) == rights;
+    return (call->target.permissions & perms) == perms;
 }
 
-static bool is_self(const struct call *call)
+static bool is_caller_the_member(const struct call *call)
 {
     return call->target.member->user_id == call->caller->id;
 }
 
 /* The caller's own nickname needs CHANGE_NICKNAME or MANAGE_NICKNAMES; another member's needs
  * MANAGE_NICKNAMES and a higher rank. */
-static enum err check_nick(struct call *call)
+static enum err check_nick_permission(struct call *call)
 {
-    if (is_self(call))
-        return call->target.rights & (PERMISSION(CHANGE_NICKNAME) | PERMISSION(MANAGE_NICKNAMES))
+    if (is_caller_the_member(call))
+        return call->target.permissions &
+                       (PERMISSION(CHANGE_NICKNAME) | PERMISSION(MANAGE_NICKNAMES))
                    ? OK
                    : ERR_MISSING_PERMISSIONS;
-    if (!member_has(call, PERMISSION(MANAGE_NICKNAMES)))
+    if (!caller_has_permissions(call, PERMISSION(MANAGE_NICKNAMES)))
         return ERR_MISSING_PERMISSIONS;
-    return check_above(call, call->target.member);
+    return require_rank_above_member(call, call->target.member);
 }
 
-static enum err check_roles(struct call *call, const struct list *roles)
+static enum err check_roles_permission(struct call *call, const struct list *roles)
 {
-    if (!member_has(call, PERMISSION(MANAGE_ROLES)))
-        return call_lacks(call, PERMISSION(MANAGE_ROLES));
-    enum err e = is_self(call) ? OK : check_above(call, call->target.member);
-    return e ? e : check_roles_changed(call, &call->target.member->roles, roles);
-}
-
-static enum err check_timeout(struct call *call)
-{
-    struct standing other;
-
-    if (!member_has(call, PERMISSION(MODERATE_MEMBERS)))
-        return ERR_MISSING_PERMISSIONS;
+    if (!caller_has_permissions(call, PERMISSION(MANAGE_ROLES)))
+        return call_missing_permissions_error(call, PERMISSION(MANAGE_ROLES));
     enum err e =
-        standing_of_member(call->tx, call->target.guild->id, call->target.member->user_id, &other);
+        is_caller_the_member(call) ? OK : require_rank_above_member(call, call->target.member);
+    return e ? e : check_changed_roles_assignable(call, &call->target.member->roles, roles);
+}
+
+static enum err check_timeout_permission(struct call *call)
+{
+    struct member_access other;
+
+    if (!caller_has_permissions(call, PERMISSION(MODERATE_MEMBERS)))
+        return ERR_MISSING_PERMISSIONS;
+    enum err e = member_access_find_of_other(call->tx, call->target.guild->id,
+                                             call->target.member->user_id, &other);
     if (e)
         return e;
-    if (!standing_above(call->target.standing, &other) ||
-        other.rights_of.base & PERMISSION(ADMINISTRATOR))
+    if (!member_outranks(call->target.member_access, &other) ||
+        other.input.base & PERMISSION(ADMINISTRATOR))
         return ERR_MISSING_PERMISSIONS;
     return OK;
 }
 
-enum err check_member_flags(const struct call *call)
+enum err check_member_flags_permission(const struct call *call)
 {
     const uint64_t moderator =
         PERMISSION(MODERATE_MEMBERS) | PERMISSION(KICK_MEMBERS) | PERMISSION(BAN_MEMBERS);
 
-    if (member_has(call, PERMISSION(MANAGE_GUILD)) || member_has(call, PERMISSION(MANAGE_ROLES)) ||
-        member_has(call, moderator))
+    if (caller_has_permissions(call, PERMISSION(MANAGE_GUILD)) ||
+        caller_has_permissions(call, PERMISSION(MANAGE_ROLES)) ||
+        caller_has_permissions(call, moderator))
         return OK;
-    enum err e = call_lacks_any(call, PERMISSION(MANAGE_GUILD) | PERMISSION(MANAGE_ROLES));
-    return e == ERR_MISSING_PERMISSIONS ? call_lacks(call, moderator) : e;
+    enum err e = call_missing_any_permission_error(call, PERMISSION(MANAGE_GUILD) |
+                                                             PERMISSION(MANAGE_ROLES));
+    return e == ERR_MISSING_PERMISSIONS ? call_missing_permissions_error(call, moderator) : e;
 }
 
-static enum err check_rights(struct call *call, const struct member_patch *in,
-                             const struct list *roles)
+static enum err check_patch_permissions(struct call *call, const struct member_patch *in,
+                                        const struct list *roles)
 {
     enum err e = OK;
 
     if (in->nick.given)
-        e = check_nick(call);
+        e = check_nick_permission(call);
     if (!e && in->roles.given)
-        e = check_roles(call, roles);
+        e = check_roles_permission(call, roles);
     if (!e && in->communication_disabled_until.given)
-        e = check_timeout(call);
-    return !e && in->flags.given ? check_member_flags(call) : e;
+        e = check_timeout_permission(call);
+    return !e && in->flags.given ? check_member_flags_permission(call) : e;
 }
 
-static enum err check_state(struct call *call, const struct member_patch *in)
+static enum err check_timeout_length(struct call *call, const struct member_patch *in)
 {
     const struct opt_int *until = &in->communication_disabled_until;
 
     if (until->given == GIVEN && until->value > clock_us() + LONGEST_TIMEOUT)
-        return call_invalid(call, "communication_disabled_until", "NUMBER_TYPE_MAX",
-                            "Must be at most 28 days from now.");
+        return call_add_field_error(call, "communication_disabled_until", "NUMBER_TYPE_MAX",
+                                    "Must be at most 28 days from now.");
     return OK;
 }
 
@@ -96,14 +100,14 @@ static bool opt_str_eq(struct opt_str a, struct opt_str b)
     return given == other && (!given || str_eq(a.value, b.value));
 }
 
-/* Copies changed fields to m and returns whether any changed; an empty nick removes it. */
-static bool member_apply(const struct member_patch *in, struct member *m)
+/* Copies changed fields to m, returns true if any changed; an empty nick removes the nickname. */
+static bool apply_member_patch(const struct member_patch *in, struct member *m)
 {
     const struct opt_int *until = &in->communication_disabled_until;
     bool changed = false;
 
     if (in->nick.given && !opt_str_eq(in->nick, m->nick)) {
-        m->nick = given_str(in->nick.value.n ? in->nick.value : (struct str){ 0 });
+        m->nick = opt_str_or_null(in->nick.value.n ? in->nick.value : (struct str){ 0 });
         changed = true;
     }
     if (until->given && (until->given != m->communication_disabled_until.given ||
@@ -128,24 +132,24 @@ static bool member_apply(const struct member_patch *in, struct member *m)
     return changed;
 }
 
-static bool same_ids(const struct list *a, const struct list *b)
+static bool is_same_id_set(const struct list *a, const struct list *b)
 {
     const snowflake *ids = a->items;
 
     for (size_t i = 0; i < a->count; i++)
-        if (!ids_hold(b, ids[i]))
+        if (!id_list_contains(b, ids[i]))
             return false;
     return a->count == b->count;
 }
 
-enum err member_judge_nick(struct call *call, struct member *m, bool *ret_refused)
+enum err member_check_nick(struct call *call, struct member *m, bool *ret_refused)
 {
     const uint64_t trusted = PERMISSION(ADMINISTRATOR) | PERMISSION(MANAGE_GUILD);
-    struct name_judged about = { .member = m,
-                                 .version = call->target.standing->automod_version,
-                                 .trusted = call->target.rights & trusted ||
-                                            (m->user && m->user->bot.value) };
-    enum err e = about.version ? hook_name_judged(call, &about) : OK;
+    struct checked_nickname about = { .member = m,
+                                      .version = call->target.member_access->automod_version,
+                                      .trusted = call->target.permissions & trusted ||
+                                                 (m->user && m->user->bot.value) };
+    enum err e = about.version ? hook_nickname_check(call, &about) : OK;
 
     *ret_refused = about.refused;
     return e;
@@ -165,54 +169,54 @@ enum err modify_member(struct call *call)
 {
     const struct member_patch *in = call->body;
     struct member *m = call->target.member;
-    struct list roles = ids_distinct(call->arena, &in->roles.value);
-    struct voice_order order = { m, in->mute, in->deaf, in->channel_id, false };
+    struct list roles = ids_without_duplicates(call->arena, &in->roles.value);
+    struct voice_moderation order = { m, in->mute, in->deaf, in->channel_id, false };
     bool of_voice = in->mute.given || in->deaf.given || in->channel_id.given;
 
-    enum err e = check_rights(call, in, &roles);
+    enum err e = check_patch_permissions(call, in, &roles);
     if (!e && of_voice)
-        e = hook_voice_asked(call, &order);
+        e = hook_voice_moderation_check(call, &order);
     if (!e)
-        e = check_state(call, in);
+        e = check_timeout_length(call, in);
     if (e)
         return e;
 
     const struct member before = *m;
-    bool changed = member_apply(in, m);
-    bool new_roles = in->roles.given && !same_ids(&roles, &m->roles);
+    bool changed = apply_member_patch(in, m);
+    bool new_roles = in->roles.given && !is_same_id_set(&roles, &m->roles);
     if (new_roles)
         m->roles = roles;
     bool refused = false;
     if (changed && in->nick.given)
-        e = member_judge_nick(call, m, &refused);
+        e = member_check_nick(call, m, &refused);
     if (e || refused)
         return e;
     if (changed || new_roles)
-        e = member_save(call, m);
+        e = member_update_and_emit(call, m);
     if (!e && changed)
-        e = audit_object(call, m->guild_id, AUDIT_MEMBER_UPDATE, m->user_id, audited_member,
-                         &before, m);
+        e = audit_record_object(call, m->guild_id, AUDIT_MEMBER_UPDATE, m->user_id, audited_member,
+                                &before, m);
     if (!e && new_roles)
-        e = audit_member_roles(call, m->guild_id, m->user_id, &before.roles, &m->roles);
+        e = audit_record_member_roles(call, m->guild_id, m->user_id, &before.roles, &m->roles);
     order.silenced = before.mute != m->mute || before.deaf != m->deaf;
     if (!e && of_voice)
-        e = hook_voice_ordered(call, &order);
+        e = hook_voice_moderation_apply(call, &order);
     return e ? e : call_reply(call, m);
 }
 
 /* --- single role ------------------------------------------------------------------------ */
 
-static enum err change_role(struct call *call, bool give)
+static enum err add_or_remove_role(struct call *call, bool give)
 {
     struct member *m = call->target.member;
     const struct role *role = call->target.role;
     const snowflake *ids = m->roles.items;
     struct list roles = { 0 };
 
-    enum err e = is_self(call) ? OK : check_above(call, m);
+    enum err e = is_caller_the_member(call) ? OK : require_rank_above_member(call, m);
     if (!e)
-        e = check_assignable(call, role);
-    if (e || ids_hold(&m->roles, role->id) == give)
+        e = check_role_assignable(call, role);
+    if (e || id_list_contains(&m->roles, role->id) == give)
         return e;
     for (size_t i = 0; i < m->roles.count; i++)
         if (ids[i] != role->id)
@@ -222,16 +226,16 @@ static enum err change_role(struct call *call, bool give)
     const struct list before = m->roles;
 
     m->roles = roles;
-    e = member_save(call, m);
-    return e ? e : audit_member_roles(call, m->guild_id, m->user_id, &before, &roles);
+    e = member_update_and_emit(call, m);
+    return e ? e : audit_record_member_roles(call, m->guild_id, m->user_id, &before, &roles);
 }
 
 enum err add_member_role(struct call *call)
 {
-    return change_role(call, true);
+    return add_or_remove_role(call, true);
 }
 
 enum err remove_member_role(struct call *call)
 {
-    return change_role(call, false);
+    return add_or_remove_role(call, false);
 }

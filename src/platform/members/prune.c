@@ -1,9 +1,9 @@
 /* prune.c - removes inactive members from a guild.
  *
- * A member is active after the cutoff if it joined, used a token or wrote a message. A guild may
- * have half a million members, so counting runs off the writer, and removal runs in steps: the
- * first in the call, the rest in a job. A step reads a fixed range of members, removed or not, so
- * that it holds the writer for a few milliseconds at most. */
+ * A member counts as active if it joined, used a token or wrote a message after the cutoff. A guild
+ * may have half a million members, so counting does not run on the writer, and removal runs in
+ * steps: the first in the call, the rest in a job. A step reads a fixed range of members, removed
+ * or not, so that it occupies the writer for a few milliseconds at most. */
 #include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "gateway/gateway.h"
@@ -14,9 +14,9 @@ enum {
     USUAL_DAYS = 7,
     MOST_DAYS = 30,
     MOST_INCLUDED = 100,
-    LOOKED_AT_A_STEP = 500, /* members; fewer if many roles are named */
-    LOOKED_FOR_AT_ONCE = 300,
-    REMOVED_A_STEP = 15,
+    MEMBERS_PER_STEP = 500, /* members that a step reads; fewer if many roles are named */
+    ROLE_COMPARISONS_PER_MEMBER = 300,
+    REMOVALS_PER_STEP = 15,
 };
 static const int64_t PRUNE_DAY_US = INT64_C(86400) * 1000 * 1000;
 
@@ -40,20 +40,21 @@ static const struct field query_fields[] = {
     { FIELD(struct prune_request, days), .type = &type_days, .flags = OPTIONAL,
       .fallback = USUAL_DAYS },
     { FIELD(struct prune_request, include_roles), .type = &type_included, .flags = OPTIONAL,
-      .doc = "Who has these roles only goes, too" },
+      .doc = "Members who have only these roles are removed as well" },
     { 0 },
 };
 const struct schema prune_query = {
     .name = "PruneQuery",
     .size = sizeof(struct prune_request),
     .fields = query_fields,
-    .doc = "Who would go.",
+    .doc = "Selects inactive members.",
 };
 static const struct field body_fields[] = {
     { FIELD(struct prune_request, days), .type = &type_days, .flags = OPTIONAL | NULLABLE,
       .fallback = USUAL_DAYS },
     { FIELD(struct prune_request, include_roles), .type = &type_included,
-      .flags = OPTIONAL | NULLABLE, .doc = "Who has these roles only goes, too" },
+      .flags = OPTIONAL | NULLABLE,
+      .doc = "Members who have only these roles are removed as well" },
     { FIELD(struct prune_request, compute_prune_count), .type = &type_said,
       .flags = OPTIONAL | NULLABLE, .fallback = true },
     { 0 },
@@ -62,7 +63,7 @@ static const struct schema body_schema = {
     .name = "Prune",
     .size = sizeof(struct prune_request),
     .fields = body_fields,
-    .doc = "Who goes.",
+    .doc = "Selects inactive members.",
 };
 const struct type prune_body = { .kind = KIND_OBJECT, .schema = &body_schema };
 static const struct field result_fields[] = {
@@ -73,49 +74,50 @@ static const struct schema result_schema = {
     .name = "PruneResult",
     .size = sizeof(struct prune_result),
     .fields = result_fields,
-    .doc = "How many members.",
+    .doc = "Number of members.",
 };
 const struct type prune_reply = { .kind = KIND_OBJECT, .schema = &result_schema };
 
-/* Whom to remove, and the progress. */
-struct prune {
+/* The members to remove, and the progress. */
+struct prune_progress {
     snowflake guild_id, owner_id, caller_id, after;
-    int64_t cutoff;   /* active later: remains */
-    int64_t rank;     /* role at or above this position: remains */
-    struct str roles; /* ",1,2,": members may have these roles */
+    int64_t cutoff;   /* members who were active later remain */
+    int64_t rank;     /* members with a role at or above this position remain */
+    struct str roles; /* ",1,2,": members with no other roles than these are removed as well */
 };
 
-static struct str roles_text(struct arena *arena, const struct list *ids)
+static struct str format_role_filter(struct arena *arena, const struct list *ids)
 {
     struct str text = STR(",");
 
     for (size_t i = 0; i < ids->count; i++)
-        text = str_printf(arena, "%.*s%llu,", STR_FMT(text),
+        text = str_printf(arena, "%.*s%llu,", STR_ARGS(text),
                           (unsigned long long)((const snowflake *)ids->items)[i]);
     return text;
 }
 
-static struct prune prune_of(const struct call *call, const struct prune_request *in)
+static struct prune_progress prune_from_request(const struct call *call,
+                                                const struct prune_request *in)
 {
-    const struct standing *s = call->target.standing;
+    const struct member_access *s = call->target.member_access;
 
-    return (struct prune){
+    return (struct prune_progress){
         .guild_id = s->guild_id,
         .owner_id = s->owner_id,
         .caller_id = s->user_id,
         .cutoff = clock_us() - in->days * PRUNE_DAY_US,
-        .rank = s->rights_of.owner ? INT64_MAX : s->top_position,
-        .roles = roles_text(call->arena, &in->include_roles),
+        .rank = s->input.owner ? INT64_MAX : s->top_position,
+        .roles = format_role_filter(call->arena, &in->include_roles),
     };
 }
 
 /* --- selecting members ------------------------------------------------------------------ */
 
-#define STRETCH(after_, limit_)                                                             \
+#define MEMBER_RANGE(after_, limit_)                                                        \
     "(select user_id, joined_at from members where guild_id = $1 and user_id > " after_ " " \
     "order by user_id limit " limit_ ") m"
 /* SQL condition: member m with account u has not been active since $2 and may be removed. */
-#define GOES                                                                                  \
+#define IS_INACTIVE                                                                           \
     "m.joined_at < $2 and u.bot = 0 and m.user_id <> $3 and m.user_id <> $4 "                 \
     "and not exists (select 1 from tokens t where t.user_id = m.user_id and "                 \
     "(t.created_at >= $2 or t.last_used_at >= $2)) "                                          \
@@ -123,91 +125,92 @@ static struct prune prune_of(const struct call *call, const struct prune_request
     "and not exists (select 1 from member_roles h join roles r on r.id = h.role_id "          \
     "where h.guild_id = $1 and h.user_id = m.user_id and (r.position >= $7 or "               \
     "cast($6 as text) not like '%,' || h.role_id || ',%'))"
-static const char CANDIDATES[] =
-    "select m.user_id from " STRETCH("$8", "$9") " join users u on u.id = m.user_id where " GOES
-                                                 " order by m.user_id";
-/* Unordered, without sorting or materialising: reads up to half a million rows. */
+static const char CANDIDATES[] = "select m.user_id from " MEMBER_RANGE(
+    "$8", "$9") " join users u on u.id = m.user_id where " IS_INACTIVE " order by m.user_id";
+/* The query neither orders nor materialises rows, because it reads up to half a million. */
 static const char ALL_CANDIDATES[] =
     "select m.user_id from members m cross join users u where m.guild_id = $1 and "
-    "u.id = m.user_id and " GOES;
-static const char END_OF_STRETCH[] = "select max(m.user_id) from " STRETCH("$2", "$3");
+    "u.id = m.user_id and " IS_INACTIVE;
+static const char END_OF_RANGE[] = "select max(m.user_id) from " MEMBER_RANGE("$2", "$3");
 
-#define BIND_GOES(p_)                                                                       \
+#define BIND_IS_INACTIVE(p_)                                                                \
     v_id((p_)->guild_id), v_int((p_)->cutoff), v_id((p_)->owner_id), v_id((p_)->caller_id), \
-        v_id(snowflake_at((p_)->cutoff / 1000)), v_text((p_)->roles), v_int((p_)->rank)
+        v_id(snowflake_from_ms((p_)->cutoff / 1000)), v_text((p_)->roles), v_int((p_)->rank)
 
-static bool is_connected(struct call *call, snowflake user_id)
+static bool member_is_connected(struct call *call, snowflake user_id)
 {
     struct gateway *gateway = api_options(call->api)->gateway;
 
-    return gateway && gateway_status(gateway, user_id, NULL);
+    return gateway && gateway_account_status(gateway, user_id, NULL);
 }
 
-static enum err prune_count(struct call *call, const struct prune *p, int64_t *ret)
+static enum err count_inactive_members(struct call *call, const struct prune_progress *p,
+                                       int64_t *ret)
 {
     struct list ids = { 0 };
-    enum err e = tx_ids(call->tx, ALL_CANDIDATES, BIND(BIND_GOES(p)), &ids);
+    enum err e = tx_read_ids(call->tx, ALL_CANDIDATES, BIND(BIND_IS_INACTIVE(p)), &ids);
 
     *ret = 0;
     for (size_t i = 0; !e && i < ids.count; i++)
-        *ret += !is_connected(call, ((const snowflake *)ids.items)[i]);
+        *ret += !member_is_connected(call, ((const snowflake *)ids.items)[i]);
     return e;
 }
 
 /* --- removing members ------------------------------------------------------------------- */
 
-static enum err prune_go_on(struct call *call, const struct prune *p)
+static enum err schedule_prune_step(struct call *call, const struct prune_progress *p)
 {
     struct str data = str_printf(call->arena, "%llu %llu %llu %llu %lld %lld %.*s",
                                  (unsigned long long)p->guild_id, (unsigned long long)p->owner_id,
                                  (unsigned long long)p->caller_id, (unsigned long long)p->after,
-                                 (long long)p->cutoff, (long long)p->rank, STR_FMT(p->roles));
+                                 (long long)p->cutoff, (long long)p->rank, STR_ARGS(p->roles));
 
-    return job_schedule(call, &member_prune, snowflake_new(), clock_us(), data);
+    return job_schedule(call, &member_prune_job, snowflake_new(), clock_us(), data);
 }
 
 /* Shortens the range if many roles are named: each role of a member is compared with each named
  * role, up to 100 times 100 comparisons. */
-static int64_t stretch_of(const struct prune *p)
+static int64_t prune_range_size(const struct prune_progress *p)
 {
     int64_t named = -1;
 
     for (size_t i = 0; i < p->roles.n; i++)
         named += p->roles.p[i] == ',';
-    return LOOKED_AT_A_STEP / (1 + named * named / LOOKED_FOR_AT_ONCE);
+    return MEMBERS_PER_STEP / (1 + named * named / ROLE_COMPARISONS_PER_MEMBER);
 }
 
-/* *ret is 0 if no members are left. */
-static enum err end_of_stretch(struct call *call, const struct prune *p, snowflake *ret)
+/* *ret is the last user id of the range, 0 if no members are left. */
+static enum err find_end_of_range(struct call *call, const struct prune_progress *p, snowflake *ret)
 {
     struct rows row;
     bool found;
     enum err e =
-        tx_one(call->tx, END_OF_STRETCH,
-               BIND(v_id(p->guild_id), v_id(p->after), v_int(stretch_of(p))), &row, &found);
+        tx_one(call->tx, END_OF_RANGE,
+               BIND(v_id(p->guild_id), v_id(p->after), v_int(prune_range_size(p))), &row, &found);
 
     if (!e)
         *ret = row_id(&row, 0);
     return e;
 }
 
-/* Determines the end of the range first: removed members would no longer count towards it. */
-static enum err prune_step(struct call *call, struct prune *p)
+/* Determines the end of the range first, because removed members no longer count towards it. */
+static enum err run_prune_step(struct call *call, struct prune_progress *p)
 {
     struct list ids = { 0 };
     snowflake end = 0;
     size_t removed = 0;
-    enum err e = end_of_stretch(call, p, &end);
+    enum err e = find_end_of_range(call, p, &end);
 
     if (!e && end)
-        e = tx_ids(call->tx, CANDIDATES, BIND(BIND_GOES(p), v_id(p->after), v_int(stretch_of(p))),
-                   &ids);
+        e = tx_read_ids(call->tx, CANDIDATES,
+                        BIND(BIND_IS_INACTIVE(p), v_id(p->after), v_int(prune_range_size(p))),
+                        &ids);
     for (size_t i = 0; !e && i < ids.count; i++) {
         snowflake id = ((const snowflake *)ids.items)[i];
 
-        if (removed == REMOVED_A_STEP)
-            return prune_go_on(call, p);
-        if (!is_connected(call, id)) {
+        if (removed == REMOVALS_PER_STEP)
+            return schedule_prune_step(call, p);
+        if (!member_is_connected(call, id)) {
             e = member_leave(call, p->guild_id, id);
             removed++;
         }
@@ -216,10 +219,10 @@ static enum err prune_step(struct call *call, struct prune *p)
     if (e || !end)
         return e;
     p->after = end;
-    return prune_go_on(call, p);
+    return schedule_prune_step(call, p);
 }
 
-static bool prune_number(struct str *data, int64_t *ret)
+static bool parse_prune_number(struct str *data, int64_t *ret)
 {
     return str_to_i64(str_cut(data, ' '), ret);
 }
@@ -228,85 +231,86 @@ static enum err run_prune(struct call *call, const struct job *job)
 {
     struct str rest = job->data;
     int64_t guild, owner, caller, after;
-    struct prune p;
+    struct prune_progress p;
 
-    if (!prune_number(&rest, &guild) || !prune_number(&rest, &owner) ||
-        !prune_number(&rest, &caller) || !prune_number(&rest, &after) ||
-        !prune_number(&rest, &p.cutoff) || !prune_number(&rest, &p.rank))
+    if (!parse_prune_number(&rest, &guild) || !parse_prune_number(&rest, &owner) ||
+        !parse_prune_number(&rest, &caller) || !parse_prune_number(&rest, &after) ||
+        !parse_prune_number(&rest, &p.cutoff) || !parse_prune_number(&rest, &p.rank))
         return OK;
     p.guild_id = (snowflake)guild;
     p.owner_id = (snowflake)owner;
     p.caller_id = (snowflake)caller;
     p.after = (snowflake)after;
     p.roles = rest;
-    return prune_step(call, &p);
+    return run_prune_step(call, &p);
 }
 
-const struct job_kind member_prune = {
+const struct job_kind member_prune_job = {
     .name = "member-prune",
-    .doc = "Takes members out of a guild who have not been seen for a while.",
+    .doc = "Removes inactive members from a guild.",
     .run = run_prune,
 };
 
 /* --- the routes ----------------------------------------------------------------------- */
 
-const struct limit limit_prune_count = {
+const struct rate_limit limit_prune_count = {
     .name = "prune-count", .count = 5, .window_s = 10, .shared = true
 };
-static const struct limit limit_prune = { .name = "prune", .count = 2, .window_s = 60 };
+static const struct rate_limit limit_prune = { .name = "prune", .count = 2, .window_s = 60 };
 
-enum err may_prune(struct call *call)
+enum err check_prune_permission(struct call *call)
 {
     bool strict = guild_has_feature(call->target.guild, "PRUNE_REQUIRES_ADMIN");
 
-    return strict && !(call->target.rights & PERMISSION(ADMINISTRATOR)) ? ERR_MISSING_PERMISSIONS
-                                                                        : OK;
+    return strict && !(call->target.permissions & PERMISSION(ADMINISTRATOR))
+               ? ERR_MISSING_PERMISSIONS
+               : OK;
 }
 
-/* GET /guilds/{guild.id}/prune */
 enum err get_prune_count(struct call *call)
 {
-    struct prune p = prune_of(call, call->query);
+    struct prune_progress p = prune_from_request(call, call->query);
     struct prune_result out = { .pruned = { .given = GIVEN } };
-    enum err e = prune_count(call, &p, &out.pruned.value);
+    enum err e = count_inactive_members(call, &p, &out.pruned.value);
 
     return e ? e : call_reply(call, &out);
 }
 
 /* Counts after the permission check, so that refused callers do not use up the guild's limit. */
-static enum err look_prune(struct call *call)
+static enum err count_before_prune(struct call *call)
 {
-    struct prune p = prune_of(call, call->body);
+    struct prune_progress p = prune_from_request(call, call->body);
     struct str key = str_printf(call->arena, "%llu", (unsigned long long)p.guild_id);
 
-    struct prune_result *found = call_passed(call, "prune_result");
+    struct prune_result *found = call_passed_data(call, "prune_result");
 
-    if (call_count(call, &limit_prune, key))
+    if (call_count_against_limit(call, &limit_prune, key))
         return ERR_MAX_PRUNES;
-    return prune_count(call, &p, &found->pruned.value);
+    return count_inactive_members(call, &p, &found->pruned.value);
 }
 
 enum err prepare_prune(struct call *call)
 {
-    call_pass(call, "prune_result", sizeof(struct prune_result));
-    call->look = look_prune;
+    call_pass_data(call, "prune_result", sizeof(struct prune_result));
+    call->read = count_before_prune;
     return OK;
 }
 
-/* POST /guilds/{guild.id}/prune */
 enum err begin_prune(struct call *call)
 {
     const struct prune_request *in = call->body;
-    struct prune_result *out = call_passed(call, "prune_result");
-    struct prune p = prune_of(call, in);
+    struct prune_result *out = call_passed_data(call, "prune_result");
+    struct prune_progress p = prune_from_request(call, in);
     struct audit_options options = {
-        .delete_member_days = given_str(str_printf(call->arena, "%lld", (long long)in->days)),
-        .members_removed = given_str(str_printf(call->arena, "%lld", (long long)out->pruned.value)),
+        .delete_member_days = opt_str_or_null(str_printf(call->arena, "%lld", (long long)in->days)),
+        .members_removed =
+            opt_str_or_null(str_printf(call->arena, "%lld", (long long)out->pruned.value)),
     };
-    enum err e = prune_step(call, &p);
+    enum err e = run_prune_step(call, &p);
 
     if (!e)
-        e = audit_with(call, p.guild_id, AUDIT_MEMBER_PRUNE, 0, &options, (struct list){ 0 });
+        e = audit_record_changes(call, p.guild_id, AUDIT_MEMBER_PRUNE, 0, &options,
+                                 (struct list){ 0 });
     out->pruned.given = in->compute_prune_count ? GIVEN : GIVEN_NULL;
     return e ? e : call_reply(call, out);
 }

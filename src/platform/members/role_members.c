@@ -12,7 +12,6 @@ const struct type role_counts_reply = { .kind = KIND_MAP,
                                         .of = &type_count,
                                         .doc = "Members by role" };
 
-/* GET /guilds/{guild.id}/roles/member-counts */
 enum err get_role_member_counts(struct call *call)
 {
     struct rows rows;
@@ -20,13 +19,13 @@ enum err get_role_member_counts(struct call *call)
 
     if (e)
         return e;
-    struct json j = call_reply_json(call);
-    json_object(&j);
+    struct json_writer j = call_reply_json_writer(call);
+    json_begin_object(&j);
     while (rows_next(&rows)) {
         json_key(&j, str_printf(call->arena, "%llu", (unsigned long long)row_id(&rows, 0)));
         json_int(&j, row_int(&rows, 1));
     }
-    json_object_end(&j);
+    json_end_object(&j);
     return rows_end(&rows);
 }
 
@@ -36,12 +35,12 @@ static const char MEMBER_IDS[] =
 static const struct type type_member_id = { .kind = KIND_ID };
 const struct type role_members_reply = { .kind = KIND_ARRAY, .of = &type_member_id };
 
-/* GET /guilds/{guild.id}/roles/{role.id}/member-ids: empty for @everyone, which is not stored. */
+/* The list is empty for @everyone, which is not stored in member_roles. */
 enum err get_role_member_ids(struct call *call)
 {
     struct list ids = { 0 };
-    enum err e =
-        tx_ids(call->tx, MEMBER_IDS, BIND(v_id(call->target.role->id), v_int(MOST_OF_ROLE)), &ids);
+    enum err e = tx_read_ids(call->tx, MEMBER_IDS,
+                             BIND(v_id(call->target.role->id), v_int(MOST_OF_ROLE)), &ids);
 
     return e ? e : call_reply(call, &ids);
 }

@@ -5,26 +5,25 @@
 /* Application flags that allow a bot to list members. */
 #define MEMBERS_INTENT ((INT64_C(1) << 14) | (INT64_C(1) << 15))
 
-/* GET /guilds/{guild.id}/members/{member.id} */
 static enum err get_member(struct call *call)
 {
     return call_reply(call, call->target.member);
 }
 
-/* GET /guilds/{guild.id}/members/@me: includes the caller's permissions. */
-static enum err get_own_member(struct call *call)
+/* The reply includes the caller's permissions. */
+static enum err get_current_member(struct call *call)
 {
-    struct member *m = call->target.standing->member;
-    enum err e = member_load_user(call->tx, m);
+    struct member *m = call->target.member_access->member;
+    enum err e = member_read_user(call->tx, m);
 
-    m->permissions = (struct opt_id){ GIVEN, call->target.rights };
+    m->permissions = (struct opt_id){ GIVEN, call->target.permissions };
     return e ? e : call_reply(call, m);
 }
 
-/* GET /users/@me/guilds/{guild.id}/member: the same for apps with an access token of the user. */
-static enum err get_own_member_by_token(struct call *call)
+/* GET /users/@me/guilds/{guild.id}/member: the caller's member, for apps with a user's token. */
+static enum err get_current_member_by_token(struct call *call)
 {
-    return call->target.standing ? get_own_member(call) : ERR_UNKNOWN_GUILD;
+    return call->target.member_access ? get_current_member(call) : ERR_UNKNOWN_GUILD;
 }
 
 static const char FLAGS_OF_APPLICATION[] = "select flags from applications where id = $1";
@@ -41,7 +40,6 @@ static enum err check_members_intent(struct call *call)
     return found && !(row_int(&row, 0) & MEMBERS_INTENT) ? ERR_MISSING_ACCESS : OK;
 }
 
-/* GET /guilds/{guild.id}/members */
 static enum err get_members(struct call *call)
 {
     const struct member_list *in = call->query;
@@ -49,49 +47,49 @@ static enum err get_members(struct call *call)
 
     enum err e = check_members_intent(call);
     if (!e)
-        e = members_after(call->tx, call->target.guild->id, in->after, in->limit, &members);
+        e = members_list_after(call->tx, call->target.guild->id, in->after, in->limit, &members);
     return e ? e : call_reply(call, &members);
 }
 
-/* GET /guilds/{guild.id}/members/search */
 static enum err search_members(struct call *call)
 {
     const struct member_search *in = call->query;
     struct list members;
-    enum err e = members_named(call->tx, call->target.guild->id, in->query, in->limit, &members);
+    enum err e =
+        members_find_by_name(call->tx, call->target.guild->id, in->query, in->limit, &members);
 
     return e ? e : call_reply(call, &members);
 }
 
-/* DELETE /guilds/{guild.id}/members/{member.id} */
 static enum err kick_member(struct call *call)
 {
     const struct member *m = call->target.member;
 
     if (m->user_id == call->caller->id)
         return ERR_SELF;
-    enum err e = check_above(call, m);
+    enum err e = require_rank_above_member(call, m);
     if (!e)
         e = member_leave(call, m->guild_id, m->user_id);
-    return e ? e : audit(call, m->guild_id, AUDIT_MEMBER_KICK, m->user_id);
+    return e ? e : audit_record(call, m->guild_id, AUDIT_MEMBER_KICK, m->user_id);
 }
 
-/* DELETE /users/@me/guilds/{guild.id}: an owner must transfer the guild first. */
+/* An owner must transfer the guild before leaving it. */
 static enum err leave_guild(struct call *call)
 {
-    if (call->target.standing->rights_of.owner)
+    if (call->target.member_access->input.owner)
         return ERR_INVALID_GUILD;
     return member_leave(call, call->target.guild->id, call->caller->id);
 }
 
-static const enum event fired_by_changes[] = { VOICE_EVENTS, JUDGED_EVENTS, EVENT_NONE };
+static const enum event fired_by_changes[] = { VOICE_EVENTS, AUTOMOD_EVENTS, EVENT_NONE };
 
 static const struct route routes[] = {
     {
         .method = GET,
         .path = "/guilds/{guild.id}/members",
         .name = "get_members",
-        .doc = "Members by id, a page at a time. For bots whose app has the members intent.",
+        .doc = "A page of members, ordered by id. For bots whose application has the members "
+               "intent.",
         .auth = AUTH_BOT,
         .query = &member_list_query,
         .reply = &type_members,
@@ -101,7 +99,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/guilds/{guild.id}/members/search",
         .name = "search_members",
-        .doc = "Members whose username, name or nick begins like this.",
+        .doc = "Members whose username, name or nickname starts with the text.",
         .auth = AUTH_USER | AUTH_BOT,
         .query = &member_search_query,
         .reply = &type_members,
@@ -120,16 +118,16 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/guilds/{guild.id}/members/@me",
         .name = "get_own_member",
-        .doc = "Oneself in a guild, with one's rights there.",
+        .doc = "The caller as a member of a guild, with permissions.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &type_member,
-        .handle = get_own_member,
+        .handle = get_current_member,
     },
     {
         .method = GET,
         .path = "/guilds/{guild.id}/new-member-welcome",
         .name = "get_new_member_welcome",
-        .doc = "What newcomers are shown: nothing is ever set, so the answer is 204.",
+        .doc = "The welcome page for new members, which is never set: the reply is 204.",
         .auth = AUTH_USER | AUTH_BOT,
         .handle = get_new_member_welcome,
     },
@@ -137,21 +135,21 @@ static const struct route routes[] = {
         .method = PUT,
         .path = "/guilds/{guild.id}/members/{member.id}",
         .name = "add_guild_member",
-        .doc = "Bring in a user who allowed it: 201 with the member, 204 when already in.",
+        .doc = "Add a user with an access token: 201 with the member, 204 if already a member.",
         .auth = AUTH_BOT,
         .needs = PERMISSION(CREATE_INSTANT_INVITE),
         .body = &member_addition_body,
         .reply = &type_member,
         .status = 201,
         .fires = (const enum event[]){ EVENT_GUILD_CREATE, EVENT_GUILD_MEMBER_ADD,
-                                       EVENT_USER_SETTINGS_UPDATE, JUDGED_EVENTS, EVENT_NONE },
+                                       EVENT_USER_SETTINGS_UPDATE, AUTOMOD_EVENTS, EVENT_NONE },
         .handle = add_guild_member,
     },
     {
         .method = PATCH,
         .path = "/guilds/{guild.id}/members/{member.id}",
         .name = "modify_member",
-        .doc = "Change a member. Each field needs its own right.",
+        .doc = "Change a member. Each field needs its own permission.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &member_patch_body,
         .reply = &type_member,
@@ -162,34 +160,34 @@ static const struct route routes[] = {
         .method = PATCH,
         .path = "/guilds/{guild.id}/members/@me",
         .name = "modify_own_member",
-        .doc = "Change oneself in a guild.",
+        .doc = "Change the caller as a member of a guild.",
         .auth = AUTH_USER | AUTH_BOT,
-        .body = &own_member_patch_body,
-        .max_body = BODY_WITH_PICTURES(2),
+        .body = &current_member_patch_body,
+        .max_body = BODY_MAX_WITH_IMAGES(2),
         .reply = &type_member,
-        .fires = (const enum event[]){ JUDGED_EVENTS, EVENT_NONE },
-        .prepare = prepare_modify_own_member,
-        .quiet = true,
-        .handle = modify_own_member,
+        .fires = (const enum event[]){ AUTOMOD_EVENTS, EVENT_NONE },
+        .prepare = prepare_modify_current_member,
+        .allowed_when_restricted = true,
+        .handle = modify_current_member,
     },
     {
         .method = PATCH,
         .path = "/guilds/{guild.id}/members/@me/nick",
         .name = "modify_own_nick",
-        .doc = "Change one's nick in a guild; the older way.",
+        .doc = "Change the caller's nickname in a guild (older route).",
         .auth = AUTH_USER | AUTH_BOT,
-        .body = &own_member_patch_body,
+        .body = &current_member_patch_body,
         .reply = &type_member,
-        .fires = (const enum event[]){ JUDGED_EVENTS, EVENT_NONE },
-        .prepare = prepare_modify_own_member,
-        .quiet = true,
-        .handle = modify_own_member,
+        .fires = (const enum event[]){ AUTOMOD_EVENTS, EVENT_NONE },
+        .prepare = prepare_modify_current_member,
+        .allowed_when_restricted = true,
+        .handle = modify_current_member,
     },
     {
         .method = PUT,
         .path = "/guilds/{guild.id}/members/{member.id}/roles/{role.id}",
         .name = "add_member_role",
-        .doc = "Give a member a role.",
+        .doc = "Add a role to a member.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_ROLES),
         .fires = fired_by_changes,
@@ -199,7 +197,7 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = "/guilds/{guild.id}/members/{member.id}/roles/{role.id}",
         .name = "remove_member_role",
-        .doc = "Take a role from a member.",
+        .doc = "Remove a role from a member.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_ROLES),
         .fires = fired_by_changes,
@@ -209,7 +207,7 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = "/guilds/{guild.id}/members/{member.id}",
         .name = "kick_member",
-        .doc = "Make a member leave.",
+        .doc = "Kick a member.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(KICK_MEMBERS),
         .fires =
@@ -220,21 +218,21 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/users/@me/guilds/{guild.id}/member",
         .name = "get_own_member_by_token",
-        .doc = "Oneself in a guild, with one's rights there.",
+        .doc = "The caller as a member of a guild, with permissions.",
         .auth = AUTH_USER | AUTH_BEARER,
         .scope = "guilds.members.read",
-        .visitors = guild_admit_visitor,
+        .visitors = require_discoverable_guild,
         .reply = &type_member,
-        .handle = get_own_member_by_token,
+        .handle = get_current_member_by_token,
     },
     {
         .method = GET,
         .path = "/guilds/{guild.id}/roles/member-counts",
         .name = "get_role_member_counts",
-        .doc = "How many members have each role; @everyone is left out.",
+        .doc = "Number of members of each role, without @everyone.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &role_counts_reply,
-        .aside = true,
+        .background = true,
         .handle = get_role_member_counts,
     },
     {
@@ -250,41 +248,41 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/guilds/{guild.id}/prune",
         .name = "get_prune_count",
-        .doc = "How many members a prune would take out.",
+        .doc = "Number of members that a prune would remove.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(KICK_MEMBERS) | PERMISSION(MANAGE_GUILD),
         .query = &prune_query,
         .reply = &prune_reply,
-        .aside = true,
+        .background = true,
         .limit = &limit_prune_count,
-        .admit = may_prune,
+        .admit = check_prune_permission,
         .handle = get_prune_count,
     },
     {
         .method = POST,
         .path = "/guilds/{guild.id}/prune",
         .name = "begin_prune",
-        .doc = "Take out members who were not seen for some days and have no roles but these. "
-               "Owners, bots, the caller and who is connected stay.",
+        .doc = "Remove members who were inactive for some days and have no other roles than "
+               "these. The owner, bots, the caller and connected members stay.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(KICK_MEMBERS) | PERMISSION(MANAGE_GUILD),
         .body = &prune_body,
         .reply = &prune_reply,
         .fires =
             (const enum event[]){ LEAVE_EVENTS, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_NONE },
-        .aside = true,
+        .background = true,
         .prepare = prepare_prune,
-        .admit = may_prune,
+        .admit = check_prune_permission,
         .handle = begin_prune,
     },
     {
         .method = DELETE,
         .path = "/users/@me/guilds/{guild.id}",
         .name = "leave_guild",
-        .doc = "Leave a guild. An owner cannot.",
+        .doc = "Leave a guild; refused for its owner.",
         .auth = AUTH_USER | AUTH_BOT,
         .fires = (const enum event[]){ LEAVE_EVENTS, EVENT_NONE },
-        .quiet = true,
+        .allowed_when_restricted = true,
         .handle = leave_guild,
     },
     { 0 },
@@ -292,10 +290,11 @@ static const struct route routes[] = {
 
 const struct domain members_domain = {
     .name = "Members",
-    .doc = "Who is in a guild.",
+    .doc = "Members of guilds.",
     .routes = routes,
     .world = &members_world,
-    .jobs = (const struct job_kind *const[]){ &account_spread_kind, &member_prune, NULL },
-    .hooks = &(const struct hooks){ .account_changed = account_spread, .guild_made = member_found },
+    .jobs = (const struct job_kind *const[]){ &account_emit_job, &member_prune_job, NULL },
+    .hooks = &(const struct hooks){ .account_changed = account_emit_to_guilds,
+                                    .guild_created = member_insert_guild_owner },
     .deletions = member_deletions,
 };

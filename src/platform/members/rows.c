@@ -9,20 +9,20 @@
 #include "model/fields/rows.h"
 #include "platform/accounts/users.h"
 
-void member_read(const struct rows *r, struct member *m)
+void member_from_row(const struct rows *r, struct member *m)
 {
     *m = (struct member){
         .guild_id = row_id(r, 0),
         .user_id = row_id(r, 1),
-        .nick = row_opt_text(r, 2),
-        .avatar = row_opt_text(r, 3),
-        .banner = row_opt_text(r, 4),
+        .nick = row_optional_text(r, 2),
+        .avatar = row_optional_text(r, 3),
+        .banner = row_optional_text(r, 4),
         .joined_at = row_int(r, 5),
-        .premium_since = row_opt_int(r, 6),
+        .premium_since = row_optional_int(r, 6),
         .deaf = row_bool(r, 7),
         .mute = row_bool(r, 8),
         .pending = row_bool(r, 9),
-        .communication_disabled_until = row_opt_int(r, 10),
+        .communication_disabled_until = row_optional_int(r, 10),
         .flags = row_int(r, 11),
     };
 }
@@ -30,9 +30,9 @@ void member_read(const struct rows *r, struct member *m)
 static const char ROLES_OF_MEMBER[] =
     "select role_id from member_roles where guild_id = $1 and user_id = $2 order by role_id";
 
-static enum err load_roles(struct tx *tx, struct member *m)
+static enum err read_roles_of_member(struct tx *tx, struct member *m)
 {
-    return tx_ids(tx, ROLES_OF_MEMBER, BIND(v_id(m->guild_id), v_id(m->user_id)), &m->roles);
+    return tx_read_ids(tx, ROLES_OF_MEMBER, BIND(v_id(m->guild_id), v_id(m->user_id)), &m->roles);
 }
 
 static const char FIND_MEMBER[] =
@@ -48,11 +48,11 @@ enum err member_find(struct tx *tx, snowflake guild_id, snowflake user_id, struc
         return e;
     if (!found)
         return ERR_UNKNOWN_MEMBER;
-    member_read(&row, ret);
-    return load_roles(tx, ret);
+    member_from_row(&row, ret);
+    return read_roles_of_member(tx, ret);
 }
 
-enum err member_load_user(struct tx *tx, struct member *m)
+enum err member_read_user(struct tx *tx, struct member *m)
 {
     struct user *user = arena_alloc(tx_arena(tx), sizeof *user);
 
@@ -63,14 +63,14 @@ enum err member_load_user(struct tx *tx, struct member *m)
 /* --- lists of members ------------------------------------------------------------------- */
 
 /* Adds the member of the current row with the public fields of its account, without its roles. */
-static void add_member(const struct rows *r, struct list *list)
+static void append_member_from_row(const struct rows *r, struct list *list)
 {
     struct arena *arena = tx_arena(r->tx);
-    struct member *m = list_add(arena, list, sizeof *m);
+    struct member *m = list_append(arena, list, sizeof *m);
     struct user *user = arena_alloc(arena, sizeof *user);
 
-    member_read(r, m);
-    user_read_partial(r, MEMBER_COLUMN_COUNT, user);
+    member_from_row(r, m);
+    partial_user_from_row(r, MEMBER_COLUMN_COUNT, user);
     m->user = user;
 }
 
@@ -78,9 +78,9 @@ static const char ROLES_OF_MEMBERS[] =
     "select user_id, role_id from member_roles where guild_id = $1 and user_id between $2 and $3 "
     "order by user_id, role_id";
 
-/* Both the members and the rows are ordered by user id. */
-static enum err share_roles(struct tx *tx, struct sql sql, const struct value *values, size_t count,
-                            struct list *list)
+/* Merges the roles into the members; members and rows are both ordered by user id. */
+static enum err merge_roles_into_members(struct tx *tx, struct sql sql, const struct value *values,
+                                         size_t count, struct list *list)
 {
     struct member *m = list->items, *end = m + list->count;
     struct rows rows;
@@ -97,18 +97,19 @@ static enum err share_roles(struct tx *tx, struct sql sql, const struct value *v
     return rows_end(&rows);
 }
 
-static enum err load_roles_of_all(struct tx *tx, struct list *list)
+static enum err read_roles_of_members(struct tx *tx, struct list *list)
 {
     const struct member *m = list->items, *end = m + list->count;
 
     if (m == end)
         return OK;
-    return share_roles(tx, SQL(ROLES_OF_MEMBERS),
-                       BIND(v_id(m->guild_id), v_id(m->user_id), v_id(end[-1].user_id)), list);
+    return merge_roles_into_members(
+        tx, SQL(ROLES_OF_MEMBERS), BIND(v_id(m->guild_id), v_id(m->user_id), v_id(end[-1].user_id)),
+        list);
 }
 
-static enum err members_of(struct tx *tx, struct sql sql, const struct value *values, size_t count,
-                           struct list *ret)
+static enum err list_members_with_sql(struct tx *tx, struct sql sql, const struct value *values,
+                                      size_t count, struct list *ret)
 {
     struct rows rows;
     enum err e = tx_query(tx, sql, values, count, &rows);
@@ -117,7 +118,7 @@ static enum err members_of(struct tx *tx, struct sql sql, const struct value *va
     if (e)
         return e;
     while (rows_next(&rows))
-        add_member(&rows, ret);
+        append_member_from_row(&rows, ret);
     return rows_end(&rows);
 }
 
@@ -126,16 +127,16 @@ static const char MEMBERS_AFTER[] =
     " from members m join users u on u.id = m.user_id "
     "where m.guild_id = $1 and m.user_id > $2 order by m.user_id limit $3";
 
-enum err members_after(struct tx *tx, snowflake guild_id, snowflake after, int64_t limit,
-                       struct list *ret)
+enum err members_list_after(struct tx *tx, snowflake guild_id, snowflake after, int64_t limit,
+                            struct list *ret)
 {
-    enum err e =
-        members_of(tx, SQL(MEMBERS_AFTER), BIND(v_id(guild_id), v_id(after), v_int(limit)), ret);
+    enum err e = list_members_with_sql(tx, SQL(MEMBERS_AFTER),
+                                       BIND(v_id(guild_id), v_id(after), v_int(limit)), ret);
 
-    return e ? e : load_roles_of_all(tx, ret);
+    return e ? e : read_roles_of_members(tx, ret);
 }
 
-/* Members whose ids a subquery selects, and their roles. */
+/* SQL of the members whose ids a subquery selects, and of their roles. */
 #define MEMBERS_AMONG(ids)                              \
     "select " MEMBER_COLUMNS ", " PARTIAL_USER_COLUMNS  \
     " from members m join users u on u.id = m.user_id " \
@@ -154,16 +155,16 @@ static const char MEMBERS_NAMED[] =
     "where m.guild_id = $1 and m.user_id in " FOUND_BY_NAME " order by m.user_id limit $4";
 static const char ROLES_OF_NAMED[] = ROLES_AMONG(FOUND_BY_NAME);
 
-enum err members_named(struct tx *tx, snowflake guild_id, struct str text, int64_t limit,
-                       struct list *ret)
+enum err members_find_by_name(struct tx *tx, snowflake guild_id, struct str text, int64_t limit,
+                              struct list *ret)
 {
     struct str from = str_lower(tx_arena(tx), text);
-    /* Upper bound that sorts after every text with this prefix. */
+    /* Upper bound that sorts after every text with the prefix `from`. */
     struct str to = STR_CONCAT(tx_arena(tx), from, STR("\xf4\x8f\xbf\xbf"));
     struct value values[] = { v_id(guild_id), v_text(from), v_text(to), v_int(limit) };
-    enum err e = members_of(tx, SQL(MEMBERS_NAMED), values, COUNT_OF(values), ret);
+    enum err e = list_members_with_sql(tx, SQL(MEMBERS_NAMED), values, COUNT_OF(values), ret);
 
-    return e ? e : share_roles(tx, SQL(ROLES_OF_NAMED), values, COUNT_OF(values), ret);
+    return e ? e : merge_roles_into_members(tx, SQL(ROLES_OF_NAMED), values, COUNT_OF(values), ret);
 }
 
 #define JOINED_LAST                                                              \
@@ -172,7 +173,7 @@ enum err members_named(struct tx *tx, snowflake guild_id, struct str text, int64
 static const char NEWEST_MEMBERS[] = MEMBERS_AMONG(JOINED_LAST);
 static const char ROLES_OF_NEWEST[] = ROLES_AMONG(JOINED_LAST);
 
-static int newest_first(const void *a, const void *b)
+static int compare_newest_first(const void *a, const void *b)
 {
     const struct member *m = a, *n = b;
 
@@ -181,14 +182,16 @@ static int newest_first(const void *a, const void *b)
     return m->user_id < n->user_id ? 1 : -1;
 }
 
-enum err members_newest(struct tx *tx, snowflake guild_id, int64_t limit, struct list *ret)
+enum err members_list_newest(struct tx *tx, snowflake guild_id, int64_t limit, struct list *ret)
 {
-    enum err e = members_of(tx, SQL(NEWEST_MEMBERS), BIND(v_id(guild_id), v_int(limit)), ret);
+    enum err e =
+        list_members_with_sql(tx, SQL(NEWEST_MEMBERS), BIND(v_id(guild_id), v_int(limit)), ret);
 
     if (!e)
-        e = share_roles(tx, SQL(ROLES_OF_NEWEST), BIND(v_id(guild_id), v_int(limit)), ret);
+        e = merge_roles_into_members(tx, SQL(ROLES_OF_NEWEST), BIND(v_id(guild_id), v_int(limit)),
+                                     ret);
     if (!e && ret->count)
-        qsort(ret->items, ret->count, sizeof(struct member), newest_first);
+        qsort(ret->items, ret->count, sizeof(struct member), compare_newest_first);
     return e;
 }
 
@@ -201,11 +204,11 @@ static const char ROLES_IN_VOICE[] =
     "on r.guild_id = v.guild_id and r.user_id = v.user_id where v.guild_id = $1 "
     "order by r.user_id, r.role_id";
 
-enum err members_in_voice(struct tx *tx, snowflake guild_id, struct list *ret)
+enum err members_list_in_voice(struct tx *tx, snowflake guild_id, struct list *ret)
 {
-    enum err e = members_of(tx, SQL(MEMBERS_IN_VOICE), BIND(v_id(guild_id)), ret);
+    enum err e = list_members_with_sql(tx, SQL(MEMBERS_IN_VOICE), BIND(v_id(guild_id)), ret);
 
-    return e ? e : share_roles(tx, SQL(ROLES_IN_VOICE), BIND(v_id(guild_id)), ret);
+    return e ? e : merge_roles_into_members(tx, SQL(ROLES_IN_VOICE), BIND(v_id(guild_id)), ret);
 }
 
 #define IN_VOICE_AFTER                                                        \
@@ -219,17 +222,18 @@ static const char ROLES_OF_IN_VOICE[] = ROLES_AMONG(IN_VOICE_AFTER);
 static const char IN_ROOM[] = MEMBERS_AMONG(IN_ROOM_AFTER);
 static const char ROLES_OF_IN_ROOM[] = ROLES_AMONG(IN_ROOM_AFTER);
 
-enum err members_in_voice_after(struct tx *tx, snowflake guild_id, snowflake channel_id,
-                                snowflake after, int64_t limit, struct list *ret)
+enum err members_list_in_voice_after(struct tx *tx, snowflake guild_id, snowflake channel_id,
+                                     snowflake after, int64_t limit, struct list *ret)
 {
     struct value values[] = { v_id(guild_id), v_id(after), v_int(limit), v_id(channel_id) };
     size_t count = channel_id ? 4 : 3;
-    enum err e = members_of(tx, channel_id ? SQL(IN_ROOM) : SQL(IN_VOICE), values, count, ret);
+    enum err e =
+        list_members_with_sql(tx, channel_id ? SQL(IN_ROOM) : SQL(IN_VOICE), values, count, ret);
 
     if (e)
         return e;
-    return share_roles(tx, channel_id ? SQL(ROLES_OF_IN_ROOM) : SQL(ROLES_OF_IN_VOICE), values,
-                       count, ret);
+    return merge_roles_into_members(tx, channel_id ? SQL(ROLES_OF_IN_ROOM) : SQL(ROLES_OF_IN_VOICE),
+                                    values, count, ret);
 }
 
 /* --- names ----------------------------------------------------------------------------- */
@@ -242,7 +246,7 @@ static const char SET_GLOBAL_NAME[] =
     "insert into member_names (guild_id, user_id, kind, name) values ($1, $2, 1, $3) "
     "on conflict (guild_id, user_id, kind) do update set name = excluded.name";
 
-enum err member_follow_names(struct tx *tx, snowflake guild_id, const struct user *user)
+enum err member_update_search_names(struct tx *tx, snowflake guild_id, const struct user *user)
 {
     struct arena *a = tx_arena(tx);
     struct value guild = v_id(guild_id), id = v_id(user->id);
@@ -268,38 +272,38 @@ static const char COUNT_MEMBERS[] =
 enum err member_insert(struct tx *tx, const struct member *m, bool temporary)
 {
     enum err e = tx_exec(tx, ADD_MEMBER,
-                         BIND(v_id(m->guild_id), v_id(m->user_id), v_opt_text(m->nick),
+                         BIND(v_id(m->guild_id), v_id(m->user_id), optional_text_value(m->nick),
                               v_int(m->joined_at), v_int(m->deaf), v_int(m->mute), v_int(temporary),
-                              v_opt_int(m->communication_disabled_until), v_int(m->pending),
-                              v_int(m->flags)),
+                              optional_int_value(m->communication_disabled_until),
+                              v_int(m->pending), v_int(m->flags)),
                          NULL);
 
     if (!e)
         e = tx_exec(tx, COUNT_MEMBERS, BIND(v_id(m->guild_id), v_int(1)), NULL);
-    return e ? e : member_store_roles(tx, m);
+    return e ? e : member_write_roles(tx, m);
 }
 
-/* Sanctions are stored when a member leaves, so that rejoining does not remove them. */
-static const char KEEP_SANCTIONS[] =
+/* Timeout, mute and deafen are stored when a member leaves, so that rejoining does not end them. */
+static const char SAVE_SANCTIONS[] =
     "insert into member_sanctions (guild_id, user_id, timed_out_until, mute, deaf) "
     "select guild_id, user_id, timed_out_until, mute, deaf from members "
     "where guild_id = $1 and user_id = $2 and (mute = 1 or deaf = 1 or timed_out_until > $3) "
     "on conflict (guild_id, user_id) do update set "
     "timed_out_until = excluded.timed_out_until, mute = excluded.mute, deaf = excluded.deaf";
-static const char TAKE_SANCTIONS[] = "delete from member_sanctions where guild_id = $1 and "
-                                     "user_id = $2 returning timed_out_until, mute, deaf";
+static const char DELETE_SANCTIONS[] = "delete from member_sanctions where guild_id = $1 and "
+                                       "user_id = $2 returning timed_out_until, mute, deaf";
 
-enum err member_take_sanctions(struct tx *tx, struct member *m)
+enum err member_restore_sanctions(struct tx *tx, struct member *m)
 {
     struct rows row;
     bool found;
     enum err e =
-        tx_one(tx, TAKE_SANCTIONS, BIND(v_id(m->guild_id), v_id(m->user_id)), &row, &found);
+        tx_one(tx, DELETE_SANCTIONS, BIND(v_id(m->guild_id), v_id(m->user_id)), &row, &found);
 
     if (e || !found)
         return e;
     if (row_int(&row, 0) > clock_us())
-        m->communication_disabled_until = row_opt_int(&row, 0);
+        m->communication_disabled_until = row_optional_int(&row, 0);
     m->mute |= row_bool(&row, 1);
     m->deaf |= row_bool(&row, 2);
     return OK;
@@ -314,19 +318,19 @@ enum err member_delete(struct call *call, snowflake guild_id, snowflake user_id)
     struct tx *tx = call->tx;
     struct rows row;
     bool found = false;
-    enum err e = hook_membership_moves(call, &leaving);
+    enum err e = hook_membership_changes(call, &leaving);
 
     if (!e)
-        e = tx_exec(tx, KEEP_SANCTIONS, BIND(v_id(guild_id), v_id(user_id), v_int(clock_us())),
+        e = tx_exec(tx, SAVE_SANCTIONS, BIND(v_id(guild_id), v_id(user_id), v_int(clock_us())),
                     NULL);
     if (!e)
         e = tx_one(tx, DELETE_MEMBER, BIND(v_id(guild_id), v_id(user_id)), &row, &found);
     if (e || !found)
         return e ? e : ERR_UNKNOWN_MEMBER;
-    struct opt_str avatar = row_opt_text(&row, 0), banner = row_opt_text(&row, 1);
-    e = picture_drop(call, "member-avatars", user_id, &avatar);
+    struct opt_str avatar = row_optional_text(&row, 0), banner = row_optional_text(&row, 1);
+    e = picture_delete(call, "member-avatars", user_id, &avatar);
     if (!e)
-        e = picture_drop(call, "member-banners", user_id, &banner);
+        e = picture_delete(call, "member-banners", user_id, &banner);
     if (!e)
         e = tx_exec(tx, COUNT_MEMBERS, BIND(v_id(guild_id), v_int(-1)), NULL);
     return e;
@@ -339,14 +343,15 @@ static const char SAVE_MEMBER[] =
 
 enum err member_update(struct tx *tx, const struct member *m)
 {
-    enum err e = tx_exec(
-        tx, SAVE_MEMBER,
-        BIND(v_id(m->guild_id), v_id(m->user_id), v_opt_text(m->nick), v_opt_text(m->avatar),
-             v_opt_text(m->banner), v_opt_int(m->premium_since), v_int(m->deaf), v_int(m->mute),
-             v_int(m->pending), v_opt_int(m->communication_disabled_until), v_int(m->flags)),
-        NULL);
+    enum err e = tx_exec(tx, SAVE_MEMBER,
+                         BIND(v_id(m->guild_id), v_id(m->user_id), optional_text_value(m->nick),
+                              optional_text_value(m->avatar), optional_text_value(m->banner),
+                              optional_int_value(m->premium_since), v_int(m->deaf), v_int(m->mute),
+                              v_int(m->pending),
+                              optional_int_value(m->communication_disabled_until), v_int(m->flags)),
+                         NULL);
 
-    return e ? e : member_store_roles(tx, m);
+    return e ? e : member_write_roles(tx, m);
 }
 
 static const char DROP_ROLE[] =
@@ -356,24 +361,24 @@ static const char GIVE_ROLE[] =
     "on conflict do nothing";
 
 /* Runs the statement for every role that `of` has and `without` does not. */
-static enum err change_roles(struct tx *tx, const struct member *of, const struct member *without,
-                             struct sql sql)
+static enum err write_role_difference(struct tx *tx, const struct member *of,
+                                      const struct member *without, struct sql sql)
 {
     const snowflake *roles = of->roles.items;
     enum err e = OK;
 
     for (size_t i = 0; i < of->roles.count && !e; i++)
-        if (!ids_hold(&without->roles, roles[i]))
+        if (!id_list_contains(&without->roles, roles[i]))
             e = tx_exec(tx, sql, BIND(v_id(of->guild_id), v_id(of->user_id), v_id(roles[i])), NULL);
     return e;
 }
 
-enum err member_store_roles(struct tx *tx, const struct member *m)
+enum err member_write_roles(struct tx *tx, const struct member *m)
 {
     struct member stored = { .guild_id = m->guild_id, .user_id = m->user_id };
-    enum err e = load_roles(tx, &stored);
+    enum err e = read_roles_of_member(tx, &stored);
 
     if (!e)
-        e = change_roles(tx, &stored, m, SQL(DROP_ROLE));
-    return e ? e : change_roles(tx, m, &stored, SQL(GIVE_ROLE));
+        e = write_role_difference(tx, &stored, m, SQL(DROP_ROLE));
+    return e ? e : write_role_difference(tx, m, &stored, SQL(GIVE_ROLE));
 }

@@ -3,14 +3,14 @@
 
 static const struct type type_page = { .kind = KIND_INT, .min = 1, .max = 1000, .doc = "How many" };
 static const struct type type_name_start = {
-    .kind = KIND_STRING, .min = 1, .max = 100, .doc = "How a name begins"
+    .kind = KIND_STRING, .min = 1, .max = 100, .doc = "Start of a name"
 };
 static const struct type type_role_ids = {
-    .kind = KIND_ARRAY, .of = &type_id, .max = 250, .doc = "Roles, without the guild's own"
+    .kind = KIND_ARRAY, .of = &type_id, .max = 250, .doc = "Roles, without @everyone"
 };
 static const struct type type_bio = { .kind = KIND_STRING, .max = 190, .doc = "About me" };
 static const struct type type_purge_seconds = {
-    .kind = KIND_INT, .min = 0, .max = 604800, .doc = "How far back messages are deleted"
+    .kind = KIND_INT, .min = 0, .max = 604800, .doc = "Delete messages of the last seconds"
 };
 static const struct type type_purge_days = { .kind = KIND_INT, .min = 0, .max = 7 };
 static const struct type type_many_ids = {
@@ -26,7 +26,7 @@ const struct schema member_list_query = {
     .name = "MemberList",
     .size = sizeof(struct member_list),
     .fields = member_list_fields,
-    .doc = "Which members.",
+    .doc = "Selects members.",
 };
 
 static const struct field member_search_fields[] = {
@@ -38,7 +38,7 @@ const struct schema member_search_query = {
     .name = "MemberSearch",
     .size = sizeof(struct member_search),
     .fields = member_search_fields,
-    .doc = "Members by name.",
+    .doc = "Selects members by name.",
 };
 
 static const struct field member_patch_fields[] = {
@@ -55,34 +55,36 @@ static const struct field member_patch_fields[] = {
     { FIELD(struct member_patch, communication_disabled_until), .type = &type_time,
       .flags = OPTIONAL | NULLABLE, .doc = "MODERATE_MEMBERS; at most 28 days from now" },
     { FIELD(struct member_patch, flags), .type = &type_count, .flags = OPTIONAL | NULLABLE,
-      .doc = "4: may do without verification" },
+      .doc = "4: exempt from verification" },
     { 0 },
 };
 static const struct schema member_patch_schema = {
     .name = "MemberPatch",
     .size = sizeof(struct member_patch),
     .fields = member_patch_fields,
-    .doc = "What changes about a member.",
+    .doc = "Changes of a member.",
 };
 
 static const struct field own_member_patch_fields[] = {
-    { FIELD(struct own_member_patch, nick), .type = &type_nick, .flags = OPTIONAL | NULLABLE,
+    { FIELD(struct current_member_patch, nick), .type = &type_nick, .flags = OPTIONAL | NULLABLE,
       .doc = "CHANGE_NICKNAME" },
-    { FIELD(struct own_member_patch, avatar), .type = &type_picture, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct own_member_patch, banner), .type = &type_picture, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct own_member_patch, bio), .type = &type_bio, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct current_member_patch, avatar), .type = &type_image_upload,
+      .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct current_member_patch, banner), .type = &type_image_upload,
+      .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct current_member_patch, bio), .type = &type_bio, .flags = OPTIONAL | NULLABLE },
     { 0 },
 };
 static const struct schema own_member_patch_schema = {
     .name = "OwnMemberPatch",
-    .size = sizeof(struct own_member_patch),
+    .size = sizeof(struct current_member_patch),
     .fields = own_member_patch_fields,
-    .doc = "What changes about the caller in a guild.",
+    .doc = "Changes of the caller as a member.",
 };
 
 static const struct field member_addition_fields[] = {
     { FIELD(struct member_addition, access_token), .type = &type_text,
-      .doc = "Of the user, with the scope guilds.join" },
+      .doc = "Access token of the user, with the scope guilds.join" },
     { FIELD(struct member_addition, nick), .type = &type_nick, .flags = OPTIONAL | NULLABLE,
       .doc = "MANAGE_NICKNAMES" },
     { FIELD(struct member_addition, roles), .type = &type_role_ids, .flags = OPTIONAL,
@@ -92,14 +94,14 @@ static const struct field member_addition_fields[] = {
     { FIELD(struct member_addition, deaf), .type = &type_bool, .flags = OPTIONAL,
       .doc = "DEAFEN_MEMBERS" },
     { FIELD(struct member_addition, flags), .type = &type_count, .flags = OPTIONAL | NULLABLE,
-      .doc = "4: may do without verification; takes what changing it takes" },
+      .doc = "4: exempt from verification; needs the same permissions as changing the flag" },
     { 0 },
 };
 static const struct schema member_addition_schema = {
     .name = "MemberAddition",
     .size = sizeof(struct member_addition),
     .fields = member_addition_fields,
-    .doc = "Somebody who let an app bring them in.",
+    .doc = "A user whom an application adds with an access token.",
 };
 
 static const struct field ban_list_fields[] = {
@@ -112,7 +114,7 @@ const struct schema ban_list_query = {
     .name = "BanList",
     .size = sizeof(struct ban_list),
     .fields = ban_list_fields,
-    .doc = "Which bans.",
+    .doc = "Selects bans.",
 };
 
 static const struct type type_ban_reason = { .kind = KIND_STRING, .max = 512 };
@@ -127,7 +129,7 @@ const struct schema ban_query = {
     .name = "BanQuery",
     .size = sizeof(struct ban_query),
     .fields = ban_query_fields,
-    .doc = "How a ban is done, as older versions say it.",
+    .doc = "Options of a ban up to API version 9.",
 };
 
 static const struct field ban_request_fields[] = {
@@ -143,7 +145,7 @@ static const struct schema ban_request_schema = {
     .name = "BanRequest",
     .size = sizeof(struct ban_request),
     .fields = ban_request_fields,
-    .doc = "How a ban is done.",
+    .doc = "Options of a ban.",
 };
 
 static const struct field bulk_ban_fields[] = {
@@ -156,7 +158,7 @@ static const struct schema bulk_ban_schema = {
     .name = "BulkBanRequest",
     .size = sizeof(struct bulk_ban_request),
     .fields = bulk_ban_fields,
-    .doc = "Whom to ban together.",
+    .doc = "The users to ban.",
 };
 static const struct field bulk_ban_result_fields[] = {
     { FIELD(struct bulk_ban_result, banned_users), .type = &type_ids },
@@ -167,7 +169,7 @@ static const struct schema bulk_ban_result_schema = {
     .name = "BulkBanResult",
     .size = sizeof(struct bulk_ban_result),
     .fields = bulk_ban_result_fields,
-    .doc = "Who was banned and who was not.",
+    .doc = "The users who were banned and those who were not.",
 };
 
 static const struct field ban_fields[] = {
@@ -179,12 +181,12 @@ static const struct schema ban_schema = {
     .name = "Ban",
     .size = sizeof(struct ban),
     .fields = ban_fields,
-    .doc = "Somebody who cannot come back.",
+    .doc = "A banned user.",
 };
 
 const struct type member_patch_body = { .kind = KIND_OBJECT, .schema = &member_patch_schema };
-const struct type own_member_patch_body = { .kind = KIND_OBJECT,
-                                            .schema = &own_member_patch_schema };
+const struct type current_member_patch_body = { .kind = KIND_OBJECT,
+                                                .schema = &own_member_patch_schema };
 const struct type member_addition_body = { .kind = KIND_OBJECT, .schema = &member_addition_schema };
 const struct type ban_body = { .kind = KIND_OBJECT, .schema = &ban_request_schema };
 const struct type bulk_ban_body = { .kind = KIND_OBJECT, .schema = &bulk_ban_schema };

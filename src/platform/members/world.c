@@ -47,13 +47,14 @@ WORLD_OBJECT(ban, ban_fields, NULL);
 
 static const char ADD_MEMBER[] = "insert into members (guild_id, user_id, joined_at) "
                                  "values ($1, $2, $3) on conflict do nothing";
-static const char DRESS_MEMBER[] =
+static const char UPDATE_MEMBER[] =
     "update members set nick = coalesce($3, nick), bio = coalesce($4, bio), "
     "joined_at = coalesce($5, joined_at), premium_since = coalesce($6, premium_since), "
     "timed_out_until = coalesce($7, timed_out_until), flags = coalesce($8, flags), "
     "mute = coalesce($9, mute), deaf = coalesce($10, deaf), pending = coalesce($11, pending) "
     "where guild_id = $1 and user_id = $2";
-static enum err add_member(struct importing *im, snowflake guild, snowflake user, bool *ret_new)
+static enum err insert_imported_member(struct world_importer *im, snowflake guild, snowflake user,
+                                       bool *ret_new)
 {
     int64_t changed = 0;
     enum err e =
@@ -63,71 +64,72 @@ static enum err add_member(struct importing *im, snowflake guild, snowflake user
     return e;
 }
 
-static enum err import_member_roles(struct importing *im, const struct opt_list *list,
-                                    snowflake guild, snowflake user, const struct place *up)
+static enum err import_member_roles(struct world_importer *im, const struct opt_list *list,
+                                    snowflake guild, snowflake user, const struct json_path *up)
 {
-    struct place all = place_key(up, STR("roles"));
+    struct json_path all = json_path_key(up, STR("roles"));
     struct member m = { .guild_id = guild, .user_id = user };
     const struct str *roles = list->value.items;
     enum err e = OK;
 
     for (size_t i = 0; i < list->value.count && !e; i++) {
-        struct place at = place_index(&all, i);
+        struct json_path at = json_path_index(&all, i);
         snowflake role = 0;
 
-        e = refer(im, &role_naming, guild, roles[i], &at, &role);
+        e = world_resolve_reference(im, &role_naming, guild, roles[i], &at, &role);
         /* Every member has @everyone; it is never stored. */
         if (!e && role && role != guild)
             ids_add(im->arena, &m.roles, role);
     }
-    return e ? e : member_store_roles(im->tx, &m);
+    return e ? e : member_write_roles(im->tx, &m);
 }
 
-static enum err import_member(struct importing *im, const void *entry, const struct place *at,
-                              snowflake guild)
+static enum err import_member(struct world_importer *im, const void *entry,
+                              const struct json_path *at, snowflake guild)
 {
     const struct world_member *m = entry;
-    struct place user_at = place_key(at, STR("user"));
+    struct json_path user_at = json_path_key(at, STR("user"));
     snowflake user = 0;
     bool made;
-    enum err e = refer(im, &user_naming, 0, m->user, &user_at, &user);
+    enum err e = world_resolve_reference(im, &user_naming, 0, m->user, &user_at, &user);
 
     if (e || !user)
         return e;
-    e = add_member(im, guild, user, &made);
+    e = insert_imported_member(im, guild, user, &made);
     if (e)
         return e;
     count(im, COUNT_MEMBERS, made);
-    e = tx_exec(im->tx, DRESS_MEMBER,
-                BIND(v_id(guild), v_id(user), v_opt_text(m->nick), v_opt_text(m->bio),
-                     v_opt_int(m->joined_at), v_opt_int(m->premium_since),
-                     v_opt_int(m->timed_out_until), v_opt_int(m->flags), v_opt_bool(m->mute),
-                     v_opt_bool(m->deaf), v_opt_bool(m->pending)),
+    e = tx_exec(im->tx, UPDATE_MEMBER,
+                BIND(v_id(guild), v_id(user), optional_text_value(m->nick),
+                     optional_text_value(m->bio), optional_int_value(m->joined_at),
+                     optional_int_value(m->premium_since), optional_int_value(m->timed_out_until),
+                     optional_int_value(m->flags), v_opt_bool(m->mute), v_opt_bool(m->deaf),
+                     v_opt_bool(m->pending)),
                 NULL);
     if (e || m->roles.given != GIVEN)
         return e;
     return import_member_roles(im, &m->roles, guild, user, at);
 }
 
-/* The owner of a guild becomes a member, even if the file does not list them. */
-static enum err import_owner(struct importing *im, const void *entry, const struct place *at,
-                             snowflake guild)
+/* The owner of a guild becomes a member, even if the file does not list the owner. */
+static enum err import_owner(struct world_importer *im, const void *entry,
+                             const struct json_path *at, snowflake guild)
 {
-    struct place owner_at = place_key(at, STR("owner"));
+    struct json_path owner_at = json_path_key(at, STR("owner"));
     snowflake owner = 0;
     bool made;
-    enum err e =
-        refer(im, &user_naming, 0, ((const struct world_guild *)entry)->owner, &owner_at, &owner);
+    enum err e = world_resolve_reference(
+        im, &user_naming, 0, ((const struct world_guild *)entry)->owner, &owner_at, &owner);
 
-    return e || !owner ? e : add_member(im, guild, owner, &made);
+    return e || !owner ? e : insert_imported_member(im, guild, owner, &made);
 }
 
 static const char COUNT_MEMBERS_OF[] =
     "update guilds set member_count = (select count(*) from members where guild_id = $1) "
     "where id = $1";
 
-static enum err count_members(struct importing *im, const void *entry, const struct place *at,
-                              snowflake guild)
+static enum err update_member_count(struct world_importer *im, const void *entry,
+                                    const struct json_path *at, snowflake guild)
 {
     (void)entry, (void)at;
     return tx_exec(im->tx, COUNT_MEMBERS_OF, BIND(v_id(guild)), NULL);
@@ -143,8 +145,8 @@ static const char MEMBERS[] =
 static const char MEMBER_ROLES[] =
     "select user_id, role_id from member_roles where guild_id = $1 order by user_id, role_id";
 
-/* Both lists are ordered by user id; members without roles are skipped. */
-static enum err export_member_roles(struct exporting *ex, const snowflake *users,
+/* The members and the rows are both ordered by user id; members without roles are skipped. */
+static enum err export_member_roles(struct world_exporter *ex, const snowflake *users,
                                     struct world_member *members, size_t count)
 {
     struct rows r;
@@ -156,15 +158,16 @@ static enum err export_member_roles(struct exporting *ex, const snowflake *users
     while (rows_next(&r)) {
         while (i < count && users[i] < row_id(&r, 0))
             i++;
-        struct opt_str role = shown_reference(ex->tx, &ex->roles, row_id(&r, 1));
-        /* A role that is being deleted has no name any more. */
+        struct opt_str role = world_export_reference(ex->tx, &ex->roles, row_id(&r, 1));
+        /* A role that is being deleted has no name any more, so it is not exported. */
         if (i < count && users[i] == row_id(&r, 0) && role.given == GIVEN)
-            *(struct str *)shown_item(ex->tx, &members[i].roles, sizeof(struct str)) = role.value;
+            *(struct str *)world_export_list_item(ex->tx, &members[i].roles, sizeof(struct str)) =
+                role.value;
     }
     return rows_end(&r);
 }
 
-static enum err export_members(struct exporting *ex, struct opt_list *ret)
+static enum err export_members(struct world_exporter *ex, struct opt_list *ret)
 {
     struct list users = { 0 };
     struct rows r;
@@ -173,20 +176,20 @@ static enum err export_members(struct exporting *ex, struct opt_list *ret)
     if (e)
         return e;
     while (rows_next(&r)) {
-        struct world_member *m = shown_item(ex->tx, ret, sizeof *m);
+        struct world_member *m = world_export_list_item(ex->tx, ret, sizeof *m);
 
         ids_add(tx_arena(ex->tx), &users, row_id(&r, 0));
         *m = (struct world_member){
             .user = row_text(&r, 1),
-            .nick = shown_text(&r, 2, NULL),
-            .bio = shown_text(&r, 3, NULL),
-            .joined_at = shown_int(&r, 4, -1),
-            .premium_since = shown_int(&r, 5, -1),
-            .timed_out_until = shown_int(&r, 6, -1),
-            .flags = shown_int(&r, 7, 0),
-            .mute = shown_bool(&r, 8, false),
-            .deaf = shown_bool(&r, 9, false),
-            .pending = shown_bool(&r, 10, false),
+            .nick = world_export_text(&r, 2, NULL),
+            .bio = world_export_text(&r, 3, NULL),
+            .joined_at = world_export_int(&r, 4, -1),
+            .premium_since = world_export_int(&r, 5, -1),
+            .timed_out_until = world_export_int(&r, 6, -1),
+            .flags = world_export_int(&r, 7, 0),
+            .mute = world_export_bool(&r, 8, false),
+            .deaf = world_export_bool(&r, 9, false),
+            .pending = world_export_bool(&r, 10, false),
         };
     }
     e = rows_end(&r);
@@ -199,30 +202,31 @@ static const char SAVE_BAN[] =
     "insert into bans (guild_id, user_id, reason) values ($1, $2, $3) "
     "on conflict (guild_id, user_id) do update set reason = excluded.reason";
 
-static enum err import_ban(struct importing *im, const void *entry, const struct place *at,
+static enum err import_ban(struct world_importer *im, const void *entry, const struct json_path *at,
                            snowflake guild)
 {
     const struct world_ban *b = entry;
-    struct place user_at = place_key(at, STR("user"));
+    struct json_path user_at = json_path_key(at, STR("user"));
     snowflake user = 0;
-    enum err e = refer(im, &user_naming, 0, b->user, &user_at, &user);
+    enum err e = world_resolve_reference(im, &user_naming, 0, b->user, &user_at, &user);
 
     if (e || !user)
         return e;
-    return tx_exec(im->tx, SAVE_BAN, BIND(v_id(guild), v_id(user), v_opt_text(b->reason)), NULL);
+    return tx_exec(im->tx, SAVE_BAN, BIND(v_id(guild), v_id(user), optional_text_value(b->reason)),
+                   NULL);
 }
 
 static const char BANS[] =
     "select u.username, b.reason from bans b join users u on u.id = b.user_id "
     "where b.guild_id = $1 order by b.user_id";
 
-static bool read_bans_entry(struct exporting *ex, const struct rows *r, void *entry)
+static bool world_ban_from_row(struct world_exporter *ex, const struct rows *r, void *entry)
 {
     struct world_ban *b = entry;
 
     (void)ex;
     b->user = row_text(r, 0);
-    b->reason = shown_text(r, 1, NULL);
+    b->reason = world_export_text(r, 1, NULL);
     return true;
 }
 
@@ -230,8 +234,8 @@ const struct world_parts members_world = { (const struct world_part[]){
     { "guild", .order = 15, .import = import_owner },
     { "guild", "members", &world_member_list, .order = 20, .import = import_member,
       .export = export_members },
-    { "guild", .order = 25, .import = count_members },
+    { "guild", .order = 25, .import = update_member_count },
     { "guild", "bans", &world_ban_list, .order = 90, .import = import_ban, .select = { &BANS },
-      .read = read_bans_entry },
+      .read = world_ban_from_row },
     { 0 },
 } };

@@ -1,8 +1,5 @@
-/* component.h - message components: buttons, selects, text inputs and their containers.
- *
- * message_parts/ validates the embeds and components of request bodies and encodes them for the
- * database. It owns no tables and uses only model/ and api/. Start with components.c and embeds.c.
- * One struct covers all component types; the type decides which members apply. */
+/* component.h - message components: buttons, selects, text inputs and their containers. One struct
+ * covers all component types; the type decides which members apply. Start with components.c. */
 #ifndef PLATFORM_MESSAGE_PARTS_COMPONENT_H
 #define PLATFORM_MESSAGE_PARTS_COMPONENT_H
 
@@ -60,21 +57,21 @@ struct component {
 
 extern const struct type type_components_in; /* array of struct component */
 
-/* True for selects of strings, users, roles, mentionables and channels. */
+/* Returns whether the type is a select of strings, users, roles, mentionables or channels. */
 bool component_is_select(int64_t type);
 
 /* Checks rules across a whole list: unique custom_id, number of components, total text length.
  * list: path of the list. */
-void components_check_all(struct form *form, const struct place *list,
-                          const struct list *components);
+void components_validate_tree(struct form *form, const struct json_path *list,
+                              const struct list *components);
 
-/* Same, plus the rules that depend on IS_COMPONENTS_V2 (v2). here: path of the body. */
-void components_check(struct form *form, const struct place *here,
-                      const struct opt_list *components, bool v2);
+/* Checks a message's components. v2: the message has IS_COMPONENTS_V2. here: path of the body. */
+void components_validate(struct form *form, const struct json_path *here,
+                         const struct opt_list *components, bool v2);
 
-/* JSON text as stored; assigns an id to each component without one. */
-struct str components_text(struct arena *arena, struct list *components);
-/* The reverse; unreadable text yields an empty list. */
-struct list components_read(struct arena *arena, struct str text);
+/* Encodes components as stored JSON; assigns an id to each component without one. */
+struct str components_encode(struct arena *arena, struct list *components);
+/* Decodes stored components; unreadable text yields an empty list. */
+struct list components_decode(struct arena *arena, struct str text);
 
 #endif

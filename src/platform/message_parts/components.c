@@ -1,5 +1,5 @@
 /* components.c - JSON schema of the component object. */
-#include "platform/message_parts/component_parts.h"
+#include "platform/message_parts/component_members.h"
 
 #include "base/mem.h"
 
@@ -12,17 +12,17 @@ static const struct choice component_types[] = {
     { ROLE_SELECT, NULL, "ROLE_SELECT", "Menu of roles" },
     { MENTIONABLE_SELECT, NULL, "MENTIONABLE_SELECT", "Menu of people and roles" },
     { CHANNEL_SELECT, NULL, "CHANNEL_SELECT", "Menu of channels" },
-    { SECTION, NULL, "SECTION", "Text with something beside it" },
+    { SECTION, NULL, "SECTION", "Text with an accessory" },
     { TEXT_DISPLAY, NULL, "TEXT_DISPLAY", "Text" },
     { THUMBNAIL, NULL, "THUMBNAIL", "Small picture" },
     { MEDIA_GALLERY, NULL, "MEDIA_GALLERY", "Pictures" },
     { FILE_DISPLAY, NULL, "FILE", "File" },
     { SEPARATOR, NULL, "SEPARATOR", "Space between" },
     { CONTAINER, NULL, "CONTAINER", "Box around others" },
-    { LABEL, NULL, "LABEL", "Words for something to fill in" },
+    { LABEL, NULL, "LABEL", "Label of an input" },
     { FILE_UPLOAD, NULL, "FILE_UPLOAD", "Files to send" },
-    { RADIO_GROUP, NULL, "RADIO_GROUP", "One of some" },
-    { CHECKBOX_GROUP, NULL, "CHECKBOX_GROUP", "Any of some" },
+    { RADIO_GROUP, NULL, "RADIO_GROUP", "One choice of a list" },
+    { CHECKBOX_GROUP, NULL, "CHECKBOX_GROUP", "Any choices of a list" },
     { CHECKBOX, NULL, "CHECKBOX", "Yes or no" },
     { 0 },
 };
@@ -50,8 +50,8 @@ const struct type type_components_in = { .kind = KIND_ARRAY,
                                          .max = COMPONENTS_MOST,
                                          .of = &type_component };
 
-/* Component types to which each field belongs. Libraries send every member of their struct, so
- * fields of other types are ignored. */
+/* Component types to which each field belongs. Fields of other types are ignored, because client
+ * libraries send every member of their struct. */
 #define OF(type_) (1u << (type_))
 enum {
     OF_SELECTS = OF(STRING_SELECT) | OF(USER_SELECT) | OF(ROLE_SELECT) | OF(MENTIONABLE_SELECT) |
@@ -103,40 +103,41 @@ static const struct field component_fields[] = {
     { FIELD(struct component, type), .type = &type_component_type },
     COMPONENT_FIELDS(FIELD_ROW){ 0 },
 };
-static const uint32_t component_belongs[] = { UINT32_MAX, COMPONENT_FIELDS(OF_ROW) };
+static const uint32_t field_component_types[] = { UINT32_MAX, COMPONENT_FIELDS(OF_ROW) };
 
-static uint64_t component_counts(const void *object)
+static uint64_t applicable_fields(const void *object)
 {
     const struct component *c = object;
     uint64_t counts = 0;
 
     if (c->type < ACTION_ROW || c->type > CHECKBOX)
         return UINT64_MAX;
-    for (size_t i = 0; i < COUNT_OF(component_belongs); i++)
-        counts |= (uint64_t)(component_belongs[i] >> c->type & 1) << i;
+    for (size_t i = 0; i < COUNT_OF(field_component_types); i++)
+        counts |= (uint64_t)(field_component_types[i] >> c->type & 1) << i;
     return counts;
 }
 
 /* --- one component -------------------------------------------------------------------- */
 
-static void check_button(struct form *form, const struct place *here, const struct component *c)
+static void check_button(struct form *form, const struct json_path *here, const struct component *c)
 {
-    struct place url = place_key(here, STR("url"));
+    struct json_path url = json_path_key(here, STR("url"));
 
-    form_require(form, here, "style", c->style.given == GIVEN);
+    form_require_field(form, here, "style", c->style.given == GIVEN);
     if (c->style.given != GIVEN)
         return;
     if (c->style.value == BUTTON_PREMIUM) {
-        form_require(form, here, "sku_id", c->sku_id.given == GIVEN);
+        form_require_field(form, here, "sku_id", c->sku_id.given == GIVEN);
         return;
     }
-    form_require(form, here, "label", c->label.given == GIVEN || c->emoji.given == GIVEN);
+    form_require_field(form, here, "label", c->label.given == GIVEN || c->emoji.given == GIVEN);
     if (c->style.value == BUTTON_LINK) {
-        form_require(form, here, "url", c->url.given == GIVEN);
+        form_require_field(form, here, "url", c->url.given == GIVEN);
     } else {
-        form_require(form, here, "custom_id", c->custom_id.given == GIVEN);
+        form_require_field(form, here, "custom_id", c->custom_id.given == GIVEN);
         if (c->url.given == GIVEN)
-            form_fail(form, &url, "BUTTON_COMPONENT_INVALID_URL", "Only link buttons have a url.");
+            form_add_error(form, &url, "BUTTON_COMPONENT_INVALID_URL",
+                           "Only link buttons can have a url.");
     }
 }
 
@@ -145,35 +146,35 @@ bool component_is_select(int64_t type)
     return type == STRING_SELECT || (type >= USER_SELECT && type <= CHANNEL_SELECT);
 }
 
-static bool takes_input(int64_t type)
+static bool is_input_component(int64_t type)
 {
     return component_is_select(type) || type == TEXT_INPUT || type >= FILE_UPLOAD;
 }
 
-static void check_component(struct form *form, const struct place *here, const void *object)
+static void check_component(struct form *form, const struct json_path *here, const void *object)
 {
     const struct component *c = object;
 
     if (c->type == BUTTON)
         check_button(form, here, c);
-    else if (takes_input(c->type))
-        form_require(form, here, "custom_id", c->custom_id.given == GIVEN);
+    else if (is_input_component(c->type))
+        form_require_field(form, here, "custom_id", c->custom_id.given == GIVEN);
     if (c->type == STRING_SELECT || c->type == RADIO_GROUP || c->type == CHECKBOX_GROUP)
-        form_require(form, here, "options", c->options.given == GIVEN);
+        form_require_field(form, here, "options", c->options.given == GIVEN);
     if (c->type == SECTION || c->type == CONTAINER)
-        form_require(form, here, "components", c->components.value.count > 0);
+        form_require_field(form, here, "components", c->components.value.count > 0);
     if (c->type == SECTION)
-        form_require(form, here, "accessory", c->accessory.given == GIVEN);
+        form_require_field(form, here, "accessory", c->accessory.given == GIVEN);
     if (c->type == LABEL)
-        form_require(form, here, "component", c->component.given == GIVEN);
+        form_require_field(form, here, "component", c->component.given == GIVEN);
     if (c->type == TEXT_DISPLAY)
-        form_require(form, here, "content", c->content.given == GIVEN);
+        form_require_field(form, here, "content", c->content.given == GIVEN);
     if (c->type == THUMBNAIL)
-        form_require(form, here, "media", c->media.given == GIVEN);
+        form_require_field(form, here, "media_info", c->media.given == GIVEN);
     if (c->type == MEDIA_GALLERY)
-        form_require(form, here, "items", c->items.given == GIVEN);
+        form_require_field(form, here, "items", c->items.given == GIVEN);
     if (c->type == FILE_DISPLAY)
-        form_require(form, here, "file", c->file.given == GIVEN);
+        form_require_field(form, here, "file", c->file.given == GIVEN);
 }
 
 const struct schema component_schema = {
@@ -181,6 +182,6 @@ const struct schema component_schema = {
     .size = sizeof(struct component),
     .fields = component_fields,
     .check = check_component,
-    .counts = component_counts,
-    .doc = "A button, a menu, or what holds them; which fields it has depends on its type.",
+    .applicable_fields = applicable_fields,
+    .doc = "A button, a select menu, or a container of components. The fields depend on the type.",
 };

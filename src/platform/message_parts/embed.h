@@ -7,7 +7,7 @@
 
 enum {
     EMBEDS_MOST = 10,
-    EMBEDS_MOST_CHARACTERS = 6000, /* total of one message */
+    EMBEDS_MOST_CHARACTERS = 6000, /* characters of all embeds of one message */
     EMBED_MOST_TITLE = 256,
     EMBED_MOST_DESCRIPTION = 4096,
 };
@@ -35,15 +35,16 @@ struct embed {
     struct opt_list fields;
 };
 
-extern const struct type type_embed_link; /* http or https */
-extern const struct type type_media_url;  /* same, or attachment://filename */
+extern const struct type type_embed_link; /* a URL with the scheme http or https */
+extern const struct type type_media_url;  /* an http or https URL, or attachment://filename */
 extern const struct type type_embed_in, type_embeds_in;
 
 /* Checks the rules across all embeds of a message. */
-void embeds_check(struct form *form, const struct place *here, const struct opt_list *embeds);
-/* JSON text as stored. */
-struct str embeds_text(struct arena *arena, const struct list *embeds);
+void embeds_validate(struct form *form, const struct json_path *here,
+                     const struct opt_list *embeds);
+/* Encodes embeds as the JSON text that is stored. */
+struct str embeds_encode(struct arena *arena, const struct list *embeds);
 
-size_t embeds_characters(const struct list *embeds);
+size_t embeds_count_characters(const struct list *embeds);
 
 #endif

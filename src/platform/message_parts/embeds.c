@@ -2,22 +2,22 @@
 #include "platform/message_parts/embed.h"
 
 #include "base/utf8.h"
-#include "platform/message_parts/kept.h"
+#include "platform/message_parts/column_json.h"
 
-static bool starts_with_scheme(struct str s)
+static bool is_http_url(struct str s)
 {
     return str_starts(s, STR("https://")) || str_starts(s, STR("http://"));
 }
 
-static bool media_url_holds(struct str s)
+static bool is_media_url(struct str s)
 {
-    return starts_with_scheme(s) || str_starts(s, STR("attachment://"));
+    return is_http_url(s) || str_starts(s, STR("attachment://"));
 }
 
-static const struct rule url_rule = { starts_with_scheme, "URL_TYPE_INVALID_URL",
-                                      "Not a well formed URL." };
-static const struct rule media_url_rule = { media_url_holds, "URL_TYPE_INVALID_URL",
-                                            "Not a well formed URL." };
+static const struct string_rule url_rule = { is_http_url, "URL_TYPE_INVALID_URL",
+                                             "Not a well formed URL." };
+static const struct string_rule media_url_rule = { is_media_url, "URL_TYPE_INVALID_URL",
+                                                   "Not a well formed URL." };
 
 static const struct type type_title = { .kind = KIND_STRING, .max = EMBED_MOST_TITLE };
 static const struct type type_description = { .kind = KIND_STRING, .max = EMBED_MOST_DESCRIPTION };
@@ -71,7 +71,7 @@ static const struct schema author_schema = {
     .name = "EmbedAuthor",
     .size = sizeof(struct embed_author),
     .fields = author_fields,
-    .doc = "Who an embed is by.",
+    .doc = "The author of an embed.",
 };
 static const struct field media_fields[] = {
     { FIELD(struct embed_media, url), .type = &type_media_url, .flags = OPTIONAL | NULLABLE,
@@ -93,37 +93,38 @@ static const struct type type_footer = { .kind = KIND_OBJECT, .schema = &footer_
 static const struct type type_author = { .kind = KIND_OBJECT, .schema = &author_schema };
 static const struct type type_media = { .kind = KIND_OBJECT, .schema = &media_schema };
 
-/* Some templates send unused parts with empty values. A part without visible content is dropped. */
-static bool shows_footer(const struct opt_object *part)
+/* Drops a footer, author or image without visible content, which clients send if it is unused. */
+static bool footer_is_visible(const struct opt_object *part)
 {
     const struct embed_footer *f = part->value;
 
     return f && (f->text.n || f->icon_url.given == GIVEN);
 }
 
-static bool shows_author(const struct opt_object *part)
+static bool author_is_visible(const struct opt_object *part)
 {
     const struct embed_author *a = part->value;
 
     return a && (a->name.n || a->icon_url.given == GIVEN);
 }
 
-static bool shows_media(const struct opt_object *part)
+static bool media_is_visible(const struct opt_object *part)
 {
     const struct embed_media *m = part->value;
 
     return m && m->url.n;
 }
 
-static void check_embed(struct form *form, const struct place *here, const void *object)
+static void check_embed(struct form *form, const struct json_path *here, const void *object)
 {
     const struct embed *e = object;
-    struct place at = place_key(here, STR("description"));
+    struct json_path at = json_path_key(here, STR("description"));
 
     if (e->title.given != GIVEN && e->description.given != GIVEN && e->fields.value.count == 0 &&
-        !shows_footer(&e->footer) && !shows_media(&e->image) && !shows_media(&e->thumbnail) &&
-        !shows_author(&e->author) && !form_failed_at(form, here))
-        form_fail(form, &at, FORM_REQUIRED);
+        !footer_is_visible(&e->footer) && !media_is_visible(&e->image) &&
+        !media_is_visible(&e->thumbnail) && !author_is_visible(&e->author) &&
+        !form_has_error_at(form, here))
+        form_add_error(form, &at, FORM_REQUIRED);
 }
 
 static const struct field embed_fields[] = {
@@ -151,14 +152,14 @@ static const struct schema embed_schema = {
 const struct type type_embed_in = { .kind = KIND_OBJECT, .schema = &embed_schema };
 const struct type type_embeds_in = { .kind = KIND_ARRAY, .max = EMBEDS_MOST, .of = &type_embed_in };
 
-static size_t embed_length(struct opt_str s)
+static size_t optional_text_length(struct opt_str s)
 {
     return s.given == GIVEN ? utf8_length(s.value) : 0;
 }
 
-static size_t embed_characters(const struct embed *e)
+static size_t count_embed_characters(const struct embed *e)
 {
-    size_t sum = embed_length(e->title) + embed_length(e->description);
+    size_t sum = optional_text_length(e->title) + optional_text_length(e->description);
     const struct embed_footer *footer = e->footer.value;
     const struct embed_author *author = e->author.value;
     const struct embed_field *fields = e->fields.value.items;
@@ -172,48 +173,49 @@ static size_t embed_characters(const struct embed *e)
     return sum;
 }
 
-size_t embeds_characters(const struct list *embeds)
+size_t embeds_count_characters(const struct list *embeds)
 {
     const struct embed *e = embeds->items;
     size_t sum = 0;
 
     for (size_t i = 0; i < embeds->count; i++)
-        sum += embed_characters(&e[i]);
+        sum += count_embed_characters(&e[i]);
     return sum;
 }
 
-void embeds_check(struct form *form, const struct place *here, const struct opt_list *embeds)
+void embeds_validate(struct form *form, const struct json_path *here, const struct opt_list *embeds)
 {
-    struct place at = place_key(here, STR("embeds"));
+    struct json_path at = json_path_key(here, STR("embeds"));
 
-    if (embeds->given != GIVEN || form_failed_at(form, &at))
+    if (embeds->given != GIVEN || form_has_error_at(form, &at))
         return;
-    if (embeds_characters(&embeds->value) > EMBEDS_MOST_CHARACTERS)
-        form_fail(form, &at, "MAX_EMBED_SIZE_EXCEEDED", "Embed size exceeds maximum size of 6000");
+    if (embeds_count_characters(&embeds->value) > EMBEDS_MOST_CHARACTERS)
+        form_add_error(form, &at, "MAX_EMBED_SIZE_EXCEEDED",
+                       "Embed size exceeds maximum size of 6000");
 }
 
-static void keep_part(struct opt_object *part, const struct schema *schema, bool shown)
+static void normalize_embed_part(struct opt_object *part, const struct schema *schema, bool shown)
 {
     if (shown)
-        kept_drop_nulls(schema, part->value);
+        schema_remove_null_fields(schema, part->value);
     else
         *part = (struct opt_object){ .given = ABSENT };
 }
 
 /* Embeds sent by clients always get the type "rich". */
-static void embed_clean(struct embed *e)
+static void normalize_embed(struct embed *e)
 {
     e->type = STR("rich");
-    keep_part(&e->footer, &footer_schema, shows_footer(&e->footer));
-    keep_part(&e->author, &author_schema, shows_author(&e->author));
-    keep_part(&e->image, &media_schema, shows_media(&e->image));
-    keep_part(&e->thumbnail, &media_schema, shows_media(&e->thumbnail));
-    kept_drop_nulls(&embed_schema, e);
+    normalize_embed_part(&e->footer, &footer_schema, footer_is_visible(&e->footer));
+    normalize_embed_part(&e->author, &author_schema, author_is_visible(&e->author));
+    normalize_embed_part(&e->image, &media_schema, media_is_visible(&e->image));
+    normalize_embed_part(&e->thumbnail, &media_schema, media_is_visible(&e->thumbnail));
+    schema_remove_null_fields(&embed_schema, e);
 }
 
-struct str embeds_text(struct arena *arena, const struct list *embeds)
+struct str embeds_encode(struct arena *arena, const struct list *embeds)
 {
     for (size_t i = 0; i < embeds->count; i++)
-        embed_clean(&((struct embed *)embeds->items)[i]);
-    return kept_text(arena, &type_embeds_in, embeds);
+        normalize_embed(&((struct embed *)embeds->items)[i]);
+    return encode_column_json(arena, &type_embeds_in, embeds);
 }

@@ -5,23 +5,25 @@
 #include "base/emoji.h"
 #include "platform/emojis/emojis.h"
 
-struct emoji_walk {
+struct emoji_check_state {
     struct call *call;
     struct emoji_user who;
-    enum err error; /* error of the store */
+    enum err error; /* error of the store, if a read failed */
 };
 
-static void refuse_emoji(struct emoji_walk *w, const struct place *here, const char *key)
+static void refuse_component_emoji(struct emoji_check_state *w, const struct json_path *here,
+                                   const char *key)
 {
-    struct place at = place_key(here, str_of(key));
+    struct json_path at = json_path_key(here, str_of(key));
 
-    form_fail(&w->call->form, &at, "BUTTON_COMPONENT_INVALID_EMOJI", "Invalid emoji");
+    form_add_error(&w->call->form, &at, "BUTTON_COMPONENT_INVALID_EMOJI", "Invalid emoji");
 }
 
-/* An emoji given by id is stored with its current name. */
-static void take_emoji(struct emoji_walk *w, const struct place *up, struct opt_object *given)
+/* An emoji that is given by id is stored with its current name. */
+static void resolve_component_emoji(struct emoji_check_state *w, const struct json_path *up,
+                                    struct opt_object *given)
 {
-    struct place here = place_key(up, STR("emoji"));
+    struct json_path here = json_path_key(up, STR("emoji"));
     struct component_emoji *in = given->value;
     struct emoji emoji;
 
@@ -29,92 +31,95 @@ static void take_emoji(struct emoji_walk *w, const struct place *up, struct opt_
         return;
     if (in->id.given != GIVEN) {
         if (in->name.given != GIVEN || !is_emoji(in->name.value))
-            refuse_emoji(w, &here, "name");
+            refuse_component_emoji(w, &here, "name");
         return;
     }
-    enum err e = emoji_use(w->call->tx, &w->who, in->id.value, &emoji);
+    enum err e = emoji_find_usable(w->call->tx, &w->who, in->id.value, &emoji);
     if (e == ERR_UNKNOWN_EMOJI) {
-        refuse_emoji(w, &here, "id");
+        refuse_component_emoji(w, &here, "id");
     } else if (e) {
         w->error = e;
     } else {
-        in->name = given_str(emoji.name);
-        in->animated = given_bool(emoji.animated);
+        in->name = opt_str_or_null(emoji.name);
+        in->animated = opt_bool_of(emoji.animated);
     }
 }
 
 /* A premium button may offer only SKUs of the sending application. */
-static void check_offer(struct emoji_walk *w, const struct place *here, const struct component *c)
+static void check_premium_button_sku(struct emoji_check_state *w, const struct json_path *here,
+                                     const struct component *c)
 {
-    struct place at = place_key(here, STR("sku_id"));
-    struct sku_offer offer = { c->sku_id.value, w->who.application_id };
+    struct json_path at = json_path_key(here, STR("sku_id"));
+    struct sku_button offer = { c->sku_id.value, w->who.application_id };
 
     if (c->type != BUTTON || c->style.value != BUTTON_PREMIUM || w->error)
         return;
-    enum err e = hook_sku_offered(w->call, &offer);
+    enum err e = hook_sku_button_check(w->call, &offer);
     if (e == ERR_UNKNOWN_SKU)
-        form_fail(&w->call->form, &at, "BUTTON_COMPONENT_INVALID_SKU", "Unknown SKU.");
+        form_add_error(&w->call->form, &at, "BUTTON_COMPONENT_INVALID_SKU", "Unknown SKU.");
     else
         w->error = e;
 }
 
-static void walk_components(struct emoji_walk *w, const struct place *here,
-                            const struct list *components);
+static void check_component_list(struct emoji_check_state *w, const struct json_path *here,
+                                 const struct list *components);
 
-static void walk_component(struct emoji_walk *w, const struct place *here, struct component *c)
+static void check_component(struct emoji_check_state *w, const struct json_path *here,
+                            struct component *c)
 {
-    struct place inside = place_key(here, STR("components")),
-                 beside = place_key(here, STR("accessory")),
-                 within = place_key(here, STR("component")),
-                 options = place_key(here, STR("options"));
+    struct json_path inside = json_path_key(here, STR("components")),
+                     accessory_path = json_path_key(here, STR("accessory")),
+                     within = json_path_key(here, STR("component")),
+                     options = json_path_key(here, STR("options"));
 
-    check_offer(w, here, c);
-    take_emoji(w, here, &c->emoji);
+    check_premium_button_sku(w, here, c);
+    resolve_component_emoji(w, here, &c->emoji);
     for (size_t i = 0; i < c->options.value.count; i++) {
-        struct place at = place_index(&options, i);
+        struct json_path at = json_path_index(&options, i);
 
-        take_emoji(w, &at, &((struct component_option *)c->options.value.items)[i].emoji);
+        resolve_component_emoji(w, &at,
+                                &((struct component_option *)c->options.value.items)[i].emoji);
     }
-    walk_components(w, &inside, &c->components.value);
+    check_component_list(w, &inside, &c->components.value);
     if (c->accessory.value)
-        walk_component(w, &beside, c->accessory.value);
+        check_component(w, &accessory_path, c->accessory.value);
     if (c->component.value)
-        walk_component(w, &within, c->component.value);
+        check_component(w, &within, c->component.value);
 }
 
-static void walk_components(struct emoji_walk *w, const struct place *here,
-                            const struct list *components)
+static void check_component_list(struct emoji_check_state *w, const struct json_path *here,
+                                 const struct list *components)
 {
     for (size_t i = 0; i < components->count; i++) {
-        struct place at = place_index(here, i);
+        struct json_path at = json_path_index(here, i);
 
-        walk_component(w, &at, &((struct component *)components->items)[i]);
+        check_component(w, &at, &((struct component *)components->items)[i]);
     }
 }
 
-struct emoji_user sender_emojis(const struct sender *from)
+struct emoji_user sender_emoji_user(const struct message_sender *from)
 {
     const struct channel *c = from->channel;
 
     return (struct emoji_user){ .user_id = from->user_id,
                                 .application_id = from->application_id,
                                 .guild_id = channel_is_private(c->type) ? 0 : c->guild_id.value,
-                                .rights = from->rights };
+                                .permissions = from->perms };
 }
 
-enum err components_take_emojis(struct call *call, const struct sender *from,
-                                const struct place *here, const struct list *components)
+enum err components_resolve_emojis(struct call *call, const struct message_sender *from,
+                                   const struct json_path *here, const struct list *components)
 {
-    struct place list = place_key(here, STR("components"));
-    struct emoji_walk w = {
+    struct json_path list = json_path_key(here, STR("components"));
+    struct emoji_check_state w = {
         .call = call,
-        .who = sender_emojis(from),
+        .who = sender_emoji_user(from),
     };
 
-    if (!from->rich || from->bare || !components->count)
+    if (!from->may_use_embeds || from->without_components || !components->count)
         return OK;
-    walk_components(&w, &list, components);
+    check_component_list(&w, &list, components);
     if (w.error)
         return w.error;
-    return form_failed(&call->form) ? ERR_INVALID_FORM_BODY : OK;
+    return form_has_errors(&call->form) ? ERR_INVALID_FORM_BODY : OK;
 }

@@ -7,29 +7,29 @@
 
 /* --- events ----------------------------------------------------------------------------- */
 
-static void message_announce(struct call *call, enum event event, const struct channel *c,
-                             const struct message *m, const struct schema *schema,
-                             const void *object)
+static void emit_message_event(struct call *call, enum event event, const struct channel *c,
+                               const struct message *m, const struct schema *schema,
+                               const void *object)
 {
     if (!m->ephemeral_for) {
         call_emit(call, event, to_channel_viewers(c), schema, object);
         return;
     }
-    call_emit(call, event, to_user(m->ephemeral_for), schema, object);
+    call_emit(call, event, audience_of_user(m->ephemeral_for), schema, object);
     if (m->author_id != m->ephemeral_for)
-        call_emit(call, event, to_user(m->author_id), schema, object);
+        call_emit(call, event, audience_of_user(m->author_id), schema, object);
 }
 
 /* --- update of the channel -------------------------------------------------------------- */
 
-/* The id never decreases, because clocks of other nodes may differ. The row is written in any case,
+/* last_message_id never decreases, although clocks of nodes may differ. The row is always written,
  * which invalidates cached pages of the channel (kept_pages.c). */
 static const char LAST_MESSAGE[] =
     "update channels set last_message_id = case when coalesce(last_message_id, 0) < $2 then $2 "
     "else last_message_id end where id = $1";
 static const char COUNT_IN_THREAD[] =
     "update channels set thread_message_count = thread_message_count + 1 where id = $1";
-static const char LAST_OF_LANE[] =
+static const char UPDATE_COUNTER_SHARD[] =
     "insert into channel_tails (channel_id, lane, last_message_id, messages) "
     "values ($1, $2, $3, 1) on conflict (channel_id, lane) do update set "
     "messages = channel_tails.messages + 1, last_message_id = case when "
@@ -37,34 +37,35 @@ static const char LAST_OF_LANE[] =
 
 /* With concurrent writers (PostgreSQL), each writer updates its own counter row, because updates of
  * the channel's row would block each other or conflict. */
-static enum err note_last(struct call *call, const struct channel *c, snowflake id)
+static enum err update_last_message_id(struct call *call, const struct channel *c, snowflake id)
 {
-    unsigned lane = tx_lane(call->tx);
+    unsigned counter_shard = tx_counter_shard(call->tx);
 
-    if (lane)
-        return tx_exec_soon(call->tx, LAST_OF_LANE, BIND(v_id(c->id), v_int(lane), v_id(id)));
+    if (counter_shard)
+        return tx_exec_deferred(call->tx, UPDATE_COUNTER_SHARD,
+                                BIND(v_id(c->id), v_int(counter_shard), v_id(id)));
     enum err e = tx_exec(call->tx, LAST_MESSAGE, BIND(v_id(c->id), v_id(id)), NULL);
     if (!e && channel_is_thread(c->type))
         e = tx_exec(call->tx, COUNT_IN_THREAD, BIND(v_id(c->id)), NULL);
     return e;
 }
 
-static const char TOUCH_THREAD[] = "update channels set thread_archived = 0 where id = $1";
-static const char WAKE_THREAD[] =
+static const char LOCK_THREAD_ROW[] = "update channels set thread_archived = 0 where id = $1";
+static const char UNARCHIVE_THREAD[] =
     "update channels set thread_archived = 0, thread_archived_at = $2 where id = $1";
 
-/* If the thread is about to be archived, its row is written too: message and archiving job then
- * conflict, and the one that is retried sees the other. */
-static enum err wake_thread(struct call *call, const struct channel *c)
+/* If the archiving job is due soon, the thread's row is written although nothing changes: message
+ * and job then conflict, and the one that is retried sees the other. */
+static enum err unarchive_thread(struct call *call, const struct channel *c)
 {
     bool archived = c->thread_metadata && c->thread_metadata->archived;
     struct channel woken = *c;
-    enum err e = archived ? thread_check_room(call->tx, c->guild_id.value) : OK;
+    enum err e = archived ? check_active_thread_limit(call->tx, c->guild_id.value) : OK;
 
     if (!e && !archived)
-        return tx_exec(call->tx, TOUCH_THREAD, BIND(v_id(c->id)), NULL);
+        return tx_exec(call->tx, LOCK_THREAD_ROW, BIND(v_id(c->id)), NULL);
     if (!e)
-        e = tx_exec(call->tx, WAKE_THREAD, BIND(v_id(c->id), v_int(clock_us())), NULL);
+        e = tx_exec(call->tx, UNARCHIVE_THREAD, BIND(v_id(c->id), v_int(clock_us())), NULL);
     if (e)
         return e;
     struct thread_metadata metadata = *c->thread_metadata;
@@ -73,34 +74,34 @@ static enum err wake_thread(struct call *call, const struct channel *c)
     woken.thread_metadata = &metadata;
     woken.member = NULL;
     call_emit(call, EVENT_THREAD_UPDATE, to_channel_viewers(c), &channel_schema, &woken);
-    e = hook_thread_woken(call, &woken);
-    return e ? e : thread_watch(call, &woken);
+    e = hook_thread_unarchived(call, &woken);
+    return e ? e : thread_schedule_archiving(call, &woken);
 }
 
-static enum err message_notice(struct call *call, struct channel *c, snowflake id)
+static enum err update_channel_of_message(struct call *call, struct channel *c, snowflake id)
 {
-    enum err e = note_last(call, c, id);
+    enum err e = update_last_message_id(call, c, id);
 
-    c->last_message_id = given_id(id);
-    return e || !channel_is_private(c->type) ? e : channel_open_for_all(call, c);
+    c->last_message_id = opt_id_or_null(id);
+    return e || !channel_is_private(c->type) ? e : private_channel_show_to_all(call, c);
 }
 
 /* Runs before a message is inserted in a thread: unarchives the thread and adds members to it. */
-static enum err enter_thread(struct call *call, struct channel *c, struct message *m)
+static enum err prepare_thread_for_message(struct call *call, struct channel *c, struct message *m)
 {
-    bool was_quiet = thread_is_quiet(c);
+    bool was_quiet = thread_is_nearly_archived(c);
     enum err e = OK;
 
-    m->position = given_int(c->messages_written);
-    c->last_message_id = given_id(m->id);
+    m->position = opt_int_of(c->messages_written);
+    c->last_message_id = opt_id_or_null(m->id);
     if (was_quiet)
-        e = wake_thread(call, c);
-    return e ? e : hook_message_coming(call, &(struct message_coming){ c, m });
+        e = unarchive_thread(call, c);
+    return e ? e : hook_message_inserting(call, &(struct message_insertion){ c, m });
 }
 
 /* --- create ----------------------------------------------------------------------------- */
 
-static struct opt_id some_id(snowflake id)
+static struct opt_id id_or_absent(snowflake id)
 {
     return (struct opt_id){ id ? GIVEN : ABSENT, id };
 }
@@ -108,13 +109,13 @@ static struct opt_id some_id(snowflake id)
 static void add_mentions(struct call *call, const struct list *ids, struct list *ret)
 {
     for (size_t i = 0; i < ids->count; i++) {
-        struct mention *m = list_add(call->arena, ret, sizeof *m);
+        struct mention *m = list_append(call->arena, ret, sizeof *m);
 
         m->user.id = ((snowflake *)ids->items)[i];
     }
 }
 
-static void message_fill(struct call *call, const struct message_draft *d, struct message *m)
+static void message_from_draft(struct call *call, const struct message_draft *d, struct message *m)
 {
     *m = (struct message){
         .id = d->id ? d->id : snowflake_new(),
@@ -135,10 +136,10 @@ static void message_fill(struct call *call, const struct message_draft *d, struc
         .interaction = d->interaction,
         .interaction_metadata = d->interaction_metadata,
         .call = d->call,
-        .webhook_id = some_id(d->webhook_id),
+        .webhook_id = id_or_absent(d->webhook_id),
         .webhook_name = d->webhook_name,
         .webhook_avatar = d->webhook_avatar,
-        .application_id = some_id(d->application_id),
+        .application_id = id_or_absent(d->application_id),
         .message_reference = d->message_reference,
         .poll = d->poll,
         .sticker_items = d->sticker_items,
@@ -152,56 +153,57 @@ static void message_fill(struct call *call, const struct message_draft *d, struc
     add_mentions(call, &d->mentions, &m->mentions);
 }
 
-enum err message_keep_poll(struct call *call, const struct message *m)
+enum err message_insert_poll(struct call *call, const struct message *m)
 {
     enum err e = poll_insert(call->tx, m->id, m->poll);
 
-    return e || m->ephemeral_for ? e : hook_message_polled(call, m);
+    return e || m->ephemeral_for ? e : hook_poll_message_created(call, m);
 }
 
-/* If the message has a precomputed text, the event reuses it instead of encoding it again. */
-static void message_tell(struct call *call, const struct channel *c, struct message *m,
-                         const struct message *event)
+/* The event reuses precomputed JSON of the message instead of encoding the message again. */
+static void emit_message_create(struct call *call, const struct channel *c, struct message *m,
+                                const struct message *event)
 {
-    if (m->shown.p)
-        call_emit_made(call, EVENT_MESSAGE_CREATE, to_channel_viewers(c), &gateway_message_schema,
-                       event, message_event_text(call->arena, event, &m->told));
+    if (m->cached_json.p)
+        call_emit_encoded_event(call, EVENT_MESSAGE_CREATE, to_channel_viewers(c),
+                                &gateway_message_schema, event,
+                                message_encode_event(call->arena, event, &m->shared_json));
     else
-        message_announce(call, EVENT_MESSAGE_CREATE, c, m, &gateway_message_schema, event);
+        emit_message_event(call, EVENT_MESSAGE_CREATE, c, m, &gateway_message_schema, event);
 }
 
 enum err message_create(struct call *call, const struct message_draft *draft, struct message *ret)
 {
     struct channel c = *draft->channel;
 
-    message_fill(call, draft, ret);
+    message_from_draft(call, draft, ret);
     enum err e = OK;
     if (channel_is_thread(c.type) && !ret->ephemeral_for)
-        e = enter_thread(call, &c, ret);
-    ret->shown = message_shown_text(call->arena, ret);
+        e = prepare_thread_for_message(call, &c, ret);
+    ret->cached_json = message_precompute_json(call->arena, ret);
     if (!e)
         e = message_insert(call->tx, ret);
     if (!e && ret->poll)
-        e = message_keep_poll(call, ret);
+        e = message_insert_poll(call, ret);
     if (!e)
-        e = message_complete(call, ret);
+        e = message_read_details(call, ret);
     if (!e && !ret->ephemeral_for)
-        e = message_notice(call, &c, ret->id);
+        e = update_channel_of_message(call, &c, ret->id);
     if (!e)
-        e = hook_message_made(call, &(struct message_made){ &c, ret });
+        e = hook_message_created(call, &(struct message_creation){ &c, ret });
     struct message event = *ret;
     if (!e)
-        e = message_for_gateway(call, &c, &event);
+        e = message_add_event_fields(call, &c, &event);
     if (e)
         return e;
 
-    message_tell(call, &c, ret, &event);
-    ret->shown = (struct str){ 0 }; /* stale as soon as the caller changes *ret */
+    emit_message_create(call, &c, ret, &event);
+    ret->cached_json = (struct str){ 0 }; /* stale as soon as the caller changes *ret */
     return OK;
 }
 
-enum err message_system(struct call *call, const struct channel *c, enum message_type type,
-                        snowflake author, snowflake mentioned, struct str content)
+enum err message_create_system(struct call *call, const struct channel *c, enum message_type type,
+                               snowflake author, snowflake mentioned, struct str content)
 {
     struct message_draft draft = { .channel = c, .type = type, .content = content };
     struct message m;
@@ -218,101 +220,101 @@ enum err message_system(struct call *call, const struct channel *c, enum message
 
 /* --- find ------------------------------------------------------------------------------- */
 
-static enum err message_find_referenced(struct call *call, snowflake channel_id, snowflake id,
-                                        bool ephemeral, struct message *ret)
+static enum err read_message_with_details(struct call *call, snowflake channel_id, snowflake id,
+                                          bool ephemeral, struct message *ret)
 {
     bool found;
-    enum err e = message_row(call->tx, channel_id, id, ret, &found);
+    enum err e = message_row_read(call->tx, channel_id, id, ret, &found);
 
     if (e)
         return e;
     if (!found || (ret->ephemeral_for && !ephemeral))
         return ERR_UNKNOWN_MESSAGE;
-    e = message_complete(call, ret);
-    return e ? e : messages_show(call, &(struct list){ ret, 1 });
+    e = message_read_details(call, ret);
+    return e ? e : messages_add_viewer_fields(call, &(struct list){ ret, 1 });
 }
 
 enum err message_find(struct call *call, snowflake channel_id, snowflake id, struct message *ret)
 {
-    return message_find_referenced(call, channel_id, id, false, ret);
+    return read_message_with_details(call, channel_id, id, false, ret);
 }
 
 enum err message_find_ephemeral(struct call *call, snowflake channel_id, snowflake id,
                                 struct message *ret)
 {
-    return message_find_referenced(call, channel_id, id, true, ret);
+    return read_message_with_details(call, channel_id, id, true, ret);
 }
 
-enum err message_found(struct call *call, snowflake id, struct message *ret)
+enum err message_find_public(struct call *call, snowflake id, struct message *ret)
 {
     bool found;
-    enum err e = message_public_row(call->tx, id, ret, &found);
+    enum err e = message_public_row_read(call->tx, id, ret, &found);
 
     if (e)
         return e;
     if (!found)
         return ERR_UNKNOWN_MESSAGE;
-    return message_complete(call, ret);
+    return message_read_details(call, ret);
 }
 
 /* --- change and delete ------------------------------------------------------------------ */
 
-/* Attachments in both lists remain; the others are deleted with their files. */
-static enum err save_attachments(struct call *call, const struct message *m)
+/* Attachments that are still in the message remain; the others are deleted with their files. */
+static enum err update_attachments(struct call *call, const struct message *m)
 {
     struct list before;
-    enum err e = attachments_of(call->tx, m->id, &before);
-    const struct attachment *kept = m->attachments.items, *old = before.items;
+    enum err e = attachments_read(call->tx, m->id, &before);
+    const struct attachment *current = m->attachments.items, *old = before.items;
 
     for (size_t i = 0; !e && i < before.count; i++) {
         bool stays = false;
 
         for (size_t j = 0; j < m->attachments.count; j++)
-            stays = stays || kept[j].id == old[i].id;
+            stays = stays || current[j].id == old[i].id;
         if (stays || old[i].snapshot)
             continue;
-        e = attachment_release(call, &old[i]);
+        e = attachment_release_file(call, &old[i]);
         if (!e)
-            e = attachment_remove(call->tx, old[i].id);
+            e = attachment_row_delete(call->tx, old[i].id);
     }
     for (size_t j = 0; !e && j < m->attachments.count; j++)
-        e = attachment_insert(call->tx, m, &kept[j]);
+        e = attachment_insert(call->tx, m, &current[j]);
     return e;
 }
 
-enum err message_save(struct call *call, const struct channel *c, struct message *m)
+enum err message_save_and_emit(struct call *call, const struct channel *c, struct message *m)
 {
-    enum err e = save_attachments(call, m);
+    enum err e = update_attachments(call, m);
 
     if (!e)
         e = message_update(call->tx, m);
     if (!e)
-        e = message_complete(call, m);
+        e = message_read_details(call, m);
     struct message event = *m;
-    /* Clients must not read an edit aloud. */
+    /* Clients read messages with tts aloud; an edited message is not read again. */
     event.tts = false;
     if (!e)
-        e = message_for_gateway(call, c, &event);
+        e = message_add_event_fields(call, c, &event);
     if (e)
         return e;
-    message_announce(call, EVENT_MESSAGE_UPDATE, c, m, &gateway_message_schema, &event);
+    emit_message_event(call, EVENT_MESSAGE_UPDATE, c, m, &gateway_message_schema, &event);
     return m->flags & MESSAGE_CROSSPOSTED ? hook_message_changed(call, m) : OK;
 }
 
-enum err message_show_thread(struct call *call, const struct channel *c, struct message *m,
-                             bool shown)
+enum err message_set_thread_flag(struct call *call, const struct channel *c, struct message *m,
+                                 bool shown)
 {
     m->flags = shown ? m->flags | MESSAGE_HAS_THREAD : m->flags & ~(int64_t)MESSAGE_HAS_THREAD;
     m->thread = NULL;
-    return message_save(call, c, m);
+    return message_save_and_emit(call, c, m);
 }
 
 static const char COUNT_DELETED[] =
     "update channels set thread_deleted = thread_deleted + $2 where id = $1";
 
-/* The starter message of a thread is not in its message count. */
-static enum err count_deleted(struct call *call, const struct channel *c, const snowflake *ids,
-                              size_t count, bool starter)
+/* The starter message of a thread does not count as one of the thread's messages. */
+static enum err count_deleted_thread_messages(struct call *call, const struct channel *c,
+                                              const snowflake *ids, size_t count, bool starter)
 {
     int64_t counted = (int64_t)count;
 
@@ -323,40 +325,41 @@ static enum err count_deleted(struct call *call, const struct channel *c, const 
     return counted ? tx_exec(call->tx, COUNT_DELETED, BIND(v_id(c->id), v_int(counted)), NULL) : OK;
 }
 
-enum err message_forget(struct call *call, const struct message *m)
+enum err message_delete_without_event(struct call *call, const struct message *m)
 {
     const struct attachment *a = m->attachments.items, *taken = m->snapshot_files.items;
     enum err e = OK;
 
     for (size_t i = 0; !e && a && i < m->attachments.count; i++)
-        e = attachment_release(call, &a[i]);
+        e = attachment_release_file(call, &a[i]);
     for (size_t i = 0; !e && i < m->snapshot_files.count; i++)
-        e = attachment_release(call, &taken[i]);
+        e = attachment_release_file(call, &taken[i]);
     if (!e && (m->reacted || m->polled || m->flags & MESSAGE_CROSSPOSTED))
-        e = hook_message_gone(call, &m->id);
-    return e ? e : message_remove(call->tx, m->id);
+        e = hook_message_deleted(call, &m->id);
+    return e ? e : message_row_delete(call->tx, m->id);
 }
 
-static struct opt_id guild_of(const struct channel *c)
+static struct opt_id guild_id_of_channel(const struct channel *c)
 {
-    return some_id(channel_is_private(c->type) ? 0 : c->guild_id.value);
+    return id_or_absent(channel_is_private(c->type) ? 0 : c->guild_id.value);
 }
 
 enum err message_delete(struct call *call, const struct channel *c, const struct message *m)
 {
-    struct message_gone gone = { m->id, c->id, guild_of(c) };
-    enum err e = message_forget(call, m);
+    struct message_delete_event gone = { m->id, c->id, guild_id_of_channel(c) };
+    enum err e = message_delete_without_event(call, m);
 
     if (m->ephemeral_for)
         gone.guild_id.given = ABSENT;
     else if (!e)
-        e = count_deleted(call, c, &m->id, 1, m->type == MESSAGE_THREAD_STARTER);
+        e = count_deleted_thread_messages(call, c, &m->id, 1, m->type == MESSAGE_THREAD_STARTER);
     if (!e)
-        message_announce(call, EVENT_MESSAGE_DELETE, c, m, &message_gone_schema, &gone);
+        emit_message_event(call, EVENT_MESSAGE_DELETE, c, m, &message_delete_event_schema, &gone);
     return e;
 }
 
-/* Bulk deletion skips ephemeral messages and the types that cannot be deleted (message_stays). */
+/* Bulk deletion skips ephemeral messages and the types that cannot be deleted
+ * (message_cannot_be_deleted). */
 static const char MARK_FILES[] =
     "update files set gone = 1 where id in (select a.file_id from messages m join attachments a on "
     "a.message_id = m.id where m.id = $1 and m.channel_id = $2 and m.ephemeral_for is null and "
@@ -366,7 +369,8 @@ static const char DELETE_PUBLIC[] =
     "delete from messages where id = $1 and channel_id = $2 and ephemeral_for is null "
     "and (type < 1 or type > 5) and type <> 21 returning reacted + polled + (flags & 1)";
 
-static enum err delete_unseen(struct call *call, snowflake channel_id, snowflake id, bool *ret_gone)
+static enum err delete_message_by_id(struct call *call, snowflake channel_id, snowflake id,
+                                     bool *ret_gone)
 {
     const struct value values[] = { v_id(id), v_id(channel_id) };
     int64_t files = 0;
@@ -374,29 +378,29 @@ static enum err delete_unseen(struct call *call, snowflake channel_id, snowflake
     enum err e = tx_exec(call->tx, MARK_FILES, values, 2, &files);
 
     if (files)
-        call_dropped_blobs(call);
+        call_schedule_file_removal(call);
     if (!e)
         e = tx_one(call->tx, DELETE_PUBLIC, values, 2, &row, ret_gone);
-    return !e && *ret_gone && row_bool(&row, 0) ? hook_message_gone(call, &id) : e;
+    return !e && *ret_gone && row_bool(&row, 0) ? hook_message_deleted(call, &id) : e;
 }
 
-enum err messages_delete(struct call *call, const struct channel *c, const struct list *ids)
+enum err messages_delete_bulk(struct call *call, const struct channel *c, const struct list *ids)
 {
-    struct messages_gone gone = { .channel_id = c->id, .guild_id = guild_of(c) };
+    struct messages_delete_event gone = { .channel_id = c->id, .guild_id = guild_id_of_channel(c) };
     enum err e = OK;
 
     for (size_t i = 0; !e && i < ids->count; i++) {
         snowflake id = ((snowflake *)ids->items)[i];
         bool found = false;
 
-        e = delete_unseen(call, c->id, id, &found);
+        e = delete_message_by_id(call, c->id, id, &found);
         if (!e && found)
             ids_add(call->arena, &gone.ids, id);
     }
     if (!e)
-        e = count_deleted(call, c, gone.ids.items, gone.ids.count, false);
+        e = count_deleted_thread_messages(call, c, gone.ids.items, gone.ids.count, false);
     if (!e && gone.ids.count)
-        call_emit(call, EVENT_MESSAGE_DELETE_BULK, to_channel_viewers(c), &messages_gone_schema,
-                  &gone);
+        call_emit(call, EVENT_MESSAGE_DELETE_BULK, to_channel_viewers(c),
+                  &messages_delete_event_schema, &gone);
     return e;
 }

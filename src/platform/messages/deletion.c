@@ -7,21 +7,21 @@ static const struct deletion_rule next_messages = {
     .remove = { &"delete from messages where id in (" NEXT_DELETED_MESSAGES ")" },
 };
 
-/* Rows that depend on messages are deleted first. Their rules have covered at least as many
- * messages as are deleted afterwards, so no row loses its message. */
-static enum err messages_delete_of_channel(struct call *call, snowflake channel_id,
+/* Rows that refer to messages are deleted first, for at least as many messages as are deleted
+ * afterwards, so no row refers to a deleted message. */
+static enum err delete_messages_of_channel(struct call *call, snowflake channel_id,
                                            struct deletion_step *step)
 {
     int64_t portion = 0, gone = 0;
     enum err e = OK;
 
-    while (!e && step->room > 0 && gone == portion) {
-        e = deletion_walk(call, WITH_MESSAGES, channel_id, step);
-        if (e || step->room <= 0)
+    while (!e && step->rows_left > 0 && gone == portion) {
+        e = deletion_apply_all_rules(call, WITH_MESSAGES, channel_id, step);
+        if (e || step->rows_left <= 0)
             return e;
-        portion = deletion_portion(step);
-        e = deletion_apply(call, &next_messages, channel_id, portion, &gone);
-        deletion_count(step, gone);
+        portion = deletion_step_batch_size(step);
+        e = deletion_rule_apply(call, &next_messages, channel_id, portion, &gone);
+        deletion_step_count_rows(step, gone);
     }
     return e;
 }
@@ -34,6 +34,6 @@ const struct deletion_rule message_deletions[] = {
                  "a.id in (" ATTACHMENTS ") and not exists (select 1 from attachments b where "
                  "b.file_id = a.file_id and b.id not in (" ATTACHMENTS ")))" },
       .remove = { &"delete from attachments where id in (" ATTACHMENTS ")" } },
-    { WITH_CHANNEL, "messages", .run = messages_delete_of_channel, .phase = DELETE_PARTS },
+    { WITH_CHANNEL, "messages", .run = delete_messages_of_channel, .phase = DELETE_PARTS },
     { 0 },
 };

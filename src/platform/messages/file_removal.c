@@ -13,12 +13,12 @@ static const char FILE_USES[] =
     "select distinct a.message_id, a.channel_id, a.snapshot from attachments a where a.file_id = "
     "(select b.file_id from attachments b where b.id = $1) order by a.message_id limit $2";
 
-static void read_use(const struct rows *r, void *ret)
+static void file_use_from_row(const struct rows *r, void *ret)
 {
     *(struct file_use *)ret = (struct file_use){ row_id(r, 0), row_id(r, 1), row_bool(r, 2) };
 }
 
-static bool shows_nothing(const struct message *m)
+static bool message_is_empty(const struct message *m)
 {
     return !m->content.n && !m->attachments.count && !m->polled &&
            m->sticker_items.given != GIVEN && m->snapshot.given != GIVEN &&
@@ -26,18 +26,19 @@ static bool shows_nothing(const struct message *m)
            (!m->components.n || str_is(m->components, "[]"));
 }
 
-static void drop_from_list(struct call *call, struct message *m, snowflake file_id)
+static void remove_attachment_from_list(struct call *call, struct message *m, snowflake file_id)
 {
     const struct attachment *a = m->attachments.items;
-    struct list kept = { 0 };
+    struct list retained = { 0 };
 
     for (size_t i = 0; i < m->attachments.count; i++)
         if ((a[i].file_id ? a[i].file_id : a[i].id) != file_id)
-            *(struct attachment *)list_add(call->arena, &kept, sizeof *a) = a[i];
-    m->attachments = kept;
+            *(struct attachment *)list_append(call->arena, &retained, sizeof *a) = a[i];
+    m->attachments = retained;
 }
 
-static enum err remove_use(struct call *call, const struct file_use *use, snowflake file_id)
+static enum err remove_file_from_message(struct call *call, const struct file_use *use,
+                                         snowflake file_id)
 {
     struct channel channel;
     struct message m;
@@ -48,16 +49,16 @@ static enum err remove_use(struct call *call, const struct file_use *use, snowfl
     if (e)
         return e;
     struct message less = m;
-    drop_from_list(call, &less, file_id);
-    if (use->is_forwarded || shows_nothing(&less))
+    remove_attachment_from_list(call, &less, file_id);
+    if (use->is_forwarded || message_is_empty(&less))
         return message_delete(call, &channel, &m);
-    return message_save(call, &channel, &less);
+    return message_save_and_emit(call, &channel, &less);
 }
 
 static const char FIND_FILE[] = "select file_id from attachments where id = $1";
 
-enum err message_file_remove(struct call *call, snowflake attachment_id, int64_t *ret_messages,
-                             bool *ret_more)
+enum err message_remove_file_everywhere(struct call *call, snowflake attachment_id,
+                                        int64_t *ret_messages, bool *ret_more)
 {
     struct rows row;
     struct list uses = { 0 };
@@ -67,11 +68,11 @@ enum err message_file_remove(struct call *call, snowflake attachment_id, int64_t
     if (e || !found)
         return e ? e : ERR_NOT_FOUND;
     snowflake file_id = row_id(&row, 0);
-    e = tx_list(call->tx, FILE_USES, BIND(v_id(attachment_id), v_int(FILE_REMOVED_FROM + 1)),
-                sizeof(struct file_use), read_use, &uses);
-    *ret_more = uses.count > FILE_REMOVED_FROM;
-    *ret_messages = *ret_more ? FILE_REMOVED_FROM : (int64_t)uses.count;
+    e = tx_read_list(call->tx, FILE_USES, BIND(v_id(attachment_id), v_int(MAX_FILE_REMOVALS + 1)),
+                     sizeof(struct file_use), file_use_from_row, &uses);
+    *ret_more = uses.count > MAX_FILE_REMOVALS;
+    *ret_messages = *ret_more ? MAX_FILE_REMOVALS : (int64_t)uses.count;
     for (int64_t i = 0; !e && i < *ret_messages; i++)
-        e = remove_use(call, &((struct file_use *)uses.items)[i], file_id);
+        e = remove_file_from_message(call, &((struct file_use *)uses.items)[i], file_id);
     return e;
 }

@@ -5,7 +5,7 @@
 #include "model/fields/ids.h"
 #include "model/permissions/permissions.h"
 #include "platform/channels/channels.h"
-#include "platform/message_parts/kept.h"
+#include "platform/message_parts/column_json.h"
 
 /* Fields of a snapshot: neither author nor channel. Attachments must be last. */
 static const struct field snapshot_fields[] = {
@@ -26,42 +26,43 @@ static const struct schema snapshot_schema = { .size = sizeof(struct message),
                                                .fields = snapshot_fields };
 static const struct type type_snapshot = { .kind = KIND_OBJECT, .schema = &snapshot_schema };
 
-/* End of the JSON object if its last member, the attachments, is empty. */
+/* End of the snapshot's JSON if the list of attachments is empty. */
 #define NO_FILES "[]}"
 
-static struct opt_str snapshot_text(struct call *call, const struct message *m)
+static struct opt_str encode_snapshot(struct call *call, const struct message *m)
 {
     struct message shown = *m;
 
     if (m->snapshot.given == GIVEN)
         return m->snapshot;
     shown.attachments = (struct list){ 0 };
-    struct str text = kept_text(call->arena, &type_snapshot, &shown);
-    return given_str(str_slice(text.p, text.n - (sizeof NO_FILES - 1)));
+    struct str text = encode_column_json(call->arena, &type_snapshot, &shown);
+    return opt_str_or_null(str_slice(text.p, text.n - (sizeof NO_FILES - 1)));
 }
 
-void snapshot_show(struct call *call, struct message *m)
+void message_set_snapshots(struct call *call, struct message *m)
 {
-    struct str files = kept_text(call->arena, &type_message_files, &m->snapshot_files);
+    struct str files = encode_column_json(call->arena, &type_message_files, &m->snapshot_files);
 
-    m->message_snapshots = given_str(
+    m->message_snapshots = opt_str_or_null(
         STR_CONCAT(call->arena, STR("[{\"message\":"), m->snapshot.value, files, STR("}}]")));
 }
 
 /* --- permissions ------------------------------------------------------------------------ */
 
-/* Resolves the source channel for the caller; the call's own target is restored. */
-static enum err enter_source(struct call *call, snowflake channel_id, struct target *ret)
+/* Resolves the source channel for the caller; call->target is restored afterwards. */
+static enum err resolve_source_channel(struct call *call, snowflake channel_id,
+                                       struct path_objects *ret)
 {
-    struct target here = call->target;
+    struct path_objects here = call->target;
 
-    call->target = (struct target){ 0 };
-    enum err e = channel_enter(call, channel_id);
+    call->target = (struct path_objects){ 0 };
+    enum err e = resolve_channel_by_id(call, channel_id);
     *ret = call->target;
     call->target = here;
     if (e == ERR_MISSING_ACCESS || e == ERR_UNKNOWN_CHANNEL)
         return ERR_UNKNOWN_MESSAGE;
-    if (!e && !(ret->rights & PERMISSION(READ_MESSAGE_HISTORY)))
+    if (!e && !(ret->permissions & PERMISSION(READ_MESSAGE_HISTORY)))
         return ERR_FORWARD_WITHOUT_HISTORY;
     return e;
 }
@@ -71,7 +72,7 @@ static bool can_be_forwarded(const struct message *m)
     return !message_is_system(m->type) && !m->polled && m->call.given != GIVEN;
 }
 
-static enum err check_source(const struct channel *from, const struct channel *to)
+static enum err check_source_is_not_nsfw(const struct channel *from, const struct channel *to)
 {
     bool safe = channel_is_private(to->type) || !to->nsfw.value;
 
@@ -80,7 +81,7 @@ static enum err check_source(const struct channel *from, const struct channel *t
 
 /* --- selected parts --------------------------------------------------------------------- */
 
-static bool index_is_chosen(const struct list *chosen, size_t i)
+static bool index_is_selected(const struct list *chosen, size_t i)
 {
     const int64_t *all = chosen->items;
 
@@ -91,67 +92,69 @@ static bool index_is_chosen(const struct list *chosen, size_t i)
 }
 
 /* Retains only the selected embeds; false if an index is out of range. */
-static bool choose_embeds(struct call *call, const struct list *chosen, struct message *m)
+static bool select_forwarded_embeds(struct call *call, const struct list *chosen, struct message *m)
 {
     const int64_t *wanted = chosen->items;
     struct json_reader r;
     struct buf out;
-    struct json j = json_to(&out);
+    struct json_writer j = json_writer_to(&out);
     struct str raw;
     int64_t count = 0;
 
     buf_init(&out, CALL_MAX_REPLY);
     json_reader_init(&r, m->embeds, call->arena);
-    json_enter(&r);
-    json_array(&j);
-    for (; json_next_item(&r) && json_skip(&r, &raw); count++)
-        if (index_is_chosen(chosen, (size_t)count))
+    json_enter_container(&r);
+    json_begin_array(&j);
+    for (; json_next_item(&r) && json_skip_value(&r, &raw); count++)
+        if (index_is_selected(chosen, (size_t)count))
             json_raw(&j, raw);
-    json_array_end(&j);
-    m->embeds = buf_take(&out, call->arena);
+    json_end_array(&j);
+    m->embeds = buf_move_to_arena(&out, call->arena);
     for (size_t i = 0; i < chosen->count; i++)
         if (wanted[i] >= count)
             return false;
     return true;
 }
 
-static bool choose_files(const struct list *chosen, struct message *m)
+static bool select_forwarded_attachments(const struct list *chosen, struct message *m)
 {
     struct attachment *a = m->attachments.items;
-    size_t kept = 0;
+    size_t retained = 0;
 
     for (size_t i = 0; i < m->attachments.count; i++)
-        if (ids_hold(chosen, a[i].id))
-            a[kept++] = a[i];
-    m->attachments.count = kept;
-    return kept == chosen->count;
+        if (id_list_contains(chosen, a[i].id))
+            a[retained++] = a[i];
+    m->attachments.count = retained;
+    return retained == chosen->count;
 }
 
-static enum err choose_parts(struct call *call, const struct forward_only *only, struct message *m)
+static enum err select_forwarded_parts(struct call *call, const struct forward_selection *only,
+                                       struct message *m)
 {
     bool fine = true;
 
     if (!only)
         return OK;
     if (m->snapshot.given == GIVEN)
-        return message_refuse(call, "message_reference", "FORWARD_PARTS_UNKNOWN",
-                              "A message that was forwarded is forwarded whole.");
+        return message_refuse_field(call, "message_reference", "FORWARD_PARTS_UNKNOWN",
+                                    "A forwarded message can only be forwarded as a whole.");
     if (only->embed_indices.given == GIVEN)
-        fine = choose_embeds(call, &only->embed_indices.value, m);
+        fine = select_forwarded_embeds(call, &only->embed_indices.value, m);
     if (only->attachment_ids.given == GIVEN)
-        fine = choose_files(&only->attachment_ids.value, m) && fine;
+        fine = select_forwarded_attachments(&only->attachment_ids.value, m) && fine;
     return fine ? OK
-                : message_refuse(call, "message_reference", "FORWARD_PARTS_UNKNOWN",
-                                 "The message has no such part.");
+                : message_refuse_field(call, "message_reference", "FORWARD_PARTS_UNKNOWN",
+                                       "The message has no such embed or attachment.");
 }
 
-/* The copies share the file's bytes. */
-static void take_files(struct call *call, const struct list *files, struct message_draft *draft)
+/* Copies of an attachment share the stored file. */
+static void copy_snapshot_files(struct call *call, const struct list *files,
+                                struct message_draft *draft)
 {
     const struct attachment *a = files->items;
 
     for (size_t i = 0; i < files->count; i++) {
-        struct attachment *copy = list_add(call->arena, &draft->snapshot_files, sizeof *copy);
+        struct attachment *copy = list_append(call->arena, &draft->snapshot_files, sizeof *copy);
 
         *copy = a[i];
         copy->id = snowflake_new();
@@ -159,39 +162,42 @@ static void take_files(struct call *call, const struct list *files, struct messa
     }
 }
 
-enum err message_forward(struct call *call, const struct sender *to, const struct reference_in *in,
-                         struct message_draft *draft)
+enum err message_draft_add_forward(struct call *call, const struct message_sender *to,
+                                   const struct message_reference_draft *in,
+                                   struct message_draft *draft)
 {
     struct message_reference *ref = arena_alloc(call->arena, sizeof *ref);
-    struct target source;
+    struct path_objects source;
     struct message m;
 
     if (in->channel_id.given != GIVEN)
-        return message_refuse(call, "message_reference", "FORWARD_CHANNEL_REQUIRED",
-                              "channel_id says where the message is.");
-    enum err e = enter_source(call, in->channel_id.value, &source);
+        return message_refuse_field(
+            call, "message_reference", "FORWARD_CHANNEL_REQUIRED",
+            "channel_id is required: the channel of the forwarded message.");
+    enum err e = resolve_source_channel(call, in->channel_id.value, &source);
     if (!e)
         e = message_find(call, source.channel->id, in->message_id, &m);
     if (!e)
-        e = message_check_readable(call, source.standing, &m);
+        e = message_check_readable(call, source.member_access, &m);
     if (!e)
-        e = check_source(source.channel, to->channel);
+        e = check_source_is_not_nsfw(source.channel, to->channel);
     if (e)
         return e;
     if (!can_be_forwarded(&m))
-        return message_refuse(call, "message_reference", "FORWARD_NOT_POSSIBLE",
-                              "This message cannot be forwarded.");
-    e = choose_parts(call, in->forward_only.value, &m);
+        return message_refuse_field(call, "message_reference", "FORWARD_NOT_POSSIBLE",
+                                    "This message cannot be forwarded.");
+    e = select_forwarded_parts(call, in->forward_only.value, &m);
     if (e)
         return e;
     *ref = (struct message_reference){ .type = REFERENCE_FORWARD,
-                                       .message_id = given_id(m.id),
+                                       .message_id = opt_id_or_null(m.id),
                                        .channel_id = source.channel->id };
     if (!channel_is_private(source.channel->type))
-        ref->guild_id = given_id(source.channel->guild_id.value);
+        ref->guild_id = opt_id_or_null(source.channel->guild_id.value);
     draft->message_reference = ref;
     draft->flags |= MESSAGE_HAS_SNAPSHOT;
-    draft->snapshot = snapshot_text(call, &m);
-    take_files(call, m.snapshot.given == GIVEN ? &m.snapshot_files : &m.attachments, draft);
+    draft->snapshot = encode_snapshot(call, &m);
+    copy_snapshot_files(call, m.snapshot.given == GIVEN ? &m.snapshot_files : &m.attachments,
+                        draft);
     return OK;
 }

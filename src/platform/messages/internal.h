@@ -4,179 +4,187 @@
 
 #include "api/deletion.h"
 #include "api/hooks.h"
-#include "platform/messages/body.h"
+#include "platform/messages/message_body.h"
 #include "platform/messages/uploads.h"
 
 /* --- rows.c: the SQL ------------------------------------------------------------------ */
 
-/* As stored: author_id but no author; mentions without users. */
-enum err message_row(struct tx *tx, snowflake channel_id, snowflake id, struct message *ret,
-                     bool *ret_found);
-/* Finds a message of any channel, unless it is ephemeral. */
-enum err message_public_row(struct tx *tx, snowflake id, struct message *ret, bool *ret_found);
+/* Reads a message as stored: author_id but no author; mentions without users. */
+enum err message_row_read(struct tx *tx, snowflake channel_id, snowflake id, struct message *ret,
+                          bool *ret_found);
+/* Reads a message of any channel, unless the message is ephemeral. */
+enum err message_public_row_read(struct tx *tx, snowflake id, struct message *ret, bool *ret_found);
 /* A page of a channel's messages; all ids are exclusive, 0: no bound. */
 struct message_page {
     snowflake before, after, around;
     int64_t limit;
 };
-/* Newest first. Messages with a precomputed text have only .shown, the others all columns. */
-enum err message_page(struct tx *tx, snowflake channel_id, const struct message_page *page,
-                      struct list *ret);
-/* Only where queries are network round trips: prefetches a page, even of a channel that may not
- * exist, and reads its authors (struct user) with one query; otherwise *ret is empty. */
+/* Reads a page, newest first. A message with precomputed JSON has only .shown, else all columns. */
+enum err message_page_read(struct tx *tx, snowflake channel_id, const struct message_page *page,
+                           struct list *ret);
+/* Prefetches a page, even of a channel that may not exist, and reads its authors (struct user) with
+ * one query. Used only where queries are network round trips; otherwise *ret is empty. */
 void message_page_prefetch(struct tx *tx, snowflake channel_id, const struct message_page *page);
-enum err message_page_authors(struct tx *tx, snowflake channel_id, const struct message_page *page,
-                              struct list *ret);
-/* The newest message of a channel with all columns; an empty list if there is none. */
-enum err message_last(struct tx *tx, snowflake channel_id, struct list *ret);
-enum err message_pins(struct tx *tx, snowflake channel_id, struct list *ret);
-/* The id of a message with this nonce that the author wrote after `since`, or 0. */
-enum err message_by_nonce(struct tx *tx, snowflake channel_id, snowflake author, struct str nonce,
-                          snowflake since, snowflake *ret);
+enum err message_page_read_authors(struct tx *tx, snowflake channel_id,
+                                   const struct message_page *page, struct list *ret);
+/* Reads the newest message of a channel with all columns; an empty list if there is none. */
+enum err message_read_newest(struct tx *tx, snowflake channel_id, struct list *ret);
+enum err message_read_pins(struct tx *tx, snowflake channel_id, struct list *ret);
+/* Returns the id of a message with this nonce that the author wrote after `since`, or 0. */
+enum err message_find_by_nonce(struct tx *tx, snowflake channel_id, snowflake author,
+                               struct str nonce, snowflake since, snowflake *ret);
 enum err message_insert(struct tx *tx, const struct message *m);
 enum err message_update(struct tx *tx, const struct message *m);
-enum err message_remove(struct tx *tx, snowflake id);
+enum err message_row_delete(struct tx *tx, snowflake id);
 enum err message_count_pins(struct tx *tx, snowflake channel_id, int64_t *ret);
 
-enum err attachments_of(struct tx *tx, snowflake message_id, struct list *ret);
+enum err attachments_read(struct tx *tx, snowflake message_id, struct list *ret);
 enum err attachment_insert(struct tx *tx, const struct message *m, const struct attachment *a);
-enum err attachment_remove(struct tx *tx, snowflake id);
-/* Deletes the file after the commit, unless another attachment shares it. */
-enum err attachment_release(struct call *call, const struct attachment *a);
-/* ERR_NOT_FOUND. */
+enum err attachment_row_delete(struct tx *tx, snowflake id);
+/* Deletes the attachment's file after the commit, unless another attachment shares the file. */
+enum err attachment_release_file(struct call *call, const struct attachment *a);
+/* ERR_NOT_FOUND: the channel has no such attachment. */
 enum err attachment_find(struct tx *tx, snowflake channel_id, snowflake id, struct attachment *ret);
 
 /* --- show.c: from rows to API objects --------------------------------------------------- */
 
-/* Adds author (if missing), mentions, attachments and the referenced message. */
-enum err message_complete(struct call *call, struct message *m);
-enum err messages_complete(struct call *call, struct list *messages);
-/* Same, with accounts that were already read (struct user). */
-enum err messages_complete_by(struct call *call, struct list *messages, const struct list *users);
-/* A webhook message has its own name and avatar. */
+/* Reads author (if missing), mentions, attachments and the referenced message. */
+enum err message_read_details(struct call *call, struct message *m);
+enum err messages_read_details(struct call *call, struct list *messages);
+/* Reads these details, with accounts that the caller has already read (struct user). */
+enum err messages_read_details_with_users(struct call *call, struct list *messages,
+                                          const struct list *users);
+/* Returns the author of a webhook message, which has a name and avatar of its own. */
 const struct user *message_webhook_author(struct arena *arena, const struct message *m);
-/* True if the message type includes the referenced message. */
-bool message_shows_reference(const struct message *m);
-/* For messages of one channel: adds reactions and other data of higher folders, for replies. */
-enum err messages_show(struct call *call, struct list *messages);
-/* Adds the fields that only events contain. */
-enum err message_for_gateway(struct call *call, const struct channel *c, struct message *m);
-bool attachment_signed(struct call *call, snowflake channel_id, snowflake id, struct str filename);
+/* Returns whether a message of this type includes the referenced message. */
+bool message_includes_reference(const struct message *m);
+/* Adds reactions and other fields of higher folders to messages of one channel, for replies. */
+enum err messages_add_viewer_fields(struct call *call, struct list *messages);
+/* Adds the fields that only gateway events contain. */
+enum err message_add_event_fields(struct call *call, const struct channel *c, struct message *m);
+bool attachment_signature_is_valid(struct call *call, snowflake channel_id, snowflake id,
+                                   struct str filename);
 
 /* --- shown.c: precomputed text of a message --------------------------------------------- */
 
-/* True if the precomputed text (.shown) includes the author. */
-bool message_text_has_author(const struct message *m);
-/* Event text of a new message with a precomputed text; *ret_told is the part that replies share. */
-struct str message_event_text(struct arena *arena, const struct message *m, struct str *ret_told);
-/* Writes complete messages as a JSON array. Reactions are those that the caller sees
- * (messages_show) if marks is NULL; otherwise "me" is always false and its offsets are recorded. */
-struct own_marks;
-void messages_write(struct json *j, const struct list *messages, struct own_marks *marks);
+/* Returns whether the precomputed JSON (.shown) includes the author. */
+bool message_json_has_author(const struct message *m);
+/* Encodes the event of a new message with precomputed JSON; *ret_received: the part for replies. */
+struct str message_encode_event(struct arena *arena, const struct message *m,
+                                struct str *ret_received);
+/* Writes complete messages as a JSON array. If marks is NULL, reactions are those that the caller
+ * sees (messages_add_viewer_fields); otherwise "me" is always false and its offsets are recorded.
+ */
+struct own_reaction_offsets;
+void messages_write_json(struct json_writer *j, const struct list *messages,
+                         struct own_reaction_offsets *marks);
 
 /* --- own_marks.c: offsets of reader-specific values in a cached page -------------------- */
 
-struct own_marks *own_marks_new(struct arena *arena, snowflake channel_id);
+struct own_reaction_offsets *own_reaction_offsets_new(struct arena *arena, snowflake channel_id);
 /* Writes the reactions stored in a message's row with "me":false and records the offsets. */
-void own_marks_write(struct own_marks *marks, struct json *j, const struct message *m);
-/* Ends the recording. False: the buffer was too small, and the marks are unusable. */
-bool own_marks_keep(struct own_marks *marks, struct arena *arena);
-/* Offsets of the page at which false must become true for the caller: uint32_t, ascending. */
-enum err own_marks_find(struct call *call, const struct own_marks *marks, struct list *ret);
-/* Appends a copy of the page with these offsets changed to true. */
-void own_marks_copy(struct buf *out, struct str page, const struct list *places);
+void own_reaction_offsets_write_json(struct own_reaction_offsets *marks, struct json_writer *j,
+                                     const struct message *m);
+/* Ends the recording. False: the buffer was too small, and the offsets are unusable. */
+bool own_reaction_offsets_finish(struct own_reaction_offsets *marks, struct arena *arena);
+/* Returns the page offsets at which false must become true for the caller: uint32_t, ascending. */
+enum err own_reaction_offsets_read(struct call *call, const struct own_reaction_offsets *marks,
+                                   struct list *ret);
+/* Appends a copy of the page in which the values at these offsets are true. */
+void copy_page_with_own_reactions(struct buf *out, struct str page, const struct list *positions);
 
 /* --- kept_pages.c: cache of encoded pages ----------------------------------------------- */
 
-struct kept_page;
-/* NULL if no valid page is cached. The transaction must already have read from the store. */
-const struct kept_page *kept_page_find(struct tx *tx, snowflake channel_id,
-                                       const struct message_page *asked);
-enum err kept_page_reply(struct call *call, const struct kept_page *p);
-/* Replies with complete messages and caches the page. False: not cacheable, nothing was written. */
-bool kept_page_make(struct call *call, const struct message_page *asked,
-                    const struct list *messages, enum err *ret);
+struct cached_page;
+/* Returns NULL if no valid page is cached. The transaction must have read from the store. */
+const struct cached_page *page_cache_find(struct tx *tx, snowflake channel_id,
+                                          const struct message_page *asked);
+enum err page_cache_reply(struct call *call, const struct cached_page *p);
+/* Replies with complete messages and caches the page. False: not cacheable, nothing written. */
+bool page_cache_store_and_reply(struct call *call, const struct message_page *asked,
+                                const struct list *messages, enum err *ret);
 
 /* --- files.c: uploaded files ------------------------------------------------------------ */
 
-size_t upload_count(const struct call *call);
-/* Checks the file sizes; each attachment that the body names (struct attachment_in, at this path)
- * must be uploaded or present (struct attachment). */
-enum err uploads_check(struct call *call, const struct place *here, const struct list *words,
-                       const struct list *present);
-/* Call in a compute stage: writes the bytes to disk as an attachment of that name. */
-enum err upload_keep_bytes(struct call *call, snowflake id, struct str given, struct str bytes,
-                           struct attachment *ret);
-/* Copies what the body says about an attachment; in: NULL if nothing. */
-void attachment_describe(struct attachment *a, const struct attachment_in *in);
-/* cloud_uploads.c: the uploaded files of the request (struct attachment) plus the earlier uploads
- * that the body names, which are consumed. ERR_UPLOAD_NOT_FOUND. */
-enum err uploads_take_named(struct call *call, snowflake owner_id, struct list *ret);
-/* Call in a compute stage: writes the files to disk. *ret: struct attachment. */
-enum err uploads_keep(struct call *call, const struct list *words, struct list *ret);
+size_t count_uploads(const struct call *call);
+/* Checks the file sizes. Each attachment that the body names (struct attachment_draft, at path
+ * `here`) must be uploaded or in the list `present` (struct attachment). */
+enum err uploads_validate(struct call *call, const struct json_path *here, const struct list *words,
+                          const struct list *present);
+/* Stores the bytes as an attachment with this file name. Call in a compute stage. */
+enum err upload_store_bytes(struct call *call, snowflake id, struct str given, struct str bytes,
+                            struct attachment *ret);
+/* Copies the fields that the body has for an attachment; in: NULL if the body has none. */
+void attachment_apply_draft(struct attachment *a, const struct attachment_draft *in);
+/* Returns the uploaded files of the request (struct attachment) and the earlier uploads that the
+ * body names, which are consumed. ERR_UPLOAD_NOT_FOUND. In cloud_uploads.c. */
+enum err uploads_consume_named(struct call *call, snowflake owner_id, struct list *ret);
+/* Stores the uploaded files; *ret: struct attachment. Call in a compute stage. */
+enum err uploads_store(struct call *call, const struct list *words, struct list *ret);
 
 /* --- media.c -------------------------------------------------------------------------- */
 
-struct media {
+struct media_info {
     const char *type;
-    uint32_t width, height; /* of pictures; 0: unknown */
+    uint32_t width, height; /* of pictures; 0: unknown size */
 };
 
-/* Letters, digits, dots, dashes and underscores; no leading dot; at most 100 characters. */
-struct str safe_filename(struct arena *a, struct str name);
-struct media media_of(struct str filename, struct str bytes);
-/* True if browsers may display this content type inline. */
-bool media_is_safe(struct str type);
+/* Replaces unsafe characters of a file name, removes leading dots, and limits it to 100 bytes. */
+struct str sanitize_filename(struct arena *a, struct str name);
+struct media_info media_detect(struct str filename, struct str bytes);
+/* Returns whether browsers may display this content type inline. */
+bool media_type_is_safe_inline(struct str type);
 
 /* --- component_emojis.c --------------------------------------------------------------- */
 
-/* The account and permissions for emoji checks of a sender. */
-struct emoji_user sender_emojis(const struct sender *from);
+/* Returns the account and permissions with which the sender's emoji are checked. */
+struct emoji_user sender_emoji_user(const struct message_sender *from);
 
 /* --- schema.c ------------------------------------------------------------------------- */
 
-/* Rules that depend on whether the message has the flag IS_COMPONENTS_V2. */
-void body_check_kind(struct form *form, const struct place *here, const struct message_body *in,
-                     bool only_components);
+/* Checks rules that depend on whether the message has the flag IS_COMPONENTS_V2. */
+void message_body_check_components_v2(struct form *form, const struct json_path *here,
+                                      const struct message_body *in, bool only_components);
 
 /* --- voice_messages.c ----------------------------------------------------------------- */
 
-/* For a complete draft: a message flagged as a voice message must be valid and allowed. */
-enum err voice_message_check(const struct sender *from, const struct message_draft *d);
+/* Checks that a draft with the voice message flag is valid and that the sender may send it. */
+enum err voice_message_check(const struct message_sender *from, const struct message_draft *d);
 
 /* --- forwards.c ----------------------------------------------------------------------- */
 
-/* Refuses the message with a form error at one field; write.c. */
-enum err message_refuse(struct call *call, const char *field, const char *code,
-                        const char *message);
-/* ERR_FORWARD_UNREAD if the caller is a bot that may not see the content of this message. */
+/* Refuses the message with a form error at one field. In write.c. */
+enum err message_refuse_field(struct call *call, const char *field, const char *code,
+                              const char *message);
+/* Returns ERR_FORWARD_UNREAD if the caller is a bot that may not see the message's content. */
 enum err message_check_readable(struct call *call, bool in_guild, const struct message *m);
 /* Adds a snapshot of a message that the caller may read to the draft. */
-enum err message_forward(struct call *call, const struct sender *to, const struct reference_in *in,
-                         struct message_draft *draft);
+enum err message_draft_add_forward(struct call *call, const struct message_sender *to,
+                                   const struct message_reference_draft *in,
+                                   struct message_draft *draft);
 /* Sets message_snapshots; all other fields must be complete. */
-void snapshot_show(struct call *call, struct message *m);
+void message_set_snapshots(struct call *call, struct message *m);
 
 /* --- create.c -------------------------------------------------------------------------- */
 
 /* Adds a new poll to an existing message. */
-enum err message_keep_poll(struct call *call, const struct message *m);
+enum err message_insert_poll(struct call *call, const struct message *m);
 
 /* --- mentions.c ----------------------------------------------------------------------- */
 
-struct mentions {
+struct resolved_mentions {
     struct list users, roles; /* snowflakes */
     bool everyone;
 };
-/* Resolves the mentions of a text, as far as the sender's permissions and `allowed` (may be NULL)
- * permit. replied: author of the message it replies to, or 0. */
-enum err mentions_find(struct call *call, const struct channel *c, uint64_t rights,
-                       struct str content, const struct allowed_mentions *allowed,
-                       snowflake replied, struct mentions *ret);
+/* Resolves the mentions of a text that the sender's permissions and `allowed` (may be NULL) permit.
+ * replied: author of the message that this message replies to, or 0. */
+enum err mentions_resolve(struct call *call, const struct channel *c, uint64_t perms,
+                          struct str content, const struct allowed_mentions *allowed,
+                          snowflake replied, struct resolved_mentions *ret);
 
 /* --- write.c, send.c ------------------------------------------------------------------ */
 
-enum err may_send(struct call *call);
+enum err check_send_permission(struct call *call);
 enum err prepare_create_message(struct call *call);
 enum err prefetch_create_message(struct call *call);
 enum err create_message(struct call *call);
@@ -184,7 +192,7 @@ enum err trigger_typing(struct call *call);
 
 /* --- pins.c --------------------------------------------------------------------------- */
 
-enum err may_pin(struct call *call);
+enum err check_pin_permission(struct call *call);
 enum err list_pins(struct call *call);
 extern const struct schema pins_query_schema;
 extern const struct type pins_page_reply;
@@ -198,16 +206,16 @@ extern const struct deletion_rule message_deletions[];
 
 /* --- purge.c -------------------------------------------------------------------------- */
 
-/* Deletes the messages of a user in a guild since a time and sends the events. Deletes at most
- * *ban->room at once; a job continues with the rest. */
-enum err purge_messages(struct call *call, const struct member_ban *ban);
+/* Deletes the messages of a user in a guild since a time and emits the events. Deletes at most
+ * *ban->room messages; a job deletes the rest. */
+enum err purge_messages_of_user(struct call *call, const struct member_ban *ban);
 extern const struct job_kind message_purge, account_purge;
 
 /* --- system.c: system messages ---------------------------------------------------------- */
 
-enum err message_of_newcomer(struct call *call, const struct member *m);
-enum err message_of_group_change(struct call *call, const struct group_change *g);
-enum err message_of_arrival(struct call *call, const struct recipient_change *c);
-enum err message_of_departure(struct call *call, const struct recipient_change *c);
+enum err send_member_join_message(struct call *call, const struct member *m);
+enum err send_group_change_message(struct call *call, const struct group_change *g);
+enum err send_recipient_add_message(struct call *call, const struct recipient_change *c);
+enum err send_recipient_remove_message(struct call *call, const struct recipient_change *c);
 
 #endif

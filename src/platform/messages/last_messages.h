@@ -6,7 +6,7 @@
 
 struct api;
 
-/* Call on an event loop. Replies with LAST_MESSAGES; false: the payload is malformed. */
-bool last_messages_asked(struct api *api, const struct gateway_caller *who, struct str d);
+/* Handles opcode 34 on an event loop; replies with LAST_MESSAGES. False: malformed payload. */
+bool handle_last_messages_opcode(struct api *api, const struct gateway_caller *who, struct str d);
 
 #endif

@@ -1,6 +1,5 @@
-/* mentions.c - determines whom a message pings.
- *
- * The text names candidates; the sender's permissions and allowed_mentions select among them. */
+/* mentions.c - determines which users and roles a message pings: the text names candidates; the
+ * sender's permissions and allowed_mentions select among them. */
 #include "platform/messages/internal.h"
 
 #include "model/fields/ids.h"
@@ -8,7 +7,7 @@
 
 enum { MOST = 100 };
 
-static bool mention_parses(const struct allowed_mentions *allowed, const char *kind)
+static bool mention_kind_is_allowed(const struct allowed_mentions *allowed, const char *kind)
 {
     if (!allowed)
         return true;
@@ -18,20 +17,20 @@ static bool mention_parses(const struct allowed_mentions *allowed, const char *k
     return false;
 }
 
-static void mention_add(struct call *call, struct list *ids, snowflake id)
+static void add_mention_once(struct call *call, struct list *ids, snowflake id)
 {
-    if (ids->count < MOST && !ids_hold(ids, id))
+    if (ids->count < MOST && !id_list_contains(ids, id))
         ids_add(call->arena, ids, id);
 }
 
 /* Mentions in the text: <@1>, <@!1>, <@&2>, @everyone, @here. */
-struct named_mentions {
+struct candidate_mentions {
     struct list users, roles;
     bool everyone;
 };
 
-/* Parses "@123>" after the "<"; returns its length. */
-static size_t read_mention(struct call *call, struct str s, struct named_mentions *named)
+/* Parses "@123>" after the "<"; returns the number of characters parsed. */
+static size_t parse_mention(struct call *call, struct str s, struct candidate_mentions *named)
 {
     size_t at = 1;
     bool role = at < s.n && s.p[at] == '&', bang = at < s.n && s.p[at] == '!';
@@ -43,11 +42,11 @@ static size_t read_mention(struct call *call, struct str s, struct named_mention
         at++;
     if (at == s.n || s.p[at] != '>' || !snowflake_parse(str_slice(s.p + from, at - from), &id))
         return 1;
-    mention_add(call, role ? &named->roles : &named->users, id);
+    add_mention_once(call, role ? &named->roles : &named->users, id);
     return at + 1;
 }
 
-static void read_text(struct call *call, struct str s, struct named_mentions *named)
+static void parse_mentions(struct call *call, struct str s, struct candidate_mentions *named)
 {
     while (s.n) {
         const char *at = memchr(s.p, '@', s.n);
@@ -55,69 +54,69 @@ static void read_text(struct call *call, struct str s, struct named_mentions *na
         if (!at)
             return;
         bool bracket = at > s.p && at[-1] == '<';
-        s = str_from(s, (size_t)(at - s.p));
+        s = str_skip(s, (size_t)(at - s.p));
         if (str_starts(s, STR("@everyone")) || str_starts(s, STR("@here")))
             named->everyone = true;
-        s = str_from(s, bracket ? read_mention(call, s, named) : 1);
+        s = str_skip(s, bracket ? parse_mention(call, s, named) : 1);
     }
 }
 
-static enum err find_users(struct call *call, const struct named_mentions *named,
-                           const struct allowed_mentions *allowed, struct list *ret)
+static enum err resolve_user_mentions(struct call *call, const struct candidate_mentions *named,
+                                      const struct allowed_mentions *allowed, struct list *ret)
 {
     const snowflake *ids = named->users.items;
-    bool all = mention_parses(allowed, "users");
+    bool all = mention_kind_is_allowed(allowed, "users");
     struct user user;
 
     for (size_t i = 0; i < named->users.count; i++) {
-        if (!all && !ids_hold(&allowed->users.value, ids[i]))
+        if (!all && !id_list_contains(&allowed->users.value, ids[i]))
             continue;
         enum err e = user_find(call->tx, ids[i], &user);
 
         if (e && e != ERR_UNKNOWN_USER)
             return e;
         if (!e)
-            mention_add(call, ret, ids[i]);
+            add_mention_once(call, ret, ids[i]);
     }
     return OK;
 }
 
-static enum err find_roles(struct call *call, const struct channel *c, uint64_t rights,
-                           const struct named_mentions *named,
-                           const struct allowed_mentions *allowed, struct list *ret)
+static enum err resolve_role_mentions(struct call *call, const struct channel *c, uint64_t perms,
+                                      const struct candidate_mentions *named,
+                                      const struct allowed_mentions *allowed, struct list *ret)
 {
     const snowflake *ids = named->roles.items;
-    bool all = mention_parses(allowed, "roles");
+    bool all = mention_kind_is_allowed(allowed, "roles");
     struct role role;
 
     for (size_t i = 0; i < named->roles.count; i++) {
-        if (!all && !ids_hold(&allowed->roles.value, ids[i]))
+        if (!all && !id_list_contains(&allowed->roles.value, ids[i]))
             continue;
         enum err e = role_find(call->tx, c->guild_id.value, ids[i], &role);
 
         if (e && e != ERR_UNKNOWN_ROLE)
             return e;
-        if (!e && (role.mentionable || rights & PERMISSION(MENTION_EVERYONE)))
-            mention_add(call, ret, ids[i]);
+        if (!e && (role.mentionable || perms & PERMISSION(MENTION_EVERYONE)))
+            add_mention_once(call, ret, ids[i]);
     }
     return OK;
 }
 
-enum err mentions_find(struct call *call, const struct channel *c, uint64_t rights,
-                       struct str content, const struct allowed_mentions *allowed,
-                       snowflake replied, struct mentions *ret)
+enum err mentions_resolve(struct call *call, const struct channel *c, uint64_t perms,
+                          struct str content, const struct allowed_mentions *allowed,
+                          snowflake replied, struct resolved_mentions *ret)
 {
-    struct named_mentions named = { .everyone = false };
+    struct candidate_mentions named = { .everyone = false };
     enum err e;
 
-    *ret = (struct mentions){ .everyone = false };
-    read_text(call, content, &named);
-    ret->everyone = named.everyone && mention_parses(allowed, "everyone") &&
-                    rights & PERMISSION(MENTION_EVERYONE) && c->type != CHANNEL_DM;
-    e = find_users(call, &named, allowed, &ret->users);
+    *ret = (struct resolved_mentions){ .everyone = false };
+    parse_mentions(call, content, &named);
+    ret->everyone = named.everyone && mention_kind_is_allowed(allowed, "everyone") &&
+                    perms & PERMISSION(MENTION_EVERYONE) && c->type != CHANNEL_DM;
+    e = resolve_user_mentions(call, &named, allowed, &ret->users);
     if (!e && !channel_is_private(c->type))
-        e = find_roles(call, c, rights, &named, allowed, &ret->roles);
+        e = resolve_role_mentions(call, c, perms, &named, allowed, &ret->roles);
     if (!e && replied && (!allowed || allowed->replied_user.value))
-        mention_add(call, &ret->users, replied);
+        add_mention_once(call, &ret->users, replied);
     return e;
 }

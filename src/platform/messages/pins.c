@@ -9,41 +9,41 @@
 
 enum { MOST_PINS = 250, PINS_A_PAGE = 50 };
 
-struct pins_changed {
+struct pins_update_event {
     struct opt_id guild_id;
     snowflake channel_id;
     struct opt_int last_pin_timestamp;
 };
 
 static const struct field changed_fields[] = {
-    { FIELD(struct pins_changed, guild_id), .type = &type_id, .flags = OPTIONAL },
-    { FIELD(struct pins_changed, channel_id), .type = &type_id },
-    { FIELD(struct pins_changed, last_pin_timestamp), .type = &type_time,
+    { FIELD(struct pins_update_event, guild_id), .type = &type_id, .flags = OPTIONAL },
+    { FIELD(struct pins_update_event, channel_id), .type = &type_id },
+    { FIELD(struct pins_update_event, last_pin_timestamp), .type = &type_time,
       .flags = OPTIONAL | NULLABLE },
     { 0 },
 };
 static const struct schema changed_schema = {
     .name = "PinsChanged",
-    .size = sizeof(struct pins_changed),
+    .size = sizeof(struct pins_update_event),
     .fields = changed_fields,
     .doc = "Pinned messages of a channel changed.",
 };
 
-enum err may_pin(struct call *call)
+enum err check_pin_permission(struct call *call)
 {
     const uint64_t any = PERMISSION(PIN_MESSAGES) | PERMISSION(MANAGE_MESSAGES);
 
-    return call->target.rights & any ? OK : call_lacks_any(call, any);
+    return call->target.permissions & any ? OK : call_missing_any_permission_error(call, any);
 }
 
-static void pin_announce(struct call *call, const struct channel *c, bool pinned)
+static void emit_channel_pins_update(struct call *call, const struct channel *c, bool pinned)
 {
-    struct pins_changed p = { .channel_id = c->id };
+    struct pins_update_event p = { .channel_id = c->id };
 
     if (!channel_is_private(c->type))
-        p.guild_id = given_id(c->guild_id.value);
+        p.guild_id = opt_id_or_null(c->guild_id.value);
     if (pinned)
-        p.last_pin_timestamp = given_int(clock_us());
+        p.last_pin_timestamp = opt_int_of(clock_us());
     call_emit(call, EVENT_CHANNEL_PINS_UPDATE, to_channel_viewers(c), &changed_schema, &p);
 }
 
@@ -53,13 +53,13 @@ enum err list_pins(struct call *call)
     struct list out = { 0 };
     enum err e = OK;
 
-    if (call->target.rights & PERMISSION(READ_MESSAGE_HISTORY))
-        e = message_pins(call->tx, call->target.channel->id, &out);
+    if (call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY))
+        e = message_read_pins(call->tx, call->target.channel->id, &out);
     if (!e)
-        e = messages_complete(call, &out);
+        e = messages_read_details(call, &out);
     if (!e)
         e = call_reply(call, &out);
-    return e ? e : messages_hide_content(call);
+    return e ? e : messages_hide_content_from_bot(call);
 }
 
 /* --- paginated list --------------------------------------------------------------------- */
@@ -80,7 +80,7 @@ struct pins_page {
 static const struct type type_limit = { .kind = KIND_INT, .min = 1, .max = PINS_A_PAGE };
 static const struct field query_fields[] = {
     { FIELD(struct pins_query, before), .type = &type_time, .flags = OPTIONAL,
-      .doc = "Only what was pinned earlier" },
+      .doc = "Only messages pinned before this time" },
     { FIELD(struct pins_query, limit), .type = &type_limit, .flags = OPTIONAL,
       .fallback = PINS_A_PAGE },
     { 0 },
@@ -113,7 +113,7 @@ static const struct schema page_schema = {
     .name = "PinsPage",
     .size = sizeof(struct pins_page),
     .fields = page_fields,
-    .doc = "Pinned messages, those pinned last first.",
+    .doc = "Pinned messages, last pinned first.",
 };
 const struct type pins_page_reply = { .kind = KIND_OBJECT, .schema = &page_schema };
 
@@ -126,7 +126,7 @@ static int compare_pins(const void *one, const void *two)
     return a->message->id < b->message->id ? 1 : -1;
 }
 
-/* GET /channels/{channel.id}/messages/pins: sorted in memory, because a channel has few pins. */
+/* GET /channels/{channel.id}/messages/pins: sorts in memory; a channel has at most 250 pins. */
 enum err list_pins_page(struct call *call)
 {
     const struct pins_query *q = call->query;
@@ -134,10 +134,10 @@ enum err list_pins_page(struct call *call)
     struct pins_page page = { 0 };
     enum err e = OK;
 
-    if (call->target.rights & PERMISSION(READ_MESSAGE_HISTORY))
-        e = message_pins(call->tx, call->target.channel->id, &messages);
+    if (call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY))
+        e = message_read_pins(call->tx, call->target.channel->id, &messages);
     if (!e)
-        e = messages_complete(call, &messages);
+        e = messages_read_details(call, &messages);
     if (e)
         return e;
     for (size_t i = 0; i < messages.count; i++) {
@@ -145,7 +145,7 @@ enum err list_pins_page(struct call *call)
         int64_t at = m->pinned_at ? m->pinned_at : m->timestamp;
 
         if (q->before.given != GIVEN || at < q->before.value)
-            *(struct pin *)list_add(call->arena, &page.items, sizeof(struct pin)) =
+            *(struct pin *)list_append(call->arena, &page.items, sizeof(struct pin)) =
                 (struct pin){ at, m };
     }
     if (page.items.count)
@@ -154,15 +154,15 @@ enum err list_pins_page(struct call *call)
     if (page.has_more)
         page.items.count = (size_t)q->limit;
     e = call_reply(call, &page);
-    return e ? e : messages_hide_content(call);
+    return e ? e : messages_hide_content_from_bot(call);
 }
 
 /* --- pin and unpin ---------------------------------------------------------------------- */
 
-/* Creates the system message that says who pinned the message. */
-static enum err say_pinned(struct call *call, const struct channel *c, snowflake id)
+/* Creates the system message that names the user who pinned the message. */
+static enum err create_pin_message(struct call *call, const struct channel *c, snowflake id)
 {
-    struct message_reference ref = { .message_id = given_id(id), .channel_id = c->id };
+    struct message_reference ref = { .message_id = opt_id_or_null(id), .channel_id = c->id };
     struct message_draft draft = { .channel = c,
                                    .type = MESSAGE_CHANNEL_PINNED_MESSAGE,
                                    .message_reference = &ref };
@@ -171,20 +171,22 @@ static enum err say_pinned(struct call *call, const struct channel *c, snowflake
     enum err e = user_find(call->tx, call->caller->id, &author);
 
     if (!channel_is_private(c->type))
-        ref.guild_id = given_id(c->guild_id.value);
+        ref.guild_id = opt_id_or_null(c->guild_id.value);
     draft.author = &author;
     return e ? e : message_create(call, &draft, &said);
 }
 
-static enum err audit_pin(struct call *call, enum audit_action action)
+static enum err audit_record_pin(struct call *call, enum audit_action action)
 {
     const struct channel *c = call->target.channel;
     const struct message *m = call->target.message;
-    struct audit_options options = { .channel_id = given_id(c->id), .message_id = given_id(m->id) };
+    struct audit_options options = { .channel_id = opt_id_or_null(c->id),
+                                     .message_id = opt_id_or_null(m->id) };
 
     if (channel_is_private(c->type))
         return OK;
-    return audit_with(call, c->guild_id.value, action, m->author_id, &options, (struct list){ 0 });
+    return audit_record_changes(call, c->guild_id.value, action, m->author_id, &options,
+                                (struct list){ 0 });
 }
 
 /* PUT /channels/{channel.id}/pins/{message.id} */
@@ -204,12 +206,12 @@ enum err pin_message(struct call *call)
     m->pinned = true;
     m->pinned_at = clock_us();
     if (!e)
-        e = message_save(call, c, m);
+        e = message_save_and_emit(call, c, m);
     if (e)
         return e;
-    pin_announce(call, c, true);
-    e = audit_pin(call, AUDIT_MESSAGE_PIN);
-    return e ? e : say_pinned(call, c, m->id);
+    emit_channel_pins_update(call, c, true);
+    e = audit_record_pin(call, AUDIT_MESSAGE_PIN);
+    return e ? e : create_pin_message(call, c, m->id);
 }
 
 /* DELETE /channels/{channel.id}/pins/{message.id} */
@@ -221,9 +223,9 @@ enum err unpin_message(struct call *call)
         return OK;
     m->pinned = false;
     m->pinned_at = 0;
-    enum err e = message_save(call, call->target.channel, m);
+    enum err e = message_save_and_emit(call, call->target.channel, m);
     if (e)
         return e;
-    pin_announce(call, call->target.channel, false);
-    return audit_pin(call, AUDIT_MESSAGE_UNPIN);
+    emit_channel_pins_update(call, call->target.channel, false);
+    return audit_record_pin(call, AUDIT_MESSAGE_UNPIN);
 }

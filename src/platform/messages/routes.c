@@ -27,30 +27,30 @@ static const struct field page_fields[] = {
 static const struct schema page_query = {
     .size = sizeof(struct page_query),
     .fields = page_fields,
-    .doc = "Which messages: of around, before and after the first counts.",
+    .doc = "Which messages. If several are present, around wins over before, before over after.",
 };
 
-static enum err reply_page(struct call *call, const struct message_page *page)
+static enum err read_and_reply_page(struct call *call, const struct message_page *page)
 {
     struct list out, authors;
-    enum err e = message_page(call->tx, call->target.channel->id, page, &out);
+    enum err e = message_page_read(call->tx, call->target.channel->id, page, &out);
 
     if (!e)
-        e = message_page_authors(call->tx, call->target.channel->id, page, &authors);
+        e = message_page_read_authors(call->tx, call->target.channel->id, page, &authors);
     if (!e)
-        e = messages_complete_by(call, &out, &authors);
-    if (e || kept_page_make(call, page, &out, &e))
+        e = messages_read_details_with_users(call, &out, &authors);
+    if (e || page_cache_store_and_reply(call, page, &out, &e))
         return e;
-    e = messages_show(call, &out);
+    e = messages_add_viewer_fields(call, &out);
     if (e)
         return e;
-    struct json j = call_reply_json(call);
+    struct json_writer j = call_reply_json_writer(call);
 
-    messages_write(&j, &out, NULL);
+    messages_write_json(&j, &out, NULL);
     return OK;
 }
 
-static struct message_page asked_page(const struct call *call)
+static struct message_page requested_page(const struct call *call)
 {
     const struct page_query *q = call->query;
 
@@ -59,27 +59,28 @@ static struct message_page asked_page(const struct call *call)
 
 static enum err prefetch_messages(struct call *call)
 {
-    struct message_page page = asked_page(call);
+    struct message_page page = requested_page(call);
 
-    message_page_prefetch(call->tx, call_id(call, "channel.id"), &page);
+    message_page_prefetch(call->tx, call_path_id(call, "channel.id"), &page);
     return OK;
 }
 
 /* GET /channels/{channel.id}/messages: newest first; empty without READ_MESSAGE_HISTORY. */
 static enum err list_messages(struct call *call)
 {
-    struct message_page page = asked_page(call);
+    struct message_page page = requested_page(call);
 
-    if (!(call->target.rights & PERMISSION(READ_MESSAGE_HISTORY)))
+    if (!(call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY)))
         return call_reply(call, &(struct list){ 0 });
-    const struct kept_page *kept = kept_page_find(call->tx, call->target.channel->id, &page);
-    enum err e = kept ? kept_page_reply(call, kept) : reply_page(call, &page);
-    return e ? e : messages_hide_content(call);
+    const struct cached_page *cached = page_cache_find(call->tx, call->target.channel->id, &page);
+    enum err e = cached ? page_cache_reply(call, cached) : read_and_reply_page(call, &page);
+    return e ? e : messages_hide_content_from_bot(call);
 }
 
-static enum err may_read(struct call *call)
+static enum err check_read_permission(struct call *call)
 {
-    return call->target.rights & PERMISSION(READ_MESSAGE_HISTORY) ? OK : ERR_MISSING_PERMISSIONS;
+    return call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY) ? OK
+                                                                       : ERR_MISSING_PERMISSIONS;
 }
 
 /* GET /channels/{channel.id}/messages/{message.id} */
@@ -87,13 +88,13 @@ static enum err get_message(struct call *call)
 {
     enum err e = call_reply(call, call->target.message);
 
-    return e ? e : messages_hide_content(call);
+    return e ? e : messages_hide_content_from_bot(call);
 }
 
-/* --- greet ------------------------------------------------------------------------------ */
+/* --- greetings ------------------------------------------------------------------------ */
 
 static const struct type type_one_sticker = {
-    .kind = KIND_ARRAY, .min = 1, .max = 1, .of = &type_id, .doc = "A sticker of everybody's"
+    .kind = KIND_ARRAY, .min = 1, .max = 1, .of = &type_id, .doc = "A sticker of a sticker pack"
 };
 static const struct field greeting_fields[] = {
     { FIELD(struct message_body, sticker_ids), .type = &type_one_sticker },
@@ -105,7 +106,7 @@ static const struct schema greeting_schema = {
     .name = "Greeting",
     .size = sizeof(struct message_body),
     .fields = greeting_fields,
-    .doc = "A sticker for somebody who is new.",
+    .doc = "A sticker that greets a new member.",
 };
 static const struct type greeting_body = { .kind = KIND_OBJECT, .schema = &greeting_schema };
 
@@ -119,8 +120,8 @@ static enum err send_greeting(struct call *call)
 
 /* --- edit ------------------------------------------------------------------------------- */
 
-/* A bot is also the author of its interaction replies, whose webhook id is its application id. */
-static bool is_author(const struct call *call)
+/* A bot is the author of its interaction replies; their webhook id is the application id. */
+static bool caller_is_author(const struct call *call)
 {
     const struct message *m = call->target.message;
     bool by_webhook =
@@ -129,87 +130,91 @@ static bool is_author(const struct call *call)
     return m->author_id == call->caller->id && !by_webhook;
 }
 
-/* Admits moderators too; check_edit then lets them change flags only. */
-static enum err may_edit(struct call *call)
+/* Allows moderators too; check_edited_fields then limits them to the flags. */
+static enum err check_edit_permission(struct call *call)
 {
     bool system = message_is_system(call->target.message->type);
 
-    if (is_author(call))
+    if (caller_is_author(call))
         return system ? ERR_SYSTEM_MESSAGE : OK;
-    if (call->target.standing && call->target.rights & PERMISSION(MANAGE_MESSAGES))
+    if (call->target.member_access && call->target.permissions & PERMISSION(MANAGE_MESSAGES))
         return system ? ERR_SYSTEM_MESSAGE : OK;
-    return call_lacks(call, PERMISSION(MANAGE_MESSAGES)) == ERR_GUILD_MFA_REQUIRED
+    return call_missing_permissions_error(call, PERMISSION(MANAGE_MESSAGES)) ==
+                   ERR_GUILD_MFA_REQUIRED
                ? ERR_GUILD_MFA_REQUIRED
                : ERR_NOT_AUTHOR;
 }
 
-static enum err check_edit(struct call *call)
+static enum err check_edited_fields(struct call *call)
 {
     const struct message_body *in = call->body;
-    bool more = in->content.given || body_embeds(in).given || in->components.given ||
+    bool more = in->content.given || message_body_embeds(in).given || in->components.given ||
                 in->attachments.given || in->allowed_mentions.given || in->poll.given == GIVEN;
 
-    if (!is_author(call) && (more || upload_count(call)))
+    if (!caller_is_author(call) && (more || count_uploads(call)))
         return ERR_NOT_AUTHOR;
-    if (upload_count(call) && !(call->target.rights & PERMISSION(ATTACH_FILES)))
+    if (count_uploads(call) && !(call->target.permissions & PERMISSION(ATTACH_FILES)))
         return ERR_MISSING_PERMISSIONS;
-    return check_uploads(call, &call->target.message->attachments);
+    return check_message_uploads(call, &call->target.message->attachments);
 }
 
 static enum err prepare_edit_message(struct call *call)
 {
-    return prepare_sending(call, check_edit);
+    return prepare_message(call, check_edited_fields);
 }
 
 /* PATCH /channels/{channel.id}/messages/{message.id} */
 static enum err edit_message(struct call *call)
 {
-    struct sender from = { .channel = call->target.channel,
-                           .rights = call->target.rights,
-                           .rich = call->caller->kind == CALLER_BOT,
-                           .user_id = call->caller->id,
-                           .application_id = call->caller->application_id };
+    struct message_sender from = { .channel = call->target.channel,
+                                   .perms = call->target.permissions,
+                                   .may_use_embeds = call->caller->kind == CALLER_BOT,
+                                   .user_id = call->caller->id,
+                                   .application_id = call->caller->application_id };
     const struct message_body *in = call->body;
-    struct text_judged judged = { .channel = from.channel, .edited = true };
-    enum err e = thread_check_open(call->target.channel, call->target.rights);
+    struct checked_text judged = { .channel = from.channel, .edited = true };
+    enum err e = require_thread_open(call->target.channel, call->target.permissions);
 
     if (!e)
-        e = check_edit(call);
+        e = check_edited_fields(call);
     if (in->content.given == GIVEN)
         judged.text = in->content.value;
     if (!e && judged.text.n)
-        e = message_judge(call, &judged);
+        e = message_check_automod(call, &judged);
     if (e || judged.refused)
         return e;
     e = message_edit(call, &from, call->target.message);
     if (!e)
-        e = message_judged(call, &judged, call->target.message->id);
+        e = message_apply_automod(call, &judged, call->target.message->id);
     if (!e)
         e = call_reply(call, call->target.message);
-    return e ? e : messages_hide_content(call);
+    return e ? e : messages_hide_content_from_bot(call);
 }
 
 /* --- delete ----------------------------------------------------------------------------- */
 
-static enum err may_delete(struct call *call)
+static enum err check_delete_permission(struct call *call)
 {
-    bool moderates = call->target.standing && call->target.rights & PERMISSION(MANAGE_MESSAGES);
+    bool moderates =
+        call->target.member_access && call->target.permissions & PERMISSION(MANAGE_MESSAGES);
 
-    if (!moderates && !is_author(call))
-        return call->target.standing ? call_lacks(call, PERMISSION(MANAGE_MESSAGES))
-                                     : ERR_DM_CHANNEL;
+    if (!moderates && !caller_is_author(call))
+        return call->target.member_access
+                   ? call_missing_permissions_error(call, PERMISSION(MANAGE_MESSAGES))
+                   : ERR_DM_CHANNEL;
     if (!moderates && call->target.message->type == MESSAGE_AUTO_MODERATION)
-        return call_lacks(call, PERMISSION(MANAGE_MESSAGES));
-    return message_stays(call->target.message->type) ? ERR_SYSTEM_MESSAGE : OK;
+        return call_missing_permissions_error(call, PERMISSION(MANAGE_MESSAGES));
+    return message_cannot_be_deleted(call->target.message->type) ? ERR_SYSTEM_MESSAGE : OK;
 }
 
 /* Messages of an archived and locked thread cannot be deleted without MANAGE_THREADS. */
-static enum err check_delete(const struct call *call, const struct channel *c)
+static enum err check_thread_allows_deletion(const struct call *call, const struct channel *c)
 {
     bool shut =
         channel_is_thread(c->type) && c->thread_metadata->archived && c->thread_metadata->locked;
 
-    return shut && !(call->target.rights & PERMISSION(MANAGE_THREADS)) ? ERR_THREAD_ARCHIVED : OK;
+    return shut && !(call->target.permissions & PERMISSION(MANAGE_THREADS)) ? ERR_THREAD_ARCHIVED
+                                                                            : OK;
 }
 
 /* DELETE /channels/{channel.id}/messages/{message.id} */
@@ -217,15 +222,16 @@ static enum err delete_message(struct call *call)
 {
     const struct channel *c = call->target.channel;
     const struct message *m = call->target.message;
-    enum err e = check_delete(call, c);
+    enum err e = check_thread_allows_deletion(call, c);
 
     if (!e)
         e = message_delete(call, c, m);
-    struct audit_options options = { .channel_id = given_id(c->id), .count = given_str(STR("1")) };
+    struct audit_options options = { .channel_id = opt_id_or_null(c->id),
+                                     .count = opt_str_or_null(STR("1")) };
 
-    if (!e && !is_author(call))
-        e = audit_with(call, c->guild_id.value, AUDIT_MESSAGE_DELETE, m->author_id, &options,
-                       (struct list){ 0 });
+    if (!e && !caller_is_author(call))
+        e = audit_record_changes(call, c->guild_id.value, AUDIT_MESSAGE_DELETE, m->author_id,
+                                 &options, (struct list){ 0 });
     return e;
 }
 
@@ -233,7 +239,7 @@ struct bulk_deletion {
     struct list messages; /* snowflakes */
 };
 
-/* The schema accepts any length, because a wrong count has its own error code. */
+/* The schema accepts any length, because a wrong number of ids has an error code of its own. */
 static const struct type type_bulk = {
     .kind = KIND_ARRAY, .max = INT32_MAX, .of = &type_id, .doc = "2-100 messages"
 };
@@ -249,7 +255,7 @@ static const struct schema bulk_schema = {
 };
 static const struct type bulk_body = { .kind = KIND_OBJECT, .schema = &bulk_schema };
 
-static void add_once(struct call *call, struct list *ids, snowflake id)
+static void add_id_once(struct call *call, struct list *ids, snowflake id)
 {
     for (size_t i = 0; i < ids->count; i++)
         if (((snowflake *)ids->items)[i] == id)
@@ -263,7 +269,7 @@ static enum err bulk_delete_messages(struct call *call)
     const struct bulk_deletion *in = call->body;
     const snowflake *ids = in->messages.items;
     const struct channel *c = call->target.channel;
-    snowflake oldest = snowflake_at(clock_ms() - BULK_DAYS * 86400000LL);
+    snowflake oldest = snowflake_from_ms(clock_ms() - BULK_DAYS * 86400000LL);
     struct list once = { 0 };
 
     if (in->messages.count < BULK_LEAST || in->messages.count > BULK_MOST)
@@ -271,14 +277,14 @@ static enum err bulk_delete_messages(struct call *call)
     for (size_t i = 0; i < in->messages.count; i++) {
         if (ids[i] < oldest)
             return ERR_TOO_OLD_TO_BULK_DELETE;
-        add_once(call, &once, ids[i]);
+        add_id_once(call, &once, ids[i]);
     }
-    enum err e = messages_delete(call, c, &once);
-    struct audit_options options = { .count =
-                                         given_str(str_printf(call->arena, "%zu", once.count)) };
+    enum err e = messages_delete_bulk(call, c, &once);
+    struct audit_options options = { .count = opt_str_or_null(
+                                         str_printf(call->arena, "%zu", once.count)) };
     return e ? e
-             : audit_with(call, c->guild_id.value, AUDIT_MESSAGE_BULK_DELETE, c->id, &options,
-                          (struct list){ 0 });
+             : audit_record_changes(call, c->guild_id.value, AUDIT_MESSAGE_BULK_DELETE, c->id,
+                                    &options, (struct list){ 0 });
 }
 
 /* --- routes ----------------------------------------------------------------------------- */
@@ -288,7 +294,7 @@ static enum err resolve_message(struct call *call)
 {
     struct message *m = call->target.message = arena_alloc(call->arena, sizeof *m);
 
-    return message_find(call, call->target.channel->id, call_id(call, "message.id"), m);
+    return message_find(call, call->target.channel->id, call_path_id(call, "message.id"), m);
 }
 
 static const struct resolver resolvers[] = {
@@ -301,7 +307,7 @@ static const struct resolver resolvers[] = {
     { 0 },
 };
 
-/* The pin routes exist under an old and a new path. */
+/* Routes that pin and unpin, used for an old and a new path. */
 /* clang-format off */
 #define PIN_ROUTES(path_, pin_, unpin_)                                                            \
     {                                                                                              \
@@ -312,19 +318,19 @@ static const struct resolver resolvers[] = {
         .auth = AUTH_USER | AUTH_BOT,                                                              \
         .fires = (const enum event[]){ EVENT_MESSAGE_UPDATE, EVENT_CHANNEL_PINS_UPDATE,            \
                                        EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_MESSAGE_CREATE,   \
-                                       EVENT_CHANNEL_CREATE, SPEAKING_EVENTS, 0 },                 \
-        .admit = may_pin,                                                                          \
+                                       EVENT_CHANNEL_CREATE, THREAD_MESSAGE_EVENTS, 0 },                 \
+        .admit = check_pin_permission,                                                                          \
         .handle = pin_message,                                                                     \
     },                                                                                             \
     {                                                                                              \
         .method = DELETE,                                                                          \
         .path = path_,                                                                             \
         .name = unpin_,                                                                            \
-        .doc = "Let go of a pinned message.",                                                      \
+        .doc = "Unpin a message.",                                                      \
         .auth = AUTH_USER | AUTH_BOT,                                                              \
         .fires = (const enum event[]){ EVENT_MESSAGE_UPDATE, EVENT_CHANNEL_PINS_UPDATE,            \
                                        EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, 0 },                    \
-        .admit = may_pin,                                                                          \
+        .admit = check_pin_permission,                                                                          \
         .handle = unpin_message,                                                                   \
     }
 /* clang-format on */
@@ -348,70 +354,71 @@ static const struct route routes[] = {
         .doc = "A message; needs READ_MESSAGE_HISTORY.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &type_message,
-        .admit = may_read,
+        .admit = check_read_permission,
         .handle = get_message,
     },
     {
         .method = POST,
         .path = "/channels/{channel.id}/messages",
         .name = "create_message",
-        .doc = "Say something; needs SEND_MESSAGES, in threads SEND_MESSAGES_IN_THREADS.",
+        .doc = "Create a message; needs SEND_MESSAGES, in threads SEND_MESSAGES_IN_THREADS.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &message_create_body,
         .body_kinds = BODY_MULTIPART | BODY_FORM,
         .max_upload = MESSAGE_MAX_UPLOAD,
         .reply = &type_message,
-        .fires = (const enum event[]){ EVENT_CHANNEL_CREATE, SPEAKING_EVENTS, JUDGED_EVENTS, 0 },
+        .fires =
+            (const enum event[]){ EVENT_CHANNEL_CREATE, THREAD_MESSAGE_EVENTS, AUTOMOD_EVENTS, 0 },
         .store = ROUTE_STORE_APPEND,
         .prepare = prepare_create_message,
         .prefetch = prefetch_create_message,
-        .admit = may_send,
+        .admit = check_send_permission,
         .handle = create_message,
     },
     {
         .method = POST,
         .path = "/channels/{channel.id}/greet",
         .name = "send_greeting",
-        .doc = "Greet somebody who is new; refused, since no sticker is everybody's here.",
+        .doc = "Greet a new member; always refused, because there are no sticker packs.",
         .auth = AUTH_USER,
         .body = &greeting_body,
         .reply = &type_message,
         .store = ROUTE_STORE_READ,
-        .admit = may_send,
+        .admit = check_send_permission,
         .handle = send_greeting,
     },
     {
         .method = PATCH,
         .path = "/channels/{channel.id}/messages/{message.id}",
         .name = "edit_message",
-        .doc = "Change a message; others' only by MANAGE_MESSAGES, and only its flags.",
+        .doc = "Edit a message; of messages of others only the flags, with MANAGE_MESSAGES.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &message_edit_body,
         .body_kinds = BODY_MULTIPART | BODY_FORM,
         .max_upload = MESSAGE_MAX_UPLOAD,
         .reply = &type_message,
-        .fires = (const enum event[]){ EVENT_MESSAGE_UPDATE, JUDGED_EVENTS, 0 },
+        .fires = (const enum event[]){ EVENT_MESSAGE_UPDATE, AUTOMOD_EVENTS, 0 },
         .prepare = prepare_edit_message,
-        .admit = may_edit,
+        .admit = check_edit_permission,
         .handle = edit_message,
     },
     {
         .method = DELETE,
         .path = "/channels/{channel.id}/messages/{message.id}",
         .name = "delete_message",
-        .doc = "Delete a message; others' only by MANAGE_MESSAGES.",
+        .doc = "Delete a message. Messages of others need MANAGE_MESSAGES.",
         .auth = AUTH_USER | AUTH_BOT,
         .fires =
             (const enum event[]){ EVENT_MESSAGE_DELETE, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, 0 },
-        .admit = may_delete,
-        .quiet = true,
+        .admit = check_delete_permission,
+        .allowed_when_restricted = true,
         .handle = delete_message,
     },
     {
         .method = POST,
         .path = "/channels/{channel.id}/messages/bulk-delete",
         .name = "bulk_delete_messages",
-        .doc = "Delete some messages at once.",
+        .doc = "Delete 2 to 100 messages at once.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_MESSAGES),
         .body = &bulk_body,
@@ -423,11 +430,11 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/channels/{channel.id}/typing",
         .name = "trigger_typing",
-        .doc = "Show that the caller is writing. Whom slow mode makes wait gets 200 and "
+        .doc = "Show that the caller is typing. If slow mode is active, replies 200 with "
                "`message_send_cooldown_ms`.",
         .auth = AUTH_USER | AUTH_BOT,
         .fires = (const enum event[]){ EVENT_TYPING_START, 0 },
-        .admit = may_send,
+        .admit = check_send_permission,
         .handle = trigger_typing,
     },
     {
@@ -445,7 +452,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/channels/{channel.id}/messages/pins",
         .name = "list_pins_page",
-        .doc = "Pinned messages and when they were, those pinned last first.",
+        .doc = "Pinned messages with the time of pinning, last pinned first.",
         .auth = AUTH_USER | AUTH_BOT,
         .query = &pins_query_schema,
         .reply = &pins_page_reply,
@@ -458,16 +465,16 @@ static const struct route routes[] = {
 
 const struct domain messages_domain = {
     .name = "Messages",
-    .doc = "What is said in channels.",
+    .doc = "Messages in channels.",
     .routes = routes,
     .world = &messages_world,
     .resolvers = resolvers,
     .jobs = (const struct job_kind *const[]){ &message_purge, &account_purge, NULL },
-    .hooks = &(const struct hooks){ .member_arrived = message_of_newcomer,
-                                    .member_admitted = message_of_newcomer,
-                                    .member_banned = purge_messages,
-                                    .group_changed = message_of_group_change,
-                                    .recipient_joined = message_of_arrival,
-                                    .recipient_left = message_of_departure },
+    .hooks = &(const struct hooks){ .member_add_emitted = send_member_join_message,
+                                    .member_admitted = send_member_join_message,
+                                    .member_banned = purge_messages_of_user,
+                                    .group_changed = send_group_change_message,
+                                    .recipient_joined = send_recipient_add_message,
+                                    .recipient_left = send_recipient_remove_message },
     .deletions = message_deletions,
 };

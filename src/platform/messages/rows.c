@@ -14,75 +14,75 @@
     "reference_guild_id, pinned_at, call, position, reacted, "                          \
     "polled, sticker_items, snapshot, reactions"
 
-static void read_ids(struct tx *tx, struct str json, struct list *ret)
+static void decode_ids(struct tx *tx, struct str json, struct list *ret)
 {
     struct form form = { .arena = tx_arena(tx) };
     void *list;
 
     if (json.n <= 2)
-        return; /* [], as in most messages */
+        return; /* "[]", as in most messages */
     if (schema_decode(&type_ids, json, &form, &list) == OK)
         *ret = *(struct list *)list;
 }
 
-static struct str ids_text(struct tx *tx, const struct list *ids)
+static struct str encode_ids(struct tx *tx, const struct list *ids)
 {
     struct buf out;
-    struct json j = json_to(&out);
+    struct json_writer j = json_writer_to(&out);
 
     buf_init(&out, 64 * 1024);
     schema_encode(&j, &type_ids, ids);
-    return buf_take(&out, tx_arena(tx));
+    return buf_move_to_arena(&out, tx_arena(tx));
 }
 
-/* Mentions are stored as ids; show.c adds the users, in the same order. */
-static void read_mentions(struct tx *tx, struct str json, struct list *ret)
+/* Mentions are stored as ids; show.c adds the users in the same order. */
+static void decode_mentions(struct tx *tx, struct str json, struct list *ret)
 {
     struct list ids = { 0 };
 
-    read_ids(tx, json, &ids);
+    decode_ids(tx, json, &ids);
     for (size_t i = 0; i < ids.count; i++) {
-        struct mention *m = list_add(tx_arena(tx), ret, sizeof *m);
+        struct mention *m = list_append(tx_arena(tx), ret, sizeof *m);
 
         m->user.id = ((snowflake *)ids.items)[i];
     }
 }
 
-static struct str mentions_text(struct tx *tx, const struct list *mentions)
+static struct str encode_mentions(struct tx *tx, const struct list *mentions)
 {
     struct list ids = { 0 };
 
     for (size_t i = 0; i < mentions->count; i++)
         ids_add(tx_arena(tx), &ids, ((struct mention *)mentions->items)[i].user.id);
-    return ids_text(tx, &ids);
+    return encode_ids(tx, &ids);
 }
 
-/* Absent if the column is null. */
-static struct opt_id shown_id(const struct rows *r, int column)
+/* Returns a column's id; absent if the column is null. */
+static struct opt_id optional_id_column(const struct rows *r, int column)
 {
-    return (struct opt_id){ row_null(r, column) ? ABSENT : GIVEN, row_id(r, column) };
+    return (struct opt_id){ row_is_null(r, column) ? ABSENT : GIVEN, row_id(r, column) };
 }
 
-static struct opt_str shown_text(const struct rows *r, int column)
+static struct opt_str optional_text_column(const struct rows *r, int column)
 {
-    return (struct opt_str){ row_null(r, column) ? ABSENT : GIVEN, row_text(r, column) };
+    return (struct opt_str){ row_is_null(r, column) ? ABSENT : GIVEN, row_text(r, column) };
 }
 
-static const struct message_reference *read_reference(const struct rows *r)
+static const struct message_reference *reference_from_row(const struct rows *r)
 {
-    if (row_null(r, 23))
+    if (row_is_null(r, 23))
         return NULL;
     struct message_reference *ref = arena_alloc(tx_arena(r->tx), sizeof *ref);
     *ref = (struct message_reference){
-        .message_id = shown_id(r, 22),
+        .message_id = optional_id_column(r, 22),
         .channel_id = row_id(r, 23),
-        .guild_id = shown_id(r, 24),
-        .type = row_null(r, 31) ? REFERENCE_REPLY : REFERENCE_FORWARD,
+        .guild_id = optional_id_column(r, 24),
+        .type = row_is_null(r, 31) ? REFERENCE_REPLY : REFERENCE_FORWARD,
     };
     return ref;
 }
 
-static void read_message(const struct rows *r, void *ret)
+static void message_from_row(const struct rows *r, void *ret)
 {
     struct message *m = ret;
 
@@ -93,47 +93,47 @@ static void read_message(const struct rows *r, void *ret)
         .type = row_int(r, 3),
         .content = row_text(r, 4),
         .timestamp = snowflake_ms(row_id(r, 0)) * 1000,
-        .edited_timestamp = row_opt_int(r, 5),
+        .edited_timestamp = row_optional_int(r, 5),
         .tts = row_bool(r, 6),
         .mention_everyone = row_bool(r, 7),
         .embeds = row_text(r, 10),
         .components = row_text(r, 11),
         .pinned = row_bool(r, 12),
         .flags = row_int(r, 13),
-        .webhook_id = shown_id(r, 14),
-        .webhook_name = row_opt_text(r, 15),
-        .webhook_avatar = row_opt_text(r, 16),
-        .application_id = shown_id(r, 17),
-        .interaction = shown_text(r, 18),
-        .interaction_metadata = shown_text(r, 19),
+        .webhook_id = optional_id_column(r, 14),
+        .webhook_name = row_optional_text(r, 15),
+        .webhook_avatar = row_optional_text(r, 16),
+        .application_id = optional_id_column(r, 17),
+        .interaction = optional_text_column(r, 18),
+        .interaction_metadata = optional_text_column(r, 19),
         .ephemeral_for = row_id(r, 20),
-        .message_reference = read_reference(r),
+        .message_reference = reference_from_row(r),
         .pinned_at = row_int(r, 25),
-        .call = shown_text(r, 26),
-        .position = { row_null(r, 27) ? ABSENT : GIVEN, row_int(r, 27) },
+        .call = optional_text_column(r, 26),
+        .position = { row_is_null(r, 27) ? ABSENT : GIVEN, row_int(r, 27) },
         .reacted = row_int(r, 28),
         .polled = row_bool(r, 29),
-        .sticker_items = shown_text(r, 30),
-        .snapshot = shown_text(r, 31),
-        .kept_reactions = shown_text(r, 32),
+        .sticker_items = optional_text_column(r, 30),
+        .snapshot = optional_text_column(r, 31),
+        .stored_reactions = optional_text_column(r, 32),
     };
-    /* Only the number of attachments; the rows are read later if needed. */
+    /* The row has only the number of attachments; their rows are read later if needed. */
     m->attachments.count = (size_t)row_int(r, 21);
-    read_mentions(r->tx, row_text(r, 8), &m->mentions);
-    read_ids(r->tx, row_text(r, 9), &m->mention_roles);
+    decode_mentions(r->tx, row_text(r, 8), &m->mentions);
+    decode_ids(r->tx, row_text(r, 9), &m->mention_roles);
 }
 
 static const char FIND_MESSAGE[] =
     "select " MESSAGE_COLUMNS " from messages where id = $1 and channel_id = $2";
 
-enum err message_row(struct tx *tx, snowflake channel_id, snowflake id, struct message *ret,
-                     bool *ret_found)
+enum err message_row_read(struct tx *tx, snowflake channel_id, snowflake id, struct message *ret,
+                          bool *ret_found)
 {
     struct rows row;
     enum err e = tx_one(tx, FIND_MESSAGE, BIND(v_id(id), v_id(channel_id)), &row, ret_found);
 
     if (!e && *ret_found)
-        read_message(&row, ret);
+        message_from_row(&row, ret);
     return e;
 }
 
@@ -141,13 +141,13 @@ static const char FIND_PUBLIC[] =
     "select " MESSAGE_COLUMNS " from messages where id = $1 and ephemeral_for is null and "
     "not" CHANNEL_BEING_DELETED("messages.channel_id");
 
-enum err message_public_row(struct tx *tx, snowflake id, struct message *ret, bool *ret_found)
+enum err message_public_row_read(struct tx *tx, snowflake id, struct message *ret, bool *ret_found)
 {
     struct rows row;
     enum err e = tx_one(tx, FIND_PUBLIC, BIND(v_id(id)), &row, ret_found);
 
     if (!e && *ret_found)
-        read_message(&row, ret);
+        message_from_row(&row, ret);
     return e;
 }
 
@@ -170,32 +170,31 @@ static const char AUTHORS_BEFORE[] = AUTHORS_OF(OF_CHANNEL_BEFORE);
 static const char AUTHORS_AFTER[] = AUTHORS_OF(OF_CHANNEL_AFTER);
 
 /* A page consists of one range of messages, or of two around a message. */
-struct page_stretch {
-    bool newer; /* newer than from, else older */
+struct page_range {
+    bool newer; /* true: messages newer than `from`; false: older */
     snowflake from;
     int64_t limit;
 };
 
-/* Around a message, the newer range has half of the page rounded up, including that message. The
- * newer range comes first. */
-static size_t page_stretches(const struct message_page *page, struct page_stretch ret[2])
+/* Splits the page around a message: the first range has the message and the newer ones, half of the
+ * page rounded up; the second has the older ones. */
+static size_t split_page_into_ranges(const struct message_page *page, struct page_range ret[2])
 {
     int64_t newer = (page->limit + 1) / 2;
 
     if (page->around) {
-        ret[0] = (struct page_stretch){ true, page->around - 1, newer };
-        ret[1] = (struct page_stretch){ false, page->around, page->limit - newer };
+        ret[0] = (struct page_range){ true, page->around - 1, newer };
+        ret[1] = (struct page_range){ false, page->around, page->limit - newer };
         return 2;
     }
     if (page->before || !page->after)
-        ret[0] =
-            (struct page_stretch){ false, page->before ? page->before : INT64_MAX, page->limit };
+        ret[0] = (struct page_range){ false, page->before ? page->before : INT64_MAX, page->limit };
     else
-        ret[0] = (struct page_stretch){ true, page->after, page->limit };
+        ret[0] = (struct page_range){ true, page->after, page->limit };
     return 1;
 }
 
-static void read_shown(const struct rows *r, void *ret)
+static void page_message_from_row(const struct rows *r, void *ret)
 {
     struct message *m = ret;
 
@@ -203,13 +202,13 @@ static void read_shown(const struct rows *r, void *ret)
         .id = row_id(r, 0),
         .channel_id = row_id(r, 1),
         .author_id = row_id(r, 2),
-        .shown = row_null(r, 3) ? (struct str){ 0 } : row_text(r, 3),
+        .cached_json = row_is_null(r, 3) ? (struct str){ 0 } : row_text(r, 3),
         .reacted = row_int(r, 4),
-        .kept_reactions = shown_text(r, 5),
+        .stored_reactions = optional_text_column(r, 5),
     };
 }
 
-static void message_reverse(struct list *l)
+static void reverse_messages(struct list *l)
 {
     struct message *m = l->items, swap;
 
@@ -220,70 +219,70 @@ static void message_reverse(struct list *l)
     }
 }
 
-/* Newest first. */
-static enum err read_stretch(struct tx *tx, snowflake channel_id, const struct page_stretch *s,
-                             struct list *ret)
+/* Reads a range of messages, newest first. */
+static enum err read_page_range(struct tx *tx, snowflake channel_id, const struct page_range *s,
+                                struct list *ret)
 {
     *ret = (struct list){ 0 };
     list_reserve(tx_arena(tx), ret, sizeof(struct message), (size_t)s->limit);
-    enum err e = tx_list(tx, s->newer ? SQL(PAGE_AFTER) : SQL(PAGE_BEFORE),
-                         BIND(v_id(channel_id), v_id(s->from), v_int(s->limit)),
-                         sizeof(struct message), read_shown, ret);
+    enum err e = tx_read_list(tx, s->newer ? SQL(PAGE_AFTER) : SQL(PAGE_BEFORE),
+                              BIND(v_id(channel_id), v_id(s->from), v_int(s->limit)),
+                              sizeof(struct message), page_message_from_row, ret);
     if (s->newer)
-        message_reverse(ret);
+        reverse_messages(ret);
     return e;
 }
 
-static const char PAGE_REST[] =
+static const char PAGE_WITHOUT_JSON[] =
     "select " MESSAGE_COLUMNS " from messages where channel_id = $1 and id between $2 and $3 and "
     "ephemeral_for is null and shown is null order by id desc";
 
-/* Reads all columns of messages without precomputed text, in one query, in the order of the
+/* Reads all columns of the messages without precomputed JSON, with one query, in the order of the
  * page. */
-static enum err read_rest(struct tx *tx, snowflake channel_id, struct list *page)
+static enum err read_messages_without_json(struct tx *tx, snowflake channel_id, struct list *page)
 {
     struct message *m = page->items, *end = m + page->count, *last = end;
     struct rows rows;
 
-    while (m < end && m->shown.p)
+    while (m < end && m->cached_json.p)
         m++;
-    while (last > m && last[-1].shown.p)
+    while (last > m && last[-1].cached_json.p)
         last--;
     if (m == end)
         return OK;
-    enum err e =
-        tx_query(tx, PAGE_REST, BIND(v_id(channel_id), v_id(last[-1].id), v_id(m->id)), &rows);
+    enum err e = tx_query(tx, PAGE_WITHOUT_JSON,
+                          BIND(v_id(channel_id), v_id(last[-1].id), v_id(m->id)), &rows);
     if (e)
         return e;
     while (rows_next(&rows)) {
         while (m < last && m->id > row_id(&rows, 0))
             m++;
         if (m < last && m->id == row_id(&rows, 0))
-            read_message(&rows, m);
+            message_from_row(&rows, m);
     }
     return rows_end(&rows);
 }
 
-enum err message_page(struct tx *tx, snowflake channel_id, const struct message_page *page,
-                      struct list *ret)
+enum err message_page_read(struct tx *tx, snowflake channel_id, const struct message_page *page,
+                           struct list *ret)
 {
-    struct page_stretch stretches[2];
-    size_t count = page_stretches(page, stretches);
+    struct page_range stretches[2];
+    size_t count = split_page_into_ranges(page, stretches);
     struct list older = { 0 };
-    enum err e = read_stretch(tx, channel_id, &stretches[0], ret);
+    enum err e = read_page_range(tx, channel_id, &stretches[0], ret);
 
     if (!e && count > 1)
-        e = read_stretch(tx, channel_id, &stretches[1], &older);
+        e = read_page_range(tx, channel_id, &stretches[1], &older);
     for (size_t i = 0; !e && i < older.count; i++)
-        *(struct message *)list_add(tx_arena(tx), ret, sizeof(struct message)) =
+        *(struct message *)list_append(tx_arena(tx), ret, sizeof(struct message)) =
             ((struct message *)older.items)[i];
-    return e ? e : read_rest(tx, channel_id, ret);
+    return e ? e : read_messages_without_json(tx, channel_id, ret);
 }
 
 void message_page_prefetch(struct tx *tx, snowflake channel_id, const struct message_page *page)
 {
-    struct page_stretch s[2];
-    size_t count = page_stretches(page, s);
+    struct page_range s[2];
+    size_t count = split_page_into_ranges(page, s);
 
     for (size_t i = 0; i < count; i++) {
         tx_prefetch(tx, s[i].newer ? SQL(PAGE_AFTER) : SQL(PAGE_BEFORE),
@@ -293,23 +292,23 @@ void message_page_prefetch(struct tx *tx, snowflake channel_id, const struct mes
     }
 }
 
-static void read_author(const struct rows *r, void *ret)
+static void author_from_row(const struct rows *r, void *ret)
 {
-    user_read_partial(r, 0, ret);
+    partial_user_from_row(r, 0, ret);
 }
 
-enum err message_page_authors(struct tx *tx, snowflake channel_id, const struct message_page *page,
-                              struct list *ret)
+enum err message_page_read_authors(struct tx *tx, snowflake channel_id,
+                                   const struct message_page *page, struct list *ret)
 {
-    struct page_stretch s[2];
-    size_t count = tx_is_remote(tx) ? page_stretches(page, s) : 0;
+    struct page_range s[2];
+    size_t count = tx_needs_round_trips(tx) ? split_page_into_ranges(page, s) : 0;
     enum err e = OK;
 
     *ret = (struct list){ 0 };
     for (size_t i = 0; i < count && !e; i++)
-        e = tx_list(tx, s[i].newer ? SQL(AUTHORS_AFTER) : SQL(AUTHORS_BEFORE),
-                    BIND(v_id(channel_id), v_id(s[i].from), v_int(s[i].limit)), sizeof(struct user),
-                    read_author, ret);
+        e = tx_read_list(tx, s[i].newer ? SQL(AUTHORS_AFTER) : SQL(AUTHORS_BEFORE),
+                         BIND(v_id(channel_id), v_id(s[i].from), v_int(s[i].limit)),
+                         sizeof(struct user), author_from_row, ret);
     return e;
 }
 
@@ -317,18 +316,19 @@ static const char LAST_MESSAGE[] =
     "select " MESSAGE_COLUMNS " from messages where channel_id = $1 and "
     "ephemeral_for is null order by id desc limit 1";
 
-enum err message_last(struct tx *tx, snowflake channel_id, struct list *ret)
+enum err message_read_newest(struct tx *tx, snowflake channel_id, struct list *ret)
 {
-    return tx_list(tx, LAST_MESSAGE, BIND(v_id(channel_id)), sizeof(struct message), read_message,
-                   ret);
+    return tx_read_list(tx, LAST_MESSAGE, BIND(v_id(channel_id)), sizeof(struct message),
+                        message_from_row, ret);
 }
 
 static const char PINS[] = "select " MESSAGE_COLUMNS
                            " from messages where channel_id = $1 and pinned = 1 order by id desc";
 
-enum err message_pins(struct tx *tx, snowflake channel_id, struct list *ret)
+enum err message_read_pins(struct tx *tx, snowflake channel_id, struct list *ret)
 {
-    return tx_list(tx, PINS, BIND(v_id(channel_id)), sizeof(struct message), read_message, ret);
+    return tx_read_list(tx, PINS, BIND(v_id(channel_id)), sizeof(struct message), message_from_row,
+                        ret);
 }
 
 static const char COUNT_PINS[] =
@@ -349,8 +349,8 @@ static const char FIND_NONCE[] =
     "select id from messages where author_id = $1 and id > $2 and channel_id = $3 and nonce = $4 "
     "order by id limit 1";
 
-enum err message_by_nonce(struct tx *tx, snowflake channel_id, snowflake author, struct str nonce,
-                          snowflake since, snowflake *ret)
+enum err message_find_by_nonce(struct tx *tx, snowflake channel_id, snowflake author,
+                               struct str nonce, snowflake since, snowflake *ret)
 {
     struct rows row;
     bool found = false;
@@ -365,9 +365,9 @@ enum err message_by_nonce(struct tx *tx, snowflake channel_id, snowflake author,
 
 /* --- writing -------------------------------------------------------------------------- */
 
-static struct value shown_value(struct tx *tx, const struct message *m)
+static struct value precomputed_json_value(struct tx *tx, const struct message *m)
 {
-    struct str shown = message_shown_text(tx_arena(tx), m);
+    struct str shown = message_precompute_json(tx_arena(tx), m);
 
     return shown.p ? v_text(shown) : v_null();
 }
@@ -388,21 +388,23 @@ enum err message_insert(struct tx *tx, const struct message *m)
 
     if (!ref)
         ref = &none;
-    enum err e = tx_exec_soon(
+    enum err e = tx_exec_deferred(
         tx, ADD_MESSAGE,
         BIND(v_id(m->id), v_id(m->channel_id), v_id(m->author_id), v_int(m->type),
              v_text(m->content), v_int(m->tts), v_int(m->mention_everyone),
-             v_text(mentions_text(tx, &m->mentions)), v_text(ids_text(tx, &m->mention_roles)),
-             v_text(m->embeds), v_text(m->components), v_int(m->flags), v_opt_text(m->nonce),
-             v_opt_id(m->webhook_id), v_opt_text(m->webhook_name), v_opt_text(m->webhook_avatar),
-             v_opt_id(m->application_id), v_opt_text(m->interaction),
-             v_opt_text(m->interaction_metadata),
+             v_text(encode_mentions(tx, &m->mentions)), v_text(encode_ids(tx, &m->mention_roles)),
+             v_text(m->embeds), v_text(m->components), v_int(m->flags),
+             optional_text_value(m->nonce), optional_id_value(m->webhook_id),
+             optional_text_value(m->webhook_name), optional_text_value(m->webhook_avatar),
+             optional_id_value(m->application_id), optional_text_value(m->interaction),
+             optional_text_value(m->interaction_metadata),
              m->ephemeral_for ? v_id(m->ephemeral_for) : v_null(),
              v_int((int64_t)(m->attachments.count + m->snapshot_files.count)),
-             v_opt_id(ref->message_id), refers ? v_id(ref->channel_id) : v_null(),
-             v_opt_id(ref->guild_id), v_opt_text(m->call), v_opt_int(m->position), v_int(m->polled),
-             v_opt_text(m->sticker_items), v_opt_text(m->snapshot),
-             m->shown.p ? v_text(m->shown) : v_null()));
+             optional_id_value(ref->message_id), refers ? v_id(ref->channel_id) : v_null(),
+             optional_id_value(ref->guild_id), optional_text_value(m->call),
+             optional_int_value(m->position), v_int(m->polled),
+             optional_text_value(m->sticker_items), optional_text_value(m->snapshot),
+             m->cached_json.p ? v_text(m->cached_json) : v_null()));
 
     for (size_t i = 0; !e && i < m->attachments.count; i++)
         e = attachment_insert(tx, m, &((struct attachment *)m->attachments.items)[i]);
@@ -420,18 +422,18 @@ static const char SAVE_MESSAGE[] =
 enum err message_update(struct tx *tx, const struct message *m)
 {
     return tx_exec(tx, SAVE_MESSAGE,
-                   BIND(v_id(m->id), v_text(m->content), v_opt_int(m->edited_timestamp),
-                        v_int(m->mention_everyone), v_text(mentions_text(tx, &m->mentions)),
-                        v_text(ids_text(tx, &m->mention_roles)), v_text(m->embeds),
+                   BIND(v_id(m->id), v_text(m->content), optional_int_value(m->edited_timestamp),
+                        v_int(m->mention_everyone), v_text(encode_mentions(tx, &m->mentions)),
+                        v_text(encode_ids(tx, &m->mention_roles)), v_text(m->embeds),
                         v_text(m->components), v_int(m->flags),
                         v_int((int64_t)(m->attachments.count + m->snapshot_files.count)),
-                        v_int(m->pinned), v_opt_text(m->interaction_metadata),
-                        m->pinned_at ? v_int(m->pinned_at) : v_null(), v_opt_text(m->call),
-                        v_int(m->polled), shown_value(tx, m)),
+                        v_int(m->pinned), optional_text_value(m->interaction_metadata),
+                        m->pinned_at ? v_int(m->pinned_at) : v_null(), optional_text_value(m->call),
+                        v_int(m->polled), precomputed_json_value(tx, m)),
                    NULL);
 }
 
-enum err message_remove(struct tx *tx, snowflake id)
+enum err message_row_delete(struct tx *tx, snowflake id)
 {
     return tx_exec(tx, "delete from messages where id = $1", BIND(v_id(id)), NULL);
 }
@@ -441,40 +443,40 @@ enum err message_remove(struct tx *tx, snowflake id)
 #define FILE_COLUMNS       "id, filename, description, content_type, size, width, height"
 #define ATTACHMENT_COLUMNS FILE_COLUMNS ", file_id, snapshot, title, duration_secs, waveform, flags"
 
-static struct opt_int shown_int(const struct rows *r, int column)
+static struct opt_int optional_int_column(const struct rows *r, int column)
 {
-    return (struct opt_int){ row_null(r, column) ? ABSENT : GIVEN, row_int(r, column) };
+    return (struct opt_int){ row_is_null(r, column) ? ABSENT : GIVEN, row_int(r, column) };
 }
 
-static void read_attachment(const struct rows *r, void *ret)
+static void attachment_from_row(const struct rows *r, void *ret)
 {
     struct attachment *a = ret;
 
     *a = (struct attachment){
         .id = row_id(r, 0),
         .filename = row_text(r, 1),
-        .description = shown_text(r, 2),
-        .content_type = shown_text(r, 3),
+        .description = optional_text_column(r, 2),
+        .content_type = optional_text_column(r, 3),
         .size = row_int(r, 4),
-        .width = shown_int(r, 5),
-        .height = shown_int(r, 6),
+        .width = optional_int_column(r, 5),
+        .height = optional_int_column(r, 6),
         .file_id = row_id(r, 7),
         .snapshot = row_bool(r, 8),
-        .title = shown_text(r, 9),
-        .duration_secs = { row_null(r, 10) ? ABSENT : GIVEN, row_real(r, 10) },
-        .waveform = shown_text(r, 11),
+        .title = optional_text_column(r, 9),
+        .duration_secs = { row_is_null(r, 10) ? ABSENT : GIVEN, row_real(r, 10) },
+        .waveform = optional_text_column(r, 11),
         .flags = { row_int(r, 12) ? GIVEN : ABSENT, row_int(r, 12) },
     };
 }
 
-static const char ATTACHMENTS_OF[] =
+static const char READ_ATTACHMENTS[] =
     "select " ATTACHMENT_COLUMNS " from attachments where message_id = $1 order by id";
 
-enum err attachments_of(struct tx *tx, snowflake message_id, struct list *ret)
+enum err attachments_read(struct tx *tx, snowflake message_id, struct list *ret)
 {
     *ret = (struct list){ 0 };
-    return tx_list(tx, ATTACHMENTS_OF, BIND(v_id(message_id)), sizeof(struct attachment),
-                   read_attachment, ret);
+    return tx_read_list(tx, READ_ATTACHMENTS, BIND(v_id(message_id)), sizeof(struct attachment),
+                        attachment_from_row, ret);
 }
 
 static const char ADD_ATTACHMENT[] =
@@ -487,16 +489,16 @@ enum err attachment_insert(struct tx *tx, const struct message *m, const struct 
 {
     return tx_exec(tx, ADD_ATTACHMENT,
                    BIND(v_id(a->id), v_id(m->id), v_id(m->channel_id), v_text(a->filename),
-                        v_opt_text(a->description), v_opt_text(a->content_type), v_int(a->size),
-                        v_opt_int(a->width), v_opt_int(a->height),
+                        optional_text_value(a->description), optional_text_value(a->content_type),
+                        v_int(a->size), optional_int_value(a->width), optional_int_value(a->height),
                         v_id(a->file_id ? a->file_id : a->id), v_int(a->snapshot),
-                        v_opt_text(a->title),
+                        optional_text_value(a->title),
                         a->duration_secs.given == GIVEN ? v_real(a->duration_secs.value) : v_null(),
-                        v_opt_text(a->waveform), v_int(a->flags.value)),
+                        optional_text_value(a->waveform), v_int(a->flags.value)),
                    NULL);
 }
 
-enum err attachment_remove(struct tx *tx, snowflake id)
+enum err attachment_row_delete(struct tx *tx, snowflake id)
 {
     return tx_exec(tx, "delete from attachments where id = $1", BIND(v_id(id)), NULL);
 }
@@ -504,17 +506,17 @@ enum err attachment_remove(struct tx *tx, snowflake id)
 static const char USED_ELSEWHERE[] =
     "select 1 from attachments where file_id = $1 and id <> $2 limit 1";
 
-enum err attachment_release(struct call *call, const struct attachment *a)
+enum err attachment_release_file(struct call *call, const struct attachment *a)
 {
     snowflake file = a->file_id ? a->file_id : a->id;
     struct rows row;
     bool used = false;
     enum err e = tx_one(call->tx, USED_ELSEWHERE, BIND(v_id(file), v_id(a->id)), &row, &used);
 
-    return e || used ? e : attachment_drop(call, file);
+    return e || used ? e : attachment_delete_file(call, file);
 }
 
-/* Files of command options, modals and applications have the same form of URL. */
+/* Files of command options, modals and applications have attachment URLs, too. */
 static const char FIND_ATTACHMENT[] =
     "select " ATTACHMENT_COLUMNS " from attachments where id = $1 and channel_id = $2 union all "
     "select " FILE_COLUMNS
@@ -531,6 +533,6 @@ enum err attachment_find(struct tx *tx, snowflake channel_id, snowflake id, stru
     if (!e && !found)
         e = ERR_NOT_FOUND;
     if (!e)
-        read_attachment(&row, ret);
+        attachment_from_row(&row, ret);
     return e;
 }

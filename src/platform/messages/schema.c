@@ -26,34 +26,35 @@ static const struct field allowed_fields[] = {
     { 0 },
 };
 
-static void check_allowed(struct form *form, const struct place *here, const void *object)
+static void check_allowed_mentions(struct form *form, const struct json_path *here,
+                                   const void *object)
 {
     const struct allowed_mentions *m = object;
     const struct str *kinds = m->parse.value.items;
 
-    if (form_failed_at(form, here))
+    if (form_has_error_at(form, here))
         return;
     for (size_t i = 0; i < m->parse.value.count; i++)
         if ((str_is(kinds[i], "users") && m->users.value.count) ||
             (str_is(kinds[i], "roles") && m->roles.value.count))
-            form_fail(form, here, "MESSAGE_ALLOWED_MENTIONS_PARSE_EXCLUSIVE",
-                      "parse:[\"%.*s\"] and %.*s: [ids...] are mutually exclusive.",
-                      STR_FMT(kinds[i]), STR_FMT(kinds[i]));
+            form_add_error(form, here, "MESSAGE_ALLOWED_MENTIONS_PARSE_EXCLUSIVE",
+                           "parse:[\"%.*s\"] and %.*s: [ids...] are mutually exclusive.",
+                           STR_ARGS(kinds[i]), STR_ARGS(kinds[i]));
 }
 
 static const struct schema allowed_schema = {
     .name = "AllowedMentions",
     .size = sizeof(struct allowed_mentions),
     .fields = allowed_fields,
-    .check = check_allowed,
-    .doc = "Whom a message may call.",
+    .check = check_allowed_mentions,
+    .doc = "Users and roles that a message may ping.",
 };
 
 /* --- references, files ---------------------------------------------------------------- */
 
 static const struct choice reference_types[] = {
-    { REFERENCE_REPLY, NULL, "DEFAULT", "An answer" },
-    { REFERENCE_FORWARD, NULL, "FORWARD", "The message is taken along" },
+    { REFERENCE_REPLY, NULL, "DEFAULT", "A reply" },
+    { REFERENCE_FORWARD, NULL, "FORWARD", "A forward" },
     { 0 },
 };
 static const struct type type_reference_type = { .kind = KIND_INT, .choices = reference_types };
@@ -61,36 +62,39 @@ static const struct type type_index = { .kind = KIND_INT, .min = 0, .max = 9 };
 static const struct type type_indices = { .kind = KIND_ARRAY, .max = 10, .of = &type_index };
 static const struct type type_few_ids = { .kind = KIND_ARRAY, .max = 10, .of = &type_id };
 static const struct field only_fields[] = {
-    { FIELD(struct forward_only, embed_indices), .type = &type_indices,
+    { FIELD(struct forward_selection, embed_indices), .type = &type_indices,
       .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct forward_only, attachment_ids), .type = &type_few_ids,
+    { FIELD(struct forward_selection, attachment_ids), .type = &type_few_ids,
       .flags = OPTIONAL | NULLABLE },
     { 0 },
 };
 static const struct schema only_schema = {
     .name = "ForwardOnly",
-    .size = sizeof(struct forward_only),
+    .size = sizeof(struct forward_selection),
     .fields = only_fields,
-    .doc = "Which parts of a message are forwarded; all where nothing is said.",
+    .doc = "Embeds and attachments to forward; absent: all.",
 };
 static const struct type type_only = { .kind = KIND_OBJECT, .schema = &only_schema };
 
 static const struct field reference_fields[] = {
-    { FIELD(struct reference_in, type), .type = &type_reference_type,
+    { FIELD(struct message_reference_draft, type), .type = &type_reference_type,
       .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct reference_in, message_id), .type = &type_id },
-    { FIELD(struct reference_in, channel_id), .type = &type_id, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct reference_in, guild_id), .type = &type_id, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct reference_in, fail_if_not_exists), .type = &type_bool,
+    { FIELD(struct message_reference_draft, message_id), .type = &type_id },
+    { FIELD(struct message_reference_draft, channel_id), .type = &type_id,
+      .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct message_reference_draft, guild_id), .type = &type_id,
+      .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct message_reference_draft, fail_if_not_exists), .type = &type_bool,
       .flags = OPTIONAL | NULLABLE, .fallback = true },
-    { FIELD(struct reference_in, forward_only), .type = &type_only, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct message_reference_draft, forward_only), .type = &type_only,
+      .flags = OPTIONAL | NULLABLE },
     { 0 },
 };
 static const struct schema reference_schema = {
     .name = "MessageReferenceDraft",
-    .size = sizeof(struct reference_in),
+    .size = sizeof(struct message_reference_draft),
     .fields = reference_fields,
-    .doc = "The message that is answered or forwarded.",
+    .doc = "The message to reply to or to forward.",
 };
 
 static const struct type type_filename = { .kind = KIND_STRING, .min = 1, .max = 1024 };
@@ -107,31 +111,34 @@ static bool is_base64(struct str s)
     return true;
 }
 
-static const struct rule rule_base64 = { is_base64, FORM_CHOICES, "Not base64." };
+static const struct string_rule rule_base64 = { is_base64, FORM_CHOICES, "Not base64." };
 static const struct type type_waveform = { .kind = KIND_STRING, .rule = &rule_base64, .max = 400 };
 static const struct type type_duration = { .kind = KIND_REAL, .min = 0, .max = 24 * 3600 };
 static const struct field attachment_fields[] = {
-    { FIELD(struct attachment_in, id), .type = &type_id,
-      .doc = "Of a file that is there, or the n of files[n]" },
-    { FIELD(struct attachment_in, filename), .type = &type_filename, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct attachment_in, description), .type = &type_description,
+    { FIELD(struct attachment_draft, id), .type = &type_id,
+      .doc = "Id of an existing attachment, or the n of files[n]" },
+    { FIELD(struct attachment_draft, filename), .type = &type_filename,
       .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct attachment_in, title), .type = &type_description, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct attachment_in, duration_secs), .type = &type_duration,
+    { FIELD(struct attachment_draft, description), .type = &type_description,
+      .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct attachment_draft, title), .type = &type_description,
+      .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct attachment_draft, duration_secs), .type = &type_duration,
       .flags = OPTIONAL | NULLABLE, .doc = "Of a voice message" },
-    { FIELD(struct attachment_in, waveform), .type = &type_waveform, .flags = OPTIONAL | NULLABLE,
-      .doc = "Of a voice message, base64" },
-    { FIELD(struct attachment_in, is_spoiler), .type = &type_bool, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct attachment_in, is_remix), .type = &type_bool, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct attachment_in, uploaded_filename), .type = &type_uploaded,
-      .flags = OPTIONAL | NULLABLE, .doc = "Of a file that was sent before" },
+    { FIELD(struct attachment_draft, waveform), .type = &type_waveform,
+      .flags = OPTIONAL | NULLABLE, .doc = "Of a voice message, base64" },
+    { FIELD(struct attachment_draft, is_spoiler), .type = &type_bool,
+      .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct attachment_draft, is_remix), .type = &type_bool, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct attachment_draft, uploaded_filename), .type = &type_uploaded,
+      .flags = OPTIONAL | NULLABLE, .doc = "Name of a file that was uploaded before" },
     { 0 },
 };
 static const struct schema attachment_in_schema = {
     .name = "AttachmentDraft",
-    .size = sizeof(struct attachment_in),
+    .size = sizeof(struct attachment_draft),
     .fields = attachment_fields,
-    .doc = "What is said about a file.",
+    .doc = "Properties of an attachment.",
 };
 
 /* --- the bodies ----------------------------------------------------------------------- */
@@ -139,7 +146,8 @@ static const struct schema attachment_in_schema = {
 const struct type type_message_content = {
     .kind = KIND_STRING, .flags = TYPE_TRIM, .max = 2000, .doc = "Text"
 };
-static const struct type type_nonce = { .kind = KIND_RAW, .doc = "Text or number, given back" };
+static const struct type type_nonce = { .kind = KIND_RAW,
+                                        .doc = "String or integer, returned in the reply" };
 const struct type type_allowed_mentions = { .kind = KIND_OBJECT, .schema = &allowed_schema };
 const struct type type_message_reference_in = { .kind = KIND_OBJECT, .schema = &reference_schema };
 static const struct type type_attachment_in = { .kind = KIND_OBJECT,
@@ -147,14 +155,16 @@ static const struct type type_attachment_in = { .kind = KIND_OBJECT,
 const struct type type_attachments_in = { .kind = KIND_ARRAY,
                                           .max = MESSAGE_MAX_FILES,
                                           .of = &type_attachment_in };
-static const struct type type_webhook_username = { .kind = KIND_STRING,
-                                                   .flags = TYPE_TRIM | TYPE_EMPTY_NONE,
-                                                   .min = 1,
-                                                   .max = 80,
-                                                   .doc = "Instead of its name" };
+static const struct type type_webhook_username = {
+    .kind = KIND_STRING,
+    .flags = TYPE_TRIM | TYPE_EMPTY_NONE,
+    .min = 1,
+    .max = 80,
+    .doc = "Name to show instead of the webhook's name"
+};
 
 static const struct type type_applied_tags = {
-    .kind = KIND_ARRAY, .max = 5, .of = &type_id, .doc = "Of the post that thread_name opens"
+    .kind = KIND_ARRAY, .max = 5, .of = &type_id, .doc = "Tags of the post that thread_name creates"
 };
 
 enum { MOST_NONCE = 25 };
@@ -166,27 +176,27 @@ static bool is_nonce(struct str json, struct arena *arena)
     struct str text;
 
     json_reader_init(&r, json, arena);
-    switch (json_peek(&r)) {
+    switch (json_peek_kind(&r)) {
     case JSON_STRING:
-        return json_take_string(&r, &text) && utf8_length(text) <= MOST_NONCE;
+        return json_read_string(&r, &text) && utf8_length(text) <= MOST_NONCE;
     case JSON_NUMBER:
-        return json_take_number(&r, &number) && number.kind != NUMBER_REAL;
+        return json_read_number(&r, &number) && number.kind != NUMBER_REAL;
     default:
         return false;
     }
 }
 
-void nonce_check(struct form *form, const struct place *here, const struct opt_str *nonce)
+void nonce_validate(struct form *form, const struct json_path *here, const struct opt_str *nonce)
 {
-    struct place at = place_key(here, STR("nonce"));
+    struct json_path at = json_path_key(here, STR("nonce"));
 
     if (nonce->given == GIVEN && !is_nonce(nonce->value, form->arena))
-        form_fail(form, &at, "NONCE_TYPE_INVALID", "A nonce is text (%d) or a whole number.",
-                  MOST_NONCE);
+        form_add_error(form, &at, "NONCE_TYPE_INVALID",
+                       "A nonce has at most %d characters or is an integer.", MOST_NONCE);
 }
 
-/* Some libraries send the same embed under both names: `embeds` counts, unless it is empty. */
-struct opt_list body_embeds(const struct message_body *in)
+/* Some client libraries send the same embed in both fields; `embeds` wins unless it is empty. */
+struct opt_list message_body_embeds(const struct message_body *in)
 {
     struct list one = { .items = in->embed.value, .count = in->embed.given == GIVEN };
 
@@ -195,53 +205,55 @@ struct opt_list body_embeds(const struct message_body *in)
                : (struct opt_list){ in->embed.given, one };
 }
 
-static void check_embeds(struct form *form, const struct place *here, const struct message_body *in)
+static void check_embeds(struct form *form, const struct json_path *here,
+                         const struct message_body *in)
 {
-    struct opt_list embeds = body_embeds(in);
+    struct opt_list embeds = message_body_embeds(in);
 
-    embeds_check(form, here, &embeds);
+    embeds_validate(form, here, &embeds);
 }
 
-void body_check_kind(struct form *form, const struct place *here, const struct message_body *in,
-                     bool only_components)
+void message_body_check_components_v2(struct form *form, const struct json_path *here,
+                                      const struct message_body *in, bool only_components)
 {
-    struct place content = place_key(here, STR("content")), embeds = place_key(here, STR("embeds")),
-                 poll = place_key(here, STR("poll")),
-                 stickers = place_key(here, STR("sticker_ids"));
+    struct json_path content = json_path_key(here, STR("content")),
+                     embeds = json_path_key(here, STR("embeds")),
+                     poll = json_path_key(here, STR("poll")),
+                     stickers = json_path_key(here, STR("sticker_ids"));
 
-    components_check(form, here, &in->components, only_components);
+    components_validate(form, here, &in->components, only_components);
     if (!only_components)
         return;
     if (in->content.given == GIVEN && in->content.value.n)
-        form_fail(form, &content, "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2",
-                  "The text is in the components.");
-    if (body_embeds(in).value.count)
-        form_fail(form, &embeds, "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2",
-                  "Embeds cannot be used with these components.");
+        form_add_error(form, &content, "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2",
+                       "content cannot be used with these components.");
+    if (message_body_embeds(in).value.count)
+        form_add_error(form, &embeds, "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2",
+                       "Embeds cannot be used with these components.");
     if (in->poll.given == GIVEN)
-        form_fail(form, &poll, "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2",
-                  "A poll cannot be used with these components.");
+        form_add_error(form, &poll, "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2",
+                       "A poll cannot be used with these components.");
     if (in->sticker_ids.value.count)
-        form_fail(form, &stickers, "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2",
-                  "Stickers cannot be used with these components.");
+        form_add_error(form, &stickers, "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2",
+                       "Stickers cannot be used with these components.");
 }
 
 const struct type type_sticker_ids = { .kind = KIND_ARRAY,
                                        .max = MESSAGE_MAX_STICKERS,
                                        .of = &type_id };
 
-void message_body_check(struct form *form, const struct place *here, const void *object)
+void message_body_validate(struct form *form, const struct json_path *here, const void *object)
 {
     const struct message_body *in = object;
 
-    nonce_check(form, here, &in->nonce);
+    nonce_validate(form, here, &in->nonce);
     check_embeds(form, here, in);
-    body_check_kind(form, here, in,
-                    in->flags.given == GIVEN && in->flags.value & MESSAGE_IS_COMPONENTS_V2);
+    message_body_check_components_v2(
+        form, here, in, in->flags.given == GIVEN && in->flags.value & MESSAGE_IS_COMPONENTS_V2);
 }
 
-/* Further checks need the stored message; see message_edit. */
-void message_patch_check(struct form *form, const struct place *here, const void *object)
+/* message_edit checks the rules that depend on the stored message. */
+void message_patch_validate(struct form *form, const struct json_path *here, const void *object)
 {
     const struct message_body *in = object;
 
@@ -274,21 +286,21 @@ static const struct schema create_schema = {
     .name = "MessageDraft",
     .size = sizeof(struct message_body),
     .fields = create_fields,
-    .check = message_body_check,
-    .doc = "A new message. People's embeds and components are left out.",
+    .check = message_body_validate,
+    .doc = "A new message. Embeds and components of users are ignored.",
 };
 static const struct schema edit_schema = {
     .name = "MessagePatch",
     .size = sizeof(struct message_body),
     .fields = edit_fields,
-    .check = message_patch_check,
-    .doc = "What changes about a message.",
+    .check = message_patch_validate,
+    .doc = "Fields of a message to change.",
 };
 static const struct schema webhook_schema = {
     .name = "WebhookMessageDraft",
     .size = sizeof(struct message_body),
     .fields = webhook_fields,
-    .check = message_body_check,
+    .check = message_body_validate,
     .doc = "A new message of a webhook.",
 };
 

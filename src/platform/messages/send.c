@@ -12,32 +12,32 @@
 enum { NONCE_LIFE_MS = 5 * 60 * 1000 };
 
 /* Requires SEND_MESSAGES; recipients of private channels always have it. */
-enum err may_send(struct call *call)
+enum err check_send_permission(struct call *call)
 {
-    return call->target.rights & PERMISSION(SEND_MESSAGES) ? OK : ERR_MISSING_PERMISSIONS;
+    return call->target.permissions & PERMISSION(SEND_MESSAGES) ? OK : ERR_MISSING_PERMISSIONS;
 }
 
 /* --- channels that accept no messages --------------------------------------------------- */
 
-static enum err check_place(struct call *call, const struct channel *c)
+static enum err check_channel_accepts_message(struct call *call, const struct channel *c)
 {
     const struct thread_metadata *thread = c->thread_metadata;
 
-    if (!channel_takes_messages(c->type))
-        return channel_holds_posts(c->type) ? ERR_FORUM_MESSAGE : ERR_NOT_TEXT_CHANNEL;
+    if (!channel_accepts_messages(c->type))
+        return channel_has_posts(c->type) ? ERR_FORUM_MESSAGE : ERR_NOT_TEXT_CHANNEL;
     if (c->type == CHANNEL_DM)
-        return channel_check_writer(call->tx, c, call->caller);
+        return check_direct_channel_writer(call->tx, c, call->caller);
     if (channel_is_thread(c->type) && thread && thread->locked &&
-        !(call->target.rights & PERMISSION(MANAGE_THREADS)))
+        !(call->target.permissions & PERMISSION(MANAGE_THREADS)))
         return ERR_THREAD_LOCKED;
     return OK;
 }
 
 /* --- route ------------------------------------------------------------------------------ */
 
-/* With enforce_nonce, a retry returns the message that was already sent. */
-static enum err find_sent(struct call *call, const struct message_draft *d, struct message *ret,
-                          bool *ret_found)
+/* With enforce_nonce, a retried request gets the message that the first one created. */
+static enum err find_message_with_same_nonce(struct call *call, const struct message_draft *d,
+                                             struct message *ret, bool *ret_found)
 {
     const struct message_body *in = call->body;
     snowflake id = 0;
@@ -46,8 +46,8 @@ static enum err find_sent(struct call *call, const struct message_draft *d, stru
     *ret_found = false;
     if (!in->enforce_nonce.value || d->nonce.given != GIVEN)
         return OK;
-    e = message_by_nonce(call->tx, d->channel->id, call->caller->id, d->nonce.value,
-                         snowflake_at(clock_ms() - NONCE_LIFE_MS), &id);
+    e = message_find_by_nonce(call->tx, d->channel->id, call->caller->id, d->nonce.value,
+                              snowflake_from_ms(clock_ms() - NONCE_LIFE_MS), &id);
     if (e || !id)
         return e;
     *ret_found = true;
@@ -56,16 +56,16 @@ static enum err find_sent(struct call *call, const struct message_draft *d, stru
     return e;
 }
 
-static enum err check_files(struct call *call)
+static enum err check_attach_permission(struct call *call)
 {
-    if (!(call->target.rights & PERMISSION(ATTACH_FILES)))
+    if (!(call->target.permissions & PERMISSION(ATTACH_FILES)))
         return ERR_MISSING_PERMISSIONS;
-    return check_uploads(call, &(struct list){ 0 });
+    return check_message_uploads(call, &(struct list){ 0 });
 }
 
-/* Messages with replies, mentions, files, stickers or polls need more queries and run alone, so
- * that other calls of the same batch do not wait for them. */
-static bool is_plain(const struct message_body *in)
+/* A message with a reply, mention, file, sticker or poll needs more queries and runs alone, so that
+ * other calls of the same batch do not wait for it. */
+static bool body_needs_few_queries(const struct message_body *in)
 {
     bool names =
         in->content.given == GIVEN && memchr(in->content.value.p, '@', in->content.value.n);
@@ -78,42 +78,43 @@ enum err prepare_create_message(struct call *call)
 {
     const struct message_body *in = call->body;
 
-    call->alone = !is_plain(in) || !channel_home_known(call_id(call, "channel.id"));
-    /* A second message with the same nonce must see the first. */
+    call->alone =
+        !body_needs_few_queries(in) || !channel_guild_is_cached(call_path_id(call, "channel.id"));
+    /* A second message with the same nonce must be checked after the first is committed. */
     call->decides = in->enforce_nonce.value;
-    return prepare_sending(call, check_files);
+    return prepare_message(call, check_attach_permission);
 }
 
 enum err prefetch_create_message(struct call *call)
 {
-    channel_home_prefetch(call, call_id(call, "channel.id"));
+    channel_access_prefetch(call, call_path_id(call, "channel.id"));
     return OK;
 }
 
 /* --- auto moderation -------------------------------------------------------------------- */
 
-enum err message_judge(struct call *call, struct text_judged *about)
+enum err message_check_automod(struct call *call, struct checked_text *about)
 {
     const uint64_t trusted = PERMISSION(ADMINISTRATOR) | PERMISSION(MANAGE_GUILD);
-    const struct standing *s = call->target.standing;
+    const struct member_access *s = call->target.member_access;
 
-    if (!s || !s->automod_version || call->caller->kind != CALLER_USER || s->rights & trusted)
+    if (!s || !s->automod_version || call->caller->kind != CALLER_USER || s->permissions & trusted)
         return OK;
     about->member = s->member;
     about->version = s->automod_version;
-    return hook_text_judged(call, about);
+    return hook_message_text_check(call, about);
 }
 
-enum err message_judged(struct call *call, struct text_judged *about, snowflake id)
+enum err message_apply_automod(struct call *call, struct checked_text *about, snowflake id)
 {
     if (!about->found)
         return OK;
     about->message_id = id;
-    return hook_text_written(call, about);
+    return hook_flagged_message_written(call, about);
 }
 
-/* The text that auto moderation checks: the content plus question and answers of a poll. */
-static struct str draft_text(struct call *call, const struct message_draft *d)
+/* Returns the text that auto moderation checks: the content, and question and answers of a poll. */
+static struct str automod_text_of_draft(struct call *call, const struct message_draft *d)
 {
     struct str text = d->content;
 
@@ -126,65 +127,65 @@ static struct str draft_text(struct call *call, const struct message_draft *d)
     return text;
 }
 
-static enum err reply_created(struct call *call, const struct message *m)
+static enum err reply_with_created_message(struct call *call, const struct message *m)
 {
     bool quotes = m->referenced_message.given == GIVEN || m->message_snapshots.given == GIVEN;
     enum err e = OK;
 
-    if (m->told.p) {
-        buf_add_str(&call->reply, m->told);
+    if (m->shared_json.p) {
+        buf_add_str(&call->reply, m->shared_json);
         buf_add_lit(&call->reply, "}");
     } else {
         e = call_reply(call, m);
     }
-    return e || !quotes ? e : messages_hide_content(call);
+    return e || !quotes ? e : messages_hide_content_from_bot(call);
 }
 
 /* POST /channels/{channel.id}/messages: creates a message. */
 enum err create_message(struct call *call)
 {
     const struct channel *c = call->target.channel;
-    struct sender from = { .channel = c,
-                           .rights = call->target.rights,
-                           .rich = call->caller->kind == CALLER_BOT,
-                           .sticks = true,
-                           .user_id = call->caller->id,
-                           .application_id = call->caller->application_id };
+    struct message_sender from = { .channel = c,
+                                   .perms = call->target.permissions,
+                                   .may_use_embeds = call->caller->kind == CALLER_BOT,
+                                   .may_use_stickers = true,
+                                   .user_id = call->caller->id,
+                                   .application_id = call->caller->application_id };
     struct message_draft draft;
     struct user author;
     struct message m;
     bool sent;
 
-    enum err e = check_place(call, c);
+    enum err e = check_channel_accepts_message(call, c);
     if (!e)
-        e = draft_from_body(call, &from, &draft);
+        e = message_draft_from_body(call, &from, &draft);
     if (!e)
-        e = find_sent(call, &draft, &m, &sent);
+        e = find_message_with_same_nonce(call, &draft, &m, &sent);
     if (e)
         return e;
     if (sent)
-        return reply_created(call, &m);
+        return reply_with_created_message(call, &m);
 
-    struct text_judged judged = { .channel = c, .text = draft_text(call, &draft) };
-    e = message_judge(call, &judged);
+    struct checked_text judged = { .channel = c, .text = automod_text_of_draft(call, &draft) };
+    e = message_check_automod(call, &judged);
     if (e || judged.refused)
         return e;
-    e = slow_mode_pass(call, c, SLOW_MESSAGE);
+    e = slow_mode_record_message(call, c, SLOW_MESSAGE);
     if (!e)
         e = user_find_partial(call->tx, call->caller->id, &author);
     draft.author = &author;
-    if (call->target.standing)
-        draft.member = call->target.standing->member;
+    if (call->target.member_access)
+        draft.member = call->target.member_access->member;
     if (!e)
         e = message_create(call, &draft, &m);
     if (!e)
-        e = message_judged(call, &judged, m.id);
-    return e ? e : reply_created(call, &m);
+        e = message_apply_automod(call, &judged, m.id);
+    return e ? e : reply_with_created_message(call, &m);
 }
 
 /* --- typing --------------------------------------------------------------------------- */
 
-struct typing {
+struct typing_event {
     snowflake channel_id, user_id;
     struct opt_id guild_id;
     int64_t timestamp;
@@ -192,72 +193,76 @@ struct typing {
 };
 
 static const struct field typing_fields[] = {
-    { FIELD(struct typing, channel_id), .type = &type_id },
-    { FIELD(struct typing, guild_id), .type = &type_id, .flags = OPTIONAL },
-    { FIELD(struct typing, user_id), .type = &type_id },
-    { FIELD(struct typing, timestamp), .type = &type_int, .doc = "Seconds" },
-    { FIELD(struct typing, member), .type = &type_member, .flags = OPTIONAL },
+    { FIELD(struct typing_event, channel_id), .type = &type_id },
+    { FIELD(struct typing_event, guild_id), .type = &type_id, .flags = OPTIONAL },
+    { FIELD(struct typing_event, user_id), .type = &type_id },
+    { FIELD(struct typing_event, timestamp), .type = &type_int, .doc = "Seconds" },
+    { FIELD(struct typing_event, member), .type = &type_member, .flags = OPTIONAL },
     { 0 },
 };
 static const struct schema typing_schema = {
     .name = "Typing",
-    .size = sizeof(struct typing),
+    .size = sizeof(struct typing_event),
     .fields = typing_fields,
-    .doc = "Somebody is writing.",
+    .doc = "A user is typing.",
 };
 
-struct cooldown {
+struct slow_mode_cooldown {
     struct opt_int message_send_cooldown_ms, thread_create_cooldown_ms;
 };
 static const struct field cooldown_fields[] = {
-    { FIELD(struct cooldown, message_send_cooldown_ms), .type = &type_count, .flags = OPTIONAL },
-    { FIELD(struct cooldown, thread_create_cooldown_ms), .type = &type_count, .flags = OPTIONAL },
+    { FIELD(struct slow_mode_cooldown, message_send_cooldown_ms), .type = &type_count,
+      .flags = OPTIONAL },
+    { FIELD(struct slow_mode_cooldown, thread_create_cooldown_ms), .type = &type_count,
+      .flags = OPTIONAL },
     { 0 },
 };
 static const struct schema cooldown_schema = {
     .name = "TypingCooldown",
-    .size = sizeof(struct cooldown),
+    .size = sizeof(struct slow_mode_cooldown),
     .fields = cooldown_fields,
-    .doc = "How long slow mode makes the caller wait.",
+    .doc = "Remaining wait of slow mode, in milliseconds.",
 };
 static const struct type type_cooldown = { .kind = KIND_OBJECT, .schema = &cooldown_schema };
 
 /* Replies with the remaining slow mode time for the next message and the next thread, if any. */
-static enum err reply_cooldown(struct call *call, const struct channel *c)
+static enum err reply_with_cooldown(struct call *call, const struct channel *c)
 {
-    struct cooldown left = { 0 };
+    struct slow_mode_cooldown left = { 0 };
     int64_t message, thread = 0;
-    enum err e = slow_mode_wait(call, c, SLOW_MESSAGE, &message);
+    enum err e = slow_mode_remaining_for_caller(call, c, SLOW_MESSAGE, &message);
 
     if (!e)
-        e = slow_mode_wait(call, c, SLOW_THREAD, &thread);
+        e = slow_mode_remaining_for_caller(call, c, SLOW_THREAD, &thread);
     if (e || (!message && !thread))
         return e;
     if (message)
-        left.message_send_cooldown_ms = given_int(message);
+        left.message_send_cooldown_ms = opt_int_of(message);
     if (thread)
-        left.thread_create_cooldown_ms = given_int(thread);
+        left.thread_create_cooldown_ms = opt_int_of(thread);
     call_set_status(call, 200);
-    return call_reply_as(call, &type_cooldown, &left);
+    return call_reply_as_type(call, &type_cooldown, &left);
 }
 
-/* POST /channels/{channel.id}/typing: sends TYPING_START. */
+/* POST /channels/{channel.id}/typing: emits TYPING_START. */
 enum err trigger_typing(struct call *call)
 {
     const struct channel *c = call->target.channel;
-    struct typing t = { .channel_id = c->id, .user_id = call->caller->id, .timestamp = clock_s() };
+    struct typing_event t = { .channel_id = c->id,
+                              .user_id = call->caller->id,
+                              .timestamp = clock_s() };
     struct member member;
     struct user user;
-    enum err e = check_place(call, c);
+    enum err e = check_channel_accepts_message(call, c);
 
-    if (!e && call->target.standing) {
+    if (!e && call->target.member_access) {
         e = user_find(call->tx, call->caller->id, &user);
-        member = *call->target.standing->member;
+        member = *call->target.member_access->member;
         member.user = &user;
         t.member = &member;
-        t.guild_id = given_id(c->guild_id.value);
+        t.guild_id = opt_id_or_null(c->guild_id.value);
     }
     if (!e)
         call_emit(call, EVENT_TYPING_START, to_channel_viewers(c), &typing_schema, &t);
-    return e ? e : reply_cooldown(call, c);
+    return e ? e : reply_with_cooldown(call, c);
 }

@@ -2,23 +2,23 @@
 #include "model/permissions/permissions.h"
 #include "platform/messages/internal.h"
 
-static bool has_more_than_files(const struct message_draft *d)
+static bool has_content_besides_files(const struct message_draft *d)
 {
     return d->content.n || (d->embeds.p && !str_is(d->embeds, "[]")) ||
            (d->components.p && !str_is(d->components, "[]")) || d->poll ||
            d->sticker_items.given == GIVEN || d->snapshot.given == GIVEN;
 }
 
-enum err voice_message_check(const struct sender *from, const struct message_draft *d)
+enum err voice_message_check(const struct message_sender *from, const struct message_draft *d)
 {
     const struct attachment *a = d->attachments.items;
 
     if (!(d->flags & MESSAGE_IS_VOICE_MESSAGE))
         return OK;
     if (!channel_is_private(from->channel->type) &&
-        !(from->rights & PERMISSION(SEND_VOICE_MESSAGES)))
+        !(from->perms & PERMISSION(SEND_VOICE_MESSAGES)))
         return ERR_NO_VOICE_MESSAGES;
-    if (has_more_than_files(d))
+    if (has_content_besides_files(d))
         return ERR_VOICE_MESSAGE_CONTENT;
     if (d->attachments.count != 1 || !str_starts(a->content_type.value, STR("audio/")))
         return ERR_VOICE_MESSAGE_FILE;

@@ -1,4 +1,4 @@
-/* authorize.c - GET and POST /oauth2/authorize: the consent page's data and the user's answer. */
+/* authorize.c - GET and POST /oauth2/authorize: data of the consent page, and the decision. */
 #include "platform/oauth2/internal.h"
 
 #include <sodium.h>
@@ -13,7 +13,7 @@ static const char GUILDS_OF_USER[] =
     "select g.id, g.name, g.icon, g.mfa_level from members m join guilds g on g.id = m.guild_id and g.removed = 0 "
     "where m.user_id = $1 order by g.id";
 
-static enum err list_guilds(struct call *call, struct list *ret)
+static enum err list_guilds_of_caller(struct call *call, struct list *ret)
 {
     struct rows rows;
     enum err e = tx_query(call->tx, GUILDS_OF_USER, BIND(v_id(call->caller->id)), &rows);
@@ -21,81 +21,85 @@ static enum err list_guilds(struct call *call, struct list *ret)
     if (e)
         return e;
     while (rows_next(&rows)) {
-        struct authorize_guild *g = list_add(call->arena, ret, sizeof *g);
+        struct authorize_guild *g = list_append(call->arena, ret, sizeof *g);
 
         g->id = row_id(&rows, 0);
         g->name = row_text(&rows, 1);
-        g->icon = (struct opt_str){ row_null(&rows, 2) ? GIVEN_NULL : GIVEN, row_text(&rows, 2) };
+        g->icon =
+            (struct opt_str){ row_is_null(&rows, 2) ? GIVEN_NULL : GIVEN, row_text(&rows, 2) };
         g->mfa_level = row_int(&rows, 3);
     }
     e = rows_end(&rows);
     for (size_t i = 0; i < ret->count && !e; i++) {
         struct authorize_guild *g = (struct authorize_guild *)ret->items + i;
-        struct standing standing;
+        struct member_access standing;
 
-        e = standing_find(call->tx, g->id, call->caller->id, &standing);
-        g->permissions = e ? 0 : standing.rights;
+        e = member_access_find(call->tx, g->id, call->caller->id, &standing);
+        g->permissions = e ? 0 : standing.permissions;
     }
     return e;
 }
 
-/* Returns whether the user has already granted all these scopes. */
-static enum err is_authorized(struct call *call, const struct request *r, bool *ret)
+/* Reads whether the user has already granted all requested scopes. */
+static enum err has_granted_scopes(struct call *call, const struct authorization_request *r,
+                                   bool *ret)
 {
     struct authorization old;
     bool found;
-    enum err e = authorization_of(call->tx, call->caller->id, r->application->id, &old, &found);
+    enum err e =
+        authorization_find_of_user(call->tx, call->caller->id, r->application->id, &old, &found);
 
     *ret = false;
     if (e || !found)
         return e;
     struct scopes none = { 0 };
-    struct scopes before = scopes_join(call->arena, &none, &(struct scopes){ .list = old.scopes });
+    struct scopes before = scopes_union(call->arena, &none, &(struct scopes){ .list = old.scopes });
     *ret = (r->scopes.bits & ~before.bits) == 0;
     return OK;
 }
 
-static struct str query_with(struct arena *a, struct str query, const char *name, struct opt_str v)
+static struct str append_query_parameter(struct arena *a, struct str query, const char *name,
+                                         struct opt_str v)
 {
     if (v.given != GIVEN)
         return query;
-    return STR_CONCAT(a, query, STR("&"), str_of(name), STR("="), str_escape(a, v.value));
+    return STR_CONCAT(a, query, STR("&"), str_of(name), STR("="), str_percent_encode(a, v.value));
 }
 
 /* Returns the normalized parameters. The consent page sends them back in POST, so that the grant is
  * exactly what the page showed. */
-static struct str authorize_query_text(struct call *call, const struct request *r)
+static struct str normalized_query(struct call *call, const struct authorization_request *r)
 {
     const struct authorize_query *q = call->query;
     struct arena *a = call->arena;
     struct str s = str_printf(a, "client_id=%llu&integration_type=%d",
                               (unsigned long long)q->client_id, (int)r->integration_type);
 
-    s = query_with(a, s, "scope", (struct opt_str){ GIVEN, r->scopes.text });
-    s = query_with(a, s, "response_type", q->response_type);
-    s = query_with(a, s, "redirect_uri", q->redirect_uri);
-    s = query_with(a, s, "state", q->state);
-    s = query_with(a, s, "code_challenge", q->code_challenge);
-    s = query_with(a, s, "code_challenge_method", q->code_challenge_method);
-    return query_with(a, s, "nonce", q->nonce);
+    s = append_query_parameter(a, s, "scope", (struct opt_str){ GIVEN, r->scopes.text });
+    s = append_query_parameter(a, s, "response_type", q->response_type);
+    s = append_query_parameter(a, s, "redirect_uri", q->redirect_uri);
+    s = append_query_parameter(a, s, "state", q->state);
+    s = append_query_parameter(a, s, "code_challenge", q->code_challenge);
+    s = append_query_parameter(a, s, "code_challenge_method", q->code_challenge_method);
+    return append_query_parameter(a, s, "nonce", q->nonce);
 }
 
 enum err get_authorization(struct call *call)
 {
     const struct authorize_query *q = call->query;
     struct authorize_reply out = { 0 };
-    struct request r;
+    struct authorization_request r;
     struct user user;
 
-    enum err e = request_read(call, NULL, &r);
+    enum err e = authorization_request_parse(call, NULL, &r);
     if (!e)
         e = user_find(call->tx, call->caller->id, &user);
     if (!e)
-        e = is_authorized(call, &r, &out.authorized);
+        e = has_granted_scopes(call, &r, &out.authorized);
     if (!e && ((r.installs && r.integration_type == INSTALL_GUILD) ||
-               scopes_have(&r.scopes, "webhook.incoming"))) {
+               scopes_contain(&r.scopes, "webhook.incoming"))) {
         out.guilds.given = GIVEN;
-        e = list_guilds(call, &out.guilds.value);
+        e = list_guilds_of_caller(call, &out.guilds.value);
     }
     if (e)
         return e;
@@ -108,79 +112,85 @@ enum err get_authorization(struct call *call)
     out.scopes = r.scopes.list;
     out.permissions = q->permissions;
     out.guild_id = q->guild_id;
-    out.query = authorize_query_text(call, &r);
-    if (scopes_have(&r.scopes, "bot"))
+    out.query = normalized_query(call, &r);
+    if (scopes_contain(&r.scopes, "bot"))
         out.bot = r.application->bot;
     return call_reply(call, &out);
 }
 
 /* --- POST /oauth2/authorize ----------------------------------------------------------- */
 
-/* Redirects to the application, or to our own page if it has no redirect URI. */
-static enum err reply_redirect(struct call *call, struct str url)
+/* Redirects to the application, or to a page of this server if the request has no redirect URI. */
+static enum err reply_with_redirect(struct call *call, struct str url)
 {
     const struct authorize_query *q = call->query;
 
     if (q->state.given == GIVEN)
-        url = url_with(call->arena, url, "state", q->state.value);
+        url = url_add_query_parameter(call->arena, url, "state", q->state.value);
     return call_reply(call, &(struct redirect_reply){ url, url });
 }
 
-/* Appends name=value to the URL fragment, which browsers do not send to servers. */
-static struct str fragment_with(struct arena *a, struct str fragment, const char *name,
-                                struct str value)
+/* Appends name=value to a URL fragment, which browsers do not send to servers. */
+static struct str append_fragment_parameter(struct arena *a, struct str fragment, const char *name,
+                                            struct str value)
 {
     struct str sep = fragment.n ? STR("&") : STR("#");
 
-    return STR_CONCAT(a, fragment, sep, str_of(name), STR("="), str_escape(a, value));
+    return STR_CONCAT(a, fragment, sep, str_of(name), STR("="), str_percent_encode(a, value));
 }
 
-static enum err reply_fragment(struct call *call, struct str url, struct str fragment)
+static enum err reply_with_fragment(struct call *call, struct str url, struct str fragment)
 {
     const struct authorize_query *q = call->query;
 
     if (q->state.given == GIVEN)
-        fragment = fragment_with(call->arena, fragment, "state", q->state.value);
+        fragment = append_fragment_parameter(call->arena, fragment, "state", q->state.value);
     url = STR_CONCAT(call->arena, url, fragment);
     return call_reply(call, &(struct redirect_reply){ url, url });
 }
 
-static enum err reply_denied(struct call *call, const struct request *r, struct str url)
+static enum err reply_access_denied(struct call *call, const struct authorization_request *r,
+                                    struct str url)
 {
     struct str why = STR("access_denied");
 
     if (r->with_token)
-        return reply_fragment(call, url, fragment_with(call->arena, STR(""), "error", why));
-    return reply_redirect(call, url_with(call->arena, url, "error", why));
+        return reply_with_fragment(call, url,
+                                   append_fragment_parameter(call->arena, STR(""), "error", why));
+    return reply_with_redirect(call, url_add_query_parameter(call->arena, url, "error", why));
 }
 
 /* Implicit grant: issues a token at once, without a code and without a refresh token. */
-static enum err reply_token(struct call *call, const struct request *r, struct str url)
+static enum err reply_with_implicit_token(struct call *call, const struct authorization_request *r,
+                                          struct str url)
 {
     struct arena *a = call->arena;
-    struct access_reply out = { 0 };
+    struct access_token_reply out = { 0 };
     snowflake user = call->caller->id, app = r->application->id;
-    enum err e = authorization_add(call, &(struct account_app){ user, app }, &r->scopes, false);
+    enum err e =
+        authorization_add_scopes(call, &(struct account_app){ user, app }, &r->scopes, false);
 
     if (!e)
-        e = access_issue(call, user, app, &r->scopes, (struct str){ 0 }, &out);
+        e = access_token_issue(call, user, app, &r->scopes, (struct str){ 0 }, &out);
     if (e)
         return e;
-    struct str f = fragment_with(a, STR(""), "access_token", out.access_token);
-    f = fragment_with(a, f, "token_type", out.token_type);
-    f = fragment_with(a, f, "expires_in", str_printf(a, "%lld", (long long)out.expires_in));
-    return reply_fragment(call, url, fragment_with(a, f, "scope", out.scope));
+    struct str f = append_fragment_parameter(a, STR(""), "access_token", out.access_token);
+    f = append_fragment_parameter(a, f, "token_type", out.token_type);
+    f = append_fragment_parameter(a, f, "expires_in",
+                                  str_printf(a, "%lld", (long long)out.expires_in));
+    return reply_with_fragment(call, url, append_fragment_parameter(a, f, "scope", out.scope));
 }
 
-static struct str authorize_landing(struct call *call, const struct request *r)
+static struct str redirect_target(struct call *call, const struct authorization_request *r)
 {
     if (r->redirect_uri.p)
         return r->redirect_uri;
-    return STR_CONCAT(call->arena, api_url(call, "http"), STR("/oauth2/authorized"));
+    return STR_CONCAT(call->arena, api_base_url(call, "http"), STR("/oauth2/authorized"));
 }
 
-static enum err make_code(struct call *call, const struct request *r, snowflake guild_id,
-                          snowflake webhook_channel, uint64_t permissions, struct str *ret)
+static enum err issue_authorization_code(struct call *call, const struct authorization_request *r,
+                                         snowflake guild_id, snowflake webhook_channel,
+                                         uint64_t permissions, struct str *ret)
 {
     const struct authorize_query *q = call->query;
     unsigned char secret[32];
@@ -200,8 +210,8 @@ static enum err make_code(struct call *call, const struct request *r, snowflake 
     };
 
     randombytes_buf(secret, sizeof secret);
-    *ret = str_base64url(call->arena, secret, sizeof secret);
-    return code_insert(call->tx, code_digest(call, *ret), &code);
+    *ret = str_base64url_encode(call->arena, secret, sizeof secret);
+    return code_insert(call->tx, authorization_code_digest(call, *ret), &code);
 }
 
 enum err authorize(struct call *call)
@@ -210,40 +220,41 @@ enum err authorize(struct call *call)
     snowflake guild_id = in->guild_id.given == GIVEN ? in->guild_id.value : 0;
     uint64_t permissions = in->permissions.given == GIVEN ? in->permissions.value : 0;
     snowflake webhook_channel = 0;
-    struct request r;
+    struct authorization_request r;
     struct str code;
 
-    enum err e = request_read(call, &in->integration_type, &r);
+    enum err e = authorization_request_parse(call, &in->integration_type, &r);
     if (!e)
-        e = openid_keep_key(call);
+        e = openid_store_key(call);
     if (e)
         return e;
-    struct str url = authorize_landing(call, &r);
+    struct str url = redirect_target(call, &r);
     if (!in->authorize)
-        return reply_denied(call, &r, url);
+        return reply_access_denied(call, &r, url);
 
     bool group = r.installs && in->channel_id.given == GIVEN;
     if (!r.installs || group || r.integration_type == INSTALL_USER)
         guild_id = 0;
     if (group)
-        e = request_install_group(call, &r, in->channel_id.value);
+        e = install_application_in_group(call, &r, in->channel_id.value);
     else if (r.installs)
-        e = request_check_place(call, &r, guild_id);
+        e = check_install_permission(call, &r, guild_id);
     if (!e)
-        e = incoming_check(call, &r.scopes, &webhook_channel);
+        e = check_incoming_webhook(call, &r.scopes, &webhook_channel);
     if (!e && r.installs && !group && !r.application->integration_require_code_grant)
-        e = request_install(call, r.application, &r.scopes, r.integration_type, guild_id,
-                            permissions);
+        e = install_application(call, r.application, &r.scopes, r.integration_type, guild_id,
+                                permissions);
     if (!e && r.with_code)
-        e = make_code(call, &r, guild_id, webhook_channel, permissions, &code);
+        e = issue_authorization_code(call, &r, guild_id, webhook_channel, permissions, &code);
     if (e)
         return e;
     if (r.with_token)
-        return reply_token(call, &r, url);
+        return reply_with_implicit_token(call, &r, url);
     if (r.with_code)
-        url = url_with(call->arena, url, "code", code);
+        url = url_add_query_parameter(call->arena, url, "code", code);
     if (guild_id)
-        url = url_with(call->arena, url, "guild_id",
-                       str_printf(call->arena, "%llu", (unsigned long long)guild_id));
-    return reply_redirect(call, url);
+        url =
+            url_add_query_parameter(call->arena, url, "guild_id",
+                                    str_printf(call->arena, "%llu", (unsigned long long)guild_id));
+    return reply_with_redirect(call, url);
 }

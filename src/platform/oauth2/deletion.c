@@ -11,8 +11,8 @@ static const char USERS_WITH[] =
 static const char LEAVE_USER[] =
     "delete from authorizations where application_id = $1 and user_id = $2 returning installed";
 
-/* Authorizing is not installing: only an installed app is in the account's command index. */
-static enum err application_leave_user(struct call *call, snowflake id, snowflake user_id)
+/* Rebuilds the account's command index only for an installed app: authorizing is not installing. */
+static enum err delete_authorization_of_user(struct call *call, snowflake id, snowflake user_id)
 {
     struct application_ref gone = { id };
     struct rows row;
@@ -21,19 +21,20 @@ static enum err application_leave_user(struct call *call, snowflake id, snowflak
 
     if (e || !found)
         return e;
-    call_emit(call, EVENT_USER_APPLICATION_REMOVE, to_user(user_id), &application_ref_schema,
-              &gone);
-    return row_int(&row, 0) ? hook_commands_moved(call, user_id) : OK;
+    call_emit(call, EVENT_USER_APPLICATION_REMOVE, audience_of_user(user_id),
+              &application_ref_schema, &gone);
+    return row_int(&row, 0) ? hook_command_index_changed(call, user_id) : OK;
 }
 
-static enum err application_leave_users(struct call *call, snowflake id, struct deletion_step *step)
+static enum err delete_authorizations_step(struct call *call, snowflake id,
+                                           struct deletion_step *step)
 {
     struct list users = { 0 };
-    enum err e = tx_ids(call->tx, USERS_WITH, BIND(v_id(id), v_int(step->room)), &users);
+    enum err e = tx_read_ids(call->tx, USERS_WITH, BIND(v_id(id), v_int(step->rows_left)), &users);
 
     for (size_t i = 0; i < users.count && !e; i++)
-        e = application_leave_user(call, id, ((snowflake *)users.items)[i]);
-    deletion_count(step, (int64_t)users.count);
+        e = delete_authorization_of_user(call, id, ((snowflake *)users.items)[i]);
+    deletion_step_count_rows(step, (int64_t)users.count);
     return e;
 }
 
@@ -42,32 +43,34 @@ static const char GROUPS_WITH[] = "select channel_id from channel_integrations w
 static const char LEAVE_GROUP[] =
     "delete from channel_integrations where application_id = $1 and channel_id = $2";
 
-static enum err application_leave_groups(struct call *call, snowflake id,
-                                         struct deletion_step *step)
+static enum err delete_group_integrations_step(struct call *call, snowflake id,
+                                               struct deletion_step *step)
 {
     struct list groups = { 0 };
-    enum err e = tx_ids(call->tx, GROUPS_WITH, BIND(v_id(id), v_int(step->room)), &groups);
+    enum err e =
+        tx_read_ids(call->tx, GROUPS_WITH, BIND(v_id(id), v_int(step->rows_left)), &groups);
 
     for (size_t i = 0; i < groups.count && !e; i++) {
         snowflake channel_id = ((snowflake *)groups.items)[i];
 
-        e = hook_commands_moved(call, channel_id);
+        e = hook_command_index_changed(call, channel_id);
         if (!e)
             e = tx_exec(call->tx, LEAVE_GROUP, BIND(v_id(id), v_id(channel_id)), NULL);
     }
-    deletion_count(step, (int64_t)groups.count);
+    deletion_step_count_rows(step, (int64_t)groups.count);
     return e;
 }
 
-enum err codes_revoke(struct call *call, snowflake user_id)
+enum err authorization_codes_revoke(struct call *call, snowflake user_id)
 {
     return tx_exec(call->tx, "delete from authorization_codes where user_id = $1",
                    BIND(v_id(user_id)), NULL);
 }
 
 const struct deletion_rule oauth2_deletions[] = {
-    { WITH_APPLICATION, "authorizations", .run = application_leave_users, .phase = DELETE_FIRST },
-    { WITH_APPLICATION, "channel_integrations", .run = application_leave_groups,
+    { WITH_APPLICATION, "authorizations", .run = delete_authorizations_step,
+      .phase = DELETE_FIRST },
+    { WITH_APPLICATION, "channel_integrations", .run = delete_group_integrations_step,
       .phase = DELETE_FIRST },
     { DELETE_WHERE(WITH_APPLICATION, "authorization_codes", "digest", "application_id = $1") },
     { DELETE_FEW(WITH_ACCOUNT, "authorizations", "user_id") },

@@ -12,7 +12,7 @@ enum err get_current_authorization(struct call *call)
 
     enum err e = application_find(call->tx, caller->application_id, &application);
     if (!e)
-        e = token_scopes(call->tx, caller->session, &text);
+        e = token_read_scopes(call->tx, caller->session, &text);
     if (!e)
         e = user_find(call->tx, caller->id, &user);
     if (e)
@@ -22,12 +22,12 @@ enum err get_current_authorization(struct call *call)
         .application = &application,
         .scopes = scopes.list,
         .expires = { caller->expires_at ? GIVEN : GIVEN_NULL, caller->expires_at },
-        .user = scopes_have(&scopes, "identify") ? &user : NULL,
+        .user = scopes_contain(&scopes, "identify") ? &user : NULL,
     };
     return call_reply(call, &out);
 }
 
-static bool is_asked_for(const struct opt_list *ids, snowflake id)
+static bool is_requested_application(const struct opt_list *ids, snowflake id)
 {
     if (ids->given != GIVEN)
         return true;
@@ -37,18 +37,18 @@ static bool is_asked_for(const struct opt_list *ids, snowflake id)
     return false;
 }
 
-static enum err reply_grants(struct call *call, const struct opt_list *ids)
+static enum err reply_with_authorizations(struct call *call, const struct opt_list *ids)
 {
     struct list all, out = { 0 };
-    enum err e = authorizations_of(call->tx, call->caller->id, &all);
+    enum err e = authorizations_read_of_user(call->tx, call->caller->id, &all);
 
     if (e)
         return e;
     for (size_t i = 0; i < all.count; i++) {
         const struct authorization *a = (const struct authorization *)all.items + i;
 
-        if (is_asked_for(ids, a->application_id))
-            *(struct authorization *)list_add(call->arena, &out, sizeof *a) = *a;
+        if (is_requested_application(ids, a->application_id))
+            *(struct authorization *)list_append(call->arena, &out, sizeof *a) = *a;
     }
     return call_reply(call, &out);
 }
@@ -56,9 +56,9 @@ static enum err reply_grants(struct call *call, const struct opt_list *ids)
 /* GET /oauth2/tokens */
 enum err list_grants(struct call *call)
 {
-    const struct grants_query *q = call->query;
+    const struct authorizations_query *q = call->query;
 
-    return reply_grants(call, &q->application_ids);
+    return reply_with_authorizations(call, &q->application_ids);
 }
 
 /* GET /oauth2/applications/{application.id}/tokens */
@@ -66,7 +66,7 @@ enum err list_application_grants(struct call *call)
 {
     struct opt_list only = { GIVEN, { &call->target.application->id, 1 } };
 
-    return reply_grants(call, &only);
+    return reply_with_authorizations(call, &only);
 }
 
 /* DELETE /oauth2/tokens/{authorization.id}: also uninstalls the application from the account. */
@@ -74,15 +74,15 @@ enum err delete_grant(struct call *call)
 {
     struct authorization a;
     enum err e =
-        authorization_find(call->tx, call_id(call, "authorization.id"), call->caller->id, &a);
+        authorization_find(call->tx, call_path_id(call, "authorization.id"), call->caller->id, &a);
 
     if (!e)
-        e = tokens_end(call, a.user_id, a.application_id);
+        e = revoke_tokens_of_application(call, a.user_id, a.application_id);
     if (!e)
         e = authorization_delete(call, &a);
     if (e)
         return e;
-    call_emit(call, EVENT_USER_APPLICATION_REMOVE, to_user(a.user_id), &application_ref_schema,
-              &(struct application_ref){ a.application_id });
+    call_emit(call, EVENT_USER_APPLICATION_REMOVE, audience_of_user(a.user_id),
+              &application_ref_schema, &(struct application_ref){ a.application_id });
     return OK;
 }

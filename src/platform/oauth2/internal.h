@@ -16,14 +16,14 @@ enum { CHALLENGE_LENGTH = 43, VERIFIER_LEAST = 43, VERIFIER_MOST = 128 };
 
 struct scopes {
     struct list list; /* struct str, without duplicates */
-    uint64_t bits;    /* of auth_scope */
-    struct str text;  /* separated by spaces */
+    uint64_t bits;    /* bits of auth_scope_bit */
+    struct str text;  /* scope names separated by spaces */
 };
-/* Returns false for an empty list or an unknown scope. */
+/* Parses scopes; false: the list is empty or has an unknown scope. */
 bool scopes_parse(struct arena *a, struct str text, struct scopes *ret);
-/* Returns the union. */
-struct scopes scopes_join(struct arena *a, const struct scopes *one, const struct scopes *two);
-bool scopes_have(const struct scopes *s, const char *name);
+/* Returns the scopes of both sets. */
+struct scopes scopes_union(struct arena *a, const struct scopes *one, const struct scopes *two);
+bool scopes_contain(const struct scopes *s, const char *name);
 
 /* --- schema.c ------------------------------------------------------------------------- */
 
@@ -70,7 +70,7 @@ struct token_form {
 struct revoke_form {
     struct opt_str token, client_id, client_secret;
 };
-struct access_reply {
+struct access_token_reply {
     struct str token_type, access_token, scope;
     int64_t expires_in;
     struct opt_str refresh_token, id_token;
@@ -100,7 +100,7 @@ struct current_authorization {
     struct opt_int expires;
     const struct user *user;
 };
-struct grants_query {
+struct authorizations_query {
     struct opt_list application_ids;
 };
 
@@ -112,22 +112,22 @@ extern const struct type authorize_body, authorize_reply, redirect_reply, token_
 /* --- rows.c --------------------------------------------------------------------------- */
 
 struct authorization_code {
-    snowflake user_id, application_id, guild_id; /* guild 0: none */
+    snowflake user_id, application_id, guild_id; /* guild_id 0: none */
     struct str redirect_uri, scopes;
-    struct str challenge;         /* RFC 7636, S256; p == NULL: none */
+    struct str challenge;         /* code challenge of RFC 7636 (S256); p == NULL: none */
     struct str nonce;             /* for the id token; p == NULL: none */
     snowflake webhook_channel_id; /* 0: none */
     int64_t integration_type, expires_at;
     uint64_t permissions;
-    bool pending; /* installs the app at the exchange */
+    bool pending; /* the exchange installs the app */
     bool used;
     snowflake webhook_id; /* webhook that the exchange created; 0: none */
 };
 enum err code_insert(struct tx *tx, struct str digest, const struct authorization_code *c);
 enum err code_find(struct tx *tx, struct str digest, struct authorization_code *ret, bool *found);
-/* The row stays until it expires, so that a second use is detected. */
+/* Marks a code as used. The row stays until it expires, so that a second use is detected. */
 enum err code_mark_used(struct tx *tx, struct str digest);
-enum err code_note_webhook(struct tx *tx, struct str digest, snowflake webhook_id);
+enum err code_record_webhook(struct tx *tx, struct str digest, snowflake webhook_id);
 
 /* The scopes that a user granted to an application. */
 struct authorization {
@@ -136,98 +136,106 @@ struct authorization {
     bool installed;
     const struct application *application;
 };
-enum err authorization_of(struct tx *tx, snowflake user_id, snowflake application_id,
-                          struct authorization *ret, bool *ret_found);
-/* ERR_UNKNOWN_TOKEN if the authorization belongs to another user. */
+enum err authorization_find_of_user(struct tx *tx, snowflake user_id, snowflake application_id,
+                                    struct authorization *ret, bool *ret_found);
+/* Reads an authorization of the user. ERR_UNKNOWN_TOKEN, also if it belongs to another user. */
 enum err authorization_find(struct tx *tx, snowflake id, snowflake user_id,
                             struct authorization *ret);
-/* Newest first, with applications. */
-enum err authorizations_of(struct tx *tx, snowflake user_id, struct list *ret);
-/* Adds scopes to the existing authorization, or creates one. */
-enum err authorization_add(struct call *call, const struct account_app *who,
-                           const struct scopes *scopes, bool installed);
+/* Reads the authorizations of a user with their applications, newest first. */
+enum err authorizations_read_of_user(struct tx *tx, snowflake user_id, struct list *ret);
+/* Adds scopes to the user's authorization of the application, or creates one. */
+enum err authorization_add_scopes(struct call *call, const struct account_app *who,
+                                  const struct scopes *scopes, bool installed);
 enum err authorization_delete(struct call *call, const struct authorization *a);
 /* Revokes all tokens of this user and application. */
-enum err tokens_end(struct call *call, snowflake user_id, snowflake application_id);
-/* Revokes the tokens issued for one code, including refreshed ones. */
-enum err tokens_end_of_code(struct call *call, snowflake user_id, struct str digest);
-enum err token_scopes(struct tx *tx, const unsigned char session[8], struct str *ret);
-/* Returns the digest of the code for which a token was issued; p == NULL: none. */
-enum err token_code(struct tx *tx, const unsigned char session[8], struct str *ret);
-enum err tokens_drop_expired(struct tx *tx, snowflake user_id, snowflake application_id);
+enum err revoke_tokens_of_application(struct call *call, snowflake user_id,
+                                      snowflake application_id);
+/* Revokes the tokens issued for one code, including those refreshed later. */
+enum err revoke_tokens_of_code(struct call *call, snowflake user_id, struct str digest);
+enum err token_read_scopes(struct tx *tx, const unsigned char session[8], struct str *ret);
+/* Reads the digest of the code for which a token was issued; p == NULL: none. */
+enum err token_read_code_digest(struct tx *tx, const unsigned char session[8], struct str *ret);
+enum err delete_expired_tokens(struct tx *tx, snowflake user_id, snowflake application_id);
 
 /* --- request.c: authorization requests ------------------------------------------------ */
 
-struct request {
+struct authorization_request {
     struct application *application;
     struct scopes scopes;
     enum integration_type integration_type;
     bool installs;           /* has the scope bot or applications.commands */
     bool with_code;          /* response_type=code */
     bool with_token;         /* response_type=token */
-    struct str redirect_uri; /* p == NULL: none */
+    struct str redirect_uri; /* p == NULL: none was sent or registered */
 };
-/* Reads the query, and the installation type of the body. */
-enum err request_read(struct call *call, const struct opt_int *integration_type,
-                      struct request *ret);
-/* Installs the app into a guild or on the account, after it has repeated the checks. */
-enum err request_install(struct call *call, const struct application *a, const struct scopes *s,
-                         enum integration_type type, snowflake guild_id, uint64_t permissions);
-/* Checks that the caller may install the app there. */
-enum err request_check_place(struct call *call, const struct request *r, snowflake guild_id);
-/* Only the developers of a private app may install it. ERR_APPLICATION_NOT_YOURS. */
-enum err request_check_public(struct call *call, const struct request *r);
-/* Installs the app's commands, without a bot, into a group of the caller. ERR_UNKNOWN_CHANNEL,
- * ERR_MISSING_ACCESS, ERR_CHANNEL_TYPE. */
-enum err request_install_group(struct call *call, const struct request *r, snowflake channel_id);
+/* Parses the query, and the integration type of the body. */
+enum err authorization_request_parse(struct call *call, const struct opt_int *integration_type,
+                                     struct authorization_request *ret);
+/* Installs the app into a guild, with permissions of the caller, or on the caller's account. */
+enum err install_application(struct call *call, const struct application *a, const struct scopes *s,
+                             enum integration_type type, snowflake guild_id, uint64_t permissions);
+/* Checks that the caller may install the app in this guild or on the account. */
+enum err check_install_permission(struct call *call, const struct authorization_request *r,
+                                  snowflake guild_id);
+/* Refuses a private app, unless the caller is one of its developers. ERR_APPLICATION_NOT_YOURS. */
+enum err check_application_is_public(struct call *call, const struct authorization_request *r);
+/* Installs the app's commands, without a bot, into a group channel of the caller.
+ * ERR_UNKNOWN_CHANNEL, ERR_MISSING_ACCESS, ERR_CHANNEL_TYPE. */
+enum err install_application_in_group(struct call *call, const struct authorization_request *r,
+                                      snowflake channel_id);
 
 /* --- token.c: access tokens ----------------------------------------------------------- */
 
-/* code: digest of the exchanged code, or empty. */
-enum err access_issue(struct call *call, snowflake user_id, snowflake application_id,
-                      const struct scopes *scopes, struct str code, struct access_reply *ret);
+/* Issues an access token. code: digest of the exchanged code, or empty. */
+enum err access_token_issue(struct call *call, snowflake user_id, snowflake application_id,
+                            const struct scopes *scopes, struct str code,
+                            struct access_token_reply *ret);
 
 /* --- incoming.c ----------------------------------------------------------------------- */
 
 /* Checks that the caller may create a webhook in the channel of the body. *ret_channel is 0 without
  * the scope webhook.incoming. */
-enum err incoming_check(struct call *call, const struct scopes *s, snowflake *ret_channel);
-/* Checks whether the granting user may still create the webhook; incoming_make creates it. */
-enum err incoming_may(struct call *call, const struct authorization_code *code, bool *ret);
-enum err incoming_make(struct call *call, const struct application *a,
-                       const struct authorization_code *code, const struct webhook **ret);
+enum err check_incoming_webhook(struct call *call, const struct scopes *s, snowflake *ret_channel);
+/* Reads whether the granting user may still create the webhook; create_incoming_webhook creates it.
+ */
+enum err read_may_create_incoming_webhook(struct call *call, const struct authorization_code *code,
+                                          bool *ret);
+enum err create_incoming_webhook(struct call *call, const struct application *a,
+                                 const struct authorization_code *code, const struct webhook **ret);
 /* Deletes the webhook that the exchange created, if it still exists. */
-enum err incoming_take_back(struct call *call, const struct authorization_code *code);
+enum err delete_incoming_webhook(struct call *call, const struct authorization_code *code);
 
 /* --- openid.c ------------------------------------------------------------------------- */
 
 /* Prepare stage of POST /oauth2/authorize: creates the signing key if openid needs one. */
 enum err prepare_authorize(struct call *call);
 /* Stores the signing key that this call created, if any. */
-enum err openid_keep_key(struct call *call);
-/* Read stage of POST /oauth2/token: requests an id token, which the thread pool signs, because RSA
+enum err openid_store_key(struct call *call);
+/* Read stage of POST /oauth2/token: requests an id token. The thread pool signs it, because RSA
  * takes too long for a write transaction. */
-enum err openid_plan(struct call *call, snowflake user_id, snowflake application_id,
-                     struct str nonce);
-/* Returns the signed id token. nonce.p NULL: none. */
-enum err openid_issue(struct call *call, snowflake user_id, snowflake application_id,
-                      struct str nonce, struct opt_str *ret);
+enum err openid_request_id_token(struct call *call, snowflake user_id, snowflake application_id,
+                                 struct str nonce);
+/* Returns the signed id token of this call. nonce.p NULL: none. */
+enum err openid_take_id_token(struct call *call, snowflake user_id, snowflake application_id,
+                              struct str nonce, struct opt_str *ret);
 
 /* --- replies.c ------------------------------------------------------------------------ */
 
 /* Replies with an error in the format of RFC 6749. */
-enum err oauth2_fail(struct call *call, int status, const char *error, const char *description);
-/* The store contains only this digest of a code. */
-struct str code_digest(const struct call *call, struct str code);
+enum err oauth2_reply_error(struct call *call, int status, const char *error,
+                            const char *description);
+/* Returns the keyed digest of a code; the store does not contain the code. */
+struct str authorization_code_digest(const struct call *call, struct str code);
 /* Appends name=value to a URL's query. */
-struct str url_with(struct arena *a, struct str url, const char *name, struct str value);
+struct str url_add_query_parameter(struct arena *a, struct str url, const char *name,
+                                   struct str value);
 
 /* --- handlers ------------------------------------------------------------------------- */
 
 enum err get_authorization(struct call *call);
 enum err authorize(struct call *call);
 enum err exchange_token(struct call *call);
-enum err prepare_token(struct call *call);
+enum err prepare_exchange_token(struct call *call);
 enum err revoke_token(struct call *call);
 enum err get_current_authorization(struct call *call);
 enum err list_grants(struct call *call);
@@ -239,7 +247,7 @@ enum err get_userinfo(struct call *call);
 /* --- deletion.c ----------------------------------------------------------------------- */
 
 /* Deletes the codes of an account, because they can be exchanged for tokens. */
-enum err codes_revoke(struct call *call, snowflake user_id);
+enum err authorization_codes_revoke(struct call *call, snowflake user_id);
 extern const struct deletion_rule oauth2_deletions[];
 
 #endif

@@ -1,13 +1,11 @@
-/* openid.c - OpenID Connect on top of OAuth2: signs in users of this server at other sites.
- *
- * With the scope openid, a code exchange also returns an id token, signed with a key that
- * /oauth2/keys publishes. The thread pool creates the key when the scope is first requested. The
- * database contains it, encrypted, so that all nodes sign with the same key. */
+/* openid.c - OpenID Connect: with the scope openid, a code exchange also returns an id token,
+ * signed with a key that /oauth2/keys publishes. The thread pool creates the key at the first
+ * request. The database contains it encrypted, so that all nodes use the same key. */
 #include "platform/oauth2/internal.h"
 
 #include <sodium.h>
 
-#include "api/auth/sealed.h"
+#include "api/auth/secret_encryption.h"
 #include "base/clock.h"
 #include "platform/oauth2/signing.h"
 
@@ -22,8 +20,8 @@ static const char ADD_KEY[] =
     "insert into signing_keys (id, kid, modulus, exponent, secret) values ($1, $2, $3, $4, $5) "
     "on conflict do nothing";
 
-/* .secret is encrypted. */
-static enum err signing_key_find(struct tx *tx, struct signing_key *ret, bool *ret_found)
+/* Reads the signing key; .secret is encrypted. */
+static enum err read_signing_key(struct tx *tx, struct signing_key *ret, bool *ret_found)
 {
     struct rows row;
     enum err e = tx_one(tx, FIND_KEY, NO_BIND, &row, ret_found);
@@ -34,21 +32,21 @@ static enum err signing_key_find(struct tx *tx, struct signing_key *ret, bool *r
     return e;
 }
 
-static enum err make_signing_key(struct call *call)
+static enum err create_signing_key(struct call *call)
 {
-    struct signing_key *key = call_pass(call, "signing_key", sizeof *key);
+    struct signing_key *key = call_pass_data(call, "signing_key", sizeof *key);
 
     return signing_key_new(call->arena, key) ? OK : ERR_INTERNAL;
 }
 
-static enum err look_for_signing_key(struct call *call)
+static enum err read_signing_key_exists(struct call *call)
 {
     struct signing_key key;
     bool found;
-    enum err e = signing_key_find(call->tx, &key, &found);
+    enum err e = read_signing_key(call->tx, &key, &found);
 
     if (!e && !found)
-        call->compute = make_signing_key;
+        call->compute = create_signing_key;
     return e;
 }
 
@@ -57,20 +55,20 @@ enum err prepare_authorize(struct call *call)
     const struct authorize_query *q = call->query;
     struct scopes scopes;
 
-    if (scopes_parse(call->arena, q->scope, &scopes) && scopes_have(&scopes, "openid"))
-        call->look = look_for_signing_key;
+    if (scopes_parse(call->arena, q->scope, &scopes) && scopes_contain(&scopes, "openid"))
+        call->read = read_signing_key_exists;
     return OK;
 }
 
-/* If another node has inserted a key in the meantime, that key wins. */
-enum err openid_keep_key(struct call *call)
+/* Stores the new key. If another node has inserted a key in the meantime, that key is used. */
+enum err openid_store_key(struct call *call)
 {
-    const struct signing_key *key = call_passed(call, "signing_key");
+    const struct signing_key *key = call_passed_data(call, "signing_key");
 
     if (!key)
         return OK;
-    struct str sealed =
-        sealed_make(call->arena, api_options(call->api)->auth, SECRET_WORD, THE_KEY, key->secret);
+    struct str sealed = encrypt_secret(call->arena, api_options(call->api)->auth, SECRET_WORD,
+                                       THE_KEY, key->secret);
     return tx_exec(call->tx, ADD_KEY,
                    BIND(v_id(THE_KEY), v_text(key->kid), v_text(key->modulus),
                         v_text(key->exponent), v_bytes(sealed)),
@@ -79,17 +77,17 @@ enum err openid_keep_key(struct call *call)
 
 /* --- id tokens ------------------------------------------------------------------------ */
 
-static struct str id_claims(struct call *call, snowflake user_id, snowflake application_id,
-                            struct str nonce)
+static struct str encode_id_claims(struct call *call, snowflake user_id, snowflake application_id,
+                                   struct str nonce)
 {
     int64_t now = clock_s();
     struct buf out;
-    struct json j = json_to(&out);
+    struct json_writer j = json_writer_to(&out);
 
     buf_init(&out, MOST_CLAIMS);
-    json_object(&j);
+    json_begin_object(&j);
     json_name(&j, "iss");
-    json_text(&j, api_url(call, "http"));
+    json_text(&j, api_base_url(call, "http"));
     json_name(&j, "sub");
     json_id(&j, user_id);
     json_name(&j, "aud");
@@ -102,12 +100,12 @@ static struct str id_claims(struct call *call, snowflake user_id, snowflake appl
         json_name(&j, "nonce");
         json_text(&j, nonce);
     }
-    json_object_end(&j);
-    return buf_take(&out, call->arena);
+    json_end_object(&j);
+    return buf_move_to_arena(&out, call->arena);
 }
 
-/* Values that the read stage passes to the handler. */
-struct id_token_plan {
+/* Data that the read stage passes to the thread pool and the handler. */
+struct id_token_request {
     snowflake user_id, application_id;
     struct str nonce, token;
     struct signing_key key;
@@ -115,39 +113,39 @@ struct id_token_plan {
 
 static enum err sign_id_token(struct call *call)
 {
-    struct id_token_plan *p = call_passed(call, "id_token_plan");
+    struct id_token_request *p = call_passed_data(call, "id_token_request");
 
-    p->key.secret =
-        sealed_open(call->arena, api_options(call->api)->auth, SECRET_WORD, THE_KEY, p->key.secret);
-    p->token = signing_token(call->arena, &p->key,
-                             id_claims(call, p->user_id, p->application_id, p->nonce));
+    p->key.secret = decrypt_secret(call->arena, api_options(call->api)->auth, SECRET_WORD, THE_KEY,
+                                   p->key.secret);
+    p->token = jwt_sign(call->arena, &p->key,
+                        encode_id_claims(call, p->user_id, p->application_id, p->nonce));
     sodium_memzero((void *)(uintptr_t)p->key.secret.p, p->key.secret.n);
     return p->token.p ? OK : ERR_INTERNAL;
 }
 
-enum err openid_plan(struct call *call, snowflake user_id, snowflake application_id,
-                     struct str nonce)
+enum err openid_request_id_token(struct call *call, snowflake user_id, snowflake application_id,
+                                 struct str nonce)
 {
     struct signing_key key;
     bool found;
-    enum err e = signing_key_find(call->tx, &key, &found);
+    enum err e = read_signing_key(call->tx, &key, &found);
 
     if (e || !found)
-        return e ? e : ERR_INTERNAL; /* the grant of the scope created it */
-    struct id_token_plan *p = call_pass(call, "id_token_plan", sizeof *p);
-    *p = (struct id_token_plan){ user_id, application_id, nonce, { 0 }, key };
+        return e ? e : ERR_INTERNAL; /* The key exists, because granting the scope created it. */
+    struct id_token_request *p = call_pass_data(call, "id_token_request", sizeof *p);
+    *p = (struct id_token_request){ user_id, application_id, nonce, { 0 }, key };
     call->compute = sign_id_token;
     return OK;
 }
 
-enum err openid_issue(struct call *call, snowflake user_id, snowflake application_id,
-                      struct str nonce, struct opt_str *ret)
+enum err openid_take_id_token(struct call *call, snowflake user_id, snowflake application_id,
+                              struct str nonce, struct opt_str *ret)
 {
-    const struct id_token_plan *p = call_passed(call, "id_token_plan");
+    const struct id_token_request *p = call_passed_data(call, "id_token_request");
 
     if (!p || p->user_id != user_id || p->application_id != application_id ||
         !str_eq(p->nonce, nonce))
-        return call_look_again(call);
+        return call_restart_at_read(call);
     *ret = (struct opt_str){ GIVEN, p->token };
     return OK;
 }
@@ -160,23 +158,23 @@ enum err list_oauth2_keys(struct call *call)
     struct oauth2_keys out = { 0 };
     struct signing_key key;
     bool found;
-    enum err e = signing_key_find(call->tx, &key, &found);
+    enum err e = read_signing_key(call->tx, &key, &found);
 
     if (!e && found)
-        *(struct oauth2_key *)list_add(call->arena, &out.keys, sizeof(struct oauth2_key)) =
+        *(struct oauth2_key *)list_append(call->arena, &out.keys, sizeof(struct oauth2_key)) =
             (struct oauth2_key){ STR("RSA"),  STR("sig"),   key.kid,
                                  key.modulus, key.exponent, STR("RS256") };
     return e ? e : call_reply(call, &out);
 }
 
-static struct str user_picture(struct call *call, const struct user *u)
+static struct str user_picture_url(struct call *call, const struct user *u)
 {
-    struct str base = api_url(call, "http");
+    struct str base = api_base_url(call, "http");
 
     if (u->avatar.given == GIVEN)
-        return str_printf(call->arena, "%.*s/avatars/%llu/%.*s.png", STR_FMT(base),
-                          (unsigned long long)u->id, STR_FMT(u->avatar.value));
-    return str_printf(call->arena, "%.*s/embed/avatars/%llu.png", STR_FMT(base),
+        return str_printf(call->arena, "%.*s/avatars/%llu/%.*s.png", STR_ARGS(base),
+                          (unsigned long long)u->id, STR_ARGS(u->avatar.value));
+    return str_printf(call->arena, "%.*s/embed/avatars/%llu.png", STR_ARGS(base),
                       (unsigned long long)((u->id >> 22) % 6));
 }
 
@@ -190,15 +188,15 @@ enum err get_userinfo(struct call *call)
     if (e)
         return e;
     struct userinfo out = { .sub = u.id };
-    if (scopes & auth_scope(STR("email"))) {
+    if (scopes & auth_scope_bit(STR("email"))) {
         out.email = (struct opt_str){ u.email.given == GIVEN ? GIVEN : GIVEN_NULL, u.email.value };
         out.email_verified = (struct opt_bool){ GIVEN, u.verified };
     }
-    if (scopes & auth_scope(STR("identify"))) {
+    if (scopes & auth_scope_bit(STR("identify"))) {
         out.preferred_username = (struct opt_str){ GIVEN, u.username };
         out.nickname = (struct opt_str){ u.global_name.given == GIVEN ? GIVEN : GIVEN_NULL,
                                          u.global_name.value };
-        out.picture = (struct opt_str){ GIVEN, user_picture(call, &u) };
+        out.picture = (struct opt_str){ GIVEN, user_picture_url(call, &u) };
         out.locale = (struct opt_str){ GIVEN, u.locale };
     }
     return call_reply(call, &out);

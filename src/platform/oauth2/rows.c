@@ -6,7 +6,7 @@
 
 /* --- codes ---------------------------------------------------------------------------- */
 
-static const char DROP_CODES[] = "delete from authorization_codes where expires_at <= $1";
+static const char DELETE_EXPIRED_CODES[] = "delete from authorization_codes where expires_at <= $1";
 static const char ADD_CODE[] =
     "insert into authorization_codes (digest, user_id, application_id, redirect_uri, scopes, "
     "integration_type, guild_id, permissions, pending, expires_at, challenge, nonce, "
@@ -14,7 +14,7 @@ static const char ADD_CODE[] =
 
 enum err code_insert(struct tx *tx, struct str digest, const struct authorization_code *c)
 {
-    enum err e = tx_exec(tx, DROP_CODES, BIND(v_int(clock_us())), NULL);
+    enum err e = tx_exec(tx, DELETE_EXPIRED_CODES, BIND(v_int(clock_us())), NULL);
 
     if (e)
         return e;
@@ -51,9 +51,9 @@ enum err code_find(struct tx *tx, struct str digest, struct authorization_code *
         .permissions = (uint64_t)row_int(&row, 6),
         .pending = row_bool(&row, 7),
         .expires_at = row_int(&row, 8),
-        .challenge = row_null(&row, 9) ? (struct str){ 0 } : row_text(&row, 9),
+        .challenge = row_is_null(&row, 9) ? (struct str){ 0 } : row_text(&row, 9),
         .used = row_bool(&row, 10),
-        .nonce = row_null(&row, 11) ? (struct str){ 0 } : row_text(&row, 11),
+        .nonce = row_is_null(&row, 11) ? (struct str){ 0 } : row_text(&row, 11),
         .webhook_channel_id = row_id(&row, 12),
         .webhook_id = row_id(&row, 13),
     };
@@ -67,19 +67,19 @@ enum err code_mark_used(struct tx *tx, struct str digest)
     return tx_exec(tx, MARK_USED, BIND(v_bytes(digest)), NULL);
 }
 
-static const char NOTE_WEBHOOK[] =
+static const char RECORD_WEBHOOK[] =
     "update authorization_codes set webhook_id = $2 where digest = $1";
 
-enum err code_note_webhook(struct tx *tx, struct str digest, snowflake webhook_id)
+enum err code_record_webhook(struct tx *tx, struct str digest, snowflake webhook_id)
 {
-    return tx_exec(tx, NOTE_WEBHOOK, BIND(v_bytes(digest), v_id(webhook_id)), NULL);
+    return tx_exec(tx, RECORD_WEBHOOK, BIND(v_bytes(digest), v_id(webhook_id)), NULL);
 }
 
 /* --- authorizations ------------------------------------------------------------------- */
 
 #define AUTHORIZATION_COLUMNS "id, user_id, application_id, scopes, installed"
 
-static void read_authorization(const struct rows *r, void *ret)
+static void authorization_from_row(const struct rows *r, void *ret)
 {
     struct authorization *a = ret;
 
@@ -99,15 +99,15 @@ static const char AUTHORIZATION_OF[] =
     "select " AUTHORIZATION_COLUMNS " from authorizations where user_id = $1 and "
     "application_id = $2";
 
-enum err authorization_of(struct tx *tx, snowflake user_id, snowflake application_id,
-                          struct authorization *ret, bool *ret_found)
+enum err authorization_find_of_user(struct tx *tx, snowflake user_id, snowflake application_id,
+                                    struct authorization *ret, bool *ret_found)
 {
     struct rows row;
     enum err e =
         tx_one(tx, AUTHORIZATION_OF, BIND(v_id(user_id), v_id(application_id)), &row, ret_found);
 
     if (!e && *ret_found)
-        read_authorization(&row, ret);
+        authorization_from_row(&row, ret);
     return e;
 }
 
@@ -117,8 +117,8 @@ static const char FIND_AUTHORIZATION[] =
 enum err authorization_find(struct tx *tx, snowflake id, snowflake user_id,
                             struct authorization *ret)
 {
-    return tx_find(tx, FIND_AUTHORIZATION, BIND(v_id(id), v_id(user_id)), read_authorization, ret,
-                   ERR_UNKNOWN_TOKEN);
+    return tx_read_first(tx, FIND_AUTHORIZATION, BIND(v_id(id), v_id(user_id)),
+                         authorization_from_row, ret, ERR_UNKNOWN_TOKEN);
 }
 
 static const char AUTHORIZATIONS_OF[] =
@@ -126,7 +126,7 @@ static const char AUTHORIZATIONS_OF[] =
     " from authorizations where user_id = $1 and application_id in (select id from applications "
     "where removed = 0) order by created_at desc, id desc";
 
-enum err authorizations_of(struct tx *tx, snowflake user_id, struct list *ret)
+enum err authorizations_read_of_user(struct tx *tx, snowflake user_id, struct list *ret)
 {
     struct arena *arena = tx_arena(tx);
     struct rows rows;
@@ -136,7 +136,7 @@ enum err authorizations_of(struct tx *tx, snowflake user_id, struct list *ret)
     if (e)
         return e;
     while (rows_next(&rows))
-        read_authorization(&rows, list_add(arena, ret, sizeof(struct authorization)));
+        authorization_from_row(&rows, list_append(arena, ret, sizeof(struct authorization)));
     e = rows_end(&rows);
     for (size_t i = 0; i < ret->count && !e; i++) {
         struct authorization *a = (struct authorization *)ret->items + i;
@@ -154,32 +154,33 @@ static const char ADD_AUTHORIZATION[] =
 static const char SAVE_AUTHORIZATION[] =
     "update authorizations set scopes = $2, installed = $3, created_at = $4 where id = $1";
 
-static enum err authorization_write(struct tx *tx, const struct authorization *old,
-                                    const struct account_app *who, const struct scopes *scopes,
-                                    bool installed)
+static enum err save_authorization(struct tx *tx, const struct authorization *old,
+                                   const struct account_app *who, const struct scopes *scopes,
+                                   bool installed)
 {
     if (!old)
         return tx_exec(tx, ADD_AUTHORIZATION,
                        BIND(v_id(snowflake_new()), v_id(who->user_id), v_id(who->application_id),
                             v_text(scopes->text), v_int(installed), v_int(clock_us())),
                        NULL);
-    struct scopes all = scopes_join(tx_arena(tx), &(struct scopes){ .list = old->scopes }, scopes);
+    struct scopes all = scopes_union(tx_arena(tx), &(struct scopes){ .list = old->scopes }, scopes);
     return tx_exec(tx, SAVE_AUTHORIZATION,
                    BIND(v_id(old->id), v_text(all.text), v_int(old->installed || installed),
                         v_int(clock_us())),
                    NULL);
 }
 
-enum err authorization_add(struct call *call, const struct account_app *who,
-                           const struct scopes *scopes, bool installed)
+enum err authorization_add_scopes(struct call *call, const struct account_app *who,
+                                  const struct scopes *scopes, bool installed)
 {
     struct authorization old;
     bool found;
-    enum err e = authorization_of(call->tx, who->user_id, who->application_id, &old, &found);
+    enum err e =
+        authorization_find_of_user(call->tx, who->user_id, who->application_id, &old, &found);
 
     if (!e)
-        e = authorization_write(call->tx, found ? &old : NULL, who, scopes, installed);
-    return e || !installed || (found && old.installed) ? e : hook_account_app_moves(call, who);
+        e = save_authorization(call->tx, found ? &old : NULL, who, scopes, installed);
+    return e || !installed || (found && old.installed) ? e : hook_account_app_changing(call, who);
 }
 
 static const char DELETE_AUTHORIZATION[] = "delete from authorizations where id = $1";
@@ -187,50 +188,51 @@ static const char DELETE_AUTHORIZATION[] = "delete from authorizations where id 
 enum err authorization_delete(struct call *call, const struct authorization *a)
 {
     struct account_app who = { a->user_id, a->application_id };
-    enum err e = a->installed ? hook_account_app_moves(call, &who) : OK;
+    enum err e = a->installed ? hook_account_app_changing(call, &who) : OK;
 
     return e ? e : tx_exec(call->tx, DELETE_AUTHORIZATION, BIND(v_id(a->id)), NULL);
 }
 
 /* --- tokens --------------------------------------------------------------------------- */
 
-static const char END_TOKENS[] =
+static const char DELETE_TOKENS[] =
     "delete from tokens where user_id = $1 and application_id = $2 and kind in (3, 4)";
-static const char END_CODES[] =
+static const char DELETE_CODES[] =
     "delete from authorization_codes where user_id = $1 and application_id = $2";
 
-enum err tokens_end(struct call *call, snowflake user_id, snowflake application_id)
+enum err revoke_tokens_of_application(struct call *call, snowflake user_id,
+                                      snowflake application_id)
 {
-    enum err e = tx_exec(call->tx, END_TOKENS, BIND(v_id(user_id), v_id(application_id)), NULL);
+    enum err e = tx_exec(call->tx, DELETE_TOKENS, BIND(v_id(user_id), v_id(application_id)), NULL);
 
-    call_forget_grants(call, user_id);
-    return e ? e : tx_exec(call->tx, END_CODES, BIND(v_id(user_id), v_id(application_id)), NULL);
+    call_revoke_oauth2_tokens(call, user_id);
+    return e ? e : tx_exec(call->tx, DELETE_CODES, BIND(v_id(user_id), v_id(application_id)), NULL);
 }
 
-static const char END_OF_CODE[] = "delete from tokens where code_digest = $1";
+static const char DELETE_TOKENS_OF_CODE[] = "delete from tokens where code_digest = $1";
 
-enum err tokens_end_of_code(struct call *call, snowflake user_id, struct str digest)
+enum err revoke_tokens_of_code(struct call *call, snowflake user_id, struct str digest)
 {
-    call_forget_grants(call, user_id);
-    return tx_exec(call->tx, END_OF_CODE, BIND(v_bytes(digest)), NULL);
+    call_revoke_oauth2_tokens(call, user_id);
+    return tx_exec(call->tx, DELETE_TOKENS_OF_CODE, BIND(v_bytes(digest)), NULL);
 }
 
 static const char TOKEN_CODE[] = "select code_digest from tokens where id = $1";
 
-enum err token_code(struct tx *tx, const unsigned char session[8], struct str *ret)
+enum err token_read_code_digest(struct tx *tx, const unsigned char session[8], struct str *ret)
 {
     struct rows row;
     bool found;
     enum err e =
         tx_one(tx, TOKEN_CODE, BIND(v_bytes(str_slice((const char *)session, 8))), &row, &found);
 
-    *ret = !e && found && !row_null(&row, 0) ? row_bytes(&row, 0) : (struct str){ 0 };
+    *ret = !e && found && !row_is_null(&row, 0) ? row_bytes(&row, 0) : (struct str){ 0 };
     return e;
 }
 
 static const char TOKEN_SCOPES[] = "select scopes from tokens where id = $1";
 
-enum err token_scopes(struct tx *tx, const unsigned char session[8], struct str *ret)
+enum err token_read_scopes(struct tx *tx, const unsigned char session[8], struct str *ret)
 {
     struct rows row;
     bool found;
@@ -243,11 +245,12 @@ enum err token_scopes(struct tx *tx, const unsigned char session[8], struct str 
     return OK;
 }
 
-static const char DROP_EXPIRED[] = "delete from tokens where user_id = $1 and application_id = $2 "
-                                   "and kind = 3 and expires_at <= $3";
+static const char DELETE_EXPIRED[] =
+    "delete from tokens where user_id = $1 and application_id = $2 "
+    "and kind = 3 and expires_at <= $3";
 
-enum err tokens_drop_expired(struct tx *tx, snowflake user_id, snowflake application_id)
+enum err delete_expired_tokens(struct tx *tx, snowflake user_id, snowflake application_id)
 {
-    return tx_exec(tx, DROP_EXPIRED, BIND(v_id(user_id), v_id(application_id), v_int(clock_us())),
+    return tx_exec(tx, DELETE_EXPIRED, BIND(v_id(user_id), v_id(application_id), v_int(clock_us())),
                    NULL);
 }

@@ -1,7 +1,7 @@
 /* schema.c - JSON schemas of OAuth2 bodies and replies. */
 #include "platform/oauth2/internal.h"
 
-static const struct choice places[] = {
+static const struct choice positions[] = {
     { .value = INSTALL_GUILD, .name = "GUILD_INSTALL", .doc = "In a guild" },
     { .value = INSTALL_USER, .name = "USER_INSTALL", .doc = "On an account" },
     { 0 },
@@ -23,9 +23,9 @@ static const struct type type_challenge = {
     .kind = KIND_STRING,
     .min = CHALLENGE_LENGTH,
     .max = CHALLENGE_LENGTH,
-    .doc = "The exchange then needs the code_verifier that this was made of",
+    .doc = "The exchange then needs the code_verifier of this challenge",
 };
-static const struct type type_place = { .kind = KIND_INT, .choices = places };
+static const struct type type_position = { .kind = KIND_INT, .choices = positions };
 static const struct type type_response_type = { .kind = KIND_STRING, .choices = response_types };
 static const struct type type_scope = { .kind = KIND_STRING,
                                         .max = 1000,
@@ -35,10 +35,10 @@ static const struct type type_redirect = { .kind = KIND_STRING,
                                            .doc = "One of the application's redirect_uris" };
 static const struct type type_state = { .kind = KIND_STRING,
                                         .max = 2000,
-                                        .doc = "Comes back with the redirect" };
-static const struct type type_nonce = {
-    .kind = KIND_STRING, .max = 1000, .doc = "Comes back in the id token, with the scope openid"
-};
+                                        .doc = "Returned with the redirect" };
+static const struct type type_nonce = { .kind = KIND_STRING,
+                                        .max = 1000,
+                                        .doc = "Returned in the id token, with the scope openid" };
 static const struct type type_seconds = { .kind = KIND_INT, .doc = "Seconds" };
 static const struct type type_secret = { .kind = KIND_STRING, .max = 1000 };
 
@@ -55,11 +55,11 @@ static const struct field authorize_query_fields[] = {
     { FIELD(struct authorize_query, code_challenge_method), .type = &type_challenge_method,
       .flags = OPTIONAL },
     { FIELD(struct authorize_query, nonce), .type = &type_nonce, .flags = OPTIONAL },
-    { FIELD(struct authorize_query, integration_type), .type = &type_place, .flags = OPTIONAL },
+    { FIELD(struct authorize_query, integration_type), .type = &type_position, .flags = OPTIONAL },
     { FIELD(struct authorize_query, guild_id), .type = &type_id, .flags = OPTIONAL,
-      .doc = "The guild that is proposed; only the one of the body counts" },
+      .doc = "The proposed guild; only the guild of the body is used" },
     { FIELD(struct authorize_query, permissions), .type = &type_permissions, .flags = OPTIONAL,
-      .doc = "The permissions that are proposed; only those of the body count" },
+      .doc = "The proposed permissions; only those of the body are used" },
     { 0 },
 };
 const struct schema authorize_query_schema = {
@@ -67,19 +67,19 @@ const struct schema authorize_query_schema = {
     .size = sizeof(struct authorize_query),
     .fields = authorize_query_fields,
     .once = true,
-    .doc = "What an application asks for. A parameter that occurs twice is refused.",
+    .doc = "What an application requests. A repeated parameter is refused.",
 };
 
 static const struct field authorize_body_fields[] = {
     { FIELD(struct authorize_body, authorize), .type = &type_bool },
-    { FIELD(struct authorize_body, integration_type), .type = &type_place,
+    { FIELD(struct authorize_body, integration_type), .type = &type_position,
       .flags = OPTIONAL | NULLABLE },
     { FIELD(struct authorize_body, guild_id), .type = &type_id, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct authorize_body, channel_id), .type = &type_id, .flags = OPTIONAL | NULLABLE,
       .doc = "A group, instead of a guild" },
     { FIELD(struct authorize_body, webhook_channel_id), .type = &type_id,
       .flags = OPTIONAL | NULLABLE,
-      .doc = "With the scope webhook.incoming: where its webhook is made; needs MANAGE_WEBHOOKS" },
+      .doc = "With the scope webhook.incoming: channel of the webhook; needs MANAGE_WEBHOOKS" },
     { FIELD(struct authorize_body, permissions), .type = &type_permissions,
       .flags = OPTIONAL | NULLABLE },
     { 0 },
@@ -88,7 +88,7 @@ static const struct schema authorize_body_schema = {
     .name = "Authorize",
     .size = sizeof(struct authorize_body),
     .fields = authorize_body_fields,
-    .doc = "What the person says to it.",
+    .doc = "The user's decision.",
 };
 
 static const struct field authorize_guild_fields[] = {
@@ -97,14 +97,14 @@ static const struct field authorize_guild_fields[] = {
     { FIELD(struct authorize_guild, icon), .type = &type_asset_hash, .flags = NULLABLE },
     { FIELD(struct authorize_guild, mfa_level), .type = &type_count },
     { FIELD(struct authorize_guild, permissions), .type = &type_permissions,
-      .doc = "The caller's" },
+      .doc = "Permissions of the caller" },
     { 0 },
 };
 static const struct schema authorize_guild_schema = {
     .name = "AuthorizeGuild",
     .size = sizeof(struct authorize_guild),
     .fields = authorize_guild_fields,
-    .doc = "A guild of the caller's.",
+    .doc = "A guild that the caller is in.",
 };
 static const struct type type_authorize_guild = { .kind = KIND_OBJECT,
                                                   .schema = &authorize_guild_schema };
@@ -115,17 +115,17 @@ static const struct field authorize_reply_fields[] = {
     { FIELD(struct authorize_reply, application), .type = &type_public_application },
     { FIELD(struct authorize_reply, user), .type = &type_partial_user },
     { FIELD(struct authorize_reply, authorized), .type = &type_bool,
-      .doc = "All of it was allowed before" },
-    { FIELD(struct authorize_reply, integration_type), .type = &type_place },
+      .doc = "All scopes were granted before" },
+    { FIELD(struct authorize_reply, integration_type), .type = &type_position },
     { FIELD(struct authorize_reply, redirect_uri), .type = &type_redirect, .flags = OPTIONAL },
     { FIELD(struct authorize_reply, scopes), .type = &type_texts,
-      .doc = "The scopes that are asked for, each once, as the server reads them" },
+      .doc = "The requested scopes, without duplicates" },
     { FIELD(struct authorize_reply, permissions), .type = &type_permissions,
-      .doc = "The permissions that are asked for in a guild" },
+      .doc = "The permissions requested in a guild" },
     { FIELD(struct authorize_reply, guild_id), .type = &type_id, .flags = OPTIONAL,
-      .doc = "The guild that is proposed" },
+      .doc = "The proposed guild" },
     { FIELD(struct authorize_reply, query), .type = &type_text,
-      .doc = "The query of POST that grants what this answer shows" },
+      .doc = "The query of POST that grants what this reply shows" },
     { FIELD(struct authorize_reply, bot), .type = &type_partial_user, .flags = OPTIONAL },
     { FIELD(struct authorize_reply, guilds), .type = &type_authorize_guilds, .flags = OPTIONAL },
     { 0 },
@@ -134,19 +134,19 @@ static const struct schema authorize_reply_schema = {
     .name = "AuthorizeInfo",
     .size = sizeof(struct authorize_reply),
     .fields = authorize_reply_fields,
-    .doc = "What a person is asked.",
+    .doc = "What the consent page shows.",
 };
 
 static const struct field redirect_fields[] = {
     { FIELD(struct redirect_reply, url), .type = &type_text },
-    { FIELD(struct redirect_reply, location), .type = &type_text, .doc = "The same" },
+    { FIELD(struct redirect_reply, location), .type = &type_text, .doc = "The same URL" },
     { 0 },
 };
 static const struct schema redirect_schema = {
     .name = "Redirect",
     .size = sizeof(struct redirect_reply),
     .fields = redirect_fields,
-    .doc = "Where the person goes next.",
+    .doc = "Where the user is redirected to.",
 };
 
 /* --- tokens --------------------------------------------------------------------------- */
@@ -170,7 +170,7 @@ static const struct schema token_form_schema = {
     .name = "TokenRequest",
     .size = sizeof(struct token_form),
     .fields = token_form_fields,
-    .doc = "What an access token is asked for with.",
+    .doc = "Parameters of a token request.",
 };
 
 static const struct field revoke_form_fields[] = {
@@ -183,39 +183,39 @@ static const struct schema revoke_form_schema = {
     .name = "TokenRevocation",
     .size = sizeof(struct revoke_form),
     .fields = revoke_form_fields,
-    .doc = "A token to end.",
+    .doc = "A token to revoke.",
 };
 
 static const struct field access_fields[] = {
-    { FIELD(struct access_reply, token_type), .type = &type_text, .doc = "\"Bearer\"" },
-    { FIELD(struct access_reply, access_token), .type = &type_secret },
-    { FIELD(struct access_reply, scope), .type = &type_scope },
-    { FIELD(struct access_reply, expires_in), .type = &type_seconds },
-    { FIELD(struct access_reply, refresh_token), .type = &type_secret, .flags = OPTIONAL },
-    { FIELD(struct access_reply, id_token), .type = &type_text, .flags = OPTIONAL,
+    { FIELD(struct access_token_reply, token_type), .type = &type_text, .doc = "\"Bearer\"" },
+    { FIELD(struct access_token_reply, access_token), .type = &type_secret },
+    { FIELD(struct access_token_reply, scope), .type = &type_scope },
+    { FIELD(struct access_token_reply, expires_in), .type = &type_seconds },
+    { FIELD(struct access_token_reply, refresh_token), .type = &type_secret, .flags = OPTIONAL },
+    { FIELD(struct access_token_reply, id_token), .type = &type_text, .flags = OPTIONAL,
       .doc = "With the scope openid: a JWT, signed with RS256" },
-    { FIELD(struct access_reply, guild), .type = &type_guild, .flags = OPTIONAL },
-    { FIELD(struct access_reply, webhook), .type = &webhook_reply, .flags = OPTIONAL,
+    { FIELD(struct access_token_reply, guild), .type = &type_guild, .flags = OPTIONAL },
+    { FIELD(struct access_token_reply, webhook), .type = &webhook_reply, .flags = OPTIONAL,
       .doc = "With the scope webhook.incoming, for a code" },
     { 0 },
 };
 static const struct schema access_schema = {
     .name = "AccessToken",
-    .size = sizeof(struct access_reply),
+    .size = sizeof(struct access_token_reply),
     .fields = access_fields,
-    .doc = "A token that stands for somebody.",
+    .doc = "An access token for a user.",
 };
 
 static const struct field empty_fields[] = {
     { FIELD(struct empty_reply, nothing), .type = &type_bool, .flags = OPTIONAL,
-      .doc = "Never there" },
+      .doc = "Always absent" },
     { 0 },
 };
 static const struct schema empty_schema = {
     .name = "Empty",
     .size = sizeof(struct empty_reply),
     .fields = empty_fields,
-    .doc = "An object with nothing in it.",
+    .doc = "An empty object.",
 };
 
 static const struct field oauth2_error_fields[] = {
@@ -227,7 +227,7 @@ static const struct schema oauth2_error_schema = {
     .name = "OAuth2Error",
     .size = sizeof(struct oauth2_error),
     .fields = oauth2_error_fields,
-    .doc = "An error as RFC 6749 says it.",
+    .doc = "An error in the format of RFC 6749.",
 };
 
 /* --- OpenID --------------------------------------------------------------------------- */
@@ -245,7 +245,7 @@ static const struct schema oauth2_key_schema = {
     .name = "OAuth2Key",
     .size = sizeof(struct oauth2_key),
     .fields = oauth2_key_fields,
-    .doc = "The public half of what id tokens are signed with (RFC 7517).",
+    .doc = "The public key of id tokens (RFC 7517).",
 };
 static const struct type type_oauth2_key = { .kind = KIND_OBJECT, .schema = &oauth2_key_schema };
 static const struct type type_oauth2_keys = { .kind = KIND_ARRAY, .of = &type_oauth2_key };
@@ -257,7 +257,7 @@ static const struct schema oauth2_keys_schema = {
     .name = "OAuth2Keys",
     .size = sizeof(struct oauth2_keys),
     .fields = oauth2_keys_fields,
-    .doc = "What id tokens are signed with.",
+    .doc = "Public keys of id tokens.",
 };
 
 static const struct field userinfo_fields[] = {
@@ -267,7 +267,7 @@ static const struct field userinfo_fields[] = {
     { FIELD(struct userinfo, email_verified), .type = &type_bool, .flags = OPTIONAL,
       .doc = "With the scope email" },
     { FIELD(struct userinfo, preferred_username), .type = &type_text, .flags = OPTIONAL,
-      .doc = "This and what follows with the scope identify" },
+      .doc = "This field and the following need the scope identify" },
     { FIELD(struct userinfo, nickname), .type = &type_text, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct userinfo, picture), .type = &type_text, .flags = OPTIONAL },
     { FIELD(struct userinfo, locale), .type = &type_text, .flags = OPTIONAL },
@@ -277,7 +277,7 @@ static const struct schema userinfo_schema = {
     .name = "UserInfo",
     .size = sizeof(struct userinfo),
     .fields = userinfo_fields,
-    .doc = "Somebody, in the words of OpenID Connect.",
+    .doc = "A user, as OpenID Connect claims.",
 };
 
 /* --- authorizations ------------------------------------------------------------------- */
@@ -294,7 +294,7 @@ static const struct schema current_schema = {
     .name = "CurrentAuthorization",
     .size = sizeof(struct current_authorization),
     .fields = current_fields,
-    .doc = "What the token that calls stands for.",
+    .doc = "Application, scopes and user of the calling token.",
 };
 
 static const struct field grant_fields[] = {
@@ -307,18 +307,18 @@ static const struct schema grant_schema = {
     .name = "OAuth2Grant",
     .size = sizeof(struct authorization),
     .fields = grant_fields,
-    .doc = "An application that somebody allowed something.",
+    .doc = "An authorization of an application.",
 };
 static const struct type type_grant = { .kind = KIND_OBJECT, .schema = &grant_schema };
 
 static const struct field grants_query_fields[] = {
-    { FIELD(struct grants_query, application_ids), .type = &type_ids, .flags = OPTIONAL,
-      .doc = "Only these" },
+    { FIELD(struct authorizations_query, application_ids), .type = &type_ids, .flags = OPTIONAL,
+      .doc = "Only these applications" },
     { 0 },
 };
 const struct schema grants_query_schema = {
     .name = "OAuth2GrantsQuery",
-    .size = sizeof(struct grants_query),
+    .size = sizeof(struct authorizations_query),
     .fields = grants_query_fields,
     .doc = "Which applications.",
 };

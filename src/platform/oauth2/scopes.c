@@ -1,14 +1,14 @@
 /* scopes.c - parses OAuth2 scopes to a list and a bit set. */
 #include "platform/oauth2/internal.h"
 
-static void scope_add(struct arena *a, struct scopes *s, struct str name)
+static void add_scope(struct arena *a, struct scopes *s, struct str name)
 {
-    uint64_t bit = auth_scope(name);
+    uint64_t bit = auth_scope_bit(name);
 
     if (s->bits & bit)
         return;
     s->bits |= bit;
-    *(struct str *)list_add(a, &s->list, sizeof name) = name;
+    *(struct str *)list_append(a, &s->list, sizeof name) = name;
     s->text = s->text.n ? STR_CONCAT(a, s->text, STR(" "), name) : name;
 }
 
@@ -18,26 +18,26 @@ bool scopes_parse(struct arena *a, struct str text, struct scopes *ret)
     while (text.n) {
         struct str name = str_cut(&text, ' ');
 
-        if (name.n && !auth_scope(name))
+        if (name.n && !auth_scope_bit(name))
             return false;
         if (name.n)
-            scope_add(a, ret, name);
+            add_scope(a, ret, name);
     }
     return ret->bits != 0;
 }
 
-struct scopes scopes_join(struct arena *a, const struct scopes *one, const struct scopes *two)
+struct scopes scopes_union(struct arena *a, const struct scopes *one, const struct scopes *two)
 {
     struct scopes s = { .text = STR("") };
 
     for (size_t i = 0; i < one->list.count; i++)
-        scope_add(a, &s, ((const struct str *)one->list.items)[i]);
+        add_scope(a, &s, ((const struct str *)one->list.items)[i]);
     for (size_t i = 0; i < two->list.count; i++)
-        scope_add(a, &s, ((const struct str *)two->list.items)[i]);
+        add_scope(a, &s, ((const struct str *)two->list.items)[i]);
     return s;
 }
 
-bool scopes_have(const struct scopes *s, const char *name)
+bool scopes_contain(const struct scopes *s, const char *name)
 {
-    return s->bits & auth_scope(str_of(name));
+    return s->bits & auth_scope_bit(str_of(name));
 }

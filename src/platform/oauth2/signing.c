@@ -12,7 +12,8 @@ enum { KEY_BITS = 2048, MOST_KEY_BYTES = KEY_BITS / 8 };
 
 /* --- key generation ------------------------------------------------------------------- */
 
-static bool number_read(struct arena *arena, const EVP_PKEY *key, const char *name, struct str *ret)
+static bool encode_key_number(struct arena *arena, const EVP_PKEY *key, const char *name,
+                              struct str *ret)
 {
     unsigned char bytes[MOST_KEY_BYTES];
     BIGNUM *n = NULL;
@@ -23,11 +24,11 @@ static bool number_read(struct arena *arena, const EVP_PKEY *key, const char *na
     BN_free(n);
     if (length <= 0)
         return false;
-    *ret = str_base64url(arena, bytes, (size_t)length);
+    *ret = str_base64url_encode(arena, bytes, (size_t)length);
     return true;
 }
 
-static bool secret_read(struct arena *arena, const EVP_PKEY *key, struct str *ret)
+static bool encode_private_key(struct arena *arena, const EVP_PKEY *key, struct str *ret)
 {
     unsigned char *der = NULL;
     int length = i2d_PrivateKey(key, &der);
@@ -46,15 +47,15 @@ static struct str key_thumbprint(struct arena *arena, const struct signing_key *
     unsigned char hash[crypto_hash_sha256_BYTES];
 
     crypto_hash_sha256(hash, (const unsigned char *)members.p, members.n);
-    return str_base64url(arena, hash, sizeof hash);
+    return str_base64url_encode(arena, hash, sizeof hash);
 }
 
 bool signing_key_new(struct arena *arena, struct signing_key *ret)
 {
     EVP_PKEY *key = EVP_RSA_gen(KEY_BITS);
-    bool made = key && number_read(arena, key, OSSL_PKEY_PARAM_RSA_N, &ret->modulus) &&
-                number_read(arena, key, OSSL_PKEY_PARAM_RSA_E, &ret->exponent) &&
-                secret_read(arena, key, &ret->secret);
+    bool made = key && encode_key_number(arena, key, OSSL_PKEY_PARAM_RSA_N, &ret->modulus) &&
+                encode_key_number(arena, key, OSSL_PKEY_PARAM_RSA_E, &ret->exponent) &&
+                encode_private_key(arena, key, &ret->secret);
 
     EVP_PKEY_free(key);
     ERR_clear_error();
@@ -65,7 +66,7 @@ bool signing_key_new(struct arena *arena, struct signing_key *ret)
 
 /* --- signing -------------------------------------------------------------------------- */
 
-static bool text_sign(EVP_PKEY *key, struct str text, unsigned char *ret, size_t *ret_length)
+static bool sign_text(EVP_PKEY *key, struct str text, unsigned char *ret, size_t *ret_length)
 {
     EVP_MD_CTX *context = EVP_MD_CTX_new();
     bool ok = context && EVP_DigestSignInit(context, NULL, EVP_sha256(), NULL, key) == 1 &&
@@ -75,21 +76,21 @@ static bool text_sign(EVP_PKEY *key, struct str text, unsigned char *ret, size_t
     return ok;
 }
 
-struct str signing_token(struct arena *arena, const struct signing_key *key, struct str claims)
+struct str jwt_sign(struct arena *arena, const struct signing_key *key, struct str claims)
 {
     struct str head = STR_CONCAT(arena, STR("{\"alg\":\"RS256\",\"typ\":\"JWT\",\"kid\":\""),
                                  key->kid, STR("\"}"));
-    struct str text = STR_CONCAT(arena, str_base64url(arena, head.p, head.n), STR("."),
-                                 str_base64url(arena, claims.p, claims.n));
+    struct str text = STR_CONCAT(arena, str_base64url_encode(arena, head.p, head.n), STR("."),
+                                 str_base64url_encode(arena, claims.p, claims.n));
     const unsigned char *at = (const unsigned char *)key->secret.p;
     EVP_PKEY *secret = d2i_AutoPrivateKey(NULL, &at, (long)key->secret.n);
     unsigned char signature[MOST_KEY_BYTES];
     size_t length = sizeof signature;
-    bool ok = secret && text_sign(secret, text, signature, &length);
+    bool ok = secret && sign_text(secret, text, signature, &length);
 
     EVP_PKEY_free(secret);
     ERR_clear_error();
     if (!ok)
         return (struct str){ 0 };
-    return STR_CONCAT(arena, text, STR("."), str_base64url(arena, signature, length));
+    return STR_CONCAT(arena, text, STR("."), str_base64url_encode(arena, signature, length));
 }

@@ -8,12 +8,12 @@
 struct signing_key {
     struct str kid;               /* thumbprint (RFC 7638) */
     struct str modulus, exponent; /* base64url */
-    struct str secret;            /* DER */
+    struct str secret;            /* private key in DER */
 };
 
 /* Takes up to a second: never call on an event loop or in a transaction. False: OpenSSL error. */
 bool signing_key_new(struct arena *arena, struct signing_key *ret);
-/* Returns a token with these claims (JSON); p == NULL: the key is invalid. */
-struct str signing_token(struct arena *arena, const struct signing_key *key, struct str claims);
+/* Returns a signed token with these claims (JSON); p == NULL: the key is invalid. */
+struct str jwt_sign(struct arena *arena, const struct signing_key *key, struct str claims);
 
 #endif

@@ -9,8 +9,8 @@
 
 /* --- client authentication ------------------------------------------------------------ */
 
-/* "Basic base64(id:secret)", both percent-encoded (RFC 6749 2.3.1). */
-static bool read_basic(struct call *call, struct str *ret_id, struct str *ret_secret)
+/* Parses "Basic base64(id:secret)", both percent-encoded (RFC 6749 2.3.1). */
+static bool parse_basic_credentials(struct call *call, struct str *ret_id, struct str *ret_secret)
 {
     struct str header = str_trim(call->exchange->request->authorization);
     struct str word = str_cut(&header, ' '), pair;
@@ -19,28 +19,28 @@ static bool read_basic(struct call *call, struct str *ret_id, struct str *ret_se
         !str_base64_decode(call->arena, str_trim(header), &pair))
         return false;
     struct str id = str_cut(&pair, ':');
-    return str_unescape(call->arena, id, true, ret_id) &&
-           str_unescape(call->arena, pair, true, ret_secret);
+    return str_percent_decode(call->arena, id, true, ret_id) &&
+           str_percent_decode(call->arena, pair, true, ret_secret);
 }
 
-static bool has_basic(const struct call *call)
+static bool has_basic_credentials(const struct call *call)
 {
     struct str header = str_trim(call->exchange->request->authorization);
 
     return str_eq_nocase(str_cut(&header, ' '), STR("Basic"));
 }
 
-/* *ret_known: the application exists and the secret is correct. */
-static enum err find_client(struct call *call, const struct opt_str *form_id,
-                            const struct opt_str *form_secret, struct application *ret,
-                            bool *ret_known)
+/* Finds the application. *ret_known: it exists and the secret is correct. */
+static enum err authenticate_client(struct call *call, const struct opt_str *form_id,
+                                    const struct opt_str *form_secret, struct application *ret,
+                                    bool *ret_known)
 {
     struct str id_text = form_id->value, secret = form_secret->value;
     snowflake id;
 
     *ret = (struct application){ 0 };
     *ret_known = false;
-    if (has_basic(call) && !read_basic(call, &id_text, &secret))
+    if (has_basic_credentials(call) && !parse_basic_credentials(call, &id_text, &secret))
         return OK;
     if (!snowflake_parse(id_text, &id))
         return OK;
@@ -48,19 +48,20 @@ static enum err find_client(struct call *call, const struct opt_str *form_id,
     if (e == ERR_UNKNOWN_APPLICATION)
         return OK;
     if (!e)
-        *ret_known = application_secret_is(api_options(call->api)->auth, ret, secret);
+        *ret_known = application_secret_matches(api_options(call->api)->auth, ret, secret);
     return e;
 }
 
-static enum err unknown_client(struct call *call)
+static enum err refuse_client(struct call *call)
 {
-    return oauth2_fail(call, 401, "invalid_client", "Unknown application, or wrong secret.");
+    return oauth2_reply_error(call, 401, "invalid_client", "Unknown application, or wrong secret.");
 }
 
 /* --- issuing -------------------------------------------------------------------------- */
 
-enum err access_issue(struct call *call, snowflake user_id, snowflake application_id,
-                      const struct scopes *scopes, struct str code, struct access_reply *ret)
+enum err access_token_issue(struct call *call, snowflake user_id, snowflake application_id,
+                            const struct scopes *scopes, struct str code,
+                            struct access_token_reply *ret)
 {
     struct token_grant grant = {
         .kind = CALLER_BEARER,
@@ -74,12 +75,14 @@ enum err access_issue(struct call *call, snowflake user_id, snowflake applicatio
     ret->token_type = STR("Bearer");
     ret->scope = scopes->text;
     ret->expires_in = ACCESS_SECONDS;
-    enum err e = tokens_drop_expired(call->tx, user_id, application_id);
-    return e ? e : auth_issue(api_options(call->api)->auth, call->tx, &grant, &ret->access_token);
+    enum err e = delete_expired_tokens(call->tx, user_id, application_id);
+    return e ? e
+             : auth_issue_token(api_options(call->api)->auth, call->tx, &grant, &ret->access_token);
 }
 
-static enum err issue_refresh(struct call *call, snowflake user_id, snowflake application_id,
-                              struct str scopes, struct str code, struct access_reply *ret)
+static enum err issue_refresh_token(struct call *call, snowflake user_id, snowflake application_id,
+                                    struct str scopes, struct str code,
+                                    struct access_token_reply *ret)
 {
     struct token_grant grant = {
         .kind = CALLER_REFRESH,
@@ -90,36 +93,40 @@ static enum err issue_refresh(struct call *call, snowflake user_id, snowflake ap
     };
 
     ret->refresh_token.given = GIVEN;
-    return auth_issue(api_options(call->api)->auth, call->tx, &grant, &ret->refresh_token.value);
+    return auth_issue_token(api_options(call->api)->auth, call->tx, &grant,
+                            &ret->refresh_token.value);
 }
 
 /* --- grant_type=authorization_code ---------------------------------------------------- */
 
-/* Executes an installation that waited for the exchange, on behalf of the granting user. *ret_may:
- * that user still has the permissions. */
-static enum err install_now(struct call *call, const struct application *a,
-                            const struct authorization_code *code, const struct scopes *scopes,
-                            bool *ret_may)
+/* Installs the app of a code that waited for the exchange, on behalf of the granting user.
+ * *ret_may: the user still has the permissions. */
+static enum err install_pending_application(struct call *call, const struct application *a,
+                                            const struct authorization_code *code,
+                                            const struct scopes *scopes, bool *ret_may)
 {
     struct caller *person = arena_alloc(call->arena, sizeof *person);
     const struct caller *before = call->caller;
-    struct request r = { .application = (struct application *)a,
-                         .integration_type = (enum integration_type)code->integration_type };
+    struct authorization_request r = { .application = (struct application *)a,
+                                       .integration_type =
+                                           (enum integration_type)code->integration_type };
 
     *person = (struct caller){ .kind = CALLER_USER, .id = code->user_id };
     call->caller = person;
-    enum err e = request_check_place(call, &r, code->guild_id);
+    enum err e = check_install_permission(call, &r, code->guild_id);
     *ret_may = e != ERR_MISSING_PERMISSIONS && e != ERR_GUILD_MFA_REQUIRED &&
                e != ERR_MISSING_ACCESS && e != ERR_UNKNOWN_GUILD && e != ERR_APPLICATION_NOT_YOURS;
     if (!*ret_may)
         e = OK;
     else if (!e)
-        e = request_install(call, a, scopes, r.integration_type, code->guild_id, code->permissions);
+        e = install_application(call, a, scopes, r.integration_type, code->guild_id,
+                                code->permissions);
     call->caller = before;
     return e;
 }
 
-static enum err add_guild(struct call *call, snowflake guild_id, struct access_reply *out)
+static enum err add_guild_to_reply(struct call *call, snowflake guild_id,
+                                   struct access_token_reply *out)
 {
     struct guild *guild = arena_alloc(call->arena, sizeof *guild);
     enum err e = guild_find(call->tx, guild_id, guild);
@@ -127,62 +134,66 @@ static enum err add_guild(struct call *call, snowflake guild_id, struct access_r
     if (e)
         return e == ERR_UNKNOWN_GUILD ? OK : e;
     out->guild = guild;
-    return guild_show(call, guild);
+    return guild_read_lists(call, guild);
 }
 
-static enum err use_code(struct call *call, const struct application *a,
-                         const struct authorization_code *code, struct str digest)
+static enum err issue_tokens_for_code(struct call *call, const struct application *a,
+                                      const struct authorization_code *code, struct str digest)
 {
-    struct access_reply out = { 0 };
+    struct access_token_reply out = { 0 };
     struct scopes scopes;
     bool may = true;
 
     scopes_parse(call->arena, code->scopes, &scopes);
-    enum err e = code->webhook_channel_id ? incoming_may(call, code, &may) : OK;
+    enum err e = code->webhook_channel_id ? read_may_create_incoming_webhook(call, code, &may) : OK;
     if (!e && may && code->pending)
-        e = install_now(call, a, code, &scopes, &may);
+        e = install_pending_application(call, a, code, &scopes, &may);
     if (!e && may && code->webhook_channel_id)
-        e = incoming_make(call, a, code, &out.webhook);
+        e = create_incoming_webhook(call, a, code, &out.webhook);
     if (!e && out.webhook)
-        e = code_note_webhook(call->tx, digest, out.webhook->id);
+        e = code_record_webhook(call->tx, digest, out.webhook->id);
     if (!e && !may)
-        return oauth2_fail(call, 400, "invalid_grant", "Whoever allowed it may not any more.");
+        return oauth2_reply_error(call, 400, "invalid_grant",
+                                  "The user lost the required permissions.");
     if (!e)
-        e = authorization_add(call, &(struct account_app){ code->user_id, a->id }, &scopes, false);
+        e = authorization_add_scopes(call, &(struct account_app){ code->user_id, a->id }, &scopes,
+                                     false);
     if (!e)
-        e = access_issue(call, code->user_id, a->id, &scopes, digest, &out);
+        e = access_token_issue(call, code->user_id, a->id, &scopes, digest, &out);
     if (!e)
-        e = issue_refresh(call, code->user_id, a->id, scopes.text, digest, &out);
-    if (!e && scopes_have(&scopes, "openid"))
-        e = openid_issue(call, code->user_id, a->id, code->nonce, &out.id_token);
-    if (!e && code->guild_id && scopes_have(&scopes, "bot"))
-        e = add_guild(call, code->guild_id, &out);
+        e = issue_refresh_token(call, code->user_id, a->id, scopes.text, digest, &out);
+    if (!e && scopes_contain(&scopes, "openid"))
+        e = openid_take_id_token(call, code->user_id, a->id, code->nonce, &out.id_token);
+    if (!e && code->guild_id && scopes_contain(&scopes, "bot"))
+        e = add_guild_to_reply(call, code->guild_id, &out);
     return e ? e : call_reply(call, &out);
 }
 
-/* A second use means that the code has leaked: revokes its tokens (RFC 6749 4.1.2) and deletes its
- * webhook, because the webhook's URL is a credential, too. */
-static enum err refuse_reuse(struct call *call, const struct authorization_code *code,
-                             struct str digest)
+/* Revokes the tokens of a code that is used a second time, because it has leaked (RFC 6749 4.1.2),
+ * and deletes its webhook, because the webhook's URL is a credential, too. */
+static enum err refuse_reused_code(struct call *call, const struct authorization_code *code,
+                                   struct str digest)
 {
-    enum err e = tokens_end_of_code(call, code->user_id, digest);
+    enum err e = revoke_tokens_of_code(call, code->user_id, digest);
 
     if (!e)
-        e = incoming_take_back(call, code);
-    return e ? e : oauth2_fail(call, 400, "invalid_grant", "The code is unknown, used or expired.");
+        e = delete_incoming_webhook(call, code);
+    return e ? e
+             : oauth2_reply_error(call, 400, "invalid_grant",
+                                  "The code is unknown, used or expired.");
 }
 
-static bool verifier_fits(struct call *call, struct str verifier, struct str challenge)
+static bool verifier_matches_challenge(struct call *call, struct str verifier, struct str challenge)
 {
     unsigned char hash[crypto_hash_sha256_BYTES];
 
     crypto_hash_sha256(hash, (const unsigned char *)verifier.p, verifier.n);
-    struct str made = str_base64url(call->arena, hash, sizeof hash);
+    struct str made = str_base64url_encode(call->arena, hash, sizeof hash);
     return made.n == challenge.n && sodium_memcmp(made.p, challenge.p, made.n) == 0;
 }
 
-/* RFC 7636: checks the verifier against the code's challenge. Also rejects a verifier without a
- * challenge, because an attacker may have removed the challenge. NULL: valid. */
+/* Checks the verifier against the code's challenge (RFC 7636); NULL: valid. Refuses a verifier for
+ * a code without a challenge, because an attacker may have removed the challenge. */
 static const char *check_verifier(struct call *call, const struct authorization_code *code,
                                   const char **ret_error)
 {
@@ -197,66 +208,70 @@ static const char *check_verifier(struct call *call, const struct authorization_
     if (verifier.n < VERIFIER_LEAST || verifier.n > VERIFIER_MOST)
         return "A code_verifier has 43 to 128 characters.";
     *ret_error = "invalid_grant";
-    if (!code->challenge.p || !verifier_fits(call, verifier, code->challenge))
-        return "The code_verifier is another one.";
+    if (!code->challenge.p || !verifier_matches_challenge(call, verifier, code->challenge))
+        return "The code_verifier does not match.";
     return NULL;
 }
 
 static enum err exchange_code(struct call *call, const struct application *a)
 {
     const struct token_form *in = call->body;
-    struct str digest = code_digest(call, in->code.value);
+    struct str digest = authorization_code_digest(call, in->code.value);
     struct authorization_code code;
     const char *error, *wrong;
     struct user user;
     bool found;
 
     if (in->code.given != GIVEN)
-        return oauth2_fail(call, 400, "invalid_request", "The code is missing.");
+        return oauth2_reply_error(call, 400, "invalid_request", "The code is missing.");
     enum err e = code_find(call->tx, digest, &code, &found);
     if (e)
         return e;
     if (!found || code.application_id != a->id || code.expires_at <= clock_us())
-        return oauth2_fail(call, 400, "invalid_grant", "The code is unknown, used or expired.");
+        return oauth2_reply_error(call, 400, "invalid_grant",
+                                  "The code is unknown, used or expired.");
     if (!str_eq(code.redirect_uri, in->redirect_uri.value))
-        return oauth2_fail(call, 400, "invalid_grant", "The redirect_uri is another one.");
+        return oauth2_reply_error(call, 400, "invalid_grant",
+                                  "The redirect_uri differs from the request.");
     wrong = check_verifier(call, &code, &error);
     if (wrong)
-        return oauth2_fail(call, 400, error, wrong);
-    /* After check_verifier: a party that saw only the code cannot trigger the revocation. */
+        return oauth2_reply_error(call, 400, error, wrong);
+    /* The check follows check_verifier: knowledge of the code alone triggers no revocation. */
     if (code.used)
-        return refuse_reuse(call, &code, digest);
+        return refuse_reused_code(call, &code, digest);
     e = user_find(call->tx, code.user_id, &user);
     if (e)
         return e;
     if (user.disabled || user.deleting)
-        return oauth2_fail(call, 400, "invalid_grant", "The account is gone.");
+        return oauth2_reply_error(call, 400, "invalid_grant",
+                                  "The account is disabled or deleted.");
     e = code_mark_used(call->tx, digest);
-    return e ? e : use_code(call, a, &code, digest);
+    return e ? e : issue_tokens_for_code(call, a, &code, digest);
 }
 
 /* --- grant_type=refresh_token --------------------------------------------------------- */
 
-static enum err token_refresh(struct call *call, const struct application *a)
+static enum err exchange_refresh_token(struct call *call, const struct application *a)
 {
     const struct token_form *in = call->body;
     struct auth *auth = api_options(call->api)->auth;
-    struct access_reply out = { 0 };
+    struct access_token_reply out = { 0 };
     struct scopes granted, asked;
     struct credential credential;
     struct caller holder;
     struct str text, code;
 
     enum err e = ERR_UNAUTHORIZED;
-    if (credential_parse(CALLER_REFRESH, in->refresh_token.value, &credential))
-        e = auth_find(auth, call->tx, &credential, &holder);
+    if (parse_credential_token(CALLER_REFRESH, in->refresh_token.value, &credential))
+        e = auth_find_stored(auth, call->tx, &credential, &holder);
     if (e == ERR_UNAUTHORIZED ||
         (!e && (holder.application_id != a->id || holder.disabled || holder.deleting)))
-        return oauth2_fail(call, 400, "invalid_grant", "The refresh token is unknown or used.");
+        return oauth2_reply_error(call, 400, "invalid_grant",
+                                  "The refresh token is unknown or used.");
     if (!e)
-        e = token_scopes(call->tx, credential.session, &text);
+        e = token_read_scopes(call->tx, credential.session, &text);
     if (!e)
-        e = token_code(call->tx, credential.session, &code);
+        e = token_read_code_digest(call->tx, credential.session, &code);
     if (e)
         return e;
 
@@ -264,50 +279,52 @@ static enum err token_refresh(struct call *call, const struct application *a)
     asked = granted;
     if (in->scope.given == GIVEN &&
         (!scopes_parse(call->arena, in->scope.value, &asked) || asked.bits & ~granted.bits))
-        return oauth2_fail(call, 400, "invalid_scope", "More than was granted.");
-    e = auth_revoke(call->tx, credential.session);
+        return oauth2_reply_error(call, 400, "invalid_scope",
+                                  "The requested scopes exceed the granted scopes.");
+    e = auth_delete_token(call->tx, credential.session);
     if (!e)
-        e = access_issue(call, holder.id, a->id, &asked, code, &out);
+        e = access_token_issue(call, holder.id, a->id, &asked, code, &out);
     if (!e)
-        e = issue_refresh(call, holder.id, a->id, granted.text, code, &out);
-    if (!e && scopes_have(&asked, "openid"))
-        e = openid_issue(call, holder.id, a->id, (struct str){ 0 }, &out.id_token);
+        e = issue_refresh_token(call, holder.id, a->id, granted.text, code, &out);
+    if (!e && scopes_contain(&asked, "openid"))
+        e = openid_take_id_token(call, holder.id, a->id, (struct str){ 0 }, &out.id_token);
     return e ? e : call_reply(call, &out);
 }
 
 /* --- grant_type=client_credentials ---------------------------------------------------- */
 
-/* Issues a token for the application's owner. For a team's owner only a few scopes are allowed. */
-static enum err issue_for_owner(struct call *call, const struct application *a)
+/* Issues a token for the application's owner; for a team's application with few scopes only. */
+static enum err exchange_client_credentials(struct call *call, const struct application *a)
 {
     const struct token_form *in = call->body;
     uint64_t for_teams =
-        auth_scope(STR("applications.commands.update")) | auth_scope(STR("identify"));
-    struct access_reply out = { 0 };
+        auth_scope_bit(STR("applications.commands.update")) | auth_scope_bit(STR("identify"));
+    struct access_token_reply out = { 0 };
     struct scopes scopes;
 
-    if (!scopes_parse(call->arena, in->scope.value, &scopes) || scopes_have(&scopes, "bot") ||
-        scopes_have(&scopes, "openid") || scopes_have(&scopes, "webhook.incoming") ||
+    if (!scopes_parse(call->arena, in->scope.value, &scopes) || scopes_contain(&scopes, "bot") ||
+        scopes_contain(&scopes, "openid") || scopes_contain(&scopes, "webhook.incoming") ||
         (a->team_id && scopes.bits & ~for_teams))
-        return oauth2_fail(call, 400, "invalid_scope", "There is a scope that cannot be had.");
-    enum err e = access_issue(call, a->owner_id, a->id, &scopes, (struct str){ 0 }, &out);
+        return oauth2_reply_error(call, 400, "invalid_scope",
+                                  "A requested scope is not available here.");
+    enum err e = access_token_issue(call, a->owner_id, a->id, &scopes, (struct str){ 0 }, &out);
     return e ? e : call_reply(call, &out);
 }
 
-/* Public clients send a verifier instead of a secret. check_verifier rejects it for a code without
- * a challenge. */
+/* Returns whether a public client sends a verifier instead of a secret. check_verifier refuses it
+ * for a code without a challenge. */
 static bool is_public_exchange(const struct call *call, const struct application *a)
 {
     const struct token_form *in = call->body;
 
-    return a->flags & APPLICATION_PUBLIC_CLIENT && !has_basic(call) &&
+    return a->flags & APPLICATION_PUBLIC_CLIENT && !has_basic_credentials(call) &&
            in->client_secret.given != GIVEN && in->code_verifier.given == GIVEN &&
            str_is(in->grant_type.value, "authorization_code");
 }
 
-/* Plans the id token, which is signed before the transaction. The handler reports invalid
+/* Requests the id token, which is signed before the write transaction. The handler reports invalid
  * requests. */
-static enum err look_for_openid(struct call *call)
+static enum err request_id_token_if_needed(struct call *call)
 {
     const struct token_form *in = call->body;
     bool by_code = str_is(in->grant_type.value, "authorization_code"), found = false;
@@ -319,29 +336,30 @@ static enum err look_for_openid(struct call *call)
     enum err e = OK;
 
     if (by_code && in->code.given == GIVEN) {
-        e = code_find(call->tx, code_digest(call, in->code.value), &code, &found);
+        e = code_find(call->tx, authorization_code_digest(call, in->code.value), &code, &found);
         if (!e && found && !code.used && scopes_parse(call->arena, code.scopes, &scopes) &&
-            scopes_have(&scopes, "openid"))
-            e = openid_plan(call, code.user_id, code.application_id, code.nonce);
-    } else if (!by_code && credential_parse(CALLER_REFRESH, in->refresh_token.value, &credential)) {
-        e = auth_find(api_options(call->api)->auth, call->tx, &credential, &holder);
+            scopes_contain(&scopes, "openid"))
+            e = openid_request_id_token(call, code.user_id, code.application_id, code.nonce);
+    } else if (!by_code &&
+               parse_credential_token(CALLER_REFRESH, in->refresh_token.value, &credential)) {
+        e = auth_find_stored(api_options(call->api)->auth, call->tx, &credential, &holder);
         if (e == ERR_UNAUTHORIZED)
             return OK;
         if (!e)
-            e = token_scopes(call->tx, credential.session, &text);
-        if (!e && scopes_parse(call->arena, text, &scopes) && scopes_have(&scopes, "openid"))
-            e = openid_plan(call, holder.id, holder.application_id, (struct str){ 0 });
+            e = token_read_scopes(call->tx, credential.session, &text);
+        if (!e && scopes_parse(call->arena, text, &scopes) && scopes_contain(&scopes, "openid"))
+            e = openid_request_id_token(call, holder.id, holder.application_id, (struct str){ 0 });
     }
     return e;
 }
 
-enum err prepare_token(struct call *call)
+enum err prepare_exchange_token(struct call *call)
 {
     const struct token_form *in = call->body;
 
     if (str_is(in->grant_type.value, "authorization_code") ||
         (str_is(in->grant_type.value, "refresh_token") && in->refresh_token.given == GIVEN))
-        call->look = look_for_openid;
+        call->read = request_id_token_if_needed;
     return OK;
 }
 
@@ -353,27 +371,29 @@ enum err exchange_token(struct call *call)
     struct application a;
     bool known;
 
-    enum err e = find_client(call, &in->client_id, &in->client_secret, &a, &known);
+    enum err e = authenticate_client(call, &in->client_id, &in->client_secret, &a, &known);
     if (e)
         return e;
     if (!known && !is_public_exchange(call, &a))
-        return unknown_client(call);
+        return refuse_client(call);
     call_add_header(call, "Cache-Control", STR("no-store"));
     if (str_is(type, "authorization_code"))
         return exchange_code(call, &a);
     if (str_is(type, "refresh_token"))
-        return token_refresh(call, &a);
+        return exchange_refresh_token(call, &a);
     if (str_is(type, "client_credentials"))
-        return issue_for_owner(call, &a);
+        return exchange_client_credentials(call, &a);
     if (in->grant_type.given != GIVEN)
-        return oauth2_fail(call, 400, "invalid_request", "The grant_type is missing.");
-    return oauth2_fail(call, 400, "unsupported_grant_type", "Not a grant_type of ours.");
+        return oauth2_reply_error(call, 400, "invalid_request", "The grant_type is missing.");
+    return oauth2_reply_error(call, 400, "unsupported_grant_type",
+                              "This server does not support this grant_type.");
 }
 
 /* --- POST /oauth2/token/revoke -------------------------------------------------------- */
 
 /* Finds the user and application of an access or refresh token. */
-static enum err find_holder(struct call *call, struct str token, struct caller *ret, bool *found)
+static enum err find_token_holder(struct call *call, struct str token, struct caller *ret,
+                                  bool *found)
 {
     static const enum caller_kind kinds[] = { CALLER_BEARER, CALLER_REFRESH };
     struct credential credential;
@@ -382,8 +402,8 @@ static enum err find_holder(struct call *call, struct str token, struct caller *
     for (int i = 0; i < 2 && !*found; i++) {
         enum err e = ERR_UNAUTHORIZED;
 
-        if (credential_parse(kinds[i], token, &credential))
-            e = auth_find(api_options(call->api)->auth, call->tx, &credential, ret);
+        if (parse_credential_token(kinds[i], token, &credential))
+            e = auth_find_stored(api_options(call->api)->auth, call->tx, &credential, ret);
         if (e && e != ERR_UNAUTHORIZED)
             return e;
         *found = !e;
@@ -391,11 +411,12 @@ static enum err find_holder(struct call *call, struct str token, struct caller *
     return OK;
 }
 
-static enum err forget_authorization(struct call *call, const struct caller *holder)
+static enum err delete_authorization_of_holder(struct call *call, const struct caller *holder)
 {
     struct authorization a;
     bool found;
-    enum err e = authorization_of(call->tx, holder->id, holder->application_id, &a, &found);
+    enum err e =
+        authorization_find_of_user(call->tx, holder->id, holder->application_id, &a, &found);
 
     /* An installed app retains its authorization until the user removes it. */
     if (e || !found || a.installed)
@@ -403,30 +424,30 @@ static enum err forget_authorization(struct call *call, const struct caller *hol
     return authorization_delete(call, &a);
 }
 
-/* Any holder of a token may revoke it. A client that authenticates can revoke only its own tokens.
- * An unknown token is no error (RFC 7009). */
+/* POST /oauth2/token/revoke: each holder of a token may revoke it. A client that authenticates can
+ * revoke only its own tokens. An unknown token is not an error (RFC 7009). */
 enum err revoke_token(struct call *call)
 {
     const struct revoke_form *in = call->body;
-    bool says_who = has_basic(call) || in->client_id.given == GIVEN;
+    bool says_who = has_basic_credentials(call) || in->client_id.given == GIVEN;
     struct application a = { 0 };
     struct caller holder;
     bool known = true, found;
     enum err e = OK;
 
     if (says_who)
-        e = find_client(call, &in->client_id, &in->client_secret, &a, &known);
+        e = authenticate_client(call, &in->client_id, &in->client_secret, &a, &known);
     if (e)
         return e;
     if (!known)
-        return unknown_client(call);
+        return refuse_client(call);
     if (in->token.given != GIVEN)
-        return oauth2_fail(call, 400, "invalid_request", "The token is missing.");
-    e = find_holder(call, in->token.value, &holder, &found);
+        return oauth2_reply_error(call, 400, "invalid_request", "The token is missing.");
+    e = find_token_holder(call, in->token.value, &holder, &found);
     if (!e && found && (!says_who || holder.application_id == a.id)) {
-        e = tokens_end(call, holder.id, holder.application_id);
+        e = revoke_tokens_of_application(call, holder.id, holder.application_id);
         if (!e)
-            e = forget_authorization(call, &holder);
+            e = delete_authorization_of_holder(call, &holder);
     }
     return e ? e : call_reply(call, &(struct empty_reply){ 0 });
 }

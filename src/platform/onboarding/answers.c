@@ -7,12 +7,13 @@
 /* Bits of a member's flags. */
 enum { COMPLETED_ONBOARDING = 1 << 1, STARTED_ONBOARDING = 1 << 3 };
 
-struct answering {
+struct answer_changes {
     int64_t version;
-    struct list chosen, let_go; /* role ids to add and remove */
+    struct list chosen, removed; /* ids of roles to add and to remove */
 };
 
-static const struct onboarding_option *find_option(const struct onboarding_prompt *p, snowflake id)
+static const struct onboarding_option *find_prompt_option(const struct onboarding_prompt *p,
+                                                          snowflake id)
 {
     const struct onboarding_option *o = p->options.items;
 
@@ -22,33 +23,33 @@ static const struct onboarding_option *find_option(const struct onboarding_promp
     return NULL;
 }
 
-static void add_roles(struct arena *arena, const struct onboarding_option *o,
-                      const struct guild_places *places, struct list *ret)
+static void collect_option_roles(struct arena *arena, const struct onboarding_option *o,
+                                 const struct guild_objects *positions, struct list *ret)
 {
     const snowflake *id = o->role_ids.items;
 
     for (size_t i = 0; i < o->role_ids.count; i++) {
-        const struct role *role = places_role(places, id[i]);
+        const struct role *role = guild_objects_find_role(positions, id[i]);
 
-        if (role && !role->managed && !ids_hold(ret, role->id))
+        if (role && !role->managed && !id_list_contains(ret, role->id))
             ids_add(arena, ret, role->id);
     }
 }
 
-/* Validates the number of answers to a question. */
-static void check_count(struct call *call, const struct onboarding_prompt *p, size_t chosen)
+/* Checks the number of answers to a prompt. */
+static void check_answer_count(struct call *call, const struct onboarding_prompt *p, size_t chosen)
 {
     if (p->single_select && chosen > 1)
-        call_invalid(call, "onboarding_responses", FORM_CHOICES,
-                     "A question with one answer has more.");
+        call_add_field_error(call, "onboarding_responses", FORM_CHOICES,
+                             "A prompt that allows one answer has several.");
     if (p->required && p->in_onboarding && !chosen)
-        call_invalid(call, "onboarding_responses", "BASE_TYPE_REQUIRED",
-                     "A question that has to be answered is not.");
+        call_add_field_error(call, "onboarding_responses", "BASE_TYPE_REQUIRED",
+                             "A required prompt has no answer.");
 }
 
-static void take_answers(struct call *call, const struct onboarding *o,
-                         const struct guild_places *places, const struct list *before,
-                         struct answering *a)
+static void collect_answer_changes(struct call *call, const struct onboarding *o,
+                                   const struct guild_objects *positions, const struct list *before,
+                                   struct answer_changes *a)
 {
     const struct onboarding_answers *in = call->body;
     const struct onboarding_prompt *p = o->prompts.items;
@@ -59,36 +60,36 @@ static void take_answers(struct call *call, const struct onboarding *o,
         size_t chosen = 0;
 
         for (size_t k = 0; k < p[i].options.count; k++) {
-            if (ids_hold(&in->onboarding_responses, option[k].id)) {
+            if (id_list_contains(&in->onboarding_responses, option[k].id)) {
                 chosen++;
-                add_roles(call->arena, &option[k], places, &a->chosen);
-            } else if (ids_hold(before, option[k].id)) {
-                add_roles(call->arena, &option[k], places, &a->let_go);
+                collect_option_roles(call->arena, &option[k], positions, &a->chosen);
+            } else if (id_list_contains(before, option[k].id)) {
+                collect_option_roles(call->arena, &option[k], positions, &a->removed);
             }
         }
-        check_count(call, &p[i], chosen);
+        check_answer_count(call, &p[i], chosen);
         found += chosen;
     }
     if (found == in->onboarding_responses.count)
         return;
     const snowflake *id = in->onboarding_responses.items;
-    struct place all = place_key(NULL, STR("onboarding_responses"));
+    struct json_path all = json_path_key(NULL, STR("onboarding_responses"));
     for (size_t i = 0; i < in->onboarding_responses.count; i++) {
-        struct place at = place_index(&all, i);
+        struct json_path at = json_path_index(&all, i);
         bool known = false;
 
         for (size_t k = 0; k < o->prompts.count; k++)
-            known |= find_option(&p[k], id[i]) != NULL;
+            known |= find_prompt_option(&p[k], id[i]) != NULL;
         if (!known)
-            form_fail(&call->form, &at, FORM_CHOICES, "Value must be an option of the guild.");
+            form_add_error(&call->form, &at, FORM_CHOICES, "Value must be an option of the guild.");
     }
 }
 
-static enum err look_at_answers(struct call *call)
+static enum err check_answers(struct call *call)
 {
-    struct answering *a = call_passed(call, "answering");
+    struct answer_changes *a = call_passed_data(call, "answer_changes");
     snowflake guild_id = call->target.guild->id;
-    struct guild_places places;
+    struct guild_objects positions;
     struct onboarding o;
     struct list before;
     enum err e = onboarding_find(call->tx, guild_id, &o);
@@ -96,35 +97,36 @@ static enum err look_at_answers(struct call *call)
     if (!e && !o.enabled)
         return ERR_NOT_FOUND;
     if (!e)
-        e = guild_places(call->tx, guild_id, &places);
+        e = guild_objects_read(call->tx, guild_id, &positions);
     if (!e)
-        e = answers_find(call->tx, guild_id, call->caller->id, &before);
+        e = onboarding_answers_read(call->tx, guild_id, call->caller->id, &before);
     if (e || call->decoded)
         return e;
-    *a = (struct answering){ .version = o.version };
-    take_answers(call, &o, &places, &before, a);
-    return form_failed(&call->form) ? ERR_INVALID_FORM_BODY : OK;
+    *a = (struct answer_changes){ .version = o.version };
+    collect_answer_changes(call, &o, &positions, &before, a);
+    return form_has_errors(&call->form) ? ERR_INVALID_FORM_BODY : OK;
 }
 
 enum err prepare_answer_onboarding(struct call *call)
 {
-    call_pass(call, "answering", sizeof(struct answering));
-    call->look = look_at_answers;
+    call_pass_data(call, "answer_changes", sizeof(struct answer_changes));
+    call->read = check_answers;
     return OK;
 }
 
-/* Applies the role changes to the member; false: nothing changed. */
-static bool member_choose(struct call *call, const struct answering *a, struct member *m)
+/* Applies the role changes to the member; false: the member did not change. */
+static bool apply_answers_to_member(struct call *call, const struct answer_changes *a,
+                                    struct member *m)
 {
     const snowflake *had = m->roles.items, *chosen = a->chosen.items;
     struct list roles = { 0 };
 
     for (size_t i = 0; i < m->roles.count; i++)
-        if (!ids_hold(&a->let_go, had[i]) || ids_hold(&a->chosen, had[i]))
+        if (!id_list_contains(&a->removed, had[i]) || id_list_contains(&a->chosen, had[i]))
             ids_add(call->arena, &roles, had[i]);
     bool changed = roles.count != m->roles.count;
     for (size_t i = 0; i < a->chosen.count; i++)
-        if (!ids_hold(&roles, chosen[i])) {
+        if (!id_list_contains(&roles, chosen[i])) {
             ids_add(call->arena, &roles, chosen[i]);
             changed = true;
         }
@@ -138,24 +140,24 @@ static bool member_choose(struct call *call, const struct answering *a, struct m
 /* POST and PUT /guilds/{guild.id}/onboarding-responses */
 enum err answer_onboarding(struct call *call)
 {
-    const struct answering *a = call_passed(call, "answering");
+    const struct answer_changes *a = call_passed_data(call, "answer_changes");
     struct onboarding_answers answers = *(const struct onboarding_answers *)call->body;
-    const struct rights_of *who = &call->target.standing->rights_of;
-    struct member m = *call->target.standing->member;
+    const struct permission_input *who = &call->target.member_access->input;
+    struct member m = *call->target.member_access->member;
     int64_t version;
 
-    /* Pending members may answer; timed-out and quarantined members may not. */
-    if ((who->timed_out || who->quarantined) && rights_are_restrained(who))
+    /* Members who are pending may answer; timed-out and quarantined members may not. */
+    if ((who->timed_out || who->quarantined) && member_is_restricted(who))
         return ERR_MISSING_PERMISSIONS;
-    enum err e = onboarding_version(call->tx, m.guild_id, &version);
+    enum err e = onboarding_read_version(call->tx, m.guild_id, &version);
 
     if (!e && version != a->version)
-        return call_look_again(call);
+        return call_restart_at_read(call);
     answers.guild_id = m.guild_id;
     answers.user_id = m.user_id;
     if (!e)
-        e = answers_save(call->tx, &answers);
-    if (!e && member_choose(call, a, &m))
-        e = member_save(call, &m);
+        e = onboarding_answers_save(call->tx, &answers);
+    if (!e && apply_answers_to_member(call, a, &m))
+        e = member_update_and_emit(call, &m);
     return e ? e : call_reply(call, &answers);
 }

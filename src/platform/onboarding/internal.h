@@ -11,8 +11,8 @@ enum {
     MAX_OPTIONS = 50,
     MAX_OPTION_IDS = 50,
     MAX_DEFAULT_CHANNELS = 500,
-    NEEDED_CHANNELS = 7, /* visible channels needed to enable it */
-    NEEDED_WRITABLE = 5, /* channels in which @everyone can write */
+    NEEDED_CHANNELS = 7, /* number of visible channels needed to enable onboarding */
+    NEEDED_WRITABLE = 5, /* number of channels in which @everyone must be able to write */
 };
 struct onboarding_change {
     struct opt_list prompts, default_channel_ids;
@@ -31,22 +31,23 @@ extern const struct type type_seen;
 
 /* --- rows.c --------------------------------------------------------------------------- */
 
-/* Returns the current version. */
-enum err onboarding_version(struct tx *tx, snowflake guild_id, int64_t *ret);
-enum err answers_find(struct tx *tx, snowflake guild_id, snowflake user_id, struct list *ret);
-enum err answers_save(struct tx *tx, const struct onboarding_answers *a);
-enum err answers_forget(struct tx *tx, snowflake guild_id, snowflake user_id);
+/* Reads the version of the guild's onboarding; 0: never set. */
+enum err onboarding_read_version(struct tx *tx, snowflake guild_id, int64_t *ret);
+enum err onboarding_answers_read(struct tx *tx, snowflake guild_id, snowflake user_id,
+                                 struct list *ret);
+enum err onboarding_answers_save(struct tx *tx, const struct onboarding_answers *a);
+enum err onboarding_answers_delete(struct tx *tx, snowflake guild_id, snowflake user_id);
 
 /* Roles and channels of a guild, sorted by id for binary search. */
-struct guild_places {
+struct guild_objects {
     struct list roles;    /* struct role */
     struct list channels; /* struct channel, with overwrites */
 };
-enum err guild_places(struct tx *tx, snowflake guild_id, struct guild_places *ret);
-const struct role *places_role(const struct guild_places *p, snowflake id);
-const struct channel *places_channel(const struct guild_places *p, snowflake id);
-/* Removes ids of deleted roles and channels. */
-void onboarding_prune(struct onboarding *o, const struct guild_places *p);
+enum err guild_objects_read(struct tx *tx, snowflake guild_id, struct guild_objects *ret);
+const struct role *guild_objects_find_role(const struct guild_objects *p, snowflake id);
+const struct channel *guild_objects_find_channel(const struct guild_objects *p, snowflake id);
+/* Removes ids of deleted roles and channels from the onboarding. */
+void onboarding_remove_deleted_ids(struct onboarding *o, const struct guild_objects *p);
 
 /* --- change.c ------------------------------------------------------------------------- */
 
@@ -60,11 +61,12 @@ enum err answer_onboarding(struct call *call);
 
 /* --- welcome.c ------------------------------------------------------------------------ */
 
-struct welcome_row {
+struct welcome_screen_row {
     struct welcome_screen screen;
     bool enabled, known;
 };
-enum err welcome_find(struct tx *tx, snowflake guild_id, struct welcome_row *ret);
-enum err welcome_save(struct tx *tx, snowflake guild_id, const struct welcome_row *row);
+enum err welcome_screen_read_row(struct tx *tx, snowflake guild_id, struct welcome_screen_row *ret);
+enum err welcome_screen_save_row(struct tx *tx, snowflake guild_id,
+                                 const struct welcome_screen_row *row);
 
 #endif

@@ -1,8 +1,6 @@
-/* onboarding.h - onboarding questions for new members, the roles of the answers, welcome screens.
- *
- * One row per guild contains all questions, because they are written and read together. They may
- * contain 75,000 ids, so they are validated and encoded outside of transactions (change.c). The
- * welcome screen is in welcome.c. Start with routes.c. */
+/* onboarding.h - onboarding prompts for new members, and welcome screens. One row per guild
+ * contains all prompts, with up to 75,000 ids, so they are validated and encoded outside of
+ * transactions (change.c). Start with routes.c. */
 #ifndef PLATFORM_ONBOARDING_ONBOARDING_H
 #define PLATFORM_ONBOARDING_ONBOARDING_H
 
@@ -16,15 +14,15 @@ struct option_emoji {
     bool animated;
 };
 struct onboarding_option {
-    struct opt_id given_id; /* requests only */
+    struct opt_id given_id; /* only in requests */
     snowflake id;
     struct str title;
-    struct opt_str given_description; /* requests only; null: none */
+    struct opt_str given_description; /* only in requests; null: no description */
     struct str description;
     const struct option_emoji *emoji;
     struct list role_ids, channel_ids; /* snowflakes */
 
-    /* Requests only: the parts of the emoji. */
+    /* Emoji of a request. */
     struct opt_id emoji_id;
     struct opt_str emoji_name;
     struct opt_bool emoji_animated;
@@ -43,23 +41,24 @@ struct onboarding {
     bool enabled;
     int64_t mode;
 
-    int64_t version; /* not in the JSON; 0: never set */
+    int64_t version; /* not in the JSON; 0: onboarding was never set */
 };
 extern const struct type type_onboarding_prompts;
 
-/* Returns the stored row, which may contain ids of deleted objects; empty if there is no row. A
- * long row moves the read to a background thread. */
+/* Reads the stored row, which may contain ids of deleted objects; empty if there is no row. A long
+ * row moves the read to a background thread. */
 enum err onboarding_find(struct tx *tx, snowflake guild_id, struct onboarding *ret);
-/* prompts, channels: encoded JSON. */
+/* Saves the onboarding of a guild; prompts and channels are encoded JSON. */
 enum err onboarding_save(struct tx *tx, const struct onboarding *o, struct str prompts,
                          struct str channels);
 
 struct welcome_screen;
-/* Returns the welcome screen for new members; NULL: none, or disabled. */
-enum err welcome_screen_shown(struct tx *tx, snowflake guild_id, const struct welcome_screen **ret);
+/* Reads the welcome screen for new members; NULL: none, or disabled. */
+enum err welcome_screen_read_enabled(struct tx *tx, snowflake guild_id,
+                                     const struct welcome_screen **ret);
 
 extern const struct domain onboarding_domain;
-extern const struct domain welcome_domain; /* the welcome screen */
+extern const struct domain welcome_domain; /* routes of the welcome screen */
 extern const struct world_parts welcome_world;
 extern const struct world_parts onboarding_world;
 

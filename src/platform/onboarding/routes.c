@@ -1,4 +1,4 @@
-/* routes.c - route table of onboarding; reads the questions. */
+/* routes.c - route table of onboarding; reads the prompts. */
 #include "api/deletion.h"
 #include "api/hooks.h"
 #include "platform/onboarding/internal.h"
@@ -6,34 +6,35 @@
 /* GET /guilds/{guild.id}/onboarding */
 static enum err get_onboarding(struct call *call)
 {
-    struct guild_places places;
+    struct guild_objects positions;
     struct onboarding o;
     enum err e = onboarding_find(call->tx, call->target.guild->id, &o);
 
     if (!e && o.version)
-        e = guild_places(call->tx, o.guild_id, &places);
+        e = guild_objects_read(call->tx, o.guild_id, &positions);
     if (e)
         return e;
     if (o.version)
-        onboarding_prune(&o, &places);
+        onboarding_remove_deleted_ids(&o, &positions);
     return call_reply(call, &o);
 }
 
-static enum err onboarding_forget_member(struct call *call, const struct member_leave *leave)
+static enum err delete_answers_of_member(struct call *call, const struct member_leave *leave)
 {
-    return answers_forget(call->tx, leave->guild_id, leave->user->id);
+    return onboarding_answers_delete(call->tx, leave->guild_id, leave->user->id);
 }
 
-#define ANSWERS(method_, name_)                                                                  \
-    {                                                                                            \
-        .method = (method_), .path = "/guilds/{guild.id}/onboarding-responses", .name = (name_), \
-        .doc = "Answer what newcomers are asked: the roles of the options are given, those "     \
-               "of options that were chosen before are taken.",                                  \
-        .auth = AUTH_USER, .body = &onboarding_answers_body, .reply = &onboarding_answers_reply, \
-        .status = 200,                                                                           \
-        .fires = (const enum event[]){ EVENT_GUILD_MEMBER_UPDATE, EVENT_VOICE_STATE_UPDATE,      \
-                                       EVENT_NONE },                                             \
-        .quiet = true, .prepare = prepare_answer_onboarding, .handle = answer_onboarding         \
+#define ANSWERS(method_, name_)                                                                   \
+    {                                                                                             \
+        .method = (method_), .path = "/guilds/{guild.id}/onboarding-responses", .name = (name_),  \
+        .doc = "Answer the onboarding prompts: adds the roles of the chosen options and removes " \
+               "those of options that are no longer chosen.",                                     \
+        .auth = AUTH_USER, .body = &onboarding_answers_body, .reply = &onboarding_answers_reply,  \
+        .status = 200,                                                                            \
+        .fires = (const enum event[]){ EVENT_GUILD_MEMBER_UPDATE, EVENT_VOICE_STATE_UPDATE,       \
+                                       EVENT_NONE },                                              \
+        .allowed_when_restricted = true, .prepare = prepare_answer_onboarding,                    \
+        .handle = answer_onboarding                                                               \
     }
 
 static const struct route routes[] = {
@@ -41,7 +42,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/guilds/{guild.id}/onboarding",
         .name = "get_onboarding",
-        .doc = "What newcomers are asked. Nothing was ever set: no prompts, and not enabled.",
+        .doc = "The onboarding prompts of a guild. If never set: no prompts, and not enabled.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &type_onboarding,
         .handle = get_onboarding,
@@ -50,8 +51,8 @@ static const struct route routes[] = {
         .method = PUT,
         .path = "/guilds/{guild.id}/onboarding",
         .name = "put_onboarding",
-        .doc = "Say what newcomers are asked. It can be on while there are seven default channels "
-               "of which everybody can write in five.",
+        .doc = "Set the onboarding prompts of a guild. Enabling needs seven default channels, "
+               "in five of which @everyone can write.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_GUILD) | PERMISSION(MANAGE_ROLES),
         .body = &onboarding_body,
@@ -69,10 +70,10 @@ static const struct route routes[] = {
 
 const struct domain onboarding_domain = {
     .name = "Onboarding",
-    .doc = "What newcomers of guilds are asked.",
+    .doc = "Onboarding prompts for new members of guilds.",
     .routes = routes,
     .world = &onboarding_world,
-    .hooks = &(const struct hooks){ .member_left = onboarding_forget_member },
+    .hooks = &(const struct hooks){ .member_left = delete_answers_of_member },
     .deletions =
         (const struct deletion_rule[]){ { DELETE_FEW(WITH_GUILD, "guild_onboarding", "guild_id") },
                                         { DELETE_WHERE(WITH_GUILD, "onboarding_answers",

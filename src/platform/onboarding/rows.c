@@ -1,11 +1,11 @@
-/* rows.c - SQL of onboarding questions and answers. */
+/* rows.c - SQL of onboarding prompts and answers. */
 #include <stdlib.h>
 
 #include "model/fields/ids.h"
 #include "model/fields/rows.h"
 #include "platform/onboarding/internal.h"
 
-enum { LONG_TEXT = 64 * 1024 }; /* limit for decoding on an event loop */
+enum { LONG_TEXT = 64 * 1024 }; /* maximum length for decoding on an event loop */
 
 enum err onboarding_find(struct tx *tx, snowflake guild_id, struct onboarding *ret)
 {
@@ -19,18 +19,18 @@ enum err onboarding_find(struct tx *tx, snowflake guild_id, struct onboarding *r
 
     *ret = (struct onboarding){ .guild_id = guild_id };
     if (!e && found && row_text(&r, 3).n > LONG_TEXT)
-        e = tx_expect_long(tx);
+        e = tx_require_background(tx);
     if (e || !found)
         return e;
     ret->version = row_int(&r, 0);
     ret->enabled = row_bool(&r, 1);
     ret->mode = row_int(&r, 2);
-    ret->prompts = column_list(arena, &type_onboarding_prompts, row_text(&r, 3));
-    ret->default_channel_ids = column_list(arena, &type_ids, row_text(&r, 4));
+    ret->prompts = json_column_decode_list(arena, &type_onboarding_prompts, row_text(&r, 3));
+    ret->default_channel_ids = json_column_decode_list(arena, &type_ids, row_text(&r, 4));
     return OK;
 }
 
-enum err onboarding_version(struct tx *tx, snowflake guild_id, int64_t *ret)
+enum err onboarding_read_version(struct tx *tx, snowflake guild_id, int64_t *ret)
 {
     struct rows r;
     bool found;
@@ -58,7 +58,8 @@ enum err onboarding_save(struct tx *tx, const struct onboarding *o, struct str p
 
 /* --- answers -------------------------------------------------------------------------- */
 
-enum err answers_find(struct tx *tx, snowflake guild_id, snowflake user_id, struct list *ret)
+enum err onboarding_answers_read(struct tx *tx, snowflake guild_id, snowflake user_id,
+                                 struct list *ret)
 {
     struct rows r;
     bool found;
@@ -66,7 +67,8 @@ enum err answers_find(struct tx *tx, snowflake guild_id, snowflake user_id, stru
         tx_one(tx, "select options from onboarding_answers where guild_id = $1 and user_id = $2",
                BIND(v_id(guild_id), v_id(user_id)), &r, &found);
 
-    *ret = !e && found ? column_list(tx_arena(tx), &type_ids, row_text(&r, 0)) : (struct list){ 0 };
+    *ret = !e && found ? json_column_decode_list(tx_arena(tx), &type_ids, row_text(&r, 0))
+                       : (struct list){ 0 };
     return e;
 }
 
@@ -76,19 +78,20 @@ static const char SAVE_ANSWERS[] =
     "options = excluded.options, prompts_seen = excluded.prompts_seen, "
     "responses_seen = excluded.responses_seen";
 
-enum err answers_save(struct tx *tx, const struct onboarding_answers *a)
+enum err onboarding_answers_save(struct tx *tx, const struct onboarding_answers *a)
 {
     struct arena *arena = tx_arena(tx);
 
-    return tx_exec(tx, SAVE_ANSWERS,
-                   BIND(v_id(a->guild_id), v_id(a->user_id),
-                        v_text(column_encode(arena, &type_ids, &a->onboarding_responses)),
-                        v_text(column_encode(arena, &type_seen, &a->onboarding_prompts_seen)),
-                        v_text(column_encode(arena, &type_seen, &a->onboarding_responses_seen))),
-                   NULL);
+    return tx_exec(
+        tx, SAVE_ANSWERS,
+        BIND(v_id(a->guild_id), v_id(a->user_id),
+             v_text(json_column_encode(arena, &type_ids, &a->onboarding_responses)),
+             v_text(json_column_encode(arena, &type_seen, &a->onboarding_prompts_seen)),
+             v_text(json_column_encode(arena, &type_seen, &a->onboarding_responses_seen))),
+        NULL);
 }
 
-enum err answers_forget(struct tx *tx, snowflake guild_id, snowflake user_id)
+enum err onboarding_answers_delete(struct tx *tx, snowflake guild_id, snowflake user_id)
 {
     return tx_exec(tx, "delete from onboarding_answers where guild_id = $1 and user_id = $2",
                    BIND(v_id(guild_id), v_id(user_id)), NULL);
@@ -96,84 +99,84 @@ enum err answers_forget(struct tx *tx, snowflake guild_id, snowflake user_id)
 
 /* --- roles and channels of a guild ---------------------------------------------------- */
 
-static int role_order_by_id(const void *a, const void *b)
+static int compare_roles_by_id(const void *a, const void *b)
 {
     snowflake x = ((const struct role *)a)->id, y = ((const struct role *)b)->id;
 
     return (x > y) - (x < y);
 }
 
-static int channel_order_by_id(const void *a, const void *b)
+static int compare_channels_by_id(const void *a, const void *b)
 {
     snowflake x = ((const struct channel *)a)->id, y = ((const struct channel *)b)->id;
 
     return (x > y) - (x < y);
 }
 
-/* Channels are already sorted by id. */
-enum err guild_places(struct tx *tx, snowflake guild_id, struct guild_places *ret)
+/* Reads roles and channels, and sorts the roles; the channels are already sorted by id. */
+enum err guild_objects_read(struct tx *tx, snowflake guild_id, struct guild_objects *ret)
 {
     struct list threads;
-    enum err e = guild_roles(tx, guild_id, &ret->roles);
+    enum err e = guild_roles_list(tx, guild_id, &ret->roles);
 
     if (!e)
         e = guild_channels(tx, guild_id, &ret->channels, &threads);
     if (!e)
-        qsort(ret->roles.items, ret->roles.count, sizeof(struct role), role_order_by_id);
+        qsort(ret->roles.items, ret->roles.count, sizeof(struct role), compare_roles_by_id);
     return e;
 }
 
-const struct role *places_role(const struct guild_places *p, snowflake id)
+const struct role *guild_objects_find_role(const struct guild_objects *p, snowflake id)
 {
     struct role key = { .id = id };
 
     return p->roles.count
-               ? bsearch(&key, p->roles.items, p->roles.count, sizeof key, role_order_by_id)
+               ? bsearch(&key, p->roles.items, p->roles.count, sizeof key, compare_roles_by_id)
                : NULL;
 }
 
-const struct channel *places_channel(const struct guild_places *p, snowflake id)
+const struct channel *guild_objects_find_channel(const struct guild_objects *p, snowflake id)
 {
     struct channel key = { .id = id };
 
     return p->channels.count ? bsearch(&key, p->channels.items, p->channels.count, sizeof key,
-                                       channel_order_by_id)
+                                       compare_channels_by_id)
                              : NULL;
 }
 
-static void prune_roles(struct list *ids, const struct guild_places *p)
+static void remove_deleted_roles(struct list *ids, const struct guild_objects *p)
 {
     snowflake *id = ids->items;
-    size_t kept = 0;
+    size_t retained = 0;
 
     for (size_t i = 0; i < ids->count; i++)
-        if (places_role(p, id[i]))
-            id[kept++] = id[i];
-    ids->count = kept;
+        if (guild_objects_find_role(p, id[i]))
+            id[retained++] = id[i];
+    ids->count = retained;
 }
 
-static void prune_channels(struct list *ids, const struct guild_places *p)
+static void remove_deleted_channels(struct list *ids, const struct guild_objects *p)
 {
     snowflake *id = ids->items;
-    size_t kept = 0;
+    size_t retained = 0;
 
     for (size_t i = 0; i < ids->count; i++)
-        if (places_channel(p, id[i]))
-            id[kept++] = id[i];
-    ids->count = kept;
+        if (guild_objects_find_channel(p, id[i]))
+            id[retained++] = id[i];
+    ids->count = retained;
 }
 
-void onboarding_prune(struct onboarding *o, const struct guild_places *p)
+void onboarding_remove_deleted_ids(struct onboarding *o, const struct guild_objects *p)
 {
     struct onboarding_prompt *prompt = o->prompts.items;
 
-    prune_channels(&o->default_channel_ids, p);
+    remove_deleted_channels(&o->default_channel_ids, p);
     for (size_t i = 0; i < o->prompts.count; i++) {
         struct onboarding_option *option = prompt[i].options.items;
 
         for (size_t k = 0; k < prompt[i].options.count; k++) {
-            prune_roles(&option[k].role_ids, p);
-            prune_channels(&option[k].channel_ids, p);
+            remove_deleted_roles(&option[k].role_ids, p);
+            remove_deleted_channels(&option[k].channel_ids, p);
         }
     }
 }

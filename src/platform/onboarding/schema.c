@@ -1,9 +1,9 @@
-/* schema.c - JSON schemas of onboarding questions and answers. */
+/* schema.c - JSON schemas of onboarding prompts and answers. */
 #include "platform/onboarding/internal.h"
 
 static const struct choice prompt_types[] = {
     { 0, NULL, "MULTIPLE_CHOICE", "Options to choose from" },
-    { 1, NULL, "DROPDOWN", "The same as a list that opens" },
+    { 1, NULL, "DROPDOWN", "Options in a dropdown list" },
     { 0 },
 };
 static const struct choice modes[] = {
@@ -54,7 +54,7 @@ static const struct schema option_schema = {
     .name = "OnboardingOption",
     .size = sizeof(struct onboarding_option),
     .fields = option_fields,
-    .doc = "What a newcomer may choose.",
+    .doc = "An option of an onboarding prompt.",
 };
 static const struct type type_option = { .kind = KIND_OBJECT, .schema = &option_schema };
 const struct type type_onboarding_options = {
@@ -77,7 +77,7 @@ static const struct schema prompt_schema = {
     .name = "OnboardingPrompt",
     .size = sizeof(struct onboarding_prompt),
     .fields = prompt_fields,
-    .doc = "A question for newcomers.",
+    .doc = "A prompt for new members.",
 };
 const struct type type_onboarding_prompt = { .kind = KIND_OBJECT, .schema = &prompt_schema };
 const struct type type_onboarding_prompts = { .kind = KIND_ARRAY,
@@ -96,7 +96,7 @@ static const struct schema onboarding_schema = {
     .name = "Onboarding",
     .size = sizeof(struct onboarding),
     .fields = onboarding_fields,
-    .doc = "What newcomers of a guild are asked and shown.",
+    .doc = "Onboarding of a guild: prompts and default channels.",
 };
 const struct type type_onboarding = { .kind = KIND_OBJECT, .schema = &onboarding_schema };
 
@@ -104,14 +104,14 @@ const struct type type_onboarding = { .kind = KIND_OBJECT, .schema = &onboarding
 
 static const struct field option_draft_fields[] = {
     { FIELD_AS(struct onboarding_option, given_id, "id"), .type = &type_id, .flags = MAYBE,
-      .doc = "Of an option that there is; others are new" },
+      .doc = "Id of an existing option; other ids are new options" },
     { FIELD(struct onboarding_option, title), .type = &type_option_title },
     { FIELD_AS(struct onboarding_option, given_description, "description"),
       .type = &type_option_text, .flags = MAYBE },
     { FIELD(struct onboarding_option, emoji_id), .type = &type_id, .flags = MAYBE,
       .doc = "An emoji of the guild" },
     { FIELD(struct onboarding_option, emoji_name), .type = &type_text, .flags = MAYBE,
-      .doc = "Or one of Unicode" },
+      .doc = "Or a Unicode emoji" },
     { FIELD(struct onboarding_option, emoji_animated), .type = &type_bool, .flags = MAYBE },
     { FIELD(struct onboarding_option, role_ids), .type = &type_option_ids, .flags = MAYBE },
     { FIELD(struct onboarding_option, channel_ids), .type = &type_option_ids, .flags = MAYBE },
@@ -121,7 +121,7 @@ static const struct schema option_draft_schema = {
     .name = "OnboardingOptionDraft",
     .size = sizeof(struct onboarding_option),
     .fields = option_draft_fields,
-    .doc = "What a newcomer may choose, and what it brings.",
+    .doc = "An option of an onboarding prompt, with its roles and channels.",
 };
 static const struct type type_option_draft = { .kind = KIND_OBJECT,
                                                .schema = &option_draft_schema };
@@ -134,7 +134,7 @@ static const struct schema prompt_draft_schema = {
     .name = "OnboardingPromptDraft",
     .size = sizeof(struct onboarding_prompt),
     .fields = prompt_draft_fields,
-    .doc = "A question for newcomers; with an id that is not known it is a new one.",
+    .doc = "A prompt for new members; an unknown id makes a new prompt.",
 };
 static const struct type type_prompt_draft = { .kind = KIND_OBJECT,
                                                .schema = &prompt_draft_schema };
@@ -154,7 +154,7 @@ static const struct schema change_schema = {
     .name = "OnboardingChange",
     .size = sizeof(struct onboarding_change),
     .fields = change_fields,
-    .doc = "What newcomers are to be asked; lists take the place of those there were.",
+    .doc = "Changes of the onboarding; lists replace the existing ones.",
 };
 const struct type onboarding_body = { .kind = KIND_OBJECT, .schema = &change_schema };
 
@@ -167,7 +167,7 @@ const struct type type_seen = { .kind = KIND_MAP,
                                 .of = &type_int,
                                 .flags = TYPE_NULL_NONE,
                                 .max = MAX_PROMPTS * MAX_OPTIONS,
-                                .doc = "By id, when it was seen: milliseconds" };
+                                .doc = "Time of viewing in milliseconds, by id" };
 static const struct field answers_fields[] = {
     { FIELD(struct onboarding_answers, onboarding_responses), .type = &type_chosen,
       .doc = "Options" },
@@ -181,7 +181,7 @@ static const struct schema answers_schema = {
     .name = "OnboardingAnswersDraft",
     .size = sizeof(struct onboarding_answers),
     .fields = answers_fields,
-    .doc = "What a newcomer chose.",
+    .doc = "Chosen options of a new member.",
 };
 const struct type onboarding_answers_body = { .kind = KIND_OBJECT, .schema = &answers_schema };
 
@@ -197,6 +197,6 @@ static const struct schema answered_schema = {
     .name = "OnboardingAnswers",
     .size = sizeof(struct onboarding_answers),
     .fields = answered_fields,
-    .doc = "What a newcomer chose, as it is kept.",
+    .doc = "Chosen options of a new member, as stored.",
 };
 const struct type onboarding_answers_reply = { .kind = KIND_OBJECT, .schema = &answered_schema };

@@ -1,9 +1,9 @@
-/* world.c - import and export of onboarding questions in world files. */
+/* world.c - import and export of onboarding prompts in world files. */
 #include "platform/onboarding/onboarding.h"
 
 #include "platform/emojis/world.h"
 #include "platform/guilds/guilds.h"
-#include "platform/worlds/file.h"
+#include "platform/worlds/import_export.h"
 
 /* --- schema --------------------------------------------------------------------------- */
 
@@ -73,13 +73,14 @@ WORLD_SINGLE(onboarding, onboarding_fields, NULL);
 
 /* --- import --------------------------------------------------------------------------- */
 
-static enum err import_option(struct importing *im, const struct world_option *in, snowflake guild,
-                              const struct place *at, struct onboarding_option *ret)
+static enum err import_option(struct world_importer *im, const struct world_option *in,
+                              snowflake guild, const struct json_path *at,
+                              struct onboarding_option *ret)
 {
-    struct place emoji_at = place_key(at, STR("emoji"));
+    struct json_path emoji_at = json_path_key(at, STR("emoji"));
     struct option_emoji *emoji = arena_alloc(im->arena, sizeof *emoji);
-    struct emoji_shown shown = { 0 };
-    enum err e = refer_emoji(im, guild, &in->emoji, &emoji_at, &shown);
+    struct world_emoji_ref shown = { 0 };
+    enum err e = world_emoji_ref_resolve(im, guild, &in->emoji, &emoji_at, &shown);
 
     *emoji = (struct option_emoji){ shown.id, shown.name, shown.animated };
     *ret = (struct onboarding_option){
@@ -89,16 +90,18 @@ static enum err import_option(struct importing *im, const struct world_option *i
         .emoji = emoji,
     };
     if (!e)
-        e = refer_each(im, &role_naming, guild, &in->roles, at, "roles", &ret->role_ids);
+        e = world_resolve_references(im, &role_naming, guild, &in->roles, at, "roles",
+                                     &ret->role_ids);
     return e ? e
-             : refer_each(im, &channel_naming, guild, &in->channels, at, "channels",
-                          &ret->channel_ids);
+             : world_resolve_references(im, &channel_naming, guild, &in->channels, at, "channels",
+                                        &ret->channel_ids);
 }
 
-static enum err import_prompt(struct importing *im, const struct world_prompt *in, snowflake guild,
-                              const struct place *at, struct onboarding_prompt *ret)
+static enum err import_prompt(struct world_importer *im, const struct world_prompt *in,
+                              snowflake guild, const struct json_path *at,
+                              struct onboarding_prompt *ret)
 {
-    struct place all = place_key(at, STR("options"));
+    struct json_path all = json_path_key(at, STR("options"));
     const struct world_option *o = in->options.items;
     enum err e = OK;
 
@@ -111,29 +114,29 @@ static enum err import_prompt(struct importing *im, const struct world_prompt *i
         .in_onboarding = in->in_onboarding.given != GIVEN || in->in_onboarding.value,
     };
     for (size_t i = 0; !e && i < in->options.count; i++) {
-        struct place here = place_index(&all, i);
+        struct json_path here = json_path_index(&all, i);
 
         e = import_option(im, &o[i], guild, &here,
-                          list_add(im->arena, &ret->options, sizeof(struct onboarding_option)));
+                          list_append(im->arena, &ret->options, sizeof(struct onboarding_option)));
     }
     return e;
 }
 
-static enum err write_onboarding(struct importing *im, const struct onboarding *o)
+static enum err save_imported_onboarding(struct world_importer *im, const struct onboarding *o)
 {
-    enum err e =
-        onboarding_save(im->tx, o, column_encode(im->arena, &type_onboarding_prompts, &o->prompts),
-                        column_encode(im->arena, &type_ids, &o->default_channel_ids));
+    enum err e = onboarding_save(
+        im->tx, o, json_column_encode(im->arena, &type_onboarding_prompts, &o->prompts),
+        json_column_encode(im->arena, &type_ids, &o->default_channel_ids));
 
     return e || !o->enabled ? e : guild_add_feature(im->tx, o->guild_id, "GUILD_ONBOARDING");
 }
 
-/* The prompts of the file replace the existing ones. Prompts without ids get new ids. */
-static enum err import_onboarding(struct importing *im, const void *entry, const struct place *at,
-                                  snowflake guild)
+/* Replaces the existing prompts by those of the file. Prompts without ids get new ids. */
+static enum err import_onboarding(struct world_importer *im, const void *entry,
+                                  const struct json_path *at, snowflake guild)
 {
     const struct world_onboarding *in = entry;
-    struct place all = place_key(at, STR("prompts"));
+    struct json_path all = json_path_key(at, STR("prompts"));
     unsigned before = im->form->problems;
 
     struct onboarding o = { .guild_id = guild,
@@ -141,58 +144,60 @@ static enum err import_onboarding(struct importing *im, const void *entry, const
                             .enabled = in->enabled.value,
                             .mode = in->mode.value };
     const struct world_prompt *p = in->prompts.value.items;
-    enum err e = refer_each(im, &channel_naming, guild, &in->default_channels, at,
-                            "default_channels", &o.default_channel_ids);
+    enum err e = world_resolve_references(im, &channel_naming, guild, &in->default_channels, at,
+                                          "default_channels", &o.default_channel_ids);
     for (size_t i = 0; !e && i < in->prompts.value.count; i++) {
-        struct place here = place_index(&all, i);
+        struct json_path here = json_path_index(&all, i);
 
         e = import_prompt(im, &p[i], guild, &here,
-                          list_add(im->arena, &o.prompts, sizeof(struct onboarding_prompt)));
+                          list_append(im->arena, &o.prompts, sizeof(struct onboarding_prompt)));
     }
-    return e || im->form->problems != before ? e : write_onboarding(im, &o);
+    return e || im->form->problems != before ? e : save_imported_onboarding(im, &o);
 }
 
 /* --- export --------------------------------------------------------------------------- */
 
-static void show_options(struct exporting *ex, const struct list *options, struct list *ret)
+static void options_to_entries(struct world_exporter *ex, const struct list *options,
+                               struct list *ret)
 {
     const struct onboarding_option *o = options->items;
 
     for (size_t i = 0; i < options->count; i++) {
-        struct world_option *out = list_add(tx_arena(ex->tx), ret, sizeof *out);
+        struct world_option *out = list_append(tx_arena(ex->tx), ret, sizeof *out);
 
         *out = (struct world_option){
-            .id = given_id(o[i].id),
+            .id = opt_id_or_null(o[i].id),
             .title = o[i].title,
             .description = { o[i].description.n ? GIVEN : ABSENT, o[i].description },
-            .roles = shown_references(ex->tx, &ex->roles, &o[i].role_ids),
-            .channels = shown_references(ex->tx, &ex->channels, &o[i].channel_ids),
+            .roles = world_export_references(ex->tx, &ex->roles, &o[i].role_ids),
+            .channels = world_export_references(ex->tx, &ex->channels, &o[i].channel_ids),
         };
         if (o[i].emoji)
-            out->emoji = shown_emoji(ex->tx, o[i].emoji->id, o[i].emoji->name);
+            out->emoji = world_export_emoji(ex->tx, o[i].emoji->id, o[i].emoji->name);
     }
 }
 
-static void show_prompts(struct exporting *ex, const struct list *prompts, struct opt_list *ret)
+static void prompts_to_entries(struct world_exporter *ex, const struct list *prompts,
+                               struct opt_list *ret)
 {
     const struct onboarding_prompt *p = prompts->items;
 
     for (size_t i = 0; i < prompts->count; i++) {
-        struct world_prompt *out = shown_item(ex->tx, ret, sizeof *out);
+        struct world_prompt *out = world_export_list_item(ex->tx, ret, sizeof *out);
 
         *out = (struct world_prompt){
-            .id = given_id(p[i].id),
+            .id = opt_id_or_null(p[i].id),
             .title = p[i].title,
             .type = { p[i].type ? GIVEN : ABSENT, p[i].type },
             .single_select = { p[i].single_select ? GIVEN : ABSENT, p[i].single_select },
             .required = { p[i].required ? GIVEN : ABSENT, p[i].required },
             .in_onboarding = { p[i].in_onboarding ? ABSENT : GIVEN, p[i].in_onboarding },
         };
-        show_options(ex, &p[i].options, &out->options);
+        options_to_entries(ex, &p[i].options, &out->options);
     }
 }
 
-static enum err export_onboarding(struct exporting *ex, struct opt_object *ret)
+static enum err export_onboarding(struct world_exporter *ex, struct opt_object *ret)
 {
     struct world_onboarding *out = arena_alloc(tx_arena(ex->tx), sizeof *out);
     struct onboarding o;
@@ -203,9 +208,9 @@ static enum err export_onboarding(struct exporting *ex, struct opt_object *ret)
     *out = (struct world_onboarding){
         .enabled = { o.enabled ? GIVEN : ABSENT, o.enabled },
         .mode = { o.mode ? GIVEN : ABSENT, o.mode },
-        .default_channels = shown_references(ex->tx, &ex->channels, &o.default_channel_ids),
+        .default_channels = world_export_references(ex->tx, &ex->channels, &o.default_channel_ids),
     };
-    show_prompts(ex, &o.prompts, &out->prompts);
+    prompts_to_entries(ex, &o.prompts, &out->prompts);
     *ret = (struct opt_object){ GIVEN, out };
     return OK;
 }

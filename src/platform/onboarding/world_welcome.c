@@ -3,7 +3,7 @@
 #include "platform/emojis/world.h"
 #include "platform/guilds/guilds.h"
 #include "platform/onboarding/internal.h"
-#include "platform/worlds/file.h"
+#include "platform/worlds/import_export.h"
 
 /* --- schema --------------------------------------------------------------------------- */
 
@@ -37,70 +37,74 @@ WORLD_SINGLE(welcome_screen, welcome_screen_fields, NULL);
 
 /* --- welcome screens ------------------------------------------------------------------ */
 
-static enum err import_welcome_channel(struct importing *im, const struct world_welcome_channel *in,
-                                       snowflake guild, const struct place *at,
-                                       struct welcome_channel *ret)
+static enum err import_welcome_channel(struct world_importer *im,
+                                       const struct world_welcome_channel *in, snowflake guild,
+                                       const struct json_path *at, struct welcome_channel *ret)
 {
-    struct place channel_at = place_key(at, STR("channel")), emoji_at = place_key(at, STR("emoji"));
-    struct emoji_shown emoji = { 0 };
-    enum err e = refer(im, &channel_naming, guild, in->channel, &channel_at, &ret->channel_id);
+    struct json_path channel_at = json_path_key(at, STR("channel")),
+                     emoji_at = json_path_key(at, STR("emoji"));
+    struct world_emoji_ref emoji = { 0 };
+    enum err e = world_resolve_reference(im, &channel_naming, guild, in->channel, &channel_at,
+                                         &ret->channel_id);
 
     if (!e)
-        e = refer_emoji(im, guild, &in->emoji, &emoji_at, &emoji);
+        e = world_emoji_ref_resolve(im, guild, &in->emoji, &emoji_at, &emoji);
     ret->description = in->description;
     ret->emoji_id = emoji.id;
     ret->emoji_name = emoji.name;
     return e;
 }
 
-static enum err import_welcome_screen(struct importing *im, const void *entry,
-                                      const struct place *at, snowflake guild)
+static enum err import_welcome_screen(struct world_importer *im, const void *entry,
+                                      const struct json_path *at, snowflake guild)
 {
     const struct world_welcome_screen *in = entry;
-    struct place all = place_key(at, STR("channels"));
+    struct json_path all = json_path_key(at, STR("channels"));
     unsigned before = im->form->problems;
     struct list channels = { 0 };
     enum err e = OK;
 
     const struct world_welcome_channel *c = in->channels.value.items;
     for (size_t i = 0; !e && i < in->channels.value.count; i++) {
-        struct place here = place_index(&all, i);
+        struct json_path here = json_path_index(&all, i);
 
-        e = import_welcome_channel(im, &c[i], guild, &here,
-                                   list_add(im->arena, &channels, sizeof(struct welcome_channel)));
+        e = import_welcome_channel(
+            im, &c[i], guild, &here,
+            list_append(im->arena, &channels, sizeof(struct welcome_channel)));
     }
     if (e || im->form->problems != before)
         return e;
-    struct welcome_row row = { .screen = { .description = in->description,
-                                           .welcome_channels = channels },
-                               .enabled = in->enabled.value };
-    e = welcome_save(im->tx, guild, &row);
+    struct welcome_screen_row row = { .screen = { .description = in->description,
+                                                  .welcome_channels = channels },
+                                      .enabled = in->enabled.value };
+    e = welcome_screen_save_row(im->tx, guild, &row);
     if (e || !in->enabled.value)
         return e;
     return guild_add_feature(im->tx, guild, "WELCOME_SCREEN_ENABLED");
 }
 
-static enum err export_welcome_screen(struct exporting *ex, struct opt_object *ret)
+static enum err export_welcome_screen(struct world_exporter *ex, struct opt_object *ret)
 {
     struct world_welcome_screen *out = arena_alloc(tx_arena(ex->tx), sizeof *out);
-    struct welcome_row row;
-    enum err e = welcome_find(ex->tx, ex->guild, &row);
+    struct welcome_screen_row row;
+    enum err e = welcome_screen_read_row(ex->tx, ex->guild, &row);
 
     if (e || !row.known)
         return e;
     const struct welcome_channel *c = row.screen.welcome_channels.items;
-    *out = (struct world_welcome_screen){ .enabled = given_mark(row.enabled),
-                                          .description = shown_opt_text(row.screen.description) };
+    *out = (struct world_welcome_screen){ .enabled = opt_true_or_absent(row.enabled),
+                                          .description =
+                                              world_export_opt_text(row.screen.description) };
     for (size_t i = 0; i < row.screen.welcome_channels.count; i++) {
-        struct opt_str to = shown_reference(ex->tx, &ex->channels, c[i].channel_id);
+        struct opt_str to = world_export_reference(ex->tx, &ex->channels, c[i].channel_id);
 
         if (to.given == GIVEN)
-            *(struct world_welcome_channel *)shown_item(ex->tx, &out->channels,
-                                                        sizeof(struct world_welcome_channel)) =
+            *(struct world_welcome_channel *)world_export_list_item(
+                ex->tx, &out->channels, sizeof(struct world_welcome_channel)) =
                 (struct world_welcome_channel){
                     .channel = to.value,
                     .description = c[i].description,
-                    .emoji = shown_emoji(ex->tx, c[i].emoji_id, c[i].emoji_name),
+                    .emoji = world_export_emoji(ex->tx, c[i].emoji_id, c[i].emoji_name),
                 };
     }
     *ret = (struct opt_object){ GIVEN, out };

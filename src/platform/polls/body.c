@@ -5,20 +5,20 @@
 #include "base/emoji.h"
 #include "model/fields/types.h"
 
-struct poll_emoji_in {
+struct poll_draft_emoji {
     struct opt_id id;
     struct opt_str name;
 };
-struct poll_media_in {
+struct poll_draft_media {
     struct str text;
-    struct opt_object emoji; /* struct poll_emoji_in */
+    struct opt_object emoji; /* struct poll_draft_emoji */
 };
-struct poll_answer_in {
-    struct poll_media_in *poll_media;
+struct poll_draft_answer {
+    struct poll_draft_media *poll_media;
 };
-struct poll_in {
-    struct poll_media_in *question;
-    struct list answers; /* struct poll_answer_in */
+struct poll_draft {
+    struct poll_draft_media *question;
+    struct list answers; /* struct poll_draft_answer */
     int64_t duration, layout_type;
     bool allow_multiselect;
 };
@@ -26,13 +26,13 @@ struct poll_in {
 #define HOUR_US INT64_C(3600000000)
 
 static const struct field emoji_fields[] = {
-    { FIELD(struct poll_emoji_in, id), .type = &type_id, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct poll_emoji_in, name), .type = &type_text, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct poll_draft_emoji, id), .type = &type_id, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct poll_draft_emoji, name), .type = &type_text, .flags = OPTIONAL | NULLABLE },
     { 0 },
 };
 static const struct schema emoji_in_schema = {
     .name = "PollEmojiDraft",
-    .size = sizeof(struct poll_emoji_in),
+    .size = sizeof(struct poll_draft_emoji),
     .fields = emoji_fields,
     .doc = "An emoji by its id, or the characters of Unicode.",
 };
@@ -45,23 +45,23 @@ static const struct type type_answer_text = {
     .kind = KIND_STRING, .flags = TYPE_TRIM, .min = 1, .max = 55
 };
 static const struct field question_fields[] = {
-    { FIELD(struct poll_media_in, text), .type = &type_question_text },
+    { FIELD(struct poll_draft_media, text), .type = &type_question_text },
     { 0 },
 };
 static const struct field media_fields[] = {
-    { FIELD(struct poll_media_in, text), .type = &type_answer_text },
-    { FIELD(struct poll_media_in, emoji), .type = &type_emoji_in, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct poll_draft_media, text), .type = &type_answer_text },
+    { FIELD(struct poll_draft_media, emoji), .type = &type_emoji_in, .flags = OPTIONAL | NULLABLE },
     { 0 },
 };
 static const struct schema question_schema = {
     .name = "PollQuestionDraft",
-    .size = sizeof(struct poll_media_in),
+    .size = sizeof(struct poll_draft_media),
     .fields = question_fields,
     .doc = "What is asked.",
 };
 static const struct schema media_schema = {
     .name = "PollMediaDraft",
-    .size = sizeof(struct poll_media_in),
+    .size = sizeof(struct poll_draft_media),
     .fields = media_fields,
     .doc = "What an answer shows.",
 };
@@ -69,18 +69,18 @@ static const struct type type_question = { .kind = KIND_OBJECT, .schema = &quest
 static const struct type type_media = { .kind = KIND_OBJECT, .schema = &media_schema };
 
 static const struct field answer_fields[] = {
-    { FIELD(struct poll_answer_in, poll_media), .type = &type_media },
+    { FIELD(struct poll_draft_answer, poll_media), .type = &type_media },
     { 0 },
 };
 static const struct schema answer_schema = {
     .name = "PollAnswerDraft",
-    .size = sizeof(struct poll_answer_in),
+    .size = sizeof(struct poll_draft_answer),
     .fields = answer_fields,
     .doc = "An answer to choose.",
 };
 static const struct type type_answer = { .kind = KIND_OBJECT, .schema = &answer_schema };
 static const struct type type_answers = {
-    .kind = KIND_ARRAY, .min = 1, .max = POLL_MOST_ANSWERS, .of = &type_answer
+    .kind = KIND_ARRAY, .min = 1, .max = POLL_MAX_ANSWERS, .of = &type_answer
 };
 
 static const struct choice layouts[] = {
@@ -90,16 +90,17 @@ static const struct choice layouts[] = {
 static const struct type type_layout = { .kind = KIND_INT, .choices = layouts };
 static const struct type type_hours = { .kind = KIND_INT, .min = 1, .max = 768, .doc = "Hours" };
 static const struct field poll_fields[] = {
-    { FIELD(struct poll_in, question), .type = &type_question },
-    { FIELD(struct poll_in, answers), .type = &type_answers },
-    { FIELD(struct poll_in, duration), .type = &type_hours, .flags = OPTIONAL, .fallback = 24 },
-    { FIELD(struct poll_in, allow_multiselect), .type = &type_bool, .flags = OPTIONAL },
-    { FIELD(struct poll_in, layout_type), .type = &type_layout, .flags = OPTIONAL, .fallback = 1 },
+    { FIELD(struct poll_draft, question), .type = &type_question },
+    { FIELD(struct poll_draft, answers), .type = &type_answers },
+    { FIELD(struct poll_draft, duration), .type = &type_hours, .flags = OPTIONAL, .fallback = 24 },
+    { FIELD(struct poll_draft, allow_multiselect), .type = &type_bool, .flags = OPTIONAL },
+    { FIELD(struct poll_draft, layout_type), .type = &type_layout, .flags = OPTIONAL,
+      .fallback = 1 },
     { 0 },
 };
 static const struct schema poll_in_schema = {
     .name = "PollDraft",
-    .size = sizeof(struct poll_in),
+    .size = sizeof(struct poll_draft),
     .fields = poll_fields,
     .doc = "A question under a new message.",
 };
@@ -107,8 +108,9 @@ const struct type poll_body = { .kind = KIND_OBJECT, .schema = &poll_in_schema }
 
 /* --- conversion ----------------------------------------------------------------------- */
 
-static enum err take_emoji(struct call *call, const struct poll_emoji_in *in,
-                           const struct emoji_user *who, const struct reaction_emoji **ret)
+static enum err poll_emoji_from_draft(struct call *call, const struct poll_draft_emoji *in,
+                                      const struct emoji_user *who,
+                                      const struct reaction_emoji **ret)
 {
     struct reaction_emoji *out = arena_alloc(call->arena, sizeof *out);
     struct emoji emoji;
@@ -118,27 +120,29 @@ static enum err take_emoji(struct call *call, const struct poll_emoji_in *in,
         *out = (struct reaction_emoji){ { .given = GIVEN_NULL }, in->name.value, { 0 } };
         return in->name.given == GIVEN && is_emoji(in->name.value) ? OK : ERR_POLL_EMOJI;
     }
-    enum err e = emoji_use(call->tx, who, in->id.value, &emoji);
+    enum err e = emoji_find_usable(call->tx, who, in->id.value, &emoji);
     if (!e)
-        *out =
-            (struct reaction_emoji){ given_id(emoji.id), emoji.name, given_mark(emoji.animated) };
+        *out = (struct reaction_emoji){ opt_id_or_null(emoji.id), emoji.name,
+                                        opt_true_or_absent(emoji.animated) };
     return e == ERR_UNKNOWN_EMOJI ? ERR_POLL_EMOJI : e;
 }
 
-static enum err take_media(struct call *call, const struct poll_media_in *in,
-                           const struct emoji_user *who, const struct poll_media **ret)
+static enum err poll_media_from_draft(struct call *call, const struct poll_draft_media *in,
+                                      const struct emoji_user *who, const struct poll_media **ret)
 {
     struct poll_media *media = arena_alloc(call->arena, sizeof *media);
 
-    *media = (struct poll_media){ .text = given_str(in->text) };
+    *media = (struct poll_media){ .text = opt_str_or_null(in->text) };
     *ret = media;
-    return in->emoji.given == GIVEN ? take_emoji(call, in->emoji.value, who, &media->emoji) : OK;
+    return in->emoji.given == GIVEN
+               ? poll_emoji_from_draft(call, in->emoji.value, who, &media->emoji)
+               : OK;
 }
 
-enum err poll_take(struct call *call, const struct poll_in *in, const struct emoji_user *who,
-                   struct poll **ret)
+enum err poll_from_draft(struct call *call, const struct poll_draft *in,
+                         const struct emoji_user *who, struct poll **ret)
 {
-    const struct poll_answer_in *answers = in->answers.items;
+    const struct poll_draft_answer *answers = in->answers.items;
     struct poll_results *results = arena_alloc(call->arena, sizeof *results);
     struct poll *poll = arena_alloc(call->arena, sizeof *poll);
     enum err e = OK;
@@ -150,14 +154,14 @@ enum err poll_take(struct call *call, const struct poll_in *in, const struct emo
         .layout_type = in->layout_type,
         .results = results,
     };
-    e = take_media(call, in->question, who, &poll->question);
+    e = poll_media_from_draft(call, in->question, who, &poll->question);
     for (size_t i = 0; !e && i < in->answers.count; i++) {
-        struct poll_answer *a = list_add(call->arena, &poll->answers, sizeof *a);
-        struct poll_count *c = list_add(call->arena, &results->answer_counts, sizeof *c);
+        struct poll_answer *a = list_append(call->arena, &poll->answers, sizeof *a);
+        struct poll_answer_count *c = list_append(call->arena, &results->answer_counts, sizeof *c);
 
         a->answer_id = (int64_t)i + 1;
-        *c = (struct poll_count){ .id = a->answer_id };
-        e = take_media(call, answers[i].poll_media, who, &a->poll_media);
+        *c = (struct poll_answer_count){ .id = a->answer_id };
+        e = poll_media_from_draft(call, answers[i].poll_media, who, &a->poll_media);
     }
     *ret = poll;
     return e;

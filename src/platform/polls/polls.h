@@ -1,8 +1,6 @@
-/* polls.h - polls in messages, and their vote counts.
- *
- * This folder owns the rows of polls and the schema of new polls; messages/ includes polls in its
- * messages. Voting, voter lists and the end of a poll are in votes/. Counts are stored per answer
- * and counter shard (tx_lane), not computed from the votes. Start with rows.c. */
+/* polls.h - polls in messages, and their vote counts, which are stored per answer and counter shard
+ * (tx_counter_shard). Voting, voter lists and the end of a poll are in votes/. Start with rows.c.
+ */
 #ifndef PLATFORM_POLLS_POLLS_H
 #define PLATFORM_POLLS_POLLS_H
 
@@ -11,22 +9,22 @@
 
 /* --- body.c: new polls ---------------------------------------------------------------- */
 
-struct poll_in;
+struct poll_draft;
 extern const struct type poll_body;
-/* Converts a request body to a poll without votes. ERR_POLL_EMOJI */
-enum err poll_take(struct call *call, const struct poll_in *in, const struct emoji_user *who,
-                   struct poll **ret);
+/* Converts a request body to a poll without votes. ERR_POLL_EMOJI: an emoji is not usable. */
+enum err poll_from_draft(struct call *call, const struct poll_draft *in,
+                         const struct emoji_user *who, struct poll **ret);
 
 /* --- rows.c --------------------------------------------------------------------------- */
 
 enum err poll_insert(struct tx *tx, snowflake message_id, const struct poll *poll);
-/* Returns the poll as this account sees it (0: anonymous); NULL: the message has no poll. */
+/* Reads the poll as the account user_id sees it (0: anonymous); NULL: the message has no poll. */
 enum err poll_find(struct tx *tx, snowflake message_id, snowflake user_id, const struct poll **ret);
-/* Returns a copy without the marks of the viewer's own votes. */
-const struct poll *poll_without_voter(struct arena *arena, const struct poll *poll);
+/* Returns a copy of the poll in which .me_voted is false. */
+const struct poll *poll_without_viewer_votes(struct arena *arena, const struct poll *poll);
 /* Deletes the poll and its counts. A job deletes the votes. */
 enum err poll_delete(struct tx *tx, snowflake message_id);
-/* Stores the expiry and the final results. */
+/* Stores the expiry and the final results of an ended poll. */
 enum err poll_finish(struct tx *tx, snowflake message_id, const struct poll *poll);
 
 #endif

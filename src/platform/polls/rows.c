@@ -11,25 +11,25 @@ static const char FIND_POLL[] =
     "select question, answers, expires_at, allow_multiselect, final_counts, (select answers from "
     "poll_voters v where v.message_id = p.message_id and v.user_id = $2) from polls p "
     "where message_id = $1";
-static const char COUNTS_OF[] = "select answer_id, sum(votes) from poll_counts "
-                                "where message_id = $1 group by answer_id";
+static const char READ_VOTE_COUNTS[] = "select answer_id, sum(votes) from poll_counts "
+                                       "where message_id = $1 group by answer_id";
 
-static struct poll_count *count_of(struct poll_results *results, int64_t id)
+static struct poll_answer_count *find_answer_count(struct poll_results *results, int64_t id)
 {
-    struct poll_count *c = results->answer_counts.items;
+    struct poll_answer_count *c = results->answer_counts.items;
 
     return id >= 1 && id <= (int64_t)results->answer_counts.count ? &c[id - 1] : NULL;
 }
 
-static enum err read_counts(struct tx *tx, snowflake message_id, struct poll_results *results)
+static enum err read_vote_counts(struct tx *tx, snowflake message_id, struct poll_results *results)
 {
     struct rows rows;
-    enum err e = tx_query(tx, COUNTS_OF, BIND(v_id(message_id)), &rows);
+    enum err e = tx_query(tx, READ_VOTE_COUNTS, BIND(v_id(message_id)), &rows);
 
     if (e)
         return e;
     while (rows_next(&rows)) {
-        struct poll_count *c = count_of(results, row_int(&rows, 0));
+        struct poll_answer_count *c = find_answer_count(results, row_int(&rows, 0));
 
         if (c)
             c->count = row_int(&rows, 1);
@@ -37,33 +37,34 @@ static enum err read_counts(struct tx *tx, snowflake message_id, struct poll_res
     return rows_end(&rows);
 }
 
-static void read_final(struct arena *arena, struct str json, struct poll_results *results)
+static void read_final_counts(struct arena *arena, struct str json, struct poll_results *results)
 {
-    struct list counts = column_list(arena, &type_numbers, json);
+    struct list counts = json_column_decode_list(arena, &type_numbers, json);
 
     results->is_finalized = true;
     for (size_t i = 0; i < counts.count && i < results->answer_counts.count; i++)
-        count_of(results, (int64_t)i + 1)->count = ((const int64_t *)counts.items)[i];
+        find_answer_count(results, (int64_t)i + 1)->count = ((const int64_t *)counts.items)[i];
 }
 
-static void read_poll(const struct rows *r, struct poll *ret, struct poll_results *results)
+static void poll_from_row(const struct rows *r, struct poll *ret, struct poll_results *results)
 {
     struct arena *arena = tx_arena(r->tx);
     struct poll_media *question = arena_alloc(arena, sizeof *question);
     int64_t chosen = row_int(r, 5);
 
-    *question = (struct poll_media){ .text = given_str(row_text(r, 0)) };
+    *question = (struct poll_media){ .text = opt_str_or_null(row_text(r, 0)) };
     *ret = (struct poll){
         .question = question,
-        .answers = column_list(arena, &type_poll_answers, row_text(r, 1)),
+        .answers = json_column_decode_list(arena, &type_poll_answers, row_text(r, 1)),
         .expiry = row_int(r, 2),
         .allow_multiselect = row_bool(r, 3),
         .layout_type = 1,
         .results = results,
     };
     for (size_t i = 0; i < ret->answers.count; i++)
-        *(struct poll_count *)list_add(arena, &results->answer_counts, sizeof(struct poll_count)) =
-            (struct poll_count){ .id = (int64_t)i + 1, .me_voted = chosen >> i & 1 };
+        *(struct poll_answer_count *)list_append(arena, &results->answer_counts,
+                                                 sizeof(struct poll_answer_count)) =
+            (struct poll_answer_count){ .id = (int64_t)i + 1, .me_voted = chosen >> i & 1 };
 }
 
 enum err poll_find(struct tx *tx, snowflake message_id, snowflake user_id, const struct poll **ret)
@@ -78,24 +79,24 @@ enum err poll_find(struct tx *tx, snowflake message_id, snowflake user_id, const
     if (e || !found)
         return e;
     *results = (struct poll_results){ 0 };
-    read_poll(&row, poll, results);
+    poll_from_row(&row, poll, results);
     *ret = poll;
-    if (row_null(&row, 4))
-        return read_counts(tx, message_id, results);
-    read_final(tx_arena(tx), row_text(&row, 4), results);
+    if (row_is_null(&row, 4))
+        return read_vote_counts(tx, message_id, results);
+    read_final_counts(tx_arena(tx), row_text(&row, 4), results);
     return OK;
 }
 
-const struct poll *poll_without_voter(struct arena *arena, const struct poll *poll)
+const struct poll *poll_without_viewer_votes(struct arena *arena, const struct poll *poll)
 {
     struct poll_results *results = arena_alloc(arena, sizeof *results);
-    const struct poll_count *counts = poll->results->answer_counts.items;
+    const struct poll_answer_count *counts = poll->results->answer_counts.items;
     struct poll *out = arena_alloc(arena, sizeof *out);
 
     *results = (struct poll_results){ .is_finalized = poll->results->is_finalized };
     for (size_t i = 0; i < poll->results->answer_counts.count; i++)
-        *(struct poll_count *)list_add(arena, &results->answer_counts, sizeof *counts) =
-            (struct poll_count){ counts[i].id, counts[i].count, false };
+        *(struct poll_answer_count *)list_append(arena, &results->answer_counts, sizeof *counts) =
+            (struct poll_answer_count){ counts[i].id, counts[i].count, false };
     *out = *poll;
     out->results = results;
     return out;
@@ -109,7 +110,7 @@ static const char ADD_POLL[] =
 
 enum err poll_insert(struct tx *tx, snowflake message_id, const struct poll *poll)
 {
-    struct str answers = column_encode(tx_arena(tx), &type_poll_answers, &poll->answers);
+    struct str answers = json_column_encode(tx_arena(tx), &type_poll_answers, &poll->answers);
 
     return tx_exec(tx, ADD_POLL,
                    BIND(v_id(message_id), v_text(poll->question->text.value), v_text(answers),
@@ -122,14 +123,14 @@ static const char FINISH_POLL[] =
 
 enum err poll_finish(struct tx *tx, snowflake message_id, const struct poll *poll)
 {
-    const struct poll_count *c = poll->results->answer_counts.items;
+    const struct poll_answer_count *c = poll->results->answer_counts.items;
     struct list counts = { 0 };
 
     for (size_t i = 0; i < poll->results->answer_counts.count; i++)
-        *(int64_t *)list_add(tx_arena(tx), &counts, sizeof(int64_t)) = c[i].count;
+        *(int64_t *)list_append(tx_arena(tx), &counts, sizeof(int64_t)) = c[i].count;
     return tx_exec(tx, FINISH_POLL,
                    BIND(v_id(message_id), v_int(poll->expiry),
-                        v_text(column_encode(tx_arena(tx), &type_numbers, &counts))),
+                        v_text(json_column_encode(tx_arena(tx), &type_numbers, &counts))),
                    NULL);
 }
 

@@ -5,57 +5,60 @@
 #include "platform/channels/channels.h"
 #include "platform/emojis/emojis.h"
 
-static bool everybody = true;
+static bool burst_allowed_for_all = true;
 
-void reactions_set(bool everybody_is_premium)
+void reactions_set_burst_for_all(bool everybody_is_premium)
 {
-    everybody = everybody_is_premium;
+    burst_allowed_for_all = everybody_is_premium;
 }
 
 /* --- shared by the handlers ----------------------------------------------------------- */
 
-enum err may_see_reactions(struct call *call)
+enum err check_view_reactions_permission(struct call *call)
 {
-    return call->target.rights & PERMISSION(READ_MESSAGE_HISTORY) ? OK : ERR_MISSING_PERMISSIONS;
+    return call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY) ? OK
+                                                                       : ERR_MISSING_PERMISSIONS;
 }
 
-enum err reaction_of_path(struct call *call, struct reaction_name *ret)
+enum err parse_emoji_of_path(struct call *call, struct reaction_emoji_name *ret)
 {
-    return reaction_read(call->arena, call_text(call, "emoji"), ret) ? OK : ERR_NO_SUCH_EMOJI;
+    return emoji_name_parse(call->arena, call_path_text(call, "emoji"), ret) ? OK
+                                                                             : ERR_NO_SUCH_EMOJI;
 }
 
-bool reaction_there(const struct call *call, struct str key, struct reaction_line *ret)
+bool find_reaction_of_message(const struct call *call, struct str key, struct reaction_line *ret)
 {
-    struct str lines = reaction_text_lines(call->target.message->reactions.value);
+    struct str lines = reaction_text_skip_head(call->target.message->reactions.value);
 
-    while (reaction_line_next(&lines, ret))
+    while (reaction_line_parse_next(&lines, ret))
         if (str_eq(ret->key, key)) {
-            ret->own |= reaction_line_names(ret, call->caller->id) ? OWN_NORMAL : 0;
+            ret->reader_bits |=
+                reaction_line_contains_user(ret, call->caller->id) ? READER_REACTED_NORMAL : 0;
             return true;
         }
     return false;
 }
 
-struct reaction_event reaction_event(const struct call *call)
+struct reaction_event reaction_event_of_message(const struct call *call)
 {
     const struct channel *c = call->target.channel;
     struct reaction_event e = { .channel_id = c->id, .message_id = call->target.message->id };
 
     if (!channel_is_private(c->type))
-        e.guild_id = given_id(c->guild_id.value);
+        e.guild_id = opt_id_or_null(c->guild_id.value);
     return e;
 }
 
 /* --- checks --------------------------------------------------------------------------- */
 
-static enum err check_place(const struct call *call)
+static enum err check_thread_not_archived(const struct call *call)
 {
     const struct channel *c = call->target.channel;
 
     return c->thread_metadata && c->thread_metadata->archived ? ERR_THREAD_ARCHIVED : OK;
 }
 
-static enum err check_author(struct call *call)
+static enum err check_not_blocked_by_author(struct call *call)
 {
     const struct message *m = call->target.message;
     bool blocked = false;
@@ -67,7 +70,7 @@ static enum err check_author(struct call *call)
     return e || !blocked ? e : ERR_REACTION_BLOCKED;
 }
 
-static enum err check_burst(struct call *call, bool burst)
+static enum err check_burst_permission(struct call *call, bool burst)
 {
     struct user user;
 
@@ -75,60 +78,61 @@ static enum err check_burst(struct call *call, bool burst)
         return OK;
     if (call->caller->kind == CALLER_BOT)
         return ERR_NO_BURST_REACTIONS;
-    enum err e = everybody ? OK : user_find(call->tx, call->caller->id, &user);
-    return e || everybody || user.premium_type > 0 ? e : ERR_NO_BURST_REACTIONS;
+    enum err e = burst_allowed_for_all ? OK : user_find(call->tx, call->caller->id, &user);
+    return e || burst_allowed_for_all || user.premium_type > 0 ? e : ERR_NO_BURST_REACTIONS;
 }
 
-/* Checks a new emoji. Everybody may use an emoji that is already under the message. */
-static enum err find_emoji(struct call *call, const struct reaction_name *name,
-                           struct reaction_emoji *ret)
+/* Checks that the caller may use an emoji that the message does not have yet. */
+static enum err resolve_new_emoji(struct call *call, const struct reaction_emoji_name *name,
+                                  struct reaction_emoji *ret)
 {
     const struct channel *c = call->target.channel;
     struct emoji_user who = { .user_id = call->caller->id,
                               .application_id = call->caller->application_id,
                               .guild_id = channel_is_private(c->type) ? 0 : c->guild_id.value,
-                              .rights = call->target.rights };
+                              .permissions = call->target.permissions };
     struct emoji emoji;
 
     *ret = (struct reaction_emoji){ .id = { .given = GIVEN_NULL }, .name = name->text };
     if (!name->id)
         return OK;
-    enum err e = emoji_use(call->tx, &who, name->id, &emoji);
+    enum err e = emoji_find_usable(call->tx, &who, name->id, &emoji);
     if (e)
         return e == ERR_UNKNOWN_EMOJI ? ERR_NO_SUCH_EMOJI : e;
-    *ret = (struct reaction_emoji){ given_id(emoji.id), emoji.name, given_mark(emoji.animated) };
+    *ret = (struct reaction_emoji){ opt_id_or_null(emoji.id), emoji.name,
+                                    opt_true_or_absent(emoji.animated) };
     return OK;
 }
 
 static enum err check_new_emoji(const struct call *call)
 {
-    if (!(call->target.rights & PERMISSION(ADD_REACTIONS)))
+    if (!(call->target.permissions & PERMISSION(ADD_REACTIONS)))
         return ERR_MISSING_PERMISSIONS;
-    if (reaction_kinds(call->target.message->reactions.value) >= MOST_REACTIONS)
+    if (count_distinct_emoji(call->target.message->reactions.value) >= MOST_REACTIONS)
         return ERR_MAX_REACTIONS;
     return OK;
 }
 
 /* --- adding --------------------------------------------------------------------------- */
 
-static enum err reaction_tell(struct call *call, const struct reaction_emoji *emoji, bool burst)
+static enum err emit_reaction_add(struct call *call, const struct reaction_emoji *emoji, bool burst)
 {
     const struct message *m = call->target.message;
-    struct reaction_event event = reaction_event(call);
+    struct reaction_event event = reaction_event_of_message(call);
     struct user *user = arena_alloc(call->arena, sizeof *user);
     struct member member;
     enum err e = OK;
 
-    event.user_id = given_id(call->caller->id);
+    event.user_id = opt_id_or_null(call->caller->id);
     if (m->webhook_id.given != GIVEN)
-        event.message_author_id = given_id(m->author_id);
+        event.message_author_id = opt_id_or_null(m->author_id);
     event.emoji = emoji;
     event.burst = burst;
     event.type = burst;
     event.burst_colors.given = burst ? GIVEN : ABSENT;
-    if (call->target.standing) {
+    if (call->target.member_access) {
         e = user_find(call->tx, call->caller->id, user);
-        member = *call->target.standing->member;
+        member = *call->target.member_access->member;
         member.user = user;
         event.member = &member;
     }
@@ -138,8 +142,9 @@ static enum err reaction_tell(struct call *call, const struct reaction_emoji *em
     return e;
 }
 
-/* Adds the caller to an existing reaction. */
-static enum err reaction_join(struct call *call, const struct reaction_line *line, bool burst)
+/* Adds the caller to the users of an existing reaction. */
+static enum err add_caller_to_reaction(struct call *call, const struct reaction_line *line,
+                                       bool burst)
 {
     const struct message *m = call->target.message;
     bool new = false;
@@ -147,49 +152,49 @@ static enum err reaction_join(struct call *call, const struct reaction_line *lin
 
     if (e || !new)
         return e;
-    e = reaction_count(call->tx, m, line->id, burst, call->caller->id, 1);
-    return e ? e : reaction_tell(call, reaction_emoji_of(call->arena, line), burst);
+    e = reaction_update_count(call->tx, m, line->id, burst, call->caller->id, 1);
+    return e ? e : emit_reaction_add(call, reaction_emoji_decode(call->arena, line), burst);
 }
 
-static enum err reaction_begin(struct call *call, struct str key,
-                               const struct reaction_emoji *emoji, bool burst)
+static enum err add_new_reaction(struct call *call, struct str key,
+                                 const struct reaction_emoji *emoji, bool burst)
 {
     const struct message *m = call->target.message;
     struct reaction_line line = { .id = snowflake_new(),
                                   .burst = burst,
                                   .key = key,
-                                  .emoji = reaction_emoji_text(call->arena, emoji) };
+                                  .emoji = reaction_emoji_encode(call->arena, emoji) };
     bool new;
     enum err e = check_new_emoji(call);
 
     if (!burst)
-        reaction_line_count(call->arena, &line, call->caller->id);
+        reaction_line_add_user(call->arena, &line, call->caller->id);
     if (!e)
         e = reaction_insert(call->tx, m, &line, emoji);
     if (!e)
         e = reaction_add_user(call->tx, m, line.id, burst, call->caller->id, &new);
-    return e ? e : reaction_tell(call, emoji, burst);
+    return e ? e : emit_reaction_add(call, emoji, burst);
 }
 
 enum err create_reaction(struct call *call)
 {
     bool burst = ((const struct reaction_query *)call->query)->type == 1;
-    struct reaction_name name;
+    struct reaction_emoji_name name;
     struct reaction_emoji emoji;
     struct reaction_line there;
-    enum err e = check_place(call);
+    enum err e = check_thread_not_archived(call);
 
     if (!e)
-        e = reaction_of_path(call, &name);
-    bool joins = !e && reaction_there(call, name.key, &there);
+        e = parse_emoji_of_path(call, &name);
+    bool joins = !e && find_reaction_of_message(call, name.key, &there);
     if (!e && !joins)
-        e = find_emoji(call, &name, &emoji);
+        e = resolve_new_emoji(call, &name, &emoji);
     if (!e)
-        e = check_author(call);
+        e = check_not_blocked_by_author(call);
     if (!e)
-        e = check_burst(call, burst);
-    if (e || (joins && there.own & (burst ? OWN_BURST : OWN_NORMAL)))
+        e = check_burst_permission(call, burst);
+    if (e || (joins && there.reader_bits & (burst ? READER_REACTED_BURST : READER_REACTED_NORMAL)))
         return e;
-    return joins ? reaction_join(call, &there, burst)
-                 : reaction_begin(call, name.key, &emoji, burst);
+    return joins ? add_caller_to_reaction(call, &there, burst)
+                 : add_new_reaction(call, name.key, &emoji, burst);
 }

@@ -1,11 +1,7 @@
-/* counts.c - updates the reaction counts of a message.
- *
- * With a single writer (SQLite) the message's row contains all counts. On PostgreSQL concurrent
- * writers would conflict there, so each counter shard (tx_lane) has its own row with the counts
- * that it added. Removing an emoji merges the shards into the message's row and deletes them, so
- * that no count of a removed emoji is left: if two transactions do this at once, one conflicts with
- * the other's row and is retried. For the same reason, the first row of a shard and a new emoji
- * also update the message's row. */
+/* counts.c - updates reaction counts. On PostgreSQL each counter shard (tx_counter_shard) has a
+ * row, because writers would conflict in the message's row. Removing an emoji merges the shards
+ * into that row; concurrent merges, first shard rows and new emoji conflict there and are retried.
+ */
 #include "platform/reactions/internal.h"
 
 #include "model/fields/rows.h"
@@ -13,10 +9,10 @@
 static const char SAVE_REACTIONS[] =
     "update messages set reactions = $2, reacted = $3 where id = $1";
 
-static enum err reactions_save(struct tx *tx, const struct message *m, struct str text,
-                               int64_t reacted)
+static enum err update_message_reactions(struct tx *tx, const struct message *m, struct str text,
+                                         int64_t reacted)
 {
-    bool any = reaction_text_lines(text).n > 0;
+    bool any = reaction_text_skip_head(text).n > 0;
     int64_t found = 0;
     enum err e = tx_exec(tx, SAVE_REACTIONS,
                          BIND(v_id(m->id), any ? v_text(text) : v_null(), v_int(reacted)), &found);
@@ -24,93 +20,98 @@ static enum err reactions_save(struct tx *tx, const struct message *m, struct st
     return e || found ? e : ERR_UNKNOWN_MESSAGE;
 }
 
-/* Saves all reactions in the message's row only. */
-static enum err reactions_save_all(struct tx *tx, const struct message *m, struct str text)
+/* Saves all reactions in the message's row; counter shards are merged or absent. */
+static enum err save_merged_reactions(struct tx *tx, const struct message *m, struct str text)
 {
-    return reactions_save(tx, m, text, reaction_text_kind(text));
+    return update_message_reactions(tx, m, text, reaction_text_state(text));
 }
 
-/* Returns the text without one emoji (0: with all of them) and without the viewer's own marks. */
-static struct str text_without(struct tx *tx, const struct message *m, snowflake gone)
+/* Returns the reactions without one emoji (0: all remain) and without marks of the viewer. */
+static struct str reactions_text_without(struct tx *tx, const struct message *m, snowflake gone)
 {
-    struct str lines = reaction_text_lines(m->reactions.value);
+    struct str lines = reaction_text_skip_head(m->reactions.value);
     struct reaction_line line;
     struct buf out;
 
-    buf_init(&out, MOST_REACTION_TEXT);
-    reaction_text_begin(&out);
-    while (reaction_line_next(&lines, &line))
+    buf_init(&out, MAX_REACTION_TEXT_BYTES);
+    reaction_text_append_head(&out);
+    while (reaction_line_parse_next(&lines, &line))
         if (line.id != gone)
-            reaction_line_add(&out, &line);
-    return buf_take(&out, tx_arena(tx));
+            reaction_line_append(&out, &line);
+    return buf_move_to_arena(&out, tx_arena(tx));
 }
 
-static struct str text_with(struct tx *tx, struct str text, const struct reaction_line *line)
+static struct str reactions_text_with(struct tx *tx, struct str text,
+                                      const struct reaction_line *line)
 {
     struct buf out;
 
-    buf_init(&out, MOST_REACTION_TEXT);
+    buf_init(&out, MAX_REACTION_TEXT_BYTES);
     buf_add_str(&out, text);
-    reaction_line_add(&out, line);
-    return buf_take(&out, tx_arena(tx));
+    reaction_line_append(&out, line);
+    return buf_move_to_arena(&out, tx_arena(tx));
 }
 
 /* --- counter shards ------------------------------------------------------------------- */
 
-static const char LANE_OF[] =
+static const char READ_SHARD[] =
     "select counts from reaction_lanes where message_id = $1 and lane = $2";
-static const char SAVE_LANE[] =
+static const char UPDATE_SHARD[] =
     "update reaction_lanes set counts = $3 where message_id = $1 and lane = $2";
-static const char FIRST_OF_LANE[] =
+static const char INSERT_SHARD[] =
     "insert into reaction_lanes (message_id, lane, counts) values ($1, $2, $3)";
-static const char COUNT_IN_LANES[] = "update messages set reacted = 2 where id = $1";
+static const char MARK_SHARDED[] = "update messages set reacted = 2 where id = $1";
 
-static enum err lane_begin(struct tx *tx, const struct message *m, struct str counts)
+static enum err insert_counter_shard(struct tx *tx, const struct message *m, struct str counts)
 {
     int64_t found = 0;
-    enum err e = tx_exec(tx, COUNT_IN_LANES, BIND(v_id(m->id)), &found);
+    enum err e = tx_exec(tx, MARK_SHARDED, BIND(v_id(m->id)), &found);
 
     if (!e && !found)
         e = ERR_UNKNOWN_MESSAGE;
     return e ? e
-             : tx_exec(tx, FIRST_OF_LANE, BIND(v_id(m->id), v_int(tx_lane(tx)), v_text(counts)),
-                       NULL);
+             : tx_exec(tx, INSERT_SHARD,
+                       BIND(v_id(m->id), v_int(tx_counter_shard(tx)), v_text(counts)), NULL);
 }
 
-/* Returns the lines of a shard after the addition of `more`. */
-static struct str lane_text(struct tx *tx, struct str lines, const struct reaction_line *more)
+/* Returns the text of a counter shard after the addition of `more`. */
+static struct str add_to_shard_text(struct tx *tx, struct str lines,
+                                    const struct reaction_line *more)
 {
     struct reaction_line line, sum = *more;
     struct buf out;
 
-    buf_init(&out, MOST_REACTION_TEXT);
-    while (reaction_line_next(&lines, &line)) {
+    buf_init(&out, MAX_REACTION_TEXT_BYTES);
+    while (reaction_line_parse_next(&lines, &line)) {
         if (line.id != more->id) {
-            reaction_line_add(&out, &line);
+            reaction_line_append(&out, &line);
             continue;
         }
         sum.normal += line.normal;
         sum.burst += line.burst;
     }
-    reaction_line_add(&out, &sum);
-    return buf_take(&out, tx_arena(tx));
+    reaction_line_append(&out, &sum);
+    return buf_move_to_arena(&out, tx_arena(tx));
 }
 
-static enum err lane_count(struct tx *tx, const struct message *m, const struct reaction_line *more)
+static enum err update_counter_shard(struct tx *tx, const struct message *m,
+                                     const struct reaction_line *more)
 {
     struct rows row;
     bool found;
-    enum err e = tx_one(tx, LANE_OF, BIND(v_id(m->id), v_int(tx_lane(tx))), &row, &found);
+    enum err e =
+        tx_one(tx, READ_SHARD, BIND(v_id(m->id), v_int(tx_counter_shard(tx))), &row, &found);
 
     if (e)
         return e;
-    struct str counts = lane_text(tx, found ? row_text(&row, 0) : STR(""), more);
+    struct str counts = add_to_shard_text(tx, found ? row_text(&row, 0) : STR(""), more);
     if (!found)
-        return lane_begin(tx, m, counts);
-    return tx_exec(tx, SAVE_LANE, BIND(v_id(m->id), v_int(tx_lane(tx)), v_text(counts)), NULL);
+        return insert_counter_shard(tx, m, counts);
+    return tx_exec(tx, UPDATE_SHARD, BIND(v_id(m->id), v_int(tx_counter_shard(tx)), v_text(counts)),
+                   NULL);
 }
 
-enum err reaction_lanes_drop(struct tx *tx, snowflake message_id)
+enum err reaction_shards_delete(struct tx *tx, snowflake message_id)
 {
     return tx_exec(tx, "delete from reaction_lanes where message_id = $1", BIND(v_id(message_id)),
                    NULL);
@@ -118,106 +119,110 @@ enum err reaction_lanes_drop(struct tx *tx, snowflake message_id)
 
 /* --- changes -------------------------------------------------------------------------- */
 
-static void line_change(struct tx *tx, struct reaction_line *line, bool burst, snowflake user_id,
-                        int by)
+static void change_reaction_count(struct tx *tx, struct reaction_line *line, bool burst,
+                                  snowflake user_id, int by)
 {
     if (burst)
         line->burst += by;
     else if (by > 0)
-        reaction_line_count(tx_arena(tx), line, user_id);
+        reaction_line_add_user(tx_arena(tx), line, user_id);
     else
-        reaction_line_discount(tx_arena(tx), line, user_id);
+        reaction_line_remove_user(tx_arena(tx), line, user_id);
 }
 
-static enum err row_count(struct tx *tx, const struct message *m, snowflake id, bool burst,
-                          snowflake user_id, int by)
+static enum err update_count_in_message_row(struct tx *tx, const struct message *m, snowflake id,
+                                            bool burst, snowflake user_id, int by)
 {
-    struct str lines = reaction_text_lines(m->reactions.value);
+    struct str lines = reaction_text_skip_head(m->reactions.value);
     struct reaction_line line;
     struct buf out;
 
-    buf_init(&out, MOST_REACTION_TEXT);
-    reaction_text_begin(&out);
-    while (reaction_line_next(&lines, &line)) {
+    buf_init(&out, MAX_REACTION_TEXT_BYTES);
+    reaction_text_append_head(&out);
+    while (reaction_line_parse_next(&lines, &line)) {
         if (line.id == id)
-            line_change(tx, &line, burst, user_id, by);
-        reaction_line_add(&out, &line);
+            change_reaction_count(tx, &line, burst, user_id, by);
+        reaction_line_append(&out, &line);
     }
-    return reactions_save_all(tx, m, buf_take(&out, tx_arena(tx)));
+    return save_merged_reactions(tx, m, buf_move_to_arena(&out, tx_arena(tx)));
 }
 
-enum err reaction_count(struct tx *tx, const struct message *m, snowflake id, bool burst,
-                        snowflake user_id, int by)
+enum err reaction_update_count(struct tx *tx, const struct message *m, snowflake id, bool burst,
+                               snowflake user_id, int by)
 {
     struct reaction_line more = { .id = id, .normal = burst ? 0 : by, .burst = burst ? by : 0 };
 
-    return tx_lane(tx) ? lane_count(tx, m, &more) : row_count(tx, m, id, burst, user_id, by);
+    return tx_counter_shard(tx) ? update_counter_shard(tx, m, &more)
+                                : update_count_in_message_row(tx, m, id, burst, user_id, by);
 }
 
 #define UNUSED                                                                            \
     "select r.id from reactions r where r.message_id = $1 and not exists (select 1 from " \
     "reaction_users u where u.reaction_id = r.id)"
-static const char DROP_UNUSED[] = "delete from reactions where id in (" UNUSED ")";
+static const char DELETE_UNUSED[] = "delete from reactions where id in (" UNUSED ")";
 static const char ADD_REACTION[] =
     "insert into reactions (id, message_id, emoji_key, emoji_id, name, animated) "
     "values ($1, $2, $3, $4, $5, $6)";
 
-size_t reaction_kinds(struct str text)
+size_t count_distinct_emoji(struct str text)
 {
-    struct str lines = reaction_text_lines(text);
+    struct str lines = reaction_text_skip_head(text);
     struct reaction_line line;
     size_t count = 0;
 
-    while (reaction_line_next(&lines, &line))
+    while (reaction_line_parse_next(&lines, &line))
         count++;
     return count;
 }
 
-/* After a merge of the shards, an emoji whose last users left at the same time in different shards
- * is in no text: delete its row. */
-static enum err lanes_end(struct tx *tx, const struct message *m)
+/* Deletes the merged shards, and the rows of emoji whose last users left at the same time in
+ * different shards. */
+static enum err delete_merged_shards(struct tx *tx, const struct message *m)
 {
-    if (m->reacted != REACTED_IN_LANES)
+    if (m->reacted != HAS_REACTIONS_IN_COUNTER_SHARDS)
         return OK;
-    enum err e = reaction_lanes_drop(tx, m->id);
-    return e ? e : tx_exec(tx, DROP_UNUSED, BIND(v_id(m->id)), NULL);
+    enum err e = reaction_shards_delete(tx, m->id);
+    return e ? e : tx_exec(tx, DELETE_UNUSED, BIND(v_id(m->id)), NULL);
 }
 
-static enum err line_append(struct tx *tx, const struct message *m,
-                            const struct reaction_line *line)
+static enum err append_new_reaction(struct tx *tx, const struct message *m,
+                                    const struct reaction_line *line)
 {
-    struct str kept = m->kept_reactions.value;
-    bool in_lanes = m->reacted == REACTED_IN_LANES;
+    struct str stored = m->stored_reactions.value;
+    bool sharded = m->reacted == HAS_REACTIONS_IN_COUNTER_SHARDS;
 
-    if (in_lanes && reaction_kinds(kept) == reaction_kinds(m->reactions.value))
-        return reactions_save(tx, m, text_with(tx, kept, line), REACTED_IN_LANES);
-    enum err e = reactions_save_all(tx, m, text_with(tx, text_without(tx, m, 0), line));
-    return e ? e : lanes_end(tx, m);
+    if (sharded && count_distinct_emoji(stored) == count_distinct_emoji(m->reactions.value))
+        return update_message_reactions(tx, m, reactions_text_with(tx, stored, line),
+                                        HAS_REACTIONS_IN_COUNTER_SHARDS);
+    enum err e = save_merged_reactions(
+        tx, m, reactions_text_with(tx, reactions_text_without(tx, m, 0), line));
+    return e ? e : delete_merged_shards(tx, m);
 }
 
 enum err reaction_insert(struct tx *tx, const struct message *m, const struct reaction_line *line,
                          const struct reaction_emoji *emoji)
 {
-    enum err e = line_append(tx, m, line);
+    enum err e = append_new_reaction(tx, m, line);
 
     return e ? e
              : tx_exec(tx, ADD_REACTION,
-                       BIND(v_id(line->id), v_id(m->id), v_text(line->key), v_opt_id(emoji->id),
-                            v_text(emoji->name), v_int(emoji->animated.value)),
+                       BIND(v_id(line->id), v_id(m->id), v_text(line->key),
+                            optional_id_value(emoji->id), v_text(emoji->name),
+                            v_int(emoji->animated.value)),
                        NULL);
 }
 
-enum err reactions_take_off(struct tx *tx, const struct message *m, snowflake id)
+enum err reactions_remove_counts(struct tx *tx, const struct message *m, snowflake id)
 {
-    struct str left = id ? text_without(tx, m, id) : STR("");
-    enum err e = reactions_save_all(tx, m, left);
+    struct str left = id ? reactions_text_without(tx, m, id) : STR("");
+    enum err e = save_merged_reactions(tx, m, left);
 
-    return e ? e : lanes_end(tx, m);
+    return e ? e : delete_merged_shards(tx, m);
 }
 
 enum err reaction_delete(struct tx *tx, const struct message *m, snowflake id)
 {
-    enum err e = reactions_take_off(tx, m, id);
+    enum err e = reactions_remove_counts(tx, m, id);
 
     return e ? e : tx_exec(tx, "delete from reactions where id = $1", BIND(v_id(id)), NULL);
 }

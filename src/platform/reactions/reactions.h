@@ -1,33 +1,31 @@
-/* reactions.h - reactions: emoji under messages.
- *
- * `reactions` has a row per emoji of a message, `reaction_users` a row per user of an emoji. The
- * message's row contains their shown form, with counts, as text (model/text/reaction_text.h), so
- * that a page of messages needs no extra query. With concurrent writers, counter shards (tx_lane)
- * hold additional counts. Start with counts.c. */
+/* reactions.h - reactions. `reactions` has a row per emoji of a message, `reaction_read_users` a
+ * row per user of an emoji. The message's row has the counts as text (model/text/reaction_text.h);
+ * with concurrent writers, counter shards (tx_counter_shard) have additional counts. Start with
+ * counts.c. */
 #ifndef PLATFORM_REACTIONS_REACTIONS_H
 #define PLATFORM_REACTIONS_REACTIONS_H
 
 #include "platform/messages/messages.h"
 
 /* An emoji in paths and world files: Unicode characters, or name:id. */
-struct reaction_name {
-    snowflake id;    /* 0: Unicode */
+struct reaction_emoji_name {
+    snowflake id;    /* 0: a Unicode emoji */
     struct str text; /* the characters, or the name before the id */
-    struct str key;  /* identity of the emoji */
+    struct str key;  /* identifies the emoji: its plain characters, or ":id" */
 };
-/* Returns false if the text is no emoji. */
-bool reaction_read(struct arena *arena, struct str text, struct reaction_name *ret);
+/* Parses an emoji; false: the text is not an emoji. */
+bool emoji_name_parse(struct arena *arena, struct str text, struct reaction_emoji_name *ret);
 
-/* Parses an emoji of a world file, which may also be the name of an emoji of the channel's
- * guild. */
-struct importing;
-enum err world_emoji_named(struct importing *im, struct str text, snowflake channel,
-                           const struct place *at, struct reaction_name *ret);
+/* Resolves an emoji of a world file, which may also be the name of an emoji of the channel's guild.
+ */
+struct world_importer;
+enum err world_resolve_emoji(struct world_importer *im, struct str text, snowflake channel,
+                             const struct json_path *at, struct reaction_emoji_name *ret);
 
 extern const struct domain reactions_domain;
 extern const struct world_parts reactions_world;
 
 /* Sets whether all accounts, or only premium accounts, may use burst reactions. */
-void reactions_set(bool everybody_is_premium);
+void reactions_set_burst_for_all(bool everybody_is_premium);
 
 #endif

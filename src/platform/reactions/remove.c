@@ -5,26 +5,27 @@
 
 /* --- of one user ---------------------------------------------------------------------- */
 
-static enum err remove_one(struct call *call, snowflake user_id, bool burst)
+static enum err remove_reaction_of_user(struct call *call, snowflake user_id, bool burst)
 {
     const struct message *m = call->target.message;
     const struct thread_metadata *thread = call->target.channel->thread_metadata;
-    struct reaction_name name;
+    struct reaction_emoji_name name;
     struct reaction_line line;
     bool gone = false;
-    enum err e = thread && thread->archived ? ERR_THREAD_ARCHIVED : reaction_of_path(call, &name);
+    enum err e =
+        thread && thread->archived ? ERR_THREAD_ARCHIVED : parse_emoji_of_path(call, &name);
 
-    if (!e && reaction_there(call, name.key, &line))
+    if (!e && find_reaction_of_message(call, name.key, &line))
         e = reaction_remove_user(call->tx, line.id, burst, user_id, &gone);
     if (e || !gone)
         return e;
     if (line.normal + line.burst > 1)
-        e = reaction_count(call->tx, m, line.id, burst, user_id, -1);
+        e = reaction_update_count(call->tx, m, line.id, burst, user_id, -1);
     else
         e = reaction_delete(call->tx, m, line.id);
-    struct reaction_event event = reaction_event(call);
-    event.user_id = given_id(user_id);
-    event.emoji = reaction_emoji_of(call->arena, &line);
+    struct reaction_event event = reaction_event_of_message(call);
+    event.user_id = opt_id_or_null(user_id);
+    event.emoji = reaction_emoji_decode(call->arena, &line);
     event.burst = burst;
     event.type = burst;
     if (!e)
@@ -35,51 +36,51 @@ static enum err remove_one(struct call *call, snowflake user_id, bool burst)
 
 enum err delete_own_reaction(struct call *call)
 {
-    return remove_one(call, call->caller->id, false);
+    return remove_reaction_of_user(call, call->caller->id, false);
 }
 
 enum err delete_own_burst_reaction(struct call *call)
 {
-    return remove_one(call, call->caller->id, true);
+    return remove_reaction_of_user(call, call->caller->id, true);
 }
 
-/* Other users' reactions need MANAGE_MESSAGES; direct messages do not have this permission. */
-static enum err remove_of_user(struct call *call, bool burst)
+/* Removing reactions of other users needs MANAGE_MESSAGES, which direct messages do not have. */
+static enum err remove_reaction_of_path_user(struct call *call, bool burst)
 {
-    snowflake user_id = call_id(call, "reactor.id");
+    snowflake user_id = call_path_id(call, "reactor.id");
 
     if (user_id == call->caller->id)
-        return remove_one(call, user_id, burst);
-    if (!call->target.standing)
+        return remove_reaction_of_user(call, user_id, burst);
+    if (!call->target.member_access)
         return ERR_DM_CHANNEL;
-    if (!(call->target.rights & PERMISSION(MANAGE_MESSAGES)))
-        return call_lacks(call, PERMISSION(MANAGE_MESSAGES));
-    return remove_one(call, user_id, burst);
+    if (!(call->target.permissions & PERMISSION(MANAGE_MESSAGES)))
+        return call_missing_permissions_error(call, PERMISSION(MANAGE_MESSAGES));
+    return remove_reaction_of_user(call, user_id, burst);
 }
 
 enum err delete_user_reaction(struct call *call)
 {
-    return remove_of_user(call, false);
+    return remove_reaction_of_path_user(call, false);
 }
 
 enum err delete_user_burst_reaction(struct call *call)
 {
-    return remove_of_user(call, true);
+    return remove_reaction_of_path_user(call, true);
 }
 
 /* --- of all users --------------------------------------------------------------------- */
 
 enum err delete_all_reactions_for_emoji(struct call *call)
 {
-    struct reaction_event event = reaction_event(call);
-    struct reaction_name name;
+    struct reaction_event event = reaction_event_of_message(call);
+    struct reaction_emoji_name name;
     struct reaction_line line;
-    enum err e = reaction_of_path(call, &name);
+    enum err e = parse_emoji_of_path(call, &name);
 
-    if (e || !reaction_there(call, name.key, &line))
+    if (e || !find_reaction_of_message(call, name.key, &line))
         return e;
     e = reactions_remove(call, call->target.message, line.id);
-    event.emoji = reaction_emoji_of(call->arena, &line);
+    event.emoji = reaction_emoji_decode(call->arena, &line);
     if (!e)
         call_emit(call, EVENT_MESSAGE_REACTION_REMOVE_EMOJI,
                   to_channel_viewers(call->target.channel), &reaction_emoji_removed_schema, &event);
@@ -88,7 +89,7 @@ enum err delete_all_reactions_for_emoji(struct call *call)
 
 enum err delete_all_reactions(struct call *call)
 {
-    struct reaction_event event = reaction_event(call);
+    struct reaction_event event = reaction_event_of_message(call);
 
     if (call->target.message->reactions.given != GIVEN)
         return OK;

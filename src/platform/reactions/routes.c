@@ -5,7 +5,7 @@
 #include "api/deletion.h"
 
 static const struct choice kinds[] = {
-    { 0, NULL, "NORMAL", "An ordinary one" },
+    { 0, NULL, "NORMAL", "A normal reaction" },
     { 1, NULL, "BURST", "With an animation, for premium accounts" },
     { 0 },
 };
@@ -23,34 +23,35 @@ static const struct schema query_schema = {
 
 /* --- users of an emoji ---------------------------------------------------------------- */
 
-struct users_query {
+struct reaction_users_query {
     int64_t type, limit;
     struct opt_id after;
 };
 static const struct type type_limit = { .kind = KIND_INT, .min = 1, .max = 100 };
 static const struct field users_fields[] = {
-    { FIELD(struct users_query, type), .type = &type_kind, .flags = OPTIONAL },
-    { FIELD(struct users_query, after), .type = &type_id, .flags = OPTIONAL },
-    { FIELD(struct users_query, limit), .type = &type_limit, .flags = OPTIONAL, .fallback = 25 },
+    { FIELD(struct reaction_users_query, type), .type = &type_kind, .flags = OPTIONAL },
+    { FIELD(struct reaction_users_query, after), .type = &type_id, .flags = OPTIONAL },
+    { FIELD(struct reaction_users_query, limit), .type = &type_limit, .flags = OPTIONAL,
+      .fallback = 25 },
     { 0 },
 };
 static const struct schema users_schema = {
-    .size = sizeof(struct users_query),
+    .size = sizeof(struct reaction_users_query),
     .fields = users_fields,
-    .doc = "Which of those who used an emoji.",
+    .doc = "Which users of a reaction.",
 };
 
 /* GET …/reactions/{emoji} */
 static enum err list_reactions(struct call *call)
 {
-    const struct users_query *q = call->query;
+    const struct reaction_users_query *q = call->query;
     struct list users = { 0 };
-    struct reaction_name name;
+    struct reaction_emoji_name name;
     struct reaction_line line;
-    enum err e = reaction_of_path(call, &name);
+    enum err e = parse_emoji_of_path(call, &name);
 
-    if (!e && reaction_there(call, name.key, &line))
-        e = reaction_users(call->tx, line.id, q->type == 1, q->after.value, q->limit, &users);
+    if (!e && find_reaction_of_message(call, name.key, &line))
+        e = reaction_read_users(call->tx, line.id, q->type == 1, q->after.value, q->limit, &users);
     return e ? e : call_reply(call, &users);
 }
 
@@ -67,21 +68,22 @@ static const struct resolver resolvers[] = {
         .name = "reactor.id",
         .field = "user_id",
         .me = true,
-        .doc = "Who used an emoji.",
+        .doc = "A user who reacted.",
     },
     { 0 },
 };
 
-/* Allows a burst, because bots add many reactions in a row. */
-static const struct limit reaction_writes = { .name = "reactions", .count = 4, .window_s = 1 };
+/* Short window, because bots add many reactions in a row. */
+static const struct rate_limit reaction_writes = { .name = "reactions", .count = 4, .window_s = 1 };
 
 #define REACTIONS "/channels/{channel.id}/messages/{message.id}/reactions"
-#define REMOVES(path_, name_, handle_, doc_)                                                     \
-    {                                                                                            \
-        .method = DELETE, .path = REACTIONS path_, .name = #name_, .doc = doc_,                  \
-        .auth = AUTH_USER | AUTH_BOT, .store = ROUTE_STORE_APPEND,                               \
-        .fires = (const enum event[]){ EVENT_MESSAGE_REACTION_REMOVE, EVENT_NONE },              \
-        .limit = &reaction_writes, .quiet = true, .admit = may_see_reactions, .handle = handle_, \
+#define REMOVES(path_, name_, handle_, doc_)                                        \
+    {                                                                               \
+        .method = DELETE, .path = REACTIONS path_, .name = #name_, .doc = doc_,     \
+        .auth = AUTH_USER | AUTH_BOT, .store = ROUTE_STORE_APPEND,                  \
+        .fires = (const enum event[]){ EVENT_MESSAGE_REACTION_REMOVE, EVENT_NONE }, \
+        .limit = &reaction_writes, .allowed_when_restricted = true,                 \
+        .admit = check_view_reactions_permission, .handle = handle_,                \
     }
 
 static const struct route routes[] = {
@@ -89,24 +91,24 @@ static const struct route routes[] = {
         .method = PUT,
         .path = REACTIONS "/{emoji}/@me",
         .name = "create_reaction",
-        .doc = "Put an emoji under a message; needs READ_MESSAGE_HISTORY, and ADD_REACTIONS when "
-               "nobody has used this one yet.",
+        .doc = "Add a reaction to a message; needs READ_MESSAGE_HISTORY, and ADD_REACTIONS if "
+               "the message does not have the emoji yet.",
         .auth = AUTH_USER | AUTH_BOT,
         .query = &query_schema,
         .store = ROUTE_STORE_APPEND,
         .fires = (const enum event[]){ EVENT_MESSAGE_REACTION_ADD, EVENT_NONE },
         .limit = &reaction_writes,
-        .admit = may_see_reactions,
+        .admit = check_view_reactions_permission,
         .handle = create_reaction,
     },
     REMOVES("/{emoji}/@me", delete_own_reaction, delete_own_reaction,
-            "Take one's own emoji off a message."),
+            "Remove the caller's reaction from a message."),
     REMOVES("/{emoji}/0/@me", delete_own_normal_reaction, delete_own_reaction,
             "The same, with the kind said."),
     REMOVES("/{emoji}/1/@me", delete_own_burst_reaction, delete_own_burst_reaction,
             "The same for a burst reaction."),
     REMOVES("/{emoji}/{reactor.id}", delete_user_reaction, delete_user_reaction,
-            "Take somebody's emoji off a message; others' only by MANAGE_MESSAGES."),
+            "Remove a user's reaction from a message. Reactions of others need MANAGE_MESSAGES."),
     REMOVES("/{emoji}/0/{reactor.id}", delete_user_normal_reaction, delete_user_reaction,
             "The same, with the kind said."),
     REMOVES("/{emoji}/1/{reactor.id}", delete_user_burst_reaction, delete_user_burst_reaction,
@@ -115,7 +117,7 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = REACTIONS "/{emoji}",
         .name = "delete_all_reactions_for_emoji",
-        .doc = "Take an emoji off a message, whoever used it.",
+        .doc = "Remove all reactions with an emoji from a message.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_MESSAGES),
         .fires = (const enum event[]){ EVENT_MESSAGE_REACTION_REMOVE_EMOJI, EVENT_NONE },
@@ -125,7 +127,7 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = REACTIONS,
         .name = "delete_all_reactions",
-        .doc = "Take all emoji off a message.",
+        .doc = "Remove all reactions from a message.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_MESSAGES),
         .fires = (const enum event[]){ EVENT_MESSAGE_REACTION_REMOVE_ALL, EVENT_NONE },
@@ -135,11 +137,11 @@ static const struct route routes[] = {
         .method = GET,
         .path = REACTIONS "/{emoji}",
         .name = "list_reactions",
-        .doc = "Who used an emoji, by id.",
+        .doc = "Users who reacted with an emoji, by id.",
         .auth = AUTH_USER | AUTH_BOT,
         .query = &users_schema,
         .reply = &type_partial_users,
-        .admit = may_see_reactions,
+        .admit = check_view_reactions_permission,
         .handle = list_reactions,
     },
     { 0 },
@@ -149,14 +151,14 @@ static const struct route routes[] = {
 
 const struct domain reactions_domain = {
     .name = "Reactions",
-    .doc = "Emoji that people put under messages.",
+    .doc = "Emoji reactions to messages.",
     .routes = routes,
     .world = &reactions_world,
     .resolvers = resolvers,
-    .jobs = (const struct job_kind *const[]){ &reaction_leftovers, NULL },
-    .hooks = &(const struct hooks){ .messages_shown = reactions_show,
-                                    .reactions_owned = reactions_find_own,
-                                    .message_gone = reactions_go_with_message },
+    .jobs = (const struct job_kind *const[]){ &reaction_users_delete_job, NULL },
+    .hooks = &(const struct hooks){ .messages_fill = messages_fill_reactions,
+                                    .own_reactions_find = read_own_reactions,
+                                    .message_deleted = reactions_delete_of_message },
     .deletions =
         (const struct deletion_rule[]){
             { DELETE_WHERE(WITH_MESSAGES, "reaction_users", "reaction_id, burst, user_id",

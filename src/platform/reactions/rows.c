@@ -35,12 +35,12 @@ enum err reaction_remove_user(struct tx *tx, snowflake id, bool burst, snowflake
 static const char USERS_OF[] = "select user_id from reaction_users where reaction_id = $1 and "
                                "burst = $2 and user_id > $3 order by user_id limit $4";
 
-enum err reaction_users(struct tx *tx, snowflake id, bool burst, snowflake after, int64_t limit,
-                        struct list *ret)
+enum err reaction_read_users(struct tx *tx, snowflake id, bool burst, snowflake after,
+                             int64_t limit, struct list *ret)
 {
     struct list ids;
     enum err e =
-        tx_ids(tx, USERS_OF, BIND(v_id(id), v_int(burst), v_id(after), v_int(limit)), &ids);
+        tx_read_ids(tx, USERS_OF, BIND(v_id(id), v_int(burst), v_id(after), v_int(limit)), &ids);
 
     *ret = (struct list){ 0 };
     for (size_t i = 0; !e && i < ids.count; i++) {
@@ -48,7 +48,7 @@ enum err reaction_users(struct tx *tx, snowflake id, bool burst, snowflake after
 
         e = user_find(tx, ((const snowflake *)ids.items)[i], &user);
         if (!e)
-            *(struct user *)list_add(tx_arena(tx), ret, sizeof user) = user;
+            *(struct user *)list_append(tx_arena(tx), ret, sizeof user) = user;
         else if (e == ERR_UNKNOWN_USER)
             e = OK;
     }

@@ -1,19 +1,19 @@
-/* show.c - fills the reactions of messages: counts of rows and shards, with the viewer's own
- * marked. */
+/* show.c - fills the reactions of messages: counts of rows and counter shards, with the viewer's
+ * own reactions marked. */
 #include "platform/reactions/internal.h"
 
-/* Range of message ids, for queries about a page. */
-struct stretch {
-    snowflake first, last; /* last 0: empty */
+/* A range of message ids, for queries about a page. */
+struct message_range {
+    snowflake first, last; /* last is 0 if the range is empty */
 };
 
-static void stretch_add(struct stretch *s, snowflake id)
+static void range_include(struct message_range *s, snowflake id)
 {
     s->first = s->last && s->first < id ? s->first : id;
     s->last = s->last > id ? s->last : id;
 }
 
-static struct message *message_of(const struct list *messages, snowflake id)
+static struct message *find_message_by_id(const struct list *messages, snowflake id)
 {
     struct message *m = messages->items;
 
@@ -25,77 +25,78 @@ static struct message *message_of(const struct list *messages, snowflake id)
 
 /* --- counter shards ------------------------------------------------------------------- */
 
-static const char LANES_OF[] =
+static const char READ_SHARDS[] =
     "select l.message_id, l.counts from messages m join reaction_lanes l on l.message_id = m.id "
     "where m.channel_id = $1 and m.id between $2 and $3 and m.reacted = 2 and "
     "l.message_id between $2 and $3 order by l.message_id";
 
-/* Shards do not contain user ids. */
-static void line_sum(struct reaction_line *line, struct str counts)
+/* Adds the counts of a shard. Shards contain no user ids, so the list of users is cleared. */
+static void add_shard_counts(struct reaction_line *line, struct str counts)
 {
     struct reaction_line more;
 
     line->users = STR("");
-    while (reaction_line_next(&counts, &more))
+    while (reaction_line_parse_next(&counts, &more))
         if (more.id == line->id) {
             line->normal += more.normal;
             line->burst += more.burst;
         }
 }
 
-static struct str text_sum(struct arena *arena, struct str text, struct str counts)
+static struct str merge_shard_counts(struct arena *arena, struct str text, struct str counts)
 {
-    struct str lines = reaction_text_lines(text);
+    struct str lines = reaction_text_skip_head(text);
     struct reaction_line line;
     struct buf out;
 
-    buf_init(&out, MOST_REACTION_TEXT);
-    reaction_text_begin(&out);
-    while (reaction_line_next(&lines, &line)) {
-        line_sum(&line, counts);
-        reaction_line_add(&out, &line);
+    buf_init(&out, MAX_REACTION_TEXT_BYTES);
+    reaction_text_append_head(&out);
+    while (reaction_line_parse_next(&lines, &line)) {
+        add_shard_counts(&line, counts);
+        reaction_line_append(&out, &line);
     }
-    return buf_take(&out, arena);
+    return buf_move_to_arena(&out, arena);
 }
 
-/* Concurrent removals in different shards can leave an emoji with a count of 0. Hide it until the
- * shards are merged. */
-static void drop_unused(struct arena *arena, struct message *m)
+/* Hides emoji with a count of 0 until the shards are merged. Concurrent removals in different
+ * shards can leave them. */
+static void hide_unused_emoji(struct arena *arena, struct message *m)
 {
-    struct str lines = reaction_text_lines(m->reactions.value);
+    struct str lines = reaction_text_skip_head(m->reactions.value);
     struct reaction_line line;
     struct buf out;
 
-    buf_init(&out, MOST_REACTION_TEXT);
-    reaction_text_begin(&out);
+    buf_init(&out, MAX_REACTION_TEXT_BYTES);
+    reaction_text_append_head(&out);
     m->reactions.given = ABSENT;
-    while (reaction_line_next(&lines, &line))
+    while (reaction_line_parse_next(&lines, &line))
         if (line.normal + line.burst > 0) {
-            reaction_line_add(&out, &line);
+            reaction_line_append(&out, &line);
             m->reactions.given = GIVEN;
         }
-    m->reactions.value = buf_take(&out, arena);
+    m->reactions.value = buf_move_to_arena(&out, arena);
 }
 
-static enum err add_lanes(struct tx *tx, snowflake channel_id, const struct stretch *s,
-                          struct list *messages)
+static enum err merge_counter_shards(struct tx *tx, snowflake channel_id,
+                                     const struct message_range *s, struct list *messages)
 {
     struct message *m = messages->items;
     struct rows rows;
     enum err e =
-        tx_query(tx, LANES_OF, BIND(v_id(channel_id), v_id(s->first), v_id(s->last)), &rows);
+        tx_query(tx, READ_SHARDS, BIND(v_id(channel_id), v_id(s->first), v_id(s->last)), &rows);
 
     if (e)
         return e;
     while (rows_next(&rows)) {
-        struct message *of = message_of(messages, row_id(&rows, 0));
+        struct message *of = find_message_by_id(messages, row_id(&rows, 0));
 
         if (of)
-            of->reactions.value = text_sum(tx_arena(tx), of->reactions.value, row_text(&rows, 1));
+            of->reactions.value =
+                merge_shard_counts(tx_arena(tx), of->reactions.value, row_text(&rows, 1));
     }
     for (size_t i = 0; i < messages->count; i++)
-        if (m[i].reacted == REACTED_IN_LANES && m[i].reactions.given == GIVEN)
-            drop_unused(tx_arena(tx), &m[i]);
+        if (m[i].reacted == HAS_REACTIONS_IN_COUNTER_SHARDS && m[i].reactions.given == GIVEN)
+            hide_unused_emoji(tx_arena(tx), &m[i]);
     return rows_end(&rows);
 }
 
@@ -105,7 +106,7 @@ static const char OWN_REACTIONS[] =
     "select message_id, reaction_id, burst from reaction_users where user_id = $1 and "
     "channel_id = $2 and message_id between $3 and $4 order by message_id desc";
 
-enum err reactions_find_own(struct call *call, struct own_reactions *own)
+enum err read_own_reactions(struct call *call, struct caller_reactions *own)
 {
     struct rows rows;
     enum err e = tx_query(
@@ -116,51 +117,51 @@ enum err reactions_find_own(struct call *call, struct own_reactions *own)
     if (e)
         return e;
     while (rows_next(&rows)) {
-        struct own_reaction *r = list_add(call->arena, &own->list, sizeof *r);
+        struct caller_reaction *r = list_append(call->arena, &own->list, sizeof *r);
 
-        *r = (struct own_reaction){ row_id(&rows, 0), row_id(&rows, 1), row_bool(&rows, 2) };
+        *r = (struct caller_reaction){ row_id(&rows, 0), row_id(&rows, 1), row_bool(&rows, 2) };
     }
     return rows_end(&rows);
 }
 
-static enum err mark_own(struct call *call, snowflake channel_id, const struct stretch *s,
-                         struct list *messages)
+static enum err mark_own_reactions(struct call *call, snowflake channel_id,
+                                   const struct message_range *s, struct list *messages)
 {
-    struct own_reactions own = { .channel_id = channel_id, .first = s->first, .last = s->last };
-    enum err e = reactions_find_own(call, &own);
-    const struct own_reaction *r = own.list.items;
+    struct caller_reactions own = { .channel_id = channel_id, .first = s->first, .last = s->last };
+    enum err e = read_own_reactions(call, &own);
+    const struct caller_reaction *r = own.list.items;
     struct message *m = NULL;
 
     for (size_t i = 0; !e && i < own.list.count; i++) {
         if (!m || m->id != r[i].message_id)
-            m = message_of(messages, r[i].message_id);
+            m = find_message_by_id(messages, r[i].message_id);
         if (m && m->reactions.given == GIVEN)
-            reaction_text_mark(m->reactions.value, r[i].reaction_id,
-                               r[i].burst ? OWN_BURST : OWN_NORMAL);
+            reaction_text_mark_reader(m->reactions.value, r[i].reaction_id,
+                                      r[i].burst ? READER_REACTED_BURST : READER_REACTED_NORMAL);
     }
     return e;
 }
 
-enum err reactions_show(struct call *call, struct list *messages)
+enum err messages_fill_reactions(struct call *call, struct list *messages)
 {
-    struct stretch by_many = { 0 }, in_lanes = { 0 };
+    struct message_range by_many = { 0 }, sharded = { 0 };
     struct message *m = messages->items;
     enum err e = OK;
 
     for (size_t i = 0; i < messages->count; i++) {
-        m[i].reactions = m[i].kept_reactions;
+        m[i].reactions = m[i].stored_reactions;
         if (m[i].reactions.given != GIVEN)
             continue;
-        if (m[i].reacted == REACTED_IN_LANES)
-            stretch_add(&in_lanes, m[i].id);
-        if (m[i].reacted != REACTED_BY_FEW)
-            stretch_add(&by_many, m[i].id);
+        if (m[i].reacted == HAS_REACTIONS_IN_COUNTER_SHARDS)
+            range_include(&sharded, m[i].id);
+        if (m[i].reacted != HAS_REACTIONS_WITH_ALL_USERS)
+            range_include(&by_many, m[i].id);
         else if (call->caller)
-            reaction_text_for(m[i].reactions.value, call->caller->id);
+            reaction_text_set_reader(m[i].reactions.value, call->caller->id);
     }
-    if (in_lanes.last)
-        e = add_lanes(call->tx, m->channel_id, &in_lanes, messages);
+    if (sharded.last)
+        e = merge_counter_shards(call->tx, m->channel_id, &sharded, messages);
     if (!e && by_many.last && call->caller)
-        e = mark_own(call, m->channel_id, &by_many, messages);
+        e = mark_own_reactions(call, m->channel_id, &by_many, messages);
     return e;
 }

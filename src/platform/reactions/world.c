@@ -2,12 +2,12 @@
 #include "platform/reactions/internal.h"
 
 #include "model/text/reaction_text.h"
-#include "platform/worlds/file.h"
+#include "platform/worlds/import_export.h"
 
 /* --- schema --------------------------------------------------------------------------- */
 
 struct world_reaction {
-    struct str emoji;  /* Unicode, name:id, or the name of an emoji of the guild */
+    struct str emoji;  /* Unicode characters, name:id, or the name of an emoji of the guild */
     struct list users; /* struct str */
 };
 static const struct field reaction_fields[] = {
@@ -31,36 +31,37 @@ static const char SAVE_REACTIONS[] =
     "update messages set reactions = $2, reacted = $3 where id = $1";
 
 /* Accepts Unicode characters, name:id, or the name of an emoji of the channel's guild. */
-enum err world_emoji_named(struct importing *im, struct str text, snowflake channel,
-                           const struct place *at, struct reaction_name *ret)
+enum err world_resolve_emoji(struct world_importer *im, struct str text, snowflake channel,
+                             const struct json_path *at, struct reaction_emoji_name *ret)
 {
     struct rows row;
     bool found;
 
-    if (reaction_read(im->arena, text, ret))
+    if (emoji_name_parse(im->arena, text, ret))
         return OK;
     enum err e = tx_one(im->tx, EMOJI_BY_NAME, BIND(v_id(channel), v_text(text)), &row, &found);
     if (e)
         return e;
     if (row_int(&row, 1) != 1)
-        form_fail(im->form, at, "WORLD_UNKNOWN", "there is no emoji '%.*s'", STR_FMT(text));
+        form_add_error(im->form, at, "WORLD_UNKNOWN", "there is no emoji '%.*s'", STR_ARGS(text));
     else
-        reaction_read(
+        emoji_name_parse(
             im->arena,
-            str_printf(im->arena, "%.*s:%llu", STR_FMT(text), (unsigned long long)row_id(&row, 0)),
+            str_printf(im->arena, "%.*s:%llu", STR_ARGS(text), (unsigned long long)row_id(&row, 0)),
             ret);
     return OK;
 }
 
-/* A message that gets reactions, and the new text of its row. */
+/* A message that gets reactions, and the new reaction text of its row. */
 struct reacted_message {
     snowflake id, channel;
     struct buf text;
 };
 
-/* Uses the emoji's current name, if it still exists. */
-static enum err read_emoji(struct importing *im, const struct reaction_name *name,
-                           struct reaction_emoji *ret)
+/* Reads the emoji's current name, if the emoji still exists. */
+static enum err read_current_emoji(struct world_importer *im,
+                                   const struct reaction_emoji_name *name,
+                                   struct reaction_emoji *ret)
 {
     struct rows row;
     bool brought = false;
@@ -71,21 +72,23 @@ static enum err read_emoji(struct importing *im, const struct reaction_name *nam
     if (e || !brought)
         return e;
     ret->name = row_text(&row, 0);
-    ret->animated = given_mark(row_bool(&row, 1));
+    ret->animated = opt_true_or_absent(row_bool(&row, 1));
     return OK;
 }
 
-static enum err write_reaction(struct importing *im, const struct reaction_name *name,
-                               struct reacted_message *to, const struct list *users)
+static enum err insert_imported_reaction(struct world_importer *im,
+                                         const struct reaction_emoji_name *name,
+                                         struct reacted_message *to, const struct list *users)
 {
     struct reaction_line line = { .id = snowflake_new(), .key = name->key };
     struct reaction_emoji emoji;
-    enum err e = read_emoji(im, name, &emoji);
+    enum err e = read_current_emoji(im, name, &emoji);
 
     if (!e)
         e = tx_exec(im->tx, ADD_REACTION,
-                    BIND(v_id(line.id), v_id(to->id), v_text(name->key), v_opt_id(emoji.id),
-                         v_text(emoji.name), v_int(emoji.animated.value)),
+                    BIND(v_id(line.id), v_id(to->id), v_text(name->key),
+                         optional_id_value(emoji.id), v_text(emoji.name),
+                         v_int(emoji.animated.value)),
                     NULL);
     for (size_t i = 0; !e && i < users->count; i++) {
         snowflake user = ((snowflake *)users->items)[i];
@@ -94,44 +97,44 @@ static enum err write_reaction(struct importing *im, const struct reaction_name 
         e = reaction_add_user(im->tx, &(struct message){ .id = to->id, .channel_id = to->channel },
                               line.id, false, user, &new);
         if (new)
-            reaction_line_count(im->arena, &line, user);
+            reaction_line_add_user(im->arena, &line, user);
     }
-    line.emoji = reaction_emoji_text(im->arena, &emoji);
+    line.emoji = reaction_emoji_encode(im->arena, &emoji);
     if (line.normal)
-        reaction_line_add(&to->text, &line);
+        reaction_line_append(&to->text, &line);
     return e;
 }
 
-static bool is_listed(const struct reacted_message *to, struct str key)
+static bool emoji_is_already_imported(const struct reacted_message *to, struct str key)
 {
-    struct str lines = reaction_text_lines(buf_str(&to->text));
+    struct str lines = reaction_text_skip_head(buf_str(&to->text));
     struct reaction_line line;
 
-    while (reaction_line_next(&lines, &line))
+    while (reaction_line_parse_next(&lines, &line))
         if (str_eq(line.key, key))
             return true;
     return false;
 }
 
-static enum err import_reaction(struct importing *im, const struct world_reaction *in,
-                                struct reacted_message *to, const struct place *up)
+static enum err import_reaction(struct world_importer *im, const struct world_reaction *in,
+                                struct reacted_message *to, const struct json_path *up)
 {
-    struct place emoji_at = place_key(up, STR("emoji"));
+    struct json_path emoji_at = json_path_key(up, STR("emoji"));
     unsigned before = im->form->problems;
-    struct reaction_name name = { 0 };
+    struct reaction_emoji_name name = { 0 };
     struct list users = { 0 };
-    enum err e = world_emoji_named(im, in->emoji, to->channel, &emoji_at, &name);
+    enum err e = world_resolve_emoji(im, in->emoji, to->channel, &emoji_at, &name);
 
-    if (!e && name.key.n && is_listed(to, name.key))
-        form_fail(im->form, &emoji_at, "WORLD_TWICE", "this emoji is there already");
+    if (!e && name.key.n && emoji_is_already_imported(to, name.key))
+        form_add_error(im->form, &emoji_at, "WORLD_TWICE", "the message already has this emoji");
     if (!e)
-        e = refer_each(im, &user_naming, 0, &(struct opt_list){ GIVEN, in->users }, up, "users",
-                       &users);
-    return e || im->form->problems != before ? e : write_reaction(im, &name, to, &users);
+        e = world_resolve_references(im, &user_naming, 0, &(struct opt_list){ GIVEN, in->users },
+                                     up, "users", &users);
+    return e || im->form->problems != before ? e : insert_imported_reaction(im, &name, to, &users);
 }
 
-static enum err import_reactions(struct importing *im, const void *entries, const struct place *all,
-                                 snowflake message)
+static enum err import_reactions(struct world_importer *im, const void *entries,
+                                 const struct json_path *all, snowflake message)
 {
     const struct opt_list *reactions = entries;
     const struct world_reaction *list = reactions->value.items;
@@ -140,18 +143,18 @@ static enum err import_reactions(struct importing *im, const void *entries, cons
 
     if (!reactions->value.count)
         return OK;
-    buf_init(&to.text, MOST_REACTION_TEXT);
-    reaction_text_begin(&to.text);
+    buf_init(&to.text, MAX_REACTION_TEXT_BYTES);
+    reaction_text_append_head(&to.text);
     for (size_t i = 0; i < reactions->value.count && !e; i++) {
-        struct place at = place_index(all, i);
+        struct json_path at = json_path_index(all, i);
 
         e = import_reaction(im, &list[i], &to, &at);
     }
-    struct str text = buf_take(&to.text, im->arena), first = reaction_text_lines(text);
+    struct str text = buf_move_to_arena(&to.text, im->arena), first = reaction_text_skip_head(text);
     return e || !first.n
                ? e
                : tx_exec(im->tx, SAVE_REACTIONS,
-                         BIND(v_id(message), v_text(text), v_int(reaction_text_kind(text))), NULL);
+                         BIND(v_id(message), v_text(text), v_int(reaction_text_state(text))), NULL);
 }
 
 /* --- export --------------------------------------------------------------------------- */
@@ -162,15 +165,15 @@ static const char REACTIONS_IN[] =
     "and x.burst = 0 join users u on u.id = x.user_id where m.channel_id = $1 and m.reacted > 0 "
     "order by r.message_id, r.id, x.user_id";
 
-static struct str emoji_text(const struct rows *r)
+static struct str emoji_reference(const struct rows *r)
 {
-    if (row_null(r, 2))
+    if (row_is_null(r, 2))
         return row_text(r, 3);
-    return str_printf(tx_arena(r->tx), "%.*s:%llu", STR_FMT(row_text(r, 3)),
+    return str_printf(tx_arena(r->tx), "%.*s:%llu", STR_ARGS(row_text(r, 3)),
                       (unsigned long long)row_id(r, 2));
 }
 
-static enum err export_reactions(struct exporting *ex, struct world_entries *to)
+static enum err export_reactions(struct world_exporter *ex, struct world_entries *to)
 {
     struct world_reaction *last = NULL;
     snowflake id = 0;
@@ -180,16 +183,16 @@ static enum err export_reactions(struct exporting *ex, struct world_entries *to)
     if (e)
         return e;
     while (rows_next(&r)) {
-        struct opt_list *reactions = world_entry_member(to, row_id(&r, 0));
+        struct opt_list *reactions = world_entry_find_field(to, row_id(&r, 0));
 
         if (!reactions)
-            continue; /* a message that is not exported */
+            continue; /* messages that are not exported */
         if (row_id(&r, 1) != id) {
             id = row_id(&r, 1);
-            last = shown_item(ex->tx, reactions, sizeof *last);
-            last->emoji = emoji_text(&r);
+            last = world_export_list_item(ex->tx, reactions, sizeof *last);
+            last->emoji = emoji_reference(&r);
         }
-        *(struct str *)list_add(tx_arena(ex->tx), &last->users, sizeof(struct str)) =
+        *(struct str *)list_append(tx_arena(ex->tx), &last->users, sizeof(struct str)) =
             row_text(&r, 4);
     }
     return rows_end(&r);

@@ -8,43 +8,44 @@
 
 /* --- bodies, responses and events ----------------------------------------------------- */
 
-struct ack {
+struct message_ack_draft {
     struct opt_str token;
     bool manual;
     struct opt_int mention_count, flags, last_viewed;
 };
 static const struct field ack_fields[] = {
-    { FIELD(struct ack, token), .type = &type_text, .flags = OPTIONAL | NULLABLE,
-      .doc = "Of the answer before; not looked at" },
-    { FIELD(struct ack, manual), .type = &type_bool, .flags = OPTIONAL,
-      .doc = "The state may go back" },
-    { FIELD(struct ack, mention_count), .type = &type_count, .flags = OPTIONAL | NULLABLE,
-      .doc = "With manual" },
-    { FIELD(struct ack, flags), .type = &type_bit_set, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct ack, last_viewed), .type = &type_count, .flags = OPTIONAL | NULLABLE,
-      .doc = "Days since 2015" },
+    { FIELD(struct message_ack_draft, token), .type = &type_text, .flags = OPTIONAL | NULLABLE,
+      .doc = "Token of the previous reply; ignored" },
+    { FIELD(struct message_ack_draft, manual), .type = &type_bool, .flags = OPTIONAL,
+      .doc = "The state may move backwards" },
+    { FIELD(struct message_ack_draft, mention_count), .type = &type_count,
+      .flags = OPTIONAL | NULLABLE, .doc = "With manual" },
+    { FIELD(struct message_ack_draft, flags), .type = &type_flag_bits,
+      .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct message_ack_draft, last_viewed), .type = &type_count,
+      .flags = OPTIONAL | NULLABLE, .doc = "Days since 2015" },
     { 0 },
 };
 static const struct schema ack_schema = {
     .name = "MessageAckDraft",
-    .size = sizeof(struct ack),
+    .size = sizeof(struct message_ack_draft),
     .fields = ack_fields,
-    .doc = "How far somebody has read.",
+    .doc = "How far the caller has read.",
 };
 const struct type ack_body = { .kind = KIND_OBJECT, .schema = &ack_schema };
 
-struct ack_answer {
+struct ack_token_reply {
     struct opt_str token;
 };
 static const struct field answer_fields[] = {
-    { FIELD(struct ack_answer, token), .type = &type_text, .flags = NULLABLE },
+    { FIELD(struct ack_token_reply, token), .type = &type_text, .flags = NULLABLE },
     { 0 },
 };
 static const struct schema answer_schema = {
     .name = "AckAnswer",
-    .size = sizeof(struct ack_answer),
+    .size = sizeof(struct ack_token_reply),
     .fields = answer_fields,
-    .doc = "There are no tokens.",
+    .doc = "The token is always null.",
 };
 const struct type ack_reply = { .kind = KIND_OBJECT, .schema = &answer_schema };
 
@@ -60,7 +61,7 @@ static const struct field message_ack_fields[] = {
     { FIELD(struct message_ack, version), .type = &type_count },
     { FIELD(struct message_ack, manual), .type = &type_bool, .flags = OPTIONAL },
     { FIELD(struct message_ack, mention_count), .type = &type_count, .flags = OPTIONAL },
-    { FIELD(struct message_ack, flags), .type = &type_bit_set, .flags = OPTIONAL },
+    { FIELD(struct message_ack, flags), .type = &type_flag_bits, .flags = OPTIONAL },
     { FIELD(struct message_ack, last_viewed), .type = &type_count, .flags = OPTIONAL },
     { FIELD(struct message_ack, ack_type), .type = &type_count, .flags = OPTIONAL },
     { 0 },
@@ -86,7 +87,7 @@ static const struct schema pins_ack_schema = {
     .name = "PinsAck",
     .size = sizeof(struct pins_ack),
     .fields = pins_ack_fields,
-    .doc = "The account has seen what is pinned in a channel.",
+    .doc = "The account has seen the pinned messages of a channel.",
 };
 
 struct feature_ack {
@@ -104,24 +105,24 @@ static const struct schema feature_ack_schema = {
     .name = "FeatureAck",
     .size = sizeof(struct feature_ack),
     .fields = feature_ack_fields,
-    .doc = "How far the account has read something other than a channel.",
+    .doc = "How far the account has read a feature that is not a channel.",
 };
 
-static enum err reply_no_token(struct call *call)
+static enum err reply_with_null_token(struct call *call)
 {
-    return call_reply(call, &(struct ack_answer){ .token = { .given = GIVEN_NULL } });
+    return call_reply(call, &(struct ack_token_reply){ .token = { .given = GIVEN_NULL } });
 }
 
 /* --- channels ------------------------------------------------------------------------- */
 
-static snowflake guild_of_channel(const struct channel *c)
+static snowflake guild_id_of_channel(const struct channel *c)
 {
     return channel_is_private(c->type) ? 0 : c->guild_id.value;
 }
 
-/* Without `manual` a state never moves backwards: an older id changes and sends nothing. */
+/* Sets the caller's read state. Without `manual` an older id has no effect. */
 static enum err ack_channel(struct call *call, const struct channel *c, snowflake message_id,
-                            const struct ack *in)
+                            const struct message_ack_draft *in)
 {
     struct read_state s;
     bool found;
@@ -131,35 +132,36 @@ static enum err ack_channel(struct call *call, const struct channel *c, snowflak
     if (e || (found && !in->manual && message_id < s.last_id))
         return e;
     s = (struct read_state){ .id = c->id,
-                             .guild_id = guild_of_channel(c),
+                             .guild_id = guild_id_of_channel(c),
                              .last_id = message_id,
                              .mentions = in->manual ? in->mention_count.value : 0,
                              .flags = in->flags,
                              .last_viewed = in->last_viewed };
     struct message_ack event = { .channel_id = c->id, .message_id = message_id };
-    e = read_state_put(call->tx, me, &s);
+    e = read_state_save(call->tx, me, &s);
     if (!e)
-        e = read_version_next(call->tx, me, &event.version);
+        e = read_state_increment_version(call->tx, me, &event.version);
     if (e)
         return e;
     if (in->manual) {
-        event.manual = given_mark(true);
-        event.mention_count = given_int(s.mentions);
+        event.manual = opt_true_or_absent(true);
+        event.mention_count = opt_int_of(s.mentions);
     }
     if (in->flags.given == GIVEN)
         event.flags = in->flags;
     if (in->last_viewed.given == GIVEN)
         event.last_viewed = in->last_viewed;
-    call_emit(call, EVENT_MESSAGE_ACK, to_user(me), &message_ack_schema, &event);
+    call_emit(call, EVENT_MESSAGE_ACK, audience_of_user(me), &message_ack_schema, &event);
     return OK;
 }
 
 /* POST /channels/{channel.id}/messages/{acked.id}/ack */
 enum err ack_message(struct call *call)
 {
-    enum err e = ack_channel(call, call->target.channel, call_id(call, "acked.id"), call->body);
+    enum err e =
+        ack_channel(call, call->target.channel, call_path_id(call, "acked.id"), call->body);
 
-    return e ? e : reply_no_token(call);
+    return e ? e : reply_with_null_token(call);
 }
 
 /* POST /channels/{channel.id}/pins/ack */
@@ -169,34 +171,34 @@ enum err ack_pins(struct call *call)
     struct read_state s;
     struct pins_ack event = { .channel_id = c->id };
     bool found;
-    enum err e = channel_load_pins_time(call->tx, c);
+    enum err e = channel_read_last_pin_time(call->tx, c);
 
     if (e || c->last_pin_timestamp.given != GIVEN)
         return e;
     e = read_state_find(call->tx, call->caller->id, READ_CHANNEL, c->id, &s, &found);
-    s.guild_id = guild_of_channel(c);
+    s.guild_id = guild_id_of_channel(c);
     s.pins_at = c->last_pin_timestamp;
     if (!e)
-        e = read_state_put(call->tx, call->caller->id, &s);
+        e = read_state_save(call->tx, call->caller->id, &s);
     if (!e)
-        e = read_version_next(call->tx, call->caller->id, &event.version);
+        e = read_state_increment_version(call->tx, call->caller->id, &event.version);
     event.timestamp = s.pins_at.value;
     if (!e)
-        call_emit(call, EVENT_CHANNEL_PINS_ACK, to_user(call->caller->id), &pins_ack_schema,
-                  &event);
+        call_emit(call, EVENT_CHANNEL_PINS_ACK, audience_of_user(call->caller->id),
+                  &pins_ack_schema, &event);
     return e;
 }
 
-static bool may_view(const struct call *call, const struct channel *c)
+static bool can_view_channel(const struct call *call, const struct channel *c)
 {
     const struct list *o = &c->permission_overwrites.value;
 
-    return rights_in_channel(&call->target.standing->rights_of, c->type, o->items, o->count,
-                             false) &
+    return permissions_in_channel(&call->target.member_access->input, c->type, o->items, o->count,
+                                  false) &
            PERMISSION(VIEW_CHANNEL);
 }
 
-/* POST /guilds/{guild.id}/ack: a guild has at most 500 channels. */
+/* POST /guilds/{guild.id}/ack: acknowledges all channels that the caller can view, at most 500. */
 enum err ack_guild(struct call *call)
 {
     struct list channels, threads;
@@ -207,11 +209,12 @@ enum err ack_guild(struct call *call)
         struct read_state s;
         bool found;
 
-        if (c[i].last_message_id.given != GIVEN || !may_view(call, &c[i]))
+        if (c[i].last_message_id.given != GIVEN || !can_view_channel(call, &c[i]))
             continue;
         e = read_state_find(call->tx, call->caller->id, READ_CHANNEL, c[i].id, &s, &found);
         if (!e && s.last_id < c[i].last_message_id.value)
-            e = ack_channel(call, &c[i], c[i].last_message_id.value, &(struct ack){ 0 });
+            e = ack_channel(call, &c[i], c[i].last_message_id.value,
+                            &(struct message_ack_draft){ 0 });
     }
     return e;
 }
@@ -225,52 +228,53 @@ static enum err ack_feature(struct call *call, int64_t kind, snowflake resource_
     struct feature_ack out = { .ack_type = kind,
                                .resource_id = resource_id,
                                .entity_id = entity_id };
-    enum err e = read_state_put(call->tx, call->caller->id, &s);
+    enum err e = read_state_save(call->tx, call->caller->id, &s);
 
     if (!e)
-        e = read_version_next(call->tx, call->caller->id, &out.version);
+        e = read_state_increment_version(call->tx, call->caller->id, &out.version);
     if (!e)
-        call_emit(call, event, to_user(call->caller->id), &feature_ack_schema, &out);
+        call_emit(call, event, audience_of_user(call->caller->id), &feature_ack_schema, &out);
     return e;
 }
 
-static bool is_of_guild(int64_t kind)
+static bool is_guild_read_state(int64_t kind)
 {
     return kind == READ_GUILD_EVENT || kind == READ_GUILD_HOME || kind == READ_ONBOARDING_QUESTION;
 }
 
-static bool is_of_account(int64_t kind)
+static bool is_account_read_state(int64_t kind)
 {
     return kind == READ_NOTIFICATION_CENTER || kind == READ_MESSAGE_REQUESTS;
 }
 
-static enum err refuse_kind(struct call *call, const char *field)
+static enum err refuse_read_state_type(struct call *call, const char *field)
 {
-    return call_invalid(call, field, "BASE_TYPE_CHOICES", "Not a type of read state for this.");
+    return call_add_field_error(call, field, "BASE_TYPE_CHOICES",
+                                "This type of read state cannot be used here.");
 }
 
 /* POST /guilds/{guild.id}/ack/{read_state.type}/{acked.id} */
 enum err ack_guild_feature(struct call *call)
 {
-    int64_t kind = (int64_t)call_id(call, "read_state.type");
+    int64_t kind = (int64_t)call_path_id(call, "read_state.type");
 
-    if (!is_of_guild(kind))
-        return refuse_kind(call, "type");
-    enum err e = ack_feature(call, kind, call->target.guild->id, call_id(call, "acked.id"),
+    if (!is_guild_read_state(kind))
+        return refuse_read_state_type(call, "type");
+    enum err e = ack_feature(call, kind, call->target.guild->id, call_path_id(call, "acked.id"),
                              EVENT_GUILD_FEATURE_ACK);
-    return e ? e : reply_no_token(call);
+    return e ? e : reply_with_null_token(call);
 }
 
 /* POST /users/@me/{read_state.type}/{acked.id}/ack */
 enum err ack_user_feature(struct call *call)
 {
-    int64_t kind = (int64_t)call_id(call, "read_state.type");
+    int64_t kind = (int64_t)call_path_id(call, "read_state.type");
 
-    if (!is_of_account(kind))
-        return refuse_kind(call, "type");
-    enum err e = ack_feature(call, kind, call->caller->id, call_id(call, "acked.id"),
+    if (!is_account_read_state(kind))
+        return refuse_read_state_type(call, "type");
+    enum err e = ack_feature(call, kind, call->caller->id, call_path_id(call, "acked.id"),
                              EVENT_USER_NON_CHANNEL_ACK);
-    return e ? e : reply_no_token(call);
+    return e ? e : reply_with_null_token(call);
 }
 
 /* --- bulk ----------------------------------------------------------------------------- */
@@ -287,7 +291,7 @@ static const struct choice kind_choices[] = {
     { READ_GUILD_EVENT, NULL, "GUILD_EVENT", "A guild's events" },
     { READ_NOTIFICATION_CENTER, NULL, "NOTIFICATION_CENTER", "The account's notifications" },
     { READ_GUILD_HOME, NULL, "GUILD_HOME", "A guild's home" },
-    { READ_ONBOARDING_QUESTION, NULL, "GUILD_ONBOARDING_QUESTION", "A guild's questions" },
+    { READ_ONBOARDING_QUESTION, NULL, "GUILD_ONBOARDING_QUESTION", "A guild's onboarding prompts" },
     { READ_MESSAGE_REQUESTS, NULL, "MESSAGE_REQUESTS", "The account's message requests" },
     { 0 },
 };
@@ -296,14 +300,14 @@ static const struct field entry_fields[] = {
     { FIELD(struct bulk_ack_entry, read_state_type), .type = &type_state_kind, .flags = OPTIONAL },
     { FIELD(struct bulk_ack_entry, channel_id), .type = &type_id,
       .doc = "Or the guild, or the account" },
-    { FIELD(struct bulk_ack_entry, message_id), .type = &type_id, .doc = "0: nothing is done" },
+    { FIELD(struct bulk_ack_entry, message_id), .type = &type_id, .doc = "0: no effect" },
     { 0 },
 };
 static const struct schema entry_schema = {
     .name = "BulkAckEntry",
     .size = sizeof(struct bulk_ack_entry),
     .fields = entry_fields,
-    .doc = "How far something was read.",
+    .doc = "How far a channel or feature was read.",
 };
 static const struct type type_entry = { .kind = KIND_OBJECT, .schema = &entry_schema };
 static const struct type type_entries = {
@@ -317,38 +321,39 @@ static const struct schema bulk_schema = {
     .name = "BulkAck",
     .size = sizeof(struct bulk_ack),
     .fields = bulk_fields,
-    .doc = "How far several things were read.",
+    .doc = "How far several channels or features were read.",
 };
 const struct type ack_bulk_body = { .kind = KIND_OBJECT, .schema = &bulk_schema };
 
-/* Skips entries that the caller can no longer see, because clients may send outdated ids. */
-static bool is_unseen(enum err e)
+/* Errors of entries that the caller cannot view: skipped, as clients may send outdated ids. */
+static bool is_not_visible_error(enum err e)
 {
     return e == ERR_UNKNOWN_CHANNEL || e == ERR_MISSING_ACCESS || e == ERR_UNKNOWN_GUILD;
 }
 
-static enum err ack_entry(struct call *call, const struct bulk_ack_entry *in)
+static enum err ack_bulk_entry_apply(struct call *call, const struct bulk_ack_entry *in)
 {
     int64_t kind = in->read_state_type;
     enum err e = OK;
 
     if (!in->message_id)
         return OK;
-    if (is_of_account(kind))
+    if (is_account_read_state(kind))
         return ack_feature(call, kind, call->caller->id, in->message_id,
                            EVENT_USER_NON_CHANNEL_ACK);
-    if (is_of_guild(kind)) {
-        struct standing s;
+    if (is_guild_read_state(kind)) {
+        struct member_access s;
 
-        e = standing_find(call->tx, in->channel_id, call->caller->id, &s);
+        e = member_access_find(call->tx, in->channel_id, call->caller->id, &s);
         if (!e)
             e = ack_feature(call, kind, in->channel_id, in->message_id, EVENT_GUILD_FEATURE_ACK);
     } else {
-        e = channel_enter(call, in->channel_id);
+        e = resolve_channel_by_id(call, in->channel_id);
         if (!e)
-            e = ack_channel(call, call->target.channel, in->message_id, &(struct ack){ 0 });
+            e = ack_channel(call, call->target.channel, in->message_id,
+                            &(struct message_ack_draft){ 0 });
     }
-    return is_unseen(e) ? OK : e;
+    return is_not_visible_error(e) ? OK : e;
 }
 
 /* POST /read-states/ack-bulk */
@@ -359,36 +364,37 @@ enum err ack_bulk(struct call *call)
     enum err e = OK;
 
     for (size_t i = 0; !e && i < in->read_states.count; i++)
-        e = ack_entry(call, &entries[i]);
+        e = ack_bulk_entry_apply(call, &entries[i]);
     return e;
 }
 
 /* --- deletion ------------------------------------------------------------------------- */
 
-struct state_deletion {
+struct read_state_deletion {
     int64_t read_state_type, version;
 };
 static const struct field deletion_fields[] = {
-    { FIELD(struct state_deletion, read_state_type), .type = &type_state_kind, .flags = OPTIONAL },
-    { FIELD(struct state_deletion, version), .type = &type_count, .flags = OPTIONAL,
-      .doc = "2, else nothing is done" },
+    { FIELD(struct read_state_deletion, read_state_type), .type = &type_state_kind,
+      .flags = OPTIONAL },
+    { FIELD(struct read_state_deletion, version), .type = &type_count, .flags = OPTIONAL,
+      .doc = "Must be 2, else no effect" },
     { 0 },
 };
 static const struct schema deletion_schema = {
     .name = "ReadStateDeletion",
-    .size = sizeof(struct state_deletion),
+    .size = sizeof(struct read_state_deletion),
     .fields = deletion_fields,
-    .doc = "A read state to forget.",
+    .doc = "A read state to delete.",
 };
 const struct type read_state_deletion_body = { .kind = KIND_OBJECT, .schema = &deletion_schema };
 
 /* DELETE /channels/{resource.id}/messages/ack */
 enum err delete_read_state(struct call *call)
 {
-    const struct state_deletion *in = call->body;
+    const struct read_state_deletion *in = call->body;
 
     if (in->version < 2)
         return OK;
     return read_state_delete(call->tx, call->caller->id, in->read_state_type,
-                             call_id(call, "resource.id"));
+                             call_path_id(call, "resource.id"));
 }

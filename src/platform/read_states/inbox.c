@@ -28,9 +28,9 @@ const struct schema mentions_query_schema = {
     .doc = "Which messages that mention the caller.",
 };
 
-/* Messages that mention the account, and messages that mention everyone or one of its roles in its
- * guilds. $4: a guild, or 0. Reads more rows than the page, because some may not be visible. */
-static const char CALLED[] =
+/* Reads messages that mention the account, everyone or one of its roles in its guilds. $4: a guild,
+ * or 0. Reads more rows than the page has, because some may not be visible. */
+static const char READ_MENTIONING[] =
     "select message_id, channel_id from ("
     "select n.message_id, n.channel_id, n.guild_id from mention_notes n "
     "where n.kind = 2 and n.target_id = $1 and n.message_id < $2 and n.message_id > $3 "
@@ -44,18 +44,18 @@ static const char CALLED[] =
     "mentions_hidden h where h.user_id = $1 and h.message_id = x.message_id) "
     "order by message_id desc limit $7";
 
-struct called_in {
+struct mention_location {
     snowflake message_id, channel_id;
 };
 
-static enum err read_called(struct call *call, struct list *ret)
+static enum err read_mentioning_messages(struct call *call, struct list *ret)
 {
     const struct mentions_query *q = call->query;
     snowflake before = q->before.given == GIVEN ? q->before.value : INT64_MAX;
-    snowflake since = snowflake_at(clock_ms() - MENTIONS_DAYS * 86400000LL);
+    snowflake since = snowflake_from_ms(clock_ms() - MENTIONS_DAYS * 86400000LL);
     struct rows rows;
     enum err e = tx_query(
-        call->tx, CALLED,
+        call->tx, READ_MENTIONING,
         BIND(v_id(call->caller->id), v_id(before < INT64_MAX ? before : INT64_MAX), v_id(since),
              v_id(q->guild_id.value), v_int(q->everyone), v_int(q->roles), v_int(q->limit * 4)),
         &rows);
@@ -64,26 +64,27 @@ static enum err read_called(struct call *call, struct list *ret)
     if (e)
         return e;
     while (rows_next(&rows)) {
-        struct called_in *c = list_add(call->arena, ret, sizeof *c);
+        struct mention_location *c = list_append(call->arena, ret, sizeof *c);
 
-        *c = (struct called_in){ row_id(&rows, 0), row_id(&rows, 1) };
+        *c = (struct mention_location){ row_id(&rows, 0), row_id(&rows, 1) };
     }
     return rows_end(&rows);
 }
 
-static enum err add_called(struct call *call, const struct called_in *c, struct list *out)
+static enum err add_readable_message(struct call *call, const struct mention_location *c,
+                                     struct list *out)
 {
     struct message m;
-    enum err e = channel_enter(call, c->channel_id);
+    enum err e = resolve_channel_by_id(call, c->channel_id);
 
-    if (!e && !(call->target.rights & PERMISSION(READ_MESSAGE_HISTORY)))
+    if (!e && !(call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY)))
         e = ERR_MISSING_ACCESS;
     if (!e)
-        e = message_found(call, c->message_id, &m);
+        e = message_find_public(call, c->message_id, &m);
     if (e == ERR_UNKNOWN_CHANNEL || e == ERR_MISSING_ACCESS || e == ERR_UNKNOWN_MESSAGE)
         return OK;
     if (!e)
-        *(struct message *)list_add(call->arena, out, sizeof m) = m;
+        *(struct message *)list_append(call->arena, out, sizeof m) = m;
     return e;
 }
 
@@ -92,25 +93,25 @@ enum err list_mentions(struct call *call)
 {
     const struct mentions_query *q = call->query;
     struct list called, out = { 0 };
-    enum err e = read_called(call, &called);
+    enum err e = read_mentioning_messages(call, &called);
 
     for (size_t i = 0; !e && i < called.count && (int64_t)out.count < q->limit; i++)
-        e = add_called(call, &((const struct called_in *)called.items)[i], &out);
+        e = add_readable_message(call, &((const struct mention_location *)called.items)[i], &out);
     return e ? e : call_reply(call, &out);
 }
 
-struct mention_gone {
+struct mention_removed {
     snowflake message_id;
 };
 static const struct field gone_fields[] = {
-    { FIELD(struct mention_gone, message_id), .type = &type_id },
+    { FIELD(struct mention_removed, message_id), .type = &type_id },
     { 0 },
 };
 static const struct schema mention_gone_schema = {
     .name = "RecentMentionGone",
-    .size = sizeof(struct mention_gone),
+    .size = sizeof(struct mention_removed),
     .fields = gone_fields,
-    .doc = "A message that does not stand among the account's mentions any more.",
+    .doc = "A message that was removed from the account's recent mentions.",
 };
 
 static const char HIDE[] =
@@ -120,13 +121,13 @@ static const char HIDE[] =
 /* DELETE /users/@me/mentions/{acked.id} */
 enum err hide_mention(struct call *call)
 {
-    struct mention_gone gone = { call_id(call, "acked.id") };
+    struct mention_removed gone = { call_path_id(call, "acked.id") };
     int64_t changed;
     enum err e =
         tx_exec(call->tx, HIDE, BIND(v_id(call->caller->id), v_id(gone.message_id)), &changed);
 
     if (!e && changed)
-        call_emit(call, EVENT_RECENT_MENTION_DELETE, to_user(call->caller->id),
+        call_emit(call, EVENT_RECENT_MENTION_DELETE, audience_of_user(call->caller->id),
                   &mention_gone_schema, &gone);
     return e;
 }

@@ -5,7 +5,7 @@
 #include "api/hooks.h"
 #include "platform/read_states/read_states.h"
 
-enum read_state_kind {
+enum read_state_type {
     READ_CHANNEL = 0,
     READ_GUILD_EVENT = 1,
     READ_NOTIFICATION_CENTER = 2,
@@ -15,15 +15,15 @@ enum read_state_kind {
 };
 
 enum {
-    MENTIONS_MOST = 250,    /* messages with mentions per channel; also the maximum count */
-    MENTIONS_DAYS = 7,      /* age limit of the inbox */
-    STATES_OF_GUILD = 1000, /* rows deleted when a member leaves */
+    MAX_MENTIONS = 250, /* maximum of messages with mentions per channel, and of the count */
+    MENTIONS_DAYS = 7,  /* maximum age of messages in the inbox */
+    MAX_DELETED_READ_STATES = 1000, /* maximum number of rows deleted when a member leaves */
 };
 
 struct read_state {
-    snowflake id; /* channel, guild or account */
+    snowflake id; /* id of a channel, guild or account */
     int64_t kind;
-    snowflake guild_id; /* guild of a channel; 0: private */
+    snowflake guild_id; /* guild of the channel; 0: private channel */
     snowflake last_id;
     int64_t mentions;
     struct opt_int pins_at, flags, last_viewed;
@@ -33,19 +33,19 @@ struct read_state {
 
 enum err read_state_find(struct tx *tx, snowflake user_id, int64_t kind, snowflake id,
                          struct read_state *ret, bool *ret_found);
-/* The last three fields do not change if they are ABSENT. */
-enum err read_state_put(struct tx *tx, snowflake user_id, const struct read_state *s);
+/* Saves a read state. pins_at, flags and last_viewed do not change if they are ABSENT. */
+enum err read_state_save(struct tx *tx, snowflake user_id, const struct read_state *s);
 enum err read_state_delete(struct tx *tx, snowflake user_id, int64_t kind, snowflake id);
-/* Increments and returns the version. */
-enum err read_version_next(struct tx *tx, snowflake user_id, int64_t *ret);
-enum err read_version(struct tx *tx, snowflake user_id, int64_t *ret);
-/* ret: struct read_state. */
-enum err read_states_of(struct tx *tx, snowflake user_id, struct list *ret);
+/* Increments and returns the version of an account's read states. */
+enum err read_state_increment_version(struct tx *tx, snowflake user_id, int64_t *ret);
+enum err read_state_read_version(struct tx *tx, snowflake user_id, int64_t *ret);
+/* Reads all read states of an account (struct read_state). */
+enum err read_states_read(struct tx *tx, snowflake user_id, struct list *ret);
 
 /* --- hearing.c: effects of new messages ----------------------------------------------- */
 
-enum err read_states_hear(struct call *call, const struct message_made *made);
-enum err read_states_leave(struct call *call, const struct member_leave *leave);
+enum err read_states_on_message_create(struct call *call, const struct message_creation *made);
+enum err read_states_on_member_leave(struct call *call, const struct member_leave *leave);
 
 /* --- acks.c --------------------------------------------------------------------------- */
 

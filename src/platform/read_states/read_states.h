@@ -1,9 +1,6 @@
-/* read_states.h - read states of channels, and mention counts.
- *
- * A state has a row after its user has acknowledged it or written in the channel. A message writes
- * no rows per recipient: it stores its mentions once (`mention_notes`), and READY counts the unread
- * ones; in private channels READY counts the messages. Clients continue the count by the same
- * rules. Bots have no read states. Start with acks.c. */
+/* read_states.h - read states of channels, and mention counts. A message writes no rows per
+ * recipient: it stores its mentions once (`mention_notes`), and READY counts the unread ones. In
+ * private channels READY counts messages. Bots have no read states. Start with acks.c. */
 #ifndef PLATFORM_READ_STATES_READ_STATES_H
 #define PLATFORM_READ_STATES_READ_STATES_H
 
@@ -12,8 +9,8 @@
 extern const struct domain read_states_domain;
 
 /* Writes the READY field "read_state". entries: as an object with entries, partial and version.
- * others: include states that are not of channels. */
-enum err ready_read_states(struct tx *tx, snowflake user_id, bool entries, bool others,
-                           struct json *out);
+ * others: include read states that do not belong to channels. */
+enum err ready_write_read_states(struct tx *tx, snowflake user_id, bool entries, bool others,
+                                 struct json_writer *out);
 
 #endif

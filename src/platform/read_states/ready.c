@@ -5,7 +5,7 @@
 #include "model/fields/types.h"
 #include "platform/channels/deletion.h"
 
-/* Unread mentions of a channel. */
+/* Number of unread mentions of a channel. */
 struct channel_mentions {
     snowflake channel_id;
     int64_t count;
@@ -13,14 +13,14 @@ struct channel_mentions {
 };
 
 /* In private channels every message of others counts; in guilds only mentions of the account since
- * it joined. */
+ * it joined the guild. */
 static const char UNREAD_PRIVATE[] =
     "select r.channel_id, (select count(*) from (select m.id from messages m where "
     "m.channel_id = r.channel_id and m.id > coalesce((select s.last_id from read_states s where "
     "s.user_id = $1 and s.kind = 0 and s.entity_id = r.channel_id), 0) and m.author_id <> $1 and "
     "m.ephemeral_for is null and m.type <> 2 limit $2) x) "
     "from recipients r where r.user_id = $1 and r.closed = 0";
-static const char UNREAD_CALLED[] =
+static const char UNREAD_GROUP_MENTIONS[] =
     "select n.channel_id, count(distinct n.message_id) from members me join mention_notes n on "
     "n.guild_id = me.guild_id and n.kind < 2 left join read_states s on s.user_id = me.user_id and "
     "s.kind = 0 and s.entity_id = n.channel_id left join user_guild_settings g on "
@@ -32,7 +32,7 @@ static const char UNREAD_CALLED[] =
     "(select 1 from member_roles r where r.guild_id = n.guild_id and r.user_id = $1 and "
     "r.role_id = n.target_id)) group by n.channel_id having not" CHANNEL_BEING_DELETED(
         "n.channel_id");
-static const char UNREAD_NAMED[] =
+static const char UNREAD_USER_MENTIONS[] =
     "select n.channel_id, count(*) from mention_notes n left join read_states s on "
     "s.user_id = $1 and s.kind = 0 and s.entity_id = n.channel_id where n.kind = 2 and "
     "n.target_id = $1 and n.guild_id <> 0 and n.message_id > coalesce(s.last_id, 0) and not exists "
@@ -40,8 +40,8 @@ static const char UNREAD_NAMED[] =
     "o.message_id = n.message_id and o.kind = 0) group by n.channel_id "
     "having not" CHANNEL_BEING_DELETED("n.channel_id");
 
-static enum err add_unread(struct tx *tx, struct sql sql, const struct value *values, size_t count,
-                           struct map *map)
+static enum err add_unread_counts(struct tx *tx, struct sql sql, const struct value *values,
+                                  size_t count, struct map *map)
 {
     struct rows rows;
     enum err e = tx_query(tx, sql, values, count, &rows);
@@ -63,21 +63,22 @@ static enum err add_unread(struct tx *tx, struct sql sql, const struct value *va
     return rows_end(&rows);
 }
 
-static enum err read_unread(struct tx *tx, snowflake user_id, struct map *map)
+static enum err read_unread_counts(struct tx *tx, snowflake user_id, struct map *map)
 {
     enum err e =
-        add_unread(tx, SQL(UNREAD_PRIVATE), BIND(v_id(user_id), v_int(MENTIONS_MOST)), map);
+        add_unread_counts(tx, SQL(UNREAD_PRIVATE), BIND(v_id(user_id), v_int(MAX_MENTIONS)), map);
 
     if (!e)
-        e = add_unread(tx, SQL(UNREAD_CALLED), BIND(v_id(user_id)), map);
+        e = add_unread_counts(tx, SQL(UNREAD_GROUP_MENTIONS), BIND(v_id(user_id)), map);
     if (!e)
-        e = add_unread(tx, SQL(UNREAD_NAMED), BIND(v_id(user_id)), map);
+        e = add_unread_counts(tx, SQL(UNREAD_USER_MENTIONS), BIND(v_id(user_id)), map);
     return e;
 }
 
 /* --- writing -------------------------------------------------------------------------- */
 
-static void write_number(struct json *out, const char *name, const struct opt_int *v)
+static void write_optional_number_json(struct json_writer *out, const char *name,
+                                       const struct opt_int *v)
 {
     if (v->given != GIVEN)
         return;
@@ -85,11 +86,12 @@ static void write_number(struct json *out, const char *name, const struct opt_in
     json_int(out, v->value);
 }
 
-static void write_state(struct json *out, const struct read_state *s, int64_t mentions)
+static void write_read_state_json(struct json_writer *out, const struct read_state *s,
+                                  int64_t mentions)
 {
     bool channel = s->kind == READ_CHANNEL;
 
-    json_object(out);
+    json_begin_object(out);
     json_name(out, "id");
     json_id(out, s->id);
     if (!channel) {
@@ -104,58 +106,58 @@ static void write_state(struct json *out, const struct read_state *s, int64_t me
         json_name(out, "last_pin_timestamp");
         json_time(out, s->pins_at.value);
     }
-    write_number(out, "flags", &s->flags);
-    write_number(out, "last_viewed", &s->last_viewed);
-    json_object_end(out);
+    write_optional_number_json(out, "flags", &s->flags);
+    write_optional_number_json(out, "last_viewed", &s->last_viewed);
+    json_end_object(out);
 }
 
-static void write_states(const struct list *states, bool others, struct map *unread,
-                         struct json *out)
+static void write_read_states_json(const struct list *states, bool others, struct map *unread,
+                                   struct json_writer *out)
 {
     const struct read_state *s = states->items;
     struct channel_mentions *c;
     size_t at = 0;
 
-    json_array(out);
+    json_begin_array(out);
     for (size_t i = 0; i < states->count; i++) {
         c = s[i].kind == READ_CHANNEL ? map_get(unread, s[i].id) : NULL;
         if (c)
             c->shown = true;
         if (s[i].kind == READ_CHANNEL || others)
-            write_state(out, &s[i], c ? c->count : 0);
+            write_read_state_json(out, &s[i], c ? c->count : 0);
     }
     while ((c = map_next(unread, &at)))
         if (!c->shown)
-            write_state(out, &(struct read_state){ .id = c->channel_id }, c->count);
-    json_array_end(out);
+            write_read_state_json(out, &(struct read_state){ .id = c->channel_id }, c->count);
+    json_end_array(out);
 }
 
-enum err ready_read_states(struct tx *tx, snowflake user_id, bool entries, bool others,
-                           struct json *out)
+enum err ready_write_read_states(struct tx *tx, snowflake user_id, bool entries, bool others,
+                                 struct json_writer *out)
 {
     struct list states;
     struct map unread;
     int64_t version = 0;
 
     map_init(&unread);
-    enum err e = read_states_of(tx, user_id, &states);
+    enum err e = read_states_read(tx, user_id, &states);
     if (!e)
-        e = read_unread(tx, user_id, &unread);
+        e = read_unread_counts(tx, user_id, &unread);
     if (!e && entries)
-        e = read_version(tx, user_id, &version);
+        e = read_state_read_version(tx, user_id, &version);
     if (!e) {
         json_name(out, "read_state");
         if (entries) {
-            json_object(out);
+            json_begin_object(out);
             json_name(out, "entries");
         }
-        write_states(&states, others, &unread, out);
+        write_read_states_json(&states, others, &unread, out);
         if (entries) {
             json_name(out, "partial");
             json_bool(out, false);
             json_name(out, "version");
             json_int(out, version);
-            json_object_end(out);
+            json_end_object(out);
         }
     }
     map_clear(&unread);

@@ -5,12 +5,12 @@
 
 #define STATE_COLUMNS "entity_id, kind, guild_id, last_id, mentions, pins_at, flags, last_viewed"
 
-static struct opt_int kept_int(const struct rows *r, int column)
+static struct opt_int optional_int_column(const struct rows *r, int column)
 {
-    return (struct opt_int){ row_null(r, column) ? ABSENT : GIVEN, row_int(r, column) };
+    return (struct opt_int){ row_is_null(r, column) ? ABSENT : GIVEN, row_int(r, column) };
 }
 
-static void read_state_read(const struct rows *r, void *ret)
+static void read_state_from_row(const struct rows *r, void *ret)
 {
     *(struct read_state *)ret = (struct read_state){
         .id = row_id(r, 0),
@@ -18,9 +18,9 @@ static void read_state_read(const struct rows *r, void *ret)
         .guild_id = row_id(r, 2),
         .last_id = row_id(r, 3),
         .mentions = row_int(r, 4),
-        .pins_at = kept_int(r, 5),
-        .flags = kept_int(r, 6),
-        .last_viewed = kept_int(r, 7),
+        .pins_at = optional_int_column(r, 5),
+        .flags = optional_int_column(r, 6),
+        .last_viewed = optional_int_column(r, 7),
     };
 }
 
@@ -36,7 +36,7 @@ enum err read_state_find(struct tx *tx, snowflake user_id, int64_t kind, snowfla
 
     *ret = (struct read_state){ .id = id, .kind = kind };
     if (!e && *ret_found)
-        read_state_read(&row, ret);
+        read_state_from_row(&row, ret);
     return e;
 }
 
@@ -48,12 +48,12 @@ static const char PUT_STATE[] =
     "flags = coalesce(excluded.flags, read_states.flags), "
     "last_viewed = coalesce(excluded.last_viewed, read_states.last_viewed)";
 
-enum err read_state_put(struct tx *tx, snowflake user_id, const struct read_state *s)
+enum err read_state_save(struct tx *tx, snowflake user_id, const struct read_state *s)
 {
     return tx_exec(tx, PUT_STATE,
                    BIND(v_id(user_id), v_int(s->kind), v_id(s->id), v_id(s->guild_id),
-                        v_id(s->last_id), v_int(s->mentions), v_opt_int(s->pins_at),
-                        v_opt_int(s->flags), v_opt_int(s->last_viewed)),
+                        v_id(s->last_id), v_int(s->mentions), optional_int_value(s->pins_at),
+                        optional_int_value(s->flags), optional_int_value(s->last_viewed)),
                    NULL);
 }
 
@@ -68,7 +68,7 @@ static const char NEXT_VERSION[] =
     "insert into read_versions (user_id, version) values ($1, 1) on conflict (user_id) "
     "do update set version = read_versions.version + 1 returning version";
 
-enum err read_version_next(struct tx *tx, snowflake user_id, int64_t *ret)
+enum err read_state_increment_version(struct tx *tx, snowflake user_id, int64_t *ret)
 {
     struct rows row;
     bool found;
@@ -79,7 +79,7 @@ enum err read_version_next(struct tx *tx, snowflake user_id, int64_t *ret)
     return e;
 }
 
-enum err read_version(struct tx *tx, snowflake user_id, int64_t *ret)
+enum err read_state_read_version(struct tx *tx, snowflake user_id, int64_t *ret)
 {
     struct rows row;
     bool found = false;
@@ -90,12 +90,12 @@ enum err read_version(struct tx *tx, snowflake user_id, int64_t *ret)
     return e;
 }
 
-static const char STATES_OF[] =
+static const char READ_STATES[] =
     "select " STATE_COLUMNS " from read_states where user_id = $1 order by kind, entity_id";
 
-enum err read_states_of(struct tx *tx, snowflake user_id, struct list *ret)
+enum err read_states_read(struct tx *tx, snowflake user_id, struct list *ret)
 {
     *ret = (struct list){ 0 };
-    return tx_list(tx, STATES_OF, BIND(v_id(user_id)), sizeof(struct read_state), read_state_read,
-                   ret);
+    return tx_read_list(tx, READ_STATES, BIND(v_id(user_id)), sizeof(struct read_state),
+                        read_state_from_row, ret);
 }

@@ -3,9 +3,9 @@
 
 #include "model/fields/ids.h"
 #include "platform/accounts/users.h"
-#include "platform/relationships/bonds.h"
+#include "platform/relationships/relationship_pairs.h"
 #include "platform/relationships/presence.h"
-#include "store/kept.h"
+#include "store/result_cache.h"
 
 enum { MOST_FRIENDS = 1000 };
 
@@ -25,7 +25,7 @@ enum err relationship_type(struct tx *tx, snowflake user_id, snowflake target_id
 static const char COUNT_FRIENDS[] =
     "select count(*) from relationships where user_id = $1 and type = 1";
 
-enum err friends_have_room(struct tx *tx, snowflake user_id)
+enum err check_friend_limit(struct tx *tx, snowflake user_id)
 {
     struct rows row;
     bool found;
@@ -36,18 +36,18 @@ enum err friends_have_room(struct tx *tx, snowflake user_id)
     return row_int(&row, 0) >= MOST_FRIENDS ? ERR_MAX_FRIENDS : OK;
 }
 
-enum err friendship_begin(struct call *call, snowflake by, snowflake other, bool *ret_new)
+enum err friendship_create(struct call *call, snowflake by, snowflake other, bool *ret_new)
 {
-    struct bond bond;
-    enum err e = bond_find(call->tx, by, other, &bond);
+    struct relationship_pair bond;
+    enum err e = relationship_pair_read(call->tx, by, other, &bond);
 
     *ret_new = bond.mine.type != RELATIONSHIP_FRIEND;
     if (e || !*ret_new)
         return e;
-    e = friends_have_room(call->tx, by);
+    e = check_friend_limit(call->tx, by);
     if (!e)
-        e = friends_have_room(call->tx, other);
-    return e ? e : bond_become_friends(call, &bond);
+        e = check_friend_limit(call->tx, other);
+    return e ? e : relationship_pair_make_friends(call, &bond);
 }
 
 static const char MUTUAL_FRIENDS[] =
@@ -64,14 +64,14 @@ enum err mutual_friends(struct tx *tx, snowflake a, snowflake b, struct list *re
     if (e)
         return e;
     while (rows_next(&rows))
-        user_read(&rows, 0, list_add(tx_arena(tx), ret, sizeof(struct user)));
+        user_from_row(&rows, 0, list_append(tx_arena(tx), ret, sizeof(struct user)));
     return rows_end(&rows);
 }
 
 static const char FRIENDS_OF[] =
     "select target_id from relationships where user_id = $1 and type = 1 order by target_id";
 
-static struct list ids_copy(struct arena *arena, const struct list *ids)
+static struct list copy_ids(struct arena *arena, const struct list *ids)
 {
     struct list own = { 0 };
     const snowflake *id = ids->items;
@@ -81,40 +81,41 @@ static struct list ids_copy(struct arena *arena, const struct list *ids)
     return own;
 }
 
-static void keep_friends(struct tx *tx, const struct kept_key *key, const struct list *ids)
+static void cache_friend_ids(struct tx *tx, const struct result_cache_key *key,
+                             const struct list *ids)
 {
-    struct kept_read *kept = kept_begin(tx, key, 1);
+    struct result_cache_entry *cached = result_cache_begin(tx, key, 1);
 
-    if (!kept)
+    if (!cached)
         return;
-    kept_row(kept, NOTED_RELATIONSHIPS, key->of[0]);
-    struct list *own = arena_alloc(kept_arena(kept), sizeof *own);
-    *own = ids_copy(kept_arena(kept), ids);
-    kept_end(kept, own);
+    result_cache_add_dependency(cached, VERSIONED_RELATIONSHIPS, key->ids[0]);
+    struct list *own = arena_alloc(result_cache_arena(cached), sizeof *own);
+    *own = copy_ids(result_cache_arena(cached), ids);
+    result_cache_end(cached, own);
 }
 
-enum err friends_of(struct tx *tx, snowflake user_id, struct list *ret)
+enum err friend_ids_read(struct tx *tx, snowflake user_id, struct list *ret)
 {
     static const char what[] = "friends";
-    struct kept_key key = { what, { user_id } };
-    const struct list *kept = kept_find(tx, &key);
+    struct result_cache_key key = { what, { user_id } };
+    const struct list *cached = result_cache_find(tx, &key);
 
-    if (kept) {
-        *ret = ids_copy(tx_arena(tx), kept);
+    if (cached) {
+        *ret = copy_ids(tx_arena(tx), cached);
         return OK;
     }
-    enum err e = tx_ids(tx, FRIENDS_OF, BIND(v_id(user_id)), ret);
+    enum err e = tx_read_ids(tx, FRIENDS_OF, BIND(v_id(user_id)), ret);
     if (!e)
-        keep_friends(tx, &key, ret);
+        cache_friend_ids(tx, &key, ret);
     return e;
 }
 
-enum err friends_see_account(struct call *call, const struct user *user)
+enum err friends_emit_presence_update(struct call *call, const struct user *user)
 {
     struct list friends;
-    enum err e = friends_of(call->tx, user->id, &friends);
+    enum err e = friend_ids_read(call->tx, user->id, &friends);
 
     for (size_t i = 0; !e && i < friends.count; i++)
-        presence_show(call, ((snowflake *)friends.items)[i], user);
+        emit_presence_update(call, ((snowflake *)friends.items)[i], user);
     return e;
 }

@@ -5,30 +5,30 @@
 #include "model/relationship.h"
 #include "platform/accounts/accounts.h"
 
-struct ready_shape;
+struct ready_writer;
 
-/* Returns the enum relationship_type of user_id's side. */
+/* Reads the enum relationship_type of user_id's side. */
 enum err relationship_type(struct tx *tx, snowflake user_id, snowflake target_id, int64_t *ret);
 
 /* Returns ERR_MAX_FRIENDS if the account has reached the friend limit. */
-enum err friends_have_room(struct tx *tx, snowflake user_id);
+enum err check_friend_limit(struct tx *tx, snowflake user_id);
 
-/* Makes two accounts friends, with or without a request, and sends the events to both. `by` is the
- * accepter. No effect if they are already friends. ERR_MAX_FRIENDS. */
-enum err friendship_begin(struct call *call, snowflake by, snowflake other, bool *ret_new);
+/* Makes two accounts friends, with or without a request, and emits the events to both. `by` is the
+ * accepter. No effect if they are friends already. ERR_MAX_FRIENDS. */
+enum err friendship_create(struct call *call, snowflake by, snowflake other, bool *ret_new);
 
-/* Writes the READY fields about relationships, in this shape. */
-enum err ready_relationships(struct tx *tx, snowflake user_id, struct ready_shape *shape,
-                             struct json *out);
+/* Writes the fields of READY about relationships. */
+enum err ready_write_relationships(struct tx *tx, snowflake user_id, struct ready_writer *shape,
+                                   struct json_writer *out);
 
-/* Returns the friends of both (struct user), by id. */
+/* Reads the friends that two accounts have in common (struct user), by id. */
 enum err mutual_friends(struct tx *tx, snowflake a, snowflake b, struct list *ret);
-/* Returns the ids of all friends. */
-enum err friends_of(struct tx *tx, snowflake user_id, struct list *ret);
+/* Reads the ids of all friends of an account. */
+enum err friend_ids_read(struct tx *tx, snowflake user_id, struct list *ret);
 
-extern const struct domain profiles_domain; /* /users/{user.id}/profile */
+extern const struct domain profiles_domain; /* route /users/{user.id}/profile */
 
-/* Sends PRESENCE_UPDATE with the changed account to all its friends. */
-enum err friends_see_account(struct call *call, const struct user *user);
+/* Emits PRESENCE_UPDATE with the changed account to all friends of the account. */
+enum err friends_emit_presence_update(struct call *call, const struct user *user);
 
 #endif

@@ -3,27 +3,27 @@
 #define PLATFORM_RELATIONSHIPS_INTERNAL_H
 
 #include "platform/accounts/settings.h"
-#include "platform/relationships/bonds.h"
-#include "platform/relationships/bulk.h"
+#include "platform/relationships/relationship_pairs.h"
+#include "platform/relationships/bulk_requests.h"
 #include "platform/relationships/friends.h"
 #include "platform/relationships/relationships.h"
 #include "platform/relationships/suggestions.h"
 
 enum {
     MOST_BLOCKED = 5000,
-    MOST_IGNORED = 5000, /* ignored users without another relationship */
-    MOST_PENDING = 1000, /* requests, per direction */
+    MOST_IGNORED = 5000, /* ignored users without a relationship type */
+    MOST_PENDING = 1000, /* pending requests per direction */
     MOST_GAME_RELATIONSHIPS = 10000,
     NOTE_LENGTH = 120,
     NICKNAME_LENGTH = 32,
-    SMALL_GUILD = 200, /* members; a shared guild up to this size makes two users acquainted */
+    SMALL_GUILD_MEMBERS = 200, /* members; sharing a guild up to this size makes users acquainted */
 };
 
 /* --- rules.c: pure functions ---------------------------------------------------------- */
 
-enum operation {
-    OPERATION_ASK,    /* accepts if the other has sent a request */
-    OPERATION_ACCEPT, /* fails without a request of the other */
+enum relationship_operation {
+    OPERATION_ASK,    /* sends a request, or accepts if the other user has sent one */
+    OPERATION_ACCEPT, /* fails if the other user has not sent a request */
     OPERATION_BLOCK,
     OPERATION_END, /* unfriend, decline, cancel, unblock */
     OPERATION_IGNORE,
@@ -31,72 +31,78 @@ enum operation {
     OPERATIONS,
 };
 
-/* Computes the new sides and their events, or the error of an illegal operation. Reads only the
- * types and ignored flags of `before`. */
-enum err relationship_decide(enum operation op, const struct bond *before, struct bond_change *ret);
-bool bond_is_legal(int64_t mine, int64_t theirs);
-bool change_is_none(const struct bond *before, const struct bond_change *c);
+/* Computes the new sides and their events, or the error of an illegal operation. Reads only types
+ * and ignored flags of `before`. */
+enum err relationship_compute_change(enum relationship_operation op,
+                                     const struct relationship_pair *before,
+                                     struct relationship_pair_change *ret);
+bool relationship_types_are_legal(int64_t mine, int64_t theirs);
+bool relationship_is_unchanged(const struct relationship_pair *before,
+                               const struct relationship_pair_change *c);
 
-/* What two accounts have in common, other than a friendship. */
+/* Relations of two accounts other than a friendship. */
 struct acquaintance {
     bool mutual_friend, mutual_guild, small_guild;
-    bool suggested; /* in either direction */
+    bool suggested; /* one is a friend suggestion of the other */
 };
 bool is_stranger(const struct acquaintance *a);
-/* Returns true if an account with these friend_source bits accepts a request. vouched: the server
- * itself made the suggestion. */
-bool may_ask(int64_t sources, const struct acquaintance *a, bool vouched);
+/* Returns whether an account with these friend_source bits accepts a request. vouched: the server
+ * itself suggested the user. */
+bool accepts_friend_request(int64_t sources, const struct acquaintance *a, bool vouched);
 
 /* Friend requests of an account within the last 24 hours. */
-struct asking_record {
-    int64_t flags; /* of the account */
+struct friend_request_statistics {
+    int64_t flags; /* flags of the account */
     int64_t age_us;
     int64_t sent, accepted;
 };
-bool is_spam(const struct asking_record *r, bool stranger);
+bool is_spam(const struct friend_request_statistics *r, bool stranger);
 
-/* Replaces line breaks by single spaces and trims. p == NULL: the result is empty. */
-struct str note_collapse(struct arena *arena, struct str note);
+/* Replaces line breaks by single spaces and trims. Returns p == NULL if nothing is left. */
+struct str collapse_line_breaks(struct arena *arena, struct str note);
 
 /* A username with an optional discriminator. */
 struct user_tag {
     struct str name;
-    int64_t discriminator; /* 0: none */
+    int64_t discriminator; /* 0: no discriminator */
 };
-/* raw is the JSON of the discriminator; p == NULL: absent. Returns false if it is invalid. */
-bool tag_read(struct str username, struct str raw, struct user_tag *ret);
+/* Parses a username and a discriminator's JSON (p == NULL: absent). False: invalid. */
+bool user_tag_parse(struct str username, struct str raw, struct user_tag *ret);
 
 /* --- rows.c: the SQL ------------------------------------------------------------------ */
 
-/* ERR_NO_SUCH_TAG, ERR_DISCRIMINATOR_REQUIRED. */
-enum err user_find_tag(struct tx *tx, const struct user_tag *tag, struct user *ret);
-enum err acquaintance_find(struct tx *tx, snowflake a, snowflake b, struct acquaintance *ret);
+/* Finds an account by name. ERR_NO_SUCH_TAG, ERR_DISCRIMINATOR_REQUIRED. */
+enum err user_find_by_tag(struct tx *tx, const struct user_tag *tag, struct user *ret);
+enum err acquaintance_read(struct tx *tx, snowflake a, snowflake b, struct acquaintance *ret);
 
-/* Counts the relationships of this type. */
-enum err count_type(struct tx *tx, snowflake user_id, int64_t type, int64_t *ret);
+/* Counts the relationships of an account with this type. */
+enum err count_relationships_of_type(struct tx *tx, snowflake user_id, int64_t type, int64_t *ret);
 
-/* Returns the ids of users with a pending request to the account that matches the filters. */
-enum err list_incoming(struct tx *tx, snowflake user_id, bool spam, bool ignored, struct list *ret);
-/* Returns the sender of the oldest spam request; 0: none. */
-enum err oldest_spam(struct tx *tx, snowflake user_id, snowflake *ret);
+/* Returns the ids of users whose pending requests to the account match the filters. */
+enum err list_incoming_requests(struct tx *tx, snowflake user_id, bool spam, bool ignored,
+                                struct list *ret);
+/* Returns the sender of the oldest spam request to the account; 0: none. */
+enum err find_oldest_spam_request(struct tx *tx, snowflake user_id, snowflake *ret);
 
-enum err asking_record_find(struct tx *tx, const struct user *user, struct asking_record *ret);
-enum err asking_record_add(struct tx *tx, snowflake user_id, snowflake target_id);
-enum err asking_record_accept(struct tx *tx, snowflake user_id, snowflake target_id);
+enum err friend_request_statistics_read(struct tx *tx, const struct user *user,
+                                        struct friend_request_statistics *ret);
+enum err friend_request_record_sent(struct tx *tx, snowflake user_id, snowflake target_id);
+enum err friend_request_record_accepted(struct tx *tx, snowflake user_id, snowflake target_id);
 
-/* Returns whether the account has authorized this application. */
-enum err has_grant(struct tx *tx, snowflake user_id, snowflake application_id, bool *ret);
+/* Reads whether the account has authorized this application. */
+enum err has_authorized_application(struct tx *tx, snowflake user_id, snowflake application_id,
+                                    bool *ret);
 enum err count_game_relationships(struct tx *tx, snowflake user_id, snowflake application_id,
                                   int64_t *ret);
 
 /* --- schema.c ------------------------------------------------------------------------- */
 
-struct request_body {
-    struct str username, discriminator; /* the latter as JSON */
+struct friend_request_body {
+    struct str username, discriminator; /* the discriminator is JSON */
     struct opt_str note;
 };
 struct relationship_body {
-    int64_t type; /* -1: request or accept */
+    int64_t type; /* -1: send or accept a request */
     bool from_friend_suggestion, confirm_stranger_request;
     struct opt_str note;
 };
@@ -104,28 +110,28 @@ struct nickname_body {
     struct opt_str nickname;
 };
 
-enum removal_filter { REMOVE_SPAM = 1, REMOVE_IGNORED = 2 };
-struct removal_query {
+enum request_removal_filter { REMOVE_SPAM = 1, REMOVE_IGNORED = 2 };
+struct request_removal_query {
     int64_t relationship_type;
     bool only_spam;
     struct list filters; /* int64_t */
 };
-struct removal_body {
+struct request_removal_body {
     struct list filters;
 };
 
-struct bulk_body {
+struct bulk_friend_request_body {
     struct list user_ids; /* snowflakes */
     struct str token;
 };
-struct bulk_reply {
+struct bulk_friend_request_reply {
     struct list failed_requests, successful_requests; /* snowflakes */
 };
 
 struct game_request_body {
     struct str username;
 };
-struct game_body {
+struct game_relationship_body {
     int64_t type;
 };
 
@@ -136,25 +142,26 @@ extern const struct type game_request_body, game_body, game_accept_body;
 
 /* --- ask.c: friend requests ----------------------------------------------------------- */
 
-struct friend_asking {
-    enum operation op; /* OPERATION_ASK or OPERATION_ACCEPT */
+struct friend_request_attempt {
+    enum relationship_operation op; /* OPERATION_ASK or OPERATION_ACCEPT */
     const struct user *user;
     struct opt_str note;
-    bool suggested; /* the client says that the server suggested this user */
-    bool vouched;   /* the server has verified that suggestion */
-    bool confirmed; /* the caller accepts strangers */
+    bool suggested;       /* the client claims that the server suggested this user */
+    bool server_verified; /* the server has verified the suggestion */
+    bool confirmed;       /* the caller accepts requests of unknown users */
 };
-enum err relationship_ask(struct call *call, const struct friend_asking *in);
+enum err friend_request_send_or_accept(struct call *call, const struct friend_request_attempt *in);
 
-/* Executes an operation that depends only on the two sides. */
-enum err relationship_do(struct call *call, enum operation op, snowflake my_id, snowflake their_id);
+/* Applies an operation that depends only on the two sides of the relationship. */
+enum err relationship_apply(struct call *call, enum relationship_operation op, snowflake my_id,
+                            snowflake their_id);
 
 /* --- account_ending.c ----------------------------------------------------------------- */
 
 struct deletion_step;
 /* Deletes a batch of relationships of a deleted account. */
-enum err relationships_end_with_account(struct call *call, snowflake user_id,
-                                        struct deletion_step *step);
+enum err relationships_delete_of_account(struct call *call, snowflake user_id,
+                                         struct deletion_step *step);
 
 /* --- bulk.c --------------------------------------------------------------------------- */
 

@@ -1,12 +1,12 @@
-/* presence.h - sends a user's presence from an API call. */
+/* presence.h - emits a user's presence from an API call. */
 #ifndef PLATFORM_RELATIONSHIPS_PRESENCE_H
 #define PLATFORM_RELATIONSHIPS_PRESENCE_H
 
 #include "platform/accounts/accounts.h"
 
-/* Sends PRESENCE_UPDATE to one account, with the user object and the current status. */
-void presence_show(struct call *call, snowflake to, const struct user *user);
-/* Returns true if the user is online and not invisible. */
+/* Emits PRESENCE_UPDATE to one account, with the user object and the current status. */
+void emit_presence_update(struct call *call, snowflake to, const struct user *user);
+/* Returns whether the user is online and not invisible. */
 bool presence_is_online(const struct call *call, snowflake user_id);
 
 #endif

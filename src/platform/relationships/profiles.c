@@ -9,7 +9,7 @@ struct profile_query {
     bool with_mutual_guilds, with_mutual_friends, with_mutual_friends_count;
     struct opt_id guild_id;
 };
-struct profile_about {
+struct profile_details {
     struct str bio, pronouns;
     struct opt_int accent_color;
     struct opt_str theme_colors; /* JSON */
@@ -23,8 +23,8 @@ struct profile_application {
 };
 struct profile {
     const struct user *user;
-    const struct profile_about *user_profile;
-    struct list badges, guild_badges, connected_accounts; /* always empty */
+    const struct profile_details *user_profile;
+    struct list badges, guild_badges, connected_accounts; /* always empty lists */
     struct opt_list mutual_guilds, mutual_friends;
     struct opt_int mutual_friends_count, premium_type, premium_since, premium_guild_since;
     const struct member *guild_member;
@@ -38,29 +38,29 @@ static const struct field query_fields[] = {
     { FIELD(struct profile_query, with_mutual_friends_count), .type = &type_bool,
       .flags = OPTIONAL },
     { FIELD(struct profile_query, guild_id), .type = &type_id, .flags = OPTIONAL,
-      .doc = "Also as a member of this guild" },
+      .doc = "Include the member object of this guild" },
     { 0 },
 };
 static const struct schema profile_query_schema = {
     .name = "ProfileQuery",
     .size = sizeof(struct profile_query),
     .fields = query_fields,
-    .doc = "What to tell about somebody.",
+    .doc = "Which parts of a profile to return.",
 };
 
 static const struct field about_fields[] = {
-    { FIELD(struct profile_about, bio), .type = &type_text },
-    { FIELD(struct profile_about, pronouns), .type = &type_text },
-    { FIELD(struct profile_about, accent_color), .type = &type_color, .flags = NULLABLE },
-    { FIELD(struct profile_about, theme_colors), .type = &type_raw, .flags = OPTIONAL | NULLABLE,
+    { FIELD(struct profile_details, bio), .type = &type_text },
+    { FIELD(struct profile_details, pronouns), .type = &type_text },
+    { FIELD(struct profile_details, accent_color), .type = &type_color, .flags = NULLABLE },
+    { FIELD(struct profile_details, theme_colors), .type = &type_raw, .flags = OPTIONAL | NULLABLE,
       .doc = "Two colours" },
     { 0 },
 };
 static const struct schema about_schema = {
     .name = "ProfileAbout",
-    .size = sizeof(struct profile_about),
+    .size = sizeof(struct profile_details),
     .fields = about_fields,
-    .doc = "What somebody says about themselves.",
+    .doc = "Profile fields that the user has set.",
 };
 static const struct type type_about = { .kind = KIND_OBJECT, .schema = &about_schema };
 
@@ -73,7 +73,7 @@ static const struct schema mutual_guild_schema = {
     .name = "MutualGuild",
     .size = sizeof(struct mutual_guild),
     .fields = mutual_guild_fields,
-    .doc = "A guild of both, and the other's nick there.",
+    .doc = "A guild that both users are in, with the other user's nick.",
 };
 static const struct type type_mutual_guild = { .kind = KIND_OBJECT,
                                                .schema = &mutual_guild_schema };
@@ -95,9 +95,9 @@ static const struct type type_profile_application = { .kind = KIND_OBJECT,
 static const struct field profile_fields[] = {
     { FIELD(struct profile, user), .type = &type_profile_user },
     { FIELD(struct profile, user_profile), .type = &type_about },
-    { FIELD(struct profile, badges), .type = &type_none },
-    { FIELD(struct profile, guild_badges), .type = &type_none },
-    { FIELD(struct profile, connected_accounts), .type = &type_none },
+    { FIELD(struct profile, badges), .type = &type_always_empty_list },
+    { FIELD(struct profile, guild_badges), .type = &type_always_empty_list },
+    { FIELD(struct profile, connected_accounts), .type = &type_always_empty_list },
     { FIELD(struct profile, mutual_guilds), .type = &type_mutual_guilds, .flags = OPTIONAL },
     { FIELD(struct profile, mutual_friends), .type = &type_partial_users, .flags = OPTIONAL },
     { FIELD(struct profile, mutual_friends_count), .type = &type_count, .flags = OPTIONAL },
@@ -112,7 +112,7 @@ static const struct schema profile_schema = {
     .name = "Profile",
     .size = sizeof(struct profile),
     .fields = profile_fields,
-    .doc = "Who somebody is.",
+    .doc = "The profile of a user.",
 };
 static const struct type profile_reply = { .kind = KIND_OBJECT, .schema = &profile_schema };
 
@@ -122,7 +122,7 @@ static const char MUTUAL_GUILDS[] =
     "select b.guild_id, b.nick from members a join members b on b.guild_id = a.guild_id "
     "join guilds g on g.id = a.guild_id and g.removed = 0 where a.user_id = $1 and b.user_id = $2 order by b.guild_id";
 
-static enum err find_mutual_guilds(struct tx *tx, snowflake me, snowflake other, struct list *ret)
+static enum err read_mutual_guilds(struct tx *tx, snowflake me, snowflake other, struct list *ret)
 {
     struct rows rows;
     enum err e = tx_query(tx, MUTUAL_GUILDS, BIND(v_id(me), v_id(other)), &rows);
@@ -130,16 +130,16 @@ static enum err find_mutual_guilds(struct tx *tx, snowflake me, snowflake other,
     if (e)
         return e;
     while (rows_next(&rows)) {
-        struct mutual_guild *g = list_add(tx_arena(tx), ret, sizeof *g);
+        struct mutual_guild *g = list_append(tx_arena(tx), ret, sizeof *g);
 
-        *g = (struct mutual_guild){ row_id(&rows, 0), row_opt_text(&rows, 1) };
+        *g = (struct mutual_guild){ row_id(&rows, 0), row_optional_text(&rows, 1) };
     }
     return rows_end(&rows);
 }
 
-/* Visible: oneself, bots, friends, users who sent the caller a friend request, suggested users, and
- * members of a mutual guild. */
-static enum err check_known(struct call *call, const struct list *guilds)
+/* Profiles of the caller, bots, friends, users who sent the caller a friend request, suggested
+ * users and members of a mutual guild are visible. */
+static enum err check_profile_is_visible(struct call *call, const struct list *guilds)
 {
     const struct user *user = call->target.user;
     bool suggested;
@@ -158,7 +158,7 @@ static enum err check_known(struct call *call, const struct list *guilds)
 
 /* --- content -------------------------------------------------------------------------- */
 
-static enum err add_friends(struct call *call, struct profile *p)
+static enum err add_mutual_friends(struct call *call, struct profile *p)
 {
     const struct profile_query *in = call->query;
     struct list friends = { 0 };
@@ -169,20 +169,20 @@ static enum err add_friends(struct call *call, struct profile *p)
     if (in->with_mutual_friends)
         p->mutual_friends = (struct opt_list){ GIVEN, friends };
     if (in->with_mutual_friends_count)
-        p->mutual_friends_count = given_int((int64_t)friends.count);
+        p->mutual_friends_count = opt_int_of((int64_t)friends.count);
     return e;
 }
 
 /* The caller must be a member of the guild; the other user need not be. */
-static enum err add_member(struct call *call, struct profile *p)
+static enum err add_profile_member(struct call *call, struct profile *p)
 {
     const struct profile_query *in = call->query;
     struct member *m = arena_alloc(call->arena, sizeof *m);
-    struct standing standing;
+    struct member_access standing;
 
     if (in->guild_id.given != GIVEN)
         return OK;
-    enum err e = standing_find(call->tx, in->guild_id.value, call->caller->id, &standing);
+    enum err e = member_access_find(call->tx, in->guild_id.value, call->caller->id, &standing);
     if (!e)
         e = member_find(call->tx, in->guild_id.value, p->user->id, m);
     if (e)
@@ -195,7 +195,7 @@ static enum err add_member(struct call *call, struct profile *p)
 static const char APPLICATION_OF_BOT[] =
     "select id from applications where bot_id = $1 and removed = 0";
 
-static enum err add_application(struct call *call, struct profile *p)
+static enum err add_bot_application(struct call *call, struct profile *p)
 {
     struct profile_application *app = arena_alloc(call->arena, sizeof *app);
     struct rows row;
@@ -211,8 +211,8 @@ static enum err add_application(struct call *call, struct profile *p)
     return OK;
 }
 
-static enum err add_everything(struct call *call, struct profile_about *about,
-                               const struct list *guilds, struct profile *p)
+static enum err add_restricted_fields(struct call *call, struct profile_details *about,
+                                      const struct list *guilds, struct profile *p)
 {
     const struct profile_query *in = call->query;
     const struct user *user = p->user;
@@ -221,27 +221,27 @@ static enum err add_everything(struct call *call, struct profile_about *about,
     about->accent_color = user->accent_color;
     about->pronouns = user->pronouns;
     if (user->premium_type)
-        p->premium_type = given_int(user->premium_type);
+        p->premium_type = opt_int_of(user->premium_type);
     if (in->with_mutual_guilds)
         p->mutual_guilds = (struct opt_list){ GIVEN, *guilds };
     enum err e = theme_colors_find(call->tx, user->id, &about->theme_colors);
     if (!e)
-        e = add_friends(call, p);
+        e = add_mutual_friends(call, p);
     if (!e)
-        e = add_member(call, p);
-    return e ? e : add_application(call, p);
+        e = add_profile_member(call, p);
+    return e ? e : add_bot_application(call, p);
 }
 
-/* Decides how much of the profile the caller may see; *ret_whole: more than the public part.
+/* Decides how much of the profile the caller may see. *ret_whole: more than the public part.
  * ERR_MISSING_ACCESS: nothing. */
-static enum err profile_access(struct call *call, struct list *ret_guilds, bool *ret_whole)
+static enum err read_profile_access(struct call *call, struct list *ret_guilds, bool *ret_whole)
 {
     snowflake id = call->target.user->id;
     int64_t theirs = RELATIONSHIP_NONE;
-    enum err e = find_mutual_guilds(call->tx, call->caller->id, id, ret_guilds);
+    enum err e = read_mutual_guilds(call->tx, call->caller->id, id, ret_guilds);
 
     if (!e)
-        e = check_known(call, ret_guilds);
+        e = check_profile_is_visible(call, ret_guilds);
     if (!e)
         e = relationship_type(call->tx, id, call->caller->id, &theirs);
     *ret_whole = theirs != RELATIONSHIP_BLOCKED;
@@ -252,18 +252,18 @@ static enum err profile_access(struct call *call, struct list *ret_guilds, bool 
 static enum err get_profile(struct call *call)
 {
     struct user user = *call->target.user;
-    struct profile_about about = { .bio = STR(""), .pronouns = STR("") };
+    struct profile_details about = { .bio = STR(""), .pronouns = STR("") };
     struct profile out = { .user = &user, .user_profile = &about };
     struct list guilds = { 0 };
     bool whole;
-    enum err e = profile_access(call, &guilds, &whole);
+    enum err e = read_profile_access(call, &guilds, &whole);
 
     if (e)
         return e;
     if (!whole)
         user.bio = STR("");
     else
-        e = add_everything(call, &about, &guilds, &out);
+        e = add_restricted_fields(call, &about, &guilds, &out);
     return e ? e : call_reply(call, &out);
 }
 
@@ -273,7 +273,7 @@ static enum err get_mutual_friends(struct call *call)
     const struct user *user = call->target.user;
     struct list friends = { 0 }, guilds = { 0 };
     bool whole;
-    enum err e = profile_access(call, &guilds, &whole);
+    enum err e = read_profile_access(call, &guilds, &whole);
 
     if (!e && whole && !user->bot.value && user->id != call->caller->id)
         e = mutual_friends(call->tx, call->caller->id, user->id, &friends);
@@ -285,7 +285,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/users/{user.id}/profile",
         .name = "get_profile",
-        .doc = "Who somebody is: a bot, a friend, who asks to be one, or shares a guild.",
+        .doc = "The profile of a bot, friend, requesting user, or member of a mutual guild.",
         .auth = AUTH_USER,
         .query = &profile_query_schema,
         .reply = &profile_reply,
@@ -295,7 +295,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/users/{user.id}/relationships",
         .name = "get_mutual_friends",
-        .doc = "Friends of both the caller and somebody else, for those who may see the profile.",
+        .doc = "Mutual friends of the caller and a user whose profile the caller can view.",
         .auth = AUTH_USER,
         .reply = &type_partial_users,
         .handle = get_mutual_friends,
@@ -305,6 +305,6 @@ static const struct route routes[] = {
 
 const struct domain profiles_domain = {
     .name = "Profiles",
-    .doc = "Who somebody is, for those who may know.",
+    .doc = "Profiles of users, for callers who can view them.",
     .routes = routes,
 };

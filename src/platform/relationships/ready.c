@@ -2,26 +2,26 @@
 #include "platform/relationships/friends.h"
 
 #include "gateway/capabilities.h"
-#include "platform/relationships/game_friends.h"
-#include "platform/relationships/kept_lists.h"
+#include "platform/relationships/game_relationship_rows.h"
+#include "platform/relationships/relationship_cache.h"
 #include "platform/relationships/suggestions.h"
 
-enum err ready_relationships(struct tx *tx, snowflake user_id, struct ready_shape *shape,
-                             struct json *out)
+enum err ready_write_relationships(struct tx *tx, snowflake user_id, struct ready_writer *shape,
+                                   struct json_writer *out)
 {
-    const struct written_people *relationships;
+    const struct encoded_members *relationships;
     struct list games;
     int64_t suggestions;
 
-    enum err e = game_relationships_of(tx, user_id, 0, &games);
+    enum err e = game_relationships_read(tx, user_id, 0, &games);
     if (!e)
         e = suggestions_count(tx, user_id, &suggestions);
     if (!e)
-        e = relationships_written(tx, user_id, shape_refers(shape), &relationships);
+        e = relationships_read_json(tx, user_id, ready_refers_to_users(shape), &relationships);
     if (e)
         return e;
     json_name(out, "relationships");
-    shape_relationships(shape, relationships, out);
+    write_ready_relationships_json(shape, relationships, out);
     json_name(out, "game_relationships");
     schema_encode(out, &type_game_relationships, &games);
     json_name(out, "friend_suggestion_count");

@@ -1,16 +1,14 @@
-/* relationships.h - friends, friend requests, blocks, game friends, friend suggestions.
- *
- * This folder owns the relationship, game relationship and suggestion tables, and user profiles.
- * Invariant: the two rows of a relationship always form a legal pair (bonds.h). Start with rules.c
- * (the table of transitions), then ask.c and routes.c. */
+/* relationships.h - friends, friend requests, blocks, game friends, friend suggestions, profiles.
+ * Invariant: the two rows of a relationship form a legal pair (bonds.h). Start with rules.c (the
+ * table of transitions), then ask.c and routes.c. */
 #ifndef PLATFORM_RELATIONSHIPS_RELATIONSHIPS_H
 #define PLATFORM_RELATIONSHIPS_RELATIONSHIPS_H
 
 #include "api/api.h"
 
-extern const struct domain relationships_domain;      /* /users/@me/relationships */
-extern const struct domain game_relationships_domain; /* /users/@me/game-relationships */
-extern const struct domain friend_suggestions_domain; /* /friend-suggestions */
+extern const struct domain relationships_domain;      /* below /users/@me/relationships */
+extern const struct domain game_relationships_domain; /* below /users/@me/game-relationships */
+extern const struct domain friend_suggestions_domain; /* below /friend-suggestions */
 extern const struct world_parts relationships_world;
 
 #endif

@@ -2,55 +2,55 @@
 #include "platform/relationships/internal.h"
 
 #include "api/deletion.h"
-#include "platform/relationships/game_friends.h"
-#include "platform/relationships/kept_lists.h"
+#include "platform/relationships/game_relationship_rows.h"
+#include "platform/relationships/relationship_cache.h"
 
-/* Requests by name and by id share one rate limit. */
-static const struct limit limit_ask = {
+/* Friend requests by name and by id share one rate limit. */
+static const struct rate_limit limit_ask = {
     .name = "friend-request", .count = 10, .window_s = 60, .strict = true
 };
-static const struct limit limit_ask_daily = {
+static const struct rate_limit limit_ask_daily = {
     .name = "friend-request-daily", .count = 50, .window_s = 24 * 3600, .strict = true
 };
-static const struct limit limit_bulk = {
+static const struct rate_limit limit_bulk = {
     .name = "friend-request-bulk", .count = 2, .window_s = 60, .strict = true
 };
 
-static const struct limit limit_change = { .name = "relationship-change",
-                                           .count = 30,
-                                           .window_s = 60 };
+static const struct rate_limit limit_change = { .name = "relationship-change",
+                                                .count = 30,
+                                                .window_s = 60 };
 
-static enum err count_asking(struct call *call)
+static enum err count_friend_request(struct call *call)
 {
     struct str who = str_printf(call->arena, "%llu", (unsigned long long)call->caller->id);
-    enum err e = call_limit(call, &limit_ask, who);
+    enum err e = call_replace_route_limit(call, &limit_ask, who);
 
     if (!e)
-        e = call_count(call, &limit_ask_daily, who);
+        e = call_count_against_limit(call, &limit_ask_daily, who);
     return e ? ERR_TOO_MANY_REQUESTS : OK;
 }
 
 /* --- reading -------------------------------------------------------------------------- */
 
-static enum err list_own_relationships(struct call *call)
+static enum err reply_with_cached_relationships(struct call *call)
 {
-    const struct written_people *people;
-    enum err e = relationships_written(call->tx, call->caller->id, false, &people);
+    const struct encoded_members *people;
+    enum err e = relationships_read_json(call->tx, call->caller->id, false, &people);
 
     if (!e)
         buf_add_str(&call->reply, people->list);
     return e;
 }
 
-/* GET /users/@me/relationships: all; OAuth2 apps receive friends only. */
+/* GET /users/@me/relationships: all relationships; for OAuth2 apps only friends. */
 static enum err list_relationships(struct call *call)
 {
     const struct caller *caller = call->caller;
     struct list list;
 
     if (caller->kind != CALLER_BEARER)
-        return list_own_relationships(call);
-    enum err e = friends_for_application(call->tx, caller->id, caller->application_id, &list);
+        return reply_with_cached_relationships(call);
+    enum err e = friends_read_for_application(call->tx, caller->id, caller->application_id, &list);
     return e ? e : call_reply(call, &list);
 }
 
@@ -59,60 +59,60 @@ static enum err list_relationships(struct call *call)
 /* POST /users/@me/relationships: sends a request by username. */
 static enum err send_friend_request(struct call *call)
 {
-    const struct request_body *in = call->body;
+    const struct friend_request_body *in = call->body;
     struct user user;
     struct user_tag tag;
 
-    tag_read(in->username, in->discriminator, &tag);
-    enum err e = user_find_tag(call->tx, &tag, &user);
+    user_tag_parse(in->username, in->discriminator, &tag);
+    enum err e = user_find_by_tag(call->tx, &tag, &user);
     if (e)
         return e;
     /* A request by name needs no confirmation, because the caller typed the name. */
-    struct friend_asking asking = {
+    struct friend_request_attempt asking = {
         .op = OPERATION_ASK, .user = &user, .note = in->note, .confirmed = true
     };
-    return relationship_ask(call, &asking);
+    return friend_request_send_or_accept(call, &asking);
 }
 
 /* A block ends every other relationship, including game relationships. */
-static enum err relationship_block(struct call *call)
+static enum err block_user(struct call *call)
 {
     snowflake me = call->caller->id, other = call->target.user->id;
-    struct bond_change change;
-    struct bond bond;
+    struct relationship_pair_change change;
+    struct relationship_pair bond;
     int64_t blocked;
 
     if (me == other)
         return ERR_SELF;
-    enum err e = bond_find(call->tx, me, other, &bond);
+    enum err e = relationship_pair_read(call->tx, me, other, &bond);
     if (!e)
-        e = relationship_decide(OPERATION_BLOCK, &bond, &change);
-    if (e || change_is_none(&bond, &change))
+        e = relationship_compute_change(OPERATION_BLOCK, &bond, &change);
+    if (e || relationship_is_unchanged(&bond, &change))
         return e;
-    e = count_type(call->tx, me, RELATIONSHIP_BLOCKED, &blocked);
+    e = count_relationships_of_type(call->tx, me, RELATIONSHIP_BLOCKED, &blocked);
     if (!e && blocked >= MOST_BLOCKED)
         e = ERR_MAX_BLOCKED;
     if (!e)
-        e = bond_change(call, &bond, &change, NULL);
+        e = relationship_pair_apply(call, &bond, &change, NULL);
     if (!e)
-        e = game_relationships_end(call, me, other);
+        e = game_relationships_delete_between(call, me, other);
     if (!e)
-        e = suggestion_drop(call, me, other);
-    return e ? e : suggestion_drop(call, other, me);
+        e = suggestion_delete(call, me, other);
+    return e ? e : suggestion_delete(call, other, me);
 }
 
 static enum err prepare_create_relationship(struct call *call)
 {
     const struct relationship_body *in = call->body;
 
-    return in->type == RELATIONSHIP_BLOCKED ? OK : count_asking(call);
+    return in->type == RELATIONSHIP_BLOCKED ? OK : count_friend_request(call);
 }
 
 /* PUT /users/@me/relationships/{user.id}: requests, accepts or blocks. */
 static enum err create_relationship(struct call *call)
 {
     const struct relationship_body *in = call->body;
-    struct friend_asking asking = {
+    struct friend_request_attempt asking = {
         .op = in->type == RELATIONSHIP_FRIEND ? OPERATION_ACCEPT : OPERATION_ASK,
         .user = call->target.user,
         .note = in->note,
@@ -120,8 +120,8 @@ static enum err create_relationship(struct call *call)
         .confirmed = in->confirm_stranger_request,
     };
 
-    return in->type == RELATIONSHIP_BLOCKED ? relationship_block(call)
-                                            : relationship_ask(call, &asking);
+    return in->type == RELATIONSHIP_BLOCKED ? block_user(call)
+                                            : friend_request_send_or_accept(call, &asking);
 }
 
 /* --- ignoring, nicknames, removal ----------------------------------------------------- */
@@ -130,24 +130,24 @@ static enum err create_relationship(struct call *call)
 static enum err ignore_user(struct call *call)
 {
     snowflake me = call->caller->id, other = call->target.user->id;
-    struct bond_change change;
-    struct bond bond;
+    struct relationship_pair_change change;
+    struct relationship_pair bond;
     int64_t ignored = 0;
 
     if (me == other)
         return ERR_SELF;
-    enum err e = bond_find(call->tx, me, other, &bond);
+    enum err e = relationship_pair_read(call->tx, me, other, &bond);
     if (!e)
-        e = relationship_decide(OPERATION_IGNORE, &bond, &change);
-    if (e || change_is_none(&bond, &change))
+        e = relationship_compute_change(OPERATION_IGNORE, &bond, &change);
+    if (e || relationship_is_unchanged(&bond, &change))
         return e;
     if (bond.mine.type == RELATIONSHIP_NONE)
-        e = count_type(call->tx, me, RELATIONSHIP_NONE, &ignored);
+        e = count_relationships_of_type(call->tx, me, RELATIONSHIP_NONE, &ignored);
     if (!e && ignored >= MOST_IGNORED)
         e = ERR_MAX_BLOCKED;
     if (!e)
-        e = bond_change(call, &bond, &change, NULL);
-    return e ? e : suggestion_drop(call, me, other);
+        e = relationship_pair_apply(call, &bond, &change, NULL);
+    return e ? e : suggestion_delete(call, me, other);
 }
 
 /* DELETE /users/@me/relationships/{user.id}/ignore */
@@ -155,31 +155,31 @@ static enum err unignore_user(struct call *call)
 {
     snowflake me = call->caller->id, other = call->target.user->id;
 
-    return me == other ? ERR_SELF : relationship_do(call, OPERATION_UNIGNORE, me, other);
+    return me == other ? ERR_SELF : relationship_apply(call, OPERATION_UNIGNORE, me, other);
 }
 
 /* PATCH /users/@me/relationships/{user.id}: sets the nickname of a friend. */
 static enum err modify_relationship(struct call *call)
 {
     const struct nickname_body *in = call->body;
-    struct bond bond;
+    struct relationship_pair bond;
 
     if (in->nickname.given == ABSENT)
         return OK;
-    enum err e = bond_find(call->tx, call->caller->id, call->target.user->id, &bond);
+    enum err e = relationship_pair_read(call->tx, call->caller->id, call->target.user->id, &bond);
     if (e)
         return e;
     if (bond.mine.type != RELATIONSHIP_FRIEND)
         return ERR_NOT_FRIENDS;
 
     bond.mine.nickname = in->nickname;
-    return side_update(call, &bond);
+    return relationship_side_save_and_emit(call, &bond);
 }
 
 /* DELETE /users/@me/relationships/{user.id}: unfriends, declines, cancels or unblocks. */
 static enum err remove_relationship(struct call *call)
 {
-    return relationship_do(call, OPERATION_END, call->caller->id, call->target.user->id);
+    return relationship_apply(call, OPERATION_END, call->caller->id, call->target.user->id);
 }
 
 /* --- routes --------------------------------------------------------------------------- */
@@ -191,7 +191,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/users/@me/relationships",
         .name = "list_relationships",
-        .doc = "Friends, requests, blocked and ignored people. Apps see friends only.",
+        .doc = "Friends, requests, blocked and ignored users. Apps get only friends.",
         .auth = AUTH_USER | AUTH_BEARER,
         .scope = "relationships.read",
         .reply = &type_relationships,
@@ -201,19 +201,19 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/users/@me/relationships",
         .name = "send_friend_request",
-        .doc = "Ask somebody to be a friend, by name.",
+        .doc = "Send a friend request, by username.",
         .auth = AUTH_USER | AUTH_BEARER,
         .scope = "relationships.write",
         .body = &request_body,
         .fires = EVENTS(FRIEND_EVENTS, EVENT_RELATIONSHIP_REMOVE),
-        .prepare = count_asking,
+        .prepare = count_friend_request,
         .handle = send_friend_request,
     },
     {
         .method = DELETE,
         .path = "/users/@me/relationships",
         .name = "bulk_remove_relationships",
-        .doc = "Decline all requests, or those that match.",
+        .doc = "Decline all friend requests, or those that match the filters.",
         .auth = AUTH_USER,
         .query = &removal_query_schema,
         .body = &removal_body,
@@ -224,7 +224,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/users/@me/relationships/bulk",
         .name = "bulk_add_relationships",
-        .doc = "Ask many of those who were suggested after a contact upload.",
+        .doc = "Send friend requests to users who were suggested after a contact upload.",
         .auth = AUTH_USER,
         .body = &bulk_body,
         .reply = &bulk_reply,
@@ -236,7 +236,7 @@ static const struct route routes[] = {
         .method = PUT,
         .path = "/users/@me/relationships/{user.id}",
         .name = "create_relationship",
-        .doc = "Ask somebody to be a friend, accept their request, or block them.",
+        .doc = "Send or accept a friend request, or block a user.",
         .auth = AUTH_USER | AUTH_BEARER,
         .scope = "relationships.write",
         .body = &relationship_body,
@@ -248,7 +248,7 @@ static const struct route routes[] = {
         .method = PATCH,
         .path = "/users/@me/relationships/{user.id}",
         .name = "modify_relationship",
-        .doc = "Give a friend a nickname.",
+        .doc = "Set the nickname of a friend.",
         .auth = AUTH_USER,
         .body = &nickname_body,
         .fires = EVENTS(EVENT_RELATIONSHIP_UPDATE),
@@ -259,7 +259,7 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = "/users/@me/relationships/{user.id}",
         .name = "remove_relationship",
-        .doc = "End a friendship or a block; decline or take back a request.",
+        .doc = "End a friendship or a block; decline or cancel a request.",
         .auth = AUTH_USER | AUTH_BEARER,
         .scope = "relationships.write",
         .fires = EVENTS(EVENT_RELATIONSHIP_REMOVE, EVENT_RELATIONSHIP_ADD),
@@ -270,7 +270,7 @@ static const struct route routes[] = {
         .method = PUT,
         .path = "/users/@me/relationships/{user.id}/ignore",
         .name = "ignore_user",
-        .doc = "Hear no more of somebody, without their knowing.",
+        .doc = "Ignore a user. The user is not notified.",
         .auth = AUTH_USER,
         .fires = EVENTS(EVENT_RELATIONSHIP_ADD, EVENT_RELATIONSHIP_UPDATE,
                         EVENT_FRIEND_SUGGESTION_DELETE),
@@ -281,7 +281,7 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = "/users/@me/relationships/{user.id}/ignore",
         .name = "unignore_user",
-        .doc = "Hear of somebody again.",
+        .doc = "Stop ignoring a user.",
         .auth = AUTH_USER,
         .fires = EVENTS(EVENT_RELATIONSHIP_UPDATE, EVENT_RELATIONSHIP_REMOVE),
         .limit = &limit_change,
@@ -292,13 +292,13 @@ static const struct route routes[] = {
 
 const struct domain relationships_domain = {
     .name = "Relationships",
-    .doc = "Friends, requests, blocked and ignored people.",
+    .doc = "Friends, requests, blocked and ignored users.",
     .routes = routes,
     .world = &relationships_world,
-    .hooks = &(const struct hooks){ .account_changed = friends_see_account },
+    .hooks = &(const struct hooks){ .account_changed = friends_emit_presence_update },
     .deletions =
         (const struct deletion_rule[]){
-            { WITH_ACCOUNT, "relationships", .run = relationships_end_with_account,
+            { WITH_ACCOUNT, "relationships", .run = relationships_delete_of_account,
               .phase = DELETE_PARTS },
             { DELETE_OF(WITH_ACCOUNT, "friend_requests", "user_id", "target_id") },
             { DELETE_OF(WITH_ACCOUNT, "friend_requests", "target_id", "user_id") },

@@ -1,4 +1,4 @@
-/* rows.c - SQL queries that the checks of a relationship change need. */
+/* rows.c - SQL queries for the checks of a relationship change. */
 #include "platform/relationships/internal.h"
 
 #include "base/clock.h"
@@ -7,8 +7,8 @@
 
 static const int64_t DAY_US = INT64_C(24) * 3600 * 1000000;
 
-static enum err relationship_count(struct tx *tx, struct sql sql, const struct value *values,
-                                   size_t n, int64_t *ret)
+static enum err read_count(struct tx *tx, struct sql sql, const struct value *values, size_t n,
+                           int64_t *ret)
 {
     struct rows row;
     bool found;
@@ -29,8 +29,8 @@ static const char FIND_BY_OLD_NAME[] =
     "select " USER_COLUMNS " from legacy_tags t join users u on u.id = t.user_id "
     "where t.name = $1 order by t.discriminator limit 2";
 
-/* A legacy name without its discriminator is enough if only one account had it. */
-static enum err find_old_name(struct tx *tx, struct str name, struct user *ret)
+/* Finds an account by a legacy name without discriminator, if only one account had that name. */
+static enum err find_by_legacy_name(struct tx *tx, struct str name, struct user *ret)
 {
     struct rows rows;
     int found = 0;
@@ -40,14 +40,14 @@ static enum err find_old_name(struct tx *tx, struct str name, struct user *ret)
         return e;
     while (rows_next(&rows))
         if (found++ == 0)
-            user_read(&rows, 0, ret);
+            user_from_row(&rows, 0, ret);
     e = rows_end(&rows);
     if (e)
         return e;
     return found == 0 ? ERR_NO_SUCH_TAG : found == 1 ? OK : ERR_DISCRIMINATOR_REQUIRED;
 }
 
-enum err user_find_tag(struct tx *tx, const struct user_tag *tag, struct user *ret)
+enum err user_find_by_tag(struct tx *tx, const struct user_tag *tag, struct user *ret)
 {
     struct rows row;
     bool found;
@@ -61,9 +61,9 @@ enum err user_find_tag(struct tx *tx, const struct user_tag *tag, struct user *r
     if (e)
         return e;
     if (found)
-        user_read(&row, 0, ret);
+        user_from_row(&row, 0, ret);
     else
-        return tag->discriminator ? ERR_NO_SUCH_TAG : find_old_name(tx, tag->name, ret);
+        return tag->discriminator ? ERR_NO_SUCH_TAG : find_by_legacy_name(tx, tag->name, ret);
     return OK;
 }
 
@@ -77,7 +77,7 @@ static const char SMALLEST_GUILD[] =
     "join guilds g on g.id = a.guild_id and g.removed = 0 "
     "where a.user_id = $1 and b.user_id = $2";
 
-enum err acquaintance_find(struct tx *tx, snowflake a, snowflake b, struct acquaintance *ret)
+enum err acquaintance_read(struct tx *tx, snowflake a, snowflake b, struct acquaintance *ret)
 {
     struct rows row;
     bool found, back = false;
@@ -87,8 +87,8 @@ enum err acquaintance_find(struct tx *tx, snowflake a, snowflake b, struct acqua
         e = tx_one(tx, SMALLEST_GUILD, BIND(v_id(a), v_id(b)), &row, &found);
     if (e)
         return e;
-    ret->mutual_guild = !row_null(&row, 0);
-    ret->small_guild = ret->mutual_guild && row_int(&row, 0) <= SMALL_GUILD;
+    ret->mutual_guild = !row_is_null(&row, 0);
+    ret->small_guild = ret->mutual_guild && row_int(&row, 0) <= SMALL_GUILD_MEMBERS;
     e = suggestion_exists(tx, a, b, &ret->suggested);
     if (!e && !ret->suggested)
         e = suggestion_exists(tx, b, a, &back);
@@ -101,25 +101,26 @@ enum err acquaintance_find(struct tx *tx, snowflake a, snowflake b, struct acqua
 static const char COUNT_TYPE[] =
     "select count(*) from relationships where user_id = $1 and type = $2";
 
-enum err count_type(struct tx *tx, snowflake user_id, int64_t type, int64_t *ret)
+enum err count_relationships_of_type(struct tx *tx, snowflake user_id, int64_t type, int64_t *ret)
 {
-    return relationship_count(tx, SQL(COUNT_TYPE), BIND(v_id(user_id), v_int(type)), ret);
+    return read_count(tx, SQL(COUNT_TYPE), BIND(v_id(user_id), v_int(type)), ret);
 }
 
 static const char LIST_INCOMING[] =
     "select target_id from relationships where user_id = $1 and type = 3 and "
     "is_spam >= $2 and ignored >= $3 order by target_id";
 
-enum err list_incoming(struct tx *tx, snowflake user_id, bool spam, bool ignored, struct list *ret)
+enum err list_incoming_requests(struct tx *tx, snowflake user_id, bool spam, bool ignored,
+                                struct list *ret)
 {
-    return tx_ids(tx, LIST_INCOMING, BIND(v_id(user_id), v_int(spam), v_int(ignored)), ret);
+    return tx_read_ids(tx, LIST_INCOMING, BIND(v_id(user_id), v_int(spam), v_int(ignored)), ret);
 }
 
 static const char OLDEST_SPAM[] =
     "select target_id from relationships where user_id = $1 and type = 3 and is_spam = 1 "
     "order by since, target_id limit 1";
 
-enum err oldest_spam(struct tx *tx, snowflake user_id, snowflake *ret)
+enum err find_oldest_spam_request(struct tx *tx, snowflake user_id, snowflake *ret)
 {
     struct rows row;
     bool found;
@@ -135,14 +136,15 @@ enum err oldest_spam(struct tx *tx, snowflake user_id, snowflake *ret)
 static const char RECORD[] =
     "select count(*), count(case when accepted = 1 then 1 end) from friend_requests "
     "where user_id = $1 and sent_at > $2";
-static const char FORGET_OLD[] = "delete from friend_requests where user_id = $1 and sent_at <= $2";
+static const char DELETE_OLD[] = "delete from friend_requests where user_id = $1 and sent_at <= $2";
 static const char ADD_RECORD[] =
     "insert into friend_requests (user_id, target_id, sent_at) values ($1, $2, $3) "
     "on conflict (user_id, target_id) do update set sent_at = excluded.sent_at, accepted = 0";
 static const char ACCEPT_RECORD[] =
     "update friend_requests set accepted = 1 where user_id = $1 and target_id = $2";
 
-enum err asking_record_find(struct tx *tx, const struct user *user, struct asking_record *ret)
+enum err friend_request_statistics_read(struct tx *tx, const struct user *user,
+                                        struct friend_request_statistics *ret)
 {
     int64_t now = clock_us();
     struct rows row;
@@ -151,7 +153,7 @@ enum err asking_record_find(struct tx *tx, const struct user *user, struct askin
 
     if (e)
         return e;
-    *ret = (struct asking_record){
+    *ret = (struct friend_request_statistics){
         .flags = user->flags,
         .age_us = now - snowflake_ms(user->id) * 1000,
         .sent = row_int(&row, 0),
@@ -160,15 +162,15 @@ enum err asking_record_find(struct tx *tx, const struct user *user, struct askin
     return OK;
 }
 
-enum err asking_record_add(struct tx *tx, snowflake user_id, snowflake target_id)
+enum err friend_request_record_sent(struct tx *tx, snowflake user_id, snowflake target_id)
 {
     int64_t now = clock_us();
-    enum err e = tx_exec(tx, FORGET_OLD, BIND(v_id(user_id), v_int(now - DAY_US)), NULL);
+    enum err e = tx_exec(tx, DELETE_OLD, BIND(v_id(user_id), v_int(now - DAY_US)), NULL);
 
     return e ? e : tx_exec(tx, ADD_RECORD, BIND(v_id(user_id), v_id(target_id), v_int(now)), NULL);
 }
 
-enum err asking_record_accept(struct tx *tx, snowflake user_id, snowflake target_id)
+enum err friend_request_record_accepted(struct tx *tx, snowflake user_id, snowflake target_id)
 {
     return tx_exec(tx, ACCEPT_RECORD, BIND(v_id(user_id), v_id(target_id)), NULL);
 }
@@ -180,7 +182,8 @@ static const char GRANT[] =
 static const char COUNT_GAME[] =
     "select count(*) from game_relationships where application_id = $2 and user_id = $1";
 
-enum err has_grant(struct tx *tx, snowflake user_id, snowflake application_id, bool *ret)
+enum err has_authorized_application(struct tx *tx, snowflake user_id, snowflake application_id,
+                                    bool *ret)
 {
     struct rows row;
 
@@ -190,5 +193,5 @@ enum err has_grant(struct tx *tx, snowflake user_id, snowflake application_id, b
 enum err count_game_relationships(struct tx *tx, snowflake user_id, snowflake application_id,
                                   int64_t *ret)
 {
-    return relationship_count(tx, SQL(COUNT_GAME), BIND(v_id(user_id), v_id(application_id)), ret);
+    return read_count(tx, SQL(COUNT_GAME), BIND(v_id(user_id), v_id(application_id)), ret);
 }

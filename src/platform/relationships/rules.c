@@ -1,122 +1,124 @@
-/* rules.c - transition table of relationships.
- *
- * For each legal pair of types and each operation, the table contains the resulting pair and the
- * event for each side. The ignored flag is independent of the type and has its own table. */
+/* rules.c - transition table of relationships. For each legal pair of types and each operation, the
+ * table contains the resulting pair and the event for each side. The ignored flag is independent of
+ * the type and has a table of its own. */
 #include "platform/relationships/internal.h"
 
 /* --- pairs of types ------------------------------------------------------------------- */
 
-/* Pair of types, as the acting user sees it. */
-enum bond_state {
-    SAME, /* as a result: no change */
-    STRANGERS,
-    FRIENDS,
-    ASKED,    /* I asked them */
-    ASKED_BY, /* they asked me */
-    BLOCKING,
-    BLOCKED_BY,
-    BLOCKING_BOTH,
-    BOND_STATES,
+/* Pair of relationship types, as the acting user sees it. */
+enum relationship_pair_state {
+    STATE_UNCHANGED, /* as a result: the pair does not change */
+    STATE_NONE,
+    STATE_FRIENDS,
+    STATE_REQUEST_SENT,     /* the acting user sent a request */
+    STATE_REQUEST_RECEIVED, /* the other user sent a request */
+    STATE_BLOCKING,
+    STATE_BLOCKED_BY,
+    STATE_BLOCKING_BOTH,
+    RELATIONSHIP_PAIR_STATES,
 };
 
 static const struct {
     int64_t mine, theirs;
-} types_of[BOND_STATES] = {
-    [STRANGERS] = { RELATIONSHIP_NONE, RELATIONSHIP_NONE },
-    [FRIENDS] = { RELATIONSHIP_FRIEND, RELATIONSHIP_FRIEND },
-    [ASKED] = { RELATIONSHIP_OUTGOING, RELATIONSHIP_INCOMING },
-    [ASKED_BY] = { RELATIONSHIP_INCOMING, RELATIONSHIP_OUTGOING },
-    [BLOCKING] = { RELATIONSHIP_BLOCKED, RELATIONSHIP_NONE },
-    [BLOCKED_BY] = { RELATIONSHIP_NONE, RELATIONSHIP_BLOCKED },
-    [BLOCKING_BOTH] = { RELATIONSHIP_BLOCKED, RELATIONSHIP_BLOCKED },
+} types_of_state[RELATIONSHIP_PAIR_STATES] = {
+    [STATE_NONE] = { RELATIONSHIP_NONE, RELATIONSHIP_NONE },
+    [STATE_FRIENDS] = { RELATIONSHIP_FRIEND, RELATIONSHIP_FRIEND },
+    [STATE_REQUEST_SENT] = { RELATIONSHIP_OUTGOING, RELATIONSHIP_INCOMING },
+    [STATE_REQUEST_RECEIVED] = { RELATIONSHIP_INCOMING, RELATIONSHIP_OUTGOING },
+    [STATE_BLOCKING] = { RELATIONSHIP_BLOCKED, RELATIONSHIP_NONE },
+    [STATE_BLOCKED_BY] = { RELATIONSHIP_NONE, RELATIONSHIP_BLOCKED },
+    [STATE_BLOCKING_BOTH] = { RELATIONSHIP_BLOCKED, RELATIONSHIP_BLOCKED },
 };
 
-static enum bond_state state_of(int64_t mine, int64_t theirs)
+static enum relationship_pair_state state_of_types(int64_t mine, int64_t theirs)
 {
-    for (int s = STRANGERS; s < BOND_STATES; s++)
-        if (types_of[s].mine == mine && types_of[s].theirs == theirs)
-            return (enum bond_state)s;
-    return SAME;
+    for (int s = STATE_NONE; s < RELATIONSHIP_PAIR_STATES; s++)
+        if (types_of_state[s].mine == mine && types_of_state[s].theirs == theirs)
+            return (enum relationship_pair_state)s;
+    return STATE_UNCHANGED;
 }
 
-bool bond_is_legal(int64_t mine, int64_t theirs)
+bool relationship_types_are_legal(int64_t mine, int64_t theirs)
 {
-    return state_of(mine, theirs) != SAME;
+    return state_of_types(mine, theirs) != STATE_UNCHANGED;
 }
 
 /* --- transitions ---------------------------------------------------------------------- */
 
-struct transition {
-    enum bond_state to;
-    enum side_news mine, theirs;
+struct relationship_transition {
+    enum relationship_pair_state to;
+    enum relationship_event mine, theirs;
     enum err refusal;
 };
 
 /* clang-format off */
-#define NO_CHANGE        { .to = SAME }
+#define NO_CHANGE        { .to = STATE_UNCHANGED }
 #define REFUSED(error_)  { .refusal = ERR_##error_ }
 
-static const struct transition transitions[][BOND_STATES] = {
+static const struct relationship_transition transitions[][RELATIONSHIP_PAIR_STATES] = {
     [OPERATION_ASK] = {
-        [STRANGERS]     = { ASKED, NEWS_ADDED, NEWS_ADDED, OK },
-        [FRIENDS]       = REFUSED(ALREADY_FRIENDS),
-        [ASKED]         = NO_CHANGE,
-        [ASKED_BY]      = { FRIENDS, NEWS_ADDED, NEWS_ADDED, OK },
-        [BLOCKING]      = REFUSED(FRIEND_REQUEST_BLOCKED),
-        [BLOCKED_BY]    = REFUSED(FRIEND_REQUEST_BLOCKED),
-        [BLOCKING_BOTH] = REFUSED(FRIEND_REQUEST_BLOCKED),
+        [STATE_NONE]     = { STATE_REQUEST_SENT, SIDE_EVENT_ADD, SIDE_EVENT_ADD, OK },
+        [STATE_FRIENDS]       = REFUSED(ALREADY_FRIENDS),
+        [STATE_REQUEST_SENT]         = NO_CHANGE,
+        [STATE_REQUEST_RECEIVED]      = { STATE_FRIENDS, SIDE_EVENT_ADD, SIDE_EVENT_ADD, OK },
+        [STATE_BLOCKING]      = REFUSED(FRIEND_REQUEST_BLOCKED),
+        [STATE_BLOCKED_BY]    = REFUSED(FRIEND_REQUEST_BLOCKED),
+        [STATE_BLOCKING_BOTH] = REFUSED(FRIEND_REQUEST_BLOCKED),
     },
     [OPERATION_ACCEPT] = {
-        [STRANGERS]     = REFUSED(NO_INCOMING_REQUEST),
-        [FRIENDS]       = REFUSED(ALREADY_FRIENDS),
-        [ASKED]         = REFUSED(NO_INCOMING_REQUEST),
-        [ASKED_BY]      = { FRIENDS, NEWS_ADDED, NEWS_ADDED, OK },
-        [BLOCKING]      = REFUSED(NO_INCOMING_REQUEST),
-        [BLOCKED_BY]    = REFUSED(NO_INCOMING_REQUEST),
-        [BLOCKING_BOTH] = REFUSED(NO_INCOMING_REQUEST),
+        [STATE_NONE]     = REFUSED(NO_INCOMING_REQUEST),
+        [STATE_FRIENDS]       = REFUSED(ALREADY_FRIENDS),
+        [STATE_REQUEST_SENT]         = REFUSED(NO_INCOMING_REQUEST),
+        [STATE_REQUEST_RECEIVED]      = { STATE_FRIENDS, SIDE_EVENT_ADD, SIDE_EVENT_ADD, OK },
+        [STATE_BLOCKING]      = REFUSED(NO_INCOMING_REQUEST),
+        [STATE_BLOCKED_BY]    = REFUSED(NO_INCOMING_REQUEST),
+        [STATE_BLOCKING_BOTH] = REFUSED(NO_INCOMING_REQUEST),
     },
-    /* The blocked side receives only the end of its relationship, never that it is blocked. */
+    /* The blocked user receives only the end of the relationship, never that it is blocked. */
     [OPERATION_BLOCK] = {
-        [STRANGERS]     = { BLOCKING, NEWS_ADDED, NEWS_NONE, OK },
-        [FRIENDS]       = { BLOCKING, NEWS_ADDED, NEWS_REMOVED, OK },
-        [ASKED]         = { BLOCKING, NEWS_ADDED, NEWS_REMOVED, OK },
-        [ASKED_BY]      = { BLOCKING, NEWS_ADDED, NEWS_REMOVED, OK },
-        [BLOCKING]      = NO_CHANGE,
-        [BLOCKED_BY]    = { BLOCKING_BOTH, NEWS_ADDED, NEWS_NONE, OK },
-        [BLOCKING_BOTH] = NO_CHANGE,
+        [STATE_NONE]     = { STATE_BLOCKING, SIDE_EVENT_ADD, SIDE_EVENT_NONE, OK },
+        [STATE_FRIENDS]       = { STATE_BLOCKING, SIDE_EVENT_ADD, SIDE_EVENT_REMOVE, OK },
+        [STATE_REQUEST_SENT]         = { STATE_BLOCKING, SIDE_EVENT_ADD, SIDE_EVENT_REMOVE, OK },
+        [STATE_REQUEST_RECEIVED]      = { STATE_BLOCKING, SIDE_EVENT_ADD, SIDE_EVENT_REMOVE, OK },
+        [STATE_BLOCKING]      = NO_CHANGE,
+        [STATE_BLOCKED_BY]    = { STATE_BLOCKING_BOTH, SIDE_EVENT_ADD, SIDE_EVENT_NONE, OK },
+        [STATE_BLOCKING_BOTH] = NO_CHANGE,
     },
     [OPERATION_END] = {
-        [STRANGERS]     = NO_CHANGE,
-        [FRIENDS]       = { STRANGERS, NEWS_REMOVED, NEWS_REMOVED, OK },
-        [ASKED]         = { STRANGERS, NEWS_REMOVED, NEWS_REMOVED, OK },
-        [ASKED_BY]      = { STRANGERS, NEWS_REMOVED, NEWS_REMOVED, OK },
-        [BLOCKING]      = { STRANGERS, NEWS_REMOVED, NEWS_NONE, OK },
-        [BLOCKED_BY]    = NO_CHANGE,
-        [BLOCKING_BOTH] = { BLOCKED_BY, NEWS_REMOVED, NEWS_NONE, OK },
+        [STATE_NONE]     = NO_CHANGE,
+        [STATE_FRIENDS]       = { STATE_NONE, SIDE_EVENT_REMOVE, SIDE_EVENT_REMOVE, OK },
+        [STATE_REQUEST_SENT]         = { STATE_NONE, SIDE_EVENT_REMOVE, SIDE_EVENT_REMOVE, OK },
+        [STATE_REQUEST_RECEIVED]      = { STATE_NONE, SIDE_EVENT_REMOVE, SIDE_EVENT_REMOVE, OK },
+        [STATE_BLOCKING]      = { STATE_NONE, SIDE_EVENT_REMOVE, SIDE_EVENT_NONE, OK },
+        [STATE_BLOCKED_BY]    = NO_CHANGE,
+        [STATE_BLOCKING_BOTH] = { STATE_BLOCKED_BY, SIDE_EVENT_REMOVE, SIDE_EVENT_NONE, OK },
     },
 };
 
-/* Only the ignoring user receives an event. Index: [has a type][was ignored]. */
-static const enum side_news ignoring[2][2] = {
-    { NEWS_ADDED, NEWS_NONE },
-    { NEWS_UPDATED, NEWS_NONE },
+/* Event of the ignoring user, indexed by [has a relationship type][was ignored]. */
+static const enum relationship_event ignoring[2][2] = {
+    { SIDE_EVENT_ADD, SIDE_EVENT_NONE },
+    { SIDE_EVENT_UPDATE, SIDE_EVENT_NONE },
 };
-static const enum side_news unignoring[2][2] = {
-    { NEWS_NONE, NEWS_REMOVED },
-    { NEWS_NONE, NEWS_UPDATED },
+static const enum relationship_event unignoring[2][2] = {
+    { SIDE_EVENT_NONE, SIDE_EVENT_REMOVE },
+    { SIDE_EVENT_NONE, SIDE_EVENT_UPDATE },
 };
 /* clang-format on */
 
 /* A request from an ignored user causes no notification. */
-static bool relationship_notifies(const struct transition *t, const struct side *theirs)
+static bool change_notifies_other(const struct relationship_transition *t,
+                                  const struct relationship_side *theirs)
 {
-    return t->theirs == NEWS_ADDED && (t->to == FRIENDS || !theirs->ignored);
+    return t->theirs == SIDE_EVENT_ADD && (t->to == STATE_FRIENDS || !theirs->ignored);
 }
 
-enum err relationship_decide(enum operation op, const struct bond *before, struct bond_change *ret)
+enum err relationship_compute_change(enum relationship_operation op,
+                                     const struct relationship_pair *before,
+                                     struct relationship_pair_change *ret)
 {
-    const struct side *mine = &before->mine, *theirs = &before->theirs;
-    struct bond_change c = {
+    const struct relationship_side *mine = &before->mine, *theirs = &before->theirs;
+    struct relationship_pair_change c = {
         .mine = { .type = mine->type, .ignored = mine->ignored },
         .theirs = { .type = theirs->type, .ignored = theirs->ignored },
     };
@@ -125,48 +127,50 @@ enum err relationship_decide(enum operation op, const struct bond *before, struc
         bool ignore = op == OPERATION_IGNORE, something = mine->type != RELATIONSHIP_NONE;
 
         c.mine.ignored = ignore;
-        c.mine.news = (ignore ? ignoring : unignoring)[something][mine->ignored];
+        c.mine.event = (ignore ? ignoring : unignoring)[something][mine->ignored];
     } else {
-        const struct transition *t = &transitions[op][state_of(mine->type, theirs->type)];
+        const struct relationship_transition *t =
+            &transitions[op][state_of_types(mine->type, theirs->type)];
 
         if (t->refusal)
             return t->refusal;
-        if (t->to != SAME) {
-            c.mine.type = types_of[t->to].mine;
-            c.theirs.type = types_of[t->to].theirs;
+        if (t->to != STATE_UNCHANGED) {
+            c.mine.type = types_of_state[t->to].mine;
+            c.theirs.type = types_of_state[t->to].theirs;
         }
-        c.mine.news = t->mine;
-        c.theirs.news = t->theirs;
-        c.theirs.notify = relationship_notifies(t, theirs);
+        c.mine.event = t->mine;
+        c.theirs.event = t->theirs;
+        c.theirs.notify = change_notifies_other(t, theirs);
     }
     *ret = c;
     return OK;
 }
 
-bool change_is_none(const struct bond *before, const struct bond_change *c)
+bool relationship_is_unchanged(const struct relationship_pair *before,
+                               const struct relationship_pair_change *c)
 {
     return before->mine.type == c->mine.type && before->mine.ignored == c->mine.ignored &&
            before->theirs.type == c->theirs.type && before->theirs.ignored == c->theirs.ignored;
 }
 
-/* --- who may send requests ------------------------------------------------------------ */
+/* --- requests: permission and spam -------------------------------------------------------- */
 
 bool is_stranger(const struct acquaintance *a)
 {
     return !a->mutual_friend && !a->small_guild && !a->suggested;
 }
 
-bool may_ask(int64_t sources, const struct acquaintance *a, bool vouched)
+bool accepts_friend_request(int64_t sources, const struct acquaintance *a, bool vouched)
 {
-    if (sources & FROM_ANYBODY)
+    if (sources & FRIEND_FROM_ANYBODY)
         return true;
-    if (sources & FROM_MUTUAL_FRIENDS && (a->mutual_friend || vouched))
+    if (sources & FRIEND_FROM_MUTUAL_FRIENDS && (a->mutual_friend || vouched))
         return true;
-    return sources & FROM_MUTUAL_GUILDS && a->mutual_guild;
+    return sources & FRIEND_FROM_MUTUAL_GUILDS && a->mutual_guild;
 }
 
-/* 20 requests a day with less than 10 % accepted, or a new account that is a stranger. */
-bool is_spam(const struct asking_record *r, bool stranger)
+/* Spam: 20 requests per day with less than 10 % accepted, or a new account that is unknown. */
+bool is_spam(const struct friend_request_statistics *r, bool stranger)
 {
     const int64_t day_us = INT64_C(24) * 3600 * 1000000;
 
@@ -179,28 +183,28 @@ bool is_spam(const struct asking_record *r, bool stranger)
 
 /* --- text ----------------------------------------------------------------------------- */
 
-static bool is_break(char c)
+static bool is_line_break(char c)
 {
     return c == '\n' || c == '\r';
 }
 
-struct str note_collapse(struct arena *arena, struct str note)
+struct str collapse_line_breaks(struct arena *arena, struct str note)
 {
     char *out = arena_alloc(arena, note.n + 1);
     size_t n = 0;
 
     for (size_t i = 0; i < note.n; i++) {
-        if (!is_break(note.p[i]))
+        if (!is_line_break(note.p[i]))
             out[n++] = note.p[i];
-        else if (i == 0 || !is_break(note.p[i - 1]))
+        else if (i == 0 || !is_line_break(note.p[i - 1]))
             out[n++] = ' ';
     }
     struct str s = str_trim(str_slice(out, n));
     return s.n ? s : (struct str){ 0 };
 }
 
-/* Parses "0042" or 42; false: neither. */
-static bool digits_read(struct str raw, int64_t *ret)
+/* Parses a discriminator, "0042" or 42; false: neither form. */
+static bool parse_discriminator(struct str raw, int64_t *ret)
 {
     struct str digits = raw;
     uint64_t v;
@@ -213,16 +217,16 @@ static bool digits_read(struct str raw, int64_t *ret)
     return true;
 }
 
-bool tag_read(struct str username, struct str raw, struct user_tag *ret)
+bool user_tag_parse(struct str username, struct str raw, struct user_tag *ret)
 {
     *ret = (struct user_tag){ .name = username };
     if (raw.p && !str_is(raw, "null"))
-        return digits_read(raw, &ret->discriminator);
+        return parse_discriminator(raw, &ret->discriminator);
     for (size_t i = username.n; i-- > 1;)
         if (username.p[i] == '#') {
-            struct str digits = str_from(username, i + 1);
+            struct str digits = str_skip(username, i + 1);
 
-            if (digits.n && digits_read(digits, &ret->discriminator))
+            if (digits.n && parse_discriminator(digits, &ret->discriminator))
                 ret->name = str_slice(username.p, i);
             break;
         }

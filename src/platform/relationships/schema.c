@@ -16,55 +16,58 @@ static const struct type type_filter = {
     .choices =
         (const struct choice[]){
             { REMOVE_SPAM, NULL, "SPAM", "Requests that look like spam" },
-            { REMOVE_IGNORED, NULL, "IGNORED", "Requests of people who are ignored" },
+            { REMOVE_IGNORED, NULL, "IGNORED", "Requests of ignored users" },
             { 0 },
         },
 };
 static const struct type type_filters = {
-    .kind = KIND_ARRAY, .of = &type_filter, .max = 10, .doc = "All of them have to hold"
+    .kind = KIND_ARRAY, .of = &type_filter, .max = 10, .doc = "A request must match all filters"
 };
 
-/* The limit applies to the text after note_collapse. */
-static void check_note(struct form *form, const struct place *here, const struct opt_str *note)
+/* Checks the length of the note after collapse_line_breaks. */
+static void check_note(struct form *form, const struct json_path *here, const struct opt_str *note)
 {
-    struct place at = place_key(here, STR("note"));
+    struct json_path at = json_path_key(here, STR("note"));
 
-    if (note->given != GIVEN || form_failed_at(form, &at))
+    if (note->given != GIVEN || form_has_error_at(form, &at))
         return;
-    if (utf8_length(note_collapse(form->arena, note->value)) > NOTE_LENGTH)
-        form_fail(form, &at, FORM_MAX_LENGTH, (long long)NOTE_LENGTH);
+    if (utf8_length(collapse_line_breaks(form->arena, note->value)) > NOTE_LENGTH)
+        form_add_error(form, &at, FORM_MAX_LENGTH, (long long)NOTE_LENGTH);
 }
 
 /* --- POST /users/@me/relationships ---------------------------------------------------- */
 
-static struct str without_quotes(struct str json)
+static struct str strip_quotes(struct str json)
 {
     return json.p[0] == '"' ? str_slice(json.p + 1, json.n - 2) : json;
 }
 
-static void check_request(struct form *form, const struct place *here, const void *object)
+static void check_friend_request(struct form *form, const struct json_path *here,
+                                 const void *object)
 {
-    const struct request_body *in = object;
-    struct place at = place_key(here, STR("discriminator"));
+    const struct friend_request_body *in = object;
+    struct json_path at = json_path_key(here, STR("discriminator"));
     struct user_tag tag;
 
     check_note(form, here, &in->note);
-    if (!form_failed_at(form, &at) && !tag_read(in->username, in->discriminator, &tag))
-        form_fail(form, &at, FORM_NOT_INT, STR_FMT(form_quote(without_quotes(in->discriminator))));
+    if (!form_has_error_at(form, &at) && !user_tag_parse(in->username, in->discriminator, &tag))
+        form_add_error(form, &at, FORM_NOT_INT,
+                       STR_ARGS(form_quote_value(strip_quotes(in->discriminator))));
 }
 
 static const struct field request_fields[] = {
-    { FIELD(struct request_body, username), .type = &type_name },
-    { FIELD(struct request_body, discriminator), .type = &type_raw, .flags = OPTIONAL | NULLABLE,
-      .doc = "Digits behind a name of old; null, 0 or absent: none" },
-    { FIELD(struct request_body, note), .type = &type_note, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct friend_request_body, username), .type = &type_name },
+    { FIELD(struct friend_request_body, discriminator), .type = &type_raw,
+      .flags = OPTIONAL | NULLABLE,
+      .doc = "Discriminator of a legacy username; null, 0 or absent: none" },
+    { FIELD(struct friend_request_body, note), .type = &type_note, .flags = OPTIONAL | NULLABLE },
     { 0 },
 };
 static const struct schema request_schema = {
     .name = "FriendRequest",
-    .size = sizeof(struct request_body),
+    .size = sizeof(struct friend_request_body),
     .fields = request_fields,
-    .check = check_request,
+    .check = check_friend_request,
     .doc = "Whom to ask.",
 };
 const struct type request_body = { .kind = KIND_OBJECT, .schema = &request_schema };
@@ -79,8 +82,9 @@ static const struct choice type_choices[] = {
 };
 static const struct type type_wanted = { .kind = KIND_INT, .choices = type_choices };
 
-/* With type BLOCKED, ignores errors in the fields of a friend request. */
-static void check_relationship(struct form *form, const struct place *here, const void *object)
+/* Ignores errors in the fields of a friend request if the type is BLOCKED. */
+static void check_relationship_body(struct form *form, const struct json_path *here,
+                                    const void *object)
 {
     static const char *const others[] = { "from_friend_suggestion", "confirm_stranger_request",
                                           "note" };
@@ -91,9 +95,9 @@ static void check_relationship(struct form *form, const struct place *here, cons
         return;
     }
     for (size_t i = 0; i < COUNT_OF(others); i++) {
-        struct place at = place_key(here, str_of(others[i]));
+        struct json_path at = json_path_key(here, str_of(others[i]));
 
-        form_forget(form, &at);
+        form_remove_errors_at(form, &at);
     }
 }
 
@@ -103,7 +107,7 @@ static const struct field relationship_fields[] = {
     { FIELD(struct relationship_body, from_friend_suggestion), .type = &type_bool,
       .flags = OPTIONAL },
     { FIELD(struct relationship_body, confirm_stranger_request), .type = &type_bool,
-      .flags = OPTIONAL, .doc = "Needed to accept somebody whom nobody knows" },
+      .flags = OPTIONAL, .doc = "Required to accept a request of an unknown user" },
     { FIELD(struct relationship_body, note), .type = &type_note, .flags = OPTIONAL | NULLABLE },
     { 0 },
 };
@@ -111,8 +115,8 @@ static const struct schema relationship_body_schema = {
     .name = "RelationshipWanted",
     .size = sizeof(struct relationship_body),
     .fields = relationship_fields,
-    .check = check_relationship,
-    .doc = "What somebody is to be.",
+    .check = check_relationship_body,
+    .doc = "The relationship to create.",
 };
 const struct type relationship_body = { .kind = KIND_OBJECT, .schema = &relationship_body_schema };
 
@@ -130,7 +134,7 @@ static const struct schema nickname_schema = {
     .name = "RelationshipPatch",
     .size = sizeof(struct nickname_body),
     .fields = nickname_fields,
-    .doc = "What to call a friend.",
+    .doc = "The nickname of a friend.",
 };
 const struct type nickname_body = { .kind = KIND_OBJECT, .schema = &nickname_schema };
 
@@ -146,28 +150,28 @@ static const struct type type_incoming = {
 };
 
 static const struct field removal_query_fields[] = {
-    { FIELD(struct removal_query, relationship_type), .type = &type_incoming, .flags = OPTIONAL,
-      .fallback = RELATIONSHIP_INCOMING },
-    { FIELD(struct removal_query, only_spam), .type = &type_bool, .flags = OPTIONAL | DEPRECATED,
-      .doc = "The filter SPAM" },
-    { FIELD(struct removal_query, filters), .type = &type_filters, .flags = OPTIONAL,
+    { FIELD(struct request_removal_query, relationship_type), .type = &type_incoming,
+      .flags = OPTIONAL, .fallback = RELATIONSHIP_INCOMING },
+    { FIELD(struct request_removal_query, only_spam), .type = &type_bool,
+      .flags = OPTIONAL | DEPRECATED, .doc = "The filter SPAM" },
+    { FIELD(struct request_removal_query, filters), .type = &type_filters, .flags = OPTIONAL,
       .doc = "For clients that send no body with DELETE" },
     { 0 },
 };
 const struct schema removal_query_schema = {
     .name = "RelationshipRemovalQuery",
-    .size = sizeof(struct removal_query),
+    .size = sizeof(struct request_removal_query),
     .fields = removal_query_fields,
     .doc = "What to remove.",
 };
 
 static const struct field removal_fields[] = {
-    { FIELD(struct removal_body, filters), .type = &type_filters, .flags = OPTIONAL },
+    { FIELD(struct request_removal_body, filters), .type = &type_filters, .flags = OPTIONAL },
     { 0 },
 };
 static const struct schema removal_schema = {
     .name = "RelationshipRemoval",
-    .size = sizeof(struct removal_body),
+    .size = sizeof(struct request_removal_body),
     .fields = removal_fields,
     .doc = "What to remove.",
 };
@@ -180,29 +184,29 @@ static const struct type type_bulk_ids = {
 };
 
 static const struct field bulk_fields[] = {
-    { FIELD(struct bulk_body, user_ids), .type = &type_bulk_ids },
-    { FIELD(struct bulk_body, token), .type = &type_text,
+    { FIELD(struct bulk_friend_request_body, user_ids), .type = &type_bulk_ids },
+    { FIELD(struct bulk_friend_request_body, token), .type = &type_text,
       .doc = "The bulk_add_token of a contact upload" },
     { 0 },
 };
 static const struct schema bulk_schema = {
     .name = "BulkFriendRequest",
-    .size = sizeof(struct bulk_body),
+    .size = sizeof(struct bulk_friend_request_body),
     .fields = bulk_fields,
-    .doc = "Whom to ask, of those who were suggested.",
+    .doc = "Suggested users to send friend requests to.",
 };
 const struct type bulk_body = { .kind = KIND_OBJECT, .schema = &bulk_schema };
 
 static const struct field bulk_reply_fields[] = {
-    { FIELD(struct bulk_reply, failed_requests), .type = &type_ids },
-    { FIELD(struct bulk_reply, successful_requests), .type = &type_ids },
+    { FIELD(struct bulk_friend_request_reply, failed_requests), .type = &type_ids },
+    { FIELD(struct bulk_friend_request_reply, successful_requests), .type = &type_ids },
     { 0 },
 };
 static const struct schema bulk_reply_schema = {
     .name = "BulkFriendRequestResult",
-    .size = sizeof(struct bulk_reply),
+    .size = sizeof(struct bulk_friend_request_reply),
     .fields = bulk_reply_fields,
-    .doc = "Who was asked and who was not.",
+    .doc = "Users for whom the request succeeded or failed.",
 };
 const struct type bulk_reply = { .kind = KIND_OBJECT, .schema = &bulk_reply_schema };
 
@@ -230,14 +234,15 @@ static const struct type type_game_wanted = {
         },
 };
 static const struct field game_fields[] = {
-    { FIELD(struct game_body, type), .type = &type_game_wanted, .flags = OPTIONAL, .fallback = -1 },
+    { FIELD(struct game_relationship_body, type), .type = &type_game_wanted, .flags = OPTIONAL,
+      .fallback = -1 },
     { 0 },
 };
 static const struct schema game_schema = {
     .name = "GameRelationshipWanted",
-    .size = sizeof(struct game_body),
+    .size = sizeof(struct game_relationship_body),
     .fields = game_fields,
-    .doc = "What somebody is to be in the game.",
+    .doc = "The game relationship to create.",
 };
 const struct type game_body = { .kind = KIND_OBJECT, .schema = &game_schema };
 
@@ -250,14 +255,14 @@ static const struct type type_game_accepted = {
         },
 };
 static const struct field game_accept_fields[] = {
-    { FIELD(struct game_body, type), .type = &type_game_accepted, .flags = OPTIONAL,
+    { FIELD(struct game_relationship_body, type), .type = &type_game_accepted, .flags = OPTIONAL,
       .fallback = RELATIONSHIP_FRIEND },
     { 0 },
 };
 static const struct schema game_accept_schema = {
     .name = "GameRelationshipAccepted",
-    .size = sizeof(struct game_body),
+    .size = sizeof(struct game_relationship_body),
     .fields = game_accept_fields,
-    .doc = "What somebody is to be in that game.",
+    .doc = "The game relationship to accept.",
 };
 const struct type game_accept_body = { .kind = KIND_OBJECT, .schema = &game_accept_schema };

@@ -6,7 +6,7 @@
 static enum err list_friend_suggestions(struct call *call)
 {
     struct list list;
-    enum err e = suggestions_of(call->tx, call->caller->id, &list);
+    enum err e = suggestions_read(call->tx, call->caller->id, &list);
 
     return e ? e : call_reply(call, &list);
 }
@@ -22,7 +22,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/friend-suggestions",
         .name = "list_friend_suggestions",
-        .doc = "People whom the caller might know, the likeliest first.",
+        .doc = "Users whom the caller may know, best score first.",
         .auth = AUTH_USER,
         .reply = &type_friend_suggestions,
         .handle = list_friend_suggestions,
@@ -31,7 +31,7 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = "/friend-suggestions/{user.id}",
         .name = "remove_friend_suggestion",
-        .doc = "Do not suggest somebody again for half a year.",
+        .doc = "Dismiss a suggestion for 180 days.",
         .auth = AUTH_USER,
         .fires = (const enum event[]){ EVENT_FRIEND_SUGGESTION_DELETE, EVENT_NONE },
         .handle = remove_friend_suggestion,
@@ -41,10 +41,10 @@ static const struct route routes[] = {
 
 const struct domain friend_suggestions_domain = {
     .name = "Friend suggestions",
-    .doc = "People whom one might know.",
+    .doc = "Users whom the caller may know.",
     .routes = routes,
     .jobs = suggestion_jobs,
-    .hooks = &(const struct hooks){ .settings_changed = suggestions_hide },
+    .hooks = &(const struct hooks){ .settings_changed = suggestions_on_settings_change },
     .deletions =
         (const struct deletion_rule[]){
             { DELETE_OF(WITH_ACCOUNT, "friend_suggestions", "user_id", "suggested_id") },

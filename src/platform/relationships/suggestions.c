@@ -1,4 +1,4 @@
-/* suggestions.c - stores friend suggestions and sends their events. */
+/* suggestions.c - stores friend suggestions and emits their events. */
 #include "platform/relationships/suggestions.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "model/fields/rows.h"
 #include "platform/accounts/settings.h"
 #include "platform/accounts/users.h"
-#include "platform/relationships/notices.h"
+#include "platform/relationships/notifications.h"
 
 enum { MOST_LIVE = 100 };
 static const int64_t DISMISSED_US = INT64_C(180) * 24 * 3600 * 1000000;
@@ -42,64 +42,66 @@ enum err suggestions_count(struct tx *tx, snowflake owner, int64_t *ret)
 #define REASON_COLUMNS "s.source, s.name, s.contact_name, s.mutual_friends, s.score"
 enum { USER_AT = 5 };
 
-/* A suggestion whose reasons are being collected. */
-struct gathered {
+/* A suggestion with its reasons so far. */
+struct collected_suggestion {
     struct friend_suggestion shown;
     snowflake id;
     int64_t score;
 };
 
-static void add_reason(struct tx *tx, const struct rows *r, const struct user *user,
-                       struct gathered *g)
+static void add_suggestion_reason(struct tx *tx, const struct rows *r, const struct user *user,
+                                  struct collected_suggestion *g)
 {
     struct str source = row_text(r, 0);
     bool reverse = str_is(source, SOURCE_REVERSE);
 
     if (row_int(r, 4) > g->score)
         g->score = row_int(r, 4);
-    if (!row_null(r, 2)) {
+    if (!row_is_null(r, 2)) {
         g->shown.contact_names.given = GIVEN;
-        *(struct str *)list_add(tx_arena(tx), &g->shown.contact_names.value, sizeof(struct str)) =
-            row_text(r, 2);
+        *(struct str *)list_append(tx_arena(tx), &g->shown.contact_names.value,
+                                   sizeof(struct str)) = row_text(r, 2);
     }
-    if (!row_null(r, 3))
-        g->shown.mutual_friends_count = given_int(row_int(r, 3));
+    if (!row_is_null(r, 3))
+        g->shown.mutual_friends_count = opt_int_of(row_int(r, 3));
     if (reverse)
-        g->shown.from_suggested_user_contacts = given_bool(true);
+        g->shown.from_suggested_user_contacts = opt_bool_of(true);
     if (str_is(source, SOURCE_MUTUAL))
         return;
-    struct suggestion_reason *reason = list_add(tx_arena(tx), &g->shown.reasons, sizeof *reason);
+    struct suggestion_reason *reason = list_append(tx_arena(tx), &g->shown.reasons, sizeof *reason);
     struct str platform = reverse ? STR(SOURCE_CONTACTS) : source;
     struct str known = user->global_name.given == GIVEN ? user->global_name.value : user->username;
     *reason = (struct suggestion_reason){
         .type = SUGGESTION_EXTERNAL_FRIEND,
         .platform = platform,
         .platform_type = platform,
-        .name = row_null(r, 1) ? known : row_text(r, 1),
+        .name = row_is_null(r, 1) ? known : row_text(r, 1),
     };
 }
 
-/* Rows are ordered by suggested account. */
-static enum err suggestion_gather(struct tx *tx, struct rows *rows, struct list *ret)
+/* Collects the reasons per suggested account; the rows are ordered by account. */
+static enum err collect_suggestions(struct tx *tx, struct rows *rows, struct list *ret)
 {
     *ret = (struct list){ 0 };
     while (rows_next(rows)) {
-        struct gathered *last = ret->count ? (struct gathered *)ret->items + ret->count - 1 : NULL;
+        struct collected_suggestion *last =
+            ret->count ? (struct collected_suggestion *)ret->items + ret->count - 1 : NULL;
         struct user *user = arena_alloc(tx_arena(tx), sizeof *user);
 
-        user_read(rows, USER_AT, user);
+        user_from_row(rows, USER_AT, user);
         if (!last || last->id != user->id) {
-            last = list_add(tx_arena(tx), ret, sizeof *last);
-            *last = (struct gathered){ .id = user->id, .shown = { .suggested_user = user } };
+            last = list_append(tx_arena(tx), ret, sizeof *last);
+            *last = (struct collected_suggestion){ .id = user->id,
+                                                   .shown = { .suggested_user = user } };
         }
-        add_reason(tx, rows, last->shown.suggested_user, last);
+        add_suggestion_reason(tx, rows, last->shown.suggested_user, last);
     }
     return rows_end(rows);
 }
 
-static int compare_gathered(const void *a, const void *b)
+static int compare_collected_suggestions(const void *a, const void *b)
 {
-    const struct gathered *one = a, *two = b;
+    const struct collected_suggestion *one = a, *two = b;
 
     if (one->score != two->score)
         return one->score > two->score ? -1 : 1;
@@ -115,7 +117,7 @@ static const char FIND[] = "select " REASON_COLUMNS ", " USER_COLUMNS
                            "where s.user_id = $1 and s.suggested_id = $2 "
                            "order by s.score desc, s.source";
 
-enum err suggestions_of(struct tx *tx, snowflake owner, struct list *ret)
+enum err suggestions_read(struct tx *tx, snowflake owner, struct list *ret)
 {
     struct list all;
     struct rows rows;
@@ -123,13 +125,14 @@ enum err suggestions_of(struct tx *tx, snowflake owner, struct list *ret)
 
     *ret = (struct list){ 0 };
     if (!e)
-        e = suggestion_gather(tx, &rows, &all);
+        e = collect_suggestions(tx, &rows, &all);
     if (e || !all.count)
         return e;
-    qsort(all.items, all.count, sizeof(struct gathered), compare_gathered);
+    qsort(all.items, all.count, sizeof(struct collected_suggestion), compare_collected_suggestions);
     for (size_t i = 0; i < all.count; i++)
-        *(struct friend_suggestion *)list_add(tx_arena(tx), ret, sizeof(struct friend_suggestion)) =
-            ((struct gathered *)all.items)[i].shown;
+        *(struct friend_suggestion *)list_append(tx_arena(tx), ret,
+                                                 sizeof(struct friend_suggestion)) =
+            ((struct collected_suggestion *)all.items)[i].shown;
     return OK;
 }
 
@@ -138,28 +141,29 @@ enum err suggestions_of(struct tx *tx, snowflake owner, struct list *ret)
 static const char DROP[] =
     "delete from friend_suggestions where user_id = $1 and suggested_id = $2";
 
-static void tell_gone(struct call *call, snowflake owner, snowflake suggested)
+static void emit_suggestion_delete(struct call *call, snowflake owner, snowflake suggested)
 {
-    struct suggestion_gone gone = { suggested };
+    struct friend_suggestion_delete_event gone = { suggested };
 
-    call_emit(call, EVENT_FRIEND_SUGGESTION_DELETE, to_user(owner), &suggestion_gone_schema, &gone);
+    call_emit(call, EVENT_FRIEND_SUGGESTION_DELETE, audience_of_user(owner),
+              &friend_suggestion_delete_schema, &gone);
 }
 
-enum err suggestion_drop(struct call *call, snowflake owner, snowflake suggested)
+enum err suggestion_delete(struct call *call, snowflake owner, snowflake suggested)
 {
     int64_t changed;
     enum err e = tx_exec(call->tx, DROP, BIND(v_id(owner), v_id(suggested)), &changed);
 
     if (!e && changed)
-        tell_gone(call, owner, suggested);
+        emit_suggestion_delete(call, owner, suggested);
     return e;
 }
 
 static const char WITHDRAW[] = "delete from friend_suggestions where user_id = $1 and "
                                "suggested_id = $2 and source = $3";
 
-enum err suggestion_withdraw(struct call *call, snowflake owner, snowflake suggested,
-                             struct str source)
+enum err suggestion_delete_source(struct call *call, snowflake owner, snowflake suggested,
+                                  struct str source)
 {
     bool left = false;
     int64_t changed;
@@ -169,25 +173,27 @@ enum err suggestion_withdraw(struct call *call, snowflake owner, snowflake sugge
     if (!e)
         e = suggestion_exists(call->tx, owner, suggested, &left);
     if (!e && changed && !left)
-        tell_gone(call, owner, suggested);
+        emit_suggestion_delete(call, owner, suggested);
     return e;
 }
 
 static const char OWNERS[] = "select user_id from friend_suggestions where suggested_id = $1 and "
                              "source = $2 order by user_id";
 
-enum err suggestion_owners(struct tx *tx, snowflake suggested, struct str source, struct list *ret)
+enum err suggestion_read_owners(struct tx *tx, snowflake suggested, struct str source,
+                                struct list *ret)
 {
-    return tx_ids(tx, OWNERS, BIND(v_id(suggested), v_text(source)), ret);
+    return tx_read_ids(tx, OWNERS, BIND(v_id(suggested), v_text(source)), ret);
 }
 
-enum err suggestion_withdraw_all(struct call *call, snowflake suggested, struct str source)
+enum err suggestion_delete_source_everywhere(struct call *call, snowflake suggested,
+                                             struct str source)
 {
     struct list owners;
-    enum err e = suggestion_owners(call->tx, suggested, source, &owners);
+    enum err e = suggestion_read_owners(call->tx, suggested, source, &owners);
 
     for (size_t i = 0; !e && i < owners.count; i++)
-        e = suggestion_withdraw(call, ((const snowflake *)owners.items)[i], suggested, source);
+        e = suggestion_delete_source(call, ((const snowflake *)owners.items)[i], suggested, source);
     return e;
 }
 
@@ -204,7 +210,7 @@ enum err suggestion_dismiss(struct call *call, snowflake owner, snowflake sugges
         return e;
     e = tx_exec(call->tx, DISMISS,
                 BIND(v_id(owner), v_id(suggested), v_int(clock_us() + DISMISSED_US)), NULL);
-    return e ? e : suggestion_drop(call, owner, suggested);
+    return e ? e : suggestion_delete(call, owner, suggested);
 }
 
 /* --- addition ------------------------------------------------------------------------- */
@@ -217,7 +223,7 @@ static const char ADMISSIBLE[] =
     "d.suggested_id = $2 and d.until > $3)";
 
 /* Accounts that accept no friend requests are never suggested. */
-enum err suggestion_admissible(struct tx *tx, snowflake owner, snowflake id, bool *ret)
+enum err suggestion_read_is_allowed(struct tx *tx, snowflake owner, snowflake id, bool *ret)
 {
     struct user_settings settings;
     struct rows row;
@@ -230,19 +236,20 @@ enum err suggestion_admissible(struct tx *tx, snowflake owner, snowflake id, boo
     return e;
 }
 
-/* An account that was suggested before the change, is suggested after it, or both. */
-struct candidate {
+/* An account that was suggested before a change, is suggested after it, or both. */
+struct suggestion_candidate {
     snowflake id;
-    int64_t score; /* best score of its reasons; 0: no reason left */
+    int64_t score; /* best score of the reasons; 0: no reason left */
     bool was_live;
-    const struct suggestion_offer *offer; /* NULL: only other sources suggest it */
+    const struct suggested_user *offer; /* NULL: only other sources suggest the account */
 };
 
 static const char LIVE[] =
     "select suggested_id, max(case when source = $2 then 0 else score end) "
     "from friend_suggestions where user_id = $1 group by suggested_id order by suggested_id";
 
-static enum err add_live(struct tx *tx, snowflake owner, struct str source, struct list *ret)
+static enum err read_current_suggestions(struct tx *tx, snowflake owner, struct str source,
+                                         struct list *ret)
 {
     struct rows rows;
     enum err e = tx_query(tx, LIVE, BIND(v_id(owner), v_text(source)), &rows);
@@ -250,19 +257,19 @@ static enum err add_live(struct tx *tx, snowflake owner, struct str source, stru
     if (e)
         return e;
     while (rows_next(&rows)) {
-        struct candidate *c = list_add(tx_arena(tx), ret, sizeof *c);
+        struct suggestion_candidate *c = list_append(tx_arena(tx), ret, sizeof *c);
 
-        *c = (struct candidate){ .id = row_id(&rows, 0),
-                                 .score = row_int(&rows, 1),
-                                 .was_live = true };
+        *c = (struct suggestion_candidate){ .id = row_id(&rows, 0),
+                                            .score = row_int(&rows, 1),
+                                            .was_live = true };
     }
     return rows_end(&rows);
 }
 
-static struct candidate *find_candidate(const struct list *list, snowflake id)
+static struct suggestion_candidate *find_candidate(const struct list *list, snowflake id)
 {
     for (size_t i = 0; i < list->count; i++) {
-        struct candidate *c = (struct candidate *)list->items + i;
+        struct suggestion_candidate *c = (struct suggestion_candidate *)list->items + i;
 
         if (c->id == id)
             return c;
@@ -270,18 +277,18 @@ static struct candidate *find_candidate(const struct list *list, snowflake id)
     return NULL;
 }
 
-static enum err add_offer(struct tx *tx, snowflake owner, const struct suggestion_offer *o,
-                          struct list *candidates)
+static enum err add_offered_candidate(struct tx *tx, snowflake owner,
+                                      const struct suggested_user *o, struct list *candidates)
 {
-    struct candidate *c = find_candidate(candidates, o->user_id);
+    struct suggestion_candidate *c = find_candidate(candidates, o->user_id);
     bool admissible;
-    enum err e = suggestion_admissible(tx, owner, o->user_id, &admissible);
+    enum err e = suggestion_read_is_allowed(tx, owner, o->user_id, &admissible);
 
     if (e || !admissible)
         return e;
     if (!c) {
-        c = list_add(tx_arena(tx), candidates, sizeof *c);
-        *c = (struct candidate){ .id = o->user_id };
+        c = list_append(tx_arena(tx), candidates, sizeof *c);
+        *c = (struct suggestion_candidate){ .id = o->user_id };
     }
     c->offer = o;
     if (o->score > c->score)
@@ -291,29 +298,31 @@ static enum err add_offer(struct tx *tx, snowflake owner, const struct suggestio
 
 static int compare_candidates(const void *a, const void *b)
 {
-    const struct candidate *one = a, *two = b;
+    const struct suggestion_candidate *one = a, *two = b;
 
     if (one->score != two->score)
         return one->score > two->score ? -1 : 1;
     return one->id < two->id ? -1 : one->id > two->id;
 }
 
-/* HTTP calls cause no notification: the user who uploads an address book sees the result. */
-static void tell_new(struct call *call, snowflake owner, const struct friend_suggestion *s)
+/* Emits a new suggestion; without a notification in HTTP calls, whose reply has the result. */
+static void emit_suggestion_create(struct call *call, snowflake owner,
+                                   const struct friend_suggestion *s)
 {
-    call_emit(call, EVENT_FRIEND_SUGGESTION_CREATE, to_user(owner), &friend_suggestion_schema, s);
+    call_emit(call, EVENT_FRIEND_SUGGESTION_CREATE, audience_of_user(owner),
+              &friend_suggestion_schema, s);
     if (!call->exchange)
-        notice_show(call, NOTICE_SUGGESTION, owner, s->suggested_user);
+        emit_notification(call, NOTIFICATION_SUGGESTION, owner, s->suggested_user);
 }
 
 static const char ADD[] =
     "insert into friend_suggestions (user_id, suggested_id, source, name, contact_name, "
     "mutual_friends, score) values ($1, $2, $3, $4, $5, $6, $7)";
 
-static enum err suggestion_keep(struct call *call, snowflake owner, struct str source,
-                                const struct candidate *c)
+static enum err store_suggestion(struct call *call, snowflake owner, struct str source,
+                                 const struct suggestion_candidate *c)
 {
-    const struct suggestion_offer *o = c->offer;
+    const struct suggested_user *o = c->offer;
     struct rows rows;
     struct list one;
     enum err e = OK;
@@ -321,61 +330,64 @@ static enum err suggestion_keep(struct call *call, snowflake owner, struct str s
     if (o)
         e = tx_exec(call->tx, ADD,
                     BIND(v_id(owner), v_id(c->id), v_text(source),
-                         o->name.p ? v_text(o->name) : v_null(), v_opt_text(o->contact_name),
-                         v_opt_int(o->mutual_friends), v_int(o->score)),
+                         o->name.p ? v_text(o->name) : v_null(),
+                         optional_text_value(o->contact_name),
+                         optional_int_value(o->mutual_friends), v_int(o->score)),
                     NULL);
     if (e || c->was_live)
         return e;
     e = tx_query(call->tx, FIND, BIND(v_id(owner), v_id(c->id)), &rows);
     if (!e)
-        e = suggestion_gather(call->tx, &rows, &one);
+        e = collect_suggestions(call->tx, &rows, &one);
     if (!e)
-        tell_new(call, owner, &((struct gathered *)one.items)->shown);
+        emit_suggestion_create(call, owner, &((struct collected_suggestion *)one.items)->shown);
     return e;
 }
 
-static enum err let_go(struct call *call, snowflake owner, const struct candidate *c)
+static enum err delete_candidate(struct call *call, snowflake owner,
+                                 const struct suggestion_candidate *c)
 {
     enum err e = tx_exec(call->tx, DROP, BIND(v_id(owner), v_id(c->id)), NULL);
 
     if (!e && c->was_live)
-        tell_gone(call, owner, c->id);
+        emit_suggestion_delete(call, owner, c->id);
     return e;
 }
 
-static const char FORGET_SOURCE[] =
+static const char DELETE_SOURCE[] =
     "delete from friend_suggestions where user_id = $1 and source = $2";
 
 enum err suggestions_replace(struct call *call, snowflake owner, struct str source,
                              const struct list *offers)
 {
     struct list all = { 0 };
-    enum err e = add_live(call->tx, owner, source, &all);
+    enum err e = read_current_suggestions(call->tx, owner, source, &all);
 
     for (size_t i = 0; !e && i < offers->count; i++)
-        e = add_offer(call->tx, owner, (const struct suggestion_offer *)offers->items + i, &all);
+        e = add_offered_candidate(call->tx, owner, (const struct suggested_user *)offers->items + i,
+                                  &all);
     if (!e)
-        e = tx_exec(call->tx, FORGET_SOURCE, BIND(v_id(owner), v_text(source)), NULL);
+        e = tx_exec(call->tx, DELETE_SOURCE, BIND(v_id(owner), v_text(source)), NULL);
     if (e || !all.count)
         return e;
-    qsort(all.items, all.count, sizeof(struct candidate), compare_candidates);
+    qsort(all.items, all.count, sizeof(struct suggestion_candidate), compare_candidates);
     for (size_t i = 0; !e && i < all.count; i++) {
-        const struct candidate *c = (const struct candidate *)all.items + i;
+        const struct suggestion_candidate *c = (const struct suggestion_candidate *)all.items + i;
 
-        e = i < MOST_LIVE && c->score ? suggestion_keep(call, owner, source, c)
-                                      : let_go(call, owner, c);
+        e = i < MOST_LIVE && c->score ? store_suggestion(call, owner, source, c)
+                                      : delete_candidate(call, owner, c);
     }
     return e;
 }
 
-/* An account that disables discovery by phone number is no longer suggested by phone number. */
-enum err suggestions_hide(struct call *call, const struct settings_change *c)
+/* Deletes suggestions by phone number of an account that disables discovery by phone number. */
+enum err suggestions_on_settings_change(struct call *call, const struct settings_change *c)
 {
     int64_t lost =
         c->before->friend_discovery_flags.value & ~c->after->friend_discovery_flags.value;
 
     if (!(lost & FOUND_BY_PHONE))
         return OK;
-    enum err e = suggestion_withdraw_all(call, c->user_id, STR(SOURCE_CONTACTS));
-    return e ? e : suggestion_withdraw_all(call, c->user_id, STR(SOURCE_REVERSE));
+    enum err e = suggestion_delete_source_everywhere(call, c->user_id, STR(SOURCE_CONTACTS));
+    return e ? e : suggestion_delete_source_everywhere(call, c->user_id, STR(SOURCE_REVERSE));
 }

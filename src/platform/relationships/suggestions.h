@@ -1,7 +1,6 @@
-/* suggestions.h - friend suggestions.
- *
- * A suggestion exists while it has a reason. Each source (address book, mutual friends, a connected
- * platform) adds and removes its own reasons. Clients see one merged suggestion per user. */
+/* suggestions.h - friend suggestions. A suggestion exists while it has a reason. Each source
+ * (address book, mutual friends, a connected platform) adds and removes its own reasons. Clients
+ * see one merged suggestion per user. */
 #ifndef PLATFORM_RELATIONSHIPS_SUGGESTIONS_H
 #define PLATFORM_RELATIONSHIPS_SUGGESTIONS_H
 
@@ -9,62 +8,64 @@
 #include "model/relationship.h"
 #include "platform/accounts/accounts.h"
 
-/* Source names; the other sources are the types of connections. */
+/* Names of sources; the other sources are the types of connections. */
 #define SOURCE_CONTACTS "contacts"
-#define SOURCE_REVERSE  "reverse" /* the other has the owner in an address book */
+#define SOURCE_REVERSE  "reverse" /* the suggested user has the owner in an address book */
 #define SOURCE_MUTUAL   "mutual"
 
 enum suggestion_score {
-    SCORE_MUTUAL = 100, /* upper bound; the score is the number of mutual friends */
+    SCORE_MUTUAL = 100, /* maximum; the score is the number of mutual friends */
     SCORE_REVERSE = 200,
     SCORE_CONNECTION = 300,
     SCORE_CONTACT = 400,
 };
 
 /* A user that a source suggests. */
-struct suggestion_offer {
+struct suggested_user {
     snowflake user_id;
-    struct str name;               /* name on the other platform; p == NULL: none */
+    struct str name;               /* name on the connected platform; p == NULL: none */
     struct opt_str contact_name;   /* name in the owner's address book */
     struct opt_int mutual_friends; /* absent if unknown */
     int64_t score;
 };
 
-/* Replaces all offers (struct suggestion_offer) of a source. Skips bots, users with any
- * relationship to the owner, users who accept no requests, and dismissed ones. Keeps the best 100
- * over all sources. Sends the owner the events of the difference. */
+/* Replaces all offers (struct suggested_user) of a source. Skips bots, users with any
+ * relationship to the owner, users who accept no requests, and dismissed users. Retains the best
+ * 100 over all sources. Emits the difference to the owner. */
 enum err suggestions_replace(struct call *call, snowflake owner, struct str source,
                              const struct list *offers);
 
-/* Returns whether this user may be suggested to the owner. */
-enum err suggestion_admissible(struct tx *tx, snowflake owner, snowflake id, bool *ret);
+/* Reads whether this user may be suggested to the owner. */
+enum err suggestion_read_is_allowed(struct tx *tx, snowflake owner, snowflake id, bool *ret);
 
-/* Removes a suggestion with all reasons; sends the event if it existed. */
-enum err suggestion_drop(struct call *call, snowflake owner, snowflake suggested);
-/* Same as suggestion_drop, and blocks the suggestion for 180 days. */
+/* Deletes a suggestion with all reasons; emits FRIEND_SUGGESTION_DELETE if it existed. */
+enum err suggestion_delete(struct call *call, snowflake owner, snowflake suggested);
+/* Deletes a suggestion and prevents it for 180 days. */
 enum err suggestion_dismiss(struct call *call, snowflake owner, snowflake suggested);
-/* Removes one reason; removes the suggestion and sends the event if it was the last. */
-enum err suggestion_withdraw(struct call *call, snowflake owner, snowflake suggested,
-                             struct str source);
-/* Returns the ids of the users to whom this source suggests the account. */
-enum err suggestion_owners(struct tx *tx, snowflake suggested, struct str source, struct list *ret);
-/* Removes this source's reason to suggest the account, for all owners. */
-enum err suggestion_withdraw_all(struct call *call, snowflake suggested, struct str source);
-/* Removes address book suggestions of an account that disabled discovery by phone number. */
-enum err suggestions_hide(struct call *call, const struct settings_change *c);
+/* Deletes one reason; with the last reason, deletes the suggestion and emits the event. */
+enum err suggestion_delete_source(struct call *call, snowflake owner, snowflake suggested,
+                                  struct str source);
+/* Reads the ids of the users to whom this source suggests the account. */
+enum err suggestion_read_owners(struct tx *tx, snowflake suggested, struct str source,
+                                struct list *ret);
+/* Deletes this source's reason to suggest the account, for all owners. */
+enum err suggestion_delete_source_everywhere(struct call *call, snowflake suggested,
+                                             struct str source);
+/* Deletes address book suggestions of an account that disabled discovery by phone number. */
+enum err suggestions_on_settings_change(struct call *call, const struct settings_change *c);
 
 enum err suggestion_exists(struct tx *tx, snowflake owner, snowflake suggested, bool *ret);
-/* Returns struct friend_suggestion, best first. */
-enum err suggestions_of(struct tx *tx, snowflake owner, struct list *ret);
+/* Reads the suggestions of an account (struct friend_suggestion), best first. */
+enum err suggestions_read(struct tx *tx, snowflake owner, struct list *ret);
 enum err suggestions_count(struct tx *tx, snowflake owner, int64_t *ret);
 
 /* --- suggestions_found.c: suggestions computed by the server -------------------------- */
 
-/* Schedules the daily search for mutual friends and connected-platform friends; the first run is
- * within 24 hours. */
-enum err suggestions_watch(struct call *call, snowflake owner);
-/* Searches at once, after a connected account's friend list or friend sync setting changed. */
-enum err suggestions_from_connections(struct call *call, snowflake owner);
+/* Schedules the daily search for mutual friends and for friends on connected platforms; the first
+ * run is within 24 hours. */
+enum err suggestions_schedule_search(struct call *call, snowflake owner);
+/* Searches immediately, after the friend list or friend sync of a connected account changed. */
+enum err suggest_connection_friends(struct call *call, snowflake owner);
 extern const struct job_kind *const suggestion_jobs[];
 
 #define SUGGESTION_EVENTS EVENT_FRIEND_SUGGESTION_CREATE, EVENT_FRIEND_SUGGESTION_DELETE

@@ -2,7 +2,7 @@
 #include "base/clock.h"
 #include "model/user.h"
 #include "platform/relationships/relationships.h"
-#include "platform/worlds/file.h"
+#include "platform/worlds/import_export.h"
 
 /* --- schema --------------------------------------------------------------------------- */
 
@@ -45,33 +45,34 @@ static const char SAVE_RELATIONSHIP[] =
 static const char FIND_RELATIONSHIP[] =
     "select 1 from relationships where user_id = $1 and target_id = $2 and type = $3";
 
-static enum err import_people_save(struct importing *im, const struct world_relationship *r,
-                                   snowflake user, snowflake target, int64_t type,
-                                   struct opt_str nickname)
+static enum err save_relationship_side(struct world_importer *im,
+                                       const struct world_relationship *r, snowflake user,
+                                       snowflake target, int64_t type, struct opt_str nickname)
 {
     bool dated = r->since.given == GIVEN;
 
     return tx_exec(im->tx, SAVE_RELATIONSHIP,
-                   BIND(v_id(user), v_id(target), v_int(type), v_opt_text(nickname),
+                   BIND(v_id(user), v_id(target), v_int(type), optional_text_value(nickname),
                         v_int(dated ? r->since.value : clock_us()), v_int(dated)),
                    NULL);
 }
 
-/* Clears the blocked side, but retains its own block and its ignored flag. */
-static const char KEEP_IGNORED[] = "update relationships set type = 0, nickname = null where "
-                                   "user_id = $1 and target_id = $2 and type <> 2";
-static const char DROP_REST[] = "delete from relationships where user_id = $1 and "
-                                "target_id = $2 and type = 0 and ignored = 0";
+/* Clears the type of the blocked user's side, but not its own block and not its ignored flag. */
+static const char CLEAR_TYPE[] = "update relationships set type = 0, nickname = null where "
+                                 "user_id = $1 and target_id = $2 and type <> 2";
+static const char DELETE_EMPTY[] = "delete from relationships where user_id = $1 and "
+                                   "target_id = $2 and type = 0 and ignored = 0";
 
-static enum err clear_other_side(struct importing *im, snowflake user, snowflake target)
+static enum err clear_blocked_side(struct world_importer *im, snowflake user, snowflake target)
 {
-    enum err e = tx_exec(im->tx, KEEP_IGNORED, BIND(v_id(target), v_id(user)), NULL);
+    enum err e = tx_exec(im->tx, CLEAR_TYPE, BIND(v_id(target), v_id(user)), NULL);
 
-    return e ? e : tx_exec(im->tx, DROP_REST, BIND(v_id(target), v_id(user)), NULL);
+    return e ? e : tx_exec(im->tx, DELETE_EMPTY, BIND(v_id(target), v_id(user)), NULL);
 }
 
-static enum err save_both(struct importing *im, const struct world_relationship *r, snowflake user,
-                          snowflake target)
+static enum err save_relationship_pair(struct world_importer *im,
+                                       const struct world_relationship *r, snowflake user,
+                                       snowflake target)
 {
     bool friends = str_is(r->type, "friend"), blocked = str_is(r->type, "blocked");
     int64_t mine = friends ? FRIEND : blocked ? BLOCKED : OUTGOING;
@@ -83,34 +84,37 @@ static enum err save_both(struct importing *im, const struct world_relationship 
     if (e)
         return e;
     count(im, COUNT_RELATIONSHIPS, !known);
-    e = import_people_save(im, r, user, target, mine, r->nickname);
+    e = save_relationship_side(im, r, user, target, mine, r->nickname);
     if (e || blocked)
-        return e ? e : clear_other_side(im, user, target);
-    return import_people_save(im, r, target, user, friends ? FRIEND : INCOMING, r->target_nickname);
+        return e ? e : clear_blocked_side(im, user, target);
+    return save_relationship_side(im, r, target, user, friends ? FRIEND : INCOMING,
+                                  r->target_nickname);
 }
 
-static enum err import_relationship(struct importing *im, const void *entry, const struct place *at,
-                                    snowflake unused)
+static enum err import_relationship(struct world_importer *im, const void *entry,
+                                    const struct json_path *at, snowflake unused)
 {
     const struct world_relationship *r = entry;
-    struct place user_at = place_key(at, STR("user")), target_at = place_key(at, STR("target"));
+    struct json_path user_at = json_path_key(at, STR("user")),
+                     target_at = json_path_key(at, STR("target"));
     snowflake user = 0, target = 0;
-    enum err e = refer(im, &user_naming, unused, r->user, &user_at, &user);
+    enum err e = world_resolve_reference(im, &user_naming, unused, r->user, &user_at, &user);
 
     if (!e)
-        e = refer(im, &user_naming, unused, r->target, &target_at, &target);
+        e = world_resolve_reference(im, &user_naming, unused, r->target, &target_at, &target);
     if (e || !user || !target)
         return e;
     if (user == target) {
-        form_fail(im->form, &target_at, "WORLD_SELF", "nobody has a relationship with themselves");
+        form_add_error(im->form, &target_at, "WORLD_SELF",
+                       "user and target must be different accounts");
         return OK;
     }
-    return save_both(im, r, user, target);
+    return save_relationship_pair(im, r, user, target);
 }
 
 /* --- export --------------------------------------------------------------------------- */
 
-/* A friendship or a request is two rows in the store and one entry in the file. */
+/* A friendship or a request is two rows in the store, but one entry in the file. */
 static const char ALL_RELATIONSHIPS[] =
     "select a.username, b.username, r.type, r.nickname, o.nickname, r.since from relationships r "
     "join users a on a.id = r.user_id join users b on b.id = r.target_id "
@@ -119,7 +123,8 @@ static const char ALL_RELATIONSHIPS[] =
     "where r.type in (2, 4) or (r.type = 1 and r.user_id < r.target_id) "
     "order by r.user_id, r.target_id";
 
-static bool read_relationships_entry(struct exporting *ex, const struct rows *r, void *entry)
+static bool relationship_entry_from_row(struct world_exporter *ex, const struct rows *r,
+                                        void *entry)
 {
     struct world_relationship *x = entry;
     int64_t type = row_int(r, 2);
@@ -130,17 +135,17 @@ static bool read_relationships_entry(struct exporting *ex, const struct rows *r,
         .type = type == 1   ? STR("friend")
                 : type == 2 ? STR("blocked")
                             : STR("request"),
-        .nickname = shown_text(r, 3, NULL),
-        .since = shown_int(r, 5, -1),
+        .nickname = world_export_text(r, 3, NULL),
+        .since = world_export_int(r, 5, -1),
     };
     if (type == 1)
-        x->target_nickname = shown_text(r, 4, NULL);
+        x->target_nickname = world_export_text(r, 4, NULL);
     (void)ex;
     return true;
 }
 
 const struct world_parts relationships_world = { (const struct world_part[]){
     { NULL, "relationships", &world_relationship_list, .order = 60, .import = import_relationship,
-      .select = { &ALL_RELATIONSHIPS }, .read = read_relationships_entry },
+      .select = { &ALL_RELATIONSHIPS }, .read = relationship_entry_from_row },
     { 0 },
 } };

@@ -5,8 +5,9 @@
 #include "api/hooks.h"
 #include "platform/reports/reports.h"
 
-/* Returns the id of the reporter's report of that message, or 0. */
-enum err report_of(struct tx *tx, snowflake reporter, snowflake message, snowflake *ret);
+/* Reads the id of the reporter's report of that message; 0: none. */
+enum err report_find_of_reporter(struct tx *tx, snowflake reporter, snowflake message,
+                                 snowflake *ret);
 enum err report_insert(struct tx *tx, const struct report *r);
 
 #endif

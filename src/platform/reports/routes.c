@@ -10,12 +10,12 @@
 #include "model/permissions/permissions.h"
 #include "model/fields/types.h"
 #include "platform/channels/channels.h"
-#include "platform/message_parts/kept.h"
+#include "platform/message_parts/column_json.h"
 #include "platform/messages/messages.h"
 
-static const struct limit limit_report = { .name = "report", .count = 20, .window_s = 3600 };
+static const struct rate_limit limit_report = { .name = "report", .count = 20, .window_s = 3600 };
 
-/* A reason is also a node of the menu; clients send the node's number. */
+/* A reason is also a node of the report menu; clients send the number of the node. */
 struct report_reason {
     int64_t reason;
     struct str key, label, description;
@@ -33,7 +33,7 @@ static const struct report_reason reasons[] = {
 };
 enum { NODE_ROOT = 1, NODE_SUCCESS = 6, NODE_FAIL = 7 };
 
-static const struct report_reason *reason_find(int64_t number)
+static const struct report_reason *find_report_reason(int64_t number)
 {
     for (size_t i = 0; i < COUNT_OF(reasons); i++)
         if (reasons[i].reason == number)
@@ -69,39 +69,40 @@ static const struct field report_fields[] = {
 static const struct schema report_schema = { .name = "ReportBody",
                                              .size = sizeof(struct report_body),
                                              .fields = report_fields,
-                                             .doc = "A message, and why it is reported." };
+                                             .doc = "A message, and the reason for the report." };
 static const struct type report_body_type = { .kind = KIND_OBJECT, .schema = &report_schema };
 
-struct menu_body {
+struct report_menu_body {
     snowflake channel_id, message_id;
     struct list breadcrumbs; /* int64_t */
     struct opt_str elements;
 };
 static const struct field menu_body_fields[] = {
-    { FIELD(struct menu_body, channel_id), .type = &type_id },
-    { FIELD(struct menu_body, message_id), .type = &type_id },
-    { FIELD(struct menu_body, breadcrumbs), .type = &type_nodes },
-    { FIELD(struct menu_body, elements), .type = &type_raw, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct report_menu_body, channel_id), .type = &type_id },
+    { FIELD(struct report_menu_body, message_id), .type = &type_id },
+    { FIELD(struct report_menu_body, breadcrumbs), .type = &type_nodes },
+    { FIELD(struct report_menu_body, elements), .type = &type_raw, .flags = OPTIONAL | NULLABLE },
     { 0 },
 };
 static const struct schema menu_body_schema = { .name = "ReportMenuBody",
-                                                .size = sizeof(struct menu_body),
+                                                .size = sizeof(struct report_menu_body),
                                                 .fields = menu_body_fields,
-                                                .doc = "A message, and the way through the menu." };
+                                                .doc =
+                                                    "A message, and the path through the menu." };
 static const struct type menu_body_type = { .kind = KIND_OBJECT, .schema = &menu_body_schema };
 
-struct report_made {
+struct report_created {
     snowflake id, report_id;
 };
 static const struct field made_fields[] = {
-    { FIELD(struct report_made, id), .type = &type_id },
-    { FIELD(struct report_made, report_id), .type = &type_id },
+    { FIELD(struct report_created, id), .type = &type_id },
+    { FIELD(struct report_created, report_id), .type = &type_id },
     { 0 },
 };
 static const struct schema made_schema = { .name = "ReportMade",
-                                           .size = sizeof(struct report_made),
+                                           .size = sizeof(struct report_created),
                                            .fields = made_fields,
-                                           .doc = "The id of a report, under both its names." };
+                                           .doc = "The id of a report, in both fields." };
 static const struct type made_type = { .kind = KIND_OBJECT, .schema = &made_schema };
 
 static const struct field reason_fields[] = {
@@ -113,63 +114,63 @@ static const struct field reason_fields[] = {
 static const struct schema reason_schema = { .name = "ReportReason",
                                              .size = sizeof(struct report_reason),
                                              .fields = reason_fields,
-                                             .doc = "Why a message can be reported." };
+                                             .doc = "A reason to report a message." };
 static const struct type reason_type = { .kind = KIND_OBJECT, .schema = &reason_schema };
 static const struct type reasons_type = { .kind = KIND_ARRAY, .of = &reason_type };
 
 /* --- reporting ------------------------------------------------------------------------ */
 
-static void report_noted(struct call *call)
+static void log_new_report(struct call *call)
 {
     (void)call;
-    log_info("reports: a message was reported; see guildhall report list");
+    log_info("reports: a user reported a message; see 'guildhall report list'");
 }
 
-static enum err find_reported(struct call *call, snowflake channel_id, snowflake message_id,
-                              struct message *ret)
+static enum err read_reported_message(struct call *call, snowflake channel_id, snowflake message_id,
+                                      struct message *ret)
 {
-    enum err e = channel_enter(call, channel_id);
+    enum err e = resolve_channel_by_id(call, channel_id);
 
-    if (!e && !(call->target.rights & PERMISSION(READ_MESSAGE_HISTORY)))
+    if (!e && !(call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY)))
         e = ERR_MISSING_ACCESS;
     if (!e)
         e = message_find(call, channel_id, message_id, ret);
     if (!e && ret->author_id == call->caller->id)
-        e = call_invalid(call, "message_id", "REPORT_OWN_MESSAGE",
-                         "You cannot report your own message. Delete it instead.");
+        e = call_add_field_error(call, "message_id", "REPORT_OWN_MESSAGE",
+                                 "You cannot report your own message. Delete it instead.");
     return e;
 }
 
-static enum err report_message(struct call *call, struct report *r)
+static enum err create_message_report(struct call *call, struct report *r)
 {
     struct message m;
     snowflake known;
-    enum err e = find_reported(call, r->channel_id, r->message_id, &m);
+    enum err e = read_reported_message(call, r->channel_id, r->message_id, &m);
 
     if (!e)
-        e = report_of(call->tx, call->caller->id, m.id, &known);
+        e = report_find_of_reporter(call->tx, call->caller->id, m.id, &known);
     if (!e && !known) {
         r->id = known = snowflake_new();
         r->reporter_id = call->caller->id;
         r->guild_id = call->target.channel->guild_id.value;
         r->author_id = m.author_id;
-        r->snapshot = kept_text(call->arena, &type_message, &m);
+        r->snapshot = encode_column_json(call->arena, &type_message, &m);
         e = report_insert(call->tx, r);
-        call->after = report_noted;
+        call->after = log_new_report;
     }
-    return e ? e : call_reply(call, &(struct report_made){ known, known });
+    return e ? e : call_reply(call, &(struct report_created){ known, known });
 }
 
 /* POST /report */
 static enum err create_report(struct call *call)
 {
     const struct report_body *in = call->body;
-    const struct report_reason *why = reason_find(in->reason);
+    const struct report_reason *why = find_report_reason(in->reason);
 
     if (!why)
-        return call_invalid(call, "reason", "BASE_TYPE_CHOICES",
-                            "Must be a reason of GET /report.");
-    return report_message(
+        return call_add_field_error(call, "reason", "BASE_TYPE_CHOICES",
+                                    "Must be a reason of GET /report.");
+    return create_message_report(
         call,
         &(struct report){ .channel_id = in->channel_id,
                           .message_id = in->message_id,
@@ -180,22 +181,22 @@ static enum err create_report(struct call *call)
 /* POST /reporting/message and /reporting/first_dm */
 static enum err submit_report_menu(struct call *call)
 {
-    const struct menu_body *in = call->body;
+    const struct report_menu_body *in = call->body;
     const int64_t *nodes = in->breadcrumbs.items;
-    const struct report_reason *why = reason_find(nodes[in->breadcrumbs.count - 1]);
+    const struct report_reason *why = find_report_reason(nodes[in->breadcrumbs.count - 1]);
     bool says_more = in->elements.given == GIVEN && !str_is(in->elements.value, "{}");
 
     if (!why)
-        return call_invalid(call, "breadcrumbs", "BASE_TYPE_CHOICES",
-                            "Must end with a node of the menu that submits.");
+        return call_add_field_error(call, "breadcrumbs", "BASE_TYPE_CHOICES",
+                                    "Must end with a node of the menu that submits.");
     if (says_more && in->elements.value.n > 2000)
-        return call_invalid(call, "elements", "BASE_TYPE_MAX_LENGTH",
-                            "Must be 2000 or fewer bytes of JSON.");
-    return report_message(call,
-                          &(struct report){ .channel_id = in->channel_id,
-                                            .message_id = in->message_id,
-                                            .reason = why->key,
-                                            .comment = says_more ? in->elements.value : STR("") });
+        return call_add_field_error(call, "elements", "BASE_TYPE_MAX_LENGTH",
+                                    "Must be 2000 or fewer bytes of JSON.");
+    return create_message_report(
+        call, &(struct report){ .channel_id = in->channel_id,
+                                .message_id = in->message_id,
+                                .reason = why->key,
+                                .comment = says_more ? in->elements.value : STR("") });
 }
 
 /* GET /report */
@@ -206,31 +207,31 @@ static enum err get_report_reasons(struct call *call)
 
 /* --- the menu ------------------------------------------------------------------------- */
 
-struct menu_node {
+struct report_menu_node {
     int64_t id;
     struct str key, header;
     const char *button, *element, *report_type;
 };
 
-static void write_children(struct json *j, bool root)
+static void write_child_nodes_json(struct json_writer *j, bool root)
 {
     json_key(j, STR("children"));
-    json_array(j);
+    json_begin_array(j);
     for (size_t i = 0; root && i < COUNT_OF(reasons); i++) {
-        json_array(j);
+        json_begin_array(j);
         json_text(j, reasons[i].label);
         json_int(j, reasons[i].reason);
-        json_array_end(j);
+        json_end_array(j);
     }
-    json_array_end(j);
+    json_end_array(j);
 }
 
-static void write_element(struct json *j, const char *type)
+static void write_element_json(struct json_writer *j, const char *type)
 {
     json_key(j, STR("elements"));
-    json_array(j);
+    json_begin_array(j);
     if (type) {
-        json_object(j);
+        json_begin_object(j);
         json_key(j, STR("name"));
         json_text(j, str_of(type));
         json_key(j, STR("type"));
@@ -243,33 +244,33 @@ static void write_element(struct json *j, const char *type)
                                  : STR("is_localized"));
             json_bool(j, false);
         }
-        json_object_end(j);
+        json_end_object(j);
     }
-    json_array_end(j);
+    json_end_array(j);
 }
 
-static void write_button(struct json *j, const char *type)
+static void write_button_json(struct json_writer *j, const char *type)
 {
     json_key(j, STR("button"));
     if (!type) {
         json_null(j);
         return;
     }
-    json_object(j);
+    json_begin_object(j);
     json_key(j, STR("type"));
     json_text(j, str_of(type));
     json_key(j, STR("target"));
     json_null(j);
-    json_object_end(j);
+    json_end_object(j);
 }
 
-static void write_node(struct json *j, const struct menu_node *n)
+static void write_menu_node_json(struct json_writer *j, const struct report_menu_node *n)
 {
     char name[24];
 
     snprintf(name, sizeof name, "%lld", (long long)n->id);
     json_key(j, str_of(name));
-    json_object(j);
+    json_begin_object(j);
     json_key(j, STR("id"));
     json_int(j, n->id);
     json_key(j, STR("key"));
@@ -285,19 +286,19 @@ static void write_node(struct json *j, const struct menu_node *n)
         json_text(j, str_of(n->report_type));
     else
         json_null(j);
-    write_children(j, n->id == NODE_ROOT);
-    write_element(j, n->element);
-    write_button(j, n->button);
+    write_child_nodes_json(j, n->id == NODE_ROOT);
+    write_element_json(j, n->element);
+    write_button_json(j, n->button);
     for (int i = 0; i < 2; i++) {
         json_key(j, i ? STR("is_auto_submit") : STR("is_multi_select_required"));
         json_bool(j, false);
     }
-    json_object_end(j);
+    json_end_object(j);
 }
 
-static void write_menu(struct json *j, const char *name)
+static void write_menu_json(struct json_writer *j, const char *name)
 {
-    struct menu_node ends[] = {
+    struct report_menu_node ends[] = {
         { NODE_ROOT, STR("ROOT"), STR("Why do you report this message?"), NULL, NULL, NULL },
         { NODE_SUCCESS, STR("SUCCESS"), STR("The operator of this server will look at it."), "done",
           "success", NULL },
@@ -305,7 +306,7 @@ static void write_menu(struct json *j, const char *name)
           NULL },
     };
 
-    json_object(j);
+    json_begin_object(j);
     json_key(j, STR("name"));
     json_text(j, str_of(name));
     json_key(j, STR("variant"));
@@ -324,39 +325,39 @@ static void write_menu(struct json *j, const char *name)
     json_key(j, STR("fail_node_id"));
     json_int(j, NODE_FAIL);
     json_key(j, STR("nodes"));
-    json_object(j);
+    json_begin_object(j);
     for (size_t i = 0; i < COUNT_OF(ends); i++)
-        write_node(j, &ends[i]);
+        write_menu_node_json(j, &ends[i]);
     for (size_t i = 0; i < COUNT_OF(reasons); i++)
-        write_node(j,
-                   &(struct menu_node){ reasons[i].reason, reasons[i].key, reasons[i].description,
-                                        "submit", NULL, reasons[i].key.p });
-    json_object_end(j);
-    json_object_end(j);
+        write_menu_node_json(j, &(struct report_menu_node){ reasons[i].reason, reasons[i].key,
+                                                            reasons[i].description, "submit", NULL,
+                                                            reasons[i].key.p });
+    json_end_object(j);
+    json_end_object(j);
 }
 
 static enum err get_report_menu(struct call *call)
 {
-    struct json j = call_reply_json(call);
+    struct json_writer j = call_reply_json_writer(call);
 
-    write_menu(&j, "message");
+    write_menu_json(&j, "message");
     return OK;
 }
 
 static enum err get_first_dm_menu(struct call *call)
 {
-    struct json j = call_reply_json(call);
+    struct json_writer j = call_reply_json_writer(call);
 
-    write_menu(&j, "first_dm");
+    write_menu_json(&j, "first_dm");
     return OK;
 }
 
-#define SUBMIT_ROUTE(path_, name_)                                                                 \
-    {                                                                                              \
-        .method = POST, .path = (path_), .name = (name_),                                          \
-        .doc = "Report a message to the operator by the way through the menu.", .auth = AUTH_USER, \
-        .body = &menu_body_type, .reply = &made_type, .limit = &limit_report,                      \
-        .handle = submit_report_menu,                                                              \
+#define SUBMIT_ROUTE(path_, name_)                                                               \
+    {                                                                                            \
+        .method = POST, .path = (path_), .name = (name_),                                        \
+        .doc = "Report a message to the operator, with the path through the menu.",              \
+        .auth = AUTH_USER, .body = &menu_body_type, .reply = &made_type, .limit = &limit_report, \
+        .handle = submit_report_menu,                                                            \
     }
 
 static const struct route routes[] = {
@@ -364,7 +365,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/report",
         .name = "get_report_reasons",
-        .doc = "Why a message can be reported.",
+        .doc = "Reasons to report a message.",
         .auth = AUTH_USER,
         .reply = &reasons_type,
         .handle = get_report_reasons,
@@ -373,8 +374,8 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/report",
         .name = "create_report",
-        .doc = "Report a message to the operator of this server, who gets it as it is now. A "
-               "message that the caller has reported before has the same report.",
+        .doc = "Report a message to the operator of this server, with a snapshot of it. A "
+               "second report of the same message by the caller returns the first.",
         .auth = AUTH_USER,
         .body = &report_body_type,
         .reply = &made_type,
@@ -394,7 +395,8 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/reporting/menu/first_dm",
         .name = "get_first_dm_menu",
-        .doc = "The same for the first message of a private channel.",
+        .doc =
+            "The menu that clients show before the first message of a private channel is reported.",
         .auth = AUTH_USER,
         .reply = &type_raw,
         .handle = get_first_dm_menu,
@@ -406,7 +408,7 @@ static const struct route routes[] = {
 
 const struct domain reports_domain = {
     .name = "reports",
-    .doc = "People report messages to the operator of this server.",
+    .doc = "Users report messages to the operator of this server.",
     .routes = routes,
     .deletions =
         (const struct deletion_rule[]){

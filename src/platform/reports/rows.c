@@ -9,7 +9,7 @@
     "id, coalesce(reporter_id, 0), message_id, channel_id, guild_id, author_id, reason, comment, " \
     "snapshot, coalesce(closed_at, 0), coalesce(resolution, '')"
 
-static void read_report(const struct rows *r, void *ret)
+static void report_from_row(const struct rows *r, void *ret)
 {
     *(struct report *)ret = (struct report){
         .id = row_id(r, 0),
@@ -29,11 +29,11 @@ static void read_report(const struct rows *r, void *ret)
 static const char OPEN_AFTER[] = "select " REPORT_COLUMNS " from reports where closed_at is null "
                                  "and id > $1 order by id limit $2";
 
-enum err reports_open(struct tx *tx, snowflake after, int64_t limit, struct list *ret)
+enum err reports_read_open(struct tx *tx, snowflake after, int64_t limit, struct list *ret)
 {
     *ret = (struct list){ 0 };
-    return tx_list(tx, OPEN_AFTER, BIND(v_id(after), v_int(limit)), sizeof(struct report),
-                   read_report, ret);
+    return tx_read_list(tx, OPEN_AFTER, BIND(v_id(after), v_int(limit)), sizeof(struct report),
+                        report_from_row, ret);
 }
 
 static const char FIND_REPORT[] = "select " REPORT_COLUMNS " from reports where id = $1";
@@ -46,17 +46,19 @@ enum err report_find(struct tx *tx, snowflake id, struct report *ret)
 
     if (e || !found)
         return e ? e : ERR_NOT_FOUND;
-    read_report(&row, ret);
+    report_from_row(&row, ret);
     return OK;
 }
 
-static const char REPORT_OF[] = "select id from reports where reporter_id = $1 and message_id = $2";
+static const char FIND_OF_REPORTER[] =
+    "select id from reports where reporter_id = $1 and message_id = $2";
 
-enum err report_of(struct tx *tx, snowflake reporter, snowflake message, snowflake *ret)
+enum err report_find_of_reporter(struct tx *tx, snowflake reporter, snowflake message,
+                                 snowflake *ret)
 {
     struct rows row;
     bool found;
-    enum err e = tx_one(tx, REPORT_OF, BIND(v_id(reporter), v_id(message)), &row, &found);
+    enum err e = tx_one(tx, FIND_OF_REPORTER, BIND(v_id(reporter), v_id(message)), &row, &found);
 
     *ret = !e && found ? row_id(&row, 0) : 0;
     return e;
@@ -80,8 +82,8 @@ enum err report_insert(struct tx *tx, const struct report *r)
 static const char CLOSE_REPORT[] =
     "update reports set closed_at = coalesce(closed_at, $2), closed_by = $3, resolution = $4 "
     "where id = $1";
-static const char DROP_OLD[] = "delete from reports where id in (select id from reports where "
-                               "closed_at < $1 order by closed_at limit 100)";
+static const char DELETE_OLD[] = "delete from reports where id in (select id from reports where "
+                                 "closed_at < $1 order by closed_at limit 100)";
 
 enum err report_close(struct tx *tx, snowflake id, unsigned uid, struct str resolution)
 {
@@ -91,5 +93,6 @@ enum err report_close(struct tx *tx, snowflake id, unsigned uid, struct str reso
 
     if (e || !changed)
         return e ? e : ERR_NOT_FOUND;
-    return tx_exec(tx, DROP_OLD, BIND(v_int(now - REPORT_KEPT_DAYS * INT64_C(86400000000))), NULL);
+    return tx_exec(tx, DELETE_OLD, BIND(v_int(now - REPORT_RETENTION_DAYS * INT64_C(86400000000))),
+                   NULL);
 }

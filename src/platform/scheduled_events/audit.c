@@ -5,26 +5,26 @@
 #include "model/fields/types.h"
 #include "platform/guilds/guilds.h"
 
-struct event_noting {
+struct event_audit_state {
     struct call *call;
-    const struct scheduled_event *before, *now; /* NULL: the event does not exist */
+    const struct scheduled_event *before, *now; /* NULL: new, or deleted */
     struct list changes;                        /* struct audit_change */
 };
 
-static void note_value(struct event_noting *n, const char *key, const struct type *type,
-                       size_t offset)
+static void add_changed_field(struct event_audit_state *n, const char *key, const struct type *type,
+                              size_t offset)
 {
     audit_add_values(n->call, &n->changes, key, type,
                      n->before ? (const char *)n->before + offset : NULL,
                      n->now ? (const char *)n->now + offset : NULL);
 }
 
-#define NOTE(n, member_, type_) \
-    note_value((n), #member_, &(type_), offsetof(struct scheduled_event, member_))
-/* For optional fields. */
+#define ADD_FIELD(n, member_, type_) \
+    add_changed_field((n), #member_, &(type_), offsetof(struct scheduled_event, member_))
+/* Value of an optional field, or NULL. */
 #define GIVEN_VALUE(event_, member_) \
     ((event_) && (event_)->member_.given == GIVEN ? &(event_)->member_.value : NULL)
-#define NOTE_GIVEN(n, key_, member_, type_)                      \
+#define ADD_OPTIONAL_FIELD(n, key_, member_, type_)              \
     audit_add_values((n)->call, &(n)->changes, (key_), &(type_), \
                      GIVEN_VALUE((n)->before, member_), GIVEN_VALUE((n)->now, member_))
 
@@ -35,27 +35,28 @@ static const struct str *event_location(const struct scheduled_event *e)
     return m && m->location.given == GIVEN ? &m->location.value : NULL;
 }
 
-enum err event_audit(struct call *call, enum audit_action action,
-                     const struct scheduled_event *before, const struct scheduled_event *now)
+enum err audit_record_event(struct call *call, enum audit_action action,
+                            const struct scheduled_event *before, const struct scheduled_event *now)
 {
     const struct scheduled_event *any = now ? now : before;
-    struct event_noting n = { call, before, now, { 0 } };
+    struct event_audit_state n = { call, before, now, { 0 } };
 
-    NOTE(&n, name, type_text);
-    NOTE_GIVEN(&n, "description", description, type_text);
-    NOTE_GIVEN(&n, "channel_id", channel_id, type_id);
-    NOTE(&n, privacy_level, type_int);
-    NOTE(&n, status, type_int);
-    NOTE(&n, entity_type, type_int);
-    NOTE(&n, scheduled_start_time, type_time);
-    NOTE_GIVEN(&n, "scheduled_end_time", scheduled_end_time, type_time);
-    NOTE_GIVEN(&n, "image_hash", image, type_text);
+    ADD_FIELD(&n, name, type_text);
+    ADD_OPTIONAL_FIELD(&n, "description", description, type_text);
+    ADD_OPTIONAL_FIELD(&n, "channel_id", channel_id, type_id);
+    ADD_FIELD(&n, privacy_level, type_int);
+    ADD_FIELD(&n, status, type_int);
+    ADD_FIELD(&n, entity_type, type_int);
+    ADD_FIELD(&n, scheduled_start_time, type_time);
+    ADD_OPTIONAL_FIELD(&n, "scheduled_end_time", scheduled_end_time, type_time);
+    ADD_OPTIONAL_FIELD(&n, "image_hash", image, type_text);
     audit_add_values(call, &n.changes, "location", &type_text, event_location(before),
                      event_location(now));
-    return audit_with(call, any->guild_id, action, any->id, NULL, n.changes);
+    return audit_record_changes(call, any->guild_id, action, any->id, NULL, n.changes);
 }
 
-static enum err show_events(struct call *call, struct audit_shown *log, const struct list *ids)
+static enum err audit_add_events(struct call *call, struct audit_log_objects *log,
+                                 const struct list *ids)
 {
     const snowflake *id = ids->items;
     enum err e = OK;
@@ -65,22 +66,24 @@ static enum err show_events(struct call *call, struct audit_shown *log, const st
 
         e = scheduled_event_find(call->tx, log->guild_id, id[i], &event);
         if (!e)
-            audit_show(call->arena, &log->guild_scheduled_events, &type_scheduled_event, &event);
+            audit_log_append_object(call->arena, &log->guild_scheduled_events,
+                                    &type_scheduled_event, &event);
         else if (e == ERR_UNKNOWN_SCHEDULED_EVENT)
             e = OK;
     }
     return e;
 }
 
-enum err events_in_audit(struct call *call, struct audit_shown *log)
+enum err audit_add_scheduled_events(struct call *call, struct audit_log_objects *log)
 {
-    struct list ids = audit_targets(call->arena, log, AUDIT_EVENT_CREATE, AUDIT_EVENT_DELETE);
-    struct list others =
-        audit_targets(call->arena, log, AUDIT_EVENT_EXCEPTION_CREATE, AUDIT_EVENT_EXCEPTION_DELETE);
+    struct list ids =
+        audit_log_list_targets(call->arena, log, AUDIT_EVENT_CREATE, AUDIT_EVENT_DELETE);
+    struct list others = audit_log_list_targets(call->arena, log, AUDIT_EVENT_EXCEPTION_CREATE,
+                                                AUDIT_EVENT_EXCEPTION_DELETE);
     const snowflake *other = others.items;
 
     for (size_t i = 0; i < others.count; i++)
-        if (!ids_hold(&ids, other[i]))
+        if (!id_list_contains(&ids, other[i]))
             ids_add(call->arena, &ids, other[i]);
-    return show_events(call, log, &ids);
+    return audit_add_events(call, log, &ids);
 }

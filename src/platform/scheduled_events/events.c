@@ -4,44 +4,44 @@
 
 /* --- applying request bodies ---------------------------------------------------------- */
 
-/* The image is stored before the transaction. */
+/* Image of an event, stored before the transaction. */
 struct event_upload {
     snowflake id;
     struct opt_str image;
 };
 
-static enum err keep_event_image(struct call *call)
+static enum err store_event_image(struct call *call)
 {
     const struct event_patch *in = call->body;
-    struct event_upload *upload = call_passed(call, "event_upload");
+    struct event_upload *upload = call_passed_data(call, "event_upload");
 
-    return picture_keep(call, "guild-events", upload->id, &in->image, &upload->image);
+    return picture_store(call, "guild-events", upload->id, &in->image, &upload->image);
 }
 
-static enum err prepare_event(struct call *call, snowflake id)
+static enum err prepare_event_image(struct call *call, snowflake id)
 {
     const struct event_patch *in = call->body;
-    struct event_upload *upload = call_pass(call, "event_upload", sizeof *upload);
+    struct event_upload *upload = call_pass_data(call, "event_upload", sizeof *upload);
 
     *upload = (struct event_upload){ .id = id, .image.given = in->image.given };
     if (in->image.given == GIVEN) {
-        call->look = call_looked;
-        call->compute = keep_event_image;
+        call->read = call_read_nothing;
+        call->compute = store_event_image;
     }
     return OK;
 }
 
 enum err prepare_create_scheduled_event(struct call *call)
 {
-    return prepare_event(call, snowflake_new());
+    return prepare_event_image(call, snowflake_new());
 }
 
 enum err prepare_modify_scheduled_event(struct call *call)
 {
-    return prepare_event(call, call_id(call, "event.id"));
+    return prepare_event_image(call, call_path_id(call, "event.id"));
 }
 
-static void event_apply_place(struct scheduled_event *e, const struct event_patch *in)
+static void apply_event_location(struct scheduled_event *e, const struct event_patch *in)
 {
     if (in->entity_type.given == GIVEN)
         e->entity_type = in->entity_type.value;
@@ -51,16 +51,16 @@ static void event_apply_place(struct scheduled_event *e, const struct event_patc
         e->entity_metadata = in->entity_metadata.value;
 }
 
-static void event_apply(struct call *call, struct scheduled_event *e)
+static void apply_event_patch(struct call *call, struct scheduled_event *e)
 {
     const struct event_patch *in = call->body;
-    const struct event_upload *upload = call_passed(call, "event_upload");
+    const struct event_upload *upload = call_passed_data(call, "event_upload");
 
     if (in->name.given == GIVEN)
         e->name = in->name.value;
     if (in->description.given != ABSENT)
         e->description =
-            given_str(in->description.value.n ? in->description.value : (struct str){ 0 });
+            opt_str_or_null(in->description.value.n ? in->description.value : (struct str){ 0 });
     if (upload->image.given != ABSENT)
         e->image = upload->image;
     if (in->scheduled_start_time.given == GIVEN)
@@ -69,32 +69,32 @@ static void event_apply(struct call *call, struct scheduled_event *e)
         e->scheduled_end_time = in->scheduled_end_time;
     if (in->recurrence_rule.given != ABSENT)
         e->recurrence_rule = in->recurrence_rule.value;
-    event_apply_place(e, in);
+    apply_event_location(e, in);
 }
 
-static enum err event_reply(struct call *call, struct scheduled_event *e, bool count)
+static enum err reply_with_event(struct call *call, struct scheduled_event *e, bool count)
 {
-    enum err err = scheduled_event_load_creator(call->tx, e);
+    enum err err = scheduled_event_read_creator(call->tx, e);
 
     if (count)
-        e->user_count = given_int(e->users);
+        e->user_count = opt_int_of(e->users);
     return err ? err : call_reply(call, e);
 }
 
-static enum err event_check_all(struct call *call, const struct scheduled_event *e)
+static enum err check_event(struct call *call, const struct scheduled_event *e)
 {
-    event_check(&call->form, e);
-    return form_failed(&call->form) ? ERR_INVALID_FORM_BODY : event_check_channel(call, e);
+    event_validate(&call->form, e);
+    return form_has_errors(&call->form) ? ERR_INVALID_FORM_BODY : event_check_channel(call, e);
 }
 
 /* --- handlers ------------------------------------------------------------------------- */
 
-enum err path_event(struct call *call, struct scheduled_event *ret)
+enum err read_event_of_path(struct call *call, struct scheduled_event *ret)
 {
     enum err e =
-        scheduled_event_find(call->tx, call->target.guild->id, call_id(call, "event.id"), ret);
+        scheduled_event_find(call->tx, call->target.guild->id, call_path_id(call, "event.id"), ret);
 
-    return e ? e : event_may_see(call, ret);
+    return e ? e : check_view_event_permission(call, ret);
 }
 
 /* GET /guilds/{guild.id}/scheduled-events */
@@ -102,20 +102,20 @@ enum err list_scheduled_events(struct call *call)
 {
     const struct event_query *q = call->query;
     struct list all, shown = { 0 };
-    enum err e = scheduled_events_of(call->tx, call->target.guild->id, true, &all);
+    enum err e = scheduled_events_read(call->tx, call->target.guild->id, true, &all);
     struct scheduled_event *event = all.items;
 
     for (size_t i = 0; !e && i < all.count; i++) {
-        e = event_may_see(call, &event[i]);
+        e = check_view_event_permission(call, &event[i]);
         if (e == ERR_UNKNOWN_SCHEDULED_EVENT) {
             e = OK;
             continue;
         }
         if (!e)
-            e = scheduled_event_load_creator(call->tx, &event[i]);
+            e = scheduled_event_read_creator(call->tx, &event[i]);
         if (q->with_user_count)
-            event[i].user_count = given_int(event[i].users);
-        *(struct scheduled_event *)list_add(call->arena, &shown, sizeof *event) = event[i];
+            event[i].user_count = opt_int_of(event[i].users);
+        *(struct scheduled_event *)list_append(call->arena, &shown, sizeof *event) = event[i];
     }
     return e ? e : call_reply(call, &shown);
 }
@@ -125,15 +125,15 @@ enum err get_scheduled_event(struct call *call)
 {
     const struct event_query *q = call->query;
     struct scheduled_event event;
-    enum err e = path_event(call, &event);
+    enum err e = read_event_of_path(call, &event);
 
-    return e ? e : event_reply(call, &event, q->with_user_count);
+    return e ? e : reply_with_event(call, &event, q->with_user_count);
 }
 
-static enum err check_event_room(struct call *call)
+static enum err check_event_limit(struct call *call)
 {
     int64_t open = 0;
-    enum err e = event_count_open(call->tx, call->target.guild->id, &open);
+    enum err e = count_open_events(call->tx, call->target.guild->id, &open);
 
     return e || open < MOST_OPEN_EVENTS ? e : ERR_MAX_SCHEDULED_EVENTS;
 }
@@ -141,55 +141,55 @@ static enum err check_event_room(struct call *call)
 /* POST /guilds/{guild.id}/scheduled-events */
 enum err create_scheduled_event(struct call *call)
 {
-    const struct event_upload *upload = call_passed(call, "event_upload");
+    const struct event_upload *upload = call_passed_data(call, "event_upload");
     struct scheduled_event event = { .id = upload->id,
                                      .guild_id = call->target.guild->id,
-                                     .creator_id = given_id(call->caller->id),
+                                     .creator_id = opt_id_or_null(call->caller->id),
                                      .status = EVENT_SCHEDULED,
                                      .privacy_level = 2 };
 
-    event_apply(call, &event);
-    enum err e = event_check_all(call, &event);
+    apply_event_patch(call, &event);
+    enum err e = check_event(call, &event);
     if (!e)
-        e = event_permit(call, &event, PERMISSION(CREATE_EVENTS));
+        e = require_event_permission(call, &event, PERMISSION(CREATE_EVENTS));
     if (!e)
-        e = check_event_room(call);
+        e = check_event_limit(call);
     if (!e)
         e = scheduled_event_insert(call->tx, &event);
     if (!e)
-        e = event_audit(call, AUDIT_EVENT_CREATE, NULL, &event);
+        e = audit_record_event(call, AUDIT_EVENT_CREATE, NULL, &event);
     if (!e)
-        e = event_watch(call, &event);
+        e = event_schedule_job(call, &event);
     if (e)
         return e;
-    event_announce(call, EVENT_GUILD_SCHEDULED_EVENT_CREATE, &event);
-    e = event_user_join(call, &event, call->caller->id);
-    return e ? e : event_reply(call, &event, false);
+    emit_scheduled_event(call, EVENT_GUILD_SCHEDULED_EVENT_CREATE, &event);
+    e = event_subscribe_user(call, &event, call->caller->id);
+    return e ? e : reply_with_event(call, &event, false);
 }
 
-static bool status_may_follow(int64_t from, int64_t to)
+static bool status_change_is_allowed(int64_t from, int64_t to)
 {
     return (from == EVENT_SCHEDULED && (to == EVENT_ACTIVE || to == EVENT_CANCELED)) ||
            (from == EVENT_ACTIVE && to == EVENT_COMPLETED);
 }
 
-/* Exceptions refer to dates of the old rule, so a new rule deletes them. */
-static void forget_exceptions(struct call *call, struct scheduled_event *e)
+/* Deletes the exceptions of an event, which refer to dates of the old recurrence rule. */
+static void delete_event_exceptions(struct call *call, struct scheduled_event *e)
 {
-    struct event_exceptions_gone gone = { e->guild_id, e->id };
+    struct event_exceptions_deleted gone = { e->guild_id, e->id };
     bool had = e->guild_scheduled_event_exceptions.count;
 
     e->guild_scheduled_event_exceptions = (struct list){ 0 };
     if (had)
-        call_emit(call, EVENT_GUILD_SCHEDULED_EVENT_EXCEPTIONS_DELETE, event_subject(e),
+        call_emit(call, EVENT_GUILD_SCHEDULED_EVENT_EXCEPTIONS_DELETE, event_audience(e),
                   &event_exceptions_gone_schema, &gone);
 }
 
-static enum err event_change(struct call *call, const struct scheduled_event *before,
-                             struct scheduled_event *now)
+static enum err save_event_change(struct call *call, const struct scheduled_event *before,
+                                  struct scheduled_event *now)
 {
     const struct event_patch *in = call->body;
-    const struct event_upload *upload = call_passed(call, "event_upload");
+    const struct event_upload *upload = call_passed_data(call, "event_upload");
     bool moves = in->status.given == GIVEN && in->status.value != before->status;
     struct scheduled_event noted = *now;
     enum err e = OK;
@@ -200,16 +200,16 @@ static enum err event_change(struct call *call, const struct scheduled_event *be
     if (upload->image.given != ABSENT)
         e = picture_replace(call, "guild-events", now->id, &before->image, &upload->image);
     if (in->recurrence_rule.given != ABSENT)
-        forget_exceptions(call, now);
+        delete_event_exceptions(call, now);
     if (!e)
-        e = event_audit(call, AUDIT_EVENT_UPDATE, before, &noted);
+        e = audit_record_event(call, AUDIT_EVENT_UPDATE, before, &noted);
     if (!e && moves)
-        return event_go(call, now, in->status.value);
+        return event_set_status(call, now, in->status.value);
     if (!e)
         e = scheduled_event_update(call->tx, now);
     if (!e)
-        event_announce(call, EVENT_GUILD_SCHEDULED_EVENT_UPDATE, now);
-    return e ? e : event_watch(call, now);
+        emit_scheduled_event(call, EVENT_GUILD_SCHEDULED_EVENT_UPDATE, now);
+    return e ? e : event_schedule_job(call, now);
 }
 
 /* PATCH /guilds/{guild.id}/scheduled-events/{event.id} */
@@ -217,44 +217,45 @@ enum err modify_scheduled_event(struct call *call)
 {
     const struct event_patch *in = call->body;
     struct scheduled_event before, now;
-    enum err e = path_event(call, &before);
+    enum err e = read_event_of_path(call, &before);
 
     if (!e)
-        e = event_may_change(call, &before);
+        e = check_change_event_permission(call, &before);
     if (e || !event_is_open(&before))
         return e ? e : ERR_EVENT_FINISHED;
     if (in->status.given == GIVEN && in->status.value != before.status &&
-        !status_may_follow(before.status, in->status.value))
-        return call_invalid(call, "status", FORM_CHOICES, "It cannot have this status now.");
+        !status_change_is_allowed(before.status, in->status.value))
+        return call_add_field_error(call, "status", FORM_CHOICES,
+                                    "The event cannot change to this status.");
     now = before;
-    event_apply(call, &now);
-    if (now.entity_type != EVENT_ELSEWHERE && in->entity_metadata.given == ABSENT)
+    apply_event_patch(call, &now);
+    if (now.entity_type != EVENT_EXTERNAL && in->entity_metadata.given == ABSENT)
         now.entity_metadata = NULL;
     /* A start time in the past is an error only if the body sets the start time. */
     struct scheduled_event checked = now;
     if (in->scheduled_start_time.given != GIVEN)
         checked.status = EVENT_ACTIVE;
-    e = event_check_all(call, &checked);
+    e = check_event(call, &checked);
     if (!e)
-        e = event_may_change(call, &now);
+        e = check_change_event_permission(call, &now);
     if (!e)
-        e = event_change(call, &before, &now);
-    return e ? e : event_reply(call, &now, false);
+        e = save_event_change(call, &before, &now);
+    return e ? e : reply_with_event(call, &now, false);
 }
 
 /* DELETE /guilds/{guild.id}/scheduled-events/{event.id} */
 enum err delete_scheduled_event(struct call *call)
 {
     struct scheduled_event event;
-    enum err e = path_event(call, &event);
+    enum err e = read_event_of_path(call, &event);
 
     if (!e)
-        e = event_may_change(call, &event);
+        e = check_change_event_permission(call, &event);
     if (!e)
         e = scheduled_event_delete(call, &event);
     if (!e)
-        e = event_audit(call, AUDIT_EVENT_DELETE, &event, NULL);
+        e = audit_record_event(call, AUDIT_EVENT_DELETE, &event, NULL);
     if (!e)
-        event_announce(call, EVENT_GUILD_SCHEDULED_EVENT_DELETE, &event);
+        emit_scheduled_event(call, EVENT_GUILD_SCHEDULED_EVENT_DELETE, &event);
     return e;
 }

@@ -4,34 +4,34 @@
 
 enum { MOST_EXCEPTIONS = 100 };
 
-static enum err exception_audit(struct call *call, const struct scheduled_event *e,
-                                enum audit_action action, snowflake id)
+static enum err audit_record_exception(struct call *call, const struct scheduled_event *e,
+                                       enum audit_action action, snowflake id)
 {
-    struct audit_options options = { .event_exception_id = given_id(id) };
+    struct audit_options options = { .event_exception_id = opt_id_or_null(id) };
 
-    return audit_with(call, e->guild_id, action, e->id, &options, (struct list){ 0 });
+    return audit_record_changes(call, e->guild_id, action, e->id, &options, (struct list){ 0 });
 }
 
-static void exception_announce(struct call *call, enum event what, const struct scheduled_event *e,
-                               const struct event_exception *x)
+static void emit_event_exception(struct call *call, enum event what,
+                                 const struct scheduled_event *e, const struct event_exception *x)
 {
-    struct event_exception told = *x;
+    struct event_exception emitted = *x;
 
-    told.guild_id = given_id(e->guild_id);
-    call_emit(call, what, event_subject(e), &event_exception_schema, &told);
+    emitted.guild_id = opt_id_or_null(e->guild_id);
+    call_emit(call, what, event_audience(e), &event_exception_schema, &emitted);
 }
 
-/* Finds an event that the caller may change and that has not ended. */
-static enum err exception_event(struct call *call, struct scheduled_event *ret)
+/* Reads the event of the path, which the caller may change and which must not have ended. */
+static enum err read_changeable_event(struct call *call, struct scheduled_event *ret)
 {
-    enum err e = path_event(call, ret);
+    enum err e = read_event_of_path(call, ret);
 
     if (!e)
-        e = event_may_change(call, ret);
+        e = check_change_event_permission(call, ret);
     return e || event_is_open(ret) ? e : ERR_EVENT_FINISHED;
 }
 
-static struct event_exception *exception_find(const struct scheduled_event *e, snowflake id)
+static struct event_exception *find_event_exception(const struct scheduled_event *e, snowflake id)
 {
     struct event_exception *x = e->guild_scheduled_event_exceptions.items;
 
@@ -41,24 +41,24 @@ static struct event_exception *exception_find(const struct scheduled_event *e, s
     return NULL;
 }
 
-static void exception_apply(struct event_exception *x, const struct exception_patch *in)
+static void apply_exception_patch(struct event_exception *x, const struct exception_patch *in)
 {
     x->scheduled_start_time = in->scheduled_start_time;
     x->scheduled_end_time = in->scheduled_end_time;
     x->is_canceled = in->is_canceled.given == GIVEN && in->is_canceled.value;
 }
 
-/* Writes the exception and its audit entry, and sends EXCEPTION_CREATE, also for a modification. */
-static enum err exception_keep(struct call *call, struct scheduled_event *event,
-                               const struct event_exception *x, enum audit_action action)
+/* Saves the exception and its audit entry, and emits EXCEPTION_CREATE, also for a modification. */
+static enum err save_event_exception(struct call *call, struct scheduled_event *event,
+                                     const struct event_exception *x, enum audit_action action)
 {
     enum err e = scheduled_event_update(call->tx, event);
 
     if (!e)
-        e = exception_audit(call, event, action, x->event_exception_id);
+        e = audit_record_exception(call, event, action, x->event_exception_id);
     if (e)
         return e;
-    exception_announce(call, EVENT_GUILD_SCHEDULED_EVENT_EXCEPTION_CREATE, event, x);
+    emit_event_exception(call, EVENT_GUILD_SCHEDULED_EVENT_EXCEPTION_CREATE, event, x);
     return call_reply(call, x);
 }
 
@@ -66,52 +66,54 @@ static enum err exception_keep(struct call *call, struct scheduled_event *event,
 enum err create_event_exception(struct call *call)
 {
     const struct exception_patch *in = call->body;
-    snowflake id = snowflake_at(in->original_scheduled_start_time / 1000);
+    snowflake id = snowflake_from_ms(in->original_scheduled_start_time / 1000);
     struct scheduled_event event;
-    enum err e = exception_event(call, &event);
+    enum err e = read_changeable_event(call, &event);
 
     if (e)
         return e;
     if (!event.recurrence_rule)
-        return call_invalid(call, "original_scheduled_start_time", FORM_CHOICES,
-                            "The event does not come again.");
-    if (!event_has_time(&event, id))
-        return call_invalid(call, "original_scheduled_start_time", FORM_CHOICES,
-                            "Value must be a time at which the event starts, within a year.");
+        return call_add_field_error(call, "original_scheduled_start_time", FORM_CHOICES,
+                                    "The event is not recurring.");
+    if (!event_has_occurrence(&event, id))
+        return call_add_field_error(
+            call, "original_scheduled_start_time", FORM_CHOICES,
+            "Value must be a time at which the event starts, within a year.");
     if (in->is_canceled.given != GIVEN && in->scheduled_start_time.given != GIVEN &&
         in->scheduled_end_time.given != GIVEN)
         return ERR_EVENT_EXCEPTION_EMPTY;
-    struct event_exception *x = exception_find(&event, id);
+    struct event_exception *x = find_event_exception(&event, id);
     if (!x && event.guild_scheduled_event_exceptions.count >= MOST_EXCEPTIONS)
-        return call_invalid(call, "original_scheduled_start_time", FORM_CHOICES,
-                            "An event has at most 100 exceptions. Delete one that is over.");
+        return call_add_field_error(call, "original_scheduled_start_time", FORM_CHOICES,
+                                    "An event can have at most 100 exceptions. Delete a past one.");
     if (!x)
-        x = list_add(call->arena, &event.guild_scheduled_event_exceptions, sizeof *x);
+        x = list_append(call->arena, &event.guild_scheduled_event_exceptions, sizeof *x);
     *x = (struct event_exception){ .event_id = event.id, .event_exception_id = id };
-    exception_apply(x, in);
-    return exception_keep(call, &event, x, AUDIT_EVENT_EXCEPTION_CREATE);
+    apply_exception_patch(x, in);
+    return save_event_exception(call, &event, x, AUDIT_EVENT_EXCEPTION_CREATE);
 }
 
 /* PATCH …/{event.id}/exceptions/{exception.id} */
 enum err modify_event_exception(struct call *call)
 {
     struct scheduled_event event;
-    enum err e = exception_event(call, &event);
-    struct event_exception *x = e ? NULL : exception_find(&event, call_id(call, "exception.id"));
+    enum err e = read_changeable_event(call, &event);
+    struct event_exception *x =
+        e ? NULL : find_event_exception(&event, call_path_id(call, "exception.id"));
 
     if (e || !x)
         return e ? e : ERR_UNKNOWN_SCHEDULED_EVENT;
-    exception_apply(x, call->body);
-    return exception_keep(call, &event, x, AUDIT_EVENT_EXCEPTION_UPDATE);
+    apply_exception_patch(x, call->body);
+    return save_event_exception(call, &event, x, AUDIT_EVENT_EXCEPTION_UPDATE);
 }
 
 /* DELETE …/{event.id}/exceptions/{exception.id} */
 enum err delete_event_exception(struct call *call)
 {
     struct scheduled_event event;
-    snowflake id = call_id(call, "exception.id");
-    enum err e = exception_event(call, &event);
-    struct event_exception *x = e ? NULL : exception_find(&event, id);
+    snowflake id = call_path_id(call, "exception.id");
+    enum err e = read_changeable_event(call, &event);
+    struct event_exception *x = e ? NULL : find_event_exception(&event, id);
 
     if (e || !x)
         return e ? e : ERR_UNKNOWN_SCHEDULED_EVENT;
@@ -119,8 +121,8 @@ enum err delete_event_exception(struct call *call)
     *x = all[--event.guild_scheduled_event_exceptions.count];
     e = scheduled_event_update(call->tx, &event);
     if (!e)
-        e = exception_audit(call, &event, AUDIT_EVENT_EXCEPTION_DELETE, id);
+        e = audit_record_exception(call, &event, AUDIT_EVENT_EXCEPTION_DELETE, id);
     if (!e)
-        exception_announce(call, EVENT_GUILD_SCHEDULED_EVENT_EXCEPTION_DELETE, &event, &gone);
+        emit_event_exception(call, EVENT_GUILD_SCHEDULED_EVENT_EXCEPTION_DELETE, &event, &gone);
     return e;
 }

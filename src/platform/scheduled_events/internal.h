@@ -4,7 +4,7 @@
 
 #include "api/hooks.h"
 #include "api/jobs/jobs.h"
-#include "model/permissions/rights.h"
+#include "model/permissions/member_permissions.h"
 #include "platform/guilds/guilds.h"
 #include "platform/scheduled_events/scheduled_events.h"
 
@@ -35,28 +35,28 @@ struct event_users_query {
 struct event_counts_query {
     struct list guild_scheduled_event_exception_ids;
 };
-struct event_response {
+struct event_response_body {
     struct opt_int response;
 };
 /* A subscriber of an event, as listed. */
-struct event_person {
+struct event_subscriber {
     snowflake guild_scheduled_event_id, user_id;
     int64_t response;
     const struct user *user;
     const struct member *member;
     struct opt_id guild_scheduled_event_exception_id;
 };
-struct event_exceptions_gone {
+struct event_exceptions_deleted {
     snowflake guild_id, event_id;
 };
 extern const struct schema event_exceptions_gone_schema;
-struct event_count {
+struct event_exception_count {
     struct str key;
     int64_t value;
 };
-struct event_counts {
+struct event_subscriber_counts {
     int64_t guild_scheduled_event_count;
-    struct list guild_scheduled_event_exception_counts; /* struct event_count */
+    struct list guild_scheduled_event_exception_counts; /* struct event_exception_count */
 };
 
 extern const struct type event_draft_body, event_patch_body, exception_draft_body,
@@ -66,69 +66,72 @@ extern const struct schema event_query_schema, event_users_query_schema, event_c
 
 /* --- rules.c: date arithmetic, without the store -------------------------------------- */
 
-/* Returns the first occurrence after a moment. */
+/* Returns the time of the first occurrence after a time. */
 int64_t recurrence_next(const struct event_recurrence *r, int64_t after);
 /* Returns whether the id is that of an occurrence between one day before the next start and a year
- * later. The bound limits the number of responses per user. */
-bool event_has_time(const struct scheduled_event *e, snowflake exception_id);
-/* Validates the combination of times, channel and location; records errors. */
-void event_check(struct form *form, const struct scheduled_event *e);
+ * later. This range limits the number of responses per user. */
+bool event_has_occurrence(const struct scheduled_event *e, snowflake exception_id);
+/* Validates the combination of times, channel and location, and records form errors. */
+void event_validate(struct form *form, const struct scheduled_event *e);
 bool event_is_open(const struct scheduled_event *e);
 
 /* --- rows.c --------------------------------------------------------------------------- */
 
 enum err scheduled_event_update(struct tx *tx, const struct scheduled_event *e);
 enum err scheduled_event_delete(struct call *call, const struct scheduled_event *e);
-enum err event_forget_users(struct call *call, snowflake id);
-enum err scheduled_events_of_channel(struct tx *tx, snowflake channel_id, struct list *ret);
-enum err scheduled_event_by_id(struct tx *tx, snowflake id, struct scheduled_event *ret);
-enum err scheduled_event_load_creator(struct tx *tx, struct scheduled_event *e);
-enum err event_count_open(struct tx *tx, snowflake guild_id, int64_t *ret);
-/* *ret_changed: the row is new or the response has changed. */
-enum err event_user_put(struct tx *tx, snowflake event_id, snowflake exception_id,
-                        snowflake user_id, int64_t response, bool *ret_changed);
-enum err event_user_remove(struct tx *tx, snowflake event_id, snowflake exception_id,
-                           snowflake user_id, bool *ret_found);
-enum err event_users(struct tx *tx, snowflake event_id, snowflake exception_id,
-                     const struct event_users_query *q, struct list *ret);
-enum err event_count_users(struct tx *tx, snowflake event_id, snowflake exception_id, int64_t *ret);
+enum err event_delete_subscribers(struct call *call, snowflake id);
+enum err scheduled_events_read_of_channel(struct tx *tx, snowflake channel_id, struct list *ret);
+enum err scheduled_event_find_by_id(struct tx *tx, snowflake id, struct scheduled_event *ret);
+enum err scheduled_event_read_creator(struct tx *tx, struct scheduled_event *e);
+enum err count_open_events(struct tx *tx, snowflake guild_id, int64_t *ret);
+/* Saves a user's response. *ret_changed: the row is new or the response has changed. */
+enum err event_subscriber_save(struct tx *tx, snowflake event_id, snowflake exception_id,
+                               snowflake user_id, int64_t response, bool *ret_changed);
+enum err event_subscriber_delete(struct tx *tx, snowflake event_id, snowflake exception_id,
+                                 snowflake user_id, bool *ret_found);
+enum err event_subscribers_read(struct tx *tx, snowflake event_id, snowflake exception_id,
+                                const struct event_users_query *q, struct list *ret);
+enum err event_subscribers_count(struct tx *tx, snowflake event_id, snowflake exception_id,
+                                 int64_t *ret);
 
 /* --- audit.c -------------------------------------------------------------------------- */
 
-/* Writes an audit entry with the changes. NULL: the event did not exist, or was deleted. */
-enum err event_audit(struct call *call, enum audit_action action,
-                     const struct scheduled_event *before, const struct scheduled_event *now);
+/* Writes an audit entry with the changes. before NULL: new event; now NULL: deleted event. */
+enum err audit_record_event(struct call *call, enum audit_action action,
+                            const struct scheduled_event *before,
+                            const struct scheduled_event *now);
 
-/* Adds the events that the shown audit log entries refer to. */
-enum err events_in_audit(struct call *call, struct audit_shown *log);
+/* Adds the scheduled events that the audit log entries refer to. */
+enum err audit_add_scheduled_events(struct call *call, struct audit_log_objects *log);
 
 /* --- status.c ------------------------------------------------------------------------- */
 
-/* Returns the recipients of events about it. */
-struct subject event_subject(const struct scheduled_event *e);
-void event_announce(struct call *call, enum event what, const struct scheduled_event *e);
-/* Schedules the event's job; call after any change of its times or status. */
-enum err event_watch(struct call *call, const struct scheduled_event *e);
-/* Changes to an allowed status; opens or closes its stage. Writes the event, sends the gateway
- * event and schedules the job. A completed recurring event is scheduled again. */
-enum err event_go(struct call *call, struct scheduled_event *e, int64_t status);
+/* Returns the audience of gateway events about the scheduled event. */
+struct audience event_audience(const struct scheduled_event *e);
+void emit_scheduled_event(struct call *call, enum event what, const struct scheduled_event *e);
+/* Schedules the event's job; call after each change of its times or status. */
+enum err event_schedule_job(struct call *call, const struct scheduled_event *e);
+/* Changes the event to an allowed status and opens or closes its stage. Writes the event, emits the
+ * gateway event and schedules the job. A completed recurring event is scheduled again. */
+enum err event_set_status(struct call *call, struct scheduled_event *e, int64_t status);
 extern const struct job_kind scheduled_event_job;
-enum err events_leave_channel(struct call *call, const struct channel *c);
+enum err events_cancel_of_channel(struct call *call, const struct channel *c);
 
 /* --- permits.c ------------------------------------------------------------------------ */
 
-/* Checks whether the caller may view or change the event. ERR_UNKNOWN_SCHEDULED_EVENT, or
+/* Check whether the caller may view or change the event. ERR_UNKNOWN_SCHEDULED_EVENT,
  * ERR_MISSING_PERMISSIONS. */
-enum err event_may_see(struct call *call, const struct scheduled_event *e);
-enum err event_may_change(struct call *call, const struct scheduled_event *e);
-/* Requires one of these permissions, and those that the event's type needs. */
-enum err event_permit(struct call *call, const struct scheduled_event *e, uint64_t any_of);
+enum err check_view_event_permission(struct call *call, const struct scheduled_event *e);
+enum err check_change_event_permission(struct call *call, const struct scheduled_event *e);
+/* Requires one of the permissions any_of, and all that the event's type needs. */
+enum err require_event_permission(struct call *call, const struct scheduled_event *e,
+                                  uint64_t any_of);
 /* Checks that the channel belongs to the guild and fits the event's type. */
 enum err event_check_channel(struct call *call, const struct scheduled_event *e);
 
 /* --- events.c, users.c, exceptions.c: handlers ---------------------------------------- */
 
-enum err path_event(struct call *call, struct scheduled_event *ret);
+enum err read_event_of_path(struct call *call, struct scheduled_event *ret);
 enum err list_scheduled_events(struct call *call);
 enum err get_scheduled_event(struct call *call);
 enum err prepare_create_scheduled_event(struct call *call);
@@ -141,12 +144,12 @@ enum err list_exception_users(struct call *call);
 enum err count_scheduled_event_users(struct call *call);
 enum err join_scheduled_event(struct call *call);
 enum err leave_scheduled_event(struct call *call);
-enum err answer_event_exception(struct call *call);
-enum err forget_event_exception_answer(struct call *call);
+enum err respond_to_event_exception(struct call *call);
+enum err delete_event_exception_response(struct call *call);
 enum err create_event_exception(struct call *call);
 enum err modify_event_exception(struct call *call);
 enum err delete_event_exception(struct call *call);
-/* Subscribes the event's creator, or another user. */
-enum err event_user_join(struct call *call, struct scheduled_event *e, snowflake user_id);
+/* Subscribes a user to the event. */
+enum err event_subscribe_user(struct call *call, struct scheduled_event *e, snowflake user_id);
 
 #endif

@@ -10,7 +10,7 @@
     "e.users, e.empty_since, e.ended_at, (select s.id from stage_instances s where "          \
     "s.channel_id = e.channel_id and s.scheduled_event_id = e.id) from scheduled_events e "
 
-static void read_event(const struct rows *r, void *ret)
+static void event_from_row(const struct rows *r, void *ret)
 {
     struct scheduled_event *e = ret;
     struct arena *arena = tx_arena(r->tx);
@@ -18,40 +18,43 @@ static void read_event(const struct rows *r, void *ret)
     *e = (struct scheduled_event){
         .id = row_id(r, 0),
         .guild_id = row_id(r, 1),
-        .channel_id = row_opt_id(r, 2),
-        .creator_id = row_opt_id(r, 3),
+        .channel_id = row_optional_id(r, 2),
+        .creator_id = row_optional_id(r, 3),
         .name = row_text(r, 4),
-        .description = row_opt_text(r, 5),
-        .image = row_opt_text(r, 6),
+        .description = row_optional_text(r, 5),
+        .image = row_optional_text(r, 6),
         .scheduled_start_time = row_int(r, 7),
-        .scheduled_end_time = row_opt_int(r, 8),
+        .scheduled_end_time = row_optional_int(r, 8),
         .privacy_level = 2,
         .status = row_int(r, 9),
         .entity_type = row_int(r, 10),
         .users = row_int(r, 14),
         .empty_since = row_int(r, 15),
         .ended_at = row_int(r, 16),
-        .entity_id = row_opt_id(r, 17),
+        .entity_id = row_optional_id(r, 17),
     };
-    if (!row_null(r, 11)) {
+    if (!row_is_null(r, 11)) {
         e->entity_metadata = arena_alloc(arena, sizeof *e->entity_metadata);
-        e->entity_metadata->location = row_opt_text(r, 11);
+        e->entity_metadata->location = row_optional_text(r, 11);
     }
-    if (!row_null(r, 12))
-        e->recurrence_rule = (void *)column_decode(arena, &type_event_recurrence, row_text(r, 12));
+    if (!row_is_null(r, 12))
+        e->recurrence_rule =
+            (void *)json_column_decode(arena, &type_event_recurrence, row_text(r, 12));
     if (!str_is(row_text(r, 13), "[]"))
         e->guild_scheduled_event_exceptions =
-            column_list(arena, &type_event_exceptions, row_text(r, 13));
+            json_column_decode_list(arena, &type_event_exceptions, row_text(r, 13));
 }
 
-static enum err read_events(struct tx *tx, struct sql sql, const struct value *values, size_t count,
-                            struct list *ret)
+static enum err read_event_list(struct tx *tx, struct sql sql, const struct value *values,
+                                size_t count, struct list *ret)
 {
     *ret = (struct list){ 0 };
-    return tx_list(tx, sql, values, count, sizeof(struct scheduled_event), read_event, ret);
+    return tx_read_list(tx, sql, values, count, sizeof(struct scheduled_event), event_from_row,
+                        ret);
 }
 
-static enum err first_event(enum err e, const struct list *found, struct scheduled_event *ret)
+static enum err first_event_or_unknown(enum err e, const struct list *found,
+                                       struct scheduled_event *ret)
 {
     if (e || !found->count)
         return e ? e : ERR_UNKNOWN_SCHEDULED_EVENT;
@@ -63,53 +66,54 @@ enum err scheduled_event_find(struct tx *tx, snowflake guild_id, snowflake id,
                               struct scheduled_event *ret)
 {
     struct list found;
-    enum err e = read_events(tx, SQL(EVENTS "where e.guild_id = $1 and e.id = $2"),
-                             BIND(v_id(guild_id), v_id(id)), &found);
+    enum err e = read_event_list(tx, SQL(EVENTS "where e.guild_id = $1 and e.id = $2"),
+                                 BIND(v_id(guild_id), v_id(id)), &found);
 
-    return first_event(e, &found, ret);
+    return first_event_or_unknown(e, &found, ret);
 }
 
-enum err scheduled_event_by_id(struct tx *tx, snowflake id, struct scheduled_event *ret)
+enum err scheduled_event_find_by_id(struct tx *tx, snowflake id, struct scheduled_event *ret)
 {
     struct list found;
-    enum err e = read_events(tx, SQL(EVENTS "where e.id = $1"), BIND(v_id(id)), &found);
+    enum err e = read_event_list(tx, SQL(EVENTS "where e.id = $1"), BIND(v_id(id)), &found);
 
-    return first_event(e, &found, ret);
+    return first_event_or_unknown(e, &found, ret);
 }
 
-enum err scheduled_events_of(struct tx *tx, snowflake guild_id, bool open, struct list *ret)
+enum err scheduled_events_read(struct tx *tx, snowflake guild_id, bool open, struct list *ret)
 {
-    return open ? read_events(tx,
-                              SQL(EVENTS "where e.guild_id = $1 and e.status <= 2 order by e.id"),
-                              BIND(v_id(guild_id)), ret)
-                : read_events(tx, SQL(EVENTS "where e.guild_id = $1 order by e.id"),
-                              BIND(v_id(guild_id)), ret);
+    return open ? read_event_list(
+                      tx, SQL(EVENTS "where e.guild_id = $1 and e.status <= 2 order by e.id"),
+                      BIND(v_id(guild_id)), ret)
+                : read_event_list(tx, SQL(EVENTS "where e.guild_id = $1 order by e.id"),
+                                  BIND(v_id(guild_id)), ret);
 }
 
-enum err scheduled_events_of_channel(struct tx *tx, snowflake channel_id, struct list *ret)
+enum err scheduled_events_read_of_channel(struct tx *tx, snowflake channel_id, struct list *ret)
 {
-    return read_events(tx, SQL(EVENTS "where e.channel_id = $1 and e.status <= 2 order by e.id"),
-                       BIND(v_id(channel_id)), ret);
+    return read_event_list(tx,
+                           SQL(EVENTS "where e.channel_id = $1 and e.status <= 2 order by e.id"),
+                           BIND(v_id(channel_id)), ret);
 }
 
-enum err scheduled_events_show(struct tx *tx, struct gateway_guild *ret)
+enum err guild_add_scheduled_events(struct tx *tx, struct gateway_guild *ret)
 {
     struct list all;
-    enum err e = scheduled_events_of(tx, ret->guild.id, true, &all);
+    enum err e = scheduled_events_read(tx, ret->guild.id, true, &all);
     struct scheduled_event *event = all.items;
 
     for (size_t i = 0; !e && i < all.count; i++) {
         if (event[i].channel_id.given == GIVEN &&
-            !channels_hold(&ret->channels, event[i].channel_id.value))
+            !channels_contain(&ret->channels, event[i].channel_id.value))
             continue;
-        event[i].user_count = given_int(event[i].users);
-        *(struct scheduled_event *)list_add(tx_arena(tx), &ret->guild_scheduled_events,
-                                            sizeof *event) = event[i];
+        event[i].user_count = opt_int_of(event[i].users);
+        *(struct scheduled_event *)list_append(tx_arena(tx), &ret->guild_scheduled_events,
+                                               sizeof *event) = event[i];
     }
     return e;
 }
 
-enum err event_count_open(struct tx *tx, snowflake guild_id, int64_t *ret)
+enum err count_open_events(struct tx *tx, snowflake guild_id, int64_t *ret)
 {
     struct rows row;
     bool found;
@@ -122,7 +126,7 @@ enum err event_count_open(struct tx *tx, snowflake guild_id, int64_t *ret)
     return e;
 }
 
-enum err scheduled_event_load_creator(struct tx *tx, struct scheduled_event *e)
+enum err scheduled_event_read_creator(struct tx *tx, struct scheduled_event *e)
 {
     struct user *user = arena_alloc(tx_arena(tx), sizeof *user);
     enum err err =
@@ -150,15 +154,16 @@ enum err scheduled_event_insert(struct tx *tx, const struct scheduled_event *e)
 
     return tx_exec(
         tx, SAVE_EVENT,
-        BIND(v_id(e->id), v_id(e->guild_id), v_opt_id(e->channel_id), v_opt_id(e->creator_id),
-             v_text(e->name), v_opt_text(e->description), v_opt_text(e->image),
-             v_int(e->scheduled_start_time), v_opt_int(e->scheduled_end_time), v_int(e->status),
-             v_int(e->entity_type),
+        BIND(v_id(e->id), v_id(e->guild_id), optional_id_value(e->channel_id),
+             optional_id_value(e->creator_id), v_text(e->name), optional_text_value(e->description),
+             optional_text_value(e->image), v_int(e->scheduled_start_time),
+             optional_int_value(e->scheduled_end_time), v_int(e->status), v_int(e->entity_type),
              elsewhere ? v_text(e->entity_metadata->location.value) : v_null(),
              e->recurrence_rule
-                 ? v_text(column_encode(a, &type_event_recurrence, e->recurrence_rule))
+                 ? v_text(json_column_encode(a, &type_event_recurrence, e->recurrence_rule))
                  : v_null(),
-             v_text(column_encode(a, &type_event_exceptions, &e->guild_scheduled_event_exceptions)),
+             v_text(json_column_encode(a, &type_event_exceptions,
+                                       &e->guild_scheduled_event_exceptions)),
              v_int(e->empty_since), v_int(e->ended_at)),
         NULL);
 }
@@ -168,15 +173,15 @@ enum err scheduled_event_update(struct tx *tx, const struct scheduled_event *e)
     return scheduled_event_insert(tx, e);
 }
 
-static const char FORGET_USERS[] =
+static const char DELETE_SUBSCRIBERS[] =
     "delete from scheduled_event_users where (event_id, exception_id, user_id) in (select event_id, "
     "exception_id, user_id from scheduled_event_users where event_id = $1 limit 200)";
 
-/* An event may have many subscribers: its job deletes their rows in batches. */
-enum err event_forget_users(struct call *call, snowflake id)
+/* Deletes a batch of subscribers; the event's job deletes the rest. */
+enum err event_delete_subscribers(struct call *call, snowflake id)
 {
     int64_t gone = 0;
-    enum err e = tx_exec(call->tx, FORGET_USERS, BIND(v_id(id)), &gone);
+    enum err e = tx_exec(call->tx, DELETE_SUBSCRIBERS, BIND(v_id(id)), &gone);
 
     if (e)
         return e;
@@ -186,12 +191,12 @@ enum err event_forget_users(struct call *call, snowflake id)
 
 enum err scheduled_event_delete(struct call *call, const struct scheduled_event *e)
 {
-    enum err err = picture_drop(call, "guild-events", e->id, &e->image);
+    enum err err = picture_delete(call, "guild-events", e->id, &e->image);
 
     if (!err)
         err = tx_exec(call->tx, "delete from scheduled_events where id = $1", BIND(v_id(e->id)),
                       NULL);
-    return err ? err : event_forget_users(call, e->id);
+    return err ? err : event_delete_subscribers(call, e->id);
 }
 
 /* --- subscribers ---------------------------------------------------------------------- */
@@ -203,14 +208,14 @@ static const char PUT_USER[] =
     "values ($1, $2, $3, $4) on conflict (event_id, exception_id, user_id) "
     "do update set response = $4";
 
-static enum err count_user(struct tx *tx, snowflake event_id, int64_t by)
+static enum err update_subscriber_count(struct tx *tx, snowflake event_id, int64_t by)
 {
     return tx_exec(tx, "update scheduled_events set users = users + $2 where id = $1",
                    BIND(v_id(event_id), v_int(by)), NULL);
 }
 
-enum err event_user_put(struct tx *tx, snowflake event_id, snowflake exception_id,
-                        snowflake user_id, int64_t response, bool *ret_changed)
+enum err event_subscriber_save(struct tx *tx, snowflake event_id, snowflake exception_id,
+                               snowflake user_id, int64_t response, bool *ret_changed)
 {
     struct rows row;
     bool found;
@@ -222,11 +227,11 @@ enum err event_user_put(struct tx *tx, snowflake event_id, snowflake exception_i
         return e;
     e = tx_exec(tx, PUT_USER,
                 BIND(v_id(event_id), v_id(exception_id), v_id(user_id), v_int(response)), NULL);
-    return e || found || exception_id ? e : count_user(tx, event_id, 1);
+    return e || found || exception_id ? e : update_subscriber_count(tx, event_id, 1);
 }
 
-enum err event_user_remove(struct tx *tx, snowflake event_id, snowflake exception_id,
-                           snowflake user_id, bool *ret_found)
+enum err event_subscriber_delete(struct tx *tx, snowflake event_id, snowflake exception_id,
+                                 snowflake user_id, bool *ret_found)
 {
     int64_t gone = 0;
     enum err e = tx_exec(tx,
@@ -235,38 +240,38 @@ enum err event_user_remove(struct tx *tx, snowflake event_id, snowflake exceptio
                          BIND(v_id(event_id), v_id(exception_id), v_id(user_id)), &gone);
 
     *ret_found = gone;
-    return e || !gone || exception_id ? e : count_user(tx, event_id, -1);
+    return e || !gone || exception_id ? e : update_subscriber_count(tx, event_id, -1);
 }
 
-static void read_person(const struct rows *r, void *ret)
+static void subscriber_from_row(const struct rows *r, void *ret)
 {
-    struct event_person *p = ret;
+    struct event_subscriber *p = ret;
 
-    *p = (struct event_person){ .guild_scheduled_event_id = row_id(r, 0),
-                                .user_id = row_id(r, 2),
-                                .response = row_int(r, 3) };
+    *p = (struct event_subscriber){ .guild_scheduled_event_id = row_id(r, 0),
+                                    .user_id = row_id(r, 2),
+                                    .response = row_int(r, 3) };
     if (row_id(r, 1))
-        p->guild_scheduled_event_exception_id = given_id(row_id(r, 1));
+        p->guild_scheduled_event_exception_id = opt_id_or_null(row_id(r, 1));
 }
 
 #define PEOPLE                                                                           \
     "select event_id, exception_id, user_id, response from scheduled_event_users where " \
     "event_id = $1 and exception_id = $2 and user_id > $3 and user_id < $4 order by user_id "
 
-static void list_reverse(struct list *people)
+static void reverse_subscribers(struct list *people)
 {
-    struct event_person *p = people->items;
+    struct event_subscriber *p = people->items;
 
     for (size_t i = 0; i < people->count / 2; i++) {
-        struct event_person swapped = p[i];
+        struct event_subscriber swapped = p[i];
 
         p[i] = p[people->count - 1 - i];
         p[people->count - 1 - i] = swapped;
     }
 }
 
-enum err event_users(struct tx *tx, snowflake event_id, snowflake exception_id,
-                     const struct event_users_query *q, struct list *ret)
+enum err event_subscribers_read(struct tx *tx, snowflake event_id, snowflake exception_id,
+                                const struct event_users_query *q, struct list *ret)
 {
     bool back = q->before.given == GIVEN && q->after.given != GIVEN;
     snowflake before = q->before.given == GIVEN ? q->before.value : INT64_MAX;
@@ -274,14 +279,15 @@ enum err event_users(struct tx *tx, snowflake event_id, snowflake exception_id,
                               v_id(before), v_int(q->limit) };
 
     *ret = (struct list){ 0 };
-    enum err e = tx_list(tx, back ? SQL(PEOPLE "desc limit $5") : SQL(PEOPLE "limit $5"), values, 5,
-                         sizeof(struct event_person), read_person, ret);
+    enum err e = tx_read_list(tx, back ? SQL(PEOPLE "desc limit $5") : SQL(PEOPLE "limit $5"),
+                              values, 5, sizeof(struct event_subscriber), subscriber_from_row, ret);
     if (back)
-        list_reverse(ret);
+        reverse_subscribers(ret);
     return e;
 }
 
-enum err event_count_users(struct tx *tx, snowflake event_id, snowflake exception_id, int64_t *ret)
+enum err event_subscribers_count(struct tx *tx, snowflake event_id, snowflake exception_id,
+                                 int64_t *ret)
 {
     struct rows row;
     bool found;

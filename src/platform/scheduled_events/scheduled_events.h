@@ -1,8 +1,6 @@
-/* scheduled_events.h - scheduled events of guilds, their exceptions and subscribers.
- *
- * This folder owns the rows of all three. Each event has one job, scheduled for its next automatic
- * status change (status.c). Stages belong to voice/, which opens and closes them through hooks.
- * Start with rules.c for times and with status.c for the life of an event. */
+/* scheduled_events.h - scheduled events of guilds, their exceptions and subscribers. Each event has
+ * one job, scheduled for its next automatic status change (status.c). voice/ opens and closes
+ * stages through hooks. Start with rules.c, then status.c. */
 #ifndef PLATFORM_SCHEDULED_EVENTS_SCHEDULED_EVENTS_H
 #define PLATFORM_SCHEDULED_EVENTS_SCHEDULED_EVENTS_H
 
@@ -10,19 +8,20 @@
 #include "model/scheduled_event.h"
 #include "platform/accounts/accounts.h"
 
-/* Fills the open events of a guild, in the shown channels, with their subscriber counts. */
-enum err scheduled_events_show(struct tx *tx, struct gateway_guild *ret);
-/* ERR_UNKNOWN_SCHEDULED_EVENT. */
+/* Adds the open events of the guild in the visible channels, with their subscriber counts. */
+enum err guild_add_scheduled_events(struct tx *tx, struct gateway_guild *ret);
+/* ERR_UNKNOWN_SCHEDULED_EVENT: the guild has no such event. */
 enum err scheduled_event_find(struct tx *tx, snowflake guild_id, snowflake id,
                               struct scheduled_event *ret);
 enum err scheduled_event_insert(struct tx *tx, const struct scheduled_event *e);
-/* Returns the events of a guild, oldest first. */
-enum err scheduled_events_of(struct tx *tx, snowflake guild_id, bool open, struct list *ret);
+/* Reads the events of a guild, oldest first. */
+enum err scheduled_events_read(struct tx *tx, snowflake guild_id, bool open, struct list *ret);
 
-/* Validates a recurrence rule; errors go to this path. */
-void recurrence_check(struct form *form, const struct place *at, const struct event_recurrence *r);
+/* Validates a recurrence rule and records form errors at path `at`. */
+void recurrence_validate(struct form *form, const struct json_path *at,
+                         const struct event_recurrence *r);
 
-extern const struct naming event_naming; /* in world files */
+extern const struct world_naming event_naming; /* how world files name events */
 extern const struct domain scheduled_events_domain;
 extern const struct world_parts scheduled_events_world;
 

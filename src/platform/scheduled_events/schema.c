@@ -4,7 +4,7 @@
 #include "model/fields/types.h"
 
 static const struct type type_event_image = { .kind = KIND_IMAGE,
-                                              .max = PICTURE_MAX,
+                                              .max = IMAGE_MAX_BYTES,
                                               .doc = "A picture as a data URI" };
 
 #define PATCH_FIELD(member_, type_, flags_)                                     \
@@ -16,13 +16,13 @@ static const struct type type_event_image = { .kind = KIND_IMAGE,
     PATCH_FIELD(name, type_event_name, must_),                    \
         PATCH_FIELD(privacy_level, type_event_privacy, must_),    \
         PATCH_FIELD(scheduled_start_time, type_time, must_),      \
-        PATCH_FIELD(entity_type, type_event_place, must_),        \
+        PATCH_FIELD(entity_type, type_event_entity_type, must_),  \
         PATCH_FIELD(channel_id, type_id, MAYBE),                  \
         PATCH_FIELD(entity_metadata, type_event_metadata, MAYBE), \
         PATCH_FIELD(scheduled_end_time, type_time, MAYBE),        \
         PATCH_FIELD(description, type_event_description, MAYBE),  \
         PATCH_FIELD(image, type_event_image, MAYBE),              \
-        PATCH_FIELD(recurrence_rule, type_event_recurrence_in, MAYBE)
+        PATCH_FIELD(recurrence_rule, type_event_recurrence_input, MAYBE)
 
 static const struct field draft_fields[] = { PATCH_FIELDS(0), { 0 } };
 static const struct field patch_fields[] = {
@@ -40,7 +40,7 @@ static const struct schema patch_schema = {
     .name = "ScheduledEventPatch",
     .size = sizeof(struct event_patch),
     .fields = patch_fields,
-    .doc = "What changes about an event.",
+    .doc = "Fields of an event to change.",
 };
 const struct type event_draft_body = { .kind = KIND_OBJECT, .schema = &draft_schema };
 const struct type event_patch_body = { .kind = KIND_OBJECT, .schema = &patch_schema };
@@ -53,7 +53,7 @@ const struct schema event_query_schema = {
     .name = "ScheduledEventQuery",
     .size = sizeof(struct event_query),
     .fields = event_query_fields,
-    .doc = "What is told of events.",
+    .doc = "What to include in events.",
 };
 
 /* --- exceptions ----------------------------------------------------------------------- */
@@ -74,27 +74,27 @@ static const struct schema exception_draft_schema = {
     .name = "ScheduledEventExceptionDraft",
     .size = sizeof(struct exception_patch),
     .fields = exception_draft_fields,
-    .doc = "What is other about one time of an event.",
+    .doc = "Changes of one occurrence of an event.",
 };
 static const struct schema exception_patch_schema = {
     .name = "ScheduledEventExceptionPatch",
     .size = sizeof(struct exception_patch),
     .fields = exception_patch_fields,
-    .doc = "The same for one that is there; what is left out is as usual again.",
+    .doc = "Changes of an existing exception; absent fields get the values of the event.",
 };
 const struct type exception_draft_body = { .kind = KIND_OBJECT, .schema = &exception_draft_schema };
 const struct type exception_patch_body = { .kind = KIND_OBJECT, .schema = &exception_patch_schema };
 
 static const struct field gone_fields[] = {
-    { FIELD(struct event_exceptions_gone, guild_id), .type = &type_id },
-    { FIELD(struct event_exceptions_gone, event_id), .type = &type_id },
+    { FIELD(struct event_exceptions_deleted, guild_id), .type = &type_id },
+    { FIELD(struct event_exceptions_deleted, event_id), .type = &type_id },
     { 0 },
 };
 const struct schema event_exceptions_gone_schema = {
     .name = "ScheduledEventExceptionsGone",
-    .size = sizeof(struct event_exceptions_gone),
+    .size = sizeof(struct event_exceptions_deleted),
     .fields = gone_fields,
-    .doc = "All times of an event are alike again.",
+    .doc = "All exceptions of an event were deleted.",
 };
 
 /* --- subscribers ---------------------------------------------------------------------- */
@@ -107,14 +107,14 @@ static const struct field users_query_fields[] = {
       .fallback = 100 },
     { FIELD(struct event_users_query, with_member), .type = &type_bool, .flags = OPTIONAL },
     { FIELD(struct event_users_query, upgrade_response_type), .type = &type_bool, .flags = OPTIONAL,
-      .doc = "People: answer with a list, as bots are" },
+      .doc = "Users: reply with a list, as bots get it" },
     { 0 },
 };
 const struct schema event_users_query_schema = {
     .name = "ScheduledEventUsersQuery",
     .size = sizeof(struct event_users_query),
     .fields = users_query_fields,
-    .doc = "Which of those who want to come.",
+    .doc = "Which subscribers of an event.",
 };
 static const struct type type_some_ids = { .kind = KIND_ARRAY, .max = 10, .of = &type_id };
 static const struct field counts_query_fields[] = {
@@ -126,53 +126,54 @@ const struct schema event_counts_query_schema = {
     .name = "ScheduledEventCountsQuery",
     .size = sizeof(struct event_counts_query),
     .fields = counts_query_fields,
-    .doc = "Which times are counted besides.",
+    .doc = "Occurrences to count in addition.",
 };
 
 static const struct field person_fields[] = {
-    { FIELD(struct event_person, guild_scheduled_event_id), .type = &type_id },
-    { FIELD(struct event_person, user_id), .type = &type_id },
-    { FIELD(struct event_person, response), .type = &type_count, .doc = "0: will not come" },
-    { FIELD(struct event_person, user), .type = &type_partial_user, .flags = OPTIONAL },
-    { FIELD(struct event_person, member), .type = &type_member, .flags = OPTIONAL },
-    { FIELD(struct event_person, guild_scheduled_event_exception_id), .type = &type_id,
+    { FIELD(struct event_subscriber, guild_scheduled_event_id), .type = &type_id },
+    { FIELD(struct event_subscriber, user_id), .type = &type_id },
+    { FIELD(struct event_subscriber, response), .type = &type_count, .doc = "0: will not attend" },
+    { FIELD(struct event_subscriber, user), .type = &type_partial_user, .flags = OPTIONAL },
+    { FIELD(struct event_subscriber, member), .type = &type_member, .flags = OPTIONAL },
+    { FIELD(struct event_subscriber, guild_scheduled_event_exception_id), .type = &type_id,
       .flags = OPTIONAL },
     { 0 },
 };
 static const struct schema person_schema = {
     .name = "ScheduledEventUser",
-    .size = sizeof(struct event_person),
+    .size = sizeof(struct event_subscriber),
     .fields = person_fields,
-    .doc = "Somebody who wants to come.",
+    .doc = "A subscriber of an event.",
 };
 const struct type event_person_reply = { .kind = KIND_OBJECT, .schema = &person_schema };
 const struct type event_people_reply = { .kind = KIND_ARRAY, .of = &event_person_reply };
 const struct type event_users_reply = { .kind = KIND_RAW,
-                                        .doc = "Bots: array[ScheduledEventUser]; people: {users}" };
+                                        .doc = "Bots: array[ScheduledEventUser]; users: {users}" };
 
 static const struct type type_counts = { .kind = KIND_MAP, .max = 10, .of = &type_count };
 static const struct field counts_fields[] = {
-    { FIELD(struct event_counts, guild_scheduled_event_count), .type = &type_count },
-    { FIELD(struct event_counts, guild_scheduled_event_exception_counts), .type = &type_counts },
+    { FIELD(struct event_subscriber_counts, guild_scheduled_event_count), .type = &type_count },
+    { FIELD(struct event_subscriber_counts, guild_scheduled_event_exception_counts),
+      .type = &type_counts },
     { 0 },
 };
 static const struct schema counts_schema = {
     .name = "ScheduledEventCounts",
-    .size = sizeof(struct event_counts),
+    .size = sizeof(struct event_subscriber_counts),
     .fields = counts_fields,
-    .doc = "How many want to come.",
+    .doc = "Numbers of subscribers.",
 };
 const struct type event_counts_reply = { .kind = KIND_OBJECT, .schema = &counts_schema };
 
 static const struct type type_response = { .kind = KIND_INT, .min = 0, .max = 1 };
 static const struct field response_fields[] = {
-    { FIELD(struct event_response, response), .type = &type_response, .flags = OPTIONAL },
+    { FIELD(struct event_response_body, response), .type = &type_response, .flags = OPTIONAL },
     { 0 },
 };
 static const struct schema response_schema = {
     .name = "ScheduledEventResponse",
-    .size = sizeof(struct event_response),
+    .size = sizeof(struct event_response_body),
     .fields = response_fields,
-    .doc = "0: the caller will not come this time.",
+    .doc = "0: the caller will not attend this occurrence.",
 };
 const struct type event_response_body = { .kind = KIND_OBJECT, .schema = &response_schema };

@@ -6,7 +6,8 @@
 
 /* --- lists ---------------------------------------------------------------------------- */
 
-static enum err person_load(struct call *call, struct event_person *p, bool with_member)
+static enum err read_subscriber_user(struct call *call, struct event_subscriber *p,
+                                     bool with_member)
 {
     struct user *user = arena_alloc(call->arena, sizeof *user);
     struct member *member = arena_alloc(call->arena, sizeof *member);
@@ -25,51 +26,53 @@ static enum err person_load(struct call *call, struct event_person *p, bool with
     return OK;
 }
 
-static bool show_all(const void *arg, struct str name)
+static bool include_all_fields(const void *arg, struct str name)
 {
     (void)arg;
     (void)name;
     return true;
 }
 
-/* User accounts receive the older format (users with a nested guild_member) by default. */
-static void write_users(struct json *j, const struct list *people)
+/* Writes the older format (users with a nested guild_member), the default for user accounts. */
+static void write_subscribers_json(struct json_writer *j, const struct list *people)
 {
-    const struct event_person *p = people->items;
+    const struct event_subscriber *p = people->items;
 
-    json_object(j);
+    json_begin_object(j);
     json_name(j, "users");
-    json_array(j);
+    json_begin_array(j);
     for (size_t i = 0; i < people->count; i++) {
         if (!p[i].user)
             continue;
-        json_object(j);
-        schema_encode_some(j, type_partial_user.schema, p[i].user, show_all, NULL);
+        json_begin_object(j);
+        schema_encode_fields(j, type_partial_user.schema, p[i].user, include_all_fields, NULL);
         if (p[i].member) {
             json_name(j, "guild_member");
             schema_encode_object(j, &member_schema, p[i].member);
         }
-        json_object_end(j);
+        json_end_object(j);
     }
-    json_array_end(j);
-    json_object_end(j);
+    json_end_array(j);
+    json_end_object(j);
 }
 
-static enum err reply_people(struct call *call, snowflake event_id, snowflake exception_id)
+static enum err reply_with_subscribers(struct call *call, snowflake event_id,
+                                       snowflake exception_id)
 {
     const struct event_users_query *q = call->query;
     struct list people;
-    struct json j;
-    enum err e = event_users(call->tx, event_id, exception_id, q, &people);
+    struct json_writer j;
+    enum err e = event_subscribers_read(call->tx, event_id, exception_id, q, &people);
 
     for (size_t i = 0; !e && i < people.count; i++)
-        e = person_load(call, &((struct event_person *)people.items)[i], q->with_member);
+        e = read_subscriber_user(call, &((struct event_subscriber *)people.items)[i],
+                                 q->with_member);
     if (e)
         return e;
     if (call->caller->kind == CALLER_BOT || q->upgrade_response_type)
-        return call_reply_as(call, &event_people_reply, &people);
-    j = call_reply_json(call);
-    write_users(&j, &people);
+        return call_reply_as_type(call, &event_people_reply, &people);
+    j = call_reply_json_writer(call);
+    write_subscribers_json(&j, &people);
     return OK;
 }
 
@@ -77,18 +80,18 @@ static enum err reply_people(struct call *call, snowflake event_id, snowflake ex
 enum err list_scheduled_event_users(struct call *call)
 {
     struct scheduled_event event;
-    enum err e = path_event(call, &event);
+    enum err e = read_event_of_path(call, &event);
 
-    return e ? e : reply_people(call, event.id, 0);
+    return e ? e : reply_with_subscribers(call, event.id, 0);
 }
 
 /* GET …/{event.id}/{exception.id}/users */
 enum err list_exception_users(struct call *call)
 {
     struct scheduled_event event;
-    enum err e = path_event(call, &event);
+    enum err e = read_event_of_path(call, &event);
 
-    return e ? e : reply_people(call, event.id, call_id(call, "exception.id"));
+    return e ? e : reply_with_subscribers(call, event.id, call_path_id(call, "exception.id"));
 }
 
 /* GET …/{event.id}/users/counts */
@@ -97,63 +100,64 @@ enum err count_scheduled_event_users(struct call *call)
     const struct event_counts_query *q = call->query;
     const snowflake *ids = q->guild_scheduled_event_exception_ids.items;
     struct scheduled_event event;
-    struct event_counts counts = { 0 };
-    enum err e = path_event(call, &event);
+    struct event_subscriber_counts counts = { 0 };
+    enum err e = read_event_of_path(call, &event);
 
     counts.guild_scheduled_event_count = event.users;
     for (size_t i = 0; !e && i < q->guild_scheduled_event_exception_ids.count; i++) {
-        struct event_count *c =
-            list_add(call->arena, &counts.guild_scheduled_event_exception_counts, sizeof *c);
+        struct event_exception_count *c =
+            list_append(call->arena, &counts.guild_scheduled_event_exception_counts, sizeof *c);
 
         c->key = str_printf(call->arena, "%llu", (unsigned long long)ids[i]);
-        e = event_count_users(call->tx, event.id, ids[i], &c->value);
+        e = event_subscribers_count(call->tx, event.id, ids[i], &c->value);
     }
     return e ? e : call_reply(call, &counts);
 }
 
 /* --- subscribing ---------------------------------------------------------------------- */
 
-static void user_announce(struct call *call, enum event what, const struct scheduled_event *e,
-                          snowflake exception_id, snowflake user_id, int64_t response)
+static void emit_event_subscriber(struct call *call, enum event what,
+                                  const struct scheduled_event *e, snowflake exception_id,
+                                  snowflake user_id, int64_t response)
 {
-    struct scheduled_event_user told = { .guild_scheduled_event_id = e->id,
-                                         .user_id = user_id,
-                                         .guild_id = e->guild_id,
-                                         .response = response };
+    struct scheduled_event_user emitted = { .guild_scheduled_event_id = e->id,
+                                            .user_id = user_id,
+                                            .guild_id = e->guild_id,
+                                            .response = response };
 
     if (exception_id)
-        told.guild_scheduled_event_exception_id = given_id(exception_id);
-    call_emit(call, what, event_subject(e), &scheduled_event_user_schema, &told);
+        emitted.guild_scheduled_event_exception_id = opt_id_or_null(exception_id);
+    call_emit(call, what, event_audience(e), &scheduled_event_user_schema, &emitted);
 }
 
-enum err event_user_join(struct call *call, struct scheduled_event *e, snowflake user_id)
+enum err event_subscribe_user(struct call *call, struct scheduled_event *e, snowflake user_id)
 {
     bool changed = false;
-    enum err err = event_user_put(call->tx, e->id, 0, user_id, 1, &changed);
+    enum err err = event_subscriber_save(call->tx, e->id, 0, user_id, 1, &changed);
 
     if (!err && changed) {
         e->users++;
-        user_announce(call, EVENT_GUILD_SCHEDULED_EVENT_USER_ADD, e, 0, user_id, 1);
+        emit_event_subscriber(call, EVENT_GUILD_SCHEDULED_EVENT_USER_ADD, e, 0, user_id, 1);
     }
     return err;
 }
 
-static enum err open_event(struct call *call, struct scheduled_event *ret)
+static enum err read_open_event_of_path(struct call *call, struct scheduled_event *ret)
 {
-    enum err e = path_event(call, ret);
+    enum err e = read_event_of_path(call, ret);
 
     return e || event_is_open(ret) ? e : ERR_EVENT_FINISHED;
 }
 
-static enum err reply_person(struct call *call, const struct scheduled_event *e,
-                             snowflake exception_id, int64_t response)
+static enum err reply_with_subscription(struct call *call, const struct scheduled_event *e,
+                                        snowflake exception_id, int64_t response)
 {
-    struct event_person me = { .guild_scheduled_event_id = e->id,
-                               .user_id = call->caller->id,
-                               .response = response };
+    struct event_subscriber me = { .guild_scheduled_event_id = e->id,
+                                   .user_id = call->caller->id,
+                                   .response = response };
 
     if (exception_id)
-        me.guild_scheduled_event_exception_id = given_id(exception_id);
+        me.guild_scheduled_event_exception_id = opt_id_or_null(exception_id);
     return call_reply(call, &me);
 }
 
@@ -161,57 +165,58 @@ static enum err reply_person(struct call *call, const struct scheduled_event *e,
 enum err join_scheduled_event(struct call *call)
 {
     struct scheduled_event event;
-    enum err e = open_event(call, &event);
+    enum err e = read_open_event_of_path(call, &event);
 
     if (!e)
-        e = event_user_join(call, &event, call->caller->id);
-    return e ? e : reply_person(call, &event, 0, 1);
+        e = event_subscribe_user(call, &event, call->caller->id);
+    return e ? e : reply_with_subscription(call, &event, 0, 1);
 }
 
-static enum err leave_time(struct call *call, snowflake exception_id)
+static enum err unsubscribe_from_occurrence(struct call *call, snowflake exception_id)
 {
     struct scheduled_event event;
     bool found = false;
-    enum err e = open_event(call, &event);
+    enum err e = read_open_event_of_path(call, &event);
 
     if (!e)
-        e = event_user_remove(call->tx, event.id, exception_id, call->caller->id, &found);
+        e = event_subscriber_delete(call->tx, event.id, exception_id, call->caller->id, &found);
     if (!e && !found)
         e = ERR_UNKNOWN_EVENT_USER;
     if (!e)
-        user_announce(call, EVENT_GUILD_SCHEDULED_EVENT_USER_REMOVE, &event, exception_id,
-                      call->caller->id, 1);
+        emit_event_subscriber(call, EVENT_GUILD_SCHEDULED_EVENT_USER_REMOVE, &event, exception_id,
+                              call->caller->id, 1);
     return e;
 }
 
 /* DELETE …/{event.id}/users/@me */
 enum err leave_scheduled_event(struct call *call)
 {
-    return leave_time(call, 0);
+    return unsubscribe_from_occurrence(call, 0);
 }
 
 /* PUT …/{event.id}/{exception.id}/users/@me */
-enum err answer_event_exception(struct call *call)
+enum err respond_to_event_exception(struct call *call)
 {
-    const struct event_response *in = call->body;
+    const struct event_response_body *in = call->body;
     int64_t response = in->response.given == GIVEN ? in->response.value : 1;
-    snowflake exception_id = call_id(call, "exception.id");
+    snowflake exception_id = call_path_id(call, "exception.id");
     struct scheduled_event event;
     bool changed = false;
-    enum err e = open_event(call, &event);
+    enum err e = read_open_event_of_path(call, &event);
 
-    if (!e && !event_has_time(&event, exception_id))
+    if (!e && !event_has_occurrence(&event, exception_id))
         e = ERR_UNKNOWN_SCHEDULED_EVENT;
     if (!e)
-        e = event_user_put(call->tx, event.id, exception_id, call->caller->id, response, &changed);
+        e = event_subscriber_save(call->tx, event.id, exception_id, call->caller->id, response,
+                                  &changed);
     if (!e && changed)
-        user_announce(call, EVENT_GUILD_SCHEDULED_EVENT_USER_ADD, &event, exception_id,
-                      call->caller->id, response);
-    return e ? e : reply_person(call, &event, exception_id, response);
+        emit_event_subscriber(call, EVENT_GUILD_SCHEDULED_EVENT_USER_ADD, &event, exception_id,
+                              call->caller->id, response);
+    return e ? e : reply_with_subscription(call, &event, exception_id, response);
 }
 
 /* DELETE …/{event.id}/{exception.id}/users/@me */
-enum err forget_event_exception_answer(struct call *call)
+enum err delete_event_exception_response(struct call *call)
 {
-    return leave_time(call, call_id(call, "exception.id"));
+    return unsubscribe_from_occurrence(call, call_path_id(call, "exception.id"));
 }

@@ -5,7 +5,7 @@
 #include "model/fields/ids.h"
 #include "platform/scheduled_events/scheduled_events.h"
 #include "api/jobs/jobs.h"
-#include "platform/worlds/file.h"
+#include "platform/worlds/import_export.h"
 
 /* --- schema --------------------------------------------------------------------------- */
 
@@ -27,10 +27,10 @@ struct world_event {
 
 static const struct type type_location = { .kind = KIND_STRING, .min = 1, .max = 100 };
 static const struct choice status_choices[] = {
-    { EVENT_SCHEDULED, "scheduled", "SCHEDULED", "It is to be" },
+    { EVENT_SCHEDULED, "scheduled", "SCHEDULED", "It is planned" },
     { EVENT_ACTIVE, "active", "ACTIVE", "It is going on" },
     { EVENT_COMPLETED, "completed", "COMPLETED", "It is over" },
-    { EVENT_CANCELED, "canceled", "CANCELED", "It will not be" },
+    { EVENT_CANCELED, "canceled", "CANCELED", "It is cancelled" },
     { 0 },
 };
 static const struct type type_status_word = { .kind = KIND_STRING, .choices = status_choices };
@@ -43,14 +43,15 @@ static const struct field event_exception_fields[] = {
     { 0 },
 };
 
-/* The id of an occurrence is the snowflake of its original start time. */
-static void check_event_exception(struct form *form, const struct place *here, const void *object)
+/* Checks that the original start time has a snowflake, which is the id of the occurrence. */
+static void check_event_exception(struct form *form, const struct json_path *here,
+                                  const void *object)
 {
     const struct world_event_exception *x = object;
-    struct place at = place_key(here, STR("original_start"));
+    struct json_path at = json_path_key(here, STR("original_start"));
 
     if (x->original_start / 1000 > SNOWFLAKE_EPOCH_MS + (INT64_MAX >> 22))
-        form_fail(form, &at, "WORLD_NO_ID", "There are no ids of this moment.");
+        form_add_error(form, &at, "WORLD_NO_ID", "The time is outside the range of ids.");
 }
 
 WORLD_OBJECT(event_exception, event_exception_fields, check_event_exception);
@@ -65,34 +66,35 @@ static const struct field event_fields[] = {
     MAYBE(struct world_event, status, type_status_word),
     MUST(struct world_event, scheduled_start_time, type_time),
     MAYBE(struct world_event, scheduled_end_time, type_time),
-    MAYBE(struct world_event, recurrence_rule, type_event_recurrence_in),
+    MAYBE(struct world_event, recurrence_rule, type_event_recurrence_input),
     MAYBE(struct world_event, exceptions, world_event_exception_list),
     MAYBE(struct world_event, users, type_world_refs),
     { 0 },
 };
-static void check_event(struct form *form, const struct place *here, const void *object)
+static void check_event_entry(struct form *form, const struct json_path *here, const void *object)
 {
     const struct world_event *e = object;
-    struct place end_at = place_key(here, STR("scheduled_end_time")),
-                 rule_at = place_key(here, STR("recurrence_rule"));
+    struct json_path end_at = json_path_key(here, STR("scheduled_end_time")),
+                     rule_at = json_path_key(here, STR("recurrence_rule"));
     bool ends = e->scheduled_end_time.given == GIVEN;
 
     if ((e->channel.given == GIVEN) == (e->location.given == GIVEN))
-        form_fail(form, here, "WORLD_ONE_OF", "An event is in a channel or at a location.");
+        form_add_error(form, here, "WORLD_ONE_OF",
+                       "An event needs either a channel or a location.");
     if (e->location.given == GIVEN && !ends)
-        form_fail(form, &end_at, FORM_REQUIRED);
+        form_add_error(form, &end_at, FORM_REQUIRED);
     if (ends && e->scheduled_end_time.value <= e->scheduled_start_time)
-        form_fail(form, &end_at, "WORLD_ENDS_FIRST", "It ends before it begins.");
+        form_add_error(form, &end_at, "WORLD_ENDS_FIRST", "The event must end after it starts.");
     if (e->recurrence_rule.value)
-        recurrence_check(form, &rule_at, e->recurrence_rule.value);
+        recurrence_validate(form, &rule_at, e->recurrence_rule.value);
 }
 
-WORLD_OBJECT(event, event_fields, check_event);
+WORLD_OBJECT(event, event_fields, check_event_entry);
 
 /* --- import --------------------------------------------------------------------------- */
 
-const struct naming event_naming = WORLD_NAMING("event", "scheduled_events", "guild_id");
-static const char TYPE_OF[] = "select type from channels where id = $1";
+const struct world_naming event_naming = WORLD_NAMING("event", "scheduled_events", "guild_id");
+static const char TYPE_OF_CHANNEL[] = "select type from channels where id = $1";
 static const char ADD_EVENT_USER[] =
     "insert into scheduled_event_users (event_id, exception_id, user_id, response) "
     "values ($1, 0, $2, 1) on conflict do nothing";
@@ -100,32 +102,33 @@ static const char COUNT_EVENT_USERS[] =
     "update scheduled_events set users = (select count(*) from scheduled_event_users u where "
     "u.event_id = $1 and u.exception_id = 0) where id = $1";
 
-/* The channel type or the location determines the entity type. */
-static enum err place_event(struct importing *im, const struct world_event *in, snowflake channel,
-                            const struct place *at, struct scheduled_event *ret)
+/* Sets the entity type by the type of the channel, or by the location. */
+static enum err set_event_location(struct world_importer *im, const struct world_event *in,
+                                   snowflake channel, const struct json_path *at,
+                                   struct scheduled_event *ret)
 {
     struct event_metadata *metadata = arena_alloc(im->arena, sizeof *metadata);
     struct rows row;
     bool found;
 
     metadata->location = in->location;
-    ret->entity_type = EVENT_ELSEWHERE;
+    ret->entity_type = EVENT_EXTERNAL;
     ret->entity_metadata = metadata;
     if (!channel)
         return OK;
-    enum err e = tx_one(im->tx, TYPE_OF, BIND(v_id(channel)), &row, &found);
+    enum err e = tx_one(im->tx, TYPE_OF_CHANNEL, BIND(v_id(channel)), &row, &found);
     ret->entity_metadata = NULL;
-    ret->channel_id = given_id(channel);
+    ret->channel_id = opt_id_or_null(channel);
     if (!e && row_int(&row, 0) == CHANNEL_STAGE)
         ret->entity_type = EVENT_IN_STAGE;
     else if (!e && row_int(&row, 0) == CHANNEL_VOICE)
         ret->entity_type = EVENT_IN_VOICE;
     else if (!e)
-        form_fail(im->form, at, "WORLD_WRONG_KIND", "events are in voice and stage channels");
+        form_add_error(im->form, at, "WORLD_WRONG_KIND", "an event needs a voice or stage channel");
     return e;
 }
 
-static int64_t status_of(const struct world_event *in)
+static int64_t parse_event_status(const struct world_event *in)
 {
     for (const struct choice *c = status_choices; c->text; c++)
         if (in->status.given == GIVEN && str_is(in->status.value, c->text))
@@ -133,17 +136,18 @@ static int64_t status_of(const struct world_event *in)
     return EVENT_SCHEDULED;
 }
 
-static struct list read_exceptions(struct importing *im, const struct world_event *in, snowflake id)
+static struct list exceptions_from_entry(struct world_importer *im, const struct world_event *in,
+                                         snowflake id)
 {
     const struct world_event_exception *x = in->exceptions.value.items;
     struct list out = { 0 };
 
     for (size_t i = 0; i < in->exceptions.value.count; i++) {
-        struct event_exception *to = list_add(im->arena, &out, sizeof *to);
+        struct event_exception *to = list_append(im->arena, &out, sizeof *to);
 
         *to = (struct event_exception){
             .event_id = id,
-            .event_exception_id = snowflake_at(x[i].original_start / 1000),
+            .event_exception_id = snowflake_from_ms(x[i].original_start / 1000),
             .scheduled_start_time = x[i].scheduled_start_time,
             .scheduled_end_time = x[i].scheduled_end_time,
             .is_canceled = x[i].is_canceled.value,
@@ -156,7 +160,8 @@ static struct list read_exceptions(struct importing *im, const struct world_even
     return out;
 }
 
-static enum err import_event_users(struct importing *im, const struct list *users, snowflake id)
+static enum err import_event_subscribers(struct world_importer *im, const struct list *users,
+                                         snowflake id)
 {
     const snowflake *who = users->items;
     enum err e = OK;
@@ -166,8 +171,8 @@ static enum err import_event_users(struct importing *im, const struct list *user
     return e ? e : tx_exec(im->tx, COUNT_EVENT_USERS, BIND(v_id(id)), NULL);
 }
 
-static enum err write_event(struct importing *im, const struct world_event *in,
-                            struct scheduled_event *event, const struct list *users)
+static enum err save_imported_event(struct world_importer *im, const struct world_event *in,
+                                    struct scheduled_event *event, const struct list *users)
 {
     bool open = event->status == EVENT_SCHEDULED || event->status == EVENT_ACTIVE;
     struct scheduled_event before;
@@ -177,23 +182,23 @@ static enum err write_event(struct importing *im, const struct world_event *in,
         return e;
     if (!e)
         event->image = before.image;
-    event->guild_scheduled_event_exceptions = read_exceptions(im, in, event->id);
+    event->guild_scheduled_event_exceptions = exceptions_from_entry(im, in, event->id);
     if (!open)
         event->ended_at = clock_us();
     e = scheduled_event_insert(im->tx, event);
     if (!e)
-        e = import_event_users(im, users, event->id);
-    /* The job itself checks whether the event is due. */
+        e = import_event_subscribers(im, users, event->id);
+    /* The job checks whether the event is due. */
     return e ? e
-             : job_note(im->tx, "scheduled-event", event->id,
-                        open ? event->scheduled_start_time : clock_us(), STR(""));
+             : insert_job_row(im->tx, "scheduled-event", event->id,
+                              open ? event->scheduled_start_time : clock_us(), STR(""));
 }
 
-static enum err import_event(struct importing *im, const void *entry, const struct place *at,
-                             snowflake guild)
+static enum err import_event(struct world_importer *im, const void *entry,
+                             const struct json_path *at, snowflake guild)
 {
     const struct world_event *in = entry;
-    struct place channel_at = place_key(at, STR("channel"));
+    struct json_path channel_at = json_path_key(at, STR("channel"));
     unsigned before = im->form->problems;
     struct list users = { 0 };
     snowflake by = 0, channel = 0;
@@ -203,24 +208,25 @@ static enum err import_event(struct importing *im, const void *entry, const stru
         .description = in->description,
         .scheduled_start_time = in->scheduled_start_time,
         .scheduled_end_time = in->scheduled_end_time,
-        .status = status_of(in),
+        .status = parse_event_status(in),
         .recurrence_rule = in->recurrence_rule.value,
     };
-    enum err e = world_place_of(im, &event_naming, guild, in->id, in->name, at, &event.id);
+    enum err e = world_resolve_entry_id(im, &event_naming, guild, in->id, in->name, at, &event.id);
 
     if (!e)
-        e = refer_maybe(im, &user_naming, 0, &in->by, at, "by", &by);
+        e = world_resolve_optional_reference(im, &user_naming, 0, &in->by, at, "by", &by);
     if (!e)
-        e = refer_maybe(im, &channel_naming, guild, &in->channel, at, "channel", &channel);
+        e = world_resolve_optional_reference(im, &channel_naming, guild, &in->channel, at,
+                                             "channel", &channel);
     if (!e && im->form->problems == before)
-        e = place_event(im, in, channel, &channel_at, &event);
+        e = set_event_location(im, in, channel, &channel_at, &event);
     if (!e)
-        e = refer_each(im, &user_naming, 0, &in->users, at, "users", &users);
+        e = world_resolve_references(im, &user_naming, 0, &in->users, at, "users", &users);
     if (e || im->form->problems != before)
         return e;
     if (by)
-        event.creator_id = given_id(by);
-    return write_event(im, in, &event, &users);
+        event.creator_id = opt_id_or_null(by);
+    return save_imported_event(im, in, &event, &users);
 }
 
 /* --- export --------------------------------------------------------------------------- */
@@ -231,23 +237,23 @@ static const char EVENT_USERS[] =
     "and s.response = 1 order by s.event_id, s.user_id";
 static const char NAMES_OF_USERS[] = "select username from users where id = $1";
 
-static struct opt_list show_exceptions(struct tx *tx, const struct list *exceptions)
+static struct opt_list exceptions_to_entries(struct tx *tx, const struct list *exceptions)
 {
     const struct event_exception *x = exceptions->items;
     struct opt_list out = { 0 };
 
     for (size_t i = 0; i < exceptions->count; i++)
-        *(struct world_event_exception *)shown_item(
+        *(struct world_event_exception *)world_export_list_item(
             tx, &out, sizeof(struct world_event_exception)) = (struct world_event_exception){
             .original_start = snowflake_ms(x[i].event_exception_id) * 1000,
-            .scheduled_start_time = shown_opt_int(x[i].scheduled_start_time),
-            .scheduled_end_time = shown_opt_int(x[i].scheduled_end_time),
+            .scheduled_start_time = world_export_opt_int(x[i].scheduled_start_time),
+            .scheduled_end_time = world_export_opt_int(x[i].scheduled_end_time),
             .is_canceled = { x[i].is_canceled ? GIVEN : ABSENT, x[i].is_canceled },
         };
     return out;
 }
 
-static enum err username_of(struct tx *tx, struct opt_id id, struct opt_str *ret)
+static enum err read_username(struct tx *tx, struct opt_id id, struct opt_str *ret)
 {
     struct rows row;
     bool found = false;
@@ -255,33 +261,33 @@ static enum err username_of(struct tx *tx, struct opt_id id, struct opt_str *ret
         id.given == GIVEN ? tx_one(tx, NAMES_OF_USERS, BIND(v_id(id.value)), &row, &found) : OK;
 
     if (!e && found)
-        *ret = given_str(row_text(&row, 0));
+        *ret = opt_str_or_null(row_text(&row, 0));
     return e;
 }
 
-static enum err show_event(struct exporting *ex, const struct scheduled_event *e,
-                           struct world_event *ret)
+static enum err event_to_entry(struct world_exporter *ex, const struct scheduled_event *e,
+                               struct world_event *ret)
 {
     *ret = (struct world_event){
-        .id = given_id(e->id),
+        .id = opt_id_or_null(e->id),
         .name = e->name,
-        .description = shown_opt_text(e->description),
+        .description = world_export_opt_text(e->description),
         .scheduled_start_time = e->scheduled_start_time,
-        .scheduled_end_time = shown_opt_int(e->scheduled_end_time),
+        .scheduled_end_time = world_export_opt_int(e->scheduled_end_time),
         .recurrence_rule = { e->recurrence_rule ? GIVEN : ABSENT, e->recurrence_rule },
-        .exceptions = show_exceptions(ex->tx, &e->guild_scheduled_event_exceptions),
+        .exceptions = exceptions_to_entries(ex->tx, &e->guild_scheduled_event_exceptions),
     };
     for (const struct choice *c = status_choices; c->text; c++)
         if (c->value == e->status && e->status != EVENT_SCHEDULED)
-            ret->status = given_str(str_of(c->text));
+            ret->status = opt_str_or_null(str_of(c->text));
     if (e->channel_id.given == GIVEN)
-        ret->channel = shown_reference(ex->tx, &ex->channels, e->channel_id.value);
+        ret->channel = world_export_reference(ex->tx, &ex->channels, e->channel_id.value);
     else if (e->entity_metadata)
         ret->location = e->entity_metadata->location;
-    return username_of(ex->tx, e->creator_id, &ret->by);
+    return read_username(ex->tx, e->creator_id, &ret->by);
 }
 
-static enum err export_event_users(struct exporting *ex, struct opt_list *events)
+static enum err export_event_subscribers(struct world_exporter *ex, struct opt_list *events)
 {
     struct world_event *w = events->value.items, *end = w + events->value.count;
     struct rows r;
@@ -293,26 +299,27 @@ static enum err export_event_users(struct exporting *ex, struct opt_list *events
         while (w < end && w->id.value < row_id(&r, 0))
             w++;
         if (w < end && w->id.value == row_id(&r, 0))
-            *(struct str *)shown_item(ex->tx, &w->users, sizeof(struct str)) = row_text(&r, 1);
+            *(struct str *)world_export_list_item(ex->tx, &w->users, sizeof(struct str)) =
+                row_text(&r, 1);
     }
     return rows_end(&r);
 }
 
 /* Skips events whose channel was deleted. */
-static enum err export_events(struct exporting *ex, struct opt_list *ret)
+static enum err export_events(struct world_exporter *ex, struct opt_list *ret)
 {
     struct list all;
-    enum err e = scheduled_events_of(ex->tx, ex->guild, false, &all);
+    enum err e = scheduled_events_read(ex->tx, ex->guild, false, &all);
     const struct scheduled_event *event = all.items;
 
     for (size_t i = 0; !e && i < all.count; i++) {
         struct world_event out;
 
-        e = show_event(ex, &event[i], &out);
+        e = event_to_entry(ex, &event[i], &out);
         if (!e && (out.channel.given == GIVEN || out.location.given == GIVEN))
-            *(struct world_event *)shown_item(ex->tx, ret, sizeof out) = out;
+            *(struct world_event *)world_export_list_item(ex->tx, ret, sizeof out) = out;
     }
-    return e || !ret->value.count ? e : export_event_users(ex, ret);
+    return e || !ret->value.count ? e : export_event_subscribers(ex, ret);
 }
 
 const struct world_parts scheduled_events_world = { (const struct world_part[]){

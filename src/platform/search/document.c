@@ -1,4 +1,4 @@
-/* document.c - converts a message to its search terms ("marks"). */
+/* document.c - converts a message to its search terms. */
 #include "platform/search/internal.h"
 
 #include <sodium.h>
@@ -7,261 +7,264 @@
 #include "model/fields/ids.h"
 #include "model/fields/rows.h"
 #include "model/fields/types.h"
-#include "model/text/words.h"
+#include "model/text/search_words.h"
 
-/* --- marks ---------------------------------------------------------------------------- */
+/* --- terms ---------------------------------------------------------------------------- */
 
-struct str mark_of_id(struct arena *a, char kind, snowflake id)
+struct str search_term_of_id(struct arena *a, char kind, snowflake id)
 {
     char text[22] = { '_', kind };
-    size_t n = 2 + number_digits(id, text + 2);
+    size_t n = 2 + format_decimal_digits(id, text + 2);
 
     return str_dup(a, str_slice(text, n));
 }
 
-struct str mark_of_word(struct arena *a, char kind, struct str word)
+struct str search_term_of_word(struct arena *a, char kind, struct str word)
 {
     char begin[2] = { '_', kind };
 
     return STR_CONCAT(a, str_slice(begin, sizeof begin), word);
 }
 
-struct str mark_of_name(struct arena *a, char kind, struct str name)
+struct str search_term_of_name(struct arena *a, char kind, struct str name)
 {
     unsigned char digest[crypto_generichash_BYTES_MIN];
     struct str low = str_lower(a, name), hex;
 
     crypto_generichash(digest, sizeof digest, (const unsigned char *)low.p, low.n, NULL, 0);
-    hex = str_hex(a, digest, sizeof digest);
-    return mark_of_word(a, kind, hex);
+    hex = str_hex_encode(a, digest, sizeof digest);
+    return search_term_of_word(a, kind, hex);
 }
 
-static void mark_add(struct arena *a, struct search_document *d, struct str mark)
+static void add_document_term(struct arena *a, struct search_document *d, struct str mark)
 {
-    *(struct str *)list_add(a, &d->marks, sizeof mark) = mark;
+    *(struct str *)list_append(a, &d->marks, sizeof mark) = mark;
 }
 
-static void mark_add_ids(struct arena *a, struct search_document *d, char kind, struct str json)
+static void add_id_terms(struct arena *a, struct search_document *d, char kind, struct str json)
 {
-    struct list ids = column_list(a, &type_ids, json);
+    struct list ids = json_column_decode_list(a, &type_ids, json);
 
     for (size_t i = 0; i < ids.count; i++)
-        mark_add(a, d, mark_of_id(a, kind, ((const snowflake *)ids.items)[i]));
+        add_document_term(a, d, search_term_of_id(a, kind, ((const snowflake *)ids.items)[i]));
 }
 
-static void mark_add_words(struct arena *a, struct search_document *d, char kind, struct str text)
+static void add_word_terms(struct arena *a, struct search_document *d, char kind, struct str text)
 {
-    struct list words = words_split(a, words_normal(a, text), false);
+    struct list words = split_into_words(a, text_normalize(a, text), false);
     const struct str *w = words.items;
 
     for (size_t i = 0; i < words.count; i++)
-        mark_add(a, d, kind ? mark_of_word(a, kind, w[i]) : w[i]);
+        add_document_term(a, d, kind ? search_term_of_word(a, kind, w[i]) : w[i]);
 }
 
 /* --- links ---------------------------------------------------------------------------- */
 
-static size_t link_at(struct str text)
+static size_t url_scheme_length(struct str text)
 {
     return str_starts(text, STR("https://")) ? 8 : str_starts(text, STR("http://")) ? 7 : 0;
 }
 
-static bool ends_host(char c)
+static bool is_end_of_host(char c)
 {
     return (unsigned char)c <= ' ' || strchr("/:?#<>()\"'|*`", c);
 }
 
-static void mark_add_links(struct arena *a, struct search_document *d, struct str text)
+static void add_link_terms(struct arena *a, struct search_document *d, struct str text)
 {
     bool found = false;
 
-    for (; text.n; text = str_from(text, 1)) {
-        size_t scheme = text.p[0] == 'h' ? link_at(text) : 0, n = 0;
-        struct str host = str_from(text, scheme);
+    for (; text.n; text = str_skip(text, 1)) {
+        size_t scheme = text.p[0] == 'h' ? url_scheme_length(text) : 0, n = 0;
+        struct str host = str_skip(text, scheme);
 
-        while (scheme && n < host.n && !ends_host(host.p[n]))
+        while (scheme && n < host.n && !is_end_of_host(host.p[n]))
             n++;
         if (!n)
             continue;
-        mark_add(a, d, mark_of_name(a, 'h', str_slice(host.p, n)));
+        add_document_term(a, d, search_term_of_name(a, 'h', str_slice(host.p, n)));
         found = true;
     }
     if (found)
-        mark_add(a, d, STR("_haslink"));
+        add_document_term(a, d, STR("_haslink"));
 }
 
 /* --- embeds and files ----------------------------------------------------------------- */
 
-struct embed_source {
+struct embed_provider {
     struct opt_str name;
 };
-struct embed_facts {
+struct indexed_embed {
     struct opt_str type;
-    const struct embed_source *provider;
+    const struct embed_provider *provider;
 };
 static const struct field source_fields[] = {
-    { FIELD(struct embed_source, name), .type = &type_text, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct embed_provider, name), .type = &type_text, .flags = OPTIONAL | NULLABLE },
     { 0 },
 };
-static const struct schema source_schema = { .size = sizeof(struct embed_source),
+static const struct schema source_schema = { .size = sizeof(struct embed_provider),
                                              .fields = source_fields };
 static const struct type type_source = { .kind = KIND_OBJECT, .schema = &source_schema };
-static const struct field facts_fields[] = {
-    { FIELD(struct embed_facts, type), .type = &type_text, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct embed_facts, provider), .type = &type_source, .flags = OPTIONAL | NULLABLE },
+static const struct field indexed_embed_fields[] = {
+    { FIELD(struct indexed_embed, type), .type = &type_text, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct indexed_embed, provider), .type = &type_source, .flags = OPTIONAL | NULLABLE },
     { 0 },
 };
-static const struct schema facts_schema = { .size = sizeof(struct embed_facts),
-                                            .fields = facts_fields };
-static const struct type type_facts = { .kind = KIND_OBJECT, .schema = &facts_schema };
-static const struct type type_embed_facts = { .kind = KIND_ARRAY, .of = &type_facts };
+static const struct schema indexed_embed_schema = { .size = sizeof(struct indexed_embed),
+                                                    .fields = indexed_embed_fields };
+static const struct type type_indexed_embed = { .kind = KIND_OBJECT,
+                                                .schema = &indexed_embed_schema };
+static const struct type type_indexed_embeds = { .kind = KIND_ARRAY, .of = &type_indexed_embed };
 
-/* Maps embed types to the names that the search API uses. */
-static const char *embed_kind(struct str type)
+/* Maps an embed type to the name that the search API uses. */
+static const char *search_name_of_embed_type(struct str type)
 {
     return str_is(type, "gifv") ? "gif" : str_is(type, "rich") ? "article" : NULL;
 }
 
-static void mark_add_embeds(struct arena *a, struct search_document *d, struct str json)
+static void add_embed_terms(struct arena *a, struct search_document *d, struct str json)
 {
-    struct list embeds = column_list(a, &type_embed_facts, json);
-    const struct embed_facts *e = embeds.items;
+    struct list embeds = json_column_decode_list(a, &type_indexed_embeds, json);
+    const struct indexed_embed *e = embeds.items;
 
     for (size_t i = 0; i < embeds.count; i++) {
         struct str type = e[i].type.value;
-        const char *kind = embed_kind(type);
+        const char *kind = search_name_of_embed_type(type);
 
-        mark_add(a, d, STR("_hasembed"));
-        mark_add(a, d, mark_of_word(a, 't', kind ? str_of(kind) : str_lower(a, type)));
+        add_document_term(a, d, STR("_hasembed"));
+        add_document_term(a, d,
+                          search_term_of_word(a, 't', kind ? str_of(kind) : str_lower(a, type)));
         if (str_is(type, "image") || str_is(type, "video"))
-            mark_add(a, d, STR_CONCAT(a, STR("_has"), type));
+            add_document_term(a, d, STR_CONCAT(a, STR("_has"), type));
         if (e[i].provider && e[i].provider->name.given == GIVEN)
-            mark_add(a, d, mark_of_name(a, 'v', e[i].provider->name.value));
+            add_document_term(a, d, search_term_of_name(a, 'v', e[i].provider->name.value));
     }
 }
 
-static const char FILES_OF[] =
+static const char READ_FILES[] =
     "select filename, content_type from attachments where message_id = $1 and snapshot = 0";
 
-static void mark_add_file(struct arena *a, struct search_document *d, struct str name,
-                          struct str type)
+static void add_file_terms(struct arena *a, struct search_document *d, struct str name,
+                           struct str type)
 {
     struct str extension = { 0 };
 
-    mark_add(a, d, STR("_hasfile"));
+    add_document_term(a, d, STR("_hasfile"));
     if (str_starts(type, STR("image/")))
-        mark_add(a, d, STR("_hasimage"));
+        add_document_term(a, d, STR("_hasimage"));
     if (str_starts(type, STR("video/")))
-        mark_add(a, d, STR("_hasvideo"));
+        add_document_term(a, d, STR("_hasvideo"));
     if (str_starts(type, STR("audio/")))
-        mark_add(a, d, STR("_hassound"));
-    mark_add_words(a, d, 'n', name);
+        add_document_term(a, d, STR("_hassound"));
+    add_word_terms(a, d, 'n', name);
     for (size_t i = 0; i < name.n; i++)
         if (name.p[i] == '.')
-            extension = str_from(name, i + 1);
+            extension = str_skip(name, i + 1);
     if (extension.n)
-        mark_add(a, d, mark_of_name(a, 'x', extension));
+        add_document_term(a, d, search_term_of_name(a, 'x', extension));
 }
 
-static enum err mark_add_files(struct tx *tx, struct search_document *d)
+static enum err read_file_terms(struct tx *tx, struct search_document *d)
 {
     struct rows rows;
-    enum err e = tx_query(tx, FILES_OF, BIND(v_id(d->id)), &rows);
+    enum err e = tx_query(tx, READ_FILES, BIND(v_id(d->id)), &rows);
 
     if (e)
         return e;
     while (rows_next(&rows))
-        mark_add_file(tx_arena(tx), d, row_text(&rows, 0), row_text(&rows, 1));
+        add_file_terms(tx_arena(tx), d, row_text(&rows, 0), row_text(&rows, 1));
     return rows_end(&rows);
 }
 
 /* --- documents ------------------------------------------------------------------------ */
 
-#define NOTED_COLUMNS                                                                        \
+#define UNINDEXED_COLUMNS                                                                    \
     "select m.id, m.channel_id, c.guild_id, c.type, c.parent_id, m.author_id, u.bot, "       \
     "m.webhook_name, m.content, m.embeds, m.attachment_count, m.mentions, m.mention_roles, " \
     "m.mention_everyone, m.pinned, m.reference_message_id, r.author_id, m.polled, "          \
     "m.sticker_items, case when m.snapshot is null then 0 else 1 end "                       \
     "from (select message_id from message_unindexed order by message_id "
-#define NOTED_TABLES                                                                  \
+#define UNINDEXED_TABLES                                                              \
     " limit $1) q join messages m on m.id = q.message_id "                            \
     "join channels c on c.id = m.channel_id left join users u on u.id = m.author_id " \
     "left join messages r on r.id = m.reference_message_id order by m.id "
 
-static const char NOTED_OLDEST[] = NOTED_COLUMNS "asc" NOTED_TABLES "asc";
-static const char NOTED_NEWEST[] = NOTED_COLUMNS "desc" NOTED_TABLES "desc";
+static const char UNINDEXED_OLDEST[] = UNINDEXED_COLUMNS "asc" UNINDEXED_TABLES "asc";
+static const char UNINDEXED_NEWEST[] = UNINDEXED_COLUMNS "desc" UNINDEXED_TABLES "desc";
 
-struct noted_message {
+struct unindexed_message {
     struct search_document document;
     int64_t files;
 };
 
-static void mark_add_place(struct arena *a, struct search_document *d, const struct rows *r)
+static void add_channel_terms(struct arena *a, struct search_document *d, const struct rows *r)
 {
     int64_t type = row_int(r, 3);
 
-    mark_add(a, d, mark_of_id(a, 'c', row_id(r, 1)));
+    add_document_term(a, d, search_term_of_id(a, 'c', row_id(r, 1)));
     if (channel_is_private(type))
         return;
-    mark_add(a, d, mark_of_id(a, 'g', row_id(r, 2)));
+    add_document_term(a, d, search_term_of_id(a, 'g', row_id(r, 2)));
     if (!channel_is_thread(type))
         return;
-    mark_add(a, d, mark_of_id(a, 'p', row_id(r, 4)));
+    add_document_term(a, d, search_term_of_id(a, 'p', row_id(r, 4)));
     if (type == CHANNEL_PRIVATE_THREAD)
-        mark_add(a, d, STR("_private"));
+        add_document_term(a, d, STR("_private"));
 }
 
-static void mark_add_people(struct arena *a, struct search_document *d, const struct rows *r)
+static void add_user_terms(struct arena *a, struct search_document *d, const struct rows *r)
 {
-    mark_add(a, d, mark_of_id(a, 'a', row_id(r, 5)));
-    if (!row_null(r, 7))
-        mark_add(a, d, STR("_webhook"));
+    add_document_term(a, d, search_term_of_id(a, 'a', row_id(r, 5)));
+    if (!row_is_null(r, 7))
+        add_document_term(a, d, STR("_webhook"));
     else if (row_bool(r, 6))
-        mark_add(a, d, STR("_bot"));
-    mark_add_ids(a, d, 'm', row_text(r, 11));
-    mark_add_ids(a, d, 'r', row_text(r, 12));
+        add_document_term(a, d, STR("_bot"));
+    add_id_terms(a, d, 'm', row_text(r, 11));
+    add_id_terms(a, d, 'r', row_text(r, 12));
     if (row_bool(r, 13))
-        mark_add(a, d, STR("_everyone"));
-    if (!row_null(r, 15))
-        mark_add(a, d, mark_of_id(a, 'w', row_id(r, 15)));
-    if (!row_null(r, 16))
-        mark_add(a, d, mark_of_id(a, 's', row_id(r, 16)));
+        add_document_term(a, d, STR("_everyone"));
+    if (!row_is_null(r, 15))
+        add_document_term(a, d, search_term_of_id(a, 'w', row_id(r, 15)));
+    if (!row_is_null(r, 16))
+        add_document_term(a, d, search_term_of_id(a, 's', row_id(r, 16)));
 }
 
-static void read_noted(const struct rows *r, void *ret)
+static void unindexed_message_from_row(const struct rows *r, void *ret)
 {
     struct arena *a = tx_arena(r->tx);
-    struct noted_message *n = ret;
+    struct unindexed_message *n = ret;
     struct search_document *d = &n->document;
 
-    *n = (struct noted_message){ .document = { .id = row_id(r, 0) }, .files = row_int(r, 10) };
-    mark_add_place(a, d, r);
-    mark_add_people(a, d, r);
+    *n = (struct unindexed_message){ .document = { .id = row_id(r, 0) }, .files = row_int(r, 10) };
+    add_channel_terms(a, d, r);
+    add_user_terms(a, d, r);
     if (row_bool(r, 14))
-        mark_add(a, d, STR("_pinned"));
+        add_document_term(a, d, STR("_pinned"));
     if (row_bool(r, 17))
-        mark_add(a, d, STR("_haspoll"));
-    if (!row_null(r, 18))
-        mark_add(a, d, STR("_hassticker"));
+        add_document_term(a, d, STR("_haspoll"));
+    if (!row_is_null(r, 18))
+        add_document_term(a, d, STR("_hassticker"));
     if (row_bool(r, 19))
-        mark_add(a, d, STR("_hassnapshot"));
-    mark_add_words(a, d, 0, row_text(r, 8));
-    mark_add_links(a, d, row_text(r, 8));
-    mark_add_embeds(a, d, row_text(r, 9));
+        add_document_term(a, d, STR("_hassnapshot"));
+    add_word_terms(a, d, 0, row_text(r, 8));
+    add_link_terms(a, d, row_text(r, 8));
+    add_embed_terms(a, d, row_text(r, 9));
 }
 
-enum err documents_unindexed(struct tx *tx, bool newest, int64_t limit, struct list *ret)
+enum err read_unindexed_documents(struct tx *tx, bool newest, int64_t limit, struct list *ret)
 {
     struct list noted = { 0 };
-    enum err e = tx_list(tx, newest ? SQL(NOTED_NEWEST) : SQL(NOTED_OLDEST), BIND(v_int(limit)),
-                         sizeof(struct noted_message), read_noted, &noted);
+    enum err e =
+        tx_read_list(tx, newest ? SQL(UNINDEXED_NEWEST) : SQL(UNINDEXED_OLDEST), BIND(v_int(limit)),
+                     sizeof(struct unindexed_message), unindexed_message_from_row, &noted);
 
     *ret = (struct list){ 0 };
     for (size_t i = 0; !e && i < noted.count; i++) {
-        struct noted_message *n = &((struct noted_message *)noted.items)[i];
+        struct unindexed_message *n = &((struct unindexed_message *)noted.items)[i];
 
         if (n->files)
-            e = mark_add_files(tx, &n->document);
-        *(struct search_document *)list_add(tx_arena(tx), ret, sizeof n->document) = n->document;
+            e = read_file_terms(tx, &n->document);
+        *(struct search_document *)list_append(tx_arena(tx), ret, sizeof n->document) = n->document;
     }
     return e;
 }

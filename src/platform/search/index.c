@@ -6,7 +6,7 @@
 
 static bool message_index_is_sqlite(const struct call *call)
 {
-    return str_is(str_of(store_engine(api_options(call->api)->store)), "sqlite");
+    return str_is(str_of(store_engine_name(api_options(call->api)->store)), "sqlite");
 }
 
 /* --- searching ------------------------------------------------------------------------ */
@@ -30,27 +30,27 @@ enum err message_index_find(struct call *call, const struct search_terms *t,
     struct sql sql = sqlite ? (r->oldest ? SQL(OLDEST_FTS5) : SQL(NEWEST_FTS5))
                             : (r->oldest ? SQL(OLDEST_TSVECTOR) : SQL(NEWEST_TSVECTOR));
 
-    return tx_ids(call->tx, sql,
-                  BIND(v_text(terms_text(call->arena, t, sqlite)), v_id(r->above), v_id(r->below),
-                       v_int(r->limit)),
-                  ret);
+    return tx_read_ids(call->tx, sql,
+                       BIND(v_text(search_terms_format(call->arena, t, sqlite)), v_id(r->above),
+                            v_id(r->below), v_int(r->limit)),
+                       ret);
 }
 
 /* --- prefix search -------------------------------------------------------------------- */
 
-/* Returns whether at least SEARCH_MOST messages match all groups. */
-static enum err message_index_is_full(struct call *call, struct list groups,
+/* Returns whether at least SEARCH_MAX_RESULTS messages match all term groups. */
+static enum err index_has_max_results(struct call *call, struct list groups,
                                       const struct search_range *r, bool *ret)
 {
     const struct search_terms t = { .groups = groups };
     struct list found;
     enum err e = message_index_find(call, &t, r, &found);
 
-    *ret = !e && found.count == SEARCH_MOST;
+    *ret = !e && found.count == SEARCH_MAX_RESULTS;
     return e;
 }
 
-static struct term_group *beginning_of(struct search_terms *t)
+static struct term_group *find_prefix_group(struct search_terms *t)
 {
     struct term_group *g = t->groups.items;
 
@@ -60,21 +60,21 @@ static struct term_group *beginning_of(struct search_terms *t)
     return NULL;
 }
 
-enum err message_index_settle(struct call *call, struct search_terms *t,
-                              const struct search_range *r)
+enum err message_index_limit_prefix(struct call *call, struct search_terms *t,
+                                    const struct search_range *r)
 {
-    struct term_group *word = beginning_of(t);
+    struct term_group *word = find_prefix_group(t);
     struct term_phrase *p = t->phrases.items;
     bool full;
 
-    /* PostgreSQL reads from the newest message and stops early if words are common. */
+    /* PostgreSQL reads from the newest message and stops early if the words are common. */
     if (!word || !message_index_is_sqlite(call))
         return OK;
     word->prefix = false;
-    /* First test the word alone: for a rare word this avoids the complete query. */
-    enum err e = message_index_is_full(call, (struct list){ word, 1, 0 }, r, &full);
+    /* The word alone is tested first, which avoids the complete query for a rare word. */
+    enum err e = index_has_max_results(call, (struct list){ word, 1, 0 }, r, &full);
     if (!e && full)
-        e = message_index_is_full(call, t->groups, r, &full);
+        e = index_has_max_results(call, t->groups, r, &full);
     word->prefix = !full;
     for (size_t i = 0; i < t->phrases.count; i++)
         p[i].prefix = p[i].prefix && !full;
@@ -88,8 +88,8 @@ static const char CONTENTS_SQLITE[] =
 static const char CONTENTS_POSTGRES[] =
     "select id, content from messages where id = any (cast(cast($1 as text) as bigint[]))";
 
-enum err message_index_contents(struct call *call, const snowflake *ids, size_t count,
-                                struct rows *ret)
+enum err message_index_read_contents(struct call *call, const snowflake *ids, size_t count,
+                                     struct rows *ret)
 {
     bool sqlite = message_index_is_sqlite(call);
     struct buf list;
@@ -102,20 +102,20 @@ enum err message_index_contents(struct call *call, const snowflake *ids, size_t 
         buf_add_i64(&list, (int64_t)ids[i]);
     }
     buf_add_char(&list, sqlite ? ']' : '}');
-    struct str text = buf_take(&list, call->arena);
+    struct str text = buf_move_to_arena(&list, call->arena);
     return tx_query(call->tx, sqlite ? SQL(CONTENTS_SQLITE) : SQL(CONTENTS_POSTGRES),
                     BIND(v_text(text)), ret);
 }
 
 /* --- writes --------------------------------------------------------------------------- */
 
-static const char DROP_FTS5[] = "delete from message_index where rowid = $1";
+static const char DELETE_FTS5[] = "delete from message_index where rowid = $1";
 static const char PUT_FTS5[] = "insert into message_index (rowid, words) values ($1, $2)";
 static const char PUT_TSVECTOR[] =
     "insert into message_index (rowid, words) values ($1, cast(cast($2 as text) as tsvector)) "
     "on conflict (rowid) do update set words = excluded.words";
 
-static struct str document_text(struct arena *a, const struct search_document *d, bool sqlite)
+static struct str encode_document(struct arena *a, const struct search_document *d, bool sqlite)
 {
     const struct str *m = d->marks.items;
     struct str before = sqlite ? STR("") : STR("'"), after = sqlite ? STR(" ") : STR("' ");
@@ -127,17 +127,17 @@ static struct str document_text(struct arena *a, const struct search_document *d
         buf_add_str(&out, m[i]);
         buf_add_str(&out, after);
     }
-    return buf_take(&out, a);
+    return buf_move_to_arena(&out, a);
 }
 
-enum err message_index_put(struct call *call, const struct search_document *d)
+enum err message_index_save(struct call *call, const struct search_document *d)
 {
     bool sqlite = message_index_is_sqlite(call);
-    struct str text = document_text(call->arena, d, sqlite);
+    struct str text = encode_document(call->arena, d, sqlite);
     enum err e = OK;
 
     if (sqlite)
-        e = tx_exec(call->tx, DROP_FTS5, BIND(v_id(d->id)), NULL);
+        e = tx_exec(call->tx, DELETE_FTS5, BIND(v_id(d->id)), NULL);
     return e ? e
              : tx_exec(call->tx, sqlite ? SQL(PUT_FTS5) : SQL(PUT_TSVECTOR),
                        BIND(v_id(d->id), v_text(text)), NULL);

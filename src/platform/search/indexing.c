@@ -3,82 +3,82 @@
 
 #include <stdatomic.h>
 
-#include "api/jobs/errand.h"
+#include "api/jobs/internal_call.h"
 #include "base/clock.h"
 
 enum {
     AT_ONCE = 64,
-    STEP_NS = 4 * 1000 * 1000, /* CPU time of the writer, without the read */
+    STEP_NS = 4 * 1000 * 1000, /* CPU time limit of the writer, without the read */
 };
 
-/* Delay to the next run: PAUSE while messages are left, EVERY otherwise. Indexing in batches costs
- * a third per message. */
+/* Delay to the next run in microseconds: PAUSE while messages are left, EVERY otherwise. Indexing
+ * in batches takes a third of the time per message. */
 static const int64_t PAUSE = 10 * 1000, EVERY = 500 * 1000;
 
-/* Until this time messages do not schedule a run, because this process has already scheduled one.
- * The job reschedules itself while it finds messages. */
-static _Atomic int64_t indexing_planned;
+/* Messages do not schedule a run until this time, because this process has already scheduled one.
+ * The job schedules itself again while it finds messages. */
+static _Atomic int64_t claimed_until;
 
-void search_begin(void)
+void search_reset_schedule(void)
 {
-    indexing_planned = 0;
+    claimed_until = 0;
 }
 
-static bool indexing_claim(void)
+static bool claim_indexing_period(void)
 {
-    int64_t now = clock_us(), until = indexing_planned;
+    int64_t now = clock_us(), until = claimed_until;
 
-    /* After the clock is set back, a time far in the future must not block indexing. */
+    /* A time far in the future, left after the clock was set back, does not block indexing. */
     return (until <= now || until > now + EVERY) &&
-           atomic_compare_exchange_strong(&indexing_planned, &until, now + EVERY / 2);
+           atomic_compare_exchange_strong(&claimed_until, &until, now + EVERY / 2);
 }
 
-static enum err indexing_schedule(struct call *call)
+static enum err schedule_indexing_job(struct call *call)
 {
     return job_schedule(call, &message_indexing, 0, clock_us(), STR(""));
 }
 
-void indexing_wake(struct call *call)
+void schedule_indexing(struct call *call)
 {
-    if (indexing_claim())
-        errand_start(call->api, call->loop,
-                     &(struct errand){ .name = "message-indexing",
-                                       .store = ROUTE_STORE_WRITE,
-                                       .run = indexing_schedule });
+    if (claim_indexing_period())
+        internal_call_start(call->api, call->loop,
+                            &(struct internal_call){ .name = "message-indexing",
+                                                     .store = ROUTE_STORE_WRITE,
+                                                     .run = schedule_indexing_job });
 }
 
-/* Runs after the message's transaction, because both would write the same job row. If the server
- * stops before, the next message or search schedules the run. */
-enum err indexing_hears(struct call *call, const struct message_made *made)
+/* Schedules the job after the message's transaction, because both would write the same job row. If
+ * the server stops before, the next message or search schedules it. */
+enum err indexing_on_message_create(struct call *call, const struct message_creation *made)
 {
     if (!made->message->ephemeral_for)
-        call->after = indexing_wake;
+        call->after = schedule_indexing;
     return OK;
 }
 
 static const char DONE[] = "delete from message_unindexed where message_id = $1";
 
-/* Indexes the oldest messages within the time limit. The limit starts after the read, so each run
- * makes progress. */
-static enum err indexing_run(struct call *call, const struct job *job)
+/* Indexes the oldest messages within the time limit. The limit starts after the read, so that each
+ * run makes progress. */
+static enum err run_indexing_job(struct call *call, const struct job *job)
 {
     struct list documents;
     size_t i = 0;
-    enum err e = documents_unindexed(call->tx, false, AT_ONCE, &documents);
-    int64_t until = clock_thread() + STEP_NS;
+    enum err e = read_unindexed_documents(call->tx, false, AT_ONCE, &documents);
+    int64_t until = clock_thread_cpu_ns() + STEP_NS;
 
     (void)job;
-    for (; !e && i < documents.count && clock_thread() < until; i++) {
+    for (; !e && i < documents.count && clock_thread_cpu_ns() < until; i++) {
         const struct search_document *d = &((const struct search_document *)documents.items)[i];
 
-        e = message_index_put(call, d);
+        e = message_index_save(call, d);
         if (!e)
             e = tx_exec(call->tx, DONE, BIND(v_id(d->id)), NULL);
     }
     if (e)
         return e;
-    /* Messages during the claimed period did not schedule a run: check once more. */
-    int64_t planned = indexing_planned;
+    /* The job runs once more, because messages during the claimed period did not schedule a run. */
+    int64_t planned = claimed_until;
     if (!documents.count)
         return planned > clock_us() ? job_schedule(call, &message_indexing, 0, planned, STR(""))
                                     : OK;
@@ -88,6 +88,6 @@ static enum err indexing_run(struct call *call, const struct job *job)
 
 const struct job_kind message_indexing = {
     .name = "message-indexing",
-    .doc = "Puts new and changed messages into the index that searches ask.",
-    .run = indexing_run,
+    .doc = "Adds new and changed messages to the search index.",
+    .run = run_indexing_job,
 };

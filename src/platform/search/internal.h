@@ -7,8 +7,9 @@
 #include "platform/search/search.h"
 
 enum {
-    SEARCH_MOST = 10000,    /* limit on counted results and pages */
-    SEARCH_UNINDEXED = 2000 /* unindexed messages that a search scans itself */
+    SEARCH_MAX_RESULTS = 10000, /* maximum number of counted results, over all pages */
+    SEARCH_MAX_UNINDEXED =
+        2000 /* maximum number of unindexed messages that a search scans itself */
 };
 
 /* --- document.c: search terms of a message -------------------------------------------- */
@@ -18,15 +19,15 @@ struct search_document {
     struct list marks; /* struct str */
 };
 
-/* Term for an object id, such as "_g81384788765712384". */
-struct str mark_of_id(struct arena *a, char kind, snowflake id);
-/* Term for a name of any length and characters: digest of the lower-cased name. */
-struct str mark_of_name(struct arena *a, char kind, struct str name);
-/* Term for a word, such as one of a file name. */
-struct str mark_of_word(struct arena *a, char kind, struct str word);
+/* Returns the term for an object id, such as "_g81384788765712384". */
+struct str search_term_of_id(struct arena *a, char kind, snowflake id);
+/* Returns the term for a name of any length and characters: a digest of the lower-cased name. */
+struct str search_term_of_name(struct arena *a, char kind, struct str name);
+/* Returns the term for a word, such as one of a file name. */
+struct str search_term_of_word(struct arena *a, char kind, struct str word);
 
 /* Reads up to `limit` unindexed messages, newest or oldest first. ret: struct search_document. */
-enum err documents_unindexed(struct tx *tx, bool newest, int64_t limit, struct list *ret);
+enum err read_unindexed_documents(struct tx *tx, bool newest, int64_t limit, struct list *ret);
 
 /* --- query.c: query parameters -------------------------------------------------------- */
 
@@ -43,10 +44,10 @@ extern const struct schema guild_search_schema, channel_search_schema;
 
 /* --- terms.c: index queries ----------------------------------------------------------- */
 
-/* Requires one of these marks, or none of them. */
+/* A filter that requires one of these terms, or none of them. */
 struct term_group {
     struct list any; /* struct str */
-    bool prefix;     /* the only mark is a prefix */
+    bool prefix;     /* the only term is a prefix */
     bool none;
     struct list unless; /* struct str: exceptions to .none */
 };
@@ -62,21 +63,22 @@ struct search_terms {
     struct list any_phrases; /* struct term_phrase: one must match */
 };
 
-struct term_group *terms_group(struct arena *a, struct search_terms *t);
-void terms_add_mark(struct arena *a, struct term_group *g, struct str mark);
-/* Adds the filters of the query, except its channels. */
-void terms_of_query(struct arena *a, const struct search_query *q, struct search_terms *t);
-/* Formats the query for FTS5 or tsquery. */
-struct str terms_text(struct arena *a, const struct search_terms *t, bool sqlite);
-bool terms_match(const struct search_terms *t, struct search_document *d);
-/* Checks word order and distance in a content. *ret_score: share of matching words. */
-bool terms_match_content(struct arena *a, const struct search_terms *t, struct str content,
-                         double *ret_score);
+struct term_group *search_terms_add_group(struct arena *a, struct search_terms *t);
+void term_group_add_term(struct arena *a, struct term_group *g, struct str mark);
+/* Adds the filters of the query, except the channels. */
+void search_terms_add_query(struct arena *a, const struct search_query *q, struct search_terms *t);
+/* Formats the terms as a query for FTS5 or tsquery. */
+struct str search_terms_format(struct arena *a, const struct search_terms *t, bool sqlite);
+bool search_terms_match(const struct search_terms *t, struct search_document *d);
+/* Checks order and distance of words in a content. *ret_score: share of matching words. */
+bool search_terms_match_content(struct arena *a, const struct search_terms *t, struct str content,
+                                double *ret_score);
 
 /* --- places.c: channels that the caller may search ------------------------------------ */
 
 /* ERR_MISSING_PERMISSIONS: the caller can read no channel of the guild. */
-enum err places_of_guild(struct call *call, const struct search_query *q, struct search_terms *t);
+enum err search_terms_add_guild_channels(struct call *call, const struct search_query *q,
+                                         struct search_terms *t);
 
 /* --- index.c: full-text index --------------------------------------------------------- */
 
@@ -87,21 +89,21 @@ struct search_range {
 };
 enum err message_index_find(struct call *call, const struct search_terms *t,
                             const struct search_range *r, struct list *ret);
-/* On SQLite: disables the prefix match of a word if SEARCH_MOST messages match the complete query
- * with the exact word. Those fill a result, and FTS5 would read the rows of all words with the
+/* Disables the prefix match of a word on SQLite if SEARCH_MAX_RESULTS messages match the complete
+ * query with the exact word: they fill a result, and FTS5 would read the rows of all words with the
  * prefix. Only for terms without content checks. */
-enum err message_index_settle(struct call *call, struct search_terms *t,
-                              const struct search_range *r);
-/* Returns a row (id, content) for each of these messages. */
-enum err message_index_contents(struct call *call, const snowflake *ids, size_t count,
-                                struct rows *ret);
-enum err message_index_put(struct call *call, const struct search_document *d);
+enum err message_index_limit_prefix(struct call *call, struct search_terms *t,
+                                    const struct search_range *r);
+/* Reads a row (id, content) for each of these messages. */
+enum err message_index_read_contents(struct call *call, const snowflake *ids, size_t count,
+                                     struct rows *ret);
+enum err message_index_save(struct call *call, const struct search_document *d);
 
 /* --- indexing.c ----------------------------------------------------------------------- */
 
 extern const struct job_kind message_indexing;
-/* Schedules indexing of new messages; used as a call's `after`. */
-void indexing_wake(struct call *call);
-enum err indexing_hears(struct call *call, const struct message_made *made);
+/* Schedules indexing of new messages; used as a call's .after. */
+void schedule_indexing(struct call *call);
+enum err indexing_on_message_create(struct call *call, const struct message_creation *made);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "model/fields/types.h"
 
-/* Each kind, and its negation with a minus. */
+/* A kind, and its negation with a minus. */
 #define KIND_OF(word, doc_)                 \
     { 0, word, word, doc_ },                \
     {                                       \
@@ -38,7 +38,7 @@ static const struct choice embed_kinds[] = {
 };
 static const struct choice sort_keys[] = {
     { 0, "timestamp", "timestamp", "By time" },
-    { 0, "relevance", "relevance", "Those of which the words are the larger part first" },
+    { 0, "relevance", "relevance", "Messages with the largest share of matching words first" },
     { 0 },
 };
 static const struct choice sort_orders[] = {
@@ -52,7 +52,7 @@ static const struct type type_offset = { .kind = KIND_INT, .min = 0, .max = 9975
 static const struct type type_slop = { .kind = KIND_INT, .min = 0, .max = 100 };
 static const struct type type_content = { .kind = KIND_STRING, .min = 0, .max = 1024 };
 static const struct type type_contents = { .kind = KIND_ARRAY, .max = 100, .of = &type_content };
-static const struct type type_places = { .kind = KIND_ARRAY, .max = 500, .of = &type_id };
+static const struct type type_positions = { .kind = KIND_ARRAY, .max = 500, .of = &type_id };
 static const struct type type_people = { .kind = KIND_ARRAY, .max = 100, .of = &type_id };
 static const struct type type_author_kind = { .kind = KIND_STRING, .choices = author_kinds };
 static const struct type type_author_kinds = { .kind = KIND_ARRAY, .of = &type_author_kind };
@@ -93,7 +93,7 @@ static const struct type type_sort_order = { .kind = KIND_STRING, .choices = sor
     ASKED(embed_type, type_embed_kinds),                                                           \
     ASKED(embed_provider, type_names),                                                             \
     ASKED(link_hostname, type_names),                                                              \
-    ASKED(attachment_filename, type_filenames, .doc = "Its words"),                                \
+    ASKED(attachment_filename, type_filenames, .doc = "File name"),                                \
     ASKED(attachment_extension, type_names),                                                       \
     ASKED(sort_by, type_sort_key),                                                                 \
     ASKED(sort_order, type_sort_order, .doc = "By time only"),                                     \
@@ -102,7 +102,7 @@ static const struct type type_sort_order = { .kind = KIND_STRING, .choices = sor
 
 static const struct field guild_fields[] = {
     SEARCH_FIELDS,
-    ASKED(channel_id, type_places),
+    ASKED(channel_id, type_positions),
     { 0 },
 };
 static const struct field channel_fields[] = { SEARCH_FIELDS, { 0 } };
@@ -111,7 +111,7 @@ const struct schema guild_search_schema = {
     .name = "GuildSearchQuery",
     .size = sizeof(struct search_query),
     .fields = guild_fields,
-    .doc = "Which messages of a guild. One of a key's values is enough, all keys count.",
+    .doc = "Which messages of a guild. A message must match one value of each parameter.",
 };
 const struct schema channel_search_schema = {
     .name = "ChannelSearchQuery",

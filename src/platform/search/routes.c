@@ -17,35 +17,35 @@ struct search_hit {
     double score;
 };
 
-/* Unindexed messages: those that match, and all of them, because their index entries are stale. */
-struct noted_hits {
+/* Unindexed messages: those that match, and all, because their index entries are stale. */
+struct unindexed_hits {
     struct list found, all; /* snowflakes, newest first */
     bool too_many;
 };
 
-static bool is_in_range(const struct search_range *r, snowflake id)
+static bool id_is_in_range(const struct search_range *r, snowflake id)
 {
     return id > r->above && id < r->below;
 }
 
-static enum err find_noted(struct call *call, const struct search_terms *t,
-                           const struct search_range *r, struct noted_hits *ret)
+static enum err find_unindexed_hits(struct call *call, const struct search_terms *t,
+                                    const struct search_range *r, struct unindexed_hits *ret)
 {
     struct list documents;
-    enum err e = documents_unindexed(call->tx, true, SEARCH_UNINDEXED + 1, &documents);
+    enum err e = read_unindexed_documents(call->tx, true, SEARCH_MAX_UNINDEXED + 1, &documents);
 
-    *ret = (struct noted_hits){ .too_many = documents.count > SEARCH_UNINDEXED };
+    *ret = (struct unindexed_hits){ .too_many = documents.count > SEARCH_MAX_UNINDEXED };
     for (size_t i = 0; !e && !ret->too_many && i < documents.count; i++) {
         struct search_document *d = &((struct search_document *)documents.items)[i];
 
         ids_add(call->arena, &ret->all, d->id);
-        if (is_in_range(r, d->id) && terms_match(t, d))
+        if (id_is_in_range(r, d->id) && search_terms_match(t, d))
             ids_add(call->arena, &ret->found, d->id);
     }
     return e;
 }
 
-static bool is_noted(const struct list *all, snowflake id)
+static bool is_unindexed(const struct list *all, snowflake id)
 {
     const snowflake *ids = all->items;
     size_t low = 0, high = all->count;
@@ -61,37 +61,38 @@ static bool is_noted(const struct list *all, snowflake id)
     return low < all->count && ids[low] == id;
 }
 
-static int newest_hit_first(const void *a, const void *b)
+static int compare_hits_newest_first(const void *a, const void *b)
 {
     const struct search_hit *x = a, *y = b;
 
     return x->id > y->id ? -1 : x->id < y->id;
 }
 
-static int oldest_hit_first(const void *a, const void *b)
+static int compare_hits_oldest_first(const void *a, const void *b)
 {
-    return newest_hit_first(b, a);
+    return compare_hits_newest_first(b, a);
 }
 
-static int best_hit_first(const void *a, const void *b)
+static int compare_hits_by_score(const void *a, const void *b)
 {
     const struct search_hit *x = a, *y = b;
 
-    return x->score > y->score ? -1 : x->score < y->score ? 1 : newest_hit_first(a, b);
+    return x->score > y->score ? -1 : x->score < y->score ? 1 : compare_hits_newest_first(a, b);
 }
 
-static void hits_add(struct call *call, struct list *hits, const struct list *ids,
+static void add_hits(struct call *call, struct list *hits, const struct list *ids,
                      const struct list *but)
 {
     for (size_t i = 0; i < ids->count; i++) {
         snowflake id = ((const snowflake *)ids->items)[i];
 
-        if (!but || !is_noted(but, id))
-            ((struct search_hit *)list_add(call->arena, hits, sizeof(struct search_hit)))->id = id;
+        if (!but || !is_unindexed(but, id))
+            ((struct search_hit *)list_append(call->arena, hits, sizeof(struct search_hit)))->id =
+                id;
     }
 }
 
-static void hits_order(struct list *hits, int (*order)(const void *, const void *))
+static void sort_hits(struct list *hits, int (*order)(const void *, const void *))
 {
     if (hits->count)
         qsort(hits->items, hits->count, sizeof(struct search_hit), order);
@@ -101,7 +102,7 @@ static void hits_order(struct list *hits, int (*order)(const void *, const void 
 
 enum { CONTENTS_AT_ONCE = 250 };
 
-static bool needs_contents(const struct search_terms *t, const struct search_query *q)
+static bool needs_message_contents(const struct search_terms *t, const struct search_query *q)
 {
     const struct term_phrase *p = t->phrases.items;
 
@@ -110,8 +111,8 @@ static bool needs_contents(const struct search_terms *t, const struct search_que
 }
 
 /* Appends the hits of a batch whose content matches to `kept`. */
-static enum err hits_judge(struct call *call, const struct search_terms *t, struct search_hit *hits,
-                           size_t count, struct list *kept)
+static enum err filter_hits_by_content(struct call *call, const struct search_terms *t,
+                                       struct search_hit *hits, size_t count, struct list *matching)
 {
     struct arena *before, *scratch = arena_new();
     snowflake ids[CONTENTS_AT_ONCE];
@@ -119,72 +120,76 @@ static enum err hits_judge(struct call *call, const struct search_terms *t, stru
 
     for (size_t i = 0; i < count; i++)
         ids[i] = hits[i].id;
-    before = tx_use_arena(call->tx, scratch);
-    enum err e = message_index_contents(call, ids, count, &rows);
+    before = tx_switch_arena(call->tx, scratch);
+    enum err e = message_index_read_contents(call, ids, count, &rows);
     while (!e && rows_next(&rows)) {
         struct search_hit hit = { .id = row_id(&rows, 0) };
 
-        if (terms_match_content(scratch, t, row_text(&rows, 1), &hit.score))
-            *(struct search_hit *)list_add(call->arena, kept, sizeof hit) = hit;
+        if (search_terms_match_content(scratch, t, row_text(&rows, 1), &hit.score))
+            *(struct search_hit *)list_append(call->arena, matching, sizeof hit) = hit;
     }
     if (!e)
         e = rows_end(&rows);
-    tx_use_arena(call->tx, before);
+    tx_switch_arena(call->tx, before);
     arena_free(scratch);
     return e;
 }
 
-static enum err hits_judge_all(struct call *call, const struct search_terms *t, struct list *hits)
+static enum err filter_all_hits_by_content(struct call *call, const struct search_terms *t,
+                                           struct list *hits)
 {
     struct search_hit *h = hits->items;
-    struct list kept = { 0 };
+    struct list matching = { 0 };
     enum err e = OK;
 
     for (size_t at = 0; !e && at < hits->count; at += CONTENTS_AT_ONCE) {
         size_t left = hits->count - at;
 
-        e = hits_judge(call, t, h + at, left < CONTENTS_AT_ONCE ? left : CONTENTS_AT_ONCE, &kept);
+        e = filter_hits_by_content(call, t, h + at,
+                                   left < CONTENTS_AT_ONCE ? left : CONTENTS_AT_ONCE, &matching);
     }
-    *hits = kept;
+    *hits = matching;
     return e;
 }
 
 /* --- search --------------------------------------------------------------------------- */
 
-static enum err find_hits(struct call *call, const struct search_query *q, struct search_terms *t,
-                          struct list *ret, bool *ret_ready)
+static enum err find_search_hits(struct call *call, const struct search_query *q,
+                                 struct search_terms *t, struct list *ret, bool *ret_ready)
 {
     struct search_range range = { .above = q->min_id.value,
                                   .below = q->max_id.given == GIVEN && q->max_id.value < INT64_MAX
                                                ? q->max_id.value
                                                : INT64_MAX,
                                   .oldest = str_is(q->sort_order.value, "asc"),
-                                  .limit = SEARCH_MOST };
+                                  .limit = SEARCH_MAX_RESULTS };
     bool relevant = str_is(q->sort_by.value, "relevance");
-    struct noted_hits noted;
+    struct unindexed_hits noted;
     struct list indexed;
 
     range.oldest = range.oldest && !relevant;
-    enum err e = needs_contents(t, q) ? OK : message_index_settle(call, t, &range);
+    enum err e = needs_message_contents(t, q) ? OK : message_index_limit_prefix(call, t, &range);
     if (e)
         return e;
-    e = find_noted(call, t, &range, &noted);
+    e = find_unindexed_hits(call, t, &range, &noted);
     *ret_ready = !noted.too_many;
     if (noted.all.count || noted.too_many)
-        call->after = indexing_wake;
+        call->after = schedule_indexing;
     if (e || noted.too_many)
         return e;
     *ret = (struct list){ 0 };
     e = message_index_find(call, t, &range, &indexed);
     if (e)
         return e;
-    hits_add(call, ret, &indexed, &noted.all);
-    hits_add(call, ret, &noted.found, NULL);
-    if (needs_contents(t, q))
-        e = hits_judge_all(call, t, ret);
-    hits_order(ret, relevant ? best_hit_first : range.oldest ? oldest_hit_first : newest_hit_first);
-    if (ret->count > SEARCH_MOST)
-        ret->count = SEARCH_MOST;
+    add_hits(call, ret, &indexed, &noted.all);
+    add_hits(call, ret, &noted.found, NULL);
+    if (needs_message_contents(t, q))
+        e = filter_all_hits_by_content(call, t, ret);
+    sort_hits(ret, relevant       ? compare_hits_by_score
+                   : range.oldest ? compare_hits_oldest_first
+                                  : compare_hits_newest_first);
+    if (ret->count > SEARCH_MAX_RESULTS)
+        ret->count = SEARCH_MAX_RESULTS;
     return e;
 }
 
@@ -198,14 +203,15 @@ struct search_reply {
 };
 static const struct type type_found = { .kind = KIND_ARRAY, .of = &type_messages };
 static const struct field reply_fields[] = {
-    { FIELD(struct search_reply, messages), .type = &type_found, .doc = "A list of one for each" },
+    { FIELD(struct search_reply, messages), .type = &type_found,
+      .doc = "A list with one message per hit" },
     { FIELD(struct search_reply, doing_deep_historical_index), .type = &type_bool },
     { FIELD(struct search_reply, total_results), .type = &type_count,
       .doc = "10000 are counted at most" },
     { FIELD(struct search_reply, threads), .type = &type_channels, .flags = OPTIONAL,
-      .doc = "Those of the page's messages" },
+      .doc = "Threads of the messages of this page" },
     { FIELD(struct search_reply, members), .type = &type_thread_members, .flags = OPTIONAL,
-      .doc = "The caller's own, in those threads" },
+      .doc = "The caller's thread members of these threads" },
     { 0 },
 };
 static const struct schema reply_schema = {
@@ -216,32 +222,33 @@ static const struct schema reply_schema = {
 };
 static const struct type search_reply = { .kind = KIND_OBJECT, .schema = &reply_schema };
 
-struct unready_reply {
+struct index_not_ready_reply {
     struct str message;
     int64_t code, documents_indexed, retry_after;
 };
 static const struct field unready_fields[] = {
-    { FIELD(struct unready_reply, message), .type = &type_text },
-    { FIELD(struct unready_reply, code), .type = &type_count },
-    { FIELD(struct unready_reply, documents_indexed), .type = &type_count,
+    { FIELD(struct index_not_ready_reply, message), .type = &type_text },
+    { FIELD(struct index_not_ready_reply, code), .type = &type_count },
+    { FIELD(struct index_not_ready_reply, documents_indexed), .type = &type_count,
       .doc = "10000 are counted at most" },
-    { FIELD(struct unready_reply, retry_after), .type = &type_count, .doc = "Seconds" },
+    { FIELD(struct index_not_ready_reply, retry_after), .type = &type_count, .doc = "Seconds" },
     { 0 },
 };
 static const struct schema unready_schema = {
     .name = "SearchNotReady",
-    .size = sizeof(struct unready_reply),
+    .size = sizeof(struct index_not_ready_reply),
     .fields = unready_fields,
-    .doc = "Many messages have to be indexed before a search can be answered.",
+    .doc = "Too many messages are not indexed yet; retry later.",
 };
 static const struct type type_unready = { .kind = KIND_OBJECT, .schema = &unready_schema };
 
 static const char COUNT_INDEXED[] =
     "select count(*) from (select rowid from message_index limit 10000) x";
 
-static enum err reply_unready(struct call *call)
+static enum err reply_index_not_ready(struct call *call)
 {
-    struct unready_reply out = { STR("Index not yet available. Try again later"), 110000, 0, 5 };
+    struct index_not_ready_reply out = { STR("Index not yet available. Try again later"), 110000, 0,
+                                         5 };
     struct rows row;
     bool found;
     enum err e = tx_one(call->tx, COUNT_INDEXED, NO_BIND, &row, &found);
@@ -250,10 +257,11 @@ static enum err reply_unready(struct call *call)
         return e;
     out.documents_indexed = row_int(&row, 0);
     call_set_status(call, 202);
-    return call_reply_as(call, &type_unready, &out);
+    return call_reply_as_type(call, &type_unready, &out);
 }
 
-static enum err add_thread(struct call *call, struct search_reply *out, snowflake channel_id)
+static enum err add_thread_to_reply(struct call *call, struct search_reply *out,
+                                    snowflake channel_id)
 {
     const struct channel *there = out->threads.value.items;
     struct channel c;
@@ -264,41 +272,42 @@ static enum err add_thread(struct call *call, struct search_reply *out, snowflak
     enum err e = channel_find(call->tx, channel_id, &c);
     if (e || !channel_is_thread(c.type))
         return e == ERR_UNKNOWN_CHANNEL ? OK : e;
-    e = thread_load_own(call->tx, call->caller->id, &c);
+    e = thread_read_viewer_membership(call->tx, call->caller->id, &c);
     if (e)
         return e;
     out->threads.given = out->members.given = GIVEN;
     if (c.member)
-        *(struct thread_member *)list_add(call->arena, &out->members.value,
-                                          sizeof(struct thread_member)) = *c.member;
+        *(struct thread_member *)list_append(call->arena, &out->members.value,
+                                             sizeof(struct thread_member)) = *c.member;
     c.member = NULL;
-    *(struct channel *)list_add(call->arena, &out->threads.value, sizeof c) = c;
+    *(struct channel *)list_append(call->arena, &out->threads.value, sizeof c) = c;
     return OK;
 }
 
-static enum err add_found(struct call *call, struct search_reply *out, snowflake id)
+static enum err add_message_to_reply(struct call *call, struct search_reply *out, snowflake id)
 {
     struct message *m = arena_alloc(call->arena, sizeof *m);
-    enum err e = message_found(call, id, m);
+    enum err e = message_find_public(call, id, m);
 
     if (e)
         return e == ERR_UNKNOWN_MESSAGE ? OK : e;
-    m->hit = given_mark(true);
-    *(struct list *)list_add(call->arena, &out->messages, sizeof(struct list)) =
+    m->hit = opt_true_or_absent(true);
+    *(struct list *)list_append(call->arena, &out->messages, sizeof(struct list)) =
         (struct list){ m, 1, 0 };
     return channel_is_private(call->target.channel ? call->target.channel->type : 0)
                ? OK
-               : add_thread(call, out, m->channel_id);
+               : add_thread_to_reply(call, out, m->channel_id);
 }
 
-static enum err reply_hits(struct call *call, const struct search_query *q, const struct list *hits)
+static enum err reply_with_hits(struct call *call, const struct search_query *q,
+                                const struct list *hits)
 {
     struct search_reply out = { .total_results = (int64_t)hits->count };
     const struct search_hit *h = hits->items;
     enum err e = OK;
 
     for (int64_t i = q->offset; !e && i < (int64_t)hits->count && i < q->offset + q->limit; i++)
-        e = add_found(call, &out, h[i].id);
+        e = add_message_to_reply(call, &out, h[i].id);
     return e ? e : call_reply(call, &out);
 }
 
@@ -308,17 +317,17 @@ static enum err search_and_reply(struct call *call, struct search_terms *t)
     struct list hits;
     bool ready;
 
-    terms_of_query(call->arena, q, t);
-    enum err e = find_hits(call, q, t, &hits, &ready);
+    search_terms_add_query(call->arena, q, t);
+    enum err e = find_search_hits(call, q, t, &hits, &ready);
     if (e)
         return e;
-    return ready ? reply_hits(call, q, &hits) : reply_unready(call);
+    return ready ? reply_with_hits(call, q, &hits) : reply_index_not_ready(call);
 }
 
 /* --- routes --------------------------------------------------------------------------- */
 
-/* A bot without the MESSAGE_CONTENT intent must not search. */
-static enum err may_search(struct call *call)
+/* Refuses bots without the MESSAGE_CONTENT intent. */
+static enum err check_search_permission(struct call *call)
 {
     struct application app;
 
@@ -332,7 +341,7 @@ static enum err may_search(struct call *call)
 static enum err search_guild_messages(struct call *call)
 {
     struct search_terms t = { 0 };
-    enum err e = places_of_guild(call, call->query, &t);
+    enum err e = search_terms_add_guild_channels(call, call->query, &t);
 
     return e ? e : search_and_reply(call, &t);
 }
@@ -342,12 +351,14 @@ static enum err search_channel_messages(struct call *call)
 {
     struct search_terms t = { 0 };
 
-    terms_add_mark(call->arena, terms_group(call->arena, &t),
-                   mark_of_id(call->arena, 'c', call->target.channel->id));
+    term_group_add_term(call->arena, search_terms_add_group(call->arena, &t),
+                        search_term_of_id(call->arena, 'c', call->target.channel->id));
     return search_and_reply(call, &t);
 }
 
-static const struct limit search_limit = { .name = "message-search", .count = 5, .window_s = 5 };
+static const struct rate_limit search_limit = { .name = "message-search",
+                                                .count = 5,
+                                                .window_s = 5 };
 
 static const struct route routes[] = {
     {
@@ -359,9 +370,9 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BOT,
         .query = &guild_search_schema,
         .reply = &search_reply,
-        .aside = true,
+        .background = true,
         .limit = &search_limit,
-        .admit = may_search,
+        .admit = check_search_permission,
         .handle = search_guild_messages,
     },
     {
@@ -372,9 +383,9 @@ static const struct route routes[] = {
         .auth = AUTH_USER,
         .query = &channel_search_schema,
         .reply = &search_reply,
-        .aside = true,
+        .background = true,
         .limit = &search_limit,
-        .admit = channel_admit_private,
+        .admit = require_private_channel,
         .handle = search_channel_messages,
     },
     { 0 },
@@ -382,8 +393,8 @@ static const struct route routes[] = {
 
 const struct domain search_domain = {
     .name = "Message search",
-    .doc = "Finding messages by their words and by what is known of them.",
+    .doc = "Search for messages by words and other properties.",
     .routes = routes,
     .jobs = (const struct job_kind *const[]){ &message_indexing, NULL },
-    .hooks = &(const struct hooks){ .message_made = indexing_hears },
+    .hooks = &(const struct hooks){ .message_created = indexing_on_message_create },
 };

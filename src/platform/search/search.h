@@ -1,13 +1,6 @@
-/* search.h - full-text search for messages.
- *
- * A message is indexed as a set of terms ("marks"): its folded words, and terms with the prefix '_'
- * for its guild, channel, author and other filters. So the index evaluates every filter, and a
- * search reads only the messages of its result, except to check word order and distance. FTS5 and
- * tsvector use the same terms and return the same results.
- *
- * Triggers add each new or changed message to `message_unindexed`; a job indexes them in batches
- * (indexing.c). A search scans these messages itself, so it finds a message directly after its
- * commit. If too many are unindexed, the reply is 202. Start with document.c. */
+/* search.h - full-text search. A message is indexed as a set of terms: its words, and terms with
+ * the prefix '_' for other filters; FTS5 and tsvector use the same terms. A job indexes new
+ * messages in batches (indexing.c); a search scans unindexed ones itself. Start with document.c. */
 #ifndef PLATFORM_SEARCH_SEARCH_H
 #define PLATFORM_SEARCH_SEARCH_H
 
@@ -15,7 +8,7 @@
 
 extern const struct domain search_domain;
 
-/* Call at server start: resets the schedule of the indexing job. */
-void search_begin(void);
+/* Resets the schedule of the indexing job; call at server start. */
+void search_reset_schedule(void);
 
 #endif

@@ -4,52 +4,55 @@
 #include <stdlib.h>
 
 #include "base/utf8.h"
-#include "model/text/words.h"
+#include "model/text/search_words.h"
 
-/* Shorter prefixes match too many words. */
+/* minimum length of a prefix, because shorter ones match too many words */
 enum { SHORTEST_PREFIX = 4 };
 
-struct term_group *terms_group(struct arena *a, struct search_terms *t)
+struct term_group *search_terms_add_group(struct arena *a, struct search_terms *t)
 {
-    return list_add(a, &t->groups, sizeof(struct term_group));
+    return list_append(a, &t->groups, sizeof(struct term_group));
 }
 
-void terms_add_mark(struct arena *a, struct term_group *g, struct str mark)
+void term_group_add_term(struct arena *a, struct term_group *g, struct str mark)
 {
-    *(struct str *)list_add(a, &g->any, sizeof mark) = mark;
+    *(struct str *)list_append(a, &g->any, sizeof mark) = mark;
 }
 
 /* --- filters -------------------------------------------------------------------------- */
 
-static void add_ids(struct arena *a, struct search_terms *t, char kind, const struct list *ids)
+static void add_id_filter(struct arena *a, struct search_terms *t, char kind,
+                          const struct list *ids)
 {
-    struct term_group *g = ids->count ? terms_group(a, t) : NULL;
+    struct term_group *g = ids->count ? search_terms_add_group(a, t) : NULL;
 
     for (size_t i = 0; i < ids->count; i++)
-        terms_add_mark(a, g, mark_of_id(a, kind, ((const snowflake *)ids->items)[i]));
+        term_group_add_term(a, g, search_term_of_id(a, kind, ((const snowflake *)ids->items)[i]));
 }
 
-static void add_names(struct arena *a, struct search_terms *t, char kind, const struct list *names)
+static void add_name_filter(struct arena *a, struct search_terms *t, char kind,
+                            const struct list *names)
 {
-    struct term_group *g = names->count ? terms_group(a, t) : NULL;
+    struct term_group *g = names->count ? search_terms_add_group(a, t) : NULL;
 
     for (size_t i = 0; i < names->count; i++)
-        terms_add_mark(a, g, mark_of_name(a, kind, ((const struct str *)names->items)[i]));
+        term_group_add_term(a, g,
+                            search_term_of_name(a, kind, ((const struct str *)names->items)[i]));
 }
 
-static void add_flag(struct arena *a, struct search_terms *t, const char *mark,
-                     const struct opt_bool *wanted)
+static void add_flag_filter(struct arena *a, struct search_terms *t, const char *mark,
+                            const struct opt_bool *wanted)
 {
     if (wanted->given != GIVEN)
         return;
-    struct term_group *g = terms_group(a, t);
+    struct term_group *g = search_terms_add_group(a, t);
     g->none = !wanted->value;
-    terms_add_mark(a, g, str_of(mark));
+    term_group_add_term(a, g, str_of(mark));
 }
 
-/* A kind with a minus is excluded; of the others one must match. before: prefix of their marks. */
-static void add_kinds(struct arena *a, struct search_terms *t, const struct list *kinds,
-                      const char *before)
+/* Excludes kinds with a minus; of the others one must match. before: prefix of the terms. */
+static void add_kind_filter(struct arena *a, struct search_terms *t, const struct list *kinds,
+                            const char *before)
 {
     const struct str *k = kinds->items;
     struct term_group some = { 0 }, none = { .none = true };
@@ -57,17 +60,18 @@ static void add_kinds(struct arena *a, struct search_terms *t, const struct list
     for (size_t i = 0; i < kinds->count; i++) {
         bool minus = k[i].p[0] == '-';
 
-        terms_add_mark(a, minus ? &none : &some,
-                       STR_CONCAT(a, str_of(before), str_from(k[i], minus)));
+        term_group_add_term(a, minus ? &none : &some,
+                            STR_CONCAT(a, str_of(before), str_skip(k[i], minus)));
     }
     if (some.any.count)
-        *terms_group(a, t) = some;
+        *search_terms_add_group(a, t) = some;
     if (none.any.count)
-        *terms_group(a, t) = none;
+        *search_terms_add_group(a, t) = none;
 }
 
-/* Users have no mark: they are authors without the bot and webhook marks. */
-static void add_authors(struct arena *a, struct search_terms *t, const struct list *kinds)
+/* Users have no term: they are authors without the terms of bots and webhooks. */
+static void add_author_type_filter(struct arena *a, struct search_terms *t,
+                                   const struct list *kinds)
 {
     static const char *const names[] = { "user", "bot", "webhook" };
     bool some[3] = { 0 }, none[3] = { 0 }, any = false;
@@ -77,136 +81,139 @@ static void add_authors(struct arena *a, struct search_terms *t, const struct li
         bool minus = k.p[0] == '-';
 
         for (int n = 0; n < 3; n++)
-            if (str_is(str_from(k, minus), names[n]))
+            if (str_is(str_skip(k, minus), names[n]))
                 *(minus ? &none[n] : &some[n]) = true;
         any = any || !minus;
     }
     for (int n = 0; n < 3; n++)
         none[n] = none[n] || (any && !some[n]);
     if (none[0]) {
-        struct term_group *g = terms_group(a, t);
+        struct term_group *g = search_terms_add_group(a, t);
 
-        terms_add_mark(a, g, STR("_bot"));
-        terms_add_mark(a, g, STR("_webhook"));
+        term_group_add_term(a, g, STR("_bot"));
+        term_group_add_term(a, g, STR("_webhook"));
     }
     for (int n = 1; n < 3; n++)
         if (none[n])
-            add_flag(a, t, n == 1 ? "_bot" : "_webhook", &(struct opt_bool){ GIVEN, false });
+            add_flag_filter(a, t, n == 1 ? "_bot" : "_webhook", &(struct opt_bool){ GIVEN, false });
 }
 
 /* --- words ---------------------------------------------------------------------------- */
 
-static struct term_phrase phrase_of(struct arena *a, struct str text, int64_t slop)
+static struct term_phrase parse_phrase(struct arena *a, struct str text, int64_t slop)
 {
-    struct term_phrase p = { .words = words_split(a, words_normal(a, text), true), .slop = slop };
+    struct term_phrase p = { .words = split_into_words(a, text_normalize(a, text), true),
+                             .slop = slop };
     const struct str *w = p.words.items;
 
     p.prefix = p.words.count && utf8_length(w[p.words.count - 1]) >= SHORTEST_PREFIX;
     return p;
 }
 
-static void add_words(struct arena *a, struct search_terms *t, const struct term_phrase *p)
+static void add_word_groups(struct arena *a, struct search_terms *t, const struct term_phrase *p)
 {
     for (size_t i = 0; i < p->words.count; i++) {
-        struct term_group *g = terms_group(a, t);
+        struct term_group *g = search_terms_add_group(a, t);
 
         g->prefix = p->prefix && i + 1 == p->words.count;
-        terms_add_mark(a, g, ((const struct str *)p->words.items)[i]);
+        term_group_add_term(a, g, ((const struct str *)p->words.items)[i]);
     }
 }
 
 static void add_phrase(struct arena *a, struct list *to, const struct term_phrase *p)
 {
     if (p->words.count)
-        *(struct term_phrase *)list_add(a, to, sizeof *p) = *p;
+        *(struct term_phrase *)list_append(a, to, sizeof *p) = *p;
 }
 
 /* Parses "2|some words": slop, then words. Without a bar: words only. */
-static struct term_phrase phrase_of_part(struct arena *a, struct str part, int64_t slop)
+static struct term_phrase parse_phrase_with_slop(struct arena *a, struct str part, int64_t slop)
 {
     struct str rest = part, number = str_cut(&rest, '|');
     int64_t own;
 
     if (number.n < part.n && str_to_i64(number, &own) && own >= 0 && own <= 100)
-        return phrase_of(a, rest, own);
-    return phrase_of(a, part, slop);
+        return parse_phrase(a, rest, own);
+    return parse_phrase(a, part, slop);
 }
 
 /* Makes the query match nothing, for a filter without any word. */
-static void add_nothing(struct arena *a, struct search_terms *t)
+static void add_never_matching_group(struct arena *a, struct search_terms *t)
 {
-    terms_add_mark(a, terms_group(a, t), STR("_nothing"));
+    term_group_add_term(a, search_terms_add_group(a, t), STR("_nothing"));
 }
 
-/* The index query requires one word of any phrase; terms_match_content checks the phrases. Phrases
- * without words match nothing and are skipped. */
-static void add_contents(struct arena *a, struct search_terms *t, const struct search_query *q)
+/* The index query requires the first word of one phrase; search_terms_match_content checks the
+ * phrases. Phrases without words match nothing and are skipped. */
+static void add_contents_filter(struct arena *a, struct search_terms *t,
+                                const struct search_query *q)
 {
     struct term_group g = { 0 };
 
     for (size_t i = 0; i < q->contents.count; i++) {
         struct term_phrase p =
-            phrase_of_part(a, ((const struct str *)q->contents.items)[i], q->slop);
+            parse_phrase_with_slop(a, ((const struct str *)q->contents.items)[i], q->slop);
 
         p.prefix = false;
         add_phrase(a, &t->any_phrases, &p);
         if (p.words.count)
-            terms_add_mark(a, &g, ((const struct str *)p.words.items)[0]);
+            term_group_add_term(a, &g, ((const struct str *)p.words.items)[0]);
     }
     if (g.any.count)
-        *terms_group(a, t) = g;
+        *search_terms_add_group(a, t) = g;
     else if (q->contents.count)
-        add_nothing(a, t);
+        add_never_matching_group(a, t);
 }
 
-/* For a single name all words must match; for several names one word is enough. */
-static void add_filenames(struct arena *a, struct search_terms *t, const struct list *names)
+/* For a single file name all words must match; for several names one word is enough. */
+static void add_filename_filter(struct arena *a, struct search_terms *t, const struct list *names)
 {
     struct term_group *g = NULL;
 
     for (size_t i = 0; i < names->count; i++) {
         struct list words =
-            words_split(a, words_normal(a, ((const struct str *)names->items)[i]), true);
+            split_into_words(a, text_normalize(a, ((const struct str *)names->items)[i]), true);
 
         for (size_t n = 0; n < words.count; n++) {
             if (!g || names->count == 1)
-                g = terms_group(a, t);
-            terms_add_mark(a, g, mark_of_word(a, 'n', ((const struct str *)words.items)[n]));
+                g = search_terms_add_group(a, t);
+            term_group_add_term(a, g,
+                                search_term_of_word(a, 'n', ((const struct str *)words.items)[n]));
         }
     }
     if (names->count && !g)
-        add_nothing(a, t);
+        add_never_matching_group(a, t);
 }
 
-void terms_of_query(struct arena *a, const struct search_query *q, struct search_terms *t)
+void search_terms_add_query(struct arena *a, const struct search_query *q, struct search_terms *t)
 {
-    struct term_phrase content = phrase_of(a, q->content.value, q->slop);
+    struct term_phrase content = parse_phrase(a, q->content.value, q->slop);
 
-    add_words(a, t, &content);
+    add_word_groups(a, t, &content);
     if (str_trim(q->content.value).n && !content.words.count)
-        add_nothing(a, t);
+        add_never_matching_group(a, t);
     add_phrase(a, &t->phrases, &content);
-    add_contents(a, t, q);
-    add_ids(a, t, 'a', &q->author_id);
-    add_authors(a, t, &q->author_type);
-    add_ids(a, t, 'm', &q->mentions);
-    add_ids(a, t, 'r', &q->mentions_role_id);
-    add_ids(a, t, 's', &q->replied_to_user_id);
-    add_ids(a, t, 'w', &q->replied_to_message_id);
-    add_flag(a, t, "_everyone", &q->mention_everyone);
-    add_flag(a, t, "_pinned", &q->pinned);
-    add_kinds(a, t, &q->has, "_has");
-    add_kinds(a, t, &q->embed_type, "_t");
-    add_names(a, t, 'v', &q->embed_provider);
-    add_names(a, t, 'h', &q->link_hostname);
-    add_names(a, t, 'x', &q->attachment_extension);
-    add_filenames(a, t, &q->attachment_filename);
+    add_contents_filter(a, t, q);
+    add_id_filter(a, t, 'a', &q->author_id);
+    add_author_type_filter(a, t, &q->author_type);
+    add_id_filter(a, t, 'm', &q->mentions);
+    add_id_filter(a, t, 'r', &q->mentions_role_id);
+    add_id_filter(a, t, 's', &q->replied_to_user_id);
+    add_id_filter(a, t, 'w', &q->replied_to_message_id);
+    add_flag_filter(a, t, "_everyone", &q->mention_everyone);
+    add_flag_filter(a, t, "_pinned", &q->pinned);
+    add_kind_filter(a, t, &q->has, "_has");
+    add_kind_filter(a, t, &q->embed_type, "_t");
+    add_name_filter(a, t, 'v', &q->embed_provider);
+    add_name_filter(a, t, 'h', &q->link_hostname);
+    add_name_filter(a, t, 'x', &q->attachment_extension);
+    add_filename_filter(a, t, &q->attachment_filename);
 }
 
 /* --- query text ----------------------------------------------------------------------- */
 
-/* Writes ("a" OR "b") or ('a' | 'b'). Marks contain only letters, digits and underscores. */
-static void write_any(struct buf *out, const struct list *marks, bool prefix, bool sqlite)
+/* Writes ("a" OR "b") or ('a' | 'b'). Terms contain only letters, digits and underscores. */
+static void write_alternatives(struct buf *out, const struct list *marks, bool prefix, bool sqlite)
 {
     const struct str *m = marks->items;
     const char *quote = sqlite ? "\"" : "'";
@@ -217,25 +224,25 @@ static void write_any(struct buf *out, const struct list *marks, bool prefix, bo
                    i == 0   ? ""
                    : sqlite ? " OR "
                             : " | ",
-                   quote, STR_FMT(m[i]), quote,
+                   quote, STR_ARGS(m[i]), quote,
                    !prefix  ? ""
                    : sqlite ? "*"
                             : ":*");
     buf_add_char(out, ')');
 }
 
-static void write_none(struct buf *out, const struct term_group *g, bool sqlite)
+static void write_exclusion(struct buf *out, const struct term_group *g, bool sqlite)
 {
     buf_add_str(out, sqlite ? STR(" NOT (") : STR(" & !("));
-    write_any(out, &g->any, false, sqlite);
+    write_alternatives(out, &g->any, false, sqlite);
     if (g->unless.count) {
         buf_add_str(out, sqlite ? STR(" NOT ") : STR(" & !"));
-        write_any(out, &g->unless, false, sqlite);
+        write_alternatives(out, &g->unless, false, sqlite);
     }
     buf_add_char(out, ')');
 }
 
-struct str terms_text(struct arena *a, const struct search_terms *t, bool sqlite)
+struct str search_terms_format(struct arena *a, const struct search_terms *t, bool sqlite)
 {
     const struct term_group *g = t->groups.items;
     struct buf text;
@@ -248,25 +255,25 @@ struct str terms_text(struct arena *a, const struct search_terms *t, bool sqlite
             continue;
         if (!first)
             buf_add_str(&text, sqlite ? STR(" AND ") : STR(" & "));
-        write_any(&text, &g[i].any, g[i].prefix, sqlite);
+        write_alternatives(&text, &g[i].any, g[i].prefix, sqlite);
         first = false;
     }
     buf_add_char(&text, ')');
     for (size_t i = 0; i < t->groups.count; i++)
         if (g[i].none)
-            write_none(&text, &g[i], sqlite);
-    return buf_take(&text, a);
+            write_exclusion(&text, &g[i], sqlite);
+    return buf_move_to_arena(&text, a);
 }
 
 /* --- evaluation on one message -------------------------------------------------------- */
 
-static int mark_order(const void *a, const void *b)
+static int compare_terms(const void *a, const void *b)
 {
     return str_cmp(*(const struct str *)a, *(const struct str *)b);
 }
 
-/* Binary search in the sorted marks for an exact match, or for a prefix. */
-static bool document_has(const struct search_document *d, struct str mark, bool prefix)
+/* Searches the sorted terms for an exact match, or for a prefix. */
+static bool document_has_term(const struct search_document *d, struct str mark, bool prefix)
 {
     const struct str *m = d->marks.items;
     size_t low = 0, high = d->marks.count;
@@ -282,59 +289,60 @@ static bool document_has(const struct search_document *d, struct str mark, bool 
     return low < d->marks.count && (prefix ? str_starts(m[low], mark) : str_eq(m[low], mark));
 }
 
-static bool document_has_any(const struct search_document *d, const struct list *marks, bool prefix)
+static bool document_has_any_term(const struct search_document *d, const struct list *marks,
+                                  bool prefix)
 {
     for (size_t i = 0; i < marks->count; i++)
-        if (document_has(d, ((const struct str *)marks->items)[i], prefix))
+        if (document_has_term(d, ((const struct str *)marks->items)[i], prefix))
             return true;
     return false;
 }
 
-static bool group_holds(const struct search_document *d, const struct term_group *g)
+static bool group_matches(const struct search_document *d, const struct term_group *g)
 {
-    bool any = document_has_any(d, &g->any, g->prefix);
+    bool any = document_has_any_term(d, &g->any, g->prefix);
 
-    return g->none ? !any || document_has_any(d, &g->unless, false) : any;
+    return g->none ? !any || document_has_any_term(d, &g->unless, false) : any;
 }
 
-bool terms_match(const struct search_terms *t, struct search_document *d)
+bool search_terms_match(const struct search_terms *t, struct search_document *d)
 {
     const struct term_group *g = t->groups.items;
 
     if (d->marks.count)
-        qsort(d->marks.items, d->marks.count, sizeof(struct str), mark_order);
+        qsort(d->marks.items, d->marks.count, sizeof(struct str), compare_terms);
     for (size_t i = 0; i < t->groups.count; i++)
-        if (!group_holds(d, &g[i]))
+        if (!group_matches(d, &g[i]))
             return false;
     return true;
 }
 
 /* --- word order and distance ---------------------------------------------------------- */
 
-static bool word_fits(const struct term_phrase *p, size_t n, struct str word)
+static bool word_matches(const struct term_phrase *p, size_t n, struct str word)
 {
     struct str wanted = ((const struct str *)p->words.items)[n];
 
     return p->prefix && n + 1 == p->words.count ? str_starts(word, wanted) : str_eq(word, wanted);
 }
 
-/* reach[i]: word n matches at i and the words before it match. Takes time proportional to text
- * length × phrase length. */
-static bool phrase_stands(struct arena *a, const struct term_phrase *p, const struct list *words)
+/* reach[i]: word n of the phrase matches word i of the text, and the words before it match. The
+ * time is proportional to text length × phrase length. */
+static bool phrase_matches(struct arena *a, const struct term_phrase *p, const struct list *words)
 {
     const struct str *w = words->items;
-    bool *reach = arena_array(a, bool, words->count + 1), any = true;
+    bool *matched_at = arena_array(a, bool, words->count + 1), any = true;
 
     for (size_t n = 0; n < p->words.count && any; n++) {
-        int64_t last = -1; /* offset of the last match of the previous word */
+        int64_t last = -1; /* index of the last match of the previous word */
 
         any = false;
         for (size_t i = 0; i < words->count; i++) {
             bool near = n == 0 || (last >= 0 && (int64_t)i - last - 1 <= p->slop);
-            bool before = reach[i];
+            bool before = matched_at[i];
 
-            reach[i] = near && word_fits(p, n, w[i]);
-            any = any || reach[i];
+            matched_at[i] = near && word_matches(p, n, w[i]);
+            any = any || matched_at[i];
             if (before)
                 last = (int64_t)i;
         }
@@ -342,35 +350,35 @@ static bool phrase_stands(struct arena *a, const struct term_phrase *p, const st
     return any && words->count;
 }
 
-static size_t phrase_words(const struct term_phrase *p, const struct list *words)
+static size_t count_matching_words(const struct term_phrase *p, const struct list *words)
 {
     size_t found = 0;
 
     for (size_t i = 0; i < words->count; i++)
         for (size_t n = 0; n < p->words.count; n++)
-            if (word_fits(p, n, ((const struct str *)words->items)[i])) {
+            if (word_matches(p, n, ((const struct str *)words->items)[i])) {
                 found++;
                 break;
             }
     return found;
 }
 
-bool terms_match_content(struct arena *a, const struct search_terms *t, struct str content,
-                         double *ret_score)
+bool search_terms_match_content(struct arena *a, const struct search_terms *t, struct str content,
+                                double *ret_score)
 {
-    struct list words = words_split(a, words_normal(a, content), false);
+    struct list words = split_into_words(a, text_normalize(a, content), false);
     const struct term_phrase *all = t->phrases.items, *any = t->any_phrases.items;
     bool good = t->any_phrases.count == 0;
     size_t found = 0;
 
     for (size_t i = 0; i < t->phrases.count; i++) {
-        if (!phrase_stands(a, &all[i], &words))
+        if (!phrase_matches(a, &all[i], &words))
             return false;
-        found += phrase_words(&all[i], &words);
+        found += count_matching_words(&all[i], &words);
     }
     for (size_t i = 0; i < t->any_phrases.count; i++) {
-        good = good || phrase_stands(a, &any[i], &words);
-        found += phrase_words(&any[i], &words);
+        good = good || phrase_matches(a, &any[i], &words);
+        found += count_matching_words(&any[i], &words);
     }
     *ret_score = (double)found / (double)(words.count + 4);
     return good;

@@ -2,24 +2,24 @@
 #ifndef PLATFORM_SOUNDS_INTERNAL_H
 #define PLATFORM_SOUNDS_INTERNAL_H
 
-#include "model/permissions/rights.h"
+#include "model/permissions/member_permissions.h"
 #include "platform/sounds/sounds.h"
 
 enum { SOUND_MAX_BYTES = 512 * 1024, SOUND_MAX_MS = 5200 };
 
-size_t sounds_built_in(const struct sound **ret);
+size_t default_sounds_list(const struct soundboard_sound **ret);
 
 /* --- durations.c ---------------------------------------------------------------------- */
 
 /* Returns the duration of an MP3 or Ogg file in milliseconds; -1: invalid file. */
-int64_t sound_duration(struct str bytes);
+int64_t sound_duration_ms(struct str bytes);
 bool sound_is_ogg(struct str bytes);
 
 /* --- rows.c --------------------------------------------------------------------------- */
 
-enum err sound_insert(struct tx *tx, const struct sound *s);
-enum err sound_update(struct tx *tx, const struct sound *s);
-enum err sound_delete(struct call *call, const struct sound *s);
-enum err sound_load_user(struct tx *tx, struct sound *s);
+enum err sound_insert(struct tx *tx, const struct soundboard_sound *s);
+enum err sound_update(struct tx *tx, const struct soundboard_sound *s);
+enum err sound_delete(struct call *call, const struct soundboard_sound *s);
+enum err sound_read_uploader(struct tx *tx, struct soundboard_sound *s);
 
 #endif

@@ -1,5 +1,5 @@
-/* routes.c - routes of soundboard sounds: list, get, create, modify, delete, default sounds,
- * files. */
+/* routes.c - routes of soundboard sounds: list, get, create, modify, delete, default sounds, files.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -52,21 +52,21 @@ static const struct schema patch_schema = {
     .name = "SoundboardSoundPatch",
     .size = sizeof(struct sound_draft),
     .fields = patch_fields,
-    .doc = "What changes about a sound.",
+    .doc = "Fields of a sound to change.",
 };
 static const struct type draft_body = { .kind = KIND_OBJECT, .schema = &draft_schema };
 static const struct type patch_body = { .kind = KIND_OBJECT, .schema = &patch_schema };
 
-struct sound_items {
+struct sound_list_reply {
     struct list items;
 };
 static const struct field items_fields[] = {
-    { FIELD(struct sound_items, items), .type = &type_sounds },
+    { FIELD(struct sound_list_reply, items), .type = &type_sounds },
     { 0 },
 };
 static const struct schema items_schema = {
     .name = "SoundboardSounds",
-    .size = sizeof(struct sound_items),
+    .size = sizeof(struct sound_list_reply),
     .fields = items_fields,
     .doc = "Sounds of a guild.",
 };
@@ -74,84 +74,90 @@ static const struct type items_reply = { .kind = KIND_OBJECT, .schema = &items_s
 
 /* --- shared by the handlers ----------------------------------------------------------- */
 
-static enum err sound_dress(struct call *call, struct sound *s)
+static enum err add_uploader_if_allowed(struct call *call, struct soundboard_sound *s)
 {
-    return call->target.rights & PERMISSIONS_EXPRESSIONS ? sound_load_user(call->tx, s) : OK;
+    return call->target.permissions & PERMISSIONS_SEE_UPLOADERS ? sound_read_uploader(call->tx, s)
+                                                                : OK;
 }
 
-static enum err sound_reply(struct call *call, struct sound *s)
+static enum err reply_with_sound(struct call *call, struct soundboard_sound *s)
 {
-    enum err e = sound_dress(call, s);
+    enum err e = add_uploader_if_allowed(call, s);
 
     return e ? e : call_reply(call, s);
 }
 
-static enum err path_sound(struct call *call, struct sound *ret)
+static enum err read_sound_of_path(struct call *call, struct soundboard_sound *ret)
 {
-    enum err e = sound_find(call->tx, call_id(call, "sound.id"), ret);
+    enum err e = sound_find(call->tx, call_path_id(call, "sound.id"), ret);
 
     return e || ret->guild_id.value == call->target.guild->id ? e : ERR_UNKNOWN_SOUND;
 }
 
-static enum err sound_tell(struct call *call, enum event event, const struct sound *s)
+static enum err emit_sound_event(struct call *call, enum event event,
+                                 const struct soundboard_sound *s)
 {
-    struct sound told = *s;
-    enum err e = sound_load_user(call->tx, &told);
+    struct soundboard_sound emitted = *s;
+    enum err e = sound_read_uploader(call->tx, &emitted);
 
     if (!e)
-        call_emit(call, event, to_guild(s->guild_id.value), &sound_schema, &told);
+        call_emit(call, event, audience_of_guild(s->guild_id.value), &sound_schema, &emitted);
     return e;
 }
 
-/* Removes a deleted emoji from the guild's sounds (at most 96). */
-static enum err sounds_lose_emoji(struct call *call, const struct emoji *emoji)
+/* Removes a deleted emoji from the guild's sounds. A guild has at most 96 sounds. */
+static enum err remove_emoji_from_sounds(struct call *call, const struct emoji *emoji)
 {
-    struct sounds_event changed = { .guild_id = emoji->guild_id };
+    struct soundboard_sounds_event changed = { .guild_id = emoji->guild_id };
     struct list all;
-    enum err e = guild_sounds(call->tx, emoji->guild_id, &all);
+    enum err e = guild_sounds_read(call->tx, emoji->guild_id, &all);
 
     for (size_t i = 0; !e && i < all.count; i++) {
-        struct sound s = ((const struct sound *)all.items)[i];
+        struct soundboard_sound s = ((const struct soundboard_sound *)all.items)[i];
 
         if (s.emoji_id.given != GIVEN || s.emoji_id.value != emoji->id)
             continue;
         s.emoji_id = (struct opt_id){ .given = GIVEN_NULL };
         e = sound_update(call->tx, &s);
         if (!e)
-            e = sound_load_user(call->tx, &s);
-        *(struct sound *)list_add(call->arena, &changed.soundboard_sounds, sizeof s) = s;
+            e = sound_read_uploader(call->tx, &s);
+        *(struct soundboard_sound *)list_append(call->arena, &changed.soundboard_sounds, sizeof s) =
+            s;
     }
     if (!e && changed.soundboard_sounds.count == 1)
-        call_emit(call, EVENT_GUILD_SOUNDBOARD_SOUND_UPDATE, to_guild(emoji->guild_id),
+        call_emit(call, EVENT_GUILD_SOUNDBOARD_SOUND_UPDATE, audience_of_guild(emoji->guild_id),
                   &sound_schema, changed.soundboard_sounds.items);
     else if (!e && changed.soundboard_sounds.count)
-        call_emit(call, EVENT_GUILD_SOUNDBOARD_SOUNDS_UPDATE, to_guild(emoji->guild_id),
-                  &sounds_event_schema, &changed);
+        call_emit(call, EVENT_GUILD_SOUNDBOARD_SOUNDS_UPDATE, audience_of_guild(emoji->guild_id),
+                  &soundboard_sounds_event_schema, &changed);
     return e;
 }
 
-/* Accepts an emoji of this guild or a Unicode emoji, not both. */
-static enum err sound_apply_emoji(struct call *call, struct sound *s, const struct sound_draft *in)
+/* Sets the emoji of a sound: an emoji of this guild or a Unicode emoji, not both. */
+static enum err apply_sound_emoji(struct call *call, struct soundboard_sound *s,
+                                  const struct sound_draft *in)
 {
     struct emoji emoji;
 
     if (in->emoji_id.given != ABSENT || in->emoji_name.given != ABSENT) {
-        s->emoji_id = given_id(in->emoji_id.value);
-        s->emoji_name = given_str(in->emoji_name.value);
+        s->emoji_id = opt_id_or_null(in->emoji_id.value);
+        s->emoji_name = opt_str_or_null(in->emoji_name.value);
     }
     if (in->emoji_id.given == GIVEN && in->emoji_name.given == GIVEN)
-        return call_invalid(call, "emoji_name", FORM_CHOICES, "A sound has one emoji.");
+        return call_add_field_error(call, "emoji_name", FORM_CHOICES,
+                                    "A sound can have only one emoji.");
     if (in->emoji_name.given == GIVEN && !is_emoji(in->emoji_name.value))
-        return call_invalid(call, "emoji_name", FORM_CHOICES, "Not an emoji.");
+        return call_add_field_error(call, "emoji_name", FORM_CHOICES, "Not an emoji.");
     if (in->emoji_id.given != GIVEN)
         return OK;
     enum err e = emoji_find(call->tx, in->emoji_id.value, &emoji);
     if (e == ERR_UNKNOWN_EMOJI || (!e && emoji.guild_id != call->target.guild->id))
-        return call_invalid(call, "emoji_id", FORM_CHOICES, "Value must be an emoji of the guild.");
+        return call_add_field_error(call, "emoji_id", FORM_CHOICES,
+                                    "Value must be an emoji of the guild.");
     return e;
 }
 
-static enum err sound_apply(struct call *call, struct sound *s)
+static enum err apply_sound_draft(struct call *call, struct soundboard_sound *s)
 {
     const struct sound_draft *in = call->body;
 
@@ -159,7 +165,7 @@ static enum err sound_apply(struct call *call, struct sound *s)
         s->name = in->name.value;
     if (in->volume.given != ABSENT)
         s->volume = in->volume.given == GIVEN ? in->volume.value : 1;
-    return sound_apply_emoji(call, s, in);
+    return apply_sound_emoji(call, s, in);
 }
 
 /* --- reading -------------------------------------------------------------------------- */
@@ -167,28 +173,28 @@ static enum err sound_apply(struct call *call, struct sound *s)
 /* GET /guilds/{guild.id}/soundboard-sounds */
 static enum err list_guild_sounds(struct call *call)
 {
-    struct sound_items all = { 0 };
-    enum err e = guild_sounds(call->tx, call->target.guild->id, &all.items);
+    struct sound_list_reply all = { 0 };
+    enum err e = guild_sounds_read(call->tx, call->target.guild->id, &all.items);
 
     for (size_t i = 0; !e && i < all.items.count; i++)
-        e = sound_dress(call, &((struct sound *)all.items.items)[i]);
+        e = add_uploader_if_allowed(call, &((struct soundboard_sound *)all.items.items)[i]);
     return e ? e : call_reply(call, &all);
 }
 
 /* GET /guilds/{guild.id}/soundboard-sounds/{sound.id} */
 static enum err get_guild_sound(struct call *call)
 {
-    struct sound s;
-    enum err e = path_sound(call, &s);
+    struct soundboard_sound s;
+    enum err e = read_sound_of_path(call, &s);
 
-    return e ? e : sound_reply(call, &s);
+    return e ? e : reply_with_sound(call, &s);
 }
 
 /* GET /soundboard-default-sounds */
 static enum err list_default_sounds(struct call *call)
 {
-    const struct sound *first;
-    size_t count = sounds_built_in(&first);
+    const struct soundboard_sound *first;
+    size_t count = default_sounds_list(&first);
 
     return call_reply(call, &(struct list){ (void *)first, count });
 }
@@ -200,18 +206,18 @@ struct sound_upload {
     struct str bytes, file;
 };
 
-static enum err keep_sound(struct call *call)
+static enum err store_sound_file(struct call *call)
 {
-    struct sound_upload *u = call_passed(call, "sound_upload");
+    struct sound_upload *u = call_passed_data(call, "sound_upload");
     snowflake id = snowflake_new();
     char name[96];
 
     u->file = str_printf(call->arena, "%llx", (unsigned long long)id);
-    snprintf(name, sizeof name, "sounds/%llu/%.*s", (unsigned long long)u->id, STR_FMT(u->file));
-    return call_keep_blob(call, id, name, u->bytes);
+    snprintf(name, sizeof name, "sounds/%llu/%.*s", (unsigned long long)u->id, STR_ARGS(u->file));
+    return call_write_blob(call, id, name, u->bytes);
 }
 
-static enum err check_sound_room(struct call *call)
+static enum err check_sound_limit(struct call *call)
 {
     static const int64_t by_tier[] = { 8, 24, 36, 48 };
     const struct guild *g = call->target.guild;
@@ -227,59 +233,61 @@ static enum err check_sound_room(struct call *call)
 static enum err prepare_create_sound(struct call *call)
 {
     const struct sound_draft *in = call->body;
-    struct sound_upload *u = call_pass(call, "sound_upload", sizeof *u);
-    enum err e = sound_read(call->arena, in->sound.value, &u->bytes);
+    struct sound_upload *u = call_pass_data(call, "sound_upload", sizeof *u);
+    enum err e = sound_decode_data_uri(call->arena, in->sound.value, &u->bytes);
 
     u->id = snowflake_new();
     if (e == ERR_INVALID_FORM_BODY)
-        return call_invalid(call, "sound", "BINARY_TYPE_INVALID", "Not a sound as a data URI.");
+        return call_add_field_error(call, "sound", "BINARY_TYPE_INVALID",
+                                    "The value must be a sound as a data URI.");
     if (e)
         return e;
-    call->look = check_sound_room;
-    call->compute = keep_sound;
+    call->read = check_sound_limit;
+    call->compute = store_sound_file;
     return OK;
 }
 
 static const struct field audited_sound[] = {
-    { FIELD(struct sound, name), .type = &type_text },
-    { FIELD(struct sound, volume), .type = &type_volume },
-    { FIELD(struct sound, emoji_id), .type = &type_id },
-    { FIELD(struct sound, emoji_name), .type = &type_text },
+    { FIELD(struct soundboard_sound, name), .type = &type_text },
+    { FIELD(struct soundboard_sound, volume), .type = &type_volume },
+    { FIELD(struct soundboard_sound, emoji_id), .type = &type_id },
+    { FIELD(struct soundboard_sound, emoji_name), .type = &type_text },
     { 0 },
 };
 
-static enum err sound_audit(struct call *call, enum audit_action action, const struct sound *before,
-                            const struct sound *now)
+static enum err audit_record_sound(struct call *call, enum audit_action action,
+                                   const struct soundboard_sound *before,
+                                   const struct soundboard_sound *now)
 {
-    const struct sound *any = now ? now : before;
+    const struct soundboard_sound *any = now ? now : before;
 
-    return audit_object(call, any->guild_id.value, action, any->sound_id, audited_sound, before,
-                        now);
+    return audit_record_object(call, any->guild_id.value, action, any->sound_id, audited_sound,
+                               before, now);
 }
 
 /* POST /guilds/{guild.id}/soundboard-sounds */
 static enum err create_guild_sound(struct call *call)
 {
-    const struct sound_upload *u = call_passed(call, "sound_upload");
-    struct sound s = { .sound_id = u->id,
-                       .guild_id = given_id(call->target.guild->id),
-                       .volume = 1,
-                       .emoji_id.given = GIVEN_NULL,
-                       .emoji_name.given = GIVEN_NULL,
-                       .available = true,
-                       .user_id = call->caller->id,
-                       .file = given_str(u->file) };
-    enum err e = check_sound_room(call);
+    const struct sound_upload *u = call_passed_data(call, "sound_upload");
+    struct soundboard_sound s = { .sound_id = u->id,
+                                  .guild_id = opt_id_or_null(call->target.guild->id),
+                                  .volume = 1,
+                                  .emoji_id.given = GIVEN_NULL,
+                                  .emoji_name.given = GIVEN_NULL,
+                                  .available = true,
+                                  .user_id = call->caller->id,
+                                  .file = opt_str_or_null(u->file) };
+    enum err e = check_sound_limit(call);
 
     if (!e)
-        e = sound_apply(call, &s);
+        e = apply_sound_draft(call, &s);
     if (!e)
         e = sound_insert(call->tx, &s);
     if (!e)
-        e = sound_audit(call, AUDIT_SOUND_CREATE, NULL, &s);
+        e = audit_record_sound(call, AUDIT_SOUND_CREATE, NULL, &s);
     if (!e)
-        e = sound_tell(call, EVENT_GUILD_SOUNDBOARD_SOUND_CREATE, &s);
-    return e ? e : sound_reply(call, &s);
+        e = emit_sound_event(call, EVENT_GUILD_SOUNDBOARD_SOUND_CREATE, &s);
+    return e ? e : reply_with_sound(call, &s);
 }
 
 /* --- changing and deleting ------------------------------------------------------------ */
@@ -287,39 +295,39 @@ static enum err create_guild_sound(struct call *call)
 /* PATCH /guilds/{guild.id}/soundboard-sounds/{sound.id} */
 static enum err modify_guild_sound(struct call *call)
 {
-    struct sound s, before;
-    enum err e = path_sound(call, &s);
+    struct soundboard_sound s, before;
+    enum err e = read_sound_of_path(call, &s);
 
     before = s;
     if (!e)
-        e = expression_may_change(call, s.user_id);
+        e = check_expression_permission(call, s.user_id);
     if (!e)
-        e = sound_apply(call, &s);
+        e = apply_sound_draft(call, &s);
     if (!e)
         e = sound_update(call->tx, &s);
     if (!e)
-        e = sound_audit(call, AUDIT_SOUND_UPDATE, &before, &s);
+        e = audit_record_sound(call, AUDIT_SOUND_UPDATE, &before, &s);
     if (!e)
-        e = sound_tell(call, EVENT_GUILD_SOUNDBOARD_SOUND_UPDATE, &s);
-    return e ? e : sound_reply(call, &s);
+        e = emit_sound_event(call, EVENT_GUILD_SOUNDBOARD_SOUND_UPDATE, &s);
+    return e ? e : reply_with_sound(call, &s);
 }
 
 /* DELETE /guilds/{guild.id}/soundboard-sounds/{sound.id} */
 static enum err delete_guild_sound(struct call *call)
 {
-    struct sound s;
-    enum err e = path_sound(call, &s);
+    struct soundboard_sound s;
+    enum err e = read_sound_of_path(call, &s);
 
     if (!e)
-        e = expression_may_change(call, s.user_id);
+        e = check_expression_permission(call, s.user_id);
     if (!e)
         e = sound_delete(call, &s);
     if (!e)
-        e = sound_audit(call, AUDIT_SOUND_DELETE, &s, NULL);
-    struct sound_gone gone = { s.guild_id.value, s.sound_id };
+        e = audit_record_sound(call, AUDIT_SOUND_DELETE, &s, NULL);
+    struct sound_delete_event gone = { s.guild_id.value, s.sound_id };
     if (!e)
-        call_emit(call, EVENT_GUILD_SOUNDBOARD_SOUND_DELETE, to_guild(gone.guild_id),
-                  &sound_gone_schema, &gone);
+        call_emit(call, EVENT_GUILD_SOUNDBOARD_SOUND_DELETE, audience_of_guild(gone.guild_id),
+                  &sound_delete_event_schema, &gone);
     return e;
 }
 
@@ -360,14 +368,14 @@ static const struct route routes[] = {
         .method = POST,
         .path = SOUNDS_PATH,
         .name = "create_guild_sound",
-        .doc = "Bring a sound: eight, more with a higher premium_tier or MORE_SOUNDBOARD.",
+        .doc = "Upload a sound: at most 8, more by premium_tier or MORE_SOUNDBOARD.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(CREATE_EXPRESSIONS),
         .body = &draft_body,
         .reply = &type_sound,
         .status = 201,
         .fires = SOUND_EVENTS(EVENT_GUILD_SOUNDBOARD_SOUND_CREATE),
-        .limit = &expression_writes,
+        .limit = &limit_expression_writes,
         .prepare = prepare_create_sound,
         .handle = create_guild_sound,
     },
@@ -375,22 +383,22 @@ static const struct route routes[] = {
         .method = PATCH,
         .path = SOUNDS_PATH "/{sound.id}",
         .name = "modify_guild_sound",
-        .doc = "Change a sound; others' only by MANAGE_EXPRESSIONS.",
+        .doc = "Change a sound; sounds of others need MANAGE_EXPRESSIONS.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &patch_body,
         .reply = &type_sound,
         .fires = SOUND_EVENTS(EVENT_GUILD_SOUNDBOARD_SOUND_UPDATE),
-        .limit = &expression_writes,
+        .limit = &limit_expression_writes,
         .handle = modify_guild_sound,
     },
     {
         .method = DELETE,
         .path = SOUNDS_PATH "/{sound.id}",
         .name = "delete_guild_sound",
-        .doc = "Delete a sound; others' only by MANAGE_EXPRESSIONS.",
+        .doc = "Delete a sound; sounds of others need MANAGE_EXPRESSIONS.",
         .auth = AUTH_USER | AUTH_BOT,
         .fires = SOUND_EVENTS(EVENT_GUILD_SOUNDBOARD_SOUND_DELETE),
-        .limit = &expression_writes,
+        .limit = &limit_expression_writes,
         .handle = delete_guild_sound,
     },
     {
@@ -412,7 +420,7 @@ const struct domain sounds_domain = {
     .routes = routes,
     .world = &sounds_world,
     .resolvers = resolvers,
-    .hooks = &(const struct hooks){ .emoji_deleted = sounds_lose_emoji },
+    .hooks = &(const struct hooks){ .emoji_deleted = remove_emoji_from_sounds },
     .deletions =
         (const struct deletion_rule[]){
             { DELETE_WITH_FILE(WITH_GUILD, "sounds", "sounds", "file", "guild_id = $1") }, { 0 } },
@@ -422,8 +430,8 @@ const struct domain sounds_domain = {
 
 enum { TONE_HZ = 8000, TONE_SAMPLES = 1600 };
 
-/* Replies with a tone of 200 ms, higher for each id; WAV needs no encoder. */
-static enum err reply_tone(struct call *call, snowflake id)
+/* Replies with a tone of 200 ms as WAV, which needs no encoder; the pitch rises with the id. */
+static enum err reply_with_tone(struct call *call, snowflake id)
 {
     struct buf out;
     unsigned char head[44] =
@@ -443,8 +451,8 @@ static enum err reply_tone(struct call *call, snowflake id)
 
 static enum err get_sound_file(struct call *call)
 {
-    struct str file = call_text(call, "file"), number = str_cut(&file, '.');
-    struct sound s;
+    struct str file = call_path_text(call, "file"), number = str_cut(&file, '.');
+    struct soundboard_sound s;
     snowflake id;
     int64_t size;
     char name[96];
@@ -452,12 +460,12 @@ static enum err get_sound_file(struct call *call)
 
     if (!snowflake_parse(number, &id))
         return ERR_NOT_FOUND;
-    if (sound_built_in(id))
-        return reply_tone(call, id);
+    if (default_sound_find(id))
+        return reply_with_tone(call, id);
     enum err e = sound_find(call->tx, id, &s);
     if (e || s.file.given != GIVEN)
         return !e || e == ERR_UNKNOWN_SOUND ? ERR_NOT_FOUND : e;
-    snprintf(name, sizeof name, "sounds/%llu/%.*s", (unsigned long long)id, STR_FMT(s.file.value));
+    snprintf(name, sizeof name, "sounds/%llu/%.*s", (unsigned long long)id, STR_ARGS(s.file.value));
     e = call_open_blob(call, name, &fd, &size);
     if (e)
         return e;
@@ -473,7 +481,7 @@ static const struct route file_routes[] = {
         .method = GET,
         .path = "/soundboard-sounds/{file}",
         .name = "get_sound_file",
-        .doc = "A sound's bytes, by its id and any extension.",
+        .doc = "The file of a sound, by its id and any extension.",
         .service = true,
         .status = 200,
         .handle = get_sound_file,
@@ -483,6 +491,6 @@ static const struct route file_routes[] = {
 
 const struct domain sound_files_domain = {
     .name = "Sound files",
-    .doc = "Bytes of sounds, at the root, for anybody.",
+    .doc = "Files of sounds, at the root, without authentication.",
     .routes = file_routes,
 };

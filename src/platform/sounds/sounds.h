@@ -1,25 +1,23 @@
-/* sounds.h - the soundboard: default sounds, and sounds of guilds.
- *
- * This folder owns the rows, the files and their durations (durations.c). voice/ plays sounds.
- * Start with routes.c. */
+/* sounds.h - the soundboard: default sounds, and sounds of guilds. This folder owns the rows, the
+ * files and their durations (durations.c). voice/ plays sounds. Start with routes.c. */
 #ifndef PLATFORM_SOUNDS_SOUNDS_H
 #define PLATFORM_SOUNDS_SOUNDS_H
 
 #include "model/sound.h"
 #include "platform/accounts/accounts.h"
 
-/* Default sounds have small ids from 1. NULL: no such sound. */
-const struct sound *sound_built_in(snowflake id);
-/* ERR_UNKNOWN_SOUND. */
-enum err sound_find(struct tx *tx, snowflake id, struct sound *ret);
-/* Oldest first, without .user. */
-enum err guild_sounds(struct tx *tx, snowflake guild_id, struct list *ret);
-/* Decodes a data URI. ERR_INVALID_FORM_BODY if it is invalid, ERR_FILE_TOO_LARGE,
- * ERR_SOUND_UNREADABLE, ERR_SOUND_TOO_LONG. */
-enum err sound_read(struct arena *arena, struct str uri, struct str *ret);
+/* Returns a default sound; ids start with 1. NULL: no such sound. */
+const struct soundboard_sound *default_sound_find(snowflake id);
+/* ERR_UNKNOWN_SOUND: there is no such sound. */
+enum err sound_find(struct tx *tx, snowflake id, struct soundboard_sound *ret);
+/* Reads the sounds of a guild, oldest first, without .user. */
+enum err guild_sounds_read(struct tx *tx, snowflake guild_id, struct list *ret);
+/* Decodes a data URI. ERR_INVALID_FORM_BODY: invalid URI; ERR_FILE_TOO_LARGE; ERR_SOUND_UNREADABLE;
+ * ERR_SOUND_TOO_LONG. */
+enum err sound_decode_data_uri(struct arena *arena, struct str uri, struct str *ret);
 
 extern const struct domain sounds_domain;
-extern const struct domain sound_files_domain; /* /soundboard-sounds, at the root */
+extern const struct domain sound_files_domain; /* routes at the root: /soundboard-sounds */
 extern const struct world_parts sounds_world;
 
 #endif

@@ -1,6 +1,6 @@
 /* world.c - import and export of soundboard sounds in world files. */
 #include "platform/sounds/internal.h"
-#include "platform/worlds/file.h"
+#include "platform/worlds/import_export.h"
 
 /* --- schema --------------------------------------------------------------------------- */
 
@@ -9,7 +9,7 @@ struct world_sound {
     struct str name;
     struct opt_real volume;
     struct opt_str emoji, unicode_emoji, by;
-    struct opt_str sound; /* a data URI */
+    struct opt_str sound; /* data URI of the file */
 };
 
 static const struct type type_short_name = { .kind = KIND_STRING, .min = 2, .max = 32 };
@@ -27,69 +27,71 @@ static const struct field sound_fields[] = {
     { 0 },
 };
 
-static void check_sound(struct form *form, const struct place *here, const void *object)
+static void check_sound_entry(struct form *form, const struct json_path *here, const void *object)
 {
     const struct world_sound *s = object;
 
     if (s->emoji.given == GIVEN && s->unicode_emoji.given == GIVEN)
-        form_fail(form, here, "WORLD_ONE_OF", "A sound shows the guild's emoji or a common one.");
+        form_add_error(form, here, "WORLD_ONE_OF",
+                       "A sound has an emoji of the guild or of Unicode.");
 }
 
-WORLD_OBJECT(sound, sound_fields, check_sound);
+WORLD_OBJECT(sound, sound_fields, check_sound_entry);
 
 /* --- import --------------------------------------------------------------------------- */
 
-static const struct naming sound_naming = WORLD_NAMING("sound", "sounds", "guild_id");
+static const struct world_naming sound_naming = WORLD_NAMING("sound", "sounds", "guild_id");
 
-static enum err note_sound(struct importing *im, const struct opt_str *uri, snowflake id,
-                           const struct place *at, struct opt_str *ret)
+static enum err import_sound_file(struct world_importer *im, const struct opt_str *uri,
+                                  snowflake id, const struct json_path *at, struct opt_str *ret)
 {
     snowflake upload = snowflake_new();
-    struct world_file_note note = { .id = upload,
-                                    .owner = id,
-                                    .area = "sounds",
-                                    .name =
-                                        str_printf(im->arena, "%llx", (unsigned long long)upload) };
+    struct world_imported_file note = { .id = upload,
+                                        .owner = id,
+                                        .area = "sounds",
+                                        .name = str_printf(im->arena, "%llx",
+                                                           (unsigned long long)upload) };
 
-    if (!sound_read(im->arena, uri->value, &note.bytes)) {
-        *ret = given_str(note.name);
-        return world_note_file(im, &note);
+    if (!sound_decode_data_uri(im->arena, uri->value, &note.bytes)) {
+        *ret = opt_str_or_null(note.name);
+        return world_import_file(im, &note);
     }
-    form_fail(im->form, at, "WORLD_NO_SOUND",
-              "not an MP3 or Ogg file of at most 5.2 seconds and 512 KiB, as a data URI");
+    form_add_error(im->form, at, "WORLD_NO_SOUND",
+                   "not an MP3 or Ogg file of at most 5.2 seconds and 512 KiB, as a data URI");
     return OK;
 }
 
-static enum err import_sound(struct importing *im, const void *entry, const struct place *at,
-                             snowflake guild)
+static enum err import_sound(struct world_importer *im, const void *entry,
+                             const struct json_path *at, snowflake guild)
 {
     const struct world_sound *in = entry;
-    struct place sound_at = place_key(at, STR("sound"));
+    struct json_path sound_at = json_path_key(at, STR("sound"));
     unsigned before = im->form->problems;
     snowflake id = 0, emoji = 0, by = 0;
-    struct sound s = { 0 };
-    enum err e = world_place_of(im, &sound_naming, guild, in->id, in->name, at, &id);
+    struct soundboard_sound s = { 0 };
+    enum err e = world_resolve_entry_id(im, &sound_naming, guild, in->id, in->name, at, &id);
 
     if (!e)
-        e = refer_maybe(im, &emoji_naming, guild, &in->emoji, at, "emoji", &emoji);
+        e = world_resolve_optional_reference(im, &emoji_naming, guild, &in->emoji, at, "emoji",
+                                             &emoji);
     if (!e)
-        e = refer_maybe(im, &user_naming, 0, &in->by, at, "by", &by);
+        e = world_resolve_optional_reference(im, &user_naming, 0, &in->by, at, "by", &by);
     if (e || !id || im->form->problems != before)
         return e;
     e = sound_find(im->tx, id, &s);
     if (e && e != ERR_UNKNOWN_SOUND)
         return e;
     s.sound_id = id;
-    s.guild_id = given_id(guild);
+    s.guild_id = opt_id_or_null(guild);
     s.name = in->name;
     s.volume = in->volume.given == GIVEN ? in->volume.value : 1;
     s.emoji_id = (struct opt_id){ emoji ? GIVEN : GIVEN_NULL, emoji };
     s.emoji_name = in->unicode_emoji;
     if (by)
         s.user_id = by;
-    /* The file of an existing sound does not change. */
+    /* An import does not replace the file of an existing sound. */
     e = in->sound.given == GIVEN && s.file.given != GIVEN
-            ? note_sound(im, &in->sound, id, &sound_at, &s.file)
+            ? import_sound_file(im, &in->sound, id, &sound_at, &s.file)
             : OK;
     return e ? e : sound_insert(im->tx, &s);
 }
@@ -101,21 +103,21 @@ static const char SOUNDS[] =
     "left join users u on u.id = s.user_id "
     "where s.guild_id = $1 order by s.id";
 
-static bool read_sound_entry(struct exporting *ex, const struct rows *r, void *entry)
+static bool sound_entry_from_row(struct world_exporter *ex, const struct rows *r, void *entry)
 {
     *(struct world_sound *)entry = (struct world_sound){
         .id = { GIVEN, row_id(r, 0) },
         .name = row_text(r, 1),
         .volume = { row_real(r, 2) == 1 ? ABSENT : GIVEN, row_real(r, 2) },
-        .emoji = shown_reference(ex->tx, &ex->emojis, row_id(r, 3)),
-        .unicode_emoji = shown_text(r, 4, NULL),
-        .by = shown_text(r, 5, NULL),
+        .emoji = world_export_reference(ex->tx, &ex->emojis, row_id(r, 3)),
+        .unicode_emoji = world_export_text(r, 4, NULL),
+        .by = world_export_text(r, 5, NULL),
     };
     return true;
 }
 
 const struct world_parts sounds_world = { (const struct world_part[]){
     { "guild", "sounds", &world_sound_list, .order = 120, .import = import_sound,
-      .select = { &SOUNDS }, .read = read_sound_entry },
+      .select = { &SOUNDS }, .read = sound_entry_from_row },
     { 0 },
 } };

@@ -15,7 +15,7 @@ static enum err check_lottie(struct arena *arena, struct str bytes)
     bool layers = false;
 
     json_reader_init(&r, bytes, arena);
-    json_enter(&r);
+    json_enter_container(&r);
     while (json_next_member(&r, &key)) {
         double *at = str_is(key, "ip")   ? &from
                      : str_is(key, "op") ? &to
@@ -24,27 +24,27 @@ static enum err check_lottie(struct arena *arena, struct str bytes)
                      : str_is(key, "h")  ? &height
                                          : NULL;
 
-        layers = layers || (str_is(key, "layers") && json_peek(&r) == JSON_ARRAY);
-        if (at && json_peek(&r) == JSON_NUMBER && json_take_number(&r, &n))
+        layers = layers || (str_is(key, "layers") && json_peek_kind(&r) == JSON_ARRAY);
+        if (at && json_peek_kind(&r) == JSON_NUMBER && json_read_number(&r, &n))
             *at = n.d;
-        else if (!json_skip(&r, NULL))
+        else if (!json_skip_value(&r, NULL))
             return ERR_INVALID_ASSET;
     }
-    if (!json_end(&r) || !layers)
+    if (!json_is_at_end(&r) || !layers)
         return ERR_INVALID_ASSET;
     if (width > MOST_PIXELS || height > MOST_PIXELS)
         return ERR_STICKER_LARGE;
     return rate > 0 && (to - from) / rate * 1000 > MOST_MS ? ERR_STICKER_LONG : OK;
 }
 
-enum err sticker_file_look(struct arena *arena, struct str bytes, struct sticker_file *ret)
+enum err sticker_file_detect(struct arena *arena, struct str bytes, struct sticker_file *ret)
 {
     struct picture p;
 
     *ret = (struct sticker_file){ STICKER_LOTTIE, "json" };
     if (bytes.n && bytes.p[0] == '{')
         return check_lottie(arena, bytes);
-    if (!picture_look(bytes, &p))
+    if (!picture_detect(bytes, &p))
         return ERR_INVALID_ASSET;
     if (str_is(str_of(p.type), "image/gif"))
         *ret = (struct sticker_file){ STICKER_GIF, "gif" };
@@ -54,5 +54,5 @@ enum err sticker_file_look(struct arena *arena, struct str bytes, struct sticker
         return ERR_INVALID_ASSET;
     if (!p.width || !p.height || p.width > MOST_PIXELS || p.height > MOST_PIXELS)
         return ERR_STICKER_LARGE;
-    return picture_moves_ms(bytes) > MOST_MS ? ERR_STICKER_LONG : OK;
+    return picture_duration_ms(bytes) > MOST_MS ? ERR_STICKER_LONG : OK;
 }

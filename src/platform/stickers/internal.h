@@ -7,31 +7,31 @@
 enum { STICKER_MAX_BYTES = 512 * 1024 };
 
 enum err sticker_insert(struct tx *tx, const struct sticker *s);
-/* Updates name, description and tags. */
+/* Updates name, description and tags of a sticker. */
 enum err sticker_update(struct tx *tx, const struct sticker *s);
-/* Also deletes its file. */
+/* Deletes the sticker's row and file. */
 enum err sticker_delete(struct call *call, const struct sticker *s);
-/* Fills .user with the uploaders. */
-enum err stickers_load_users(struct tx *tx, struct list *stickers);
+/* Sets .user of each sticker to its uploader. */
+enum err read_sticker_uploaders(struct tx *tx, struct list *stickers);
 
 /* --- routes.c ------------------------------------------------------------------------- */
 
-/* Reads {sticker.id}, in the guild of the path if it has one. */
-enum err sticker_of_path(struct call *call, struct sticker *ret);
+/* Reads the sticker {sticker.id}, which must belong to the guild of the path, if it has one. */
+enum err read_sticker_of_path(struct call *call, struct sticker *ret);
 
-/* --- guild_stickers.c: handlers ------------------------------------------------------- */
+/* --- guild_stickers_read.c: handlers ------------------------------------------------------- */
 
 extern const struct type sticker_draft_body, sticker_patch_body;
 enum err prepare_create_guild_sticker(struct call *call);
 enum err create_guild_sticker(struct call *call);
-enum err may_change_sticker(struct call *call); /* in .admit */
+enum err check_change_sticker_permission(struct call *call); /* the route's .admit */
 enum err modify_guild_sticker(struct call *call);
 enum err delete_guild_sticker(struct call *call);
-enum err stickers_show_in_guild(struct call *call, struct guild *g);
+enum err fill_guild_stickers(struct call *call, struct guild *g);
 enum err stickers_prefetch_in_guild(struct call *call, snowflake guild_id);
-/* Fills the uploaders if the caller has a permission to create or manage stickers. */
-enum err stickers_dress(struct call *call, struct list *stickers);
-enum err sticker_reply(struct call *call, struct sticker *sticker);
+/* Sets the uploaders if the caller may create or manage stickers. */
+enum err fill_sticker_uploaders(struct call *call, struct list *stickers);
+enum err reply_with_sticker(struct call *call, struct sticker *sticker);
 
 /* --- formats.c: file formats ---------------------------------------------------------- */
 
@@ -39,8 +39,8 @@ struct sticker_file {
     enum sticker_format format;
     const char *extension;
 };
-/* ERR_INVALID_ASSET: unknown format; ERR_STICKER_LARGE: width or height; ERR_STICKER_LONG: duration
- * of the animation. */
-enum err sticker_file_look(struct arena *arena, struct str bytes, struct sticker_file *ret);
+/* Detects the format. ERR_INVALID_ASSET: unknown format; ERR_STICKER_LARGE: too wide or too high;
+ * ERR_STICKER_LONG: the animation is too long. */
+enum err sticker_file_detect(struct arena *arena, struct str bytes, struct sticker_file *ret);
 
 #endif

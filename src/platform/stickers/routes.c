@@ -10,16 +10,16 @@
 static enum err list_guild_stickers(struct call *call)
 {
     struct list stickers;
-    enum err e = guild_stickers(call->tx, call->target.guild->id, &stickers);
+    enum err e = guild_stickers_read(call->tx, call->target.guild->id, &stickers);
 
     if (!e)
-        e = stickers_dress(call, &stickers);
+        e = fill_sticker_uploaders(call, &stickers);
     return e ? e : call_reply(call, &stickers);
 }
 
-enum err sticker_of_path(struct call *call, struct sticker *ret)
+enum err read_sticker_of_path(struct call *call, struct sticker *ret)
 {
-    enum err e = sticker_find(call->tx, call_id(call, "sticker.id"), ret);
+    enum err e = sticker_find(call->tx, call_path_id(call, "sticker.id"), ret);
 
     if (!e && call->target.guild && ret->guild_id != call->target.guild->id)
         e = ERR_UNKNOWN_STICKER;
@@ -30,32 +30,32 @@ enum err sticker_of_path(struct call *call, struct sticker *ret)
 static enum err get_guild_sticker(struct call *call)
 {
     struct sticker s;
-    enum err e = sticker_of_path(call, &s);
+    enum err e = read_sticker_of_path(call, &s);
 
-    return e ? e : sticker_reply(call, &s);
+    return e ? e : reply_with_sticker(call, &s);
 }
 
 /* GET /stickers/{sticker.id} */
 static enum err get_sticker(struct call *call)
 {
     struct sticker s;
-    enum err e = sticker_of_path(call, &s);
+    enum err e = read_sticker_of_path(call, &s);
 
     return e ? e : call_reply(call, &s);
 }
 
 struct sticker_packs {
-    struct list sticker_packs; /* always empty */
+    struct list sticker_packs; /* always empty: the server has no packs */
 };
 static const struct field packs_fields[] = {
-    { FIELD(struct sticker_packs, sticker_packs), .type = &type_none },
+    { FIELD(struct sticker_packs, sticker_packs), .type = &type_always_empty_list },
     { 0 },
 };
 static const struct schema packs_schema = {
     .name = "StickerPacks",
     .size = sizeof(struct sticker_packs),
     .fields = packs_fields,
-    .doc = "Stickers that are for everybody: this server has none.",
+    .doc = "Sticker packs for all users: always empty.",
 };
 static const struct type type_packs = { .kind = KIND_OBJECT, .schema = &packs_schema };
 
@@ -109,7 +109,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/guilds/{guild.id}/stickers",
         .name = "create_guild_sticker",
-        .doc = "Bring a sticker: PNG, APNG or GIF of at most 512 KiB, 320 pixels and five seconds "
+        .doc = "Upload a sticker: PNG, APNG or GIF of at most 512 KiB, 320 pixels and five seconds "
                "(Lottie where the guild is VERIFIED or PARTNERED). Five, more with a higher "
                "premium_tier or MORE_STICKERS.",
         .auth = AUTH_USER | AUTH_BOT,
@@ -120,7 +120,7 @@ static const struct route routes[] = {
         .reply = &type_sticker,
         .status = 201,
         .fires = STICKER_EVENTS,
-        .limit = &expression_writes,
+        .limit = &limit_expression_writes,
         .prepare = prepare_create_guild_sticker,
         .handle = create_guild_sticker,
     },
@@ -128,24 +128,24 @@ static const struct route routes[] = {
         .method = PATCH,
         .path = "/guilds/{guild.id}/stickers/{sticker.id}",
         .name = "modify_guild_sticker",
-        .doc = "Change a sticker's name, description or tags; others' only by MANAGE_EXPRESSIONS.",
+        .doc = "Change a sticker; stickers of others need MANAGE_EXPRESSIONS.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &sticker_patch_body,
         .reply = &type_sticker,
         .fires = STICKER_EVENTS,
-        .limit = &expression_writes,
-        .admit = may_change_sticker,
+        .limit = &limit_expression_writes,
+        .admit = check_change_sticker_permission,
         .handle = modify_guild_sticker,
     },
     {
         .method = DELETE,
         .path = "/guilds/{guild.id}/stickers/{sticker.id}",
         .name = "delete_guild_sticker",
-        .doc = "Delete a sticker; others' only by MANAGE_EXPRESSIONS.",
+        .doc = "Delete a sticker; stickers of others need MANAGE_EXPRESSIONS.",
         .auth = AUTH_USER | AUTH_BOT,
         .fires = STICKER_EVENTS,
-        .limit = &expression_writes,
-        .admit = may_change_sticker,
+        .limit = &limit_expression_writes,
+        .admit = check_change_sticker_permission,
         .handle = delete_guild_sticker,
     },
     {
@@ -161,7 +161,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/sticker-packs",
         .name = "list_sticker_packs",
-        .doc = "Stickers that are for everybody: none.",
+        .doc = "Sticker packs for all users: always empty.",
         .auth = AUTH_OPEN,
         .reply = &type_packs,
         .handle = list_sticker_packs,
@@ -170,7 +170,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/sticker-packs/{pack.id}",
         .name = "get_sticker_pack",
-        .doc = "One of the packs: there is none.",
+        .doc = "A sticker pack. This server has none: always 404.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &type_packs,
         .handle = get_sticker_pack,
@@ -184,8 +184,8 @@ const struct domain stickers_domain = {
     .routes = routes,
     .world = &stickers_world,
     .resolvers = resolvers,
-    .hooks = &(const struct hooks){ .guild_prefetched = stickers_prefetch_in_guild,
-                                    .guild_shown = stickers_show_in_guild },
+    .hooks = &(const struct hooks){ .guild_object_prefetch = stickers_prefetch_in_guild,
+                                    .guild_object_fill = fill_guild_stickers },
     .deletions =
         (const struct deletion_rule[]){
             { DELETE_WITH_FILE(WITH_GUILD, "stickers", "stickers", "image", "guild_id = $1") },
@@ -197,7 +197,7 @@ const struct domain stickers_domain = {
 /* GET /stickers/{file}: any extension returns the original file. */
 static enum err get_sticker_file(struct call *call)
 {
-    struct str file = call_text(call, "file"), number = str_cut(&file, '.');
+    struct str file = call_path_text(call, "file"), number = str_cut(&file, '.');
     struct sticker s;
     snowflake id;
 

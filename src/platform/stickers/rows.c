@@ -7,29 +7,29 @@
 #define STICKERS \
     "select id, guild_id, name, description, tags, format, user_id, image from stickers "
 
-static void read_sticker(const struct rows *r, void *ret)
+static void sticker_from_row(const struct rows *r, void *ret)
 {
     *(struct sticker *)ret = (struct sticker){
         .id = row_id(r, 0),
         .guild_id = row_id(r, 1),
         .name = row_text(r, 2),
-        .description = row_opt_text(r, 3),
+        .description = row_optional_text(r, 3),
         .tags = row_text(r, 4),
         .type = STICKER_OF_GUILD,
         .format_type = row_int(r, 5),
         .available = true,
         .user_id = row_id(r, 6),
-        .image = row_opt_text(r, 7),
+        .image = row_optional_text(r, 7),
     };
 }
 
 static const char STICKERS_OF_GUILD[] = STICKERS "where guild_id = $1 order by id";
 
-enum err guild_stickers(struct tx *tx, snowflake guild_id, struct list *ret)
+enum err guild_stickers_read(struct tx *tx, snowflake guild_id, struct list *ret)
 {
     *ret = (struct list){ 0 };
-    return tx_list(tx, STICKERS_OF_GUILD, BIND(v_id(guild_id)), sizeof(struct sticker),
-                   read_sticker, ret);
+    return tx_read_list(tx, STICKERS_OF_GUILD, BIND(v_id(guild_id)), sizeof(struct sticker),
+                        sticker_from_row, ret);
 }
 
 void guild_stickers_prefetch(struct tx *tx, snowflake guild_id)
@@ -46,7 +46,7 @@ enum err sticker_find(struct tx *tx, snowflake id, struct sticker *ret)
     if (!e && !found)
         e = ERR_UNKNOWN_STICKER;
     if (!e)
-        read_sticker(&row, ret);
+        sticker_from_row(&row, ret);
     return e;
 }
 
@@ -60,9 +60,9 @@ static const char ADD_STICKER[] =
 enum err sticker_insert(struct tx *tx, const struct sticker *s)
 {
     return tx_exec(tx, ADD_STICKER,
-                   BIND(v_id(s->id), v_id(s->guild_id), v_text(s->name), v_opt_text(s->description),
-                        v_text(s->tags), v_int(s->format_type),
-                        s->user_id ? v_id(s->user_id) : v_null(), v_opt_text(s->image)),
+                   BIND(v_id(s->id), v_id(s->guild_id), v_text(s->name),
+                        optional_text_value(s->description), v_text(s->tags), v_int(s->format_type),
+                        s->user_id ? v_id(s->user_id) : v_null(), optional_text_value(s->image)),
                    NULL);
 }
 
@@ -73,14 +73,14 @@ enum err sticker_update(struct tx *tx, const struct sticker *s)
 
 enum err sticker_delete(struct call *call, const struct sticker *s)
 {
-    enum err e = picture_drop(call, "stickers", s->id, &s->image);
+    enum err e = picture_delete(call, "stickers", s->id, &s->image);
 
     return e ? e : tx_exec(call->tx, "delete from stickers where id = $1", BIND(v_id(s->id)), NULL);
 }
 
 /* --- uploaders, and who may use a sticker --------------------------------------------- */
 
-enum err stickers_load_users(struct tx *tx, struct list *stickers)
+enum err read_sticker_uploaders(struct tx *tx, struct list *stickers)
 {
     struct sticker *all = stickers->items;
     enum err e = OK;
@@ -97,18 +97,19 @@ enum err stickers_load_users(struct tx *tx, struct list *stickers)
     return e;
 }
 
-enum err sticker_use(struct tx *tx, const struct emoji_user *who, snowflake id, struct sticker *ret)
+enum err sticker_find_usable(struct tx *tx, const struct emoji_user *who, snowflake id,
+                             struct sticker *ret)
 {
     struct sticker s;
-    struct standing there;
+    struct member_access there;
     enum err e = sticker_find(tx, id, &s);
 
     if (e)
         return e == ERR_UNKNOWN_STICKER ? ERR_INVALID_STICKER : e;
     if (s.guild_id != who->guild_id) {
-        if (who->guild_id && !(who->rights & PERMISSION(USE_EXTERNAL_STICKERS)))
+        if (who->guild_id && !(who->permissions & PERMISSION(USE_EXTERNAL_STICKERS)))
             return ERR_STICKER_FORBIDDEN;
-        e = standing_find(tx, s.guild_id, who->user_id, &there);
+        e = member_access_find(tx, s.guild_id, who->user_id, &there);
         if (e)
             return e == ERR_MISSING_ACCESS || e == ERR_UNKNOWN_GUILD ? ERR_STICKER_FORBIDDEN : e;
     }

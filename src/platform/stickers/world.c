@@ -2,7 +2,7 @@
 #include "model/sticker.h"
 #include "platform/emojis/emojis.h"
 #include "platform/stickers/internal.h"
-#include "platform/worlds/file.h"
+#include "platform/worlds/import_export.h"
 
 /* --- schema --------------------------------------------------------------------------- */
 
@@ -34,14 +34,14 @@ static const struct field sticker_fields[] = {
 
 WORLD_OBJECT(sticker, sticker_fields, NULL);
 
-const struct naming sticker_naming = WORLD_NAMING("sticker", "stickers", "guild_id");
+const struct world_naming sticker_naming = WORLD_NAMING("sticker", "stickers", "guild_id");
 
 static const char *const format_words[] = { NULL, "png", "apng", "lottie", "gif" };
 
 /* --- import --------------------------------------------------------------------------- */
 
-/* The default format is PNG. */
-static int64_t format_of(const struct world_sticker *in)
+/* Returns the sticker's format; PNG if the entry has none. */
+static int64_t parse_sticker_format(const struct world_sticker *in)
 {
     for (int64_t i = STICKER_PNG; i <= STICKER_GIF; i++)
         if (in->format.given == GIVEN && str_is(in->format.value, format_words[i]))
@@ -49,32 +49,34 @@ static int64_t format_of(const struct world_sticker *in)
     return STICKER_PNG;
 }
 
-static enum err import_sticker(struct importing *im, const void *entry, const struct place *at,
-                               snowflake guild)
+static enum err import_sticker(struct world_importer *im, const void *entry,
+                               const struct json_path *at, snowflake guild)
 {
     const struct world_sticker *in = entry;
     unsigned before = im->form->problems;
     struct sticker s = { 0 };
     snowflake id = 0, by = 0;
-    enum err e = world_place_of(im, &sticker_naming, guild, in->id, in->name, at, &id);
+    enum err e = world_resolve_entry_id(im, &sticker_naming, guild, in->id, in->name, at, &id);
 
     if (!e)
-        e = refer_maybe(im, &user_naming, 0, &in->by, at, "by", &by);
+        e = world_resolve_optional_reference(im, &user_naming, 0, &in->by, at, "by", &by);
     if (e || !id || im->form->problems != before)
         return e;
     e = sticker_find(im->tx, id, &s);
     if (e && e != ERR_UNKNOWN_STICKER)
         return e;
     if (!s.id)
-        s = (struct sticker){ .id = id, .guild_id = guild, .format_type = format_of(in) };
+        s = (struct sticker){ .id = id,
+                              .guild_id = guild,
+                              .format_type = parse_sticker_format(in) };
     s.name = in->name;
     s.description = in->description;
     s.tags = in->tags;
     if (by)
         s.user_id = by;
-    /* The image of an existing sticker does not change. */
+    /* An import does not replace the image of an existing sticker. */
     e = in->image.given == GIVEN && s.image.given != GIVEN
-            ? world_note_picture(im, &in->image.value, "stickers", id, &s.image)
+            ? world_insert_picture(im, &in->image.value, "stickers", id, &s.image)
             : OK;
     return e ? e : sticker_insert(im->tx, &s);
 }
@@ -85,7 +87,7 @@ static const char STICKERS[] =
     "select s.id, s.name, s.description, s.tags, s.format, u.username from stickers s "
     "left join users u on u.id = s.user_id where s.guild_id = $1 order by s.id";
 
-static bool read_stickers_entry(struct exporting *ex, const struct rows *r, void *entry)
+static bool sticker_entry_from_row(struct world_exporter *ex, const struct rows *r, void *entry)
 {
     struct world_sticker *s = entry;
     int64_t format = row_int(r, 4);
@@ -93,18 +95,18 @@ static bool read_stickers_entry(struct exporting *ex, const struct rows *r, void
     *s = (struct world_sticker){
         .id = { GIVEN, row_id(r, 0) },
         .name = row_text(r, 1),
-        .description = shown_text(r, 2, NULL),
+        .description = world_export_text(r, 2, NULL),
         .tags = row_text(r, 3),
-        .by = shown_text(r, 5, NULL),
+        .by = world_export_text(r, 5, NULL),
     };
     if (format > STICKER_PNG && format <= STICKER_GIF)
-        s->format = given_str(str_of(format_words[format]));
+        s->format = opt_str_or_null(str_of(format_words[format]));
     (void)ex;
     return true;
 }
 
 const struct world_parts stickers_world = { (const struct world_part[]){
     { "guild", "stickers", &world_sticker_list, .order = 40, .import = import_sticker,
-      .select = { &STICKERS }, .read = read_stickers_entry },
+      .select = { &STICKERS }, .read = sticker_entry_from_row },
     { 0 },
 } };

@@ -11,19 +11,19 @@ enum { MOST_TEAMS = 30, TEAM_DIGEST_BYTES = 32 };
 struct team_draft {
     struct opt_str name;
     struct opt_image icon;
-    struct opt_id owner_user_id; /* PATCH only */
+    struct opt_id owner_user_id; /* only in PATCH */
 };
-struct team_invitation {
+struct team_invitation_body {
     struct str username, role;
 };
 struct team_member_patch {
     struct str role;
 };
-struct team_acceptance {
+struct team_acceptance_body {
     struct str token;
 };
-/* Reply to the inviter; the only reply that contains the token. */
-struct invited_member {
+/* Reply to the inviter; no other reply contains the token. */
+struct invited_team_member {
     struct team_member member;
     struct str invite_token;
 };
@@ -33,27 +33,28 @@ extern const struct type team_body, team_patch_body, team_invitation_body, team_
 
 /* --- rows.c --------------------------------------------------------------------------- */
 
-enum err teams_of(struct tx *tx, snowflake user_id, struct list *ret); /* struct team */
+enum err teams_read_of_user(struct tx *tx, snowflake user_id, struct list *ret); /* struct team */
 enum err team_update(struct tx *tx, const struct team *team);
 enum err team_delete(struct tx *tx, snowflake id);
 enum err team_has_applications(struct tx *tx, snowflake id, bool *ret);
-/* Counts the teams of a user. */
-enum err team_count(struct tx *tx, snowflake user_id, int64_t *ret);
+/* Counts the teams that a user is a member of. */
+enum err count_teams_of_user(struct tx *tx, snowflake user_id, int64_t *ret);
 
 enum err team_member_insert(struct tx *tx, const struct team_member *m, struct str digest);
 enum err team_member_set_role(struct tx *tx, snowflake team_id, snowflake user_id, struct str role);
 enum err team_member_accept(struct tx *tx, snowflake team_id, snowflake user_id);
 enum err team_member_delete(struct tx *tx, snowflake team_id, snowflake user_id);
-/* Returns the team of an invitation's digest; 0 if the invitation is not for this user. */
-enum err team_invited_to(struct tx *tx, snowflake user_id, struct str digest, snowflake *ret_team);
+/* Finds the team of an invitation by the digest of its token; 0: no invitation of this user. */
+enum err team_find_by_invitation(struct tx *tx, snowflake user_id, struct str digest,
+                                 snowflake *ret_team);
 
 /* --- routes.c, members.c -------------------------------------------------------------- */
 
-/* Resolves {team.id}, and checks the caller's level. */
+/* resolve_team resolves {team.id}; the checks compare the caller's access level. */
 enum err resolve_team(struct call *call);
-enum err check_team_reader(struct call *call);
-enum err check_team_admin(struct call *call);
-enum err check_team_owner(struct call *call);
+enum err require_team_reader(struct call *call);
+enum err require_team_admin(struct call *call);
+enum err require_team_owner(struct call *call);
 
 enum err resolve_team_member(struct call *call);
 enum err list_team_members(struct call *call);

@@ -1,46 +1,46 @@
 /* routes.c - routes of teams: create, list, modify, transfer, delete. */
 #include "platform/teams/internal.h"
 
-/* {team.id}: the caller must be a member or invited. */
+/* Resolves {team.id}; the caller must be a member or invited. */
 enum err resolve_team(struct call *call)
 {
     struct team *team = call->target.team = arena_alloc(call->arena, sizeof *team);
-    enum err e = team_find(call->tx, call_id(call, "team.id"), team);
+    enum err e = team_find(call->tx, call_path_id(call, "team.id"), team);
 
     if (e)
         return e;
-    return team_member_of(team, call->caller->id) ? OK : ERR_MISSING_ACCESS;
+    return team_find_member(team, call->caller->id) ? OK : ERR_MISSING_ACCESS;
 }
 
-static enum err check_level(struct call *call, enum maker_level least)
+static enum err require_access_level(struct call *call, enum team_access_level least)
 {
-    enum maker_level level = team_level(call->target.team, call->caller->id);
+    enum team_access_level level = team_access_level_of(call->target.team, call->caller->id);
 
-    if (level == MAKER_NOBODY)
+    if (level == TEAM_ACCESS_NONE)
         return ERR_MISSING_ACCESS;
     return level >= least ? OK : ERR_MISSING_PERMISSIONS;
 }
 
-enum err check_team_reader(struct call *call)
+enum err require_team_reader(struct call *call)
 {
-    return check_level(call, MAKER_READER);
+    return require_access_level(call, TEAM_ACCESS_READER);
 }
 
-enum err check_team_admin(struct call *call)
+enum err require_team_admin(struct call *call)
 {
-    return check_level(call, MAKER_ADMIN);
+    return require_access_level(call, TEAM_ACCESS_ADMIN);
 }
 
-enum err check_team_owner(struct call *call)
+enum err require_team_owner(struct call *call)
 {
-    return check_level(call, MAKER_OWNER);
+    return require_access_level(call, TEAM_ACCESS_OWNER);
 }
 
 /* GET /teams: includes teams that the caller is invited to. */
 static enum err list_teams(struct call *call)
 {
     struct list teams;
-    enum err e = teams_of(call->tx, call->caller->id, &teams);
+    enum err e = teams_read_of_user(call->tx, call->caller->id, &teams);
 
     return e ? e : call_reply(call, &teams);
 }
@@ -53,48 +53,48 @@ static enum err get_team(struct call *call)
 
 /* --- creating and modifying ----------------------------------------------------------- */
 
-/* Results of the stages before the handler. */
-struct team_change {
+/* Data that prepare and compute pass to the handler. */
+struct team_icon_upload {
     snowflake id;
     struct opt_str icon;
 };
 
-static enum err keep_icon(struct call *call)
+static enum err store_team_icon(struct call *call)
 {
     const struct team_draft *in = call->body;
-    struct team_change *change = call_passed(call, "team_change");
+    struct team_icon_upload *change = call_passed_data(call, "team_icon_upload");
 
-    return picture_keep(call, "team-icons", change->id, &in->icon, &change->icon);
+    return picture_store(call, "team-icons", change->id, &in->icon, &change->icon);
 }
 
-/* Checks permissions first, so that the picture of an unauthorized caller is not stored. */
-static enum err look_at_team(struct call *call)
+/* Checks permissions before the picture is stored. */
+static enum err check_team_before_upload(struct call *call)
 {
     enum err e = resolve_team(call);
 
-    return e ? e : check_team_admin(call);
+    return e ? e : require_team_admin(call);
 }
 
 static enum err prepare_create_team(struct call *call)
 {
     const struct team_draft *in = call->body;
-    struct team_change *change = call_pass(call, "team_change", sizeof *change);
+    struct team_icon_upload *change = call_pass_data(call, "team_icon_upload", sizeof *change);
 
     change->id = snowflake_new();
     if (in->icon.given == GIVEN)
-        call->compute = keep_icon;
+        call->compute = store_team_icon;
     return OK;
 }
 
 static enum err prepare_modify_team(struct call *call)
 {
     const struct team_draft *in = call->body;
-    struct team_change *change = call_pass(call, "team_change", sizeof *change);
+    struct team_icon_upload *change = call_pass_data(call, "team_icon_upload", sizeof *change);
 
-    change->id = call_id(call, "team.id");
+    change->id = call_path_id(call, "team.id");
     if (in->icon.given != ABSENT) {
-        call->look = look_at_team;
-        call->compute = keep_icon;
+        call->read = check_team_before_upload;
+        call->compute = store_team_icon;
     }
     return OK;
 }
@@ -103,14 +103,14 @@ static enum err prepare_modify_team(struct call *call)
 static enum err create_team(struct call *call)
 {
     const struct team_draft *in = call->body;
-    const struct team_change *change = call_passed(call, "team_change");
+    const struct team_icon_upload *change = call_passed_data(call, "team_icon_upload");
     struct team team = { .id = change->id,
                          .name = in->name.value,
                          .icon = change->icon,
                          .owner_user_id = call->caller->id };
     int64_t count;
 
-    enum err e = team_count(call->tx, call->caller->id, &count);
+    enum err e = count_teams_of_user(call->tx, call->caller->id, &count);
     if (e || count >= MOST_TEAMS)
         return e ? e : ERR_MAX_TEAMS;
     e = team_insert(call->tx, &team);
@@ -119,14 +119,14 @@ static enum err create_team(struct call *call)
     return e ? e : call_reply(call, &team);
 }
 
-/* The new owner must be a member. */
-static enum err change_owner(struct call *call, struct team *team, snowflake id)
+/* Makes another member the owner of the team. */
+static enum err transfer_team(struct call *call, struct team *team, snowflake id)
 {
-    enum err e = check_team_owner(call);
+    enum err e = require_team_owner(call);
 
     if (e)
         return e;
-    if (team_level(team, id) == MAKER_NOBODY)
+    if (team_access_level_of(team, id) == TEAM_ACCESS_NONE)
         return ERR_UNKNOWN_TEAM_MEMBER;
     team->owner_user_id = id;
     return team_member_set_role(call->tx, team->id, id, STR("admin"));
@@ -136,12 +136,12 @@ static enum err change_owner(struct call *call, struct team *team, snowflake id)
 static enum err modify_team(struct call *call)
 {
     const struct team_draft *in = call->body;
-    const struct team_change *change = call_passed(call, "team_change");
+    const struct team_icon_upload *change = call_passed_data(call, "team_icon_upload");
     struct team *team = call->target.team;
     enum err e = OK;
 
     if (in->owner_user_id.given == GIVEN)
-        e = change_owner(call, team, in->owner_user_id.value);
+        e = transfer_team(call, team, in->owner_user_id.value);
     if (e)
         return e;
     if (in->name.given == GIVEN)
@@ -166,9 +166,9 @@ static enum err delete_team(struct call *call)
     if (e)
         return e;
     if (used)
-        return call_invalid(call, NULL, "TEAM_HAS_APPLICATIONS",
-                            "A team that has applications cannot be deleted.");
-    e = picture_drop(call, "team-icons", call->target.team->id, &call->target.team->icon);
+        return call_add_field_error(call, NULL, "TEAM_HAS_APPLICATIONS",
+                                    "A team that owns applications cannot be deleted.");
+    e = picture_delete(call, "team-icons", call->target.team->id, &call->target.team->icon);
     return e ? e : team_delete(call->tx, call->target.team->id);
 }
 
@@ -205,10 +205,10 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/teams",
         .name = "create_team",
-        .doc = "Make a team; at most 30 for each account.",
+        .doc = "Create a team; at most 30 per account.",
         .auth = AUTH_USER,
         .body = &team_body,
-        .max_body = BODY_WITH_PICTURES(1),
+        .max_body = BODY_MAX_WITH_IMAGES(1),
         .reply = &type_team,
         .prepare = prepare_create_team,
         .handle = create_team,
@@ -230,20 +230,20 @@ static const struct route routes[] = {
         .doc = "A team.",
         .auth = AUTH_USER,
         .reply = &type_team,
-        .admit = check_team_reader,
+        .admit = require_team_reader,
         .handle = get_team,
     },
     {
         .method = PATCH,
         .path = "/teams/{team.id}",
         .name = "modify_team",
-        .doc = "Change a team; admins only, and only the owner gives it away.",
+        .doc = "Change a team; admins only. Only the owner can transfer it.",
         .auth = AUTH_USER,
         .body = &team_patch_body,
-        .max_body = BODY_WITH_PICTURES(1),
+        .max_body = BODY_MAX_WITH_IMAGES(1),
         .reply = &type_team,
         .prepare = prepare_modify_team,
-        .admit = check_team_admin,
+        .admit = require_team_admin,
         .handle = modify_team,
     },
     {
@@ -252,17 +252,17 @@ static const struct route routes[] = {
         .name = "delete_team",
         .doc = "Delete a team that has no applications; its owner only.",
         .auth = AUTH_USER,
-        .admit = check_team_owner,
+        .admit = require_team_owner,
         .handle = delete_team,
     },
     {
         .method = GET,
         .path = "/teams/{team.id}/members",
         .name = "list_team_members",
-        .doc = "Who is in a team, and who is invited.",
+        .doc = "Members and invited users of a team.",
         .auth = AUTH_USER,
         .reply = &type_team_members,
-        .admit = check_team_reader,
+        .admit = require_team_reader,
         .handle = list_team_members,
     },
     {
@@ -273,25 +273,25 @@ static const struct route routes[] = {
         .auth = AUTH_USER,
         .body = &team_invitation_body,
         .reply = &invited_member_reply,
-        .admit = check_team_admin,
+        .admit = require_team_admin,
         .handle = invite_team_member,
     },
     {
         .method = PATCH,
         .path = "/teams/{team.id}/members/{team_member.id}",
         .name = "modify_team_member",
-        .doc = "Give a member of a team another role; admins only.",
+        .doc = "Change the role of a team member; admins only.",
         .auth = AUTH_USER,
         .body = &team_member_patch_body,
         .reply = &type_team_member,
-        .admit = check_team_admin,
+        .admit = require_team_admin,
         .handle = modify_team_member,
     },
     {
         .method = DELETE,
         .path = "/teams/{team.id}/members/{team_member.id}",
         .name = "remove_team_member",
-        .doc = "Send a member away (admins), leave the team, or decline an invitation.",
+        .doc = "Remove a member (admins), leave the team, or decline an invitation.",
         .auth = AUTH_USER,
         .handle = remove_team_member,
     },
@@ -300,7 +300,7 @@ static const struct route routes[] = {
 
 const struct domain teams_domain = {
     .name = "Teams",
-    .doc = "People who make applications together.",
+    .doc = "Teams of developers that own applications.",
     .routes = routes,
     .resolvers = resolvers,
 };

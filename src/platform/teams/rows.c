@@ -11,7 +11,7 @@ static const char MEMBERS_OF_TEAM[] =
     "select t.state, t.role, " USER_COLUMNS
     " from team_members t join users u on u.id = t.user_id where t.team_id = $1 order by u.id";
 
-static enum err load_members(struct tx *tx, struct team *team)
+static enum err read_team_members(struct tx *tx, struct team *team)
 {
     struct rows rows;
     enum err e = tx_query(tx, MEMBERS_OF_TEAM, BIND(v_id(team->id)), &rows);
@@ -19,10 +19,10 @@ static enum err load_members(struct tx *tx, struct team *team)
     if (e)
         return e;
     while (rows_next(&rows)) {
-        struct team_member *m = list_add(tx_arena(tx), &team->members, sizeof *m);
+        struct team_member *m = list_append(tx_arena(tx), &team->members, sizeof *m);
         struct user *user = arena_alloc(tx_arena(tx), sizeof *user);
 
-        user_read(&rows, 2, user);
+        user_from_row(&rows, 2, user);
         *m = (struct team_member){
             .user = user,
             .team_id = team->id,
@@ -49,16 +49,16 @@ enum err team_find(struct tx *tx, snowflake id, struct team *ret)
     *ret = (struct team){
         .id = row_id(&row, 0),
         .name = row_text(&row, 1),
-        .icon = row_opt_text(&row, 2),
+        .icon = row_optional_text(&row, 2),
         .owner_user_id = row_id(&row, 3),
     };
-    return load_members(tx, ret);
+    return read_team_members(tx, ret);
 }
 
 static const char TEAMS_OF_USER[] =
     "select team_id from team_members where user_id = $1 order by team_id";
 
-enum err teams_of(struct tx *tx, snowflake user_id, struct list *ret)
+enum err teams_read_of_user(struct tx *tx, snowflake user_id, struct list *ret)
 {
     struct list ids = { 0 };
     struct rows rows;
@@ -72,7 +72,7 @@ enum err teams_of(struct tx *tx, snowflake user_id, struct list *ret)
     e = rows_end(&rows);
     for (size_t i = 0; i < ids.count && !e; i++)
         e = team_find(tx, ((snowflake *)ids.items)[i],
-                      list_add(tx_arena(tx), ret, sizeof(struct team)));
+                      list_append(tx_arena(tx), ret, sizeof(struct team)));
     return e;
 }
 
@@ -84,15 +84,15 @@ static const char ADD_MEMBER[] =
 
 enum err team_insert(struct tx *tx, const struct team *team)
 {
-    enum err e = tx_exec(
-        tx, ADD_TEAM,
-        BIND(v_id(team->id), v_text(team->name), v_opt_text(team->icon), v_id(team->owner_user_id)),
-        NULL);
+    enum err e = tx_exec(tx, ADD_TEAM,
+                         BIND(v_id(team->id), v_text(team->name), optional_text_value(team->icon),
+                              v_id(team->owner_user_id)),
+                         NULL);
 
     if (e)
         return e;
     return tx_exec(tx, ADD_MEMBER,
-                   BIND(v_id(team->id), v_id(team->owner_user_id), v_int(TEAM_ACCEPTED),
+                   BIND(v_id(team->id), v_id(team->owner_user_id), v_int(TEAM_MEMBER_ACCEPTED),
                         v_text(STR("admin")), v_null()),
                    NULL);
 }
@@ -102,10 +102,10 @@ static const char SAVE_TEAM[] =
 
 enum err team_update(struct tx *tx, const struct team *team)
 {
-    return tx_exec(
-        tx, SAVE_TEAM,
-        BIND(v_id(team->id), v_text(team->name), v_opt_text(team->icon), v_id(team->owner_user_id)),
-        NULL);
+    return tx_exec(tx, SAVE_TEAM,
+                   BIND(v_id(team->id), v_text(team->name), optional_text_value(team->icon),
+                        v_id(team->owner_user_id)),
+                   NULL);
 }
 
 static const char DELETE_TEAM[] = "delete from teams where id = $1";
@@ -127,7 +127,7 @@ enum err team_has_applications(struct tx *tx, snowflake id, bool *ret)
 static const char COUNT_TEAMS[] =
     "select count(*) from team_members where user_id = $1 and state = 2";
 
-enum err team_count(struct tx *tx, snowflake user_id, int64_t *ret)
+enum err count_teams_of_user(struct tx *tx, snowflake user_id, int64_t *ret)
 {
     struct rows row;
     bool found;
@@ -170,7 +170,8 @@ enum err team_member_delete(struct tx *tx, snowflake team_id, snowflake user_id)
 static const char FIND_INVITATION[] =
     "select team_id from team_members where user_id = $1 and invite_digest = $2";
 
-enum err team_invited_to(struct tx *tx, snowflake user_id, struct str digest, snowflake *ret_team)
+enum err team_find_by_invitation(struct tx *tx, snowflake user_id, struct str digest,
+                                 snowflake *ret_team)
 {
     struct rows row;
     bool found;

@@ -1,7 +1,7 @@
 /* rules.c - access levels of team members. */
 #include "platform/teams/teams.h"
 
-const struct team_member *team_member_of(const struct team *team, snowflake user_id)
+const struct team_member *team_find_member(const struct team *team, snowflake user_id)
 {
     const struct team_member *members = team->members.items;
 
@@ -11,15 +11,15 @@ const struct team_member *team_member_of(const struct team *team, snowflake user
     return NULL;
 }
 
-enum maker_level team_level(const struct team *team, snowflake user_id)
+enum team_access_level team_access_level_of(const struct team *team, snowflake user_id)
 {
-    const struct team_member *m = team_member_of(team, user_id);
+    const struct team_member *m = team_find_member(team, user_id);
 
     if (team->owner_user_id == user_id)
-        return MAKER_OWNER;
-    if (!m || m->membership_state != TEAM_ACCEPTED)
-        return MAKER_NOBODY;
+        return TEAM_ACCESS_OWNER;
+    if (!m || m->membership_state != TEAM_MEMBER_ACCEPTED)
+        return TEAM_ACCESS_NONE;
     if (str_is(m->role, "admin"))
-        return MAKER_ADMIN;
-    return str_is(m->role, "developer") ? MAKER_DEVELOPER : MAKER_READER;
+        return TEAM_ACCESS_ADMIN;
+    return str_is(m->role, "developer") ? TEAM_ACCESS_DEVELOPER : TEAM_ACCESS_READER;
 }

@@ -3,7 +3,7 @@
 
 static const struct field team_body_fields[] = {
     { FIELD(struct team_draft, name), .type = &type_team_name },
-    { FIELD(struct team_draft, icon), .type = &type_picture, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct team_draft, icon), .type = &type_image_upload, .flags = OPTIONAL | NULLABLE },
     { 0 },
 };
 static const struct schema team_body_schema = {
@@ -15,16 +15,16 @@ static const struct schema team_body_schema = {
 
 static const struct field team_patch_fields[] = {
     { FIELD(struct team_draft, name), .type = &type_team_name, .flags = OPTIONAL },
-    { FIELD(struct team_draft, icon), .type = &type_picture, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct team_draft, icon), .type = &type_image_upload, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct team_draft, owner_user_id), .type = &type_id, .flags = OPTIONAL,
-      .doc = "Another member; only the owner gives a team away" },
+      .doc = "The new owner, a member; only the owner can transfer a team" },
     { 0 },
 };
 static const struct schema team_patch_schema = {
     .name = "TeamPatch",
     .size = sizeof(struct team_draft),
     .fields = team_patch_fields,
-    .doc = "What changes about a team.",
+    .doc = "Fields of a team to change.",
 };
 
 static const struct type type_invitee = { .kind = KIND_STRING,
@@ -34,16 +34,16 @@ static const struct type type_invitee = { .kind = KIND_STRING,
                                           .doc = "Username of a friend" };
 
 static const struct field team_invitation_fields[] = {
-    { FIELD(struct team_invitation, username), .type = &type_invitee },
-    { FIELD(struct team_invitation, role), .type = &type_team_role, .flags = OPTIONAL,
+    { FIELD(struct team_invitation_body, username), .type = &type_invitee },
+    { FIELD(struct team_invitation_body, role), .type = &type_team_role, .flags = OPTIONAL,
       .fallback_text = "admin" },
     { 0 },
 };
 static const struct schema team_invitation_schema = {
     .name = "TeamInvitation",
-    .size = sizeof(struct team_invitation),
+    .size = sizeof(struct team_invitation_body),
     .fields = team_invitation_fields,
-    .doc = "Somebody to invite.",
+    .doc = "A user to invite.",
 };
 
 static const struct field team_member_patch_fields[] = {
@@ -54,41 +54,41 @@ static const struct schema team_member_patch_schema = {
     .name = "TeamMemberPatch",
     .size = sizeof(struct team_member_patch),
     .fields = team_member_patch_fields,
-    .doc = "What changes about a member of a team.",
+    .doc = "Fields of a team member to change.",
 };
 
 static const struct type type_invite_token = { .kind = KIND_STRING,
                                                .max = 100,
-                                               .doc = "Shown once, to whoever invites; only the "
+                                               .doc = "Shown once, to the inviter; only the "
                                                       "invited account can use it" };
 
 static const struct field team_acceptance_fields[] = {
-    { FIELD(struct team_acceptance, token), .type = &type_invite_token },
+    { FIELD(struct team_acceptance_body, token), .type = &type_invite_token },
     { 0 },
 };
 static const struct schema team_acceptance_schema = {
     .name = "TeamAcceptance",
-    .size = sizeof(struct team_acceptance),
+    .size = sizeof(struct team_acceptance_body),
     .fields = team_acceptance_fields,
     .doc = "An invitation to accept.",
 };
 
 static const struct field invited_member_fields[] = {
-    { FIELD_AS(struct invited_member, member.user, "user"), .type = &type_partial_user },
-    { FIELD_AS(struct invited_member, member.team_id, "team_id"), .type = &type_id },
-    { FIELD_AS(struct invited_member, member.membership_state, "membership_state"),
+    { FIELD_AS(struct invited_team_member, member.user, "user"), .type = &type_partial_user },
+    { FIELD_AS(struct invited_team_member, member.team_id, "team_id"), .type = &type_id },
+    { FIELD_AS(struct invited_team_member, member.membership_state, "membership_state"),
       .type = &type_int },
-    { FIELD_AS(struct invited_member, member.role, "role"), .type = &type_team_role },
-    { FIELD_AS(struct invited_member, member.permissions, "permissions"), .type = &type_texts,
+    { FIELD_AS(struct invited_team_member, member.role, "role"), .type = &type_team_role },
+    { FIELD_AS(struct invited_team_member, member.permissions, "permissions"), .type = &type_texts,
       .flags = DEPRECATED },
-    { FIELD(struct invited_member, invite_token), .type = &type_invite_token },
+    { FIELD(struct invited_team_member, invite_token), .type = &type_invite_token },
     { 0 },
 };
 static const struct schema invited_member_schema = {
     .name = "InvitedTeamMember",
-    .size = sizeof(struct invited_member),
+    .size = sizeof(struct invited_team_member),
     .fields = invited_member_fields,
-    .doc = "Somebody who was invited, and the token to accept with.",
+    .doc = "An invited user, and the token to accept the invitation.",
 };
 
 const struct type team_body = { .kind = KIND_OBJECT, .schema = &team_body_schema };

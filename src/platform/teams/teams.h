@@ -6,18 +6,24 @@
 #include "platform/accounts/accounts.h"
 
 /* Access levels for a team or an application; each level includes the lower ones. A pending
- * invitation gives no level. */
-enum maker_level { MAKER_NOBODY, MAKER_READER, MAKER_DEVELOPER, MAKER_ADMIN, MAKER_OWNER };
+ * invitation gives no access. */
+enum team_access_level {
+    TEAM_ACCESS_NONE,
+    TEAM_ACCESS_READER,
+    TEAM_ACCESS_DEVELOPER,
+    TEAM_ACCESS_ADMIN,
+    TEAM_ACCESS_OWNER
+};
 
-enum maker_level team_level(const struct team *team, snowflake user_id);
+enum team_access_level team_access_level_of(const struct team *team, snowflake user_id);
 
-/* Returns NULL if the user is neither a member nor invited. */
-const struct team_member *team_member_of(const struct team *team, snowflake user_id);
+/* Finds a member or invited user of the team; NULL: neither. */
+const struct team_member *team_find_member(const struct team *team, snowflake user_id);
 
 /* Reads the team with its members. ERR_UNKNOWN_TEAM. */
 enum err team_find(struct tx *tx, snowflake id, struct team *ret);
 
-/* Creates a team; its owner is the first member. */
+/* Inserts a team with the owner as its first member. */
 enum err team_insert(struct tx *tx, const struct team *team);
 
 extern const struct domain teams_domain;

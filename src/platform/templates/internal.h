@@ -7,7 +7,7 @@
 
 /* --- source.c: serialized guilds ------------------------------------------------------ */
 
-/* A template identifies roles and channels by small numbers; @everyone is 0. */
+/* A template identifies roles and channels by small numbers; @everyone has the number 0. */
 struct template_overwrite {
     int64_t id, type;
     uint64_t allow, deny;
@@ -49,24 +49,25 @@ struct template_source {
 };
 extern const struct type type_template_source;
 
-/* Reads the current settings, roles and channels. Skips managed roles, threads and overwrites of
- * members. */
+/* Reads the current settings, roles and channels of a guild. Skips managed roles, threads and
+ * overwrites of members. */
 enum err template_source_read(struct tx *tx, snowflake guild_id, struct template_source *ret);
 
 enum { TEMPLATE_DIGEST = 16 };
-/* JSON of a source, and its digest. */
-struct source_text {
+/* JSON of a serialized guild, and its digest. */
+struct serialized_source {
     struct str json;
     unsigned char digest[TEMPLATE_DIGEST];
 };
-void template_source_write(struct arena *arena, const struct template_source *s,
-                           struct source_text *ret);
-/* Parses the JSON of template_source_write. ERR_INTERNAL: invalid. */
+void template_source_encode(struct arena *arena, const struct template_source *s,
+                            struct serialized_source *ret);
+/* Parses the JSON of template_source_encode. ERR_INTERNAL: the JSON is invalid. */
 enum err template_source_parse(struct arena *arena, struct str json, struct template_source **ret);
 /* Compresses the JSON; .p is NULL on failure. */
-struct str template_pack(struct arena *arena, struct str json);
-/* ERR_INTERNAL: these bytes do not decompress to a text of that size. */
-enum err template_unpack(struct arena *arena, struct str packed, int64_t size, struct str *ret);
+struct str template_source_compress(struct arena *arena, struct str json);
+/* Decompresses a source. ERR_INTERNAL: the bytes do not decompress to a text of that size. */
+enum err template_source_decompress(struct arena *arena, struct str packed, int64_t size,
+                                    struct str *ret);
 
 /* --- rows.c --------------------------------------------------------------------------- */
 
@@ -75,32 +76,32 @@ struct guild_template {
     struct opt_str description;
     int64_t usage_count, created_at, updated_at;
     snowflake creator_id, source_guild_id;
-    const struct user *creator; /* NULL: deleted account */
+    const struct user *creator; /* NULL: the account is deleted */
     struct opt_bool is_dirty;   /* null, or true */
     struct str serialized_source_guild;
-    const struct template_source *shape; /* schema in the documentation; always NULL */
+    const struct template_source *shape; /* only for the schema in the documentation; always NULL */
 
     /* Internal fields, not part of the JSON. */
     struct str packed, digest;
     int64_t size;
 };
-extern const struct type type_guild_template, type_guild_templates; /* for the documentation */
-extern const struct type type_kept_template, type_kept_templates;   /* for replies */
+extern const struct type type_guild_template, type_guild_templates;   /* for the documentation */
+extern const struct type type_stored_template, type_stored_templates; /* for replies */
 
-/* ERR_UNKNOWN_TEMPLATE. Does not fill what template_show adds. */
+/* Reads a template without the fields that template_read_details adds. ERR_UNKNOWN_TEMPLATE. */
 enum err template_find(struct tx *tx, struct str code, struct guild_template *ret);
-enum err guild_template_of(struct tx *tx, snowflake guild_id, struct guild_template *ret,
-                           bool *ret_found);
-/* Reads the creator and the source. */
-enum err template_show(struct tx *tx, struct guild_template *t);
-/* Assigns a code. ERR_HAS_TEMPLATE. */
+enum err template_find_of_guild(struct tx *tx, snowflake guild_id, struct guild_template *ret,
+                                bool *ret_found);
+/* Reads the creator and decompresses the source. */
+enum err template_read_details(struct tx *tx, struct guild_template *t);
+/* Inserts a template with a new code. ERR_HAS_TEMPLATE. */
 enum err template_insert(struct tx *tx, struct guild_template *t);
-/* Reads again what may have changed, except the source. ERR_UNKNOWN_TEMPLATE. */
-enum err template_refresh(struct tx *tx, struct guild_template *t);
+/* Reads the fields again that may have changed, except the source. ERR_UNKNOWN_TEMPLATE. */
+enum err template_read_again(struct tx *tx, struct guild_template *t);
 enum err template_save(struct tx *tx, const struct guild_template *t);
 enum err template_save_source(struct tx *tx, const struct guild_template *t);
 enum err template_delete(struct tx *tx, struct str code);
-enum err template_count_use(struct tx *tx, struct str code);
+enum err template_increment_usage(struct tx *tx, struct str code);
 
 /* --- use.c ---------------------------------------------------------------------------- */
 

@@ -34,50 +34,50 @@ static const struct schema draft_schema = {
     .name = "GuildTemplateDraft",
     .size = sizeof(struct template_draft),
     .fields = draft_fields,
-    .doc = "What a template is called.",
+    .doc = "Name and description of a template.",
 };
 static const struct schema patch_schema = {
     .name = "GuildTemplatePatch",
     .size = sizeof(struct template_draft),
     .fields = patch_fields,
-    .doc = "What changes about a template.",
+    .doc = "Fields of a template to change.",
 };
 static const struct type draft_body = { .kind = KIND_OBJECT, .schema = &draft_schema };
 static const struct type patch_body = { .kind = KIND_OBJECT, .schema = &patch_schema };
 
 /* --- shared by the handlers ----------------------------------------------------------- */
 
-/* A template, and the current state of its guild. */
-struct template_work {
+/* A template, and the current state of the guild that it was made from. */
+struct template_state {
     struct guild_template template;
     struct template_source source;
-    struct source_text text;
+    struct serialized_source text;
 };
 
-static enum err template_complete(struct call *call, struct template_work *w)
+static enum err read_template_state(struct call *call, struct template_state *w)
 {
     struct guild_template *t = &w->template;
-    enum err e = template_show(call->tx, t);
+    enum err e = template_read_details(call->tx, t);
 
     if (!e)
         e = template_source_read(call->tx, t->source_guild_id, &w->source);
     if (e)
         return e;
-    template_source_write(call->arena, &w->source, &w->text);
+    template_source_encode(call->arena, &w->source, &w->text);
     bool same =
         t->digest.n == TEMPLATE_DIGEST && !memcmp(t->digest.p, w->text.digest, TEMPLATE_DIGEST);
     t->is_dirty = (struct opt_bool){ same ? GIVEN_NULL : GIVEN, !same };
     return OK;
 }
 
-static enum err path_template(struct call *call, struct guild_template *ret)
+static enum err read_template_of_path(struct call *call, struct guild_template *ret)
 {
-    enum err e = template_find(call->tx, call_text(call, "template.code"), ret);
+    enum err e = template_find(call->tx, call_path_text(call, "template.code"), ret);
 
     return e || ret->source_guild_id == call->target.guild->id ? e : ERR_UNKNOWN_TEMPLATE;
 }
 
-static void apply_draft(const struct template_draft *in, struct guild_template *t)
+static void apply_template_draft(const struct template_draft *in, struct guild_template *t)
 {
     if (in->name.given == GIVEN)
         t->name = in->name.value;
@@ -91,48 +91,50 @@ static void apply_draft(const struct template_draft *in, struct guild_template *
 /* GET /guilds/templates/{template.code} */
 static enum err get_guild_template(struct call *call)
 {
-    struct template_work w;
-    enum err e = template_find(call->tx, call_text(call, "template.code"), &w.template);
+    struct template_state w;
+    enum err e = template_find(call->tx, call_path_text(call, "template.code"), &w.template);
 
     if (!e)
-        e = template_complete(call, &w);
-    return e ? e : call_reply_as(call, &type_kept_template, &w.template);
+        e = read_template_state(call, &w);
+    return e ? e : call_reply_as_type(call, &type_stored_template, &w.template);
 }
 
 /* GET /guilds/{guild.id}/templates */
 static enum err list_guild_templates(struct call *call)
 {
-    struct template_work w;
+    struct template_state w;
     bool found;
-    enum err e = guild_template_of(call->tx, call->target.guild->id, &w.template, &found);
+    enum err e = template_find_of_guild(call->tx, call->target.guild->id, &w.template, &found);
 
     if (!e && found)
-        e = template_complete(call, &w);
-    return e ? e : call_reply_as(call, &type_kept_templates, &(struct list){ &w.template, found });
+        e = read_template_state(call, &w);
+    return e ? e
+             : call_reply_as_type(call, &type_stored_templates,
+                                  &(struct list){ &w.template, found });
 }
 
 /* --- writing -------------------------------------------------------------------------- */
 
 /* Encodes and compresses on the thread pool, between the read and the write transaction. */
-static enum err pack_source(struct call *call)
+static enum err compress_source(struct call *call)
 {
-    struct template_work *w = call_passed(call, "template_work");
+    struct template_state *w = call_passed_data(call, "template_state");
     struct guild_template *t = &w->template;
 
-    template_source_write(call->arena, &w->source, &w->text);
+    template_source_encode(call->arena, &w->source, &w->text);
     t->serialized_source_guild = w->text.json;
     t->size = (int64_t)w->text.json.n;
     t->digest = str_slice((const char *)w->text.digest, TEMPLATE_DIGEST);
-    t->packed = template_pack(call->arena, w->text.json);
-    return t->packed.p && !arena_spoiled(call->arena) ? OK : ERR_ENTITY_TOO_LARGE;
+    t->packed = template_source_compress(call->arena, w->text.json);
+    return t->packed.p && !arena_is_incomplete(call->arena) ? OK : ERR_ENTITY_TOO_LARGE;
 }
 
-static enum err look_for_new_template(struct call *call)
+static enum err read_guild_for_new_template(struct call *call)
 {
-    struct template_work *w = call_passed(call, "template_work");
+    struct template_state *w = call_passed_data(call, "template_state");
     snowflake guild_id = call->target.guild->id;
     bool found;
-    enum err e = guild_template_of(call->tx, guild_id, &w->template, &found);
+    enum err e = template_find_of_guild(call->tx, guild_id, &w->template, &found);
 
     if (e || found)
         return e ? e : ERR_HAS_TEMPLATE;
@@ -141,13 +143,13 @@ static enum err look_for_new_template(struct call *call)
 
 static enum err prepare_create_template(struct call *call)
 {
-    call_pass(call, "template_work", sizeof(struct template_work));
-    call->look = look_for_new_template;
-    call->compute = pack_source;
+    call_pass_data(call, "template_state", sizeof(struct template_state));
+    call->read = read_guild_for_new_template;
+    call->compute = compress_source;
     return OK;
 }
 
-static enum err template_creator(struct call *call, struct guild_template *t)
+static enum err read_template_creator(struct call *call, struct guild_template *t)
 {
     struct user *creator = arena_alloc(call->arena, sizeof *creator);
 
@@ -158,93 +160,93 @@ static enum err template_creator(struct call *call, struct guild_template *t)
 /* POST /guilds/{guild.id}/templates */
 static enum err create_guild_template(struct call *call)
 {
-    struct template_work *w = call_passed(call, "template_work");
+    struct template_state *w = call_passed_data(call, "template_state");
     struct guild_template *t = &w->template;
 
-    apply_draft(call->body, t);
+    apply_template_draft(call->body, t);
     t->created_at = t->updated_at;
     t->creator_id = call->caller->id;
     t->source_guild_id = call->target.guild->id;
     t->is_dirty.given = GIVEN_NULL;
-    enum err e = template_creator(call, t);
+    enum err e = read_template_creator(call, t);
     if (!e)
         e = template_insert(call->tx, t);
-    return e ? e : call_reply_as(call, &type_kept_template, t);
+    return e ? e : call_reply_as_type(call, &type_stored_template, t);
 }
 
-static enum err look_to_sync(struct call *call)
+static enum err read_template_for_sync(struct call *call)
 {
-    struct template_work *w = call_passed(call, "template_work");
-    enum err e = path_template(call, &w->template);
+    struct template_state *w = call_passed_data(call, "template_state");
+    enum err e = read_template_of_path(call, &w->template);
 
     return e ? e : template_source_read(call->tx, call->target.guild->id, &w->source);
 }
 
 static enum err prepare_sync_template(struct call *call)
 {
-    call_pass(call, "template_work", sizeof(struct template_work));
-    call->look = look_to_sync;
-    call->compute = pack_source;
+    call_pass_data(call, "template_state", sizeof(struct template_state));
+    call->read = read_template_for_sync;
+    call->compute = compress_source;
     return OK;
 }
 
 /* PUT /guilds/{guild.id}/templates/{template.code} */
 static enum err sync_guild_template(struct call *call)
 {
-    struct template_work *w = call_passed(call, "template_work");
+    struct template_state *w = call_passed_data(call, "template_state");
     struct guild_template *t = &w->template;
-    enum err e = template_refresh(call->tx, t);
+    enum err e = template_read_again(call->tx, t);
 
     t->updated_at = clock_us();
     t->is_dirty.given = GIVEN_NULL;
     if (!e)
         e = template_save_source(call->tx, t);
     if (!e)
-        e = template_creator(call, t);
+        e = read_template_creator(call, t);
     if (e == ERR_UNKNOWN_USER) {
         t->creator = NULL;
         e = OK;
     }
-    return e ? e : call_reply_as(call, &type_kept_template, t);
+    return e ? e : call_reply_as_type(call, &type_stored_template, t);
 }
 
-static enum err look_at_whole_template(struct call *call)
+static enum err read_whole_template(struct call *call)
 {
-    struct template_work *w = call_passed(call, "template_work");
-    enum err e = path_template(call, &w->template);
+    struct template_state *w = call_passed_data(call, "template_state");
+    enum err e = read_template_of_path(call, &w->template);
 
-    return e ? e : template_complete(call, w);
+    return e ? e : read_template_state(call, w);
 }
 
 static enum err prepare_change_template(struct call *call)
 {
-    call_pass(call, "template_work", sizeof(struct template_work));
-    call->look = look_at_whole_template;
+    call_pass_data(call, "template_state", sizeof(struct template_state));
+    call->read = read_whole_template;
     return OK;
 }
 
 /* PATCH /guilds/{guild.id}/templates/{template.code} */
 static enum err modify_guild_template(struct call *call)
 {
-    struct template_work *w = call_passed(call, "template_work");
-    enum err e = template_refresh(call->tx, &w->template);
+    struct template_state *w = call_passed_data(call, "template_state");
+    enum err e = template_read_again(call->tx, &w->template);
 
     if (e)
         return e;
-    apply_draft(call->body, &w->template);
+    apply_template_draft(call->body, &w->template);
     e = template_save(call->tx, &w->template);
-    return e ? e : call_reply_as(call, &type_kept_template, &w->template);
+    return e ? e : call_reply_as_type(call, &type_stored_template, &w->template);
 }
 
 /* DELETE /guilds/{guild.id}/templates/{template.code} */
 static enum err delete_guild_template(struct call *call)
 {
-    struct template_work *w = call_passed(call, "template_work");
-    enum err e = template_refresh(call->tx, &w->template);
+    struct template_state *w = call_passed_data(call, "template_state");
+    enum err e = template_read_again(call->tx, &w->template);
 
     if (!e)
         e = template_delete(call->tx, w->template.code);
-    return e ? e : call_reply_as(call, &type_kept_template, &w->template);
+    return e ? e : call_reply_as_type(call, &type_stored_template, &w->template);
 }
 
 /* --- route table ---------------------------------------------------------------------- */
@@ -254,11 +256,13 @@ static const struct resolver resolvers[] = {
     { 0 },
 };
 
-/* Strict limits, because a template may have many megabytes and is compared with its guild. */
-static const struct limit limit_templates = { .name = "templates", .count = 10, .window_s = 10 };
-static const struct limit limit_template_use = { .name = "template-use",
-                                                 .count = 5,
-                                                 .window_s = 60 };
+/* Low limits, because a template can have megabytes and is compared with its guild. */
+static const struct rate_limit limit_templates = { .name = "templates",
+                                                   .count = 10,
+                                                   .window_s = 10 };
+static const struct rate_limit limit_template_use = { .name = "template-use",
+                                                      .count = 5,
+                                                      .window_s = 60 };
 
 #define TEMPLATES_PATH "/guilds/{guild.id}/templates"
 
@@ -267,10 +271,10 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/guilds/templates/{template.code}",
         .name = "get_guild_template",
-        .doc = "A template, for anybody who knows its code.",
+        .doc = "A template, for everyone who knows its code.",
         .auth = AUTH_OPEN,
         .reply = &type_guild_template,
-        .aside = true,
+        .background = true,
         .limit = &limit_templates,
         .handle = get_guild_template,
     },
@@ -278,15 +282,15 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/guilds/templates/{template.code}",
         .name = "use_template",
-        .doc = "Found a guild that is arranged like the one the template was made of: its "
+        .doc = "Create a guild from a template, with the same "
                "settings, roles and channels, without pictures and emoji.",
         .auth = AUTH_USER,
         .body = &template_guild_body,
-        .max_body = BODY_WITH_PICTURES(1),
+        .max_body = BODY_MAX_WITH_IMAGES(1),
         .reply = &type_guild,
         .status = 201,
         .fires = (const enum event[]){ EVENT_GUILD_CREATE, EVENT_NONE },
-        .aside = true,
+        .background = true,
         .limit = &limit_template_use,
         .prepare = prepare_use_template,
         .handle = use_template,
@@ -299,7 +303,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_GUILD),
         .reply = &type_guild_templates,
-        .aside = true,
+        .background = true,
         .limit = &limit_templates,
         .handle = list_guild_templates,
     },
@@ -307,12 +311,12 @@ static const struct route routes[] = {
         .method = POST,
         .path = TEMPLATES_PATH,
         .name = "create_guild_template",
-        .doc = "Keep how the guild is arranged. A guild has one template.",
+        .doc = "Create a template from the guild. A guild has at most one template.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_GUILD),
         .body = &draft_body,
         .reply = &type_guild_template,
-        .aside = true,
+        .background = true,
         .limit = &limit_templates,
         .prepare = prepare_create_template,
         .handle = create_guild_template,
@@ -325,7 +329,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_GUILD),
         .reply = &type_guild_template,
-        .aside = true,
+        .background = true,
         .limit = &limit_templates,
         .prepare = prepare_sync_template,
         .handle = sync_guild_template,
@@ -334,12 +338,12 @@ static const struct route routes[] = {
         .method = PATCH,
         .path = TEMPLATES_PATH "/{template.code}",
         .name = "modify_guild_template",
-        .doc = "Give a template another name or description.",
+        .doc = "Change the name or description of a template.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_GUILD),
         .body = &patch_body,
         .reply = &type_guild_template,
-        .aside = true,
+        .background = true,
         .limit = &limit_templates,
         .prepare = prepare_change_template,
         .handle = modify_guild_template,
@@ -348,11 +352,11 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = TEMPLATES_PATH "/{template.code}",
         .name = "delete_guild_template",
-        .doc = "Delete a template; the answer is what it was.",
+        .doc = "Delete a template; the reply is the deleted template.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_GUILD),
         .reply = &type_guild_template,
-        .aside = true,
+        .background = true,
         .limit = &limit_templates,
         .prepare = prepare_change_template,
         .handle = delete_guild_template,
@@ -362,7 +366,7 @@ static const struct route routes[] = {
 
 const struct domain templates_domain = {
     .name = "Templates",
-    .doc = "How guilds are arranged, to found others after.",
+    .doc = "Templates of guilds, from which new guilds are created.",
     .routes = routes,
     .world = &templates_world,
     .resolvers = resolvers,

@@ -16,7 +16,7 @@
     { FIELD(struct guild_template, updated_at), .type = &type_time },                              \
     { FIELD(struct guild_template, source_guild_id), .type = &type_id },                           \
     { FIELD(struct guild_template, is_dirty), .type = &type_bool, .flags = NULLABLE,               \
-      .doc = "True when the guild is arranged otherwise now" }
+      .doc = "True if the guild has changed since the last sync" }
 /* clang-format on */
 
 static const struct field template_fields[] = {
@@ -29,33 +29,33 @@ static const struct schema guild_template_schema = {
     .name = "GuildTemplate",
     .size = sizeof(struct guild_template),
     .fields = template_fields,
-    .doc = "How a guild was arranged, to found others after.",
+    .doc = "Settings, roles and channels of a guild, to create other guilds from.",
 };
 const struct type type_guild_template = { .kind = KIND_OBJECT, .schema = &guild_template_schema };
 const struct type type_guild_templates = { .kind = KIND_ARRAY, .of = &type_guild_template };
 
-/* Same schema, with the source as stored text. */
-static const struct field kept_fields[] = {
+/* Fields of a reply, with the source as stored text. */
+static const struct field stored_fields[] = {
     TEMPLATE_FIELDS,
     { FIELD(struct guild_template, serialized_source_guild), .type = &type_raw },
     { 0 },
 };
-static const struct schema kept_template_schema = {
+static const struct schema stored_template_schema = {
     .name = "KeptTemplate",
     .size = sizeof(struct guild_template),
-    .fields = kept_fields,
-    .doc = "A template as it is kept.",
+    .fields = stored_fields,
+    .doc = "A template as it is stored.",
 };
-const struct type type_kept_template = { .kind = KIND_OBJECT, .schema = &kept_template_schema };
-const struct type type_kept_templates = { .kind = KIND_ARRAY, .of = &type_kept_template };
+const struct type type_stored_template = { .kind = KIND_OBJECT, .schema = &stored_template_schema };
+const struct type type_stored_templates = { .kind = KIND_ARRAY, .of = &type_stored_template };
 
 #define TEMPLATES                                                                                 \
     "select code, guild_id, name, description, creator_id, usage_count, created_at, updated_at, " \
     "source, source_size, digest from guild_templates where "                                     \
     "exists (select 1 from guilds g where g.id = guild_id and g.removed = 0) and "
 
-static enum err find_one_template(struct tx *tx, struct sql sql, struct value key,
-                                  struct guild_template *ret, bool *ret_found)
+static enum err read_template(struct tx *tx, struct sql sql, struct value key,
+                              struct guild_template *ret, bool *ret_found)
 {
     struct rows r;
     enum err e = tx_one(tx, sql, &key, 1, &r, ret_found);
@@ -66,7 +66,7 @@ static enum err find_one_template(struct tx *tx, struct sql sql, struct value ke
         .code = row_text(&r, 0),
         .source_guild_id = row_id(&r, 1),
         .name = row_text(&r, 2),
-        .description = row_opt_text(&r, 3),
+        .description = row_optional_text(&r, 3),
         .creator_id = row_id(&r, 4),
         .usage_count = row_int(&r, 5),
         .created_at = row_int(&r, 6),
@@ -81,18 +81,18 @@ static enum err find_one_template(struct tx *tx, struct sql sql, struct value ke
 enum err template_find(struct tx *tx, struct str code, struct guild_template *ret)
 {
     bool found;
-    enum err e = find_one_template(tx, SQL(TEMPLATES "code = $1"), v_text(code), ret, &found);
+    enum err e = read_template(tx, SQL(TEMPLATES "code = $1"), v_text(code), ret, &found);
 
     return e || found ? e : ERR_UNKNOWN_TEMPLATE;
 }
 
-enum err guild_template_of(struct tx *tx, snowflake guild_id, struct guild_template *ret,
-                           bool *ret_found)
+enum err template_find_of_guild(struct tx *tx, snowflake guild_id, struct guild_template *ret,
+                                bool *ret_found)
 {
-    return find_one_template(tx, SQL(TEMPLATES "guild_id = $1"), v_id(guild_id), ret, ret_found);
+    return read_template(tx, SQL(TEMPLATES "guild_id = $1"), v_id(guild_id), ret, ret_found);
 }
 
-enum err template_show(struct tx *tx, struct guild_template *t)
+enum err template_read_details(struct tx *tx, struct guild_template *t)
 {
     struct user *creator = arena_alloc(tx_arena(tx), sizeof *creator);
     enum err e = user_find(tx, t->creator_id, creator);
@@ -100,7 +100,8 @@ enum err template_show(struct tx *tx, struct guild_template *t)
     t->creator = e ? NULL : creator;
     if (e && e != ERR_UNKNOWN_USER)
         return e;
-    return template_unpack(tx_arena(tx), t->packed, t->size, &t->serialized_source_guild);
+    return template_source_decompress(tx_arena(tx), t->packed, t->size,
+                                      &t->serialized_source_guild);
 }
 
 /* --- writing -------------------------------------------------------------------------- */
@@ -128,27 +129,27 @@ enum err template_insert(struct tx *tx, struct guild_template *t)
     enum err e =
         tx_exec(tx, ADD_TEMPLATE,
                 BIND(v_text(t->code), v_id(t->source_guild_id), v_text(t->name),
-                     v_opt_text(t->description), v_id(t->creator_id), v_int(t->created_at),
+                     optional_text_value(t->description), v_id(t->creator_id), v_int(t->created_at),
                      v_int(t->updated_at), v_bytes(t->packed), v_int(t->size), v_bytes(t->digest)),
                 &added);
 
     return e || added ? e : ERR_HAS_TEMPLATE;
 }
 
-static const char FIND_AGAIN[] =
+static const char READ_CHANGEABLE_FIELDS[] =
     "select name, description, usage_count, updated_at from guild_templates where code = $1 and "
     "exists (select 1 from guilds g where g.id = guild_id and g.removed = 0)";
 
-enum err template_refresh(struct tx *tx, struct guild_template *t)
+enum err template_read_again(struct tx *tx, struct guild_template *t)
 {
     struct rows r;
     bool found;
-    enum err e = tx_one(tx, FIND_AGAIN, BIND(v_text(t->code)), &r, &found);
+    enum err e = tx_one(tx, READ_CHANGEABLE_FIELDS, BIND(v_text(t->code)), &r, &found);
 
     if (e || !found)
         return e ? e : ERR_UNKNOWN_TEMPLATE;
     t->name = row_text(&r, 0);
-    t->description = row_opt_text(&r, 1);
+    t->description = row_optional_text(&r, 1);
     t->usage_count = row_int(&r, 2);
     t->updated_at = row_int(&r, 3);
     return OK;
@@ -156,12 +157,12 @@ enum err template_refresh(struct tx *tx, struct guild_template *t)
 
 enum err template_save(struct tx *tx, const struct guild_template *t)
 {
-    return tx_exec(
-        tx,
-        "update guild_templates set name = $2, description = $3, updated_at = $4 "
-        "where code = $1",
-        BIND(v_text(t->code), v_text(t->name), v_opt_text(t->description), v_int(t->updated_at)),
-        NULL);
+    return tx_exec(tx,
+                   "update guild_templates set name = $2, description = $3, updated_at = $4 "
+                   "where code = $1",
+                   BIND(v_text(t->code), v_text(t->name), optional_text_value(t->description),
+                        v_int(t->updated_at)),
+                   NULL);
 }
 
 enum err template_save_source(struct tx *tx, const struct guild_template *t)
@@ -179,7 +180,7 @@ enum err template_delete(struct tx *tx, struct str code)
     return tx_exec(tx, "delete from guild_templates where code = $1", BIND(v_text(code)), NULL);
 }
 
-enum err template_count_use(struct tx *tx, struct str code)
+enum err template_increment_usage(struct tx *tx, struct str code)
 {
     return tx_exec(tx, "update guild_templates set usage_count = usage_count + 1 where code = $1",
                    BIND(v_text(code)), NULL);
@@ -187,11 +188,11 @@ enum err template_count_use(struct tx *tx, struct str code)
 
 /* --- entries -------------------------------------------------------------------------- */
 
-enum err template_entry_of(struct tx *tx, snowflake guild_id, struct template_entry *ret,
-                           bool *ret_found)
+enum err template_entry_read(struct tx *tx, snowflake guild_id, struct template_entry *ret,
+                             bool *ret_found)
 {
     struct guild_template t;
-    enum err e = guild_template_of(tx, guild_id, &t, ret_found);
+    enum err e = template_find_of_guild(tx, guild_id, &t, ret_found);
 
     if (e || !*ret_found)
         return e;
@@ -213,7 +214,7 @@ static const char PUT_TEMPLATE[] =
     "creator_id = $5, usage_count = $6, created_at = $7, updated_at = $8, source = $9, "
     "source_size = $10, digest = $11";
 
-static enum err template_code_is_free(struct tx *tx, const struct template_entry *t, bool *ret)
+static enum err read_code_is_unused(struct tx *tx, const struct template_entry *t, bool *ret)
 {
     struct rows r;
     bool found;
@@ -224,26 +225,27 @@ static enum err template_code_is_free(struct tx *tx, const struct template_entry
     return e;
 }
 
-enum err template_entry_put(struct tx *tx, struct template_entry *t)
+enum err template_entry_save(struct tx *tx, struct template_entry *t)
 {
     struct arena *arena = tx_arena(tx);
     struct template_source source;
-    struct source_text text;
+    struct serialized_source text;
     bool is_free;
 
     if (!t->code.n)
         t->code = new_template_code(arena);
-    enum err e = template_code_is_free(tx, t, &is_free);
+    enum err e = read_code_is_unused(tx, t, &is_free);
     if (!e)
         e = template_source_read(tx, t->guild_id, &source);
     if (e || !is_free)
         return e ? e : ERR_HAS_TEMPLATE;
-    template_source_write(arena, &source, &text);
+    template_source_encode(arena, &source, &text);
     return tx_exec(tx, PUT_TEMPLATE,
                    BIND(v_text(t->code), v_id(t->guild_id), v_text(t->name),
-                        v_opt_text(t->description), v_id(t->creator_id), v_int(t->usage_count),
-                        v_int(t->created_at), v_int(t->updated_at),
-                        v_bytes(template_pack(arena, text.json)), v_int((int64_t)text.json.n),
+                        optional_text_value(t->description), v_id(t->creator_id),
+                        v_int(t->usage_count), v_int(t->created_at), v_int(t->updated_at),
+                        v_bytes(template_source_compress(arena, text.json)),
+                        v_int((int64_t)text.json.n),
                         v_bytes(str_slice((const char *)text.digest, sizeof text.digest))),
                    NULL);
 }

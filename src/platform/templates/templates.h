@@ -1,8 +1,6 @@
-/* templates.h - guild templates: snapshots of guilds, from which new guilds are created.
- *
- * A template is a compressed snapshot of a guild's settings, roles and channels in one column
- * (source.c). A guild may have 50,000 overwrites, so a template is read and compressed outside of
- * the write transaction, and a guild is created from it in steps (use.c). Start with routes.c. */
+/* templates.h - guild templates: compressed snapshots of a guild's settings, roles and channels
+ * (source.c), from which new guilds are created in steps (use.c). A guild may have 50,000
+ * overwrites, so this runs outside of the write transaction. Start with routes.c. */
 #ifndef PLATFORM_TEMPLATES_TEMPLATES_H
 #define PLATFORM_TEMPLATES_TEMPLATES_H
 
@@ -15,11 +13,11 @@ struct template_entry {
     struct opt_str description;
     int64_t usage_count, created_at, updated_at;
 };
-enum err template_entry_of(struct tx *tx, snowflake guild_id, struct template_entry *ret,
-                           bool *ret_found);
-/* Stores the current state of the guild as its template; assigns a code if it has none.
- * ERR_HAS_TEMPLATE: another guild uses this code. */
-enum err template_entry_put(struct tx *tx, struct template_entry *t);
+enum err template_entry_read(struct tx *tx, snowflake guild_id, struct template_entry *ret,
+                             bool *ret_found);
+/* Stores the current state of the guild as its template; generates a code if the entry has none.
+ * ERR_HAS_TEMPLATE: another guild's template has this code. */
+enum err template_entry_save(struct tx *tx, struct template_entry *t);
 
 extern const struct domain templates_domain;
 extern const struct world_parts templates_world;

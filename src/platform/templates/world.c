@@ -1,8 +1,8 @@
-/* world.c - import and export of guild templates in world files. A file does not contain the
- * snapshot: an import takes a new one of the imported guild. */
+/* world.c - import and export of guild templates in world files. A world file does not contain the
+ * snapshot: an import makes a new one from the imported guild. */
 #include "base/clock.h"
 #include "platform/templates/templates.h"
-#include "platform/worlds/file.h"
+#include "platform/worlds/import_export.h"
 
 struct world_template {
     struct opt_str code, description, by;
@@ -19,8 +19,9 @@ static bool is_template_code(struct str s)
     return true;
 }
 
-static const struct rule rule_template_code = { is_template_code, FORM_CHOICES,
-                                                "Only letters and digits can be in a code." };
+static const struct string_rule rule_template_code = {
+    is_template_code, FORM_CHOICES, "A code can contain only letters and digits."
+};
 static const struct type type_template_code = {
     .kind = KIND_STRING, .rule = &rule_template_code, .min = 2, .max = 32
 };
@@ -42,72 +43,73 @@ WORLD_SINGLE(template, template_fields, NULL);
 
 static const char OWNER_OF[] = "select owner_id from guilds where id = $1";
 
-static enum err template_maker(struct importing *im, const struct world_template *in,
-                               snowflake guild, const struct place *at, snowflake *ret)
+static enum err resolve_template_creator(struct world_importer *im, const struct world_template *in,
+                                         snowflake guild, const struct json_path *at,
+                                         snowflake *ret)
 {
-    struct place by_at = place_key(at, STR("by"));
+    struct json_path by_at = json_path_key(at, STR("by"));
     struct rows row;
     bool found;
 
     if (in->by.given == GIVEN)
-        return refer(im, &user_naming, 0, in->by.value, &by_at, ret);
+        return world_resolve_reference(im, &user_naming, 0, in->by.value, &by_at, ret);
     enum err e = tx_one(im->tx, OWNER_OF, BIND(v_id(guild)), &row, &found);
     *ret = !e && found ? row_id(&row, 0) : 0;
     return e;
 }
 
-/* Fields that are absent in the file do not change. */
-static void apply_template(struct template_entry *t, const struct world_template *in)
+/* Applies the fields of the file; absent fields do not change. */
+static void apply_template_entry(struct template_entry *t, const struct world_template *in)
 {
     t->name = in->name;
-    WORLD_TAKE(t->code, in->code);
-    WORLD_TAKE_OPT(t->description, in->description);
-    WORLD_TAKE(t->usage_count, in->usage_count);
-    WORLD_TAKE(t->created_at, in->created_at);
-    WORLD_TAKE(t->updated_at, in->updated_at);
+    WORLD_SET_IF_GIVEN(t->code, in->code);
+    WORLD_SET_OPT_IF_GIVEN(t->description, in->description);
+    WORLD_SET_IF_GIVEN(t->usage_count, in->usage_count);
+    WORLD_SET_IF_GIVEN(t->created_at, in->created_at);
+    WORLD_SET_IF_GIVEN(t->updated_at, in->updated_at);
 }
 
-static enum err import_template(struct importing *im, const void *entry, const struct place *at,
-                                snowflake guild)
+static enum err import_template(struct world_importer *im, const void *entry,
+                                const struct json_path *at, snowflake guild)
 {
     const struct world_template *in = entry;
-    struct place code_at = place_key(at, STR("code"));
+    struct json_path code_at = json_path_key(at, STR("code"));
     struct template_entry t = { .guild_id = guild,
                                 .created_at = clock_us(),
                                 .updated_at = clock_us() };
     bool known;
-    enum err e = template_entry_of(im->tx, guild, &t, &known);
+    enum err e = template_entry_read(im->tx, guild, &t, &known);
     if (!e && (!known || in->by.given == GIVEN))
-        e = template_maker(im, in, guild, at, &t.creator_id);
+        e = resolve_template_creator(im, in, guild, at, &t.creator_id);
     if (e || !t.creator_id)
         return e;
-    apply_template(&t, in);
-    e = template_entry_put(im->tx, &t);
+    apply_template_entry(&t, in);
+    e = template_entry_save(im->tx, &t);
     if (e != ERR_HAS_TEMPLATE)
         return e;
-    form_fail(im->form, &code_at, "WORLD_TAKEN", "another guild's template has this code");
+    form_add_error(im->form, &code_at, "WORLD_TAKEN", "another guild's template has this code");
     return OK;
 }
 
 /* --- export --------------------------------------------------------------------------- */
 
-static enum err export_template(struct exporting *ex, struct opt_object *ret)
+static enum err export_template(struct world_exporter *ex, struct opt_object *ret)
 {
     struct world_template *out = arena_alloc(tx_arena(ex->tx), sizeof *out);
     struct template_entry t;
     bool found;
-    enum err e = template_entry_of(ex->tx, ex->guild, &t, &found);
+    enum err e = template_entry_read(ex->tx, ex->guild, &t, &found);
 
     if (e || !found)
         return e;
     *out = (struct world_template){
-        .code = given_str(t.code),
+        .code = opt_str_or_null(t.code),
         .name = t.name,
-        .description = shown_opt_text(t.description),
-        .by = given_str(shown_id(ex->tx, t.creator_id)),
+        .description = world_export_opt_text(t.description),
+        .by = opt_str_or_null(world_format_id(ex->tx, t.creator_id)),
         .usage_count = { t.usage_count ? GIVEN : ABSENT, t.usage_count },
-        .created_at = given_int(t.created_at),
-        .updated_at = given_int(t.updated_at),
+        .created_at = opt_int_of(t.created_at),
+        .updated_at = opt_int_of(t.updated_at),
     };
     *ret = (struct opt_object){ GIVEN, out };
     return OK;

@@ -9,7 +9,8 @@ enum { USUAL_MINUTES = 4320 };
 
 static const char NEWEST_POST[] = "update channels set last_message_id = $2 where id = $1";
 
-enum err thread_make(struct call *call, const struct thread_plan *plan, struct channel *ret)
+enum err thread_create_and_emit(struct call *call, const struct new_thread *plan,
+                                struct channel *ret)
 {
     const struct channel *parent = plan->parent;
     struct thread_metadata thread = {
@@ -22,37 +23,37 @@ enum err thread_make(struct call *call, const struct thread_plan *plan, struct c
     *ret = (struct channel){
         .id = plan->id ? plan->id : snowflake_new(),
         .guild_id = parent->guild_id,
-        .parent_id = given_id(parent->id),
+        .parent_id = opt_id_or_null(parent->id),
         .type = plan->type,
-        .name = given_str(plan->name),
-        .owner_id = given_id(plan->owner_id),
+        .name = opt_str_or_null(plan->name),
+        .owner_id = opt_id_or_null(plan->owner_id),
         .rate_limit_per_user = plan->rate_limit_per_user.given == GIVEN
                                    ? plan->rate_limit_per_user
                                    : parent->default_thread_rate_limit_per_user,
-        .applied_tags = { channel_holds_posts(parent->type) ? GIVEN : ABSENT,
+        .applied_tags = { channel_has_posts(parent->type) ? GIVEN : ABSENT,
                           plan->applied_tags.value },
-        .begun = plan->begun,
+        .has_starter_message = plan->begun,
         .thread_metadata = &thread,
     };
 
-    enum err e = thread_check_room(call->tx, parent->guild_id.value);
+    enum err e = check_active_thread_limit(call->tx, parent->guild_id.value);
     if (!e)
         e = channel_insert(call->tx, ret);
-    if (!e && channel_holds_posts(parent->type))
+    if (!e && channel_has_posts(parent->type))
         e = tx_exec(call->tx, NEWEST_POST, BIND(v_id(parent->id), v_id(ret->id)), NULL);
     if (!e)
         e = channel_find(call->tx, ret->id, ret);
     if (!e)
-        e = thread_watch(call, ret);
+        e = thread_schedule_archiving(call, ret);
     if (!e)
-        e = audit_with(call, parent->guild_id.value, AUDIT_THREAD_CREATE, ret->id, NULL,
-                       thread_changes(call, NULL, ret));
+        e = audit_record_changes(call, parent->guild_id.value, AUDIT_THREAD_CREATE, ret->id, NULL,
+                                 audit_thread_changes(call, NULL, ret));
     if (e)
         return e;
-    /* The creator becomes a member in this transaction, but after this event. */
-    struct subject to = to_channel_viewers(ret);
+    /* The creator receives THREAD_CREATE, too, and becomes a member after this event. */
+    struct audience to = to_channel_viewers(ret);
     to.starter_id = plan->owner_id;
-    ret->newly_created = given_bool(true);
+    ret->newly_created = opt_bool_of(true);
     call_emit(call, EVENT_THREAD_CREATE, to, &channel_schema, ret);
     ret->newly_created.given = ABSENT;
     return OK;
@@ -60,46 +61,48 @@ enum err thread_make(struct call *call, const struct thread_plan *plan, struct c
 
 /* --- in a channel --------------------------------------------------------------------- */
 
-static enum err check_parent(const struct channel *parent)
+static enum err check_parent_type(const struct channel *parent)
 {
     if (channel_is_private(parent->type))
         return ERR_DM_CHANNEL;
-    return parent->type == CHANNEL_TEXT || parent->type == CHANNEL_NEWS ? OK : ERR_CHANNEL_TYPE;
+    return parent->type == CHANNEL_TEXT || parent->type == CHANNEL_ANNOUNCEMENT ? OK
+                                                                                : ERR_CHANNEL_TYPE;
 }
 
-/* Announcement channels have only announcement threads, and no other channel has them. */
-static enum err check_type(struct call *call, const struct channel *parent, int64_t type)
+/* Announcement channels allow only announcement threads; other channels do not allow them. */
+static enum err check_thread_type(struct call *call, const struct channel *parent, int64_t type)
 {
-    bool news = type == CHANNEL_NEWS_THREAD;
+    bool event_list = type == CHANNEL_ANNOUNCEMENT_THREAD;
 
-    if (news == (parent->type == CHANNEL_NEWS))
+    if (event_list == (parent->type == CHANNEL_ANNOUNCEMENT))
         return OK;
-    return call_invalid(call, "type", FORM_CHOICES, "This channel has no threads of this type.");
+    return call_add_field_error(call, "type", FORM_CHOICES,
+                                "This channel does not allow threads of this type.");
 }
 
-static enum err check_rights(const struct call *call, int64_t type)
+static enum err check_create_permission(const struct call *call, int64_t type)
 {
     uint64_t needs = type == CHANNEL_PRIVATE_THREAD ? PERMISSION(CREATE_PRIVATE_THREADS)
                                                     : PERMISSION(CREATE_PUBLIC_THREADS);
 
-    return call->target.rights & needs ? OK : ERR_MISSING_PERMISSIONS;
+    return call->target.permissions & needs ? OK : ERR_MISSING_PERMISSIONS;
 }
 
-/* The creator has already received THREAD_CREATE, so no second one is sent. */
-enum err add_starter(struct call *call, struct channel *thread)
+/* Adds the caller, who has already received THREAD_CREATE, so no second one is emitted. */
+enum err add_thread_creator(struct call *call, struct channel *thread)
 {
     snowflake me = call->caller->id;
     enum err e =
-        thread_add_people(call, thread, &(struct list){ &me, 1 }, THREAD_HAS_INTERACTED, true);
+        thread_add_members(call, thread, &(struct list){ &me, 1 }, THREAD_HAS_INTERACTED, true);
 
     if (!e)
         e = channel_find(call->tx, thread->id, thread);
-    return e ? e : thread_load_own(call->tx, me, thread);
+    return e ? e : thread_read_viewer_membership(call->tx, me, thread);
 }
 
-/* Writes the system message for a public thread to the channel; it has the thread's id. */
-static enum err write_created(struct call *call, const struct channel *parent,
-                              const struct channel *thread)
+/* Creates the system message about a public thread in its parent channel, with the thread's id. */
+static enum err create_thread_created_message(struct call *call, const struct channel *parent,
+                                              const struct channel *thread)
 {
     struct message_reference ref = { .guild_id = thread->guild_id, .channel_id = thread->id };
     struct message_draft draft = {
@@ -118,15 +121,15 @@ static enum err write_created(struct call *call, const struct channel *parent,
     return e ? e : message_create(call, &draft, &m);
 }
 
-static enum err create_plain_thread(struct call *call)
+static enum err create_channel_thread(struct call *call)
 {
     const struct thread_draft *in = call->body;
     const struct channel *parent = call->target.channel;
-    struct thread_plan plan = {
+    struct new_thread plan = {
         .parent = parent,
-        .type = in->type.given == GIVEN        ? in->type.value
-                : parent->type == CHANNEL_NEWS ? CHANNEL_NEWS_THREAD
-                                               : CHANNEL_PRIVATE_THREAD,
+        .type = in->type.given == GIVEN                ? in->type.value
+                : parent->type == CHANNEL_ANNOUNCEMENT ? CHANNEL_ANNOUNCEMENT_THREAD
+                                                       : CHANNEL_PRIVATE_THREAD,
         .name = in->name,
         .auto_archive_duration = in->auto_archive_duration,
         .rate_limit_per_user = in->rate_limit_per_user,
@@ -135,23 +138,23 @@ static enum err create_plain_thread(struct call *call)
     };
     struct channel c;
 
-    enum err e = check_parent(parent);
+    enum err e = check_parent_type(parent);
     if (!e)
-        e = check_type(call, parent, plan.type);
+        e = check_thread_type(call, parent, plan.type);
     if (!e)
-        e = check_rights(call, plan.type);
+        e = check_create_permission(call, plan.type);
     if (!e)
-        e = slow_mode_pass(call, parent, SLOW_THREAD);
+        e = slow_mode_record_message(call, parent, SLOW_THREAD);
     if (!e)
-        e = thread_make(call, &plan, &c);
+        e = thread_create_and_emit(call, &plan, &c);
     if (!e)
-        e = add_starter(call, &c);
+        e = add_thread_creator(call, &c);
     if (!e && plan.type != CHANNEL_PRIVATE_THREAD)
-        e = write_created(call, parent, &c);
+        e = create_thread_created_message(call, parent, &c);
     return e ? e : call_reply(call, &c);
 }
 
-/* Only posts have a message. Their channel type is checked after the first read. */
+/* Only forum posts have a message. The type of the channel is checked later, in a transaction. */
 enum err prepare_create_thread(struct call *call)
 {
     const struct thread_draft *in = call->body;
@@ -162,32 +165,32 @@ enum err prepare_create_thread(struct call *call)
 /* POST /channels/{channel.id}/threads */
 enum err create_thread(struct call *call)
 {
-    return channel_holds_posts(call->target.channel->type) ? create_post(call)
-                                                           : create_plain_thread(call);
+    return channel_has_posts(call->target.channel->type) ? create_post(call)
+                                                         : create_channel_thread(call);
 }
 
 /* --- from a message ------------------------------------------------------------------- */
 
-static bool takes_thread(const struct message *m)
+static bool message_can_have_thread(const struct message *m)
 {
     return !message_is_system(m->type) || m->type == MESSAGE_USER_JOIN ||
            m->webhook_id.given == GIVEN;
 }
 
-static enum err check_message(struct call *call, const struct message *m)
+static enum err check_message_can_have_thread(struct call *call, const struct message *m)
 {
     struct channel there;
 
-    if (!takes_thread(m))
+    if (!message_can_have_thread(m))
         return ERR_SYSTEM_MESSAGE;
-    /* A thread has the id of its message, even after the message is deleted. */
+    /* A channel with the id of the message is its thread, even if the message is deleted. */
     enum err e = channel_find(call->tx, m->id, &there);
     return e == ERR_UNKNOWN_CHANNEL ? OK : e ? e : ERR_THREAD_EXISTS;
 }
 
-static enum err write_starter(struct call *call, const struct channel *thread)
+static enum err create_starter_message(struct call *call, const struct channel *thread)
 {
-    struct message_reference ref = { .message_id = given_id(thread->id),
+    struct message_reference ref = { .message_id = opt_id_or_null(thread->id),
                                      .guild_id = thread->guild_id,
                                      .channel_id = thread->parent_id.value };
     struct message_draft draft = {
@@ -209,10 +212,10 @@ enum err create_message_thread(struct call *call)
     const struct thread_draft *in = call->body;
     const struct channel *parent = call->target.channel;
     struct message *m = call->target.message;
-    struct thread_plan plan = {
+    struct new_thread plan = {
         .id = m->id,
         .parent = parent,
-        .type = parent->type == CHANNEL_NEWS ? CHANNEL_NEWS_THREAD : CHANNEL_THREAD,
+        .type = parent->type == CHANNEL_ANNOUNCEMENT ? CHANNEL_ANNOUNCEMENT_THREAD : CHANNEL_THREAD,
         .name = in->name,
         .auto_archive_duration = in->auto_archive_duration,
         .rate_limit_per_user = in->rate_limit_per_user,
@@ -221,22 +224,22 @@ enum err create_message_thread(struct call *call)
     };
     struct channel c;
 
-    enum err e = check_parent(parent);
+    enum err e = check_parent_type(parent);
     if (!e)
-        e = check_rights(call, plan.type);
-    if (!e && !(call->target.rights & PERMISSION(READ_MESSAGE_HISTORY)))
+        e = check_create_permission(call, plan.type);
+    if (!e && !(call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY)))
         e = ERR_MISSING_PERMISSIONS;
     if (!e)
-        e = check_message(call, m);
+        e = check_message_can_have_thread(call, m);
     if (!e)
-        e = slow_mode_pass(call, parent, SLOW_THREAD);
+        e = slow_mode_record_message(call, parent, SLOW_THREAD);
     if (!e)
-        e = thread_make(call, &plan, &c);
+        e = thread_create_and_emit(call, &plan, &c);
     if (!e)
-        e = message_show_thread(call, parent, m, true);
+        e = message_set_thread_flag(call, parent, m, true);
     if (!e)
-        e = add_starter(call, &c);
+        e = add_thread_creator(call, &c);
     if (!e)
-        e = write_starter(call, &c);
+        e = create_starter_message(call, &c);
     return e ? e : call_reply(call, &c);
 }

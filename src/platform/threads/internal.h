@@ -8,7 +8,7 @@
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
-#include "platform/messages/body.h"
+#include "platform/messages/message_body.h"
 #include "platform/threads/threads.h"
 
 enum { MAX_APPLIED_TAGS = 5, MAX_ADDED_BY_ROLE = 250 };
@@ -20,7 +20,7 @@ struct thread_draft {
     struct opt_int type, auto_archive_duration, rate_limit_per_user;
     struct opt_bool invitable;
     struct opt_list applied_tags;
-    struct opt_object message; /* struct message_body: posts only */
+    struct opt_object message; /* struct message_body of a forum post */
 };
 struct thread_settings {
     struct opt_int flags;
@@ -31,11 +31,11 @@ struct thread_list_reply {
     struct list threads, members;
     bool has_more;
 };
-struct archived_query {
+struct archived_threads_query {
     struct opt_int before;
     int64_t limit;
 };
-struct joined_query {
+struct joined_threads_query {
     struct opt_id before;
     int64_t limit;
 };
@@ -51,24 +51,25 @@ extern const struct schema archived_query_schema, joined_query_schema, thread_me
 
 /* --- joining.c: thread members -------------------------------------------------------- */
 
-/* Fills .member with the guild member. ERR_UNKNOWN_MEMBER. */
-enum err thread_member_show(struct call *call, snowflake guild_id, struct thread_member *m);
+/* Sets .member to the guild member. ERR_UNKNOWN_MEMBER: the user is not in the guild. */
+enum err thread_member_add_guild_member(struct call *call, snowflake guild_id,
+                                        struct thread_member *m);
 /* Returns ERR_CHANNEL_TYPE if the call's channel is not a thread. */
-enum err check_thread(const struct call *call);
-/* Adds guild members to a thread and sends the events to them and to its viewers. Skips users who
- * are already members. told: they have just received THREAD_CREATE. ERR_MAX_THREAD_MEMBERS. */
-enum err thread_add_people(struct call *call, const struct channel *thread, const struct list *ids,
-                           int64_t flags, bool told);
-enum err thread_take_out(struct call *call, const struct channel *thread, snowflake user_id,
-                         bool *ret_found);
-/* Returns whether a user may view the thread's parent channel. */
-enum err may_view_parent(struct call *call, const struct channel *thread, snowflake user_id,
-                         bool *ret);
-/* Sends each member of an unarchived thread its own thread member object. */
-enum err tell_members(struct call *call, const struct channel *thread);
-enum err join_by_message(struct call *call, const struct message_coming *coming);
-enum err leave_with_guild(struct call *call, const struct member_leave *leave);
-extern const struct job_kind thread_leaving;
+enum err check_channel_is_thread(const struct call *call);
+/* Adds guild members to a thread and emits the events to them and to its viewers. Skips members.
+ * told: they have just received THREAD_CREATE. ERR_MAX_THREAD_MEMBERS. */
+enum err thread_add_members(struct call *call, const struct channel *thread, const struct list *ids,
+                            int64_t flags, bool delivered_to);
+enum err thread_remove_member(struct call *call, const struct channel *thread, snowflake user_id,
+                              bool *ret_found);
+/* Reads whether a user can view the thread's parent channel. */
+enum err read_can_view_parent(struct call *call, const struct channel *thread, snowflake user_id,
+                              bool *ret);
+/* Emits THREAD_MEMBER_UPDATE with the thread settings to each member of an unarchived thread. */
+enum err emit_thread_member_updates(struct call *call, const struct channel *thread);
+enum err join_thread_by_message(struct call *call, const struct message_insertion *coming);
+enum err leave_threads_of_guild(struct call *call, const struct member_leave *leave);
+extern const struct job_kind thread_leave_job;
 
 /* --- handlers ------------------------------------------------------------------------- */
 
@@ -78,15 +79,16 @@ enum err create_message_thread(struct call *call);
 enum err prepare_create_post(struct call *call, const struct thread_draft *in);
 enum err create_post(struct call *call);
 /* Checks the caller's permissions for a change of a post's tags from `before` to `tags`. */
-enum err tags_permit(struct call *call, const struct channel *forum, const struct list *tags,
-                     const struct list *before, uint64_t rights);
+enum err check_tag_change_permission(struct call *call, const struct channel *forum,
+                                     const struct list *tags, const struct list *before,
+                                     uint64_t perms);
 /* Checks that a post has a tag if the forum requires one. ERR_TAG_REQUIRED, ERR_NO_FREE_TAGS. */
-enum err tags_require(const struct channel *forum, const struct list *tags, uint64_t rights);
-/* Adds the caller as the first member and reads the thread again. */
-enum err add_starter(struct call *call, struct channel *thread);
+enum err check_required_tag(const struct channel *forum, const struct list *tags, uint64_t perms);
+/* Adds the caller as the first member of the thread and reads the thread again. */
+enum err add_thread_creator(struct call *call, struct channel *thread);
 
-/* Checks that a channel of this type can have threads: ERR_CHANNEL_TYPE, ERR_DM_CHANNEL. */
-enum err check_thread_holder(const struct channel *c);
+/* Checks that a channel of this type can have threads. ERR_CHANNEL_TYPE, ERR_DM_CHANNEL. */
+enum err check_channel_can_have_threads(const struct channel *c);
 enum err list_active_threads(struct call *call);
 enum err list_channel_threads(struct call *call);
 enum err list_public_archived_threads(struct call *call);
@@ -100,12 +102,12 @@ enum err join_thread(struct call *call);
 enum err remove_thread_member(struct call *call);
 enum err modify_thread_settings(struct call *call);
 
-enum err admit_modify_thread(struct call *call, const struct channel *c);
+enum err check_modify_thread_permission(struct call *call, const struct channel *c);
 enum err modify_thread(struct call *call, const struct channel *thread);
 enum err delete_thread(struct call *call, const struct channel *c);
-/* Returns the audit log changes for a new thread, or for a modification. */
-struct list thread_changes(struct call *call, const struct channel *before,
-                           const struct channel *now);
+/* Returns the audit log changes of a new thread (before: NULL) or of a modification. */
+struct list audit_thread_changes(struct call *call, const struct channel *before,
+                                 const struct channel *now);
 
 /* --- search.c ------------------------------------------------------------------------- */
 
@@ -120,6 +122,6 @@ enum err get_post_data(struct call *call);
 
 /* --- lists.c: threads that audit log entries refer to --------------------------------- */
 
-enum err threads_in_audit(struct call *call, struct audit_shown *log);
+enum err audit_add_threads(struct call *call, struct audit_log_objects *log);
 
 #endif

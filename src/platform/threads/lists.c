@@ -3,8 +3,8 @@
 
 #include "base/clock.h"
 
-/* `threads` has one entry more than `limit` if a further page exists. */
-static enum err reply_list(struct call *call, struct list *threads, int64_t limit)
+/* Replies with threads. `threads` has one entry more than `limit` if a further page exists. */
+static enum err reply_with_threads(struct call *call, struct list *threads, int64_t limit)
 {
     struct thread_list_reply out = { .threads = *threads };
     struct channel *c = threads->items;
@@ -14,8 +14,8 @@ static enum err reply_list(struct call *call, struct list *threads, int64_t limi
         out.threads.count = (size_t)limit;
     for (size_t i = 0; i < out.threads.count; i++) {
         if (c[i].member)
-            *(struct thread_member *)list_add(call->arena, &out.members,
-                                              sizeof(struct thread_member)) = *c[i].member;
+            *(struct thread_member *)list_append(call->arena, &out.members,
+                                                 sizeof(struct thread_member)) = *c[i].member;
         c[i].member = NULL;
     }
     return call_reply(call, &out);
@@ -23,27 +23,27 @@ static enum err reply_list(struct call *call, struct list *threads, int64_t limi
 
 /* --- active threads ------------------------------------------------------------------- */
 
-static bool may_view_thread(const struct standing *s, const struct channel *thread,
+static bool can_view_thread(const struct member_access *s, const struct channel *thread,
                             const struct list *channels)
 {
     const struct channel *parent = channels->items;
 
     for (size_t i = 0; i < channels->count; i++)
         if (parent[i].id == thread->parent_id.value)
-            return rights_in_thread(&s->rights_of, thread, &parent[i]) & PERMISSION(VIEW_CHANNEL);
+            return permissions_in_thread(&s->input, thread, &parent[i]) & PERMISSION(VIEW_CHANNEL);
     return false;
 }
 
-static void keep_visible(const struct standing *s, const struct list *channels,
-                         struct list *threads)
+static void remove_invisible_threads(const struct member_access *s, const struct list *channels,
+                                     struct list *threads)
 {
     struct channel *c = threads->items;
-    size_t kept = 0;
+    size_t visible = 0;
 
     for (size_t i = 0; i < threads->count; i++)
-        if (may_view_thread(s, &c[i], channels))
-            c[kept++] = c[i];
-    threads->count = kept;
+        if (can_view_thread(s, &c[i], channels))
+            c[visible++] = c[i];
+    threads->count = visible;
 }
 
 /* GET /guilds/{guild.id}/threads/active */
@@ -60,15 +60,15 @@ enum err list_active_threads(struct call *call)
     if (e)
         return e;
     if (threads.count)
-        keep_visible(call->target.standing, &channels, &threads);
-    return reply_list(call, &threads, 0);
+        remove_invisible_threads(call->target.member_access, &channels, &threads);
+    return reply_with_threads(call, &threads, 0);
 }
 
-enum err check_thread_holder(const struct channel *c)
+enum err check_channel_can_have_threads(const struct channel *c)
 {
     if (channel_is_private(c->type))
         return ERR_DM_CHANNEL;
-    return c->type == CHANNEL_TEXT || c->type == CHANNEL_NEWS || channel_holds_posts(c->type)
+    return c->type == CHANNEL_TEXT || c->type == CHANNEL_ANNOUNCEMENT || channel_has_posts(c->type)
                ? OK
                : ERR_CHANNEL_TYPE;
 }
@@ -79,34 +79,34 @@ enum err list_channel_threads(struct call *call)
     const struct channel *c = call->target.channel;
     struct thread_page page = { .list = THREADS_OPEN, .of = c->id, .viewer = call->caller->id };
     struct list threads;
-    enum err e = check_thread_holder(c);
+    enum err e = check_channel_can_have_threads(c);
 
     if (!e)
         e = threads_list(call->tx, &page, &threads);
     if (e)
         return e;
-    keep_visible(call->target.standing, &(struct list){ (void *)c, 1 }, &threads);
-    return reply_list(call, &threads, 0);
+    remove_invisible_threads(call->target.member_access, &(struct list){ (void *)c, 1 }, &threads);
+    return reply_with_threads(call, &threads, 0);
 }
 
 /* --- archived threads ----------------------------------------------------------------- */
 
-/* page->limit is one more than the page size, to compute has_more. */
-static enum err reply_page(struct call *call, const struct thread_page *page)
+/* Reads and sends archived threads. page->limit is one more than the page size, for has_more. */
+static enum err reply_with_page(struct call *call, const struct thread_page *page)
 {
     struct list threads;
-    enum err e = check_thread_holder(call->target.channel);
+    enum err e = check_channel_can_have_threads(call->target.channel);
 
-    if (!e && !(call->target.rights & PERMISSION(READ_MESSAGE_HISTORY)))
+    if (!e && !(call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY)))
         e = ERR_MISSING_PERMISSIONS;
     if (!e)
         e = threads_list(call->tx, page, &threads);
-    return e ? e : reply_list(call, &threads, page->limit - 1);
+    return e ? e : reply_with_threads(call, &threads, page->limit - 1);
 }
 
-static enum err list_archived(struct call *call, int64_t type)
+static enum err list_archived_threads(struct call *call, int64_t type)
 {
-    const struct archived_query *q = call->query;
+    const struct archived_threads_query *q = call->query;
     const struct channel *c = call->target.channel;
     struct thread_page page = {
         .list = THREADS_ARCHIVED,
@@ -117,30 +117,31 @@ static enum err list_archived(struct call *call, int64_t type)
         .limit = q->limit + 1,
     };
 
-    return reply_page(call, &page);
+    return reply_with_page(call, &page);
 }
 
 /* GET /channels/{channel.id}/threads/archived/public */
 enum err list_public_archived_threads(struct call *call)
 {
-    return list_archived(call, call->target.channel->type == CHANNEL_NEWS ? CHANNEL_NEWS_THREAD
-                                                                          : CHANNEL_THREAD);
+    return list_archived_threads(call, call->target.channel->type == CHANNEL_ANNOUNCEMENT
+                                           ? CHANNEL_ANNOUNCEMENT_THREAD
+                                           : CHANNEL_THREAD);
 }
 
 /* GET /channels/{channel.id}/threads/archived/private */
 enum err list_private_archived_threads(struct call *call)
 {
-    enum err e = check_thread_holder(call->target.channel);
+    enum err e = check_channel_can_have_threads(call->target.channel);
 
-    if (!e && !(call->target.rights & PERMISSION(MANAGE_THREADS)))
-        e = call_lacks(call, PERMISSION(MANAGE_THREADS));
-    return e ? e : list_archived(call, CHANNEL_PRIVATE_THREAD);
+    if (!e && !(call->target.permissions & PERMISSION(MANAGE_THREADS)))
+        e = call_missing_permissions_error(call, PERMISSION(MANAGE_THREADS));
+    return e ? e : list_archived_threads(call, CHANNEL_PRIVATE_THREAD);
 }
 
 /* GET /channels/{channel.id}/users/@me/threads/archived/private */
 enum err list_joined_archived_threads(struct call *call)
 {
-    const struct joined_query *q = call->query;
+    const struct joined_threads_query *q = call->query;
     const struct channel *c = call->target.channel;
     struct thread_page page = {
         .list = THREADS_JOINED,
@@ -154,14 +155,15 @@ enum err list_joined_archived_threads(struct call *call)
         .limit = q->limit + 1,
     };
 
-    return reply_page(call, &page);
+    return reply_with_page(call, &page);
 }
 
 /* --- audit log ------------------------------------------------------------------------ */
 
-enum err threads_in_audit(struct call *call, struct audit_shown *log)
+enum err audit_add_threads(struct call *call, struct audit_log_objects *log)
 {
-    struct list ids = audit_targets(call->arena, log, AUDIT_THREAD_CREATE, AUDIT_THREAD_DELETE);
+    struct list ids =
+        audit_log_list_targets(call->arena, log, AUDIT_THREAD_CREATE, AUDIT_THREAD_DELETE);
     const snowflake *id = ids.items;
     enum err e = OK;
 
@@ -169,10 +171,10 @@ enum err threads_in_audit(struct call *call, struct audit_shown *log)
         struct channel thread, parent;
 
         e = channel_find(call->tx, id[i], &thread);
-        if (!e) /* archived threads have no deletion mark while their channel is being deleted */
+        if (!e) /* Archived threads have no deletion mark while their channel is being deleted. */
             e = channel_find(call->tx, thread.parent_id.value, &parent);
         if (!e)
-            audit_show(call->arena, &log->threads, &type_channel, &thread);
+            audit_log_append_object(call->arena, &log->threads, &type_channel, &thread);
         else if (e == ERR_UNKNOWN_CHANNEL)
             e = OK;
     }

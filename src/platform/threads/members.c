@@ -9,25 +9,25 @@ static const int64_t NOTIFICATIONS =
 
 /* --- reading -------------------------------------------------------------------------- */
 
-/* Shows a thread member without guild member if the user has left the guild. */
-static enum err show_if_member(struct call *call, struct thread_member *m)
+/* Adds the guild member, if the user has not left the guild. */
+static enum err add_guild_member_if_any(struct call *call, struct thread_member *m)
 {
-    enum err e = thread_member_show(call, call->target.channel->guild_id.value, m);
+    enum err e = thread_member_add_guild_member(call, call->target.channel->guild_id.value, m);
 
     return e == ERR_UNKNOWN_MEMBER ? OK : e;
 }
 
 enum { MEMBERS_INTENT = 1 << 14 | 1 << 15 };
 
-/* Bots need the GUILD_MEMBERS intent flag on their application. */
-static enum err may_list(struct call *call)
+/* Requires the GUILD_MEMBERS intent flag of a bot's application. */
+static enum err check_list_members_intent(struct call *call)
 {
     int64_t flags;
     bool found;
 
     if (call->caller->kind != CALLER_BOT)
         return OK;
-    enum err e = bot_application_flags(call->tx, call->caller->id, &flags, &found);
+    enum err e = bot_read_application_flags(call->tx, call->caller->id, &flags, &found);
     if (e || !found)
         return e;
     return flags & MEMBERS_INTENT ? OK : ERR_MISSING_ACCESS;
@@ -38,16 +38,16 @@ enum err list_thread_members(struct call *call)
 {
     const struct thread_members_query *q = call->query;
     struct list members;
-    enum err e = check_thread(call);
+    enum err e = check_channel_is_thread(call);
 
     if (!e)
-        e = may_list(call);
+        e = check_list_members_intent(call);
     if (!e)
         e = thread_members(call->tx, call->target.channel->id, q->with_member ? q->after.value : 0,
                            q->with_member ? q->limit : MAX_THREAD_MEMBERS, &members);
     struct thread_member *m = e ? NULL : members.items;
     for (size_t i = 0; !e && q->with_member && i < members.count; i++)
-        e = show_if_member(call, &m[i]);
+        e = add_guild_member_if_any(call, &m[i]);
     return e ? e : call_reply(call, &members);
 }
 
@@ -56,24 +56,24 @@ enum err get_thread_member(struct call *call)
 {
     const struct thread_members_query *q = call->query;
     struct thread_member m;
-    snowflake id = call_id(call, "thread.member.id");
+    snowflake id = call_path_id(call, "thread.member.id");
     bool found = false;
-    enum err e = check_thread(call);
+    enum err e = check_channel_is_thread(call);
 
     if (!e)
         e = thread_member_find(call->tx, call->target.channel->id, id, &m, &found);
     if (!e && !found)
         e = ERR_UNKNOWN_MEMBER;
     if (!e && q->with_member)
-        e = show_if_member(call, &m);
+        e = add_guild_member_if_any(call, &m);
     return e ? e : call_reply(call, &m);
 }
 
 /* --- joining -------------------------------------------------------------------------- */
 
-static enum err check_not_archived(const struct call *call)
+static enum err check_thread_not_archived(const struct call *call)
 {
-    enum err e = check_thread(call);
+    enum err e = check_channel_is_thread(call);
 
     return e || !call->target.channel->thread_metadata->archived ? e : ERR_THREAD_ARCHIVED;
 }
@@ -82,24 +82,24 @@ static enum err check_not_archived(const struct call *call)
 enum err join_thread(struct call *call)
 {
     snowflake me = call->caller->id;
-    enum err e = check_not_archived(call);
+    enum err e = check_thread_not_archived(call);
 
     return e ? e
-             : thread_add_people(call, call->target.channel, &(struct list){ &me, 1 },
-                                 THREAD_HAS_INTERACTED, false);
+             : thread_add_members(call, call->target.channel, &(struct list){ &me, 1 },
+                                  THREAD_HAS_INTERACTED, false);
 }
 
-static enum err may_add(const struct call *call)
+static enum err check_add_member_permission(const struct call *call)
 {
     const struct channel *c = call->target.channel;
     bool open = c->type != CHANNEL_PRIVATE_THREAD || c->thread_metadata->invitable.value ||
                 c->owner_id.value == call->caller->id;
 
-    if (!(call->target.rights & PERMISSION(SEND_MESSAGES)))
+    if (!(call->target.permissions & PERMISSION(SEND_MESSAGES)))
         return ERR_MISSING_PERMISSIONS;
-    return open || call->target.rights & PERMISSION(MANAGE_THREADS)
+    return open || call->target.permissions & PERMISSION(MANAGE_THREADS)
                ? OK
-               : call_lacks(call, PERMISSION(MANAGE_THREADS));
+               : call_missing_permissions_error(call, PERMISSION(MANAGE_THREADS));
 }
 
 /* PUT /channels/{channel.id}/thread-members/{thread.member.id} */
@@ -107,36 +107,37 @@ enum err add_thread_member(struct call *call)
 {
     const struct channel *c = call->target.channel;
     struct thread_member there;
-    snowflake id = call_id(call, "thread.member.id");
+    snowflake id = call_path_id(call, "thread.member.id");
     bool found, views;
 
     if (id == call->caller->id)
         return join_thread(call);
-    enum err e = check_thread(call);
+    enum err e = check_channel_is_thread(call);
     if (!e)
-        e = may_add(call);
+        e = check_add_member_permission(call);
     if (!e)
-        e = check_not_archived(call);
+        e = check_thread_not_archived(call);
     if (!e)
-        e = may_view_parent(call, c, id, &views);
+        e = read_can_view_parent(call, c, id, &views);
     if (!e && !views)
         e = ERR_MISSING_PERMISSIONS;
     if (!e)
         e = thread_member_find(call->tx, c->id, id, &there, &found);
     if (e || found)
         return e;
-    e = thread_add_people(call, c, &(struct list){ &id, 1 }, 0, false);
-    return e ? e : message_system(call, c, MESSAGE_RECIPIENT_ADD, call->caller->id, id, STR(""));
+    e = thread_add_members(call, c, &(struct list){ &id, 1 }, 0, false);
+    return e ? e
+             : message_create_system(call, c, MESSAGE_RECIPIENT_ADD, call->caller->id, id, STR(""));
 }
 
 /* --- leaving -------------------------------------------------------------------------- */
 
-static enum err leave_thread(struct call *call)
+static enum err leave_own_thread(struct call *call)
 {
     bool found;
-    enum err e = check_not_archived(call);
+    enum err e = check_thread_not_archived(call);
 
-    return e ? e : thread_take_out(call, call->target.channel, call->caller->id, &found);
+    return e ? e : thread_remove_member(call, call->target.channel, call->caller->id, &found);
 }
 
 /* DELETE /channels/{channel.id}/thread-members/{thread.member.id} */
@@ -144,27 +145,30 @@ enum err remove_thread_member(struct call *call)
 {
     const struct channel *c = call->target.channel;
     bool own = c->type == CHANNEL_PRIVATE_THREAD && c->owner_id.value == call->caller->id &&
-               !rights_are_restrained(&call->target.standing->rights_of);
-    snowflake id = call_id(call, "thread.member.id");
+               !member_is_restricted(&call->target.member_access->input);
+    snowflake id = call_path_id(call, "thread.member.id");
     bool found;
 
     if (id == call->caller->id)
-        return leave_thread(call);
-    enum err e = check_thread(call);
-    if (!e && !own && !(call->target.rights & PERMISSION(MANAGE_THREADS)))
-        e = call_lacks(call, PERMISSION(MANAGE_THREADS));
+        return leave_own_thread(call);
+    enum err e = check_channel_is_thread(call);
+    if (!e && !own && !(call->target.permissions & PERMISSION(MANAGE_THREADS)))
+        e = call_missing_permissions_error(call, PERMISSION(MANAGE_THREADS));
     if (!e)
-        e = check_not_archived(call);
+        e = check_thread_not_archived(call);
     if (!e)
-        e = thread_take_out(call, c, id, &found);
+        e = thread_remove_member(call, c, id, &found);
     if (!e && !found)
         e = ERR_UNKNOWN_MEMBER;
-    return e ? e : message_system(call, c, MESSAGE_RECIPIENT_REMOVE, call->caller->id, id, STR(""));
+    return e ? e
+             : message_create_system(call, c, MESSAGE_RECIPIENT_REMOVE, call->caller->id, id,
+                                     STR(""));
 }
 
 /* --- settings ------------------------------------------------------------------------- */
 
-static enum err set_flags(const struct thread_settings *in, struct thread_member *m, bool *changed)
+static enum err apply_notification_flags(const struct thread_settings *in, struct thread_member *m,
+                                         bool *changed)
 {
     int64_t wanted = in->flags.value & NOTIFICATIONS;
 
@@ -177,7 +181,7 @@ static enum err set_flags(const struct thread_settings *in, struct thread_member
     return OK;
 }
 
-static void set_mute(const struct thread_settings *in, struct thread_member *m, bool *changed)
+static void apply_mute(const struct thread_settings *in, struct thread_member *m, bool *changed)
 {
     if (in->muted.given == GIVEN && in->muted.value != m->muted.value) {
         m->muted = in->muted;
@@ -196,29 +200,29 @@ enum err modify_thread_settings(struct call *call)
     const struct channel *c = call->target.channel;
     struct thread_member m;
     bool found = false, changed = false;
-    enum err e = check_thread(call);
+    enum err e = check_channel_is_thread(call);
 
     if (!e)
         e = thread_member_find(call->tx, c->id, call->caller->id, &m, &found);
     if (!e && !found)
         e = ERR_UNKNOWN_MEMBER;
     if (!e)
-        e = thread_member_load_mute(call->tx, &m);
+        e = thread_member_read_mute(call->tx, &m);
     if (!e)
-        e = set_flags(in, &m, &changed);
+        e = apply_notification_flags(in, &m, &changed);
     if (e)
         return e;
-    set_mute(in, &m, &changed);
+    apply_mute(in, &m, &changed);
     if (!changed) {
         call_set_status(call, 204);
         return OK;
     }
-    e = thread_member_save(call->tx, &m);
+    e = thread_member_update(call->tx, &m);
     if (e)
         return e;
     m.guild_id = c->guild_id;
-    call_emit_in(call, EVENT_THREAD_MEMBER_UPDATE, call->caller->id, c->guild_id.value,
-                 &thread_member_schema, &m);
+    call_emit_to_user_in_guild(call, EVENT_THREAD_MEMBER_UPDATE, call->caller->id,
+                               c->guild_id.value, &thread_member_schema, &m);
     m.guild_id.given = ABSENT;
     return call_reply(call, &m);
 }

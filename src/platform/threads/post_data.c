@@ -1,4 +1,4 @@
-/* post_data.c - POST …/post-data: first messages of forum posts, in bulk. */
+/* post_data.c - POST …/post-data: reads authors and first messages of several forum posts. */
 #include "platform/threads/internal.h"
 
 #include "platform/accounts/users.h"
@@ -42,7 +42,7 @@ static const struct schema post_data_schema = {
     .name = "PostData",
     .size = sizeof(struct post_data),
     .fields = post_data_fields,
-    .doc = "How a post begins; null where its author or its message is gone.",
+    .doc = "Author and first message of a post; null if deleted.",
 };
 static const struct type type_post_data = { .kind = KIND_OBJECT, .schema = &post_data_schema };
 static const struct type type_posts_data = { .kind = KIND_MAP, .of = &type_post_data };
@@ -54,11 +54,12 @@ static const struct schema post_data_reply_schema = {
     .name = "PostsData",
     .size = sizeof(struct post_data_reply),
     .fields = reply_fields,
-    .doc = "How posts begin, by their ids.",
+    .doc = "Authors and first messages of posts, by thread id.",
 };
 const struct type post_data_reply = { .kind = KIND_OBJECT, .schema = &post_data_reply_schema };
 
-static enum err load_owner(struct call *call, const struct channel *post, struct post_data *ret)
+static enum err read_post_owner(struct call *call, const struct channel *post,
+                                struct post_data *ret)
 {
     struct member *owner = arena_alloc(call->arena, sizeof *owner);
     struct user *user = arena_alloc(call->arena, sizeof *user);
@@ -71,7 +72,7 @@ static enum err load_owner(struct call *call, const struct channel *post, struct
     return e == ERR_UNKNOWN_MEMBER ? OK : e;
 }
 
-static enum err load_first_message(struct call *call, const struct channel *post,
+static enum err read_first_message(struct call *call, const struct channel *post,
                                    struct post_data *ret)
 {
     struct message *first = arena_alloc(call->arena, sizeof *first);
@@ -81,7 +82,7 @@ static enum err load_first_message(struct call *call, const struct channel *post
     return e == ERR_UNKNOWN_MESSAGE ? OK : e;
 }
 
-static bool is_named_before(const snowflake *ids, size_t at)
+static bool is_duplicate_id(const snowflake *ids, size_t at)
 {
     for (size_t i = 0; i < at; i++)
         if (ids[i] == ids[at])
@@ -89,8 +90,8 @@ static bool is_named_before(const snowflake *ids, size_t at)
     return false;
 }
 
-/* Skips deleted threads and threads of other channels. */
-static enum err post_add(struct call *call, snowflake id, struct post_data_reply *out)
+/* Adds the data of a post. Skips deleted threads and threads of other channels. */
+static enum err add_post_data(struct call *call, snowflake id, struct post_data_reply *out)
 {
     struct channel *post = arena_alloc(call->arena, sizeof *post);
     enum err e = channel_find(call->tx, id, post);
@@ -99,10 +100,10 @@ static enum err post_add(struct call *call, snowflake id, struct post_data_reply
         return e == ERR_UNKNOWN_CHANNEL ? OK : e;
     if (!channel_is_thread(post->type) || post->parent_id.value != call->target.channel->id)
         return OK;
-    struct post_data_item *item = list_add(call->arena, &out->threads, sizeof *item);
+    struct post_data_item *item = list_append(call->arena, &out->threads, sizeof *item);
     item->key = str_printf(call->arena, "%llu", (unsigned long long)id);
-    e = load_owner(call, post, &item->data);
-    return e ? e : load_first_message(call, post, &item->data);
+    e = read_post_owner(call, post, &item->data);
+    return e ? e : read_first_message(call, post, &item->data);
 }
 
 /* POST /channels/{channel.id}/post-data */
@@ -113,11 +114,11 @@ enum err get_post_data(struct call *call)
     struct post_data_reply out = { 0 };
     enum err e = OK;
 
-    if (!channel_holds_posts(call->target.channel->type))
+    if (!channel_has_posts(call->target.channel->type))
         return ERR_CHANNEL_TYPE;
-    if (!(call->target.rights & PERMISSION(READ_MESSAGE_HISTORY)))
+    if (!(call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY)))
         return ERR_MISSING_PERMISSIONS;
     for (size_t i = 0; !e && i < in->thread_ids.count; i++)
-        e = is_named_before(ids, i) ? OK : post_add(call, ids[i], &out);
+        e = is_duplicate_id(ids, i) ? OK : add_post_data(call, ids[i], &out);
     return e ? e : call_reply(call, &out);
 }

@@ -3,7 +3,7 @@
 
 /* --- tags ----------------------------------------------------------------------------- */
 
-static const struct forum_tag *find_tag(const struct channel *forum, snowflake id)
+static const struct forum_tag *find_forum_tag(const struct channel *forum, snowflake id)
 {
     const struct forum_tag *t = forum->available_tags.value.items;
 
@@ -13,36 +13,38 @@ static const struct forum_tag *find_tag(const struct channel *forum, snowflake i
     return NULL;
 }
 
-enum err tags_permit(struct call *call, const struct channel *forum, const struct list *tags,
-                     const struct list *before, uint64_t rights)
+enum err check_tag_change_permission(struct call *call, const struct channel *forum,
+                                     const struct list *tags, const struct list *before,
+                                     uint64_t perms)
 {
     const snowflake *ids = tags->items;
 
     for (size_t i = 0; i < tags->count; i++) {
-        const struct forum_tag *tag = find_tag(forum, ids[i]);
+        const struct forum_tag *tag = find_forum_tag(forum, ids[i]);
 
         if (!tag)
             return ERR_UNKNOWN_TAG_GIVEN;
-        if (tag->moderated && !ids_hold(before, tag->id) && !(rights & PERMISSION(MANAGE_THREADS)))
-            return call_lacks(call, PERMISSION(MANAGE_THREADS));
+        if (tag->moderated && !id_list_contains(before, tag->id) &&
+            !(perms & PERMISSION(MANAGE_THREADS)))
+            return call_missing_permissions_error(call, PERMISSION(MANAGE_THREADS));
         for (size_t k = 0; k < i; k++)
             if (ids[k] == ids[i])
-                return call_invalid(call, "applied_tags", "SET_TYPE_ALREADY_CONTAINS_VALUE",
-                                    "The Set already contains this value");
+                return call_add_field_error(call, "applied_tags", "SET_TYPE_ALREADY_CONTAINS_VALUE",
+                                            "The Set already contains this value");
     }
     /* Only moderators may remove a moderated tag. */
     ids = before->items;
     for (size_t i = 0; i < before->count; i++) {
-        const struct forum_tag *tag = find_tag(forum, ids[i]);
+        const struct forum_tag *tag = find_forum_tag(forum, ids[i]);
 
-        if (tag && tag->moderated && !ids_hold(tags, tag->id) &&
-            !(rights & PERMISSION(MANAGE_THREADS)))
-            return call_lacks(call, PERMISSION(MANAGE_THREADS));
+        if (tag && tag->moderated && !id_list_contains(tags, tag->id) &&
+            !(perms & PERMISSION(MANAGE_THREADS)))
+            return call_missing_permissions_error(call, PERMISSION(MANAGE_THREADS));
     }
     return OK;
 }
 
-static bool has_free_tag(const struct channel *forum)
+static bool has_unmoderated_tag(const struct channel *forum)
 {
     const struct forum_tag *t = forum->available_tags.value.items;
 
@@ -52,33 +54,34 @@ static bool has_free_tag(const struct channel *forum)
     return false;
 }
 
-enum err tags_require(const struct channel *forum, const struct list *tags, uint64_t rights)
+enum err check_required_tag(const struct channel *forum, const struct list *tags, uint64_t perms)
 {
     if (tags->count || !(forum->flags & CHANNEL_REQUIRE_TAG) || !forum->available_tags.value.count)
         return OK;
-    return has_free_tag(forum) || rights & PERMISSION(MANAGE_THREADS) ? ERR_TAG_REQUIRED
-                                                                      : ERR_NO_FREE_TAGS;
+    return has_unmoderated_tag(forum) || perms & PERMISSION(MANAGE_THREADS) ? ERR_TAG_REQUIRED
+                                                                            : ERR_NO_FREE_TAGS;
 }
 
 enum err post_check_tags(struct call *call, const struct channel *forum,
-                         const struct opt_list *tags, uint64_t rights)
+                         const struct opt_list *tags, uint64_t perms)
 {
     static const struct list none;
-    enum err e = tags_permit(call, forum, &tags->value, &none, rights);
+    enum err e = check_tag_change_permission(call, forum, &tags->value, &none, perms);
 
-    return e ? e : tags_require(forum, &tags->value, rights);
+    return e ? e : check_required_tag(forum, &tags->value, perms);
 }
 
 /* --- creating ------------------------------------------------------------------------- */
 
-enum err post_make(struct call *call, struct thread_plan *plan, struct message_draft *draft,
-                   struct channel *ret, struct message *ret_message)
+enum err post_create_and_emit(struct call *call, struct new_thread *plan,
+                              struct message_draft *draft, struct channel *ret,
+                              struct message *ret_message)
 {
-    /* The post has the id of its first message. */
+    /* A post has the id of its first message. */
     plan->id = snowflake_new();
     plan->begun = true;
     plan->type = CHANNEL_THREAD;
-    enum err e = thread_make(call, plan, ret);
+    enum err e = thread_create_and_emit(call, plan, ret);
 
     draft->channel = ret;
     draft->id = plan->id;
@@ -87,19 +90,19 @@ enum err post_make(struct call *call, struct thread_plan *plan, struct message_d
 
 static enum err check_post_files(struct call *call)
 {
-    if (!channel_holds_posts(call->target.channel->type))
+    if (!channel_has_posts(call->target.channel->type))
         return ERR_CHANNEL_TYPE;
-    if (!(call->target.rights & PERMISSION(ATTACH_FILES)))
+    if (!(call->target.permissions & PERMISSION(ATTACH_FILES)))
         return ERR_MISSING_PERMISSIONS;
-    return check_uploads(call, &(struct list){ 0 });
+    return check_message_uploads(call, &(struct list){ 0 });
 }
 
 enum err prepare_create_post(struct call *call, const struct thread_draft *in)
 {
-    struct place *here = arena_alloc(call->arena, sizeof *here);
+    struct json_path *here = arena_alloc(call->arena, sizeof *here);
 
-    *here = place_key(NULL, STR("message"));
-    return prepare_sending_part(call, in->message.value, here, check_post_files);
+    *here = json_path_key(NULL, STR("message"));
+    return prepare_nested_message(call, in->message.value, here, check_post_files);
 }
 
 /* POST /channels/{channel.id}/threads of a forum */
@@ -107,13 +110,13 @@ enum err create_post(struct call *call)
 {
     const struct thread_draft *in = call->body;
     const struct channel *forum = call->target.channel;
-    struct sender from = { .channel = forum,
-                           .rights = call->target.rights,
-                           .rich = call->caller->kind == CALLER_BOT,
-                           .sticks = true,
-                           .user_id = call->caller->id,
-                           .application_id = call->caller->application_id };
-    struct thread_plan plan = {
+    struct message_sender from = { .channel = forum,
+                                   .perms = call->target.permissions,
+                                   .may_use_embeds = call->caller->kind == CALLER_BOT,
+                                   .may_use_stickers = true,
+                                   .user_id = call->caller->id,
+                                   .application_id = call->caller->application_id };
+    struct new_thread plan = {
         .parent = forum,
         .name = in->name,
         .auto_archive_duration = in->auto_archive_duration,
@@ -126,31 +129,31 @@ enum err create_post(struct call *call)
     struct channel c;
     struct user author;
 
-    if (!(call->target.rights & PERMISSION(SEND_MESSAGES)))
+    if (!(call->target.permissions & PERMISSION(SEND_MESSAGES)))
         return ERR_MISSING_PERMISSIONS;
     if (!in->message.value)
-        return call_invalid(call, "message", FORM_REQUIRED);
-    enum err e = post_check_tags(call, forum, &in->applied_tags, call->target.rights);
+        return call_add_field_error(call, "message", FORM_REQUIRED);
+    enum err e = post_check_tags(call, forum, &in->applied_tags, call->target.permissions);
     if (!e)
-        e = draft_from_body(call, &from, &draft);
+        e = message_draft_from_body(call, &from, &draft);
     if (e)
         return e;
-    struct text_judged judged = { .channel = forum, .title = in->name, .text = draft.content };
-    e = message_judge(call, &judged);
+    struct checked_text judged = { .channel = forum, .title = in->name, .text = draft.content };
+    e = message_check_automod(call, &judged);
     if (e || judged.refused)
         return e;
-    e = slow_mode_pass(call, forum, SLOW_THREAD);
+    e = slow_mode_record_message(call, forum, SLOW_THREAD);
     if (!e)
         e = user_find(call->tx, call->caller->id, &author);
     draft.author = &author;
-    draft.member = call->target.standing->member;
+    draft.member = call->target.member_access->member;
     if (!e)
-        e = post_make(call, &plan, &draft, &c, &m);
+        e = post_create_and_emit(call, &plan, &draft, &c, &m);
     judged.channel = &c;
     if (!e)
-        e = message_judged(call, &judged, m.id);
+        e = message_apply_automod(call, &judged, m.id);
     if (!e)
-        e = add_starter(call, &c);
+        e = add_thread_creator(call, &c);
     c.message = &m;
     return e ? e : call_reply(call, &c);
 }

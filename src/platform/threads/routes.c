@@ -1,25 +1,27 @@
 /* routes.c - route table of threads. */
 #include "platform/threads/internal.h"
 
-static const struct limit limit_start = { .name = "thread-create", .count = 10, .window_s = 60 };
+static const struct rate_limit limit_start = { .name = "thread-create",
+                                               .count = 10,
+                                               .window_s = 60 };
 
 #define ALL_KINDS (AUTH_USER | AUTH_BOT)
-#define MADE_EVENTS                                                      \
-    (const enum event[])                                                 \
-    {                                                                    \
-        SPEAKING_EVENTS, EVENT_MESSAGE_UPDATE, JUDGED_EVENTS, EVENT_NONE \
+#define MADE_EVENTS                                                             \
+    (const enum event[])                                                        \
+    {                                                                           \
+        THREAD_MESSAGE_EVENTS, EVENT_MESSAGE_UPDATE, AUTOMOD_EVENTS, EVENT_NONE \
     }
-#define MEMBER_EVENTS                                     \
-    (const enum event[])                                  \
-    {                                                     \
-        SPEAKING_EVENTS, EVENT_MESSAGE_CREATE, EVENT_NONE \
+#define MEMBER_EVENTS                                           \
+    (const enum event[])                                        \
+    {                                                           \
+        THREAD_MESSAGE_EVENTS, EVENT_MESSAGE_CREATE, EVENT_NONE \
     }
 
 static const struct resolver resolvers[] = {
     { .name = "thread.member.id",
       .field = "user_id",
       .me = true,
-      .doc = "Somebody in the thread, by user id." },
+      .doc = "A member of the thread, by user id." },
     { 0 },
 };
 
@@ -28,7 +30,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/channels/{channel.id}/threads",
         .name = "create_thread",
-        .doc = "Start a thread, or a post in a forum. It takes CREATE_PUBLIC_THREADS, "
+        .doc = "Start a thread, or a post in a forum. Needs CREATE_PUBLIC_THREADS, "
                "CREATE_PRIVATE_THREADS for a private one, SEND_MESSAGES in a forum.",
         .auth = ALL_KINDS,
         .body = &thread_draft_body,
@@ -58,7 +60,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/guilds/{guild.id}/threads/active",
         .name = "list_active_threads",
-        .doc = "Threads that are not archived and that the caller sees, the newest first.",
+        .doc = "Visible threads of a guild that are not archived, newest first.",
         .auth = ALL_KINDS,
         .reply = &thread_list_type,
         .measured = true,
@@ -68,7 +70,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/channels/{channel.id}/threads/active",
         .name = "list_channel_threads",
-        .doc = "The same of one channel.",
+        .doc = "Visible threads of a channel that are not archived, newest first.",
         .auth = ALL_KINDS,
         .reply = &thread_list_type,
         .measured = true,
@@ -82,26 +84,26 @@ static const struct route routes[] = {
         .auth = ALL_KINDS,
         .query = &thread_search_schema,
         .reply = &thread_search_type,
-        .aside = true,
+        .background = true,
         .handle = search_threads,
     },
     {
         .method = POST,
         .path = "/channels/{channel.id}/post-data",
         .name = "get_post_data",
-        .doc = "Who began posts of a forum, and how; needs READ_MESSAGE_HISTORY.",
+        .doc = "Authors and first messages of forum posts; needs READ_MESSAGE_HISTORY.",
         .auth = AUTH_USER,
         .body = &post_data_body,
         .reply = &post_data_reply,
         .store = ROUTE_STORE_READ,
-        .quiet = true,
+        .allowed_when_restricted = true,
         .handle = get_post_data,
     },
     {
         .method = GET,
         .path = "/channels/{channel.id}/threads/archived/public",
         .name = "list_public_archived_threads",
-        .doc = "Archived threads of a channel, those archived last first; needs "
+        .doc = "Archived public threads of a channel, last archived first; needs "
                "READ_MESSAGE_HISTORY.",
         .auth = ALL_KINDS,
         .query = &archived_query_schema,
@@ -112,7 +114,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/channels/{channel.id}/threads/archived/private",
         .name = "list_private_archived_threads",
-        .doc = "The same of private threads; needs MANAGE_THREADS too.",
+        .doc = "Archived private threads of a channel; needs also MANAGE_THREADS.",
         .auth = ALL_KINDS,
         .query = &archived_query_schema,
         .reply = &thread_list_type,
@@ -127,14 +129,14 @@ static const struct route routes[] = {
         .auth = ALL_KINDS,
         .query = &joined_query_schema,
         .reply = &thread_list_type,
-        .aside = true,
+        .background = true,
         .handle = list_joined_archived_threads,
     },
     {
         .method = GET,
         .path = "/channels/{channel.id}/thread-members",
         .name = "list_thread_members",
-        .doc = "Who is in a thread. Bots need the members intent.",
+        .doc = "Members of a thread. Bots need the GUILD_MEMBERS intent.",
         .auth = ALL_KINDS,
         .query = &thread_members_query_schema,
         .reply = &type_thread_members,
@@ -144,7 +146,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/channels/{channel.id}/thread-members/{thread.member.id}",
         .name = "get_thread_member",
-        .doc = "Somebody who is in a thread.",
+        .doc = "A member of a thread.",
         .auth = ALL_KINDS,
         .query = &thread_members_query_schema,
         .reply = &type_thread_member,
@@ -154,9 +156,10 @@ static const struct route routes[] = {
         .method = PUT,
         .path = "/channels/{channel.id}/thread-members/{thread.member.id}",
         .name = "add_thread_member",
-        .doc = "Join a thread (@me), or add somebody who sees its channel: that takes "
-               "SEND_MESSAGES, in a private one also that it is invitable, or the caller's own, or "
-               "MANAGE_THREADS.",
+        .doc =
+            "Join a thread (@me), or add a user who can view its channel. Adding needs "
+            "SEND_MESSAGES; a private thread must also be invitable or created by the caller, else "
+            "MANAGE_THREADS is needed.",
         .auth = ALL_KINDS,
         .fires = MEMBER_EVENTS,
         .handle = add_thread_member,
@@ -165,7 +168,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/channels/{channel.id}/thread-members/@me",
         .name = "join_thread",
-        .doc = "Join a thread, as people's clients do it.",
+        .doc = "Join a thread, as Discord's clients do it.",
         .auth = AUTH_USER,
         .fires = MEMBER_EVENTS,
         .handle = join_thread,
@@ -174,23 +177,24 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = "/channels/{channel.id}/thread-members/{thread.member.id}",
         .name = "remove_thread_member",
-        .doc = "Leave a thread (@me), or take somebody out: MANAGE_THREADS, or a private thread of "
-               "the caller's own.",
+        .doc =
+            "Leave a thread (@me), or remove a member: needs MANAGE_THREADS or a private thread of "
+            "the caller's own.",
         .auth = ALL_KINDS,
         .fires = MEMBER_EVENTS,
-        .quiet = true,
+        .allowed_when_restricted = true,
         .handle = remove_thread_member,
     },
     {
         .method = PATCH,
         .path = "/channels/{channel.id}/thread-members/@me/settings",
         .name = "modify_thread_settings",
-        .doc = "What the caller hears of a thread that it is in; 204 when nothing changes.",
+        .doc = "Notification settings of the caller for a thread; 204 if nothing changes.",
         .auth = AUTH_USER,
         .body = &thread_settings_body,
         .reply = &type_thread_member,
         .fires = (const enum event[]){ EVENT_THREAD_MEMBER_UPDATE, EVENT_NONE },
-        .quiet = true,
+        .allowed_when_restricted = true,
         .handle = modify_thread_settings,
     },
     { 0 },
@@ -198,15 +202,15 @@ static const struct route routes[] = {
 
 const struct domain threads_domain = {
     .name = "Threads",
-    .doc = "Conversations that hang on a channel, and posts of forums.",
+    .doc = "Threads of channels, and posts of forums.",
     .routes = routes,
     .resolvers = resolvers,
-    .jobs = (const struct job_kind *const[]){ &thread_leaving, NULL },
-    .hooks = &(const struct hooks){ .thread_edit_admitted = admit_modify_thread,
+    .jobs = (const struct job_kind *const[]){ &thread_leave_job, NULL },
+    .hooks = &(const struct hooks){ .thread_edit_admitted = check_modify_thread_permission,
                                     .thread_edited = modify_thread,
                                     .thread_deleted = delete_thread,
-                                    .thread_woken = tell_members,
-                                    .message_coming = join_by_message,
-                                    .member_left = leave_with_guild,
-                                    .audit_shown = threads_in_audit },
+                                    .thread_unarchived = emit_thread_member_updates,
+                                    .message_inserting = join_thread_by_message,
+                                    .member_left = leave_threads_of_guild,
+                                    .audit_log_fill = audit_add_threads },
 };

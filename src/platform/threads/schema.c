@@ -2,8 +2,9 @@
 #include "platform/threads/internal.h"
 
 static const struct choice thread_types[] = {
-    { CHANNEL_NEWS_THREAD, NULL, "ANNOUNCEMENT_THREAD", "Thread of a news channel" },
-    { CHANNEL_THREAD, NULL, "PUBLIC_THREAD", "For everybody who sees the channel" },
+    { CHANNEL_ANNOUNCEMENT_THREAD, NULL, "ANNOUNCEMENT_THREAD",
+      "Thread of an announcement channel" },
+    { CHANNEL_THREAD, NULL, "PUBLIC_THREAD", "For everyone who can view the channel" },
     { CHANNEL_PRIVATE_THREAD, NULL, "PRIVATE_THREAD", "For its members and MANAGE_THREADS" },
     { 0 },
 };
@@ -13,13 +14,12 @@ static const struct type type_applied_tags = { .kind = KIND_ARRAY,
                                                .max = MAX_APPLIED_TAGS,
                                                .of = &type_id };
 
-/* The first message of a post. */
 static const struct field post_fields[] = { MESSAGE_BODY_FIELDS, { 0 } };
 static const struct schema post_schema = {
     .name = "PostMessage",
     .size = sizeof(struct message_body),
     .fields = post_fields,
-    .check = message_body_check,
+    .check = message_body_validate,
     .doc = "The first message of a post.",
 };
 static const struct type type_post = { .kind = KIND_OBJECT, .schema = &post_schema };
@@ -36,13 +36,13 @@ static const struct type type_post = { .kind = KIND_OBJECT, .schema = &post_sche
 static const struct field draft_fields[] = {
     DRAFT_FIELDS,
     { FIELD(struct thread_draft, type), .type = &type_thread_type, .flags = OPTIONAL | NULLABLE,
-      .doc = "Left out: private in a text channel" },
+      .doc = "Default: private in a text channel" },
     { FIELD(struct thread_draft, invitable), .type = &type_bool, .flags = OPTIONAL | NULLABLE,
-      .doc = "Private ones: members may add others" },
+      .doc = "Private threads: members may add others" },
     { FIELD(struct thread_draft, applied_tags), .type = &type_applied_tags,
       .flags = OPTIONAL | NULLABLE, .doc = "Posts" },
     { FIELD(struct thread_draft, message), .type = &type_post, .flags = OPTIONAL | NULLABLE,
-      .doc = "Posts, where it is required" },
+      .doc = "Required for posts" },
     { 0 },
 };
 static const struct schema draft_schema = {
@@ -74,14 +74,14 @@ static const struct schema settings_schema = {
     .name = "ThreadSettings",
     .size = sizeof(struct thread_settings),
     .fields = settings_fields,
-    .doc = "What a thread is to somebody.",
+    .doc = "Settings of a thread member.",
 };
 const struct type thread_settings_body = { .kind = KIND_OBJECT, .schema = &settings_schema };
 
 static const struct field list_fields[] = {
     { FIELD(struct thread_list_reply, threads), .type = &type_channels },
     { FIELD(struct thread_list_reply, members), .type = &type_thread_members,
-      .doc = "The caller's own" },
+      .doc = "The caller's thread members" },
     { FIELD(struct thread_list_reply, has_more), .type = &type_bool },
     { 0 },
 };
@@ -89,32 +89,34 @@ static const struct schema list_schema = {
     .name = "ThreadList",
     .size = sizeof(struct thread_list_reply),
     .fields = list_fields,
-    .doc = "Threads that the caller sees.",
+    .doc = "Threads that the caller can view.",
 };
 const struct type thread_list_type = { .kind = KIND_OBJECT, .schema = &list_schema };
 
 static const struct type type_page = { .kind = KIND_INT, .min = 2, .max = 100 };
 static const struct field archived_fields[] = {
-    { FIELD(struct archived_query, before), .type = &type_time, .flags = OPTIONAL,
+    { FIELD(struct archived_threads_query, before), .type = &type_time, .flags = OPTIONAL,
       .doc = "Archived before then" },
-    { FIELD(struct archived_query, limit), .type = &type_page, .flags = OPTIONAL, .fallback = 50 },
+    { FIELD(struct archived_threads_query, limit), .type = &type_page, .flags = OPTIONAL,
+      .fallback = 50 },
     { 0 },
 };
 const struct schema archived_query_schema = {
     .name = "ArchivedThreadsQuery",
-    .size = sizeof(struct archived_query),
+    .size = sizeof(struct archived_threads_query),
     .fields = archived_fields,
     .doc = "Which archived threads.",
 };
 static const struct field joined_fields[] = {
-    { FIELD(struct joined_query, before), .type = &type_id, .flags = OPTIONAL,
+    { FIELD(struct joined_threads_query, before), .type = &type_id, .flags = OPTIONAL,
       .doc = "Threads with a lower id" },
-    { FIELD(struct joined_query, limit), .type = &type_page, .flags = OPTIONAL, .fallback = 50 },
+    { FIELD(struct joined_threads_query, limit), .type = &type_page, .flags = OPTIONAL,
+      .fallback = 50 },
     { 0 },
 };
 const struct schema joined_query_schema = {
     .name = "JoinedThreadsQuery",
-    .size = sizeof(struct joined_query),
+    .size = sizeof(struct joined_threads_query),
     .fields = joined_fields,
     .doc = "Which of the caller's archived threads.",
 };
@@ -122,7 +124,7 @@ const struct schema joined_query_schema = {
 static const struct type type_member_page = { .kind = KIND_INT, .min = 1, .max = 100 };
 static const struct field members_fields[] = {
     { FIELD(struct thread_members_query, with_member), .type = &type_bool, .flags = OPTIONAL,
-      .doc = "With the guild's members; in pages then" },
+      .doc = "Include guild members; the list then has pages" },
     { FIELD(struct thread_members_query, after), .type = &type_id, .flags = OPTIONAL },
     { FIELD(struct thread_members_query, limit), .type = &type_member_page, .flags = OPTIONAL,
       .fallback = 100 },

@@ -1,15 +1,14 @@
-/* search.c - searches threads of a channel by name, tags and time.
- *
- * Thread names have no index: a background read fetches a few columns of every thread of the
- * channel, and complete rows only for the result page. */
+/* search.c - searches threads of a channel by name, tags and time. Thread names have no index: a
+ * background read fetches a few columns of every thread of the channel, and complete rows only for
+ * the result page. */
 #include "platform/threads/internal.h"
 
 #include <stdlib.h>
 
 #include "base/arena.h"
-#include "model/permissions/rights.h"
+#include "model/permissions/member_permissions.h"
 #include "model/fields/rows.h"
-#include "model/text/words.h"
+#include "model/text/search_words.h"
 
 /* --- schema --------------------------------------------------------------------------- */
 
@@ -25,14 +24,14 @@ struct thread_search_reply {
     struct list threads, members;
     bool has_more;
     int64_t total_results;
-    struct opt_list first_messages; /* in forums */
+    struct opt_list first_messages; /* only in forums */
 };
 
 static const struct choice thread_sort_keys[] = {
     { 0, "last_message_time", "last_message_time", "By their last message" },
-    { 0, "creation_time", "creation_time", "By when they were made" },
-    { 0, "archive_time", "archive_time", "By when they were archived or opened" },
-    { 0, "relevance", "relevance", "As by their last message" },
+    { 0, "creation_time", "creation_time", "By time of creation" },
+    { 0, "archive_time", "archive_time", "By time of archiving or unarchiving" },
+    { 0, "relevance", "relevance", "Same as last_message_time" },
     { 0 },
 };
 static const struct choice thread_sort_orders[] = {
@@ -56,9 +55,9 @@ static const struct type type_search_slop = { .kind = KIND_INT, .min = 0, .max =
 
 static const struct field search_fields[] = {
     { FIELD(struct thread_search_query, name), .type = &type_searched_name, .flags = OPTIONAL,
-      .doc = "Each of its words begins a word of the thread's name" },
+      .doc = "Each word must be a prefix of a word of the thread's name" },
     { FIELD(struct thread_search_query, slop), .type = &type_search_slop, .flags = OPTIONAL,
-      .doc = "Changes nothing" },
+      .doc = "Accepted, without effect" },
     { FIELD(struct thread_search_query, tag), .type = &type_searched_tags, .flags = OPTIONAL },
     { FIELD(struct thread_search_query, tag_setting), .type = &type_tag_setting,
       .flags = OPTIONAL },
@@ -86,11 +85,11 @@ const struct schema thread_search_schema = {
 static const struct field found_fields[] = {
     { FIELD(struct thread_search_reply, threads), .type = &type_channels },
     { FIELD(struct thread_search_reply, members), .type = &type_thread_members,
-      .doc = "The caller's own" },
+      .doc = "The caller's thread members" },
     { FIELD(struct thread_search_reply, has_more), .type = &type_bool },
     { FIELD(struct thread_search_reply, total_results), .type = &type_count },
     { FIELD(struct thread_search_reply, first_messages), .type = &type_messages, .flags = OPTIONAL,
-      .doc = "In forums: what the posts begin with" },
+      .doc = "In forums: the first messages of the posts" },
     { 0 },
 };
 static const struct schema found_schema = {
@@ -115,24 +114,24 @@ static const char CANDIDATES[] =
     "thread_members m where m.thread_id = channels.id and m.user_id = $2) else 0 end "
     "from channels where parent_id = $1 and type between 10 and 12 and id > $3 and id < $4";
 
-/* The compiled filter of a search. */
-struct thread_wanted {
+/* The filter of a search, prepared for comparison. */
+struct thread_filter {
     const struct thread_search_query *query;
-    uint64_t rights;
+    uint64_t perms;
     struct list words; /* struct str */
     struct list tags;  /* snowflakes; only tags that the forum has */
     struct arena *scratch;
 };
 
-/* Every search word must be a prefix of a word of the name. */
-static bool name_matches(struct thread_wanted *t, struct str name)
+/* Returns whether every search word is a prefix of a word of the name. */
+static bool name_matches(struct thread_filter *t, struct str name)
 {
     const struct str *wanted = t->words.items;
 
     if (!t->words.count)
         return true;
     arena_reset(t->scratch);
-    struct list words = words_split(t->scratch, words_normal(t->scratch, name), false);
+    struct list words = split_into_words(t->scratch, text_normalize(t->scratch, name), false);
     const struct str *have = words.items;
     for (size_t i = 0; i < t->words.count; i++) {
         bool found = false;
@@ -145,7 +144,7 @@ static bool name_matches(struct thread_wanted *t, struct str name)
     return true;
 }
 
-static bool tags_match(struct thread_wanted *t, const struct rows *r)
+static bool tags_match(struct thread_filter *t, const struct rows *r)
 {
     const struct list *asked = &t->query->tag;
     const snowflake *wanted = asked->items;
@@ -153,35 +152,35 @@ static bool tags_match(struct thread_wanted *t, const struct rows *r)
 
     if (!asked->count)
         return true;
-    if (row_null(r, 6))
+    if (row_is_null(r, 6))
         return false;
     arena_reset(t->scratch);
-    const struct list *own = column_decode(t->scratch, &type_ids, row_text(r, 6));
+    const struct list *own = json_column_decode(t->scratch, &type_ids, row_text(r, 6));
     for (size_t i = 0; own && i < asked->count; i++)
-        found += ids_hold(&t->tags, wanted[i]) && ids_hold(own, wanted[i]);
+        found += id_list_contains(&t->tags, wanted[i]) && id_list_contains(own, wanted[i]);
     return str_is(t->query->tag_setting.value, "match_all") ? found == asked->count : found > 0;
 }
 
-static bool candidate_matches(struct thread_wanted *t, const struct rows *r)
+static bool candidate_matches(struct thread_filter *t, const struct rows *r)
 {
     const struct opt_bool *archived = &t->query->archived;
 
     if (archived->given == GIVEN && archived->value != (row_int(r, 4) != 0))
         return false;
-    return rights_past_door(row_int(r, 1), row_int(r, 8) != 0, t->rights) && tags_match(t, r) &&
-           name_matches(t, row_text(r, 3));
+    return limit_permissions_to_thread(row_int(r, 1), row_int(r, 8) != 0, t->perms) &&
+           tags_match(t, r) && name_matches(t, row_text(r, 3));
 }
 
-static int64_t candidate_key(const struct thread_search_query *q, const struct rows *r)
+static int64_t candidate_sort_key(const struct thread_search_query *q, const struct rows *r)
 {
     if (str_is(q->sort_by.value, "creation_time"))
         return row_int(r, 0);
     if (str_is(q->sort_by.value, "archive_time"))
-        return row_null(r, 5) ? 0 : row_int(r, 5);
+        return row_is_null(r, 5) ? 0 : row_int(r, 5);
     return row_int(r, 7);
 }
 
-static enum err candidates_read(struct call *call, struct thread_wanted *t, struct list *ret)
+static enum err read_candidates(struct call *call, struct thread_filter *t, struct list *ret)
 {
     const struct thread_search_query *q = t->query;
     bool bounded = q->max_id.given == GIVEN && q->max_id.value < INT64_MAX;
@@ -198,14 +197,13 @@ static enum err candidates_read(struct call *call, struct thread_wanted *t, stru
     while (rows_next(&rows)) {
         if (!candidate_matches(t, &rows))
             continue;
-        *(struct thread_candidate *)list_add(call->arena, ret, sizeof(struct thread_candidate)) =
-            (struct thread_candidate){ row_id(&rows, 0), candidate_key(q, &rows) };
+        *(struct thread_candidate *)list_append(call->arena, ret, sizeof(struct thread_candidate)) =
+            (struct thread_candidate){ row_id(&rows, 0), candidate_sort_key(q, &rows) };
     }
     return rows_end(&rows);
 }
 
-/* Ascending by key, then by id. */
-static int by_thread_key(const void *a, const void *b)
+static int compare_thread_candidates(const void *a, const void *b)
 {
     const struct thread_candidate *x = a, *y = b;
 
@@ -216,29 +214,30 @@ static int by_thread_key(const void *a, const void *b)
 
 /* --- the page ------------------------------------------------------------------------- */
 
-static enum err found_add(struct call *call, snowflake id, struct thread_search_reply *out)
+static enum err add_found_thread(struct call *call, snowflake id, struct thread_search_reply *out)
 {
-    struct channel *c = list_add(call->arena, &out->threads, sizeof *c);
+    struct channel *c = list_append(call->arena, &out->threads, sizeof *c);
     struct message first;
     enum err e = channel_find(call->tx, id, c);
 
     if (!e)
-        e = thread_load_own(call->tx, call->caller->id, c);
+        e = thread_read_viewer_membership(call->tx, call->caller->id, c);
     if (e)
         return e;
     if (c->member)
-        *(struct thread_member *)list_add(call->arena, &out->members,
-                                          sizeof(struct thread_member)) = *c->member;
+        *(struct thread_member *)list_append(call->arena, &out->members,
+                                             sizeof(struct thread_member)) = *c->member;
     c->member = NULL;
     if (out->first_messages.given != GIVEN)
         return OK;
     e = message_find(call, id, id, &first);
     if (!e)
-        *(struct message *)list_add(call->arena, &out->first_messages.value, sizeof first) = first;
-    return e == ERR_UNKNOWN_MESSAGE ? OK : e; /* the first message may be deleted */
+        *(struct message *)list_append(call->arena, &out->first_messages.value, sizeof first) =
+            first;
+    return e == ERR_UNKNOWN_MESSAGE ? OK : e; /* The first message may be deleted. */
 }
 
-static enum err found_reply(struct call *call, const struct list *found)
+static enum err reply_with_found_threads(struct call *call, const struct list *found)
 {
     const struct thread_search_query *q = call->query;
     const struct thread_candidate *all = found->items;
@@ -249,22 +248,22 @@ static enum err found_reply(struct call *call, const struct list *found)
                                        .total_results = (int64_t)found->count };
     enum err e = OK;
 
-    if (channel_holds_posts(call->target.channel->type))
+    if (channel_has_posts(call->target.channel->type))
         out.first_messages.given = GIVEN;
     for (size_t i = (size_t)q->offset; !e && i < end; i++)
-        e = found_add(call, all[oldest ? i : found->count - 1 - i].id, &out);
+        e = add_found_thread(call, all[oldest ? i : found->count - 1 - i].id, &out);
     if (!e)
         e = call_reply(call, &out);
-    return e ? e : messages_hide_content(call);
+    return e ? e : messages_hide_content_from_bot(call);
 }
 
-static void wanted_tags(struct call *call, struct thread_wanted *t)
+static void collect_known_tags(struct call *call, struct thread_filter *t)
 {
     const struct list *all = &call->target.channel->available_tags.value;
     const struct forum_tag *tags = all->items;
 
     for (size_t i = 0; i < all->count; i++)
-        if (ids_hold(&t->query->tag, tags[i].id))
+        if (id_list_contains(&t->query->tag, tags[i].id))
             ids_add(call->arena, &t->tags, tags[i].id);
 }
 
@@ -272,22 +271,22 @@ static void wanted_tags(struct call *call, struct thread_wanted *t)
 enum err search_threads(struct call *call)
 {
     const struct thread_search_query *q = call->query;
-    struct thread_wanted t = { .query = q, .rights = call->target.rights };
+    struct thread_filter t = { .query = q, .perms = call->target.permissions };
     struct list found = { 0 };
-    enum err e = check_thread_holder(call->target.channel);
+    enum err e = check_channel_can_have_threads(call->target.channel);
 
-    if (!e && !(call->target.rights & PERMISSION(READ_MESSAGE_HISTORY)))
+    if (!e && !(call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY)))
         e = ERR_MISSING_PERMISSIONS;
     if (e)
         return e;
-    t.words = words_split(call->arena, words_normal(call->arena, q->name.value), true);
-    wanted_tags(call, &t);
+    t.words = split_into_words(call->arena, text_normalize(call->arena, q->name.value), true);
+    collect_known_tags(call, &t);
     t.scratch = arena_new();
-    e = candidates_read(call, &t, &found);
+    e = read_candidates(call, &t, &found);
     arena_free(t.scratch);
     if (e)
         return e;
     if (found.count)
-        qsort(found.items, found.count, sizeof(struct thread_candidate), by_thread_key);
-    return found_reply(call, &found);
+        qsort(found.items, found.count, sizeof(struct thread_candidate), compare_thread_candidates);
+    return reply_with_found_threads(call, &found);
 }

@@ -1,15 +1,14 @@
-/* threads.h - threads of channels and posts of forums, with their members.
- *
- * Rows of threads and thread members are in channels/, because permissions and messages need them.
- * This folder has the routes and events. Start with create.c, then joining.c. */
+/* threads.h - threads of channels and posts of forums, with their members. Rows of threads and
+ * thread members are in channels/, because permissions and messages need them; this folder has the
+ * routes and events. Start with create.c, then joining.c. */
 #ifndef PLATFORM_THREADS_THREADS_H
 #define PLATFORM_THREADS_THREADS_H
 
 #include "platform/messages/messages.h"
 
 /* Values of a new thread. Absent fields get their defaults. */
-struct thread_plan {
-    snowflake id; /* 0: a new one */
+struct new_thread {
+    snowflake id; /* 0: thread_create_and_emit generates an id */
     const struct channel *parent;
     int64_t type;
     struct str name;
@@ -17,20 +16,22 @@ struct thread_plan {
     struct opt_bool invitable;
     struct opt_list applied_tags; /* snowflakes */
     bool begun;                   /* the first message does not count towards message_count */
-    snowflake owner_id;           /* an account, or a webhook */
+    snowflake owner_id;           /* id of an account or a webhook */
 };
 
-/* Writes the thread and sends THREAD_CREATE; adds no members. ERR_MAX_ACTIVE_THREADS. */
-enum err thread_make(struct call *call, const struct thread_plan *plan, struct channel *ret);
+/* Inserts the thread and emits THREAD_CREATE; adds no members. ERR_MAX_ACTIVE_THREADS. */
+enum err thread_create_and_emit(struct call *call, const struct new_thread *plan,
+                                struct channel *ret);
 
 /* Checks the tags of a new post. rights: the caller's permissions in the forum.
  * ERR_UNKNOWN_TAG_GIVEN, ERR_MISSING_PERMISSIONS, ERR_TAG_REQUIRED, ERR_NO_FREE_TAGS, form errors
  * on applied_tags. */
 enum err post_check_tags(struct call *call, const struct channel *forum,
-                         const struct opt_list *tags, uint64_t rights);
-/* Creates the post and its first message. Sets the ids and the channel of the draft. */
-enum err post_make(struct call *call, struct thread_plan *plan, struct message_draft *draft,
-                   struct channel *ret, struct message *ret_message);
+                         const struct opt_list *tags, uint64_t perms);
+/* Creates the post and its first message. Sets the id and the channel of the draft. */
+enum err post_create_and_emit(struct call *call, struct new_thread *plan,
+                              struct message_draft *draft, struct channel *ret,
+                              struct message *ret_message);
 
 extern const struct domain threads_domain;
 

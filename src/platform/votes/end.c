@@ -1,4 +1,4 @@
-/* end.c - ends polls: at their expiry, by their author, or with their message. */
+/* end.c - ends polls at their expiry or by their author, and deletes them with their message. */
 #include "platform/votes/internal.h"
 
 #include <inttypes.h>
@@ -38,38 +38,39 @@ static const struct schema embed_schema = { .size = sizeof(struct poll_embed),
 static const struct type type_embed = { .kind = KIND_OBJECT, .schema = &embed_schema };
 static const struct type type_embeds = { .kind = KIND_ARRAY, .of = &type_embed };
 
-static void add_field(struct call *call, struct poll_embed *e, const char *name, struct str value)
+static void add_embed_field(struct call *call, struct poll_embed *e, const char *name,
+                            struct str value)
 {
-    *(struct poll_field *)list_add(call->arena, &e->fields, sizeof(struct poll_field)) =
+    *(struct poll_field *)list_append(call->arena, &e->fields, sizeof(struct poll_field)) =
         (struct poll_field){ str_of(name), value, false };
 }
 
-static struct str number_text(struct call *call, int64_t n)
+static struct str format_number(struct call *call, int64_t n)
 {
     return str_printf(call->arena, "%" PRId64, n);
 }
 
-static void add_victor(struct call *call, struct poll_embed *e, const struct poll_answer *a)
+static void add_winner_fields(struct call *call, struct poll_embed *e, const struct poll_answer *a)
 {
     const struct reaction_emoji *emoji = a->poll_media->emoji;
 
-    add_field(call, e, "victor_answer_id", number_text(call, a->answer_id));
+    add_embed_field(call, e, "victor_answer_id", format_number(call, a->answer_id));
     if (a->poll_media->text.given == GIVEN)
-        add_field(call, e, "victor_answer_text", a->poll_media->text.value);
+        add_embed_field(call, e, "victor_answer_text", a->poll_media->text.value);
     if (!emoji)
         return;
     if (emoji->id.given == GIVEN)
-        add_field(call, e, "victor_answer_emoji_id",
-                  str_printf(call->arena, "%" PRIu64, emoji->id.value));
-    add_field(call, e, "victor_answer_emoji_name", emoji->name);
-    add_field(call, e, "victor_answer_emoji_animated",
-              emoji->animated.value ? STR("true") : STR("false"));
+        add_embed_field(call, e, "victor_answer_emoji_id",
+                        str_printf(call->arena, "%" PRIu64, emoji->id.value));
+    add_embed_field(call, e, "victor_answer_emoji_name", emoji->name);
+    add_embed_field(call, e, "victor_answer_emoji_animated",
+                    emoji->animated.value ? STR("true") : STR("false"));
 }
 
-/* The result names a winner only if one answer has more votes than all others. */
-static struct str result_embeds(struct call *call, const struct poll *poll)
+/* Encodes the result, with a winner if one answer has more votes than each other. */
+static struct str encode_result_embed(struct call *call, const struct poll *poll)
 {
-    const struct poll_count *c = poll->results->answer_counts.items;
+    const struct poll_answer_count *c = poll->results->answer_counts.items;
     const struct poll_answer *answers = poll->answers.items;
     struct poll_embed embed = { .type = STR("poll_result") };
     int64_t total = 0, most = 0;
@@ -81,17 +82,18 @@ static struct str result_embeds(struct call *call, const struct poll *poll)
             most = c[i].count, victor = i, victors = 0;
         victors += c[i].count == most && most > 0;
     }
-    add_field(call, &embed, "poll_question_text", poll->question->text.value);
-    add_field(call, &embed, "victor_answer_votes", number_text(call, most));
-    add_field(call, &embed, "total_votes", number_text(call, total));
+    add_embed_field(call, &embed, "poll_question_text", poll->question->text.value);
+    add_embed_field(call, &embed, "victor_answer_votes", format_number(call, most));
+    add_embed_field(call, &embed, "total_votes", format_number(call, total));
     if (victors == 1)
-        add_victor(call, &embed, &answers[victor]);
-    return column_encode(call->arena, &type_embeds, &(struct list){ &embed, 1 });
+        add_winner_fields(call, &embed, &answers[victor]);
+    return json_column_encode(call->arena, &type_embeds, &(struct list){ &embed, 1 });
 }
 
-static enum err say_result(struct call *call, const struct channel *c, const struct message *m)
+static enum err create_result_message(struct call *call, const struct channel *c,
+                                      const struct message *m)
 {
-    struct message_reference ref = { .message_id = given_id(m->id), .channel_id = c->id };
+    struct message_reference ref = { .message_id = opt_id_or_null(m->id), .channel_id = c->id };
     snowflake author = m->author_id;
     struct message_draft draft = { .channel = c,
                                    .type = MESSAGE_POLL_RESULT,
@@ -103,17 +105,17 @@ static enum err say_result(struct call *call, const struct channel *c, const str
                                    .message_reference = &ref };
     struct message said;
 
-    draft.embeds = result_embeds(call, m->poll);
+    draft.embeds = encode_result_embed(call, m->poll);
     if (m->webhook_name.given != GIVEN)
         draft.mentions = (struct list){ &author, 1 };
     if (!channel_is_private(c->type))
-        ref.guild_id = given_id(c->guild_id.value);
+        ref.guild_id = opt_id_or_null(c->guild_id.value);
     return message_create(call, &draft, &said);
 }
 
 /* --- ending --------------------------------------------------------------------------- */
 
-static enum err poll_finalize(struct call *call, const struct channel *c, struct message *m)
+static enum err finalize_poll(struct call *call, const struct channel *c, struct message *m)
 {
     struct poll_results *results = arena_alloc(call->arena, sizeof *results);
     struct poll *poll = arena_alloc(call->arena, sizeof *poll);
@@ -128,8 +130,8 @@ static enum err poll_finalize(struct call *call, const struct channel *c, struct
     m->poll = poll;
     enum err e = poll_finish(call->tx, m->id, poll);
     if (!e)
-        e = message_save(call, c, m);
-    return e ? e : say_result(call, c, m);
+        e = message_save_and_emit(call, c, m);
+    return e ? e : create_result_message(call, c, m);
 }
 
 /* POST /channels/{channel.id}/polls/{message.id}/expire */
@@ -141,15 +143,15 @@ enum err end_poll(struct call *call)
         return ERR_NO_POLL;
     if (m->author_id != call->caller->id)
         return ERR_MISSING_PERMISSIONS;
-    if (poll_is_over(m->poll))
+    if (poll_has_ended(m->poll))
         return ERR_POLL_EXPIRED;
-    enum err e = poll_finalize(call, call->target.channel, m);
+    enum err e = finalize_poll(call, call->target.channel, m);
     if (!e)
-        e = job_cancel(call, &poll_end, m->id);
+        e = job_cancel(call, &poll_end_job, m->id);
     return e ? e : call_reply(call, m);
 }
 
-static enum err run_end(struct call *call, const struct job *job)
+static enum err run_poll_end_job(struct call *call, const struct job *job)
 {
     struct message m;
     struct channel c;
@@ -161,58 +163,58 @@ static enum err run_end(struct call *call, const struct job *job)
     if (!e)
         e = message_find(call, channel_id, job->key, &m);
     if (e == ERR_UNKNOWN_CHANNEL || e == ERR_UNKNOWN_MESSAGE)
-        return OK; /* deleted, or being deleted */
+        return OK; /* The channel or message is deleted, or being deleted. */
     if (e || !m.poll || m.poll->results->is_finalized)
         return e;
-    return poll_finalize(call, &c, &m);
+    return finalize_poll(call, &c, &m);
 }
 
-const struct job_kind poll_end = {
+const struct job_kind poll_end_job = {
     .name = "poll-end",
-    .doc = "Ends a poll at its time.",
-    .run = run_end,
+    .doc = "Ends a poll at its expiry.",
+    .run = run_poll_end_job,
 };
 
-enum err poll_watch(struct call *call, const struct message *m)
+enum err poll_schedule_end(struct call *call, const struct message *m)
 {
-    return job_schedule(call, &poll_end, m->id, m->poll->expiry,
+    return job_schedule(call, &poll_end_job, m->id, m->poll->expiry,
                         str_printf(call->arena, "%" PRIu64, m->channel_id));
 }
 
 /* --- deletion with the message -------------------------------------------------------- */
 
-enum { VOTES_SETTLE_US = 10 * 1000 * 1000 };
+enum { VOTES_DELETE_DELAY_US = 10 * 1000 * 1000 };
 
-static const char DROP_VOTES[] =
+static const char DELETE_VOTES[] =
     "delete from poll_votes where (message_id, answer_id, user_id) in (select message_id, "
     "answer_id, user_id from poll_votes where message_id = $1 limit $2)";
-static const char DROP_VOTERS[] =
+static const char DELETE_VOTERS[] =
     "delete from poll_voters where (message_id, user_id) in (select message_id, user_id "
     "from poll_voters where message_id = $1 limit $2)";
 
-static enum err run_leftovers(struct call *call, const struct job *job)
+static enum err run_poll_votes_delete_job(struct call *call, const struct job *job)
 {
     const struct value values[] = { v_id(job->key), v_int(DELETION_ROWS / 2) };
     int64_t votes = 0, voters = 0;
-    enum err e = tx_exec(call->tx, DROP_VOTES, values, 2, &votes);
+    enum err e = tx_exec(call->tx, DELETE_VOTES, values, 2, &votes);
 
     if (!e)
-        e = tx_exec(call->tx, DROP_VOTERS, values, 2, &voters);
+        e = tx_exec(call->tx, DELETE_VOTERS, values, 2, &voters);
     if (!e)
         e = poll_delete(call->tx, job->key);
     if (e || (!votes && !voters))
         return e;
-    return job_schedule(call, &poll_leftovers, job->key, clock_us(), STR(""));
+    return job_schedule(call, &poll_votes_delete_job, job->key, clock_us(), STR(""));
 }
 
-const struct job_kind poll_leftovers = {
+const struct job_kind poll_votes_delete_job = {
     .name = "poll-leftovers",
-    .doc = "Removes what was chosen in a poll that is gone.",
-    .run = run_leftovers,
+    .doc = "Deletes the votes of a deleted poll.",
+    .run = run_poll_votes_delete_job,
 };
 
-/* A concurrent vote may still commit, so the job that deletes votes starts later. */
-enum err poll_goes_with_message(struct call *call, const snowflake *message_id)
+/* Deletes the poll; its votes later, because a concurrent vote may still commit. */
+enum err poll_delete_with_message(struct call *call, const snowflake *message_id)
 {
     const struct poll *poll;
     enum err e = poll_find(call->tx, *message_id, 0, &poll);
@@ -221,8 +223,8 @@ enum err poll_goes_with_message(struct call *call, const snowflake *message_id)
         return e;
     e = poll_delete(call->tx, *message_id);
     if (!e)
-        e = job_cancel(call, &poll_end, *message_id);
+        e = job_cancel(call, &poll_end_job, *message_id);
     return e ? e
-             : job_schedule(call, &poll_leftovers, *message_id, clock_us() + VOTES_SETTLE_US,
-                            STR(""));
+             : job_schedule(call, &poll_votes_delete_job, *message_id,
+                            clock_us() + VOTES_DELETE_DELAY_US, STR(""));
 }

@@ -7,12 +7,12 @@
 #include "platform/polls/polls.h"
 #include "platform/votes/votes.h"
 
-enum err may_see_poll(struct call *call);
-bool poll_is_over(const struct poll *poll);
+enum err check_view_poll_permission(struct call *call);
+bool poll_has_ended(const struct poll *poll);
 
 /* --- choose.c ------------------------------------------------------------------------- */
 
-struct poll_choice {
+struct poll_vote_body {
     struct list answer_ids; /* int64_t */
 };
 enum err choose_poll_answers(struct call *call);
@@ -21,9 +21,9 @@ enum err choose_poll_answers(struct call *call);
 
 enum err end_poll(struct call *call);
 /* Schedules the job that ends the poll at its expiry. */
-enum err poll_watch(struct call *call, const struct message *m);
+enum err poll_schedule_end(struct call *call, const struct message *m);
 /* Deletes the poll with its message; a job deletes the votes in batches. */
-enum err poll_goes_with_message(struct call *call, const snowflake *message_id);
-extern const struct job_kind poll_end, poll_leftovers;
+enum err poll_delete_with_message(struct call *call, const snowflake *message_id);
+extern const struct job_kind poll_end_job, poll_votes_delete_job;
 
 #endif

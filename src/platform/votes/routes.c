@@ -6,9 +6,10 @@
 #include "api/deletion.h"
 #include "platform/channels/channels.h"
 
-enum err may_see_poll(struct call *call)
+enum err check_view_poll_permission(struct call *call)
 {
-    return call->target.rights & PERMISSION(READ_MESSAGE_HISTORY) ? OK : ERR_MISSING_PERMISSIONS;
+    return call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY) ? OK
+                                                                       : ERR_MISSING_PERMISSIONS;
 }
 
 /* --- voters --------------------------------------------------------------------------- */
@@ -17,7 +18,7 @@ struct voters_query {
     struct opt_id after;
     int64_t limit;
 };
-struct voters {
+struct voters_reply {
     struct list users; /* struct user */
 };
 
@@ -30,24 +31,24 @@ static const struct field query_fields[] = {
 static const struct schema voters_query = {
     .size = sizeof(struct voters_query),
     .fields = query_fields,
-    .doc = "Which of those who chose an answer.",
+    .doc = "Which voters of an answer.",
 };
 static const struct field voters_fields[] = {
-    { FIELD(struct voters, users), .type = &type_partial_users },
+    { FIELD(struct voters_reply, users), .type = &type_partial_users },
     { 0 },
 };
 static const struct schema voters_schema = {
     .name = "PollVoters",
-    .size = sizeof(struct voters),
+    .size = sizeof(struct voters_reply),
     .fields = voters_fields,
-    .doc = "Who chose an answer of a poll.",
+    .doc = "Voters of an answer of a poll.",
 };
 static const struct type type_voters = { .kind = KIND_OBJECT, .schema = &voters_schema };
 
 static const char VOTERS_OF[] = "select user_id from poll_votes where message_id = $1 and "
                                 "answer_id = $2 and user_id > $3 order by user_id limit $4";
 
-static enum err load_voters(struct call *call, const struct list *ids, struct list *ret)
+static enum err read_voters(struct call *call, const struct list *ids, struct list *ret)
 {
     enum err e = OK;
 
@@ -56,7 +57,7 @@ static enum err load_voters(struct call *call, const struct list *ids, struct li
 
         e = user_find(call->tx, ((const snowflake *)ids->items)[i], &user);
         if (!e)
-            *(struct user *)list_add(call->arena, ret, sizeof user) = user;
+            *(struct user *)list_append(call->arena, ret, sizeof user) = user;
         else if (e == ERR_UNKNOWN_USER)
             e = OK;
     }
@@ -68,20 +69,20 @@ static enum err list_poll_voters(struct call *call)
 {
     const struct voters_query *q = call->query;
     const struct message *m = call->target.message;
-    snowflake answer = call_id(call, "answer.id");
-    struct voters voters = { 0 };
+    snowflake answer = call_path_id(call, "answer.id");
+    struct voters_reply voters = { 0 };
     struct list ids;
 
     if (!m->poll)
         return ERR_NO_POLL;
     if (answer < 1 || answer > m->poll->answers.count)
-        return call_invalid(call, "answer_id", "POLL_ANSWER_UNKNOWN",
-                            "The poll has no such answer.");
-    enum err e = tx_ids(
+        return call_add_field_error(call, "answer_id", "POLL_ANSWER_UNKNOWN",
+                                    "The poll has no such answer.");
+    enum err e = tx_read_ids(
         call->tx, VOTERS_OF,
         BIND(v_id(m->id), v_int((int64_t)answer), v_id(q->after.value), v_int(q->limit)), &ids);
     if (!e)
-        e = load_voters(call, &ids, &voters.users);
+        e = read_voters(call, &ids, &voters.users);
     return e ? e : call_reply(call, &voters);
 }
 
@@ -93,17 +94,17 @@ static const struct resolver resolvers[] = {
 };
 
 static const struct type type_answer_ids = { .kind = KIND_ARRAY,
-                                             .max = POLL_MOST_ANSWERS,
+                                             .max = POLL_MAX_ANSWERS,
                                              .of = &type_count };
 static const struct field choice_fields[] = {
-    { FIELD(struct poll_choice, answer_ids), .type = &type_answer_ids },
+    { FIELD(struct poll_vote_body, answer_ids), .type = &type_answer_ids },
     { 0 },
 };
 static const struct schema choice_schema = {
     .name = "PollChoice",
-    .size = sizeof(struct poll_choice),
+    .size = sizeof(struct poll_vote_body),
     .fields = choice_fields,
-    .doc = "All answers that the caller chooses; none takes all back.",
+    .doc = "All answers that the caller chooses; an empty list removes the vote.",
 };
 static const struct type choice_body = { .kind = KIND_OBJECT, .schema = &choice_schema };
 
@@ -112,35 +113,35 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/channels/{channel.id}/polls/{message.id}/answers/{answer.id}",
         .name = "list_poll_voters",
-        .doc = "Who chose an answer, by id; needs READ_MESSAGE_HISTORY.",
+        .doc = "Voters of an answer, by id; needs READ_MESSAGE_HISTORY.",
         .auth = AUTH_USER | AUTH_BOT,
         .query = &voters_query,
         .reply = &type_voters,
-        .admit = may_see_poll,
+        .admit = check_view_poll_permission,
         .handle = list_poll_voters,
     },
     {
         .method = PUT,
         .path = "/channels/{channel.id}/polls/{message.id}/answers/@me",
         .name = "choose_poll_answers",
-        .doc = "Choose answers of a poll, instead of those chosen before.",
+        .doc = "Choose answers of a poll; replaces the previous choice.",
         .auth = AUTH_USER,
         .body = &choice_body,
         .store = ROUTE_STORE_APPEND,
         .fires = (const enum event[]){ EVENT_MESSAGE_POLL_VOTE_ADD, EVENT_MESSAGE_POLL_VOTE_REMOVE,
                                        EVENT_NONE },
-        .admit = may_see_poll,
+        .admit = check_view_poll_permission,
         .handle = choose_poll_answers,
     },
     {
         .method = POST,
         .path = "/channels/{channel.id}/polls/{message.id}/expire",
         .name = "end_poll",
-        .doc = "End a poll of one's own before its time.",
+        .doc = "End a poll of the caller before its expiry.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &type_message,
         .fires = (const enum event[]){ EVENT_MESSAGE_UPDATE, EVENT_MESSAGE_CREATE,
-                                       EVENT_CHANNEL_CREATE, SPEAKING_EVENTS, EVENT_NONE },
+                                       EVENT_CHANNEL_CREATE, THREAD_MESSAGE_EVENTS, EVENT_NONE },
         .handle = end_poll,
     },
     { 0 },
@@ -152,9 +153,9 @@ const struct domain polls_domain = {
     .routes = routes,
     .world = &polls_world,
     .resolvers = resolvers,
-    .jobs = (const struct job_kind *const[]){ &poll_end, &poll_leftovers, NULL },
-    .hooks = &(const struct hooks){ .message_polled = poll_watch,
-                                    .message_gone = poll_goes_with_message },
+    .jobs = (const struct job_kind *const[]){ &poll_end_job, &poll_votes_delete_job, NULL },
+    .hooks = &(const struct hooks){ .poll_message_created = poll_schedule_end,
+                                    .message_deleted = poll_delete_with_message },
     .deletions =
         (const struct deletion_rule[]){
             { WITH_MESSAGES, "jobs",

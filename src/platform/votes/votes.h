@@ -1,8 +1,6 @@
-/* votes.h - votes in polls, and the end of polls.
- *
- * One row has all answers of a voter, so that concurrent votes of one account are serialized.
- * Counts are stored per counter shard (tx_lane), so that the cost of a vote does not grow with
- * their number. A finished poll stores its final counts. Start with choose.c. */
+/* votes.h - votes in polls, and the end of polls. One row has all answers of a voter, which
+ * serializes votes of one account. Counts are stored per counter shard (tx_counter_shard); a
+ * finished poll stores its final counts. Start with choose.c. */
 #ifndef PLATFORM_VOTES_VOTES_H
 #define PLATFORM_VOTES_VOTES_H
 

@@ -6,7 +6,7 @@
 #include "model/fields/ids.h"
 #include "platform/polls/polls.h"
 #include "platform/reactions/reactions.h"
-#include "platform/worlds/file.h"
+#include "platform/worlds/import_export.h"
 
 enum { USUAL_HOURS = 24 };
 
@@ -14,7 +14,7 @@ enum { USUAL_HOURS = 24 };
 
 struct world_poll_answer {
     struct str text;
-    struct opt_str emoji;  /* same format as in reactions */
+    struct opt_str emoji;  /* Unicode characters, name:id, or the name of an emoji of the guild */
     struct opt_list users; /* struct str */
 };
 struct world_poll {
@@ -50,37 +50,37 @@ static const char ADD_VOTE[] = "insert into poll_votes (message_id, answer_id, u
                                "values ($1, $2, $3) on conflict do nothing";
 static const char COUNT_VOTES[] =
     "insert into poll_counts (message_id, answer_id, lane, votes) values ($1, $2, 0, $3)";
-static enum err read_answer_emoji(struct importing *im, const struct world_poll_answer *in,
-                                  snowflake channel, const struct place *up,
-                                  const struct reaction_emoji **ret)
+static enum err resolve_answer_emoji(struct world_importer *im, const struct world_poll_answer *in,
+                                     snowflake channel, const struct json_path *up,
+                                     const struct reaction_emoji **ret)
 {
-    struct place at = place_key(up, STR("emoji"));
+    struct json_path at = json_path_key(up, STR("emoji"));
     struct reaction_emoji *emoji = arena_alloc(im->arena, sizeof *emoji);
-    struct reaction_name name = { 0 };
+    struct reaction_emoji_name name = { 0 };
 
     if (in->emoji.given != GIVEN)
         return OK;
-    enum err e = world_emoji_named(im, in->emoji.value, channel, &at, &name);
-    *emoji = (struct reaction_emoji){ given_id(name.id), name.text, { 0 } };
+    enum err e = world_resolve_emoji(im, in->emoji.value, channel, &at, &name);
+    *emoji = (struct reaction_emoji){ opt_id_or_null(name.id), name.text, { 0 } };
     *ret = emoji;
     return e;
 }
 
-static enum err import_votes(struct importing *im, const struct world_poll_answer *in,
-                             snowflake message, int64_t answer, const struct place *up,
+static enum err import_votes(struct world_importer *im, const struct world_poll_answer *in,
+                             snowflake message, int64_t answer, const struct json_path *up,
                              int64_t *ret_count)
 {
-    struct place all = place_key(up, STR("users"));
+    struct json_path all = json_path_key(up, STR("users"));
     const struct str *names = in->users.value.items;
     enum err e = OK;
 
     *ret_count = 0;
     for (size_t i = 0; !e && i < in->users.value.count; i++) {
-        struct place at = place_index(&all, i);
+        struct json_path at = json_path_index(&all, i);
         snowflake user = 0;
         int64_t new = 0;
 
-        e = refer(im, &user_naming, 0, names[i], &at, &user);
+        e = world_resolve_reference(im, &user_naming, 0, names[i], &at, &user);
         if (!e && user)
             e = tx_exec(im->tx, ADD_VOTE, BIND(v_id(message), v_int(answer), v_id(user)), &new);
         if (!e && new)
@@ -93,35 +93,35 @@ static enum err import_votes(struct importing *im, const struct world_poll_answe
                        NULL);
 }
 
-static enum err import_answers(struct importing *im, const struct world_poll *in, snowflake channel,
-                               snowflake message, const struct place *up, struct poll *poll,
-                               struct poll_results *results)
+static enum err import_answers(struct world_importer *im, const struct world_poll *in,
+                               snowflake channel, snowflake message, const struct json_path *up,
+                               struct poll *poll, struct poll_results *results)
 {
-    struct place all = place_key(up, STR("answers"));
+    struct json_path all = json_path_key(up, STR("answers"));
     const struct world_poll_answer *answers = in->answers.items;
     enum err e = OK;
 
     for (size_t i = 0; !e && i < in->answers.count; i++) {
-        struct place at = place_index(&all, i);
-        struct poll_answer *a = list_add(im->arena, &poll->answers, sizeof *a);
-        struct poll_count *c = list_add(im->arena, &results->answer_counts, sizeof *c);
+        struct json_path at = json_path_index(&all, i);
+        struct poll_answer *a = list_append(im->arena, &poll->answers, sizeof *a);
+        struct poll_answer_count *c = list_append(im->arena, &results->answer_counts, sizeof *c);
         struct poll_media *media = arena_alloc(im->arena, sizeof *media);
 
-        *media = (struct poll_media){ .text = given_str(answers[i].text) };
+        *media = (struct poll_media){ .text = opt_str_or_null(answers[i].text) };
         *a = (struct poll_answer){ (int64_t)i + 1, media };
-        *c = (struct poll_count){ .id = a->answer_id };
-        e = read_answer_emoji(im, &answers[i], channel, &at, &media->emoji);
+        *c = (struct poll_answer_count){ .id = a->answer_id };
+        e = resolve_answer_emoji(im, &answers[i], channel, &at, &media->emoji);
         if (!e)
             e = import_votes(im, &answers[i], message, a->answer_id, &at, &c->count);
     }
     return e;
 }
 
-static enum err import_poll(struct importing *im, const void *entry, const struct place *at,
-                            snowflake message)
+static enum err import_poll(struct world_importer *im, const void *entry,
+                            const struct json_path *at, snowflake message)
 {
     const struct world_poll *in = entry;
-    struct poll_media question = { .text = given_str(in->question) };
+    struct poll_media question = { .text = opt_str_or_null(in->question) };
     struct poll_results results = { 0 };
     struct poll poll = { .question = &question,
                          .results = &results,
@@ -139,8 +139,8 @@ static enum err import_poll(struct importing *im, const void *entry, const struc
     if (!e && poll.expiry <= clock_us())
         return poll_finish(im->tx, message, &poll);
     return e ? e
-             : job_note(im->tx, "poll-end", message, poll.expiry,
-                        str_printf(im->arena, "%" PRIu64, im->channel));
+             : insert_job_row(im->tx, "poll-end", message, poll.expiry,
+                              str_printf(im->arena, "%" PRIu64, im->channel));
 }
 
 /* --- export --------------------------------------------------------------------------- */
@@ -150,14 +150,14 @@ static const char POLLED[] =
 static const char VOTERS[] = "select v.answer_id, u.username from poll_votes v join users u on "
                              "u.id = v.user_id where v.message_id = $1 order by v.answer_id, u.id";
 
-static struct opt_str emoji_word(struct tx *tx, const struct reaction_emoji *emoji)
+static struct opt_str emoji_reference(struct tx *tx, const struct reaction_emoji *emoji)
 {
     if (!emoji)
         return (struct opt_str){ 0 };
     if (emoji->id.given != GIVEN)
-        return given_str(emoji->name);
-    return given_str(
-        str_printf(tx_arena(tx), "%.*s:%" PRIu64, STR_FMT(emoji->name), emoji->id.value));
+        return opt_str_or_null(emoji->name);
+    return opt_str_or_null(
+        str_printf(tx_arena(tx), "%.*s:%" PRIu64, STR_ARGS(emoji->name), emoji->id.value));
 }
 
 static enum err export_voters(struct tx *tx, snowflake message, struct world_poll *ret)
@@ -170,8 +170,8 @@ static enum err export_voters(struct tx *tx, snowflake message, struct world_pol
         return e;
     while (rows_next(&r))
         if (row_int(&r, 0) <= (int64_t)ret->answers.count)
-            *(struct str *)shown_item(tx, &answers[row_int(&r, 0) - 1].users, sizeof(struct str)) =
-                row_text(&r, 1);
+            *(struct str *)world_export_list_item(tx, &answers[row_int(&r, 0) - 1].users,
+                                                  sizeof(struct str)) = row_text(&r, 1);
     return rows_end(&r);
 }
 
@@ -184,28 +184,28 @@ static enum err export_poll(struct tx *tx, snowflake message, struct opt_object 
     if (e || !poll)
         return e;
     *out = (struct world_poll){ .question = poll->question->text.value,
-                                .ends_at = given_int(poll->expiry),
-                                .allow_multiselect = given_mark(poll->allow_multiselect) };
+                                .ends_at = opt_int_of(poll->expiry),
+                                .allow_multiselect = opt_true_or_absent(poll->allow_multiselect) };
     for (size_t i = 0; i < poll->answers.count; i++) {
         const struct poll_answer *a = (const struct poll_answer *)poll->answers.items + i;
 
-        *(struct world_poll_answer *)list_add(tx_arena(tx), &out->answers,
-                                              sizeof(struct world_poll_answer)) =
+        *(struct world_poll_answer *)list_append(tx_arena(tx), &out->answers,
+                                                 sizeof(struct world_poll_answer)) =
             (struct world_poll_answer){ .text = a->poll_media->text.value,
-                                        .emoji = emoji_word(tx, a->poll_media->emoji) };
+                                        .emoji = emoji_reference(tx, a->poll_media->emoji) };
     }
     *ret = (struct opt_object){ GIVEN, out };
     return export_voters(tx, message, out);
 }
 
-static enum err export_polls(struct exporting *ex, struct world_entries *to)
+static enum err export_polls(struct world_exporter *ex, struct world_entries *to)
 {
     struct list ids = { 0 };
-    enum err e = tx_ids(ex->tx, POLLED, BIND(v_id(ex->channel)), &ids);
+    enum err e = tx_read_ids(ex->tx, POLLED, BIND(v_id(ex->channel)), &ids);
     const snowflake *id = ids.items;
 
     for (size_t i = 0; !e && i < ids.count; i++) {
-        struct opt_object *poll = world_entry_member(to, id[i]);
+        struct opt_object *poll = world_entry_find_field(to, id[i]);
 
         if (poll)
             e = export_poll(ex->tx, id[i], poll);

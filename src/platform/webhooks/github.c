@@ -1,15 +1,15 @@
 /* github.c - webhook endpoint for GitHub events. */
 #include "platform/webhooks/github.h"
 
-#include "net/http/http.h"
+#include "net/http/http_parser.h"
 #include "net/http/server.h"
-#include "platform/messages/body.h"
+#include "platform/messages/message_body.h"
 #include "platform/webhooks/internal.h"
 
 enum { MOST_COMMITS = 2048 };
 
-/* All fields are optional and nullable, and long texts are truncated, because GitHub cannot react
- * to an error. */
+/* All fields are optional and nullable and long texts are truncated, because GitHub does not react
+ * to errors. */
 /* clang-format off */
 #define GITHUB_FIELD(struct_, member_, type_)                                                      \
     { FIELD(struct struct_, member_), .type = &(type_), .flags = OPTIONAL | NULLABLE }
@@ -34,7 +34,7 @@ static const struct schema object_schema = {
     .name = "GithubObject",
     .size = sizeof(struct github_object),
     .fields = object_fields,
-    .doc = "What has a name and a page at GitHub.",
+    .doc = "An object of GitHub with a name and a page.",
 };
 static const struct type type_github_object = { .kind = KIND_OBJECT, .schema = &object_schema };
 
@@ -56,48 +56,48 @@ static const struct type type_github_commits = {
     .kind = KIND_ARRAY, .flags = TYPE_NULL_NONE, .max = MOST_COMMITS, .of = &type_github_commit
 };
 
-static const struct field told_fields[] = {
-    GITHUB_FIELD(github_told, action, type_text),
-    GITHUB_FIELD(github_told, ref, type_text),
-    GITHUB_FIELD(github_told, ref_type, type_text),
-    GITHUB_FIELD(github_told, compare, type_text),
-    GITHUB_FIELD(github_told, repository, type_github_object),
-    GITHUB_FIELD(github_told, sender, type_github_object),
-    GITHUB_FIELD(github_told, issue, type_github_object),
-    GITHUB_FIELD(github_told, comment, type_github_object),
-    GITHUB_FIELD(github_told, pull_request, type_github_object),
-    GITHUB_FIELD(github_told, review, type_github_object),
-    GITHUB_FIELD(github_told, release, type_github_object),
-    GITHUB_FIELD(github_told, forkee, type_github_object),
-    GITHUB_FIELD(github_told, member, type_github_object),
-    GITHUB_FIELD(github_told, discussion, type_github_object),
-    GITHUB_FIELD(github_told, check_run, type_github_object),
-    GITHUB_FIELD(github_told, check_suite, type_github_object),
-    { FIELD(struct github_told, commits), .type = &type_github_commits, .flags = OPTIONAL },
+static const struct field payload_fields[] = {
+    GITHUB_FIELD(github_payload, action, type_text),
+    GITHUB_FIELD(github_payload, ref, type_text),
+    GITHUB_FIELD(github_payload, ref_type, type_text),
+    GITHUB_FIELD(github_payload, compare, type_text),
+    GITHUB_FIELD(github_payload, repository, type_github_object),
+    GITHUB_FIELD(github_payload, sender, type_github_object),
+    GITHUB_FIELD(github_payload, issue, type_github_object),
+    GITHUB_FIELD(github_payload, comment, type_github_object),
+    GITHUB_FIELD(github_payload, pull_request, type_github_object),
+    GITHUB_FIELD(github_payload, review, type_github_object),
+    GITHUB_FIELD(github_payload, release, type_github_object),
+    GITHUB_FIELD(github_payload, forkee, type_github_object),
+    GITHUB_FIELD(github_payload, member, type_github_object),
+    GITHUB_FIELD(github_payload, discussion, type_github_object),
+    GITHUB_FIELD(github_payload, check_run, type_github_object),
+    GITHUB_FIELD(github_payload, check_suite, type_github_object),
+    { FIELD(struct github_payload, commits), .type = &type_github_commits, .flags = OPTIONAL },
     { 0 },
 };
-static const struct schema told_schema = {
+static const struct schema payload_schema = {
     .name = "GithubEvent",
-    .size = sizeof(struct github_told),
-    .fields = told_fields,
-    .doc = "What GitHub sends of an event that the header X-GitHub-Event names.",
+    .size = sizeof(struct github_payload),
+    .fields = payload_fields,
+    .doc = "Payload of the GitHub event that the header X-GitHub-Event names.",
 };
-const struct type github_body = { .kind = KIND_OBJECT, .schema = &told_schema };
+const struct type github_body = { .kind = KIND_OBJECT, .schema = &payload_schema };
 
 enum err prepare_execute_github_webhook(struct call *call)
 {
-    struct str event = http_header(call->exchange->request, STR("X-GitHub-Event"));
+    struct str event = http_find_header(call->exchange->request, STR("X-GitHub-Event"));
     struct message_body *out = arena_alloc(call->arena, sizeof *out);
     struct embed *card = arena_alloc(call->arena, sizeof *card);
 
-    if (!github_embed(&call->form, event, call->body, card))
-        return prepare_webhook_service(call, NULL);
+    if (!github_build_embed(&call->form, event, call->body, card))
+        return prepare_converted_webhook_message(call, NULL);
     *out = (struct message_body){ .embeds = { GIVEN, { .items = card, .count = 1 } } };
-    return prepare_webhook_service(call, out);
+    return prepare_converted_webhook_message(call, out);
 }
 
 /* POST /webhooks/{webhook.id}/{webhook.token}/github */
 enum err execute_github_webhook(struct call *call)
 {
-    return message_sending_of(call)->in ? webhook_send_for_service(call) : OK;
+    return message_send_state_of(call)->in ? send_converted_webhook_message(call) : OK;
 }

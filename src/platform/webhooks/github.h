@@ -5,7 +5,7 @@
 #include "json/schema.h"
 #include "platform/message_parts/embed.h"
 
-/* An issue, comment, repository, user or other object with a name and a page. */
+/* A GitHub object with a name and a page: issue, comment, repository, user and others. */
 struct github_object {
     struct opt_int number;
     struct opt_str title, full_name, name, tag_name, head_branch, login, commit_id;
@@ -17,8 +17,8 @@ struct github_commit {
     const struct github_object *author;
 };
 
-/* The event determines which fields are present. */
-struct github_told {
+/* Payload of a GitHub event; the event determines which fields are present. */
+struct github_payload {
     struct opt_str action, ref, ref_type, compare;
     const struct github_object *repository, *sender, *issue, *comment, *pull_request, *review,
         *release, *forkee, *member, *discussion, *check_run, *check_suite;
@@ -27,9 +27,9 @@ struct github_told {
 
 /* --- github_events.c ------------------------------------------------------------------ */
 
-/* Builds the embed of an event. False: the event is not shown. Missing required fields are recorded
- * in the form. */
-bool github_embed(struct form *form, struct str event, const struct github_told *in,
-                  struct embed *ret);
+/* Builds the embed of an event. False: the event is not shown. Missing required fields are form
+ * errors. */
+bool github_build_embed(struct form *form, struct str event, const struct github_payload *in,
+                        struct embed *ret);
 
 #endif

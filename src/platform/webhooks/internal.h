@@ -18,7 +18,7 @@ struct webhook_patch {
     struct opt_image avatar;
     struct opt_id channel_id;
 };
-struct execute_query {
+struct webhook_execute_query {
     bool wait, with_components;
     struct opt_id thread_id;
 };
@@ -30,20 +30,20 @@ extern const struct schema execute_query, webhook_message_query, webhook_service
 /* --- rows.c --------------------------------------------------------------------------- */
 
 enum err webhook_update(struct tx *tx, const struct webhook *h);
-enum err webhook_remove(struct tx *tx, snowflake id);
-enum err webhooks_of_channel(struct tx *tx, snowflake channel_id, struct list *ret);
-enum err webhooks_of_guild(struct tx *tx, snowflake guild_id, struct list *ret);
-enum err webhooks_count(struct tx *tx, snowflake guild_id, snowflake channel_id,
-                        int64_t *ret_in_guild, int64_t *ret_in_channel);
+enum err webhook_row_delete(struct tx *tx, snowflake id);
+enum err webhooks_read_of_channel(struct tx *tx, snowflake channel_id, struct list *ret);
+enum err webhooks_read_of_guild(struct tx *tx, snowflake guild_id, struct list *ret);
+enum err webhooks_count_in_channel(struct tx *tx, snowflake guild_id, snowflake channel_id,
+                                   int64_t *ret_in_guild, int64_t *ret_in_channel);
 
 /* --- manage.c ------------------------------------------------------------------------- */
 
 /* Derives the 68-character token from the id, the salt and the server's key. */
-struct str webhook_token(struct call *call, const struct webhook *h);
+struct str webhook_derive_token(struct call *call, const struct webhook *h);
 
 enum err resolve_webhook(struct call *call);
-enum err resolve_token(struct call *call);
-enum err may_manage(struct call *call);
+enum err resolve_webhook_token(struct call *call);
+enum err check_manage_webhook_permission(struct call *call);
 enum err list_channel_webhooks(struct call *call);
 enum err list_guild_webhooks(struct call *call);
 enum err get_webhook(struct call *call);
@@ -58,11 +58,11 @@ enum err delete_webhook(struct call *call);
 enum err resolve_webhook_message(struct call *call);
 enum err prepare_execute_webhook(struct call *call);
 enum err execute_webhook(struct call *call);
-/* Prepare stage of the Slack and GitHub routes. in: the converted body, which must outlive the
- * call. Reports the errors in the call's form. */
-enum err prepare_webhook_service(struct call *call, const struct message_body *in);
-/* Sends that body. In a forum it needs a thread_id. */
-enum err webhook_send_for_service(struct call *call);
+/* Prepares a message converted from a Slack or GitHub body. in must outlive the call. Reports the
+ * errors in the call's form. */
+enum err prepare_converted_webhook_message(struct call *call, const struct message_body *in);
+/* Creates the converted message. A forum needs a thread_id. */
+enum err send_converted_webhook_message(struct call *call);
 enum err get_webhook_message(struct call *call);
 enum err prepare_edit_webhook_message(struct call *call);
 enum err edit_webhook_message(struct call *call);
@@ -80,6 +80,6 @@ extern const struct type github_body;
 enum err prepare_execute_github_webhook(struct call *call);
 enum err execute_github_webhook(struct call *call);
 
-enum err webhooks_in_audit(struct call *call, struct audit_shown *log);
+enum err audit_add_webhooks(struct call *call, struct audit_log_objects *log);
 
 #endif

@@ -1,7 +1,5 @@
-/* manage.c - creates, lists, modifies and deletes webhooks.
- *
- * Members with MANAGE_WEBHOOKS manage them. The holder of a webhook's token manages that webhook
- * without an account. */
+/* manage.c - creates, lists, modifies and deletes webhooks. Members with MANAGE_WEBHOOKS manage
+ * them. The holder of a webhook's token manages that webhook without an account. */
 #include "platform/webhooks/internal.h"
 
 #include <inttypes.h>
@@ -15,66 +13,66 @@ enum { MOST_IN_CHANNEL = 15, MOST_IN_GUILD = 1000, TOKEN_BYTES = 51 };
 
 /* --- tokens --------------------------------------------------------------------------- */
 
-struct str webhook_token(struct call *call, const struct webhook *h)
+struct str webhook_derive_token(struct call *call, const struct webhook *h)
 {
     unsigned char bytes[TOKEN_BYTES];
 
-    auth_derive(api_options(call->api)->auth, "webhook", h->id, h->salt, bytes, sizeof bytes);
-    return str_base64url(call->arena, bytes, sizeof bytes);
+    auth_derive_key(api_options(call->api)->auth, "webhook", h->id, h->salt, bytes, sizeof bytes);
+    return str_base64url_encode(call->arena, bytes, sizeof bytes);
 }
 
-/* {webhook.id}: checks only existence; the rest of the path determines access. */
+/* Resolves {webhook.id} without a permission check; the rest of the path determines access. */
 enum err resolve_webhook(struct call *call)
 {
     struct webhook *h = call->target.webhook = arena_alloc(call->arena, sizeof *h);
 
-    return webhook_find(call->tx, call_id(call, "webhook.id"), h);
+    return webhook_find(call->tx, call_path_id(call, "webhook.id"), h);
 }
 
-enum err resolve_token(struct call *call)
+enum err resolve_webhook_token(struct call *call)
 {
-    struct str given = call_text(call, "webhook.token"),
-               good = webhook_token(call, call->target.webhook);
+    struct str given = call_path_text(call, "webhook.token"),
+               good = webhook_derive_token(call, call->target.webhook);
 
-    /* The token alone authorizes the call: ignore any other credential of the request. */
+    /* The token alone authorizes the call, so other credentials of the request are ignored. */
     call->caller = NULL;
-    /* Follower webhooks accept no messages. */
+    /* Only incoming webhooks accept messages. */
     return call->target.webhook->type == WEBHOOK_INCOMING && given.n == good.n &&
                    sodium_memcmp(given.p, good.p, good.n) == 0
                ? OK
                : ERR_INVALID_WEBHOOK_TOKEN;
 }
 
-/* Access without the token needs MANAGE_WEBHOOKS in the webhook's channel. */
-enum err may_manage(struct call *call)
+/* Requires MANAGE_WEBHOOKS in the webhook's channel, for access without the token. */
+enum err check_manage_webhook_permission(struct call *call)
 {
     const struct webhook *h = call->target.webhook;
     struct channel c;
-    struct standing s;
-    uint64_t rights;
+    struct member_access s;
+    uint64_t perms;
     enum err e = channel_find(call->tx, h->channel_id, &c);
 
     if (!e)
-        e = standing_find(call->tx, h->guild_id, call->caller->id, &s);
+        e = member_access_find(call->tx, h->guild_id, call->caller->id, &s);
     if (!e)
-        e = standing_rights_in(call->tx, &s, &c, &rights);
+        e = member_permissions_in_channel(call->tx, &s, &c, &perms);
     if (e)
         return e;
-    if (!(rights & PERMISSION(VIEW_CHANNEL)))
+    if (!(perms & PERMISSION(VIEW_CHANNEL)))
         return ERR_MISSING_ACCESS;
-    return rights & PERMISSION(MANAGE_WEBHOOKS)
+    return perms & PERMISSION(MANAGE_WEBHOOKS)
                ? OK
-               : standing_lacks_in(call->tx, &s, &c, PERMISSION(MANAGE_WEBHOOKS));
+               : member_refusal_in_channel(call->tx, &s, &c, PERMISSION(MANAGE_WEBHOOKS));
 }
 
 /* --- replies -------------------------------------------------------------------------- */
 
-static bool has_token(const struct call *call)
+static bool call_uses_token(const struct call *call)
 {
     return call->route->auth & AUTH_OPEN;
 }
 
-static enum err webhook_show_source(struct call *call, struct webhook *h)
+static enum err read_followed_source(struct call *call, struct webhook *h)
 {
     struct webhook_source *guild = arena_alloc(call->arena, sizeof *guild),
                           *channel = arena_alloc(call->arena, sizeof *channel);
@@ -93,52 +91,52 @@ static enum err webhook_show_source(struct call *call, struct webhook *h)
     return OK;
 }
 
-/* The token of an app's webhook acts in the app's name: only that app, and callers who sent the
- * token, receive it. */
-static bool shows_token(const struct call *call, const struct webhook *h)
+/* Returns whether the reply may contain the token. The token of an app's webhook acts in the app's
+ * name, so only that app and callers who sent the token receive it. */
+static bool may_see_token(const struct call *call, const struct webhook *h)
 {
     bool own = call->caller && call->caller->application_id == h->application_id.value;
 
-    return h->application_id.given != GIVEN || own || has_token(call);
+    return h->application_id.given != GIVEN || own || call_uses_token(call);
 }
 
-/* Callers who have only the token do not see the creator. */
-static enum err webhook_complete(struct call *call, struct webhook *h)
+/* Fills token, URL, source and creator; not the creator for callers who have only the token. */
+static enum err fill_webhook_fields(struct call *call, struct webhook *h)
 {
     struct user *user = arena_alloc(call->arena, sizeof *user);
     enum err e = OK;
 
-    if (h->type == WEBHOOK_INCOMING && shows_token(call, h)) {
-        h->token = given_str(webhook_token(call, h));
-        h->url =
-            given_str(str_printf(call->arena, "%.*s/api/webhooks/%" PRIu64 "/%.*s",
-                                 STR_FMT(api_url(call, "http")), h->id, STR_FMT(h->token.value)));
+    if (h->type == WEBHOOK_INCOMING && may_see_token(call, h)) {
+        h->token = opt_str_or_null(webhook_derive_token(call, h));
+        h->url = opt_str_or_null(str_printf(call->arena, "%.*s/api/webhooks/%" PRIu64 "/%.*s",
+                                            STR_ARGS(api_base_url(call, "http")), h->id,
+                                            STR_ARGS(h->token.value)));
     } else if (h->type == WEBHOOK_FOLLOWER) {
-        e = webhook_show_source(call, h);
+        e = read_followed_source(call, h);
     }
     if (e)
         return e;
-    if (h->user_id && !has_token(call))
+    if (h->user_id && !call_uses_token(call))
         e = user_find(call->tx, h->user_id, user);
     if (e == ERR_UNKNOWN_USER)
         return OK;
-    h->user = h->user_id && !has_token(call) ? user : NULL;
+    h->user = h->user_id && !call_uses_token(call) ? user : NULL;
     return e;
 }
 
-static enum err webhook_send_reply(struct call *call, struct webhook *h)
+static enum err reply_with_webhook(struct call *call, struct webhook *h)
 {
-    enum err e = webhook_complete(call, h);
+    enum err e = fill_webhook_fields(call, h);
 
     return e ? e : call_reply(call, h);
 }
 
-static enum err reply_list(struct call *call, struct list *list)
+static enum err reply_with_webhooks(struct call *call, struct list *list)
 {
     enum err e = OK;
 
     for (size_t i = 0; !e && i < list->count; i++)
-        e = webhook_complete(call, &((struct webhook *)list->items)[i]);
+        e = fill_webhook_fields(call, &((struct webhook *)list->items)[i]);
     return e ? e : call_reply(call, list);
 }
 
@@ -146,12 +144,12 @@ static enum err reply_list(struct call *call, struct list *list)
 enum err list_channel_webhooks(struct call *call)
 {
     struct list list = { 0 };
-    enum err e = webhooks_of_channel(call->tx, call->target.channel->id, &list);
+    enum err e = webhooks_read_of_channel(call->tx, call->target.channel->id, &list);
 
-    return e ? e : reply_list(call, &list);
+    return e ? e : reply_with_webhooks(call, &list);
 }
 
-static const struct channel *channel_among(const struct list *channels, snowflake id)
+static const struct channel *find_channel_by_id(const struct list *channels, snowflake id)
 {
     const struct channel *c = channels->items;
     size_t low = 0, high = channels->count;
@@ -169,24 +167,24 @@ static const struct channel *channel_among(const struct list *channels, snowflak
 
 /* Retains only webhooks in channels where the caller has VIEW_CHANNEL and MANAGE_WEBHOOKS, because
  * the reply contains the token. */
-static enum err keep_manageable(struct call *call, struct list *list)
+static enum err remove_unmanageable_webhooks(struct call *call, struct list *list)
 {
     const uint64_t needed = PERMISSION(VIEW_CHANNEL) | PERMISSION(MANAGE_WEBHOOKS);
     struct webhook *all = list->items;
     struct list channels, threads;
-    size_t kept = 0;
+    size_t manageable = 0;
     enum err e = guild_channels(call->tx, call->target.guild->id, &channels, &threads);
 
     for (size_t i = 0; !e && i < list->count; i++) {
-        const struct channel *c = channel_among(&channels, all[i].channel_id);
-        uint64_t rights = 0;
+        const struct channel *c = find_channel_by_id(&channels, all[i].channel_id);
+        uint64_t perms = 0;
 
         if (c)
-            e = standing_rights_in(call->tx, call->target.standing, c, &rights);
-        if ((rights & needed) == needed)
-            all[kept++] = all[i];
+            e = member_permissions_in_channel(call->tx, call->target.member_access, c, &perms);
+        if ((perms & needed) == needed)
+            all[manageable++] = all[i];
     }
-    list->count = kept;
+    list->count = manageable;
     return e;
 }
 
@@ -194,80 +192,80 @@ static enum err keep_manageable(struct call *call, struct list *list)
 enum err list_guild_webhooks(struct call *call)
 {
     struct list list = { 0 };
-    enum err e = webhooks_of_guild(call->tx, call->target.guild->id, &list);
+    enum err e = webhooks_read_of_guild(call->tx, call->target.guild->id, &list);
 
     if (!e)
-        e = keep_manageable(call, &list);
-    return e ? e : reply_list(call, &list);
+        e = remove_unmanageable_webhooks(call, &list);
+    return e ? e : reply_with_webhooks(call, &list);
 }
 
 /* GET /webhooks/{webhook.id}, with or without the token */
 enum err get_webhook(struct call *call)
 {
-    return webhook_send_reply(call, call->target.webhook);
+    return reply_with_webhook(call, call->target.webhook);
 }
 
 /* --- events --------------------------------------------------------------------------- */
 
-struct webhooks_changed {
+struct webhooks_update_event {
     snowflake guild_id, channel_id;
 };
 
 static const struct field changed_fields[] = {
-    { FIELD(struct webhooks_changed, guild_id), .type = &type_id },
-    { FIELD(struct webhooks_changed, channel_id), .type = &type_id },
+    { FIELD(struct webhooks_update_event, guild_id), .type = &type_id },
+    { FIELD(struct webhooks_update_event, channel_id), .type = &type_id },
     { 0 },
 };
 static const struct schema changed_schema = {
     .name = "WebhooksChanged",
-    .size = sizeof(struct webhooks_changed),
+    .size = sizeof(struct webhooks_update_event),
     .fields = changed_fields,
     .doc = "Webhooks of a channel changed.",
 };
 
-void webhooks_announce(struct call *call, snowflake guild_id, snowflake channel_id)
+void emit_webhooks_update(struct call *call, snowflake guild_id, snowflake channel_id)
 {
-    struct webhooks_changed changed = { guild_id, channel_id };
+    struct webhooks_update_event changed = { guild_id, channel_id };
 
     call_emit(call, EVENT_WEBHOOKS_UPDATE,
-              to_entitled(guild_id, channel_id, PERMISSION(MANAGE_WEBHOOKS)), &changed_schema,
-              &changed);
+              audience_with_permission(guild_id, channel_id, PERMISSION(MANAGE_WEBHOOKS)),
+              &changed_schema, &changed);
 }
 
 /* --- creating ------------------------------------------------------------------------- */
 
-/* Values that the prepare stage passes to the handler. */
-struct portrait {
-    snowflake id; /* of the new webhook */
+/* Data that prepare and compute pass to the handler. */
+struct webhook_avatar_upload {
+    snowflake id; /* id of the new webhook */
     struct opt_str avatar;
 };
 
-static enum err keep_new_avatar(struct call *call)
+static enum err store_new_avatar(struct call *call)
 {
     const struct webhook_draft *in = call->body;
-    struct portrait *p = call_passed(call, "portrait");
+    struct webhook_avatar_upload *p = call_passed_data(call, "webhook_avatar_upload");
 
-    return picture_keep(call, "avatars", p->id, &in->avatar, &p->avatar);
+    return picture_store(call, "avatars", p->id, &in->avatar, &p->avatar);
 }
 
 enum err prepare_create_webhook(struct call *call)
 {
     const struct webhook_draft *in = call->body;
-    struct portrait *p = call_pass(call, "portrait", sizeof *p);
+    struct webhook_avatar_upload *p = call_pass_data(call, "webhook_avatar_upload", sizeof *p);
 
     p->id = snowflake_new();
     p->avatar.given = GIVEN_NULL;
     if (in->avatar.given == GIVEN) {
-        call->look = call_looked;
-        call->compute = keep_new_avatar;
+        call->read = call_read_nothing;
+        call->compute = store_new_avatar;
     }
     return OK;
 }
 
-enum err webhook_check_room(struct call *call, snowflake guild_id, snowflake channel_id)
+enum err check_webhook_limit(struct call *call, snowflake guild_id, snowflake channel_id)
 {
     int64_t in_guild, in_channel;
-    enum err e = webhooks_count(call->tx, guild_id, channel_id, &in_guild, &in_channel);
+    enum err e = webhooks_count_in_channel(call->tx, guild_id, channel_id, &in_guild, &in_channel);
 
     if (!e && in_channel >= MOST_IN_CHANNEL)
         e = ERR_MAX_CHANNEL_WEBHOOKS;
@@ -276,7 +274,7 @@ enum err webhook_check_room(struct call *call, snowflake guild_id, snowflake cha
     return e;
 }
 
-bool webhook_fits(int64_t channel_type)
+bool channel_type_allows_webhooks(int64_t channel_type)
 {
     return channel_type != CHANNEL_CATEGORY && !channel_is_thread(channel_type);
 }
@@ -290,31 +288,32 @@ static const struct field audited_webhook[] = {
     { 0 },
 };
 
-enum err webhook_audit(struct call *call, const struct webhook *before, const struct webhook *now)
+enum err audit_record_webhook(struct call *call, const struct webhook *before,
+                              const struct webhook *now)
 {
     const struct webhook *any = now ? now : before;
     enum audit_action action = !before ? AUDIT_WEBHOOK_CREATE
                                : now   ? AUDIT_WEBHOOK_UPDATE
                                        : AUDIT_WEBHOOK_DELETE;
 
-    return audit_object(call, any->guild_id, action, any->id, audited_webhook, before, now);
+    return audit_record_object(call, any->guild_id, action, any->id, audited_webhook, before, now);
 }
 
-static enum err webhook_begin(struct call *call, struct webhook *h)
+static enum err insert_and_emit_webhook(struct call *call, struct webhook *h)
 {
-    enum err e = webhook_check_room(call, h->guild_id, h->channel_id);
+    enum err e = check_webhook_limit(call, h->guild_id, h->channel_id);
 
     if (!e)
         e = webhook_insert(call->tx, h);
     if (!e)
-        e = webhook_audit(call, NULL, h);
+        e = audit_record_webhook(call, NULL, h);
     if (e)
         return e;
-    webhooks_announce(call, h->guild_id, h->channel_id);
-    return webhook_complete(call, h);
+    emit_webhooks_update(call, h->guild_id, h->channel_id);
+    return fill_webhook_fields(call, h);
 }
 
-static struct str webhook_new_salt(struct call *call)
+static struct str new_webhook_salt(struct call *call)
 {
     char *salt = arena_alloc(call->arena, WEBHOOK_SALT);
 
@@ -322,8 +321,8 @@ static struct str webhook_new_salt(struct call *call)
     return str_slice(salt, WEBHOOK_SALT);
 }
 
-enum err webhook_make(struct call *call, const struct channel *c, struct str name,
-                      snowflake application, struct webhook *ret)
+enum err webhook_create_for_caller(struct call *call, const struct channel *c, struct str name,
+                                   snowflake application, struct webhook *ret)
 {
     *ret = (struct webhook){
         .id = snowflake_new(),
@@ -332,11 +331,11 @@ enum err webhook_make(struct call *call, const struct channel *c, struct str nam
         .channel_id = c->id,
         .user_id = call->caller->id,
         .application_id = { application ? GIVEN : GIVEN_NULL, application },
-        .name = given_str(name),
+        .name = opt_str_or_null(name),
         .avatar = { .given = GIVEN_NULL },
-        .salt = webhook_new_salt(call),
+        .salt = new_webhook_salt(call),
     };
-    return webhook_begin(call, ret);
+    return insert_and_emit_webhook(call, ret);
 }
 
 /* POST /channels/{channel.id}/webhooks */
@@ -344,54 +343,54 @@ enum err create_webhook(struct call *call)
 {
     const struct webhook_draft *in = call->body;
     const struct channel *c = call->target.channel;
-    const struct portrait *p = call_passed(call, "portrait");
+    const struct webhook_avatar_upload *p = call_passed_data(call, "webhook_avatar_upload");
     struct webhook h = {
         .id = p->id,
         .type = WEBHOOK_INCOMING,
         .guild_id = c->guild_id.value,
         .channel_id = c->id,
         .user_id = call->caller->id,
-        .application_id = given_id(call->caller->application_id),
-        .name = given_str(in->name),
+        .application_id = opt_id_or_null(call->caller->application_id),
+        .name = opt_str_or_null(in->name),
         .avatar = p->avatar,
-        .salt = webhook_new_salt(call),
+        .salt = new_webhook_salt(call),
     };
-    if (!webhook_fits(c->type))
+    if (!channel_type_allows_webhooks(c->type))
         return ERR_CHANNEL_TYPE;
-    enum err e = webhook_begin(call, &h);
+    enum err e = insert_and_emit_webhook(call, &h);
     return e ? e : call_reply(call, &h);
 }
 
 /* --- changing and deleting ------------------------------------------------------------ */
 
-static enum err keep_avatar(struct call *call)
+static enum err store_changed_avatar(struct call *call)
 {
     const struct webhook_patch *in = call->body;
-    struct portrait *p = call_passed(call, "portrait");
+    struct webhook_avatar_upload *p = call_passed_data(call, "webhook_avatar_upload");
 
-    return picture_keep(call, "avatars", call->target.webhook->id, &in->avatar, &p->avatar);
+    return picture_store(call, "avatars", call->target.webhook->id, &in->avatar, &p->avatar);
 }
 
 enum err prepare_modify_webhook(struct call *call)
 {
     const struct webhook_patch *in = call->body;
-    struct portrait *p = call_pass(call, "portrait", sizeof *p);
+    struct webhook_avatar_upload *p = call_pass_data(call, "webhook_avatar_upload", sizeof *p);
 
     p->avatar.given = in->avatar.given;
     if (in->avatar.given == GIVEN) {
-        call->look = call_looked;
-        call->compute = keep_avatar;
+        call->read = call_read_nothing;
+        call->compute = store_changed_avatar;
     }
     return OK;
 }
 
-/* Moves a webhook to a channel of the same guild where the caller has MANAGE_WEBHOOKS, too. */
-static enum err webhook_move(struct call *call, struct webhook *h, snowflake channel_id)
+/* Moves a webhook to another channel of the guild, where the caller also needs MANAGE_WEBHOOKS. */
+static enum err move_webhook(struct call *call, struct webhook *h, snowflake channel_id)
 {
     struct webhook there = *h;
     struct channel c;
 
-    if (channel_id == h->channel_id || has_token(call))
+    if (channel_id == h->channel_id || call_uses_token(call))
         return OK;
     enum err e = channel_find(call->tx, channel_id, &c);
     if (!e && c.guild_id.value != h->guild_id)
@@ -400,12 +399,12 @@ static enum err webhook_move(struct call *call, struct webhook *h, snowflake cha
         return e;
     there.channel_id = channel_id;
     call->target.webhook = &there;
-    e = may_manage(call);
+    e = check_manage_webhook_permission(call);
     call->target.webhook = h;
-    if (!e && !webhook_fits(c.type))
+    if (!e && !channel_type_allows_webhooks(c.type))
         e = ERR_CHANNEL_TYPE;
     if (!e)
-        e = webhook_check_room(call, h->guild_id, channel_id);
+        e = check_webhook_limit(call, h->guild_id, channel_id);
     if (!e)
         h->channel_id = channel_id;
     return e;
@@ -415,13 +414,13 @@ static enum err webhook_move(struct call *call, struct webhook *h, snowflake cha
 enum err modify_webhook(struct call *call)
 {
     const struct webhook_patch *in = call->body;
-    const struct portrait *p = call_passed(call, "portrait");
+    const struct webhook_avatar_upload *p = call_passed_data(call, "webhook_avatar_upload");
     struct webhook *h = call->target.webhook;
     const struct webhook before = *h;
     enum err e = OK;
 
     if (in->channel_id.given == GIVEN)
-        e = webhook_move(call, h, in->channel_id.value);
+        e = move_webhook(call, h, in->channel_id.value);
     if (in->name.given == GIVEN)
         h->name = in->name;
     if (!e && p->avatar.given != ABSENT)
@@ -431,40 +430,41 @@ enum err modify_webhook(struct call *call)
     if (!e)
         e = webhook_update(call->tx, h);
     if (!e)
-        e = webhook_audit(call, &before, h);
+        e = audit_record_webhook(call, &before, h);
     if (e)
         return e;
     if (before.channel_id != h->channel_id)
-        webhooks_announce(call, h->guild_id, before.channel_id);
-    webhooks_announce(call, h->guild_id, h->channel_id);
-    return webhook_send_reply(call, h);
+        emit_webhooks_update(call, h->guild_id, before.channel_id);
+    emit_webhooks_update(call, h->guild_id, h->channel_id);
+    return reply_with_webhook(call, h);
 }
 
-enum err webhook_end(struct call *call, const struct webhook *h)
+enum err webhook_delete_for_caller(struct call *call, const struct webhook *h)
 {
-    enum err e = webhook_remove(call->tx, h->id);
+    enum err e = webhook_row_delete(call->tx, h->id);
 
     if (!e)
-        e = picture_drop(call, "avatars", h->id, &h->avatar);
+        e = picture_delete(call, "avatars", h->id, &h->avatar);
     if (!e)
-        e = webhook_audit(call, h, NULL);
+        e = audit_record_webhook(call, h, NULL);
     if (!e)
-        webhooks_announce(call, h->guild_id, h->channel_id);
+        emit_webhooks_update(call, h->guild_id, h->channel_id);
     return e;
 }
 
 /* DELETE /webhooks/{webhook.id}, with or without the token */
 enum err delete_webhook(struct call *call)
 {
-    return webhook_end(call, call->target.webhook);
+    return webhook_delete_for_caller(call, call->target.webhook);
 }
 
 /* --- audit log ------------------------------------------------------------------------ */
 
-/* Omits the token, because not every reader of the audit log may send messages. */
-enum err webhooks_in_audit(struct call *call, struct audit_shown *log)
+/* Adds webhooks without their tokens, which not every reader of the audit log may have. */
+enum err audit_add_webhooks(struct call *call, struct audit_log_objects *log)
 {
-    struct list ids = audit_targets(call->arena, log, AUDIT_WEBHOOK_CREATE, AUDIT_WEBHOOK_DELETE);
+    struct list ids =
+        audit_log_list_targets(call->arena, log, AUDIT_WEBHOOK_CREATE, AUDIT_WEBHOOK_DELETE);
     const snowflake *id = ids.items;
     enum err e = OK;
 
@@ -473,7 +473,7 @@ enum err webhooks_in_audit(struct call *call, struct audit_shown *log)
 
         e = webhook_find(call->tx, id[i], &h);
         if (!e)
-            audit_show(call->arena, &log->webhooks, &webhook_reply, &h);
+            audit_log_append_object(call->arena, &log->webhooks, &webhook_reply, &h);
         else if (e == ERR_UNKNOWN_WEBHOOK)
             e = OK;
     }

@@ -2,7 +2,7 @@
 #include "api/deletion.h"
 #include "api/hooks.h"
 #include "model/permissions/permissions.h"
-#include "platform/messages/body.h"
+#include "platform/messages/message_body.h"
 #include "platform/webhooks/internal.h"
 
 /* --- route table ---------------------------------------------------------------------- */
@@ -21,12 +21,12 @@ static const struct resolver resolvers[] = {
         .is_text = true,
         .major = true,
         .doc = "The webhook's token.",
-        .resolve = resolve_token,
+        .resolve = resolve_webhook_token,
     },
     {
         .name = "webhook.message.id",
         .field = "message_id",
-        .is_text = true, /* @original with a wrong token must report the token */
+        .is_text = true, /* text: @original with a wrong token must report the token error */
         .doc = "A message that the webhook sent.",
         .resolve = resolve_webhook_message,
     },
@@ -39,10 +39,10 @@ static const struct resolver resolvers[] = {
         EVENT_WEBHOOKS_UPDATE, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, 0 \
     }
 
-#define SENDS                                                                        \
-    (const enum event[])                                                             \
-    {                                                                                \
-        EVENT_MESSAGE_CREATE, SPEAKING_EVENTS, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, 0 \
+#define SENDS                                                                              \
+    (const enum event[])                                                                   \
+    {                                                                                      \
+        EVENT_MESSAGE_CREATE, THREAD_MESSAGE_EVENTS, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, 0 \
     }
 
 static const struct route routes[] = {
@@ -50,11 +50,11 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/channels/{channel.id}/webhooks",
         .name = "create_webhook",
-        .doc = "Make a webhook.",
+        .doc = "Create a webhook.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_WEBHOOKS),
         .body = &webhook_create_body,
-        .max_body = BODY_WITH_PICTURES(1),
+        .max_body = BODY_MAX_WITH_IMAGES(1),
         .reply = &webhook_reply,
         .fires = CHANGES,
         .prepare = prepare_create_webhook,
@@ -87,7 +87,7 @@ static const struct route routes[] = {
         .doc = "A webhook; needs MANAGE_WEBHOOKS in its channel.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &webhook_reply,
-        .admit = may_manage,
+        .admit = check_manage_webhook_permission,
         .handle = get_webhook,
     },
     {
@@ -97,11 +97,11 @@ static const struct route routes[] = {
         .doc = "Change or move a webhook; needs MANAGE_WEBHOOKS in its channel.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &webhook_patch_body,
-        .max_body = BODY_WITH_PICTURES(1),
+        .max_body = BODY_MAX_WITH_IMAGES(1),
         .reply = &webhook_reply,
         .fires = CHANGES,
         .prepare = prepare_modify_webhook,
-        .admit = may_manage,
+        .admit = check_manage_webhook_permission,
         .handle = modify_webhook,
     },
     {
@@ -111,14 +111,14 @@ static const struct route routes[] = {
         .doc = "Delete a webhook; needs MANAGE_WEBHOOKS in its channel.",
         .auth = AUTH_USER | AUTH_BOT,
         .fires = CHANGES,
-        .admit = may_manage,
+        .admit = check_manage_webhook_permission,
         .handle = delete_webhook,
     },
     {
         .method = GET,
         .path = "/webhooks/{webhook.id}/{webhook.token}",
         .name = "get_webhook_with_token",
-        .doc = "A webhook, by its token; does not tell who made it.",
+        .doc = "A webhook, by its token; without its creator.",
         .auth = AUTH_OPEN,
         .no_global_limit = true,
         .reply = &webhook_reply,
@@ -128,11 +128,11 @@ static const struct route routes[] = {
         .method = PATCH,
         .path = "/webhooks/{webhook.id}/{webhook.token}",
         .name = "modify_webhook_with_token",
-        .doc = "Change a webhook, by its token; it stays in its channel.",
+        .doc = "Change a webhook, by its token; the channel cannot be changed.",
         .auth = AUTH_OPEN,
         .no_global_limit = true,
         .body = &webhook_patch_body,
-        .max_body = BODY_WITH_PICTURES(1),
+        .max_body = BODY_MAX_WITH_IMAGES(1),
         .reply = &webhook_reply,
         .fires = CHANGES,
         .prepare = prepare_modify_webhook,
@@ -169,7 +169,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/webhooks/{webhook.id}/{webhook.token}/slack",
         .name = "execute_slack_webhook",
-        .doc = "Send a message that is written for Slack; the answer is the text ok.",
+        .doc = "Send a message in Slack's format; the reply is the text ok.",
         .auth = AUTH_OPEN,
         .no_global_limit = true,
         .query = &webhook_service_query,
@@ -185,7 +185,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/webhooks/{webhook.id}/{webhook.token}/github",
         .name = "execute_github_webhook",
-        .doc = "Tell of an event of GitHub; those that are not known are left out.",
+        .doc = "Send a message about a GitHub event; unknown events are ignored.",
         .auth = AUTH_OPEN,
         .no_global_limit = true,
         .query = &webhook_service_query,
@@ -238,11 +238,11 @@ static const struct route routes[] = {
 
 const struct domain webhooks_domain = {
     .name = "Webhooks",
-    .doc = "Addresses that programs send messages to without an account.",
+    .doc = "URLs that accept messages without an account.",
     .routes = routes,
     .world = &webhooks_world,
     .resolvers = resolvers,
-    .hooks = &(const struct hooks){ .audit_shown = webhooks_in_audit },
+    .hooks = &(const struct hooks){ .audit_log_fill = audit_add_webhooks },
     .deletions =
         (const struct deletion_rule[]){
             { DELETE_WITH_FILE(WITH_CHANNEL, "webhooks", "avatars", "avatar", "channel_id = $1"),

@@ -8,19 +8,19 @@
     "id, guild_id, channel_id, user_id, application_id, name, avatar, salt, source_channel_id, " \
     "source_guild_id"
 
-static void read_webhook(const struct rows *r, void *ret)
+static void webhook_from_row(const struct rows *r, void *ret)
 {
     struct webhook *h = ret;
 
     *h = (struct webhook){
         .id = row_id(r, 0),
-        .type = row_null(r, 8) ? WEBHOOK_INCOMING : WEBHOOK_FOLLOWER,
+        .type = row_is_null(r, 8) ? WEBHOOK_INCOMING : WEBHOOK_FOLLOWER,
         .guild_id = row_id(r, 1),
         .channel_id = row_id(r, 2),
         .user_id = row_id(r, 3),
-        .application_id = row_opt_id(r, 4),
-        .name = row_opt_text(r, 5),
-        .avatar = row_opt_text(r, 6),
+        .application_id = row_optional_id(r, 4),
+        .name = row_optional_text(r, 5),
+        .avatar = row_optional_text(r, 6),
         .salt = row_bytes(r, 7),
         .source_channel_id = row_id(r, 8),
         .source_guild_id = row_id(r, 9),
@@ -35,7 +35,8 @@ static const char FIND_WEBHOOK[] =
 
 enum err webhook_find(struct tx *tx, snowflake id, struct webhook *ret)
 {
-    return tx_find(tx, FIND_WEBHOOK, BIND(v_id(id)), read_webhook, ret, ERR_UNKNOWN_WEBHOOK);
+    return tx_read_first(tx, FIND_WEBHOOK, BIND(v_id(id)), webhook_from_row, ret,
+                         ERR_UNKNOWN_WEBHOOK);
 }
 
 static const char OF_CHANNEL[] =
@@ -44,27 +45,27 @@ static const char OF_CHANNEL[] =
 static const char OF_GUILD[] =
     "select " WEBHOOK_COLUMNS " from webhooks where guild_id = $1 and" CHANNEL_STAYS " order by id";
 
-static enum err read_all(struct tx *tx, struct sql sql, snowflake id, struct list *ret)
+static enum err read_webhooks(struct tx *tx, struct sql sql, snowflake id, struct list *ret)
 {
-    return tx_list(tx, sql, BIND(v_id(id)), sizeof(struct webhook), read_webhook, ret);
+    return tx_read_list(tx, sql, BIND(v_id(id)), sizeof(struct webhook), webhook_from_row, ret);
 }
 
-enum err webhooks_of_channel(struct tx *tx, snowflake channel_id, struct list *ret)
+enum err webhooks_read_of_channel(struct tx *tx, snowflake channel_id, struct list *ret)
 {
-    return read_all(tx, SQL(OF_CHANNEL), channel_id, ret);
+    return read_webhooks(tx, SQL(OF_CHANNEL), channel_id, ret);
 }
 
-enum err webhooks_of_guild(struct tx *tx, snowflake guild_id, struct list *ret)
+enum err webhooks_read_of_guild(struct tx *tx, snowflake guild_id, struct list *ret)
 {
-    return read_all(tx, SQL(OF_GUILD), guild_id, ret);
+    return read_webhooks(tx, SQL(OF_GUILD), guild_id, ret);
 }
 
 static const char COUNT[] =
     "select count(*), coalesce(sum(case when channel_id = $2 then 1 else 0 end), 0) "
     "from webhooks where guild_id = $1";
 
-enum err webhooks_count(struct tx *tx, snowflake guild_id, snowflake channel_id,
-                        int64_t *ret_in_guild, int64_t *ret_in_channel)
+enum err webhooks_count_in_channel(struct tx *tx, snowflake guild_id, snowflake channel_id,
+                                   int64_t *ret_in_guild, int64_t *ret_in_channel)
 {
     struct rows row;
     bool found;
@@ -87,8 +88,9 @@ enum err webhook_insert(struct tx *tx, const struct webhook *h)
 {
     return tx_exec(tx, ADD_WEBHOOK,
                    BIND(v_id(h->id), v_id(h->guild_id), v_id(h->channel_id),
-                        h->user_id ? v_id(h->user_id) : v_null(), v_opt_id(h->application_id),
-                        v_opt_text(h->name), v_opt_text(h->avatar), v_bytes(h->salt),
+                        h->user_id ? v_id(h->user_id) : v_null(),
+                        optional_id_value(h->application_id), optional_text_value(h->name),
+                        optional_text_value(h->avatar), v_bytes(h->salt),
                         h->source_channel_id ? v_id(h->source_channel_id) : v_null(),
                         h->source_guild_id ? v_id(h->source_guild_id) : v_null()),
                    NULL);
@@ -99,7 +101,7 @@ enum err webhook_update(struct tx *tx, const struct webhook *h)
     return webhook_insert(tx, h);
 }
 
-enum err webhook_remove(struct tx *tx, snowflake id)
+enum err webhook_row_delete(struct tx *tx, snowflake id)
 {
     return tx_exec(tx, "delete from webhooks where id = $1", BIND(v_id(id)), NULL);
 }

@@ -1,7 +1,7 @@
 /* schema.c - JSON schemas of webhooks and their request bodies. */
 #include "platform/webhooks/internal.h"
 
-bool webhook_name_holds(struct str name)
+bool webhook_name_is_allowed(struct str name)
 {
     static const char reserved[] = "clyde";
 
@@ -11,8 +11,8 @@ bool webhook_name_holds(struct str name)
     return true;
 }
 
-static const struct rule name_rule = { webhook_name_holds, "USERNAME_INVALID_CONTAINS",
-                                       "Username cannot contain \"clyde\"" };
+static const struct string_rule name_rule = { webhook_name_is_allowed, "USERNAME_INVALID_CONTAINS",
+                                              "Username cannot contain \"clyde\"" };
 static const struct type type_name = {
     .kind = KIND_STRING, .flags = TYPE_TRIM, .min = 1, .max = 80, .rule = &name_rule, .doc = "Name"
 };
@@ -57,7 +57,7 @@ static const struct field webhook_fields[] = {
       .doc = "Keep it secret" },
     { FIELD(struct webhook, application_id), .type = &type_id, .flags = NULLABLE },
     { FIELD(struct webhook, url), .type = &type_text, .flags = OPTIONAL,
-      .doc = "Where messages are sent to" },
+      .doc = "URL that accepts messages" },
     { FIELD(struct webhook, source_guild), .type = &type_source_guild, .flags = OPTIONAL },
     { FIELD(struct webhook, source_channel), .type = &type_source_channel, .flags = OPTIONAL },
     { 0 },
@@ -66,14 +66,15 @@ static const struct schema webhook_schema = {
     .name = "Webhook",
     .size = sizeof(struct webhook),
     .fields = webhook_fields,
-    .doc = "An address that programs send messages to.",
+    .doc = "A URL that accepts messages of programs.",
 };
 const struct type webhook_reply = { .kind = KIND_OBJECT, .schema = &webhook_schema };
 const struct type webhooks_reply = { .kind = KIND_ARRAY, .of = &webhook_reply };
 
 static const struct field draft_fields[] = {
     { FIELD(struct webhook_draft, name), .type = &type_name },
-    { FIELD(struct webhook_draft, avatar), .type = &type_picture, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct webhook_draft, avatar), .type = &type_image_upload,
+      .flags = OPTIONAL | NULLABLE },
     { 0 },
 };
 static const struct schema draft_schema = {
@@ -84,59 +85,60 @@ static const struct schema draft_schema = {
 };
 static const struct field patch_fields[] = {
     { FIELD(struct webhook_patch, name), .type = &type_name, .flags = OPTIONAL },
-    { FIELD(struct webhook_patch, avatar), .type = &type_picture, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct webhook_patch, avatar), .type = &type_image_upload,
+      .flags = OPTIONAL | NULLABLE },
     { FIELD(struct webhook_patch, channel_id), .type = &type_id, .flags = OPTIONAL,
-      .doc = "Not with the token" },
+      .doc = "Ignored if the caller uses the token" },
     { 0 },
 };
 static const struct schema patch_schema = {
     .name = "WebhookPatch",
     .size = sizeof(struct webhook_patch),
     .fields = patch_fields,
-    .doc = "What changes about a webhook.",
+    .doc = "Fields of a webhook to change.",
 };
 const struct type webhook_create_body = { .kind = KIND_OBJECT, .schema = &draft_schema };
 const struct type webhook_patch_body = { .kind = KIND_OBJECT, .schema = &patch_schema };
 
 /* clang-format off */
 #define WITH_COMPONENTS                                                                            \
-    { FIELD(struct execute_query, with_components), .type = &type_bool, .flags = OPTIONAL,         \
-      .doc = "Components of webhooks that no application owns are left out without it" }
+    { FIELD(struct webhook_execute_query, with_components), .type = &type_bool, .flags = OPTIONAL,         \
+      .doc = "Required for components of webhooks that no application owns" }
 /* clang-format on */
 
 static const struct field execute_fields[] = {
-    { FIELD(struct execute_query, wait), .type = &type_bool, .flags = OPTIONAL,
-      .doc = "Answer with the message" },
+    { FIELD(struct webhook_execute_query, wait), .type = &type_bool, .flags = OPTIONAL,
+      .doc = "Reply with the message" },
     WITH_COMPONENTS,
-    { FIELD(struct execute_query, thread_id), .type = &type_id, .flags = OPTIONAL,
+    { FIELD(struct webhook_execute_query, thread_id), .type = &type_id, .flags = OPTIONAL,
       .doc = "A thread of the webhook's channel" },
     { 0 },
 };
 const struct schema execute_query = {
-    .size = sizeof(struct execute_query),
+    .size = sizeof(struct webhook_execute_query),
     .fields = execute_fields,
-    .doc = "Where, and whether the message is wanted back.",
+    .doc = "Target thread, and whether the reply contains the message.",
 };
 static const struct field service_fields[] = {
-    { FIELD(struct execute_query, wait), .type = &type_bool, .flags = OPTIONAL, .fallback = true,
-      .doc = "Changes nothing: the message has been sent when the answer comes" },
-    { FIELD(struct execute_query, thread_id), .type = &type_id, .flags = OPTIONAL,
+    { FIELD(struct webhook_execute_query, wait), .type = &type_bool, .flags = OPTIONAL,
+      .fallback = true, .doc = "Accepted, without effect: the message is stored before the reply" },
+    { FIELD(struct webhook_execute_query, thread_id), .type = &type_id, .flags = OPTIONAL,
       .doc = "A thread of the webhook's channel" },
     { 0 },
 };
 const struct schema webhook_service_query = {
-    .size = sizeof(struct execute_query),
+    .size = sizeof(struct webhook_execute_query),
     .fields = service_fields,
-    .doc = "Where the message goes.",
+    .doc = "Target thread of the message.",
 };
 static const struct field message_fields[] = {
     WITH_COMPONENTS,
-    { FIELD(struct execute_query, thread_id), .type = &type_id, .flags = OPTIONAL,
+    { FIELD(struct webhook_execute_query, thread_id), .type = &type_id, .flags = OPTIONAL,
       .doc = "A thread of the webhook's channel" },
     { 0 },
 };
 const struct schema webhook_message_query = {
-    .size = sizeof(struct execute_query),
+    .size = sizeof(struct webhook_execute_query),
     .fields = message_fields,
-    .doc = "Where the message is.",
+    .doc = "Thread of the message.",
 };

@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 #include "base/utf8.h"
-#include "platform/messages/body.h"
+#include "platform/messages/message_body.h"
 #include "platform/message_parts/embed.h"
 #include "platform/webhooks/internal.h"
 
@@ -30,12 +30,12 @@ struct slack_message {
 /* --- schema --------------------------------------------------------------------------- */
 
 /* Parses "#36a64f" or "36a64f"; -1: invalid. */
-static int64_t slack_hex_color(struct str s)
+static int64_t parse_hex_color(struct str s)
 {
     int64_t value = 0;
 
     if (s.n && s.p[0] == '#')
-        s = str_from(s, 1);
+        s = str_skip(s, 1);
     for (size_t i = 0; i < s.n; i++) {
         const char *digits = "0123456789abcdef", *at = strchr(digits, s.p[i] | 0x20);
 
@@ -53,20 +53,20 @@ static const struct slack_color {
     int64_t value;
 } slack_colors[] = { { "good", 0x2eb886 }, { "warning", 0xdaa038 }, { "danger", 0xa30200 } };
 
-static int64_t slack_color_value(struct str s)
+static int64_t parse_slack_color(struct str s)
 {
     for (size_t i = 0; i < sizeof slack_colors / sizeof *slack_colors; i++)
         if (str_is(s, slack_colors[i].word))
             return slack_colors[i].value;
-    return slack_hex_color(s);
+    return parse_hex_color(s);
 }
 
-static bool slack_color_holds(struct str s)
+static bool slack_color_is_valid(struct str s)
 {
-    return slack_color_value(s) >= 0;
+    return parse_slack_color(s) >= 0;
 }
 
-static const struct rule color_rule = { slack_color_holds, FORM_REGEX };
+static const struct string_rule color_rule = { slack_color_is_valid, FORM_REGEX };
 static const struct type type_slack_text = { .kind = KIND_STRING, .max = MOST_TEXT };
 static const struct type type_slack_username = {
     .kind = KIND_STRING, .flags = TYPE_TRIM, .min = 1, .max = 80
@@ -82,19 +82,19 @@ static const struct type type_slack_time = {
     .kind = KIND_INT, .flags = TYPE_EITHER, .min = 0, .max = 253402300799, .doc = "Unix seconds"
 };
 
-static void check_slack_field(struct form *form, const struct place *here, const void *object)
+static void check_slack_field(struct form *form, const struct json_path *here, const void *object)
 {
     const struct slack_field *f = object;
-    struct place at = place_key(here, STR("title"));
+    struct json_path at = json_path_key(here, STR("title"));
 
-    if (!f->title.value.n && !f->name.value.n && !form_failed_at(form, here))
-        form_fail(form, &at, FORM_REQUIRED);
+    if (!f->title.value.n && !f->name.value.n && !form_has_error_at(form, here))
+        form_add_error(form, &at, FORM_REQUIRED);
 }
 
 static const struct field slack_field_fields[] = {
     { FIELD(struct slack_field, title), .type = &type_slack_title, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct slack_field, name), .type = &type_slack_title, .flags = OPTIONAL | NULLABLE,
-      .doc = "Where there is no title" },
+      .doc = "Used if there is no title" },
     { FIELD(struct slack_field, value), .type = &type_slack_value },
     { FIELD_AS(struct slack_field, is_short, "short"), .type = &type_bool,
       .flags = OPTIONAL | NULLABLE },
@@ -114,15 +114,16 @@ static const struct type type_slack_fields = {
     .kind = KIND_ARRAY, .flags = TYPE_NULL_NONE, .max = MOST_FIELDS, .of = &type_slack_field
 };
 
-static void check_slack_attachment(struct form *form, const struct place *here, const void *object)
+static void check_slack_attachment(struct form *form, const struct json_path *here,
+                                   const void *object)
 {
     const struct slack_attachment *a = object;
-    struct place at = place_key(here, STR("text"));
+    struct json_path at = json_path_key(here, STR("text"));
 
     if (!a->title.value.n && !a->text.value.n && !a->pretext.value.n && !a->fallback.value.n &&
         !a->footer.value.n && !a->author_name.value.n && !a->image_url.value.n &&
-        !a->thumb_url.value.n && !a->fields.count && !form_failed_at(form, here))
-        form_fail(form, &at, FORM_REQUIRED);
+        !a->thumb_url.value.n && !a->fields.count && !form_has_error_at(form, here))
+        form_add_error(form, &at, FORM_REQUIRED);
 }
 
 /* clang-format off */
@@ -153,7 +154,7 @@ static const struct schema slack_attachment_schema = {
     .size = sizeof(struct slack_attachment),
     .fields = slack_attachment_fields,
     .check = check_slack_attachment,
-    .doc = "What becomes an embed; the fallback is shown where there is no text.",
+    .doc = "Is converted to an embed; the fallback is used if there is no text.",
 };
 static const struct type type_slack_attachment = { .kind = KIND_OBJECT,
                                                    .schema = &slack_attachment_schema };
@@ -163,7 +164,7 @@ static const struct type type_slack_attachments = {
 
 static const struct field slack_message_fields[] = {
     { FIELD(struct slack_message, payload), .type = &type_text, .flags = OPTIONAL | NULLABLE,
-      .doc = "In forms: all of it, as JSON" },
+      .doc = "In forms: the whole message as JSON" },
     { FIELD(struct slack_message, text), .type = &type_slack_text, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct slack_message, username), .type = &type_slack_username,
       .flags = OPTIONAL | NULLABLE },
@@ -176,14 +177,14 @@ static const struct schema slack_message_schema = {
     .name = "SlackMessage",
     .size = sizeof(struct slack_message),
     .fields = slack_message_fields,
-    .doc = "A message as programs write it for Slack.",
+    .doc = "A message in Slack's format.",
 };
 const struct type slack_body = { .kind = KIND_OBJECT, .schema = &slack_message_schema };
 
 /* --- conversion to a message body ----------------------------------------------------- */
 
-/* Parses a link with a label at the start: <url|label>. *ret_bar is the offset of the bar. */
-static bool slack_link_at(struct str s, size_t *ret_bar, size_t *ret_end)
+/* Parses a link with a label, <url|label>, at the start of s. *ret_bar is the offset of "|". */
+static bool parse_labelled_link(struct str s, size_t *ret_bar, size_t *ret_end)
 {
     const char *end = memchr(s.p, '>', s.n);
     const char *bar = end ? memchr(s.p, '|', (size_t)(end - s.p)) : NULL;
@@ -197,7 +198,7 @@ static bool slack_link_at(struct str s, size_t *ret_bar, size_t *ret_end)
 
 /* Converts <https://x.y|label> to [label](https://x.y). The scan from a "<" stops at the next "<",
  * so the conversion takes linear time. */
-static struct str slack_links(struct arena *arena, struct str s)
+static struct str convert_slack_links(struct arena *arena, struct str s)
 {
     struct buf out;
 
@@ -209,8 +210,8 @@ static struct str slack_links(struct arena *arena, struct str s)
         struct str piece = str_slice(s.p, next ? (size_t)(next - s.p) : s.n);
         size_t bar, end;
 
-        s = str_from(s, piece.n);
-        if (!slack_link_at(piece, &bar, &end)) {
+        s = str_skip(s, piece.n);
+        if (!parse_labelled_link(piece, &bar, &end)) {
             buf_add_str(&out, piece);
             continue;
         }
@@ -219,18 +220,18 @@ static struct str slack_links(struct arena *arena, struct str s)
         buf_add_str(&out, STR("]("));
         buf_add_str(&out, str_slice(piece.p + 1, bar - 1));
         buf_add_str(&out, STR(")"));
-        buf_add_str(&out, str_from(piece, end + 1));
+        buf_add_str(&out, str_skip(piece, end + 1));
     }
-    return buf_take(&out, arena);
+    return buf_move_to_arena(&out, arena);
 }
 
-/* Returns an absent value for an empty text. */
-static struct opt_str slack_given(struct str s)
+/* Returns the text; absent if it is empty. */
+static struct opt_str text_or_absent(struct str s)
 {
-    return s.n ? given_str(s) : (struct opt_str){ 0 };
+    return s.n ? opt_str_or_null(s) : (struct opt_str){ 0 };
 }
 
-static struct opt_object slack_media(struct arena *arena, struct opt_str url)
+static struct opt_object embed_media_of_url(struct arena *arena, struct opt_str url)
 {
     struct embed_media *media;
 
@@ -241,46 +242,48 @@ static struct opt_object slack_media(struct arena *arena, struct opt_str url)
     return (struct opt_object){ GIVEN, media };
 }
 
-static struct opt_object slack_author(struct arena *arena, const struct slack_attachment *a)
+static struct opt_object embed_author_of_attachment(struct arena *arena,
+                                                    const struct slack_attachment *a)
 {
     struct embed_author *author;
 
     if (!a->author_name.value.n)
         return (struct opt_object){ 0 };
     author = arena_alloc(arena, sizeof *author);
-    *author = (struct embed_author){ a->author_name.value, slack_given(a->author_link.value),
-                                     slack_given(a->author_icon.value) };
+    *author = (struct embed_author){ a->author_name.value, text_or_absent(a->author_link.value),
+                                     text_or_absent(a->author_icon.value) };
     return (struct opt_object){ GIVEN, author };
 }
 
-static struct opt_object slack_footer(struct arena *arena, const struct slack_attachment *a)
+static struct opt_object embed_footer_of_attachment(struct arena *arena,
+                                                    const struct slack_attachment *a)
 {
     struct embed_footer *footer;
 
     if (!a->footer.value.n)
         return (struct opt_object){ 0 };
     footer = arena_alloc(arena, sizeof *footer);
-    *footer = (struct embed_footer){ a->footer.value, slack_given(a->footer_icon.value) };
+    *footer = (struct embed_footer){ a->footer.value, text_or_absent(a->footer_icon.value) };
     return (struct opt_object){ GIVEN, footer };
 }
 
-static struct opt_list slack_fields(struct arena *arena, const struct list *in)
+static struct opt_list embed_fields_of_attachment(struct arena *arena, const struct list *in)
 {
     struct opt_list out = { .given = in->count ? GIVEN : ABSENT };
 
     for (size_t i = 0; i < in->count; i++) {
         const struct slack_field *f = &((const struct slack_field *)in->items)[i];
-        struct embed_field *field = list_add(arena, &out.value, sizeof *field);
+        struct embed_field *field = list_append(arena, &out.value, sizeof *field);
 
         field->name = f->title.value.n ? f->title.value : f->name.value;
-        field->value = slack_links(arena, f->value);
+        field->value = convert_slack_links(arena, f->value);
         field->is_inline = f->is_short || f->is_inline;
     }
     return out;
 }
 
-/* Joins pretext and text. Without text and title, uses the fallback. */
-static struct str slack_description(struct arena *arena, const struct slack_attachment *a)
+/* Joins pretext and text; uses the fallback if there is neither text nor title. */
+static struct str description_of_attachment(struct arena *arena, const struct slack_attachment *a)
 {
     struct str text = a->text.value, above = a->pretext.value;
 
@@ -290,50 +293,54 @@ static struct str slack_description(struct arena *arena, const struct slack_atta
         text = above;
     else if (!text.n && !a->title.value.n)
         text = a->fallback.value;
-    return slack_links(arena, text);
+    return convert_slack_links(arena, text);
 }
 
-static void slack_embed(struct arena *arena, const struct slack_attachment *a, struct embed *ret)
+static void embed_from_attachment(struct arena *arena, const struct slack_attachment *a,
+                                  struct embed *ret)
 {
     *ret = (struct embed){
-        .title = slack_given(a->title.value),
-        .description = slack_given(slack_description(arena, a)),
-        .url = slack_given(a->title_link.value),
-        .footer = slack_footer(arena, a),
-        .image = slack_media(arena, a->image_url),
-        .thumbnail = slack_media(arena, a->thumb_url),
-        .author = slack_author(arena, a),
-        .fields = slack_fields(arena, &a->fields),
+        .title = text_or_absent(a->title.value),
+        .description = text_or_absent(description_of_attachment(arena, a)),
+        .url = text_or_absent(a->title_link.value),
+        .footer = embed_footer_of_attachment(arena, a),
+        .image = embed_media_of_url(arena, a->image_url),
+        .thumbnail = embed_media_of_url(arena, a->thumb_url),
+        .author = embed_author_of_attachment(arena, a),
+        .fields = embed_fields_of_attachment(arena, &a->fields),
     };
     if (a->ts.given == GIVEN)
         ret->timestamp = (struct opt_int){ GIVEN, a->ts.value * 1000000 };
     if (a->color.value.n)
-        ret->color = (struct opt_int){ GIVEN, slack_color_value(a->color.value) };
+        ret->color = (struct opt_int){ GIVEN, parse_slack_color(a->color.value) };
 }
 
-/* Conversion makes texts longer (links, pretext), so this checks the limits of the result. */
-static void slack_check_lengths(struct form *form, const struct place *here,
-                                const struct message_body *out)
+/* Checks the lengths after the conversion, because links and pretext make texts longer. */
+static void check_converted_lengths(struct form *form, const struct json_path *here,
+                                    const struct message_body *out)
 {
-    struct place text = place_key(here, STR("text")), list = place_key(here, STR("attachments"));
+    struct json_path text = json_path_key(here, STR("text")),
+                     list = json_path_key(here, STR("attachments"));
     const struct embed *embeds = out->embeds.value.items;
 
     if (utf8_length(out->content.value) > MOST_TEXT)
-        form_fail(form, &text, FORM_MAX_LENGTH, (long long)MOST_TEXT);
+        form_add_error(form, &text, FORM_MAX_LENGTH, (long long)MOST_TEXT);
     for (size_t i = 0; i < out->embeds.value.count; i++) {
-        struct place one = place_index(&list, i), at = place_key(&one, STR("text"));
+        struct json_path one = json_path_index(&list, i), at = json_path_key(&one, STR("text"));
 
         if (utf8_length(embeds[i].description.value) > EMBED_MOST_DESCRIPTION)
-            form_fail(form, &at, FORM_MAX_LENGTH, (long long)EMBED_MOST_DESCRIPTION);
+            form_add_error(form, &at, FORM_MAX_LENGTH, (long long)EMBED_MOST_DESCRIPTION);
     }
-    if (!form_failed(form) && embeds_characters(&out->embeds.value) > EMBEDS_MOST_CHARACTERS)
-        form_fail(form, &list, "MAX_EMBED_SIZE_EXCEEDED",
-                  "Embed size exceeds maximum size of 6000");
+    if (!form_has_errors(form) &&
+        embeds_count_characters(&out->embeds.value) > EMBEDS_MOST_CHARACTERS)
+        form_add_error(form, &list, "MAX_EMBED_SIZE_EXCEEDED",
+                       "Embed size exceeds maximum size of 6000");
 }
 
-/* Returns the Slack message. A form request contains it as JSON in `payload`. Errors go to the
+/* Returns the Slack message, which a form request contains as JSON in `payload`. Errors go to the
  * call's form; NULL: invalid JSON. */
-static const struct slack_message *slack_input(struct call *call, const struct place *payload)
+static const struct slack_message *decode_slack_message(struct call *call,
+                                                        const struct json_path *payload)
 {
     const struct slack_message *in = call->body;
     void *inner = NULL;
@@ -342,34 +349,35 @@ static const struct slack_message *slack_input(struct call *call, const struct p
         return in;
     enum err e = schema_decode_at(&slack_body, in->payload.value, &call->form, payload, &inner);
     if (e == ERR_INVALID_JSON)
-        form_fail(&call->form, payload, FORM_NOT_MODEL);
+        form_add_error(&call->form, payload, FORM_NOT_MODEL);
     return e ? NULL : inner;
 }
 
 enum err prepare_execute_slack_webhook(struct call *call)
 {
     struct message_body *out = arena_alloc(call->arena, sizeof *out);
-    struct place payload = place_key(NULL, STR("payload"));
-    const struct slack_message *in = slack_input(call, &payload);
+    struct json_path payload = json_path_key(NULL, STR("payload"));
+    const struct slack_message *in = decode_slack_message(call, &payload);
 
     *out = (struct message_body){ 0 };
     if (!in)
-        return prepare_webhook_service(call, out);
-    out->content = slack_given(slack_links(call->arena, in->text.value));
+        return prepare_converted_webhook_message(call, out);
+    out->content = text_or_absent(convert_slack_links(call->arena, in->text.value));
     out->username = in->username;
     out->avatar_url = in->icon_url;
     out->embeds.given = in->attachments.count ? GIVEN : ABSENT;
     for (size_t i = 0; i < in->attachments.count; i++)
-        slack_embed(call->arena, &((const struct slack_attachment *)in->attachments.items)[i],
-                    list_add(call->arena, &out->embeds.value, sizeof(struct embed)));
-    slack_check_lengths(&call->form, in == call->body ? NULL : &payload, out);
-    return prepare_webhook_service(call, out);
+        embed_from_attachment(call->arena,
+                              &((const struct slack_attachment *)in->attachments.items)[i],
+                              list_append(call->arena, &out->embeds.value, sizeof(struct embed)));
+    check_converted_lengths(&call->form, in == call->body ? NULL : &payload, out);
+    return prepare_converted_webhook_message(call, out);
 }
 
 /* POST /webhooks/{webhook.id}/{webhook.token}/slack */
 enum err execute_slack_webhook(struct call *call)
 {
-    enum err e = webhook_send_for_service(call);
+    enum err e = send_converted_webhook_message(call);
 
     return e ? e : call_reply_text(call, STR("text/plain; charset=utf-8"), STR("ok"));
 }

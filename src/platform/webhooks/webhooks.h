@@ -1,7 +1,6 @@
-/* webhooks.h - webhooks: URLs that accept messages without an account.
- *
- * This folder owns the webhooks table. Incoming webhooks accept messages; follower webhooks belong
- * to a followed announcement channel (news/). Start with manage.c, then execute.c. */
+/* webhooks.h - webhooks: URLs that accept messages without an account. Incoming webhooks accept
+ * messages; follower webhooks belong to a followed announcement channel (news/). Start with
+ * manage.c, then execute.c. */
 #ifndef PLATFORM_WEBHOOKS_WEBHOOKS_H
 #define PLATFORM_WEBHOOKS_WEBHOOKS_H
 
@@ -15,13 +14,13 @@ enum { WEBHOOK_SALT = 16 };
 struct webhook_source {
     snowflake id;
     struct str name;
-    struct opt_str icon; /* guilds only */
+    struct opt_str icon; /* only of guilds */
 };
 
 struct webhook {
     snowflake id, guild_id, channel_id;
     int64_t type;            /* enum webhook_type */
-    const struct user *user; /* creator; hidden from callers with only the token */
+    const struct user *user; /* creator; hidden from callers who have only the token */
     struct opt_str name, avatar;
     struct opt_id application_id;
     struct opt_str token, url;                                  /* incoming webhooks only */
@@ -30,30 +29,31 @@ struct webhook {
     /* Internal fields, not part of the JSON. */
     snowflake user_id;
     struct str salt;
-    snowflake source_channel_id, source_guild_id; /* 0: not a follower */
+    snowflake source_channel_id, source_guild_id; /* 0: not a follower webhook */
 };
 
-/* ERR_UNKNOWN_WEBHOOK. Does not fill user, token and url. */
+/* Reads a webhook without user, token and url. ERR_UNKNOWN_WEBHOOK. */
 enum err webhook_find(struct tx *tx, snowflake id, struct webhook *ret);
 
-/* Sends WEBHOOKS_UPDATE to members with MANAGE_WEBHOOKS in the channel. */
-void webhooks_announce(struct call *call, snowflake guild_id, snowflake channel_id);
+/* Emits WEBHOOKS_UPDATE to members with MANAGE_WEBHOOKS in the channel. */
+void emit_webhooks_update(struct call *call, snowflake guild_id, snowflake channel_id);
 
 enum err webhook_insert(struct tx *tx, const struct webhook *h);
-/* ERR_MAX_CHANNEL_WEBHOOKS, ERR_MAX_GUILD_WEBHOOKS. */
-enum err webhook_check_room(struct call *call, snowflake guild_id, snowflake channel_id);
+/* Checks the number of webhooks. ERR_MAX_CHANNEL_WEBHOOKS, ERR_MAX_GUILD_WEBHOOKS. */
+enum err check_webhook_limit(struct call *call, snowflake guild_id, snowflake channel_id);
 
 /* Returns whether a guild channel of this type can have webhooks. */
-bool webhook_fits(int64_t channel_type);
-/* Returns false for reserved names. */
-bool webhook_name_holds(struct str name);
-/* Creates a webhook for the caller and fills its token; application 0: none. */
-enum err webhook_make(struct call *call, const struct channel *c, struct str name,
-                      snowflake application, struct webhook *ret);
-/* Writes the audit log entry. before: NULL if it is new; now: NULL if it was deleted. */
-enum err webhook_audit(struct call *call, const struct webhook *before, const struct webhook *now);
-/* Deletes a webhook for the caller. */
-enum err webhook_end(struct call *call, const struct webhook *h);
+bool channel_type_allows_webhooks(int64_t channel_type);
+/* Returns false if the name contains a reserved word. */
+bool webhook_name_is_allowed(struct str name);
+/* Creates a webhook with the caller as its creator and fills its token; application 0: none. */
+enum err webhook_create_for_caller(struct call *call, const struct channel *c, struct str name,
+                                   snowflake application, struct webhook *ret);
+/* Writes the audit log entry. before is NULL for a new webhook, now is NULL for a deleted one. */
+enum err audit_record_webhook(struct call *call, const struct webhook *before,
+                              const struct webhook *now);
+/* Deletes a webhook, writes the audit log entry and emits the event. */
+enum err webhook_delete_for_caller(struct call *call, const struct webhook *h);
 extern const struct type webhook_reply;
 
 extern const struct domain webhooks_domain;

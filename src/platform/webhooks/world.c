@@ -4,7 +4,7 @@
 #include <sodium.h>
 
 #include "platform/channels/deletion.h"
-#include "platform/worlds/file.h"
+#include "platform/worlds/import_export.h"
 
 /* --- schema --------------------------------------------------------------------------- */
 
@@ -27,22 +27,22 @@ WORLD_OBJECT(webhook, webhook_entry_fields, NULL);
 
 /* --- import --------------------------------------------------------------------------- */
 
-static enum err import_webhook(struct importing *im, const void *entry, const struct place *at,
-                               snowflake guild)
+static enum err import_webhook(struct world_importer *im, const void *entry,
+                               const struct json_path *at, snowflake guild)
 {
     const struct world_webhook *h = entry;
-    struct place channel_at = place_key(at, STR("channel"));
+    struct json_path channel_at = json_path_key(at, STR("channel"));
     unsigned char salt[WEBHOOK_SALT];
     snowflake id, channel = 0, by = 0, application = 0;
-    enum err e = world_place_of(im, &webhook_naming, guild, h->id, h->name, at, &id);
+    enum err e = world_resolve_entry_id(im, &webhook_naming, guild, h->id, h->name, at, &id);
 
     if (!e)
-        e = refer(im, &channel_naming, guild, h->channel, &channel_at, &channel);
+        e = world_resolve_reference(im, &channel_naming, guild, h->channel, &channel_at, &channel);
     if (!e)
-        e = refer_maybe(im, &user_naming, 0, &h->by, at, "by", &by);
+        e = world_resolve_optional_reference(im, &user_naming, 0, &h->by, at, "by", &by);
     if (!e)
-        e = refer_maybe(im, &application_naming, 0, &h->application, at, "application",
-                        &application);
+        e = world_resolve_optional_reference(im, &application_naming, 0, &h->application, at,
+                                             "application", &application);
     if (e || !id || !channel)
         return e;
     struct webhook made = { 0 };
@@ -56,11 +56,11 @@ static enum err import_webhook(struct importing *im, const void *entry, const st
                                  .salt = str_slice((const char *)salt, sizeof salt) };
     }
     made.channel_id = channel;
-    made.name = given_str(h->name);
+    made.name = opt_str_or_null(h->name);
     if (by)
         made.user_id = by;
     if (application)
-        made.application_id = given_id(application);
+        made.application_id = opt_id_or_null(application);
     return webhook_insert(im->tx, &made);
 }
 
@@ -72,22 +72,22 @@ static const char WEBHOOKS[] =
     "left join users u on u.id = h.user_id where h.guild_id = $1 and h.source_channel_id is null "
     "and not" CHANNEL_BEING_DELETED("h.channel_id") " order by h.id";
 
-static bool read_webhooks_entry(struct exporting *ex, const struct rows *r, void *entry)
+static bool webhook_entry_from_row(struct world_exporter *ex, const struct rows *r, void *entry)
 {
     struct world_webhook *h = entry;
 
     *h = (struct world_webhook){
         .id = { GIVEN, row_id(r, 0) },
         .name = row_text(r, 1),
-        .channel = shown_reference(ex->tx, &ex->channels, row_id(r, 2)).value,
-        .by = shown_text(r, 3, NULL),
-        .application = shown_reference(ex->tx, &ex->applications, row_id(r, 4)),
+        .channel = world_export_reference(ex->tx, &ex->channels, row_id(r, 2)).value,
+        .by = world_export_text(r, 3, NULL),
+        .application = world_export_reference(ex->tx, &ex->applications, row_id(r, 4)),
     };
     return true;
 }
 
 const struct world_parts webhooks_world = { (const struct world_part[]){
     { "guild", "webhooks", &world_webhook_list, .order = 60, .import = import_webhook,
-      .select = { &WEBHOOKS }, .read = read_webhooks_entry },
+      .select = { &WEBHOOKS }, .read = webhook_entry_from_row },
     { 0 },
 } };

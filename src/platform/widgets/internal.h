@@ -5,9 +5,9 @@
 #include "platform/guilds/guilds.h"
 #include "platform/widgets/widgets.h"
 
-/* Limit on the members that are read, in the order of their ids: widgets are public, and a guild
- * may have 500,000 members. */
-enum { WIDGET_LOOKED_AT = 1000, WIDGET_SHOWN = 100 };
+/* Limits the members that are read, in the order of their ids: widgets are public, and a guild may
+ * have 500,000 members. */
+enum { WIDGET_MAX_MEMBERS_READ = 1000, WIDGET_MAX_MEMBERS = 100 };
 
 /* --- picture.c ------------------------------------------------------------------------ */
 

@@ -23,7 +23,7 @@ const struct schema widget_picture_query_schema = {
     .doc = "Which picture.",
 };
 
-/* Digits of 3 × 5 dots, one byte per line. */
+/* Digits of 3 × 5 dots, one byte per row of dots. */
 static const unsigned char digits[10][5] = {
     { 7, 5, 5, 5, 7 }, { 2, 6, 2, 2, 7 }, { 7, 1, 7, 4, 7 }, { 7, 1, 7, 1, 7 }, { 5, 5, 7, 1, 1 },
     { 7, 4, 7, 1, 7 }, { 7, 4, 7, 5, 7 }, { 7, 1, 1, 1, 1 }, { 7, 5, 7, 5, 7 }, { 7, 5, 7, 1, 7 },
@@ -35,11 +35,10 @@ static void draw_digit(const struct png *png, unsigned digit, unsigned left, uns
     for (unsigned y = 0; y < 5 * scale; y++)
         for (unsigned x = 0; x < 3 * scale; x++)
             if (digits[digit][y / scale] >> (2 - x / scale) & 1)
-                png_dot(png, left + x, top + y);
+                png_set_pixel(png, left + x, top + y);
 }
 
-/* Draws the number in the centre. */
-static void draw_number(const struct png *png, unsigned n)
+static void draw_centered_number(const struct png *png, unsigned n)
 {
     char text[12];
     unsigned scale = png->height / 10, count = (unsigned)snprintf(text, sizeof text, "%u", n);
@@ -64,10 +63,11 @@ enum err get_guild_widget_picture(struct call *call)
 
     if (!call->target.guild->widget_enabled)
         return ERR_WIDGET_DISABLED;
-    png.pixels = arena_alloc(call->arena, (size_t)png.height * PNG_LINE(png.width));
-    draw_number(&png, (unsigned)gateway_online(gateway, call->target.guild->id));
+    png.pixels = arena_alloc(call->arena, (size_t)png.height * PNG_ROW_BYTES(png.width));
+    draw_centered_number(&png,
+                         (unsigned)gateway_online_member_count(gateway, call->target.guild->id));
     buf_init(&out, 256 * 1024);
-    png_of_two_colors(&png, &out);
+    png_encode_two_colors(&png, &out);
     call_add_header(call, "Cache-Control", STR("public, max-age=60"));
     return call_reply_buf(call, STR("image/png"), &out);
 }

@@ -44,7 +44,7 @@ static const struct schema settings_schema = {
     .name = "WidgetSettings",
     .size = sizeof(struct widget_settings),
     .fields = settings_fields,
-    .doc = "Whether a guild has a widget, and where its invite leads.",
+    .doc = "Whether a guild has a widget, and the channel of its invite.",
 };
 static const struct type settings_reply = { .kind = KIND_OBJECT, .schema = &settings_schema };
 static const struct field patch_fields[] = {
@@ -56,7 +56,7 @@ static const struct schema patch_schema = {
     .name = "WidgetPatch",
     .size = sizeof(struct widget_patch),
     .fields = patch_fields,
-    .doc = "What changes about a widget.",
+    .doc = "Fields of a widget to change.",
 };
 static const struct type patch_body = { .kind = KIND_OBJECT, .schema = &patch_schema };
 
@@ -70,7 +70,7 @@ static const struct schema widget_channel_schema = {
     .name = "WidgetChannel",
     .size = sizeof(struct widget_channel),
     .fields = channel_fields,
-    .doc = "A voice channel that everybody can go to.",
+    .doc = "A voice channel that @everyone can connect to.",
 };
 static const struct type type_widget_channel = { .kind = KIND_OBJECT,
                                                  .schema = &widget_channel_schema };
@@ -81,7 +81,8 @@ static const struct type type_widget_channels = { .kind = KIND_ARRAY, .of = &typ
         FIELD(struct widget_member, member_), .type = &(type_), .flags = OPTIONAL \
     }
 static const struct field member_fields[] = {
-    { FIELD(struct widget_member, id), .type = &type_text, .doc = "A number, not the account's" },
+    { FIELD(struct widget_member, id), .type = &type_text,
+      .doc = "A number, not the account's id" },
     { FIELD(struct widget_member, username), .type = &type_text },
     { FIELD(struct widget_member, discriminator), .type = &type_text },
     { FIELD(struct widget_member, avatar), .type = &type_text, .flags = NULLABLE },
@@ -99,7 +100,7 @@ static const struct schema widget_member_schema = {
     .name = "WidgetMember",
     .size = sizeof(struct widget_member),
     .fields = member_fields,
-    .doc = "Somebody who is there.",
+    .doc = "An online member.",
 };
 static const struct type type_widget_member = { .kind = KIND_OBJECT,
                                                 .schema = &widget_member_schema };
@@ -118,13 +119,13 @@ static const struct schema widget_schema = {
     .name = "Widget",
     .size = sizeof(struct widget),
     .fields = widget_fields,
-    .doc = "What a guild shows on other pages.",
+    .doc = "Widget of a guild, for other web pages.",
 };
 static const struct type widget_reply = { .kind = KIND_OBJECT, .schema = &widget_schema };
 
 /* --- settings ------------------------------------------------------------------------- */
 
-static enum err reply_settings(struct call *call, const struct guild *g)
+static enum err reply_with_settings(struct call *call, const struct guild *g)
 {
     return call_reply(call, &(struct widget_settings){ g->widget_enabled, g->widget_channel_id });
 }
@@ -132,27 +133,27 @@ static enum err reply_settings(struct call *call, const struct guild *g)
 /* GET /guilds/{guild.id}/widget */
 static enum err get_guild_widget_settings(struct call *call)
 {
-    return reply_settings(call, call->target.guild);
+    return reply_with_settings(call, call->target.guild);
 }
 
-/* The limit of settings changes applies per guild. */
-static const struct limit limit_widget = { .name = "widget", .count = 10, .window_s = 60 };
+/* Limit of settings changes per guild. */
+static const struct rate_limit limit_widget = { .name = "widget", .count = 10, .window_s = 60 };
 
-static enum err look_at_widget(struct call *call)
+static enum err check_widget_update_limit(struct call *call)
 {
     struct str key = str_printf(call->arena, "%llu", (unsigned long long)call->target.guild->id);
 
-    return call_count(call, &limit_widget, key) ? ERR_MAX_WIDGET_UPDATES : OK;
+    return call_count_against_limit(call, &limit_widget, key) ? ERR_MAX_WIDGET_UPDATES : OK;
 }
 
-static enum err prepare_widget(struct call *call)
+static enum err prepare_modify_widget(struct call *call)
 {
-    call->look = look_at_widget;
+    call->read = check_widget_update_limit;
     return OK;
 }
 
 /* Sets the channel of the widget's invite: a channel of the guild that can have invites. */
-static enum err widget_take_channel(struct call *call, struct opt_id id, struct guild *g)
+static enum err set_widget_channel(struct call *call, struct opt_id id, struct guild *g)
 {
     struct channel c;
 
@@ -163,9 +164,9 @@ static enum err widget_take_channel(struct call *call, struct opt_id id, struct 
     if (e == ERR_UNKNOWN_CHANNEL ||
         (!e &&
          (c.guild_id.value != g->id || channel_is_thread(c.type) || c.type == CHANNEL_CATEGORY)))
-        return call_invalid(call, "channel_id", FORM_CHOICES,
-                            "Value must be a channel of the guild.");
-    return e ? e : invite_lasting_make(call, &c);
+        return call_add_field_error(call, "channel_id", FORM_CHOICES,
+                                    "Value must be a channel of the guild.");
+    return e ? e : permanent_invite_create(call, &c);
 }
 
 /* PATCH /guilds/{guild.id}/widget */
@@ -176,49 +177,49 @@ static enum err modify_guild_widget(struct call *call)
     enum err e = OK;
 
     if (in->channel_id.given != ABSENT)
-        e = widget_take_channel(call, in->channel_id, &g);
+        e = set_widget_channel(call, in->channel_id, &g);
     if (in->enabled.given == GIVEN)
         g.widget_enabled = in->enabled.value;
     if (!e)
-        e = guild_put_widget(call->tx, g.id, g.widget_enabled, g.widget_channel_id);
+        e = guild_update_widget(call->tx, g.id, g.widget_enabled, g.widget_channel_id);
     if (!e)
-        e = audit_object(call, g.id, AUDIT_GUILD_UPDATE, g.id, audited_guild, call->target.guild,
-                         &g);
+        e = audit_record_object(call, g.id, AUDIT_GUILD_UPDATE, g.id, audited_guild,
+                                call->target.guild, &g);
     if (!e)
-        e = guild_tell(call, g.id);
-    return e ? e : reply_settings(call, &g);
+        e = guild_emit_update(call, g.id);
+    return e ? e : reply_with_settings(call, &g);
 }
 
 /* --- content -------------------------------------------------------------------------- */
 
-/* Returns the online members (struct member) among the first WIDGET_LOOKED_AT. */
-static enum err widget_members(struct call *call, snowflake guild_id, struct list *ret)
+/* Reads the online members (struct member) among the first WIDGET_MAX_MEMBERS_READ members. */
+static enum err read_online_members(struct call *call, snowflake guild_id, struct list *ret)
 {
     struct gateway *gateway = api_options(call->api)->gateway;
     struct list members;
-    enum err e = members_after(call->tx, guild_id, 0, WIDGET_LOOKED_AT, &members);
+    enum err e = members_list_after(call->tx, guild_id, 0, WIDGET_MAX_MEMBERS_READ, &members);
     const struct member *m = members.items;
 
     *ret = (struct list){ 0 };
     for (size_t i = 0; !e && gateway && i < members.count; i++)
-        if (gateway_status(gateway, m[i].user_id, NULL))
-            *(struct member *)list_add(call->arena, ret, sizeof *m) = m[i];
+        if (gateway_account_status(gateway, m[i].user_id, NULL))
+            *(struct member *)list_append(call->arena, ret, sizeof *m) = m[i];
     return e;
 }
 
-static struct str avatar_url(struct call *call, const struct user *u)
+static struct str user_avatar_url(struct call *call, const struct user *u)
 {
-    struct str base = api_url(call, "http");
+    struct str base = api_base_url(call, "http");
 
     if (u->avatar.given == GIVEN)
-        return str_printf(call->arena, "%.*s/avatars/%llu/%.*s.png", STR_FMT(base),
-                          (unsigned long long)u->id, STR_FMT(u->avatar.value));
-    return str_printf(call->arena, "%.*s/embed/avatars/%llu.png", STR_FMT(base),
+        return str_printf(call->arena, "%.*s/avatars/%llu/%.*s.png", STR_ARGS(base),
+                          (unsigned long long)u->id, STR_ARGS(u->avatar.value));
+    return str_printf(call->arena, "%.*s/embed/avatars/%llu.png", STR_ARGS(base),
                       (unsigned long long)((u->id >> 22) % 6));
 }
 
-static enum err widget_voice(struct call *call, const struct member *m, const struct list *channels,
-                             struct widget_member *out)
+static enum err add_voice_state(struct call *call, const struct member *m,
+                                const struct list *channels, struct widget_member *out)
 {
     struct rows r;
     bool found;
@@ -233,21 +234,21 @@ static enum err widget_voice(struct call *call, const struct member *m, const st
         shown |= c[i].id == row_id(&r, 0);
     if (e || !shown)
         return e;
-    out->channel_id = given_id(row_id(&r, 0));
-    out->deaf = given_bool(m->deaf);
-    out->mute = given_bool(m->mute);
-    out->self_deaf = given_bool(row_bool(&r, 1));
-    out->self_mute = given_bool(row_bool(&r, 2));
-    out->suppress = given_bool(row_bool(&r, 3));
+    out->channel_id = opt_id_or_null(row_id(&r, 0));
+    out->deaf = opt_bool_of(m->deaf);
+    out->mute = opt_bool_of(m->mute);
+    out->self_deaf = opt_bool_of(row_bool(&r, 1));
+    out->self_mute = opt_bool_of(row_bool(&r, 2));
+    out->suppress = opt_bool_of(row_bool(&r, 3));
     return OK;
 }
 
-static enum err widget_add_member(struct call *call, const struct member *m, struct widget *w)
+static enum err add_member_to_widget(struct call *call, const struct member *m, struct widget *w)
 {
     struct gateway *gateway = api_options(call->api)->gateway;
     const struct opt_str *name = m->nick.given == GIVEN ? &m->nick : &m->user->global_name;
-    const char *status = gateway_status(gateway, m->user_id, NULL);
-    struct widget_member *out = list_add(call->arena, &w->members, sizeof *out);
+    const char *status = gateway_account_status(gateway, m->user_id, NULL);
+    struct widget_member *out = list_append(call->arena, &w->members, sizeof *out);
 
     *out = (struct widget_member){
         .id = str_printf(call->arena, "%zu", w->members.count - 1),
@@ -255,16 +256,16 @@ static enum err widget_add_member(struct call *call, const struct member *m, str
         .discriminator = STR("0000"),
         .avatar.given = GIVEN_NULL,
         .status = str_of(status ? status : "online"),
-        .avatar_url = avatar_url(call, m->user),
+        .avatar_url = user_avatar_url(call, m->user),
     };
-    return widget_voice(call, m, &w->channels, out);
+    return add_voice_state(call, m, &w->channels, out);
 }
 
-/* Returns voice channels that @everyone can view and connect to. */
-static enum err widget_channels(struct call *call, struct widget *w)
+/* Reads the voice channels that @everyone can view and connect to. */
+static enum err read_public_voice_channels(struct call *call, struct widget *w)
 {
     const uint64_t going = PERMISSION(VIEW_CHANNEL) | PERMISSION(CONNECT);
-    struct rights_of everyone = { .guild_id = w->id };
+    struct permission_input everyone = { .guild_id = w->id };
     struct list channels, threads;
     struct role role;
     enum err e = role_find(call->tx, w->id, w->id, &role);
@@ -279,28 +280,29 @@ static enum err widget_channels(struct call *call, struct widget *w)
         const struct list *o = &c[i].permission_overwrites.value;
 
         if (!channel_is_voice(c[i].type) ||
-            (rights_in_channel(&everyone, c[i].type, o->items, o->count, false) & going) != going)
+            (permissions_in_channel(&everyone, c[i].type, o->items, o->count, false) & going) !=
+                going)
             continue;
-        *(struct widget_channel *)list_add(call->arena, &w->channels,
-                                           sizeof(struct widget_channel)) =
+        *(struct widget_channel *)list_append(call->arena, &w->channels,
+                                              sizeof(struct widget_channel)) =
             (struct widget_channel){ c[i].id, c[i].name.value, c[i].position.value };
     }
     return OK;
 }
 
-static enum err widget_invite(struct call *call, struct widget *w)
+static enum err add_widget_invite(struct call *call, struct widget *w)
 {
     const struct guild *g = call->target.guild;
     struct str code = { 0 };
     enum err e = g->widget_channel_id.given == GIVEN
-                     ? invite_lasting(call->tx, g->widget_channel_id.value, &code)
+                     ? permanent_invite_find(call->tx, g->widget_channel_id.value, &code)
                      : OK;
-    struct str base = api_url(call, "http");
+    struct str base = api_base_url(call, "http");
 
     w->instant_invite.given = GIVEN_NULL;
     if (!e && code.p)
-        w->instant_invite =
-            given_str(str_printf(call->arena, "%.*s/invite/%.*s", STR_FMT(base), STR_FMT(code)));
+        w->instant_invite = opt_str_or_null(
+            str_printf(call->arena, "%.*s/invite/%.*s", STR_ARGS(base), STR_ARGS(code)));
     return e;
 }
 
@@ -313,24 +315,24 @@ static enum err get_guild_widget(struct call *call)
 
     if (!g->widget_enabled)
         return ERR_WIDGET_DISABLED;
-    enum err e = widget_channels(call, &w);
+    enum err e = read_public_voice_channels(call, &w);
     if (!e)
-        e = widget_invite(call, &w);
+        e = add_widget_invite(call, &w);
     if (!e)
-        e = widget_members(call, g->id, &members);
+        e = read_online_members(call, g->id, &members);
     if (e)
         return e;
-    w.presence_count = gateway_online(api_options(call->api)->gateway, g->id);
-    for (size_t i = 0; !e && i < members.count && i < WIDGET_SHOWN; i++)
-        e = widget_add_member(call, (const struct member *)members.items + i, &w);
+    w.presence_count = gateway_online_member_count(api_options(call->api)->gateway, g->id);
+    for (size_t i = 0; !e && i < members.count && i < WIDGET_MAX_MEMBERS; i++)
+        e = add_member_to_widget(call, (const struct member *)members.items + i, &w);
     return e ? e : call_reply(call, &w);
 }
 
 /* --- route table ---------------------------------------------------------------------- */
 
-static const struct limit limit_widget_look = { .name = "widget-look",
-                                                .count = 10,
-                                                .window_s = 10 };
+static const struct rate_limit limit_widget_read = { .name = "widget-look",
+                                                     .count = 10,
+                                                     .window_s = 10 };
 
 static const struct route routes[] = {
     {
@@ -347,37 +349,37 @@ static const struct route routes[] = {
         .method = PATCH,
         .path = "/guilds/{guild.id}/widget",
         .name = "modify_guild_widget",
-        .doc = "Turn the widget on or off, and say where its invite leads: one that lasts is made.",
+        .doc = "Enable or disable the widget, and set the channel of its lasting invite.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_GUILD),
         .body = &patch_body,
         .reply = &settings_reply,
         .fires = (const enum event[]){ EVENT_GUILD_UPDATE, EVENT_INVITE_CREATE,
                                        EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_NONE },
-        .prepare = prepare_widget,
+        .prepare = prepare_modify_widget,
         .handle = modify_guild_widget,
     },
     {
         .method = GET,
         .path = "/guilds/{guild.id}/widget.json",
         .name = "get_guild_widget",
-        .doc = "Who is there and where one can talk, for anybody.",
+        .doc = "Online members and voice channels, without authentication.",
         .auth = AUTH_OPEN,
         .reply = &widget_reply,
-        .aside = true,
-        .limit = &limit_widget_look,
+        .background = true,
+        .limit = &limit_widget_read,
         .handle = get_guild_widget,
     },
     {
         .method = GET,
         .path = "/guilds/{guild.id}/widget.png",
         .name = "get_guild_widget_picture",
-        .doc = "How many are there, as a picture, for anybody.",
+        .doc = "The number of online members as a picture, without authentication.",
         .auth = AUTH_OPEN,
         .query = &widget_picture_query_schema,
         .status = 200,
-        .aside = true,
-        .limit = &limit_widget_look,
+        .background = true,
+        .limit = &limit_widget_read,
         .handle = get_guild_widget_picture,
     },
     { 0 },
@@ -385,7 +387,7 @@ static const struct route routes[] = {
 
 const struct domain widgets_domain = {
     .name = "Widgets",
-    .doc = "What guilds show on other pages.",
+    .doc = "Widgets of guilds, for other web pages.",
     .routes = routes,
     .world = &widgets_world,
 };

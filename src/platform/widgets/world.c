@@ -1,7 +1,7 @@
 /* world.c - import and export of widget settings in world files. */
 #include "platform/guilds/guilds.h"
 #include "platform/widgets/widgets.h"
-#include "platform/worlds/file.h"
+#include "platform/worlds/import_export.h"
 
 struct world_widget {
     struct opt_bool enabled;
@@ -19,19 +19,20 @@ static const char FIND_WIDGET[] =
     "select widget_enabled, widget_channel_id from guilds where id = $1 and "
     "(widget_enabled = 1 or widget_channel_id is not null)";
 
-static enum err import_widget(struct importing *im, const void *entry, const struct place *at,
-                              snowflake guild)
+static enum err import_widget(struct world_importer *im, const void *entry,
+                              const struct json_path *at, snowflake guild)
 {
     const struct world_widget *in = entry;
     snowflake channel;
 
-    enum err e = refer_maybe(im, &channel_naming, guild, &in->channel, at, "channel", &channel);
+    enum err e = world_resolve_optional_reference(im, &channel_naming, guild, &in->channel, at,
+                                                  "channel", &channel);
     return e ? e
-             : guild_put_widget(im->tx, guild, in->enabled.value,
-                                (struct opt_id){ channel ? GIVEN : GIVEN_NULL, channel });
+             : guild_update_widget(im->tx, guild, in->enabled.value,
+                                   (struct opt_id){ channel ? GIVEN : GIVEN_NULL, channel });
 }
 
-static enum err export_widget(struct exporting *ex, struct opt_object *ret)
+static enum err export_widget(struct world_exporter *ex, struct opt_object *ret)
 {
     struct world_widget *out = arena_alloc(tx_arena(ex->tx), sizeof *out);
     struct rows r;
@@ -41,8 +42,8 @@ static enum err export_widget(struct exporting *ex, struct opt_object *ret)
     if (e || !found)
         return e;
     *out = (struct world_widget){
-        .enabled = shown_bool(&r, 0, false),
-        .channel = shown_reference(ex->tx, &ex->channels, row_id(&r, 1)),
+        .enabled = world_export_bool(&r, 0, false),
+        .channel = world_export_reference(ex->tx, &ex->channels, row_id(&r, 1)),
     };
     *ret = (struct opt_object){ GIVEN, out };
     return OK;

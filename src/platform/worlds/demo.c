@@ -1,24 +1,24 @@
-/* demo.c - finds the guild and channel that the demo's tour opens. */
+/* demo.c - finds the guild and channel that the tour of `guildhall demo` opens. */
 #include "platform/worlds/worlds.h"
 
-static const char FIND_PLACES[] =
+static const char FIND_DEMO_IDS[] =
     "select g.id, c.id from guilds g join channels c on c.guild_id = g.id "
     "where g.name = 'The Workshop' and c.name = 'general' order by g.id, c.id limit 1";
 
-static enum err find_places(struct tx *tx, void *arg)
+static enum err read_demo_ids(struct tx *tx, void *arg)
 {
-    struct demo_places *ret = arg;
+    struct demo_ids *ret = arg;
     struct rows row;
     bool found;
-    enum err e = tx_one(tx, FIND_PLACES, NO_BIND, &row, &found);
+    enum err e = tx_one(tx, FIND_DEMO_IDS, NO_BIND, &row, &found);
 
-    *ret = (struct demo_places){ 0 };
+    *ret = (struct demo_ids){ 0 };
     if (!e && found)
-        *ret = (struct demo_places){ row_id(&row, 0), row_id(&row, 1) };
+        *ret = (struct demo_ids){ row_id(&row, 0), row_id(&row, 1) };
     return e;
 }
 
-enum err world_demo_places(struct store *store, struct demo_places *ret)
+enum err world_read_demo_ids(struct store *store, struct demo_ids *ret)
 {
-    return store_run(store, STORE_READ, NULL, find_places, ret);
+    return store_run(store, STORE_READ, NULL, read_demo_ids, ret);
 }

@@ -1,6 +1,6 @@
 /* import.c - imports a world file into the store, in one transaction. */
 #include "json/read.h"
-#include "platform/worlds/file.h"
+#include "platform/worlds/import_export.h"
 
 struct world_import {
     struct store *store;
@@ -16,9 +16,9 @@ struct world_import {
 
 /* --- pictures ------------------------------------------------------------------------- */
 
-/* Runs before the commit, so that a failed write rolls back the whole import. Blocking I/O is fine
- * here: no server uses the store during an import. */
-static enum err put_pictures(struct world_import *in)
+/* Stores pictures before the commit, so that a failed write rolls back the whole import. Blocking
+ * I/O is allowed: no server uses the store during an import. */
+static enum err store_pictures(struct world_import *in)
 {
     const struct world_picture *p = in->pictures.items;
     enum err e = OK;
@@ -28,15 +28,15 @@ static enum err put_pictures(struct world_import *in)
     return e;
 }
 
-/* Deletes the blobs of a failed import. If this fails, the server removes unsettled blobs at its
- * next start. */
-static void settle_pictures(struct world_import *in, bool imported)
+/* Deletes the blobs of a failed import. Blobs that cannot be deleted are removed at the next start
+ * of the server, because they were not confirmed. */
+static void confirm_or_delete_pictures(struct world_import *in, bool imported)
 {
     const struct world_picture *p = in->pictures.items;
 
     for (size_t i = 0; i < in->pictures_put; i++) {
         if (imported)
-            blob_settle(in->store, p[i].name);
+            blob_mark_row_committed(in->store, p[i].name);
         else
             blob_delete(in->store, p[i].name);
     }
@@ -44,7 +44,7 @@ static void settle_pictures(struct world_import *in, bool imported)
 
 /* --- the file ------------------------------------------------------------------------- */
 
-static void begin_report(struct world_report *report)
+static void init_report(struct world_report *report)
 {
     static const char *const words[] = {
         [COUNT_USERS] = "users",       [COUNT_APPLICATIONS] = "applications",
@@ -59,46 +59,47 @@ static void begin_report(struct world_report *report)
         report->counts[i].what = words[i];
 }
 
-static enum err import_all(struct tx *tx, void *arg)
+static enum err import_in_transaction(struct tx *tx, void *arg)
 {
     struct world_import *in = arg;
-    struct importing im = { .format = in->format,
-                            .tx = tx,
-                            .arena = in->arena,
-                            .options = in->options,
-                            .report = in->report,
-                            .form = &in->form,
-                            .pictures = &in->pictures };
+    struct world_importer im = { .format = in->format,
+                                 .tx = tx,
+                                 .arena = in->arena,
+                                 .options = in->options,
+                                 .report = in->report,
+                                 .form = &in->form,
+                                 .pictures = &in->pictures };
 
     in->pictures = (struct list){ 0 };
     in->form = (struct form){ .arena = in->arena };
-    begin_report(in->report);
+    init_report(in->report);
     enum err e = world_import_parts(&im, NULL, in->file, NULL, 0);
-    if (!e && form_failed(&in->form))
+    if (!e && form_has_errors(&in->form))
         return ERR_INVALID_FORM_BODY;
-    return e ? e : put_pictures(in);
+    return e ? e : store_pictures(in);
 }
 
-static enum err explain_problems(enum err e, const struct form *form, struct str text,
-                                 struct arena *arena, struct str *ret)
+static enum err format_import_errors(enum err e, const struct form *form, struct str text,
+                                     struct arena *arena, struct str *ret)
 {
     if (e == ERR_INVALID_JSON)
-        *ret = str_printf(arena, "the file: %.*s\n", STR_FMT(json_mistake(text, arena)));
+        *ret = str_printf(arena, "the file: %.*s\n",
+                          STR_ARGS(json_describe_syntax_error(text, arena)));
     else if (e == ERR_INVALID_FORM_BODY)
-        *ret = layout_problems(form, arena);
+        *ret = world_format_errors(form, arena);
     return e;
 }
 
-enum err world_check(const struct domain *const *domains, struct str text, struct arena *arena,
-                     struct str *ret_problems)
+enum err world_validate(const struct domain *const *domains, struct str text, struct arena *arena,
+                        struct str *ret_problems)
 {
-    const struct type *type = world_type(world_format_of(domains));
+    const struct type *type = world_file_type(world_format_of_domains(domains));
     struct form form = { .arena = arena };
     void *file;
 
     *ret_problems = STR("");
-    return explain_problems(schema_decode(type, text, &form, &file), &form, text, arena,
-                            ret_problems);
+    return format_import_errors(schema_decode(type, text, &form, &file), &form, text, arena,
+                                ret_problems);
 }
 
 enum err world_import(struct store *store, const struct world_options *options, struct str text,
@@ -107,28 +108,28 @@ enum err world_import(struct store *store, const struct world_options *options, 
     struct world_import in = {
         .store = store,
         .options = options,
-        .format = world_format_of(options->domains),
+        .format = world_format_of_domains(options->domains),
         .arena = arena,
         .report = ret,
         .form = { arena },
     };
     void *file;
 
-    begin_report(ret);
-    enum err e = schema_decode(world_type(in.format), text, &in.form, &file);
+    init_report(ret);
+    enum err e = schema_decode(world_file_type(in.format), text, &in.form, &file);
     if (!e) {
         in.file = file;
-        e = world_prepare(in.format, options, arena, file);
+        e = world_prepare_parts(in.format, options, arena, file);
     }
     if (!e)
-        e = store_run(store, STORE_WRITE, arena, import_all, &in);
-    settle_pictures(&in, !e);
-    return explain_problems(e, &in.form, text, arena, &ret->problems);
+        e = store_run(store, STORE_WRITE, arena, import_in_transaction, &in);
+    confirm_or_delete_pictures(&in, !e);
+    return format_import_errors(e, &in.form, text, arena, &ret->problems);
 }
 
 /* --- is the store empty? -------------------------------------------------------------- */
 
-static enum err find_anybody(struct tx *tx, void *arg)
+static enum err read_store_is_empty(struct tx *tx, void *arg)
 {
     struct rows row;
     bool found;
@@ -140,5 +141,5 @@ static enum err find_anybody(struct tx *tx, void *arg)
 
 enum err world_is_empty(struct store *store, bool *ret)
 {
-    return store_run(store, STORE_READ, NULL, find_anybody, ret);
+    return store_run(store, STORE_READ, NULL, read_store_is_empty, ret);
 }

@@ -1,26 +1,26 @@
 /* references.c - resolves names and ids of a world file to objects in the store. */
-#include "platform/worlds/file.h"
+#include "platform/worlds/import_export.h"
 
-const struct naming user_naming = {
+const struct world_naming user_naming = {
     .word = "user",
     .by_name = SQL_TEXT("select min(id), count(*) from users where username = $1"),
     .by_id = SQL_TEXT("select min(id), count(*) from users where id = $1"),
     .any_id = SQL_TEXT("select min(id), count(*) from users where id = $1"),
     .unique = true,
 };
-const struct naming application_naming = {
+const struct world_naming application_naming = {
     .word = "application",
     .by_name = SQL_TEXT("select min(id), count(*) from applications where name = $1"),
     .by_id = SQL_TEXT("select min(id), count(*) from applications where id = $1"),
     .any_id = SQL_TEXT("select min(id), count(*) from applications where id = $1"),
 };
-const struct naming guild_naming = {
+const struct world_naming guild_naming = {
     .word = "guild",
     .by_name = SQL_TEXT("select min(id), count(*) from guilds where name = $1 and removed = 0"),
     .by_id = SQL_TEXT("select min(id), count(*) from guilds where id = $1 and removed = 0"),
     .any_id = SQL_TEXT("select min(id), count(*) from guilds where id = $1 and removed = 0"),
 };
-const struct naming role_naming = {
+const struct world_naming role_naming = {
     .word = "role",
     .by_name = SQL_TEXT("select min(id), count(*) from roles where name = $1 and guild_id = $2 "
                         "and position >= 0"),
@@ -29,12 +29,12 @@ const struct naming role_naming = {
     .any_id = SQL_TEXT("select min(id), count(*) from roles where id = $1"),
     .scoped = true,
 };
-const struct naming channel_naming = WORLD_NAMING("channel", "channels", "guild_id");
+const struct world_naming channel_naming = WORLD_NAMING("channel", "channels", "guild_id");
 
-const struct naming emoji_naming = WORLD_NAMING("emoji", "emojis", "guild_id");
-const struct naming webhook_naming = WORLD_NAMING("webhook", "webhooks", "guild_id");
+const struct world_naming emoji_naming = WORLD_NAMING("emoji", "emojis", "guild_id");
+const struct world_naming webhook_naming = WORLD_NAMING("webhook", "webhooks", "guild_id");
 
-static enum err reference_look(struct importing *im, struct sql sql, struct value what,
+static enum err read_reference(struct world_importer *im, struct sql sql, struct value what,
                                snowflake guild, bool scoped, snowflake *ret, int64_t *ret_count)
 {
     const struct value values[] = { what, v_id(guild) };
@@ -49,115 +49,125 @@ static enum err reference_look(struct importing *im, struct sql sql, struct valu
     return OK;
 }
 
-static struct value name_value(const struct importing *im, const struct naming *n, struct str name)
+static struct value name_column_value(const struct world_importer *im, const struct world_naming *n,
+                                      struct str name)
 {
     /* Usernames are stored in lower case. */
     return v_text(n == &user_naming ? str_lower(im->arena, str_trim(name)) : name);
 }
 
-enum err refer(struct importing *im, const struct naming *n, snowflake guild, struct str to,
-               const struct place *at, snowflake *ret)
+enum err world_resolve_reference(struct world_importer *im, const struct world_naming *n,
+                                 snowflake guild, struct str to, const struct json_path *at,
+                                 snowflake *ret)
 {
     int64_t found = 0;
     snowflake id;
     enum err e =
-        reference_look(im, n->by_name, name_value(im, n, to), guild, n->scoped, ret, &found);
+        read_reference(im, n->by_name, name_column_value(im, n, to), guild, n->scoped, ret, &found);
 
     if (!e && found == 0 && snowflake_parse(to, &id))
-        e = reference_look(im, n->by_id, v_id(id), guild, n->scoped, ret, &found);
+        e = read_reference(im, n->by_id, v_id(id), guild, n->scoped, ret, &found);
     if (e || found == 1)
         return e;
     *ret = 0;
     if (found > 1)
-        form_fail(im->form, at, "WORLD_AMBIGUOUS", "there are %lld %ss called '%.*s': give the id",
-                  (long long)found, n->word, STR_FMT(form_quote(to)));
+        form_add_error(im->form, at, "WORLD_AMBIGUOUS",
+                       "there are %lld %ss called '%.*s': give the id", (long long)found, n->word,
+                       STR_ARGS(form_quote_value(to)));
     else
-        form_fail(im->form, at, "WORLD_UNKNOWN", "there is no %s '%.*s'", n->word,
-                  STR_FMT(form_quote(to)));
+        form_add_error(im->form, at, "WORLD_UNKNOWN", "there is no %s '%.*s'", n->word,
+                       STR_ARGS(form_quote_value(to)));
     return OK;
 }
 
-enum err refer_maybe(struct importing *im, const struct naming *n, snowflake guild,
-                     const struct opt_str *to, const struct place *up, const char *name,
-                     snowflake *ret)
+enum err world_resolve_optional_reference(struct world_importer *im, const struct world_naming *n,
+                                          snowflake guild, const struct opt_str *to,
+                                          const struct json_path *up, const char *name,
+                                          snowflake *ret)
 {
-    struct place at = place_key(up, str_of(name));
+    struct json_path at = json_path_key(up, str_of(name));
 
     *ret = 0;
-    return to->given == GIVEN ? refer(im, n, guild, to->value, &at, ret) : OK;
+    return to->given == GIVEN ? world_resolve_reference(im, n, guild, to->value, &at, ret) : OK;
 }
 
-static enum err settle_id(struct importing *im, const struct naming *n, snowflake guild,
-                          snowflake id, struct str name, const struct place *at, snowflake *ret)
+static enum err find_existing_by_id(struct world_importer *im, const struct world_naming *n,
+                                    snowflake guild, snowflake id, struct str name,
+                                    const struct json_path *at, snowflake *ret)
 {
-    struct place place = place_key(at, STR("id"));
+    struct json_path location = json_path_key(at, STR("id"));
     int64_t here = 0, anywhere = 0, named = 0;
     snowflake other;
-    enum err e = reference_look(im, n->by_id, v_id(id), guild, n->scoped, ret, &here);
+    enum err e = read_reference(im, n->by_id, v_id(id), guild, n->scoped, ret, &here);
 
     if (!e && !here)
-        e = reference_look(im, n->any_id, v_id(id), 0, false, &other, &anywhere);
+        e = read_reference(im, n->any_id, v_id(id), 0, false, &other, &anywhere);
     if (!e && !here && n->unique)
-        e = reference_look(im, n->by_name, name_value(im, n, name), 0, false, &other, &named);
+        e = read_reference(im, n->by_name, name_column_value(im, n, name), 0, false, &other,
+                           &named);
     if (e)
         return e;
     if (anywhere)
-        form_fail(im->form, &place, "WORLD_TAKEN", "this id belongs to another guild's %s",
-                  n->word);
+        form_add_error(im->form, &location, "WORLD_TAKEN", "this id belongs to another guild's %s",
+                       n->word);
     if (named)
-        form_fail(im->form, &place, "WORLD_TAKEN", "there is a %s '%.*s' with another id", n->word,
-                  STR_FMT(name));
+        form_add_error(im->form, &location, "WORLD_TAKEN", "there is a %s '%.*s' with another id",
+                       n->word, STR_ARGS(name));
     if (id == 0)
-        form_fail(im->form, &place, "WORLD_TAKEN", "0 is nobody's id");
+        form_add_error(im->form, &location, "WORLD_TAKEN", "0 is not a valid id");
     return OK;
 }
 
-enum err settle(struct importing *im, const struct naming *n, snowflake guild, struct opt_id id,
-                struct str name, const struct place *at, snowflake *ret)
+enum err world_find_existing(struct world_importer *im, const struct world_naming *n,
+                             snowflake guild, struct opt_id id, struct str name,
+                             const struct json_path *at, snowflake *ret)
 {
-    struct place place = place_key(at, STR("name"));
+    struct json_path location = json_path_key(at, STR("name"));
     int64_t found = 0;
 
     if (id.given == GIVEN)
-        return settle_id(im, n, guild, id.value, name, at, ret);
-    enum err e =
-        reference_look(im, n->by_name, name_value(im, n, name), guild, n->scoped, ret, &found);
+        return find_existing_by_id(im, n, guild, id.value, name, at, ret);
+    enum err e = read_reference(im, n->by_name, name_column_value(im, n, name), guild, n->scoped,
+                                ret, &found);
     if (e || found < 2)
         return e;
     *ret = 0;
-    form_fail(im->form, &place, "WORLD_AMBIGUOUS", "there are %lld %ss called '%.*s': give the id",
-              (long long)found, n->word, STR_FMT(form_quote(name)));
+    form_add_error(im->form, &location, "WORLD_AMBIGUOUS",
+                   "there are %lld %ss called '%.*s': give the id", (long long)found, n->word,
+                   STR_ARGS(form_quote_value(name)));
     return OK;
 }
 
-enum err world_place_of(struct importing *im, const struct naming *n, snowflake guild,
-                        struct opt_id id, struct str name, const struct place *at, snowflake *ret)
+enum err world_resolve_entry_id(struct world_importer *im, const struct world_naming *n,
+                                snowflake guild, struct opt_id id, struct str name,
+                                const struct json_path *at, snowflake *ret)
 {
     unsigned before = im->form->problems;
-    enum err e = settle(im, n, guild, id, name, at, ret);
+    enum err e = world_find_existing(im, n, guild, id, name, at, ret);
 
     if (!e && !*ret && im->form->problems == before)
         *ret = id.given == GIVEN ? id.value : snowflake_new();
     return e;
 }
 
-enum err refer_each(struct importing *im, const struct naming *n, snowflake guild,
-                    const struct opt_list *names, const struct place *up, const char *name,
-                    struct list *ret)
+enum err world_resolve_references(struct world_importer *im, const struct world_naming *n,
+                                  snowflake guild, const struct opt_list *names,
+                                  const struct json_path *up, const char *name, struct list *ret)
 {
-    struct place all = place_key(up, str_of(name));
+    struct json_path all = json_path_key(up, str_of(name));
     const struct str *to = names->value.items;
     enum err e = OK;
 
     for (size_t i = 0; i < names->value.count && !e; i++) {
-        struct place at = place_index(&all, i);
+        struct json_path at = json_path_index(&all, i);
 
-        e = refer(im, n, guild, to[i], &at, list_add(im->arena, ret, sizeof(snowflake)));
+        e = world_resolve_reference(im, n, guild, to[i], &at,
+                                    list_append(im->arena, ret, sizeof(snowflake)));
     }
     return e;
 }
 
-void count(struct importing *im, enum counted what, bool made)
+void count(struct world_importer *im, enum imported_object_kind what, bool made)
 {
     struct world_count *c = &im->report->counts[what];
 
@@ -167,14 +177,15 @@ void count(struct importing *im, enum counted what, bool made)
         c->known++;
 }
 
-enum err import_each(struct importing *im, const struct opt_list *list, size_t size,
-                     const struct place *all, import_step *step, snowflake owner)
+enum err world_import_entries(struct world_importer *im, const struct opt_list *list, size_t size,
+                              const struct json_path *all, world_import_function *step,
+                              snowflake owner)
 {
     const char *entry = list->value.items;
     enum err e = OK;
 
     for (size_t i = 0; i < list->value.count && !e; i++, entry += size) {
-        struct place at = place_index(all, i);
+        struct json_path at = json_path_index(all, i);
 
         e = step(im, entry, &at, owner);
     }
@@ -183,9 +194,9 @@ enum err import_each(struct importing *im, const struct opt_list *list, size_t s
 
 /* --- names for the export ------------------------------------------------------------- */
 
-struct opt_str shown_reference(struct tx *tx, const struct list *things, snowflake id)
+struct opt_str world_export_reference(struct tx *tx, const struct list *things, snowflake id)
 {
-    const struct named_row *all = things->items, *found = NULL;
+    const struct world_named_row *all = things->items, *found = NULL;
     size_t same = 0;
 
     for (size_t i = 0; i < things->count && !found; i++)
@@ -201,22 +212,23 @@ struct opt_str shown_reference(struct tx *tx, const struct list *things, snowfla
                              str_printf(tx_arena(tx), "%llu", (unsigned long long)found->id) };
 }
 
-struct opt_list shown_references(struct tx *tx, const struct list *things, const struct list *ids)
+struct opt_list world_export_references(struct tx *tx, const struct list *things,
+                                        const struct list *ids)
 {
     const snowflake *id = ids->items;
     struct opt_list out = { 0 };
 
     for (size_t i = 0; i < ids->count; i++) {
-        struct opt_str to = shown_reference(tx, things, id[i]);
+        struct opt_str to = world_export_reference(tx, things, id[i]);
 
         if (to.given == GIVEN)
-            *(struct str *)shown_item(tx, &out, sizeof(struct str)) = to.value;
+            *(struct str *)world_export_list_item(tx, &out, sizeof(struct str)) = to.value;
     }
     return out;
 }
 
-static enum err load_names(struct tx *tx, struct sql sql, const struct value *values, size_t count,
-                           struct list *ret)
+static enum err read_object_names(struct tx *tx, struct sql sql, const struct value *values,
+                                  size_t count, struct list *ret)
 {
     struct rows r;
     enum err e = tx_query(tx, sql, values, count, &r);
@@ -224,8 +236,8 @@ static enum err load_names(struct tx *tx, struct sql sql, const struct value *va
     if (e)
         return e;
     while (rows_next(&r))
-        *(struct named_row *)list_add(tx_arena(tx), ret, sizeof(struct named_row)) =
-            (struct named_row){ row_id(&r, 0), row_text(&r, 1) };
+        *(struct world_named_row *)list_append(tx_arena(tx), ret, sizeof(struct world_named_row)) =
+            (struct world_named_row){ row_id(&r, 0), row_text(&r, 1) };
     return rows_end(&r);
 }
 
@@ -235,13 +247,13 @@ static const char CHANNEL_NAMES[] = "select id, name from channels where guild_i
 static const char EMOJI_NAMES[] = "select id, name from emojis where guild_id = $1 order by id";
 static const char APPLICATION_NAMES[] = "select id, name from applications order by id";
 
-enum err world_load_names(struct exporting *ex)
+enum err world_read_names(struct world_exporter *ex)
 {
     ex->roles = ex->channels = ex->emojis = ex->applications = (struct list){ 0 };
-    enum err e = load_names(ex->tx, SQL(ROLE_NAMES), BIND(v_id(ex->guild)), &ex->roles);
+    enum err e = read_object_names(ex->tx, SQL(ROLE_NAMES), BIND(v_id(ex->guild)), &ex->roles);
     if (!e)
-        e = load_names(ex->tx, SQL(CHANNEL_NAMES), BIND(v_id(ex->guild)), &ex->channels);
+        e = read_object_names(ex->tx, SQL(CHANNEL_NAMES), BIND(v_id(ex->guild)), &ex->channels);
     if (!e)
-        e = load_names(ex->tx, SQL(EMOJI_NAMES), BIND(v_id(ex->guild)), &ex->emojis);
-    return e ? e : load_names(ex->tx, SQL(APPLICATION_NAMES), NO_BIND, &ex->applications);
+        e = read_object_names(ex->tx, SQL(EMOJI_NAMES), BIND(v_id(ex->guild)), &ex->emojis);
+    return e ? e : read_object_names(ex->tx, SQL(APPLICATION_NAMES), NO_BIND, &ex->applications);
 }

@@ -1,5 +1,5 @@
 /* schema.c - types that many objects of a world file share. */
-#include "platform/worlds/file.h"
+#include "platform/worlds/import_export.h"
 
 const struct type type_world_ref = {
     .kind = KIND_STRING, .flags = TYPE_EITHER, .min = 1, .max = 200, .doc = "A name, or an id"
@@ -7,51 +7,52 @@ const struct type type_world_ref = {
 const struct type type_world_refs = { .kind = KIND_ARRAY,
                                       .max = WORLD_MANY,
                                       .of = &type_world_ref };
-const struct type type_world_rights = { .kind = KIND_RAW,
-                                        .doc = "Names of rights, \"ALL\", \"DEFAULT\" or bits" };
+const struct type type_world_permissions = {
+    .kind = KIND_RAW, .doc = "Names of permissions, \"ALL\", \"DEFAULT\" or bits"
+};
 const struct type type_world_content = { .kind = KIND_STRING, .max = 4000 };
 const struct type type_world_name = { .kind = KIND_STRING, .min = 1, .max = 100 };
 
-void world_check_rights(struct form *form, const struct place *here, const char *name,
-                        const struct opt_str *rights)
+void world_check_permissions(struct form *form, const struct json_path *here, const char *name,
+                             const struct opt_str *perms)
 {
-    struct place at = place_key(here, str_of(name));
+    struct json_path at = json_path_key(here, str_of(name));
     struct str wrong;
     uint64_t bits;
 
-    if (rights->given == GIVEN && !rights_read(rights->value, form->arena, &bits, &wrong))
-        form_fail(form, &at, "WORLD_NO_RIGHT", "'%.*s' is not a right.",
-                  STR_FMT(form_quote(wrong)));
+    if (perms->given == GIVEN && !permission_names_parse(perms->value, form->arena, &bits, &wrong))
+        form_add_error(form, &at, "WORLD_NO_RIGHT", "'%.*s' is not a permission.",
+                       STR_ARGS(form_quote_value(wrong)));
 }
 
-void world_check_json(struct form *form, const struct place *here, const char *name,
+void world_check_json(struct form *form, const struct json_path *here, const char *name,
                       const struct opt_str *json, enum json_kind kind, enum json_kind items)
 {
-    struct place at = place_key(here, str_of(name));
+    struct json_path at = json_path_key(here, str_of(name));
     struct json_reader r;
     bool fine;
 
     if (json->given != GIVEN)
         return;
     json_reader_init(&r, json->value, form->arena);
-    fine = json_peek(&r) == kind;
+    fine = json_peek_kind(&r) == kind;
     if (fine && kind == JSON_ARRAY) {
-        json_enter(&r);
+        json_enter_container(&r);
         while (json_next_item(&r)) {
-            fine &= json_peek(&r) == items;
-            json_skip(&r, NULL);
+            fine &= json_peek_kind(&r) == items;
+            json_skip_value(&r, NULL);
         }
     }
     if (!fine)
-        form_fail(form, &at, "WORLD_WRONG_KIND", "Must be %s.",
-                  kind == JSON_OBJECT    ? "an object"
-                  : items == JSON_OBJECT ? "a list of objects"
-                  : items == JSON_NUMBER ? "a list of numbers"
-                                         : "a list of texts");
+        form_add_error(form, &at, "WORLD_WRONG_KIND", "Must be %s.",
+                       kind == JSON_OBJECT    ? "an object"
+                       : items == JSON_OBJECT ? "a list of objects"
+                       : items == JSON_NUMBER ? "a list of numbers"
+                                              : "a list of strings");
 }
 
-void world_check_texts(struct form *form, const struct place *here, const char *name,
-                       const struct opt_str *json)
+void world_check_string_list(struct form *form, const struct json_path *here, const char *name,
+                             const struct opt_str *json)
 {
     world_check_json(form, here, name, json, JSON_ARRAY, JSON_STRING);
 }

@@ -11,14 +11,14 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "relay/media/media_bundles.h"
+#include "relay/media/datagram_bundles.h"
 
 enum {
     BATCH_IN = 32,
     BATCH_OUT = BUNDLES_MAX,
     SOCKET_BUFFER = 4 * 1024 * 1024,
-    TURN_NS = 4 * 1000 * 1000, /* time to read per loop iteration */
-    FLUSH_MS = 2,              /* per loop iteration, to wait for the send buffer */
+    READ_NS_PER_ITERATION = 4 * 1000 * 1000, /* time to read per loop iteration */
+    SEND_WAIT_MS = 2, /* time to wait for the send buffer per loop iteration */
 };
 
 struct media_socket {
@@ -33,13 +33,15 @@ struct media_socket {
     struct mmsghdr out[BATCH_OUT];
     struct iovec out_bytes[BATCH_OUT];
     union media_address to[BATCH_OUT];
-    unsigned char out_data[BATCH_OUT][SEAL_MAX];
+    unsigned char out_data[BATCH_OUT][ENCRYPTED_PACKET_MAX];
     bool bundles;  /* UDP_SEGMENT works */
     bool pictures; /* some queued datagrams are video */
-    struct media_bundles bundled;
-    int received;       /* datagrams of in that are not handled yet; result of recvmmsg */
-    int64_t full_until; /* clock_mono: end of the wait for the send buffer; 0: none */
-    struct media_work work;
+    struct datagram_bundles bundled;
+    int received; /* number of datagrams in `in` that are not handled yet; result of
+                   * recvmmsg */
+    int64_t
+        full_until; /* end of the wait for the send buffer (clock_monotonic_ns); 0: not waiting */
+    struct packet_work work;
 };
 
 static socklen_t address_size(const union media_address *a)
@@ -47,94 +49,93 @@ static socklen_t address_size(const union media_address *a)
     return a->any.sa_family == AF_INET6 ? sizeof a->in6 : sizeof a->in;
 }
 
-/* --- sending -------------------------------------------------------------------------- */
-
-/* A packet to 1,000 participants can exceed the kernel's send buffer, which drains within a moment.
- * Waits at most FLUSH_MS per loop iteration; after that, packets are lost, as on any other hop. */
-static bool media_wait(struct media_socket *m)
+/* Waits for the kernel's send buffer, which a packet to 1,000 participants can exceed and which
+ * drains quickly. Waits at most SEND_WAIT_MS per loop iteration; after that, packets are dropped,
+ * as on any other hop. */
+static bool wait_for_send_buffer(struct media_socket *m)
 {
     struct pollfd p = { .fd = m->fd, .events = POLLOUT };
-    int64_t now = clock_mono();
+    int64_t now = clock_monotonic_ns();
 
     if (!m->full_until)
-        m->full_until = now + FLUSH_MS * INT64_C(1000000);
+        m->full_until = now + SEND_WAIT_MS * INT64_C(1000000);
     if (now >= m->full_until)
         return false;
-    poll(&p, 1, FLUSH_MS);
+    poll(&p, 1, SEND_WAIT_MS);
     return p.revents & POLLOUT;
 }
 
 /* Returns how many of these messages to drop, depending on errno; 0: try again. */
-static unsigned media_give_up(struct media_socket *m, const struct mmsghdr *messages,
-                              unsigned count)
+static unsigned count_messages_to_drop(struct media_socket *m, const struct mmsghdr *messages,
+                                       unsigned count)
 {
-    if (errno == EINTR || (errno == EAGAIN && media_wait(m)))
+    if (errno == EINTR || (errno == EAGAIN && wait_for_send_buffer(m)))
         return 0;
-    /* An unreachable destination does not block the others. */
+    /* Drop only one message if its destination is unreachable. */
     unsigned lost = errno == EAGAIN || errno == ENOBUFS ? count : 1;
     for (unsigned i = 0; i < lost; i++)
-        media_tally(&m->relay->count.unsent, messages[i].msg_hdr.msg_iovlen);
+        media_counter_add(&m->relay->count.unsent, messages[i].msg_hdr.msg_iovlen);
     return lost;
 }
 
-/* Returns how many of these messages are sent or dropped. */
-static unsigned media_write(struct media_socket *m, struct mmsghdr *messages, unsigned count)
+/* Returns how many of these messages were sent or dropped. */
+static unsigned send_messages(struct media_socket *m, struct mmsghdr *messages, unsigned count)
 {
     int sent = sendmmsg(m->fd, messages, count, 0);
 
-    return sent > 0 ? (unsigned)sent : media_give_up(m, messages, count);
+    return sent > 0 ? (unsigned)sent : count_messages_to_drop(m, messages, count);
 }
 
-/* Whether the device cannot segment the bundle (EIO) or the MTU of the route is smaller. */
-static bool bundle_was_refused(const struct mmsghdr *m)
+/* Whether the device cannot segment the bundle (EIO), or the MTU of the route is smaller. */
+static bool bundle_is_unsupported(const struct mmsghdr *m)
 {
     return m->msg_hdr.msg_controllen && (errno == EIO || errno == EINVAL || errno == EMSGSIZE);
 }
 
 /* Leaves the messages that could not be sent as bundles in m->out, as single datagrams. */
-static void media_flush_bundles(struct media_socket *m)
+static void send_bundles(struct media_socket *m)
 {
-    struct media_bundles *b = &m->bundled;
+    struct datagram_bundles *b = &m->bundled;
     unsigned at = 0, datagrams = m->waiting;
 
-    bundles_make(b, m->out, datagrams);
+    bundles_build(b, m->out, datagrams);
     while (at < b->count) {
         struct mmsghdr *next = b->messages + at;
         int sent = sendmmsg(m->fd, next, b->count - at, 0);
 
-        if (sent < 0 && bundle_was_refused(next)) {
+        if (sent < 0 && bundle_is_unsupported(next)) {
             m->bundles = errno != EIO;
             break;
         }
-        at += sent > 0 ? (unsigned)sent : media_give_up(m, next, b->count - at);
+        at += sent > 0 ? (unsigned)sent : count_messages_to_drop(m, next, b->count - at);
     }
-    m->waiting = bundles_undo(b, at, m->out, m->out_bytes);
-    media_tally(&m->relay->count.bundled, datagrams - m->waiting - at);
+    m->waiting = bundles_split(b, at, m->out, m->out_bytes);
+    media_counter_add(&m->relay->count.bundled, datagrams - m->waiting - at);
 }
 
-static void media_flush(struct media_socket *m)
+static void send_queued_datagrams(struct media_socket *m)
 {
     if (m->pictures && m->bundles && m->waiting > 1)
-        media_flush_bundles(m);
+        send_bundles(m);
     for (unsigned at = 0; at < m->waiting;)
-        at += media_write(m, m->out + at, m->waiting - at);
+        at += send_messages(m, m->out + at, m->waiting - at);
     m->waiting = 0;
     m->pictures = false;
 }
 
-void media_note_picture(struct media_socket *m)
+void media_socket_expect_video(struct media_socket *m)
 {
     m->pictures = true;
 }
 
-unsigned char *media_room(struct media_socket *m)
+unsigned char *media_socket_next_buffer(struct media_socket *m)
 {
     if (m->waiting == BATCH_OUT)
-        media_flush(m);
+        send_queued_datagrams(m);
     return m->out_data[m->waiting];
 }
 
-void media_push(struct media_socket *m, const union media_address *to, size_t n)
+void media_socket_queue(struct media_socket *m, const union media_address *to, size_t n)
 {
     unsigned i = m->waiting++;
 
@@ -146,13 +147,13 @@ void media_push(struct media_socket *m, const union media_address *to, size_t n)
         .msg_iov = &m->out_bytes[i],
         .msg_iovlen = 1,
     };
-    media_tally(&m->relay->count.packets_out, 1);
-    media_tally(&m->relay->count.bytes_out, n);
+    media_counter_add(&m->relay->count.packets_out, 1);
+    media_counter_add(&m->relay->count.bytes_out, n);
 }
 
 /* --- receiving ------------------------------------------------------------------------ */
 
-static int media_receive(struct media_socket *m)
+static int receive_datagrams(struct media_socket *m)
 {
     for (unsigned i = 0; i < BATCH_IN; i++) {
         m->in_bytes[i] = (struct iovec){ m->in_data[i], sizeof m->in_data[i] };
@@ -166,59 +167,57 @@ static int media_receive(struct media_socket *m)
     return recvmmsg(m->fd, m->in, BATCH_IN, MSG_DONTWAIT, NULL);
 }
 
-static void media_take_received(struct media_socket *m)
+static void handle_received_datagrams(struct media_socket *m)
 {
     for (int i = 0; i < m->received; i++) {
         struct str datagram = str_slice((const char *)m->in_data[i], m->in[i].msg_len);
 
-        media_tally(&m->relay->count.packets_in, 1);
-        media_tally(&m->relay->count.bytes_in, datagram.n);
-        media_take(&m->work, datagram, &m->from[i]);
+        media_counter_add(&m->relay->count.packets_in, 1);
+        media_counter_add(&m->relay->count.bytes_in, datagram.n);
+        handle_datagram(&m->work, datagram, &m->from[i]);
     }
     m->received = 0;
-    media_flush(m);
+    send_queued_datagrams(m);
 }
 
-void media_resume(struct media_socket *m)
+void media_socket_handle_waiting(struct media_socket *m)
 {
     if (!m || m->received <= 0)
         return;
     m->full_until = 0;
-    media_take_received(m);
+    handle_received_datagrams(m);
 }
 
 /* Received datagrams wait until all committed changes of permissions are applied. */
-static void media_readable(uv_poll_t *poll, int status, int events)
+static void on_socket_readable(uv_poll_t *poll, int status, int events)
 {
     struct media_socket *m = container_of(poll, struct media_socket, poll);
-    int64_t until = clock_mono() + TURN_NS;
+    int64_t until = clock_monotonic_ns() + READ_NS_PER_ITERATION;
     int count;
 
     (void)status;
     (void)events;
-    loop_part("voice_media");
+    loop_begin_part("voice_media");
     m->full_until = 0;
     do {
         if (m->received <= 0)
-            m->received = media_receive(m);
+            m->received = receive_datagrams(m);
         count = m->received;
-        if (!notes_read(m->relay))
+        if (!relay_handle_messages(m->relay))
             return;
-        media_take_received(m);
-    } while (count == BATCH_IN && clock_mono() < until);
+        handle_received_datagrams(m);
+    } while (count == BATCH_IN && clock_monotonic_ns() < until);
 }
 
-/* --- open and close ------------------------------------------------------------------- */
-
-static bool media_parse_host(const char *host, int port, union media_address *ret)
+static bool parse_listen_address(const char *host, int port, union media_address *ret)
 {
     *ret = (union media_address){ 0 };
     return uv_ip4_addr(strcmp(host, "localhost") == 0 ? "127.0.0.1" : host, port, &ret->in) == 0 ||
            uv_ip6_addr(host, port, &ret->in6) == 0;
 }
 
-/* Asks for SOCKET_BUFFER; without privileges the limit is net.core.rmem_max. */
-static void media_set_buffers(int fd)
+/* Requests SOCKET_BUFFER; without privileges the limit is net.core.rmem_max. */
+static void set_socket_buffers(int fd)
 {
     int size = SOCKET_BUFFER;
 
@@ -228,8 +227,8 @@ static void media_set_buffers(int fd)
         setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
 }
 
-/* An IPv6 socket accepts IPv4 too, if the system allows it. */
-static int media_socket_new(const union media_address *a)
+/* An IPv6 socket accepts IPv4, too, if the system allows it. */
+static int create_bound_socket(const union media_address *a)
 {
     int fd = socket(a->any.sa_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     int off = 0;
@@ -238,7 +237,7 @@ static int media_socket_new(const union media_address *a)
         return -1;
     if (a->any.sa_family == AF_INET6)
         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
-    media_set_buffers(fd);
+    set_socket_buffers(fd);
     if (bind(fd, &a->any, address_size(a)) == 0)
         return fd;
     int problem = errno;
@@ -247,7 +246,7 @@ static int media_socket_new(const union media_address *a)
     return -1;
 }
 
-static int media_bound_port(int fd)
+static int read_bound_port(int fd)
 {
     union media_address a = { 0 };
     socklen_t n = sizeof a;
@@ -257,7 +256,7 @@ static int media_bound_port(int fd)
     return (int)media_address_port(&a);
 }
 
-uint64_t media_overruns(const struct media_socket *m)
+uint64_t media_socket_count_overruns(const struct media_socket *m)
 {
     uint32_t info[SK_MEMINFO_VARS] = { 0 };
     socklen_t n = sizeof info;
@@ -266,14 +265,14 @@ uint64_t media_overruns(const struct media_socket *m)
     return info[SK_MEMINFO_DROPS];
 }
 
-enum err media_open(struct relay *r, struct media_socket **ret)
+enum err media_socket_open(struct relay *r, struct media_socket **ret)
 {
     union media_address a;
     int fd = -1;
 
-    if (!media_parse_host(r->options.host, r->options.port, &a))
-        log_error("voice-port needs an address to receive on, not '%s'", r->options.host);
-    else if ((fd = media_socket_new(&a)) < 0)
+    if (!parse_listen_address(r->options.host, r->options.port, &a))
+        log_error("voice-port needs an IP address to listen on, not '%s'", r->options.host);
+    else if ((fd = create_bound_socket(&a)) < 0)
         log_error("cannot receive voice on %s, UDP port %d: %s", r->options.host, r->options.port,
                   strerror(errno));
     if (fd < 0)
@@ -283,15 +282,15 @@ enum err media_open(struct relay *r, struct media_socket **ret)
     m->work.relay = r;
     m->work.socket = m;
     m->fd = fd;
-    m->bundles = bundles_known(fd);
-    r->port = media_bound_port(fd);
-    uv_poll_init(loop_uv(relay_loop(r)), &m->poll, fd);
-    uv_poll_start(&m->poll, UV_READABLE, media_readable);
+    m->bundles = bundles_are_supported(fd);
+    r->port = read_bound_port(fd);
+    uv_poll_init(loop_uv(relay_thread_loop(r)), &m->poll, fd);
+    uv_poll_start(&m->poll, UV_READABLE, on_socket_readable);
     *ret = m;
     return OK;
 }
 
-static void media_closed(uv_handle_t *handle)
+static void on_poll_closed(uv_handle_t *handle)
 {
     struct media_socket *m = container_of(handle, struct media_socket, poll);
 
@@ -299,10 +298,10 @@ static void media_closed(uv_handle_t *handle)
     mem_free(m);
 }
 
-void media_close(struct media_socket *m)
+void media_socket_close(struct media_socket *m)
 {
     if (!m)
         return;
     uv_poll_stop(&m->poll);
-    uv_close((uv_handle_t *)&m->poll, media_closed);
+    uv_close((uv_handle_t *)&m->poll, on_poll_closed);
 }

@@ -6,16 +6,18 @@
 
 struct media_socket;
 
-/* media_room returns a buffer for one datagram, media_push queues it. The queue is sent when it is
- * full and after each received batch. */
-unsigned char *media_room(struct media_socket *m);
-void media_push(struct media_socket *m, const union media_address *to, size_t n);
+/* media_socket_next_buffer returns a buffer for one datagram, media_socket_queue queues it. The
+ * queue is sent when it is full and after each received batch. */
+unsigned char *media_socket_next_buffer(struct media_socket *m);
+void media_socket_queue(struct media_socket *m, const union media_address *to, size_t n);
 
-/* The next datagram is video: several packets may go to one destination, so bundles are tried. */
-void media_note_picture(struct media_socket *m);
+/* Call it before a video datagram: several packets may go to one destination, so bundles are
+ * tried. */
+void media_socket_expect_video(struct media_socket *m);
 
-/* Only this thread writes the counter, so a relaxed load and store replace a locked add. */
-static inline void media_tally(_Atomic uint64_t *count, uint64_t by)
+/* Adds to a counter that only this thread writes, so a relaxed load and store replace a locked
+ * add. */
+static inline void media_counter_add(_Atomic uint64_t *count, uint64_t by)
 {
     atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + by,
                           memory_order_relaxed);
@@ -23,15 +25,15 @@ static inline void media_tally(_Atomic uint64_t *count, uint64_t by)
 
 /* --- media.c: handling of a datagram -------------------------------------------------- */
 
-/* Working state for the packet that is handled. */
-struct media_work {
+/* State for the packet that is being handled. */
+struct packet_work {
     struct relay *relay;
     struct media_socket *socket;
-    struct rtp_plain plain; /* the decrypted packet */
+    struct decrypted_rtp_packet plain; /* the decrypted packet */
     unsigned char control[PACKET_MAX];
-    unsigned sample; /* 0: time the encryption of this packet */
+    unsigned sample; /* 0: measure the encryption time of this packet */
 };
 
-void media_take(struct media_work *w, struct str datagram, const union media_address *from);
+void handle_datagram(struct packet_work *w, struct str datagram, const union media_address *from);
 
 #endif

@@ -5,9 +5,9 @@
 #include "base/mem.h"
 
 enum {
-    DISCOVERY_ASK = 1,
-    DISCOVERY_ANSWER = 2,
-    DISCOVERY_LENGTH = PACKET_DISCOVERY - 4,
+    DISCOVERY_REQUEST = 1,
+    DISCOVERY_REPLY = 2,
+    DISCOVERY_LENGTH = PACKET_DISCOVERY_SIZE - 4,
     DISCOVERY_TEXT = 64,
     RTCP_FIRST = 200,
     RTCP_LAST = 206,
@@ -36,29 +36,29 @@ static void write_u16(unsigned char *p, unsigned v)
 
 /* --- parsing and writing -------------------------------------------------------------- */
 
-enum packet_kind packet_kind(struct str d)
+enum packet_kind packet_classify(struct str d)
 {
-    if (d.n == PACKET_PING)
-        return memcmp(d.p, ping_head, sizeof ping_head) == 0 ? PACKET_PINGS : PACKET_NONE;
-    if (d.n == PACKET_DISCOVERY && read_u16(d.p) == DISCOVERY_ASK &&
+    if (d.n == PACKET_PING_SIZE)
+        return memcmp(d.p, ping_head, sizeof ping_head) == 0 ? PACKET_IS_PING : PACKET_IGNORED;
+    if (d.n == PACKET_DISCOVERY_SIZE && read_u16(d.p) == DISCOVERY_REQUEST &&
         read_u16(d.p + 2) == DISCOVERY_LENGTH)
-        return PACKET_ASKS_ADDRESS;
-    if (d.n < RTP_HEADER || d.n > PACKET_MAX || ((unsigned char)d.p[0] & 0xc0) != 0x80)
-        return PACKET_NONE;
+        return PACKET_IS_DISCOVERY;
+    if (d.n < RTP_HEADER_SIZE || d.n > PACKET_MAX || ((unsigned char)d.p[0] & 0xc0) != 0x80)
+        return PACKET_IGNORED;
     unsigned char type = (unsigned char)d.p[1];
     return type >= RTCP_FIRST && type <= RTCP_LAST ? PACKET_RTCP : PACKET_RTP;
 }
 
-uint32_t packet_ssrc(enum packet_kind kind, struct str d)
+uint32_t packet_read_ssrc(enum packet_kind kind, struct str d)
 {
     return read_u32(d.p + (kind == PACKET_RTP ? 8 : 4));
 }
 
-void packet_write_address(uint32_t ssrc, struct str address, unsigned port,
-                          unsigned char out[PACKET_DISCOVERY])
+void packet_write_discovery_reply(uint32_t ssrc, struct str address, unsigned port,
+                                  unsigned char out[PACKET_DISCOVERY_SIZE])
 {
-    memset(out, 0, PACKET_DISCOVERY);
-    write_u16(out, DISCOVERY_ANSWER);
+    memset(out, 0, PACKET_DISCOVERY_SIZE);
+    write_u16(out, DISCOVERY_REPLY);
     write_u16(out + 2, DISCOVERY_LENGTH);
     write_u16(out + 4, ssrc >> 16);
     write_u16(out + 6, ssrc);
@@ -66,24 +66,25 @@ void packet_write_address(uint32_t ssrc, struct str address, unsigned port,
     write_u16(out + 8 + DISCOVERY_TEXT, port);
 }
 
-void packet_write_pong(struct str ping, unsigned char out[PACKET_PING])
+void packet_write_pong(struct str ping, unsigned char out[PACKET_PING_SIZE])
 {
     memcpy(out, pong_head, sizeof pong_head);
-    memcpy(out + sizeof pong_head, ping.p + sizeof ping_head, PACKET_PING - sizeof ping_head);
+    memcpy(out + sizeof pong_head, ping.p + sizeof ping_head, PACKET_PING_SIZE - sizeof ping_head);
 }
 
-bool rtp_read(struct str d, struct rtp_packet *ret)
+bool rtp_parse(struct str d, struct rtp_packet *ret)
 {
     unsigned char first = (unsigned char)d.p[0];
     unsigned sources = first & 0x0f;
     bool extended = first & 0x10;
-    size_t clear = RTP_HEADER + 4 * (size_t)sources + (extended ? RTP_PREAMBLE : 0);
+    size_t clear =
+        RTP_HEADER_SIZE + 4 * (size_t)sources + (extended ? RTP_EXTENSION_PREAMBLE_SIZE : 0);
 
     if (d.n < clear)
         return false;
     *ret = (struct rtp_packet){
         .clear = str_slice(d.p, clear),
-        .sealed = str_from(d, clear),
+        .encrypted = str_skip(d, clear),
         .ssrc = read_u32(d.p + 8),
         .timestamp = read_u32(d.p + 4),
         .sequence = read_u16(d.p + 2),
@@ -96,21 +97,21 @@ bool rtp_read(struct str d, struct rtp_packet *ret)
 
 /* --- replay detection ----------------------------------------------------------------- */
 
-static bool window_bit(const struct replay_window *w, uint64_t back)
+static bool replay_window_has(const struct replay_window *w, uint64_t back)
 {
     return w->seen[back / 64] >> (back % 64) & 1;
 }
 
-bool window_is_new(const struct replay_window *w, uint64_t number)
+bool replay_window_is_new(const struct replay_window *w, uint64_t number)
 {
     if (!w->begun || number > w->highest)
         return true;
     uint64_t back = w->highest - number;
-    return back < REPLAY_WINDOW && !window_bit(w, back);
+    return back < REPLAY_WINDOW && !replay_window_has(w, back);
 }
 
-/* Moves the bits back by so many sequence numbers. */
-static void window_shift(struct replay_window *w, uint64_t by)
+/* Shifts the bits by so many sequence numbers. */
+static void replay_window_shift(struct replay_window *w, uint64_t by)
 {
     if (by >= REPLAY_WINDOW) {
         w->seen[0] = w->seen[1] = 0;
@@ -123,10 +124,10 @@ static void window_shift(struct replay_window *w, uint64_t by)
     }
 }
 
-void window_add(struct replay_window *w, uint64_t number)
+void replay_window_add(struct replay_window *w, uint64_t number)
 {
     if (!w->begun || number > w->highest) {
-        window_shift(w, w->begun ? number - w->highest : 0);
+        replay_window_shift(w, w->begun ? number - w->highest : 0);
         w->highest = number;
         w->begun = true;
     }
@@ -136,21 +137,22 @@ void window_add(struct replay_window *w, uint64_t number)
 }
 
 /* Extended number of sequence 0 of a new stream; packets that arrive late may be lower. */
-#define RTP_FIRST (UINT64_C(1) << 32)
+#define RTP_FIRST_NUMBER (UINT64_C(1) << 32)
 
 /* Sequence numbers repeat after 65,536 packets, timestamps after a day. A packet that is new by its
  * sequence and ten seconds old by its timestamp is a replay. A packet that is older than the window
- * by its sequence and newer by its timestamp comes from a sender that has set its sequence back. */
-bool rtp_extend(const struct rtp_place *highest, const struct rtp_packet *p, uint64_t *ret)
+ * by its sequence and newer by its timestamp comes from a sender that has reset its sequence. */
+bool rtp_extend_sequence(const struct rtp_position *highest, const struct rtp_packet *p,
+                         uint64_t *ret)
 {
     if (!highest->begun) {
-        *ret = RTP_FIRST + p->sequence;
+        *ret = RTP_FIRST_NUMBER + p->sequence;
         return true;
     }
     int64_t ahead = (int16_t)(uint16_t)(p->sequence - (uint16_t)highest->number);
     int64_t later = (int32_t)(p->timestamp - highest->timestamp);
 
-    if (later < -10 * RTP_CLOCK)
+    if (later < -10 * RTP_CLOCK_HZ)
         return false;
     if (ahead <= -REPLAY_WINDOW && later > 0)
         ahead += UINT16_MAX + 1;
@@ -158,16 +160,16 @@ bool rtp_extend(const struct rtp_place *highest, const struct rtp_packet *p, uin
     return true;
 }
 
-uint64_t rtp_age(const struct rtp_place *highest)
+uint64_t rtp_count_sequences_used(const struct rtp_position *highest)
 {
-    return highest->number - RTP_FIRST;
+    return highest->number - RTP_FIRST_NUMBER;
 }
 
-void rtp_advance(struct rtp_place *highest, const struct rtp_packet *p, uint64_t number)
+void rtp_update_highest(struct rtp_position *highest, const struct rtp_packet *p, uint64_t number)
 {
     if (highest->begun && number <= highest->number)
         return;
-    /* Keep the highest timestamp: a replayed packet is never newer. */
+    /* Keep the highest timestamp, so that a replayed packet is never newer. */
     if (!highest->begun || (int32_t)(p->timestamp - highest->timestamp) > 0)
         highest->timestamp = p->timestamp;
     highest->number = number;
@@ -176,20 +178,24 @@ void rtp_advance(struct rtp_place *highest, const struct rtp_packet *p, uint64_t
 
 /* --- streams -------------------------------------------------------------------------- */
 
-enum { START_SPAN = 8, FRAME_TIME = RTP_CLOCK / 50, STARTS_FIRST = 2 * START_SPAN };
+enum {
+    START_PACKETS = 8,
+    FRAME_TIMESTAMP_STEP = RTP_CLOCK_HZ / 50,
+    START_HASHES_STEP = 2 * START_PACKETS
+};
 
-/* Packets may arrive out of order, so the beginning covers both sides of the first packet. Returns
- * the packet's bit among those of the beginning; 0: it is not part of the beginning. */
-static unsigned stream_start_bit(const struct rtp_stream *s, const struct rtp_packet *p)
+/* Returns the packet's bit among those of the beginning; 0: not part of the beginning. Packets may
+ * arrive out of order, so the beginning covers both sides of the first packet. */
+static unsigned start_packet_bit(const struct rtp_stream *s, const struct rtp_packet *p)
 {
-    uint16_t at = (uint16_t)(p->sequence - s->first + START_SPAN);
+    uint16_t at = (uint16_t)(p->sequence - s->first + START_PACKETS);
 
-    return at < 2 * START_SPAN ? 1U << at : 0;
+    return at < 2 * START_PACKETS ? 1U << at : 0;
 }
 
-static bool stream_knows_start(const struct rtp_stream *s, const struct rtp_packet *p)
+static bool start_packet_is_known(const struct rtp_stream *s, const struct rtp_packet *p)
 {
-    uint64_t hash = hash_str(p->sealed);
+    uint64_t hash = hash_str(p->encrypted);
 
     for (unsigned i = 0; i < s->start_count; i++)
         if (s->starts[i] == hash)
@@ -197,8 +203,8 @@ static bool stream_knows_start(const struct rtp_stream *s, const struct rtp_pack
     return false;
 }
 
-bool rtp_stream_admits(const struct rtp_stream *s, const struct rtp_packet *p,
-                       struct rtp_admission *ret)
+bool rtp_stream_check_packet(const struct rtp_stream *s, const struct rtp_packet *p,
+                             struct rtp_stream_position *ret)
 {
     static const struct rtp_stream none;
     struct rtp_packet shifted = *p;
@@ -206,35 +212,36 @@ bool rtp_stream_admits(const struct rtp_stream *s, const struct rtp_packet *p,
     s = s ? s : &none;
     shifted.sequence = (uint16_t)(shifted.sequence + s->ahead);
     shifted.timestamp += s->ahead_time;
-    *ret = (struct rtp_admission){ .sequence = shifted.sequence, .timestamp = shifted.timestamp };
-    bool known =
-        !rtp_extend(&s->highest, &shifted, &ret->number) || !window_is_new(&s->window, ret->number);
+    *ret = (struct rtp_stream_position){ .sequence = shifted.sequence,
+                                         .timestamp = shifted.timestamp };
+    bool known = !rtp_extend_sequence(&s->highest, &shifted, &ret->number) ||
+                 !replay_window_is_new(&s->window, ret->number);
     ret->newest = !s->highest.begun || ret->number > s->highest.number;
     if (!known)
         return true;
-    /* At a sequence that was not received, the packet is only late. Different bytes at a sequence
+    /* A sequence that was not received means that the packet is late. Different bytes at a sequence
      * that was received mean that the sender has restarted its track. */
-    if (!(stream_start_bit(s, p) & s->start_bits) || rtp_stream_is_full(s) ||
-        stream_knows_start(s, p))
+    if (!(start_packet_bit(s, p) & s->start_bits) || rtp_stream_is_full(s) ||
+        start_packet_is_known(s, p))
         return false;
     ret->number = s->highest.number + 1;
     ret->sequence = (uint16_t)ret->number;
-    ret->timestamp = s->highest.timestamp + FRAME_TIME;
+    ret->timestamp = s->highest.timestamp + FRAME_TIMESTAMP_STEP;
     ret->newest = ret->restarts = true;
     return true;
 }
 
-static void stream_note_start(struct rtp_stream *s, const struct rtp_packet *p)
+static void record_start_packet(struct rtp_stream *s, const struct rtp_packet *p)
 {
     if (rtp_stream_is_full(s))
         return;
-    if (s->start_count % STARTS_FIRST == 0)
-        s->starts = mem_resize(s->starts, (s->start_count + STARTS_FIRST) * sizeof *s->starts);
-    s->starts[s->start_count++] = hash_str(p->sealed);
+    if (s->start_count % START_HASHES_STEP == 0)
+        s->starts = mem_resize(s->starts, (s->start_count + START_HASHES_STEP) * sizeof *s->starts);
+    s->starts[s->start_count++] = hash_str(p->encrypted);
 }
 
-void rtp_stream_take(struct rtp_stream *s, const struct rtp_packet *p,
-                     const struct rtp_admission *a)
+void rtp_stream_record_packet(struct rtp_stream *s, const struct rtp_packet *p,
+                              const struct rtp_stream_position *a)
 {
     struct rtp_packet shifted = *p;
 
@@ -245,18 +252,18 @@ void rtp_stream_take(struct rtp_stream *s, const struct rtp_packet *p,
         s->ahead_time = a->timestamp - p->timestamp;
         s->start_bits = 0;
     }
-    unsigned bit = stream_start_bit(s, p);
+    unsigned bit = start_packet_bit(s, p);
     s->start_bits |= bit;
     if (bit)
-        stream_note_start(s, p);
+        record_start_packet(s, p);
     shifted.timestamp = a->timestamp;
-    window_add(&s->window, a->number);
-    rtp_advance(&s->highest, &shifted, a->number);
+    replay_window_add(&s->window, a->number);
+    rtp_update_highest(&s->highest, &shifted, a->number);
 }
 
 bool rtp_stream_is_full(const struct rtp_stream *s)
 {
-    return s->start_count >= RTP_STARTS;
+    return s->start_count >= RTP_START_HASHES_MAX;
 }
 
 void rtp_stream_clear(struct rtp_stream *s)

@@ -12,38 +12,41 @@
 #include "base/str.h"
 
 enum {
-    PACKET_MAX = 1472,     /* UDP payload of IPv4 over Ethernet; longer ones would be fragmented */
-    PACKET_DISCOVERY = 74, /* size of the IP discovery request and of its answer */
-    PACKET_PING = 8,
-    RTP_HEADER = 12,
-    RTP_PREAMBLE = 4, /* of a header extension: profile and length */
-    RTP_OPUS = 120,   /* payload type of audio */
-    RTP_CLOCK = 48000,
-    SSRC_BLOCK = 16, /* SSRCs per participant: audio, then video and rtx per layer */
+    PACKET_MAX = 1472,          /* UDP payload of IPv4 over Ethernet; longer datagrams would be
+                                 * fragmented */
+    PACKET_DISCOVERY_SIZE = 74, /* size of the IP discovery request and of its answer */
+    PACKET_PING_SIZE = 8,
+    RTP_HEADER_SIZE = 12,
+    RTP_EXTENSION_PREAMBLE_SIZE = 4, /* size of the extension header: profile and length */
+    RTP_OPUS_PAYLOAD_TYPE = 120,     /* payload type of audio */
+    RTP_CLOCK_HZ = 48000,
+    SSRCS_PER_PARTICIPANT =
+        16, /* SSRCs per participant: audio, then video and retransmissions per layer */
 };
 
 enum packet_kind {
-    PACKET_NONE, /* unknown, or a keep-alive */
-    PACKET_ASKS_ADDRESS,
-    PACKET_PINGS,
+    PACKET_IGNORED, /* unknown, or a keep-alive */
+    PACKET_IS_DISCOVERY,
+    PACKET_IS_PING,
     PACKET_RTP,
     PACKET_RTCP,
 };
 
-enum packet_kind packet_kind(struct str datagram);
+enum packet_kind packet_classify(struct str datagram);
 
-/* The sender's SSRC as stated in an IP discovery, RTP or RTCP packet; not authenticated. */
-uint32_t packet_ssrc(enum packet_kind kind, struct str datagram);
+/* Returns the sender's SSRC as stated in an IP discovery, RTP or RTCP packet; it is not
+ * authenticated. */
+uint32_t packet_read_ssrc(enum packet_kind kind, struct str datagram);
 
 /* Writes the answer to IP discovery: the public address of the client. */
-void packet_write_address(uint32_t ssrc, struct str address, unsigned port,
-                          unsigned char out[PACKET_DISCOVERY]);
-void packet_write_pong(struct str ping, unsigned char out[PACKET_PING]);
+void packet_write_discovery_reply(uint32_t ssrc, struct str address, unsigned port,
+                                  unsigned char out[PACKET_DISCOVERY_SIZE]);
+void packet_write_pong(struct str ping, unsigned char out[PACKET_PING_SIZE]);
 
 /* An RTP packet as received, still encrypted. */
 struct rtp_packet {
-    struct str clear;  /* header, CSRCs and the extension's preamble */
-    struct str sealed; /* all that follows */
+    struct str clear;     /* header, CSRCs and the extension's preamble */
+    struct str encrypted; /* everything after the clear part */
     uint32_t ssrc, timestamp;
     uint16_t sequence;
     unsigned char type;
@@ -51,8 +54,8 @@ struct rtp_packet {
     bool extended;
 };
 
-/* False: the datagram is shorter than its header states. */
-bool rtp_read(struct str datagram, struct rtp_packet *ret);
+/* Parses the header. False: the datagram is shorter than its header states. */
+bool rtp_parse(struct str datagram, struct rtp_packet *ret);
 
 /* --- replay detection ----------------------------------------------------------------- */
 
@@ -63,52 +66,53 @@ struct replay_window {
     bool begun;
 };
 
-/* Whether the number has not been received. Call window_add once the packet is authenticated. */
-bool window_is_new(const struct replay_window *w, uint64_t number);
-void window_add(struct replay_window *w, uint64_t number);
+/* Whether the number has not been received yet. Call replay_window_add once the packet is
+ * authenticated. */
+bool replay_window_is_new(const struct replay_window *w, uint64_t number);
+void replay_window_add(struct replay_window *w, uint64_t number);
 
 /* Extends the 16-bit RTP sequence number to 64 bits, relative to the highest so far. False: the
  * timestamp is old, so the packet is a replay. */
-struct rtp_place {
+struct rtp_position {
     uint64_t number;
     uint32_t timestamp;
     bool begun;
 };
-bool rtp_extend(const struct rtp_place *highest, const struct rtp_packet *p, uint64_t *ret);
-void rtp_advance(struct rtp_place *highest, const struct rtp_packet *p, uint64_t number);
-/* Upper bound of the sequence numbers that the stream has used. */
-uint64_t rtp_age(const struct rtp_place *highest);
+bool rtp_extend_sequence(const struct rtp_position *highest, const struct rtp_packet *p,
+                         uint64_t *ret);
+void rtp_update_highest(struct rtp_position *highest, const struct rtp_packet *p, uint64_t number);
+/* Returns an upper bound of the number of sequence numbers that the stream has used. */
+uint64_t rtp_count_sequences_used(const struct rtp_position *highest);
 
-/* The packets of one SSRC. The authenticated header (sequence and timestamp) decides whether a
- * packet is new. Some senders restart with the same sequence and timestamp for each track: a packet
- * from the beginning of a stream with unknown bytes restarts the stream and its numbers
- * continue. */
-enum { RTP_STARTS = 512 }; /* stored packets of beginnings: at least 32 tracks */
+/* Packets of one SSRC. The authenticated header (sequence and timestamp) decides whether a packet
+ * is new. Some senders restart with the same sequence and timestamp for each track: a packet from
+ * the beginning of a stream with unknown bytes restarts the stream, and its numbers continue. */
+enum { RTP_START_HASHES_MAX = 512 }; /* stored hashes of beginnings, for at least 32 tracks */
 struct rtp_stream {
     struct replay_window window;
-    struct rtp_place highest;
+    struct rtp_position highest;
     uint16_t first;       /* sequence of the first packet, as received */
-    uint16_t ahead;       /* offset added to sequences since the last restart … */
-    uint32_t ahead_time;  /* … and to timestamps */
+    uint16_t ahead;       /* offset added to sequences since the last restart */
+    uint32_t ahead_time;  /* offset added to timestamps since the last restart */
     unsigned start_bits;  /* beginning packets received since the last restart */
     unsigned start_count; /* number of hashes in starts, of all beginnings */
     uint64_t *starts;
 };
 /* Position of a packet in its stream: header fields to forward. */
-struct rtp_admission {
+struct rtp_stream_position {
     uint64_t number;
     uint16_t sequence;
     uint32_t timestamp;
     bool newest, restarts;
 };
 
-/* Whether the packet is new; call rtp_stream_take once it is authenticated. s NULL: no packet of
- * this stream has arrived yet. */
-bool rtp_stream_admits(const struct rtp_stream *s, const struct rtp_packet *p,
-                       struct rtp_admission *ret);
-void rtp_stream_take(struct rtp_stream *s, const struct rtp_packet *p,
-                     const struct rtp_admission *a);
-/* No more beginnings can be stored, so restarts can no longer be told from replays. */
+/* Whether the packet is new; call rtp_stream_record_packet once it is authenticated. s NULL: no
+ * packet of this stream has arrived yet. */
+bool rtp_stream_check_packet(const struct rtp_stream *s, const struct rtp_packet *p,
+                             struct rtp_stream_position *ret);
+void rtp_stream_record_packet(struct rtp_stream *s, const struct rtp_packet *p,
+                              const struct rtp_stream_position *a);
+/* Whether no more beginnings can be stored, so that restarts cannot be told from replays. */
 bool rtp_stream_is_full(const struct rtp_stream *s);
 void rtp_stream_clear(struct rtp_stream *s);
 

@@ -9,12 +9,12 @@ struct media_quality {
     uint64_t missing; /* sequence numbers skipped */
     uint64_t late;    /* skipped packets that arrived later */
     int64_t arrived_ns, jitter_ns;
-    uint32_t timestamp; /* of the newest packet */
+    uint32_t timestamp; /* timestamp of the newest packet */
 };
 
-/* Records a packet; highest is the newest one before it. Returns how many more packets are missing,
- * or -1 if this one was missing and arrives late. */
-int64_t quality_take(struct media_quality *q, const struct rtp_place *highest, uint64_t number,
-                     uint32_t timestamp, int64_t now_ns);
+/* Records a packet; highest is the newest packet before it. Returns how many more packets are
+ * missing; -1: this packet was missing and arrives late. */
+int64_t quality_record_packet(struct media_quality *q, const struct rtp_position *highest,
+                              uint64_t number, uint32_t timestamp, int64_t now_ns);
 
 #endif

@@ -10,7 +10,7 @@ enum {
     FULL_INTRA_REQUEST = 4, /* payload feedback format that has the media SSRC in its entry */
 };
 
-static uint32_t rtcp_word(struct str bytes, size_t at)
+static uint32_t rtcp_read_u32(struct str bytes, size_t at)
 {
     const unsigned char *b = (const unsigned char *)bytes.p + at;
 
@@ -19,34 +19,34 @@ static uint32_t rtcp_word(struct str bytes, size_t at)
     return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
 }
 
-static uint32_t rtcp_about(struct str bytes, unsigned type, unsigned format)
+static uint32_t rtcp_target_ssrc(struct str bytes, unsigned type, unsigned format)
 {
     if (type == RECEIVER_REPORT)
-        return format ? rtcp_word(bytes, RTCP_HEADER) : 0;
+        return format ? rtcp_read_u32(bytes, RTCP_HEADER_SIZE) : 0;
     if (type != RTP_FEEDBACK && type != PAYLOAD_FEEDBACK)
         return 0;
-    return rtcp_word(bytes, type == PAYLOAD_FEEDBACK && format == FULL_INTRA_REQUEST
-                                ? RTCP_HEADER + 4
-                                : RTCP_HEADER);
+    return rtcp_read_u32(bytes, type == PAYLOAD_FEEDBACK && format == FULL_INTRA_REQUEST
+                                    ? RTCP_HEADER_SIZE + 4
+                                    : RTCP_HEADER_SIZE);
 }
 
-bool rtcp_next(struct str *datagram, struct rtcp_part *ret)
+bool rtcp_parse_next(struct str *datagram, struct rtcp_packet *ret)
 {
     const unsigned char *b = (const unsigned char *)datagram->p;
 
-    if (datagram->n < RTCP_HEADER || b[0] >> 6 != 2)
+    if (datagram->n < RTCP_HEADER_SIZE || b[0] >> 6 != 2)
         return false;
     size_t size = 4 * (1 + ((size_t)b[2] << 8 | b[3]));
-    if (size < RTCP_HEADER || size > datagram->n)
+    if (size < RTCP_HEADER_SIZE || size > datagram->n)
         return false;
     unsigned type = b[1], format = b[0] & 0x1f;
     struct str bytes = str_slice(datagram->p, size);
-    *ret = (struct rtcp_part){
+    *ret = (struct rtcp_packet){
         .bytes = bytes,
-        .sender = rtcp_word(bytes, 4),
-        .about = rtcp_about(bytes, type, format),
+        .sender = rtcp_read_u32(bytes, 4),
+        .about = rtcp_target_ssrc(bytes, type, format),
         .announces = type == SENDER_REPORT || type == DESCRIPTION,
     };
-    *datagram = str_from(*datagram, size);
+    *datagram = str_skip(*datagram, size);
     return true;
 }

@@ -7,17 +7,17 @@
 
 #include "base/str.h"
 
-enum { RTCP_HEADER = 8, RTCP_MAX_PARTS = 16 };
+enum { RTCP_HEADER_SIZE = 8, RTCP_MAX_PARTS = 16 };
 
 /* One packet of a compound RTCP datagram. */
-struct rtcp_part {
+struct rtcp_packet {
     struct str bytes;
     uint32_t sender; /* SSRC of the packet's sender */
     uint32_t about;  /* SSRC that a request or receiver report concerns; 0: none */
-    bool announces;  /* describes the sender's media: forward to all receivers of it */
+    bool announces;  /* the packet describes the sender's media: forward it to all receivers */
 };
 
-/* Takes the next packet off the datagram; false: there is none, or it is malformed. */
-bool rtcp_next(struct str *datagram, struct rtcp_part *ret);
+/* Parses the next packet of a compound datagram; false: there is none, or it is malformed. */
+bool rtcp_parse_next(struct str *datagram, struct rtcp_packet *ret);
 
 #endif

@@ -15,7 +15,7 @@
 
 enum {
     CERTIFICATE_DAYS = 30,
-    MAX_QUEUED = 8, /* datagrams of one flight */
+    SOCKET_UNSENT_MAX = 8, /* datagrams of one flight */
     RECORD_HEADER = 13,
     FIRST_TIMEOUT_US = 200 * 1000,
     LAST_TIMEOUT_US = 2 * 1000 * 1000,
@@ -35,8 +35,8 @@ struct dtls {
     struct str arrived;      /* the datagram that is being handled; empty: it was read */
     struct str fingerprints; /* of the browser's offer */
     unsigned queued;
-    size_t sizes[MAX_QUEUED];
-    unsigned char queue[MAX_QUEUED][DTLS_MAX_DATAGRAM];
+    size_t sizes[SOCKET_UNSENT_MAX];
+    unsigned char queue[SOCKET_UNSENT_MAX][DTLS_MAX_DATAGRAM];
     unsigned char material[SRTP_MATERIAL_MAX];
     enum srtp_profile profile;
 };
@@ -55,7 +55,7 @@ static int bio_write_datagram(BIO *bio, const char *p, int n)
 {
     struct dtls *d = BIO_get_data(bio);
 
-    if (n <= 0 || n > DTLS_MAX_DATAGRAM || d->queued == MAX_QUEUED)
+    if (n <= 0 || n > DTLS_MAX_DATAGRAM || d->queued == SOCKET_UNSENT_MAX)
         return n; /* lost, as on a network; the timer sends the flight again */
     memcpy(d->queue[d->queued], p, (size_t)n);
     d->sizes[d->queued++] = (size_t)n;

@@ -86,7 +86,7 @@ static void parse_line(struct str line, struct sdp_offer *offer)
     for (unsigned i = 0; i < COUNT_OF(rows); i++) {
         if (!str_starts(line, rows[i].prefix))
             continue;
-        struct str value = str_trim(str_from(line, rows[i].prefix.n));
+        struct str value = str_trim(str_skip(line, rows[i].prefix.n));
         if (rows[i].kind == UFRAG)
             offer->ufrag = value;
         else if (rows[i].kind == PASSWORD)
@@ -125,13 +125,13 @@ void sdp_write_answer(struct buf *out, const char *fingerprint, struct str ufrag
     buf_printf(out, "a=fingerprint:%s\n", fingerprint);
     buf_printf(out, "c=IN %s %.*s\n",
                memchr(first->address.p, ':', first->address.n) ? "IP6" : "IP4",
-               STR_FMT(first->address));
+               STR_ARGS(first->address));
     buf_printf(out, "a=rtcp:%u\n", first->port);
-    buf_printf(out, "a=ice-ufrag:%.*s\n", STR_FMT(ufrag));
-    buf_printf(out, "a=ice-pwd:%.*s\n", STR_FMT(password));
+    buf_printf(out, "a=ice-ufrag:%.*s\n", STR_ARGS(ufrag));
+    buf_printf(out, "a=ice-pwd:%.*s\n", STR_ARGS(password));
     buf_printf(out, "a=fingerprint:%s\n", fingerprint);
     for (unsigned i = 0; i < count; i++)
         buf_printf(out, "a=candidate:%u 1 UDP %u %.*s %u typ host\n", i + 1,
-                   (unsigned)FIRST_PRIORITY - 256 * i, STR_FMT(candidates[i].address),
+                   (unsigned)FIRST_PRIORITY - 256 * i, STR_ARGS(candidates[i].address),
                    candidates[i].port);
 }

@@ -213,7 +213,7 @@ static bool stream_index(const struct srtp_stream *stream, uint16_t sequence, ui
         rollovers++;
     }
     *ret = rollovers << 16 | sequence;
-    return window_is_new(&stream->window, *ret);
+    return replay_window_is_new(&stream->window, *ret);
 }
 
 static void stream_record(struct srtp *s, int direction, uint32_t ssrc, uint64_t index)
@@ -224,7 +224,7 @@ static void stream_record(struct srtp *s, int direction, uint32_t ssrc, uint64_t
         stream = mem_new(sizeof *stream);
         map_put(&s->streams[direction], ssrc, stream);
     }
-    window_add(&stream->window, index);
+    replay_window_add(&stream->window, index);
 }
 
 /* --- one packet ----------------------------------------------------------------------- */
@@ -326,11 +326,11 @@ static size_t clear_size(const struct rtp_packet *p)
     size_t n = p->clear.n;
 
     if (p->extended) {
-        const unsigned char *preamble = bytes_of(p->clear) + n - RTP_PREAMBLE;
+        const unsigned char *preamble = bytes_of(p->clear) + n - RTP_EXTENSION_PREAMBLE_SIZE;
 
         n += 4 * ((size_t)preamble[2] << 8 | preamble[3]);
     }
-    return n <= p->clear.n + p->sealed.n ? n : 0;
+    return n <= p->clear.n + p->encrypted.n ? n : 0;
 }
 
 static bool open_payload(struct srtp *s, uint32_t ssrc, uint64_t index, struct str clear,
@@ -349,24 +349,24 @@ static bool open_payload(struct srtp *s, uint32_t ssrc, uint64_t index, struct s
            run_counter_mode(c->cipher, iv, text, out);
 }
 
-bool srtp_open(struct srtp *s, struct str datagram, struct rtp_plain *ret)
+bool srtp_open(struct srtp *s, struct str datagram, struct decrypted_rtp_packet *ret)
 {
     struct rtp_packet p;
     uint64_t index;
 
-    if (datagram.n > PACKET_MAX || !rtp_read(datagram, &p))
+    if (datagram.n > PACKET_MAX || !rtp_parse(datagram, &p))
         return false;
     struct srtp_stream *stream = map_get(&s->streams[INCOMING], p.ssrc);
-    size_t clear = clear_size(&p), fixed = RTP_HEADER + 4 * (size_t)p.sources;
+    size_t clear = clear_size(&p), fixed = RTP_HEADER_SIZE + 4 * (size_t)p.sources;
     if (clear == 0 || datagram.n <= clear + s->row->tag ||
         (!stream && s->streams[INCOMING].count >= SRTP_MAX_STREAMS) ||
         !stream_index(stream, p.sequence, &index))
         return false;
     size_t extension = clear - fixed;
-    if (!open_payload(s, p.ssrc, index, str_slice(datagram.p, clear), str_from(datagram, clear),
+    if (!open_payload(s, p.ssrc, index, str_slice(datagram.p, clear), str_skip(datagram, clear),
                       ret->bytes + extension))
         return false;
-    memcpy(ret->header, datagram.p, RTP_HEADER);
+    memcpy(ret->header, datagram.p, RTP_HEADER_SIZE);
     ret->header[0] &= 0xf0; /* CSRCs are not forwarded */
     ret->extended = p.extended;
     memcpy(ret->bytes, datagram.p + fixed, extension);
@@ -375,24 +375,25 @@ bool srtp_open(struct srtp *s, struct str datagram, struct rtp_plain *ret)
     return true;
 }
 
-size_t srtp_write(struct srtp *s, const struct rtp_plain *p, unsigned char out[SRTP_MAX])
+size_t srtp_write(struct srtp *s, const struct decrypted_rtp_packet *p, unsigned char out[SRTP_MAX])
 {
     struct srtp_cipher *c = &s->rtp[OUTGOING];
     uint32_t ssrc = read_u32((const char *)p->header + 8);
     uint16_t sequence = (uint16_t)(p->header[2] << 8 | p->header[3]);
     size_t extension =
-        p->extended ? RTP_PREAMBLE + 4 * ((size_t)p->bytes[2] << 8 | p->bytes[3]) : 0;
+        p->extended ? RTP_EXTENSION_PREAMBLE_SIZE + 4 * ((size_t)p->bytes[2] << 8 | p->bytes[3])
+                    : 0;
     unsigned char iv[IV_MAX], rollovers[4];
     uint64_t index;
 
-    if (extension > p->n || RTP_HEADER + p->n > PACKET_MAX ||
+    if (extension > p->n || RTP_HEADER_SIZE + p->n > PACKET_MAX ||
         !stream_index(map_get(&s->streams[OUTGOING], ssrc), sequence, &index))
         return 0;
-    size_t clear = RTP_HEADER + extension;
+    size_t clear = RTP_HEADER_SIZE + extension;
     struct str plain = str_slice((const char *)p->bytes + extension, p->n - extension);
     struct str head = str_slice((const char *)out, clear);
-    memcpy(out, p->header, RTP_HEADER);
-    memcpy(out + RTP_HEADER, p->bytes, extension);
+    memcpy(out, p->header, RTP_HEADER_SIZE);
+    memcpy(out + RTP_HEADER_SIZE, p->bytes, extension);
     write_iv(s, c, ssrc, index, iv);
     if (s->row->aead) {
         write_gcm(c->cipher, iv, head, (struct str){ 0 }, plain, out + clear);
@@ -411,9 +412,10 @@ size_t srtp_write(struct srtp *s, const struct rtp_plain *p, unsigned char out[S
 static bool open_control_gcm(struct srtp *s, struct str datagram, uint32_t word, unsigned char *out)
 {
     struct srtp_cipher *c = &s->rtcp[INCOMING];
-    struct str clear = str_slice(datagram.p, RTCP_HEADER);
-    struct str sealed = str_slice(datagram.p + RTCP_HEADER, datagram.n - RTCP_HEADER - INDEX_WORD);
-    struct str index = str_from(datagram, datagram.n - INDEX_WORD);
+    struct str clear = str_slice(datagram.p, RTCP_HEADER_SIZE);
+    struct str sealed =
+        str_slice(datagram.p + RTCP_HEADER_SIZE, datagram.n - RTCP_HEADER_SIZE - INDEX_WORD);
+    struct str index = str_skip(datagram, datagram.n - INDEX_WORD);
     unsigned char iv[IV_MAX];
 
     write_iv(s, c, read_u32(datagram.p + 4), word & CONTROL_LAST, iv);
@@ -425,7 +427,8 @@ static bool open_control_sha1(struct srtp *s, struct str datagram, uint32_t word
 {
     struct srtp_cipher *c = &s->rtcp[INCOMING];
     struct str covered = str_slice(datagram.p, datagram.n - SHA1_TAG);
-    struct str sealed = str_slice(datagram.p + RTCP_HEADER, covered.n - RTCP_HEADER - INDEX_WORD);
+    struct str sealed =
+        str_slice(datagram.p + RTCP_HEADER_SIZE, covered.n - RTCP_HEADER_SIZE - INDEX_WORD);
     unsigned char iv[IV_MAX], tag[SHA1_TAG];
 
     compute_sha1_tag(c->mac, covered, NULL, tag);
@@ -438,17 +441,17 @@ static bool open_control_sha1(struct srtp *s, struct str datagram, uint32_t word
 bool srtp_open_control(struct srtp *s, struct str datagram, unsigned char out[PACKET_MAX],
                        size_t *ret_n)
 {
-    if (datagram.n > PACKET_MAX || datagram.n <= RTCP_HEADER + s->row->tag + INDEX_WORD)
+    if (datagram.n > PACKET_MAX || datagram.n <= RTCP_HEADER_SIZE + s->row->tag + INDEX_WORD)
         return false;
     size_t word_at = datagram.n - INDEX_WORD - (s->row->aead ? 0 : SHA1_TAG);
     uint32_t word = read_u32(datagram.p + word_at);
-    if (!(word & CONTROL_ENCRYPTED) || !window_is_new(&s->control, word & CONTROL_LAST) ||
-        !(s->row->aead ? open_control_gcm(s, datagram, word, out + RTCP_HEADER)
-                       : open_control_sha1(s, datagram, word, out + RTCP_HEADER)))
+    if (!(word & CONTROL_ENCRYPTED) || !replay_window_is_new(&s->control, word & CONTROL_LAST) ||
+        !(s->row->aead ? open_control_gcm(s, datagram, word, out + RTCP_HEADER_SIZE)
+                       : open_control_sha1(s, datagram, word, out + RTCP_HEADER_SIZE)))
         return false;
-    memcpy(out, datagram.p, RTCP_HEADER);
+    memcpy(out, datagram.p, RTCP_HEADER_SIZE);
     *ret_n = datagram.n - s->row->tag - INDEX_WORD;
-    window_add(&s->control, word & CONTROL_LAST);
+    replay_window_add(&s->control, word & CONTROL_LAST);
     return true;
 }
 
@@ -457,20 +460,20 @@ size_t srtp_write_control(struct srtp *s, struct str packet, unsigned char out[S
     struct srtp_cipher *c = &s->rtcp[OUTGOING];
     unsigned char iv[IV_MAX], word[INDEX_WORD];
 
-    if (packet.n <= RTCP_HEADER || packet.n > PACKET_MAX - INDEX_WORD ||
+    if (packet.n <= RTCP_HEADER_SIZE || packet.n > PACKET_MAX - INDEX_WORD ||
         s->control_last >= CONTROL_LAST)
         return 0;
-    struct str plain = str_from(packet, RTCP_HEADER);
+    struct str plain = str_skip(packet, RTCP_HEADER_SIZE);
     uint32_t index = ++s->control_last;
     write_iv(s, c, read_u32(packet.p + 4), index, iv);
     write_u32(word, index | CONTROL_ENCRYPTED);
-    memcpy(out, packet.p, RTCP_HEADER);
+    memcpy(out, packet.p, RTCP_HEADER_SIZE);
     if (s->row->aead) {
-        write_gcm(c->cipher, iv, str_slice(packet.p, RTCP_HEADER),
-                  str_slice((const char *)word, INDEX_WORD), plain, out + RTCP_HEADER);
+        write_gcm(c->cipher, iv, str_slice(packet.p, RTCP_HEADER_SIZE),
+                  str_slice((const char *)word, INDEX_WORD), plain, out + RTCP_HEADER_SIZE);
         memcpy(out + packet.n + GCM_TAG, word, INDEX_WORD);
     } else {
-        run_counter_mode(c->cipher, iv, plain, out + RTCP_HEADER);
+        run_counter_mode(c->cipher, iv, plain, out + RTCP_HEADER_SIZE);
         memcpy(out + packet.n, word, INDEX_WORD);
         compute_sha1_tag(c->mac, str_slice((const char *)out, packet.n + INDEX_WORD), NULL,
                          out + packet.n + INDEX_WORD);

@@ -7,7 +7,7 @@
 #ifndef RELAY_SRTP_H
 #define RELAY_SRTP_H
 
-#include "relay/media/seal.h"
+#include "relay/media/encryption.h"
 
 /* The numbers of RFC 5764 and RFC 7714. */
 enum srtp_profile {
@@ -46,9 +46,10 @@ enum srtp_profile srtp_profile_of(const struct srtp *s);
 
 /* Decrypts an RTP packet of the browser. False: not authentic, a replay, malformed, or from more
  * than SRTP_MAX_STREAMS SSRCs. */
-bool srtp_open(struct srtp *s, struct str datagram, struct rtp_plain *ret);
+bool srtp_open(struct srtp *s, struct str datagram, struct decrypted_rtp_packet *ret);
 /* Encrypts a packet for the browser; returns its length, or 0 if its index was used before. */
-size_t srtp_write(struct srtp *s, const struct rtp_plain *p, unsigned char out[SRTP_MAX]);
+size_t srtp_write(struct srtp *s, const struct decrypted_rtp_packet *p,
+                  unsigned char out[SRTP_MAX]);
 /* Decrypts a compound RTCP packet. False: not authentic, a replay or malformed. */
 bool srtp_open_control(struct srtp *s, struct str datagram, unsigned char out[PACKET_MAX],
                        size_t *ret_n);

@@ -16,23 +16,23 @@
 #include "store/blobs/file_rows.h"
 #include "store/internal.h"
 
-/* File systems have coarse timestamps. */
+/* Timestamps of file systems are coarse: a file counts as new if it is at most this much older. */
 enum { CLOCK_SLACK_S = 2 };
 
-struct backup_run {
+struct backup_in_progress {
     struct store *store;
     struct archive archive;
     const char *const *keys;
     bool is_stream;
     char part[PATH_MAX];
-    int rows_fd;           /* stream: copy of the database; or -1 */
-    char sum[ARCHIVE_SUM]; /* checksum of the last blob */
-    struct map seen;       /* hashes of the names of saved blobs */
+    int rows_fd;                     /* stream: descriptor of a copy of the database; or -1 */
+    char sum[ARCHIVE_CHECKSUM_SIZE]; /* checksum of the last blob */
+    struct map seen;                 /* hashes of the names of blobs that are in the backup */
     time_t began;
-    bool has_rows, rows_placed, even_if_damaged;
+    bool has_rows, database_reserved, even_if_damaged;
 };
 
-static enum err add_file(struct backup_run *b, const char *name, int fd)
+static enum err add_open_file(struct backup_in_progress *b, const char *name, int fd)
 {
     struct stat st;
 
@@ -40,10 +40,10 @@ static enum err add_file(struct backup_run *b, const char *name, int fd)
         log_error("backup: '%s' is not a file", name);
         return ERR_UNAVAILABLE;
     }
-    return archive_add(&b->archive, name, fd, st.st_size);
+    return archive_add_file(&b->archive, name, fd, st.st_size);
 }
 
-static enum err add_key(struct backup_run *b, const char *name)
+static enum err add_data_file(struct backup_in_progress *b, const char *name)
 {
     char path[PATH_MAX];
 
@@ -56,84 +56,87 @@ static enum err add_key(struct backup_run *b, const char *name)
         log_error("backup: cannot read '%s': %s", path, strerror(errno));
         return ERR_UNAVAILABLE;
     }
-    enum err e = add_file(b, name, fd);
+    enum err e = add_open_file(b, name, fd);
     close(fd);
     return e;
 }
 
-/* SQLite writes the pages of a copy in any order, so a stream needs a complete copy first. */
+/* Chooses where SQLite writes the copy of the database. SQLite writes pages in any order, so a
+ * stream needs a complete temporary copy first. */
 
-static enum err place_rows(void *arg, int64_t size, struct rows_place *ret)
+static enum err reserve_database_copy(void *arg, int64_t size, struct copy_destination *ret)
 {
-    struct backup_run *b = arg;
+    struct backup_in_progress *b = arg;
 
-    b->rows_placed = true;
+    b->database_reserved = true;
     if (!b->is_stream)
-        return archive_begin(&b->archive, "guildhall.db", size, &ret->fd, &ret->at);
-    b->rows_fd = temporary_file();
-    *ret = (struct rows_place){ .fd = b->rows_fd };
+        return archive_begin_file(&b->archive, "guildhall.db", size, &ret->fd, &ret->offset);
+    b->rows_fd = temporary_file_create();
+    *ret = (struct copy_destination){ .fd = b->rows_fd };
     return b->rows_fd < 0 ? ERR_UNAVAILABLE : OK;
 }
 
-static enum err add_rows(struct backup_run *b)
+static enum err add_database(struct backup_in_progress *b)
 {
     bool damaged = false;
-    enum err e = b->store->engine->backup(b->store, place_rows, b, &damaged);
+    enum err e = b->store->engine->backup(b->store, reserve_database_copy, b, &damaged);
 
-    /* SQLite cannot open the database: save the raw file, which may help to recover it. */
-    if (e && b->even_if_damaged && !b->rows_placed) {
+    /* If SQLite cannot open the database, save the raw file, which may help to recover data. */
+    if (e && b->even_if_damaged && !b->database_reserved) {
         b->has_rows = true;
-        e = add_key(b, "guildhall.db");
-        return e ? e : archive_mark(&b->archive, "guildhall.db");
+        e = add_data_file(b, "guildhall.db");
+        return e ? e : archive_mark_damaged(&b->archive, "guildhall.db");
     }
 
     if (!e && damaged && !b->even_if_damaged) {
-        log_error("backup: the database is damaged, so nothing was saved and older backups are "
-                  "kept; restore the last good one, or save what there is with --even-if-damaged");
+        log_error("backup: the database is damaged: no backup was written, and older backups are "
+                  "unchanged; restore the last good one, or "
+                  "back up the damaged database with --even-if-damaged");
         e = ERR_FILE_DAMAGED;
     }
     if (!e)
-        e = b->is_stream ? add_file(b, "guildhall.db", b->rows_fd) : archive_end(&b->archive);
+        e = b->is_stream ? add_open_file(b, "guildhall.db", b->rows_fd)
+                         : archive_end_file(&b->archive);
     if (b->rows_fd >= 0)
         close(b->rows_fd);
     b->rows_fd = -1;
     b->has_rows = true;
-    return e || !damaged ? e : archive_mark(&b->archive, "guildhall.db");
+    return e || !damaged ? e : archive_mark_damaged(&b->archive, "guildhall.db");
 }
 
-/* A marker in blobs/.new means that the row of the blob may not be committed. A server that starts
- * on the restored folder checks this and deletes blobs without a row. */
-static enum err add_note(void *arg, const char *note, int fd, time_t written)
+/* Adds a marker of blobs/.new, which means that the row of the blob may not be committed. A server
+ * that starts on the restored folder checks this and deletes blobs without a row. */
+static enum err add_marker(void *arg, const char *marker, int fd, time_t written)
 {
-    struct backup_run *b = arg;
-    char name[ARCHIVE_NAME];
+    struct backup_in_progress *b = arg;
+    char name[ARCHIVE_NAME_MAX];
 
     (void)fd, (void)written;
-    if (snprintf(name, sizeof name, "blobs/.new/%s", note) >= (int)sizeof name)
+    if (snprintf(name, sizeof name, "blobs/.new/%s", marker) >= (int)sizeof name)
         return ERR_UNAVAILABLE;
-    return archive_add(&b->archive, name, -1, 0);
+    return archive_add_file(&b->archive, name, -1, 0);
 }
 
 static enum err add_blob(void *arg, const char *blob, int fd, time_t written)
 {
-    struct backup_run *b = arg;
-    char name[ARCHIVE_NAME], note[ARCHIVE_NAME];
+    struct backup_in_progress *b = arg;
+    char name[ARCHIVE_NAME_MAX], marker[ARCHIVE_NAME_MAX];
 
     if (snprintf(name, sizeof name, "blobs/%s", blob) >= (int)sizeof name)
         return ERR_UNAVAILABLE;
-    enum err e = add_file(b, name, fd);
+    enum err e = add_open_file(b, name, fd);
     memcpy(b->sum, b->archive.sum, sizeof b->sum);
     if (e || written < b->began - CLOCK_SLACK_S)
         return e;
-    /* The blob may be newer than the snapshot of the rows. */
-    blob_note_name(blob, note, sizeof note);
-    return add_note(b, note, -1, 0);
+    /* The blob may be newer than the snapshot of the rows, so add its marker. */
+    blob_marker_name(blob, marker, sizeof marker);
+    return add_marker(b, marker, -1, 0);
 }
 
-static enum err add_row_blob(void *arg, const struct file_row *row)
+static enum err add_blob_of_row(void *arg, const struct file_row *row)
 {
-    struct backup_run *b = arg;
-    char name[ARCHIVE_NAME];
+    struct backup_in_progress *b = arg;
+    char name[ARCHIVE_NAME_MAX];
     int64_t size = -1;
     struct stat st;
     int fd = -1;
@@ -148,46 +151,44 @@ static enum err add_row_blob(void *arg, const struct file_row *row)
         if (e)
             return e;
     }
-    if (row->gone || file_row_fits(row, size, b->sum))
+    if (row->gone || blob_matches_file_row(row, size, b->sum))
         return OK;
     snprintf(name, sizeof name, "blobs/%s", row->name);
-    return archive_mark(&b->archive, name);
+    return archive_mark_damaged(&b->archive, name);
 }
 
-static enum err add_other_blob(void *arg, const char *blob, int fd, time_t written)
+static enum err add_blob_without_row(void *arg, const char *blob, int fd, time_t written)
 {
-    struct backup_run *b = arg;
+    struct backup_in_progress *b = arg;
 
     return map_get(&b->seen, hash_str(str_of(blob))) ? OK : add_blob(b, blob, fd, written);
 }
 
-/* Blobs are written in order of their ids, so new ones come after those of the previous backup. */
-static enum err add_blobs(struct backup_run *b)
+/* Blobs are written in the order of their ids, so new blobs follow those of the previous backup. */
+static enum err add_blobs(struct backup_in_progress *b)
 {
-    enum err e = b->store->inside ? OK : file_rows_each(b->store, add_row_blob, b);
+    enum err e = b->store->blob_connections ? OK : file_rows_for_each(b->store, add_blob_of_row, b);
 
-    if (e && b->archive.damaged) /* the rows may be unreadable */
+    if (e && b->archive.damaged) /* a damaged database may have unreadable rows */
         e = OK;
-    return e ? e : blobs_walk(b->store, add_other_blob, b);
+    return e ? e : blobs_walk(b->store, add_blob_without_row, b);
 }
 
-/* Markers are saved before the rows: if the row of an older blob is committed after the snapshot,
- * the blob has its marker until then. */
-static enum err add_all(struct backup_run *b)
+/* Markers are saved before the rows: a blob whose row is committed after the snapshot of the rows
+ * still has its marker in the backup. */
+static enum err add_everything(struct backup_in_progress *b)
 {
-    enum err e = blobs_walk_notes(b->store, add_note, b);
+    enum err e = blobs_walk_markers(b->store, add_marker, b);
 
     if (!e && b->store->engine->backup)
-        e = add_rows(b);
+        e = add_database(b);
     for (const char *const *key = b->keys; !e && *key; key++)
-        e = add_key(b, *key);
+        e = add_data_file(b, *key);
     return e ? e : add_blobs(b);
 }
 
-/* --- file names ----------------------------------------------------------------------- */
-
 /* Renames path to path.1, path.1 to path.2, …; overwrites the oldest of `keep` files. */
-static bool backups_rotate(const char *path, int64_t keep)
+static bool rotate_backups(const char *path, int64_t keep)
 {
     char from[PATH_MAX], to[PATH_MAX];
 
@@ -203,21 +204,24 @@ static bool backups_rotate(const char *path, int64_t keep)
     return true;
 }
 
-static enum err take_name(struct backup_run *b, const struct backup_options *o)
+static enum err move_to_final_name(struct backup_in_progress *b, const struct backup_options *o)
 {
     char folder[PATH_MAX], path[PATH_MAX];
-    bool replace = o->replace || o->keep, aside = o->keep && b->archive.damaged;
+    bool replace = o->replace || o->max_files, is_damaged = o->max_files && b->archive.damaged;
 
-    if (snprintf(path, sizeof path, "%s%s", o->path, aside ? ".damaged" : "") >= (int)sizeof path)
+    if (snprintf(path, sizeof path, "%s%s", o->path, is_damaged ? ".damaged" : "") >=
+        (int)sizeof path)
         return ERR_UNAVAILABLE;
-    /* link fails if another process created the file meanwhile; rename would replace it. */
-    if ((o->keep && !aside && !backups_rotate(o->path, o->keep)) ||
+    /* link fails if another process has created the file meanwhile; rename would replace that
+     * file. */
+    if ((o->max_files && !is_damaged && !rotate_backups(o->path, o->max_files)) ||
         (replace ? rename(b->part, path) : link(b->part, path)) != 0) {
-        log_error("backup: cannot make '%s': %s", path, strerror(errno));
+        log_error("backup: cannot create '%s': %s", path, strerror(errno));
         return ERR_UNAVAILABLE;
     }
-    if (aside)
-        log_warn("backup: saved as '%s'; older backups are kept", path);
+    if (is_damaged)
+        log_warn("backup: some files are damaged: saved as '%s', and older backups are unchanged",
+                 path);
     if (!replace)
         unlink(b->part);
     snprintf(folder, sizeof folder, "%s", o->path);
@@ -227,33 +231,33 @@ static enum err take_name(struct backup_run *b, const struct backup_options *o)
     return folder_sync(slash ? folder : ".") ? OK : ERR_UNAVAILABLE;
 }
 
-static enum err name_part(struct backup_run *b, const struct backup_options *o)
+static enum err choose_partial_name(struct backup_in_progress *b, const struct backup_options *o)
 {
     if (snprintf(b->part, sizeof b->part, "%s%s", o->path, b->is_stream ? "" : ".part") >=
         (int)sizeof b->part) {
-        log_error("backup: the name is too long");
+        log_error("backup: the name of the backup file is too long");
         return ERR_UNAVAILABLE;
     }
-    if (b->is_stream || o->replace || o->keep || access(o->path, F_OK) != 0)
+    if (b->is_stream || o->replace || o->max_files || access(o->path, F_OK) != 0)
         return OK;
     log_error("backup: '%s' exists; --force overwrites it, --keep N keeps the last N backups",
               o->path);
     return ERR_BAD_REQUEST;
 }
 
-enum err backup_make(struct store *s, const struct backup_options *o, struct backup_report *ret)
+enum err backup_create(struct store *s, const struct backup_options *o, struct backup_report *ret)
 {
-    struct backup_run b = { .store = s,
-                            .keys = o->keys,
-                            .rows_fd = -1,
-                            .began = time(NULL),
-                            .even_if_damaged = o->even_if_damaged };
+    struct backup_in_progress b = { .store = s,
+                                    .keys = o->keys,
+                                    .rows_fd = -1,
+                                    .began = time(NULL),
+                                    .even_if_damaged = o->even_if_damaged };
     int lock = -1;
 
     b.is_stream = strcmp(o->path, "-") == 0;
-    enum err e = name_part(&b, o);
+    enum err e = choose_partial_name(&b, o);
     if (!e)
-        e = blobs_hold(s, &lock);
+        e = blobs_lock_deletion(s, &lock);
     if (e)
         return e;
     map_init(&b.seen);
@@ -261,11 +265,11 @@ enum err backup_make(struct store *s, const struct backup_options *o, struct bac
         unlink(b.part);
     e = archive_create(&b.archive, b.part);
     if (!e)
-        e = add_all(&b);
+        e = add_everything(&b);
     if (!e)
         e = archive_finish(&b.archive);
     if (!e && !b.is_stream)
-        e = take_name(&b, o);
+        e = move_to_final_name(&b, o);
     *ret = (struct backup_report){ .files = b.archive.files,
                                    .bytes = b.archive.bytes,
                                    .damaged = b.archive.damaged,

@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "store/backup/archive.h"
 #include "store/backup/backup.h"
-#include "store/backup/rows.h"
+#include "store/backup/database_check.h"
 #include "store/internal.h"
 
 static bool ends_with(const char *name, const char *end)
@@ -27,68 +27,69 @@ static bool is_key_name(const char *name)
            (ends_with(name, ".key") || ends_with(name, ".pem"));
 }
 
-/* A backup may come from an untrusted source: accept only names that belong in a data folder. */
-static bool is_archive_name(const char *name)
+/* Accepts only names that belong in a data folder, because the backup may come from an untrusted
+ * source. */
+static bool is_data_folder_name(const char *name)
 {
     if (strcmp(name, "guildhall.db") == 0 || is_key_name(name))
         return true;
     if (strncmp(name, "blobs/.new/", 11) == 0)
-        return is_note_name(name + 11);
+        return is_blob_marker_name(name + 11);
     return strncmp(name, "blobs/", 6) == 0 && is_blob_name(name + 6);
 }
 
-/* --- reading -------------------------------------------------------------------------- */
-
-struct backup_reader {
+struct backup_reading {
     struct archive archive;
-    const char *folder;       /* destination; NULL: only check */
-    bool salvage;             /* continue after a damaged file */
-    struct backup_rows *rows; /* check: the rows, once they were read; or NULL */
-    int rows_fd;              /* file that contains them; or -1 */
-    bool has_rows, differs;   /* differs: a file does not match its row */
+    const char *folder;           /* destination; NULL: only check */
+    bool salvage;                 /* continue after a damaged file or line */
+    struct backup_database *rows; /* check only: the database, once it was read; or NULL */
+    int rows_fd;                  /* file that contains the database; or -1 */
+    bool has_rows, differs;       /* differs: a file does not match its row */
     int64_t lost;
 };
 
-/* Returns the archive itself; for a stream, an unlinked temporary file that takes the rows. */
-static int rows_file(struct archive *a, int64_t *ret_at)
+/* Returns the file that contains the database: the archive itself, or for a stream an unlinked
+ * temporary file to which the database is copied. */
+static int open_database_copy(struct archive *a, int64_t *ret_at)
 {
     *ret_at = ftello(a->f);
     if (*ret_at >= 0)
         return fcntl(fileno(a->f), F_DUPFD_CLOEXEC, 0);
     *ret_at = 0;
-    return temporary_file();
+    return temporary_file_create();
 }
 
-static enum err check_rows(struct backup_reader *b, const struct archive_entry *entry)
+static enum err check_database(struct backup_reading *b, const struct archive_entry *entry)
 {
     int64_t at;
 
     if (b->rows_fd >= 0)
-        return ERR_BAD_REQUEST; /* a second database */
-    b->rows_fd = rows_file(&b->archive, &at);
+        return ERR_BAD_REQUEST; /* the archive contains a second database */
+    b->rows_fd = open_database_copy(&b->archive, &at);
     if (b->rows_fd < 0)
         return ERR_UNAVAILABLE;
-    enum err e = archive_take(&b->archive, entry, at ? -1 : b->rows_fd);
+    enum err e = archive_extract(&b->archive, entry, at ? -1 : b->rows_fd);
     if (!e)
-        e = backup_rows_open(b->rows_fd, at, entry->size, &b->rows);
+        e = backup_database_open(b->rows_fd, at, entry->size, &b->rows);
     if (e) {
-        backup_rows_close(b->rows);
+        backup_database_close(b->rows);
         b->rows = NULL;
     }
     return e;
 }
 
-static enum err check_entry(struct backup_reader *b, const struct archive_entry *entry)
+static enum err check_entry(struct backup_reading *b, const struct archive_entry *entry)
 {
     if (strcmp(entry->name, "guildhall.db") == 0)
-        return check_rows(b, entry);
-    enum err e = archive_take(&b->archive, entry, -1);
+        return check_database(b, entry);
+    enum err e = archive_extract(&b->archive, entry, -1);
     if (!e && b->rows && strncmp(entry->name, "blobs/", 6) == 0 && entry->name[6] != '.')
-        b->differs |= !backup_rows_compare(b->rows, entry->name + 6, entry->size, b->archive.sum);
+        b->differs |=
+            !backup_database_check_blob(b->rows, entry->name + 6, entry->size, b->archive.sum);
     return e;
 }
 
-static int open_in_folder(const char *path)
+static int create_file_with_parents(const char *path)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 
@@ -97,37 +98,38 @@ static int open_in_folder(const char *path)
     char parent[PATH_MAX];
     strcpy(parent, path);
     *strrchr(parent, '/') = '\0';
-    if (folder_make(parent))
+    if (folder_create(parent))
         return -1;
     return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 }
 
-static enum err restore_entry(struct backup_reader *b, const struct archive_entry *entry)
+static enum err restore_entry(struct backup_reading *b, const struct archive_entry *entry)
 {
     char path[PATH_MAX];
 
     if (snprintf(path, sizeof path, "%s/%s", b->folder, entry->name) >= (int)sizeof path)
         return ERR_UNAVAILABLE;
-    int fd = open_in_folder(path);
+    int fd = create_file_with_parents(path);
     if (fd < 0) {
-        log_error("backup: cannot make '%s': %s", path, strerror(errno));
+        log_error("backup: cannot create '%s': %s", path, strerror(errno));
         return ERR_UNAVAILABLE;
     }
-    enum err e = archive_take(&b->archive, entry, fd);
+    enum err e = archive_extract(&b->archive, entry, fd);
     if (close(fd) != 0 && !e)
         e = ERR_UNAVAILABLE;
-    /* SQLite can read most of a damaged database; a partial file or a wrong key is useless. */
+    /* Keep a damaged database, because SQLite can read most of it. A partial blob or a wrong key is
+     * useless. */
     if (e && strcmp(entry->name, "guildhall.db") != 0)
         unlink(path);
     return e;
 }
 
-/* Checks or restores one file. Counts it if it is damaged. */
-static enum err read_entry(struct backup_reader *b, const struct archive_entry *entry)
+/* Checks or restores one file; counts it as lost if it is damaged. */
+static enum err process_entry(struct backup_reading *b, const struct archive_entry *entry)
 {
-    if (!is_archive_name(entry->name)) {
-        log_error("backup: '%s' has a file that is none of ours: '%s'", b->archive.path,
-                  entry->name);
+    if (!is_data_folder_name(entry->name)) {
+        log_error("backup: '%s' contains a file that does not belong in a backup: '%s'",
+                  b->archive.path, entry->name);
         return ERR_BAD_REQUEST;
     }
     b->has_rows |= strcmp(entry->name, "guildhall.db") == 0;
@@ -136,40 +138,42 @@ static enum err read_entry(struct backup_reader *b, const struct archive_entry *
         return e;
     log_error("backup: '%s' is damaged in '%s'", entry->name, b->archive.path);
     b->lost++;
-    return b->salvage || !b->folder ? OK : ERR_BAD_REQUEST; /* a check lists all faults */
+    /* a check continues, to list all faults */
+    return b->salvage || !b->folder ? OK : ERR_BAD_REQUEST;
 }
 
-/* Continues after a damaged line. A message or a file may contain text that looks like a "file"
- * line, so only blobs are accepted, and only those that do not exist yet. */
-static enum err skip_damage(struct backup_reader *b, struct archive_entry *entry, bool *ret_more)
+/* Finds the next file after a damaged line. A message or a file may contain text that looks like a
+ * "file" line, so only blobs are accepted, and only those that do not exist yet. */
+static enum err resume_after_damage(struct backup_reading *b, struct archive_entry *entry,
+                                    bool *ret_more)
 {
     struct stat st;
     char path[PATH_MAX];
 
-    log_error("backup: a part of '%s' cannot be read", b->archive.path);
+    log_error("backup: a part of '%s' cannot be read and is skipped", b->archive.path);
     b->lost++;
-    while ((*ret_more = archive_skip(&b->archive, entry))) {
+    while ((*ret_more = archive_find_next_entry(&b->archive, entry))) {
         int n = snprintf(path, sizeof path, "%s/%s", b->folder, entry->name);
 
-        if (strncmp(entry->name, "blobs/", 6) == 0 && is_archive_name(entry->name) &&
+        if (strncmp(entry->name, "blobs/", 6) == 0 && is_data_folder_name(entry->name) &&
             n < (int)sizeof path && lstat(path, &st) != 0)
-            return read_entry(b, entry);
+            return process_entry(b, entry);
     }
     return OK;
 }
 
-static enum err read_entries(struct backup_reader *b)
+static enum err process_all_entries(struct backup_reading *b)
 {
     struct archive_entry entry;
     bool more = true;
     enum err e = OK;
 
     while (!e && more) {
-        e = archive_next(&b->archive, &entry, &more);
+        e = archive_read_next_entry(&b->archive, &entry, &more);
         if (!e && more)
-            e = read_entry(b, &entry);
+            e = process_entry(b, &entry);
         while (e == ERR_BAD_REQUEST && b->salvage && more)
-            e = skip_damage(b, &entry, &more);
+            e = resume_after_damage(b, &entry, &more);
     }
     if (e != ERR_BAD_REQUEST || !b->salvage)
         return e;
@@ -177,7 +181,7 @@ static enum err read_entries(struct backup_reader *b)
     return OK;
 }
 
-static void reader_report(const struct backup_reader *b, struct backup_report *ret)
+static void fill_report(const struct backup_reading *b, struct backup_report *ret)
 {
     *ret = (struct backup_report){ .files = b->archive.files,
                                    .bytes = b->archive.bytes,
@@ -186,9 +190,9 @@ static void reader_report(const struct backup_reader *b, struct backup_report *r
                                    .has_rows = b->has_rows };
 }
 
-static void reader_close(struct backup_reader *b)
+static void reader_close(struct backup_reading *b)
 {
-    backup_rows_close(b->rows);
+    backup_database_close(b->rows);
     if (b->rows_fd >= 0)
         close(b->rows_fd);
     archive_close(&b->archive);
@@ -196,14 +200,14 @@ static void reader_close(struct backup_reader *b)
 
 enum err backup_check(const char *path, struct backup_report *ret)
 {
-    struct backup_reader b = { .rows_fd = -1 };
+    struct backup_reading b = { .rows_fd = -1 };
     enum err e = archive_open(&b.archive, path);
 
     if (!e)
-        e = read_entries(&b);
-    if (!e && b.rows && !b.lost && !backup_rows_complete(b.rows))
+        e = process_all_entries(&b);
+    if (!e && b.rows && !b.lost && !backup_database_check_missing(b.rows))
         b.differs = true;
-    reader_report(&b, ret);
+    fill_report(&b, ret);
     reader_close(&b);
     return e || !(b.differs || b.lost || ret->damaged) ? e : ERR_BAD_REQUEST;
 }
@@ -216,7 +220,7 @@ static bool is_empty_folder(const char *folder)
     struct dirent *entry;
     bool empty = d != NULL;
 
-    /* A mount point has a lost+found folder. */
+    /* The folder lost+found of a mount point is ignored. */
     while (d && empty && (entry = readdir(d)))
         empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
                 strcmp(entry->d_name, "lost+found") == 0;
@@ -227,15 +231,15 @@ static bool is_empty_folder(const char *folder)
 
 static enum err begin_restore(const char *folder, char mark[PATH_MAX])
 {
-    enum err e = folder_make(folder);
+    enum err e = folder_create(folder);
 
     if (e)
         return e;
     if (!is_empty_folder(folder)) {
-        log_error("backup: '%s' is not empty; restore into a folder that is", folder);
+        log_error("backup: '%s' is not empty; restore into an empty folder", folder);
         return ERR_BAD_REQUEST;
     }
-    if (snprintf(mark, PATH_MAX, "%s/%s", folder, RESTORE_MARK) >= PATH_MAX)
+    if (snprintf(mark, PATH_MAX, "%s/%s", folder, RESTORE_MARKER_FILE) >= PATH_MAX)
         return ERR_UNAVAILABLE;
     int fd = open(mark, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0 || close(fd) != 0 || !folder_sync(folder)) {
@@ -245,8 +249,8 @@ static enum err begin_restore(const char *folder, char mark[PATH_MAX])
     return OK;
 }
 
-/* One syncfs for all files instead of one fsync each. */
-static bool sync_everything(const char *folder)
+/* Syncs all restored files with one syncfs instead of one fsync each. */
+static bool sync_file_system(const char *folder)
 {
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     bool ok = fd >= 0 && syncfs(fd) == 0;
@@ -256,11 +260,12 @@ static bool sync_everything(const char *folder)
     return ok;
 }
 
-/* The folder is created after the backup was opened, so a mistyped name leaves nothing behind. */
+/* Creates the folder after the backup was opened, so that a mistyped backup name leaves no folder
+ * behind. */
 enum err backup_restore(const char *path, const char *folder, bool salvage,
                         struct backup_report *ret)
 {
-    struct backup_reader b = { .folder = folder, .salvage = salvage, .rows_fd = -1 };
+    struct backup_reading b = { .folder = folder, .salvage = salvage, .rows_fd = -1 };
     char mark[PATH_MAX];
     enum err e = archive_open(&b.archive, path);
 
@@ -270,17 +275,18 @@ enum err backup_restore(const char *path, const char *folder, bool salvage,
         reader_close(&b);
         return e;
     }
-    e = read_entries(&b);
-    reader_report(&b, ret);
+    e = process_all_entries(&b);
+    fill_report(&b, ret);
     reader_close(&b);
-    if (!e && (!folder_give_all(folder) || !sync_everything(folder) || unlink(mark) != 0 ||
+    if (!e && (!folder_chown_all(folder) || !sync_file_system(folder) || unlink(mark) != 0 ||
                !folder_sync(folder))) {
         log_error("backup: cannot write to '%s': %s", folder, strerror(errno));
         e = ERR_UNAVAILABLE;
     }
     if (e)
-        log_error("backup: '%s' is not restored; empty it before the next try. If the backup is "
-                  "damaged, 'restore --salvage' brings back what is whole",
-                  folder);
+        log_error(
+            "backup: '%s' was not restored; empty it before the next attempt. If the backup is "
+            "damaged, 'restore --salvage' restores all undamaged files",
+            folder);
     return e || !ret->lost ? e : ERR_FILE_DAMAGED;
 }

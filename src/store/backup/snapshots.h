@@ -15,31 +15,33 @@
 /* Signal that makes the process restore the requested snapshot. */
 enum { SNAPSHOT_SIGNAL = SIGUSR1 };
 
-/* The server's key and its self-signed certificate, which are saved with the rows. */
+/* Names of the files with the server's key and its certificate, which a snapshot includes. */
 extern const char *const snapshot_keys[];
 
-/* These write a message for people to out: what was done, or "error: " and the reason. They block;
- * call them from any thread that may. */
-void snapshot_make(struct store *store, const char *folder, struct str name, struct buf *out);
-void snapshot_drop(const char *folder, struct str name, struct buf *out);
-/* Checks the snapshot, saves the current data, and sends SNAPSHOT_SIGNAL to the process. */
-void snapshot_ask_back(struct store *store, const char *folder, struct str name, struct buf *out);
+/* These functions write a message for the operator to out: the result, or "error: " and the reason.
+ * They block, so call them from a thread that may block. */
+void snapshot_create(struct store *store, const char *folder, struct str name, struct buf *out);
+void snapshot_delete(const char *folder, struct str name, struct buf *out);
+/* Checks the snapshot, saves the current data, and sends SNAPSHOT_SIGNAL to this process, which
+ * then restores the snapshot. */
+void snapshot_request_restore(struct store *store, const char *folder, struct str name,
+                              struct buf *out);
 
-/* Lists all snapshots by name. */
+/* Calls a function for each snapshot, ordered by name. */
 struct snapshot {
     struct str name;
     int64_t bytes, made_at_us;
 };
-void snapshot_each(const char *folder, void (*tell)(void *arg, const struct snapshot *s),
+void snapshot_list(const char *folder, void (*notify)(void *arg, const struct snapshot *s),
                    void *arg);
 
-/* Number of restores that were requested, and that succeeded, in this process. */
-void snapshot_count(int *ret_tried, int *ret_restored);
+/* Returns how many restores were requested, and how many succeeded, in this process. */
+void snapshot_count_restores(int *ret_tried, int *ret_restored);
 
-/* Restores the requested snapshot while no server runs on the folder. False: it failed, was logged,
- * and nothing has changed. */
-bool snapshot_bring_back(const char *folder);
-/* Call it before a server starts: completes an interrupted exchange. */
-bool snapshot_settle(const char *folder);
+/* Restores the requested snapshot while no server runs on the folder. False: it failed, the reason
+ * was logged, and no data has changed. */
+bool snapshot_restore_requested(const char *folder);
+/* Completes an interrupted exchange of files; call it before a server starts. */
+bool snapshot_complete_exchange(const char *folder);
 
 #endif

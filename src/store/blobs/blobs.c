@@ -22,27 +22,27 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "store/internal.h"
-#include "store/backup/paced.h"
+#include "store/backup/write_pacing.h"
 
-/* In blobs/.new the whole name is one file name, with '+' for each slash. */
-enum { MAX_NAME = 255 };
-static const char SLASH = '+';
+/* In blobs/.new the whole blob name is one file name, with '+' for each slash. */
+enum { MAX_BLOB_NAME = 255 };
+static const char MARKER_SLASH = '+';
 
-static bool is_name_char(char c)
+static bool is_blob_name_char(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
 }
 
-/* At least two segments, an area and a name, none of which begins with a dot. */
+/* A blob name has at least two segments, an area and a name, none of which begins with a dot. */
 bool is_blob_name(const char *name)
 {
     size_t segments = 0, n = 0;
 
-    if (strlen(name) > MAX_NAME)
+    if (strlen(name) > MAX_BLOB_NAME)
         return false;
     for (const char *p = name;; p++) {
         if (*p && *p != '/') {
-            if (!is_name_char(*p) || (n == 0 && *p == '.'))
+            if (!is_blob_name_char(*p) || (n == 0 && *p == '.'))
                 return false;
             n++;
             continue;
@@ -56,10 +56,10 @@ bool is_blob_name(const char *name)
     }
 }
 
-static enum err find_path(struct store *s, const char *name, char path[PATH_MAX])
+static enum err blob_path(struct store *s, const char *name, char path[PATH_MAX])
 {
     if (!is_blob_name(name)) {
-        log_warn("store: '%s' is no name for a blob", name);
+        log_warn("store: '%s' is not a valid blob name", name);
         return ERR_NOT_FOUND;
     }
     if (snprintf(path, PATH_MAX, "%s/blobs/%s", s->folder, name) >= PATH_MAX)
@@ -67,62 +67,60 @@ static enum err find_path(struct store *s, const char *name, char path[PATH_MAX]
     return OK;
 }
 
-void blob_note_name(const char *blob, char *out, size_t size)
+void blob_marker_name(const char *blob, char *out, size_t size)
 {
     snprintf(out, size, "%s", blob);
     for (char *p = out; *p; p++)
         if (*p == '/')
-            *p = SLASH;
+            *p = MARKER_SLASH;
 }
 
-static void name_of_note(char *note)
+static void marker_to_blob_name(char *marker)
 {
-    for (char *p = note; *p; p++)
-        if (*p == SLASH)
+    for (char *p = marker; *p; p++)
+        if (*p == MARKER_SLASH)
             *p = '/';
 }
 
-void blob_of_note(const char *note, char *out, size_t size)
+void blob_name_from_marker(const char *marker, char *out, size_t size)
 {
-    snprintf(out, size, "%s", note);
-    name_of_note(out);
+    snprintf(out, size, "%s", marker);
+    marker_to_blob_name(out);
 }
 
-bool is_note_name(const char *note)
+bool is_blob_marker_name(const char *marker)
 {
-    char name[MAX_NAME + 2];
+    char name[MAX_BLOB_NAME + 2];
 
-    snprintf(name, sizeof name, "%s", note);
-    name_of_note(name);
-    return !strchr(note, '/') && is_blob_name(name);
+    snprintf(name, sizeof name, "%s", marker);
+    marker_to_blob_name(name);
+    return !strchr(marker, '/') && is_blob_name(name);
 }
 
-/* Path of the marker file of a blob. */
-static enum err find_note(struct store *s, const char *name, char path[PATH_MAX])
+/* Returns the path of the marker file of a blob. */
+static enum err marker_path(struct store *s, const char *name, char path[PATH_MAX])
 {
     int n = snprintf(path, PATH_MAX, "%s/blobs/.new/", s->folder);
 
-    if (!is_blob_name(name) || n < 0 || n + MAX_NAME >= PATH_MAX)
+    if (!is_blob_name(name) || n < 0 || n + MAX_BLOB_NAME >= PATH_MAX)
         return ERR_NOT_FOUND;
-    blob_note_name(name, path + n, PATH_MAX - (size_t)n);
+    blob_marker_name(name, path + n, PATH_MAX - (size_t)n);
     return OK;
 }
 
-static enum err error_of_errno(const char *what, const char *path)
+static enum err log_errno(const char *what, const char *path)
 {
     int code = errno;
 
     if (code == ENOENT)
         return ERR_NOT_FOUND;
     bool full = code == ENOSPC || code == EDQUOT;
-    if (!full || space_may_log())
+    if (!full || disk_full_may_log())
         log_error("store: cannot %s '%s': %s", what, path, strerror(code));
     return full ? ERR_STORAGE_FULL : ERR_UNAVAILABLE;
 }
 
-/* --- open the folder ------------------------------------------------------------------ */
-
-static void remove_parts(const char *path)
+static void remove_partial_files(const char *path)
 {
     DIR *folder = opendir(path);
     struct dirent *entry;
@@ -134,48 +132,46 @@ static void remove_parts(const char *path)
         closedir(folder);
 }
 
-enum err blobs_open(struct store *s)
+enum err blobs_open_folder(struct store *s)
 {
     char path[PATH_MAX];
 
-    if (snprintf(path, sizeof path, "%s/" RESTORE_MARK, s->folder) >= (int)sizeof path)
+    if (snprintf(path, sizeof path, "%s/" RESTORE_MARKER_FILE, s->folder) >= (int)sizeof path)
         return ERR_UNAVAILABLE;
     if (access(path, F_OK) == 0) {
         log_error("store: a restore into '%s' was interrupted; empty the folder and restore again. "
-                  "If the backup is damaged, 'guildhall restore FILE --salvage' brings back what "
-                  "is whole",
+                  "If the backup is damaged, 'guildhall restore FILE --salvage' restores all "
+                  "undamaged files",
                   s->folder);
         return ERR_UNAVAILABLE;
     }
     snprintf(path, sizeof path, "%s/blobs", s->folder);
-    enum err e = folder_make(path);
+    enum err e = folder_create(path);
     if (!e && s->lock >= 0)
-        remove_parts(path);
+        remove_partial_files(path);
     if (!e)
-        blobs_make_hold(s);
-    if (!e && s->inside)
+        blobs_create_lock_file(s);
+    if (!e && s->blob_connections)
         e = blob_cache_open_folder(s);
     if (snprintf(path, sizeof path, "%s/blobs/.new", s->folder) >= (int)sizeof path)
         return ERR_UNAVAILABLE;
-    return e ? e : folder_make(path);
+    return e ? e : folder_create(path);
 }
 
-/* --- put ------------------------------------------------------------------------------ */
-
-static enum err write_file(const char *path, struct str bytes)
+static enum err write_synced_file(const char *path, struct str bytes)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 
     if (fd < 0)
-        return error_of_errno("make", path);
-    enum err e = write_all(fd, bytes) && fsync(fd) == 0 ? OK : error_of_errno("write", path);
+        return log_errno("create", path);
+    enum err e = write_all_bytes(fd, bytes) && fsync(fd) == 0 ? OK : log_errno("write", path);
     if (close(fd) != 0 && !e)
-        e = error_of_errno("write", path);
+        e = log_errno("write", path);
     return e;
 }
 
 /* Creates the folder only if rename fails, because most blobs go into existing folders. */
-static enum err move_into_place(const char *from, const char *to)
+static enum err rename_and_sync(const char *from, const char *to)
 {
     char folder[PATH_MAX];
 
@@ -183,33 +179,33 @@ static enum err move_into_place(const char *from, const char *to)
     *strrchr(folder, '/') = 0;
     if (rename(from, to) != 0) {
         if (errno != ENOENT)
-            return error_of_errno("name", to);
-        enum err e = folder_make(folder);
+            return log_errno("rename a file to", to);
+        enum err e = folder_create(folder);
         if (e)
             return e;
         if (rename(from, to) != 0)
-            return error_of_errno("name", to);
+            return log_errno("rename a file to", to);
     }
-    return folder_sync(folder) ? OK : error_of_errno("sync", folder);
+    return folder_sync(folder) ? OK : log_errno("sync", folder);
 }
 
-/* The marker needs no sync: the file system writes it before the later, synced rename. */
-static enum err write_note(struct store *s, const char *name)
+/* Creates the marker without a sync: the file system writes it before the later, synced rename. */
+static enum err create_marker(struct store *s, const char *name)
 {
     char path[PATH_MAX];
-    enum err e = find_note(s, name, path);
+    enum err e = marker_path(s, name, path);
 
     if (e)
         return e;
     int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0)
-        return error_of_errno("make", path);
+        return log_errno("create", path);
     close(fd);
     return OK;
 }
 
-/* Nodes may share the folder; process id and counter make the name unique. */
-static bool name_part(struct store *s, char part[PATH_MAX])
+/* Nodes may share the folder; process id and counter make the temporary name unique. */
+static bool temporary_blob_name(struct store *s, char part[PATH_MAX])
 {
     uint64_t count = atomic_fetch_add(&s->blobs, 1);
 
@@ -217,18 +213,19 @@ static bool name_part(struct store *s, char part[PATH_MAX])
                     (long)count) < PATH_MAX;
 }
 
-static enum err put_in_folder(struct store *s, const char *name, const char *path, struct str bytes)
+static enum err write_blob_file(struct store *s, const char *name, const char *path,
+                                struct str bytes)
 {
     char part[PATH_MAX];
-    enum err e = write_note(s, name);
+    enum err e = create_marker(s, name);
 
     if (e)
         return e;
-    if (!name_part(s, part))
+    if (!temporary_blob_name(s, part))
         return ERR_NOT_FOUND;
-    e = write_file(part, bytes);
+    e = write_synced_file(part, bytes);
     if (!e)
-        e = move_into_place(part, path);
+        e = rename_and_sync(part, path);
     if (e)
         unlink(part);
     return e;
@@ -237,48 +234,44 @@ static enum err put_in_folder(struct store *s, const char *name, const char *pat
 enum err blob_put(struct store *s, const char *name, struct str bytes)
 {
     char path[PATH_MAX];
-    enum err e = find_path(s, name, path);
+    enum err e = blob_path(s, name, path);
 
-    if (!e && s->inside) {
-        blob_cache_drop(s, name); /* drop an older version */
+    if (!e && s->blob_connections) {
+        blob_cache_delete(s, name); /* delete the copy of an older version */
         return postgres_blob_put(s, name, bytes);
     }
     if (!e)
-        e = put_in_folder(s, name, path, bytes);
+        e = write_blob_file(s, name, path, bytes);
     if (e == ERR_STORAGE_FULL)
-        space_refused(s);
+        disk_full_set(s);
     return e;
 }
 
-/* --- location --------------------------------------------------------------------------- */
-
-bool blobs_are_inside(const struct store *s)
+bool blobs_are_in_database(const struct store *s)
 {
-    return s->inside;
+    return s->blob_connections;
 }
 
-bool blob_open_near(struct store *s, const char *name, int *ret_fd, int64_t *ret_size)
+bool blob_open_without_database(struct store *s, const char *name, int *ret_fd, int64_t *ret_size)
 {
-    if (s->inside)
-        return is_blob_name(name) && blob_cache_open_near(s, name, ret_fd, ret_size);
+    if (s->blob_connections)
+        return is_blob_name(name) && blob_cache_open_verified(s, name, ret_fd, ret_size);
     return blob_open(s, name, ret_fd, ret_size) == OK;
 }
-
-/* --- open, delete --------------------------------------------------------------------- */
 
 enum err blob_open(struct store *s, const char *name, int *ret_fd, int64_t *ret_size)
 {
     char path[PATH_MAX];
     struct stat st;
-    enum err e = find_path(s, name, path);
+    enum err e = blob_path(s, name, path);
 
-    if (!e && s->inside)
+    if (!e && s->blob_connections)
         return blob_cache_open(s, name, ret_fd, ret_size);
     if (e)
         return e;
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
-        return error_of_errno("open", path);
+        return log_errno("open", path);
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
         close(fd);
         return ERR_NOT_FOUND;
@@ -288,11 +281,11 @@ enum err blob_open(struct store *s, const char *name, int *ret_fd, int64_t *ret_
     return OK;
 }
 
-/* Logs the same file at most once a minute, because anyone may request it repeatedly. */
-static void log_damaged(struct store *s, const char *name, int64_t size, int64_t found)
+/* Logs the same file at most once a minute, because any client may request it repeatedly. */
+static void log_damaged_blob(struct store *s, const char *name, int64_t size, int64_t found)
 {
     static _Atomic uint64_t last_name, last_ns;
-    uint64_t hash = hash_str(str_of(name)), now = (uint64_t)paced_now();
+    uint64_t hash = hash_str(str_of(name)), now = (uint64_t)monotonic_ns();
     char found_text[64] = "is missing";
 
     if (atomic_load(&last_name) == hash && now - atomic_load(&last_ns) < 60 * UINT64_C(1000000000))
@@ -324,52 +317,52 @@ enum err blob_open_checked(struct store *s, const char *name, int64_t size, int 
     if (!e)
         close(fd);
     atomic_fetch_add_explicit(&s->damaged_files, 1, memory_order_relaxed);
-    log_damaged(s, name, size, e ? -1 : found);
+    log_damaged_blob(s, name, size, e ? -1 : found);
     return ERR_FILE_DAMAGED;
 }
 
-void blob_digest(struct str bytes, char ret[BLOB_DIGEST])
+void blob_digest(struct str bytes, char ret[BLOB_DIGEST_SIZE])
 {
     unsigned char digest[crypto_generichash_BYTES];
 
     crypto_generichash(digest, sizeof digest, (const unsigned char *)bytes.p, bytes.n, NULL, 0);
-    sodium_bin2hex(ret, BLOB_DIGEST, digest, sizeof digest);
+    sodium_bin2hex(ret, BLOB_DIGEST_SIZE, digest, sizeof digest);
 }
 
-enum err blob_settle(struct store *s, const char *name)
+enum err blob_mark_row_committed(struct store *s, const char *name)
 {
     char path[PATH_MAX];
-    enum err e = find_note(s, name, path);
+    enum err e = marker_path(s, name, path);
 
-    if (!e && s->inside)
-        return postgres_blob_settle(s, name, true);
+    if (!e && s->blob_connections)
+        return postgres_blob_set_committed(s, name, true);
     if (!e && unlink(path) != 0 && errno != ENOENT)
-        e = error_of_errno("delete", path);
+        e = log_errno("delete", path);
     return e;
 }
 
 enum err blob_delete(struct store *s, const char *name)
 {
     char path[PATH_MAX];
-    enum err e = find_path(s, name, path);
+    enum err e = blob_path(s, name, path);
 
     if (e)
         return e;
-    if (s->inside) {
+    if (s->blob_connections) {
         e = postgres_blob_delete(s, name);
-        blob_cache_drop(s, name);
+        blob_cache_delete(s, name);
         return e;
     }
     if (unlink(path) != 0)
-        e = error_of_errno("delete", path);
-    enum err settled = e && e != ERR_NOT_FOUND ? OK : blob_settle(s, name);
-    return e ? e : settled;
+        e = log_errno("delete", path);
+    enum err marker_error = e && e != ERR_NOT_FOUND ? OK : blob_mark_row_committed(s, name);
+    return e ? e : marker_error;
 }
 
 /* --- blobs without a committed row ---------------------------------------------------- */
 
-/* File timestamps are finer than time(), which may lag behind them by up to a second. */
-static bool is_older(int folder, const char *name, int64_t seconds)
+/* Compares with a fine clock, because time() may lag behind file timestamps by up to a second. */
+static bool file_is_older_than(int folder, const char *name, int64_t seconds)
 {
     struct timespec now;
     struct stat st;
@@ -378,37 +371,37 @@ static bool is_older(int folder, const char *name, int64_t seconds)
     return fstatat(folder, name, &st, 0) == 0 && st.st_mtime <= now.tv_sec - seconds;
 }
 
-struct unsettled_walk {
+struct uncommitted_list {
     void (*found)(void *arg, const char *name);
     void *arg;
 };
 
-static enum err found_unsettled(void *arg, const struct blob_name *name)
+static enum err visit_uncommitted(void *arg, const struct blob_name *name)
 {
-    const struct unsettled_walk *w = arg;
+    const struct uncommitted_list *w = arg;
 
     w->found(w->arg, name->name);
     return OK;
 }
 
-enum err blobs_unsettled(struct store *s, int64_t seconds,
-                         void (*found)(void *arg, const char *name), void *arg)
+enum err blobs_list_uncommitted(struct store *s, int64_t seconds,
+                                void (*found)(void *arg, const char *name), void *arg)
 {
     char path[PATH_MAX];
     struct dirent *entry;
 
-    if (s->inside)
-        return postgres_blobs_each(s, seconds, found_unsettled,
-                                   &(struct unsettled_walk){ found, arg });
+    if (s->blob_connections)
+        return postgres_list_blobs(s, seconds, visit_uncommitted,
+                                   &(struct uncommitted_list){ found, arg });
     if (snprintf(path, sizeof path, "%s/blobs/.new", s->folder) >= (int)sizeof path)
         return ERR_UNAVAILABLE;
     DIR *folder = opendir(path);
     if (!folder)
-        return error_of_errno("read", path);
+        return log_errno("read", path);
     while ((entry = readdir(folder))) {
-        if (entry->d_name[0] == '.' || !is_older(dirfd(folder), entry->d_name, seconds))
+        if (entry->d_name[0] == '.' || !file_is_older_than(dirfd(folder), entry->d_name, seconds))
             continue;
-        name_of_note(entry->d_name);
+        marker_to_blob_name(entry->d_name);
         found(arg, entry->d_name);
     }
     closedir(folder);

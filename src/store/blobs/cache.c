@@ -24,21 +24,21 @@
 #include "store/internal.h"
 
 enum {
-    CHECKED_S = 3600, /* a copy is used this long without a check */
-    OPENED_S = 60,    /* resolution of the atime */
-    PART_S = 3600,    /* age at which a partial copy counts as left by a crash */
+    RECHECK_S = 3600,        /* a copy is used for this long without a check */
+    ATIME_RESOLUTION_S = 60, /* resolution of the access time */
+    STALE_PARTIAL_S = 3600,  /* age at which a partial copy counts as left over from a crash */
     AGE_CLASSES = 512,
 };
 
 struct blob_cache {
     pthread_mutex_t lock;
-    int64_t most;   /* limit in bytes; 0: none */
-    int64_t bytes;  /* size of all copies, as far as this process knows */
-    int64_t enough; /* a new copy starts a sweep above this size */
-    bool is_swept;  /* a sweep is running, on … */
+    int64_t max_bytes;         /* limit in bytes; 0: none */
+    int64_t bytes;             /* size of all copies, as far as this process knows */
+    int64_t sweep_above_bytes; /* a new copy starts a sweep above this size */
+    bool is_swept;             /* a sweep is running */
     pthread_t sweeper;
-    bool has_sweeper;    /* … this thread, which must be joined */
-    bool is_uncountable; /* and that was logged */
+    bool has_sweeper;    /* .sweeper is a thread that must be joined */
+    bool is_uncountable; /* the last sweep could not count all copies, which was logged */
     _Atomic bool ending;
 };
 
@@ -47,8 +47,8 @@ struct blob_cache *blob_cache_new(int64_t most)
     struct blob_cache *c = mem_new(sizeof *c);
 
     pthread_mutex_init(&c->lock, NULL);
-    c->most = most;
-    c->enough = INT64_MIN;
+    c->max_bytes = most;
+    c->sweep_above_bytes = INT64_MIN;
     return c;
 }
 
@@ -63,7 +63,7 @@ void blob_cache_free(struct blob_cache *c)
     mem_free(c);
 }
 
-static enum err cache_failed(const char *verb, const char *path)
+static enum err log_errno(const char *verb, const char *path)
 {
     int code = errno;
 
@@ -71,16 +71,16 @@ static enum err cache_failed(const char *verb, const char *path)
     return code == ENOSPC || code == EDQUOT ? ERR_STORAGE_FULL : ERR_UNAVAILABLE;
 }
 
-static bool copy_path(const struct store *s, const char *name, char path[PATH_MAX])
+static bool cached_copy_path(const struct store *s, const char *name, char path[PATH_MAX])
 {
-    return snprintf(path, PATH_MAX, "%s/" BLOB_CACHE "/%s", s->folder, name) < PATH_MAX;
+    return snprintf(path, PATH_MAX, "%s/" BLOB_CACHE_FOLDER "/%s", s->folder, name) < PATH_MAX;
 }
 
 /* Removes folders that have become empty. If another thread puts a copy there at the same time,
- * rmdir fails, or name_copy creates the folder again. */
+ * rmdir fails, or rename_to_cached_copy creates the folder again. */
 static void remove_empty_folders(const struct store *s, char path[PATH_MAX])
 {
-    size_t root = strlen(s->folder) + sizeof "/" BLOB_CACHE;
+    size_t root = strlen(s->folder) + sizeof "/" BLOB_CACHE_FOLDER;
 
     for (char *end; (end = strrchr(path, '/')) && end > path + root;) {
         *end = '\0';
@@ -91,7 +91,7 @@ static void remove_empty_folders(const struct store *s, char path[PATH_MAX])
 
 /* --- after a crash -------------------------------------------------------------------- */
 
-static void remove_old_parts(const char *path)
+static void remove_stale_partial_copies(const char *path)
 {
     DIR *folder = opendir(path);
     const struct dirent *entry;
@@ -100,7 +100,7 @@ static void remove_old_parts(const char *path)
     while (folder && (entry = readdir(folder)))
         if (strncmp(entry->d_name, ".part-", 6) == 0 &&
             fstatat(dirfd(folder), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-            st.st_mtime < time(NULL) - PART_S)
+            st.st_mtime < time(NULL) - STALE_PARTIAL_S)
             unlinkat(dirfd(folder), entry->d_name, 0);
     if (folder)
         closedir(folder);
@@ -110,25 +110,26 @@ enum err blob_cache_open_folder(const struct store *s)
 {
     char path[PATH_MAX];
 
-    if (snprintf(path, sizeof path, "%s/" BLOB_CACHE, s->folder) >= (int)sizeof path)
+    if (snprintf(path, sizeof path, "%s/" BLOB_CACHE_FOLDER, s->folder) >= (int)sizeof path)
         return ERR_UNAVAILABLE;
-    enum err e = folder_make(path);
+    enum err e = folder_create(path);
     if (e)
         return e;
-    /* The server must be able to use a folder that a tool of root created. */
+    /* If root runs a tool, the folder must be given to the owner of the data folder. */
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0 || !folder_give_file(s->folder, fd))
-        e = cache_failed("give away", path);
+    if (fd < 0 || !folder_chown_file(s->folder, fd))
+        e = log_errno("change the owner of", path);
     if (fd >= 0)
         close(fd);
-    remove_old_parts(path);
+    remove_stale_partial_copies(path);
     return e;
 }
 
 /* --- eviction ------------------------------------------------------------------------- */
 
-/* Age classes, each an eighth longer than the previous one, instead of a sorted list of files. */
-static unsigned age_class(int64_t seconds)
+/* Files are grouped by age, each class an eighth longer than the previous one, instead of sorting
+ * them. */
+static unsigned age_class_of_seconds(int64_t seconds)
 {
     unsigned bits = 3;
 
@@ -139,40 +140,40 @@ static unsigned age_class(int64_t seconds)
     return (bits - 2) * 8 + (unsigned)(seconds >> (bits - 3) & 7);
 }
 
-struct cache_sweep {
+struct eviction_sweep {
     const struct store *store;
     int64_t now, total, bytes[AGE_CLASSES];
-    unsigned oldest; /* evict older classes, and of this one … */
-    int64_t spare;   /* … this many bytes */
+    unsigned oldest; /* evict all older classes */
+    int64_t spare;   /* bytes to evict of the class `oldest` */
 };
 
-static enum err count_copy(void *arg, const char *name, int fd, time_t written)
+static enum err count_copy_by_age(void *arg, const char *name, int fd, time_t written)
 {
-    struct cache_sweep *sweep = arg;
+    struct eviction_sweep *sweep = arg;
     struct stat st;
 
     (void)name, (void)written;
     if (fstat(fd, &st) == 0) {
-        sweep->bytes[age_class(sweep->now - st.st_atime)] += st.st_size;
+        sweep->bytes[age_class_of_seconds(sweep->now - st.st_atime)] += st.st_size;
         sweep->total += st.st_size;
     }
     return atomic_load(&sweep->store->cache->ending) ? ERR_UNAVAILABLE : OK;
 }
 
-static enum err remove_copy(void *arg, const char *name, int fd, time_t written)
+static enum err evict_copy_by_age(void *arg, const char *name, int fd, time_t written)
 {
-    struct cache_sweep *sweep = arg;
+    struct eviction_sweep *sweep = arg;
     char path[PATH_MAX];
     struct stat st;
 
     (void)written;
-    if (fstat(fd, &st) != 0 || !copy_path(sweep->store, name, path))
+    if (fstat(fd, &st) != 0 || !cached_copy_path(sweep->store, name, path))
         return OK;
-    unsigned class = age_class(sweep->now - st.st_atime);
+    unsigned class = age_class_of_seconds(sweep->now - st.st_atime);
     if (class < sweep->oldest || (class == sweep->oldest && sweep->spare <= 0))
         return OK;
     if (unlink(path) != 0)
-        return OK; /* still counted */
+        return OK; /* the copy stays and is still counted */
     if (class == sweep->oldest)
         sweep->spare -= st.st_size;
     sweep->total -= st.st_size;
@@ -181,7 +182,7 @@ static enum err remove_copy(void *arg, const char *name, int fd, time_t written)
 }
 
 /* Determines which age classes to evict, so that `left` bytes remain. */
-static void choose_oldest(struct cache_sweep *sweep, int64_t left)
+static void choose_classes_to_evict(struct eviction_sweep *sweep, int64_t left)
 {
     int64_t over = sweep->total - left;
 
@@ -192,39 +193,40 @@ static void choose_oldest(struct cache_sweep *sweep, int64_t left)
     }
 }
 
-/* blobs_walk_folder has logged the file; logs the consequence once. */
-static void note_uncountable(struct blob_cache *c, bool failed)
+/* Logs once that copies could not be counted; blobs_walk_folder has logged the file. */
+static void log_unreadable_copies(struct blob_cache *c, bool failed)
 {
     if (failed && !c->is_uncountable && !atomic_load(&c->ending))
-        log_warn("store: not all copies in " BLOB_CACHE " can be looked at; they may take more "
-                 "than they should");
+        log_warn("store: cannot read all file copies in '" BLOB_CACHE_FOLDER
+                 "'; they may use more disk "
+                 "space than the limit");
     c->is_uncountable = failed;
 }
 
-/* Evicts an eighth more than needed, so that a sweep makes room for many new copies. */
-static int64_t cache_sweep(const struct store *s, int64_t most)
+/* Evicts an eighth more than needed, so that there is space for many new copies. */
+static int64_t evict_old_copies(const struct store *s, int64_t most)
 {
-    struct cache_sweep *sweep = mem_new(sizeof *sweep);
+    struct eviction_sweep *sweep = mem_new(sizeof *sweep);
 
     sweep->store = s;
     sweep->now = time(NULL);
-    enum err e = blobs_walk_folder(s, BLOB_CACHE, count_copy, sweep);
+    enum err e = blobs_walk_folder(s, BLOB_CACHE_FOLDER, count_copy_by_age, sweep);
     if (sweep->total > most) {
-        choose_oldest(sweep, most - most / 8);
-        enum err removed = blobs_walk_folder(s, BLOB_CACHE, remove_copy, sweep);
+        choose_classes_to_evict(sweep, most - most / 8);
+        enum err removed = blobs_walk_folder(s, BLOB_CACHE_FOLDER, evict_copy_by_age, sweep);
         e = e ? e : removed;
     }
-    note_uncountable(s->cache, e != OK);
+    log_unreadable_copies(s->cache, e != OK);
     int64_t left = sweep->total;
     mem_free(sweep);
     return left;
 }
 
-static bool cache_begin_sweep(struct blob_cache *c, int64_t size)
+static bool try_begin_sweep(struct blob_cache *c, int64_t size)
 {
     pthread_mutex_lock(&c->lock);
     c->bytes += size;
-    bool begins = c->most && !c->is_swept && c->bytes > c->enough;
+    bool begins = c->max_bytes && !c->is_swept && c->bytes > c->sweep_above_bytes;
     if (begins) {
         c->is_swept = true;
         c->bytes = 0; /* copies added during the sweep may be counted twice until the next one */
@@ -233,50 +235,51 @@ static bool cache_begin_sweep(struct blob_cache *c, int64_t size)
     return begins;
 }
 
-static void cache_end_sweep(struct blob_cache *c, int64_t left)
+static void end_sweep(struct blob_cache *c, int64_t left)
 {
     pthread_mutex_lock(&c->lock);
     c->bytes += left;
-    /* If copies cannot be deleted, do not sweep again at every new one. */
-    c->enough = left > c->most ? left + c->most / 8 : c->most;
+    /* If copies cannot be deleted, wait until the cache has grown before the next sweep. */
+    c->sweep_above_bytes = left > c->max_bytes ? left + c->max_bytes / 8 : c->max_bytes;
     c->is_swept = false;
     pthread_mutex_unlock(&c->lock);
 }
 
-static void *sweep_run(void *arg)
+static void *sweeper_thread(void *arg)
 {
     const struct store *s = arg;
 
     do
-        cache_end_sweep(s->cache, cache_sweep(s, s->cache->most));
-    while (cache_begin_sweep(s->cache, 0)); /* for copies that were added meanwhile */
+        end_sweep(s->cache, evict_old_copies(s, s->cache->max_bytes));
+    while (try_begin_sweep(s->cache, 0)); /* repeat for copies that were added meanwhile */
     return NULL;
 }
 
-/* Only one thread at a time gets past cache_begin_sweep, and then the previous sweeper has ended.
- * The new sweeper needs the lock to end its sweep, so no other begins before has_sweeper is set. */
-static void cache_added(struct store *s, int64_t size)
+/* Starts the sweeper thread if the limit is exceeded. Only one thread at a time gets past
+ * try_begin_sweep, and then the previous sweeper has ended. The new sweeper needs the lock to end
+ * its sweep, so no other begins before has_sweeper is set. */
+static void add_copy_size(struct store *s, int64_t size)
 {
     struct blob_cache *c = s->cache;
 
-    if (!cache_begin_sweep(c, size))
+    if (!try_begin_sweep(c, size))
         return;
     if (c->has_sweeper)
         pthread_join(c->sweeper, NULL);
     pthread_mutex_lock(&c->lock);
-    bool begun = pthread_create(&c->sweeper, NULL, sweep_run, s) == 0;
+    bool begun = pthread_create(&c->sweeper, NULL, sweeper_thread, s) == 0;
     c->has_sweeper = begun;
     pthread_mutex_unlock(&c->lock);
     if (!begun)
-        sweep_run(s);
+        sweeper_thread(s);
 }
 
-void blob_cache_drop(const struct store *s, const char *name)
+void blob_cache_delete(const struct store *s, const char *name)
 {
     char path[PATH_MAX];
     struct stat st;
 
-    if (!copy_path(s, name, path) || lstat(path, &st) != 0 || unlink(path) != 0)
+    if (!cached_copy_path(s, name, path) || lstat(path, &st) != 0 || unlink(path) != 0)
         return;
     remove_empty_folders(s, path);
     pthread_mutex_lock(&s->cache->lock);
@@ -284,18 +287,17 @@ void blob_cache_drop(const struct store *s, const char *name)
     pthread_mutex_unlock(&s->cache->lock);
 }
 
-/* --- one copy ------------------------------------------------------------------------- */
-
-/* A killed process may have left the same name: in containers process ids repeat. */
-static int make_part(struct store *s, char part[PATH_MAX])
+/* Retries if the name exists: a killed process may have left it, because in containers process ids
+ * repeat. */
+static int create_partial_copy(struct store *s, char part[PATH_MAX])
 {
     int fd;
 
     do {
         uint64_t count = atomic_fetch_add(&s->blobs, 1);
 
-        if (snprintf(part, PATH_MAX, "%s/" BLOB_CACHE "/.part-%lx-%lx", s->folder, (long)getpid(),
-                     (long)count) >= PATH_MAX)
+        if (snprintf(part, PATH_MAX, "%s/" BLOB_CACHE_FOLDER "/.part-%lx-%lx", s->folder,
+                     (long)getpid(), (long)count) >= PATH_MAX)
             return -1;
         fd = open(part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     } while (fd < 0 && errno == EEXIST);
@@ -304,7 +306,7 @@ static int make_part(struct store *s, char part[PATH_MAX])
 
 /* Creates the folder only if rename fails, because most copies go into existing folders. Retries,
  * because remove_empty_folders may remove the folder again. */
-static bool name_copy(const char *part, const char *path)
+static bool rename_to_cached_copy(const char *part, const char *path)
 {
     enum { TRIES = 4 };
     char folder[PATH_MAX];
@@ -314,23 +316,23 @@ static bool name_copy(const char *part, const char *path)
     for (int i = 0; i < TRIES; i++) {
         if (rename(part, path) == 0)
             return true;
-        if (errno != ENOENT || folder_make(folder))
+        if (errno != ENOENT || folder_create(folder))
             return false;
     }
     return false;
 }
 
-enum err blob_cache_read(struct store *s, const char *name, int *ret_fd, int64_t *ret_size)
+enum err blob_read_uncached(struct store *s, const char *name, int *ret_fd, int64_t *ret_size)
 {
     char part[PATH_MAX];
-    int fd = make_part(s, part);
+    int fd = create_partial_copy(s, part);
 
     if (fd < 0)
-        return cache_failed("make a file in", s->folder);
+        return log_errno("create a file in", s->folder);
     unlink(part);
     enum err e = postgres_blob_read(s, name, fd, ret_size);
     if (!e && lseek(fd, 0, SEEK_SET) != 0)
-        e = cache_failed("read", part);
+        e = log_errno("read", part);
     if (e)
         close(fd);
     else
@@ -338,36 +340,36 @@ enum err blob_cache_read(struct store *s, const char *name, int *ret_fd, int64_t
     return e;
 }
 
-/* Synced before it is renamed: after a power cut the copy is complete or absent. */
-static enum err copy_make(struct store *s, const char *name, const char *path, int *ret_fd,
-                          int64_t *ret_size)
+/* Syncs the copy before it is renamed: after a power cut the copy is complete or absent. */
+static enum err create_cached_copy(struct store *s, const char *name, const char *path, int *ret_fd,
+                                   int64_t *ret_size)
 {
     char part[PATH_MAX];
-    int fd = make_part(s, part);
+    int fd = create_partial_copy(s, part);
 
     if (fd < 0)
-        return cache_failed("make a file in", s->folder);
+        return log_errno("create a file in", s->folder);
     enum err e = postgres_blob_read(s, name, fd, ret_size);
     if (!e && (fdatasync(fd) != 0 || lseek(fd, 0, SEEK_SET) != 0))
-        e = cache_failed("write", part);
-    if (e || !name_copy(part, path))
-        unlink(part); /* without a name it serves this call only */
+        e = log_errno("write", part);
+    if (e || !rename_to_cached_copy(part, path))
+        unlink(part); /* an unlinked copy serves this call only */
     if (e) {
         close(fd);
         return e;
     }
-    cache_added(s, *ret_size);
+    add_copy_size(s, *ret_size);
     *ret_fd = fd;
     return OK;
 }
 
-/* ERR_NOT_FOUND: there is no copy, or not a regular file. */
-static enum err copy_open(const char *path, int *ret_fd, struct stat *ret)
+/* Returns ERR_NOT_FOUND if there is no copy, or it is not a regular file. */
+static enum err open_cached_copy(const char *path, int *ret_fd, struct stat *ret)
 {
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 
     if (fd < 0)
-        return errno == ENOENT ? ERR_NOT_FOUND : cache_failed("open", path);
+        return errno == ENOENT ? ERR_NOT_FOUND : log_errno("open", path);
     if (fstat(fd, ret) != 0 || !S_ISREG(ret->st_mode)) {
         close(fd);
         return ERR_NOT_FOUND;
@@ -376,52 +378,53 @@ static enum err copy_open(const char *path, int *ret_fd, struct stat *ret)
     return OK;
 }
 
-static bool is_checked(const struct stat *st)
+static bool was_checked_recently(const struct stat *st)
 {
-    return st->st_mtime > time(NULL) - CHECKED_S;
+    return st->st_mtime > time(NULL) - RECHECK_S;
 }
 
-static void note_opened(int fd, const struct stat *st)
+static void update_access_time(int fd, const struct stat *st)
 {
     const struct timespec times[2] = { { .tv_nsec = UTIME_NOW }, { .tv_nsec = UTIME_OMIT } };
 
-    if (st->st_atime < time(NULL) - OPENED_S)
+    if (st->st_atime < time(NULL) - ATIME_RESOLUTION_S)
         futimens(fd, times);
 }
 
 /* Checks a copy against the database if the last check is too old. ERR_NOT_FOUND: the blob was
- * deleted or differs; the copy is dropped. */
-static enum err copy_check(struct store *s, const char *name, int fd, const struct stat *st)
+ * deleted or differs, and the copy was deleted. */
+static enum err check_cached_copy(struct store *s, const char *name, int fd, const struct stat *st)
 {
     int64_t size;
 
-    if (is_checked(st)) {
-        note_opened(fd, st);
+    if (was_checked_recently(st)) {
+        update_access_time(fd, st);
         return OK;
     }
     enum err e = postgres_blob_read(s, name, -1, &size);
     if (!e && size != st->st_size)
         e = ERR_NOT_FOUND;
     if (e == ERR_NOT_FOUND)
-        blob_cache_drop(s, name);
+        blob_cache_delete(s, name);
     if (!e)
         futimens(fd, NULL);
     return e;
 }
 
-bool blob_cache_open_near(const struct store *s, const char *name, int *ret_fd, int64_t *ret_size)
+bool blob_cache_open_verified(const struct store *s, const char *name, int *ret_fd,
+                              int64_t *ret_size)
 {
     char path[PATH_MAX];
     struct stat st;
     int fd;
 
-    if (!copy_path(s, name, path) || copy_open(path, &fd, &st))
+    if (!cached_copy_path(s, name, path) || open_cached_copy(path, &fd, &st))
         return false;
-    if (!is_checked(&st)) {
+    if (!was_checked_recently(&st)) {
         close(fd);
         return false;
     }
-    note_opened(fd, &st);
+    update_access_time(fd, &st);
     *ret_fd = fd;
     *ret_size = st.st_size;
     return true;
@@ -433,17 +436,17 @@ enum err blob_cache_open(struct store *s, const char *name, int *ret_fd, int64_t
     struct stat st;
     int fd;
 
-    if (!copy_path(s, name, path))
+    if (!cached_copy_path(s, name, path))
         return ERR_NOT_FOUND;
-    enum err e = copy_open(path, &fd, &st);
+    enum err e = open_cached_copy(path, &fd, &st);
     if (e)
-        return e == ERR_NOT_FOUND ? copy_make(s, name, path, ret_fd, ret_size) : e;
-    e = copy_check(s, name, fd, &st);
+        return e == ERR_NOT_FOUND ? create_cached_copy(s, name, path, ret_fd, ret_size) : e;
+    e = check_cached_copy(s, name, fd, &st);
     if (!e) {
         *ret_fd = fd;
         *ret_size = st.st_size;
         return OK;
     }
     close(fd);
-    return e == ERR_NOT_FOUND ? copy_make(s, name, path, ret_fd, ret_size) : e;
+    return e == ERR_NOT_FOUND ? create_cached_copy(s, name, path, ret_fd, ret_size) : e;
 }

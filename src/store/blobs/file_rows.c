@@ -9,20 +9,20 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "store/internal.h"
-#include "store/backup/paced.h"
+#include "store/backup/write_pacing.h"
 
-enum { PAGE = 256, PIECE = 128 * 1024, DIGEST_STEP = 92 };
+enum { PAGE_ROWS = 256, READ_BUFFER_SIZE = 128 * 1024, DIGEST_MIGRATION = 92 };
 
-struct file_page {
+struct file_row_page {
     snowflake after;
     bool has_digests;
     size_t count;
-    struct file_row rows[PAGE];
+    struct file_row rows[PAGE_ROWS];
 };
 
-/* The schema may be older than the program, because a read-only tool applies no migrations. */
+/* The schema may be older than this program, because a read-only tool applies no migrations. */
 static const char HAS_DIGESTS[] = "select 1 from migrations where number = $1";
-/* Rows of the first versions have size 0 if it is unknown. */
+/* Rows of the first versions have size 0 for an unknown size. */
 static const char FIND_FILES[] =
     "select id, name, case when size > 0 or digest <> '' then size else -1 end, gone, digest "
     "from files where id > $1 order by id limit $2";
@@ -30,10 +30,10 @@ static const char FIND_OLD_FILES[] =
     "select id, name, case when size > 0 then size else -1 end, gone, '' from files "
     "where id > $1 order by id limit $2";
 
-static enum err read_page(struct tx *tx, void *arg)
+static enum err read_file_rows(struct tx *tx, void *arg)
 {
-    struct file_page *p = arg;
-    const struct value values[] = { v_id(p->after), v_int(PAGE) };
+    struct file_row_page *p = arg;
+    const struct value values[] = { v_id(p->after), v_int(PAGE_ROWS) };
     struct rows r;
     enum err e = p->has_digests ? tx_query(tx, FIND_FILES, values, 2, &r)
                                 : tx_query(tx, FIND_OLD_FILES, values, 2, &r);
@@ -44,35 +44,35 @@ static enum err read_page(struct tx *tx, void *arg)
     while (rows_next(&r))
         p->rows[p->count++] = (struct file_row){
             .id = row_id(&r, 0),
-            .name = str_dupz(tx_arena(tx), row_text(&r, 1)),
+            .name = str_dup_cstring(tx_arena(tx), row_text(&r, 1)),
             .size = row_int(&r, 2),
             .gone = row_bool(&r, 3),
-            .digest = str_dupz(tx_arena(tx), row_text(&r, 4)),
+            .digest = str_dup_cstring(tx_arena(tx), row_text(&r, 4)),
         };
     return rows_end(&r);
 }
 
-static enum err look_for_digests(struct tx *tx, void *arg)
+static enum err read_has_digests(struct tx *tx, void *arg)
 {
-    struct file_page *p = arg;
+    struct file_row_page *p = arg;
     struct rows r;
 
-    return tx_one(tx, HAS_DIGESTS, BIND(v_int(DIGEST_STEP)), &r, &p->has_digests);
+    return tx_one(tx, HAS_DIGESTS, BIND(v_int(DIGEST_MIGRATION)), &r, &p->has_digests);
 }
 
-enum err file_rows_each(struct store *s, enum err (*found)(void *arg, const struct file_row *row),
-                        void *arg)
+enum err file_rows_for_each(struct store *s,
+                            enum err (*found)(void *arg, const struct file_row *row), void *arg)
 {
-    struct file_page *p = mem_new(sizeof *p);
+    struct file_row_page *p = mem_new(sizeof *p);
     struct arena *arena = arena_new();
-    enum err e = store_run(s, STORE_READ, arena, look_for_digests, p);
+    enum err e = store_run(s, STORE_READ, arena, read_has_digests, p);
 
     while (!e) {
         arena_reset(arena);
-        e = store_run(s, STORE_READ, arena, read_page, p);
+        e = store_run(s, STORE_READ, arena, read_file_rows, p);
         for (size_t i = 0; !e && i < p->count; i++)
             e = found(arg, &p->rows[i]);
-        if (e || p->count < PAGE)
+        if (e || p->count < PAGE_ROWS)
             break;
         p->after = p->rows[p->count - 1].id;
     }
@@ -81,9 +81,7 @@ enum err file_rows_each(struct store *s, enum err (*found)(void *arg, const stru
     return e;
 }
 
-/* --- comparing ------------------------------------------------------------------------ */
-
-bool file_row_fits(const struct file_row *row, int64_t size, const char *digest)
+bool blob_matches_file_row(const struct file_row *row, int64_t size, const char *digest)
 {
     if (size < 0)
         log_error("store: the file 'blobs/%s' is missing", row->name);
@@ -91,14 +89,14 @@ bool file_row_fits(const struct file_row *row, int64_t size, const char *digest)
         log_error("store: the file 'blobs/%s' has %lld bytes instead of %lld", row->name,
                   (long long)size, (long long)row->size);
     else if (row->digest[0] && strcmp(row->digest, digest) != 0)
-        log_error("store: the file 'blobs/%s' is not the one that was uploaded", row->name);
+        log_error("store: the file 'blobs/%s' differs from the uploaded file", row->name);
     else
         return true;
     return false;
 }
 
-/* Pauses after each piece, so that the server can use the disk. */
-static bool digest_file(int fd, char piece[PIECE], char ret[BLOB_DIGEST])
+/* Pauses after each buffer, so that the server can use the disk. */
+static bool digest_file(int fd, char piece[READ_BUFFER_SIZE], char ret[BLOB_DIGEST_SIZE])
 {
     unsigned char digest[crypto_generichash_BYTES];
     crypto_generichash_state sum;
@@ -106,36 +104,36 @@ static bool digest_file(int fd, char piece[PIECE], char ret[BLOB_DIGEST])
 
     crypto_generichash_init(&sum, NULL, 0, sizeof digest);
     while (n) {
-        int64_t began = paced_now();
+        int64_t began = monotonic_ns();
 
-        n = read(fd, piece, PIECE);
+        n = read(fd, piece, READ_BUFFER_SIZE);
         if (n < 0 && errno != EINTR)
             return false;
         if (n > 0)
             crypto_generichash_update(&sum, (unsigned char *)piece, (size_t)n);
-        paced_rest(began);
+        pause_after_work(began);
     }
     crypto_generichash_final(&sum, digest, sizeof digest);
-    sodium_bin2hex(ret, BLOB_DIGEST, digest, sizeof digest);
+    sodium_bin2hex(ret, BLOB_DIGEST_SIZE, digest, sizeof digest);
     return true;
 }
 
 struct file_check {
     struct store *store;
     struct file_report report;
-    char piece[PIECE];
+    char piece[READ_BUFFER_SIZE];
 };
 
-static enum err check_row(void *arg, const struct file_row *row)
+static enum err check_blob_of_row(void *arg, const struct file_row *row)
 {
     struct file_check *c = arg;
-    char digest[BLOB_DIGEST] = "";
+    char digest[BLOB_DIGEST_SIZE] = "";
     int64_t size = -1;
     int fd = -1;
 
     if (row->gone)
         return OK;
-    enum err e = blob_open_once(c->store, row->name, &fd, &size);
+    enum err e = blob_open_uncached(c->store, row->name, &fd, &size);
     if (e && e != ERR_NOT_FOUND)
         return e;
     if (!e && row->digest[0] && row->size == size && !digest_file(fd, c->piece, digest))
@@ -144,19 +142,19 @@ static enum err check_row(void *arg, const struct file_row *row)
         close(fd);
     c->report.files++;
     c->report.bytes += size > 0 ? size : 0;
-    c->report.damaged += e == ERR_UNAVAILABLE || !file_row_fits(row, size, digest);
+    c->report.damaged += e == ERR_UNAVAILABLE || !blob_matches_file_row(row, size, digest);
     return OK;
 }
 
-enum err file_rows_check(struct store *s, struct file_report *ret)
+enum err file_rows_check_blobs(struct store *s, struct file_report *ret)
 {
     struct file_check *c = mem_new(sizeof *c);
     int lock = -1;
-    enum err e = blobs_hold(s, &lock);
+    enum err e = blobs_lock_deletion(s, &lock);
 
     c->store = s;
     if (!e)
-        e = file_rows_each(s, check_row, c);
+        e = file_rows_for_each(s, check_blob_of_row, c);
     *ret = c->report;
     if (lock >= 0)
         close(lock);

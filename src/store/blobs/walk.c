@@ -12,43 +12,42 @@
 #include "base/log.h"
 #include "store/internal.h"
 
-/* --- lock ----------------------------------------------------------------------------- */
-
-static bool hold_path(struct store *s, char path[PATH_MAX])
+static bool backup_lock_path(struct store *s, char path[PATH_MAX])
 {
     return snprintf(path, PATH_MAX, "%s/backup.lock", s->folder) < PATH_MAX;
 }
 
-/* The server creates the file before the first backup, so that it owns it. */
-void blobs_make_hold(struct store *s)
+/* The server creates the lock file before the first backup, so that the server owns it. */
+void blobs_create_lock_file(struct store *s)
 {
     char path[PATH_MAX];
-    int fd = hold_path(s, path) ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
+    int fd = backup_lock_path(s, path) ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
 
-    if (fd >= 0 && folder_give_file(s->folder, fd))
+    if (fd >= 0 && folder_chown_file(s->folder, fd))
         close(fd);
     else if (errno == EACCES && access(path, R_OK) != 0)
-        log_warn("store: '%s' is somebody else's: until it is deleted, files that nobody needs "
-                 "any more stay",
+        log_warn("store: '%s' belongs to another user; delete it, because until then the server "
+                 "cannot delete unused files",
                  path);
 }
 
-enum err blobs_hold(struct store *s, int *ret)
+enum err blobs_lock_deletion(struct store *s, int *ret)
 {
     char path[PATH_MAX];
 
-    if (s->inside) {
+    if (s->blob_connections) {
         *ret = -1;
-        return postgres_blobs_hold(s);
+        return postgres_lock_blob_deletion(s);
     }
-    int fd = hold_path(s, path) ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
+    int fd = backup_lock_path(s, path) ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
 
     *ret = -1;
-    if (fd < 0 && errno == EROFS) /* nothing can be deleted on a read-only file system */
+    if (fd < 0 && errno == EROFS) /* on a read-only file system nothing can be deleted */
         return OK;
-    /* Root often makes backups; the server must be able to open the file. */
-    if (fd < 0 || !folder_give_file(s->folder, fd) || flock(fd, LOCK_SH) != 0) {
-        log_error("store: cannot hold the files of '%s': %s", s->folder, strerror(errno));
+    /* Root often makes backups, but the server must be able to open the file. */
+    if (fd < 0 || !folder_chown_file(s->folder, fd) || flock(fd, LOCK_SH) != 0) {
+        log_error("store: cannot lock the files of '%s' against deletion: %s", s->folder,
+                  strerror(errno));
         if (fd >= 0)
             close(fd);
         return ERR_UNAVAILABLE;
@@ -57,34 +56,32 @@ enum err blobs_hold(struct store *s, int *ret)
     return OK;
 }
 
-bool blobs_held(struct store *s)
+bool blobs_deletion_is_locked(struct store *s)
 {
     char path[PATH_MAX];
 
-    if (s->inside)
-        return postgres_blobs_held(s);
-    int fd = hold_path(s, path) ? open(path, O_RDWR | O_CLOEXEC) : -1;
+    if (s->blob_connections)
+        return postgres_blob_deletion_is_locked(s);
+    int fd = backup_lock_path(s, path) ? open(path, O_RDWR | O_CLOEXEC) : -1;
 
-    if (fd < 0 && errno == EACCES) /* created by root, with flock(1) */
+    if (fd < 0 && errno == EACCES) /* root created the file, for example with flock(1) */
         fd = open(path, O_RDONLY | O_CLOEXEC);
-    /* A file that cannot be opened may be locked. */
-    bool held = fd >= 0 ? flock(fd, LOCK_EX | LOCK_NB) != 0 : errno != ENOENT;
+    /* If the file cannot be opened, assume that it is locked. */
+    bool is_locked = fd >= 0 ? flock(fd, LOCK_EX | LOCK_NB) != 0 : errno != ENOENT;
 
     if (fd >= 0)
         close(fd);
-    return held;
+    return is_locked;
 }
 
-enum err blob_open_once(struct store *s, const char *name, int *ret_fd, int64_t *ret_size)
+enum err blob_open_uncached(struct store *s, const char *name, int *ret_fd, int64_t *ret_size)
 {
-    return s->inside ? blob_cache_read(s, name, ret_fd, ret_size)
-                     : blob_open(s, name, ret_fd, ret_size);
+    return s->blob_connections ? blob_read_uncached(s, name, ret_fd, ret_size)
+                               : blob_open(s, name, ret_fd, ret_size);
 }
-
-/* --- iteration ------------------------------------------------------------------------ */
 
 struct blob_walk {
-    blob_found *found;
+    blob_visit_fn *found;
     void *arg;
     char name[PATH_MAX]; /* relative to the start folder */
     bool deep;
@@ -92,13 +89,13 @@ struct blob_walk {
 
 static enum err walk_folder(struct blob_walk *w, int parent, const char *path, size_t length);
 
-static enum err walk_file(struct blob_walk *w, int folder, const char *entry)
+static enum err visit_file(struct blob_walk *w, int folder, const char *entry)
 {
     struct stat st;
     int fd = openat(folder, entry, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 
     if (fd < 0 && errno == ENOENT)
-        return OK; /* a marker that was settled, or a blob without a row that was deleted */
+        return OK; /* deleted meanwhile: a marker of a committed row, or a blob without a row */
     if (fd < 0 || fstat(fd, &st) != 0) {
         log_error("store: cannot read '%s': %s", w->name, strerror(errno));
         if (fd >= 0)
@@ -110,7 +107,7 @@ static enum err walk_file(struct blob_walk *w, int folder, const char *entry)
     return e;
 }
 
-static enum err walk_entry(struct blob_walk *w, DIR *d, const struct dirent *entry, size_t length)
+static enum err visit_entry(struct blob_walk *w, DIR *d, const struct dirent *entry, size_t length)
 {
     int n = snprintf(w->name + length, sizeof w->name - length, "%s%s", length ? "/" : "",
                      entry->d_name);
@@ -121,7 +118,7 @@ static enum err walk_entry(struct blob_walk *w, DIR *d, const struct dirent *ent
     if (w->deep && fstatat(dirfd(d), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
         S_ISDIR(st.st_mode))
         return walk_folder(w, dirfd(d), entry->d_name, length + (size_t)n);
-    return walk_file(w, dirfd(d), entry->d_name);
+    return visit_file(w, dirfd(d), entry->d_name);
 }
 
 static enum err walk_folder(struct blob_walk *w, int parent, const char *path, size_t length)
@@ -139,16 +136,16 @@ static enum err walk_folder(struct blob_walk *w, int parent, const char *path, s
             close(fd);
         return ERR_UNAVAILABLE;
     }
-    /* Names that begin with a dot are not blobs: markers and temporary files. */
+    /* Skips markers and temporary files, whose names begin with a dot. */
     while (!e && (entry = readdir(d)))
         if (entry->d_name[0] != '.')
-            e = walk_entry(w, d, entry, length);
+            e = visit_entry(w, d, entry, length);
     closedir(d);
     return e;
 }
 
-static enum err walk_below(const struct store *s, const char *below, bool deep, blob_found *found,
-                           void *arg)
+static enum err walk_data_subfolder(const struct store *s, const char *below, bool deep,
+                                    blob_visit_fn *found, void *arg)
 {
     struct blob_walk w = { .found = found, .arg = arg, .deep = deep };
     char path[PATH_MAX];
@@ -158,53 +155,56 @@ static enum err walk_below(const struct store *s, const char *below, bool deep, 
     return walk_folder(&w, AT_FDCWD, path, 0);
 }
 
-enum err blobs_walk_folder(const struct store *s, const char *below, blob_found *found, void *arg)
+enum err blobs_walk_folder(const struct store *s, const char *below, blob_visit_fn *found,
+                           void *arg)
 {
-    return walk_below(s, below, true, found, arg);
+    return walk_data_subfolder(s, below, true, found, arg);
 }
 
 /* --- blobs in the database ------------------------------------------------------------ */
 
-struct inside_walk {
+struct database_blob_walk {
     struct store *store;
-    blob_found *found;
+    blob_visit_fn *found;
     void *arg;
 };
 
-/* Iterating leaves no copies in the cache, where they would evict those in use. */
-static enum err inside_found(void *arg, const struct blob_name *name)
+/* Reads the blob without caching it, because a copy would evict copies that are in use. */
+static enum err visit_database_blob(void *arg, const struct blob_name *name)
 {
-    const struct inside_walk *w = arg;
+    const struct database_blob_walk *w = arg;
     int64_t size;
     int fd;
-    enum err e = blob_cache_read(w->store, name->name, &fd, &size);
+    enum err e = blob_read_uncached(w->store, name->name, &fd, &size);
 
     if (e)
-        return e == ERR_NOT_FOUND ? OK : e; /* deleted since it was listed */
+        return e == ERR_NOT_FOUND ? OK : e; /* the blob was deleted since it was listed */
     e = w->found(w->arg, name->name, fd, name->put_at);
     close(fd);
     return e;
 }
 
-static enum err inside_note_found(void *arg, const struct blob_name *name)
+static enum err visit_database_marker(void *arg, const struct blob_name *name)
 {
-    const struct inside_walk *w = arg;
-    char note[PATH_MAX];
+    const struct database_blob_walk *w = arg;
+    char marker[PATH_MAX];
 
-    blob_note_name(name->name, note, sizeof note);
-    return w->found(w->arg, note, -1, name->put_at);
+    blob_marker_name(name->name, marker, sizeof marker);
+    return w->found(w->arg, marker, -1, name->put_at);
 }
 
-enum err blobs_walk(struct store *s, blob_found *found, void *arg)
+enum err blobs_walk(struct store *s, blob_visit_fn *found, void *arg)
 {
-    if (s->inside)
-        return postgres_blobs_each(s, -1, inside_found, &(struct inside_walk){ s, found, arg });
-    return walk_below(s, "blobs", true, found, arg);
+    if (s->blob_connections)
+        return postgres_list_blobs(s, -1, visit_database_blob,
+                                   &(struct database_blob_walk){ s, found, arg });
+    return walk_data_subfolder(s, "blobs", true, found, arg);
 }
 
-enum err blobs_walk_notes(struct store *s, blob_found *found, void *arg)
+enum err blobs_walk_markers(struct store *s, blob_visit_fn *found, void *arg)
 {
-    if (s->inside)
-        return postgres_blobs_each(s, 0, inside_note_found, &(struct inside_walk){ s, found, arg });
-    return walk_below(s, "blobs/.new", false, found, arg);
+    if (s->blob_connections)
+        return postgres_list_blobs(s, 0, visit_database_marker,
+                                   &(struct database_blob_walk){ s, found, arg });
+    return walk_data_subfolder(s, "blobs/.new", false, found, arg);
 }

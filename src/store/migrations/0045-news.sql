@@ -6,7 +6,7 @@ create index webhooks_by_source on webhooks (source_channel_id, id)
     where source_channel_id is not null;
 
 -- Copies of messages that were published.
--- owner: platform/news
+-- owner: platform/announcement_channels
 -- deletion: channel_id: they go with their message
 -- world: no, because followed channels stay behind
 create table crossposts (

@@ -12,18 +12,18 @@
 #include "base/mem.h"
 #include "store/move/internal.h"
 
-enum { PIECE = 256 * 1024, DIGEST = 32 };
+enum { COPY_BUFFER_SIZE = 256 * 1024, DIGEST_SIZE = 32 };
 
-struct file_move {
+struct file_copy {
     struct store *to;
     const struct move_options *o;
     struct move_report *report;
     char *piece;
     bool compares;
-    int64_t total, done; /* files; each one is copied and compared */
+    int64_t total, done; /* progress in files, each counted twice: copied and compared */
 };
 
-static enum err file_failed(const char *verb, const char *path)
+static enum err log_errno(const char *verb, const char *path)
 {
     int code = errno;
 
@@ -31,35 +31,32 @@ static enum err file_failed(const char *verb, const char *path)
     return code == ENOSPC || code == EDQUOT ? ERR_STORAGE_FULL : ERR_UNAVAILABLE;
 }
 
-/* --- bytes ---------------------------------------------------------------------------- */
-
-/* Copies the rest of one file to another (-1: nowhere) and computes its digest. */
-static bool pump_bytes(struct file_move *f, int from, int to, unsigned char digest[DIGEST])
+/* Copies the rest of a file to another one (-1: nowhere) and computes its digest. */
+static bool copy_and_digest(struct file_copy *f, int from, int to,
+                            unsigned char digest[DIGEST_SIZE])
 {
     crypto_generichash_state sum;
     ssize_t n;
 
-    crypto_generichash_init(&sum, NULL, 0, DIGEST);
-    while ((n = read(from, f->piece, PIECE)) != 0) {
+    crypto_generichash_init(&sum, NULL, 0, DIGEST_SIZE);
+    while ((n = read(from, f->piece, COPY_BUFFER_SIZE)) != 0) {
         if (n < 0 && errno == EINTR)
             continue;
-        if (n < 0 || (to >= 0 && !write_all(to, str_slice(f->piece, (size_t)n))))
+        if (n < 0 || (to >= 0 && !write_all_bytes(to, str_slice(f->piece, (size_t)n))))
             return false;
         crypto_generichash_update(&sum, (const unsigned char *)f->piece, (size_t)n);
     }
-    crypto_generichash_final(&sum, digest, DIGEST);
+    crypto_generichash_final(&sum, digest, DIGEST_SIZE);
     return true;
 }
 
-/* --- one file ------------------------------------------------------------------------- */
-
-static int make_file(const char *path)
+static int create_file(const char *path)
 {
     return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 }
 
 /* Creates the folder only if rename fails, because most blobs go into existing folders. */
-static bool name_file(const char *part, const char *path)
+static bool rename_with_parent(const char *part, const char *path)
 {
     char parent[PATH_MAX];
 
@@ -67,24 +64,24 @@ static bool name_file(const char *part, const char *path)
         return true;
     strcpy(parent, path);
     *strrchr(parent, '/') = '\0';
-    return errno == ENOENT && !folder_make(parent) && rename(part, path) == 0;
+    return errno == ENOENT && !folder_create(parent) && rename(part, path) == 0;
 }
 
-/* Writes to a temporary name and renames the complete file. */
-static enum err copy_file(struct file_move *f, int from, const char *path)
+/* Writes the file under a temporary name and renames it when it is complete. */
+static enum err copy_one_file(struct file_copy *f, int from, const char *path)
 {
-    unsigned char digest[DIGEST];
+    unsigned char digest[DIGEST_SIZE];
     char part[PATH_MAX];
 
     if (snprintf(part, sizeof part, "%s/blobs/.part-move", f->to->folder) >= (int)sizeof part)
         return ERR_UNAVAILABLE;
-    int to = make_file(part);
+    int to = create_file(part);
     if (to < 0)
-        return file_failed("make", part);
-    bool ok = pump_bytes(f, from, to, digest);
+        return log_errno("create", part);
+    bool ok = copy_and_digest(f, from, to, digest);
     ok &= close(to) == 0;
-    if (!ok || !name_file(part, path)) {
-        enum err e = file_failed("write", path);
+    if (!ok || !rename_with_parent(part, path)) {
+        enum err e = log_errno("write", path);
 
         unlink(part);
         return e;
@@ -92,23 +89,22 @@ static enum err copy_file(struct file_move *f, int from, const char *path)
     return OK;
 }
 
-static enum err compare_file(struct file_move *f, int from, int to, const char *path)
+static enum err compare_with_copy(struct file_copy *f, int from, int to, const char *path)
 {
-    unsigned char one[DIGEST], other[DIGEST];
-    bool ok = to >= 0 && pump_bytes(f, from, -1, one) && pump_bytes(f, to, -1, other);
+    unsigned char one[DIGEST_SIZE], other[DIGEST_SIZE];
+    bool ok = to >= 0 && copy_and_digest(f, from, -1, one) && copy_and_digest(f, to, -1, other);
 
     if (to >= 0)
         close(to);
     if (!ok)
-        return file_failed("read", path);
-    if (memcmp(one, other, DIGEST) == 0)
+        return log_errno("read", path);
+    if (memcmp(one, other, DIGEST_SIZE) == 0)
         return OK;
-    log_error("move: '%s' is not what it was copied from; delete it and run the command again",
-              path);
+    log_error("move: '%s' differs from its source; delete it and run the command again", path);
     return ERR_UNAVAILABLE;
 }
 
-static enum err move_file(struct file_move *f, const char *name, int fd)
+static enum err copy_or_compare_file(struct file_copy *f, const char *name, int fd)
 {
     struct stat from, to;
     char path[PATH_MAX];
@@ -119,17 +115,17 @@ static enum err move_file(struct file_move *f, const char *name, int fd)
     if (f->compares) {
         f->report->files++;
         f->report->bytes += from.st_size;
-        return compare_file(f, fd, open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC), path);
+        return compare_with_copy(f, fd, open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC), path);
     }
-    /* A file of the same size comes from an earlier run; it is compared later. */
+    /* A file of the same size was copied by an earlier run; it is compared later. */
     if (lstat(path, &to) == 0 && to.st_size == from.st_size)
         return OK;
-    return copy_file(f, fd, path);
+    return copy_one_file(f, fd, path);
 }
 
 /* --- into the database ---------------------------------------------------------------- */
 
-static enum err put_inside(struct file_move *f, const char *blob, int fd, size_t size)
+static enum err copy_blob_to_database(struct file_copy *f, const char *blob, int fd, size_t size)
 {
     char *bytes = mem_new(size + 1);
     ssize_t n = 0;
@@ -140,11 +136,11 @@ static enum err put_inside(struct file_move *f, const char *blob, int fd, size_t
     enum err e =
         got == size ? postgres_blob_put(f->to, blob, str_slice(bytes, size)) : ERR_UNAVAILABLE;
     mem_free(bytes);
-    return e ? e : postgres_blob_settle(f->to, blob, true);
+    return e ? e : postgres_blob_set_committed(f->to, blob, true);
 }
 
-/* The target folder may be the source folder, so read the blob from the database. */
-static enum err compare_inside(struct file_move *f, const char *blob, int fd)
+/* Reads the blob from the database, because the target folder may be the source folder. */
+static enum err compare_blob_in_database(struct file_copy *f, const char *blob, int fd)
 {
     char part[PATH_MAX];
     int64_t size;
@@ -153,17 +149,17 @@ static enum err compare_inside(struct file_move *f, const char *blob, int fd)
         return ERR_UNAVAILABLE;
     int to = open(part, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (to < 0)
-        return file_failed("make", part);
+        return log_errno("create", part);
     unlink(part);
     enum err e = postgres_blob_read(f->to, blob, to, &size);
     if (e || lseek(to, 0, SEEK_SET) != 0) {
         close(to);
-        return e ? e : file_failed("read", part);
+        return e ? e : log_errno("read", part);
     }
-    return compare_file(f, fd, to, blob);
+    return compare_with_copy(f, fd, to, blob);
 }
 
-static enum err move_inside(struct file_move *f, const char *blob, int fd)
+static enum err copy_or_compare_database_blob(struct file_copy *f, const char *blob, int fd)
 {
     struct stat from;
     int64_t size = -1;
@@ -173,67 +169,67 @@ static enum err move_inside(struct file_move *f, const char *blob, int fd)
     if (f->compares) {
         f->report->files++;
         f->report->bytes += from.st_size;
-        return compare_inside(f, blob, fd);
+        return compare_blob_in_database(f, blob, fd);
     }
     enum err e = postgres_blob_read(f->to, blob, -1, &size);
     if (e == ERR_NOT_FOUND)
-        return put_inside(f, blob, fd, (size_t)from.st_size);
-    /* A blob of the same size comes from an earlier run; it is compared later. */
-    return e || size == from.st_size ? e : put_inside(f, blob, fd, (size_t)from.st_size);
+        return copy_blob_to_database(f, blob, fd, (size_t)from.st_size);
+    /* A blob of the same size was copied by an earlier run; it is compared later. */
+    return e || size == from.st_size ? e : copy_blob_to_database(f, blob, fd, (size_t)from.st_size);
 }
-
-/* --- all of them ---------------------------------------------------------------------- */
 
 static enum err count_blob(void *arg, const char *blob, int fd, time_t written)
 {
     (void)blob, (void)fd, (void)written;
-    ((struct file_move *)arg)->total += 2;
+    ((struct file_copy *)arg)->total += 2;
     return OK;
 }
 
-static enum err count_inside(void *arg, const struct blob_name *name)
+static enum err count_database_blob(void *arg, const struct blob_name *name)
 {
     (void)name;
-    ((struct file_move *)arg)->total += 2;
+    ((struct file_copy *)arg)->total += 2;
     return OK;
 }
 
-static enum err move_blob(void *arg, const char *blob, int fd, time_t written)
+static enum err copy_or_compare_blob(void *arg, const char *blob, int fd, time_t written)
 {
-    struct file_move *f = arg;
+    struct file_copy *f = arg;
     char name[PATH_MAX];
 
     (void)written;
     if (snprintf(name, sizeof name, "blobs/%s", blob) >= (int)sizeof name)
         return ERR_UNAVAILABLE;
-    if (f->o->tell)
-        f->o->tell(f->o->arg, "files", ++f->done, f->total);
-    if (f->to->inside)
-        return move_inside(f, blob, fd);
-    return move_file(f, name, fd);
+    if (f->o->on_progress)
+        f->o->on_progress(f->o->arg, "files", ++f->done, f->total);
+    if (f->to->blob_connections)
+        return copy_or_compare_database_blob(f, blob, fd);
+    return copy_or_compare_file(f, name, fd);
 }
 
-/* Copies a marker of blobs/.new: a server on the target checks whether the blob has a row. */
-static enum err move_note(void *arg, const char *note, int fd, time_t written)
+/* Copies a marker of blobs/.new, so that a server on the target checks whether the blob has a
+ * row. */
+static enum err copy_marker(void *arg, const char *marker, int fd, time_t written)
 {
     char path[PATH_MAX];
-    struct file_move *f = arg;
+    struct file_copy *f = arg;
 
     (void)fd, (void)written;
-    if (f->to->inside) {
-        blob_of_note(note, path, sizeof path);
-        return postgres_blob_settle(f->to, path, false);
+    if (f->to->blob_connections) {
+        blob_name_from_marker(marker, path, sizeof path);
+        return postgres_blob_set_committed(f->to, path, false);
     }
-    if (snprintf(path, sizeof path, "%s/blobs/.new/%s", f->to->folder, note) >= (int)sizeof path)
+    if (snprintf(path, sizeof path, "%s/blobs/.new/%s", f->to->folder, marker) >= (int)sizeof path)
         return ERR_UNAVAILABLE;
-    int made = make_file(path);
+    int made = create_file(path);
     if (made < 0)
-        return file_failed("make", path);
+        return log_errno("create", path);
     close(made);
     return OK;
 }
 
-static enum err move_key(struct file_move *f, const struct store *from, const char *name)
+static enum err copy_or_compare_key_file(struct file_copy *f, const struct store *from,
+                                         const char *name)
 {
     char path[PATH_MAX];
 
@@ -241,47 +237,48 @@ static enum err move_key(struct file_move *f, const struct store *from, const ch
         return ERR_UNAVAILABLE;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return errno == ENOENT ? OK : file_failed("read", path);
-    enum err e = move_file(f, name, fd);
+        return errno == ENOENT ? OK : log_errno("read", path);
+    enum err e = copy_or_compare_file(f, name, fd);
     close(fd);
     return e;
 }
 
-static enum err move_all(struct file_move *f, struct store *from)
+static enum err copy_or_compare_all(struct file_copy *f, struct store *from)
 {
     enum err e = OK;
 
     for (const char *const *key = f->o->keys; !e && *key; key++)
-        e = move_key(f, from, *key);
-    return e ? e : blobs_walk(from, move_blob, f);
+        e = copy_or_compare_key_file(f, from, *key);
+    return e ? e : blobs_walk(from, copy_or_compare_blob, f);
 }
 
 static enum err sync_target(const struct store *to)
 {
     int fd = open(to->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    enum err e = fd >= 0 && syncfs(fd) == 0 ? OK : file_failed("write to", to->folder);
+    enum err e = fd >= 0 && syncfs(fd) == 0 ? OK : log_errno("write to", to->folder);
 
     if (fd >= 0)
         close(fd);
     return e;
 }
 
-enum err move_files(struct store *from, struct store *to, const struct move_options *o,
-                    struct move_report *ret)
+enum err move_copy_files(struct store *from, struct store *to, const struct move_options *o,
+                         struct move_report *ret)
 {
-    struct file_move f = { .to = to, .o = o, .report = ret, .piece = mem_new(PIECE) };
-    enum err e = from->inside ? postgres_blobs_each(from, -1, count_inside, &f)
-                              : blobs_walk(from, count_blob, &f);
+    struct file_copy f = { .to = to, .o = o, .report = ret, .piece = mem_new(COPY_BUFFER_SIZE) };
+    enum err e = from->blob_connections ? postgres_list_blobs(from, -1, count_database_blob, &f)
+                                        : blobs_walk(from, count_blob, &f);
 
-    if (!e && !to->inside)
-        e = blobs_walk_notes(from, move_note, &f);
+    if (!e && !to->blob_connections)
+        e = blobs_walk_markers(from, copy_marker, &f);
     if (!e)
-        e = move_all(&f, from);
-    if (!e && to->inside) /* there a marker is a column of the blob's row, so blobs come first */
-        e = blobs_walk_notes(from, move_note, &f);
+        e = copy_or_compare_all(&f, from);
+    if (!e && to->blob_connections) /* in PostgreSQL a marker is a column of the blob's row, so
+                                     * blobs are copied first */
+        e = blobs_walk_markers(from, copy_marker, &f);
     f.compares = true;
     if (!e)
-        e = move_all(&f, from);
+        e = copy_or_compare_all(&f, from);
     if (!e)
         e = sync_target(to);
     mem_free(f.piece);

@@ -7,140 +7,143 @@
 
 /* --- tables, plan.c ------------------------------------------------------------------- */
 
-struct move_column {
+struct moved_column {
     const char *name;
-    enum value_kind kind; /* type of its values; VALUE_NULL: unknown type */
+    enum value_kind kind; /* type of the values; VALUE_NULL: unknown type */
     int width;            /* size of a number in PostgreSQL, bytes */
-    int key;              /* index in the primary key, from 1; 0: none */
+    int key;              /* position in the primary key, from 1; 0: not part of it */
 };
 
-struct move_table {
+struct moved_table {
     const char *name;
-    struct move_column *columns;
+    struct moved_column *columns;
     size_t count, room;
-    size_t keys;          /* columns of the primary key … */
-    const size_t *key_at; /* … and their indexes, in key order */
-    const char **parents; /* tables that it references */
+    size_t keys;          /* number of columns of the primary key */
+    const size_t *key_at; /* indexes of the key columns, in key order */
+    const char **parents; /* tables that foreign keys of this table reference */
     size_t parent_count, parent_room;
     bool is_planned;
 };
 
 struct move_plan {
     struct arena *arena;
-    struct move_table *tables;
+    struct moved_table *tables;
     size_t count, room;
 };
 
-struct move_side;
+struct move_endpoint;
 
-/* Lists the tables that exist on both sides, referenced ones first, as the target describes them.
- * Logs if the schemas differ. */
-enum err move_plan_make(struct move_side *from, struct move_side *to, struct move_plan *ret);
+/* Lists the tables that exist in both databases, referenced tables first. Logs an error if the
+ * schemas differ. */
+enum err move_plan_build(struct move_endpoint *from, struct move_endpoint *to,
+                         struct move_plan *ret);
 void move_plan_clear(struct move_plan *p);
 
-/* For the engines: finds or adds the table of that name. */
-struct move_table *move_plan_table(struct move_plan *p, struct str name);
-void move_table_add(struct move_plan *p, struct move_table *t, struct move_column column);
-void move_table_refer(struct move_plan *p, struct move_table *t, struct str parent);
-/* Writes "a", "b" … of all columns, or of the primary key in its order. */
-void move_names(const struct move_table *t, bool keys, struct buf *out);
-/* Writes the SELECT of a table in key order, with `behind` only of the rows after a key. */
-void move_select(const struct move_table *t, bool behind, struct buf *out);
+/* Finds the table of that name in the plan, or adds it. */
+struct moved_table *move_plan_find_or_add_table(struct move_plan *p, struct str name);
+void move_table_add_column(struct move_plan *p, struct moved_table *t, struct moved_column column);
+void move_table_add_reference(struct move_plan *p, struct moved_table *t, struct str parent);
+/* Appends the quoted names of all columns, or of the primary key in its order. */
+void append_column_names(const struct moved_table *t, bool keys, struct buf *out);
+/* Appends the SELECT of a table in key order; behind: only rows after a key that is a parameter. */
+void append_table_select(const struct moved_table *t, bool behind, struct buf *out);
 
 /* --- values, values.c ----------------------------------------------------------------- */
 
-enum { MOVE_SUM = 16, MOVE_LONGEST_ROW = 1 << 30 };
+enum { MOVE_DIGEST_SIZE = 16, MOVE_MAX_ROW_BYTES = 1 << 30 };
 
-/* Progress of a table. */
-struct move_state {
+/* Progress of copying one table. */
+struct move_table_progress {
     int64_t rows;
-    unsigned char sum[MOVE_SUM];
+    unsigned char sum[MOVE_DIGEST_SIZE];
     struct buf last_key;
-    bool was_there, checked;
+    bool resumed, checked;
 };
 
-void move_state_init(struct move_state *st);
-void move_state_clear(struct move_state *st);
-/* Counts one more row. */
-void move_state_add(struct move_state *st, const struct move_table *t, const struct value *row,
-                    struct buf *scratch);
-bool move_state_same(const struct move_state *a, const struct move_state *b);
+void move_progress_init(struct move_table_progress *st);
+void move_progress_clear(struct move_table_progress *st);
+/* Adds a row to the count and to the sum of digests. */
+void move_progress_add_row(struct move_table_progress *st, const struct moved_table *t,
+                           const struct value *row, struct buf *scratch);
+bool move_progress_equal(const struct move_table_progress *a, const struct move_table_progress *b);
 
 /* Decodes a saved key; false: it is invalid. The values point into key. */
-bool move_key_read(const struct move_table *t, struct str key, struct value *ret);
+bool decode_saved_key(const struct moved_table *t, struct str key, struct value *ret);
 
 /* --- engines -------------------------------------------------------------------------- */
 
-enum { MOVE_COLUMNS = 256 }; /* maximum per table; checked when the plan is made */
+enum { MOVE_MAX_COLUMNS = 256 }; /* maximum per table; checked when the plan is made */
 
 struct move_engine {
-    /* Whether the target has data. Called before store_open, which might change a foreign
-     * database. */
-    enum err (*look)(const struct move_place *place, bool *ret);
-    enum err (*open)(struct move_side *s, bool writes);
-    void (*close)(struct move_side *s); /* accepts a side that was never opened */
+    /* Whether the target has data. Called before store_open, which might change a database of
+     * another program. */
+    enum err (*target_has_data)(const struct move_location *location, bool *ret);
+    enum err (*open)(struct move_endpoint *s, bool writes);
+    void (*close)(struct move_endpoint *s); /* accepts an endpoint that was never opened */
     /* Lists all tables of the schema with their columns, and on PostgreSQL their foreign keys. */
     enum err (*list)(struct tx *tx, struct move_plan *ret);
-    /* Returns the first column of the first row; "": no row. */
-    enum err (*ask)(struct move_side *s, const char *sql, char *out, size_t size);
-    /* Runs statements. The caller begins and commits the transaction with this function, too. */
-    enum err (*script)(struct move_side *s, const char *sql);
+    /* Returns the first column of the first row as text; "": no row. */
+    enum err (*query_text)(struct move_endpoint *s, const char *sql, char *out, size_t size);
+    /* Runs SQL statements; also used to begin and commit a transaction. */
+    enum err (*script)(struct move_endpoint *s, const char *sql);
 
-    /* Reads rows in key order, after the saved key `behind` if it is not empty. Values are valid
-     * until the next row. *ret_more is false at the end. */
-    enum err (*read)(struct move_side *s, const struct move_table *t, struct str behind);
-    enum err (*next)(struct move_side *s, const struct move_table *t, struct value *row,
+    /* Reads rows in key order; if `behind` is not empty, only those after this saved key. Values
+     * are valid until the next row. *ret_more is false at the end. */
+    enum err (*read)(struct move_endpoint *s, const struct moved_table *t, struct str behind);
+    enum err (*next)(struct move_endpoint *s, const struct moved_table *t, struct value *row,
                      bool *ret_more);
 
-    /* Writes rows: put_begin, put for each row, put_end. */
-    enum err (*put_begin)(struct move_side *s, const struct move_table *t);
-    enum err (*put)(struct move_side *s, const struct move_table *t, const struct value *row);
-    enum err (*put_end)(struct move_side *s);
+    /* Write rows: call put_begin, put for each row, then put_end. */
+    enum err (*put_begin)(struct move_endpoint *s, const struct moved_table *t);
+    enum err (*put)(struct move_endpoint *s, const struct moved_table *t, const struct value *row);
+    enum err (*put_end)(struct move_endpoint *s);
 
     const char *hex_before; /* prefix of a bytes literal */
-    bool truncates;         /* one TRUNCATE empties all tables; otherwise DELETE per table */
+    bool truncates;         /* one TRUNCATE can empty all tables; otherwise each table needs a
+                             * DELETE */
     /* SQL to disable and enable triggers of the table %s. NULL: the connection disables them. */
-    const char *quiet, *loud;
-    const char *last; /* SQL that runs at the end, after the rows were compared */
+    const char *disable_triggers_sql, *enable_triggers_sql;
+    const char *final_sql; /* SQL that runs after the rows were compared */
 };
 
-extern const struct move_engine move_sqlite, move_postgres;
+extern const struct move_engine move_engine_sqlite, move_engine_postgres;
 
-struct move_side {
+struct move_endpoint {
     const struct move_engine *engine;
-    struct move_place place;
+    struct move_location location;
     struct store *store;
-    void *connection; /* the engine's */
+    void *connection; /* connection of the engine */
 };
 
 /* --- files, files.c ------------------------------------------------------------------- */
 
-/* Copies files that the target does not have, then compares all files. */
-enum err move_files(struct store *from, struct store *to, const struct move_options *o,
-                    struct move_report *ret);
+/* Copies files that are missing in the target, then compares all files. */
+enum err move_copy_files(struct store *from, struct store *to, const struct move_options *o,
+                         struct move_report *ret);
 
 /* --- a move, move.c ------------------------------------------------------------------- */
 
-struct move_run {
+struct move_in_progress {
     const struct move_options *o;
-    struct move_side from, to;
-    char key[128];    /* digest of the key that signs tokens of this server */
+    struct move_endpoint from, to;
+    char key[128];    /* digest of the key that signs this server's tokens */
     char source[160]; /* identifies the source in the target */
     struct move_plan plan;
-    struct move_state *states; /* one per table of the plan */
+    struct move_table_progress *states; /* one per table of the plan */
     struct value *row;
     struct buf scratch, sql;
-    int64_t done, total; /* rows; each one is written and compared */
+    int64_t done, total; /* progress in rows, each counted twice: written and compared */
     struct move_report *report;
 };
 
-/* Runs and clears .sql on the target. */
-enum err move_run_script(struct move_run *m);
+/* Runs the SQL in .sql on the target and clears it. */
+enum err move_run_sql(struct move_in_progress *m);
 
 /* --- rows, tables.c ------------------------------------------------------------------- */
 
-enum err move_table_count(struct move_side *s, const struct move_table *t, int64_t *ret);
-/* Copies and compares all tables. Rows that an earlier run has copied must be unchanged. */
-enum err move_tables(struct move_run *m);
+enum err move_count_rows(struct move_endpoint *s, const struct moved_table *t, int64_t *ret);
+/* Copies and compares all tables. Fails if rows that an earlier run has copied were changed
+ * since. */
+enum err move_copy_tables(struct move_in_progress *m);
 
 #endif

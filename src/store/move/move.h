@@ -12,30 +12,31 @@
 
 #include "store/store.h"
 
-struct move_place {
+struct move_location {
     const char *folder;   /* SQLite database, files and keys */
-    const char *postgres; /* if not NULL, the rows are here */
-    bool blobs_inside;    /* … and the blobs */
+    const char *postgres; /* PostgreSQL database with the rows; NULL: SQLite */
+    bool blobs_inside;    /* the blobs are in the PostgreSQL database */
 };
 
 struct move_options {
-    struct move_place from, to;
-    const char *const *keys; /* names of key files that are copied, ended by NULL */
+    struct move_location from, to;
+    const char *const *keys; /* names of key files to copy, ended by NULL */
     /* Reports progress: first of the rows (each is written and compared), then of the files. */
-    void (*tell)(void *arg, const char *what, int64_t done, int64_t total);
+    void (*on_progress)(void *arg, const char *what, int64_t done, int64_t total);
     void *arg;
-    /* Rebuilds data that only the target's engine can build; called after all rows are copied. */
+    /* Rebuilds data that depends on the target's engine; called after all rows were copied. */
     enum err (*rebuild)(struct store *to);
 };
 
 struct move_report {
     int64_t tables, rows, files, bytes;
-    bool resumed;    /* an earlier run had copied a part */
-    bool files_stay; /* both sides use the same folder */
-    bool was_done;   /* an earlier run was complete; nothing was done */
+    bool resumed;    /* an earlier run had copied some tables */
+    bool files_stay; /* source and target use the same folder for files */
+    bool was_done;   /* an earlier run was complete, so nothing was done */
 };
 
-/* Logs a message if it fails: a side is in use, has other data, or has another schema version. */
-enum err move_world(const struct move_options *o, struct move_report *ret);
+/* Logs an error and fails if a database is in use, has other data, or has another schema
+ * version. */
+enum err move_all_data(const struct move_options *o, struct move_report *ret);
 
 #endif

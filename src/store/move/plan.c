@@ -8,43 +8,41 @@
 #include "base/mem.h"
 #include "store/move/internal.h"
 
-/* A name that ends with * is a prefix. */
-static const char *const stay_behind[] = {
-    "migrations", /* filled by the migrations */
+/* Tables that are not moved. A name that ends with * is a prefix. */
+static const char *const excluded_tables[] = {
+    "migrations", /* written by the migrations themselves */
     "expanded_steps",
-    "blobs", /* files are copied separately */
+    "blobs", /* copied separately, as files */
     "blob_parts",
     "move_source",
     "move_tables",
     "message_index",
     "message_index_*",
     "gif_index",
-    "gif_index_*", /* rebuilt */
+    "gif_index_*", /* rebuilt in the target */
     "log",
     "log_*",
-    "nodes", /* nodes of a cluster */
-    /* Servers on the target do not know the sessions of the source: clients identify again. */
+    "nodes", /* state of the cluster */
+    /* Sessions are not moved: clients identify again. */
     "parked_sessions",
     "parking",
     "session_homes",
     "past_servers",
 };
 
-static bool stays_behind(const char *name)
+static bool is_excluded_table(const char *name)
 {
-    for (size_t i = 0; i < COUNT_OF(stay_behind); i++) {
-        size_t n = strlen(stay_behind[i]);
+    for (size_t i = 0; i < COUNT_OF(excluded_tables); i++) {
+        size_t n = strlen(excluded_tables[i]);
 
-        if (stay_behind[i][n - 1] == '*' ? strncmp(name, stay_behind[i], n - 1) == 0
-                                         : strcmp(name, stay_behind[i]) == 0)
+        if (excluded_tables[i][n - 1] == '*' ? strncmp(name, excluded_tables[i], n - 1) == 0
+                                             : strcmp(name, excluded_tables[i]) == 0)
             return true;
     }
     return false;
 }
 
-/* --- building ------------------------------------------------------------------------- */
-
-static void *plan_grow(void *items, size_t count, size_t *room, size_t size)
+static void *grow_array(void *items, size_t count, size_t *room, size_t size)
 {
     if (count < *room)
         return items;
@@ -52,7 +50,7 @@ static void *plan_grow(void *items, size_t count, size_t *room, size_t size)
     return mem_resize(items, *room * size);
 }
 
-static struct move_table *plan_find(const struct move_plan *p, const char *name)
+static struct moved_table *find_table(const struct move_plan *p, const char *name)
 {
     for (size_t i = 0; i < p->count; i++)
         if (strcmp(p->tables[i].name, name) == 0)
@@ -60,31 +58,31 @@ static struct move_table *plan_find(const struct move_plan *p, const char *name)
     return NULL;
 }
 
-struct move_table *move_plan_table(struct move_plan *p, struct str name)
+struct moved_table *move_plan_find_or_add_table(struct move_plan *p, struct str name)
 {
-    const char *copy = str_dupz(p->arena, name);
-    struct move_table *t = plan_find(p, copy);
+    const char *copy = str_dup_cstring(p->arena, name);
+    struct moved_table *t = find_table(p, copy);
 
     if (t)
         return t;
-    p->tables = plan_grow(p->tables, p->count, &p->room, sizeof *p->tables);
+    p->tables = grow_array(p->tables, p->count, &p->room, sizeof *p->tables);
     t = &p->tables[p->count++];
-    *t = (struct move_table){ .name = copy };
+    *t = (struct moved_table){ .name = copy };
     return t;
 }
 
-void move_table_add(struct move_plan *p, struct move_table *t, struct move_column column)
+void move_table_add_column(struct move_plan *p, struct moved_table *t, struct moved_column column)
 {
-    column.name = str_dupz(p->arena, str_of(column.name));
-    t->columns = plan_grow(t->columns, t->count, &t->room, sizeof *t->columns);
+    column.name = str_dup_cstring(p->arena, str_of(column.name));
+    t->columns = grow_array(t->columns, t->count, &t->room, sizeof *t->columns);
     t->columns[t->count++] = column;
     t->keys += column.key != 0;
 }
 
-void move_table_refer(struct move_plan *p, struct move_table *t, struct str parent)
+void move_table_add_reference(struct move_plan *p, struct moved_table *t, struct str parent)
 {
-    t->parents = plan_grow(t->parents, t->parent_count, &t->parent_room, sizeof *t->parents);
-    t->parents[t->parent_count++] = str_dupz(p->arena, parent);
+    t->parents = grow_array(t->parents, t->parent_count, &t->parent_room, sizeof *t->parents);
+    t->parents[t->parent_count++] = str_dup_cstring(p->arena, parent);
 }
 
 void move_plan_clear(struct move_plan *p)
@@ -98,34 +96,32 @@ void move_plan_clear(struct move_plan *p)
     *p = (struct move_plan){ 0 };
 }
 
-static enum err run_list(struct tx *tx, void *arg)
+static enum err list_tables_in_tx(struct tx *tx, void *arg)
 {
-    struct move_side *s = ((void **)arg)[0];
+    struct move_endpoint *s = ((void **)arg)[0];
     struct move_plan *p = ((void **)arg)[1];
 
-    /* The transaction may be retried. */
+    /* Clears the plan, because the transaction may be retried. */
     move_plan_clear(p);
     p->arena = arena_new();
     return s->engine->list(tx, p);
 }
 
-static enum err plan_list(struct move_side *s, struct move_plan *ret)
+static enum err list_tables(struct move_endpoint *s, struct move_plan *ret)
 {
     void *both[] = { s, ret };
 
-    return store_run(s->store, STORE_READ, NULL, run_list, both);
+    return store_run(s->store, STORE_READ, NULL, list_tables_in_tx, both);
 }
 
-/* --- comparing ------------------------------------------------------------------------ */
-
-static enum err plan_differs(const char *table, const char *column, const char *why)
+static enum err refuse_difference(const char *table, const char *column, const char *why)
 {
     log_error("move: the table '%s'%s%s %s; this program does not know how to move it", table,
               column ? ", column " : "", column ? column : "", why);
     return ERR_INTERNAL;
 }
 
-static const struct move_column *find_column(const struct move_table *t, const char *name)
+static const struct moved_column *find_column(const struct moved_table *t, const char *name)
 {
     for (size_t i = 0; i < t->count; i++)
         if (strcmp(t->columns[i].name, name) == 0)
@@ -133,21 +129,21 @@ static const struct move_column *find_column(const struct move_table *t, const c
     return NULL;
 }
 
-static enum err compare_tables(const struct move_table *from, const struct move_table *to)
+static enum err compare_tables(const struct moved_table *from, const struct moved_table *to)
 {
     if (!from || !to)
-        return plan_differs((from ? from : to)->name, NULL, "is on one side only");
+        return refuse_difference((from ? from : to)->name, NULL, "exists in one database only");
     if (from->count != to->count)
-        return plan_differs(to->name, NULL, "has other columns on the other side");
-    if (!to->keys || to->count > MOVE_COLUMNS)
-        return plan_differs(to->name, NULL, "has no primary key, or too many columns");
+        return refuse_difference(to->name, NULL, "has different columns in the two databases");
+    if (!to->keys || to->count > MOVE_MAX_COLUMNS)
+        return refuse_difference(to->name, NULL, "has no primary key, or too many columns");
     for (size_t i = 0; i < to->count; i++) {
-        const struct move_column *c = &to->columns[i], *other = find_column(from, c->name);
+        const struct moved_column *c = &to->columns[i], *other = find_column(from, c->name);
 
         if (!other || other->key != c->key)
-            return plan_differs(to->name, c->name, "is not the same on the other side");
+            return refuse_difference(to->name, c->name, "differs between the two databases");
         if (c->kind == VALUE_NULL || c->kind != other->kind)
-            return plan_differs(to->name, c->name, "has another type on the other side");
+            return refuse_difference(to->name, c->name, "has different types in the two databases");
     }
     return OK;
 }
@@ -157,20 +153,18 @@ static enum err compare_plans(const struct move_plan *from, const struct move_pl
     enum err e = OK;
 
     for (size_t i = 0; !e && i < from->count; i++)
-        if (!stays_behind(from->tables[i].name))
-            e = compare_tables(&from->tables[i], plan_find(to, from->tables[i].name));
+        if (!is_excluded_table(from->tables[i].name))
+            e = compare_tables(&from->tables[i], find_table(to, from->tables[i].name));
     for (size_t i = 0; !e && i < to->count; i++)
-        if (!stays_behind(to->tables[i].name))
-            e = compare_tables(plan_find(from, to->tables[i].name), &to->tables[i]);
+        if (!is_excluded_table(to->tables[i].name))
+            e = compare_tables(find_table(from, to->tables[i].name), &to->tables[i]);
     return e;
 }
 
-/* --- the order ------------------------------------------------------------------------ */
-
-static bool parents_are_planned(const struct move_plan *all, const struct move_table *t)
+static bool parents_are_planned(const struct move_plan *all, const struct moved_table *t)
 {
     for (size_t i = 0; i < t->parent_count; i++) {
-        const struct move_table *parent = plan_find(all, t->parents[i]);
+        const struct moved_table *parent = find_table(all, t->parents[i]);
 
         if (parent && !parent->is_planned)
             return false;
@@ -178,7 +172,7 @@ static bool parents_are_planned(const struct move_plan *all, const struct move_t
     return true;
 }
 
-static void find_keys(struct move_plan *p, struct move_table *t)
+static void index_primary_key(struct move_plan *p, struct moved_table *t)
 {
     size_t *at = arena_array(p->arena, size_t, t->keys);
 
@@ -188,15 +182,15 @@ static void find_keys(struct move_plan *p, struct move_table *t)
     t->key_at = at;
 }
 
-/* Repeatedly moves tables whose referenced tables are ordered already to the front. */
-static enum err plan_order(struct move_plan *p)
+/* Repeatedly moves tables to the front whose referenced tables are at the front already. */
+static enum err order_by_references(struct move_plan *p)
 {
     size_t done = 0;
 
     for (size_t before = SIZE_MAX; done < p->count && before != done;) {
         before = done;
         for (size_t i = done; i < p->count; i++) {
-            struct move_table t = p->tables[i];
+            struct moved_table t = p->tables[i];
 
             if (!parents_are_planned(p, &t))
                 continue;
@@ -205,47 +199,48 @@ static enum err plan_order(struct move_plan *p)
             p->tables[done++] = t;
         }
     }
-    return done == p->count ? OK : plan_differs(p->tables[done].name, NULL, "refers to itself");
+    return done == p->count ? OK
+                            : refuse_difference(p->tables[done].name, NULL,
+                                                "is part of a cycle of foreign keys");
 }
 
-static void drop_behind(struct move_plan *p)
+static void remove_excluded_tables(struct move_plan *p)
 {
-    size_t kept = 0;
+    size_t retained = 0;
 
     for (size_t i = 0; i < p->count; i++) {
-        if (!stays_behind(p->tables[i].name)) {
-            p->tables[kept++] = p->tables[i];
+        if (!is_excluded_table(p->tables[i].name)) {
+            p->tables[retained++] = p->tables[i];
             continue;
         }
         mem_free(p->tables[i].columns);
         mem_free(p->tables[i].parents);
     }
-    p->count = kept;
+    p->count = retained;
 }
 
-enum err move_plan_make(struct move_side *from, struct move_side *to, struct move_plan *ret)
+enum err move_plan_build(struct move_endpoint *from, struct move_endpoint *to,
+                         struct move_plan *ret)
 {
     struct move_plan source = { 0 };
-    enum err e = plan_list(from, &source);
+    enum err e = list_tables(from, &source);
 
     *ret = (struct move_plan){ 0 };
     if (!e)
-        e = plan_list(to, ret);
+        e = list_tables(to, ret);
     if (!e)
         e = compare_plans(&source, ret);
     move_plan_clear(&source);
     if (e)
         return e;
-    drop_behind(ret);
-    e = plan_order(ret);
+    remove_excluded_tables(ret);
+    e = order_by_references(ret);
     for (size_t i = 0; i < ret->count; i++)
-        find_keys(ret, &ret->tables[i]);
+        index_primary_key(ret, &ret->tables[i]);
     return e;
 }
 
-/* --- SQL text ------------------------------------------------------------------------- */
-
-void move_names(const struct move_table *t, bool keys, struct buf *out)
+void append_column_names(const struct moved_table *t, bool keys, struct buf *out)
 {
     size_t count = keys ? t->keys : t->count;
 
@@ -253,19 +248,19 @@ void move_names(const struct move_table *t, bool keys, struct buf *out)
         buf_printf(out, "%s\"%s\"", i ? ", " : "", t->columns[keys ? t->key_at[i] : i].name);
 }
 
-void move_select(const struct move_table *t, bool behind, struct buf *out)
+void append_table_select(const struct moved_table *t, bool behind, struct buf *out)
 {
     buf_add_lit(out, "select ");
-    move_names(t, false, out);
+    append_column_names(t, false, out);
     buf_printf(out, " from \"%s\"", t->name);
     if (behind) {
         buf_add_lit(out, " where (");
-        move_names(t, true, out);
+        append_column_names(t, true, out);
         buf_add_lit(out, ") > (");
         for (size_t i = 0; i < t->keys; i++)
             buf_printf(out, "%s$%zu", i ? ", " : "", i + 1);
         buf_add_lit(out, ")");
     }
     buf_add_lit(out, " order by ");
-    move_names(t, true, out);
+    append_column_names(t, true, out);
 }

@@ -7,111 +7,109 @@
 #include "store/move/internal.h"
 #include "store/postgres/postgres.h"
 
-enum { LONGEST_SQL = 1024 * 1024 };
+enum { MAX_SQL_BYTES = 1024 * 1024 };
 
-struct move_postgres_side {
+struct postgres_endpoint {
     struct postgres_conn conn;
-    PGresult *row; /* values point into it */
-    struct buf line;
+    PGresult *row; /* current row; values point into it */
+    struct buf row_bytes;
 };
 
-static struct move_postgres_side *postgres_side(struct move_side *s)
+static struct postgres_endpoint *endpoint_of(struct move_endpoint *s)
 {
     return s->connection;
 }
 
 /* Logs the failure and frees the result. */
-static enum err postgres_side_failed(struct move_postgres_side *side, PGresult *result)
+static enum err log_query_error(struct postgres_endpoint *side, PGresult *result)
 {
     const char *state = result ? pq.resultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
     bool full = state && strcmp(state, "53100") == 0;
 
-    log_error("move: %s", result ? pq.resultErrorMessage(result) : pq.errorMessage(side->conn.pg));
+    log_error("move: PostgreSQL reported an error: %s",
+              result ? pq.resultErrorMessage(result) : pq.errorMessage(side->conn.pg));
     pq.clear(result);
     return full ? ERR_STORAGE_FULL : ERR_UNAVAILABLE;
 }
 
-static enum err postgres_side_ask(struct move_side *s, const char *sql, char *out, size_t size)
+static enum err endpoint_query_text(struct move_endpoint *s, const char *sql, char *out,
+                                    size_t size)
 {
-    return postgres_conn_ask(&postgres_side(s)->conn, sql, out, size);
+    return postgres_conn_query_text(&endpoint_of(s)->conn, sql, out, size);
 }
 
-static enum err postgres_side_script(struct move_side *s, const char *sql)
+static enum err endpoint_run_sql(struct move_endpoint *s, const char *sql)
 {
-    return postgres_conn_do(&postgres_side(s)->conn, sql);
+    return postgres_conn_run_command(&endpoint_of(s)->conn, sql);
 }
 
-/* --- opening -------------------------------------------------------------------------- */
-
-static enum err postgres_side_look(const struct move_place *place, bool *ret)
+static enum err location_has_data(const struct move_location *location, bool *ret)
 {
     struct postgres_conn c = { 0 };
     char answer[64] = "";
 
     *ret = false;
-    if (!libpq_load() || !postgres_conn_open(&c, place->postgres, true))
+    if (!libpq_load() || !postgres_conn_open(&c, location->postgres, true))
         return ERR_UNAVAILABLE;
-    enum err e = postgres_conn_ask(&c, "select to_regclass('users')", answer, sizeof answer);
+    enum err e = postgres_conn_query_text(&c, "select to_regclass('users')", answer, sizeof answer);
     if (!e && answer[0])
-        e = postgres_conn_ask(&c, "select 1 from users limit 1", answer, sizeof answer);
+        e = postgres_conn_query_text(&c, "select 1 from users limit 1", answer, sizeof answer);
     postgres_conn_close(&c);
     *ret = answer[0] != '\0';
     return e;
 }
 
-/* A killed move may still be committing its last rows. Its progress is final when its connection,
- * and with it this lock, has ended. */
-static const char ALONE[] = "set lock_timeout = '60s'; "
-                            "select pg_advisory_lock(7166184, hashtext(current_schema()))";
+/* Waits for the lock of an earlier move: a killed move may still be committing its last rows, and
+ * its progress is final when its connection has ended. */
+static const char LOCK_TARGET[] = "set lock_timeout = '60s'; "
+                                  "select pg_advisory_lock(7166184, hashtext(current_schema()))";
 
-/* All reads of a source use one snapshot. */
-static enum err postgres_side_open(struct move_side *s, bool writes)
+/* A source is read in one transaction, so that all reads use the same snapshot. */
+static enum err endpoint_connect(struct move_endpoint *s, bool writes)
 {
-    struct move_postgres_side *side = mem_new(sizeof *side);
+    struct postgres_endpoint *side = mem_new(sizeof *side);
 
     s->connection = side;
-    buf_init(&side->line, MOVE_LONGEST_ROW);
-    if (!postgres_conn_open(&side->conn, s->place.postgres, true))
+    buf_init(&side->row_bytes, MOVE_MAX_ROW_BYTES);
+    if (!postgres_conn_open(&side->conn, s->location.postgres, true))
         return ERR_UNAVAILABLE;
-    return postgres_conn_do(&side->conn,
-                            writes ? ALONE : "begin isolation level repeatable read read only");
+    return postgres_conn_run_command(
+        &side->conn, writes ? LOCK_TARGET : "begin isolation level repeatable read read only");
 }
 
-static void postgres_side_close(struct move_side *s)
+static void endpoint_disconnect(struct move_endpoint *s)
 {
-    struct move_postgres_side *side = s->connection;
+    struct postgres_endpoint *side = s->connection;
 
     if (!side)
         return;
     pq.clear(side->row);
-    buf_clear(&side->line);
+    buf_clear(&side->row_bytes);
     postgres_conn_close(&side->conn);
     mem_free(side);
     s->connection = NULL;
 }
 
-/* --- tables --------------------------------------------------------------------------- */
-
-/* Type numbers of pg_type.dat. */
-static struct move_column column_of_type(int64_t type)
+/* Type numbers are those of PostgreSQL's pg_type.dat. */
+static struct moved_column column_from_type_oid(int64_t type)
 {
     switch (type) {
     case 16: /* bool */
-        return (struct move_column){ .kind = VALUE_INT, .width = 1 };
+        return (struct moved_column){ .kind = VALUE_INT, .width = 1 };
     case 20: /* int8 */
-        return (struct move_column){ .kind = VALUE_INT, .width = 8 };
+        return (struct moved_column){ .kind = VALUE_INT, .width = 8 };
     case 21: /* int2 */
-        return (struct move_column){ .kind = VALUE_INT, .width = 2 };
+        return (struct moved_column){ .kind = VALUE_INT, .width = 2 };
     case 23: /* int4 */
-        return (struct move_column){ .kind = VALUE_INT, .width = 4 };
+        return (struct moved_column){ .kind = VALUE_INT, .width = 4 };
     case 17: /* bytea */
-        return (struct move_column){ .kind = VALUE_BYTES };
+        return (struct moved_column){ .kind = VALUE_BYTES };
     case 25: /* text */
-        return (struct move_column){ .kind = VALUE_TEXT };
+        return (struct moved_column){ .kind = VALUE_TEXT };
     case 701: /* float8 */
-        return (struct move_column){ .kind = VALUE_REAL, .width = 8 };
+        return (struct moved_column){ .kind = VALUE_REAL, .width = 8 };
     default:
-        return (struct move_column){ .kind = VALUE_NULL };
+        return (struct moved_column){ .kind = VALUE_NULL };
     }
 }
 
@@ -135,11 +133,12 @@ static enum err list_references(struct tx *tx, struct move_plan *ret)
     if (e)
         return e;
     while (rows_next(&r))
-        move_table_refer(ret, move_plan_table(ret, row_text(&r, 0)), row_text(&r, 1));
+        move_table_add_reference(ret, move_plan_find_or_add_table(ret, row_text(&r, 0)),
+                                 row_text(&r, 1));
     return rows_end(&r);
 }
 
-static enum err postgres_side_list(struct tx *tx, struct move_plan *ret)
+static enum err endpoint_list_tables(struct tx *tx, struct move_plan *ret)
 {
     struct rows r;
     enum err e = tx_query(tx, LIST_COLUMNS, NO_BIND, &r);
@@ -147,48 +146,48 @@ static enum err postgres_side_list(struct tx *tx, struct move_plan *ret)
     if (e)
         return e;
     while (rows_next(&r)) {
-        struct move_column column = column_of_type(row_int(&r, 2));
+        struct moved_column column = column_from_type_oid(row_int(&r, 2));
 
-        column.name = str_dupz(tx_arena(tx), row_text(&r, 1));
+        column.name = str_dup_cstring(tx_arena(tx), row_text(&r, 1));
         column.key = (int)row_int(&r, 3);
-        move_table_add(ret, move_plan_table(ret, row_text(&r, 0)), column);
+        move_table_add_column(ret, move_plan_find_or_add_table(ret, row_text(&r, 0)), column);
     }
     e = rows_end(&r);
     return e ? e : list_references(tx, ret);
 }
 
-/* --- reading -------------------------------------------------------------------------- */
+enum { NUMBER_TEXT_SIZE = 32 };
 
-enum { NUMBER_TEXT = 32 };
-
-/* Numbers are sent as text, whose type PostgreSQL infers; bytes are sent in binary. */
-static const char *key_text(const struct value *v, char number[NUMBER_TEXT], struct arena *a)
+/* Formats a key value as a parameter: numbers and text as text, whose type PostgreSQL infers; bytes
+ * as binary. */
+static const char *format_key_value(const struct value *v, char number[NUMBER_TEXT_SIZE],
+                                    struct arena *a)
 {
     if (v->kind == VALUE_TEXT)
-        return str_dupz(a, v->s);
+        return str_dup_cstring(a, v->s);
     if (v->kind == VALUE_BYTES)
         return v->s.p ? v->s.p : "";
     if (v->kind == VALUE_INT)
-        snprintf(number, NUMBER_TEXT, "%lld", (long long)v->i);
+        snprintf(number, NUMBER_TEXT_SIZE, "%lld", (long long)v->i);
     else
-        snprintf(number, NUMBER_TEXT, "%.17g", v->d);
+        snprintf(number, NUMBER_TEXT_SIZE, "%.17g", v->d);
     return number;
 }
 
-static bool send_select(struct move_postgres_side *side, const struct move_table *t,
-                        const char *sql, struct str behind)
+static bool send_table_select(struct postgres_endpoint *side, const struct moved_table *t,
+                              const char *sql, struct str behind)
 {
-    struct value key[MOVE_COLUMNS];
-    char numbers[MOVE_COLUMNS][NUMBER_TEXT];
-    const char *values[MOVE_COLUMNS];
-    int lengths[MOVE_COLUMNS], formats[MOVE_COLUMNS];
+    struct value key[MOVE_MAX_COLUMNS];
+    char numbers[MOVE_MAX_COLUMNS][NUMBER_TEXT_SIZE];
+    const char *values[MOVE_MAX_COLUMNS];
+    int lengths[MOVE_MAX_COLUMNS], formats[MOVE_MAX_COLUMNS];
     size_t count = behind.n ? t->keys : 0;
 
-    if (count && !move_key_read(t, behind, key))
+    if (count && !decode_saved_key(t, behind, key))
         return false;
     struct arena *a = arena_new();
     for (size_t i = 0; i < count; i++) {
-        values[i] = key_text(&key[i], numbers[i], a);
+        values[i] = format_key_value(&key[i], numbers[i], a);
         lengths[i] = key[i].kind == VALUE_BYTES ? (int)key[i].s.n : 0;
         formats[i] = key[i].kind == VALUE_BYTES;
     }
@@ -199,21 +198,21 @@ static bool send_select(struct move_postgres_side *side, const struct move_table
     return sent;
 }
 
-static enum err postgres_side_read(struct move_side *s, const struct move_table *t,
-                                   struct str behind)
+static enum err endpoint_start_read(struct move_endpoint *s, const struct moved_table *t,
+                                    struct str behind)
 {
-    struct move_postgres_side *side = postgres_side(s);
+    struct postgres_endpoint *side = endpoint_of(s);
     struct buf sql;
 
-    buf_init(&sql, LONGEST_SQL);
-    move_select(t, behind.n > 0, &sql);
+    buf_init(&sql, MAX_SQL_BYTES);
+    append_table_select(t, behind.n > 0, &sql);
     buf_add_char(&sql, '\0');
-    bool sent = !buf_full(&sql) && send_select(side, t, sql.p, behind);
+    bool sent = !buf_full(&sql) && send_table_select(side, t, sql.p, behind);
     buf_clear(&sql);
-    return sent ? OK : postgres_side_failed(side, NULL);
+    return sent ? OK : log_query_error(side, NULL);
 }
 
-static uint64_t big_endian(const char *p, int n)
+static uint64_t decode_big_endian(const char *p, int n)
 {
     uint64_t number = 0;
 
@@ -222,15 +221,15 @@ static uint64_t big_endian(const char *p, int n)
     return number;
 }
 
-/* Sign-extends numbers of less than eight bytes; a bool is 0 or 1. */
-static int64_t signed_number(const char *p, int n)
+/* Sign-extends numbers of less than eight bytes. A bool is 0 or 1. */
+static int64_t decode_signed(const char *p, int n)
 {
     int unused = 64 - 8 * n;
 
-    return n == 1 ? p[0] : (int64_t)(big_endian(p, n) << unused) >> unused;
+    return n == 1 ? p[0] : (int64_t)(decode_big_endian(p, n) << unused) >> unused;
 }
 
-static struct value postgres_side_value(const PGresult *row, int at, enum value_kind kind)
+static struct value decode_binary_column(const PGresult *row, int at, enum value_kind kind)
 {
     const char *p = pq.getvalue(row, 0, at);
     int n = pq.getlength(row, 0, at);
@@ -240,19 +239,19 @@ static struct value postgres_side_value(const PGresult *row, int at, enum value_
     if (pq.getisnull(row, 0, at))
         return v_null();
     if (kind == VALUE_INT)
-        return v_int(signed_number(p, n));
+        return v_int(decode_signed(p, n));
     if (kind == VALUE_REAL) {
-        bits = big_endian(p, n);
+        bits = decode_big_endian(p, n);
         memcpy(&d, &bits, sizeof d);
         return v_real(d);
     }
     return (struct value){ .kind = kind, .s = str_slice(p, (size_t)n) };
 }
 
-static enum err postgres_side_next(struct move_side *s, const struct move_table *t,
-                                   struct value *row, bool *ret_more)
+static enum err endpoint_next_row(struct move_endpoint *s, const struct moved_table *t,
+                                  struct value *row, bool *ret_more)
 {
-    struct move_postgres_side *side = postgres_side(s);
+    struct postgres_endpoint *side = endpoint_of(s);
 
     pq.clear(side->row);
     side->row = pq.getResult(side->conn.pg);
@@ -263,117 +262,116 @@ static enum err postgres_side_next(struct move_side *s, const struct move_table 
 
         side->row = NULL;
         if (status != PGRES_TUPLES_OK)
-            return postgres_side_failed(side, last);
+            return log_query_error(side, last);
         pq.clear(last);
-        pq.clear(pq.getResult(side->conn.pg)); /* NULL: end of the results */
+        pq.clear(pq.getResult(side->conn.pg)); /* NULL marks the end of the results */
         return OK;
     }
     for (size_t i = 0; i < t->count; i++)
-        row[i] = postgres_side_value(side->row, (int)i, t->columns[i].kind);
+        row[i] = decode_binary_column(side->row, (int)i, t->columns[i].kind);
     return OK;
 }
 
-/* --- writing -------------------------------------------------------------------------- */
-
-static void add_number(struct buf *out, uint64_t number, int bytes)
+static void append_big_endian(struct buf *out, uint64_t number, int bytes)
 {
     for (int shift = 8 * (bytes - 1); shift >= 0; shift -= 8)
         buf_add_char(out, (char)(number >> shift));
 }
 
-static enum err send_line(struct move_postgres_side *side)
+static enum err send_copy_data(struct postgres_endpoint *side)
 {
-    if (!buf_full(&side->line) &&
-        pq.putCopyData(side->conn.pg, side->line.p, (int)side->line.n) == 1)
+    if (!buf_full(&side->row_bytes) &&
+        pq.putCopyData(side->conn.pg, side->row_bytes.p, (int)side->row_bytes.n) == 1)
         return OK;
-    return postgres_side_failed(side, NULL);
+    return log_query_error(side, NULL);
 }
 
-static enum err postgres_side_put_begin(struct move_side *s, const struct move_table *t)
+static enum err endpoint_begin_copy(struct move_endpoint *s, const struct moved_table *t)
 {
-    static const char head[] = "PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0"; /* with the literal's NUL */
-    struct move_postgres_side *side = postgres_side(s);
+    /* includes the NUL byte of the literal */
+    static const char head[] = "PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0";
+    struct postgres_endpoint *side = endpoint_of(s);
     struct buf sql;
 
-    buf_init(&sql, LONGEST_SQL);
+    buf_init(&sql, MAX_SQL_BYTES);
     buf_printf(&sql, "copy \"%s\" (", t->name);
-    move_names(t, false, &sql);
+    append_column_names(t, false, &sql);
     buf_add_lit(&sql, ") from stdin (format binary)");
     buf_add_char(&sql, '\0');
     PGresult *result =
         !buf_full(&sql) && pq.sendQuery(side->conn.pg, sql.p) ? pq.getResult(side->conn.pg) : NULL;
     buf_clear(&sql);
     if (pq.resultStatus(result) != PGRES_COPY_IN)
-        return postgres_side_failed(side, result);
+        return log_query_error(side, result);
     pq.clear(result);
-    buf_reset(&side->line);
-    buf_add(&side->line, head, sizeof head);
-    return send_line(side);
+    buf_reset(&side->row_bytes);
+    buf_add(&side->row_bytes, head, sizeof head);
+    return send_copy_data(side);
 }
 
-static void add_field(struct buf *out, const struct move_column *c, const struct value *v)
+static void append_copy_field(struct buf *out, const struct moved_column *c, const struct value *v)
 {
     uint64_t bits = (uint64_t)v->i;
 
     if (v->kind == VALUE_NULL) {
-        add_number(out, UINT32_MAX, 4);
+        append_big_endian(out, UINT32_MAX, 4);
     } else if (v->kind == VALUE_TEXT || v->kind == VALUE_BYTES) {
-        add_number(out, v->s.n, 4);
+        append_big_endian(out, v->s.n, 4);
         buf_add_str(out, v->s);
     } else {
         if (v->kind == VALUE_REAL)
             memcpy(&bits, &v->d, sizeof bits);
-        add_number(out, (uint64_t)c->width, 4);
-        add_number(out, bits, c->width);
+        append_big_endian(out, (uint64_t)c->width, 4);
+        append_big_endian(out, bits, c->width);
     }
 }
 
-static enum err postgres_side_put(struct move_side *s, const struct move_table *t,
+static enum err endpoint_copy_row(struct move_endpoint *s, const struct moved_table *t,
                                   const struct value *row)
 {
-    struct move_postgres_side *side = postgres_side(s);
+    struct postgres_endpoint *side = endpoint_of(s);
 
-    buf_reset(&side->line);
-    add_number(&side->line, t->count, 2);
+    buf_reset(&side->row_bytes);
+    append_big_endian(&side->row_bytes, t->count, 2);
     for (size_t i = 0; i < t->count; i++)
-        add_field(&side->line, &t->columns[i], &row[i]);
-    return send_line(side);
+        append_copy_field(&side->row_bytes, &t->columns[i], &row[i]);
+    return send_copy_data(side);
 }
 
-static enum err postgres_side_put_end(struct move_side *s)
+static enum err endpoint_end_copy(struct move_endpoint *s)
 {
-    struct move_postgres_side *side = postgres_side(s);
+    struct postgres_endpoint *side = endpoint_of(s);
 
-    buf_reset(&side->line);
-    add_number(&side->line, UINT16_MAX, 2);
-    enum err e = send_line(side);
+    buf_reset(&side->row_bytes);
+    append_big_endian(&side->row_bytes, UINT16_MAX, 2);
+    enum err e = send_copy_data(side);
     if (!e && pq.putCopyEnd(side->conn.pg, NULL) != 1)
-        e = postgres_side_failed(side, NULL);
+        e = log_query_error(side, NULL);
     if (e)
         return e;
     PGresult *result = pq.getResult(side->conn.pg);
     if (pq.resultStatus(result) != PGRES_COMMAND_OK)
-        return postgres_side_failed(side, result);
+        return log_query_error(side, result);
     pq.clear(result);
-    pq.clear(pq.getResult(side->conn.pg)); /* NULL: end of the results */
+    pq.clear(pq.getResult(side->conn.pg)); /* NULL marks the end of the results */
     return OK;
 }
 
-const struct move_engine move_postgres = {
-    .look = postgres_side_look,
-    .open = postgres_side_open,
-    .close = postgres_side_close,
-    .list = postgres_side_list,
-    .ask = postgres_side_ask,
-    .script = postgres_side_script,
-    .read = postgres_side_read,
-    .next = postgres_side_next,
-    .put_begin = postgres_side_put_begin,
-    .put = postgres_side_put,
-    .put_end = postgres_side_put_end,
+const struct move_engine move_engine_postgres = {
+    .target_has_data = location_has_data,
+    .open = endpoint_connect,
+    .close = endpoint_disconnect,
+    .list = endpoint_list_tables,
+    .query_text = endpoint_query_text,
+    .script = endpoint_run_sql,
+    .read = endpoint_start_read,
+    .next = endpoint_next_row,
+    .put_begin = endpoint_begin_copy,
+    .put = endpoint_copy_row,
+    .put_end = endpoint_end_copy,
     .hex_before = "'\\x",
     .truncates = true,
-    .quiet = "alter table \"%s\" disable trigger user;",
-    .loud = "alter table \"%s\" enable trigger user;",
-    .last = "analyze;",
+    .disable_triggers_sql = "alter table \"%s\" disable trigger user;",
+    .enable_triggers_sql = "alter table \"%s\" enable trigger user;",
+    .final_sql = "analyze;",
 };

@@ -9,26 +9,24 @@
 #include "store/move/internal.h"
 #include "store/sqlite/sqlite.h"
 
-enum { LONGEST_SQL = 1024 * 1024 };
+enum { MAX_SQL_BYTES = 1024 * 1024 };
 
-struct move_sqlite_side {
+struct sqlite_endpoint {
     struct sqlite_conn *conn;
     sqlite3_stmt *reading, *writing;
 };
 
-static struct move_sqlite_side *sqlite_side(struct move_side *s)
+static struct sqlite_endpoint *endpoint_of(struct move_endpoint *s)
 {
     return s->connection;
 }
 
-static enum err sqlite_side_failed(struct sqlite_conn *c, const char *sql)
+static enum err endpoint_error(struct sqlite_conn *c, const char *sql)
 {
-    return sqlite_error(c, sqlite3_errcode(c->db), sql);
+    return sqlite_error_from_code(c, sqlite3_errcode(c->db), sql);
 }
 
-/* --- queries and commands ------------------------------------------------------------- */
-
-static enum err ask_connection(struct sqlite_conn *c, const char *sql, char *out, size_t size)
+static enum err query_text(struct sqlite_conn *c, const char *sql, char *out, size_t size)
 {
     sqlite3_stmt *stmt = NULL;
     int code = sqlite3_prepare_v2(c->db, sql, -1, &stmt, NULL);
@@ -38,71 +36,69 @@ static enum err ask_connection(struct sqlite_conn *c, const char *sql, char *out
         code = sqlite3_step(stmt);
     if (code == SQLITE_ROW && sqlite3_column_text(stmt, 0))
         snprintf(out, size, "%s", (const char *)sqlite3_column_text(stmt, 0));
-    enum err e = code == SQLITE_ROW || code == SQLITE_DONE ? OK : sqlite_side_failed(c, sql);
+    enum err e = code == SQLITE_ROW || code == SQLITE_DONE ? OK : endpoint_error(c, sql);
     sqlite3_finalize(stmt);
     return e;
 }
 
-static enum err sqlite_side_ask(struct move_side *s, const char *sql, char *out, size_t size)
+static enum err endpoint_query_text(struct move_endpoint *s, const char *sql, char *out,
+                                    size_t size)
 {
-    return ask_connection(sqlite_side(s)->conn, sql, out, size);
+    return query_text(endpoint_of(s)->conn, sql, out, size);
 }
 
-static enum err sqlite_side_script(struct move_side *s, const char *sql)
+static enum err endpoint_run_sql(struct move_endpoint *s, const char *sql)
 {
-    struct sqlite_conn *c = sqlite_side(s)->conn;
+    struct sqlite_conn *c = endpoint_of(s)->conn;
 
-    return sqlite3_exec(c->db, sql, NULL, NULL, NULL) == SQLITE_OK ? OK
-                                                                   : sqlite_side_failed(c, sql);
+    return sqlite3_exec(c->db, sql, NULL, NULL, NULL) == SQLITE_OK ? OK : endpoint_error(c, sql);
 }
 
-/* --- opening -------------------------------------------------------------------------- */
-
-static enum err sqlite_side_look(const struct move_place *place, bool *ret)
+static enum err location_has_data(const struct move_location *location, bool *ret)
 {
     char path[PATH_MAX], answer[32] = "";
     struct sqlite_conn *c;
 
     *ret = false;
-    if (snprintf(path, sizeof path, "%s/guildhall.db", place->folder) >= (int)sizeof path)
+    if (snprintf(path, sizeof path, "%s/guildhall.db", location->folder) >= (int)sizeof path)
         return ERR_UNAVAILABLE;
     if (access(path, F_OK) != 0)
         return OK;
     enum err e = sqlite_conn_open(path, &c);
     if (e)
         return e;
-    e = ask_connection(c, "select 1 from sqlite_schema where name = 'users'", answer,
-                       sizeof answer);
+    e = query_text(c, "select 1 from sqlite_schema where name = 'users'", answer, sizeof answer);
     if (!e && answer[0])
-        e = ask_connection(c, "select 1 from users limit 1", answer, sizeof answer);
+        e = query_text(c, "select 1 from users limit 1", answer, sizeof answer);
     sqlite_conn_close(c);
     *ret = answer[0] != '\0';
     return e;
 }
 
-/* Disables foreign keys and triggers: the rows of the source are consistent and complete. */
-static enum err sqlite_side_quiet(struct sqlite_conn *c)
+/* Disables foreign keys and triggers for the target, because the rows of the source are consistent
+ * and complete. */
+static enum err disable_triggers(struct sqlite_conn *c)
 {
     static const char settings[] = "pragma foreign_keys = off; pragma cache_size = -16384";
 
     if (sqlite3_exec(c->db, settings, NULL, NULL, NULL) == SQLITE_OK &&
         sqlite3_db_config(c->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL) == SQLITE_OK)
         return OK;
-    return sqlite_side_failed(c, settings);
+    return endpoint_error(c, settings);
 }
 
-static enum err sqlite_side_open(struct move_side *s, bool writes)
+static enum err endpoint_connect(struct move_endpoint *s, bool writes)
 {
-    struct move_sqlite_side *side = mem_new(sizeof *side);
+    struct sqlite_endpoint *side = mem_new(sizeof *side);
     enum err e = sqlite_conn_open(((struct sqlite *)s->store)->path, &side->conn);
 
     s->connection = side;
-    return e || !writes ? e : sqlite_side_quiet(side->conn);
+    return e || !writes ? e : disable_triggers(side->conn);
 }
 
-static void sqlite_side_close(struct move_side *s)
+static void endpoint_disconnect(struct move_endpoint *s)
 {
-    struct move_sqlite_side *side = s->connection;
+    struct sqlite_endpoint *side = s->connection;
 
     if (!side)
         return;
@@ -113,9 +109,7 @@ static void sqlite_side_close(struct move_side *s)
     s->connection = NULL;
 }
 
-/* --- tables --------------------------------------------------------------------------- */
-
-static enum value_kind kind_of_type(const char *type)
+static enum value_kind value_kind_of_type(const char *type)
 {
     static const struct {
         const char *type;
@@ -135,7 +129,7 @@ static const char LIST_COLUMNS[] =
     "select t.name, c.name, c.type, c.pk from sqlite_schema t join pragma_table_info(t.name) c "
     "where t.type = 'table' and substr(t.name, 1, 7) <> 'sqlite_' order by t.name, c.cid";
 
-static enum err sqlite_side_list(struct tx *tx, struct move_plan *ret)
+static enum err endpoint_list_tables(struct tx *tx, struct move_plan *ret)
 {
     struct rows r;
     enum err e = tx_query(tx, LIST_COLUMNS, NO_BIND, &r);
@@ -143,16 +137,15 @@ static enum err sqlite_side_list(struct tx *tx, struct move_plan *ret)
     if (e)
         return e;
     while (rows_next(&r))
-        move_table_add(ret, move_plan_table(ret, row_text(&r, 0)),
-                       (struct move_column){
-                           .name = str_dupz(tx_arena(tx), row_text(&r, 1)),
-                           .kind = kind_of_type(str_dupz(tx_arena(tx), row_text(&r, 2))),
-                           .key = (int)row_int(&r, 3),
-                       });
+        move_table_add_column(
+            ret, move_plan_find_or_add_table(ret, row_text(&r, 0)),
+            (struct moved_column){
+                .name = str_dup_cstring(tx_arena(tx), row_text(&r, 1)),
+                .kind = value_kind_of_type(str_dup_cstring(tx_arena(tx), row_text(&r, 2))),
+                .key = (int)row_int(&r, 3),
+            });
     return rows_end(&r);
 }
-
-/* --- reading -------------------------------------------------------------------------- */
 
 static void bind_value(sqlite3_stmt *stmt, int at, const struct value *v)
 {
@@ -177,12 +170,13 @@ static void bind_value(sqlite3_stmt *stmt, int at, const struct value *v)
     }
 }
 
-/* Binds copies, because the key is freed before the last row is read. */
-static enum err bind_key(struct move_sqlite_side *side, const struct move_table *t, struct str key)
+/* Binds copies of the values, because the key is freed before the last row is read. */
+static enum err bind_saved_key(struct sqlite_endpoint *side, const struct moved_table *t,
+                               struct str key)
 {
-    struct value values[MOVE_COLUMNS];
+    struct value values[MOVE_MAX_COLUMNS];
 
-    if (!move_key_read(t, key, values))
+    if (!decode_saved_key(t, key, values))
         return ERR_INTERNAL;
     for (size_t i = 0; i < t->keys; i++) {
         const struct value *v = &values[i];
@@ -199,31 +193,32 @@ static enum err bind_key(struct move_sqlite_side *side, const struct move_table 
     return OK;
 }
 
-static enum err sqlite_side_prepare(struct move_sqlite_side *side, struct buf *sql,
-                                    sqlite3_stmt **ret)
+static enum err prepare_statement(struct sqlite_endpoint *side, struct buf *sql, sqlite3_stmt **ret)
 {
     enum err e = buf_full(sql) ? ERR_INTERNAL : OK;
 
     sqlite3_finalize(*ret);
     *ret = NULL;
     if (!e && sqlite3_prepare_v2(side->conn->db, sql->p, (int)sql->n, ret, NULL) != SQLITE_OK)
-        e = sqlite_side_failed(side->conn, "a table that is moved");
+        e = endpoint_error(side->conn, "a table that is moved");
     buf_clear(sql);
     return e;
 }
 
-static enum err sqlite_side_read(struct move_side *s, const struct move_table *t, struct str behind)
+static enum err endpoint_start_read(struct move_endpoint *s, const struct moved_table *t,
+                                    struct str behind)
 {
-    struct move_sqlite_side *side = sqlite_side(s);
+    struct sqlite_endpoint *side = endpoint_of(s);
     struct buf sql;
 
-    buf_init(&sql, LONGEST_SQL);
-    move_select(t, behind.n > 0, &sql);
-    enum err e = sqlite_side_prepare(side, &sql, &side->reading);
-    return e || !behind.n ? e : bind_key(side, t, behind);
+    buf_init(&sql, MAX_SQL_BYTES);
+    append_table_select(t, behind.n > 0, &sql);
+    enum err e = prepare_statement(side, &sql, &side->reading);
+    return e || !behind.n ? e : bind_saved_key(side, t, behind);
 }
 
-/* SQLite stores values of any type in a column; PostgreSQL would reject them. */
+/* Returns false if the value does not have the type of its column: SQLite stores values of any
+ * type, PostgreSQL rejects them. */
 static bool column_value(sqlite3_stmt *stmt, int at, enum value_kind kind, struct value *ret)
 {
     static const int types[] = { [VALUE_INT] = SQLITE_INTEGER,
@@ -246,15 +241,15 @@ static bool column_value(sqlite3_stmt *stmt, int at, enum value_kind kind, struc
     return true;
 }
 
-static enum err sqlite_side_next(struct move_side *s, const struct move_table *t, struct value *row,
-                                 bool *ret_more)
+static enum err endpoint_next_row(struct move_endpoint *s, const struct moved_table *t,
+                                  struct value *row, bool *ret_more)
 {
-    struct move_sqlite_side *side = sqlite_side(s);
+    struct sqlite_endpoint *side = endpoint_of(s);
     int code = sqlite3_step(side->reading);
 
     *ret_more = code == SQLITE_ROW;
     if (code != SQLITE_ROW) {
-        enum err e = code == SQLITE_DONE ? OK : sqlite_side_failed(side->conn, t->name);
+        enum err e = code == SQLITE_DONE ? OK : endpoint_error(side->conn, t->name);
 
         sqlite3_finalize(side->reading);
         side->reading = NULL;
@@ -262,68 +257,67 @@ static enum err sqlite_side_next(struct move_side *s, const struct move_table *t
     }
     for (size_t i = 0; i < t->count; i++)
         if (!column_value(side->reading, (int)i, t->columns[i].kind, &row[i])) {
-            log_error("move: a row of '%s' has something in '%s' that does not fit its type",
+            log_error("move: a row of '%s' has a value in '%s' that does not match the "
+                      "type of the column",
                       t->name, t->columns[i].name);
             return ERR_INTERNAL;
         }
     return OK;
 }
 
-/* --- writing -------------------------------------------------------------------------- */
-
-static enum err sqlite_side_put_begin(struct move_side *s, const struct move_table *t)
+static enum err endpoint_prepare_insert(struct move_endpoint *s, const struct moved_table *t)
 {
     struct buf sql;
 
-    buf_init(&sql, LONGEST_SQL);
+    buf_init(&sql, MAX_SQL_BYTES);
     buf_printf(&sql, "insert into \"%s\" (", t->name);
-    move_names(t, false, &sql);
+    append_column_names(t, false, &sql);
     buf_add_lit(&sql, ") values (");
     for (size_t i = 0; i < t->count; i++)
         buf_printf(&sql, "%s?", i ? ", " : "");
     buf_add_lit(&sql, ")");
-    return sqlite_side_prepare(sqlite_side(s), &sql, &sqlite_side(s)->writing);
+    return prepare_statement(endpoint_of(s), &sql, &endpoint_of(s)->writing);
 }
 
-static enum err sqlite_side_put(struct move_side *s, const struct move_table *t,
-                                const struct value *row)
+static enum err endpoint_insert_row(struct move_endpoint *s, const struct moved_table *t,
+                                    const struct value *row)
 {
-    struct move_sqlite_side *side = sqlite_side(s);
+    struct sqlite_endpoint *side = endpoint_of(s);
 
     for (size_t i = 0; i < t->count; i++)
         bind_value(side->writing, (int)i + 1, &row[i]);
     sqlite3_step(side->writing);
-    return sqlite3_reset(side->writing) == SQLITE_OK ? OK : sqlite_side_failed(side->conn, t->name);
+    return sqlite3_reset(side->writing) == SQLITE_OK ? OK : endpoint_error(side->conn, t->name);
 }
 
-static enum err sqlite_side_put_end(struct move_side *s)
+static enum err endpoint_end_insert(struct move_endpoint *s)
 {
-    sqlite3_finalize(sqlite_side(s)->writing);
-    sqlite_side(s)->writing = NULL;
+    sqlite3_finalize(endpoint_of(s)->writing);
+    endpoint_of(s)->writing = NULL;
     return OK;
 }
 
-/* SQLite, with its single writer, stores the last message in the row of the channel, which is used
- * only if channel_tails has no row. */
-static const char SQLITE_LAST[] =
+/* Moves the last message and the message count of a channel from channel_tails to the channel's
+ * row, where SQLite stores them. */
+static const char SQLITE_FINAL_SQL[] =
     "update channels set last_message_id = max(coalesce(last_message_id, 0), "
     "(select max(t.last_message_id) from channel_tails t where t.channel_id = channels.id)), "
     "thread_message_count = thread_message_count + (select sum(t.messages) from channel_tails t "
     "where t.channel_id = channels.id) where id in (select channel_id from channel_tails);"
     "delete from channel_tails;";
 
-const struct move_engine move_sqlite = {
-    .look = sqlite_side_look,
-    .open = sqlite_side_open,
-    .close = sqlite_side_close,
-    .list = sqlite_side_list,
-    .ask = sqlite_side_ask,
-    .script = sqlite_side_script,
-    .read = sqlite_side_read,
-    .next = sqlite_side_next,
-    .put_begin = sqlite_side_put_begin,
-    .put = sqlite_side_put,
-    .put_end = sqlite_side_put_end,
+const struct move_engine move_engine_sqlite = {
+    .target_has_data = location_has_data,
+    .open = endpoint_connect,
+    .close = endpoint_disconnect,
+    .list = endpoint_list_tables,
+    .query_text = endpoint_query_text,
+    .script = endpoint_run_sql,
+    .read = endpoint_start_read,
+    .next = endpoint_next_row,
+    .put_begin = endpoint_prepare_insert,
+    .put = endpoint_insert_row,
+    .put_end = endpoint_end_insert,
     .hex_before = "x'",
-    .last = SQLITE_LAST,
+    .final_sql = SQLITE_FINAL_SQL,
 };

@@ -9,41 +9,39 @@
 enum {
     BATCH_ROWS = 10000,
     BATCH_BYTES = 4 * 1024 * 1024,
-    TELL_EVERY = 1000, /* rows */
+    PROGRESS_INTERVAL_ROWS = 1000, /* rows */
 };
 
-enum err move_table_count(struct move_side *s, const struct move_table *t, int64_t *ret)
+enum err move_count_rows(struct move_endpoint *s, const struct moved_table *t, int64_t *ret)
 {
     char sql[256], answer[32] = "";
 
     snprintf(sql, sizeof sql, "select count(*) from \"%s\"", t->name);
-    enum err e = s->engine->ask(s, sql, answer, sizeof answer);
+    enum err e = s->engine->query_text(s, sql, answer, sizeof answer);
     *ret = strtoll(answer, NULL, 10);
     return e;
 }
 
-static enum err count_rows(struct move_run *m)
+static enum err count_source_rows(struct move_in_progress *m)
 {
     int64_t rows = 0;
     enum err e = OK;
 
     for (size_t i = 0; !e && i < m->plan.count; i++) {
-        e = move_table_count(&m->from, &m->plan.tables[i], &rows);
+        e = move_count_rows(&m->from, &m->plan.tables[i], &rows);
         m->total += 2 * rows;
     }
     return e;
 }
 
-static void tell_rows(struct move_run *m, int64_t more)
+static void report_row_progress(struct move_in_progress *m, int64_t more)
 {
     m->done += more;
-    if (m->o->tell)
-        m->o->tell(m->o->arg, "rows", m->done < m->total ? m->done : m->total, m->total);
+    if (m->o->on_progress)
+        m->o->on_progress(m->o->arg, "rows", m->done < m->total ? m->done : m->total, m->total);
 }
 
-/* --- copying -------------------------------------------------------------------------- */
-
-static void add_hex(struct move_run *m, struct str bytes)
+static void append_hex_literal(struct move_in_progress *m, struct str bytes)
 {
     buf_add_str(&m->sql, str_of(m->to.engine->hex_before));
     for (size_t i = 0; i < bytes.n; i++)
@@ -51,42 +49,43 @@ static void add_hex(struct move_run *m, struct str bytes)
     buf_add_lit(&m->sql, "'");
 }
 
-static enum err keep_state(struct move_run *m, const struct move_table *t,
-                           const struct move_state *st)
+static enum err save_progress(struct move_in_progress *m, const struct moved_table *t,
+                              const struct move_table_progress *st)
 {
     buf_printf(&m->sql,
                "insert into move_tables (name, row_count, digest, last_key, checked) values "
                "('%s', %" PRId64 ", ",
                t->name, st->rows);
-    add_hex(m, str_slice((const char *)st->sum, sizeof st->sum));
+    append_hex_literal(m, str_slice((const char *)st->sum, sizeof st->sum));
     buf_add_lit(&m->sql, ", ");
-    add_hex(m, buf_str(&st->last_key));
+    append_hex_literal(m, buf_str(&st->last_key));
     buf_printf(&m->sql,
                ", %d) on conflict (name) do update set row_count = excluded.row_count, "
                "digest = excluded.digest, last_key = excluded.last_key, "
                "checked = excluded.checked",
                st->checked);
-    return move_run_script(m);
+    return move_run_sql(m);
 }
 
-static enum err batch_begin(struct move_run *m, const struct move_table *t)
+static enum err begin_batch(struct move_in_progress *m, const struct moved_table *t)
 {
     enum err e = m->to.engine->script(&m->to, "begin");
 
     return e ? e : m->to.engine->put_begin(&m->to, t);
 }
 
-static enum err batch_end(struct move_run *m, const struct move_table *t,
-                          const struct move_state *st)
+static enum err commit_batch(struct move_in_progress *m, const struct moved_table *t,
+                             const struct move_table_progress *st)
 {
     enum err e = m->to.engine->put_end(&m->to);
 
     if (!e)
-        e = keep_state(m, t, st);
+        e = save_progress(m, t, st);
     return e ? e : m->to.engine->script(&m->to, "commit");
 }
 
-static enum err copy_table(struct move_run *m, const struct move_table *t, struct move_state *st)
+static enum err copy_table(struct move_in_progress *m, const struct moved_table *t,
+                           struct move_table_progress *st)
 {
     int64_t rows = 0;
     size_t bytes = 0;
@@ -95,103 +94,104 @@ static enum err copy_table(struct move_run *m, const struct move_table *t, struc
 
     while (!e && !(e = m->from.engine->next(&m->from, t, m->row, &more)) && more) {
         if (!rows)
-            e = batch_begin(m, t);
+            e = begin_batch(m, t);
         if (!e)
             e = m->to.engine->put(&m->to, t, m->row);
-        move_state_add(st, t, m->row, &m->scratch);
+        move_progress_add_row(st, t, m->row, &m->scratch);
         rows++;
         bytes += m->scratch.n;
         if (e || (rows < BATCH_ROWS && bytes < BATCH_BYTES))
             continue;
-        e = batch_end(m, t, st);
-        tell_rows(m, rows);
+        e = commit_batch(m, t, st);
+        report_row_progress(m, rows);
         rows = 0;
         bytes = 0;
     }
     if (!e && rows)
-        e = batch_end(m, t, st);
+        e = commit_batch(m, t, st);
     if (!e)
-        tell_rows(m, rows);
+        report_row_progress(m, rows);
     return e;
 }
 
-/* --- comparing ------------------------------------------------------------------------ */
-
-/* Computes the state of the first `most` rows in key order; -1: of all. */
-static enum err walk_table(struct move_run *m, struct move_side *s, const struct move_table *t,
-                           int64_t most, struct move_state *ret)
+/* Computes the progress of the first `most` rows in key order; -1: of all rows. */
+static enum err compute_table_digest(struct move_in_progress *m, struct move_endpoint *s,
+                                     const struct moved_table *t, int64_t most,
+                                     struct move_table_progress *ret)
 {
-    bool more = true, tells = s == &m->to;
+    bool more = true, reports = s == &m->to;
     enum err e = s->engine->read(s, t, STR(""));
 
-    move_state_init(ret);
+    move_progress_init(ret);
     while (!e && !(e = s->engine->next(s, t, m->row, &more)) && more) {
         if (ret->rows == most)
             continue;
-        move_state_add(ret, t, m->row, &m->scratch);
-        if (tells && ret->rows % TELL_EVERY == 0)
-            tell_rows(m, TELL_EVERY);
+        move_progress_add_row(ret, t, m->row, &m->scratch);
+        if (reports && ret->rows % PROGRESS_INTERVAL_ROWS == 0)
+            report_row_progress(m, PROGRESS_INTERVAL_ROWS);
     }
-    if (tells)
-        tell_rows(m, ret->rows % TELL_EVERY);
-    move_state_clear(ret);
+    if (reports)
+        report_row_progress(m, ret->rows % PROGRESS_INTERVAL_ROWS);
+    move_progress_clear(ret);
     return e;
 }
 
-/* Marks the move as void, so that the next run starts from the beginning: rows of two different
- * times are inconsistent. */
-static enum err void_move(struct move_run *m, const struct move_table *t, const char *which)
+/* Invalidates the move, so that the next run starts from the beginning: rows read at two different
+ * times would be inconsistent. */
+static enum err invalidate_move(struct move_in_progress *m, const struct moved_table *t,
+                                const char *which)
 {
     log_error(
         "move: '%s' has changed in the %s since the move began; run the command again, and it "
-        "begins anew",
+        "starts from the beginning",
         t->name, which);
     buf_add_lit(&m->sql, "update move_source set void = 1");
-    enum err e = move_run_script(m);
+    enum err e = move_run_sql(m);
     return e ? e : ERR_UNAVAILABLE;
 }
 
-/* A server may have changed the source between two runs. Rows that were copied before must be
- * unchanged, because later rows may depend on them. */
-static enum err check_earlier(struct move_run *m)
+/* Compares the rows that an earlier run has copied with the source, because a server may have
+ * changed the source between the runs. */
+static enum err check_rows_of_earlier_run(struct move_in_progress *m)
 {
     enum err e = OK;
 
     for (size_t i = 0; !e && i < m->plan.count; i++) {
-        const struct move_table *t = &m->plan.tables[i];
-        const struct move_state *st = &m->states[i];
-        struct move_state now;
+        const struct moved_table *t = &m->plan.tables[i];
+        const struct move_table_progress *st = &m->states[i];
+        struct move_table_progress now;
 
-        if (!st->was_there)
+        if (!st->resumed)
             continue;
-        e = walk_table(m, &m->from, t, st->checked ? -1 : st->rows, &now);
-        if (!e && !move_state_same(&now, st))
-            e = void_move(m, t, "source");
-        tell_rows(m, st->checked ? 2 * st->rows : st->rows);
+        e = compute_table_digest(m, &m->from, t, st->checked ? -1 : st->rows, &now);
+        if (!e && !move_progress_equal(&now, st))
+            e = invalidate_move(m, t, "source");
+        report_row_progress(m, st->checked ? 2 * st->rows : st->rows);
     }
     return e;
 }
 
-static enum err compare_table(struct move_run *m, const struct move_table *t, struct move_state *st)
+static enum err compare_table(struct move_in_progress *m, const struct moved_table *t,
+                              struct move_table_progress *st)
 {
-    struct move_state got;
-    enum err e = walk_table(m, &m->to, t, -1, &got);
+    struct move_table_progress got;
+    enum err e = compute_table_digest(m, &m->to, t, -1, &got);
 
-    if (e || !move_state_same(&got, st))
-        return e ? e : void_move(m, t, "target");
+    if (e || !move_progress_equal(&got, st))
+        return e ? e : invalidate_move(m, t, "target");
     st->checked = true;
-    return keep_state(m, t, st);
+    return save_progress(m, t, st);
 }
 
-enum err move_tables(struct move_run *m)
+enum err move_copy_tables(struct move_in_progress *m)
 {
-    enum err e = count_rows(m);
+    enum err e = count_source_rows(m);
 
     if (!e)
-        e = check_earlier(m);
+        e = check_rows_of_earlier_run(m);
     for (size_t i = 0; !e && i < m->plan.count; i++) {
-        const struct move_table *t = &m->plan.tables[i];
-        struct move_state *st = &m->states[i];
+        const struct moved_table *t = &m->plan.tables[i];
+        struct move_table_progress *st = &m->states[i];
 
         if (!st->checked)
             e = copy_table(m, t, st);

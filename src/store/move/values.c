@@ -6,31 +6,31 @@
 
 #include "store/move/internal.h"
 
-void move_state_init(struct move_state *st)
+void move_progress_init(struct move_table_progress *st)
 {
-    *st = (struct move_state){ 0 };
-    buf_init(&st->last_key, MOVE_LONGEST_ROW);
+    *st = (struct move_table_progress){ 0 };
+    buf_init(&st->last_key, MOVE_MAX_ROW_BYTES);
 }
 
-void move_state_clear(struct move_state *st)
+void move_progress_clear(struct move_table_progress *st)
 {
     buf_clear(&st->last_key);
 }
 
-bool move_state_same(const struct move_state *a, const struct move_state *b)
+bool move_progress_equal(const struct move_table_progress *a, const struct move_table_progress *b)
 {
     return a->rows == b->rows && memcmp(a->sum, b->sum, sizeof a->sum) == 0;
 }
 
 /* --- values as bytes ------------------------------------------------------------------ */
 
-static void add_u64(struct buf *out, uint64_t n)
+static void append_u64(struct buf *out, uint64_t n)
 {
     for (int shift = 56; shift >= 0; shift -= 8)
         buf_add_char(out, (char)(n >> shift));
 }
 
-static void add_value(struct buf *out, const struct value *v)
+static void append_value(struct buf *out, const struct value *v)
 {
     uint64_t bits = 0;
 
@@ -39,42 +39,42 @@ static void add_value(struct buf *out, const struct value *v)
     case VALUE_NULL:
         break;
     case VALUE_INT:
-        add_u64(out, (uint64_t)v->i);
+        append_u64(out, (uint64_t)v->i);
         break;
     case VALUE_REAL:
         memcpy(&bits, &v->d, sizeof bits);
-        add_u64(out, bits);
+        append_u64(out, bits);
         break;
     case VALUE_TEXT:
     case VALUE_BYTES:
-        add_u64(out, v->s.n);
+        append_u64(out, v->s.n);
         buf_add_str(out, v->s);
         break;
     }
 }
 
-static bool read_u64(struct str *in, uint64_t *ret)
+static bool decode_u64(struct str *in, uint64_t *ret)
 {
     if (in->n < 8)
         return false;
     *ret = 0;
     for (int i = 0; i < 8; i++)
         *ret = *ret << 8 | (unsigned char)in->p[i];
-    *in = str_from(*in, 8);
+    *in = str_skip(*in, 8);
     return true;
 }
 
-static bool read_value(struct str *in, struct value *ret)
+static bool decode_value(struct str *in, struct value *ret)
 {
     uint64_t n = 0;
 
     if (!in->n)
         return false;
     *ret = (struct value){ .kind = (enum value_kind)(in->p[0] - '0') };
-    *in = str_from(*in, 1);
+    *in = str_skip(*in, 1);
     if (ret->kind == VALUE_NULL)
         return true;
-    if (ret->kind > VALUE_BYTES || !read_u64(in, &n))
+    if (ret->kind > VALUE_BYTES || !decode_u64(in, &n))
         return false;
     if (ret->kind == VALUE_INT) {
         ret->i = (int64_t)n;
@@ -84,46 +84,44 @@ static bool read_value(struct str *in, struct value *ret)
         if (n > in->n)
             return false;
         ret->s = str_slice(in->p, n);
-        *in = str_from(*in, n);
+        *in = str_skip(*in, n);
     }
     return true;
 }
 
-bool move_key_read(const struct move_table *t, struct str key, struct value *ret)
+bool decode_saved_key(const struct moved_table *t, struct str key, struct value *ret)
 {
     for (size_t i = 0; i < t->keys; i++)
-        if (!read_value(&key, &ret[i]))
+        if (!decode_value(&key, &ret[i]))
             return false;
     return key.n == 0;
 }
 
-/* --- sums ----------------------------------------------------------------------------- */
-
-/* Adds as 128-bit numbers, lowest byte first. */
-static void sum_digest(unsigned char *sum, const unsigned char *digest)
+/* Adds two 128-bit numbers, lowest byte first. */
+static void add_digest_to_sum(unsigned char *sum, const unsigned char *digest)
 {
     unsigned carry = 0;
 
-    for (int i = 0; i < MOVE_SUM; i++) {
+    for (int i = 0; i < MOVE_DIGEST_SIZE; i++) {
         carry += (unsigned)sum[i] + digest[i];
         sum[i] = (unsigned char)carry;
         carry >>= 8;
     }
 }
 
-void move_state_add(struct move_state *st, const struct move_table *t, const struct value *row,
-                    struct buf *scratch)
+void move_progress_add_row(struct move_table_progress *st, const struct moved_table *t,
+                           const struct value *row, struct buf *scratch)
 {
-    unsigned char digest[MOVE_SUM];
+    unsigned char digest[MOVE_DIGEST_SIZE];
 
     buf_reset(scratch);
     for (size_t i = 0; i < t->count; i++)
-        add_value(scratch, &row[i]);
+        append_value(scratch, &row[i]);
     crypto_generichash(digest, sizeof digest, (const unsigned char *)scratch->p, scratch->n, NULL,
                        0);
-    sum_digest(st->sum, digest);
+    add_digest_to_sum(st->sum, digest);
     st->rows++;
     buf_reset(&st->last_key);
     for (size_t i = 0; i < t->keys; i++)
-        add_value(&st->last_key, &row[t->key_at[i]]);
+        append_value(&st->last_key, &row[t->key_at[i]]);
 }

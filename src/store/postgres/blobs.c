@@ -15,144 +15,143 @@
 #include "base/mem.h"
 #include "store/postgres/postgres.h"
 
-enum { PART = 256 * 1024, SIDES = 2, NAMES_AT_ONCE = 256 };
+enum { PART_BYTES = 256 * 1024, CONNECTIONS = 2, NAMES_PER_PAGE = 256 };
 
-struct blob_sides {
+struct blob_connections {
     pthread_mutex_t lock;
     pthread_cond_t freed;
-    struct store_side *sides[SIDES]; /* NULL: in use, or not opened yet */
+    struct store_connection *connections[CONNECTIONS]; /* NULL: in use, or not opened yet */
     unsigned used;
-    struct store_side *holder; /* holds the backup lock; or NULL */
+    struct store_connection
+        *backup_lock_connection; /* connection that holds the backup lock; or NULL */
 };
 
-/* Advisory lock that backups hold in shared mode. The first number must be unique: 7166182 to
- * 7166184 are the locks of servers, peers and moves. */
-#define HOLD_LOCK "(7166185, hashtext(current_schema()))"
+/* Advisory lock that backups hold in shared mode. The first number is unique: 7166182 to 7166184
+ * are the locks of servers, identities and moves. */
+#define BACKUP_LOCK "(7166185, hashtext(current_schema()))"
 
-struct blob_sides *blob_sides_new(void)
+struct blob_connections *blob_connections_new(void)
 {
-    struct blob_sides *all = mem_new(sizeof *all);
+    struct blob_connections *all = mem_new(sizeof *all);
 
     pthread_mutex_init(&all->lock, NULL);
     pthread_cond_init(&all->freed, NULL);
     return all;
 }
 
-void blob_sides_free(struct blob_sides *all)
+void blob_connections_free(struct blob_connections *all)
 {
     if (!all)
         return;
-    for (unsigned i = 0; i < SIDES; i++)
-        store_side_free(all->sides[i]);
-    store_side_free(all->holder);
+    for (unsigned i = 0; i < CONNECTIONS; i++)
+        store_connection_free(all->connections[i]);
+    store_connection_free(all->backup_lock_connection);
     pthread_cond_destroy(&all->freed);
     pthread_mutex_destroy(&all->lock);
     mem_free(all);
 }
 
-/* --- connections ---------------------------------------------------------------------- */
-
-static struct store_side *side_take(struct store *s)
+static struct store_connection *acquire_connection(struct store *s)
 {
-    struct blob_sides *all = s->inside;
-    struct store_side *side = NULL;
+    struct blob_connections *all = s->blob_connections;
+    struct store_connection *side = NULL;
 
     pthread_mutex_lock(&all->lock);
-    while (all->used == SIDES)
+    while (all->used == CONNECTIONS)
         pthread_cond_wait(&all->freed, &all->lock);
     all->used++;
-    for (unsigned i = 0; i < SIDES && !side; i++) {
-        side = all->sides[i];
-        all->sides[i] = NULL;
+    for (unsigned i = 0; i < CONNECTIONS && !side; i++) {
+        side = all->connections[i];
+        all->connections[i] = NULL;
     }
     pthread_mutex_unlock(&all->lock);
-    return side ? side : store_side_new(s);
+    return side ? side : store_connection_new(s);
 }
 
-static void side_give(struct store *s, struct store_side *side)
+static void release_connection(struct store *s, struct store_connection *side)
 {
-    struct blob_sides *all = s->inside;
+    struct blob_connections *all = s->blob_connections;
     unsigned at = 0;
 
     pthread_mutex_lock(&all->lock);
-    while (all->sides[at])
+    while (all->connections[at])
         at++;
-    all->sides[at] = side;
+    all->connections[at] = side;
     all->used--;
     pthread_cond_signal(&all->freed);
     pthread_mutex_unlock(&all->lock);
 }
 
-static enum err run_beside(struct store *s, enum store_mode mode,
-                           enum err (*run)(struct tx *tx, void *arg), void *arg)
+static enum err run_on_blob_connection(struct store *s, enum store_mode mode,
+                                       enum err (*run)(struct tx *tx, void *arg), void *arg)
 {
-    struct store_side *side = side_take(s);
+    struct store_connection *side = acquire_connection(s);
     struct arena *arena = arena_new();
-    enum err e = store_side_run(side, mode, arena, run, arg);
+    enum err e = store_connection_run(side, mode, arena, run, arg);
 
     arena_free(arena);
-    side_give(s, side);
+    release_connection(s, side);
     return e;
 }
 
-/* --- one blob ------------------------------------------------------------------------- */
-
-struct blob_task {
+struct blob_request {
     struct str name;
-    struct str bytes; /* to put */
-    int fd;           /* destination of a read */
+    struct str bytes; /* content to write */
+    int fd;           /* destination of a read; -1: none */
     int64_t size;
-    bool found, settled;
+    bool found, committed;
 };
 
-static const char PUT_BLOB[] =
+static const char INSERT_BLOB[] =
     "insert into blobs (name, size) values ($1, $2) on conflict (name) do update set "
     "size = excluded.size, put_at = clock_timestamp(), settled = false";
-static const char PUT_PART[] = "insert into blob_parts (name, part, bytes) values ($1, $2, $3)";
+static const char INSERT_BLOB_PART[] =
+    "insert into blob_parts (name, part, bytes) values ($1, $2, $3)";
 
-static enum err put_blob(struct tx *tx, void *arg)
+static enum err insert_blob(struct tx *tx, void *arg)
 {
-    const struct blob_task *t = arg;
+    const struct blob_request *t = arg;
     struct value name = v_text(t->name);
-    enum err e = tx_exec(tx, PUT_BLOB, BIND(name, v_int((int64_t)t->bytes.n)), NULL);
+    enum err e = tx_exec(tx, INSERT_BLOB, BIND(name, v_int((int64_t)t->bytes.n)), NULL);
 
     if (!e)
         e = tx_exec(tx, "delete from blob_parts where name = $1", BIND(name), NULL);
-    for (size_t at = 0; !e && at < t->bytes.n; at += PART) {
+    for (size_t at = 0; !e && at < t->bytes.n; at += PART_BYTES) {
         size_t left = t->bytes.n - at;
-        struct str part = str_slice(t->bytes.p + at, left < PART ? left : PART);
+        struct str part = str_slice(t->bytes.p + at, left < PART_BYTES ? left : PART_BYTES);
 
-        e = tx_exec(tx, PUT_PART, BIND(name, v_int((int64_t)(at / PART)), v_bytes(part)), NULL);
+        e = tx_exec(tx, INSERT_BLOB_PART,
+                    BIND(name, v_int((int64_t)(at / PART_BYTES)), v_bytes(part)), NULL);
     }
     return e;
 }
 
 enum err postgres_blob_put(struct store *s, const char *name, struct str bytes)
 {
-    struct blob_task t = { .name = str_of(name), .bytes = bytes };
+    struct blob_request t = { .name = str_of(name), .bytes = bytes };
 
-    return run_beside(s, STORE_APPEND, put_blob, &t);
+    return run_on_blob_connection(s, STORE_APPEND, insert_blob, &t);
 }
 
-static enum err settle_blob(struct tx *tx, void *arg)
+static enum err update_blob_committed(struct tx *tx, void *arg)
 {
-    const struct blob_task *t = arg;
+    const struct blob_request *t = arg;
 
     return tx_exec(tx,
                    "update blobs set settled = ($2 = 1) where name = $1 and settled <> ($2 = 1)",
-                   BIND(v_text(t->name), v_int(t->settled)), NULL);
+                   BIND(v_text(t->name), v_int(t->committed)), NULL);
 }
 
-enum err postgres_blob_settle(struct store *s, const char *name, bool settled)
+enum err postgres_blob_set_committed(struct store *s, const char *name, bool settled)
 {
-    struct blob_task t = { .name = str_of(name), .settled = settled };
+    struct blob_request t = { .name = str_of(name), .committed = settled };
 
-    return run_beside(s, STORE_APPEND, settle_blob, &t);
+    return run_on_blob_connection(s, STORE_APPEND, update_blob_committed, &t);
 }
 
 static enum err delete_blob(struct tx *tx, void *arg)
 {
-    struct blob_task *t = arg;
+    struct blob_request *t = arg;
     int64_t changed = 0;
     enum err e = tx_exec(tx, "delete from blobs where name = $1", BIND(v_text(t->name)), &changed);
 
@@ -162,18 +161,17 @@ static enum err delete_blob(struct tx *tx, void *arg)
 
 enum err postgres_blob_delete(struct store *s, const char *name)
 {
-    struct blob_task t = { .name = str_of(name) };
-    enum err e = run_beside(s, STORE_APPEND, delete_blob, &t);
+    struct blob_request t = { .name = str_of(name) };
+    enum err e = run_on_blob_connection(s, STORE_APPEND, delete_blob, &t);
 
     return e || t.found ? e : ERR_NOT_FOUND;
 }
 
-/* --- reading one ---------------------------------------------------------------------- */
-
-/* Reads one part at a time, so that a blob is never in memory as a whole. */
-static enum err read_part(struct tx *tx, const struct blob_task *t, int64_t part, int64_t *ret_size)
+/* Reads one part at a time, so that the whole blob is never in memory. */
+static enum err read_blob_part(struct tx *tx, const struct blob_request *t, int64_t part,
+                               int64_t *ret_size)
 {
-    struct arena *own = arena_new(), *before = tx_use_arena(tx, own);
+    struct arena *own = arena_new(), *before = tx_switch_arena(tx, own);
     struct rows r;
     bool found = false;
     enum err e = tx_one(tx, "select bytes from blob_parts where name = $1 and part = $2",
@@ -183,17 +181,17 @@ static enum err read_part(struct tx *tx, const struct blob_task *t, int64_t part
         e = ERR_NOT_FOUND;
     if (!e) {
         *ret_size += (int64_t)row_bytes(&r, 0).n;
-        if (!write_all(t->fd, row_bytes(&r, 0)))
+        if (!write_all_bytes(t->fd, row_bytes(&r, 0)))
             e = errno == ENOSPC ? ERR_STORAGE_FULL : ERR_UNAVAILABLE;
     }
-    tx_use_arena(tx, before);
+    tx_switch_arena(tx, before);
     arena_free(own);
     return e;
 }
 
 static enum err read_blob(struct tx *tx, void *arg)
 {
-    struct blob_task *t = arg;
+    struct blob_request *t = arg;
     struct rows r;
     int64_t size = 0;
     enum err e =
@@ -207,14 +205,14 @@ static enum err read_blob(struct tx *tx, void *arg)
     if (lseek(t->fd, 0, SEEK_SET) != 0 || ftruncate(t->fd, 0) != 0)
         return ERR_UNAVAILABLE;
     for (int64_t part = 0; !e && size < whole; part++)
-        e = read_part(tx, t, part, &size);
+        e = read_blob_part(tx, t, part, &size);
     return !e && size != whole ? ERR_INTERNAL : e;
 }
 
 enum err postgres_blob_read(struct store *s, const char *name, int fd, int64_t *ret_size)
 {
-    struct blob_task t = { .name = str_of(name), .fd = fd };
-    enum err e = run_beside(s, STORE_READ, read_blob, &t);
+    struct blob_request t = { .name = str_of(name), .fd = fd };
+    enum err e = run_on_blob_connection(s, STORE_READ, read_blob, &t);
 
     *ret_size = t.size;
     return e || t.found ? e : ERR_NOT_FOUND;
@@ -222,55 +220,56 @@ enum err postgres_blob_read(struct store *s, const char *name, int fd, int64_t *
 
 /* --- lists of blobs ------------------------------------------------------------------- */
 
-struct blob_page {
-    char after[256]; /* blob names are shorter */
+struct blob_name_page {
+    char after[256]; /* large enough: blob names are shorter */
     struct arena *arena;
     int64_t seconds; /* minimum age of unsettled blobs; -1: all blobs */
     size_t count;
-    struct blob_name names[NAMES_AT_ONCE];
+    struct blob_name names[NAMES_PER_PAGE];
 };
 
-static const char FIND_ALL[] = "select name, cast(extract(epoch from put_at) as bigint) from blobs "
-                               "where name > $1 order by name limit $2";
-static const char FIND_UNSETTLED[] =
+static const char FIND_BLOBS[] =
+    "select name, cast(extract(epoch from put_at) as bigint) from blobs "
+    "where name > $1 order by name limit $2";
+static const char FIND_UNCOMMITTED[] =
     "select name, cast(extract(epoch from put_at) as bigint) from blobs where name > $1 and "
     "not settled and put_at <= clock_timestamp() - cast($3 as double precision) * "
     "interval '1 second' order by name limit $2";
 
-static enum err read_names(struct tx *tx, void *arg)
+static enum err read_blob_names(struct tx *tx, void *arg)
 {
-    struct blob_page *p = arg;
-    const struct value values[] = { v_text(str_of(p->after)), v_int(NAMES_AT_ONCE),
+    struct blob_name_page *p = arg;
+    const struct value values[] = { v_text(str_of(p->after)), v_int(NAMES_PER_PAGE),
                                     v_int(p->seconds) };
     struct rows r;
-    enum err e = p->seconds < 0 ? tx_query(tx, FIND_ALL, values, 2, &r)
-                                : tx_query(tx, FIND_UNSETTLED, values, 3, &r);
+    enum err e = p->seconds < 0 ? tx_query(tx, FIND_BLOBS, values, 2, &r)
+                                : tx_query(tx, FIND_UNCOMMITTED, values, 3, &r);
 
     p->count = 0;
     if (e)
         return e;
     while (rows_next(&r))
-        p->names[p->count++] =
-            (struct blob_name){ str_dupz(p->arena, row_text(&r, 0)), (time_t)row_int(&r, 1) };
+        p->names[p->count++] = (struct blob_name){ str_dup_cstring(p->arena, row_text(&r, 0)),
+                                                   (time_t)row_int(&r, 1) };
     return rows_end(&r);
 }
 
-enum err postgres_blobs_each(struct store *s, int64_t seconds,
+enum err postgres_list_blobs(struct store *s, int64_t seconds,
                              enum err (*found)(void *arg, const struct blob_name *name), void *arg)
 {
-    struct blob_page *p = mem_new(sizeof *p);
+    struct blob_name_page *p = mem_new(sizeof *p);
     enum err e = OK;
 
     p->arena = arena_new();
     p->seconds = seconds;
     do {
         arena_reset(p->arena);
-        e = run_beside(s, STORE_READ, read_names, p);
+        e = run_on_blob_connection(s, STORE_READ, read_blob_names, p);
         for (size_t i = 0; !e && i < p->count; i++)
             e = found(arg, &p->names[i]);
         if (p->count)
             snprintf(p->after, sizeof p->after, "%s", p->names[p->count - 1].name);
-    } while (!e && p->count == NAMES_AT_ONCE);
+    } while (!e && p->count == NAMES_PER_PAGE);
     arena_free(p->arena);
     mem_free(p);
     return e;
@@ -278,66 +277,69 @@ enum err postgres_blobs_each(struct store *s, int64_t seconds,
 
 /* --- backup lock ---------------------------------------------------------------------- */
 
-static enum err take_hold(struct tx *tx, void *arg)
+static enum err acquire_backup_lock(struct tx *tx, void *arg)
 {
     struct rows r;
     bool found;
 
     (void)arg;
-    return tx_one(tx, "select pg_advisory_lock_shared" HOLD_LOCK, NO_BIND, &r, &found);
+    return tx_one(tx, "select pg_advisory_lock_shared" BACKUP_LOCK, NO_BIND, &r, &found);
 }
 
-enum err postgres_blobs_hold(struct store *s)
+enum err postgres_lock_blob_deletion(struct store *s)
 {
     struct arena *arena = arena_new();
 
-    if (!s->inside->holder)
-        s->inside->holder = store_side_new(s);
-    enum err e = store_side_run(s->inside->holder, STORE_READ, arena, take_hold, NULL);
+    if (!s->blob_connections->backup_lock_connection)
+        s->blob_connections->backup_lock_connection = store_connection_new(s);
+    enum err e = store_connection_run(s->blob_connections->backup_lock_connection, STORE_READ,
+                                      arena, acquire_backup_lock, NULL);
     arena_free(arena);
     return e;
 }
 
-static enum err look_for_hold(struct tx *tx, void *arg)
+static enum err read_backup_lock(struct tx *tx, void *arg)
 {
-    bool *held = arg, found;
+    bool *is_locked = arg, found;
     struct rows r;
-    enum err e = tx_one(tx, "select pg_try_advisory_xact_lock" HOLD_LOCK, NO_BIND, &r, &found);
+    enum err e = tx_one(tx, "select pg_try_advisory_xact_lock" BACKUP_LOCK, NO_BIND, &r, &found);
 
-    *held = e || !row_bool(&r, 0);
+    *is_locked = e || !row_bool(&r, 0);
     return e;
 }
 
-bool postgres_blobs_held(struct store *s)
+bool postgres_blob_deletion_is_locked(struct store *s)
 {
-    bool held = true;
+    bool is_locked = true;
 
-    run_beside(s, STORE_READ, look_for_hold, &held);
-    return held;
+    run_on_blob_connection(s, STORE_READ, read_backup_lock, &is_locked);
+    return is_locked;
 }
 
 /* --- check at start ------------------------------------------------------------------- */
 
-static const char IS_INSIDE[] = "select 1 from blobs limit 1";
-static const char HAS_FILES[] = "select 1 from files where gone = 0 limit 1";
+static const char HAS_DATABASE_BLOBS[] = "select 1 from blobs limit 1";
+static const char HAS_FILE_ROWS[] = "select 1 from files where gone = 0 limit 1";
 
-enum err postgres_blobs_check(const struct postgres *p, struct postgres_conn *c)
+enum err postgres_check_blob_location(const struct postgres *p, struct postgres_conn *c)
 {
-    bool inside = p->store.inside;
+    bool inside = p->store.blob_connections;
     char some[8];
-    enum err e = postgres_conn_ask(c, IS_INSIDE, some, sizeof some);
+    enum err e = postgres_conn_query_text(c, HAS_DATABASE_BLOBS, some, sizeof some);
 
     if (e || (some[0] && inside))
         return e;
     if (some[0]) {
-        log_error("store: the files of this world are in the database: use --blobs postgres");
+        log_error(
+            "store: the files of this server are in the database; start with --blobs postgres");
         return ERR_UNAVAILABLE;
     }
     if (inside)
-        e = postgres_conn_ask(c, HAS_FILES, some, sizeof some);
+        e = postgres_conn_query_text(c, HAS_FILE_ROWS, some, sizeof some);
     if (!e && some[0]) {
-        log_error("store: the files of this world are in a folder, not in the database; without "
-                  "--blobs postgres they are used there, 'guildhall move' takes them along");
+        log_error(
+            "store: the files of this server are in a folder, not in the database; start without "
+            "--blobs postgres, or copy them with 'guildhall move'");
         e = ERR_UNAVAILABLE;
     }
     return e;

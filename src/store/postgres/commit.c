@@ -6,29 +6,27 @@
 
 #include "store/postgres/pipeline.h"
 
-/* Compared by address, too. */
-static const char COMMIT[] = "commit";
-
-/* --- transactions --------------------------------------------------------------------- */
+/* This address identifies the statement, so use this array for every COMMIT of a pipeline. */
+static const char COMMIT_SQL[] = "commit";
 
 void postgres_conn_begin(struct postgres_conn *c, const char *how)
 {
-    postgres_forget_errands(c);
-    postgres_conn_settle(c);
+    postgres_discard_statements(c);
+    postgres_conn_read_pending_commit(c);
     c->begin = how;
     c->began = 0;
     c->culprit = NULL;
-    c->at_once = c->is_over = c->wants_more = c->may_be_written = false;
+    c->commits_with_first_round_trip = c->is_over = c->wants_more = c->may_be_written = false;
 }
 
-void postgres_conn_begin_once(struct postgres_conn *c, const char *how)
+void postgres_conn_begin_one_round_trip(struct postgres_conn *c, const char *how)
 {
     postgres_conn_begin(c, how);
-    c->at_once = true;
+    c->commits_with_first_round_trip = true;
 }
 
-/* False if nothing was sent: then there is no transaction. */
-static bool is_begun(struct postgres_conn *c)
+/* Whether the transaction was begun. False: no statement was sent, so there is nothing to end. */
+static bool transaction_was_begun(struct postgres_conn *c)
 {
     bool begun = !c->begin && !c->is_over;
 
@@ -36,72 +34,72 @@ static bool is_begun(struct postgres_conn *c)
     return begun;
 }
 
-static bool is_committed(const PGresult *result)
+static bool result_is_committed(const PGresult *result)
 {
-    return postgres_is_good(result) && strcmp(pq.cmdStatus((PGresult *)result), "COMMIT") == 0;
+    return postgres_result_is_ok(result) && strcmp(pq.cmdStatus((PGresult *)result), "COMMIT") == 0;
 }
 
-/* PostgreSQL executes and answers a pipeline in order. If the session was terminated (57P01,
- * admin_shutdown) at a command before COMMIT, the transaction did not commit. A proxy that loses
+/* Whether the session was terminated (57P01, admin_shutdown) at a command before COMMIT: then the
+ * transaction did not commit, because PostgreSQL executes a pipeline in order. A proxy that loses
  * its connection does not report this code. */
-static bool is_ended_before_commit(const struct postgres_failure *f)
+static bool was_terminated_before_commit(const struct pipeline_failure *f)
 {
     const char *state = f->result ? pq.resultErrorField(f->result, PG_DIAG_SQLSTATE) : NULL;
 
-    return f->sql != COMMIT && state && strcmp(state, "57P01") == 0;
+    return f->sql != COMMIT_SQL && state && strcmp(state, "57P01") == 0;
 }
 
 /* Maps a failure to an error and frees its result. */
-static enum err failure_error(struct postgres_conn *c, struct postgres_failure *f)
+static enum err error_from_failure(struct postgres_conn *c, struct pipeline_failure *f)
 {
     c->culprit = f->work;
-    if (f->happened && is_ended_before_commit(f))
+    if (f->happened && was_terminated_before_commit(f))
         c->may_be_written = false;
-    enum err e = f->happened ? postgres_error(c, f->result, f->sql) : OK;
+    enum err e = f->happened ? postgres_error_from_result(c, f->result, f->sql) : OK;
 
     pq.clear(f->result);
     return e;
 }
 
-static enum err commit_together(struct postgres_conn *c)
+static enum err commit_with_queued(struct postgres_conn *c)
 {
-    struct postgres_failure f = { 0 };
-    bool sent = pipeline_open(c) && pipeline_send_commit(c);
+    struct pipeline_failure f = { 0 };
+    bool sent = pipeline_begin_and_send_queued(c) && pipeline_send_commit(c);
 
-    pipeline_answers(c, sent, &f);
-    PGresult *result = sent ? pipeline_take_result(c) : NULL;
-    bool committed = pipeline_look_at(&f, result, COMMIT) && is_committed(result);
+    pipeline_read_queued_results(c, sent, &f);
+    PGresult *result = sent ? pipeline_read_result(c) : NULL;
+    bool committed = pipeline_check_result(&f, result, COMMIT_SQL) && result_is_committed(result);
     if (!f.happened)
         pq.clear(result);
     pipeline_close(c, sent);
-    enum err e = failure_error(c, &f);
+    enum err e = error_from_failure(c, &f);
     if (!committed && !c->lost)
-        postgres_conn_do(c, "rollback");
+        postgres_conn_run_command(c, "rollback");
     return e || committed ? e : ERR_INTERNAL;
 }
 
 enum err postgres_conn_commit(struct postgres_conn *c)
 {
-    postgres_forget_prefetched(c);
-    if (c->errand_count)
-        return commit_together(c);
-    if (!is_begun(c))
+    discard_prefetched(c);
+    if (c->queued_count)
+        return commit_with_queued(c);
+    if (!transaction_was_begun(c))
         return OK;
     c->may_be_written = true;
-    return postgres_conn_do(c, COMMIT);
+    return postgres_conn_run_command(c, COMMIT_SQL);
 }
 
 void postgres_conn_roll_back(struct postgres_conn *c)
 {
-    postgres_forget_errands(c);
-    if (is_begun(c))
-        postgres_conn_do(c, "rollback");
+    postgres_discard_statements(c);
+    if (transaction_was_begun(c))
+        postgres_conn_run_command(c, "rollback");
 }
 
-void postgres_conn_let_go(struct postgres_conn *c)
+void postgres_conn_commit_without_waiting(struct postgres_conn *c)
 {
-    postgres_forget_errands(c);
-    if (!is_begun(c))
+    postgres_discard_statements(c);
+    if (!transaction_was_begun(c))
         return;
     c->ending = pq.sendQuery(c->pg, "commit");
     if (!c->ending)
@@ -111,13 +109,13 @@ void postgres_conn_let_go(struct postgres_conn *c)
 /* --- commits with a log row ----------------------------------------------------------- */
 
 /* CASE makes sure that the transaction has an id before it gets a position. So the id of a
- * transaction that holds a missing position is never above the newest id (cluster/settle.c). */
-static const char ADD_FRAME[] =
+ * transaction that holds a missing position is never above the newest id (cluster/log_gaps.c). */
+static const char INSERT_LOG_ROW[] =
     "insert into log (position, body) values (case when pg_current_xact_id() is not null "
     "then nextval('log_position') end, $1) returning position";
 
-static bool send_frame(struct postgres_conn *c, const struct postgres_statement *add,
-                       struct str body)
+static bool send_log_row(struct postgres_conn *c, const struct postgres_statement *add,
+                         struct str body)
 {
     const char *bytes[] = { body.p };
     const int length[] = { (int)body.n }, binary[] = { 1 };
@@ -125,18 +123,18 @@ static bool send_frame(struct postgres_conn *c, const struct postgres_statement 
     return pq.sendQueryPrepared(c->pg, add->name, 1, bytes, length, binary, 0);
 }
 
-static bool send_logged(struct postgres_conn *c, const struct postgres_statement *add,
-                        struct str body)
+static bool send_log_row_and_commit(struct postgres_conn *c, const struct postgres_statement *add,
+                                    struct str body)
 {
-    return send_frame(c, add, body) && pipeline_send_commit(c);
+    return send_log_row(c, add, body) && pipeline_send_commit(c);
 }
 
-/* Returns the log position; 0: not answered. */
-static int64_t frame_answer(struct postgres_conn *c, struct postgres_failure *f)
+/* Returns the log position; 0: no result. */
+static int64_t read_log_position(struct postgres_conn *c, struct pipeline_failure *f)
 {
-    PGresult *result = pipeline_take_result(c);
+    PGresult *result = pipeline_read_result(c);
 
-    if (!pipeline_look_at(f, result, ADD_FRAME))
+    if (!pipeline_check_result(f, result, INSERT_LOG_ROW))
         return 0;
     c->position = strtoll(pq.getvalue(result, 0, 0), NULL, 10);
     pq.clear(result);
@@ -144,51 +142,52 @@ static int64_t frame_answer(struct postgres_conn *c, struct postgres_failure *f)
 }
 
 /* Returns whether COMMIT succeeded. */
-static bool commit_answer(struct postgres_conn *c, struct postgres_failure *f)
+static bool read_commit_result(struct postgres_conn *c, struct pipeline_failure *f)
 {
-    PGresult *result = pipeline_take_result(c);
+    PGresult *result = pipeline_read_result(c);
 
-    if (!pipeline_look_at(f, result, COMMIT))
+    if (!pipeline_check_result(f, result, COMMIT_SQL))
         return false;
-    bool committed = is_committed(result);
+    bool committed = result_is_committed(result);
     pq.clear(result);
     return committed;
 }
 
-/* Reads the answers to send_logged. Returns whether COMMIT succeeded. */
-static bool logged_answers(struct postgres_conn *c, struct postgres_failure *f, int64_t *ret)
+/* Reads the results of send_log_row_and_commit. Returns whether COMMIT succeeded. */
+static bool read_logged_commit_results(struct postgres_conn *c, struct pipeline_failure *f,
+                                       int64_t *ret)
 {
-    *ret = frame_answer(c, f);
-    return commit_answer(c, f);
+    *ret = read_log_position(c, f);
+    return read_commit_result(c, f);
 }
 
 enum err postgres_conn_commit_logged(struct postgres_conn *c, struct str body, int64_t *ret)
 {
-    struct postgres_failure f = { 0 };
+    struct pipeline_failure f = { 0 };
     struct postgres_statement *add;
 
     *ret = 0;
-    postgres_forget_prefetched(c);
-    enum err e = postgres_find_statement(c, ADD_FRAME, 1, &add);
+    discard_prefetched(c);
+    enum err e = find_prepared_statement(c, INSERT_LOG_ROW, 1, &add);
     if (e)
         return e;
-    bool sent = pipeline_open(c) && send_logged(c, add, body);
-    pipeline_answers(c, sent, &f);
-    bool committed = sent && logged_answers(c, &f, ret);
+    bool sent = pipeline_begin_and_send_queued(c) && send_log_row_and_commit(c, add, body);
+    pipeline_read_queued_results(c, sent, &f);
+    bool committed = sent && read_logged_commit_results(c, &f, ret);
     pipeline_close(c, sent);
-    e = failure_error(c, &f);
+    e = error_from_failure(c, &f);
     if (!e && c->lost && !committed)
         e = ERR_UNAVAILABLE;
     return e || committed ? e : ERR_INTERNAL;
 }
 
-/* A rollback does not return the position; currval is the session's last one. */
-int64_t postgres_conn_untold_position(struct postgres_conn *c)
+/* A rollback does not give the position back; currval returns the last position of this session. */
+int64_t postgres_conn_unreported_position(struct postgres_conn *c)
 {
     char text[32];
     int64_t last = c->position;
 
-    if (!last || postgres_conn_ask(c, "select currval('log_position')", text, sizeof text))
+    if (!last || postgres_conn_query_text(c, "select currval('log_position')", text, sizeof text))
         return 0;
     c->position = strtoll(text, NULL, 10);
     return c->position == last ? 0 : c->position;
@@ -196,39 +195,39 @@ int64_t postgres_conn_untold_position(struct postgres_conn *c)
 
 /* --- group commits -------------------------------------------------------------------- */
 
-static bool send_group(struct postgres_conn *c, struct work *const *works, unsigned count,
-                       const struct postgres_statement *add)
+static bool send_group_commit(struct postgres_conn *c, struct work_item *const *works,
+                              unsigned count, const struct postgres_statement *add)
 {
     for (unsigned i = 0; i < count; i++)
-        if (works[i]->log.n && !send_frame(c, add, works[i]->log))
+        if (works[i]->log.n && !send_log_row(c, add, works[i]->log))
             return false;
     return pipeline_send_commit(c);
 }
 
-static bool group_answers(struct postgres_conn *c, struct postgres_failure *f,
-                          struct work *const *works, unsigned count)
+static bool read_group_commit_results(struct postgres_conn *c, struct pipeline_failure *f,
+                                      struct work_item *const *works, unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
         if (works[i]->log.n)
-            works[i]->position = frame_answer(c, f);
-    return commit_answer(c, f);
+            works[i]->position = read_log_position(c, f);
+    return read_commit_result(c, f);
 }
 
-enum err postgres_conn_commit_group(struct postgres_conn *c, struct work *const *works,
+enum err postgres_conn_commit_group(struct postgres_conn *c, struct work_item *const *works,
                                     unsigned count)
 {
-    struct postgres_failure f = { 0 };
+    struct pipeline_failure f = { 0 };
     struct postgres_statement *add;
 
-    postgres_forget_prefetched(c);
-    enum err e = postgres_find_statement(c, ADD_FRAME, 1, &add);
+    discard_prefetched(c);
+    enum err e = find_prepared_statement(c, INSERT_LOG_ROW, 1, &add);
     if (e)
         return e;
-    bool sent = pipeline_open(c) && send_group(c, works, count, add);
-    pipeline_answers(c, sent, &f);
-    bool committed = sent && group_answers(c, &f, works, count);
+    bool sent = pipeline_begin_and_send_queued(c) && send_group_commit(c, works, count, add);
+    pipeline_read_queued_results(c, sent, &f);
+    bool committed = sent && read_group_commit_results(c, &f, works, count);
     pipeline_close(c, sent);
-    e = failure_error(c, &f);
+    e = error_from_failure(c, &f);
     if (!e && c->lost && !committed)
         e = ERR_UNAVAILABLE;
     return e || committed ? e : ERR_INTERNAL;

@@ -9,128 +9,128 @@
 #include "base/log.h"
 #include "store/postgres/postgres.h"
 
-enum { ANSWER_MS = 8000, STATEMENT_MS = 7000 };
+enum { ANSWER_TIMEOUT_MS = 8000, STATEMENT_TIMEOUT_MS = 7000 };
 
-/* --- errors --------------------------------------------------------------------------- */
-
-static bool postgres_state_is(const char *state, const char *code)
+static bool sqlstate_is(const char *state, const char *code)
 {
     return strcmp(state, code) == 0;
 }
 
-static bool is_lost(struct postgres_conn *c, const char *state)
+static bool connection_is_lost(struct postgres_conn *c, const char *state)
 {
     if (c->lost)
         return true;
-    /* 57P: the server shuts down, or an operator terminated the connection. 25P03: it was idle in a
-     * transaction for too long. */
+    /* 57P: the database shuts down, or an operator terminated the connection. 25P03: the connection
+     * was idle in a transaction for too long. */
     return pq.status(c->pg) != CONNECTION_OK || strncmp(state, "57P", 3) == 0 ||
-           postgres_state_is(state, "25P03");
+           sqlstate_is(state, "25P03");
 }
 
-enum err postgres_error(struct postgres_conn *c, const PGresult *result, const char *sql)
+enum err postgres_error_from_result(struct postgres_conn *c, const PGresult *result,
+                                    const char *sql)
 {
     const char *state = result ? pq.resultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
 
     if (!state)
         state = "";
-    if (postgres_state_is(state, "23505")) /* unique_violation */
+    if (sqlstate_is(state, "23505")) /* unique_violation */
         return ERR_STORE_CONFLICT;
-    if (postgres_state_is(state, "40001") ||
-        postgres_state_is(state, "40P01")) /* serialization_failure, deadlock */
+    if (sqlstate_is(state, "40001") ||
+        sqlstate_is(state, "40P01")) /* serialization_failure, deadlock */
         return ERR_STORE_RETRY;
-    if (postgres_state_is(state, "25006")) /* read_only_sql_transaction */
+    if (sqlstate_is(state, "25006")) /* read_only_sql_transaction */
         return tx_refuse_write(sql);
-    if (postgres_state_is(state, "22021")) /* character_not_in_repertoire */
+    if (sqlstate_is(state, "22021")) /* character_not_in_repertoire */
         return ERR_BAD_REQUEST;
-    if (is_lost(c, state)) {
+    if (connection_is_lost(c, state)) {
         c->lost = true;
         return ERR_UNAVAILABLE;
     }
-    if (c->share.until && postgres_state_is(state, "57014")) {
-        c->share.is_spent = true;
+    if (c->time_limit.until && sqlstate_is(state, "57014")) {
+        c->time_limit.is_exceeded = true;
         return ERR_STORE_RETRY;
     }
-    if (postgres_state_is(state, "57014") ||
-        postgres_state_is(state, "55P03")) { /* query_canceled, lock_not_available */
-        log_warn("store: %s in: %s", pq.resultErrorMessage(result), sql);
+    if (sqlstate_is(state, "57014") ||
+        sqlstate_is(state, "55P03")) { /* query_canceled, lock_not_available */
+        log_warn("store: a statement failed: %s; statement: %s", pq.resultErrorMessage(result),
+                 sql);
         return ERR_UNAVAILABLE;
     }
-    bool full = postgres_state_is(state, "53100"); /* disk_full */
-    if (!full || space_may_log())
-        log_error("store: %s in: %s",
+    bool full = sqlstate_is(state, "53100"); /* disk_full */
+    if (!full || disk_full_may_log())
+        log_error("store: a statement failed: %s; statement: %s",
                   result ? pq.resultErrorMessage(result) : pq.errorMessage(c->pg), sql);
     return full ? ERR_STORAGE_FULL : ERR_INTERNAL;
 }
 
-/* --- answers -------------------------------------------------------------------------- */
-
 /* OpenSSL decrypts a whole TLS record, but libpq may have room for 8 KiB only. PostgreSQL sends
  * records of at most 8 KiB (except for long rows, since version 17); a proxy may send 16 KiB. */
-bool postgres_conn_has_more(const struct postgres_conn *c)
+bool postgres_conn_has_tls_bytes(const struct postgres_conn *c)
 {
     const void *tls = pq.ssl_pending ? pq.sslStruct(c->pg, "OpenSSL") : NULL;
 
     return tls && pq.ssl_pending(tls) > 0;
 }
 
-/* Timeout for poll; -1: none. */
-static int patience_left(const struct postgres_conn *c, int64_t until)
+/* Returns the remaining timeout for poll; -1: none. */
+static int remaining_timeout_ms(const struct postgres_conn *c, int64_t until)
 {
-    int64_t left = (until - clock_mono()) / 1000000;
+    int64_t left = (until - clock_monotonic_ns()) / 1000000;
 
-    if (!c->patience_ms)
+    if (!c->answer_timeout_ms)
         return -1;
     return left > 0 ? (int)left : 0;
 }
 
-/* Flushes libpq's send buffer and waits until a result can be read without blocking. If the server
- * neither reads nor answers within patience_ms, the connection is lost: the network was cut without
- * notice, or the server hangs. */
+/* Sends unsent bytes and waits until a result can be read without blocking. If the database neither
+ * reads nor answers within patience_ms, the connection counts as lost: the network was cut, or the
+ * database hangs. */
 static bool wait_for_answer(struct postgres_conn *c)
 {
     struct pollfd p = { .fd = pq.socket(c->pg), .events = POLLIN };
-    int64_t until = clock_mono() + (int64_t)c->patience_ms * 1000000;
+    int64_t until = clock_monotonic_ns() + (int64_t)c->answer_timeout_ms * 1000000;
 
     while (!c->lost && pq.isBusy(c->pg)) {
         int unsent = pq.flush(c->pg);
 
         p.events = unsent > 0 ? POLLIN | POLLOUT : POLLIN;
-        int ready = postgres_conn_has_more(c) ? 1 : poll(&p, 1, patience_left(c, until));
+        int ready =
+            postgres_conn_has_tls_bytes(c) ? 1 : poll(&p, 1, remaining_timeout_ms(c, until));
 
         if (ready < 0 && errno == EINTR)
             continue;
-        c->silent = ready == 0;
-        if (c->silent)
-            log_warn("store: PostgreSQL did not answer for %d seconds", c->patience_ms / 1000);
-        if (ready > 0 && p.revents & POLLOUT) /* the server reads: restart the timeout */
-            until = clock_mono() + (int64_t)c->patience_ms * 1000000;
+        c->timed_out = ready == 0;
+        if (c->timed_out)
+            log_warn("store: PostgreSQL did not answer for %d seconds; closing the connection",
+                     c->answer_timeout_ms / 1000);
+        if (ready > 0 && p.revents & POLLOUT) /* the database reads, so restart the timeout */
+            until = clock_monotonic_ns() + (int64_t)c->answer_timeout_ms * 1000000;
         if (unsent < 0 || ready <= 0 || !pq.consumeInput(c->pg))
             c->lost = true;
     }
     return !c->lost;
 }
 
-PGresult *postgres_next_result(struct postgres_conn *c)
+PGresult *postgres_read_next_result(struct postgres_conn *c)
 {
     return wait_for_answer(c) ? pq.getResult(c->pg) : NULL;
 }
 
-bool postgres_is_good(const PGresult *result)
+bool postgres_result_is_ok(const PGresult *result)
 {
     ExecStatusType status = pq.resultStatus(result);
 
     return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
 }
 
-PGresult *postgres_last_result(struct postgres_conn *c, int sent)
+PGresult *postgres_read_last_result(struct postgres_conn *c, int sent)
 {
     PGresult *last = NULL, *result;
 
     if (!sent)
         c->lost = true;
-    while (!c->lost && (result = postgres_next_result(c))) {
-        if (last && !postgres_is_good(last)) {
+    while (!c->lost && (result = postgres_read_next_result(c))) {
+        if (last && !postgres_result_is_ok(last)) {
             pq.clear(result);
             continue;
         }
@@ -140,71 +140,71 @@ PGresult *postgres_last_result(struct postgres_conn *c, int sent)
     return last;
 }
 
-enum err postgres_outcome(struct postgres_conn *c, PGresult *result, const char *sql)
+enum err postgres_check_and_free_result(struct postgres_conn *c, PGresult *result, const char *sql)
 {
-    enum err e = postgres_is_good(result) ? OK : postgres_error(c, result, sql);
+    enum err e = postgres_result_is_ok(result) ? OK : postgres_error_from_result(c, result, sql);
 
     pq.clear(result);
     return e;
 }
 
-void postgres_conn_count(struct postgres_conn *c)
+void postgres_conn_count_round_trip(struct postgres_conn *c)
 {
     if (c->round_trips)
         atomic_fetch_add_explicit(c->round_trips, 1, memory_order_relaxed);
-    if (c->share.until && c->share.free_round_trips) {
-        c->share.until += c->share.way_ns;
-        c->share.free_round_trips--;
+    if (c->time_limit.until && c->time_limit.free_round_trips) {
+        c->time_limit.until += c->time_limit.round_trip_ns;
+        c->time_limit.free_round_trips--;
     }
 }
 
-void postgres_conn_settle(struct postgres_conn *c)
+void postgres_conn_read_pending_commit(struct postgres_conn *c)
 {
     if (c->ending)
-        pq.clear(postgres_last_result(c, 1));
+        pq.clear(postgres_read_last_result(c, 1));
     c->ending = false;
 }
 
-/* Sends a command. The fastest command so far approximates the network round-trip time. */
-static PGresult *exec_words(struct postgres_conn *c, const char *sql)
+/* Sends a command and waits for its result. The fastest command so far approximates the network
+ * round-trip time. */
+static PGresult *run_command(struct postgres_conn *c, const char *sql)
 {
-    postgres_conn_settle(c);
-    postgres_conn_count(c);
-    int64_t began = clock_mono();
-    PGresult *result = postgres_last_result(c, pq.sendQuery(c->pg, sql));
-    int64_t took = clock_mono() - began;
-    if (!c->lost && (!c->share.way_ns || took < c->share.way_ns))
-        c->share.way_ns = took;
+    postgres_conn_read_pending_commit(c);
+    postgres_conn_count_round_trip(c);
+    int64_t began = clock_monotonic_ns();
+    PGresult *result = postgres_read_last_result(c, pq.sendQuery(c->pg, sql));
+    int64_t took = clock_monotonic_ns() - began;
+    if (!c->lost && (!c->time_limit.round_trip_ns || took < c->time_limit.round_trip_ns))
+        c->time_limit.round_trip_ns = took;
     return result;
 }
 
-enum err postgres_conn_do(struct postgres_conn *c, const char *sql)
+enum err postgres_conn_run_command(struct postgres_conn *c, const char *sql)
 {
-    return postgres_outcome(c, exec_words(c, sql), sql);
+    return postgres_check_and_free_result(c, run_command(c, sql), sql);
 }
 
-enum err postgres_conn_ask(struct postgres_conn *c, const char *sql, char *out, size_t size)
+enum err postgres_conn_query_text(struct postgres_conn *c, const char *sql, char *out, size_t size)
 {
-    PGresult *result = exec_words(c, sql);
+    PGresult *result = run_command(c, sql);
 
     out[0] = '\0';
-    if (postgres_is_good(result) && pq.ntuples(result))
+    if (postgres_result_is_ok(result) && pq.ntuples(result))
         snprintf(out, size, "%s", pq.getvalue(result, 0, 0));
-    return postgres_outcome(c, result, sql);
+    return postgres_check_and_free_result(c, result, sql);
 }
 
-/* --- opening -------------------------------------------------------------------------- */
-
-static void hear_notice(void *arg, const char *message)
+static void log_notice(void *arg, const char *message)
 {
-    (void)arg, (void)message; /* libpq would print it to stderr */
+    (void)arg, (void)message; /* libpq would print the message to stderr */
     log_debug("store: %s", message);
 }
 
 bool postgres_conn_open(struct postgres_conn *c, const char *where, bool log)
 {
-    /* Keys before dbname are defaults that the operator's connection string may override. A cut is
-     * detected within 8 s, with unsent data (tcp_user_timeout) or without (keepalives). */
+    /* Keys before dbname are defaults that the operator's connection string may override. They
+     * detect a network cut within 8 s, with unsent data (tcp_user_timeout) or without
+     * (keepalives). */
     static const char *const keys[] = {
         "connect_timeout",     "tcp_user_timeout", "keepalives_idle",
         "keepalives_interval", "keepalives_count", "client_encoding",
@@ -214,71 +214,75 @@ bool postgres_conn_open(struct postgres_conn *c, const char *where, bool log)
 
     c->pg = pq.connectdbParams(keys, values, 1);
     if (c->pg && pq.status(c->pg) == CONNECTION_OK) {
-        pq.setNoticeProcessor(c->pg, hear_notice, NULL);
+        pq.setNoticeProcessor(c->pg, log_notice, NULL);
         map_init(&c->statements);
-        c->lost = c->silent = c->ending = c->share.is_hurried = c->wants_room = false;
+        c->lost = c->timed_out = c->ending = c->time_limit.has_short_timeout =
+            c->has_too_many_statements = false;
         c->begin = NULL;
-        c->errand_count = 0;
-        c->patience_ms = 0;
-        c->share.way_ns = 0;
+        c->queued_count = 0;
+        c->answer_timeout_ms = 0;
+        c->time_limit.round_trip_ns = 0;
         c->position = 0;
         return true;
     }
     if (log)
-        log_error("store: cannot reach PostgreSQL: %s",
+        log_error("store: cannot connect to PostgreSQL: %s",
                   c->pg ? pq.errorMessage(c->pg) : "out of memory");
     pq.finish(c->pg);
     c->pg = NULL;
     return false;
 }
 
-/* Advisory lock of servers, per schema. The number is unique. */
-#define SERVED "(7166182, hashtext(current_schema()))"
+/* Advisory lock of all servers, per schema. The first number is unique. */
+#define SERVER_LOCK "(7166182, hashtext(current_schema()))"
 
-/* The database times out a little earlier than this process and reports it. lock_timeout is 3 s for
- * the first lock, because a tool that has just closed still holds it for a moment. */
-static const char SERVE[] = "set lock_timeout = '3s'; select pg_advisory_lock_shared" SERVED "; "
-                            "select pg_advisory_lock_shared(" PEER_CLASS ", %" PRId32 "); "
-                            "set lock_timeout = '7s'; set statement_timeout = '7s'; "
-                            "set idle_in_transaction_session_timeout = '10s'";
+/* The timeouts of the database are a little shorter than those of this process, so that the
+ * database reports them. lock_timeout is 3 s for the first lock, because a tool that has just
+ * closed still holds it for a moment. */
+static const char REGISTER_SERVER_SQL[] =
+    "set lock_timeout = '3s'; select pg_advisory_lock_shared" SERVER_LOCK "; "
+    "select pg_advisory_lock_shared(" SERVER_LOCK_CLASS ", %" PRId32 "); "
+    "set lock_timeout = '7s'; set statement_timeout = '7s'; "
+    "set idle_in_transaction_session_timeout = '10s'";
 
-/* False: the setting could not be sent. */
-bool postgres_conn_hurry(struct postgres_conn *c, bool hurry, bool serves)
+/* Returns false if the setting could not be sent. */
+bool postgres_conn_set_timeout(struct postgres_conn *c, bool hurry, bool serves)
 {
     char sql[64];
-    int ms = hurry ? LANE_SHARE_MS : serves ? STATEMENT_MS : 0;
+    int ms = hurry ? SHORT_READ_LIMIT_MS : serves ? STATEMENT_TIMEOUT_MS : 0;
 
-    if (c->share.is_hurried == hurry)
+    if (c->time_limit.has_short_timeout == hurry)
         return true;
     snprintf(sql, sizeof sql, "set statement_timeout = %d", ms);
-    if (postgres_conn_do(c, sql))
+    if (postgres_conn_run_command(c, sql))
         return false;
-    c->share.is_hurried = hurry;
+    c->time_limit.has_short_timeout = hurry;
     return true;
 }
 
-bool postgres_conn_serve(struct postgres_conn *c, struct postgres *p)
+bool postgres_conn_register_server(struct postgres_conn *c, struct postgres *p)
 {
-    char sql[sizeof SERVE + 16];
+    char sql[sizeof REGISTER_SERVER_SQL + 16];
 
-    /* libpq would block on a server that does not read. tcp_user_timeout ends that, but not on a
-     * Unix socket. So sends never block, and wait_for_answer sends the rest. */
-    c->patience_ms = ANSWER_MS;
-    if (pq.setnonblocking(c->pg, 1) != 0 || !postgres_alone(c, p->identity))
+    /* Without this, libpq would block if the database does not read; tcp_user_timeout does not
+     * apply to a Unix socket. wait_for_answer sends the remaining bytes. */
+    c->answer_timeout_ms = ANSWER_TIMEOUT_MS;
+    if (pq.setnonblocking(c->pg, 1) != 0 || !postgres_check_other_servers(c, p->identity))
         return false;
-    snprintf(sql, sizeof sql, SERVE, (int32_t)p->identity);
-    if (!postgres_conn_do(c, sql))
-        return postgres_fits(c, p);
-    log_error("store: a tool has the database for itself, or PostgreSQL is too slow");
+    snprintf(sql, sizeof sql, REGISTER_SERVER_SQL, (int32_t)p->identity);
+    if (!postgres_conn_run_command(c, sql))
+        return postgres_schema_is_usable(c, p);
+    log_error(
+        "store: cannot lock the database: a tool uses it exclusively, or PostgreSQL is too slow");
     return false;
 }
 
-enum err postgres_keep_servers_out(struct tx *tx)
+enum err postgres_lock_out_servers(struct tx *tx)
 {
     enum err e = tx_exec(tx, "set local lock_timeout = '3s'", NO_BIND, NULL);
 
     if (!e)
-        e = tx_exec(tx, "select pg_advisory_lock" SERVED, NO_BIND, NULL);
+        e = tx_exec(tx, "select pg_advisory_lock" SERVER_LOCK, NO_BIND, NULL);
     if (e)
         log_error("store: a server is running on this database; stop it first");
     return e;
@@ -288,20 +292,20 @@ void postgres_conn_close(struct postgres_conn *c)
 {
     if (!c->pg)
         return;
-    postgres_forget_errands(c);
-    postgres_forget_statements(c);
+    postgres_discard_statements(c);
+    postgres_free_statements(c);
     pq.finish(c->pg);
     c->pg = NULL;
 }
 
-bool postgres_conn_alive(struct postgres_conn *c)
+bool postgres_conn_is_open(struct postgres_conn *c)
 {
     struct pollfd p = { .fd = pq.socket(c->pg), .events = POLLIN };
 
-    postgres_conn_settle(c);
+    postgres_conn_read_pending_commit(c);
     if (c->lost)
         return false;
 
-    /* No command is in progress, so readable bytes mean that the server closes the connection. */
+    /* If no command is in progress, readable bytes mean that the database closes the connection. */
     return poll(&p, 1, 0) == 0 || (pq.consumeInput(c->pg) && pq.status(c->pg) == CONNECTION_OK);
 }

@@ -3,7 +3,7 @@
  * The prefetched queries of all work items are sent in one round trip, and their writes with the
  * one COMMIT. Nothing is written before the commit, so a refused work item does not affect the
  * others. A work item that must see its own writes, or their result, runs alone afterwards. So does
- * one that fails; the others are retried without it, up to MOST_TRIES times.
+ * one that fails; the others are retried without it, up to MAX_GROUP_ATTEMPTS times.
  *
  * A group has at most one work item per owner, sorted by owner: groups that write rows of the same
  * accounts lock them in the same order and cannot deadlock. */
@@ -11,224 +11,224 @@
 
 #include "store/postgres/postgres.h"
 
-enum { MOST_TRIES = 4 };
+enum { MAX_GROUP_ATTEMPTS = 4 };
 
-enum member_state {
-    MEMBER_READY,
-    MEMBER_ALONE,   /* runs alone afterwards */
-    MEMBER_REFUSED, /* its result is final */
-    MEMBER_WRITES,
+enum group_item_state {
+    ITEM_READY,
+    ITEM_RUNS_ALONE, /* runs alone, after the group */
+    ITEM_REFUSED,    /* the work item returned an error, which is its result */
+    ITEM_WRITES,
 };
 
-struct group {
+struct commit_group {
     struct postgres_worker *worker;
-    struct work *works[POSTGRES_GATHERED];
-    enum member_state states[POSTGRES_GATHERED];
+    struct work_item *works[POSTGRES_GROUP_MAX];
+    enum group_item_state states[POSTGRES_GROUP_MAX];
     unsigned count;
-    bool broken; /* the transaction has failed … */
-    bool again;  /* … because of one work item, which was removed */
+    bool broken; /* the transaction has failed */
+    bool again;  /* one work item caused the failure and was removed: try again */
 };
 
-static int owner_compare(const void *a, const void *b)
+static int compare_owners(const void *a, const void *b)
 {
-    uint64_t one = (*(struct work *const *)a)->owner, other = (*(struct work *const *)b)->owner;
+    uint64_t one = (*(struct work_item *const *)a)->owner,
+             other = (*(struct work_item *const *)b)->owner;
 
     return (one > other) - (one < other);
 }
 
-static void group_fill(struct group *g, struct work *first)
+static void add_items_by_owner(struct commit_group *g, struct work_item *first)
 {
-    for (struct work *w = first; w; w = w->next)
+    for (struct work_item *w = first; w; w = w->next)
         g->works[g->count++] = w;
-    qsort(g->works, g->count, sizeof(g->works[0]), owner_compare);
+    qsort(g->works, g->count, sizeof(g->works[0]), compare_owners);
 }
 
-static struct tx group_tx(const struct group *g, unsigned i)
+static struct tx tx_of_item(const struct commit_group *g, unsigned i)
 {
     return (struct tx){ .store = &g->worker->pool->store,
                         .work = g->works[i],
                         .connection = &g->worker->conn };
 }
 
-/* Removes the failed work item. If the database is unreachable or full, a retry would fail too. */
-static void group_break(struct group *g, enum err e, const struct work *culprit)
+/* Aborts the group and removes the work item that failed. If the database is unreachable or full, a
+ * retry would fail, too. */
+static void abort_group_without(struct commit_group *g, enum err e, const struct work_item *culprit)
 {
     g->broken = true;
     if (g->worker->conn.lost || e == ERR_UNAVAILABLE || e == ERR_STORAGE_FULL)
         return;
     for (unsigned i = 0; i < g->count; i++)
         if (g->works[i] == culprit) {
-            g->states[i] = MEMBER_ALONE;
+            g->states[i] = ITEM_RUNS_ALONE;
             g->again = true;
         }
 }
 
-static void member_failed(struct group *g, unsigned i, enum err e)
+static void abort_group_after_item(struct commit_group *g, unsigned i, enum err e)
 {
-    const struct work *culprit = g->worker->conn.culprit;
+    const struct work_item *culprit = g->worker->conn.culprit;
 
-    group_break(g, e, culprit ? culprit : g->works[i]);
+    abort_group_without(g, e, culprit ? culprit : g->works[i]);
 }
 
-static void group_prefetch(struct group *g)
+static void prefetch_all_items(struct commit_group *g)
 {
     for (unsigned i = 0; i < g->count && !g->broken; i++) {
-        struct tx tx = group_tx(g, i);
+        struct tx tx = tx_of_item(g, i);
 
-        if (g->states[i] != MEMBER_READY)
+        if (g->states[i] != ITEM_READY)
             continue;
         g->works[i]->prefetch(g->works[i], &tx);
         if (tx.failed)
-            member_failed(g, i, tx.failed);
+            abort_group_after_item(g, i, tx.failed);
     }
 }
 
-static void member_run(struct group *g, unsigned i)
+static void run_group_item(struct commit_group *g, unsigned i)
 {
     struct postgres_conn *c = &g->worker->conn;
-    struct work *work = g->works[i];
-    struct tx tx = group_tx(g, i);
+    struct work_item *work = g->works[i];
+    struct tx tx = tx_of_item(g, i);
 
     work->log = (struct str){ 0 };
     work->position = 0;
-    c->leaves = false;
-    work->result = tx_run(&tx);
+    c->must_leave = false;
+    work->result = tx_run_work_item(&tx);
     if (!work->result) {
-        g->states[i] = MEMBER_WRITES;
+        g->states[i] = ITEM_WRITES;
         return;
     }
-    postgres_drop_errands(c, work);
-    if (c->leaves)
-        g->states[i] = MEMBER_ALONE;
+    postgres_discard_statements_of(c, work);
+    if (c->must_leave)
+        g->states[i] = ITEM_RUNS_ALONE;
     else if (tx.failed)
-        member_failed(g, i, tx.failed);
+        abort_group_after_item(g, i, tx.failed);
     else
-        g->states[i] = MEMBER_REFUSED;
+        g->states[i] = ITEM_REFUSED;
 }
 
-/* --- commit --------------------------------------------------------------------------- */
-
-static unsigned group_writers(const struct group *g, struct work **ret)
+static unsigned collect_writers(const struct commit_group *g, struct work_item **ret)
 {
     unsigned count = 0;
 
     for (unsigned i = 0; i < g->count; i++)
-        if (g->states[i] == MEMBER_WRITES)
+        if (g->states[i] == ITEM_WRITES)
             ret[count++] = g->works[i];
     return count;
 }
 
-static void writers_failed(struct group *g, struct work *const *writers, unsigned count)
+static void roll_back_writers(struct commit_group *g, struct work_item *const *writers,
+                              unsigned count)
 {
     struct postgres_worker *w = g->worker;
-    int64_t untold = 0;
+    int64_t unreported = 0;
 
     if (!w->conn.lost) {
-        postgres_conn_do(&w->conn, "rollback");
-        /* At most one: statements after a failed one do not run. */
-        untold = postgres_conn_untold_position(&w->conn);
+        postgres_conn_run_command(&w->conn, "rollback");
+        /* There is at most one such position, because statements after a failed one do not run. */
+        unreported = postgres_conn_unreported_position(&w->conn);
     }
-    if (!w->conn.lost && untold)
-        postgres_void_position(w, untold);
+    if (!w->conn.lost && unreported)
+        postgres_mark_position_aborted(w, unreported);
     for (unsigned i = 0; i < count; i++) {
         if (!w->conn.lost && writers[i]->position)
-            postgres_void_position(w, writers[i]->position);
-        if (writers[i]->in_line)
-            commit_line_leave(&w->pool->line, &w->pool->store, writers[i]);
+            postgres_mark_position_aborted(w, writers[i]->position);
+        if (writers[i]->in_commit_order)
+            commit_order_remove(&w->pool->commit_order, &w->pool->store, writers[i]);
     }
 }
 
-/* If the connection is lost without an answer, it is unknown whether the transaction committed,
- * unless may_be_written is false: then it did not. */
-static void group_commit(struct group *g)
+/* If the connection is lost without a result, it is unknown whether the transaction committed; if
+ * may_be_written is false, it did not. */
+static void commit_group_items(struct commit_group *g)
 {
     struct postgres_worker *w = g->worker;
-    struct work *writers[POSTGRES_GATHERED];
-    unsigned count = group_writers(g, writers);
+    struct work_item *writers[POSTGRES_GROUP_MAX];
+    unsigned count = collect_writers(g, writers);
 
     if (!count) {
-        postgres_conn_let_go(&w->conn);
+        postgres_conn_commit_without_waiting(&w->conn);
         return;
     }
     for (unsigned i = 0; i < count; i++)
         if (writers[i]->committed)
-            commit_line_enter(&w->pool->line, writers[i]);
+            commit_order_add(&w->pool->commit_order, writers[i]);
     enum err e = postgres_conn_commit_group(&w->conn, writers, count);
     if (!e) {
         atomic_fetch_add_explicit(&w->pool->store.commits, 1, memory_order_relaxed);
         return;
     }
     if (!w->conn.lost || !w->conn.may_be_written || e != ERR_UNAVAILABLE)
-        group_break(g, e, w->conn.culprit);
-    writers_failed(g, writers, count);
+        abort_group_without(g, e, w->conn.culprit);
+    roll_back_writers(g, writers, count);
     for (unsigned i = 0; i < count; i++)
         writers[i]->result = e;
 }
 
-/* --- one group ------------------------------------------------------------------------ */
-
-static void group_attempt(struct group *g)
+static void run_and_commit_once(struct commit_group *g)
 {
     struct postgres_conn *c = &g->worker->conn;
 
-    postgres_conn_begin(c, postgres_begin_words[STORE_APPEND]);
-    c->gathers = true;
-    group_prefetch(g);
+    postgres_conn_begin(c, postgres_begin_sql[STORE_APPEND]);
+    c->runs_group = true;
+    prefetch_all_items(g);
     for (unsigned i = 0; i < g->count && !g->broken; i++)
-        if (g->states[i] == MEMBER_READY)
-            member_run(g, i);
-    c->gathers = false;
+        if (g->states[i] == ITEM_READY)
+            run_group_item(g, i);
+    c->runs_group = false;
     if (!g->broken)
-        group_commit(g);
+        commit_group_items(g);
     else if (!c->lost)
         postgres_conn_roll_back(c);
 }
 
-/* Resets the others to ready after one has failed. Returns whether more than one is left. */
-static bool group_gathers_again(struct group *g)
+/* Resets the other work items to ready after one has failed. Returns whether more than one is
+ * left. */
+static bool reset_for_retry(struct commit_group *g)
 {
     unsigned left = 0;
 
     if (!g->broken || !g->again || g->worker->conn.lost)
         return false;
     for (unsigned i = 0; i < g->count; i++) {
-        if (g->states[i] == MEMBER_WRITES)
-            g->states[i] = MEMBER_READY;
-        left += g->states[i] == MEMBER_READY;
+        if (g->states[i] == ITEM_WRITES)
+            g->states[i] = ITEM_READY;
+        left += g->states[i] == ITEM_READY;
     }
     return left > 1;
 }
 
-static void group_try(struct group *g)
+static void run_with_retries(struct commit_group *g)
 {
     struct store *s = &g->worker->pool->store;
 
-    for (unsigned tries = 0; tries < MOST_TRIES; tries++) {
+    for (unsigned tries = 0; tries < MAX_GROUP_ATTEMPTS; tries++) {
         if (tries)
             atomic_fetch_add_explicit(&s->retries, 1, memory_order_relaxed);
         g->broken = g->again = false;
         pthread_rwlock_rdlock(&g->worker->pool->writing);
-        group_attempt(g);
+        run_and_commit_once(g);
         pthread_rwlock_unlock(&g->worker->pool->writing);
-        if (!group_gathers_again(g))
+        if (!reset_for_retry(g))
             return;
     }
 }
 
-static bool goes_alone(const struct group *g, unsigned i)
+static bool item_runs_alone(const struct commit_group *g, unsigned i)
 {
-    return g->states[i] == MEMBER_READY || g->states[i] == MEMBER_ALONE ||
-           (g->states[i] == MEMBER_WRITES && g->broken);
+    return g->states[i] == ITEM_READY || g->states[i] == ITEM_RUNS_ALONE ||
+           (g->states[i] == ITEM_WRITES && g->broken);
 }
 
-/* Puts the work items that run alone back at the head of the queue, where any worker takes them.
- * This thread checks the queue afterwards, so none is left when the store closes. */
-static void group_disband(struct group *g)
+/* Puts the work items that run alone back at the head of the queue, for any worker. This thread
+ * checks the queue afterwards, so none is left when the store closes. */
+static void requeue_items_that_run_alone(struct commit_group *g)
 {
-    struct work *first = NULL, *last = NULL;
+    struct work_item *first = NULL, *last = NULL;
 
     for (unsigned i = g->count; i-- > 0;) {
-        if (!goes_alone(g, i))
+        if (!item_runs_alone(g, i))
             continue;
         g->works[i]->by_itself = true;
         g->works[i]->next = first;
@@ -236,26 +236,27 @@ static void group_disband(struct group *g)
         last = last ? last : first;
     }
     if (first)
-        queue_push_back(&g->worker->pool->queue, first, last);
+        queue_push_front(&g->worker->pool->queue, first, last);
 }
 
-static void group_end(struct group *g)
+static void finish_group_items(struct commit_group *g)
 {
-    group_disband(g); /* another thread may own those from here on */
+    requeue_items_that_run_alone(
+        g); /* from here on another thread may own the requeued work items */
     for (unsigned i = 0; i < g->count; i++)
-        if (!goes_alone(g, i))
-            postgres_worker_finish(g->worker, g->works[i], g->works[i]->result);
+        if (!item_runs_alone(g, i))
+            postgres_worker_finish_work_item(g->worker, g->works[i], g->works[i]->result);
 }
 
-void postgres_group_run(struct postgres_worker *w, struct work *first)
+void postgres_run_group(struct postgres_worker *w, struct work_item *first)
 {
-    struct group g = { .worker = w };
+    struct commit_group g = { .worker = w };
 
-    group_fill(&g, first);
-    if (postgres_worker_connect_for(w, first)) {
-        group_try(&g);
+    add_items_by_owner(&g, first);
+    if (postgres_worker_connect_with_retry(w, first)) {
+        run_with_retries(&g);
         if (w->conn.lost)
-            postgres_worker_hang_up(w);
+            postgres_worker_disconnect(w);
     }
-    group_end(&g);
+    finish_group_items(&g);
 }

@@ -12,8 +12,8 @@ struct libpq pq;
 
 bool libpq_load(void)
 {
-    log_error("store: the static program keeps its data in its folder only; PostgreSQL takes the "
-              "Debian package, or a build of your own");
+    log_error("store: the static program supports SQLite only; for PostgreSQL use the "
+              "Debian package or a dynamic build");
     return false;
 }
 
@@ -31,7 +31,7 @@ bool libpq_load(void)
 
     if (pq.finish)
         return true;
-    dynlib_find("libpq.so.5", &pending); /* from the OpenSSL library that libpq uses */
+    dynlib_load_optional("libpq.so.5", &pending); /* from the OpenSSL library that libpq uses */
     return dynlib_load("libpq.so.5", symbols);
 }
 

@@ -50,13 +50,14 @@ struct libpq {
 #define X(name) __typeof__(PQ##name) *name;
     LIBPQ_FUNCTIONS(X)
 #undef X
-    /* SSL_pending of OpenSSL, for the result of sslStruct. NULL: this libpq uses no OpenSSL. */
+    /* SSL_pending of OpenSSL, for the pointer that sslStruct returns. NULL: libpq does not use
+     * OpenSSL. */
     int (*ssl_pending)(const void *tls);
 };
 
 extern struct libpq pq;
 
-/* Loads libpq once; call it before the first use. Logs failures. */
+/* Loads libpq once; call it before any other function. Logs failures. */
 bool libpq_load(void);
 
 #endif

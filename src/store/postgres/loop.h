@@ -6,71 +6,73 @@
 
 #include "store/postgres/pipeline.h"
 
-enum { MOST_READS = 16 }; /* reads that are sent together */
+enum { READS_PER_ROUND_TRIP = 16 }; /* reads whose queries are sent in one round trip */
 
-enum reader_state { READER_NEW, READER_CLOSED, READER_OPENING, READER_OPEN, READER_ENDED };
+enum reader_state { READER_NOT_STARTED, READER_CLOSED, READER_OPENING, READER_OPEN, READER_ENDED };
 
-/* Which answer to a queued statement comes next. */
-enum answer_step { PREPARED, PREPARED_END, ANSWERED, ANSWERED_END };
+/* The next expected result of a queued statement. */
+enum result_step { RESULT_OF_PREPARE, END_OF_PREPARE, RESULT_OF_QUERY, END_OF_QUERY };
 
 /* Reads that have not been sent yet. */
-struct reader_queue {
-    struct work *waiting, **waiting_last;
+struct unsent_reads {
+    struct work_item *waiting, **waiting_last;
     unsigned waiting_count;
 };
 
-struct postgres_reader {
+struct loop_reader {
     struct postgres *pool;
-    /* Readable by all threads; the rest is the loop's. NULL: no read yet, or all handles closed. */
+    /* Readable by all threads; the other members belong to the loop. NULL: no read yet, or all
+     * handles are closed. */
     _Atomic(struct loop *) loop;
-    struct loop_end end;
-    unsigned holds; /* references: handles of the loop, and a pending connect */
+    struct loop_end_callback end;
+    unsigned references; /* references: handles of the loop, and a pending connect */
     enum reader_state state;
     struct postgres_conn conn;
-    unsigned silences; /* pool->silences at connect */
+    unsigned silences; /* value of pool->silences when the connection was opened */
     int64_t again_at, wait_ms;
     uv_work_t opening;
     bool opened;
-    uv_idle_t soon; /* runs before the loop polls */
-    uv_timer_t look;
+    uv_idle_t before_poll; /* callback before the loop polls */
+    uv_timer_t timeout;
     uv_poll_t *socket;
     int events;
 
-    struct reader_queue queue;
-    struct work *reads[MOST_READS]; /* sent, not answered yet */
+    struct unsent_reads queue;
+    struct work_item *reads[READS_PER_ROUND_TRIP]; /* reads whose queries were sent */
     unsigned count;
     unsigned rounds;
     bool running;
-    bool synced;                   /* a sync was sent: the transaction ends with it */
-    unsigned due;                  /* syncs without an answer */
-    unsigned room_after, room_due; /* syncs before, and missing answers to, DEALLOCATE */
-    unsigned next;                 /* queued statement that is answered next */
-    enum answer_step step;
-    int64_t asked_at, heard_at; /* heard_at: last data received since */
-    int64_t spent_at;           /* CPU time of the thread when these runs began */
+    bool synced;  /* a sync was sent, which ends the transaction */
+    unsigned due; /* syncs without an answer */
+    unsigned syncs_before_deallocate, deallocates_due; /* syncs before DEALLOCATE, and results of
+                                                        * DEALLOCATE, that are still due */
+    unsigned next; /* index of the queued statement whose result is expected next */
+    enum result_step step;
+    int64_t asked_at, received_at; /* when queries were sent, and when data was last received */
+    int64_t spent_at;              /* CPU time of the thread when the current runs began */
     struct prefetcher prefetcher;
 };
 
 /* --- the connection, loop_conn.c ------------------------------------------------------- */
 
 /* Call it at the first read of the loop. */
-void reader_begin(struct postgres_reader *r, struct loop *loop);
-/* Returns whether the connection is open; starts to open it, if allowed. */
-bool reader_reach(struct postgres_reader *r);
+void loop_reader_start(struct loop_reader *r, struct loop *loop);
+/* Returns whether the connection is open; starts to open it if it is time. */
+bool loop_reader_ensure_connected(struct loop_reader *r);
 /* Sends buffered bytes. False: the connection failed. */
-bool reader_flush(struct postgres_reader *r);
-/* Reads from the socket and processes the answers. */
-void reader_hear(struct postgres_reader *r, int status, int events);
-/* Closes the connection and delays the next connect; waiting reads go to the workers. */
-void reader_hang_up(struct postgres_reader *r);
+bool loop_reader_flush(struct loop_reader *r);
+/* Reads from the socket and processes the results. */
+void loop_reader_on_socket(struct loop_reader *r, int status, int events);
+/* Closes the connection, delays the next connect, and moves waiting reads to the workers. */
+void loop_reader_disconnect(struct loop_reader *r);
 
 /* --- reads, loop_reads.c --------------------------------------------------------------- */
 
-/* Processes the answers that have arrived. False: the connection failed. */
-bool reader_take_answers(struct postgres_reader *r);
-/* Runs the reads again if all answers have arrived. */
-void reader_answered(struct postgres_reader *r);
-/* Hands all reads to the workers. */
-void reader_pass_on_all(struct postgres_reader *r);
+/* Processes the results that have arrived. False: the connection failed. */
+bool loop_reader_process_results(struct loop_reader *r);
+/* Runs the reads again if all results have arrived. */
+void loop_reader_rerun_if_complete(struct loop_reader *r);
+/* Moves all reads of the loop to the workers. */
+void loop_reader_move_to_workers(struct loop_reader *r);
 
 #endif

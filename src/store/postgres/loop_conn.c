@@ -9,92 +9,90 @@
 #include "store/postgres/loop.h"
 
 enum {
-    FIRST_WAIT_MS = 50,  /* between connection attempts, doubled … */
-    LAST_WAIT_MS = 5000, /* … up to this */
+    MIN_RECONNECT_WAIT_MS = 50,   /* wait between connection attempts; doubled each time */
+    MAX_RECONNECT_WAIT_MS = 5000, /* upper limit of that wait */
 };
 
-/* --- opening and closing --------------------------------------------------------------- */
-
-static void socket_closed(uv_handle_t *socket)
+static void on_socket_handle_closed(uv_handle_t *socket)
 {
     mem_free(socket);
 }
 
-static void reader_close(struct postgres_reader *r)
+static void close_connection(struct loop_reader *r)
 {
     if (r->socket)
-        uv_close((uv_handle_t *)r->socket, socket_closed);
+        uv_close((uv_handle_t *)r->socket, on_socket_handle_closed);
     r->socket = NULL;
     postgres_conn_close(&r->conn);
-    r->due = r->room_after = r->room_due = 0;
+    r->due = r->syncs_before_deallocate = r->deallocates_due = 0;
     if (r->state == READER_OPEN)
         r->state = READER_CLOSED;
-    reader_pass_on_all(r);
+    loop_reader_move_to_workers(r);
 }
 
-void reader_hang_up(struct postgres_reader *r)
+void loop_reader_disconnect(struct loop_reader *r)
 {
-    r->wait_ms = r->wait_ms ? r->wait_ms * 2 : FIRST_WAIT_MS;
-    if (r->wait_ms > LAST_WAIT_MS)
-        r->wait_ms = LAST_WAIT_MS;
-    r->again_at = clock_mono() + r->wait_ms * 1000000;
-    reader_close(r);
+    r->wait_ms = r->wait_ms ? r->wait_ms * 2 : MIN_RECONNECT_WAIT_MS;
+    if (r->wait_ms > MAX_RECONNECT_WAIT_MS)
+        r->wait_ms = MAX_RECONNECT_WAIT_MS;
+    r->again_at = clock_monotonic_ns() + r->wait_ms * 1000000;
+    close_connection(r);
 }
 
-static void on_socket(uv_poll_t *socket, int status, int events);
+static void on_socket_event(uv_poll_t *socket, int status, int events);
 
-static void reader_listen(struct postgres_reader *r, int events)
+static void poll_socket(struct loop_reader *r, int events)
 {
-    if (r->events != events && uv_poll_start(r->socket, events, on_socket) != 0)
+    if (r->events != events && uv_poll_start(r->socket, events, on_socket_event) != 0)
         r->conn.lost = true;
     r->events = events;
 }
 
-/* All queries up to a sync form one transaction, with these settings. */
-static const char READ_ONLY[] = "set default_transaction_isolation = 'repeatable read'; "
-                                "set default_transaction_read_only = on";
+/* Settings of the connection: all queries up to a sync form one transaction. */
+static const char READ_ONLY_SETTINGS[] = "set default_transaction_isolation = 'repeatable read'; "
+                                         "set default_transaction_read_only = on";
 
-/* Runs on a thread of libuv, which may block. */
-static void open_aside(uv_work_t *w)
+/* Opens the connection on a thread of libuv, which may block. */
+static void open_connection_on_thread(uv_work_t *w)
 {
-    struct postgres_reader *r = container_of(w, struct postgres_reader, opening);
+    struct loop_reader *r = container_of(w, struct loop_reader, opening);
     struct postgres_conn *c = &r->conn;
 
     c->on_loop = false;
     r->opened = postgres_conn_open(c, r->pool->where, false) &&
-                (!r->pool->serves || postgres_conn_serve(c, r->pool)) &&
-                !postgres_conn_do(c, READ_ONLY) && pq.setnonblocking(c->pg, 1) == 0 &&
-                pq.enterPipelineMode(c->pg);
+                (!r->pool->serves || postgres_conn_register_server(c, r->pool)) &&
+                !postgres_conn_run_command(c, READ_ONLY_SETTINGS) &&
+                pq.setnonblocking(c->pg, 1) == 0 && pq.enterPipelineMode(c->pg);
     c->round_trips = &r->pool->store.round_trips;
     c->on_loop = true;
 }
 
-static void reader_attach(struct postgres_reader *r)
+static void start_polling(struct loop_reader *r)
 {
     r->socket = mem_new(sizeof *r->socket);
     if (uv_poll_init(loop_uv(r->loop), r->socket, pq.socket(r->conn.pg)) != 0) {
         mem_free(r->socket);
         r->socket = NULL;
-        reader_hang_up(r);
+        loop_reader_disconnect(r);
         return;
     }
     r->socket->data = r;
     uv_unref((uv_handle_t *)r->socket);
     r->events = 0;
     r->state = READER_OPEN;
-    reader_listen(r, UV_READABLE);
+    poll_socket(r, UV_READABLE);
 }
 
-/* After the last reference the loop may be freed. */
-static void reader_let_go(struct postgres_reader *r)
+/* Releases a reference; after the last one the loop may be freed. */
+static void release_reference(struct loop_reader *r)
 {
-    if (--r->holds == 0)
+    if (--r->references == 0)
         atomic_store(&r->loop, NULL);
 }
 
-static void open_done(uv_work_t *w, int status)
+static void on_connection_opened(uv_work_t *w, int status)
 {
-    struct postgres_reader *r = container_of(w, struct postgres_reader, opening);
+    struct loop_reader *r = container_of(w, struct loop_reader, opening);
     bool ended = r->state == READER_ENDED;
 
     if (ended)
@@ -102,156 +100,155 @@ static void open_done(uv_work_t *w, int status)
     else
         r->state = READER_CLOSED;
     if (!ended && (status || !r->opened))
-        reader_hang_up(r);
+        loop_reader_disconnect(r);
     else if (!ended)
-        reader_attach(r);
-    reader_let_go(r);
+        start_polling(r);
+    release_reference(r);
 }
 
-/* Connects only while a worker is connected. */
-static void reader_open(struct postgres_reader *r)
+/* Starts to connect, but only while a worker is connected. */
+static void start_opening(struct loop_reader *r)
 {
-    if (!atomic_load(&r->pool->connected) || clock_mono() < r->again_at)
+    if (!atomic_load(&r->pool->connected) || clock_monotonic_ns() < r->again_at)
         return;
     r->silences = atomic_load(&r->pool->silences);
-    if (uv_queue_work(loop_uv(r->loop), &r->opening, open_aside, open_done) != 0)
+    if (uv_queue_work(loop_uv(r->loop), &r->opening, open_connection_on_thread,
+                      on_connection_opened) != 0)
         return;
     r->state = READER_OPENING;
-    r->holds++;
+    r->references++;
 }
 
-bool reader_reach(struct postgres_reader *r)
+bool loop_reader_ensure_connected(struct loop_reader *r)
 {
     if (r->state == READER_OPEN && !r->count && !r->running &&
         r->silences != atomic_load(&r->pool->silences))
-        reader_hang_up(r); /* another connection timed out, so this one is probably dead too */
+        loop_reader_disconnect(
+            r); /* another connection timed out, so this one is probably dead, too */
     if (r->state == READER_CLOSED)
-        reader_open(r);
+        start_opening(r);
     return r->state == READER_OPEN;
 }
 
-/* --- input and output ------------------------------------------------------------------ */
-
-bool reader_flush(struct postgres_reader *r)
+bool loop_reader_flush(struct loop_reader *r)
 {
     int left = pq.flush(r->conn.pg);
 
     if (left < 0)
         return false;
-    reader_listen(r, left ? UV_READABLE | UV_WRITABLE : UV_READABLE);
+    poll_socket(r, left ? UV_READABLE | UV_WRITABLE : UV_READABLE);
     return !r->conn.lost;
 }
 
-/* Reads everything: poll does not report bytes that OpenSSL has buffered. */
-static bool reader_consume(struct postgres_reader *r, int events)
+/* Reads all available bytes: poll does not report those that OpenSSL has buffered. */
+static bool consume_input(struct loop_reader *r, int events)
 {
     bool good = !(events & UV_READABLE) || pq.consumeInput(r->conn.pg);
 
-    while (good && postgres_conn_has_more(&r->conn))
+    while (good && postgres_conn_has_tls_bytes(&r->conn))
         good = pq.consumeInput(r->conn.pg);
     return good;
 }
 
-void reader_hear(struct postgres_reader *r, int status, int events)
+void loop_reader_on_socket(struct loop_reader *r, int status, int events)
 {
     struct postgres_conn *c = &r->conn;
 
-    loop_part("store_reads");
-    bool fine = !status && (!(events & UV_WRITABLE) || reader_flush(r)) &&
-                reader_consume(r, events) && reader_take_answers(r) &&
+    loop_begin_part("store_reads");
+    bool fine = !status && (!(events & UV_WRITABLE) || loop_reader_flush(r)) &&
+                consume_input(r, events) && loop_reader_process_results(r) &&
                 pq.status(c->pg) == CONNECTION_OK;
 
     if (fine)
-        reader_answered(r);
+        loop_reader_rerun_if_complete(r);
     else
-        reader_hang_up(r);
+        loop_reader_disconnect(r);
 }
 
-static void on_socket(uv_poll_t *socket, int status, int events)
+static void on_socket_event(uv_poll_t *socket, int status, int events)
 {
-    struct postgres_reader *r = socket->data;
+    struct loop_reader *r = socket->data;
 
-    r->heard_at = clock_mono();
-    reader_hear(r, status, events);
+    r->received_at = clock_monotonic_ns();
+    loop_reader_on_socket(r, status, events);
 }
 
-/* --- lifetime -------------------------------------------------------------------------- */
-
-static void handle_is_closed(uv_handle_t *h)
+static void on_handle_closed(uv_handle_t *h)
 {
-    reader_let_go(h->data);
+    release_reference(h->data);
 }
 
-static void reader_end(struct postgres_reader *r)
+static void end_reader(struct loop_reader *r)
 {
     bool opening = r->state == READER_OPENING;
 
     r->state = READER_ENDED;
-    loop_drop_end(&r->end);
+    loop_remove_end_callback(&r->end);
     if (opening)
-        reader_pass_on_all(r); /* open_done closes the connection */
+        loop_reader_move_to_workers(r); /* on_connection_opened closes the connection */
     else
-        reader_close(r);
-    uv_close((uv_handle_t *)&r->soon, handle_is_closed);
-    uv_close((uv_handle_t *)&r->look, handle_is_closed);
+        close_connection(r);
+    uv_close((uv_handle_t *)&r->before_poll, on_handle_closed);
+    uv_close((uv_handle_t *)&r->timeout, on_handle_closed);
     prefetcher_clear(&r->prefetcher);
 }
 
-static void on_loop_end(struct loop_end *e)
+static void on_loop_end(struct loop_end_callback *e)
 {
-    reader_end(container_of(e, struct postgres_reader, end));
+    end_reader(container_of(e, struct loop_reader, end));
 }
 
-void reader_begin(struct postgres_reader *r, struct loop *loop)
+void loop_reader_start(struct loop_reader *r, struct loop *loop)
 {
     atomic_store(&r->loop, loop);
     r->state = READER_CLOSED;
     r->end.run = on_loop_end;
     r->queue.waiting_last = &r->queue.waiting;
-    loop_add_end(loop, &r->end);
-    uv_idle_init(loop_uv(loop), &r->soon);
-    uv_timer_init(loop_uv(loop), &r->look);
-    r->soon.data = r->look.data = r;
-    r->holds = 2;
-    uv_unref((uv_handle_t *)&r->look);
+    loop_add_end_callback(loop, &r->end);
+    uv_idle_init(loop_uv(loop), &r->before_poll);
+    uv_timer_init(loop_uv(loop), &r->timeout);
+    r->before_poll.data = r->timeout.data = r;
+    r->references = 2;
+    uv_unref((uv_handle_t *)&r->timeout);
 }
 
-void postgres_readers_init(struct postgres *p, unsigned count)
+void loop_readers_init(struct postgres *p, unsigned count)
 {
     p->reader_count = count;
     p->readers = mem_new((count + 1) * sizeof *p->readers);
     for (unsigned i = 0; i < count; i++) {
         p->readers[i].pool = p;
-        map_init(&p->readers[i].prefetcher.by_kind);
-        p->readers[i].conn.lane = postgres_lane_of(p->count + 1 + i);
+        map_init(&p->readers[i].prefetcher.by_work_name);
+        p->readers[i].conn.counter_shard = postgres_counter_shard(p->count + 1 + i);
     }
 }
 
-static void end_on_loop(struct loop *loop, void *arg)
+static void end_reader_on_loop(struct loop *loop, void *arg)
 {
-    struct postgres_reader *r = arg;
+    struct loop_reader *r = arg;
 
     (void)loop;
     if (r->state != READER_ENDED)
-        reader_end(r);
+        end_reader(r);
 }
 
-/* Waits until the handles are closed, one loop iteration later, and a pending connect has ended. */
-static void reader_end_from_outside(struct postgres_reader *r, struct loop *loop)
+/* Ends the reader from another thread; waits until its handles are closed, one loop iteration
+ * later, and a pending connect has ended. */
+static void end_reader_and_wait(struct loop_reader *r, struct loop *loop)
 {
     const struct timespec moment = { .tv_nsec = 1000000 };
 
-    loop_call(loop, end_on_loop, r);
+    loop_call_and_wait(loop, end_reader_on_loop, r);
     while (atomic_load(&r->loop))
         nanosleep(&moment, NULL);
 }
 
-void postgres_readers_end(struct postgres *p)
+void loop_readers_close(struct postgres *p)
 {
     for (unsigned i = 0; i < p->reader_count; i++) {
         struct loop *loop = atomic_load(&p->readers[i].loop);
 
         if (loop)
-            reader_end_from_outside(&p->readers[i], loop);
+            end_reader_and_wait(&p->readers[i], loop);
     }
 }

@@ -14,30 +14,30 @@
 #include "store/postgres/loop.h"
 
 enum {
-    MOST_AT_FIRST = 128, /* queries in the first round, approximately */
-    MOST_WAITING = 32,   /* reads that wait behind those */
-    MOST_ROUNDS = 6,     /* round trips of one read */
-    SLOW_MS = 100,       /* without an answer: new reads go to the workers */
-    LOOK_MS = 200,       /* interval of checks for a missing answer */
-    STUCK_MS = 1000,     /* without data: close the connection */
-    BARRED_MS = 400,     /* answer time after which a kind moves to the workers */
-    HEAVY_NS = 5000000,  /* CPU time of the loop for all reads of a run */
-    ROWS_NS = 4000000,   /* the same, for rows of measured reads */
-    LONG_NS = 1000000,   /* minimum time of one read among those */
-    ROOM_ANSWERS = 2,    /* a result and its end */
+    FIRST_ROUND_QUERIES = 128, /* approximate maximum of queries in the first round trip */
+    MAX_WAITING_READS = 32,    /* reads that may wait for the next transaction */
+    MAX_ROUND_TRIPS = 6,       /* round trips of one read */
+    SLOW_MS = 100,             /* after this time without an answer, new reads go to the workers */
+    CHECK_INTERVAL_MS = 200,   /* interval of checks for a missing answer */
+    STUCK_MS = 1000,           /* after this time without data, the connection is closed */
+    KEEP_OFF_LOOPS_MS = 400,   /* answer time after which reads of this name move to the workers */
+    HEAVY_NS = 5000000,        /* CPU time limit for all reads of one run */
+    ROWS_NS = 4000000,         /* CPU time limit for rows of measured reads */
+    LONG_NS = 1000000,         /* shortest run that counts as slow */
+    DEALLOCATE_RESULTS = 2,    /* results of DEALLOCATE: the result and its end marker */
 };
 
 /* --- handing over to the workers ------------------------------------------------------ */
 
-static void reader_pass_on(struct postgres_reader *r, struct work *w)
+static void move_read_to_workers(struct loop_reader *r, struct work_item *w)
 {
-    postgres_drop_errands(&r->conn, w);
-    postgres_hand_over(r->pool, w);
+    postgres_discard_statements_of(&r->conn, w);
+    postgres_queue_for_workers(r->pool, w);
 }
 
-static struct work *reader_next_waiting(struct postgres_reader *r)
+static struct work_item *pop_waiting_read(struct loop_reader *r)
 {
-    struct work *w = r->queue.waiting;
+    struct work_item *w = r->queue.waiting;
 
     r->queue.waiting = w->next;
     if (!r->queue.waiting)
@@ -46,399 +46,399 @@ static struct work *reader_next_waiting(struct postgres_reader *r)
     return w;
 }
 
-static void pass_on_waiting(struct postgres_reader *r)
+static void move_waiting_to_workers(struct loop_reader *r)
 {
     while (r->queue.waiting)
-        reader_pass_on(r, reader_next_waiting(r));
+        move_read_to_workers(r, pop_waiting_read(r));
 }
 
-void reader_pass_on_all(struct postgres_reader *r)
+void loop_reader_move_to_workers(struct loop_reader *r)
 {
     while (r->count)
-        reader_pass_on(r, r->reads[--r->count]);
-    pass_on_waiting(r);
+        move_read_to_workers(r, r->reads[--r->count]);
+    move_waiting_to_workers(r);
 }
 
-/* --- queries -------------------------------------------------------------------------- */
-
-static bool send_errand(struct postgres_conn *c, struct postgres_errand *e, unsigned round)
+static bool send_queued_statement(struct postgres_conn *c, struct queued_statement *e,
+                                  unsigned round)
 {
     e->prepares = !e->statement->prepared;
     e->round = (uint8_t)round;
     if (e->prepares && !pq.sendPrepare(c->pg, e->statement->name, e->sql, (int)e->count, NULL))
         return false;
     e->statement->prepared = true;
-    return postgres_send_statement(c, e->statement, e->count, e->values);
+    return send_prepared_statement(c, e->statement, e->count, e->values);
 }
 
-static bool send_all(struct postgres_conn *c, unsigned round)
+static bool send_queued_statements(struct postgres_conn *c, unsigned round)
 {
-    for (unsigned i = 0; i < c->errand_count; i++)
-        if (!c->errands[i].result && !send_errand(c, &c->errands[i], round))
+    for (unsigned i = 0; i < c->queued_count; i++)
+        if (!c->queued[i].result && !send_queued_statement(c, &c->queued[i], round))
             return false;
     return true;
 }
 
-static bool reader_sync(struct postgres_reader *r)
+static bool send_sync(struct loop_reader *r)
 {
     r->synced = true;
     r->due++;
-    return pq.pipelineSync(r->conn.pg) && reader_flush(r);
+    return pq.pipelineSync(r->conn.pg) && loop_reader_flush(r);
 }
 
-/* Deallocates all prepared statements between two transactions, here and on the server. */
-static bool reader_make_room(struct postgres_reader *r)
+/* Deallocates all prepared statements between two transactions, in this process and in the
+ * database. */
+static bool deallocate_statements(struct loop_reader *r)
 {
     struct postgres_conn *c = &r->conn;
 
-    c->wants_room = false;
-    postgres_forget_statements(c);
-    r->room_after = r->due;
-    r->room_due = ROOM_ANSWERS;
+    c->has_too_many_statements = false;
+    postgres_free_statements(c);
+    r->syncs_before_deallocate = r->due;
+    r->deallocates_due = DEALLOCATE_RESULTS;
     return pq.sendQueryParams(c->pg, "deallocate all", 0, NULL, NULL, NULL, NULL, 0) &&
-           reader_sync(r);
+           send_sync(r);
 }
 
-static bool all_end_with_this(const struct postgres_reader *r)
+static bool round_trip_is_last_for_all(const struct loop_reader *r)
 {
     for (unsigned i = 0; i < r->count; i++)
-        if (r->reads[i]->by_itself || !postgres_kind_ends_with(r->pool, r->reads[i], r->rounds + 1))
+        if (r->reads[i]->by_itself || !read_needs_at_most(r->pool, r->reads[i], r->rounds + 1))
             return false;
     return true;
 }
 
-static void look_for_answer(uv_timer_t *look);
+static void on_check_timer(uv_timer_t *read_step);
 
-/* Sets the answer that comes next: the first one of the next statement without a result. */
-static void expect_errand(struct postgres_reader *r, unsigned i)
+/* Sets the next expected result: that of the first statement from index i on without one. */
+static void expect_result_from(struct loop_reader *r, unsigned i)
 {
     const struct postgres_conn *c = &r->conn;
 
-    while (i < c->errand_count && c->errands[i].result)
+    while (i < c->queued_count && c->queued[i].result)
         i++;
     r->next = i;
-    r->step = i < c->errand_count && c->errands[i].prepares ? PREPARED : ANSWERED;
+    r->step = i < c->queued_count && c->queued[i].prepares ? RESULT_OF_PREPARE : RESULT_OF_QUERY;
 }
 
-static void reader_ask(struct postgres_reader *r)
+static void send_queries(struct loop_reader *r)
 {
-    bool ends = all_end_with_this(r);
-    bool sent = send_all(&r->conn, r->rounds + 1) &&
-                (ends ? reader_sync(r) : pq.sendFlushRequest(r->conn.pg) && reader_flush(r));
+    bool ends = round_trip_is_last_for_all(r);
+    bool sent = send_queued_statements(&r->conn, r->rounds + 1) &&
+                (ends ? send_sync(r) : pq.sendFlushRequest(r->conn.pg) && loop_reader_flush(r));
 
     if (!sent) {
-        reader_hang_up(r);
+        loop_reader_disconnect(r);
         return;
     }
     r->rounds++;
-    postgres_conn_count(&r->conn);
-    expect_errand(r, 0);
-    r->asked_at = r->heard_at = clock_mono();
-    if (!uv_is_active((uv_handle_t *)&r->look))
-        uv_timer_start(&r->look, look_for_answer, LOOK_MS, LOOK_MS);
+    postgres_conn_count_round_trip(&r->conn);
+    expect_result_from(r, 0);
+    r->asked_at = r->received_at = clock_monotonic_ns();
+    if (!uv_is_active((uv_handle_t *)&r->timeout))
+        uv_timer_start(&r->timeout, on_check_timer, CHECK_INTERVAL_MS, CHECK_INTERVAL_MS);
 }
 
-/* --- runs ----------------------------------------------------------------------------- */
+enum read_result { READ_FINISHED, READ_NEEDS_ROWS, READ_LEFT_LOOP };
 
-enum read_outcome { READ_FINISHED, READ_ASKS, READ_PASSED_ON };
-
-static void read_finish(struct postgres_reader *r, struct work *w)
+static void finish_read(struct loop_reader *r, struct work_item *w)
 {
-    prefetcher_learn(&r->prefetcher, &r->conn, w);
-    postgres_drop_errands(&r->conn, w);
+    prefetcher_learn_from_read(&r->prefetcher, &r->conn, w);
+    postgres_discard_statements_of(&r->conn, w);
     if (r->rounds)
-        postgres_kind_note(r->pool, w, r->rounds);
-    work_finish(&r->pool->store, w, w->result);
+        read_record_round_trips(r->pool, w, r->rounds);
+    work_item_finish(&r->pool->store, w, w->result);
 }
 
-static enum read_outcome read_go_on(struct postgres_reader *r, struct work *w)
+static enum read_result continue_or_move_read(struct loop_reader *r, struct work_item *w)
 {
     struct postgres_conn *c = &r->conn;
 
-    if (c->leaves || r->rounds == MOST_ROUNDS)
-        postgres_kind_bar(r->pool, w);
-    if (c->leaves || r->rounds == MOST_ROUNDS || c->is_full) {
-        prefetcher_learn(&r->prefetcher, c, w);
-        reader_pass_on(r, w);
-        return READ_PASSED_ON;
+    if (c->must_leave || r->rounds == MAX_ROUND_TRIPS)
+        read_keep_off_loops(r->pool, w);
+    if (c->must_leave || r->rounds == MAX_ROUND_TRIPS || c->is_full) {
+        prefetcher_learn_from_read(&r->prefetcher, c, w);
+        move_read_to_workers(r, w);
+        return READ_LEFT_LOOP;
     }
     if (!r->rounds)
-        prefetcher_guess(&r->prefetcher, c, w);
+        prefetcher_queue_learned(&r->prefetcher, c, w);
     if (!r->synced)
-        return READ_ASKS;
+        return READ_NEEDS_ROWS;
     /* The transaction has ended, so the read restarts in another one. */
-    postgres_kind_note(r->pool, w, r->rounds + 1);
-    postgres_drop_errands(c, w);
+    read_record_round_trips(r->pool, w, r->rounds + 1);
+    postgres_discard_statements_of(c, w);
     w->by_itself = true;
     w->next = r->queue.waiting;
     if (!r->queue.waiting)
         r->queue.waiting_last = &w->next;
     r->queue.waiting = w;
     r->queue.waiting_count++;
-    return READ_PASSED_ON;
+    return READ_LEFT_LOOP;
 }
 
-/* If the reads of this run exceed HEAVY_NS and this one took longer than LONG_NS, its kind moves to
- * the workers, including reads of the kind that wait for this run. */
-static void note_heavy(struct postgres_reader *r, const struct work *w, int64_t took)
+/* If the reads of this run exceed HEAVY_NS and this read took longer than LONG_NS, moves reads of
+ * its name to the workers. */
+static void record_slow_cpu_read(struct loop_reader *r, const struct work_item *w, int64_t took)
 {
-    if (took > LONG_NS && clock_thread() - r->spent_at > HEAVY_NS)
-        postgres_kind_bar(r->pool, w);
+    if (took > LONG_NS && clock_thread_cpu_ns() - r->spent_at > HEAVY_NS)
+        read_keep_off_loops(r->pool, w);
 }
 
-/* Limits wall-clock and CPU time: a loop that was preempted takes long without using CPU time. */
-static void read_set_share(struct postgres_reader *r, const struct work *w, int64_t now)
+/* Limits wall-clock and CPU time, because a preempted loop takes long without using CPU time. */
+static void set_time_limit(struct loop_reader *r, const struct work_item *w, int64_t now)
 {
     r->conn.rows_until = w->measured ? now + LONG_NS : 0;
     r->conn.rows_spent = r->spent_at + ROWS_NS;
 }
 
-static enum read_outcome read_run(struct postgres_reader *r, struct work *w)
+static enum read_result run_read(struct loop_reader *r, struct work_item *w)
 {
-    if (!postgres_kind_fits_loop(r->pool, w)) {
-        reader_pass_on(r, w);
-        return READ_PASSED_ON;
+    if (!read_may_run_on_loop(r->pool, w)) {
+        move_read_to_workers(r, w);
+        return READ_LEFT_LOOP;
     }
 
     struct postgres_conn *c = &r->conn;
     struct tx tx = { .store = &r->pool->store, .work = w, .connection = c };
     struct arena *arena = w->arena;
-    int64_t began = clock_mono();
+    int64_t began = clock_monotonic_ns();
 
-    loop_part(w->name);
-    c->wants_more = c->leaves = c->is_full = false;
+    loop_begin_part(w->name);
+    c->wants_more = c->must_leave = c->is_full = false;
     c->arena = w->arena;
-    read_set_share(r, w, began);
-    w->result = tx_run(&tx);
-    note_heavy(r, w, clock_mono() - began);
-    if (c->wants_more || c->leaves) {
+    set_time_limit(r, w, began);
+    w->result = tx_run_work_item(&tx);
+    record_slow_cpu_read(r, w, clock_monotonic_ns() - began);
+    if (c->wants_more || c->must_leave) {
         w->arena = arena; /* the run may have switched arenas */
-        return read_go_on(r, w);
+        return continue_or_move_read(r, w);
     }
-    read_finish(r, w);
+    finish_read(r, w);
     return READ_FINISHED;
 }
 
-static void reader_go_on(struct postgres_reader *r)
+static void send_or_end_transaction(struct loop_reader *r)
 {
     if (r->count)
-        reader_ask(r);
-    else if (r->rounds && !r->synced && !reader_sync(r))
-        reader_hang_up(r);
+        send_queries(r);
+    else if (r->rounds && !r->synced && !send_sync(r))
+        loop_reader_disconnect(r);
 }
 
-/* Runs all reads as far as they get with the rows that have arrived. */
-static void reader_run(struct postgres_reader *r)
+/* Runs all reads again, as far as the rows that have arrived allow. */
+static void rerun_reads(struct loop_reader *r)
 {
     unsigned count = r->count;
 
     r->count = 0;
     r->running = true;
-    r->spent_at = clock_thread();
+    r->spent_at = clock_thread_cpu_ns();
     for (unsigned i = 0; i < count; i++) {
-        struct work *w = r->reads[i]; /* the loop below may overwrite the slot */
+        struct work_item *w = r->reads[i]; /* the next line may overwrite the slot */
 
-        if (read_run(r, w) == READ_ASKS)
+        if (run_read(r, w) == READ_NEEDS_ROWS)
             r->reads[r->count++] = w;
     }
     r->running = false;
-    reader_go_on(r);
+    send_or_end_transaction(r);
 }
 
-static void reader_gather(struct postgres_reader *r)
+static void start_waiting_reads(struct loop_reader *r)
 {
-    postgres_forget_errands(&r->conn);
+    postgres_discard_statements(&r->conn);
     r->rounds = 0;
-    if (r->conn.wants_room && !r->room_due && !reader_make_room(r)) {
-        reader_hang_up(r);
+    if (r->conn.has_too_many_statements && !r->deallocates_due && !deallocate_statements(r)) {
+        loop_reader_disconnect(r);
         return;
     }
     r->synced = false;
     r->running = true;
-    r->spent_at = clock_thread();
-    while (r->queue.waiting && r->count < MOST_READS && r->conn.errand_count < MOST_AT_FIRST) {
-        struct work *w = reader_next_waiting(r);
+    r->spent_at = clock_thread_cpu_ns();
+    while (r->queue.waiting && r->count < READS_PER_ROUND_TRIP &&
+           r->conn.queued_count < FIRST_ROUND_QUERIES) {
+        struct work_item *w = pop_waiting_read(r);
 
-        if (read_run(r, w) == READ_ASKS)
+        if (run_read(r, w) == READ_NEEDS_ROWS)
             r->reads[r->count++] = w;
     }
     r->running = false;
-    reader_go_on(r);
+    send_or_end_transaction(r);
 }
 
-static void on_soon(uv_idle_t *soon)
+static void on_before_poll(uv_idle_t *soon)
 {
-    struct postgres_reader *r = soon->data;
+    struct loop_reader *r = soon->data;
 
     if (r->state != READER_OPEN)
-        pass_on_waiting(r);
+        move_waiting_to_workers(r);
     while (r->state == READER_OPEN && !r->count && r->queue.waiting)
-        reader_gather(r);
+        start_waiting_reads(r);
     uv_idle_stop(soon);
 }
 
-/* --- answers -------------------------------------------------------------------------- */
-
-/* Whether a query failed, and not the connection (57P: the server closes it). */
-static bool is_refusal(const PGresult *result)
+/* Whether the query failed, and not the connection (57P: the database closes it). */
+static bool is_query_error(const PGresult *result)
 {
     const char *state = result ? pq.resultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
 
     return state && strncmp(state, "57P", 3) != 0;
 }
 
-/* Processes one answer. False: it is an error, or not the expected one. */
-static bool take_answer(struct postgres_reader *r, PGresult *result)
+/* Processes one result. False: it is an error, or not the expected one. */
+static bool accept_result(struct loop_reader *r, PGresult *result)
 {
-    struct postgres_errand *e = &r->conn.errands[r->next];
-    bool is_end = r->step == PREPARED_END || r->step == ANSWERED_END;
+    struct queued_statement *e = &r->conn.queued[r->next];
+    bool is_end = r->step == END_OF_PREPARE || r->step == END_OF_QUERY;
 
-    if (is_end ? result != NULL : !postgres_is_good(result)) {
-        if (is_refusal(result))
-            postgres_kind_bar(r->pool, e->work); /* it would close the next connection, too */
+    if (is_end ? result != NULL : !postgres_result_is_ok(result)) {
+        if (is_query_error(result))
+            /* the same query would also close the next connection */
+            read_keep_off_loops(r->pool, e->work);
         pq.clear(result);
         return false;
     }
-    if (r->step == ANSWERED)
+    if (r->step == RESULT_OF_QUERY)
         e->result = result;
     else
         pq.clear(result);
-    if (r->step == ANSWERED_END)
-        expect_errand(r, r->next + 1);
+    if (r->step == END_OF_QUERY)
+        expect_result_from(r, r->next + 1);
     else
         r->step++;
     return true;
 }
 
-/* A sync is answered after everything that was sent before it. */
-static bool take_sync(struct postgres_reader *r)
+/* Accepts the result of a sync, which follows the results of everything that was sent before it. */
+static bool accept_sync_result(struct loop_reader *r)
 {
     PGresult *result = pq.getResult(r->conn.pg);
     bool good = pq.resultStatus(result) == PGRES_PIPELINE_SYNC;
 
     pq.clear(result);
     r->due--;
-    r->room_after -= r->room_after > 0;
+    r->syncs_before_deallocate -= r->syncs_before_deallocate > 0;
     return good;
 }
 
-static bool take_room(struct postgres_reader *r)
+static bool accept_deallocate_result(struct loop_reader *r)
 {
     PGresult *result = pq.getResult(r->conn.pg);
-    bool good = r->room_due == ROOM_ANSWERS ? postgres_is_good(result) : !result;
+    bool good = r->deallocates_due == DEALLOCATE_RESULTS ? postgres_result_is_ok(result) : !result;
 
     pq.clear(result);
-    r->room_due--;
+    r->deallocates_due--;
     return good;
 }
 
-static bool answers_are_here(const struct postgres_reader *r)
+static bool all_results_arrived(const struct loop_reader *r)
 {
-    return r->next >= r->conn.errand_count;
+    return r->next >= r->conn.queued_count;
 }
 
-/* Syncs of finished transactions are answered before the current queries. */
-static bool sync_is_next(const struct postgres_reader *r)
+/* Whether the next result is that of a sync: syncs of earlier transactions come before the results
+ * of the current queries. */
+static bool sync_is_next(const struct loop_reader *r)
 {
     bool own = r->count && r->synced;
 
-    return r->due > (own && !answers_are_here(r) ? 1u : 0u);
+    return r->due > (own && !all_results_arrived(r) ? 1u : 0u);
 }
 
-static bool take_next(struct postgres_reader *r)
+static bool accept_next_result(struct loop_reader *r)
 {
-    if (r->room_due && !r->room_after)
-        return take_room(r);
-    return sync_is_next(r) ? take_sync(r) : take_answer(r, pq.getResult(r->conn.pg));
+    if (r->deallocates_due && !r->syncs_before_deallocate)
+        return accept_deallocate_result(r);
+    return sync_is_next(r) ? accept_sync_result(r) : accept_result(r, pq.getResult(r->conn.pg));
 }
 
-bool reader_take_answers(struct postgres_reader *r)
+bool loop_reader_process_results(struct loop_reader *r)
 {
-    while ((r->due || (r->count && !answers_are_here(r))) && !pq.isBusy(r->conn.pg))
-        if (!take_next(r))
+    while ((r->due || (r->count && !all_results_arrived(r))) && !pq.isBusy(r->conn.pg))
+        if (!accept_next_result(r))
             return false;
     return true;
 }
 
-/* Moves kinds that were slow to the workers. */
-static void note_slow(struct postgres_reader *r)
+/* Moves reads whose answer was slow to the workers. */
+static void record_slow_answer(struct loop_reader *r)
 {
-    if (clock_mono() - r->asked_at > (int64_t)BARRED_MS * 1000000)
+    if (clock_monotonic_ns() - r->asked_at > (int64_t)KEEP_OFF_LOOPS_MS * 1000000)
         for (unsigned i = 0; i < r->count; i++)
-            postgres_kind_bar(r->pool, r->reads[i]);
+            read_keep_off_loops(r->pool, r->reads[i]);
 }
 
-void reader_answered(struct postgres_reader *r)
+void loop_reader_rerun_if_complete(struct loop_reader *r)
 {
-    if (!r->count || !answers_are_here(r))
+    if (!r->count || !all_results_arrived(r))
         return;
     r->wait_ms = 0;
-    note_slow(r);
-    reader_run(r);
+    record_slow_answer(r);
+    rerun_reads(r);
     if (r->queue.waiting)
-        uv_idle_start(&r->soon, on_soon);
+        uv_idle_start(&r->before_poll, on_before_poll);
 }
 
-/* A query that takes too long blocks those behind it: hands all reads to the workers. */
-static void leave_stuck(struct postgres_reader *r)
+/* Closes the connection, because a query that takes too long blocks those behind it. */
+static void abandon_stuck_connection(struct loop_reader *r)
 {
     const struct postgres_conn *c = &r->conn;
 
-    if (!answers_are_here(r))
-        postgres_kind_bar(r->pool, c->errands[r->next].work);
-    reader_hang_up(r);
+    if (!all_results_arrived(r))
+        read_keep_off_loops(r->pool, c->queued[r->next].work);
+    loop_reader_disconnect(r);
 }
 
 /* Whether the socket has unread bytes. */
-static bool has_unread(const struct postgres_reader *r)
+static bool socket_has_unread_bytes(const struct loop_reader *r)
 {
     struct pollfd p = { .fd = pq.socket(r->conn.pg), .events = POLLIN };
 
     return poll(&p, 1, 0) > 0;
 }
 
-static void look_for_answer(uv_timer_t *look)
+static void on_check_timer(uv_timer_t *read_step)
 {
-    struct postgres_reader *r = look->data;
-    int64_t now = clock_mono();
+    struct loop_reader *r = read_step->data;
+    int64_t now = clock_monotonic_ns();
 
     if (!r->count) {
-        uv_timer_stop(look);
+        uv_timer_stop(read_step);
         return;
     }
     if (now - r->asked_at > (int64_t)SLOW_MS * 1000000)
-        pass_on_waiting(r);
-    /* If the loop was blocked, the answer may be in the socket already. */
-    reader_hear(r, 0, UV_READABLE);
-    if (r->count && now - r->heard_at > (int64_t)STUCK_MS * 1000000 && !has_unread(r))
-        leave_stuck(r);
+        move_waiting_to_workers(r);
+    /* If the loop was blocked, the answer may already be in the socket. */
+    loop_reader_on_socket(r, 0, UV_READABLE);
+    if (r->count && now - r->received_at > (int64_t)STUCK_MS * 1000000 &&
+        !socket_has_unread_bytes(r))
+        abandon_stuck_connection(r);
 }
 
-/* --- new reads ------------------------------------------------------------------------ */
-
-/* Whether another read would wait too long here. */
-static bool reader_is_busy(const struct postgres_reader *r)
+/* Whether another read would have to wait too long. */
+static bool loop_reader_is_busy(const struct loop_reader *r)
 {
-    return r->queue.waiting_count >= MOST_WAITING ||
-           (r->count && !r->running && clock_mono() - r->asked_at > (int64_t)SLOW_MS * 1000000);
+    return r->queue.waiting_count >= MAX_WAITING_READS ||
+           (r->count && !r->running &&
+            clock_monotonic_ns() - r->asked_at > (int64_t)SLOW_MS * 1000000);
 }
 
-bool postgres_reader_take(struct postgres *p, struct work *w)
+bool postgres_read_on_loop(struct postgres *p, struct work_item *w)
 {
     if (!w->loop || w->loop != loop_current() || loop_index(w->loop) >= p->reader_count ||
-        !postgres_kind_fits_loop(p, w))
+        !read_may_run_on_loop(p, w))
         return false;
 
-    struct postgres_reader *r = &p->readers[loop_index(w->loop)];
-    if (r->state == READER_NEW)
-        reader_begin(r, w->loop);
-    if (atomic_load(&r->loop) != w->loop || !reader_reach(r) || reader_is_busy(r))
+    struct loop_reader *r = &p->readers[loop_index(w->loop)];
+    if (r->state == READER_NOT_STARTED)
+        loop_reader_start(r, w->loop);
+    if (atomic_load(&r->loop) != w->loop || !loop_reader_ensure_connected(r) ||
+        loop_reader_is_busy(r))
         return false;
     w->next = NULL;
     *r->queue.waiting_last = w;
     r->queue.waiting_last = &w->next;
     r->queue.waiting_count++;
     if (!r->count)
-        uv_idle_start(&r->soon, on_soon);
+        uv_idle_start(&r->before_poll, on_before_poll);
     return true;
 }

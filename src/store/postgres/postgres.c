@@ -6,84 +6,83 @@
 #include "base/mem.h"
 #include "store/postgres/postgres.h"
 
-enum { DEFAULT_WORKERS = 4, ASIDE_WORKERS = 2 };
+enum { DEFAULT_WORKERS = 4, LONG_READ_WORKERS = 2 };
 
-static struct postgres *postgres_of(struct store *s)
+static struct postgres *postgres_of_store(struct store *s)
 {
     return (struct postgres *)s;
 }
 
-void postgres_hand_over(struct postgres *p, struct work *w)
+void postgres_queue_for_workers(struct postgres *p, struct work_item *w)
 {
-    if (w->mode != STORE_READ || (!w->aside && !w->measured))
+    if (w->mode != STORE_READ || (!w->in_background && !w->measured))
         queue_push(&p->queue, w);
-    else if (!lanes_push(&p->aside, w))
-        work_finish(&p->store, w, ERR_UNAVAILABLE);
+    else if (!fair_queue_push(&p->long_reads, w))
+        work_item_finish(&p->store, w, ERR_UNAVAILABLE);
 }
 
-static void postgres_submit(struct store *s, struct work *w)
+static void postgres_submit(struct store *s, struct work_item *w)
 {
-    struct postgres *p = postgres_of(s);
+    struct postgres *p = postgres_of_store(s);
 
-    w->since = clock_mono();
+    w->since = clock_monotonic_ns();
     w->by_itself = false;
-    if (w->aside || !postgres_reader_take(p, w))
-        postgres_hand_over(p, w);
+    if (w->in_background || !postgres_read_on_loop(p, w))
+        postgres_queue_for_workers(p, w);
 }
 
-static void postgres_turn_end(struct store *s, struct loop *loop)
+static void postgres_iteration_end(struct store *s, struct loop *loop)
 {
-    (void)s, (void)loop; /* a snapshot lasts as long as its work item */
+    (void)s, (void)loop; /* a snapshot ends with its work item */
 }
 
-static unsigned postgres_lane(const struct tx *tx)
+static unsigned postgres_tx_counter_shard(const struct tx *tx)
 {
     const struct postgres_conn *c = tx->connection;
 
-    return c->lane;
+    return c->counter_shard;
 }
 
-/* A loop's connection is for short reads only. */
-static bool postgres_go_aside(struct tx *tx)
+/* Makes a read leave its loop, whose connection is for short reads only. */
+static bool postgres_move_to_background(struct tx *tx)
 {
     struct postgres_conn *c = tx->connection;
 
-    c->leaves = c->leaves || c->on_loop;
+    c->must_leave = c->must_leave || c->on_loop;
     return c->on_loop;
 }
 
-static bool postgres_ready(struct store *s)
+static bool postgres_is_reachable(struct store *s)
 {
-    return atomic_load(&postgres_of(s)->connected) > 0;
+    return atomic_load(&postgres_of_store(s)->connected) > 0;
 }
 
-/* --- opening and closing -------------------------------------------------------------- */
-
-static enum err run_on_first(struct store *s, struct work *w)
+static enum err run_on_first_worker(struct store *s, struct work_item *w)
 {
-    w->since = clock_mono();
-    return postgres_worker_run(&postgres_of(s)->workers[0], w);
+    w->since = clock_monotonic_ns();
+    return postgres_worker_run_work_item(&postgres_of_store(s)->workers[0], w);
 }
 
-/* Starting nodes hold this lock until other nodes can see them. Migrations have no timeout. */
-static enum err postgres_begin(struct postgres *p, const struct store_options *o)
+/* Applies migrations and registers the server, while holding a lock until other nodes can see this
+ * one. Migrations have no timeout. */
+static enum err migrate_and_register(struct postgres *p, const struct store_options *o)
 {
     struct postgres_conn *c = &p->workers[0].conn;
-    enum err e = postgres_conn_do(c, "select pg_advisory_lock(7166182019423)");
+    enum err e = postgres_conn_run_command(c, "select pg_advisory_lock(7166182019423)");
 
     if (e)
         return e;
-    e = migrations_apply(&p->store, o->as_is, run_on_first);
+    e = migrations_apply(&p->store, o->as_is, run_on_first_worker);
     p->serves = o->serves;
     p->shared = o->serves && o->shared;
-    if (!e && !o->as_is && !o->beside && !o->moves)
-        e = postgres_blobs_check(p, c);
-    if (!e && p->shared && !p->store.inside)
-        e = postgres_files_share(p, c);
-    if (!e && o->serves && !postgres_conn_serve(c, p))
+    if (!e && !o->as_is && !o->read_only_tool && !o->moves)
+        e = postgres_check_blob_location(p, c);
+    if (!e && p->shared && !p->store.blob_connections)
+        e = postgres_check_shared_folder(p, c);
+    if (!e && o->serves && !postgres_conn_register_server(c, p))
         e = ERR_UNAVAILABLE;
     if (c->pg)
-        postgres_conn_do(c, "select pg_advisory_unlock(7166182019423)");
+        postgres_conn_run_command(c, "select pg_advisory_unlock(7166182019423)");
     return e;
 }
 
@@ -92,8 +91,8 @@ static void start_workers(struct postgres *p)
     for (unsigned i = 0; i < p->count; i++) {
         struct postgres_worker *w = &p->workers[i];
 
-        if (pthread_create(&w->thread, NULL, postgres_worker_live, w) != 0) {
-            log_error("store: cannot start a worker's thread");
+        if (pthread_create(&w->thread, NULL, postgres_worker_thread, w) != 0) {
+            log_error("store: cannot start a worker thread");
             abort();
         }
         w->has_thread = true;
@@ -102,23 +101,23 @@ static void start_workers(struct postgres *p)
 
 static void postgres_close(struct store *s)
 {
-    struct postgres *p = postgres_of(s);
+    struct postgres *p = postgres_of_store(s);
 
-    postgres_readers_end(p);
+    loop_readers_close(p);
     queue_close(&p->queue);
-    lanes_close(&p->aside);
+    fair_queue_close(&p->long_reads);
     for (unsigned i = 0; i < p->count; i++) {
         if (p->workers[i].has_thread)
             pthread_join(p->workers[i].thread, NULL);
         postgres_conn_close(&p->workers[i].conn);
     }
-    if (!p->store.inside)
-        postgres_files_leave(p);
-    blob_sides_free(p->store.inside);
+    if (!p->store.blob_connections)
+        postgres_remove_folder_mark(p);
+    blob_connections_free(p->store.blob_connections);
     blob_cache_free(p->store.cache);
     queue_clear(&p->queue);
-    lanes_clear(&p->aside);
-    commit_line_clear(&p->line);
+    fair_queue_clear(&p->long_reads);
+    commit_order_clear(&p->commit_order);
     pthread_rwlock_destroy(&p->writing);
     mem_free(p->readers);
     mem_free(p->workers);
@@ -127,15 +126,16 @@ static void postgres_close(struct store *s)
     mem_free(p);
 }
 
-unsigned postgres_lane_of(unsigned worker)
+unsigned postgres_counter_shard(unsigned worker)
 {
     enum { MOST_WORKERS = 1 << 16 };
 
     return snowflake_node() * MOST_WORKERS + worker + 1;
 }
 
-/* By default rwlocks prefer readers, which would starve work that wants the lock exclusively. */
-static void init_writing(pthread_rwlock_t *writing)
+/* By default rwlocks prefer readers, which would starve a work item that wants the lock
+ * exclusively. */
+static void init_write_lock(pthread_rwlock_t *writing)
 {
     pthread_rwlockattr_t attr;
 
@@ -151,26 +151,26 @@ static struct postgres *postgres_new(const struct store_options *o)
 
     p->store.engine = &postgres_engine;
     p->store.folder = mem_dupz(o->folder);
-    p->store.lock = -1; /* nodes may share the folder */
+    p->store.lock = -1; /* no lock: nodes may share the folder */
     p->where = mem_dupz(o->postgres);
-    p->store.inside = o->blobs_inside ? blob_sides_new() : NULL;
+    p->store.blob_connections = o->blobs_inside ? blob_connections_new() : NULL;
     p->store.cache = o->blobs_inside ? blob_cache_new(o->blob_cache) : NULL;
-    p->identity = postgres_identity(!o->shared);
+    p->identity = postgres_identity_new(!o->shared);
     unsigned ordinary = o->workers ? o->workers : DEFAULT_WORKERS;
-    p->count = ordinary + ASIDE_WORKERS;
+    p->count = ordinary + LONG_READ_WORKERS;
     p->workers = mem_new(p->count * sizeof *p->workers);
     for (unsigned i = 0; i < p->count; i++) {
         p->workers[i].pool = p;
-        p->workers[i].is_aside = i >= ordinary;
-        p->workers[i].takes_long = i == p->count - 1;
-        p->workers[i].conn.lane = postgres_lane_of(i);
-        p->workers[i].random = i + (unsigned)clock_mono();
+        p->workers[i].runs_long_reads = i >= ordinary;
+        p->workers[i].runs_longest_reads = i == p->count - 1;
+        p->workers[i].conn.counter_shard = postgres_counter_shard(i);
+        p->workers[i].random = i + (unsigned)clock_monotonic_ns();
     }
-    postgres_readers_init(p, o->readers);
+    loop_readers_init(p, o->readers);
     queue_init(&p->queue);
-    lanes_init(&p->aside);
-    commit_line_init(&p->line);
-    init_writing(&p->writing);
+    fair_queue_init(&p->long_reads);
+    commit_order_init(&p->commit_order);
+    init_write_lock(&p->writing);
     return p;
 }
 
@@ -180,13 +180,13 @@ static enum err postgres_open(const struct store_options *o, struct store **ret)
         return ERR_UNAVAILABLE;
 
     struct postgres *p = postgres_new(o);
-    enum err e = folder_make(o->folder);
+    enum err e = folder_create(o->folder);
     if (!e)
-        e = blobs_open(&p->store);
+        e = blobs_open_folder(&p->store);
     if (!e && !postgres_worker_connect(&p->workers[0], true))
         e = ERR_UNAVAILABLE;
     if (!e)
-        e = postgres_begin(p, o);
+        e = migrate_and_register(p, o);
     if (e) {
         postgres_close(&p->store);
         return e;
@@ -196,107 +196,109 @@ static enum err postgres_open(const struct store_options *o, struct store **ret)
     return OK;
 }
 
-uint32_t store_identity(const struct store *s)
+uint32_t store_process_identity(const struct store *s)
 {
     return ((const struct postgres *)s)->identity;
 }
 
 /* --- separate connections ------------------------------------------------------------- */
 
-struct store_side {
+struct store_connection {
     struct postgres_worker worker;
 };
 
-struct store_side *store_side_new(struct store *s)
+struct store_connection *store_connection_new(struct store *s)
 {
-    struct store_side *side = mem_new(sizeof *side);
-    struct postgres *p = postgres_of(s);
+    struct store_connection *side = mem_new(sizeof *side);
+    struct postgres *p = postgres_of_store(s);
 
     side->worker.pool = p;
-    side->worker.is_beside = true;
-    side->worker.conn.lane = postgres_lane_of(p->count);
-    side->worker.random = (unsigned)clock_mono();
+    side->worker.is_separate = true;
+    side->worker.conn.counter_shard = postgres_counter_shard(p->count);
+    side->worker.random = (unsigned)clock_monotonic_ns();
     return side;
 }
 
-void store_side_free(struct store_side *side)
+void store_connection_free(struct store_connection *side)
 {
     if (side)
-        postgres_worker_leave(&side->worker);
+        postgres_worker_close(&side->worker);
     mem_free(side);
 }
 
-unsigned store_side_connections(const struct store_side *side)
+unsigned store_connection_count_connects(const struct store_connection *side)
 {
     return side->worker.connections;
 }
 
-struct side_work {
-    struct work work;
+struct connection_work_item {
+    struct work_item work;
     enum err (*run)(struct tx *tx, void *arg);
     void *arg;
 };
 
-static enum err run_side_work(struct work *w, struct tx *tx)
+static enum err run_connection_work_item(struct work_item *w, struct tx *tx)
 {
-    struct side_work *side = container_of(w, struct side_work, work);
+    struct connection_work_item *side = container_of(w, struct connection_work_item, work);
 
     return side->run(tx, side->arg);
 }
 
-enum err store_side_run(struct store_side *side, enum store_mode mode, struct arena *arena,
-                        enum err (*run)(struct tx *tx, void *arg), void *arg)
+enum err store_connection_run(struct store_connection *side, enum store_mode mode,
+                              struct arena *arena, enum err (*run)(struct tx *tx, void *arg),
+                              void *arg)
 {
-    struct side_work w = {
-        .work = { .mode = mode, .run = run_side_work, .arena = arena, .since = clock_mono() },
+    struct connection_work_item w = {
+        .work = { .mode = mode,
+                  .run = run_connection_work_item,
+                  .arena = arena,
+                  .since = clock_monotonic_ns() },
         .run = run,
         .arg = arg,
     };
 
-    return postgres_worker_run(&side->worker, &w.work);
+    return postgres_worker_run_work_item(&side->worker, &w.work);
 }
 
 /* --- delayed migrations --------------------------------------------------------------- */
 
-static enum err run_on_side(struct store *s, struct work *w)
+static enum err run_on_finishing_worker(struct store *s, struct work_item *w)
 {
-    w->since = clock_mono();
-    return postgres_worker_run(postgres_of(s)->finishing, w);
+    w->since = clock_monotonic_ns();
+    return postgres_worker_run_work_item(postgres_of_store(s)->finishing, w);
 }
 
-static enum err end_older(struct tx *tx, void *arg)
+static enum err terminate_older_servers(struct tx *tx, void *arg)
 {
     (void)arg;
-    return postgres_end_older(tx, store_schema());
+    return postgres_terminate_older_servers(tx, store_schema_number());
 }
 
-enum err store_side_finish(struct store_side *side)
+enum err store_connection_finish_migrations(struct store_connection *side)
 {
     struct postgres *p = side->worker.pool;
     struct arena *arena = arena_new();
 
     p->finishing = &side->worker;
-    enum err e = migrations_finish(&p->store, run_on_side);
-    if (!e && !store_unfinished(&p->store))
-        e = store_side_run(side, STORE_APPEND, arena, end_older, NULL);
+    enum err e = migrations_apply_waiting(&p->store, run_on_finishing_worker);
+    if (!e && !store_has_waiting_migrations(&p->store))
+        e = store_connection_run(side, STORE_APPEND, arena, terminate_older_servers, NULL);
     arena_free(arena);
     return e;
 }
 
-/* --- tools ---------------------------------------------------------------------------- */
-
-static enum err keep_servers_out(struct tx *tx, void *arg)
+static enum err lock_out_servers(struct tx *tx, void *arg)
 {
     (void)arg;
-    return postgres_keep_servers_out(tx);
+    return postgres_lock_out_servers(tx);
 }
 
-static enum err postgres_take(struct store *s)
+static enum err postgres_lock_exclusive(struct store *s)
 {
-    return store_run(s, STORE_WRITE, NULL, keep_servers_out, NULL);
+    return store_run(s, STORE_WRITE, NULL, lock_out_servers, NULL);
 }
 
-static enum err ask_anything(struct tx *tx, void *arg)
+static enum err read_migration_count(struct tx *tx, void *arg)
 {
     struct rows r;
     bool found;
@@ -305,31 +307,31 @@ static enum err ask_anything(struct tx *tx, void *arg)
     return tx_one(tx, "select count(*) from migrations", NO_BIND, &r, &found);
 }
 
-/* Checks that a query works. pg_amcheck checks the rest. */
-static enum err postgres_check(struct store *s)
+/* Checks that a query works; pg_amcheck can check the rest. */
+static enum err postgres_check_integrity(struct store *s)
 {
-    return store_run(s, STORE_READ, NULL, ask_anything, NULL);
+    return store_run(s, STORE_READ, NULL, read_migration_count, NULL);
 }
 
 const struct engine postgres_engine = {
     .name = "postgres",
     .open = postgres_open,
     .close = postgres_close,
-    .ready = postgres_ready,
+    .ready = postgres_is_reachable,
     .submit = postgres_submit,
-    .turn_end = postgres_turn_end,
-    .check = postgres_check,
-    .take = postgres_take,
+    .iteration_end = postgres_iteration_end,
+    .check = postgres_check_integrity,
+    .lock_exclusive = postgres_lock_exclusive,
     .query = postgres_query,
-    .next = postgres_next,
-    .end = postgres_end,
+    .next = postgres_rows_next,
+    .end = postgres_rows_end,
     .prefetch = postgres_prefetch,
-    .exec_soon = postgres_exec_soon,
-    .lane = postgres_lane,
-    .go_aside = postgres_go_aside,
-    .script = postgres_script,
-    .id_word = "bigint primary key",
-    .clustered_word = "",
-    .step_words = "set local lock_timeout = '500ms'",
-    .has_older = postgres_has_older,
+    .exec_deferred = postgres_exec_deferred,
+    .counter_shard = postgres_tx_counter_shard,
+    .move_to_background = postgres_move_to_background,
+    .script = postgres_run_script,
+    .id_sql = "bigint primary key",
+    .clustered_sql = "",
+    .before_migration_sql = "set local lock_timeout = '500ms'",
+    .has_older = postgres_has_older_servers,
 };

@@ -17,21 +17,19 @@ enum { MAX_STATEMENTS = 512 };
 struct postgres_cursor {
     struct row_cursor cursor;
     PGresult *result;
-    bool lent; /* owned by the queued statement, for a restart of the read */
+    bool lent; /* the queued statement owns the result, for a restart of the read */
     int at, count;
 };
 
-static enum err begin_now(struct postgres_conn *c)
+static enum err send_begin(struct postgres_conn *c)
 {
     const char *begin = c->begin;
 
     c->begin = NULL;
-    return begin ? postgres_conn_do(c, begin) : OK;
+    return begin ? postgres_conn_run_command(c, begin) : OK;
 }
 
-/* --- statements ----------------------------------------------------------------------- */
-
-void postgres_forget_statements(struct postgres_conn *c)
+void postgres_free_statements(struct postgres_conn *c)
 {
     struct postgres_statement *st;
     size_t at = 0;
@@ -41,17 +39,17 @@ void postgres_forget_statements(struct postgres_conn *c)
     map_clear(&c->statements);
 }
 
-/* Prepared statements that are queued must stay. */
-static enum err make_room(struct postgres_conn *c)
+/* Deallocates all statements if there are too many, unless some are queued. */
+static enum err deallocate_if_full(struct postgres_conn *c)
 {
-    if (c->statements.count < MAX_STATEMENTS || c->errand_count)
+    if (c->statements.count < MAX_STATEMENTS || c->queued_count)
         return OK;
-    enum err e = postgres_conn_do(c, "deallocate all");
-    postgres_forget_statements(c);
+    enum err e = postgres_conn_run_command(c, "deallocate all");
+    postgres_free_statements(c);
     return e;
 }
 
-static struct postgres_statement *new_statement(struct postgres_conn *c)
+static struct postgres_statement *statement_new(struct postgres_conn *c)
 {
     struct postgres_statement *st = mem_new(sizeof *st);
 
@@ -59,22 +57,22 @@ static struct postgres_statement *new_statement(struct postgres_conn *c)
     return st;
 }
 
-static enum err prepare_now(struct postgres_conn *c, const struct postgres_statement *st,
-                            const char *sql, size_t count)
+static enum err prepare_statement(struct postgres_conn *c, const struct postgres_statement *st,
+                                  const char *sql, size_t count)
 {
-    enum err e = begin_now(c);
+    enum err e = send_begin(c);
 
     if (!e)
-        e = make_room(c);
-    postgres_conn_count(c);
+        e = deallocate_if_full(c);
+    postgres_conn_count_round_trip(c);
     if (!e)
-        e = postgres_outcome(
-            c, postgres_last_result(c, pq.sendPrepare(c->pg, st->name, sql, (int)count, NULL)),
+        e = postgres_check_and_free_result(
+            c, postgres_read_last_result(c, pq.sendPrepare(c->pg, st->name, sql, (int)count, NULL)),
             sql);
     return e;
 }
 
-enum err postgres_find_statement(struct postgres_conn *c, const char *sql, size_t count,
+enum err find_prepared_statement(struct postgres_conn *c, const char *sql, size_t count,
                                  struct postgres_statement **ret)
 {
     uint64_t key = (uint64_t)(uintptr_t)sql;
@@ -83,11 +81,11 @@ enum err postgres_find_statement(struct postgres_conn *c, const char *sql, size_
     if (*ret)
         return OK;
     if (c->on_loop && c->statements.count >= MAX_STATEMENTS) {
-        c->wants_room = c->wants_more = c->is_full = true;
+        c->has_too_many_statements = c->wants_more = c->is_full = true;
         return ERR_STORE_RETRY;
     }
-    struct postgres_statement *st = new_statement(c);
-    enum err e = c->on_loop ? OK : prepare_now(c, st, sql, count);
+    struct postgres_statement *st = statement_new(c);
+    enum err e = c->on_loop ? OK : prepare_statement(c, st, sql, count);
 
     if (e) {
         mem_free(st);
@@ -99,59 +97,60 @@ enum err postgres_find_statement(struct postgres_conn *c, const char *sql, size_
     return OK;
 }
 
-bool postgres_send_statement(struct postgres_conn *c, const struct postgres_statement *st,
-                             size_t count, const struct postgres_values *p)
+bool send_prepared_statement(struct postgres_conn *c, const struct postgres_statement *st,
+                             size_t count, const struct postgres_parameters *p)
 {
     return pq.sendQueryPrepared(c->pg, st->name, (int)count, p->text, p->length, p->binary, 0);
 }
 
 /* --- queued statements (errands): prefetched queries and deferred writes ---------------- */
 
-static void errand_remove(struct postgres_conn *c, unsigned i)
+static void queued_remove(struct postgres_conn *c, unsigned i)
 {
-    pq.clear(c->errands[i].result);
-    c->errand_count--;
-    memmove(&c->errands[i], &c->errands[i + 1], (c->errand_count - i) * sizeof *c->errands);
+    pq.clear(c->queued[i].result);
+    c->queued_count--;
+    memmove(&c->queued[i], &c->queued[i + 1], (c->queued_count - i) * sizeof *c->queued);
 }
 
-void postgres_forget_errands(struct postgres_conn *c)
+void postgres_discard_statements(struct postgres_conn *c)
 {
-    while (c->errand_count)
-        errand_remove(c, c->errand_count - 1);
+    while (c->queued_count)
+        queued_remove(c, c->queued_count - 1);
 }
 
-/* A write may change the rows that this work item has prefetched. Other work items of a group do
- * not see its writes, as if each had its own transaction. */
-static void forget_prefetched(struct postgres_conn *c, const struct work *work)
+/* Discards the prefetched queries of a work item, because a write may change their rows. Other work
+ * items of a group do not see its writes. */
+static void discard_prefetched_of(struct postgres_conn *c, const struct work_item *work)
 {
-    for (unsigned i = c->errand_count; i-- > 0;)
-        if (!c->errands[i].writes && c->errands[i].work == work)
-            errand_remove(c, i);
+    for (unsigned i = c->queued_count; i-- > 0;)
+        if (!c->queued[i].writes && c->queued[i].work == work)
+            queued_remove(c, i);
 }
 
-void postgres_forget_prefetched(struct postgres_conn *c)
+void discard_prefetched(struct postgres_conn *c)
 {
-    for (unsigned i = c->errand_count; i-- > 0;)
-        if (!c->errands[i].writes)
-            errand_remove(c, i);
+    for (unsigned i = c->queued_count; i-- > 0;)
+        if (!c->queued[i].writes)
+            queued_remove(c, i);
 }
 
-void postgres_drop_errands(struct postgres_conn *c, const struct work *work)
+void postgres_discard_statements_of(struct postgres_conn *c, const struct work_item *work)
 {
-    for (unsigned i = c->errand_count; i-- > 0;)
-        if (c->errands[i].work == work)
-            errand_remove(c, i);
+    for (unsigned i = c->queued_count; i-- > 0;)
+        if (c->queued[i].work == work)
+            queued_remove(c, i);
 }
 
-static bool has_written(const struct postgres_conn *c, const struct work *work)
+static bool has_deferred_write(const struct postgres_conn *c, const struct work_item *work)
 {
-    for (unsigned i = 0; i < c->errand_count; i++)
-        if (c->errands[i].writes && c->errands[i].work == work)
+    for (unsigned i = 0; i < c->queued_count; i++)
+        if (c->queued[i].writes && c->queued[i].work == work)
             return true;
     return false;
 }
 
-static bool same_value(const struct postgres_values *p, const struct postgres_values *q, size_t i)
+static bool same_parameter(const struct postgres_parameters *p, const struct postgres_parameters *q,
+                           size_t i)
 {
     const char *a = p->text[i], *b = q->text[i];
 
@@ -162,64 +161,66 @@ static bool same_value(const struct postgres_values *p, const struct postgres_va
     return !a || strcmp(a, b) == 0;
 }
 
-static bool is_errand(const struct postgres_errand *e, const struct work *work, const char *sql,
-                      const struct postgres_values *p, size_t count)
+static bool queued_matches(const struct queued_statement *e, const struct work_item *work,
+                           const char *sql, const struct postgres_parameters *p, size_t count)
 {
     if (e->sql != sql || e->work != work || e->count != count || e->writes)
         return false;
     for (size_t i = 0; i < count; i++)
-        if (!same_value(p, e->values, i))
+        if (!same_parameter(p, e->values, i))
             return false;
     return true;
 }
 
-static bool is_prefetched(const struct postgres_conn *c, const struct work *work, const char *sql,
-                          const struct postgres_values *p, size_t count)
+static bool is_query_queued(const struct postgres_conn *c, const struct work_item *work,
+                            const char *sql, const struct postgres_parameters *p, size_t count)
 {
-    for (unsigned i = 0; i < c->errand_count; i++)
-        if (is_errand(&c->errands[i], work, sql, p, count))
+    for (unsigned i = 0; i < c->queued_count; i++)
+        if (queued_matches(&c->queued[i], work, sql, p, count))
             return true;
     return false;
 }
 
-static bool has_room(const struct postgres_conn *c)
+static bool queue_has_space(const struct postgres_conn *c)
 {
-    return c->errand_count < (c->on_loop ? POSTGRES_MOST_ASKED : POSTGRES_MOST_ERRANDS);
+    return c->queued_count < (c->on_loop ? POSTGRES_LOOP_QUEUE_MAX : POSTGRES_QUEUE_MAX);
 }
 
-static enum err errand_add(struct tx *tx, const char *sql, const struct value *values, size_t count,
-                           bool writes)
+static enum err queue_statement(struct tx *tx, const char *sql, const struct value *values,
+                                size_t count, bool writes)
 {
     struct postgres_conn *c = tx->connection;
     struct postgres_statement *st;
-    enum err e = postgres_find_statement(c, sql, count, &st);
+    enum err e = find_prepared_statement(c, sql, count, &st);
 
     if (e)
-        return tx_fail(tx, e);
-    /* On a loop the run has ended when this is sent: use the work's arena and copy bytes. */
+        return tx_mark_failed(tx, e);
+    /* On a loop the run has ended when this is sent, so use the work item's arena and copy
+     * bytes. */
     struct arena *a = c->on_loop ? c->arena : tx_arena(tx);
-    struct postgres_values *p = arena_raw(a, sizeof *p);
-    postgres_fill_values(p, a, values, count);
+    struct postgres_parameters *p = arena_alloc_raw(a, sizeof *p);
+    postgres_encode_parameters(p, a, values, count);
     for (size_t i = 0; c->on_loop && i < count; i++)
         if (p->binary[i])
             p->text[i] = value_copy(a, VALUE_BYTES, p->text[i], (size_t)p->length[i]).s.p;
-    if (!writes && is_prefetched(c, tx->work, sql, p, count))
+    if (!writes && is_query_queued(c, tx->work, sql, p, count))
         return OK;
-    c->errands[c->errand_count++] = (struct postgres_errand){
+    c->queued[c->queued_count++] = (struct queued_statement){
         .sql = sql, .statement = st, .values = p, .count = count, .work = tx->work, .writes = writes
     };
     return OK;
 }
 
-void postgres_prefetch_add(struct postgres_conn *c, const struct work *work, const char *sql,
-                           const struct postgres_values *p, size_t count, unsigned number)
+void postgres_queue_learned_query(struct postgres_conn *c, const struct work_item *work,
+                                  const char *sql, const struct postgres_parameters *p,
+                                  size_t count, unsigned number)
 {
     struct postgres_statement *st;
 
-    if (!has_room(c) || is_prefetched(c, work, sql, p, count) ||
-        postgres_find_statement(c, sql, count, &st))
+    if (!queue_has_space(c) || is_query_queued(c, work, sql, p, count) ||
+        find_prepared_statement(c, sql, count, &st))
         return;
-    c->errands[c->errand_count++] = (struct postgres_errand){ .sql = sql,
+    c->queued[c->queued_count++] = (struct queued_statement){ .sql = sql,
                                                               .statement = st,
                                                               .values = p,
                                                               .count = count,
@@ -227,30 +228,32 @@ void postgres_prefetch_add(struct postgres_conn *c, const struct work *work, con
                                                               .guess = (uint8_t)number };
 }
 
-/* Returns the rows of a prefetched query, if they have arrived. */
-static PGresult *result_here(struct postgres_conn *c, const struct work *work, const char *sql,
-                             const struct postgres_values *p, size_t count)
+/* Returns the rows of a prefetched query; NULL: they have not arrived. */
+static PGresult *find_prefetched_result(struct postgres_conn *c, const struct work_item *work,
+                                        const char *sql, const struct postgres_parameters *p,
+                                        size_t count)
 {
-    for (unsigned i = 0; i < c->errand_count; i++)
-        if (is_errand(&c->errands[i], work, sql, p, count)) {
-            c->errands[i].used = true;
-            return c->errands[i].result;
+    for (unsigned i = 0; i < c->queued_count; i++)
+        if (queued_matches(&c->queued[i], work, sql, p, count)) {
+            c->queued[i].used = true;
+            return c->queued[i].result;
         }
     return NULL;
 }
 
-/* Takes the rows of a prefetched query. NULL: send the query; it is removed from the queue. */
-static PGresult *take_prefetched(struct postgres_conn *c, const struct work *work, const char *sql,
-                                 const struct postgres_values *p, size_t count)
+/* Takes the rows of a prefetched query and removes it from the queue. NULL: send the query. */
+static PGresult *pop_prefetched_result(struct postgres_conn *c, const struct work_item *work,
+                                       const char *sql, const struct postgres_parameters *p,
+                                       size_t count)
 {
-    for (unsigned i = 0; i < c->errand_count; i++) {
-        struct postgres_errand *e = &c->errands[i];
+    for (unsigned i = 0; i < c->queued_count; i++) {
+        struct queued_statement *e = &c->queued[i];
 
-        if (is_errand(e, work, sql, p, count)) {
+        if (queued_matches(e, work, sql, p, count)) {
             PGresult *result = e->result;
 
             e->result = NULL;
-            errand_remove(c, i);
+            queued_remove(c, i);
             return result;
         }
     }
@@ -261,73 +264,75 @@ void postgres_prefetch(struct tx *tx, const char *sql, const struct value *value
 {
     struct postgres_conn *c = tx->connection;
 
-    if (has_room(c))
-        errand_add(tx, sql, values, count, false);
+    if (queue_has_space(c))
+        queue_statement(tx, sql, values, count, false);
 }
 
-enum err postgres_exec_soon(struct tx *tx, struct sql sql, const struct value *values, size_t count)
+enum err postgres_exec_deferred(struct tx *tx, struct sql sql, const struct value *values,
+                                size_t count)
 {
     struct postgres_conn *c = tx->connection;
 
-    forget_prefetched(c, tx->work);
-    if (!has_room(c))
+    discard_prefetched_of(c, tx->work);
+    if (!queue_has_space(c))
         return tx_exec(tx, sql, values, count, NULL);
-    return errand_add(tx, *sql.text, values, count, true);
+    return queue_statement(tx, *sql.text, values, count, true);
 }
 
-/* --- pipelines ------------------------------------------------------------------------ */
-
-PGresult *pipeline_take_result(struct postgres_conn *c)
+PGresult *pipeline_read_result(struct postgres_conn *c)
 {
-    PGresult *result = postgres_next_result(c);
+    PGresult *result = postgres_read_next_result(c);
 
     if (result)
-        pq.clear(postgres_next_result(c));
+        pq.clear(postgres_read_next_result(c));
     return result;
 }
 
-bool pipeline_look_at(struct postgres_failure *f, PGresult *result, const char *sql)
+bool pipeline_check_result(struct pipeline_failure *f, PGresult *result, const char *sql)
 {
-    if (postgres_is_good(result))
+    if (postgres_result_is_ok(result))
         return true;
     if (f->happened)
         pq.clear(result);
     else
-        *f = (struct postgres_failure){ .happened = true, .result = result, .sql = sql };
+        *f = (struct pipeline_failure){ .happened = true, .result = result, .sql = sql };
     return false;
 }
 
-/* Whether the statement is sent with the next pipeline. */
-static bool errand_goes(const struct postgres_conn *c, const struct postgres_errand *e)
+/* Whether the next pipeline includes the statement. */
+static bool is_sent_with_next_pipeline(const struct postgres_conn *c,
+                                       const struct queued_statement *e)
 {
-    return !e->result && !(e->writes && c->gathers);
+    return !e->result && !(e->writes && c->runs_group);
 }
 
-static bool send_errands(struct postgres_conn *c)
+static bool send_queued(struct postgres_conn *c)
 {
-    for (unsigned i = 0; i < c->errand_count; i++) {
-        const struct postgres_errand *e = &c->errands[i];
+    for (unsigned i = 0; i < c->queued_count; i++) {
+        const struct queued_statement *e = &c->queued[i];
 
-        if (errand_goes(c, e) && !postgres_send_statement(c, e->statement, e->count, e->values))
+        if (is_sent_with_next_pipeline(c, e) &&
+            !send_prepared_statement(c, e->statement, e->count, e->values))
             return false;
     }
     return true;
 }
 
-/* Reads the answers. Rows of prefetched queries are stored until a query asks for them. */
-static void take_errands(struct postgres_conn *c, struct postgres_failure *f)
+/* Reads the results of queued statements; rows of prefetched queries are stored until a query needs
+ * them. */
+static void read_queued_results(struct postgres_conn *c, struct pipeline_failure *f)
 {
-    unsigned kept = 0;
+    unsigned remaining = 0;
 
-    for (unsigned i = 0; i < c->errand_count; i++) {
-        struct postgres_errand e = c->errands[i];
+    for (unsigned i = 0; i < c->queued_count; i++) {
+        struct queued_statement e = c->queued[i];
 
-        if (errand_goes(c, &e)) {
-            PGresult *result = pipeline_take_result(c);
+        if (is_sent_with_next_pipeline(c, &e)) {
+            PGresult *result = pipeline_read_result(c);
 
             bool first = !f->happened;
 
-            if (!pipeline_look_at(f, result, e.sql)) {
+            if (!pipeline_check_result(f, result, e.sql)) {
                 f->work = first ? e.work : f->work;
                 continue;
             }
@@ -337,33 +342,33 @@ static void take_errands(struct postgres_conn *c, struct postgres_failure *f)
             }
             e.result = result;
         }
-        c->errands[kept++] = e;
+        c->queued[remaining++] = e;
     }
-    c->errand_count = kept;
+    c->queued_count = remaining;
 }
 
-bool pipeline_open(struct postgres_conn *c)
+bool pipeline_begin_and_send_queued(struct postgres_conn *c)
 {
     return pq.enterPipelineMode(c->pg) &&
            (!c->begin || pq.sendQueryParams(c->pg, c->begin, 0, NULL, NULL, NULL, NULL, 0)) &&
-           send_errands(c);
+           send_queued(c);
 }
 
-void pipeline_answers(struct postgres_conn *c, bool sent, struct postgres_failure *f)
+void pipeline_read_queued_results(struct postgres_conn *c, bool sent, struct pipeline_failure *f)
 {
-    postgres_conn_count(c);
-    PGresult *begun = sent && c->begin ? pipeline_take_result(c) : NULL;
+    postgres_conn_count_round_trip(c);
+    PGresult *begun = sent && c->begin ? pipeline_read_result(c) : NULL;
 
-    if (sent && c->begin && pipeline_look_at(f, begun, c->begin))
+    if (sent && c->begin && pipeline_check_result(f, begun, c->begin))
         pq.clear(begun);
     c->begin = NULL;
     if (sent)
-        take_errands(c, f);
+        read_queued_results(c, f);
 }
 
 void pipeline_close(struct postgres_conn *c, bool sent)
 {
-    pq.clear(sent ? postgres_next_result(c) : NULL); /* the sync */
+    pq.clear(sent ? postgres_read_next_result(c) : NULL); /* result of the sync */
     if (!sent || c->lost || !pq.exitPipelineMode(c->pg))
         c->lost = true;
 }
@@ -375,31 +380,33 @@ bool pipeline_send_commit(struct postgres_conn *c)
            pq.pipelineSync(c->pg);
 }
 
-/* Reads the answer to the COMMIT that was sent with a one-round-trip read. */
-static void take_commit(struct postgres_conn *c, struct postgres_failure *f)
+/* Reads the result of the COMMIT that was sent with a one-round-trip read. */
+static void read_commit_of_one_round_trip(struct postgres_conn *c, struct pipeline_failure *f)
 {
-    PGresult *result = pipeline_take_result(c);
+    PGresult *result = pipeline_read_result(c);
 
-    c->is_over = pipeline_look_at(f, result, "commit");
+    c->is_over = pipeline_check_result(f, result, "commit");
     if (c->is_over)
         pq.clear(result);
 }
 
-/* Sends everything in one pipeline, then waits. *sql is the statement that failed, if any. */
-static PGresult *exec_together(struct postgres_conn *c, const struct postgres_statement *st,
-                               size_t count, const struct postgres_values *p, const char **sql)
+/* Sends everything in one pipeline and waits for the results. *sql is set to the statement that
+ * failed, if any. */
+static PGresult *exec_in_pipeline(struct postgres_conn *c, const struct postgres_statement *st,
+                                  size_t count, const struct postgres_parameters *p,
+                                  const char **sql)
 {
-    struct postgres_failure f = { 0 };
-    bool ends = c->begin && c->at_once;
-    bool sent = pipeline_open(c) && postgres_send_statement(c, st, count, p) &&
+    struct pipeline_failure f = { 0 };
+    bool ends = c->begin && c->commits_with_first_round_trip;
+    bool sent = pipeline_begin_and_send_queued(c) && send_prepared_statement(c, st, count, p) &&
                 (ends ? pipeline_send_commit(c) : pq.pipelineSync(c->pg));
 
-    pipeline_answers(c, sent, &f);
-    PGresult *result = sent ? pipeline_take_result(c) : NULL;
-    if (sent && ends && !f.happened && postgres_is_good(result))
-        take_commit(c, &f);
+    pipeline_read_queued_results(c, sent, &f);
+    PGresult *result = sent ? pipeline_read_result(c) : NULL;
+    if (sent && ends && !f.happened && postgres_result_is_ok(result))
+        read_commit_of_one_round_trip(c, &f);
     else if (sent && ends)
-        pq.clear(pipeline_take_result(c));
+        pq.clear(pipeline_read_result(c));
     pipeline_close(c, sent);
     if (!f.happened)
         return result;
@@ -409,64 +416,65 @@ static PGresult *exec_together(struct postgres_conn *c, const struct postgres_st
     return f.result;
 }
 
-enum err postgres_script(struct tx *tx, const char *sql)
+enum err postgres_run_script(struct tx *tx, const char *sql)
 {
-    enum err e = begin_now(tx->connection);
+    enum err e = send_begin(tx->connection);
 
     if (!e)
-        e = postgres_conn_do(tx->connection, sql);
-    return e ? tx_fail(tx, e) : OK;
+        e = postgres_conn_run_command(tx->connection, sql);
+    return e ? tx_mark_failed(tx, e) : OK;
 }
 
 /* --- queries in transactions ---------------------------------------------------------- */
 
-static bool sql_reads(const char *sql)
+static bool sql_is_read(const char *sql)
 {
     static const char select[] = "select", with[] = "with recursive";
 
     return strncmp(sql, select, sizeof select - 1) == 0 || strncmp(sql, with, sizeof with - 1) == 0;
 }
 
-/* Writes of a group are sent with its commit. A work item that needs the result of a write, or must
- * see it, cannot be part of the group. */
-static bool fits_group(const struct tx *tx, const char *sql)
+/* Whether a statement may run inside a group. Writes of a group are sent with its commit, so a work
+ * item that needs the result of a write, or must see it, cannot be part of the group. */
+static bool may_run_in_group(const struct tx *tx, const char *sql)
 {
     const struct postgres_conn *c = tx->connection;
 
-    return !c->gathers || (sql_reads(sql) && !has_written(c, tx->work));
+    return !c->runs_group || (sql_is_read(sql) && !has_deferred_write(c, tx->work));
 }
 
-static PGresult *postgres_exec(struct tx *tx, const struct postgres_statement *st, size_t count,
-                               const struct postgres_values *p, const char **sql)
+static PGresult *exec_statement(struct tx *tx, const struct postgres_statement *st, size_t count,
+                                const struct postgres_parameters *p, const char **sql)
 {
     struct postgres_conn *c = tx->connection;
 
-    if (!sql_reads(*sql))
-        forget_prefetched(c, tx->work);
-    PGresult *result = take_prefetched(c, tx->work, *sql, p, count);
+    if (!sql_is_read(*sql))
+        discard_prefetched_of(c, tx->work);
+    PGresult *result = pop_prefetched_result(c, tx->work, *sql, p, count);
     if (result)
         return result;
     c->began++;
-    if (c->begin || c->errand_count)
-        return exec_together(c, st, count, p, sql);
-    postgres_conn_count(c);
-    return postgres_last_result(c, postgres_send_statement(c, st, count, p));
+    if (c->begin || c->queued_count)
+        return exec_in_pipeline(c, st, count, p, sql);
+    postgres_conn_count_round_trip(c);
+    return postgres_read_last_result(c, send_prepared_statement(c, st, count, p));
 }
 
-/* On a loop: queues the query if its rows have not arrived; the read runs again when they have. */
-static PGresult *exec_on_loop(struct tx *tx, const char *sql, const struct value *values,
-                              const struct postgres_values *p, size_t count)
+/* On a loop: returns the rows, or queues the query; then the read runs again when the rows have
+ * arrived. */
+static PGresult *queue_or_find_on_loop(struct tx *tx, const char *sql, const struct value *values,
+                                       const struct postgres_parameters *p, size_t count)
 {
     struct postgres_conn *c = tx->connection;
-    PGresult *result = result_here(c, tx->work, sql, p, count);
+    PGresult *result = find_prefetched_result(c, tx->work, sql, p, count);
 
     if (result)
         return result;
     c->wants_more = true;
-    c->is_full = !has_room(c);
+    c->is_full = !queue_has_space(c);
     if (!c->is_full)
-        errand_add(tx, sql, values, count, false);
-    tx_fail(tx, ERR_STORE_RETRY);
+        queue_statement(tx, sql, values, count, false);
+    tx_mark_failed(tx, ERR_STORE_RETRY);
     return NULL;
 }
 
@@ -489,67 +497,67 @@ enum err postgres_query(struct tx *tx, const char *sql, const struct value *valu
                         struct rows *ret)
 {
     struct postgres_conn *c = tx->connection;
-    struct postgres_values p;
+    struct postgres_parameters p;
     struct postgres_statement *st;
 
     assert(count <= POSTGRES_MAX_VALUES);
-    if (c->share.until && clock_mono() > c->share.until) {
-        c->share.is_spent = true;
-        return tx_fail(tx, ERR_STORE_RETRY);
+    if (c->time_limit.until && clock_monotonic_ns() > c->time_limit.until) {
+        c->time_limit.is_exceeded = true;
+        return tx_mark_failed(tx, ERR_STORE_RETRY);
     }
-    if (!fits_group(tx, sql)) {
-        c->leaves = true;
-        return tx_fail(tx, ERR_STORE_RETRY);
+    if (!may_run_in_group(tx, sql)) {
+        c->must_leave = true;
+        return tx_mark_failed(tx, ERR_STORE_RETRY);
     }
-    enum err e = postgres_find_statement(c, sql, count, &st);
+    enum err e = find_prepared_statement(c, sql, count, &st);
     if (e)
-        return tx_fail(tx, e);
-    postgres_fill_values(&p, tx_arena(tx), values, count);
+        return tx_mark_failed(tx, e);
+    postgres_encode_parameters(&p, tx_arena(tx), values, count);
     if (c->on_loop) {
-        PGresult *here = exec_on_loop(tx, sql, values, &p, count);
+        PGresult *here = queue_or_find_on_loop(tx, sql, values, &p, count);
 
         return here ? open_cursor(tx, here, ret) : ERR_STORE_RETRY;
     }
-    if (c->is_over && !result_here(c, tx->work, sql, &p, count)) {
+    if (c->is_over && !find_prefetched_result(c, tx->work, sql, &p, count)) {
         c->wants_more = true;
-        return tx_fail(tx, ERR_STORE_RETRY);
+        return tx_mark_failed(tx, ERR_STORE_RETRY);
     }
-    PGresult *result = postgres_exec(tx, st, count, &p, &sql);
-    if (!postgres_is_good(result)) {
-        e = postgres_outcome(c, result, sql);
-        return tx_fail(tx, e);
+    PGresult *result = exec_statement(tx, st, count, &p, &sql);
+    if (!postgres_result_is_ok(result)) {
+        e = postgres_check_and_free_result(c, result, sql);
+        return tx_mark_failed(tx, e);
     }
     return open_cursor(tx, result, ret);
 }
 
-/* --- rows ----------------------------------------------------------------------------- */
-
-/* Processing a row may take longer than fetching it. */
-static bool share_is_over(const struct postgres_conn *c)
+/* Checks the time limit between rows, because processing a row may take longer than fetching it. */
+static bool time_limit_is_exceeded(const struct postgres_conn *c)
 {
-    return c->rows_until && clock_mono() > c->rows_until && clock_thread() > c->rows_spent;
+    return c->rows_until && clock_monotonic_ns() > c->rows_until &&
+           clock_thread_cpu_ns() > c->rows_spent;
 }
 
-bool postgres_next(struct rows *r)
+bool postgres_rows_next(struct rows *r)
 {
     struct postgres_cursor *cursor = (struct postgres_cursor *)r->cursor;
     struct postgres_conn *c = r->tx->connection;
 
     if (cursor->at >= cursor->count)
         return false;
-    if (share_is_over(c)) {
-        c->leaves = true;
-        r->error = tx_fail(r->tx, ERR_STORE_RETRY);
+    if (time_limit_is_exceeded(c)) {
+        c->must_leave = true;
+        r->error = tx_mark_failed(r->tx, ERR_STORE_RETRY);
         return false;
     }
     for (int i = 0; i < r->columns; i++)
-        cursor->cursor.row[i] = postgres_column(tx_arena(r->tx), cursor->result, cursor->at, i);
+        cursor->cursor.row[i] =
+            postgres_decode_column(tx_arena(r->tx), cursor->result, cursor->at, i);
     r->row = cursor->cursor.row;
     cursor->at++;
     return true;
 }
 
-enum err postgres_end(struct rows *r)
+enum err postgres_rows_end(struct rows *r)
 {
     struct postgres_cursor *cursor = (struct postgres_cursor *)r->cursor;
 

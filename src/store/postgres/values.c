@@ -7,7 +7,7 @@
 
 #include "store/postgres/postgres.h"
 
-/* Type numbers from PostgreSQL's pg_type.dat; they never change. */
+/* Type numbers from PostgreSQL's pg_type.dat, which never change. */
 enum {
     TYPE_BOOL = 16,
     TYPE_BYTES = 17,
@@ -19,13 +19,11 @@ enum {
     TYPE_NUMERIC = 1700,
 };
 
-/* --- parameters ----------------------------------------------------------------------- */
+enum { NUMBER_BUFFER_SIZE = 32 };
 
-enum { NUMBER_ROOM = 32 };
-
-static const char *int_text(struct arena *a, int64_t i)
+static const char *format_int(struct arena *a, int64_t i)
 {
-    char *end = (char *)arena_raw(a, NUMBER_ROOM) + NUMBER_ROOM - 1;
+    char *end = (char *)arena_alloc_raw(a, NUMBER_BUFFER_SIZE) + NUMBER_BUFFER_SIZE - 1;
     uint64_t left = i < 0 ? 0 - (uint64_t)i : (uint64_t)i;
 
     *end = '\0';
@@ -37,16 +35,16 @@ static const char *int_text(struct arena *a, int64_t i)
     return end;
 }
 
-static const char *real_text(struct arena *a, double d)
+static const char *format_real(struct arena *a, double d)
 {
-    char *text = arena_raw(a, NUMBER_ROOM);
+    char *text = arena_alloc_raw(a, NUMBER_BUFFER_SIZE);
 
-    snprintf(text, NUMBER_ROOM, "%.17g", d);
+    snprintf(text, NUMBER_BUFFER_SIZE, "%.17g", d);
     return text;
 }
 
-void postgres_fill_values(struct postgres_values *p, struct arena *a, const struct value *values,
-                          size_t count)
+void postgres_encode_parameters(struct postgres_parameters *p, struct arena *a,
+                                const struct value *values, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         const struct value *v = &values[i];
@@ -55,11 +53,11 @@ void postgres_fill_values(struct postgres_values *p, struct arena *a, const stru
         p->length[i] = 0;
         p->binary[i] = v->kind == VALUE_BYTES;
         if (v->kind == VALUE_INT)
-            p->text[i] = int_text(a, v->i);
+            p->text[i] = format_int(a, v->i);
         if (v->kind == VALUE_REAL)
-            p->text[i] = real_text(a, v->d);
+            p->text[i] = format_real(a, v->d);
         if (v->kind == VALUE_TEXT)
-            p->text[i] = str_dupz(a, v->s);
+            p->text[i] = str_dup_cstring(a, v->s);
         if (v->kind == VALUE_BYTES) {
             p->text[i] = v->s.p ? v->s.p : "";
             p->length[i] = (int)v->s.n;
@@ -67,9 +65,7 @@ void postgres_fill_values(struct postgres_values *p, struct arena *a, const stru
     }
 }
 
-/* --- columns -------------------------------------------------------------------------- */
-
-static struct value bytes_value(struct arena *a, const char *text)
+static struct value decode_bytes(struct arena *a, const char *text)
 {
     size_t n = 0;
     unsigned char *bytes = pq.unescapeBytea((const unsigned char *)text, &n);
@@ -79,15 +75,15 @@ static struct value bytes_value(struct arena *a, const char *text)
     return v;
 }
 
-/* sum(bigint) is numeric; values that fit become integers. */
-static struct value numeric_value(struct str text)
+/* Decodes a numeric, such as sum(bigint), as an integer if it fits. */
+static struct value decode_numeric(struct str text)
 {
     int64_t i;
 
     return str_to_i64(text, &i) ? v_int(i) : v_real(strtod(text.p, NULL));
 }
 
-struct value postgres_column(struct arena *a, const PGresult *result, int row, int i)
+struct value postgres_decode_column(struct arena *a, const PGresult *result, int row, int i)
 {
     if (pq.getisnull(result, row, i))
         return v_null();
@@ -101,12 +97,12 @@ struct value postgres_column(struct arena *a, const PGresult *result, int row, i
     case TYPE_INT4:
     case TYPE_INT8:
     case TYPE_NUMERIC:
-        return numeric_value(s);
+        return decode_numeric(s);
     case TYPE_FLOAT4:
     case TYPE_FLOAT8:
         return v_real(strtod(text, NULL));
     case TYPE_BYTES:
-        return bytes_value(a, text);
+        return decode_bytes(a, text);
     default:
         return value_copy(a, VALUE_TEXT, s.p, s.n);
     }

@@ -14,11 +14,11 @@
 
 enum {
     MAX_TRIES = 10,
-    TRIES_AMONG_OTHERS = 4,
-    PATIENCE_MS = 5000,  /* timeout of a work item while the database is unreachable */
-    FIRST_WAIT_MS = 100, /* between connection attempts, doubled … */
-    LAST_WAIT_MS = 5000, /* … up to this */
-    LOOK_MS = 1000,      /* interval of checks of an idle connection */
+    CONCURRENT_TRIES = 4,
+    UNREACHABLE_TIMEOUT_MS = 5000, /* timeout of a work item while the database is unreachable */
+    MIN_RECONNECT_WAIT_MS = 100,   /* wait between connection attempts; doubled each time */
+    MAX_RECONNECT_WAIT_MS = 5000,  /* upper limit of that wait */
+    IDLE_CHECK_MS = 1000,          /* interval of checks of an idle connection */
 };
 
 static void sleep_ms(int64_t ms)
@@ -28,19 +28,17 @@ static void sleep_ms(int64_t ms)
     nanosleep(&t, NULL);
 }
 
-static int64_t age_ms(const struct work *work)
+static int64_t work_item_age_ms(const struct work_item *work)
 {
-    return (clock_mono() - work->since) / 1000000;
+    return (clock_monotonic_ns() - work->since) / 1000000;
 }
-
-/* --- the connection ------------------------------------------------------------------- */
 
 static bool open_connection(struct postgres_worker *w, bool log)
 {
     if (!postgres_conn_open(&w->conn, w->pool->where, log))
         return false;
     w->conn.round_trips = &w->pool->store.round_trips;
-    if (!w->pool->serves || postgres_conn_serve(&w->conn, w->pool))
+    if (!w->pool->serves || postgres_conn_register_server(&w->conn, w->pool))
         return true;
     postgres_conn_close(&w->conn);
     return false;
@@ -52,32 +50,33 @@ bool postgres_worker_connect(struct postgres_worker *w, bool log)
         return true;
     w->silences = atomic_load(&w->pool->silences);
     if (open_connection(w, log)) {
-        if (atomic_fetch_add(&w->pool->connected, 1) == 0 && atomic_exchange(&w->pool->away, false))
-            log_info("store: PostgreSQL is back");
+        if (atomic_fetch_add(&w->pool->connected, 1) == 0 &&
+            atomic_exchange(&w->pool->unreachable_logged, false))
+            log_info("store: connected to PostgreSQL again");
         w->wait_ms = 0;
         w->connections++;
         return true;
     }
-    w->wait_ms = w->wait_ms ? w->wait_ms * 2 : FIRST_WAIT_MS;
-    if (w->wait_ms > LAST_WAIT_MS)
-        w->wait_ms = LAST_WAIT_MS;
+    w->wait_ms = w->wait_ms ? w->wait_ms * 2 : MIN_RECONNECT_WAIT_MS;
+    if (w->wait_ms > MAX_RECONNECT_WAIT_MS)
+        w->wait_ms = MAX_RECONNECT_WAIT_MS;
     return false;
 }
 
-void postgres_worker_hang_up(struct postgres_worker *w)
+void postgres_worker_disconnect(struct postgres_worker *w)
 {
     if (!w->conn.pg)
         return;
-    if (w->conn.silent)
+    if (w->conn.timed_out)
         atomic_fetch_add(&w->pool->silences, 1);
     postgres_conn_close(&w->conn);
     if (atomic_fetch_sub(&w->pool->connected, 1) == 1) {
-        atomic_store(&w->pool->away, true);
-        log_warn("store: lost PostgreSQL, connecting again");
+        atomic_store(&w->pool->unreachable_logged, true);
+        log_warn("store: lost all connections to PostgreSQL; reconnecting");
     }
 }
 
-void postgres_worker_leave(struct postgres_worker *w)
+void postgres_worker_close(struct postgres_worker *w)
 {
     if (!w->conn.pg)
         return;
@@ -85,18 +84,18 @@ void postgres_worker_leave(struct postgres_worker *w)
     atomic_fetch_sub(&w->pool->connected, 1);
 }
 
-/* If one connection timed out, older ones are probably dead, too; each would delay a caller. */
-static void leave_silence(struct postgres_worker *w)
+/* If one connection timed out, older ones are probably dead, too, and each would delay a caller. */
+static void disconnect_if_others_timed_out(struct postgres_worker *w)
 {
     if (w->conn.pg && w->silences != atomic_load(&w->pool->silences))
-        postgres_worker_hang_up(w);
+        postgres_worker_disconnect(w);
 }
 
-bool postgres_worker_connect_for(struct postgres_worker *w, const struct work *work)
+bool postgres_worker_connect_with_retry(struct postgres_worker *w, const struct work_item *work)
 {
-    leave_silence(w);
+    disconnect_if_others_timed_out(w);
     while (!w->conn.pg) {
-        int64_t left = PATIENCE_MS - age_ms(work);
+        int64_t left = UNREACHABLE_TIMEOUT_MS - work_item_age_ms(work);
 
         if (left <= 0)
             return false;
@@ -106,125 +105,121 @@ bool postgres_worker_connect_for(struct postgres_worker *w, const struct work *w
     return true;
 }
 
-/* --- one attempt ---------------------------------------------------------------------- */
+enum attempt_result { ATTEMPT_FINISHED, ATTEMPT_CONFLICT, ATTEMPT_CONNECTION_LOST };
 
-enum outcome { FINISHED, MET_ANOTHER, LOST };
-
-static enum outcome outcome_of(struct postgres_worker *w, enum err e)
+static enum attempt_result attempt_result_of(struct postgres_worker *w, enum err e)
 {
     if (w->conn.lost)
-        return LOST;
-    return e == ERR_STORE_RETRY ? MET_ANOTHER : FINISHED;
+        return ATTEMPT_CONNECTION_LOST;
+    return e == ERR_STORE_RETRY ? ATTEMPT_CONFLICT : ATTEMPT_FINISHED;
 }
 
-void postgres_void_position(struct postgres_worker *w, int64_t position)
+void postgres_mark_position_aborted(struct postgres_worker *w, int64_t position)
 {
     const struct store *s = &w->pool->store;
     char sql[128];
 
-    if (s->voided)
-        s->voided(s->voided_arg, position);
+    if (s->position_aborted)
+        s->position_aborted(s->position_aborted_arg, position);
     snprintf(sql, sizeof sql,
              "insert into log (position) values (%" PRId64 ") on conflict do nothing", position);
-    postgres_conn_do(&w->conn, sql);
+    postgres_conn_run_command(&w->conn, sql);
 }
 
-static enum err commit_logged(struct postgres_worker *w, struct work *work)
+static enum err commit_with_log_row(struct postgres_worker *w, struct work_item *work)
 {
     enum err e = postgres_conn_commit_logged(&w->conn, work->log, &work->position);
 
     if (e && !w->conn.lost)
-        postgres_conn_do(&w->conn, "rollback");
+        postgres_conn_run_command(&w->conn, "rollback");
     if (e && !w->conn.lost && !work->position)
-        work->position = postgres_conn_untold_position(&w->conn);
+        work->position = postgres_conn_unreported_position(&w->conn);
     if (e && !w->conn.lost && work->position)
-        postgres_void_position(w, work->position);
+        postgres_mark_position_aborted(w, work->position);
     return e;
 }
 
-static enum err commit_now(struct postgres_worker *w, struct work *work)
+static enum err commit_work_item(struct postgres_worker *w, struct work_item *work)
 {
-    return work->log.n ? commit_logged(w, work) : postgres_conn_commit(&w->conn);
+    return work->log.n ? commit_with_log_row(w, work) : postgres_conn_commit(&w->conn);
 }
 
-static enum err commit_in_line(struct postgres_worker *w, struct work *work)
+static enum err commit_in_order(struct postgres_worker *w, struct work_item *work)
 {
-    struct commit_line *line = &w->pool->line;
+    struct commit_order *order = &w->pool->commit_order;
 
-    commit_line_enter(line, work);
-    enum err e = commit_now(w, work);
+    commit_order_add(order, work);
+    enum err e = commit_work_item(w, work);
     if (e)
-        commit_line_leave(line, &w->pool->store, work);
+        commit_order_remove(order, &w->pool->store, work);
     return e;
 }
 
-static enum outcome worker_commit(struct postgres_worker *w, struct work *work)
+static enum attempt_result commit_attempt(struct postgres_worker *w, struct work_item *work)
 {
-    /* A read is complete, whatever happens to its COMMIT. */
-    if (!work_writes(work)) {
-        postgres_conn_let_go(&w->conn);
-        return FINISHED;
+    /* A read is complete, whatever the result of its COMMIT. */
+    if (!work_item_is_write(work)) {
+        postgres_conn_commit_without_waiting(&w->conn);
+        return ATTEMPT_FINISHED;
     }
-    enum err e = work->committed ? commit_in_line(w, work) : commit_now(w, work);
+    enum err e = work->committed ? commit_in_order(w, work) : commit_work_item(w, work);
     work->result = e;
     if (!e)
         atomic_fetch_add_explicit(&w->pool->store.commits, 1, memory_order_relaxed);
     if (e && w->conn.lost && !w->conn.may_be_written)
-        return LOST;
-    return e == ERR_STORE_RETRY ? MET_ANOTHER : FINISHED;
+        return ATTEMPT_CONNECTION_LOST;
+    return e == ERR_STORE_RETRY ? ATTEMPT_CONFLICT : ATTEMPT_FINISHED;
 }
 
-const char *const postgres_begin_words[] = {
+const char *const postgres_begin_sql[] = {
     [STORE_READ] = "begin isolation level repeatable read read only",
     [STORE_WRITE] = "begin isolation level serializable",
     [STORE_APPEND] = "begin isolation level repeatable read",
 };
 
-static void work_begin(struct postgres_worker *w, const struct work *work)
+static void begin_transaction(struct postgres_worker *w, const struct work_item *work)
 {
-    if (postgres_kind_ends_with(w->pool, work, 1))
-        postgres_conn_begin_once(&w->conn, postgres_begin_words[work->mode]);
+    if (read_needs_at_most(w->pool, work, 1))
+        postgres_conn_begin_one_round_trip(&w->conn, postgres_begin_sql[work->mode]);
     else
-        postgres_conn_begin(&w->conn, postgres_begin_words[work->mode]);
+        postgres_conn_begin(&w->conn, postgres_begin_sql[work->mode]);
 }
 
-static void note_kind(struct postgres_worker *w, const struct work *work)
+static void record_round_trips(struct postgres_worker *w, const struct work_item *work)
 {
     if (w->conn.wants_more || w->conn.began)
-        postgres_kind_note(w->pool, work, w->conn.wants_more ? 2 : w->conn.began);
+        read_record_round_trips(w->pool, work, w->conn.wants_more ? 2 : w->conn.began);
 }
 
-static struct tx work_attempt(struct postgres_worker *w, struct work *work)
+static struct tx run_transaction_function(struct postgres_worker *w, struct work_item *work)
 {
     struct tx tx = { .store = &w->pool->store, .work = work, .connection = &w->conn };
 
     work->log = (struct str){ 0 };
     work->position = 0;
-    work_begin(w, work);
+    begin_transaction(w, work);
     if (work->prefetch)
         work->prefetch(work, &tx);
-    work->result = tx_run(&tx);
-    note_kind(w, work);
+    work->result = tx_run_work_item(&tx);
+    record_round_trips(w, work);
     return tx;
 }
 
-static enum outcome try_once(struct postgres_worker *w, struct work *work)
+static enum attempt_result run_attempt(struct postgres_worker *w, struct work_item *work)
 {
-    struct tx tx = work_attempt(w, work);
+    struct tx tx = run_transaction_function(w, work);
 
     if (w->conn.wants_more && !w->conn.lost)
-        tx = work_attempt(w, work);
+        tx = run_transaction_function(w, work);
     if (!work->result)
-        return worker_commit(w, work);
+        return commit_attempt(w, work);
     if (!w->conn.lost)
         postgres_conn_roll_back(&w->conn);
-    return outcome_of(w, tx.failed);
+    return attempt_result_of(w, tx.failed);
 }
 
-/* --- all attempts --------------------------------------------------------------------- */
-
-/* Random backoff after a conflict, longer at each attempt. */
-static void step_aside(struct postgres_worker *w, unsigned tries)
+/* Waits a random time after a conflict, longer at each attempt. */
+static void sleep_random_backoff(struct postgres_worker *w, unsigned tries)
 {
     unsigned most_us = 1000u << (tries < 6 ? tries : 6);
     struct timespec t = { .tv_nsec = (long)(rand_r(&w->random) % most_us) * 1000 };
@@ -232,129 +227,135 @@ static void step_aside(struct postgres_worker *w, unsigned tries)
     nanosleep(&t, NULL);
 }
 
-/* Writing work holds the lock in shared mode. After TRIES_AMONG_OTHERS conflicts it takes the lock
- * exclusively, so that no work fails because of others of this process. */
-static enum outcome try_among_others(struct postgres_worker *w, struct work *work, unsigned tries)
+/* Writes hold the lock in shared mode. After CONCURRENT_TRIES conflicts a work item takes the
+ * lock exclusively, so that no other work item of this process can conflict with it. */
+static enum attempt_result run_attempt_with_write_lock(struct postgres_worker *w,
+                                                       struct work_item *work, unsigned tries)
 {
     pthread_rwlock_t *writing = &w->pool->writing;
 
-    if (!work_writes(work) || w->is_beside)
-        return try_once(w, work);
-    if (tries < TRIES_AMONG_OTHERS)
+    if (!work_item_is_write(work) || w->is_separate)
+        return run_attempt(w, work);
+    if (tries < CONCURRENT_TRIES)
         pthread_rwlock_rdlock(writing);
     else
         pthread_rwlock_wrlock(writing);
-    enum outcome o = try_once(w, work);
+    enum attempt_result o = run_attempt(w, work);
     pthread_rwlock_unlock(writing);
     return o;
 }
 
-enum err postgres_worker_run(struct postgres_worker *w, struct work *work)
+enum err postgres_worker_run_work_item(struct postgres_worker *w, struct work_item *work)
 {
     for (unsigned tries = 0; tries < MAX_TRIES; tries++) {
         if (tries) {
-            /* In this order: a reader that sees the new count also sees the name. */
+            /* In this order, so that a reader that sees the new count also sees the name. */
             atomic_store_explicit(&w->pool->store.retried, work->name, memory_order_relaxed);
             atomic_fetch_add_explicit(&w->pool->store.retries, 1, memory_order_release);
         }
-        if (!postgres_worker_connect_for(w, work))
+        if (!postgres_worker_connect_with_retry(w, work))
             return ERR_UNAVAILABLE;
 
-        enum outcome o = try_among_others(w, work, tries);
+        enum attempt_result o = run_attempt_with_write_lock(w, work, tries);
         if (w->conn.lost)
-            postgres_worker_hang_up(w);
-        if (o == FINISHED || w->conn.share.is_spent)
+            postgres_worker_disconnect(w);
+        if (o == ATTEMPT_FINISHED || w->conn.time_limit.is_exceeded)
             return work->result;
-        if (o == MET_ANOTHER)
-            step_aside(w, tries);
+        if (o == ATTEMPT_CONFLICT)
+            sleep_random_backoff(w, tries);
     }
     return w->conn.pg ? ERR_STORE_RETRY : ERR_UNAVAILABLE;
 }
 
 /* --- reads that may take long --------------------------------------------------------- */
 
-/* Returns whether the read exceeded its time limit and must restart. */
-static bool worker_run_share(struct postgres_worker *w, struct work *work, enum err *ret)
+/* Runs a read with a time limit. Returns whether the limit was exceeded and the read must
+ * restart. */
+static bool run_read_with_time_limit(struct postgres_worker *w, struct work_item *work,
+                                     enum err *ret)
 {
-    bool hurry = !w->takes_long && !work->urgent && !work->is_long;
+    bool hurry = !w->runs_longest_reads && !work->urgent && !work->is_long;
     struct arena *arena = work->arena;
 
-    w->conn.share.is_spent = false;
-    if (postgres_worker_connect_for(w, work) &&
-        !postgres_conn_hurry(&w->conn, hurry, w->pool->serves))
-        postgres_worker_hang_up(w);
+    w->conn.time_limit.is_exceeded = false;
+    if (postgres_worker_connect_with_retry(w, work) &&
+        !postgres_conn_set_timeout(&w->conn, hurry, w->pool->serves))
+        postgres_worker_disconnect(w);
     if (w->conn.pg)
-        postgres_conn_settle(&w->conn); /* the previous COMMIT does not count towards this limit */
-    w->conn.share.free_round_trips = LANE_FREE_ROUND_TRIPS;
-    w->conn.share.until = hurry ? clock_mono() + (int64_t)LANE_SHARE_MS * 1000000 : 0;
-    *ret = postgres_worker_run(w, work);
-    w->conn.share.until = 0;
+        postgres_conn_read_pending_commit(&w->conn); /* the previous COMMIT does not count towards
+                                                      * this time limit */
+    w->conn.time_limit.free_round_trips = UNCOUNTED_ROUND_TRIPS;
+    w->conn.time_limit.until =
+        hurry ? clock_monotonic_ns() + (int64_t)SHORT_READ_LIMIT_MS * 1000000 : 0;
+    *ret = postgres_worker_run_work_item(w, work);
+    w->conn.time_limit.until = 0;
     work->arena = arena; /* the run may have switched arenas */
-    return w->conn.share.is_spent;
+    return w->conn.time_limit.is_exceeded;
 }
 
-/* If the store is closing, no other thread takes an aborted read, so it restarts here. */
-static void worker_run_aside(struct postgres_worker *w, struct work *work)
+/* Runs a long read, or queues it again if it exceeded its limit. If the store is closing, no other
+ * thread takes it, so it restarts here. */
+static void run_long_read(struct postgres_worker *w, struct work_item *work)
 {
     enum err e;
 
-    while (worker_run_share(w, work, &e)) {
+    while (run_read_with_time_limit(w, work, &e)) {
         work->is_long = true;
-        if (lanes_push(&w->pool->aside, work))
+        if (fair_queue_push(&w->pool->long_reads, work))
             return;
     }
-    work_finish(&w->pool->store, work, e);
+    work_item_finish(&w->pool->store, work, e);
 }
 
-/* --- the thread ----------------------------------------------------------------------- */
-
 /* While idle: detects a lost connection, or reconnects. */
-static void look_around(struct postgres_worker *w)
+static void check_idle_connection(struct postgres_worker *w)
 {
-    leave_silence(w);
-    if (w->conn.pg && !postgres_conn_alive(&w->conn))
-        postgres_worker_hang_up(w);
+    disconnect_if_others_timed_out(w);
+    if (w->conn.pg && !postgres_conn_is_open(&w->conn))
+        postgres_worker_disconnect(w);
     if (!w->conn.pg)
         postgres_worker_connect(w, false);
 }
 
-void postgres_worker_finish(struct postgres_worker *w, struct work *work, enum err e)
+void postgres_worker_finish_work_item(struct postgres_worker *w, struct work_item *work, enum err e)
 {
-    if (work->in_line)
-        commit_line_finish(&w->pool->line, &w->pool->store, work);
+    if (work->in_commit_order)
+        commit_order_finish(&w->pool->commit_order, &w->pool->store, work);
     else
-        work_finish(&w->pool->store, work, e);
+        work_item_finish(&w->pool->store, work, e);
 }
 
-static struct work *worker_take(struct postgres_worker *w)
+static struct work_item *pop_work(struct postgres_worker *w)
 {
-    int64_t patience = w->conn.pg ? LOOK_MS : w->wait_ms;
+    int64_t timeout_ms = w->conn.pg ? IDLE_CHECK_MS : w->wait_ms;
 
-    return w->is_aside ? lanes_take(&w->pool->aside, w->takes_long, patience)
-                       : queue_take_alike(&w->pool->queue, POSTGRES_GATHERED, patience);
+    return w->runs_long_reads
+               ? fair_queue_pop(&w->pool->long_reads, w->runs_longest_reads, timeout_ms)
+               : queue_pop_group(&w->pool->queue, POSTGRES_GROUP_MAX, timeout_ms);
 }
 
-static bool worker_is_dismissed(struct postgres_worker *w)
+static bool worker_must_stop(struct postgres_worker *w)
 {
-    return w->is_aside ? lanes_closed(&w->pool->aside) : queue_closed(&w->pool->queue);
+    return w->runs_long_reads ? fair_queue_is_closed(&w->pool->long_reads)
+                              : queue_is_closed(&w->pool->queue);
 }
 
-void *postgres_worker_live(void *arg)
+void *postgres_worker_thread(void *arg)
 {
     struct postgres_worker *w = arg;
 
     for (;;) {
-        struct work *work = worker_take(w);
+        struct work_item *work = pop_work(w);
 
-        if (work && w->is_aside)
-            worker_run_aside(w, work);
+        if (work && w->runs_long_reads)
+            run_long_read(w, work);
         else if (work && work->next)
-            postgres_group_run(w, work);
+            postgres_run_group(w, work);
         else if (work)
-            postgres_worker_finish(w, work, postgres_worker_run(w, work));
-        else if (worker_is_dismissed(w))
+            postgres_worker_finish_work_item(w, work, postgres_worker_run_work_item(w, work));
+        else if (worker_must_stop(w))
             return NULL;
         else
-            look_around(w);
+            check_idle_connection(w);
     }
 }

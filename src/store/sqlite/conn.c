@@ -13,40 +13,39 @@
 
 enum { MAX_STATEMENTS = 512 };
 
-/* --- errors --------------------------------------------------------------------------- */
+static _Atomic uint64_t corruption_count;
 
-static _Atomic uint64_t corruptions;
-
-uint64_t sqlite_corruptions(void)
+uint64_t sqlite_count_corruptions(void)
 {
-    return atomic_load_explicit(&corruptions, memory_order_relaxed);
+    return atomic_load_explicit(&corruption_count, memory_order_relaxed);
 }
 
-static bool is_corrupt(int code)
+static bool is_corruption_code(int code)
 {
     return (code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB;
 }
 
-static void note_corruption(void)
+static void count_corruption(void)
 {
-    if (atomic_fetch_add_explicit(&corruptions, 1, memory_order_relaxed) == 0)
-        log_error("store: the database is damaged; 'guildhall check' lists what is wrong. Stop the "
+    if (atomic_fetch_add_explicit(&corruption_count, 1, memory_order_relaxed) == 0)
+        log_error("store: the database is damaged; 'guildhall check' lists the faults. Stop the "
                   "server and restore the last good backup");
 }
 
-enum err sqlite_error(struct sqlite_conn *c, int code, const char *sql)
+enum err sqlite_error_from_code(struct sqlite_conn *c, int code, const char *sql)
 {
     int extended = sqlite3_extended_errcode(c->db);
 
     if (extended == SQLITE_CONSTRAINT_UNIQUE || extended == SQLITE_CONSTRAINT_PRIMARYKEY ||
         extended == SQLITE_CONSTRAINT_ROWID)
         return ERR_STORE_CONFLICT;
-    if (c->share.is_spent)
+    if (c->read_limit.is_exceeded)
         return ERR_STORE_RETRY;
-    if ((code & 0xff) != SQLITE_FULL || space_may_log())
-        log_error("store: %s (%d) in: %s", sqlite3_errmsg(c->db), extended, sql);
-    if (is_corrupt(code))
-        note_corruption();
+    if ((code & 0xff) != SQLITE_FULL || disk_full_may_log())
+        log_error("store: a statement failed: %s (%d); statement: %s", sqlite3_errmsg(c->db),
+                  extended, sql);
+    if (is_corruption_code(code))
+        count_corruption();
     switch (code & 0xff) {
     case SQLITE_FULL:
         return ERR_STORAGE_FULL;
@@ -62,16 +61,14 @@ enum err sqlite_error(struct sqlite_conn *c, int code, const char *sql)
     }
 }
 
-/* --- statements ----------------------------------------------------------------------- */
-
-static void statement_free(struct sqlite_statement *st)
+static void prepared_free(struct sqlite_prepared *st)
 {
     sqlite3_finalize(st->stmt);
     mem_free(st);
 }
 
-/* SQLite numbers parameters in order of appearance; map $1, $2 … to its numbers. */
-static bool find_places(struct sqlite_statement *st, int count)
+/* Maps $1, $2 … to SQLite's numbers, which follow the order of appearance. */
+static bool map_parameter_numbers(struct sqlite_prepared *st, int count)
 {
     st->parameters = sqlite3_bind_parameter_count(st->stmt);
     if (st->parameters != count || count > SQLITE_MAX_PARAMETERS)
@@ -80,66 +77,68 @@ static bool find_places(struct sqlite_statement *st, int count)
         char name[8];
 
         sqlite3_snprintf(sizeof name, name, "$%d", i + 1);
-        int place = sqlite3_bind_parameter_index(st->stmt, name);
-        if (place == 0)
+        int number = sqlite3_bind_parameter_index(st->stmt, name);
+        if (number == 0)
             return false;
-        st->place[i] = (unsigned char)place;
+        st->parameter_numbers[i] = (unsigned char)number;
     }
     return true;
 }
 
-static enum err sqlite_prepare_cached(struct sqlite_conn *c, const char *sql, int count,
-                                      bool temporary, struct sqlite_statement **ret)
+static enum err prepare_statement(struct sqlite_conn *c, const char *sql, int count, bool temporary,
+                                  struct sqlite_prepared **ret)
 {
-    struct sqlite_statement *st = mem_new(sizeof *st);
-    int code = sqlite_dependencies_prepare(c, sql, temporary ? 0 : SQLITE_PREPARE_PERSISTENT,
-                                           &st->stmt, &st->dependencies);
-    enum err e = code == SQLITE_OK ? OK : sqlite_error(c, code, sql);
+    struct sqlite_prepared *st = mem_new(sizeof *st);
+    int code = sqlite_prepare_with_dependencies(c, sql, temporary ? 0 : SQLITE_PREPARE_PERSISTENT,
+                                                &st->stmt, &st->dependencies);
+    enum err e = code == SQLITE_OK ? OK : sqlite_error_from_code(c, code, sql);
 
     st->temporary = temporary;
     st->reads_only = !e && sqlite3_stmt_readonly(st->stmt);
-    if (!e && !find_places(st, count)) {
-        log_error("store: %d values for the parameters of: %s", count, sql);
+    if (!e && !map_parameter_numbers(st, count)) {
+        log_error("store: a statement got %d values, but has another number of parameters: %s",
+                  count, sql);
         e = ERR_INTERNAL;
     }
     if (e) {
-        statement_free(st);
+        prepared_free(st);
         return e;
     }
     *ret = st;
     return OK;
 }
 
-/* A statement that is in use becomes temporary: it is freed when its cursor ends. */
-void sqlite_forget_statements(struct sqlite_conn *c)
+/* Frees all statements. A statement in use becomes temporary, so that it is freed when its cursor
+ * ends. */
+void sqlite_free_statements(struct sqlite_conn *c)
 {
-    struct sqlite_statement *st;
+    struct sqlite_prepared *st;
     size_t at = 0;
 
     while ((st = map_next(&c->statements, &at))) {
         if (st->busy)
             st->temporary = true;
         else
-            statement_free(st);
+            prepared_free(st);
     }
     map_clear(&c->statements);
 }
 
-enum err sqlite_statement_take(struct sqlite_conn *c, const char *sql, int count,
-                               struct sqlite_statement **ret)
+enum err sqlite_prepared_acquire(struct sqlite_conn *c, const char *sql, int count,
+                                 struct sqlite_prepared **ret)
 {
     uint64_t key = (uint64_t)(uintptr_t)sql;
-    struct sqlite_statement *st = map_get(&c->statements, key);
+    struct sqlite_prepared *st = map_get(&c->statements, key);
 
     assert(!st || strcmp(sqlite3_sql(st->stmt), sql) == 0);
     if (!st || st->busy) {
-        enum err e = sqlite_prepare_cached(c, sql, count, st != NULL, &st);
+        enum err e = prepare_statement(c, sql, count, st != NULL, &st);
 
         if (e)
             return e;
         if (!st->temporary) {
             if (c->statements.count >= MAX_STATEMENTS)
-                sqlite_forget_statements(c);
+                sqlite_free_statements(c);
             map_put(&c->statements, key, st);
         }
     }
@@ -148,14 +147,12 @@ enum err sqlite_statement_take(struct sqlite_conn *c, const char *sql, int count
     return OK;
 }
 
-void sqlite_statement_release(struct sqlite_statement *st)
+void sqlite_prepared_release(struct sqlite_prepared *st)
 {
     st->busy = false;
     if (st->temporary)
-        statement_free(st);
+        prepared_free(st);
 }
-
-/* --- opening -------------------------------------------------------------------------- */
 
 static const char settings[] = "pragma journal_mode = wal;"
                                "pragma synchronous = full;"
@@ -166,20 +163,21 @@ static const char read_only_settings[] = "pragma temp_store = memory;"
 
 static void configure_library(void)
 {
-    /* Memory statistics need a lock that all threads share. */
+    /* Memory statistics need a lock that all threads share, so disable them. */
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
 
 /* --- read-only file systems ------------------------------------------------------------ */
 
-static bool is_read_only(const char *path)
+static bool file_system_is_read_only(const char *path)
 {
     return access(path, W_OK) != 0 && errno == EROFS;
 }
 
-/* For a disk that became read-only, or a snapshot of one. Without a write-ahead log no process has
- * the database open, so SQLite can read it without locks; otherwise it needs the log. */
-static int open_read_only(const char *path, sqlite3 **ret)
+/* Opens the database on a disk that is read-only, or a snapshot of one. Without a WAL file no
+ * process has the database open, so SQLite can read it without locks; otherwise it needs the
+ * WAL. */
+static int open_database_read_only(const char *path, sqlite3 **ret)
 {
     enum { FLAGS = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX };
     char log[PATH_MAX], uri[3 * PATH_MAX + 32] = "file:";
@@ -206,16 +204,16 @@ enum err sqlite_conn_open(const char *path, struct sqlite_conn **ret)
     map_init(&c->statements);
     map_init(&c->dependencies);
     c->number = ++opened;
-    bool read_only = is_read_only(path);
-    int code =
-        read_only ? open_read_only(path, &c->db) : sqlite3_open_v2(path, &c->db, flags, NULL);
-    if (code != SQLITE_OK || sqlite3_busy_timeout(c->db, SQLITE_BUSY_MS) != SQLITE_OK ||
-        !sqlite_dependencies_begin(c) ||
+    bool read_only = file_system_is_read_only(path);
+    int code = read_only ? open_database_read_only(path, &c->db)
+                         : sqlite3_open_v2(path, &c->db, flags, NULL);
+    if (code != SQLITE_OK || sqlite3_busy_timeout(c->db, SQLITE_BUSY_TIMEOUT_MS) != SQLITE_OK ||
+        !sqlite_register_dependency_callback(c) ||
         sqlite3_exec(c->db, read_only ? read_only_settings : settings, NULL, NULL, NULL) !=
             SQLITE_OK) {
         log_error("store: cannot open '%s': %s", path, sqlite3_errmsg(c->db));
-        if (is_corrupt(sqlite3_errcode(c->db)))
-            note_corruption();
+        if (is_corruption_code(sqlite3_errcode(c->db)))
+            count_corruption();
         sqlite_conn_close(c);
         return ERR_UNAVAILABLE;
     }
@@ -227,55 +225,55 @@ void sqlite_conn_close(struct sqlite_conn *c)
 {
     if (!c)
         return;
-    sqlite_forget_statements(c);
-    sqlite_dependencies_clear(c);
+    sqlite_free_statements(c);
+    sqlite_dependencies_free(c);
     query_cache_free(c->cache);
     sqlite3_close(c->db);
     mem_free(c);
 }
 
-int sqlite_conn_do_sql(struct sqlite_conn *c, struct sql sql)
+int sqlite_conn_run_sql(struct sqlite_conn *c, struct sql sql)
 {
-    struct sqlite_statement *st;
+    struct sqlite_prepared *st;
 
-    if (sqlite_statement_take(c, *sql.text, 0, &st))
+    if (sqlite_prepared_acquire(c, *sql.text, 0, &st))
         return sqlite3_errcode(c->db);
     sqlite3_step(st->stmt);
     int code = sqlite3_reset(st->stmt);
-    sqlite_statement_release(st);
+    sqlite_prepared_release(st);
     return code;
 }
 
-/* NULL instead of a database name saves a lookup: readers have one database only, and the writer's
- * transactions begin with the main one. */
+/* Passes NULL instead of a database name, which saves a lookup: readers have one database only, and
+ * the writer's transactions begin with the main one. */
 static bool is_in_transaction(struct sqlite_conn *c)
 {
     return sqlite3_txn_state(c->db, NULL) != SQLITE_TXN_NONE;
 }
 
-/* SQLite takes its snapshot at the first statement, not at BEGIN. */
-static bool has_snapshot(struct sqlite_conn *c)
+/* Makes sure that there is a snapshot: SQLite takes it at the first statement, not at BEGIN. */
+static bool ensure_snapshot(struct sqlite_conn *c)
 {
     return is_in_transaction(c) ||
-           (sqlite_conn_do(c, "pragma schema_version") == SQLITE_OK && is_in_transaction(c));
+           (sqlite_conn_run(c, "pragma schema_version") == SQLITE_OK && is_in_transaction(c));
 }
 
 /* Whether cached rows may be returned together with rows that are read later. Both show the same
  * state if the snapshot exists already, or no commit begins before it is taken
- * (snapshot_compare). */
-bool sqlite_may_give(struct sqlite_conn *c)
+ * (check_snapshot_age). */
+bool sqlite_may_use_cached_rows(struct sqlite_conn *c)
 {
     if (c->in_snapshot)
-        return has_snapshot(c);
-    c->has_given = true;
+        return ensure_snapshot(c);
+    c->gave_cached_rows = true;
     return true;
 }
 
-static enum err snapshot_compare(struct sqlite *q, struct sqlite_conn *c)
+static enum err check_snapshot_age(struct sqlite *q, struct sqlite_conn *c)
 {
-    if (!has_snapshot(c))
+    if (!ensure_snapshot(c))
         return ERR_UNAVAILABLE;
-    c->has_given = false;
+    c->gave_cached_rows = false;
     c->is_outdated = atomic_load_explicit(&q->versions.committing, memory_order_acquire) != c->seen;
     return c->is_outdated ? ERR_STORE_RETRY : OK;
 }
@@ -286,10 +284,10 @@ enum err sqlite_snapshot_begin(struct tx *tx)
 
     if (c->in_snapshot)
         return OK;
-    int code = sqlite_conn_do(c, "begin");
+    int code = sqlite_conn_run(c, "begin");
     if (code != SQLITE_OK)
-        return tx_fail(tx, sqlite_error(c, code, "begin"));
+        return tx_mark_failed(tx, sqlite_error_from_code(c, code, "begin"));
     c->in_snapshot = true;
-    enum err e = c->has_given ? snapshot_compare((struct sqlite *)tx->store, c) : OK;
-    return e ? tx_fail(tx, e) : OK;
+    enum err e = c->gave_cached_rows ? check_snapshot_age((struct sqlite *)tx->store, c) : OK;
+    return e ? tx_mark_failed(tx, e) : OK;
 }

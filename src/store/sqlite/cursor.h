@@ -6,33 +6,33 @@
 
 enum { SQLITE_MAX_PARAMETERS = 64 };
 
-/* A prepared statement. The cached statement of an SQL text serves one cursor at a time. Another
- * cursor that needs it meanwhile gets a temporary statement, freed with the cursor. */
-struct sqlite_statement {
+/* A prepared statement. The cached statement of an SQL text serves one cursor at a time; a second
+ * cursor gets a temporary statement, which is freed with it. */
+struct sqlite_prepared {
     sqlite3_stmt *stmt;
-    struct query_dependencies *dependencies; /* owned by the connection */
+    struct query_dependencies *dependencies; /* dependencies are owned by the connection */
     bool busy, temporary, reads_only;
     int parameters;
-    unsigned char place[SQLITE_MAX_PARAMETERS]; /* SQLite's numbers of $1, $2 … */
+    unsigned char parameter_numbers[SQLITE_MAX_PARAMETERS]; /* SQLite's numbers of $1, $2 … */
 };
 
 struct sqlite_cursor {
     struct row_cursor cursor;
-    struct sqlite_statement *statement; /* NULL: rows come from the query cache, … */
-    const struct cached_rows *cached;   /* … from this entry */
+    struct sqlite_prepared *statement; /* NULL: the rows come from the query cache */
+    const struct cached_rows *cached;  /* cache entry that the rows come from; or NULL */
     unsigned next_row;
-    struct cache_question *question; /* set if the rows are to be cached; or NULL */
+    struct query_cache_request *cache_request; /* rows to be cached; or NULL */
     const char *sql;
     bool at_end;
 };
 
 /* --- statements, conn.c ----------------------------------------------------------------- */
 
-enum err sqlite_statement_take(struct sqlite_conn *c, const char *sql, int count,
-                               struct sqlite_statement **ret);
-void sqlite_statement_release(struct sqlite_statement *st);
-/* Statements of open cursors stay valid. */
-void sqlite_forget_statements(struct sqlite_conn *c);
+enum err sqlite_prepared_acquire(struct sqlite_conn *c, const char *sql, int count,
+                                 struct sqlite_prepared **ret);
+void sqlite_prepared_release(struct sqlite_prepared *st);
+/* Frees all prepared statements; those of open cursors stay valid. */
+void sqlite_free_statements(struct sqlite_conn *c);
 
 /* --- rows, query.c ---------------------------------------------------------------------- */
 
@@ -43,12 +43,12 @@ struct sqlite_cursor *sqlite_cursor_add(struct tx *tx, const char *sql, int colu
 
 struct cached_rows;
 
-/* The key of a query, and the rows that are collected for the cache. hash 0: do not cache. */
-struct cache_question {
+/* Key of a query, and the rows that are collected for the cache. hash 0: do not cache. */
+struct query_cache_request {
     uint64_t hash;
-    unsigned patience;
+    unsigned min_repeats;
     const char *sql;
-    const struct sqlite_slots *reads;
+    const struct version_slots *reads;
     const struct value *values;
     size_t count;
     bool single;
@@ -57,17 +57,18 @@ struct cache_question {
     struct value *cells;
 };
 
-/* True: ret iterates over cached rows. Otherwise sets question->hash if they should be cached. */
+/* Looks up the rows of a query. True: ret iterates over cached rows. Otherwise sets question->hash
+ * if the rows should be cached. */
 bool query_cache_find(struct tx *tx, const char *sql, const struct value *values, size_t count,
-                      struct cache_question *question, struct rows *ret);
-bool query_cache_next(struct rows *r, struct sqlite_cursor *cursor);
-enum err query_cache_close(struct rows *r, struct sqlite_cursor *cursor);
+                      struct query_cache_request *question, struct rows *ret);
+bool query_cache_next_row(struct rows *r, struct sqlite_cursor *cursor);
+enum err query_cache_close_cursor(struct rows *r, struct sqlite_cursor *cursor);
 /* Starts to collect the rows of the cursor, if they can be cached. */
-void query_cache_begin(struct tx *tx, struct sqlite_cursor *cursor,
-                       const struct cache_question *question, const struct value *values,
-                       size_t count, const struct rows *ret);
-void query_cache_row(struct rows *r, const struct sqlite_cursor *cursor);
+void query_cache_start_collecting(struct tx *tx, struct sqlite_cursor *cursor,
+                                  const struct query_cache_request *question,
+                                  const struct value *values, size_t count, const struct rows *ret);
+void query_cache_collect_row(struct rows *r, const struct sqlite_cursor *cursor);
 /* Stores the collected rows; call it after the last row was read without error. */
-void query_cache_end(struct sqlite_conn *c, const struct sqlite_cursor *cursor);
+void query_cache_store_rows(struct sqlite_conn *c, const struct sqlite_cursor *cursor);
 
 #endif

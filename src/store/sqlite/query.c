@@ -1,27 +1,23 @@
 /* query.c - runs SQLite statements: binds parameters, steps through rows. */
 #include "store/sqlite/cursor.h"
 
-/* --- parameters ----------------------------------------------------------------------- */
-
-static int bind_value(sqlite3_stmt *stmt, int place, const struct value *v)
+static int bind_value(sqlite3_stmt *stmt, int number, const struct value *v)
 {
     switch (v->kind) {
     case VALUE_INT:
-        return sqlite3_bind_int64(stmt, place, v->i);
+        return sqlite3_bind_int64(stmt, number, v->i);
     case VALUE_REAL:
-        return sqlite3_bind_double(stmt, place, v->d);
+        return sqlite3_bind_double(stmt, number, v->d);
     case VALUE_TEXT:
-        return sqlite3_bind_text64(stmt, place, v->s.p ? v->s.p : "", v->s.n, SQLITE_STATIC,
+        return sqlite3_bind_text64(stmt, number, v->s.p ? v->s.p : "", v->s.n, SQLITE_STATIC,
                                    SQLITE_UTF8);
     case VALUE_BYTES:
-        return sqlite3_bind_blob64(stmt, place, v->s.p ? v->s.p : "", v->s.n, SQLITE_STATIC);
+        return sqlite3_bind_blob64(stmt, number, v->s.p ? v->s.p : "", v->s.n, SQLITE_STATIC);
     case VALUE_NULL:
         break;
     }
-    return sqlite3_bind_null(stmt, place);
+    return sqlite3_bind_null(stmt, number);
 }
-
-/* --- queries -------------------------------------------------------------------------- */
 
 struct sqlite_cursor *sqlite_cursor_add(struct tx *tx, const char *sql, int columns,
                                         struct rows *ret)
@@ -35,67 +31,66 @@ struct sqlite_cursor *sqlite_cursor_add(struct tx *tx, const char *sql, int colu
     return cursor;
 }
 
-static enum err sqlite_query_at(struct tx *tx, const char *sql, const struct value *values,
-                                size_t count, const struct cache_question *question,
-                                struct rows *ret)
+static enum err query_database(struct tx *tx, const char *sql, const struct value *values,
+                               size_t count, const struct query_cache_request *request,
+                               struct rows *ret)
 {
     struct sqlite_conn *c = tx->connection;
-    struct sqlite_statement *st;
-    bool writes = work_writes(tx->work);
+    struct sqlite_prepared *st;
+    bool writes = work_item_is_write(tx->work);
     enum err e = writes ? OK : sqlite_snapshot_begin(tx);
 
     if (e)
         return e;
-    e = sqlite_statement_take(c, sql, (int)count, &st);
+    e = sqlite_prepared_acquire(c, sql, (int)count, &st);
 
     if (!e && !writes && !st->reads_only) {
-        sqlite_statement_release(st);
+        sqlite_prepared_release(st);
         e = tx_refuse_write(sql);
     }
     if (e)
-        return tx_fail(tx, e);
+        return tx_mark_failed(tx, e);
     c->has_written |= !st->reads_only;
     if (writes)
-        sqlite_dependencies_write((struct sqlite *)tx->store, st->dependencies);
+        sqlite_mark_columns_written((struct sqlite *)tx->store, st->dependencies);
     for (size_t i = 0; i < count; i++) {
-        int code = bind_value(st->stmt, st->place[i], &values[i]);
+        int code = bind_value(st->stmt, st->parameter_numbers[i], &values[i]);
 
         if (code != SQLITE_OK) {
-            e = tx_fail(tx, sqlite_error(c, code, sql));
-            sqlite_statement_release(st);
+            e = tx_mark_failed(tx, sqlite_error_from_code(c, code, sql));
+            sqlite_prepared_release(st);
             return e;
         }
     }
 
     struct sqlite_cursor *cursor = sqlite_cursor_add(tx, sql, sqlite3_column_count(st->stmt), ret);
     cursor->statement = st;
-    query_cache_begin(tx, cursor, question, values, count, ret);
+    query_cache_start_collecting(tx, cursor, request, values, count, ret);
     return OK;
 }
 
 enum err sqlite_query(struct tx *tx, const char *sql, const struct value *values, size_t count,
                       struct rows *ret)
 {
-    struct cache_question question;
+    struct query_cache_request request;
 
-    if (query_cache_find(tx, sql, values, count, &question, ret))
+    if (query_cache_find(tx, sql, values, count, &request, ret))
         return OK;
-    return sqlite_query_at(tx, sql, values, count, &question, ret);
+    return query_database(tx, sql, values, count, &request, ret);
 }
 
-/* --- rows ----------------------------------------------------------------------------- */
-
-/* a: arena for copies of text and bytes; NULL: not copied. */
-static struct value column_bytes(struct arena *a, enum value_kind kind, const void *p, size_t n)
+/* Returns the bytes of a column, copied to the arena if there is one. */
+static struct value copy_or_reference_bytes(struct arena *a, enum value_kind kind, const void *p,
+                                            size_t n)
 {
     if (a)
         return value_copy(a, kind, p, n);
     return (struct value){ .kind = kind, .s = { p, n } };
 }
 
-static struct value sqlite_column(struct arena *a, sqlite3_stmt *stmt, int i)
+static struct value decode_column(struct arena *a, sqlite3_stmt *stmt, int i)
 {
-    /* One lookup instead of three for type, value and length. No other thread uses the
+    /* Reads type, value and length with one lookup instead of three. No other thread uses the
      * statement. */
     sqlite3_value *v = sqlite3_column_value(stmt, i);
 
@@ -107,24 +102,24 @@ static struct value sqlite_column(struct arena *a, sqlite3_stmt *stmt, int i)
     case SQLITE_TEXT: {
         const unsigned char *p = sqlite3_value_text(v);
 
-        return column_bytes(a, VALUE_TEXT, p, (size_t)sqlite3_value_bytes(v));
+        return copy_or_reference_bytes(a, VALUE_TEXT, p, (size_t)sqlite3_value_bytes(v));
     }
     case SQLITE_BLOB: {
         const void *p = sqlite3_value_blob(v);
 
-        return column_bytes(a, VALUE_BYTES, p, (size_t)sqlite3_value_bytes(v));
+        return copy_or_reference_bytes(a, VALUE_BYTES, p, (size_t)sqlite3_value_bytes(v));
     }
     default:
         return v_null();
     }
 }
 
-/* Errors are reported by sqlite3_reset in sqlite_end. */
-static bool sqlite_step_row(struct rows *r, struct sqlite_cursor *cursor)
+/* Steps to the next row. sqlite_rows_end reports errors, with sqlite3_reset. */
+static bool step_row(struct rows *r, struct sqlite_cursor *cursor)
 {
     if (cursor->at_end)
         return false;
-    if (sqlite_share_over(r->tx->connection)) {
+    if (read_limit_is_exceeded(r->tx->connection)) {
         cursor->at_end = true;
         return false;
     }
@@ -135,67 +130,69 @@ static bool sqlite_step_row(struct rows *r, struct sqlite_cursor *cursor)
     return false;
 }
 
-bool sqlite_next(struct rows *r)
+bool sqlite_rows_next(struct rows *r)
 {
     struct sqlite_cursor *cursor = (struct sqlite_cursor *)r->cursor;
 
     if (cursor->cached)
-        return query_cache_next(r, cursor);
-    if (!sqlite_step_row(r, cursor))
+        return query_cache_next_row(r, cursor);
+    if (!step_row(r, cursor))
         return false;
     struct arena *a = r->lent ? NULL : tx_arena(r->tx);
     for (int i = 0; i < r->columns; i++)
-        cursor->cursor.row[i] = sqlite_column(a, cursor->statement->stmt, i);
+        cursor->cursor.row[i] = decode_column(a, cursor->statement->stmt, i);
     r->row = cursor->cursor.row;
-    query_cache_row(r, cursor);
+    query_cache_collect_row(r, cursor);
     return true;
 }
 
-/* A statement wrote unknown columns: discards all statements and invalidates the query cache. */
-static void lose_track(struct tx *tx)
+/* After a statement wrote unknown columns: frees all statements and invalidates the query
+ * caches. */
+static void invalidate_unknown_writes(struct tx *tx)
 {
     struct sqlite_conn *c = tx->connection;
 
     c->has_lost_track = false;
-    if (!work_writes(tx->work))
+    if (!work_item_is_write(tx->work))
         return;
-    sqlite_forget_statements(c);
+    sqlite_free_statements(c);
     c->dependencies_age++;
-    sqlite_columns_change((struct sqlite *)tx->store);
+    sqlite_invalidate_query_caches((struct sqlite *)tx->store);
 }
 
-enum err sqlite_end(struct rows *r)
+enum err sqlite_rows_end(struct rows *r)
 {
     struct sqlite_cursor *cursor = (struct sqlite_cursor *)r->cursor;
     struct sqlite_conn *c = r->tx->connection;
 
     if (cursor->cached)
-        return query_cache_close(r, cursor);
+        return query_cache_close_cursor(r, cursor);
     sqlite3_stmt *stmt = cursor->statement->stmt;
     /* SQLite checks the foreign keys of a write at its end, so read all rows. */
     if (!cursor->statement->reads_only)
-        while (sqlite_step_row(r, cursor))
+        while (step_row(r, cursor))
             ;
     int code = sqlite3_reset(stmt);
     enum err e = OK;
     if (code != SQLITE_OK)
-        e = tx_fail(r->tx, sqlite_error(c, code, cursor->sql));
-    else if (c->share.is_spent)
-        e = tx_fail(r->tx, ERR_STORE_RETRY); /* between two rows: unknown to SQLite */
+        e = tx_mark_failed(r->tx, sqlite_error_from_code(c, code, cursor->sql));
+    else if (c->read_limit.is_exceeded)
+        /* the limit was exceeded between two rows, which SQLite does not know */
+        e = tx_mark_failed(r->tx, ERR_STORE_RETRY);
     else
-        query_cache_end(c, cursor);
+        query_cache_store_rows(c, cursor);
     tx_remove_cursor(r->tx, &cursor->cursor);
-    sqlite_statement_release(cursor->statement);
+    sqlite_prepared_release(cursor->statement);
     if (c->has_lost_track)
-        lose_track(r->tx);
+        invalidate_unknown_writes(r->tx);
     return e;
 }
 
-enum err sqlite_script(struct tx *tx, const char *sql)
+enum err sqlite_run_script(struct tx *tx, const char *sql)
 {
     struct sqlite_conn *c = tx->connection;
     c->has_written = true;
     int code = sqlite3_exec(c->db, sql, NULL, NULL, NULL);
 
-    return code == SQLITE_OK ? OK : tx_fail(tx, sqlite_error(c, code, sql));
+    return code == SQLITE_OK ? OK : tx_mark_failed(tx, sqlite_error_from_code(c, code, sql));
 }

@@ -14,23 +14,24 @@
 #include "store/sqlite/cursor.h"
 
 enum {
-    NOTICED = 8192,
-    MOST_ROWS = 64,
-    LARGEST = 16 * 1024,
-    LONGEST_TEXT = 64, /* of a text value */
-    MOST_VALUES = 8,
-    MOST_PATIENCE = 64,
+    SEEN_HASHES = 8192,
+    MAX_CACHED_ROWS = 64,
+    MAX_ENTRY_BYTES = 16 * 1024,
+    MAX_KEY_TEXT = 64, /* bytes of a text parameter */
+    MAX_KEY_VALUES = 8,
+    MAX_BACKOFF = 64,
 };
 
 struct cached_rows {
     struct cache_entry entry;
     const char *sql;
-    const struct sqlite_slots *reads; /* owned by the connection, lives as long */
-    uint64_t seen;                    /* commits that the snapshot had seen */
-    unsigned holders;                 /* references: the cache, and open cursors */
-    bool used;                        /* since it was stored */
-    bool waits;                       /* stale before it was used: caching backs off */
-    unsigned wait, patience;
+    const struct version_slots *reads; /* owned by the connection, which lives longer */
+    uint64_t seen;                     /* number of commits that the snapshot had seen */
+    unsigned references;               /* references: the cache, and open cursors */
+    bool used;                         /* the rows were used since they were stored */
+    bool waits;                        /* the rows became stale before they were used, so caching
+                                        * backs off */
+    unsigned wait, backoff;
     bool single;
     unsigned rows;
     int columns;
@@ -40,19 +41,17 @@ struct cached_rows {
 
 struct query_cache {
     struct cache rows;
-    uint32_t noticed[NOTICED]; /* hashes of queries that ran once */
+    uint32_t seen_hashes[SEEN_HASHES]; /* hashes of queries that ran once */
     uint64_t hits;
 };
 
-static void cached_unref(struct cache_entry *e)
+static void cached_rows_unref(struct cache_entry *e)
 {
     struct cached_rows *r = (struct cached_rows *)e;
 
-    if (--r->holders == 0)
+    if (--r->references == 0)
         mem_free(r);
 }
-
-/* --- the key -------------------------------------------------------------------------- */
 
 static bool same_value(const struct value *a, const struct value *b)
 {
@@ -63,10 +62,10 @@ static bool same_value(const struct value *a, const struct value *b)
     return a->kind == VALUE_NULL || a->i == b->i;
 }
 
-static bool cached_is(const struct cache_entry *e, const void *key)
+static bool cached_rows_match(const struct cache_entry *e, const void *key)
 {
     const struct cached_rows *r = (const struct cached_rows *)e;
-    const struct cache_question *q = key;
+    const struct query_cache_request *q = key;
 
     if (r->sql != q->sql || r->count != q->count || r->single != q->single)
         return false;
@@ -76,44 +75,44 @@ static bool cached_is(const struct cache_entry *e, const void *key)
     return true;
 }
 
-static bool can_cache(const struct value *values, size_t count)
+static bool can_cache_parameters(const struct value *values, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (values[i].kind == VALUE_BYTES || values[i].kind == VALUE_REAL ||
-            (values[i].kind == VALUE_TEXT && values[i].s.n > LONGEST_TEXT))
+            (values[i].kind == VALUE_TEXT && values[i].s.n > MAX_KEY_TEXT))
             return false;
-    return count <= MOST_VALUES;
+    return count <= MAX_KEY_VALUES;
 }
 
-static uint64_t hash_of_value(const struct value *v)
+static uint64_t hash_value(const struct value *v)
 {
     if (v->kind == VALUE_TEXT)
         return hash_str(v->s);
     return v->kind == VALUE_INT ? (uint64_t)v->i + 1 : 0;
 }
 
-static uint64_t hash_of_question(const struct cache_question *q)
+static uint64_t hash_request(const struct query_cache_request *q)
 {
     uint64_t hash = (uint64_t)(uintptr_t)q->sql << 1 | q->single;
 
     for (size_t i = 0; i < q->count; i++)
-        hash = hash_u64(hash ^ hash_of_value(&q->values[i])) + i;
+        hash = hash_u64(hash ^ hash_value(&q->values[i])) + i;
     return hash_u64(hash) | 1;
 }
 
-static struct cache_kind queries = {
+static struct cache_kind query_cache_kind = {
     .name = "queries",
     .entries = 4096,
     .bytes = 1024 * 1024, /* per connection */
-    .is = cached_is,
-    .free = cached_unref,
+    .matches = cached_rows_match,
+    .free = cached_rows_unref,
 };
 
 struct query_cache *query_cache_new(void)
 {
     struct query_cache *cache = mem_new(sizeof *cache);
 
-    cache->rows.kind = &queries;
+    cache->rows.kind = &query_cache_kind;
     return cache;
 }
 
@@ -126,17 +125,16 @@ void query_cache_free(struct query_cache *cache)
     mem_free(cache);
 }
 
-uint64_t query_cache_hits(const struct query_cache *cache)
+uint64_t query_cache_count_hits(const struct query_cache *cache)
 {
     return cache->hits;
 }
 
-/* --- lookups -------------------------------------------------------------------------- */
-
-/* True: the query ran before, so cache it this time. */
-static bool question_notice(struct query_cache *cache, uint64_t hash)
+/* Whether the query ran before; if so, it is cached this time. */
+static bool was_queried_before(struct query_cache *cache, uint64_t hash)
 {
-    uint32_t *at = &cache->noticed[hash >> 1 & (NOTICED - 1)], mark = (uint32_t)(hash >> 32) | 1;
+    uint32_t *at = &cache->seen_hashes[hash >> 1 & (SEEN_HASHES - 1)],
+             mark = (uint32_t)(hash >> 32) | 1;
     bool before = *at == mark;
 
     *at = mark;
@@ -144,43 +142,43 @@ static bool question_notice(struct query_cache *cache, uint64_t hash)
 }
 
 /* Exponential backoff: rows that became stale unused are cached again after 2, 4, 8, … queries. */
-static bool has_to_wait(struct cached_rows *r)
+static bool must_back_off(struct cached_rows *r)
 {
     if (r->used) {
-        r->patience = 0;
+        r->backoff = 0;
         return false;
     }
     if (!r->waits) {
         r->waits = true;
-        r->patience = r->patience ? 2 * r->patience : 2;
-        if (r->patience > MOST_PATIENCE)
-            r->patience = MOST_PATIENCE;
-        r->wait = r->patience;
+        r->backoff = r->backoff ? 2 * r->backoff : 2;
+        if (r->backoff > MAX_BACKOFF)
+            r->backoff = MAX_BACKOFF;
+        r->wait = r->backoff;
     }
     return r->wait && r->wait--;
 }
 
-static bool may_find(struct tx *tx, const char *sql)
+static bool may_use_cache(struct tx *tx, const char *sql)
 {
     struct sqlite_conn *c = tx->connection;
 
     if (!c->cache || c->has_lost_track)
         return false;
-    if (!work_writes(tx->work))
+    if (!work_item_is_write(tx->work))
         return c->in_view;
-    const struct sqlite_statement *st = map_get(&c->statements, (uint64_t)(uintptr_t)sql);
+    const struct sqlite_prepared *st = map_get(&c->statements, (uint64_t)(uintptr_t)sql);
     c->seen = atomic_load_explicit(&tx->store->commits, memory_order_relaxed);
     return !st || !st->dependencies->writes.count;
 }
 
-static void collect_reads(struct tx_reads *to, const struct sqlite_slots *reads)
+static void add_dependencies(struct tx_dependencies *to, const struct version_slots *reads)
 {
     for (unsigned i = 0; i < reads->count; i++) {
         size_t at = 0;
 
         while (at < to->count && to->slots[at] != reads->all[i])
             at++;
-        if (at == TX_MOST_SLOTS)
+        if (at == TX_DEPENDENCIES_MAX)
             to->is_unknown = true;
         else if (at == to->count)
             to->slots[to->count++] = reads->all[i];
@@ -188,39 +186,38 @@ static void collect_reads(struct tx_reads *to, const struct sqlite_slots *reads)
 }
 
 bool query_cache_find(struct tx *tx, const char *sql, const struct value *values, size_t count,
-                      struct cache_question *question, struct rows *ret)
+                      struct query_cache_request *request, struct rows *ret)
 {
     struct sqlite_conn *c = tx->connection;
-    struct cache_question q = {
+    struct query_cache_request q = {
         .sql = sql, .values = values, .count = count, .single = ret->single
     };
 
-    question->hash = 0;
-    if (!may_find(tx, sql) || !can_cache(values, count))
+    request->hash = 0;
+    if (!may_use_cache(tx, sql) || !can_cache_parameters(values, count))
         return false;
-    uint64_t hash = hash_of_question(&q);
+    uint64_t hash = hash_request(&q);
     struct cached_rows *r = cache_find(&c->cache->rows, hash, &q);
-    if (r && sqlite_may_give(c) &&
-        sqlite_slots_unchanged((struct sqlite *)tx->store, r->reads->all, r->reads->count,
-                               r->seen)) {
+    if (r && sqlite_may_use_cached_rows(c) &&
+        row_slots_unchanged((struct sqlite *)tx->store, r->reads->all, r->reads->count, r->seen)) {
         r->used = true;
-        r->holders++;
+        r->references++;
         c->cache->hits++;
         if (tx->reads)
-            collect_reads(tx->reads, r->reads);
+            add_dependencies(tx->reads, r->reads);
         sqlite_cursor_add(tx, sql, r->columns, ret)->cached = r;
         return true;
     }
-    if (r ? !has_to_wait(r) : question_notice(c->cache, hash)) {
-        *question = q;
-        question->hash = hash;
-        question->patience = r ? r->patience : 0;
+    if (r ? !must_back_off(r) : was_queried_before(c->cache, hash)) {
+        *request = q;
+        request->hash = hash;
+        request->min_repeats = r ? r->backoff : 0;
     }
     return false;
 }
 
-static bool cached_row(const struct cached_rows *r, unsigned row, struct arena *a,
-                       struct value *ret)
+static bool copy_cached_row(const struct cached_rows *r, unsigned row, struct arena *a,
+                            struct value *ret)
 {
     if (row >= r->rows)
         return false;
@@ -233,33 +230,32 @@ static bool cached_row(const struct cached_rows *r, unsigned row, struct arena *
     return true;
 }
 
-bool query_cache_next(struct rows *r, struct sqlite_cursor *cursor)
+bool query_cache_next_row(struct rows *r, struct sqlite_cursor *cursor)
 {
     struct arena *a = r->lent ? NULL : tx_arena(r->tx);
 
-    if (sqlite_share_over(r->tx->connection) ||
-        !cached_row(cursor->cached, cursor->next_row, a, cursor->cursor.row))
+    if (read_limit_is_exceeded(r->tx->connection) ||
+        !copy_cached_row(cursor->cached, cursor->next_row, a, cursor->cursor.row))
         return false;
     cursor->next_row++;
     r->row = cursor->cursor.row;
     return true;
 }
 
-enum err query_cache_close(struct rows *r, struct sqlite_cursor *cursor)
+enum err query_cache_close_cursor(struct rows *r, struct sqlite_cursor *cursor)
 {
     struct sqlite_conn *c = r->tx->connection;
 
-    cached_unref((struct cache_entry *)cursor->cached);
+    cached_rows_unref((struct cache_entry *)cursor->cached);
     tx_remove_cursor(r->tx, &cursor->cursor);
-    return c->share.is_spent ? tx_fail(r->tx, ERR_STORE_RETRY) : OK;
+    return c->read_limit.is_exceeded ? tx_mark_failed(r->tx, ERR_STORE_RETRY) : OK;
 }
 
-/* --- inserting ------------------------------------------------------------------------ */
-
-/* The caller's values may be freed before all rows are read. */
-static const struct value *values_copy(struct arena *a, const struct value *values, size_t count)
+/* Copies the parameters, because the caller's may be freed before all rows are read. */
+static const struct value *copy_parameters(struct arena *a, const struct value *values,
+                                           size_t count)
 {
-    struct value *copy = arena_raw(a, count * sizeof *copy);
+    struct value *copy = arena_alloc_raw(a, count * sizeof *copy);
 
     for (size_t i = 0; i < count; i++)
         copy[i] = values[i].kind == VALUE_TEXT
@@ -268,38 +264,40 @@ static const struct value *values_copy(struct arena *a, const struct value *valu
     return copy;
 }
 
-void query_cache_begin(struct tx *tx, struct sqlite_cursor *cursor,
-                       const struct cache_question *question, const struct value *values,
-                       size_t count, const struct rows *ret)
+void query_cache_start_collecting(struct tx *tx, struct sqlite_cursor *cursor,
+                                  const struct query_cache_request *request,
+                                  const struct value *values, size_t count, const struct rows *ret)
 {
     const struct query_dependencies *d = cursor->statement->dependencies;
     bool is_known = !d->is_volatile && !d->reads.too_many;
 
     if (tx->reads && is_known)
-        collect_reads(tx->reads, &d->reads);
+        add_dependencies(tx->reads, &d->reads);
     else if (tx->reads)
         tx->reads->is_unknown = true;
-    if (!question->hash || !is_known || d->writes.count || !cursor->statement->reads_only)
+    if (!request->hash || !is_known || d->writes.count || !cursor->statement->reads_only)
         return;
-    struct cache_question *q = cursor->question = arena_raw(tx_arena(tx), sizeof *q);
-    *q = *question;
+    struct query_cache_request *q = cursor->cache_request =
+        arena_alloc_raw(tx_arena(tx), sizeof *q);
+    *q = *request;
     q->reads = &d->reads;
-    q->values = values_copy(tx_arena(tx), values, count);
+    q->values = copy_parameters(tx_arena(tx), values, count);
     q->columns = ret->columns;
 }
 
-static void question_add_row(struct arena *arena, struct cache_question *q, const struct value *row)
+static void request_add_row(struct arena *arena, struct query_cache_request *q,
+                            const struct value *row)
 {
     enum { FIRST = 4 };
     size_t size = (size_t)q->columns * sizeof *row;
 
-    if (q->rows == MOST_ROWS || (q->rows + 1) * size > LARGEST) {
+    if (q->rows == MAX_CACHED_ROWS || (q->rows + 1) * size > MAX_ENTRY_BYTES) {
         q->hash = 0;
         return;
     }
     if (q->rows == q->room) {
         unsigned room = q->room ? 4 * q->room : q->single ? 1 : FIRST;
-        struct value *more = arena_raw(arena, room * size);
+        struct value *more = arena_alloc_raw(arena, room * size);
 
         if (q->rows)
             memcpy(more, q->cells, q->rows * size);
@@ -309,17 +307,17 @@ static void question_add_row(struct arena *arena, struct cache_question *q, cons
     memcpy(q->cells + q->rows++ * (size_t)q->columns, row, size);
 }
 
-void query_cache_row(struct rows *r, const struct sqlite_cursor *cursor)
+void query_cache_collect_row(struct rows *r, const struct sqlite_cursor *cursor)
 {
-    struct cache_question *q = cursor->question;
+    struct query_cache_request *q = cursor->cache_request;
 
     if (q && r->lent)
         q->hash = 0; /* text of this row is valid until the next row only */
     if (q && q->hash)
-        question_add_row(tx_arena(r->tx), q, r->row);
+        request_add_row(tx_arena(r->tx), q, r->row);
 }
 
-static size_t bytes_of_values(const struct value *v, size_t count)
+static size_t size_of_values(const struct value *v, size_t count)
 {
     size_t n = count * sizeof *v;
 
@@ -329,7 +327,7 @@ static size_t bytes_of_values(const struct value *v, size_t count)
     return n;
 }
 
-/* Copies values; their text and bytes go to `bytes`, behind all values. Returns its new end. */
+/* Copies values. Their text and bytes go to `bytes`, behind all values. Returns the new end. */
 static char *copy_values(struct value *to, const struct value *from, size_t count, char *bytes)
 {
     for (size_t i = 0; i < count; i++) {
@@ -344,21 +342,21 @@ static char *copy_values(struct value *to, const struct value *from, size_t coun
     return bytes;
 }
 
-static void question_put(struct sqlite_conn *c, const struct cache_question *q)
+static void insert_cached_rows(struct sqlite_conn *c, const struct query_cache_request *q)
 {
     size_t cells = (size_t)q->rows * (size_t)q->columns;
-    size_t size = sizeof(struct cached_rows) + bytes_of_values(q->values, q->count) +
-                  bytes_of_values(q->cells, cells);
+    size_t size = sizeof(struct cached_rows) + size_of_values(q->values, q->count) +
+                  size_of_values(q->cells, cells);
 
-    if (size > LARGEST)
+    if (size > MAX_ENTRY_BYTES)
         return;
     struct cached_rows *r = mem_new(size);
     *r = (struct cached_rows){
         .sql = q->sql,
         .reads = q->reads,
         .seen = c->seen,
-        .holders = 1,
-        .patience = q->patience,
+        .references = 1,
+        .backoff = q->min_repeats,
         .single = q->single,
         .rows = q->rows,
         .columns = q->columns,
@@ -371,11 +369,11 @@ static void question_put(struct sqlite_conn *c, const struct cache_question *q)
     cache_put(&c->cache->rows, q->hash, size, &r->entry);
 }
 
-/* A cursor that was closed early has not read all rows. */
-void query_cache_end(struct sqlite_conn *c, const struct sqlite_cursor *cursor)
+/* Stores the rows only if all were read: a cursor that was closed early has not read all. */
+void query_cache_store_rows(struct sqlite_conn *c, const struct sqlite_cursor *cursor)
 {
-    const struct cache_question *q = cursor->question;
+    const struct query_cache_request *q = cursor->cache_request;
 
     if (q && q->hash && (cursor->at_end || (q->single && q->rows)))
-        question_put(c, q);
+        insert_cached_rows(c, q);
 }

@@ -9,14 +9,14 @@
 #include "base/mem.h"
 #include "store/sqlite/sqlite.h"
 
-/* Functions whose result does not depend on rows and parameters alone. */
+/* SQL functions whose result does not depend on rows and parameters alone. */
 static const char *const volatile_functions[] = {
     "random",       "randomblob",   "changes",           "total_changes",     "date",     "time",
     "datetime",     "julianday",    "unixepoch",         "strftime",          "timediff", "noted",
     "current_date", "current_time", "current_timestamp", "last_insert_rowid",
 };
 
-static bool is_volatile(const char *function)
+static bool is_volatile_function(const char *function)
 {
     for (size_t i = 0; i < COUNT_OF(volatile_functions); i++)
         if (function && sqlite3_stricmp(function, volatile_functions[i]) == 0)
@@ -24,8 +24,8 @@ static bool is_volatile(const char *function)
     return false;
 }
 
-/* column "": inserted or deleted rows. SQLite spells names as in the schema. */
-static uint16_t slot_of_column(const char *table, const char *column)
+/* Returns the slot of a column; column "": inserted or deleted rows of the table. */
+static uint16_t column_version_slot(const char *table, const char *column)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
 
@@ -37,113 +37,115 @@ static uint16_t slot_of_column(const char *table, const char *column)
     return (uint16_t)((hash * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - SQLITE_VERSION_BITS));
 }
 
-/* Collected while a statement is prepared. */
+/* Columns that are collected while a statement is prepared. */
 enum {
-    ANY_COLUMN = 0, /* marked when the written columns are unknown */
-    MOST_SLOTS = 256,
+    ANY_COLUMN = 0, /* slot that is marked when the written columns are unknown */
+    MAX_DEPENDENCY_SLOTS = 256,
 };
-struct sqlite_finding {
-    struct finding_slots {
-        uint16_t all[MOST_SLOTS];
+struct dependency_collector {
+    struct collected_slots {
+        uint16_t all[MAX_DEPENDENCY_SLOTS];
         unsigned count;
         bool too_many;
     } reads, writes;
     bool is_volatile;
 };
 
-static void slots_add(struct finding_slots *s, uint16_t slot)
+static void add_slot(struct collected_slots *s, uint16_t slot)
 {
     for (unsigned i = 0; i < s->count; i++)
         if (s->all[i] == slot)
             return;
-    if (s->count == MOST_SLOTS)
+    if (s->count == MAX_DEPENDENCY_SLOTS)
         s->too_many = true;
     else
         s->all[s->count++] = slot;
 }
 
-static void finding_add(struct sqlite_finding *r, int action, const char *table, const char *column)
+static void collect_action(struct dependency_collector *r, int action, const char *table,
+                           const char *column)
 {
     switch (action) {
     case SQLITE_READ:
-        slots_add(&r->reads, ANY_COLUMN);
-        slots_add(&r->reads, slot_of_column(table, ""));
+        add_slot(&r->reads, ANY_COLUMN);
+        add_slot(&r->reads, column_version_slot(table, ""));
         if (*column)
-            slots_add(&r->reads, slot_of_column(table, column));
+            add_slot(&r->reads, column_version_slot(table, column));
         break;
     case SQLITE_INSERT:
     case SQLITE_DELETE:
-        slots_add(&r->writes, slot_of_column(table, ""));
+        add_slot(&r->writes, column_version_slot(table, ""));
         break;
     case SQLITE_UPDATE:
-        slots_add(&r->writes, slot_of_column(table, column));
+        add_slot(&r->writes, column_version_slot(table, column));
         /* A full-text index has a column with the table's own name, which depends on all others. */
-        slots_add(&r->writes, slot_of_column(table, table));
+        add_slot(&r->writes, column_version_slot(table, table));
         break;
     case SQLITE_FUNCTION:
-        r->is_volatile |= is_volatile(column);
+        r->is_volatile |= is_volatile_function(column);
         break;
     case SQLITE_SELECT:
     case SQLITE_RECURSIVE:
         break;
     default:
-        r->is_volatile = true; /* a pragma, for example */
+        r->is_volatile = true; /* for example, a pragma */
         break;
     }
 }
 
-/* SQLite prepares some statements itself: after a schema change, or for a full-text index. No code
- * marks what they write, so the whole query cache is invalidated (sqlite_end). */
-static int statement_authorize(void *arg, int action, const char *table, const char *column,
-                               const char *database, const char *trigger)
+/* Collects the columns of the statement that is being prepared. SQLite prepares some statements
+ * itself, after a schema change or for a full-text index. No code marks the columns that these
+ * write, so sqlite_rows_end invalidates the query caches. */
+static int on_authorize(void *arg, int action, const char *table, const char *column,
+                        const char *database, const char *trigger)
 {
     struct sqlite_conn *c = arg;
     bool writes = action == SQLITE_INSERT || action == SQLITE_DELETE || action == SQLITE_UPDATE;
 
     (void)database;
     (void)trigger;
-    if (c->finding)
-        finding_add(c->finding, action, table ? table : "", column ? column : "");
+    if (c->collector)
+        collect_action(c->collector, action, table ? table : "", column ? column : "");
     else if (writes)
         c->has_lost_track = true;
     return SQLITE_OK;
 }
 
-bool sqlite_dependencies_begin(struct sqlite_conn *c)
+bool sqlite_register_dependency_callback(struct sqlite_conn *c)
 {
-    return sqlite3_set_authorizer(c->db, statement_authorize, c) == SQLITE_OK;
+    return sqlite3_set_authorizer(c->db, on_authorize, c) == SQLITE_OK;
 }
 
-static struct sqlite_slots slots_copy(const struct finding_slots *s, uint16_t *to)
+static struct version_slots copy_slots(const struct collected_slots *s, uint16_t *to)
 {
     memcpy(to, s->all, s->count * sizeof *to);
-    return (struct sqlite_slots){ to, s->count, s->too_many };
+    return (struct version_slots){ to, s->count, s->too_many };
 }
 
-static struct query_dependencies *dependencies_new(const struct sqlite_finding *f, unsigned age,
-                                                   struct query_dependencies *older)
+static struct query_dependencies *dependencies_new(const struct dependency_collector *f,
+                                                   unsigned age, struct query_dependencies *older)
 {
     struct query_dependencies *r =
         mem_new(sizeof *r + (f->reads.count + f->writes.count) * sizeof(uint16_t));
     uint16_t *slots = (uint16_t *)(r + 1);
 
-    r->reads = slots_copy(&f->reads, slots);
-    r->writes = slots_copy(&f->writes, slots + f->reads.count);
+    r->reads = copy_slots(&f->reads, slots);
+    r->writes = copy_slots(&f->writes, slots + f->reads.count);
     r->is_volatile = f->is_volatile;
     r->age = age;
     r->older = older;
     return r;
 }
 
-int sqlite_dependencies_prepare(struct sqlite_conn *c, const char *sql, unsigned flags,
-                                sqlite3_stmt **ret, struct query_dependencies **ret_found)
+int sqlite_prepare_with_dependencies(struct sqlite_conn *c, const char *sql, unsigned flags,
+                                     sqlite3_stmt **ret, struct query_dependencies **ret_found)
 {
     uint64_t key = (uint64_t)(uintptr_t)sql;
-    struct sqlite_finding found = { .is_volatile = false };
+    struct dependency_collector found = { .is_volatile = false };
 
-    c->finding = &found;
+    c->collector = &found;
     int code = sqlite3_prepare_v3(c->db, sql, -1, flags, ret, NULL);
-    c->finding = NULL;
+    c->collector = NULL;
     struct query_dependencies *r = map_get(&c->dependencies, key);
     if (code == SQLITE_OK && (!r || r->age != c->dependencies_age)) {
         r = dependencies_new(&found, c->dependencies_age, r);
@@ -153,7 +155,7 @@ int sqlite_dependencies_prepare(struct sqlite_conn *c, const char *sql, unsigned
     return code;
 }
 
-void sqlite_dependencies_clear(struct sqlite_conn *c)
+void sqlite_dependencies_free(struct sqlite_conn *c)
 {
     struct query_dependencies *r;
     size_t at = 0;
@@ -169,12 +171,12 @@ void sqlite_dependencies_clear(struct sqlite_conn *c)
     map_clear(&c->dependencies);
 }
 
-void sqlite_columns_change(struct sqlite *q)
+void sqlite_invalidate_query_caches(struct sqlite *q)
 {
-    sqlite_slots_change(q, &(uint16_t){ ANY_COLUMN }, 1);
+    row_slots_mark_changed(q, &(uint16_t){ ANY_COLUMN }, 1);
 }
 
-void sqlite_dependencies_write(struct sqlite *q, struct query_dependencies *r)
+void sqlite_mark_columns_written(struct sqlite *q, struct query_dependencies *r)
 {
     uint64_t number = atomic_load_explicit(&q->store.commits, memory_order_relaxed) + 1;
 
@@ -182,6 +184,6 @@ void sqlite_dependencies_write(struct sqlite *q, struct query_dependencies *r)
         return;
     r->marked = number;
     if (r->writes.too_many)
-        sqlite_columns_change(q);
-    sqlite_slots_change(q, r->writes.all, r->writes.count);
+        sqlite_invalidate_query_caches(q);
+    row_slots_mark_changed(q, r->writes.all, r->writes.count);
 }

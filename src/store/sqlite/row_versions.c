@@ -14,27 +14,28 @@
 #include "base/mem.h"
 #include "store/sqlite/sqlite.h"
 
-static const char *const noted_tables[] = {
-    [NOTED_MESSAGES] = "messages",
-    [NOTED_USERS] = "users",
-    [NOTED_CHANNELS] = "channels",
-    [NOTED_COMMANDS] = "commands",
+static const char *const versioned_tables[] = {
+    [VERSIONED_MESSAGES] = "messages",
+    [VERSIONED_USERS] = "users",
+    [VERSIONED_CHANNELS] = "channels",
+    [VERSIONED_COMMANDS] = "commands",
 };
 
-uint16_t row_slot(enum noted_rows rows, snowflake id)
+uint16_t row_version_slot(enum versioned_rows rows, snowflake id)
 {
     uint64_t of = id + rows * UINT64_C(0xd1b54a32d192ed03); /* spreads consecutive ids */
 
     return (uint16_t)((of * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - SQLITE_VERSION_BITS));
 }
 
-/* After a rollback the slot has the number of the next commit: entries only become stale early. */
-static void row_changes(struct sqlite *q, enum noted_rows rows, uint64_t id)
+/* Marks a row as changed. After a rollback the slot has the number of the next commit, so cache
+ * entries only become stale too early. */
+static void mark_row_changed(struct sqlite *q, enum versioned_rows rows, uint64_t id)
 {
-    sqlite_slots_change(q, &(uint16_t){ row_slot(rows, id) }, 1);
+    row_slots_mark_changed(q, &(uint16_t){ row_version_slot(rows, id) }, 1);
 }
 
-void sqlite_slots_change(struct sqlite *q, const uint16_t *slots, unsigned count)
+void row_slots_mark_changed(struct sqlite *q, const uint16_t *slots, unsigned count)
 {
     uint64_t number = atomic_load_explicit(&q->store.commits, memory_order_relaxed) + 1;
 
@@ -42,7 +43,7 @@ void sqlite_slots_change(struct sqlite *q, const uint16_t *slots, unsigned count
         atomic_store_explicit(&q->versions.last[slots[i]], number, memory_order_relaxed);
 }
 
-bool sqlite_slots_unchanged(struct sqlite *q, const uint16_t *slots, size_t count, uint64_t commits)
+bool row_slots_unchanged(struct sqlite *q, const uint16_t *slots, size_t count, uint64_t commits)
 {
     for (size_t i = 0; i < count; i++)
         if (atomic_load_explicit(&q->versions.last[slots[i]], memory_order_relaxed) > commits)
@@ -52,93 +53,99 @@ bool sqlite_slots_unchanged(struct sqlite *q, const uint16_t *slots, size_t coun
 
 /* --- changed rows --------------------------------------------------------------------- */
 
-static void note_row(void *arg, int what, const char *database, const char *table, sqlite3_int64 id)
+static void on_row_changed(void *arg, int what, const char *database, const char *table,
+                           sqlite3_int64 id)
 {
     (void)what;
     (void)database;
-    for (size_t i = 0; i < COUNT_OF(noted_tables); i++)
-        if (strcmp(table, noted_tables[i]) == 0)
-            row_changes(arg, (enum noted_rows)i, (uint64_t)id);
+    for (size_t i = 0; i < COUNT_OF(versioned_tables); i++)
+        if (strcmp(table, versioned_tables[i]) == 0)
+            mark_row_changed(arg, (enum versioned_rows)i, (uint64_t)id);
 }
 
-void sqlite_touch(struct tx *tx, enum noted_rows rows, uint64_t id)
+void sqlite_mark_row_changed(struct tx *tx, enum versioned_rows rows, uint64_t id)
 {
-    if (work_writes(tx->work))
-        row_changes((struct sqlite *)tx->store, rows, id);
+    if (work_item_is_write(tx->work))
+        mark_row_changed((struct sqlite *)tx->store, rows, id);
 }
 
-/* SQL function noted(kind, id): a row of this owner changed. */
-static void note_owner(sqlite3_context *context, int count, sqlite3_value **values)
+/* SQL function noted(kind, id): marks the rows of this owner as changed. */
+static void sql_mark_owner_changed(sqlite3_context *context, int count, sqlite3_value **values)
 {
     (void)count;
-    row_changes(sqlite3_user_data(context), (enum noted_rows)sqlite3_value_int(values[0]),
-                (uint64_t)sqlite3_value_int64(values[1]));
+    mark_row_changed(sqlite3_user_data(context), (enum versioned_rows)sqlite3_value_int(values[0]),
+                     (uint64_t)sqlite3_value_int64(values[1]));
 }
 
-/* Tables without a rowid, and the column of the owner. */
+/* Tables without a rowid, and the column with the owner's id. */
 static const struct {
-    enum noted_rows rows;
+    enum versioned_rows rows;
     const char *table, *owner;
-} noted_owners[] = {
-    { NOTED_MEMBERS, "members", "guild_id" },
-    { NOTED_MEMBERS, "member_roles", "guild_id" },
-    { NOTED_RELATIONSHIPS, "relationships", "user_id" },
+} versioned_owners[] = {
+    { VERSIONED_MEMBERS, "members", "guild_id" },
+    { VERSIONED_MEMBERS, "member_roles", "guild_id" },
+    { VERSIONED_RELATIONSHIPS, "relationships", "user_id" },
 };
 
-static bool note_when(sqlite3 *db, size_t i, const char *what, const char *row)
+static bool create_version_trigger(sqlite3 *db, size_t i, const char *what, const char *row)
 {
-    char *sql = sqlite3_mprintf("create temp trigger %s_%s_%s after %s on main.%s begin "
-                                "select noted(%d, %s.%s); end",
-                                noted_owners[i].table, what, row, what, noted_owners[i].table,
-                                (int)noted_owners[i].rows, row, noted_owners[i].owner);
+    char *sql =
+        sqlite3_mprintf("create temp trigger %s_%s_%s after %s on main.%s begin "
+                        "select noted(%d, %s.%s); end",
+                        versioned_owners[i].table, what, row, what, versioned_owners[i].table,
+                        (int)versioned_owners[i].rows, row, versioned_owners[i].owner);
     bool done = sql && sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK;
 
     sqlite3_free(sql);
     return done;
 }
 
-enum err sqlite_versions_begin(struct sqlite *q)
+enum err sqlite_install_version_hooks(struct sqlite *q)
 {
     sqlite3 *db = q->writer->db;
-    bool done = sqlite3_create_function(db, "noted", 2, SQLITE_UTF8, q, note_owner, NULL, NULL) ==
-                SQLITE_OK;
+    bool done = sqlite3_create_function(db, "noted", 2, SQLITE_UTF8, q, sql_mark_owner_changed,
+                                        NULL, NULL) == SQLITE_OK;
 
-    sqlite3_update_hook(db, note_row, q);
-    for (size_t i = 0; i < COUNT_OF(noted_owners) && done; i++)
-        done = note_when(db, i, "insert", "new") && note_when(db, i, "update", "old") &&
-               note_when(db, i, "update", "new") && note_when(db, i, "delete", "old");
+    sqlite3_update_hook(db, on_row_changed, q);
+    for (size_t i = 0; i < COUNT_OF(versioned_owners) && done; i++)
+        done = create_version_trigger(db, i, "insert", "new") &&
+               create_version_trigger(db, i, "update", "old") &&
+               create_version_trigger(db, i, "update", "new") &&
+               create_version_trigger(db, i, "delete", "old");
     if (done)
         return OK;
-    log_error("store: changes cannot be noted: %s", sqlite3_errmsg(db));
+    log_error("store: cannot install the hooks that track changed rows: %s", sqlite3_errmsg(db));
     return ERR_UNAVAILABLE;
 }
 
 /* --- validation by reads -------------------------------------------------------------- */
 
-static bool may_cache(const struct tx *tx)
+static bool may_validate_cache(const struct tx *tx)
 {
     const struct sqlite_conn *c = tx->connection;
 
     return tx->work->mode == STORE_READ && c->in_view && ((struct sqlite *)tx->store)->writer;
 }
 
-bool sqlite_seen(struct tx *tx, struct tx_seen *ret)
+bool sqlite_snapshot_version(struct tx *tx, struct snapshot_version *ret)
 {
     struct sqlite_conn *c = tx->connection;
 
-    /* Later rows of this read come from the same snapshot. */
-    if (!may_cache(tx) || tx->failed || sqlite_snapshot_begin(tx) || !sqlite_may_give(c))
+    /* Begins the snapshot, so that later rows of this read come from it, too. */
+    if (!may_validate_cache(tx) || tx->failed || sqlite_snapshot_begin(tx) ||
+        !sqlite_may_use_cached_rows(c))
         return false;
-    *ret = (struct tx_seen){ c->number, c->seen };
+    *ret = (struct snapshot_version){ c->number, c->seen };
     return true;
 }
 
-bool sqlite_unchanged(struct tx *tx, const struct tx_seen *since, const uint16_t *slots,
-                      size_t count)
+bool sqlite_tx_slots_unchanged(struct tx *tx, const struct snapshot_version *since,
+                               const uint16_t *slots, size_t count)
 {
     struct sqlite_conn *c = tx->connection;
 
-    /* Another connection counts other commits, after the store was opened again. */
-    return may_cache(tx) && since->connection == c->number && sqlite_may_give(c) &&
-           sqlite_slots_unchanged((struct sqlite *)tx->store, slots, count, since->commits);
+    /* Another connection counts other commits, because the store was opened again. */
+    return may_validate_cache(tx) && since->connection == c->number &&
+           sqlite_may_use_cached_rows(c) &&
+           row_slots_unchanged((struct sqlite *)tx->store, slots, count, since->commits);
 }

@@ -10,60 +10,61 @@
 #include "base/mem.h"
 #include "store/sqlite/sqlite.h"
 
-static struct sqlite *sqlite_of(struct store *s)
+static struct sqlite *sqlite_of_store(struct store *s)
 {
     return (struct sqlite *)s;
 }
 
-/* --- reading -------------------------------------------------------------------------- */
-
-/* The reads of one loop iteration share a snapshot, because taking one costs more than most
- * queries. A commit renews it, so that a caller who got the reply of a commit sees its rows. */
-static void drop_snapshot(struct sqlite_conn *c)
+/* Releases the snapshot. The reads of one loop iteration share a snapshot, because taking one costs
+ * more than most queries. A commit renews it, so that a caller who got the reply of a commit sees
+ * its rows. */
+static void release_snapshot(struct sqlite_conn *c)
 {
-    if (c->in_snapshot && sqlite_conn_do(c, "commit") != SQLITE_OK)
-        sqlite_conn_do(c, "rollback");
-    c->in_view = c->in_snapshot = c->has_given = false;
+    if (c->in_snapshot && sqlite_conn_run(c, "commit") != SQLITE_OK)
+        sqlite_conn_run(c, "rollback");
+    c->in_view = c->in_snapshot = c->gave_cached_rows = false;
 }
 
-static void hold_snapshot(struct store *s, struct sqlite_conn *c)
+static void ensure_fresh_snapshot(struct store *s, struct sqlite_conn *c)
 {
     uint64_t commits = atomic_load_explicit(&s->commits, memory_order_acquire);
 
-    c->has_given = false;
+    c->gave_cached_rows = false;
     if (c->in_view && c->seen == commits)
         return;
-    drop_snapshot(c);
+    release_snapshot(c);
     c->in_view = true;
     c->seen = commits;
 }
 
-static enum err run_read(struct store *s, struct work *w, struct sqlite_conn *c)
+static enum err run_read_in_snapshot(struct store *s, struct work_item *w, struct sqlite_conn *c)
 {
     struct tx tx = { .store = s, .work = w, .connection = c }, again = tx;
     struct arena *arena = w->arena;
 
-    hold_snapshot(s, c);
-    enum err e = tx_run(&tx);
+    ensure_fresh_snapshot(s, c);
+    enum err e = tx_run_work_item(&tx);
     if (!c->is_outdated)
         return e;
     c->is_outdated = false;
     w->arena = arena; /* the first run may have switched arenas */
-    return tx_run(&again);
+    return tx_run_work_item(&again);
 }
 
-/* SQLite's default page cache of 2 MiB would make large searches reread pages. The writer keeps it:
- * it then writes pages early, so that a work item that fills the disk fails before others run. */
+/* Opens a read connection with a page cache of 16 MiB: with the default of 2 MiB large searches
+ * would reread pages. The writer keeps the default, so that it writes pages early, and a work item
+ * that fills the disk fails before others run. */
 enum err sqlite_reader_open(const char *path, struct sqlite_conn **ret)
 {
     enum err e = sqlite_conn_open(path, ret);
 
     if (e)
         return e;
-    return sqlite_conn_do(*ret, "pragma cache_size = -16384") == SQLITE_OK ? OK : ERR_UNAVAILABLE;
+    return sqlite_conn_run(*ret, "pragma cache_size = -16384") == SQLITE_OK ? OK : ERR_UNAVAILABLE;
 }
 
-static enum err reader_of_loop(struct sqlite *q, struct loop *loop, struct sqlite_conn **ret)
+static enum err read_connection_of_loop(struct sqlite *q, struct loop *loop,
+                                        struct sqlite_conn **ret)
 {
     unsigned i = loop_index(loop);
     enum err e = OK;
@@ -71,102 +72,102 @@ static enum err reader_of_loop(struct sqlite *q, struct loop *loop, struct sqlit
     assert(i < q->reader_count);
     if (!q->readers[i]) {
         e = sqlite_reader_open(q->path, &q->readers[i]);
-        if (!e && q->asides[0].has_thread)
-            sqlite_share_watch(q->readers[i]);
+        if (!e && q->background_readers[0].has_thread)
+            read_limit_set_for_loop(q->readers[i]);
         if (!e && q->has_thread)
-            q->readers[i]->cache = query_cache_new(); /* this process is the only writer */
+            /* possible because this process is the only writer */
+            q->readers[i]->cache = query_cache_new();
     }
     *ret = q->readers[i];
     return e;
 }
 
-/* A closing store refuses long reads. */
-static void read_aside(struct store *s, struct work *w)
+/* Queues a read for the background threads; a closing store refuses it. */
+static void read_in_background(struct store *s, struct work_item *w)
 {
-    if (!lanes_push(&sqlite_of(s)->aside, w))
-        work_finish(s, w, ERR_UNAVAILABLE);
+    if (!fair_queue_push(&sqlite_of_store(s)->long_reads, w))
+        work_item_finish(s, w, ERR_UNAVAILABLE);
 }
 
-/* A read that exceeds the time limit of the loop restarts on a background thread. */
-static void read_on_loop(struct store *s, struct work *w)
+/* Runs a read on its loop. A read that exceeds the time limit restarts on a background thread. */
+static void read_on_loop(struct store *s, struct work_item *w)
 {
-    struct sqlite *q = sqlite_of(s);
+    struct sqlite *q = sqlite_of_store(s);
     struct arena *arena = w->arena;
     struct sqlite_conn *c;
-    enum err e = reader_of_loop(q, w->loop, &c);
+    enum err e = read_connection_of_loop(q, w->loop, &c);
 
     if (!e) {
-        sqlite_share_begin(c, w->measured);
-        e = run_read(s, w, c);
-        if (sqlite_share_end(c)) {
+        read_limit_begin(c, w->measured);
+        e = run_read_in_snapshot(s, w, c);
+        if (read_limit_end(c)) {
             w->arena = arena; /* the aborted run may have switched arenas */
-            read_aside(s, w);
+            read_in_background(s, w);
             return;
         }
     }
-    work_finish(s, w, e);
+    work_item_finish(s, w, e);
 }
 
-enum err sqlite_read_once(struct store *s, struct work *w, struct sqlite_conn **conn)
+enum err sqlite_read_in_own_snapshot(struct store *s, struct work_item *w,
+                                     struct sqlite_conn **conn)
 {
-    enum err e = *conn ? OK : sqlite_reader_open(sqlite_of(s)->path, conn);
+    enum err e = *conn ? OK : sqlite_reader_open(sqlite_of_store(s)->path, conn);
 
     if (e)
         return e;
-    e = run_read(s, w, *conn);
-    drop_snapshot(*conn);
+    e = run_read_in_snapshot(s, w, *conn);
+    release_snapshot(*conn);
     return e;
 }
 
-static void read_off_loop(struct store *s, struct work *w)
+static void read_with_tool_connection(struct store *s, struct work_item *w)
 {
-    struct sqlite *q = sqlite_of(s);
+    struct sqlite *q = sqlite_of_store(s);
 
     pthread_mutex_lock(&q->tool_lock);
-    enum err e = sqlite_read_once(s, w, &q->tool);
+    enum err e = sqlite_read_in_own_snapshot(s, w, &q->tool);
     pthread_mutex_unlock(&q->tool_lock);
-    work_finish(s, w, e);
+    work_item_finish(s, w, e);
 }
 
-static void sqlite_submit(struct store *s, struct work *w)
+static void sqlite_submit(struct store *s, struct work_item *w)
 {
-    assert(!work_writes(w) || sqlite_of(s)->has_thread);
-    if (work_writes(w))
-        queue_push(&sqlite_of(s)->queue, w);
-    else if (w->aside && sqlite_of(s)->asides[0].has_thread)
-        read_aside(s, w);
+    assert(!work_item_is_write(w) || sqlite_of_store(s)->has_thread);
+    if (work_item_is_write(w))
+        queue_push(&sqlite_of_store(s)->queue, w);
+    else if (w->in_background && sqlite_of_store(s)->background_readers[0].has_thread)
+        read_in_background(s, w);
     else if (w->loop)
         read_on_loop(s, w);
     else
-        read_off_loop(s, w);
+        read_with_tool_connection(s, w);
 }
 
-static void sqlite_turn_end(struct store *s, struct loop *loop)
+static void sqlite_iteration_end(struct store *s, struct loop *loop)
 {
-    struct sqlite *q = sqlite_of(s);
+    struct sqlite *q = sqlite_of_store(s);
     unsigned i = loop_index(loop);
 
     if (i >= q->reader_count || !q->readers[i])
         return;
-    drop_snapshot(q->readers[i]);
-    q->readers[i]->share.taken_ns = 0;
+    release_snapshot(q->readers[i]);
+    q->readers[i]->read_limit.used_ns = 0;
 }
-
-/* --- opening and closing -------------------------------------------------------------- */
 
 static void sqlite_close(struct store *s)
 {
-    struct sqlite *q = sqlite_of(s);
+    struct sqlite *q = sqlite_of_store(s);
 
-    sqlite_asides_stop(q);
+    background_readers_stop(q);
     sqlite_writer_stop(q);
     for (unsigned i = 0; i < q->reader_count; i++)
         sqlite_conn_close(q->readers[i]);
     sqlite_conn_close(q->tool);
-    /* The last connection to close checkpoints the WAL. */
+    /* The last connection that is closed checkpoints the WAL. */
     sqlite_conn_close(q->writer);
     queue_clear(&q->queue);
-    lanes_clear(&q->aside);
+    fair_queue_clear(&q->long_reads);
     pthread_mutex_destroy(&q->tool_lock);
     if (s->lock >= 0)
         close(s->lock);
@@ -177,7 +178,7 @@ static void sqlite_close(struct store *s)
 }
 
 /* Creates the database file with mode 0600, which SQLite also uses for the WAL. */
-static enum err make_private(const char *path)
+static enum err create_private_file(const char *path)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 
@@ -189,14 +190,14 @@ static enum err make_private(const char *path)
     return OK;
 }
 
-/* Commits then return before the data is on the disk. */
-static enum err give_up_syncs(struct sqlite_conn *writer)
+/* Disables syncs: commits then return before the data is on the disk. */
+static enum err disable_syncs(struct sqlite_conn *writer)
 {
-    log_warn("store: durability is off: a power cut loses what was written last");
-    return sqlite_conn_do(writer, "pragma synchronous = off") == SQLITE_OK ? OK : ERR_UNAVAILABLE;
+    log_warn("store: syncs are disabled: a power cut loses the last commits");
+    return sqlite_conn_run(writer, "pragma synchronous = off") == SQLITE_OK ? OK : ERR_UNAVAILABLE;
 }
 
-static enum err sqlite_is_there(const struct sqlite *q)
+static enum err require_database_file(const struct sqlite *q)
 {
     if (access(q->path, R_OK) == 0)
         return OK;
@@ -204,30 +205,30 @@ static enum err sqlite_is_there(const struct sqlite *q)
     return ERR_UNAVAILABLE;
 }
 
-/* Opens the only process that writes: locks the folder and applies migrations. */
-static enum err open_to_write(struct sqlite *q, const struct store_options *o)
+/* Opens the store for the only process that writes: locks the folder and applies migrations. */
+static enum err open_for_writing(struct sqlite *q, const struct store_options *o)
 {
-    enum err e = o->as_is ? sqlite_is_there(q) : folder_make(o->folder);
+    enum err e = o->as_is ? require_database_file(q) : folder_create(o->folder);
 
     if (!e)
         e = folder_lock(o->folder, &q->store.lock);
     if (!e)
-        e = blobs_open(&q->store);
+        e = blobs_open_folder(&q->store);
     if (!e)
-        e = make_private(q->path);
+        e = create_private_file(q->path);
     if (!e)
         e = sqlite_conn_open(q->path, &q->writer);
     q->has_no_syncs = o->no_sync;
     if (!e && o->no_sync)
-        e = give_up_syncs(q->writer);
+        e = disable_syncs(q->writer);
     if (!e)
-        e = migrations_apply(&q->store, o->as_is, sqlite_run_alone);
+        e = migrations_apply(&q->store, o->as_is, sqlite_run_work_item_alone);
     if (!e)
-        e = sqlite_versions_begin(q);
+        e = sqlite_install_version_hooks(q);
     if (!e) {
         q->writer->cache = query_cache_new();
         sqlite_writer_start(q);
-        sqlite_asides_start(q);
+        background_readers_start(q);
     }
     return e;
 }
@@ -247,9 +248,9 @@ static enum err sqlite_open(const struct store_options *o, struct store **ret)
     q->readers = mem_new((o->readers + 1) * sizeof *q->readers);
     pthread_mutex_init(&q->tool_lock, NULL);
     queue_init(&q->queue);
-    lanes_init(&q->aside);
+    fair_queue_init(&q->long_reads);
 
-    enum err e = o->beside ? sqlite_is_there(q) : open_to_write(q, o);
+    enum err e = o->read_only_tool ? require_database_file(q) : open_for_writing(q, o);
     if (e) {
         sqlite_close(&q->store);
         return e;
@@ -258,7 +259,7 @@ static enum err sqlite_open(const struct store_options *o, struct store **ret)
     return OK;
 }
 
-static bool sqlite_ready(struct store *s)
+static bool sqlite_is_reachable(struct store *s)
 {
     (void)s;
     return true;
@@ -268,19 +269,19 @@ const struct engine sqlite_engine = {
     .name = "sqlite",
     .open = sqlite_open,
     .close = sqlite_close,
-    .ready = sqlite_ready,
+    .ready = sqlite_is_reachable,
     .submit = sqlite_submit,
-    .turn_end = sqlite_turn_end,
-    .backup = sqlite_backup,
-    .check = sqlite_check,
+    .iteration_end = sqlite_iteration_end,
+    .backup = sqlite_copy_database,
+    .check = sqlite_check_integrity,
     .query = sqlite_query,
-    .next = sqlite_next,
-    .end = sqlite_end,
-    .go_aside = sqlite_go_aside,
-    .seen = sqlite_seen,
-    .unchanged = sqlite_unchanged,
-    .touch = sqlite_touch,
-    .script = sqlite_script,
-    .id_word = "integer primary key",
-    .clustered_word = "without rowid",
+    .next = sqlite_rows_next,
+    .end = sqlite_rows_end,
+    .move_to_background = sqlite_move_to_background,
+    .snapshot_version = sqlite_snapshot_version,
+    .slots_unchanged = sqlite_tx_slots_unchanged,
+    .mark_row_changed = sqlite_mark_row_changed,
+    .script = sqlite_run_script,
+    .id_sql = "integer primary key",
+    .clustered_sql = "without rowid",
 };

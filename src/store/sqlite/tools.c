@@ -3,45 +3,43 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "store/backup/paced.h"
+#include "store/backup/write_pacing.h"
 #include "store/sqlite/sqlite.h"
 
-enum { COPIED_PAGES = PACED_BYTES / 4096 }; /* pages between two syncs of a copy */
+enum { PAGES_PER_STEP = PACING_FLUSH_BYTES / 4096 }; /* pages between two syncs of a copy */
 
-/* --- backup --------------------------------------------------------------------------- */
-
-static enum err copy_failed(int code)
+static enum err log_copy_error(int code)
 {
-    log_error("store: backup: %s", sqlite3_errstr(code));
+    log_error("store: cannot copy the database for the backup: %s", sqlite3_errstr(code));
     return (code & 0xff) == SQLITE_FULL ? ERR_STORAGE_FULL : ERR_UNAVAILABLE;
 }
 
-/* Copies the connection's snapshot, a few pages at a time, so that the server's commits do not have
- * to wait for the whole copy. */
+/* Copies the connection's snapshot a few pages at a time, so that the server's commits do not wait
+ * for the whole copy. */
 static enum err copy_pages(sqlite3 *from, sqlite3 *to, int fd)
 {
     sqlite3_backup *b = sqlite3_backup_init(to, "main", from, "main");
     int code = b ? SQLITE_OK : sqlite3_errcode(to);
 
     while (code == SQLITE_OK) {
-        code = sqlite3_backup_step(b, COPIED_PAGES);
-        if (code == SQLITE_OK && !paced_write_out(fd, PACED_BYTES))
+        code = sqlite3_backup_step(b, PAGES_PER_STEP);
+        if (code == SQLITE_OK && !flush_file_and_pause(fd, PACING_FLUSH_BYTES))
             code = errno == ENOSPC || errno == EDQUOT ? SQLITE_FULL : SQLITE_IOERR;
     }
     if (b)
         sqlite3_backup_finish(b);
-    return code == SQLITE_DONE ? OK : copy_failed(code);
+    return code == SQLITE_DONE ? OK : log_copy_error(code);
 }
 
-/* Takes a snapshot: this connection does not see later commits. */
-static enum err hold_snapshot(sqlite3 *from)
+/* Takes a snapshot, so that this connection does not see later commits. */
+static enum err begin_snapshot(sqlite3 *from)
 {
     int code = sqlite3_exec(from, "begin; select count(*) from sqlite_schema", NULL, NULL, NULL);
 
-    return code == SQLITE_OK ? OK : copy_failed(code);
+    return code == SQLITE_OK ? OK : log_copy_error(code);
 }
 
-/* Size of the snapshot in bytes. */
+/* Returns the size of the snapshot in bytes. */
 static enum err snapshot_size(sqlite3 *from, int64_t *ret)
 {
     static const char sql[] = "select c.page_count * s.page_size from pragma_page_count() c, "
@@ -54,66 +52,67 @@ static enum err snapshot_size(sqlite3 *from, int64_t *ret)
     if (code == SQLITE_ROW)
         *ret = sqlite3_column_int64(stmt, 0);
     sqlite3_finalize(stmt);
-    return code == SQLITE_ROW ? OK : copy_failed(code);
+    return code == SQLITE_ROW ? OK : log_copy_error(code);
 }
 
-static enum err copy_into(sqlite3 *from, const struct rows_place *place, int64_t size)
+static enum err copy_to_destination(sqlite3 *from, const struct copy_destination *location,
+                                    int64_t size)
 {
-    struct sqlite_into *into = NULL;
+    struct embedded_database *into = NULL;
     sqlite3 *to = NULL;
-    enum err e = sqlite_into_open(place->fd, place->at, 0, &into, &to);
+    enum err e = embedded_database_open(location->fd, location->offset, 0, &into, &to);
 
     if (!e)
-        e = copy_pages(from, to, place->fd);
+        e = copy_pages(from, to, location->fd);
     if (sqlite3_close(to) != SQLITE_OK && !e)
         e = ERR_UNAVAILABLE;
-    if (!e && sqlite_into_size(into) != size) {
-        log_error("store: backup: the copy has another size than the database");
+    if (!e && embedded_database_size(into) != size) {
+        log_error("store: backup: the size of the copy differs from the database");
         e = ERR_INTERNAL;
     }
-    sqlite_into_close(into);
+    embedded_database_close(into);
     return e;
 }
 
-/* quick_check reads every page and row at half the cost of integrity_check, which also checks the
- * indexes. The copy is checked, not the database, because that would hold the snapshot longer. */
-static bool copy_is_sound(const struct rows_place *place, int64_t size)
+/* Runs quick_check, which reads every page and row at half the cost of integrity_check (which also
+ * checks the indexes). It checks the copy, because a check of the database would hold the snapshot
+ * longer. */
+static bool copy_is_undamaged(const struct copy_destination *location, int64_t size)
 {
-    struct sqlite_into *into = NULL;
+    struct embedded_database *into = NULL;
     sqlite3 *db = NULL;
-    bool sound = !sqlite_into_open(place->fd, place->at, size, &into, &db) &&
-                 sqlite_finds_nothing(db, "pragma quick_check");
+    bool sound = !embedded_database_open(location->fd, location->offset, size, &into, &db) &&
+                 sqlite_run_check_pragma(db, "pragma quick_check");
 
     sqlite3_close(db);
-    sqlite_into_close(into);
+    embedded_database_close(into);
     return sound;
 }
 
-enum err sqlite_backup(struct store *s, rows_place_fn *place, void *arg, bool *ret_damaged)
+enum err sqlite_copy_database(struct store *s, copy_destination_fn *location, void *arg,
+                              bool *ret_damaged)
 {
     struct sqlite_conn *from = NULL;
-    struct rows_place to;
+    struct copy_destination to;
     int64_t size = 0;
     enum err e = sqlite_conn_open(((struct sqlite *)s)->path, &from);
 
     if (!e)
-        e = hold_snapshot(from->db);
+        e = begin_snapshot(from->db);
     if (!e)
         e = snapshot_size(from->db, &size);
     if (!e)
-        e = place(arg, size, &to);
+        e = location(arg, size, &to);
     if (!e)
-        e = copy_into(from->db, &to, size);
+        e = copy_to_destination(from->db, &to, size);
     sqlite_conn_close(from);
     if (!e)
-        *ret_damaged = !copy_is_sound(&to, size);
+        *ret_damaged = !copy_is_undamaged(&to, size);
     return e;
 }
 
-/* --- check ---------------------------------------------------------------------------- */
-
 /* A checking pragma returns one row per fault, or "ok". */
-bool sqlite_finds_nothing(sqlite3 *db, const char *pragma)
+bool sqlite_run_check_pragma(sqlite3 *db, const char *pragma)
 {
     sqlite3_stmt *stmt = NULL;
     bool clean = sqlite3_prepare_v2(db, pragma, -1, &stmt, NULL) == SQLITE_OK;
@@ -124,28 +123,28 @@ bool sqlite_finds_nothing(sqlite3 *db, const char *pragma)
 
         if (fault && strcmp(fault, "ok") == 0)
             continue;
-        log_error("store: %s: %s", pragma, fault ? fault : "a row");
+        log_error("store: '%s' found a fault: %s", pragma, fault ? fault : "a row");
         clean = false;
         break;
     }
     if (code != SQLITE_ROW && code != SQLITE_DONE) {
-        log_error("store: %s: %s", pragma, sqlite3_errmsg(db));
+        log_error("store: '%s' failed: %s", pragma, sqlite3_errmsg(db));
         clean = false;
     }
     sqlite3_finalize(stmt);
     return clean;
 }
 
-enum err sqlite_check(struct store *s)
+enum err sqlite_check_integrity(struct store *s)
 {
     struct sqlite_conn *c;
-    uint64_t corruptions = sqlite_corruptions();
+    uint64_t corruptions = sqlite_count_corruptions();
     enum err e = sqlite_conn_open(((struct sqlite *)s)->path, &c);
 
     if (e)
-        return sqlite_corruptions() > corruptions ? ERR_INTERNAL : e;
-    if (!sqlite_finds_nothing(c->db, "pragma integrity_check") ||
-        !sqlite_finds_nothing(c->db, "pragma foreign_key_check"))
+        return sqlite_count_corruptions() > corruptions ? ERR_INTERNAL : e;
+    if (!sqlite_run_check_pragma(c->db, "pragma integrity_check") ||
+        !sqlite_run_check_pragma(c->db, "pragma foreign_key_check"))
         e = ERR_INTERNAL;
     sqlite_conn_close(c);
     return e;

@@ -12,88 +12,88 @@
 #include "store/sqlite/sqlite.h"
 
 enum {
-    MAX_BATCH = 512, /* work items; bounds the latency of the first */
-    IDLE_MS = 50,    /* without work for this long: idle */
-    LOG_STEP = 128,  /* log rows that are deleted at once */
-    WARY = 64,       /* batches with savepoints, after one that needed them */
+    MAX_BATCH = 512,        /* work items per batch; bounds the latency of the first */
+    IDLE_MS = 50,           /* the writer counts as idle after this time without work */
+    LOG_DELETE_ROWS = 128,  /* number of log rows that are deleted at once */
+    SAVEPOINT_BATCHES = 64, /* number of batches with savepoints after one that needed them */
 };
-
-/* --- transactions --------------------------------------------------------------------- */
 
 static enum err writer_begin(struct sqlite_conn *c)
 {
-    int code = sqlite_conn_do(c, "begin immediate");
+    int code = sqlite_conn_run(c, "begin immediate");
 
-    return code == SQLITE_OK ? OK : sqlite_error(c, code, "begin immediate");
+    return code == SQLITE_OK ? OK : sqlite_error_from_code(c, code, "begin immediate");
 }
 
 static void writer_rollback(struct sqlite_conn *c)
 {
     if (!sqlite3_get_autocommit(c->db))
-        sqlite_conn_do(c, "rollback");
+        sqlite_conn_run(c, "rollback");
 }
 
 static enum err writer_commit(struct sqlite *q)
 {
-    /* Must be set before readers can see the rows: a reader that has returned cached rows must not
-     * combine them with newer ones. If this commit fails, the next one gets the same number. */
+    /* Set before readers can see the rows: a reader that has returned cached rows must not combine
+     * them with newer ones. If this commit fails, the next one gets the same number. */
     atomic_store_explicit(&q->versions.committing, q->store.commits + 1, memory_order_release);
-    int code = sqlite_conn_do(q->writer, "commit");
+    int code = sqlite_conn_run(q->writer, "commit");
 
     if (code != SQLITE_OK) {
-        enum err e = sqlite_error(q->writer, code, "commit");
+        enum err e = sqlite_error_from_code(q->writer, code, "commit");
 
         writer_rollback(q->writer);
         return e == ERR_STORAGE_FULL ? e : ERR_UNAVAILABLE;
     }
-    /* Must be set before callers get their replies: their next read must renew its snapshot. */
+    /* Set before callers get their replies, because their next read must renew its snapshot. */
     atomic_fetch_add_explicit(&q->store.commits, 1, memory_order_release);
     return OK;
 }
 
-/* Writes the event of the transaction to the log, and deletes old rows in steps. */
-static enum err writer_log(struct sqlite *q, struct tx *tx)
+/* Inserts the event of the transaction into the log, and deletes old log rows in steps. */
+static enum err insert_log_row(struct sqlite *q, struct tx *tx)
 {
-    struct work *w = tx->work;
+    struct work_item *w = tx->work;
     enum err e = tx_exec(tx, "insert into log (body) values ($1)", BIND(v_bytes(w->log)), NULL);
 
     if (e)
         return e;
     w->position = sqlite3_last_insert_rowid(q->writer->db);
-    return w->position % LOG_STEP ? OK
-                                  : tx_exec(tx, "delete from log where position <= $1",
-                                            BIND(v_int(w->position - STORE_LOG_KEPT)), NULL);
+    return w->position % LOG_DELETE_ROWS
+               ? OK
+               : tx_exec(tx, "delete from log where position <= $1",
+                         BIND(v_int(w->position - STORE_LOG_ROWS_RETAINED)), NULL);
 }
 
-static enum err writer_tx(struct sqlite *q, struct work *w)
+static enum err run_transaction_function(struct sqlite *q, struct work_item *w)
 {
     struct tx tx = { .store = &q->store, .work = w, .connection = q->writer };
 
     w->log = (struct str){ 0 };
     w->position = 0;
-    enum err e = tx_run(&tx);
-    return !e && w->log.n ? writer_log(q, &tx) : e;
+    enum err e = tx_run_work_item(&tx);
+    return !e && w->log.n ? insert_log_row(q, &tx) : e;
 }
 
-static enum err writer_run(struct sqlite *q, struct work *w)
+static enum err run_measured(struct sqlite *q, struct work_item *w)
 {
-    /* Work without a name belongs to a tool or a migration and is not measured: no caller waits. */
+    /* Work without a name belongs to a tool or a migration and is not measured: no caller waits for
+     * it. */
     if (!w->name)
-        return writer_tx(q, w);
-    hold_part(&q->meter, w->name);
-    enum err e = writer_tx(q, w);
-    hold_rest(&q->meter);
+        return run_transaction_function(q, w);
+    stall_meter_begin_part(&q->meter, w->name);
+    enum err e = run_transaction_function(q, w);
+    stall_meter_pause(&q->meter);
     return e;
 }
 
-enum err sqlite_run_alone(struct store *s, struct work *w)
+enum err sqlite_run_work_item_alone(struct store *s, struct work_item *w)
 {
     struct sqlite *q = (struct sqlite *)s;
     enum err e = writer_begin(q->writer);
 
     if (e)
         return e;
-    e = writer_run(q, w);
+    e = run_measured(q, w);
     if (e) {
         writer_rollback(q->writer);
         return e;
@@ -101,37 +101,39 @@ enum err sqlite_run_alone(struct store *s, struct work *w)
     return writer_commit(q);
 }
 
-/* Runs one work item of a batch with a savepoint. False: the whole transaction was rolled back, as
+/* Runs one work item of a batch in a savepoint. False: the whole transaction was rolled back, as
  * SQLite does when the disk is full. */
-static bool run_among_others(struct sqlite *q, struct work *w)
+static bool run_in_savepoint(struct sqlite *q, struct work_item *w)
 {
     struct sqlite_conn *c = q->writer;
 
-    if (sqlite_conn_do(c, "savepoint work") != SQLITE_OK)
+    if (sqlite_conn_run(c, "savepoint work") != SQLITE_OK)
         return false;
-    w->result = writer_run(q, w);
+    w->result = run_measured(q, w);
     if (sqlite3_get_autocommit(c->db))
         return false;
-    if (w->result && sqlite_conn_do(c, "rollback to work") != SQLITE_OK)
+    if (w->result && sqlite_conn_run(c, "rollback to work") != SQLITE_OK)
         return false;
-    return sqlite_conn_do(c, "release work") == SQLITE_OK;
+    return sqlite_conn_run(c, "release work") == SQLITE_OK;
 }
 
-/* Returns the work item whose failure ended the transaction, or NULL if all ran. */
-static struct work *run_warily(struct sqlite *q, struct work *batch)
+/* Runs a batch with savepoints. Returns the work item whose failure ended the transaction; NULL:
+ * none. */
+static struct work_item *run_batch_with_savepoints(struct sqlite *q, struct work_item *batch)
 {
-    for (struct work *w = batch; w; w = w->next)
-        if (!run_among_others(q, w))
+    for (struct work_item *w = batch; w; w = w->next)
+        if (!run_in_savepoint(q, w))
             return w;
     return NULL;
 }
 
-/* False: a work item failed after it had written, so the transaction must be rolled back. */
-static bool run_hopefully(struct sqlite *q, struct work *batch)
+/* Runs a batch without savepoints. False: a work item failed after it had written, so the
+ * transaction must be rolled back. */
+static bool run_batch_without_savepoints(struct sqlite *q, struct work_item *batch)
 {
-    for (struct work *w = batch; w; w = w->next) {
+    for (struct work_item *w = batch; w; w = w->next) {
         q->writer->has_written = false;
-        w->result = writer_run(q, w);
+        w->result = run_measured(q, w);
         if ((w->result && q->writer->has_written) || sqlite3_get_autocommit(q->writer->db))
             return false;
     }
@@ -139,106 +141,105 @@ static bool run_hopefully(struct sqlite *q, struct work *batch)
 }
 
 /* Runs each work item in its own transaction, so that one failure does not affect the others. */
-static void run_apart(struct sqlite *q, struct work *batch, struct work *culprit)
+static void run_each_alone(struct sqlite *q, struct work_item *batch, struct work_item *culprit)
 {
-    for (struct work *w = batch; w; w = w->next)
+    for (struct work_item *w = batch; w; w = w->next)
         if (w != culprit || !w->result)
-            w->result = sqlite_run_alone(&q->store, w);
+            w->result = sqlite_run_work_item_alone(&q->store, w);
 }
 
-static void set_results(struct work *batch, enum err e)
+static void set_result_of_batch(struct work_item *batch, enum err e)
 {
-    for (struct work *w = batch; w; w = w->next)
+    for (struct work_item *w = batch; w; w = w->next)
         w->result = e;
 }
 
-static void commit_all(struct sqlite *q, struct work *batch)
+static void commit_batch(struct sqlite *q, struct work_item *batch)
 {
     enum err e = writer_commit(q);
 
-    /* A failed commit fails the whole batch: refused requests, too, may have read its rows. */
+    /* A failed commit fails the whole batch, because refused requests may have read its rows,
+     * too. */
     if (e)
-        set_results(batch, e);
+        set_result_of_batch(batch, e);
 }
 
-static void run_together(struct sqlite *q, struct work *batch)
+static void run_and_commit_batch(struct sqlite *q, struct work_item *batch)
 {
     enum err e = writer_begin(q->writer);
 
-    if (!e && !q->wary) {
-        if (run_hopefully(q, batch)) {
-            commit_all(q, batch);
+    if (!e && !q->savepoint_batches) {
+        if (run_batch_without_savepoints(q, batch)) {
+            commit_batch(q, batch);
             return;
         }
         writer_rollback(q->writer);
-        q->wary = WARY;
+        q->savepoint_batches = SAVEPOINT_BATCHES;
         e = writer_begin(q->writer);
     }
     if (e) {
-        set_results(batch, e);
+        set_result_of_batch(batch, e);
         return;
     }
-    q->wary--;
-    struct work *culprit = run_warily(q, batch);
+    q->savepoint_batches--;
+    struct work_item *culprit = run_batch_with_savepoints(q, batch);
     if (!culprit) {
-        commit_all(q, batch);
+        commit_batch(q, batch);
         return;
     }
     writer_rollback(q->writer);
-    run_apart(q, batch, culprit);
+    run_each_alone(q, batch, culprit);
 }
 
-/* Returns whether the disk was full for one of them. */
-static bool run_batch(struct sqlite *q, struct work *batch)
+/* Runs a batch and finishes its work items. Returns whether the disk was full for one of them. */
+static bool run_and_finish_batch(struct sqlite *q, struct work_item *batch)
 {
     bool was_full = false;
 
     if (batch->next)
-        run_together(q, batch);
+        run_and_commit_batch(q, batch);
     else
-        batch->result = sqlite_run_alone(&q->store, batch);
+        batch->result = sqlite_run_work_item_alone(&q->store, batch);
 
     while (batch) {
-        struct work *w = batch;
+        struct work_item *w = batch;
 
-        batch = w->next; /* work_finish may free it */
+        batch = w->next; /* work_item_finish may free the work item */
         was_full |= w->result == ERR_STORAGE_FULL;
-        hold_part(&q->meter, "after_commit");
-        work_finish(&q->store, w, w->result);
-        hold_rest(&q->meter);
+        stall_meter_begin_part(&q->meter, "after_commit");
+        work_item_finish(&q->store, w, w->result);
+        stall_meter_pause(&q->meter);
     }
     return was_full;
 }
 
-/* --- the thread ----------------------------------------------------------------------- */
-
-static void *write_all(void *arg)
+static void *writer_thread(void *arg)
 {
     struct sqlite *q = arg;
 
-    sqlite_gather_begin(q->writer);
+    wal_write_buffer_begin(q->writer);
     for (;;) {
-        int patience = sqlite_log_wants_rest(q) ? IDLE_MS : -1;
-        struct work *batch = queue_take(&q->queue, MAX_BATCH, patience);
+        int timeout_ms = checkpoint_is_due_when_idle(q) ? IDLE_MS : -1;
+        struct work_item *batch = queue_pop_batch(&q->queue, MAX_BATCH, timeout_ms);
 
         if (batch) {
-            if (run_batch(q, batch))
-                sqlite_log_make_room(q);
-            sqlite_log_tend(q);
-        } else if (queue_closed(&q->queue)) {
-            sqlite_gather_end();
+            if (run_and_finish_batch(q, batch))
+                checkpoint_free_wal_space(q);
+            checkpoint_after_batch(q);
+        } else if (queue_is_closed(&q->queue)) {
+            wal_write_buffer_end();
             return NULL;
         } else {
-            sqlite_log_rest(q);
+            checkpoint_when_idle(q);
         }
     }
 }
 
 void sqlite_writer_start(struct sqlite *q)
 {
-    sqlite_log_start(q);
-    if (pthread_create(&q->thread, NULL, write_all, q) != 0) {
-        log_error("store: cannot start the writer's thread");
+    checkpoint_start(q);
+    if (pthread_create(&q->thread, NULL, writer_thread, q) != 0) {
+        log_error("store: cannot start the writer thread");
         abort();
     }
     q->has_thread = true;
@@ -251,5 +252,5 @@ void sqlite_writer_stop(struct sqlite *q)
     queue_close(&q->queue);
     pthread_join(q->thread, NULL);
     q->has_thread = false;
-    sqlite_log_stop(q);
+    checkpoint_stop(q);
 }

@@ -7,25 +7,26 @@
 #include "model/fields/types.h"
 #include "tools/admin/console.h"
 
-const struct option_row clock_rows[] = {
-    { "json", OPTION_SWITCH, .offset = offsetof(struct settings, console.json), .fallback = "off",
-      .help = "Print what the server answered" },
+const struct option_row clock_option_rows[] = {
+    { "json", OPTION_SWITCH, .offset = offsetof(struct command_settings, console.json),
+      .fallback = "off", .help = "Print the server's response as JSON" },
     { 0 },
 };
 
-static void print_clock(struct str answer)
+static void print_clock_reply(struct str reply)
 {
-    struct str cells[MOST_COLUMNS];
+    struct str cells[MAX_REPLY_COLUMNS];
     int64_t ms = 0;
 
-    order_cells(&answer, cells);
-    order_cells(&answer, cells);
+    parse_reply_row(&reply, cells);
+    parse_reply_row(&reply, cells);
     str_to_i64(cells[1], &ms);
-    printf("%.*s, %lld s after the machine's time\n", STR_FMT(cells[0]), (long long)(ms / 1000));
+    printf("%.*s, %lld s ahead of the machine's clock\n", STR_ARGS(cells[0]),
+           (long long)(ms / 1000));
 }
 
-/* Writes "+15m" or "reset" as an operator command; without an argument it only shows the clock. */
-static bool write_clock_order(const char *word, char out[64])
+/* Formats "+15m" or "reset" as an operator command; without an argument, shows the clock. */
+static bool format_clock_command(const char *word, char out[64])
 {
     int64_t ms;
 
@@ -33,24 +34,24 @@ static bool write_clock_order(const char *word, char out[64])
         return snprintf(out, 64, "clock") > 0;
     if (strcmp(word, "reset") == 0)
         return snprintf(out, 64, "clock\tmove\t{\"reset\":true}") > 0;
-    return *word == '+' && read_duration(word + 1, &ms) &&
+    return *word == '+' && parse_duration(word + 1, &ms) &&
            snprintf(out, 64, "clock\tmove\t{\"advance_ms\":%lld}", (long long)ms) > 0;
 }
 
-int tool_clock(const struct settings *s, char **arguments)
+int tool_clock(const struct command_settings *s, char **arguments)
 {
-    char order[64];
-    struct str answer;
+    char command[64];
+    struct str reply;
 
-    if (!write_clock_order(arguments[0], order) || (arguments[0] && arguments[1]))
-        return usage("clock, clock +15m (ms, s, m, h or d) or clock reset");
+    if (!format_clock_command(arguments[0], command) || (arguments[0] && arguments[1]))
+        return print_usage_error("clock, clock +15m (ms, s, m, h or d) or clock reset");
     struct arena *arena = arena_new();
-    struct order_question q = { order, ORDER_ANSWER_S, s->console.json };
-    int status = order_ask_running(s, &q, arena, &answer);
+    struct operator_request q = { command, OPERATOR_REPLY_TIMEOUT_S, s->console.json };
+    int status = send_operator_command_or_fail(s, &q, arena, &reply);
     if (!status && s->console.json)
-        printf("%.*s\n", STR_FMT(answer));
+        printf("%.*s\n", STR_ARGS(reply));
     else if (!status)
-        print_clock(answer);
+        print_clock_reply(reply);
     arena_free(arena);
     return status;
 }

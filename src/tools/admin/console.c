@@ -6,63 +6,63 @@
 
 #include "admin/control/control.h"
 
-static bool ask_server(const struct config *config, const char *question, struct arena *arena,
-                       const char **ret)
+static bool ask_control_socket(const struct config *config, const char *request,
+                               struct arena *arena, const char **ret)
 {
     struct buf out;
 
     buf_init(&out, SIZE_MAX);
-    enum err e = control_ask(config->data, question, &out);
+    enum err e = control_request(config->data, request, &out);
     bool ok = !e && out.n;
-    *ret = str_dupz(arena, buf_str(&out));
+    *ret = str_dup_cstring(arena, buf_str(&out));
     buf_clear(&out);
     if (!ok)
-        no_server(config->data, e ? e : ERR_OVERLOADED);
+        print_server_unreachable(config->data, e ? e : ERR_OVERLOADED);
     return ok;
 }
 
-int tool_console_key(const struct settings *s, char **arguments)
+int tool_console_key(const struct command_settings *s, char **arguments)
 {
     struct arena *arena = arena_new();
     const char *key;
 
     if (*arguments)
-        return usage("console-key takes options only");
-    bool ok = ask_server(&s->config, "console-key", arena, &key);
+        return print_usage_error("console-key accepts only options");
+    bool ok = ask_control_socket(&s->config, "console-key", arena, &key);
     if (ok)
         puts(key);
     arena_free(arena);
     return ok ? 0 : 1;
 }
 
-struct wire *console_reach(const struct config *config, struct arena *arena)
+struct api_client *console_connect(const struct config *config, struct arena *arena)
 {
     const char *url, *key;
 
-    if (!ask_server(config, "address", arena, &url) ||
-        !ask_server(config, "console-key", arena, &key))
+    if (!ask_control_socket(config, "address", arena, &url) ||
+        !ask_control_socket(config, "console-key", arena, &key))
         return NULL;
-    struct wire *w = wire_new(url, arena);
+    struct api_client *w = api_client_new(url, arena);
     if (w) {
-        wire_trust_server_of(w, config->data);
-        wire_set_token(w, str_dupz(arena, str_printf(arena, "Bearer %s", key)));
+        api_client_trust_server(w, config->data);
+        api_client_set_token(w, str_dup_cstring(arena, str_printf(arena, "Bearer %s", key)));
     }
     return w;
 }
 
-struct wire_answer console_call(const struct config *config, struct arena *arena,
-                                const char *method, const char *path, struct str body)
+struct api_client_response console_request(const struct config *config, struct arena *arena,
+                                           const char *method, const char *path, struct str body)
 {
-    struct wire *w = console_reach(config, arena);
-    struct wire_answer a = { 0 };
+    struct api_client *w = console_connect(config, arena);
+    struct api_client_response a = { 0 };
 
-    if (w && !wire_call(w, method, path, body, NULL, 0, &a))
+    if (w && !api_client_request(w, method, path, body, NULL, 0, &a))
         a.status = 0;
-    wire_free(w);
+    api_client_free(w);
     return a;
 }
 
-bool read_duration(const char *text, int64_t *ret_ms)
+bool parse_duration(const char *text, int64_t *ret_ms)
 {
     static const struct {
         const char *unit;

@@ -6,17 +6,17 @@
 #define TOOLS_ADMIN_CONSOLE_H
 
 #include "tools/tools.h"
-#include "tools/wire/wire.h"
+#include "tools/wire/api_client.h"
 
-/* A client for the server that runs on the data folder, with the key as its token. NULL if none
- * runs; prints why. */
-struct wire *console_reach(const struct config *config, struct arena *arena);
+/* Returns a client for the server that runs on the data folder, with the console key as its token.
+ * Returns NULL and prints why if no server runs. */
+struct api_client *console_connect(const struct config *config, struct arena *arena);
 
-/* Calls a console route. On failure prints why and returns status 0. body: JSON, or p == NULL. */
-struct wire_answer console_call(const struct config *config, struct arena *arena,
-                                const char *method, const char *path, struct str body);
+/* Requests a console route. On failure prints why; status 0. body: JSON, or p == NULL. */
+struct api_client_response console_request(const struct config *config, struct arena *arena,
+                                           const char *method, const char *path, struct str body);
 
-/* Parses "15m", "3s", "250ms", "2h", "1d", or seconds. False: invalid. */
-bool read_duration(const char *text, int64_t *ret_ms);
+/* Parses a duration: "15m", "3s", "250ms", "2h", "1d", or seconds. False if it is invalid. */
+bool parse_duration(const char *text, int64_t *ret_ms);
 
 #endif

@@ -1,4 +1,4 @@
-/* fault.c - `guildhall fault`: injects faults into calls, to test how a bot reacts. */
+/* fault.c - `guildhall fault`: injects faults into responses, to test how a bot reacts. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,44 +7,47 @@
 #include "model/fields/types.h"
 #include "tools/admin/console.h"
 
-#define AT(member) .offset = offsetof(struct settings, console.member)
+#define FAULT_OFFSET(member) .offset = offsetof(struct command_settings, console.member)
 
-const struct option_row fault_rows[] = {
-    { "status", OPTION_INT, AT(fault_status), .fallback = "0", .min = 0, .max = 599,
-      .help = "Answer with it instead: 500, 502, 429, …" },
-    { "times", OPTION_INT, AT(times), .fallback = "1", .min = 0, .max = 1000000,
-      .help = "How many calls; 0: all, until fault clear" },
-    { "delay", OPTION_TEXT, AT(delay), .value = "3s", .help = "Wait so long before" },
-    { "retry-after", OPTION_TEXT, AT(retry_after), .value = "2s", .help = "What a 429 says" },
-    { "drop", OPTION_SWITCH, AT(drop), .fallback = "off",
-      .help = "End the connection without an answer" },
-    { "json", OPTION_SWITCH, AT(json), .fallback = "off",
-      .help = "Print what the server answered" },
+const struct option_row fault_option_rows[] = {
+    { "status", OPTION_INT, FAULT_OFFSET(fault_status), .fallback = "0", .min = 0, .max = 599,
+      .help = "Status to respond with: 500, 502, 429, …" },
+    { "times", OPTION_INT, FAULT_OFFSET(times), .fallback = "1", .min = 0, .max = 1000000,
+      .help = "Number of requests; 0: all, until fault clear" },
+    { "delay", OPTION_TEXT, FAULT_OFFSET(delay), .value = "3s",
+      .help = "Delay before the response" },
+    { "retry-after", OPTION_TEXT, FAULT_OFFSET(retry_after), .value = "2s",
+      .help = "Retry-After of a 429" },
+    { "drop", OPTION_SWITCH, FAULT_OFFSET(drop), .fallback = "off",
+      .help = "Close the connection without a response" },
+    { "json", OPTION_SWITCH, FAULT_OFFSET(json), .fallback = "off",
+      .help = "Print the server's response as JSON" },
     { 0 },
 };
 
-static const char HOW[] = "fault 'POST /channels/*/messages' --status 500 --times 2 --delay 3s, "
-                          "fault events --delay 3s, fault, or fault clear";
+static const char FAULT_USAGE[] =
+    "fault 'POST /channels/*/messages' --status 500 --times 2 --delay 3s, "
+    "fault events --delay 3s, fault, or fault clear";
 
-static bool read_optional(const char *text, int64_t *ret_ms)
+static bool parse_optional_duration(const char *text, int64_t *ret_ms)
 {
     *ret_ms = 0;
-    return !text || read_duration(text, ret_ms);
+    return !text || parse_duration(text, ret_ms);
 }
 
-/* what: 'POST /path', '/path', or 'events' for gateway events. */
-static bool write_order(const struct console_options *o, const char *what, struct buf *out)
+/* Formats an operator command. what: 'POST /path', '/path', or 'events' for gateway events. */
+static bool format_fault_command(const struct console_options *o, const char *what, struct buf *out)
 {
-    struct json j = json_to(out);
+    struct json_writer j = json_writer_to(out);
     struct str path = str_of(what);
     bool events = strcmp(what, "events") == 0;
     struct str method = *what == '/' || events ? STR("") : str_cut(&path, ' ');
     int64_t delay, retry;
 
-    if ((!events && !str_starts(path, STR("/"))) || !read_optional(o->delay, &delay) ||
-        !read_optional(o->retry_after, &retry))
+    if ((!events && !str_starts(path, STR("/"))) || !parse_optional_duration(o->delay, &delay) ||
+        !parse_optional_duration(o->retry_after, &retry))
         return false;
-    json_object(&j);
+    json_begin_object(&j);
     json_name(&j, "method");
     json_text(&j, method);
     json_name(&j, "path");
@@ -59,56 +62,60 @@ static bool write_order(const struct console_options *o, const char *what, struc
     json_int(&j, retry);
     json_name(&j, "drop");
     json_bool(&j, o->drop);
-    json_object_end(&j);
+    json_end_object(&j);
     return true;
 }
 
 /* --- output ---------------------------------------------------------------------------- */
 
-static void print_nonzero(const char *before, struct str number, const char *after)
+static void print_if_nonzero(const char *before, struct str number, const char *after)
 {
     if (!str_is(number, "0"))
-        printf("%s%.*s%s", before, STR_FMT(number), after);
+        printf("%s%.*s%s", before, STR_ARGS(number), after);
 }
 
-static void print_faults(struct str answer)
+static void print_fault_list(struct str reply)
 {
-    struct str f[MOST_COLUMNS];
+    struct str f[MAX_REPLY_COLUMNS];
 
-    order_cells(&answer, f); /* skip the column names */
-    while (answer.n) {
-        order_cells(&answer, f);
-        printf("%.*s: %.*s%s%.*s", STR_FMT(f[0]), STR_FMT(f[1]), f[1].n ? " " : "", STR_FMT(f[2]));
-        print_nonzero(", after ", f[4], " ms");
-        print_nonzero(", ", f[3], "");
+    parse_reply_row(&reply, f); /* skip the column names */
+    while (reply.n) {
+        parse_reply_row(&reply, f);
+        printf("%.*s: %.*s%s%.*s", STR_ARGS(f[0]), STR_ARGS(f[1]), f[1].n ? " " : "",
+               STR_ARGS(f[2]));
+        print_if_nonzero(", after ", f[4], " ms");
+        print_if_nonzero(", ", f[3], "");
         if (str_is(f[7], "yes"))
-            printf(", cut off");
-        print_nonzero(", ", f[6], " left");
-        printf(", met %.*s\n", STR_FMT(f[8]));
+            printf(", connection closed");
+        print_if_nonzero(", ", f[6], " left");
+        printf(", applied %.*s times\n", STR_ARGS(f[8]));
     }
 }
 
-int tool_fault(const struct settings *s, char **arguments)
+int tool_fault(const struct command_settings *s, char **arguments)
 {
     const char *what = arguments[0];
     bool clears = what && strcmp(what, "clear") == 0;
-    struct str answer;
-    struct buf order;
+    struct str reply;
+    struct buf command;
 
-    buf_init(&order, 4096);
-    buf_add_str(&order, !what ? STR("fault") : clears ? STR("fault\tclear") : STR("fault\tadd\t"));
-    if (what && (arguments[1] || (!clears && !write_order(&s->console, what, &order)))) {
-        buf_clear(&order);
-        return usage(HOW);
+    buf_init(&command, 4096);
+    buf_add_str(&command, !what    ? STR("fault")
+                          : clears ? STR("fault\tclear")
+                                   : STR("fault\tadd\t"));
+    if (what && (arguments[1] || (!clears && !format_fault_command(&s->console, what, &command)))) {
+        buf_clear(&command);
+        return print_usage_error(FAULT_USAGE);
     }
     struct arena *arena = arena_new();
-    struct order_question q = { str_dupz(arena, buf_str(&order)), ORDER_ANSWER_S, s->console.json };
-    int status = order_ask_running(s, &q, arena, &answer);
-    if (!status && s->console.json && answer.n)
-        printf("%.*s\n", STR_FMT(answer));
+    struct operator_request q = { str_dup_cstring(arena, buf_str(&command)),
+                                  OPERATOR_REPLY_TIMEOUT_S, s->console.json };
+    int status = send_operator_command_or_fail(s, &q, arena, &reply);
+    if (!status && s->console.json && reply.n)
+        printf("%.*s\n", STR_ARGS(reply));
     else if (!status)
-        print_faults(answer);
-    buf_clear(&order);
+        print_fault_list(reply);
+    buf_clear(&command);
     arena_free(arena);
     return status;
 }

@@ -8,105 +8,108 @@
 #include "admin/control/control.h"
 #include "tools/tools.h"
 
-/* A restore reads and writes the whole database. */
-enum { PATIENCE_S = 600, LOOK_US = 20 * 1000, LONGEST_ANSWER = 1024 * 1024 };
+/* Long timeout, because a restore reads and writes the whole database. */
+enum { RESTORE_TIMEOUT_S = 600, POLL_INTERVAL_US = 20 * 1000, MAX_REPLY_BYTES = 1024 * 1024 };
 
-/* Runs a command with a snapshot name and prints the sentence of the reply. */
-static int order_with_name(const struct settings *s, const char *verb, const char *name)
+/* Runs a snapshot command with a name and prints the sentence of the reply. */
+static int run_snapshot_command(const struct command_settings *s, const char *verb,
+                                const char *name)
 {
     struct arena *arena = arena_new();
-    struct str answer, cells[MOST_COLUMNS];
-    struct str order = str_printf(arena, "snapshot\t%s\t%s", verb, name);
-    int status =
-        order_ask_running(s, &(struct order_question){ str_dupz(arena, order) }, arena, &answer);
+    struct str reply, cells[MAX_REPLY_COLUMNS];
+    struct str command = str_printf(arena, "snapshot\t%s\t%s", verb, name);
+    int status = send_operator_command_or_fail(
+        s, &(struct operator_request){ str_dup_cstring(arena, command) }, arena, &reply);
 
     if (!status) {
-        order_cells(&answer, cells);
-        order_cells(&answer, cells);
-        printf("%.*s\n", STR_FMT(cells[0]));
+        parse_reply_row(&reply, cells);
+        parse_reply_row(&reply, cells);
+        printf("%.*s\n", STR_ARGS(cells[0]));
     }
     arena_free(arena);
     return status;
 }
 
-const struct option_row snapshot_rows[] = {
-    { "json", OPTION_SWITCH, .offset = offsetof(struct settings, console.json), .fallback = "off",
-      .help = "Print the list as the server has it" },
+const struct option_row snapshot_option_rows[] = {
+    { "json", OPTION_SWITCH, .offset = offsetof(struct command_settings, console.json),
+      .fallback = "off", .help = "Print the list as JSON" },
     { 0 },
 };
 
-static int print_snapshots(const struct settings *s)
+static int print_snapshot_list(const struct command_settings *s)
 {
     struct arena *arena = arena_new();
-    struct str answer, cells[MOST_COLUMNS];
-    struct order_question q = { "snapshot", ORDER_ANSWER_S, s->console.json };
-    int status = order_ask_running(s, &q, arena, &answer);
+    struct str reply, cells[MAX_REPLY_COLUMNS];
+    struct operator_request q = { "snapshot", OPERATOR_REPLY_TIMEOUT_S, s->console.json };
+    int status = send_operator_command_or_fail(s, &q, arena, &reply);
 
     if (!status && q.as_json) {
-        printf("%.*s\n", STR_FMT(answer));
-        answer.n = 0;
+        printf("%.*s\n", STR_ARGS(reply));
+        reply.n = 0;
     } else if (!status) {
-        order_cells(&answer, cells); /* skip the column names */
-        if (!answer.n)
+        parse_reply_row(&reply, cells); /* skip the column names */
+        if (!reply.n)
             puts("there are no snapshots");
     }
-    while (!status && answer.n) {
-        order_cells(&answer, cells);
-        printf("%-32.*s %12.*s bytes  %.19s\n", STR_FMT(cells[0]), STR_FMT(cells[1]),
-               str_dupz(arena, cells[2]));
+    while (!status && reply.n) {
+        parse_reply_row(&reply, cells);
+        printf("%-32.*s %12.*s bytes  %.19s\n", STR_ARGS(cells[0]), STR_ARGS(cells[1]),
+               str_dup_cstring(arena, cells[2]));
     }
     arena_free(arena);
     return status;
 }
 
-/* A name is an argument of the request line: no tabs or line breaks. */
-static bool name_fits_order(const char *name)
+/* A name must contain no tab or line break, because it is an argument of the request line. */
+static bool is_valid_snapshot_argument(const char *name)
 {
     return strlen(name) < 256 && !strpbrk(name, "\t\r\n");
 }
 
-int tool_snapshot(const struct settings *s, char **arguments)
+int tool_snapshot(const struct command_settings *s, char **arguments)
 {
     if (!arguments[0])
-        return print_snapshots(s);
-    if (arguments[1] || !name_fits_order(arguments[0]))
-        return usage("snapshot [NAME]");
-    return order_with_name(s, "make", arguments[0]);
+        return print_snapshot_list(s);
+    if (arguments[1] || !is_valid_snapshot_argument(arguments[0]))
+        return print_usage_error("snapshot [NAME]");
+    return run_snapshot_command(s, "make", arguments[0]);
 }
 
-/* Reads how many restores were tried and how many succeeded; false while no server answers. */
-static bool read_counts(const struct settings *s, int *tried, int *restored)
+/* Reads how many restores were tried and how many succeeded; false while no server responds. */
+static bool read_restore_counts(const struct command_settings *s, int *tried, int *restored)
 {
     struct buf out;
     char text[64] = "";
 
-    buf_init(&out, LONGEST_ANSWER);
-    if (control_ask(s->config.data, "operate snapshot\trestored", &out) == OK)
-        snprintf(text, sizeof text, "%.*s", STR_FMT(buf_str(&out)));
+    buf_init(&out, MAX_REPLY_BYTES);
+    if (control_request(s->config.data, "operate snapshot\trestored", &out) == OK)
+        snprintf(text, sizeof text, "%.*s", STR_ARGS(buf_str(&out)));
     buf_clear(&out);
     return sscanf(text, "ok #tried #restored %d %d", tried, restored) == 2;
 }
 
-int snapshot_restore(const struct settings *s, const char *name)
+int snapshot_restore(const struct command_settings *s, const char *name)
 {
     int tried, restored, now_tried = 0, now_restored = 0;
 
-    if (!name_fits_order(name))
-        return usage("restore NAME");
-    if (!read_counts(s, &tried, &restored))
-        return no_server(s->config.data, ERR_UNAVAILABLE);
-    int status = order_with_name(s, "restore", name);
-    int64_t until = clock_mono() + PATIENCE_S * INT64_C(1000000000);
-    while (!status && (!read_counts(s, &now_tried, &now_restored) || now_tried == tried)) {
-        if (clock_mono() > until) {
-            fprintf(stderr, "guildhall: the server is not back yet; its log says why\n");
+    if (!is_valid_snapshot_argument(name))
+        return print_usage_error("restore NAME");
+    if (!read_restore_counts(s, &tried, &restored))
+        return print_server_unreachable(s->config.data, ERR_UNAVAILABLE);
+    int status = run_snapshot_command(s, "restore", name);
+    int64_t until = clock_monotonic_ns() + RESTORE_TIMEOUT_S * INT64_C(1000000000);
+    while (!status && (!read_restore_counts(s, &now_tried, &now_restored) || now_tried == tried)) {
+        if (clock_monotonic_ns() > until) {
+            fprintf(stderr,
+                    "guildhall: the server has not restarted yet; its log contains the reason\n");
             return 1;
         }
-        usleep(LOOK_US);
+        usleep(POLL_INTERVAL_US);
     }
     if (!status && now_restored == restored) {
-        fprintf(stderr, "guildhall: it could not be restored, and all is as it was; the server's "
-                        "log says why\n");
+        fprintf(stderr,
+                "guildhall: the snapshot could not be restored, and nothing was changed; the "
+                "server's log contains the reason\n");
         status = 1;
     }
     if (!status)

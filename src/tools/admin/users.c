@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "server/guildhall.h"
-#include "admin/orders/orders.h"
+#include "admin/operator_commands/operator_commands.h"
 #include "platform/accounts/accounts.h"
 #include "tools/tools.h"
 
@@ -15,7 +15,7 @@ struct new_account {
     char token[256];
 };
 
-static enum err add_account(struct tx *tx, void *arg)
+static enum err insert_account(struct tx *tx, void *arg)
 {
     struct new_account *n = arg;
     char command[64];
@@ -24,25 +24,24 @@ static enum err add_account(struct tx *tx, void *arg)
 
     if (e)
         return e;
-    snprintf(n->token, sizeof n->token, "%.*s", STR_FMT(token));
-    snprintf(command, sizeof command, "user add %.*s%s", STR_FMT(n->draft.username),
+    snprintf(n->token, sizeof n->token, "%.*s", STR_ARGS(token));
+    snprintf(command, sizeof command, "user add %.*s%s", STR_ARGS(n->draft.username),
              n->draft.bot ? " bot" : "");
-    return operator_note(tx, getuid(), str_of(command));
+    return operator_log_insert(tx, getuid(), str_of(command));
 }
 
-/* Prints what a running server would reply. */
-static void print_account(const struct settings *s, const struct new_account *n)
+static void print_new_account(const struct command_settings *s, const struct new_account *n)
 {
     struct buf out;
 
     buf_init(&out, SIZE_MAX);
     buf_printf(&out, "$id\t$token\n%llu\t%s%s\n", (unsigned long long)n->user.id,
                n->draft.bot ? "Bot " : "", n->token);
-    order_print(s, buf_str(&out));
+    print_reply_rows(s, buf_str(&out));
     buf_clear(&out);
 }
 
-int add_user(const struct settings *s, char **words)
+int add_user_without_server(const struct command_settings *s, char **words)
 {
     const char *name = words[0];
     bool bot = words[1] != NULL;
@@ -52,19 +51,19 @@ int add_user(const struct settings *s, char **words)
     int status = 1;
 
     if (bot && strcmp(words[1], "bot") != 0)
-        return usage("user add NAME [bot]");
-    if (!username_allowed(n.draft.username))
-        return usage("a name is 2-32 of a-z, 0-9, _ and single dots");
-    if (!tool_open_store(config, &store) && !auth_open(config->data, store, &n.auth)) {
-        enum err e = store_run(store, STORE_WRITE, NULL, add_account, &n);
+        return print_usage_error("user add NAME [bot]");
+    if (!username_is_allowed(n.draft.username))
+        return print_usage_error("a name must have 2-32 characters of a-z, 0-9, _ and single dots");
+    if (!open_store_as_owner(config, &store) && !auth_new(config->data, store, &n.auth)) {
+        enum err e = store_run(store, STORE_WRITE, NULL, insert_account, &n);
 
         if (e == ERR_STORE_CONFLICT)
-            fprintf(stderr, "guildhall: the name '%s' is taken\n", name);
+            fprintf(stderr, "guildhall: the name '%s' is already taken\n", name);
         else if (!e)
-            print_account(s, &n);
+            print_new_account(s, &n);
         status = e ? 1 : 0;
     }
-    auth_close(n.auth);
+    auth_free(n.auth);
     store_close(store);
     return status;
 }

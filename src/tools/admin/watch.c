@@ -8,25 +8,32 @@
 #include "model/fields/types.h"
 #include "tools/admin/console.h"
 
-#define AT(member) .offset = offsetof(struct settings, console.member)
+#define WATCH_OFFSET(member) .offset = offsetof(struct command_settings, console.member)
 
-const struct option_row watch_rows[] = {
-    { "kind", OPTION_TEXT, AT(kind), .value = "KIND",
+const struct option_row watch_option_rows[] = {
+    { "kind", OPTION_TEXT, WATCH_OFFSET(kind), .value = "KIND",
       .help = "call, request, frame, opened, received, sent, closed, delivered or refused" },
-    { "user", OPTION_TEXT, AT(user), .value = "NAME", .help = "Of this account" },
-    { "route", OPTION_TEXT, AT(route), .value = "PART", .help = "Of the route's name or path" },
-    { "method", OPTION_TEXT, AT(method), .value = "METHOD", .help = "GET, POST, …" },
-    { "status", OPTION_TEXT, AT(status), .value = "STATUS", .help = "404, 4xx, or error" },
-    { "event", OPTION_TEXT, AT(event), .value = "EVENT", .help = "MESSAGE_CREATE, …" },
-    { "session", OPTION_TEXT, AT(session), .value = "ID", .help = "Of this gateway session" },
-    { "text", OPTION_TEXT, AT(text), .value = "TEXT", .help = "With this in path or body" },
-    { "after", OPTION_INT, AT(after), .fallback = "-1", .min = -1, .max = INT64_MAX,
-      .help = "Begin behind this record; 0: with all that are kept; -1: with what comes" },
-    { "count", OPTION_INT, AT(count), .fallback = "0", .min = 0, .max = 1000000,
-      .help = "End after so many" },
-    { "seconds", OPTION_INT, AT(seconds), .fallback = "0", .min = 0, .max = 86400,
-      .help = "End after so long, with status 5" },
-    { "json", OPTION_SWITCH, AT(json), .fallback = "off", .help = "A line of JSON for each" },
+    { "user", OPTION_TEXT, WATCH_OFFSET(user), .value = "NAME",
+      .help = "Only records of this account" },
+    { "route", OPTION_TEXT, WATCH_OFFSET(route), .value = "PART",
+      .help = "Only records whose route name or path contains this" },
+    { "method", OPTION_TEXT, WATCH_OFFSET(method), .value = "METHOD",
+      .help = "Only requests with this method: GET, POST, …" },
+    { "status", OPTION_TEXT, WATCH_OFFSET(status), .value = "STATUS",
+      .help = "Only requests with this status: 404, 4xx, or error" },
+    { "event", OPTION_TEXT, WATCH_OFFSET(event), .value = "EVENT", .help = "MESSAGE_CREATE, …" },
+    { "session", OPTION_TEXT, WATCH_OFFSET(session), .value = "ID",
+      .help = "Only records of this gateway session" },
+    { "text", OPTION_TEXT, WATCH_OFFSET(text), .value = "TEXT",
+      .help = "Only records whose path or body contains this" },
+    { "after", OPTION_INT, WATCH_OFFSET(after), .fallback = "-1", .min = -1, .max = INT64_MAX,
+      .help = "Start after this record; 0: with all stored records; -1: with new records" },
+    { "count", OPTION_INT, WATCH_OFFSET(count), .fallback = "0", .min = 0, .max = 1000000,
+      .help = "Stop after this number of records" },
+    { "seconds", OPTION_INT, WATCH_OFFSET(seconds), .fallback = "0", .min = 0, .max = 86400,
+      .help = "Stop after this time, with exit status 5" },
+    { "json", OPTION_SWITCH, WATCH_OFFSET(json), .fallback = "off",
+      .help = "Print one line of JSON per record" },
     { 0 },
 };
 
@@ -54,7 +61,7 @@ static const struct schema line_schema = { .size = sizeof(struct watch_line),
                                            .fields = line_fields };
 static const struct type type_line = { .kind = KIND_OBJECT, .schema = &line_schema };
 
-static void add_wish(struct json *j, const char *name, const char *value)
+static void append_filter(struct json_writer *j, const char *name, const char *value)
 {
     if (!value)
         return;
@@ -62,44 +69,44 @@ static void add_wish(struct json *j, const char *name, const char *value)
     json_text(j, str_of(value));
 }
 
-static struct str write_wishes(const struct console_options *o, const char *key,
-                               struct arena *arena)
+static struct str format_watch_filters(const struct console_options *o, const char *key,
+                                       struct arena *arena)
 {
     struct buf out;
-    struct json j = json_to(&out);
+    struct json_writer j = json_writer_to(&out);
 
     buf_init(&out, 4096);
-    json_object(&j);
-    add_wish(&j, "key", key);
-    add_wish(&j, "kind", o->kind);
-    add_wish(&j, "user", o->user);
-    add_wish(&j, "route", o->route);
-    add_wish(&j, "method", o->method);
-    add_wish(&j, "status", o->status);
-    add_wish(&j, "event", o->event);
-    add_wish(&j, "session", o->session);
-    add_wish(&j, "text", o->text);
+    json_begin_object(&j);
+    append_filter(&j, "key", key);
+    append_filter(&j, "kind", o->kind);
+    append_filter(&j, "user", o->user);
+    append_filter(&j, "route", o->route);
+    append_filter(&j, "method", o->method);
+    append_filter(&j, "status", o->status);
+    append_filter(&j, "event", o->event);
+    append_filter(&j, "session", o->session);
+    append_filter(&j, "text", o->text);
     if (o->after >= 0) {
         json_name(&j, "after");
         json_int(&j, o->after);
     }
-    json_object_end(&j);
-    return buf_take(&out, arena);
+    json_end_object(&j);
+    return buf_move_to_arena(&out, arena);
 }
 
-static void print_record(struct str json, bool raw, struct arena *arena)
+static void print_traffic_record(struct str json, bool raw, struct arena *arena)
 {
     struct form form = { .arena = arena };
     void *read;
 
     if (raw)
-        printf("%.*s\n", STR_FMT(json));
+        printf("%.*s\n", STR_ARGS(json));
     else if (!schema_decode(&type_line, json, &form, &read))
-        printf("%.*s\n", STR_FMT(((const struct watch_line *)read)->line));
+        printf("%.*s\n", STR_ARGS(((const struct watch_line *)read)->line));
 }
 
-/* Returns the number of records printed. left: at most that many; -1: no limit. */
-static int64_t print_batch(struct str text, bool raw, int64_t left, struct arena *arena)
+/* Prints a batch of records and returns their number. left: maximum number; -1: no limit. */
+static int64_t print_record_batch(struct str text, bool raw, int64_t left, struct arena *arena)
 {
     struct form form = { .arena = arena };
     void *read;
@@ -110,51 +117,54 @@ static int64_t print_batch(struct str text, bool raw, int64_t left, struct arena
     const struct watch_batch *b = read;
     const struct str *records = b->records.items;
     if (b->lost)
-        fprintf(stderr, "guildhall: %lld were too fast to be shown\n", (long long)b->lost);
+        fprintf(stderr, "guildhall: %lld records were overwritten before they could be printed\n",
+                (long long)b->lost);
     for (size_t i = 0; i < b->records.count && printed != left; i++, printed++)
-        print_record(records[i], raw, arena);
+        print_traffic_record(records[i], raw, arena);
     fflush(stdout);
     return printed;
 }
 
-static int watch_follow(struct wire *w, const struct console_options *o)
+static int print_records_until_end(struct api_client *w, const struct console_options *o)
 {
-    int64_t until = o->seconds ? clock_mono() + o->seconds * INT64_C(1000000000) : INT64_MAX;
+    int64_t until =
+        o->seconds ? clock_monotonic_ns() + o->seconds * INT64_C(1000000000) : INT64_MAX;
     int64_t left = o->count ? o->count : -1;
     struct arena *arena = arena_new();
-    enum wire_news news = WIRE_EVENT;
+    enum api_client_event_result result = CLIENT_EVENT;
 
     while (left) {
         struct str text;
 
         arena_reset(arena);
-        news = wire_next_text(w, until, arena, &text);
-        if (news != WIRE_EVENT)
+        result = api_client_next_text(w, until, arena, &text);
+        if (result != CLIENT_EVENT)
             break;
-        int64_t printed = print_batch(text, o->json, left, arena);
+        int64_t printed = print_record_batch(text, o->json, left, arena);
         left -= left > 0 ? printed : 0;
     }
     arena_free(arena);
-    return news == WIRE_LOST ? 1 : left && o->count ? 5 : 0;
+    return result == CLIENT_CONNECTION_LOST ? 1 : left && o->count ? 5 : 0;
 }
 
-int tool_watch(const struct settings *s, char **arguments)
+int tool_watch(const struct command_settings *s, char **arguments)
 {
     struct arena *arena = arena_new();
     int status = 1;
 
     if (*arguments) {
         arena_free(arena);
-        return usage("watch takes options only");
+        return print_usage_error("watch accepts only options");
     }
-    struct wire *w = console_reach(&s->config, arena);
+    struct api_client *w = console_connect(&s->config, arena);
     if (w) {
-        const char *key = wire_token(w) + sizeof "Bearer " - 1;
+        const char *key = api_client_token(w) + sizeof "Bearer " - 1;
 
-        if (wire_open(w, "/console/traffic/live", write_wishes(&s->console, key, arena)))
-            status = watch_follow(w, &s->console);
+        if (api_client_open_websocket(w, "/console/traffic/live",
+                                      format_watch_filters(&s->console, key, arena)))
+            status = print_records_until_end(w, &s->console);
     }
-    wire_free(w);
+    api_client_free(w);
     arena_free(arena);
     return status;
 }

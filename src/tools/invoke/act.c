@@ -7,119 +7,123 @@
 #include "base/clock.h"
 #include "tools/invoke/invoke.h"
 
-#define AT(member) .offset = offsetof(struct settings, invoke.member)
-#define SECOND     INT64_C(1000000000)
+#define ACT_OFFSET(member)     .offset = offsetof(struct command_settings, invoke.member)
+#define NANOSECONDS_PER_SECOND INT64_C(1000000000)
 
-const struct option_row act_rows[] = {
-    { "url", OPTION_TEXT, AT(url), .value = "URL",
-      .help = "The server; by default the one that runs on --data" },
-    { "as", OPTION_TEXT, AT(as), .value = "USER",
-      .help = "Who does it, by name; needs the server's data folder" },
-    { "token", OPTION_TEXT, AT(token), .value = "TOKEN", .help = "Instead of --as, from anywhere" },
-    { "channel", OPTION_TEXT, AT(channel), .value = "CHANNEL",
-      .help = "Where: an id, a name, or GUILD/NAME" },
-    { "message", OPTION_TEXT, AT(message), .value = "ID",
-      .help = "react: under which one; by default under the last" },
-    { "by", OPTION_TEXT, AT(by), .value = "USER", .help = "join: the member who invites" },
-    { "expect", OPTION_TEXT, AT(expect), .value = "TEXT",
-      .help = "Wait until somebody else says something with this in it" },
-    { "wait", OPTION_INT, AT(wait), .fallback = "10", .min = 1, .max = 900,
-      .help = "Seconds to wait for it; then the status is 5" },
-    { "json", OPTION_SWITCH, AT(json), .fallback = "off",
-      .help = "Print what was said as it came" },
+const struct option_row act_option_rows[] = {
+    { "url", OPTION_TEXT, ACT_OFFSET(url), .value = "URL",
+      .help = "URL of the server; default: the server that runs on --data" },
+    { "as", OPTION_TEXT, ACT_OFFSET(as), .value = "USER",
+      .help = "Name of the user to act as; needs the server's data folder" },
+    { "token", OPTION_TEXT, ACT_OFFSET(token), .value = "TOKEN",
+      .help = "Token to use instead of --as, for a remote server" },
+    { "channel", OPTION_TEXT, ACT_OFFSET(channel), .value = "CHANNEL",
+      .help = "Channel: an id, a name, or GUILD/NAME" },
+    { "message", OPTION_TEXT, ACT_OFFSET(message), .value = "ID",
+      .help = "react: id of the message; default: the newest message" },
+    { "by", OPTION_TEXT, ACT_OFFSET(by), .value = "USER",
+      .help = "join: member who creates the invite" },
+    { "expect", OPTION_TEXT, ACT_OFFSET(expect), .value = "TEXT",
+      .help = "Wait until another user sends a message that contains this" },
+    { "wait", OPTION_INT, ACT_OFFSET(wait), .fallback = "10", .min = 1, .max = 900,
+      .help = "Seconds to wait for it; then the exit status is 5" },
+    { "json", OPTION_SWITCH, ACT_OFFSET(json), .fallback = "off",
+      .help = "Print the message as JSON" },
     { 0 },
 };
 
 /* --- expected reply ------------------------------------------------------------------- */
 
-static bool text_has(struct str text, const char *part)
+static bool text_contains(struct str text, const char *part)
 {
     return text.n && memmem(text.p, text.n, part, strlen(part)) != NULL;
 }
 
-static bool is_expected(const struct invoke_run *v, const struct told_message *m)
+static bool is_expected_message(const struct invoke_run *v, const struct received_message *m)
 {
     const char *part = v->options->expect;
 
-    return text_has(m->content, part) || text_has(m->embeds, part) || text_has(m->components, part);
+    return text_contains(m->content, part) || text_contains(m->embeds, part) ||
+           text_contains(m->components, part);
 }
 
-/* The current user, whose own messages are no reply. */
-struct act_self {
+/* The current user; messages of this user are not replies. */
+struct current_user {
     snowflake id;
 };
 static const struct field self_fields[] = {
-    { FIELD(struct act_self, id), .type = &type_id },
+    { FIELD(struct current_user, id), .type = &type_id },
     { 0 },
 };
-static const struct schema self_schema = { .size = sizeof(struct act_self), .fields = self_fields };
+static const struct schema self_schema = { .size = sizeof(struct current_user),
+                                           .fields = self_fields };
 static const struct type type_self = { .kind = KIND_OBJECT, .schema = &self_schema };
 
-static enum invoke_status await_expected(struct invoke_run *v)
+static enum invoke_status wait_for_expected_message(struct invoke_run *v)
 {
-    const struct act_self *me = invoke_get(v, &type_self, "/users/@me");
-    int64_t until = clock_mono() + v->options->wait * SECOND;
-    struct wire_event e;
-    enum wire_news news;
+    const struct current_user *me = invoke_get_json(v, &type_self, "/users/@me");
+    int64_t until = clock_monotonic_ns() + v->options->wait * NANOSECONDS_PER_SECOND;
+    struct api_client_event e;
+    enum api_client_event_result result;
 
     if (!me)
-        return INVOKE_TROUBLE;
-    while ((news = wire_next(v->wire, until, &e)) == WIRE_EVENT) {
+        return INVOKE_ERROR;
+    while ((result = api_client_next_event(v->wire, until, &e)) == CLIENT_EVENT) {
         if (!str_is(e.name, "MESSAGE_CREATE") && !str_is(e.name, "MESSAGE_UPDATE"))
             continue;
-        const struct told_message *m = message_told(v, e.data);
-        if (!m || !m->author || m->author->id == me->id || !is_expected(v, m))
+        const struct received_message *m = decode_received_message(v, e.data);
+        if (!m || !m->author || m->author->id == me->id || !is_expected_message(v, m))
             continue;
         if (v->options->json)
-            printf("%.*s\n", STR_FMT(e.data));
+            printf("%.*s\n", STR_ARGS(e.data));
         else
-            printf("%.*s: %.*s\n", STR_FMT(m->author->username), STR_FMT(m->content));
-        return INVOKE_ANSWERED;
+            printf("%.*s: %.*s\n", STR_ARGS(m->author->username), STR_ARGS(m->content));
+        return INVOKE_REPLIED;
     }
-    if (news == WIRE_LOST)
-        return INVOKE_TROUBLE;
-    invoke_complain("nobody said anything with '%s' in it within %lld seconds", v->options->expect,
-                    (long long)v->options->wait);
+    if (result == CLIENT_CONNECTION_LOST)
+        return INVOKE_ERROR;
+    print_invoke_error("no message that contains '%s' was sent within %lld seconds",
+                       v->options->expect, (long long)v->options->wait);
     return INVOKE_TIMED_OUT;
 }
 
 /* --- messages and reactions ----------------------------------------------------------- */
 
-static enum invoke_status act_call(struct invoke_run *v, const char *method, struct str path,
-                                   struct str body)
+static enum invoke_status send_act_request(struct invoke_run *v, const char *method,
+                                           struct str path, struct str body)
 {
-    struct wire_answer a;
+    struct api_client_response a;
 
-    if (!wire_call(v->wire, method, str_dupz(v->arena, path), body, NULL, 0, &a))
-        return INVOKE_TROUBLE;
+    if (!api_client_request(v->wire, method, str_dup_cstring(v->arena, path), body, NULL, 0, &a))
+        return INVOKE_ERROR;
     if (a.status >= 200 && a.status < 300)
-        return INVOKE_ANSWERED;
-    invoke_complain("the server refused it: %d %.*s", a.status, STR_FMT(a.body));
+        return INVOKE_REPLIED;
+    print_invoke_error("the server refused the request: %d %.*s", a.status, STR_ARGS(a.body));
     return INVOKE_REFUSED;
 }
 
-static enum invoke_status act_say(struct invoke_run *v, const char *text)
+static enum invoke_status send_message(struct invoke_run *v, const char *text)
 {
     struct buf body;
-    struct json j = json_to(&body);
+    struct json_writer j = json_writer_to(&body);
 
-    if (!place_find(v))
+    if (!find_channel_option(v))
         return INVOKE_USAGE;
     buf_init(&body, 64 * 1024);
-    json_object(&j);
+    json_begin_object(&j);
     json_name(&j, "content");
     json_text(&j, str_of(text));
-    json_object_end(&j);
+    json_end_object(&j);
     struct str path =
         str_printf(v->arena, "/channels/%llu/messages", (unsigned long long)v->channel_id);
-    enum invoke_status status = act_call(v, "POST", path, buf_str(&body));
+    enum invoke_status status = send_act_request(v, "POST", path, buf_str(&body));
     buf_clear(&body);
     return status;
 }
 
 static const struct type type_selves = { .kind = KIND_ARRAY, .of = &type_self };
 
-static snowflake message_meant(struct invoke_run *v)
+static snowflake find_target_message(struct invoke_run *v)
 {
     struct str path =
         str_printf(v->arena, "/channels/%llu/messages?limit=1", (unsigned long long)v->channel_id);
@@ -127,27 +131,27 @@ static snowflake message_meant(struct invoke_run *v)
 
     if (v->options->message) {
         if (!snowflake_parse(str_of(v->options->message), &id))
-            invoke_complain("'%s' is no message's id", v->options->message);
+            print_invoke_error("'%s' is not the id of a message", v->options->message);
         return id;
     }
-    const struct list *last = invoke_get(v, &type_selves, str_dupz(v->arena, path));
+    const struct list *last = invoke_get_json(v, &type_selves, str_dup_cstring(v->arena, path));
     if (last && last->count)
-        return ((const struct act_self *)last->items)->id;
-    invoke_complain("there is no message to react to");
+        return ((const struct current_user *)last->items)->id;
+    print_invoke_error("there is no message to react to");
     return 0;
 }
 
-static enum invoke_status act_react(struct invoke_run *v, const char *emoji)
+static enum invoke_status add_reaction(struct invoke_run *v, const char *emoji)
 {
-    snowflake message = place_find(v) ? message_meant(v) : 0;
+    snowflake message = find_channel_option(v) ? find_target_message(v) : 0;
     struct str path;
 
     if (!message)
         return INVOKE_USAGE;
     path = str_printf(v->arena, "/channels/%llu/messages/%llu/reactions/",
                       (unsigned long long)v->channel_id, (unsigned long long)message);
-    path = STR_CONCAT(v->arena, path, str_escape(v->arena, str_of(emoji)), STR("/@me"));
-    return act_call(v, "PUT", path, STR("{}"));
+    path = STR_CONCAT(v->arena, path, str_percent_encode(v->arena, str_of(emoji)), STR("/@me"));
+    return send_act_request(v, "PUT", path, STR("{}"));
 }
 
 /* --- guilds --------------------------------------------------------------------------- */
@@ -191,10 +195,10 @@ static const struct schema invite_schema = { .size = sizeof(struct act_invite),
                                              .fields = invite_fields };
 static const struct type type_act_invite = { .kind = KIND_OBJECT, .schema = &invite_schema };
 
-/* Finds a guild of the user by id or name; 0 after an error message. */
-static snowflake guild_meant(struct invoke_run *v, const char *word)
+/* Finds a guild of the user by id or name; returns 0 after printing an error. */
+static snowflake find_guild_of_user(struct invoke_run *v, const char *word)
 {
-    const struct list *guilds = invoke_get(v, &type_act_guilds, "/users/@me/guilds");
+    const struct list *guilds = invoke_get_json(v, &type_act_guilds, "/users/@me/guilds");
     const struct act_guild *g = guilds ? guilds->items : NULL;
     snowflake id = 0;
 
@@ -203,132 +207,138 @@ static snowflake guild_meant(struct invoke_run *v, const char *word)
         if (g[i].id == id || str_is(g[i].name, word))
             return g[i].id;
     if (guilds)
-        invoke_complain("there is no guild '%s' here", word);
+        print_invoke_error("this account is in no guild '%s'", word);
     return 0;
 }
 
-static snowflake first_text_channel(struct invoke_run *v, snowflake guild)
+static snowflake find_first_text_channel(struct invoke_run *v, snowflake guild)
 {
     struct str path = str_printf(v->arena, "/guilds/%llu/channels", (unsigned long long)guild);
-    const struct list *list = invoke_get(v, &type_act_channels, str_dupz(v->arena, path));
+    const struct list *list =
+        invoke_get_json(v, &type_act_channels, str_dup_cstring(v->arena, path));
     const struct act_channel *c = list ? list->items : NULL;
 
     for (size_t i = 0; list && i < list->count; i++)
         if (c[i].type == 0)
             return c[i].id;
-    invoke_complain("the guild has no channel to invite to");
+    print_invoke_error("the guild has no text channel to create an invite for");
     return 0;
 }
 
-/* Creates an invite as the member --by; NULL after an error message. */
-static const char *invited_by(struct invoke_run *v, const struct config *config, const char *guild)
+/* Creates an invite as the member --by; returns NULL after printing an error. */
+static const char *create_invite_as_member(struct invoke_run *v, const struct config *config,
+                                           const char *guild)
 {
     struct invoke_options options = { .as = v->options->by, .url = v->options->url };
     struct invoke_run member = { .options = &options, .arena = v->arena };
     const struct act_invite *invite = NULL;
-    struct wire_answer a;
+    struct api_client_response a;
 
-    if (invoke_enter(&member, config)) {
-        snowflake id = guild_meant(&member, guild);
-        snowflake channel = id ? first_text_channel(&member, id) : 0;
+    if (invoke_connect(&member, config)) {
+        snowflake id = find_guild_of_user(&member, guild);
+        snowflake channel = id ? find_first_text_channel(&member, id) : 0;
         struct str path =
             str_printf(v->arena, "/channels/%llu/invites", (unsigned long long)channel);
 
-        if (channel && wire_call(member.wire, "POST", str_dupz(v->arena, path),
-                                 STR("{\"max_uses\":1}"), NULL, 0, &a)) {
-            invite = a.status == 200 ? schema_read(&type_act_invite, a.body, member.arena) : NULL;
+        if (channel && api_client_request(member.wire, "POST", str_dup_cstring(v->arena, path),
+                                          STR("{\"max_uses\":1}"), NULL, 0, &a)) {
+            invite = a.status == 200 ? schema_decode_or_null(&type_act_invite, a.body, member.arena)
+                                     : NULL;
             if (!invite)
-                invoke_complain("%s cannot invite: %d %.*s", options.as, a.status, STR_FMT(a.body));
+                print_invoke_error("%s could not create an invite: %d %.*s", options.as, a.status,
+                                   STR_ARGS(a.body));
         }
-        invoke_leave(&member);
+        invoke_revoke_token(&member);
     }
-    wire_free(member.wire);
-    return invite ? str_dupz(v->arena, invite->code) : NULL;
+    api_client_free(member.wire);
+    return invite ? str_dup_cstring(v->arena, invite->code) : NULL;
 }
 
-static enum invoke_status act_join(struct invoke_run *v, const struct config *config,
-                                   const char *word)
+static enum invoke_status join_guild(struct invoke_run *v, const struct config *config,
+                                     const char *word)
 {
-    const char *code = v->options->by ? invited_by(v, config, word) : word;
+    const char *code = v->options->by ? create_invite_as_member(v, config, word) : word;
 
     if (!code)
         return INVOKE_USAGE;
-    struct str path = STR_CONCAT(v->arena, STR("/invites/"), str_escape(v->arena, str_of(code)));
-    return act_call(v, "POST", path, STR("{}"));
+    struct str path =
+        STR_CONCAT(v->arena, STR("/invites/"), str_percent_encode(v->arena, str_of(code)));
+    return send_act_request(v, "POST", path, STR("{}"));
 }
 
-static enum invoke_status act_leave(struct invoke_run *v, const char *word)
+static enum invoke_status leave_guild(struct invoke_run *v, const char *word)
 {
-    snowflake guild = guild_meant(v, word);
+    snowflake guild = find_guild_of_user(v, word);
 
     if (!guild)
         return INVOKE_USAGE;
-    return act_call(v, "DELETE",
-                    str_printf(v->arena, "/users/@me/guilds/%llu", (unsigned long long)guild),
-                    STR("{}"));
+    return send_act_request(
+        v, "DELETE", str_printf(v->arena, "/users/@me/guilds/%llu", (unsigned long long)guild),
+        STR("{}"));
 }
 
 /* --- commands ------------------------------------------------------------------------- */
 
 enum act_kind { ACT_SAY, ACT_REACT, ACT_JOIN, ACT_LEAVE };
 
-static enum invoke_status act_do(struct invoke_run *v, const struct config *config,
-                                 enum act_kind kind, const char *word)
+static enum invoke_status run_act(struct invoke_run *v, const struct config *config,
+                                  enum act_kind kind, const char *word)
 {
     switch (kind) {
     case ACT_SAY:
-        return act_say(v, word);
+        return send_message(v, word);
     case ACT_REACT:
-        return act_react(v, word);
+        return add_reaction(v, word);
     case ACT_JOIN:
-        return act_join(v, config, word);
+        return join_guild(v, config, word);
     default:
-        return act_leave(v, word);
+        return leave_guild(v, word);
     }
 }
 
-static int act_run(const struct settings *s, enum act_kind kind, char **arguments,
-                   const char *usage_words)
+static int run_act_command(const struct command_settings *s, enum act_kind kind, char **arguments,
+                           const char *usage_words)
 {
     struct invoke_run v = { .options = &s->invoke, .arena = arena_new() };
     bool placed = kind == ACT_SAY || kind == ACT_REACT;
-    enum invoke_status status = INVOKE_TROUBLE;
+    enum invoke_status status = INVOKE_ERROR;
 
     if (!arguments[0] || arguments[1] || !s->invoke.as == !s->invoke.token ||
         (placed && !s->invoke.channel)) {
-        status = (enum invoke_status)usage(usage_words);
-    } else if (invoke_enter(&v, &s->config)) {
-        /* Connect before acting, so that an early reply is not missed. */
-        if (!s->invoke.expect || wire_connect(v.wire))
-            status = act_do(&v, &s->config, kind, arguments[0]);
+        status = (enum invoke_status)print_usage_error(usage_words);
+    } else if (invoke_connect(&v, &s->config)) {
+        /* The gateway is connected before acting, so that an early reply is not missed. */
+        if (!s->invoke.expect || api_client_connect_gateway(v.wire))
+            status = run_act(&v, &s->config, kind, arguments[0]);
         if (!status && s->invoke.expect)
-            status = await_expected(&v);
-        invoke_leave(&v);
+            status = wait_for_expected_message(&v);
+        invoke_revoke_token(&v);
     }
-    wire_free(v.wire);
+    api_client_free(v.wire);
     arena_free(v.arena);
     return (int)status;
 }
 
-int tool_say(const struct settings *s, char **arguments)
+int tool_say(const struct command_settings *s, char **arguments)
 {
-    return act_run(s, ACT_SAY, arguments,
-                   "say \"TEXT\" --as USER --channel CHANNEL [--expect TEXT]");
+    return run_act_command(s, ACT_SAY, arguments,
+                           "say \"TEXT\" --as USER --channel CHANNEL [--expect TEXT]");
 }
 
-int tool_react(const struct settings *s, char **arguments)
+int tool_react(const struct command_settings *s, char **arguments)
 {
-    return act_run(s, ACT_REACT, arguments,
-                   "react EMOJI --as USER --channel CHANNEL [--message ID] [--expect TEXT]");
+    return run_act_command(
+        s, ACT_REACT, arguments,
+        "react EMOJI --as USER --channel CHANNEL [--message ID] [--expect TEXT]");
 }
 
-int tool_join(const struct settings *s, char **arguments)
+int tool_join(const struct command_settings *s, char **arguments)
 {
-    return act_run(s, ACT_JOIN, arguments,
-                   "join CODE --as USER, or join GUILD --as USER --by MEMBER");
+    return run_act_command(s, ACT_JOIN, arguments,
+                           "join CODE --as USER, or join GUILD --as USER --by MEMBER");
 }
 
-int tool_leave(const struct settings *s, char **arguments)
+int tool_leave(const struct command_settings *s, char **arguments)
 {
-    return act_run(s, ACT_LEAVE, arguments, "leave GUILD --as USER");
+    return run_act_command(s, ACT_LEAVE, arguments, "leave GUILD --as USER");
 }

@@ -1,4 +1,4 @@
-/* invoke.c - `guildhall invoke`: invokes an app's command as a user and shows the result.
+/* invoke.c - `guildhall invoke`: invokes an app's command as a user and prints the result.
  *
  * For app developers: it uses the public API like a client, so that a script can test an app from
  * outside. */
@@ -11,38 +11,43 @@
 #include "admin/control/control.h"
 #include "server/guildhall.h"
 
-#define AT(member) .offset = offsetof(struct settings, invoke.member)
+#define INVOKE_OFFSET(member) .offset = offsetof(struct command_settings, invoke.member)
 
-const struct option_row invoke_rows[] = {
-    { "url", OPTION_TEXT, AT(url), .value = "URL",
-      .help = "The server; by default the one that runs on --data, else where --listen says" },
-    { "as", OPTION_TEXT, AT(as), .value = "USER",
-      .help = "Who uses it, by name; needs the server's data folder" },
-    { "token", OPTION_TEXT, AT(token), .value = "TOKEN", .help = "Instead of --as, from anywhere" },
-    { "channel", OPTION_TEXT, AT(channel), .value = "CHANNEL",
-      .help = "Where: an id, a name, or GUILD/NAME" },
-    { "app", OPTION_TEXT, AT(app), .value = "APP", .help = "Whose command, where several have it" },
-    { "user", OPTION_TEXT, AT(user), .value = "USER", .help = "Whom a user command is about" },
-    { "message", OPTION_TEXT, AT(message), .value = "ID",
-      .help = "What a message command is about, or whose component is pressed" },
-    { "complete", OPTION_SWITCH, AT(complete), .fallback = "off",
-      .help = "Show choices for the last option instead of using the command" },
-    { "press", OPTION_TEXT, AT(press), .value = "ID[=VALUE,...]",
-      .help = "Then press a button, or choose from a menu, of the answer or of --message" },
-    { "fill", OPTION_TEXT, AT(fill), .value = "\"FIELD:VALUE ...\"",
-      .help = "Fill in the form that comes" },
-    { "follow-ups", OPTION_INT, AT(follow_ups), .fallback = "0", .min = 0, .max = 100,
-      .help = "Wait for so many messages after the answer" },
-    { "wait", OPTION_INT, AT(wait), .fallback = "30", .min = 1, .max = 900,
-      .help = "Seconds for an app that has asked for more time" },
-    { "json", OPTION_SWITCH, AT(json), .fallback = "off",
-      .help = "A line of JSON for each step, for programs" },
+const struct option_row invoke_option_rows[] = {
+    { "url", OPTION_TEXT, INVOKE_OFFSET(url), .value = "URL",
+      .help =
+          "URL of the server; default: the server that runs on --data, otherwise the address of "
+          "--listen" },
+    { "as", OPTION_TEXT, INVOKE_OFFSET(as), .value = "USER",
+      .help = "Name of the user to act as; needs the server's data folder" },
+    { "token", OPTION_TEXT, INVOKE_OFFSET(token), .value = "TOKEN",
+      .help = "Token to use instead of --as, for a remote server" },
+    { "channel", OPTION_TEXT, INVOKE_OFFSET(channel), .value = "CHANNEL",
+      .help = "Channel: an id, a name, or GUILD/NAME" },
+    { "app", OPTION_TEXT, INVOKE_OFFSET(app), .value = "APP",
+      .help = "App of the command, if several apps have it" },
+    { "user", OPTION_TEXT, INVOKE_OFFSET(user), .value = "USER",
+      .help = "User that a user command is applied to" },
+    { "message", OPTION_TEXT, INVOKE_OFFSET(message), .value = "ID",
+      .help = "Message that a message command is applied to, or whose component is pressed" },
+    { "complete", OPTION_SWITCH, INVOKE_OFFSET(complete), .fallback = "off",
+      .help = "Print autocomplete choices for the last option instead of running the command" },
+    { "press", OPTION_TEXT, INVOKE_OFFSET(press), .value = "ID[=VALUE,...]",
+      .help = "Then press a button, or select from a menu, of the reply or of --message" },
+    { "fill", OPTION_TEXT, INVOKE_OFFSET(fill), .value = "\"FIELD:VALUE ...\"",
+      .help = "Fill in the form that the app responds with" },
+    { "follow-ups", OPTION_INT, INVOKE_OFFSET(follow_ups), .fallback = "0", .min = 0, .max = 100,
+      .help = "Number of messages after the reply to wait for" },
+    { "wait", OPTION_INT, INVOKE_OFFSET(wait), .fallback = "30", .min = 1, .max = 900,
+      .help = "Seconds to wait for an app that has deferred its reply" },
+    { "json", OPTION_SWITCH, INVOKE_OFFSET(json), .fallback = "off",
+      .help = "Print one line of JSON per step" },
     { 0 },
 };
 
 /* --- helpers -------------------------------------------------------------------------- */
 
-bool invoke_complain(const char *fmt, ...)
+bool print_invoke_error(const char *fmt, ...)
 {
     va_list args;
 
@@ -54,153 +59,157 @@ bool invoke_complain(const char *fmt, ...)
     return false;
 }
 
-void *invoke_get(struct invoke_run *v, const struct type *type, const char *path)
+void *invoke_get_json(struct invoke_run *v, const struct type *type, const char *path)
 {
-    struct wire_answer a;
+    struct api_client_response a;
 
-    if (!wire_get(v->wire, path, &a))
+    if (!api_client_get(v->wire, path, &a))
         return NULL;
-    void *value = a.status == 200 ? schema_read(type, a.body, v->arena) : NULL;
+    void *value = a.status == 200 ? schema_decode_or_null(type, a.body, v->arena) : NULL;
     if (!value)
-        invoke_complain("GET %s was answered %d: %.*s", path, a.status,
-                        a.body.n > 500 ? 500 : (int)a.body.n, a.body.p);
+        print_invoke_error("GET %s returned status %d: %.*s", path, a.status,
+                           a.body.n > 500 ? 500 : (int)a.body.n, a.body.p);
     return value;
 }
 
 /* --- steps ---------------------------------------------------------------------------- */
 
-static enum invoke_status take_steps(struct invoke_run *v, const char *line)
+static enum invoke_status run_invoke_steps(struct invoke_run *v, const char *line)
 {
     struct invoke_step s = { .name = v->options->complete ? "complete" : "command",
                              .type = v->options->complete ? 4 : 2 };
     struct step_outcome out = { 0 };
 
     if (line) {
-        if (!line_read(v, line, &s.application_id, &s.data))
+        if (!parse_command_line(v, line, &s.application_id, &s.data))
             return INVOKE_USAGE;
-        out = step_fill(v, step_take(v, &s));
+        out = submit_modal_if_requested(v, run_invoke_step(v, &s));
         if (out.status || !v->options->press)
             return out.status;
         if (!out.message)
-            return invoke_complain("there is no answer to press '%s' in", v->options->press),
+            return print_invoke_error("there is no reply in which '%s' could be pressed",
+                                      v->options->press),
                    INVOKE_USAGE;
     } else {
-        out.message = message_named(v);
+        out.message = read_message_option(v);
     }
-    return out.message ? step_fill(v, step_press(v, out.message)).status : INVOKE_USAGE;
+    return out.message ? submit_modal_if_requested(v, press_component(v, out.message)).status
+                       : INVOKE_USAGE;
 }
 
-/* --fill without a form is an error, because a test expects the form. */
-static enum invoke_status invoke_run(struct invoke_run *v, const char *line)
+/* --- fill without a form is an error, because a test that uses it expects a form. --- */
+static enum invoke_status run_invocation(struct invoke_run *v, const char *line)
 {
-    enum invoke_status status = take_steps(v, line);
+    enum invoke_status status = run_invoke_steps(v, line);
 
-    if (status == INVOKE_ANSWERED && v->options->fill && !v->filled)
-        return invoke_complain("no form came to fill in"), INVOKE_USAGE;
+    if (status == INVOKE_REPLIED && v->options->fill && !v->filled)
+        return print_invoke_error("the app responded with no form to fill in"), INVOKE_USAGE;
     return status;
 }
 
 /* --- authentication ------------------------------------------------------------------- */
 
-/* Gets a token of its own for each run, so that runs can overlap; invoke_leave revokes it. */
-static bool invoke_become(struct invoke_run *v, const struct config *config)
+/* Creates a token for this run only, so that runs can overlap; invoke_revoke_token revokes it. */
+static bool get_user_token(struct invoke_run *v, const struct config *config)
 {
-    struct str question = str_printf(v->arena, "token %s", v->options->as);
+    struct str request = str_printf(v->arena, "token %s", v->options->as);
     struct buf out;
 
     buf_init(&out, SIZE_MAX);
-    enum err e = control_ask(config->data, str_dupz(v->arena, question), &out);
+    enum err e = control_request(config->data, str_dup_cstring(v->arena, request), &out);
     if (e)
-        invoke_complain("--as needs the data folder of the server that runs, and none runs on '%s'",
-                        config->data);
+        print_invoke_error(
+            "--as needs the data folder of a running server, but no server runs on '%s'",
+            config->data);
     else if (!out.n)
-        invoke_complain("the server knows no person '%s'", v->options->as);
+        print_invoke_error("there is no user '%s' on the server", v->options->as);
     else
-        wire_set_token(v->wire, str_dupz(v->arena, buf_str(&out)));
+        api_client_set_token(v->wire, str_dup_cstring(v->arena, buf_str(&out)));
     bool became = !e && out.n;
     buf_clear(&out);
     return became;
 }
 
-void invoke_leave(struct invoke_run *v)
+void invoke_revoke_token(struct invoke_run *v)
 {
-    struct wire_answer a;
+    struct api_client_response a;
 
     if (!v->options->as || !v->wire)
         return;
-    wire_call(v->wire, "POST", "/auth/logout", STR("{}"), NULL, 0, &a);
+    api_client_request(v->wire, "POST", "/auth/logout", STR("{}"), NULL, 0, &a);
 }
 
 static const char *default_url(const struct config *config, struct arena *arena)
 {
     bool port_only = !strchr(config->listen, ':');
 
-    return str_dupz(
+    return str_dup_cstring(
         arena, str_printf(arena, "http://%s%s", port_only ? "127.0.0.1:" : "", config->listen));
 }
 
-/* Asks the server that runs on the data folder for its URL; else uses --listen. */
-static const char *server_url(const struct config *config, struct arena *arena)
+/* Asks the server that runs on the data folder for its URL; without one, uses --listen. */
+static const char *find_server_url(const struct config *config, struct arena *arena)
 {
     struct buf out;
 
     buf_init(&out, SIZE_MAX);
-    bool told = control_ask(config->data, "address", &out) == OK && out.n;
-    const char *url = told ? str_dupz(arena, buf_str(&out)) : default_url(config, arena);
+    bool received = control_request(config->data, "address", &out) == OK && out.n;
+    const char *url = received ? str_dup_cstring(arena, buf_str(&out)) : default_url(config, arena);
     buf_clear(&out);
     return url;
 }
 
-bool invoke_enter(struct invoke_run *v, const struct config *config)
+bool invoke_connect(struct invoke_run *v, const struct config *config)
 {
     const struct invoke_options *o = v->options;
 
     v->config = config;
-    v->wire = wire_new(o->url ? o->url : server_url(config, v->arena), v->arena);
+    v->wire = api_client_new(o->url ? o->url : find_server_url(config, v->arena), v->arena);
     if (!v->wire)
         return false;
     if (!o->url)
-        wire_trust_server_of(v->wire, config->data);
+        api_client_trust_server(v->wire, config->data);
     if (!o->as)
-        wire_set_token(v->wire, o->token);
-    return !o->as || invoke_become(v, config);
+        api_client_set_token(v->wire, o->token);
+    return !o->as || get_user_token(v, config);
 }
 
-static enum invoke_status invoke_command(struct invoke_run *v, const struct config *config,
-                                         const char *line)
+static enum invoke_status connect_and_run(struct invoke_run *v, const struct config *config,
+                                          const char *line)
 {
-    enum invoke_status status = INVOKE_TROUBLE;
+    enum invoke_status status = INVOKE_ERROR;
 
-    if (!invoke_enter(v, config))
-        return v->wire ? INVOKE_TROUBLE : INVOKE_USAGE;
-    if (wire_connect(v->wire))
-        status = place_find(v) ? invoke_run(v, line) : INVOKE_USAGE;
-    invoke_leave(v);
+    if (!invoke_connect(v, config))
+        return v->wire ? INVOKE_ERROR : INVOKE_USAGE;
+    if (api_client_connect_gateway(v->wire))
+        status = find_channel_option(v) ? run_invocation(v, line) : INVOKE_USAGE;
+    invoke_revoke_token(v);
     return status;
 }
 
-static const char *invoke_problem(const struct invoke_options *o, char **arguments)
+static const char *find_usage_error(const struct invoke_options *o, char **arguments)
 {
     if (!arguments[0] && !(o->message && o->press))
         return "invoke \"/command option:value\", or --message ID --press COMPONENT";
     if (arguments[0] && arguments[1])
-        return "a command and its options are one argument: invoke \"/command option:value\"";
+        return "a command and its options must be one argument: invoke \"/command option:value\"";
     if (!o->channel)
         return "invoke needs --channel";
     if (!o->as == !o->token)
         return "invoke needs --as USER or --token TOKEN";
     if (o->token && str_starts(str_of(o->token), STR("Bot ")))
-        return "commands are used by people: --token is not a bot's";
+        return "only users can use commands: --token must not be the token of a bot";
     return NULL;
 }
 
-int tool_invoke(const struct settings *s, char **arguments)
+int tool_invoke(const struct command_settings *s, char **arguments)
 {
     struct invoke_run v = { .options = &s->invoke, .arena = arena_new() };
-    const char *wrong = invoke_problem(&s->invoke, arguments);
-    int status = wrong ? usage(wrong) : (int)invoke_command(&v, &s->config, arguments[0]);
+    const char *wrong = find_usage_error(&s->invoke, arguments);
+    int status =
+        wrong ? print_usage_error(wrong) : (int)connect_and_run(&v, &s->config, arguments[0]);
 
-    wire_free(v.wire);
+    api_client_free(v.wire);
     arena_free(v.arena);
     return status;
 }

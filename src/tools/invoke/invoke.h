@@ -14,127 +14,122 @@
 #include "model/fields/types.h"
 #include "platform/message_parts/component.h"
 #include "tools/tools.h"
-#include "tools/wire/wire.h"
+#include "tools/wire/api_client.h"
 
 /* Exit status. */
 enum invoke_status {
-    INVOKE_ANSWERED = 0,
-    INVOKE_TROUBLE = 1, /* no server, no such account, … */
-    INVOKE_USAGE = 2,   /* no such command, option or channel */
-    INVOKE_REFUSED = 3, /* rejected by the server */
-    INVOKE_FAILED = 4,  /* the app's reply was invalid */
+    INVOKE_REPLIED = 0,
+    INVOKE_ERROR = 1,   /* no server, unknown account, … */
+    INVOKE_USAGE = 2,   /* unknown command, option or channel */
+    INVOKE_REFUSED = 3, /* refused by the server */
+    INVOKE_FAILED = 4,  /* the app's reply is invalid */
     INVOKE_TIMED_OUT = 5,
 };
 
-enum { INVOKE_MOST_FILES = 25 };
+enum { INVOKE_MAX_FILES = 25 };
 
 struct invoke_run {
     const struct invoke_options *options;
     const struct config *config; /* data folder of the running server */
     struct arena *arena;
-    struct wire *wire;
+    struct api_client *wire;
     snowflake channel_id, guild_id; /* guild 0: private channel */
-    struct wire_file files[INVOKE_MOST_FILES];
+    struct api_client_file files[INVOKE_MAX_FILES];
     size_t file_count;
-    bool answered; /* the app replied in the previous step */
-    bool filled;   /* --fill was used for a form */
+    bool app_replied; /* whether the app replied in the previous step */
+    bool filled;      /* --- whether --fill was used for a form --- */
 };
 
-/* Decodes the reply to a GET; NULL after an error message. */
-void *invoke_get(struct invoke_run *v, const struct type *type, const char *path);
-/* Connects and authenticates with --as or --token; false after an error message. The caller frees
- * the wire. */
-bool invoke_enter(struct invoke_run *v, const struct config *config);
-/* Revokes the token of --as. */
-void invoke_leave(struct invoke_run *v);
-/* Prints an error message; returns false. */
-bool invoke_complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* Sends a GET and decodes the response; returns NULL after printing an error. */
+void *invoke_get_json(struct invoke_run *v, const struct type *type, const char *path);
+/* Connects and authenticates with --as or --token; returns false after printing an error. The
+ * caller frees the wire. */
+bool invoke_connect(struct invoke_run *v, const struct config *config);
+void invoke_revoke_token(struct invoke_run *v);
+bool print_invoke_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* --- places.c ------------------------------------------------------------------------- */
 
-/* Resolves --channel: sets channel_id and guild_id. */
-bool place_find(struct invoke_run *v);
-/* Accept an id, a mention or a name in the guild; 0 after an error message. */
-snowflake person_named(struct invoke_run *v, struct str text);
-snowflake role_named(struct invoke_run *v, struct str text);
-snowflake mentionable_named(struct invoke_run *v, struct str text);
-snowflake channel_named(struct invoke_run *v, struct str text);
+bool find_channel_option(struct invoke_run *v);
+/* Find an object by id, mention or name in the guild; return 0 after printing an error. */
+snowflake find_user_by_text(struct invoke_run *v, struct str text);
+snowflake find_role_by_text(struct invoke_run *v, struct str text);
+snowflake find_mentionable_by_text(struct invoke_run *v, struct str text);
+snowflake find_channel_by_text(struct invoke_run *v, struct str text);
 
 /* --- line.c --------------------------------------------------------------------------- */
 
-/* key:value; quotes allow spaces. */
-struct line_pair {
+/* A pair key:value; quotes allow spaces. */
+struct key_value_pair {
     struct str key, value;
     bool used;
 };
-/* Parses a line that contains only pairs (--fill). */
-bool line_pairs(struct invoke_run *v, const char *line, struct list *ret);
+bool parse_key_value_pairs(struct invoke_run *v, const char *line, struct list *ret);
 
-/* Parses a command line. *ret_data: the data of the interaction. *ret_application: the command's
- * application. */
-bool line_read(struct invoke_run *v, const char *line, snowflake *ret_application,
-               struct str *ret_data);
+/* Parses a command line. *ret_data: data of the interaction; *ret_application: application of the
+ * command. */
+bool parse_command_line(struct invoke_run *v, const char *line, snowflake *ret_application,
+                        struct str *ret_data);
 
 /* --- wait.c --------------------------------------------------------------------------- */
 
-struct told_user {
+struct received_user {
     snowflake id;
     struct str username;
     struct opt_str global_name;
 };
-/* The fields of a message that we use; raw is the whole JSON. */
-struct told_message {
+/* Fields of a message that this tool uses; raw is the whole JSON. */
+struct received_message {
     snowflake id;
     struct opt_id application_id;
-    const struct told_user *author;
-    struct str content, embeds, components, attachments; /* all but content: JSON */
+    const struct received_user *author;
+    struct str content, embeds, components, attachments; /* last three: JSON */
     int64_t flags;
     struct opt_str nonce;
-    struct opt_object interaction_metadata; /* struct told_metadata */
+    struct opt_object interaction_metadata; /* struct received_metadata */
     struct str raw;
 };
-struct told_metadata {
+struct received_metadata {
     snowflake id;
     struct opt_id original_response_message_id;
 };
-struct told_modal {
+struct received_modal {
     snowflake id;
     struct str custom_id, title, components;
-    const struct told_user *application; /* only its id is used */
+    const struct received_user *application; /* only the id is used */
     struct str raw;
 };
 
-/* Result of one step. */
+/* Result of one step: command, autocomplete, press or form. */
 struct step_outcome {
     const char *step; /* "command", "complete", "press", "fill" */
     enum invoke_status status;
-    snowflake interaction_id; /* 0: not created */
+    snowflake interaction_id; /* 0: the interaction was not created */
     snowflake pressed;        /* message with the pressed component; 0: none */
-    const struct told_message *message;
-    const struct told_modal *modal;
-    struct list choices;    /* struct told_choice */
-    struct list follow_ups; /* const struct told_message * */
+    const struct received_message *message;
+    const struct received_modal *modal;
+    struct list choices;    /* struct received_choice */
+    struct list follow_ups; /* list of const struct received_message * */
     struct str choices_raw;
     bool acknowledged;
     const char *reason; /* why the app did not reply; NULL: unknown */
-    int http_status;    /* of a rejection */
+    int http_status;    /* HTTP status of a refusal */
     struct str refusal;
 };
-struct told_choice {
+struct received_choice {
     struct str name, value; /* value: JSON */
     struct opt_str name_localized;
 };
 
-const struct told_message *message_told(struct invoke_run *v, struct str json);
+const struct received_message *decode_received_message(struct invoke_run *v, struct str json);
 
-/* Waits for the result of the invocation with this nonce. */
-void outcome_await(struct invoke_run *v, struct str nonce, struct step_outcome *out);
+void wait_for_outcome(struct invoke_run *v, struct str nonce, struct step_outcome *out);
 
 /* --- reason.c ------------------------------------------------------------------------- */
 
-/* Reads from the running server's traffic log why there is no reply; else NULL. A rejected reply
- * sets INVOKE_FAILED, even if the server still waits for another. */
-const char *invoke_reason(struct invoke_run *v, struct step_outcome *out);
+/* Finds in the running server's traffic log why there is no reply; NULL: unknown. A refused reply
+ * sets INVOKE_FAILED, even if the server still waits for another one. */
+const char *find_failure_reason(struct invoke_run *v, struct step_outcome *out);
 
 /* --- steps.c -------------------------------------------------------------------------- */
 
@@ -142,23 +137,22 @@ struct invoke_step {
     const char *name;
     int64_t type; /* interaction type */
     snowflake application_id;
-    struct str data;                    /* JSON */
-    const struct told_message *message; /* message of the component */
-    snowflake pressed;                  /* the same, kept for a following form; 0: none */
+    struct str data;                        /* JSON */
+    const struct received_message *message; /* message that contains the component */
+    snowflake pressed;                      /* its id, retained for a following form; 0: none */
 };
 
-/* Invokes, waits and shows the result. */
-struct step_outcome step_take(struct invoke_run *v, const struct invoke_step *s);
-/* Presses the component of --press on this message. */
-struct step_outcome step_press(struct invoke_run *v, const struct told_message *m);
+/* Sends the interaction, waits and prints the result. */
+struct step_outcome run_invoke_step(struct invoke_run *v, const struct invoke_step *s);
+struct step_outcome press_component(struct invoke_run *v, const struct received_message *m);
 /* If the step returned a form and --fill is set, submits the form. */
-struct step_outcome step_fill(struct invoke_run *v, struct step_outcome before);
-/* The message of --message; NULL after an error message. */
-const struct told_message *message_named(struct invoke_run *v);
+struct step_outcome submit_modal_if_requested(struct invoke_run *v, struct step_outcome before);
+/* Returns the message of --message; NULL after printing an error. */
+const struct received_message *read_message_option(struct invoke_run *v);
 
 /* --- show.c --------------------------------------------------------------------------- */
 
 /* Prints text, or with --json a line of JSON. */
-void outcome_show(struct invoke_run *v, const struct step_outcome *out);
+void print_outcome(struct invoke_run *v, const struct step_outcome *out);
 
 #endif

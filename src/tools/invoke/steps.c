@@ -6,16 +6,16 @@
 #include <stdio.h>
 #include <time.h>
 
-enum { READS_MS = 300 };
+enum { READING_DELAY_MS = 300 };
 
 /* --- one step ------------------------------------------------------------------------- */
 
-static void write_step(struct invoke_run *v, const struct invoke_step *s, struct str nonce,
-                       struct buf *out)
+static void write_interaction_json(struct invoke_run *v, const struct invoke_step *s,
+                                   struct str nonce, struct buf *out)
 {
-    struct json j = json_to(out);
+    struct json_writer j = json_writer_to(out);
 
-    json_object(&j);
+    json_begin_object(&j);
     json_name(&j, "type");
     json_int(&j, s->type);
     json_name(&j, "application_id");
@@ -32,75 +32,77 @@ static void write_step(struct invoke_run *v, const struct invoke_step *s, struct
         json_name(&j, "message_flags");
         json_int(&j, s->message->flags);
     }
-    if (wire_session(v->wire).n) {
+    if (api_client_session_id(v->wire).n) {
         json_name(&j, "session_id");
-        json_text(&j, wire_session(v->wire));
+        json_text(&j, api_client_session_id(v->wire));
     }
     json_name(&j, "nonce");
     json_text(&j, nonce);
     json_name(&j, "data");
     json_raw(&j, s->data);
-    json_object_end(&j);
+    json_end_object(&j);
 }
 
 /* Waits like a user who reads first. Client libraries register a button or form only after the HTTP
- * response to their callback, which may arrive after the event that it caused. */
-static void read_answer(const struct invoke_run *v)
+ * response to their callback, which may arrive after the event that the callback caused. */
+static void wait_as_reading_user(const struct invoke_run *v)
 {
-    if (v->answered)
-        nanosleep(&(struct timespec){ .tv_nsec = READS_MS * 1000000L }, NULL);
+    if (v->app_replied)
+        nanosleep(&(struct timespec){ .tv_nsec = READING_DELAY_MS * 1000000L }, NULL);
 }
 
-struct step_outcome step_take(struct invoke_run *v, const struct invoke_step *s)
+struct step_outcome run_invoke_step(struct invoke_run *v, const struct invoke_step *s)
 {
-    struct step_outcome out = { .step = s->name, .status = INVOKE_TROUBLE, .pressed = s->pressed };
+    struct step_outcome out = { .step = s->name, .status = INVOKE_ERROR, .pressed = s->pressed };
     struct str nonce = str_printf(v->arena, "%" PRIu32 "%09" PRIu32, randombytes_random(),
                                   randombytes_uniform(1000000000));
-    struct wire_answer a;
+    struct api_client_response a;
     struct buf body;
 
-    read_answer(v);
+    wait_as_reading_user(v);
     buf_init(&body, 1024 * 1024);
-    write_step(v, s, nonce, &body);
-    bool sent = !buf_full(&body) && wire_call(v->wire, "POST", "/interactions", buf_str(&body),
-                                              v->files, v->file_count, &a);
+    write_interaction_json(v, s, nonce, &body);
+    bool sent = !buf_full(&body) && api_client_request(v->wire, "POST", "/interactions",
+                                                       buf_str(&body), v->files, v->file_count, &a);
     buf_clear(&body);
     v->file_count = 0;
     if (sent && a.status == 204) {
-        outcome_await(v, nonce, &out);
+        wait_for_outcome(v, nonce, &out);
     } else if (sent) {
         out.status = INVOKE_REFUSED;
         out.http_status = a.status;
         out.refusal = a.body;
     }
     if (out.status == INVOKE_FAILED || out.status == INVOKE_TIMED_OUT)
-        out.reason = invoke_reason(v, &out);
-    v->answered = out.status == INVOKE_ANSWERED;
-    outcome_show(v, &out);
+        out.reason = find_failure_reason(v, &out);
+    v->app_replied = out.status == INVOKE_REPLIED;
+    print_outcome(v, &out);
     return out;
 }
 
 /* --- component press ------------------------------------------------------------------ */
 
-static const struct component *find_component(const struct list *components, struct str id)
+static const struct component *find_component_by_id(const struct list *components, struct str id)
 {
     for (size_t i = 0; i < components->count; i++) {
         const struct component *c = &((const struct component *)components->items)[i], *found;
         struct list inside = { c->component.value, c->component.value ? 1 : 0 },
-                    beside = { c->accessory.value, c->accessory.value ? 1 : 0 };
+                    accessories = { c->accessory.value, c->accessory.value ? 1 : 0 };
 
         if (c->custom_id.given == GIVEN &&
             (str_eq(c->custom_id.value, id) ||
              (c->label.given == GIVEN && str_eq(c->label.value, id))))
             return c;
-        if ((found = find_component(&c->components.value, id)) ||
-            (found = find_component(&inside, id)) || (found = find_component(&beside, id)))
+        if ((found = find_component_by_id(&c->components.value, id)) ||
+            (found = find_component_by_id(&inside, id)) ||
+            (found = find_component_by_id(&accessories, id)))
             return found;
     }
     return NULL;
 }
 
-static bool write_chosen(struct invoke_run *v, struct json *j, int64_t type, struct str value)
+static bool write_selected_value_json(struct invoke_run *v, struct json_writer *j, int64_t type,
+                                      struct str value)
 {
     snowflake id = 0;
 
@@ -109,41 +111,43 @@ static bool write_chosen(struct invoke_run *v, struct json *j, int64_t type, str
         return true;
     }
     if (type == ROLE_SELECT)
-        id = role_named(v, value);
+        id = find_role_by_text(v, value);
     else if (type == CHANNEL_SELECT)
-        id = channel_named(v, value);
+        id = find_channel_by_text(v, value);
     else if (type == MENTIONABLE_SELECT)
-        id = mentionable_named(v, value);
+        id = find_mentionable_by_text(v, value);
     else
-        id = person_named(v, value);
+        id = find_user_by_text(v, value);
     if (id)
         json_id(j, id);
     return id != 0;
 }
 
-static bool write_values(struct invoke_run *v, struct json *j, int64_t type, struct str values)
+static bool write_selected_values_json(struct invoke_run *v, struct json_writer *j, int64_t type,
+                                       struct str values)
 {
     bool ok = true;
 
-    json_array(j);
+    json_begin_array(j);
     while (values.n && ok)
-        ok = write_chosen(v, j, type, str_cut(&values, ','));
-    json_array_end(j);
+        ok = write_selected_value_json(v, j, type, str_cut(&values, ','));
+    json_end_array(j);
     return ok;
 }
 
-static bool press_data(struct invoke_run *v, const struct told_message *m, struct str *ret)
+static bool format_press_data(struct invoke_run *v, const struct received_message *m,
+                              struct str *ret)
 {
     struct str values = str_of(v->options->press), id = str_cut(&values, '=');
-    struct list components = components_read(v->arena, m->components);
-    const struct component *c = find_component(&components, id);
+    struct list components = components_decode(v->arena, m->components);
+    const struct component *c = find_component_by_id(&components, id);
     struct buf out;
-    struct json j = json_to(&out);
+    struct json_writer j = json_writer_to(&out);
 
     if (!c)
-        return invoke_complain("the message has no component '%.*s'", STR_FMT(id));
+        return print_invoke_error("the message has no component '%.*s'", STR_ARGS(id));
     buf_init(&out, 65536);
-    json_object(&j);
+    json_begin_object(&j);
     json_name(&j, "component_type");
     json_int(&j, c->type);
     json_name(&j, "custom_id");
@@ -151,43 +155,43 @@ static bool press_data(struct invoke_run *v, const struct told_message *m, struc
     bool ok = true;
     if (component_is_select(c->type)) {
         json_name(&j, "values");
-        ok = write_values(v, &j, c->type, values);
+        ok = write_selected_values_json(v, &j, c->type, values);
     }
-    json_object_end(&j);
-    *ret = buf_take(&out, v->arena);
-    return ok && !arena_spoiled(v->arena);
+    json_end_object(&j);
+    *ret = buf_move_to_arena(&out, v->arena);
+    return ok && !arena_is_incomplete(v->arena);
 }
 
-struct step_outcome step_press(struct invoke_run *v, const struct told_message *m)
+struct step_outcome press_component(struct invoke_run *v, const struct received_message *m)
 {
     struct invoke_step s = { .name = "press", .type = 3, .message = m, .pressed = m->id };
     struct step_outcome none = { .status = INVOKE_USAGE };
 
     s.application_id = m->application_id.given == GIVEN ? m->application_id.value : m->author->id;
-    return press_data(v, m, &s.data) ? step_take(v, &s) : none;
+    return format_press_data(v, m, &s.data) ? run_invoke_step(v, &s) : none;
 }
 
-const struct told_message *message_named(struct invoke_run *v)
+const struct received_message *read_message_option(struct invoke_run *v)
 {
-    struct wire_answer a;
+    struct api_client_response a;
     char path[128];
 
     snprintf(path, sizeof path, "/channels/%" PRIu64 "/messages/%s", v->channel_id,
              v->options->message);
-    if (!wire_get(v->wire, path, &a))
+    if (!api_client_get(v->wire, path, &a))
         return NULL;
-    const struct told_message *m = a.status == 200 ? message_told(v, a.body) : NULL;
+    const struct received_message *m = a.status == 200 ? decode_received_message(v, a.body) : NULL;
     if (!m)
-        invoke_complain("there is no message '%s' here", v->options->message);
+        print_invoke_error("there is no message '%s' here", v->options->message);
     return m;
 }
 
 /* --- forms ---------------------------------------------------------------------------- */
 
-static struct str invoke_steps_filled(const struct list *pairs, const struct component *c,
-                                      struct str label)
+static struct str find_field_value(const struct list *pairs, const struct component *c,
+                                   struct str label)
 {
-    struct line_pair *p = pairs->items;
+    struct key_value_pair *p = pairs->items;
 
     for (size_t i = 0; i < pairs->count; i++)
         if (str_eq(p[i].key, c->custom_id.value) || (label.n && str_eq(p[i].key, label))) {
@@ -197,13 +201,14 @@ static struct str invoke_steps_filled(const struct list *pairs, const struct com
     return c->value.given == GIVEN ? c->value.value : (struct str){ 0 };
 }
 
-static bool write_entry(struct invoke_run *v, struct json *j, const struct component *c,
-                        const struct list *pairs, struct str label)
+static bool write_form_field_json(struct invoke_run *v, struct json_writer *j,
+                                  const struct component *c, const struct list *pairs,
+                                  struct str label)
 {
-    struct str value = invoke_steps_filled(pairs, c, label);
+    struct str value = find_field_value(pairs, c, label);
     bool ok = true;
 
-    json_object(j);
+    json_begin_object(j);
     json_name(j, "type");
     json_int(j, c->type);
     json_name(j, "custom_id");
@@ -216,72 +221,71 @@ static bool write_entry(struct invoke_run *v, struct json *j, const struct compo
         json_bool(j, str_is(value, "true") || str_is(value, "yes"));
     } else {
         json_name(j, "values");
-        ok = write_values(v, j, c->type, value);
+        ok = write_selected_values_json(v, j, c->type, value);
     }
-    json_object_end(j);
+    json_end_object(j);
     return ok;
 }
 
-static bool write_form_part(struct invoke_run *v, struct json *j, const struct component *c,
-                            const struct list *pairs)
+static bool write_form_component_json(struct invoke_run *v, struct json_writer *j,
+                                      const struct component *c, const struct list *pairs)
 {
     const struct component *row = c->components.value.items;
     bool ok = true;
 
-    json_object(j);
+    json_begin_object(j);
     json_name(j, "type");
     json_int(j, c->type);
     if (c->type == LABEL) {
         json_name(j, "component");
-        ok = write_entry(v, j, c->component.value, pairs, c->label.value);
+        ok = write_form_field_json(v, j, c->component.value, pairs, c->label.value);
     } else if (c->type == ACTION_ROW) {
         json_name(j, "components");
-        json_array(j);
+        json_begin_array(j);
         for (size_t i = 0; i < c->components.value.count && ok; i++)
-            ok = write_entry(v, j, &row[i], pairs, row[i].label.value);
-        json_array_end(j);
+            ok = write_form_field_json(v, j, &row[i], pairs, row[i].label.value);
+        json_end_array(j);
     }
-    json_object_end(j);
+    json_end_object(j);
     return ok;
 }
 
-static bool all_used(const struct list *pairs)
+static bool check_all_pairs_used(const struct list *pairs)
 {
-    const struct line_pair *p = pairs->items;
+    const struct key_value_pair *p = pairs->items;
 
     for (size_t i = 0; i < pairs->count; i++)
         if (!p[i].used)
-            return invoke_complain("the form has no field '%.*s'", STR_FMT(p[i].key));
+            return print_invoke_error("the form has no field '%.*s'", STR_ARGS(p[i].key));
     return true;
 }
 
-static bool form_data(struct invoke_run *v, const struct told_modal *m, struct str *ret)
+static bool format_form_data(struct invoke_run *v, const struct received_modal *m, struct str *ret)
 {
-    struct list parts = components_read(v->arena, m->components), pairs = { 0 };
+    struct list parts = components_decode(v->arena, m->components), pairs = { 0 };
     struct buf out;
-    struct json j = json_to(&out);
+    struct json_writer j = json_writer_to(&out);
 
-    if (!line_pairs(v, v->options->fill, &pairs))
+    if (!parse_key_value_pairs(v, v->options->fill, &pairs))
         return false;
     buf_init(&out, 1024 * 1024);
-    json_object(&j);
+    json_begin_object(&j);
     json_name(&j, "id");
     json_id(&j, m->id);
     json_name(&j, "custom_id");
     json_text(&j, m->custom_id);
     json_name(&j, "components");
-    json_array(&j);
+    json_begin_array(&j);
     bool ok = true;
     for (size_t i = 0; i < parts.count && ok; i++)
-        ok = write_form_part(v, &j, &((const struct component *)parts.items)[i], &pairs);
-    json_array_end(&j);
-    json_object_end(&j);
-    *ret = buf_take(&out, v->arena);
-    return ok && !arena_spoiled(v->arena) && all_used(&pairs);
+        ok = write_form_component_json(v, &j, &((const struct component *)parts.items)[i], &pairs);
+    json_end_array(&j);
+    json_end_object(&j);
+    *ret = buf_move_to_arena(&out, v->arena);
+    return ok && !arena_is_incomplete(v->arena) && check_all_pairs_used(&pairs);
 }
 
-/* If the step returned a form and --fill is set, submits the form. */
-struct step_outcome step_fill(struct invoke_run *v, struct step_outcome before)
+struct step_outcome submit_modal_if_requested(struct invoke_run *v, struct step_outcome before)
 {
     struct invoke_step s = { .name = "fill", .type = 5, .pressed = before.pressed };
     struct step_outcome none = { .status = INVOKE_USAGE };
@@ -290,5 +294,5 @@ struct step_outcome step_fill(struct invoke_run *v, struct step_outcome before)
         return before;
     v->filled = true;
     s.application_id = before.modal->application->id;
-    return form_data(v, before.modal, &s.data) ? step_take(v, &s) : none;
+    return format_form_data(v, before.modal, &s.data) ? run_invoke_step(v, &s) : none;
 }

@@ -8,20 +8,21 @@
 struct seed_options {
     int64_t users, guilds, members; /* total numbers */
     int64_t channels_per_guild, roles_per_guild;
-    int64_t friends;   /* pairs */
+    int64_t friends;   /* number of pairs */
     int64_t messages;  /* total number */
     int64_t reactions; /* total number */
     int64_t random;    /* random seed */
 };
 
-/* NULL, or why no such world is possible. */
-const char *seed_problem(const struct seed_options *o);
+/* Returns NULL, or the reason why such a world is not possible. */
+const char *seed_find_option_error(const struct seed_options *o);
 
-/* Writes the world; ERR_STORE_CONFLICT if a part of it exists already. Reports progress in rows. */
-enum err world_seed(struct store *store, const struct seed_options *o,
-                    void (*tell)(void *arg, int64_t done, int64_t total), void *arg);
+/* Writes the world; ERR_STORE_CONFLICT if a part of it already exists. Reports progress in rows. */
+enum err write_seed_world(struct store *store, const struct seed_options *o,
+                          void (*report_progress)(void *arg, int64_t done, int64_t total),
+                          void *arg);
 
-/* Username of account n, id of guild n, and account number of its owner. */
+/* Return the username of account n, the id of guild n, and the account number of its owner. */
 void seed_username(const struct seed_options *o, int64_t n, char out[33]);
 snowflake seed_guild_id(const struct seed_options *o, int64_t n);
 int64_t seed_guild_owner(const struct seed_options *o, int64_t n);

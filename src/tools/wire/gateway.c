@@ -9,12 +9,12 @@
 #include "model/fields/types.h"
 #include "net/websocket/websocket.h"
 
-enum { PATIENCE_S = 30, HELLO = 10, DISPATCH = 0, HEARTBEAT = 1, RECONNECT = 7 };
-#define SECOND INT64_C(1000000000)
+enum { CONNECT_TIMEOUT_S = 30, HELLO = 10, DISPATCH = 0, HEARTBEAT = 1, RECONNECT = 7 };
+#define NANOSECONDS_PER_SECOND INT64_C(1000000000)
 
 /* --- frames --------------------------------------------------------------------------- */
 
-static bool send_frame(struct wire *w, int opcode, struct str payload)
+static bool send_masked_frame(struct api_client *w, int opcode, struct str payload)
 {
     unsigned char head[WS_MAX_CLIENT_HEAD], mask[4];
     size_t n = 2;
@@ -31,17 +31,17 @@ static bool send_frame(struct wire *w, int opcode, struct str payload)
         n = 4;
     }
     memcpy(head + n, mask, sizeof mask);
-    buf_init(&out, WIRE_LARGEST);
+    buf_init(&out, WIRE_MAX_BYTES);
     buf_add(&out, head, n + sizeof mask);
     for (size_t i = 0; i < payload.n; i++)
         buf_add_char(&out, (char)((unsigned char)payload.p[i] ^ mask[i & 3]));
-    bool ok = !buf_full(&out) && line_send_all(w->line, buf_str(&out));
+    bool ok = !buf_full(&out) && connection_send_all(w->line, buf_str(&out));
     buf_clear(&out);
     return ok;
 }
 
-/* Returns the length of the complete frame at the start of the buffer, or 0. */
-static size_t take_frame(struct wire *w, int *ret_opcode, struct str *ret_payload)
+/* Parses the frame at the start of the buffer; returns its length, or 0 if it is incomplete. */
+static size_t parse_frame(struct api_client *w, int *ret_opcode, struct str *ret_payload)
 {
     const unsigned char *p = (const unsigned char *)w->in.p + w->used;
     size_t there = w->in.n - w->used, head = 2;
@@ -60,61 +60,61 @@ static size_t take_frame(struct wire *w, int *ret_opcode, struct str *ret_payloa
         for (size_t i = 0; i < bytes; i++)
             length = length << 8 | p[2 + i];
     }
-    if (length > WIRE_LARGEST || there < head + length)
+    if (length > WIRE_MAX_BYTES || there < head + length)
         return 0;
     *ret_opcode = p[0] & 15;
     *ret_payload = str_slice((const char *)p + head, length);
     return head + length;
 }
 
-static void wire_gateway_heartbeat(struct wire *w, int64_t now)
+static void send_heartbeat_if_due(struct api_client *w, int64_t now)
 {
     struct str beat = str_printf(w->arena, "{\"op\":%d,\"d\":%lld}", HEARTBEAT, (long long)w->seq);
 
     if (!w->beat_ns || now < w->next_beat)
         return;
     w->next_beat = now + w->beat_ns;
-    send_frame(w, WS_TEXT, beat);
+    send_masked_frame(w, WS_TEXT, beat);
 }
 
-static enum wire_news wire_gateway_lost(struct wire *w, struct str why)
+static enum api_client_event_result report_connection_lost(struct api_client *w, struct str why)
 {
-    if (!w->hushed)
-        fprintf(stderr, "guildhall: the server closed the session%s%.*s\n", why.n ? ": " : "",
-                STR_FMT(why));
+    if (!w->quiet)
+        fprintf(stderr, "guildhall: the server closed the connection%s%.*s\n", why.n ? ": " : "",
+                STR_ARGS(why));
     w->beat_ns = 0;
-    return WIRE_LOST;
+    return CLIENT_CONNECTION_LOST;
 }
 
-/* Waits for the next text message and copies it. */
-static enum wire_news next_text(struct wire *w, int64_t until, struct arena *arena, struct str *ret)
+static enum api_client_event_result receive_text_message(struct api_client *w, int64_t until,
+                                                         struct arena *arena, struct str *ret)
 {
     for (;;) {
-        int64_t now = clock_mono(), wait = until - now;
+        int64_t now = clock_monotonic_ns(), wait = until - now;
         struct str payload;
         int opcode;
-        size_t n = take_frame(w, &opcode, &payload);
+        size_t n = parse_frame(w, &opcode, &payload);
 
         w->used += n;
         if (n && opcode == WS_TEXT) {
             *ret = str_dup(arena, payload);
-            buf_drop(&w->in, w->used);
+            buf_drop_front(&w->in, w->used);
             w->used = 0;
-            return WIRE_EVENT;
+            return CLIENT_EVENT;
         }
         if (n && opcode == WS_CLOSE)
-            return wire_gateway_lost(w, payload.n > 2 ? str_from(payload, 2) : STR(""));
+            return report_connection_lost(w, payload.n > 2 ? str_skip(payload, 2) : STR(""));
         if (n && opcode == WS_PING)
-            send_frame(w, WS_PONG, payload);
+            send_masked_frame(w, WS_PONG, payload);
         if (n)
             continue;
         if (wait <= 0)
-            return WIRE_NOTHING;
-        wire_gateway_heartbeat(w, now);
+            return CLIENT_TIMEOUT;
+        send_heartbeat_if_due(w, now);
         if (w->beat_ns && w->next_beat - now < wait)
             wait = w->next_beat - now;
-        if (line_receive(w->line, &w->in, wait / 1000000 + 1) < 0)
-            return wire_gateway_lost(w, STR(""));
+        if (connection_receive(w->line, &w->in, wait / 1000000 + 1) < 0)
+            return report_connection_lost(w, STR(""));
     }
 }
 
@@ -137,68 +137,69 @@ static const struct schema envelope_schema = { .size = sizeof(struct wire_envelo
                                                .fields = envelope_fields };
 static const struct type type_envelope = { .kind = KIND_OBJECT, .schema = &envelope_schema };
 
-struct wire_facts {
+struct hello_or_ready_data {
     int64_t heartbeat_interval;
     struct opt_str session_id;
 };
 static const struct field hello_fields[] = {
-    { FIELD(struct wire_facts, heartbeat_interval), .type = &type_int },
+    { FIELD(struct hello_or_ready_data, heartbeat_interval), .type = &type_int },
     { 0 },
 };
 static const struct field ready_fields[] = {
-    { FIELD(struct wire_facts, session_id), .type = &type_text, .flags = OPTIONAL },
+    { FIELD(struct hello_or_ready_data, session_id), .type = &type_text, .flags = OPTIONAL },
     { 0 },
 };
-static const struct schema hello_schema = { .size = sizeof(struct wire_facts),
+static const struct schema hello_schema = { .size = sizeof(struct hello_or_ready_data),
                                             .fields = hello_fields };
-static const struct schema ready_schema = { .size = sizeof(struct wire_facts),
+static const struct schema ready_schema = { .size = sizeof(struct hello_or_ready_data),
                                             .fields = ready_fields };
 static const struct type type_hello = { .kind = KIND_OBJECT, .schema = &hello_schema };
 static const struct type type_ready = { .kind = KIND_OBJECT, .schema = &ready_schema };
 
-/* READY of a user in very large guilds may exceed the JSON reader's limit of values; only its
- * arrival matters. */
-static bool is_ready(struct str text)
+/* READY of a user in very large guilds may exceed the JSON reader's limit of values; only the
+ * arrival of READY matters. */
+static bool is_ready_event(struct str text)
 {
     return memmem(text.p, text.n < 200 ? text.n : 200, "\"READY\"", 7) != NULL;
 }
 
-enum wire_news wire_next(struct wire *w, int64_t until, struct wire_event *ret)
+enum api_client_event_result api_client_next_event(struct api_client *w, int64_t until,
+                                                   struct api_client_event *ret)
 {
     for (;;) {
         struct str text;
-        enum wire_news news = next_text(w, until, w->arena, &text);
+        enum api_client_event_result result = receive_text_message(w, until, w->arena, &text);
 
-        if (news != WIRE_EVENT)
-            return news;
-        const struct wire_envelope *e = schema_read(&type_envelope, text, w->arena);
-        if (!e && is_ready(text)) {
-            *ret = (struct wire_event){ STR("READY"), STR("{}") };
-            return WIRE_EVENT;
+        if (result != CLIENT_EVENT)
+            return result;
+        const struct wire_envelope *e = schema_decode_or_null(&type_envelope, text, w->arena);
+        if (!e && is_ready_event(text)) {
+            *ret = (struct api_client_event){ STR("READY"), STR("{}") };
+            return CLIENT_EVENT;
         }
         if (!e)
             continue;
         if (e->op == HEARTBEAT)
             w->next_beat = 0;
         if (e->op == RECONNECT)
-            return wire_gateway_lost(w, STR("it asks its clients to connect again"));
+            return report_connection_lost(w, STR("the server asks its clients to reconnect"));
         if (e->op != DISPATCH || e->t.given != GIVEN)
             continue;
         w->seq = e->s.value;
-        *ret = (struct wire_event){ e->t.value, e->d };
-        return WIRE_EVENT;
+        *ret = (struct api_client_event){ e->t.value, e->d };
+        return CLIENT_EVENT;
     }
 }
 
 /* --- connecting ----------------------------------------------------------------------- */
 
-static bool shake_hands(struct wire *w, const char *target)
+static bool send_websocket_handshake(struct api_client *w, const char *target)
 {
     unsigned char nonce[16];
     char key[32];
     struct buf out;
     const char *end = NULL;
-    int64_t until = clock_mono() + PATIENCE_S * SECOND;
+    int64_t until = clock_monotonic_ns() + CONNECT_TIMEOUT_S * NANOSECONDS_PER_SECOND;
 
     randombytes_buf(nonce, sizeof nonce);
     sodium_bin2base64(key, sizeof key, nonce, sizeof nonce, sodium_base64_VARIANT_ORIGINAL);
@@ -206,96 +207,98 @@ static bool shake_hands(struct wire *w, const char *target)
     buf_printf(&out,
                "GET %s HTTP/1.1\r\nHost: %.*s\r\nUpgrade: websocket\r\n"
                "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: %s\r\n\r\n",
-               target, STR_FMT(w->authority), key);
-    bool ok = line_send_all(w->line, buf_str(&out));
+               target, STR_ARGS(w->authority), key);
+    bool ok = connection_send_all(w->line, buf_str(&out));
     buf_clear(&out);
     while (ok && !end) {
-        ok = line_receive(w->line, &w->in, PATIENCE_S * 1000) >= 0 && clock_mono() < until;
+        ok = connection_receive(w->line, &w->in, CONNECT_TIMEOUT_S * 1000) >= 0 &&
+             clock_monotonic_ns() < until;
         end = ok && w->in.n ? memmem(w->in.p, w->in.n, "\r\n\r\n", 4) : NULL;
     }
     ok = ok && str_starts(buf_str(&w->in), STR("HTTP/1.1 101"));
     if (ok)
-        buf_drop(&w->in, (size_t)(end - w->in.p) + 4);
-    else if (!w->hushed)
+        buf_drop_front(&w->in, (size_t)(end - w->in.p) + 4);
+    else if (!w->quiet)
         fprintf(stderr, "guildhall: there is no gateway at %s:%s\n", w->host, w->port);
     return ok;
 }
 
-static bool hear_hello(struct wire *w, int64_t until)
+static bool receive_hello(struct api_client *w, int64_t until)
 {
     struct str text;
 
-    if (next_text(w, until, w->arena, &text) != WIRE_EVENT)
+    if (receive_text_message(w, until, w->arena, &text) != CLIENT_EVENT)
         return false;
-    const struct wire_envelope *e = schema_read(&type_envelope, text, w->arena);
-    const struct wire_facts *hello =
-        e && e->op == HELLO ? schema_read(&type_hello, e->d, w->arena) : NULL;
+    const struct wire_envelope *e = schema_decode_or_null(&type_envelope, text, w->arena);
+    const struct hello_or_ready_data *hello =
+        e && e->op == HELLO ? schema_decode_or_null(&type_hello, e->d, w->arena) : NULL;
     if (!hello)
         return false;
     w->beat_ns = hello->heartbeat_interval * 1000000;
-    w->next_beat = clock_mono() + w->beat_ns;
+    w->next_beat = clock_monotonic_ns() + w->beat_ns;
     return true;
 }
 
-static bool wire_gateway_identify(struct wire *w)
+static bool send_identify(struct api_client *w)
 {
     struct buf out;
-    struct json j = json_to(&out);
+    struct json_writer j = json_writer_to(&out);
 
     buf_init(&out, 4096);
-    json_object(&j);
+    json_begin_object(&j);
     json_name(&j, "op");
     json_int(&j, 2);
     json_name(&j, "d");
-    json_object(&j);
+    json_begin_object(&j);
     json_name(&j, "token");
     bool bot = str_starts(str_of(w->token), STR("Bot "));
-    json_text(&j, str_from(str_of(w->token), bot ? 4 : 0));
-    /* intents 0: a bot receives only events that need no intent. */
+    json_text(&j, str_skip(str_of(w->token), bot ? 4 : 0));
+    /* With intents 0 a bot receives only events that need no intent. */
     json_key(&j, bot ? STR("intents") : STR("capabilities"));
     json_int(&j, 0);
     json_name(&j, "properties");
-    json_object(&j);
+    json_begin_object(&j);
     json_name(&j, "browser");
     json_text(&j, STR("guildhall invoke"));
-    json_object_end(&j);
-    json_object_end(&j);
-    json_object_end(&j);
-    bool ok = send_frame(w, WS_TEXT, buf_str(&out));
+    json_end_object(&j);
+    json_end_object(&j);
+    json_end_object(&j);
+    bool ok = send_masked_frame(w, WS_TEXT, buf_str(&out));
     buf_clear(&out);
     return ok;
 }
 
-bool wire_connect(struct wire *w)
+bool api_client_connect_gateway(struct api_client *w)
 {
-    int64_t until = clock_mono() + PATIENCE_S * SECOND;
-    struct wire_event e = { 0 };
+    int64_t until = clock_monotonic_ns() + CONNECT_TIMEOUT_S * NANOSECONDS_PER_SECOND;
+    struct api_client_event e = { 0 };
 
-    w->line = line_open(w);
-    if (!w->line || !shake_hands(w, "/?v=9&encoding=json") || !hear_hello(w, until) ||
-        !wire_gateway_identify(w))
+    w->line = connection_open(w);
+    if (!w->line || !send_websocket_handshake(w, "/?v=9&encoding=json") ||
+        !receive_hello(w, until) || !send_identify(w))
         return false;
     while (!str_is(e.name, "READY"))
-        if (wire_next(w, until, &e) != WIRE_EVENT)
+        if (api_client_next_event(w, until, &e) != CLIENT_EVENT)
             return false;
-    const struct wire_facts *ready = schema_read(&type_ready, e.data, w->arena);
+    const struct hello_or_ready_data *ready = schema_decode_or_null(&type_ready, e.data, w->arena);
     if (ready && ready->session_id.given == GIVEN)
         w->session = ready->session_id.value;
     return true;
 }
 
-bool wire_open(struct wire *w, const char *target, struct str first)
+bool api_client_open_websocket(struct api_client *w, const char *target, struct str first)
 {
-    w->line = line_open(w);
-    return w->line && shake_hands(w, target) && send_frame(w, WS_TEXT, first);
+    w->line = connection_open(w);
+    return w->line && send_websocket_handshake(w, target) && send_masked_frame(w, WS_TEXT, first);
 }
 
-enum wire_news wire_next_text(struct wire *w, int64_t until, struct arena *arena, struct str *ret)
+enum api_client_event_result api_client_next_text(struct api_client *w, int64_t until,
+                                                  struct arena *arena, struct str *ret)
 {
-    return next_text(w, until, arena, ret);
+    return receive_text_message(w, until, arena, ret);
 }
 
-struct str wire_session(const struct wire *w)
+struct str api_client_session_id(const struct api_client *w)
 {
     return w->session;
 }

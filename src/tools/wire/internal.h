@@ -3,19 +3,20 @@
 #define TOOLS_WIRE_INTERNAL_H
 
 #include "base/buf.h"
-#include "tools/wire/wire.h"
+#include "tools/wire/api_client.h"
 
-enum { WIRE_LARGEST = 256 * 1024 * 1024 };
+enum { WIRE_MAX_BYTES = 256 * 1024 * 1024 };
 
-struct wire {
+struct api_client {
     struct arena *arena;
-    bool hushed, secure;
-    struct str authority; /* Host header */
+    bool quiet, secure;
+    struct str authority; /* value of the Host header */
     const char *host, *port, *token;
-    const char *pin; /* expected certificate fingerprint; NULL: use the system's CAs */
+    const char
+        *fingerprint; /* expected certificate fingerprint; NULL: verify with the system's CAs */
 
-    /* Gateway connection. */
-    struct wire_line *line; /* NULL: not connected */
+    /* The following members belong to the gateway connection. */
+    struct client_connection *line; /* NULL: not connected */
     struct buf in;
     size_t used;     /* bytes of `in` already parsed */
     int64_t beat_ns; /* heartbeat interval */
@@ -24,11 +25,11 @@ struct wire {
     struct str session;
 };
 
-/* NULL if there is no server or its certificate is not trusted; prints why. */
-struct wire_line *line_open(const struct wire *w);
-void line_close(struct wire_line *l);
-bool line_send_all(struct wire_line *l, struct str bytes);
-/* 1: data received, 0: timeout, -1: connection closed. */
-int line_receive(struct wire_line *l, struct buf *in, int64_t wait_ms);
+/* Connects to the server; NULL (prints why): no server, or its certificate is not trusted. */
+struct client_connection *connection_open(const struct api_client *w);
+void connection_free(struct client_connection *l);
+bool connection_send_all(struct client_connection *l, struct str bytes);
+/* Receives bytes. Returns 1 if data was received, 0 on timeout, -1 if the connection is closed. */
+int connection_receive(struct client_connection *l, struct buf *in, int64_t wait_ms);
 
 #endif

@@ -6,7 +6,7 @@
 #include "model/configured/regions.h"
 #include "platform/channels/channels.h"
 
-#define RINGS_FOR (INT64_C(60) * 1000000)
+#define RING_TIMEOUT_US (INT64_C(60) * 1000000)
 
 struct ring_request {
     struct opt_list recipients; /* snowflakes */
@@ -21,14 +21,14 @@ struct call_state {
 static const struct type type_recipients = { .kind = KIND_ARRAY, .max = 25, .of = &type_id };
 static const struct field ring_fields[] = {
     { FIELD(struct ring_request, recipients), .type = &type_recipients,
-      .flags = OPTIONAL | NULLABLE, .doc = "People of the channel" },
+      .flags = OPTIONAL | NULLABLE, .doc = "Recipients of the channel" },
     { 0 },
 };
 static const struct schema ring_schema = {
     .name = "RingRequest",
     .size = sizeof(struct ring_request),
     .fields = ring_fields,
-    .doc = "For whom to ring, or no longer.",
+    .doc = "The users to ring, or to stop ringing for.",
 };
 static const struct type ring_body = { .kind = KIND_OBJECT, .schema = &ring_schema };
 
@@ -41,7 +41,7 @@ static const struct schema patch_schema = {
     .name = "CallPatch",
     .size = sizeof(struct call_patch),
     .fields = patch_fields,
-    .doc = "What changes about a call.",
+    .doc = "Changes to a call.",
 };
 static const struct type patch_body = { .kind = KIND_OBJECT, .schema = &patch_schema };
 
@@ -57,39 +57,37 @@ static const struct schema state_schema = {
 };
 static const struct type type_call_state = { .kind = KIND_OBJECT, .schema = &state_schema };
 
-/* --- recipients ----------------------------------------------------------------------- */
-
-/* The given recipients, who must be in the channel. Default: the caller (self), or all others. */
-static enum err call_routes_choose(struct call *call, const struct ring_request *in, bool self,
-                                   struct list *ret)
+/* Returns the given recipients, who must be in the channel. Default: the caller (self), or all
+ * others. */
+static enum err choose_recipients(struct call *call, const struct ring_request *in, bool self,
+                                  struct list *ret)
 {
     const struct list *named = &in->recipients.value;
     struct list all;
-    enum err e = channel_others(call->tx, call->target.channel->id, 0, &all);
+    enum err e = channel_list_other_recipients(call->tx, call->target.channel->id, 0, &all);
 
     if (e)
         return e;
     if (in->recipients.given != GIVEN) {
         if (!self)
-            return channel_others(call->tx, call->target.channel->id, call->caller->id, ret);
+            return channel_list_other_recipients(call->tx, call->target.channel->id,
+                                                 call->caller->id, ret);
         ids_add(call->arena, ret, call->caller->id);
         return OK;
     }
     for (size_t i = 0; i < named->count; i++)
-        if (!ids_hold(&all, ((const snowflake *)named->items)[i]))
-            return call_invalid(call, "recipients", FORM_CHOICES,
-                                "Somebody is not in the channel.");
+        if (!id_list_contains(&all, ((const snowflake *)named->items)[i]))
+            return call_add_field_error(call, "recipients", FORM_CHOICES,
+                                        "One of the users is not in the channel.");
     *ret = *named;
     return OK;
 }
-
-/* --- handlers ------------------------------------------------------------------------- */
 
 /* GET /channels/{channel.id}/call */
 static enum err get_call(struct call *call)
 {
     struct call_state state = { 0 };
-    enum err e = channel_check_barred(call);
+    enum err e = require_direct_channel_open(call);
 
     state.ringable = !e;
     if (e && e != ERR_CANNOT_MESSAGE)
@@ -102,26 +100,26 @@ static enum err ring_call(struct call *call)
 {
     snowflake id = call->target.channel->id;
     struct voice_call running;
-    struct list people = { 0 };
-    enum err e = call_routes_choose(call, call->body, false, &people);
+    struct list recipients = { 0 };
+    enum err e = choose_recipients(call, call->body, false, &recipients);
 
     if (!e)
         e = voice_call_find(call->tx, id, &running);
     if (!e)
-        e = channel_check_barred(call);
-    for (size_t i = 0; !e && i < people.count; i++) {
-        snowflake user_id = ((const snowflake *)people.items)[i];
+        e = require_direct_channel_open(call);
+    for (size_t i = 0; !e && i < recipients.count; i++) {
+        snowflake user_id = ((const snowflake *)recipients.items)[i];
         struct voice_state s;
 
-        e = voice_find(call->tx, 0, user_id, &s);
-        if (!e && voice_channel(&s) == id)
-            continue; /* already in the call */
+        e = voice_state_find(call->tx, 0, user_id, &s);
+        if (!e && voice_state_channel_id(&s) == id)
+            continue; /* the user is already in the call */
         if (!e || e == ERR_UNKNOWN_VOICE_STATE)
-            e = ringing_add(call->tx, id, user_id);
+            e = ringing_insert(call->tx, id, user_id);
     }
     if (!e)
-        e = job_schedule(call, &call_ring_job, id, clock_us() + RINGS_FOR, STR(""));
-    return e ? e : voice_call_tell(call, id);
+        e = job_schedule(call, &call_ring_job, id, clock_us() + RING_TIMEOUT_US, STR(""));
+    return e ? e : emit_call_update(call, id);
 }
 
 /* POST /channels/{channel.id}/call/stop-ringing */
@@ -129,19 +127,19 @@ static enum err stop_ringing(struct call *call)
 {
     snowflake id = call->target.channel->id;
     struct voice_call running;
-    struct list people = { 0 };
+    struct list recipients = { 0 };
     bool changed = false;
-    enum err e = call_routes_choose(call, call->body, true, &people);
+    enum err e = choose_recipients(call, call->body, true, &recipients);
 
     if (!e)
         e = voice_call_find(call->tx, id, &running);
-    for (size_t i = 0; !e && i < people.count; i++) {
-        snowflake user_id = ((const snowflake *)people.items)[i];
+    for (size_t i = 0; !e && i < recipients.count; i++) {
+        snowflake user_id = ((const snowflake *)recipients.items)[i];
 
-        changed = changed || ids_hold(&running.ringing, user_id);
-        e = ringing_remove(call->tx, id, user_id);
+        changed = changed || id_list_contains(&running.ringing, user_id);
+        e = ringing_delete(call->tx, id, user_id);
     }
-    return e || !changed ? e : voice_call_tell(call, id);
+    return e || !changed ? e : emit_call_update(call, id);
 }
 
 /* PATCH /channels/{channel.id}/call */
@@ -151,15 +149,15 @@ static enum err modify_call(struct call *call)
     snowflake id = call->target.channel->id;
     struct voice_call running;
 
-    if (in->region.given == GIVEN && !region_usable(in->region.value, false))
-        return call_invalid(call, "region", FORM_CHOICES, "There is no such voice region.");
+    if (in->region.given == GIVEN && !voice_region_is_usable(in->region.value, false))
+        return call_add_field_error(call, "region", FORM_CHOICES, "There is no such voice region.");
     enum err e = voice_call_find(call->tx, id, &running);
     if (e || in->region.given != GIVEN || str_eq(in->region.value, running.region))
         return e;
-    e = voice_call_move(call->tx, id, in->region.value);
+    e = voice_call_update_region(call->tx, id, in->region.value);
     if (!e)
-        e = voice_call_tell(call, id);
-    return e ? e : voice_migrate_call(call, id, in->region.value);
+        e = emit_call_update(call, id);
+    return e ? e : call_change_region(call, id, in->region.value);
 }
 
 static const enum event fired[] = { EVENT_CALL_UPDATE, EVENT_NONE };
@@ -172,7 +170,7 @@ static const struct route routes[] = {
         .doc = "Whether a call in a private channel can ring.",
         .auth = AUTH_USER,
         .reply = &type_call_state,
-        .admit = channel_admit_private,
+        .admit = require_private_channel,
         .handle = get_call,
     },
     {
@@ -183,30 +181,30 @@ static const struct route routes[] = {
         .auth = AUTH_USER,
         .body = &patch_body,
         .fires = (const enum event[]){ EVENT_CALL_UPDATE, EVENT_VOICE_SERVER_UPDATE, EVENT_NONE },
-        .admit = channel_admit_private,
+        .admit = require_private_channel,
         .handle = modify_call,
     },
     {
         .method = POST,
         .path = "/channels/{channel.id}/call/ring",
         .name = "ring_call",
-        .doc = "Let a running call ring for some people of the channel, or for all others. Nobody "
-               "is rung for longer than a minute.",
+        .doc = "Ring some users of the channel, or all others, for a running call. Ringing stops "
+               "after one minute.",
         .auth = AUTH_USER,
         .body = &ring_body,
         .fires = fired,
-        .admit = channel_admit_private,
+        .admit = require_private_channel,
         .handle = ring_call,
     },
     {
         .method = POST,
         .path = "/channels/{channel.id}/call/stop-ringing",
         .name = "stop_ringing",
-        .doc = "Stop ringing for some people, or for oneself.",
+        .doc = "Stop ringing for some users, or for the caller.",
         .auth = AUTH_USER,
         .body = &ring_body,
         .fires = fired,
-        .admit = channel_admit_private,
+        .admit = require_private_channel,
         .handle = stop_ringing,
     },
     { 0 },
@@ -216,8 +214,8 @@ static const struct job_kind *const jobs[] = { &call_ring_job, NULL };
 
 const struct domain calls_domain = {
     .name = "Calls",
-    .doc = "Calls in direct channels and groups.",
+    .doc = "Calls in direct messages and group channels.",
     .routes = routes,
     .jobs = jobs,
-    .hooks = &(const struct hooks){ .voice_left = voice_call_left },
+    .hooks = &(const struct hooks){ .voice_left = voice_call_on_leave },
 };

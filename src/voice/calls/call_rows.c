@@ -4,13 +4,13 @@
 
 static const char FIND_CALL[] = "select message_id, region from calls where channel_id = $1";
 /* The join excludes users who have left the group since the ringing began. */
-static const char RINGING[] =
+static const char LIST_RINGING[] =
     "select r.user_id from call_ringing r join recipients p on p.channel_id = r.channel_id "
     "and p.user_id = r.user_id where r.channel_id = $1 order by r.user_id";
 
-static enum err load_ringing(struct tx *tx, struct voice_call *c)
+static enum err read_ringing(struct tx *tx, struct voice_call *c)
 {
-    return tx_ids(tx, RINGING, BIND(v_id(c->channel_id)), &c->ringing);
+    return tx_read_ids(tx, LIST_RINGING, BIND(v_id(c->channel_id)), &c->ringing);
 }
 
 enum err voice_call_find(struct tx *tx, snowflake channel_id, struct voice_call *ret)
@@ -28,18 +28,18 @@ enum err voice_call_find(struct tx *tx, snowflake channel_id, struct voice_call 
         .message_id = row_id(&row, 0),
         .region = row_text(&row, 1),
     };
-    return load_ringing(tx, ret);
+    return read_ringing(tx, ret);
 }
 
-static const char ADD_CALL[] =
+static const char INSERT_CALL[] =
     "insert into calls (channel_id, message_id, region) values ($1, $2, $3)";
 static const char DELETE_CALL[] = "delete from calls where channel_id = $1";
-static const char MOVE_CALL[] = "update calls set region = $2 where channel_id = $1";
+static const char UPDATE_CALL_REGION[] = "update calls set region = $2 where channel_id = $1";
 
 enum err voice_call_insert(struct tx *tx, const struct voice_call *c)
 {
-    return tx_exec(tx, ADD_CALL, BIND(v_id(c->channel_id), v_id(c->message_id), v_text(c->region)),
-                   NULL);
+    return tx_exec(tx, INSERT_CALL,
+                   BIND(v_id(c->channel_id), v_id(c->message_id), v_text(c->region)), NULL);
 }
 
 enum err voice_call_delete(struct tx *tx, snowflake channel_id)
@@ -47,28 +47,28 @@ enum err voice_call_delete(struct tx *tx, snowflake channel_id)
     return tx_exec(tx, DELETE_CALL, BIND(v_id(channel_id)), NULL);
 }
 
-enum err voice_call_move(struct tx *tx, snowflake channel_id, struct str region)
+enum err voice_call_update_region(struct tx *tx, snowflake channel_id, struct str region)
 {
-    return tx_exec(tx, MOVE_CALL, BIND(v_id(channel_id), v_text(region)), NULL);
+    return tx_exec(tx, UPDATE_CALL_REGION, BIND(v_id(channel_id), v_text(region)), NULL);
 }
 
-static const char RING[] =
+static const char INSERT_RINGING[] =
     "insert into call_ringing (channel_id, user_id) values ($1, $2) on conflict do nothing";
-static const char STOP_RINGING[] =
+static const char DELETE_RINGING[] =
     "delete from call_ringing where channel_id = $1 and user_id = $2";
-static const char STOP_ALL[] = "delete from call_ringing where channel_id = $1";
+static const char DELETE_ALL_RINGING[] = "delete from call_ringing where channel_id = $1";
 
-enum err ringing_add(struct tx *tx, snowflake channel_id, snowflake user_id)
+enum err ringing_insert(struct tx *tx, snowflake channel_id, snowflake user_id)
 {
-    return tx_exec(tx, RING, BIND(v_id(channel_id), v_id(user_id)), NULL);
+    return tx_exec(tx, INSERT_RINGING, BIND(v_id(channel_id), v_id(user_id)), NULL);
 }
 
-enum err ringing_remove(struct tx *tx, snowflake channel_id, snowflake user_id)
+enum err ringing_delete(struct tx *tx, snowflake channel_id, snowflake user_id)
 {
-    return tx_exec(tx, STOP_RINGING, BIND(v_id(channel_id), v_id(user_id)), NULL);
+    return tx_exec(tx, DELETE_RINGING, BIND(v_id(channel_id), v_id(user_id)), NULL);
 }
 
-enum err ringing_clear(struct tx *tx, snowflake channel_id)
+enum err ringing_delete_all(struct tx *tx, snowflake channel_id)
 {
-    return tx_exec(tx, STOP_ALL, BIND(v_id(channel_id)), NULL);
+    return tx_exec(tx, DELETE_ALL_RINGING, BIND(v_id(channel_id)), NULL);
 }

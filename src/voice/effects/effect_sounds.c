@@ -8,10 +8,10 @@
 
 /* --- default sounds ------------------------------------------------------------------- */
 
-static bool find_built_in(struct arena *arena, snowflake id, struct effect_sound *ret)
+static bool find_default_sound(struct arena *arena, snowflake id, struct effect_sound *ret)
 {
     struct effect_emoji *emoji = arena_alloc(arena, sizeof *emoji);
-    const struct sound *s = sound_built_in(id);
+    const struct soundboard_sound *s = default_sound_find(id);
 
     if (!s)
         return false;
@@ -25,13 +25,14 @@ static bool find_built_in(struct arena *arena, snowflake id, struct effect_sound
 static const char FIND_SOUND[] =
     "select guild_id, volume, emoji_id, emoji_name from sounds where id = $1";
 
-static enum err sound_emoji(struct tx *tx, const struct rows *row, const struct effect_emoji **ret)
+static enum err read_sound_emoji(struct tx *tx, const struct rows *row,
+                                 const struct effect_emoji **ret)
 {
     struct effect_emoji *emoji = arena_alloc(tx_arena(tx), sizeof *emoji);
     struct emoji found;
 
     *ret = emoji;
-    if (!row_null(row, 2)) {
+    if (!row_is_null(row, 2)) {
         enum err e = emoji_find(tx, row_id(row, 2), &found);
 
         if (!e)
@@ -39,10 +40,11 @@ static enum err sound_emoji(struct tx *tx, const struct rows *row, const struct 
         if (e != ERR_UNKNOWN_EMOJI)
             return e;
     }
-    if (row_null(row, 3))
+    if (row_is_null(row, 3))
         *ret = NULL;
     else
-        *emoji = (struct effect_emoji){ given_id(0), given_str(row_text(row, 3)), false };
+        *emoji =
+            (struct effect_emoji){ opt_id_or_null(0), opt_str_or_null(row_text(row, 3)), false };
     return OK;
 }
 
@@ -53,13 +55,13 @@ static enum err check_guild_of_sound(struct call *call, snowflake guild_id)
 
     if (guild_id == call->target.channel->guild_id.value)
         return OK;
-    if (!(call->target.rights & PERMISSION(USE_EXTERNAL_SOUNDS)))
+    if (!(call->target.permissions & PERMISSION(USE_EXTERNAL_SOUNDS)))
         return ERR_MISSING_PERMISSIONS;
     enum err e = member_find(call->tx, guild_id, call->caller->id, &m);
     return e == ERR_UNKNOWN_MEMBER ? ERR_UNKNOWN_SOUND : e;
 }
 
-static enum err find_of_guild(struct call *call, snowflake id, struct effect_sound *ret)
+static enum err find_guild_sound(struct call *call, snowflake id, struct effect_sound *ret)
 {
     struct rows row;
     bool found;
@@ -73,10 +75,10 @@ static enum err find_of_guild(struct call *call, snowflake id, struct effect_sou
     if (e)
         return e;
     *ret = (struct effect_sound){ .id = id, .volume = row_real(&row, 1) };
-    return sound_emoji(call->tx, &row, &ret->emoji);
+    return read_sound_emoji(call->tx, &row, &ret->emoji);
 }
 
-enum err call_sound_find(struct call *call, struct effect_sound *ret)
+enum err find_custom_call_sound(struct call *call, struct effect_sound *ret)
 {
     struct user_settings settings;
     enum err e = settings_find(call->tx, call->caller->id, &settings);
@@ -86,15 +88,15 @@ enum err call_sound_find(struct call *call, struct effect_sound *ret)
     const struct call_sound *chosen = settings.custom_call_sound.value;
     if (settings.custom_call_sound.given != GIVEN)
         return ERR_UNKNOWN_SOUND;
-    if (find_built_in(call->arena, chosen->sound_id, ret))
+    if (find_default_sound(call->arena, chosen->sound_id, ret))
         return OK;
-    return find_of_guild(call, chosen->sound_id, ret);
+    return find_guild_sound(call, chosen->sound_id, ret);
 }
 
 /* A sound of another guild must be requested with that guild's id. */
-static enum err check_source(struct call *call, snowflake id, snowflake source)
+static enum err check_source_guild(struct call *call, snowflake id, snowflake source)
 {
-    struct sound s;
+    struct soundboard_sound s;
     enum err e = sound_find(call->tx, id, &s);
 
     if (e || s.guild_id.value == call->target.channel->guild_id.value)
@@ -102,11 +104,11 @@ static enum err check_source(struct call *call, snowflake id, snowflake source)
     return s.guild_id.value == source ? OK : ERR_UNKNOWN_SOUND;
 }
 
-enum err board_sound_find(struct call *call, snowflake id, snowflake source,
-                          struct effect_sound *ret)
+enum err find_soundboard_sound(struct call *call, snowflake id, snowflake source,
+                               struct effect_sound *ret)
 {
-    if (find_built_in(call->arena, id, ret))
+    if (find_default_sound(call->arena, id, ret))
         return OK;
-    enum err e = check_source(call, id, source);
-    return e ? e : find_of_guild(call, id, ret);
+    enum err e = check_source_guild(call, id, source);
+    return e ? e : find_guild_sound(call, id, ret);
 }

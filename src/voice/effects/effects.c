@@ -12,7 +12,7 @@ struct effect_draft {
     struct opt_id emoji_id;
     struct opt_str emoji_name;
 };
-struct effect {
+struct voice_effect {
     snowflake channel_id, guild_id, user_id;
     const struct effect_emoji *emoji;
     int64_t animation_type, animation_id;
@@ -32,28 +32,28 @@ static const struct type type_animation_id = { .kind = KIND_INT,
                                                .min = 0,
                                                .max = EFFECT_MAX_PREMIUM };
 
-static void check_animation(struct form *form, const struct place *here, const void *object)
+static void check_animation(struct form *form, const struct json_path *here, const void *object)
 {
     const struct effect_draft *in = object;
-    struct place kind = place_key(here, STR("animation_type"));
-    struct place at = place_key(here, STR("animation_id"));
+    struct json_path kind = json_path_key(here, STR("animation_type"));
+    struct json_path at = json_path_key(here, STR("animation_id"));
 
-    if (!form_failed_at(form, &kind) && !form_failed_at(form, &at) &&
+    if (!form_has_error_at(form, &kind) && !form_has_error_at(form, &at) &&
         in->animation_type == EFFECT_BASIC && in->animation_id != 0)
-        form_fail(form, &at, FORM_NUMBER_MAX, 0LL);
+        form_add_error(form, &at, FORM_NUMBER_MAX, 0LL);
 }
 
-/* The animation comes first, so that both bodies use one struct. */
-#define ANIMATION(flags_)                                                                        \
+/* The animation fields come first, so that both bodies can use one struct. */
+#define ANIMATION_FIELDS(flags_)                                                                 \
     { FIELD(struct effect_draft, animation_type), .type = &type_animation, .flags = (flags_),    \
       .fallback = EFFECT_BASIC },                                                                \
     {                                                                                            \
         FIELD(struct effect_draft, animation_id), .type = &type_animation_id, .flags = (flags_), \
-                                                  .doc = "0 to 20; of BASIC there is only 0"     \
+                                                  .doc = "0 to 20; for BASIC only 0"             \
     }
 
 static const struct field effect_fields[] = {
-    ANIMATION(OPTIONAL | NULLABLE),
+    ANIMATION_FIELDS(OPTIONAL | NULLABLE),
     { FIELD(struct effect_draft, emoji_id), .type = &type_id, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct effect_draft, emoji_name), .type = &type_text, .flags = OPTIONAL | NULLABLE },
     { 0 },
@@ -67,13 +67,13 @@ static const struct schema effect_schema = {
 };
 static const struct type effect_body = { .kind = KIND_OBJECT, .schema = &effect_schema };
 
-static const struct field sound_fields[] = { ANIMATION(OPTIONAL), { 0 } };
+static const struct field sound_fields[] = { ANIMATION_FIELDS(OPTIONAL), { 0 } };
 static const struct schema call_sound_schema = {
     .name = "CustomCallSoundDraft",
     .size = sizeof(struct effect_draft),
     .fields = sound_fields,
     .check = check_animation,
-    .doc = "How to show the caller's own call sound.",
+    .doc = "The animation for the caller's custom call sound.",
 };
 static const struct type sound_body = { .kind = KIND_OBJECT, .schema = &call_sound_schema };
 
@@ -93,46 +93,48 @@ static const struct type type_effect_emoji = { .kind = KIND_OBJECT,
                                                .schema = &effect_emoji_schema };
 
 static const struct field sent_fields[] = {
-    { FIELD(struct effect, channel_id), .type = &type_id },
-    { FIELD(struct effect, guild_id), .type = &type_id },
-    { FIELD(struct effect, user_id), .type = &type_id },
-    { FIELD(struct effect, emoji), .type = &type_effect_emoji, .flags = NULLABLE },
-    { FIELD(struct effect, animation_type), .type = &type_animation },
-    { FIELD(struct effect, animation_id), .type = &type_animation_id },
-    { FIELD(struct effect, sound_id), .type = &type_raw, .flags = OPTIONAL },
-    { FIELD(struct effect, sound_volume), .type = &type_volume, .flags = OPTIONAL },
+    { FIELD(struct voice_effect, channel_id), .type = &type_id },
+    { FIELD(struct voice_effect, guild_id), .type = &type_id },
+    { FIELD(struct voice_effect, user_id), .type = &type_id },
+    { FIELD(struct voice_effect, emoji), .type = &type_effect_emoji, .flags = NULLABLE },
+    { FIELD(struct voice_effect, animation_type), .type = &type_animation },
+    { FIELD(struct voice_effect, animation_id), .type = &type_animation_id },
+    { FIELD(struct voice_effect, sound_id), .type = &type_raw, .flags = OPTIONAL },
+    { FIELD(struct voice_effect, sound_volume), .type = &type_volume, .flags = OPTIONAL },
     { 0 },
 };
 static const struct schema sent_schema = {
     .name = "VoiceChannelEffect",
-    .size = sizeof(struct effect),
+    .size = sizeof(struct voice_effect),
     .fields = sent_fields,
-    .doc = "An effect that somebody in voice sent.",
+    .doc = "An effect that a user in voice sent.",
 };
 
-static const struct limit effect_limit = { .name = "voice-effects", .count = 20, .window_s = 10 };
+static const struct rate_limit effect_limit = { .name = "voice-effects",
+                                                .count = 20,
+                                                .window_s = 10 };
 
 /* --- permissions ---------------------------------------------------------------------- */
 
-static bool everybody = true;
+static bool all_accounts_are_premium = true;
 
-void voice_effects_set(bool everybody_is_premium)
+void voice_effects_configure(bool everybody_is_premium)
 {
-    everybody = everybody_is_premium;
+    all_accounts_are_premium = everybody_is_premium;
 }
 
 /* The caller must be in this channel and not muted, deafened or suppressed. */
-static enum err effect_admit(struct call *call)
+static enum err require_audible_in_voice(struct call *call)
 {
     const struct channel *c = call->target.channel;
     struct voice_state s;
 
     if (!channel_is_voice(c->type))
         return ERR_CHANNEL_TYPE;
-    if (!(call->target.rights & PERMISSION(CONNECT)))
+    if (!(call->target.permissions & PERMISSION(CONNECT)))
         return ERR_MISSING_ACCESS;
-    enum err e = voice_find(call->tx, c->guild_id.value, call->caller->id, &s);
-    if (e == ERR_UNKNOWN_VOICE_STATE || (!e && voice_channel(&s) != c->id))
+    enum err e = voice_state_find(call->tx, c->guild_id.value, call->caller->id, &s);
+    if (e == ERR_UNKNOWN_VOICE_STATE || (!e && voice_state_channel_id(&s) != c->id))
         return ERR_EFFECT_NOT_IN_VOICE;
     return e ? e : s.mute || s.deaf || s.suppress ? ERR_EFFECT_SILENCED : OK;
 }
@@ -141,15 +143,13 @@ static enum err check_premium(struct call *call, int64_t animation_type)
 {
     struct user user;
 
-    if (animation_type != EFFECT_PREMIUM || everybody)
+    if (animation_type != EFFECT_PREMIUM || all_accounts_are_premium)
         return OK;
     enum err e = user_find(call->tx, call->caller->id, &user);
     return e ? e : user.premium_type > 0 ? OK : ERR_PREMIUM_REQUIRED;
 }
 
-/* --- sending -------------------------------------------------------------------------- */
-
-static void effect_tell(struct call *call, const struct effect_draft *in, struct effect *out)
+static void emit_effect(struct call *call, const struct effect_draft *in, struct voice_effect *out)
 {
     const struct channel *c = call->target.channel;
 
@@ -158,8 +158,8 @@ static void effect_tell(struct call *call, const struct effect_draft *in, struct
     out->user_id = call->caller->id;
     out->animation_type = in->animation_type;
     out->animation_id = in->animation_id;
-    call_emit(call, EVENT_VOICE_CHANNEL_EFFECT_SEND, to_viewers(out->guild_id, out->channel_id),
-              &sent_schema, out);
+    call_emit(call, EVENT_VOICE_CHANNEL_EFFECT_SEND,
+              audience_of_channel_viewers(out->guild_id, out->channel_id), &sent_schema, out);
 }
 
 static enum err find_custom_emoji(struct call *call, snowflake id, struct effect_emoji *ret)
@@ -167,24 +167,24 @@ static enum err find_custom_emoji(struct call *call, snowflake id, struct effect
     struct emoji_user who = { .user_id = call->caller->id,
                               .application_id = call->caller->application_id,
                               .guild_id = call->target.channel->guild_id.value,
-                              .rights = call->target.rights };
+                              .permissions = call->target.permissions };
     struct emoji found;
-    enum err e = emoji_use(call->tx, &who, id, &found);
+    enum err e = emoji_find_usable(call->tx, &who, id, &found);
 
     if (!e)
         *ret = effect_emoji_of(&found);
     return e;
 }
 
-static enum err find_emoji(struct call *call, struct effect_emoji *ret)
+static enum err parse_effect_emoji(struct call *call, struct effect_emoji *ret)
 {
     const struct effect_draft *in = call->body;
 
     if (in->emoji_id.given == GIVEN)
         return find_custom_emoji(call, in->emoji_id.value, ret);
     if (in->emoji_name.given != GIVEN)
-        return call_invalid(call, "emoji_name", FORM_REQUIRED);
-    *ret = (struct effect_emoji){ given_id(0), in->emoji_name, false };
+        return call_add_field_error(call, "emoji_name", FORM_REQUIRED);
+    *ret = (struct effect_emoji){ opt_id_or_null(0), in->emoji_name, false };
     return is_emoji(in->emoji_name.value) ? OK : ERR_INVALID_EMOJI;
 }
 
@@ -193,13 +193,13 @@ static enum err send_voice_channel_effect(struct call *call)
 {
     const struct effect_draft *in = call->body;
     struct effect_emoji emoji;
-    struct effect out = { .emoji = &emoji };
+    struct voice_effect out = { .emoji = &emoji };
 
     enum err e = check_premium(call, in->animation_type);
     if (!e)
-        e = find_emoji(call, &emoji);
+        e = parse_effect_emoji(call, &emoji);
     if (!e)
-        effect_tell(call, in, &out);
+        emit_effect(call, in, &out);
     return e;
 }
 
@@ -210,77 +210,77 @@ static enum err send_custom_call_sound(struct call *call)
     const uint64_t needed = PERMISSION(USE_SOUNDBOARD) | PERMISSION(SPEAK);
     struct effect_sound sound;
 
-    if ((call->target.rights & needed) != needed)
+    if ((call->target.permissions & needed) != needed)
         return ERR_MISSING_PERMISSIONS;
     enum err e = check_premium(call, in->animation_type);
     if (!e)
-        e = call_sound_find(call, &sound);
+        e = find_custom_call_sound(call, &sound);
     if (e)
         return e;
-    struct effect out = {
+    struct voice_effect out = {
         .emoji = sound.emoji,
         .sound_id = str_printf(call->arena, sound.built_in ? "%llu" : "\"%llu\"",
                                (unsigned long long)sound.id),
         .sound_volume = { GIVEN, sound.volume },
     };
-    effect_tell(call, in, &out);
+    emit_effect(call, in, &out);
     return OK;
 }
 
 /* --- soundboard ----------------------------------------------------------------------- */
 
-struct board_draft {
+struct soundboard_draft {
     snowflake sound_id;
     struct opt_id source_guild_id;
 };
-static const struct field board_fields[] = {
-    { FIELD(struct board_draft, sound_id), .type = &type_id },
-    { FIELD(struct board_draft, source_guild_id), .type = &type_id, .flags = OPTIONAL | NULLABLE,
-      .doc = "Of sounds of another guild" },
+static const struct field soundboard_fields[] = {
+    { FIELD(struct soundboard_draft, sound_id), .type = &type_id },
+    { FIELD(struct soundboard_draft, source_guild_id), .type = &type_id,
+      .flags = OPTIONAL | NULLABLE, .doc = "Guild of the sound, if it is another one" },
     { 0 },
 };
-static const struct schema board_schema = {
+static const struct schema soundboard_schema = {
     .name = "SoundboardSend",
-    .size = sizeof(struct board_draft),
-    .fields = board_fields,
+    .size = sizeof(struct soundboard_draft),
+    .fields = soundboard_fields,
     .doc = "A sound to play.",
 };
-static const struct type board_body = { .kind = KIND_OBJECT, .schema = &board_schema };
+static const struct type soundboard_body = { .kind = KIND_OBJECT, .schema = &soundboard_schema };
 
-/* As effect_admit; self-deafened callers are refused too. */
-static enum err board_admit(struct call *call)
+/* Like require_audible_in_voice, but also refuses self-deafened callers. */
+static enum err require_audible_and_hearing(struct call *call)
 {
     struct voice_state s;
-    enum err e = effect_admit(call);
+    enum err e = require_audible_in_voice(call);
 
     if (!e)
-        e = voice_find(call->tx, call->target.channel->guild_id.value, call->caller->id, &s);
+        e = voice_state_find(call->tx, call->target.channel->guild_id.value, call->caller->id, &s);
     return e ? e : s.self_deaf ? ERR_EFFECT_SILENCED : OK;
 }
 
 /* POST /channels/{channel.id}/send-soundboard-sound */
 static enum err send_soundboard_sound(struct call *call)
 {
-    const struct board_draft *in = call->body;
+    const struct soundboard_draft *in = call->body;
     struct effect_draft plain = { .animation_type = EFFECT_BASIC };
     struct effect_sound sound;
-    enum err e = board_sound_find(call, in->sound_id, in->source_guild_id.value, &sound);
+    enum err e = find_soundboard_sound(call, in->sound_id, in->source_guild_id.value, &sound);
 
     if (e)
         return e;
-    struct effect out = {
+    struct voice_effect out = {
         .emoji = sound.emoji,
         .sound_id = str_printf(call->arena, sound.built_in ? "%llu" : "\"%llu\"",
                                (unsigned long long)sound.id),
         .sound_volume = { GIVEN, sound.volume },
     };
-    effect_tell(call, &plain, &out);
+    emit_effect(call, &plain, &out);
     return OK;
 }
 
 static const enum event fired[] = { EVENT_VOICE_CHANNEL_EFFECT_SEND, EVENT_NONE };
 
-/* Fields that all rows share. */
+/* Fields that all route rows share. */
 #define EFFECT_ROW .method = POST, .status = 204, .fires = fired, .limit = &effect_limit
 
 static const struct route routes[] = {
@@ -288,31 +288,31 @@ static const struct route routes[] = {
         EFFECT_ROW,
         .path = "/channels/{channel.id}/voice-channel-effects",
         .name = "send_voice_channel_effect",
-        .doc = "Show an emoji to everybody in the voice channel that the caller is in.",
+        .doc = "Show an emoji to all participants of the caller's voice channel.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &effect_body,
-        .admit = effect_admit,
+        .admit = require_audible_in_voice,
         .handle = send_voice_channel_effect,
     },
     {
         EFFECT_ROW,
         .path = "/channels/{channel.id}/custom-call-sounds",
         .name = "send_custom_call_sound",
-        .doc = "Play the sound that the caller chose in its settings (`custom_call_sound`).",
+        .doc = "Play the caller's custom call sound (`custom_call_sound`).",
         .auth = AUTH_USER,
         .body = &sound_body,
-        .admit = effect_admit,
+        .admit = require_audible_in_voice,
         .handle = send_custom_call_sound,
     },
     {
         EFFECT_ROW,
         .path = "/channels/{channel.id}/send-soundboard-sound",
         .name = "send_soundboard_sound",
-        .doc = "Play a sound to everybody in the voice channel that the caller is in.",
+        .doc = "Play a sound to all participants of the caller's voice channel.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(SPEAK) | PERMISSION(USE_SOUNDBOARD),
-        .body = &board_body,
-        .admit = board_admit,
+        .body = &soundboard_body,
+        .admit = require_audible_and_hearing,
         .handle = send_soundboard_sound,
     },
     { 0 },
@@ -320,6 +320,6 @@ static const struct route routes[] = {
 
 const struct domain voice_effects_domain = {
     .name = "Voice effects",
-    .doc = "What people in voice throw into the room.",
+    .doc = "Emoji and sounds that users in voice send to their channel.",
     .routes = routes,
 };

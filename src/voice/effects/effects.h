@@ -16,7 +16,7 @@ struct effect_emoji {
 
 static inline struct effect_emoji effect_emoji_of(const struct emoji *e)
 {
-    return (struct effect_emoji){ given_id(e->id), given_str(e->name), e->animated };
+    return (struct effect_emoji){ opt_id_or_null(e->id), opt_str_or_null(e->name), e->animated };
 }
 
 /* A sound that plays with an effect. */
@@ -27,11 +27,11 @@ struct effect_sound {
     const struct effect_emoji *emoji; /* NULL: none */
 };
 
-/* The caller's custom call sound, for the channel of the path. ERR_UNKNOWN_SOUND: none. */
-enum err call_sound_find(struct call *call, struct effect_sound *ret);
-/* A soundboard sound; source: the guild that it is from, or 0. ERR_UNKNOWN_SOUND,
+/* Finds the caller's custom call sound, for the channel of the path. ERR_UNKNOWN_SOUND: none. */
+enum err find_custom_call_sound(struct call *call, struct effect_sound *ret);
+/* Finds a soundboard sound; source: the guild of the sound, or 0. ERR_UNKNOWN_SOUND,
  * ERR_MISSING_PERMISSIONS. */
-enum err board_sound_find(struct call *call, snowflake id, snowflake source,
-                          struct effect_sound *ret);
+enum err find_soundboard_sound(struct call *call, snowflake id, snowflake source,
+                               struct effect_sound *ret);
 
 #endif

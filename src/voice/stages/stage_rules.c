@@ -3,36 +3,38 @@
 
 #include "model/permissions/permissions.h"
 
-#define SKEW (INT64_C(60) * 1000000)
+#define CLOCK_SKEW_US (INT64_C(60) * 1000000)
 
 static const struct opt_int no_time = { GIVEN_NULL, 0 };
 
-static bool speaks_up(const struct voice_state *s, const struct stage_request *request)
+static bool becomes_speaker(const struct voice_state *s, const struct stage_request *request)
 {
     return s->suppress && request->suppress.given == GIVEN && !request->suppress.value;
 }
 
-/* Accepting an invitation needs no permission: the invited state is not suppressed any more. */
-uint64_t stage_request_needs(const struct voice_state *s, const struct stage_request *request)
+/* Accepting an invitation needs no permission, because an invited user is not suppressed any
+ * more. */
+uint64_t stage_request_permissions(const struct voice_state *s, const struct stage_request *request)
 {
-    uint64_t needs = speaks_up(s, request) ? PERMISSION(MUTE_MEMBERS) : 0;
+    uint64_t needs = becomes_speaker(s, request) ? PERMISSION(MUTE_MEMBERS) : 0;
 
     if (request->request_to_speak_timestamp.given == GIVEN)
         needs |= PERMISSION(REQUEST_TO_SPEAK);
     return needs;
 }
 
-bool stage_moment_counts(int64_t at, int64_t now)
+bool stage_time_is_acceptable(int64_t at, int64_t now)
 {
-    return at >= now - SKEW;
+    return at >= now - CLOCK_SKEW_US;
 }
 
 void stage_request_apply(struct voice_state *s, const struct stage_request *request, int64_t now)
 {
     const struct opt_int *at = &request->request_to_speak_timestamp;
 
-    /* Going back to the audience lowers the hand; so does starting to speak. */
-    if (request->suppress.given == GIVEN && (request->suppress.value || speaks_up(s, request))) {
+    /* Going back to the audience, or starting to speak, lowers the hand. */
+    if (request->suppress.given == GIVEN &&
+        (request->suppress.value || becomes_speaker(s, request))) {
         s->suppress = request->suppress.value;
         s->request_to_speak_timestamp = no_time;
     }
@@ -43,8 +45,8 @@ void stage_request_apply(struct voice_state *s, const struct stage_request *requ
             (struct opt_int){ GIVEN, at->value < now ? now : at->value };
 }
 
-/* An invitation has the current time, also for a speaker; bots get none. */
-void stage_order_apply(struct voice_state *s, bool suppress, bool bot, int64_t now)
+/* An invitation has the current time, also for a speaker; bots get no invitation. */
+void stage_apply_moderator_change(struct voice_state *s, bool suppress, bool bot, int64_t now)
 {
     s->suppress = suppress;
     s->request_to_speak_timestamp = suppress || bot ? no_time : (struct opt_int){ GIVEN, now };

@@ -15,12 +15,13 @@ struct stage_request {
     struct opt_int request_to_speak_timestamp;
 };
 
-/* Permissions that the request needs, given the current state. */
-uint64_t stage_request_needs(const struct voice_state *s, const struct stage_request *request);
+/* Returns the permissions that the request needs, given the current state. */
+uint64_t stage_request_permissions(const struct voice_state *s,
+                                   const struct stage_request *request);
 /* Whether a timestamp is now or later, with tolerance for clock skew. */
-bool stage_moment_counts(int64_t at, int64_t now);
+bool stage_time_is_acceptable(int64_t at, int64_t now);
 void stage_request_apply(struct voice_state *s, const struct stage_request *request, int64_t now);
-/* A moderator's change for another member. Users are invited, bots speak at once. */
-void stage_order_apply(struct voice_state *s, bool suppress, bool bot, int64_t now);
+/* Applies a moderator's change to another member: users are invited, bots speak at once. */
+void stage_apply_moderator_change(struct voice_state *s, bool suppress, bool bot, int64_t now);
 
 #endif

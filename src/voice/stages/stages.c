@@ -11,7 +11,7 @@
 #include "voice/states.h"
 
 /* Permissions of a stage moderator. */
-static const uint64_t MODERATOR =
+static const uint64_t STAGE_MODERATOR_PERMISSIONS =
     PERMISSION(MANAGE_CHANNELS) | PERMISSION(MUTE_MEMBERS) | PERMISSION(MOVE_MEMBERS);
 
 struct stage_draft {
@@ -32,9 +32,9 @@ static const struct field draft_fields[] = {
     { FIELD(struct stage_draft, privacy_level), .type = &type_stage_privacy,
       .flags = OPTIONAL | NULLABLE, .fallback = STAGE_GUILD_ONLY },
     { FIELD(struct stage_draft, guild_scheduled_event_id), .type = &type_id,
-      .flags = OPTIONAL | NULLABLE, .doc = "An open one of this channel" },
+      .flags = OPTIONAL | NULLABLE, .doc = "An event of this channel that has not ended" },
     { FIELD(struct stage_draft, send_start_notification), .type = &type_bool,
-      .flags = OPTIONAL | NULLABLE, .doc = "Needs MENTION_EVERYONE; nobody is called here" },
+      .flags = OPTIONAL | NULLABLE, .doc = "Needs MENTION_EVERYONE; has no effect on this server" },
     { 0 },
 };
 static const struct schema draft_schema = {
@@ -54,7 +54,7 @@ static const struct schema patch_schema = {
     .name = "StagePatch",
     .size = sizeof(struct stage_patch),
     .fields = patch_fields,
-    .doc = "What changes about a stage.",
+    .doc = "Changes to a stage.",
 };
 static const struct type patch_body = { .kind = KIND_OBJECT, .schema = &patch_schema };
 
@@ -63,28 +63,28 @@ static const struct type patch_body = { .kind = KIND_OBJECT, .schema = &patch_sc
 #define STAGE_COLUMNS \
     "id, guild_id, channel_id, topic, privacy_level, discoverable_disabled, scheduled_event_id"
 
-static void read_stage(const struct rows *r, void *ret)
+static void stage_from_row(const struct rows *r, void *ret)
 {
-    struct stage *s = ret;
+    struct stage_instance *s = ret;
 
-    *s = (struct stage){
+    *s = (struct stage_instance){
         .id = row_id(r, 0),
         .guild_id = row_id(r, 1),
         .channel_id = row_id(r, 2),
         .topic = row_text(r, 3),
         .privacy_level = row_int(r, 4),
         .discoverable_disabled = row_bool(r, 5),
-        .guild_scheduled_event_id = row_opt_id(r, 6),
+        .guild_scheduled_event_id = row_optional_id(r, 6),
     };
 }
 
 static const char FIND_STAGE[] =
     "select " STAGE_COLUMNS " from stage_instances where channel_id = $1";
 
-static enum err stage_find(struct tx *tx, snowflake channel_id, struct stage *ret)
+static enum err stage_find(struct tx *tx, snowflake channel_id, struct stage_instance *ret)
 {
-    return tx_find(tx, FIND_STAGE, BIND(v_id(channel_id)), read_stage, ret,
-                   ERR_UNKNOWN_STAGE_INSTANCE);
+    return tx_read_first(tx, FIND_STAGE, BIND(v_id(channel_id)), stage_from_row, ret,
+                         ERR_UNKNOWN_STAGE_INSTANCE);
 }
 
 static const char STAGES_OF_GUILD[] =
@@ -100,9 +100,9 @@ static bool has_stage_channel(const struct list *channels)
     return false;
 }
 
-enum err stages_show(struct tx *tx, struct gateway_guild *ret)
+enum err read_visible_stages(struct tx *tx, struct gateway_guild *ret)
 {
-    struct stage s;
+    struct stage_instance s;
     struct rows rows;
 
     /* Saves the query for guilds without a stage channel. */
@@ -112,27 +112,29 @@ enum err stages_show(struct tx *tx, struct gateway_guild *ret)
     if (e)
         return e;
     while (rows_next(&rows)) {
-        read_stage(&rows, &s);
-        if (channels_hold(&ret->channels, s.channel_id))
-            *(struct stage *)list_add(tx_arena(tx), &ret->stage_instances, sizeof s) = s;
+        stage_from_row(&rows, &s);
+        if (channels_contain(&ret->channels, s.channel_id))
+            *(struct stage_instance *)list_append(tx_arena(tx), &ret->stage_instances, sizeof s) =
+                s;
     }
     return rows_end(&rows);
 }
 
-static const char ADD_STAGE[] =
+static const char INSERT_STAGE[] =
     "insert into stage_instances (" STAGE_COLUMNS ") values ($1, $2, $3, $4, $5, $6, $7)";
-static const char SAVE_STAGE[] =
+static const char UPDATE_STAGE[] =
     "update stage_instances set topic = $2, privacy_level = $3 where id = $1";
 static const char DELETE_STAGE[] = "delete from stage_instances where id = $1";
 
-static void stage_emit(struct call *call, enum event event, const struct stage *s)
+static void stage_emit(struct call *call, enum event event, const struct stage_instance *s)
 {
-    call_emit(call, event, to_viewers(s->guild_id, s->channel_id), &stage_schema, s);
+    call_emit(call, event, audience_of_channel_viewers(s->guild_id, s->channel_id),
+              &stage_instance_schema, s);
 }
 
 enum err stage_close(struct call *call, snowflake channel_id)
 {
-    struct stage s;
+    struct stage_instance s;
     enum err e = stage_find(call->tx, channel_id, &s);
 
     if (e)
@@ -143,40 +145,40 @@ enum err stage_close(struct call *call, snowflake channel_id)
     return e;
 }
 
-static enum err stage_insert(struct call *call, const struct stage *s)
+static enum err stage_insert(struct call *call, const struct stage_instance *s)
 {
-    return tx_exec(call->tx, ADD_STAGE,
+    return tx_exec(call->tx, INSERT_STAGE,
                    BIND(v_id(s->id), v_id(s->guild_id), v_id(s->channel_id), v_text(s->topic),
                         v_int(s->privacy_level), v_int(s->discoverable_disabled),
-                        v_opt_id(s->guild_scheduled_event_id)),
+                        optional_id_value(s->guild_scheduled_event_id)),
                    NULL);
 }
 
 /* --- stages of scheduled events ------------------------------------------------------- */
 
-enum { LONGEST_TOPIC = 120 };
+enum { MAX_TOPIC_LENGTH = 120 };
 
-static struct str topic_of(struct str name)
+static struct str truncate_topic(struct str name)
 {
-    while (utf8_length(name) > LONGEST_TOPIC)
+    while (utf8_length(name) > MAX_TOPIC_LENGTH)
         do
             name.n--;
         while (((unsigned char)name.p[name.n] & 0xc0) == 0x80);
     return name;
 }
 
-/* Replaces a stage that is already open in the channel. */
-static enum err stage_open_for_event(struct call *call, struct event_stage *about)
+/* Opens a stage for a scheduled event; replaces a stage that is already open in the channel. */
+static enum err stage_open_for_event(struct call *call, struct scheduled_event_stage *about)
 {
     const struct scheduled_event *event = about->event;
     snowflake author = call->caller ? call->caller->id : event->creator_id.value;
     struct channel c;
-    struct stage s = { .id = snowflake_new(),
-                       .guild_id = event->guild_id,
-                       .channel_id = event->channel_id.value,
-                       .topic = topic_of(event->name),
-                       .privacy_level = STAGE_GUILD_ONLY,
-                       .guild_scheduled_event_id = given_id(event->id) };
+    struct stage_instance s = { .id = snowflake_new(),
+                                .guild_id = event->guild_id,
+                                .channel_id = event->channel_id.value,
+                                .topic = truncate_topic(event->name),
+                                .privacy_level = STAGE_GUILD_ONLY,
+                                .guild_scheduled_event_id = opt_id_or_null(event->id) };
     enum err e = channel_find(call->tx, s.channel_id, &c);
 
     if (e)
@@ -185,38 +187,37 @@ static enum err stage_open_for_event(struct call *call, struct event_stage *abou
     if (!e)
         e = stage_insert(call, &s);
     if (!e)
-        e = stage_watch(call, s.channel_id);
+        e = stage_schedule_close_if_silent(call, s.channel_id);
     if (e)
         return e;
     about->stage_id = s.id;
     stage_emit(call, EVENT_STAGE_INSTANCE_CREATE, &s);
-    return message_system(call, &c, MESSAGE_STAGE_START, author, 0, s.topic);
+    return message_create_system(call, &c, MESSAGE_STAGE_START, author, 0, s.topic);
 }
 
-static enum err stage_close_for_event(struct call *call, const struct event_stage *about)
+static enum err stage_close_for_event(struct call *call, const struct scheduled_event_stage *about)
 {
     return stage_close(call, about->event->channel_id.value);
 }
 
 /* Writes a system message to the stage's channel. */
-static enum err stage_say(struct call *call, enum message_type type, const struct stage *s)
+static enum err send_stage_message(struct call *call, enum message_type type,
+                                   const struct stage_instance *s)
 {
-    return message_system(call, call->target.channel, type, call->caller->id, 0, s->topic);
+    return message_create_system(call, call->target.channel, type, call->caller->id, 0, s->topic);
 }
 
-/* --- handlers ------------------------------------------------------------------------- */
-
-/* The channel id is in the body, so visibility and permissions are checked here. */
-static enum err enter_stage(struct call *call, snowflake channel_id)
+/* Resolves the channel. Its id is in the body, so visibility and permissions are checked here. */
+static enum err resolve_stage_channel(struct call *call, snowflake channel_id)
 {
-    enum err e = channel_enter(call, channel_id);
+    enum err e = resolve_channel_by_id(call, channel_id);
 
     if (e)
         return e;
-    if (!call->target.standing)
+    if (!call->target.member_access)
         return ERR_DM_CHANNEL;
-    if ((call->target.rights & MODERATOR) != MODERATOR)
-        return call_lacks(call, MODERATOR);
+    if ((call->target.permissions & STAGE_MODERATOR_PERMISSIONS) != STAGE_MODERATOR_PERMISSIONS)
+        return call_missing_permissions_error(call, STAGE_MODERATOR_PERMISSIONS);
     return call->target.channel->type == CHANNEL_STAGE ? OK : ERR_CHANNEL_TYPE;
 }
 
@@ -225,7 +226,8 @@ static enum err check_stage_draft(struct call *call, const struct stage_draft *i
 {
     struct scheduled_event event;
 
-    if (in->send_start_notification.value && !(call->target.rights & PERMISSION(MENTION_EVERYONE)))
+    if (in->send_start_notification.value &&
+        !(call->target.permissions & PERMISSION(MENTION_EVERYONE)))
         return ERR_MISSING_PERMISSIONS;
     if (in->guild_scheduled_event_id.given != GIVEN)
         return OK;
@@ -239,8 +241,8 @@ static enum err check_stage_draft(struct call *call, const struct stage_draft *i
 }
 
 static const struct field audited_stage[] = {
-    { FIELD(struct stage, topic), .type = &type_text },
-    { FIELD(struct stage, privacy_level), .type = &type_int },
+    { FIELD(struct stage_instance, topic), .type = &type_text },
+    { FIELD(struct stage_instance, privacy_level), .type = &type_int },
     { 0 },
 };
 
@@ -248,9 +250,9 @@ static const struct field audited_stage[] = {
 static enum err open_stage(struct call *call)
 {
     const struct stage_draft *in = call->body;
-    struct stage s;
+    struct stage_instance s;
 
-    enum err e = enter_stage(call, in->channel_id);
+    enum err e = resolve_stage_channel(call, in->channel_id);
     if (!e)
         e = check_stage_draft(call, in);
     if (e)
@@ -259,7 +261,7 @@ static enum err open_stage(struct call *call)
     if (e != ERR_UNKNOWN_STAGE_INSTANCE)
         return e ? e : ERR_STAGE_OPEN;
 
-    s = (struct stage){
+    s = (struct stage_instance){
         .id = snowflake_new(),
         .guild_id = call->target.channel->guild_id.value,
         .channel_id = in->channel_id,
@@ -269,20 +271,21 @@ static enum err open_stage(struct call *call)
     };
     e = stage_insert(call, &s);
     if (!e)
-        e = audit_object(call, s.guild_id, AUDIT_STAGE_CREATE, s.id, audited_stage, NULL, &s);
+        e = audit_record_object(call, s.guild_id, AUDIT_STAGE_CREATE, s.id, audited_stage, NULL,
+                                &s);
     if (!e)
-        e = stage_watch(call, s.channel_id);
+        e = stage_schedule_close_if_silent(call, s.channel_id);
     if (e)
         return e;
     stage_emit(call, EVENT_STAGE_INSTANCE_CREATE, &s);
-    e = stage_say(call, MESSAGE_STAGE_START, &s);
+    e = send_stage_message(call, MESSAGE_STAGE_START, &s);
     return e ? e : call_reply(call, &s);
 }
 
 /* GET /stage-instances/{channel.id} */
 static enum err get_stage(struct call *call)
 {
-    struct stage s;
+    struct stage_instance s;
     enum err e = stage_find(call->tx, call->target.channel->id, &s);
 
     return e ? e : call_reply(call, &s);
@@ -292,40 +295,42 @@ static enum err get_stage(struct call *call)
 static enum err modify_stage(struct call *call)
 {
     const struct stage_patch *in = call->body;
-    struct stage s;
+    struct stage_instance s;
 
     enum err e = stage_find(call->tx, call->target.channel->id, &s);
     if (e)
         return e;
-    const struct stage before = s;
+    const struct stage_instance before = s;
     bool new_topic = in->topic.given == GIVEN && !str_eq(s.topic, in->topic.value);
     if (new_topic)
         s.topic = in->topic.value;
     if (in->privacy_level.given == GIVEN)
         s.privacy_level = in->privacy_level.value;
-    e = tx_exec(call->tx, SAVE_STAGE, BIND(v_id(s.id), v_text(s.topic), v_int(s.privacy_level)),
+    e = tx_exec(call->tx, UPDATE_STAGE, BIND(v_id(s.id), v_text(s.topic), v_int(s.privacy_level)),
                 NULL);
     if (!e)
-        e = audit_object(call, s.guild_id, AUDIT_STAGE_UPDATE, s.id, audited_stage, &before, &s);
+        e = audit_record_object(call, s.guild_id, AUDIT_STAGE_UPDATE, s.id, audited_stage, &before,
+                                &s);
     if (e)
         return e;
     stage_emit(call, EVENT_STAGE_INSTANCE_UPDATE, &s);
     if (new_topic)
-        e = stage_say(call, MESSAGE_STAGE_TOPIC, &s);
+        e = send_stage_message(call, MESSAGE_STAGE_TOPIC, &s);
     return e ? e : call_reply(call, &s);
 }
 
 /* DELETE /stage-instances/{channel.id} */
 static enum err close_stage(struct call *call)
 {
-    struct stage s;
+    struct stage_instance s;
     enum err e = stage_find(call->tx, call->target.channel->id, &s);
 
     if (!e)
         e = stage_close(call, s.channel_id);
     if (!e)
-        e = audit_object(call, s.guild_id, AUDIT_STAGE_DELETE, s.id, audited_stage, &s, NULL);
-    return e ? e : stage_say(call, MESSAGE_STAGE_END, &s);
+        e = audit_record_object(call, s.guild_id, AUDIT_STAGE_DELETE, s.id, audited_stage, &s,
+                                NULL);
+    return e ? e : send_stage_message(call, MESSAGE_STAGE_END, &s);
 }
 
 static const struct route routes[] = {
@@ -333,8 +338,8 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/stage-instances",
         .name = "open_stage",
-        .doc = "Open a stage in a stage channel. It takes MANAGE_CHANNELS, MUTE_MEMBERS and "
-               "MOVE_MEMBERS there.",
+        .doc = "Open a stage in a stage channel. Needs MANAGE_CHANNELS, MUTE_MEMBERS and "
+               "MOVE_MEMBERS in it.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &draft_body,
         .reply = &type_stage,
@@ -355,7 +360,7 @@ static const struct route routes[] = {
         .method = PATCH,
         .path = "/stage-instances/{channel.id}",
         .name = "modify_stage",
-        .doc = "Change a stage's topic or who may see it.",
+        .doc = "Change the topic or the privacy level of a stage.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_CHANNELS) | PERMISSION(MUTE_MEMBERS) | PERMISSION(MOVE_MEMBERS),
         .body = &patch_body,
@@ -382,11 +387,11 @@ static const struct job_kind *const jobs[] = { &stage_silence_job, NULL };
 
 const struct domain stages_domain = {
     .name = "Stages",
-    .doc = "Voice with an audience.",
+    .doc = "Stage channels: speakers with an audience.",
     .routes = routes,
     .world = &stages_world,
     .jobs = jobs,
-    .hooks = &(const struct hooks){ .voice_left = stage_left,
-                                    .event_began = stage_open_for_event,
-                                    .event_ended = stage_close_for_event },
+    .hooks = &(const struct hooks){ .voice_left = stage_on_voice_leave,
+                                    .scheduled_event_started = stage_open_for_event,
+                                    .scheduled_event_ended = stage_close_for_event },
 };

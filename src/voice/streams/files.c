@@ -17,10 +17,10 @@ enum {
     MAX_WIDTH = 1920,
     MAX_HEIGHT = 1080,
     MAX_VIDEO = 8 * 1024 * 1024,
-    HASH = 32, /* characters */
+    HASH_LENGTH = 32, /* characters */
 };
 
-static const struct limit upload_limit = {
+static const struct rate_limit upload_limit = {
     .name = "stream-previews", .count = 1, .window_s = 5, .strict = true
 };
 
@@ -29,10 +29,10 @@ static const struct limit upload_limit = {
 struct preview_upload {
     struct image thumbnail;
 };
-struct preview {
+struct stream_preview {
     struct str url;
 };
-struct nothing {
+struct empty_body {
     char none;
 };
 
@@ -51,30 +51,30 @@ static const struct schema upload_schema = {
 const struct type stream_preview_body = { .kind = KIND_OBJECT, .schema = &upload_schema };
 
 static const struct field preview_fields[] = {
-    { FIELD(struct preview, url), .type = &type_text },
+    { FIELD(struct stream_preview, url), .type = &type_text },
     { 0 },
 };
 static const struct schema preview_schema = {
     .name = "StreamPreview",
-    .size = sizeof(struct preview),
+    .size = sizeof(struct stream_preview),
     .fields = preview_fields,
-    .doc = "Where the picture of a stream is.",
+    .doc = "The URL of a stream's preview.",
 };
 const struct type stream_preview_reply = { .kind = KIND_OBJECT, .schema = &preview_schema };
 
 static const struct field no_fields[] = { { 0 } };
 static const struct schema video_schema = {
     .name = "StreamVideoUpload",
-    .size = sizeof(struct nothing),
+    .size = sizeof(struct empty_body),
     .fields = no_fields,
     .doc = "The part `file` is the video.",
 };
 const struct type stream_video_body = { .kind = KIND_OBJECT, .schema = &video_schema };
 
-/* --- files ---------------------------------------------------------------------------- */
-
-/* "hash.ext", from the content and a new id: the same bytes uploaded again get another name. */
-static struct str file_name(struct arena *a, snowflake id, struct str bytes, const char *extension)
+/* Returns "hash.ext", from the content and a new id: the same bytes uploaded again get another
+ * name. */
+static struct str stream_file_name(struct arena *a, snowflake id, struct str bytes,
+                                   const char *extension)
 {
     unsigned char digest[crypto_hash_sha256_BYTES];
     crypto_hash_sha256_state state;
@@ -83,61 +83,61 @@ static struct str file_name(struct arena *a, snowflake id, struct str bytes, con
     crypto_hash_sha256_update(&state, (const unsigned char *)&id, sizeof id);
     crypto_hash_sha256_update(&state, (const unsigned char *)bytes.p, bytes.n);
     crypto_hash_sha256_final(&state, digest);
-    return str_printf(a, "%.*s.%s", HASH, str_hex(a, digest, sizeof digest).p, extension);
+    return str_printf(a, "%.*s.%s", HASH_LENGTH, str_hex_encode(a, digest, sizeof digest).p,
+                      extension);
 }
 
-static void blob_name(char out[128], snowflake owner_id, struct str file)
+static void stream_blob_name(char out[128], snowflake owner_id, struct str file)
 {
-    snprintf(out, 128, "streams/%" PRIu64 "/%.*s", owner_id, STR_FMT(file));
+    snprintf(out, 128, "streams/%" PRIu64 "/%.*s", owner_id, STR_ARGS(file));
 }
 
-static enum err drop_file(struct call *call, const struct stream *s, struct str file)
+static enum err delete_stream_file(struct call *call, const struct stream *s, struct str file)
 {
     char name[128];
 
     if (!file.p)
         return OK;
-    blob_name(name, s->key.owner_id, file);
-    return call_drop_blob(call, name);
+    stream_blob_name(name, s->key.owner_id, file);
+    return call_delete_blob(call, name);
 }
 
-enum err stream_drop_files(struct call *call, const struct stream *s)
+enum err stream_delete_files(struct call *call, const struct stream *s)
 {
-    enum err e = drop_file(call, s, s->preview);
+    enum err e = delete_stream_file(call, s, s->preview);
 
-    return e ? e : drop_file(call, s, s->video);
+    return e ? e : delete_stream_file(call, s, s->video);
 }
-
-/* --- upload --------------------------------------------------------------------------- */
 
 /* Passed between the stages of the request. */
-struct upload {
+struct stream_upload {
     struct str bytes, file;
     const char *extension;
 };
 
 /* Applies the rate limit after the owner check, so that only the owner's uploads count. */
-static enum err look_done(struct call *call, struct str bytes, const char *extension)
+static enum err pass_upload_to_next_stage(struct call *call, struct str bytes,
+                                          const char *extension)
 {
-    struct upload *u = call_pass(call, "upload", sizeof *u);
+    struct stream_upload *u = call_pass_data(call, "stream_upload", sizeof *u);
 
-    *u = (struct upload){ .bytes = bytes, .extension = extension };
-    return call_limit(call, &upload_limit, call_text(call, "stream_key"));
+    *u = (struct stream_upload){ .bytes = bytes, .extension = extension };
+    return call_replace_route_limit(call, &upload_limit, call_path_text(call, "stream_key"));
 }
 
-static enum err stream_file_keep(struct call *call)
+static enum err store_upload(struct call *call)
 {
-    struct upload *u = call_passed(call, "upload");
+    struct stream_upload *u = call_passed_data(call, "stream_upload");
     snowflake id = snowflake_new();
     char name[128];
 
-    u->file = file_name(call->arena, id, u->bytes, u->extension);
-    blob_name(name, call->caller->id, u->file);
-    return call_keep_blob(call, id, name, u->bytes);
+    u->file = stream_file_name(call->arena, id, u->bytes, u->extension);
+    stream_blob_name(name, call->caller->id, u->file);
+    return call_write_blob(call, id, name, u->bytes);
 }
 
-/* The first bytes determine the type, not the label. */
-static enum err look_at_picture(struct call *call)
+/* Validates the picture by its first bytes, not by its label. */
+static enum err validate_preview(struct call *call)
 {
     const struct preview_upload *in = call->body;
     struct str bytes = in->thumbnail.bytes;
@@ -145,11 +145,12 @@ static enum err look_at_picture(struct call *call)
 
     if (bytes.n > MAX_PICTURE)
         return ERR_ENTITY_TOO_LARGE;
-    if (!picture_look(bytes, &p) || str_is(str_of(p.type), "image/gif") || !p.width || !p.height)
-        return call_invalid(call, "thumbnail", FORM_NOT_IMAGE);
+    if (!picture_detect(bytes, &p) || str_is(str_of(p.type), "image/gif") || !p.width || !p.height)
+        return call_add_field_error(call, "thumbnail", FORM_NOT_IMAGE);
     if (p.width > MAX_WIDTH || p.height > MAX_HEIGHT)
-        return call_invalid(call, "thumbnail", "IMAGE_TOO_LARGE", "At most 1920 x 1080 pixels.");
-    return look_done(call, bytes, in->thumbnail.extension);
+        return call_add_field_error(call, "thumbnail", "IMAGE_TOO_LARGE",
+                                    "At most 1920 x 1080 pixels.");
+    return pass_upload_to_next_stage(call, bytes, in->thumbnail.extension);
 }
 
 static const char *video_extension(struct str bytes)
@@ -159,72 +160,70 @@ static const char *video_extension(struct str bytes)
     return str_starts(bytes, STR("\x1a\x45\xdf\xa3")) ? "webm" : NULL;
 }
 
-static enum err look_at_video(struct call *call)
+static enum err validate_video(struct call *call)
 {
     const struct multipart *parts = call->exchange->parts;
-    const struct part *file = parts ? multipart_find(parts, STR("file")) : NULL;
+    const struct multipart_part *file = parts ? multipart_find_part(parts, STR("file")) : NULL;
 
     if (!file)
-        return call_invalid(call, "file", FORM_REQUIRED);
+        return call_add_field_error(call, "file", FORM_REQUIRED);
     struct str bytes = buf_str(&file->data);
     const char *extension = video_extension(bytes);
     if (bytes.n > MAX_VIDEO)
         return ERR_ENTITY_TOO_LARGE;
     if (!extension)
-        return call_invalid(call, "file", "VIDEO_INVALID", "Neither MP4 nor WebM.");
-    return look_done(call, bytes, extension);
+        return call_add_field_error(call, "file", "VIDEO_INVALID", "Neither MP4 nor WebM.");
+    return pass_upload_to_next_stage(call, bytes, extension);
 }
 
 enum err prepare_stream_preview(struct call *call)
 {
-    call->look = look_at_picture;
-    call->compute = stream_file_keep;
+    call->read = validate_preview;
+    call->compute = store_upload;
     return OK;
 }
 
 enum err prepare_stream_video(struct call *call)
 {
-    call->look = look_at_video;
-    call->compute = stream_file_keep;
+    call->read = validate_video;
+    call->compute = store_upload;
     return OK;
 }
 
-/* Replaces the previous file: a stream has one preview and one video. */
-static enum err stream_file_save(struct call *call, bool video)
+/* Replaces the previous file, because a stream has one preview and one video. */
+static enum err replace_stream_file(struct call *call, bool video)
 {
-    const struct upload *u = call_passed(call, "upload");
+    const struct stream_upload *u = call_passed_data(call, "stream_upload");
     struct stream s;
 
-    enum err e = stream_of_path(call, &s);
+    enum err e = stream_find_by_path(call, &s);
     if (e)
         return e;
-    struct str *place = video ? &s.video : &s.preview;
-    e = drop_file(call, &s, *place);
-    *place = u->file;
+    struct str *file = video ? &s.video : &s.preview;
+    e = delete_stream_file(call, &s, *file);
+    *file = u->file;
     return e ? e : stream_update(call->tx, &s);
 }
 
 /* POST /streams/{stream_key}/preview */
 enum err upload_stream_preview(struct call *call)
 {
-    return stream_file_save(call, false);
+    return replace_stream_file(call, false);
 }
 
 /* POST /streams/{stream_key}/preview/video */
 enum err upload_stream_video(struct call *call)
 {
-    return stream_file_save(call, true);
+    return replace_stream_file(call, true);
 }
 
-/* --- download ------------------------------------------------------------------------- */
-
-static enum err admit_viewer(struct call *call, const struct stream *s)
+static enum err check_can_view_stream(struct call *call, const struct stream *s)
 {
-    enum err e = channel_enter(call, s->key.channel_id);
+    enum err e = resolve_channel_by_id(call, s->key.channel_id);
 
     if (e)
         return e == ERR_UNKNOWN_CHANNEL ? ERR_MISSING_ACCESS : e;
-    if (s->key.guild_id && !(call->target.rights & PERMISSION(CONNECT)))
+    if (s->key.guild_id && !(call->target.permissions & PERMISSION(CONNECT)))
         return ERR_MISSING_ACCESS;
     return OK;
 }
@@ -234,39 +233,41 @@ enum err get_stream_preview(struct call *call)
 {
     struct stream s;
 
-    enum err e = stream_of_path(call, &s);
+    enum err e = stream_find_by_path(call, &s);
     if (!e)
-        e = admit_viewer(call, &s);
+        e = check_can_view_stream(call, &s);
     if (!e && !s.preview.p)
         e = ERR_UNKNOWN_STREAM;
     if (e)
         return e;
-    struct preview out = { STR_CONCAT(call->arena, api_url(call, "http"), STR("/streams/"),
-                                      stream_key_write(call->arena, &s.key), STR("/"), s.preview) };
+    struct stream_preview out = { STR_CONCAT(
+        call->arena, api_base_url(call, "http"), STR("/streams/"),
+        stream_key_format(call->arena, &s.key), STR("/"), s.preview) };
     return call_reply(call, &out);
 }
 
-/* GET /streams/{stream_key}/{stream.file}, outside /api: the name is the secret. */
+/* GET /streams/{stream_key}/{stream.file}, outside /api and without a token: the file name is the
+ * secret. */
 static enum err get_stream_file(struct call *call)
 {
-    struct str file = call_text(call, "stream.file");
+    struct str file = call_path_text(call, "stream.file");
     struct picture p;
     struct stream s;
     char name[128], head[64];
     int64_t size;
     int fd;
 
-    enum err e = stream_of_path(call, &s);
+    enum err e = stream_find_by_path(call, &s);
     if (!e && !(s.preview.p && str_eq(s.preview, file)))
         e = ERR_NOT_FOUND;
     if (e)
         return e == ERR_UNKNOWN_STREAM || e == ERR_INVALID_FORM_BODY ? ERR_NOT_FOUND : e;
-    blob_name(name, s.key.owner_id, file);
+    stream_blob_name(name, s.key.owner_id, file);
     e = call_open_blob(call, name, &fd, &size);
     if (e)
         return e;
     ssize_t n = pread(fd, head, sizeof head, 0);
-    if (n < 0 || !picture_look(str_slice(head, (size_t)n), &p))
+    if (n < 0 || !picture_detect(str_slice(head, (size_t)n), &p))
         p.type = "application/octet-stream";
     call_add_header(call, "Cache-Control", STR("private, max-age=60"));
     return call_reply_file(call, str_of(p.type), fd, size);
@@ -282,7 +283,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/streams/{stream_key}/{stream.file}",
         .name = "get_stream_file",
-        .doc = "A picture of what is streamed.",
+        .doc = "The preview of a stream.",
         .service = true,
         .status = 200,
         .store = ROUTE_STORE_READ,
@@ -293,7 +294,7 @@ static const struct route routes[] = {
 
 const struct domain stream_files_domain = {
     .name = "Stream files",
-    .doc = "Previews of streams, at the root, for anybody who was told their name.",
+    .doc = "Previews of streams, outside /api; their name is the secret.",
     .routes = routes,
     .resolvers = resolvers,
 };

@@ -8,86 +8,89 @@
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 
-/* A friend in the guild, with the input of its permissions. */
-struct watcher {
-    struct rights_of rights_of;
-    struct list roles; /* snowflake */
-    bool wants;        /* stream_notifications_enabled */
+/* A friend in the guild, with the input for its permissions. */
+struct friend_to_notify {
+    struct permission_input permissions_of;
+    struct list roles;       /* snowflakes */
+    bool wants_notification; /* stream_notifications_enabled */
 };
 
 /* Friends in the guild who do not ignore the streamer and are not in the channel. The query starts
  * from the streamer's friends (at most 1,000), because a guild may have any size. */
-static const char FRIENDS_HERE[] =
+static const char LIST_FRIENDS_IN_GUILD[] =
     "select m.user_id, s.document from relationships r cross join members m "
     "left join user_settings s on s.user_id = m.user_id "
     "where r.target_id = $2 and r.type = 1 and r.ignored = 0 and m.guild_id = $1 and "
     "m.user_id = r.user_id and not exists (select 1 from voice_states v where "
     "v.user_id = m.user_id and v.channel_id = $3) order by m.user_id";
-static const char ROLES_OF_FRIENDS[] =
+static const char LIST_ROLES_OF_FRIENDS[] =
     "select m.user_id, o.id, o.permissions from relationships r cross join member_roles m "
     "cross join roles o where r.target_id = $2 and r.type = 1 and m.guild_id = $1 and "
     "m.user_id = r.user_id and o.id = m.role_id order by m.user_id";
 
-static enum err load_watchers(struct tx *tx, const struct stream_key *key, struct list *ret)
+static enum err read_friends(struct tx *tx, const struct stream_key *key, struct list *ret)
 {
     struct user_settings settings;
     struct rows rows;
     enum err e =
-        tx_query(tx, FRIENDS_HERE,
+        tx_query(tx, LIST_FRIENDS_IN_GUILD,
                  BIND(v_id(key->guild_id), v_id(key->owner_id), v_id(key->channel_id)), &rows);
 
     *ret = (struct list){ 0 };
     if (e)
         return e;
     while (!e && rows_next(&rows)) {
-        struct watcher *w = list_add(tx_arena(tx), ret, sizeof *w);
+        struct friend_to_notify *w = list_append(tx_arena(tx), ret, sizeof *w);
 
-        w->rights_of.user_id = row_id(&rows, 0);
-        e = settings_read(tx_arena(tx), row_null(&rows, 1) ? (struct str){ 0 } : row_text(&rows, 1),
-                          &settings);
-        w->wants = !e && settings.stream_notifications_enabled.value;
+        w->permissions_of.user_id = row_id(&rows, 0);
+        e = settings_from_document(tx_arena(tx),
+                                   row_is_null(&rows, 1) ? (struct str){ 0 } : row_text(&rows, 1),
+                                   &settings);
+        w->wants_notification = !e && settings.stream_notifications_enabled.value;
     }
     enum err end = rows_end(&rows);
     return e ? e : end;
 }
 
-/* Both lists are ordered by user id. */
-static enum err load_roles(struct tx *tx, const struct stream_key *key, struct list *watchers)
+/* Adds the roles to the friends. Both lists are ordered by user id. */
+static enum err read_roles_of_friends(struct tx *tx, const struct stream_key *key,
+                                      struct list *watchers)
 {
-    struct watcher *w = watchers->items, *end = w + watchers->count;
+    struct friend_to_notify *w = watchers->items, *end = w + watchers->count;
     struct rows rows;
     enum err e =
-        tx_query(tx, ROLES_OF_FRIENDS, BIND(v_id(key->guild_id), v_id(key->owner_id)), &rows);
+        tx_query(tx, LIST_ROLES_OF_FRIENDS, BIND(v_id(key->guild_id), v_id(key->owner_id)), &rows);
 
     if (e)
         return e;
     while (rows_next(&rows)) {
-        while (w < end && w->rights_of.user_id < row_id(&rows, 0))
+        while (w < end && w->permissions_of.user_id < row_id(&rows, 0))
             w++;
-        if (w == end || w->rights_of.user_id != row_id(&rows, 0))
+        if (w == end || w->permissions_of.user_id != row_id(&rows, 0))
             continue;
         ids_add(tx_arena(tx), &w->roles, row_id(&rows, 1));
-        w->rights_of.base |= (uint64_t)row_int(&rows, 2);
+        w->permissions_of.base |= (uint64_t)row_int(&rows, 2);
     }
     return rows_end(&rows);
 }
 
-static bool can_view(struct watcher *w, const struct guild *g, uint64_t everyone,
-                     const struct channel *c)
+static bool friend_can_view(struct friend_to_notify *w, const struct guild *g, uint64_t everyone,
+                            const struct channel *c)
 {
     const struct list *overwrites = &c->permission_overwrites.value;
 
-    w->rights_of.guild_id = g->id;
-    w->rights_of.owner = g->owner_id == w->rights_of.user_id;
-    w->rights_of.base |= everyone;
-    w->rights_of.roles = w->roles.items;
-    w->rights_of.role_count = w->roles.count;
-    return rights_in_channel(&w->rights_of, c->type, overwrites->items, overwrites->count, false) &
+    w->permissions_of.guild_id = g->id;
+    w->permissions_of.owner = g->owner_id == w->permissions_of.user_id;
+    w->permissions_of.base |= everyone;
+    w->permissions_of.roles = w->roles.items;
+    w->permissions_of.role_count = w->roles.count;
+    return permissions_in_channel(&w->permissions_of, c->type, overwrites->items, overwrites->count,
+                                  false) &
            PERMISSION(VIEW_CHANNEL);
 }
 
-static void stream_notify_one(struct call *call, const struct stream_key *key,
-                              const struct user *streamer, snowflake user_id)
+static void emit_stream_notification(struct call *call, const struct stream_key *key,
+                                     const struct user *streamer, snowflake user_id)
 {
     struct str name =
         streamer->global_name.given == GIVEN ? streamer->global_name.value : streamer->username;
@@ -95,29 +98,29 @@ static void stream_notify_one(struct call *call, const struct stream_key *key,
         .id = snowflake_new(),
         .type = STR("go_live_push"),
         .body = STR_CONCAT(call->arena, name, STR(" is streaming")),
-        .bundle_id = stream_key_write(call->arena, key),
+        .bundle_id = stream_key_format(call->arena, key),
         .deeplink =
             str_printf(call->arena, "/channels/%llu/%llu", (unsigned long long)key->guild_id,
                        (unsigned long long)key->channel_id),
         .other_user = streamer,
-        .guild_id = given_id(key->guild_id),
+        .guild_id = opt_id_or_null(key->guild_id),
     };
 
-    call_emit(call, EVENT_NOTIFICATION_CENTER_ITEM_CREATE, to_user(user_id), &notification_schema,
-              &n);
+    call_emit(call, EVENT_NOTIFICATION_CENTER_ITEM_CREATE, audience_of_user(user_id),
+              &notification_schema, &n);
 }
 
-static enum err notify_all(struct call *call, const struct stream_key *key)
+static enum err notify_friends(struct call *call, const struct stream_key *key)
 {
     struct channel channel;
     struct user streamer;
     struct role everyone;
     struct guild guild;
     struct list watchers;
-    enum err e = load_watchers(call->tx, key, &watchers);
+    enum err e = read_friends(call->tx, key, &watchers);
 
     if (!e)
-        e = load_roles(call->tx, key, &watchers);
+        e = read_roles_of_friends(call->tx, key, &watchers);
     if (!e)
         e = guild_find(call->tx, key->guild_id, &guild);
     if (!e)
@@ -127,10 +130,10 @@ static enum err notify_all(struct call *call, const struct stream_key *key)
     if (!e)
         e = user_find(call->tx, key->owner_id, &streamer);
     for (size_t i = 0; !e && i < watchers.count; i++) {
-        struct watcher *w = (struct watcher *)watchers.items + i;
+        struct friend_to_notify *w = (struct friend_to_notify *)watchers.items + i;
 
-        if (w->wants && can_view(w, &guild, everyone.permissions, &channel))
-            stream_notify_one(call, key, &streamer, w->rights_of.user_id);
+        if (w->wants_notification && friend_can_view(w, &guild, everyone.permissions, &channel))
+            emit_stream_notification(call, key, &streamer, w->permissions_of.user_id);
     }
     return e;
 }
@@ -139,7 +142,7 @@ static enum err notify_all(struct call *call, const struct stream_key *key)
 enum err notify_stream(struct call *call)
 {
     struct stream s;
-    enum err e = stream_of_path(call, &s);
+    enum err e = stream_find_by_path(call, &s);
 
     if (e)
         return e;
@@ -149,5 +152,5 @@ enum err notify_stream(struct call *call)
         return OK;
     s.notified = true;
     e = stream_update(call->tx, &s);
-    return e ? e : notify_all(call, &s.key);
+    return e ? e : notify_friends(call, &s.key);
 }

@@ -5,29 +5,28 @@
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 
-/* --- path ----------------------------------------------------------------------------- */
-
-enum err stream_of_path(struct call *call, struct stream *ret)
+enum err stream_find_by_path(struct call *call, struct stream *ret)
 {
     struct stream_key key;
 
-    if (!stream_key_read(call_text(call, "stream_key"), &key))
-        return call_invalid(call, "stream_key", "STREAM_KEY_INVALID", "Not the key of a stream.");
-    enum err e = stream_of_owner(call->tx, key.owner_id, ret);
+    if (!stream_key_parse(call_path_text(call, "stream_key"), &key))
+        return call_add_field_error(call, "stream_key", "STREAM_KEY_INVALID",
+                                    "Not the key of a stream.");
+    enum err e = stream_find_by_owner(call->tx, key.owner_id, ret);
     if (!e && (ret->key.guild_id != key.guild_id || ret->key.channel_id != key.channel_id))
         e = ERR_UNKNOWN_STREAM;
     return e;
 }
 
 /* A stream in a channel that the caller cannot view is reported as unknown. */
-enum err stream_admit_owner(struct call *call)
+enum err require_stream_owner(struct call *call)
 {
     struct stream s;
-    enum err e = stream_of_path(call, &s);
+    enum err e = stream_find_by_path(call, &s);
 
     if (e || s.key.owner_id == call->caller->id)
         return e;
-    e = channel_enter(call, s.key.channel_id);
+    e = resolve_channel_by_id(call, s.key.channel_id);
     return e == ERR_MISSING_ACCESS || e == ERR_UNKNOWN_CHANNEL ? ERR_UNKNOWN_STREAM
            : e                                                 ? e
                                                                : ERR_MISSING_PERMISSIONS;
@@ -41,18 +40,18 @@ struct stream_patch {
 
 static const struct field patch_fields[] = {
     { FIELD(struct stream_patch, region), .type = &type_text, .flags = OPTIONAL,
-      .doc = "Where it is hosted" },
+      .doc = "Voice region" },
     { 0 },
 };
 static const struct schema patch_schema = {
     .name = "StreamPatch",
     .size = sizeof(struct stream_patch),
     .fields = patch_fields,
-    .doc = "What an owner changes about a stream.",
+    .doc = "Changes to a stream by its owner.",
 };
 static const struct type patch_body = { .kind = KIND_OBJECT, .schema = &patch_schema };
 
-static enum err region_check(struct call *call, const struct stream *s, struct str region)
+static enum err check_region(struct call *call, const struct stream *s, struct str region)
 {
     struct guild guild;
     bool vip = false;
@@ -62,10 +61,10 @@ static enum err region_check(struct call *call, const struct stream *s, struct s
 
         if (e)
             return e;
-        vip = guild_is_vip(&guild);
+        vip = guild_may_use_vip_regions(&guild);
     }
-    if (!region_usable(region, vip))
-        return call_invalid(call, "region", "REGION_INVALID", "There is no such region.");
+    if (!voice_region_is_usable(region, vip))
+        return call_add_field_error(call, "region", "REGION_INVALID", "There is no such region.");
     return OK;
 }
 
@@ -75,20 +74,18 @@ static enum err modify_stream(struct call *call)
     const struct stream_patch *in = call->body;
     struct stream s;
 
-    enum err e = stream_of_path(call, &s);
+    enum err e = stream_find_by_path(call, &s);
     if (e || in->region.given != GIVEN)
         return e;
-    e = region_check(call, &s, in->region.value);
+    e = check_region(call, &s, in->region.value);
     bool moves = !str_eq(s.region, in->region.value);
     s.region = in->region.value;
     if (!e && moves)
         e = stream_update(call->tx, &s);
     if (!e)
-        e = stream_announce(call, &s);
-    return e || !moves ? e : stream_migrate(call, &s);
+        e = stream_emit_update(call, &s);
+    return e || !moves ? e : stream_renew_tokens(call, &s);
 }
-
-/* --- routes --------------------------------------------------------------------------- */
 
 static const struct resolver resolvers[] = {
     { .name = "stream_key",
@@ -103,19 +100,19 @@ static const struct route routes[] = {
         .method = PATCH,
         .path = "/streams/{stream_key}/stream",
         .name = "modify_stream",
-        .doc = "Host one's stream elsewhere.",
+        .doc = "Move the caller's stream to another region.",
         .auth = AUTH_USER,
         .body = &patch_body,
         .fires =
             (const enum event[]){ EVENT_STREAM_UPDATE, EVENT_STREAM_SERVER_UPDATE, EVENT_NONE },
-        .admit = stream_admit_owner,
+        .admit = require_stream_owner,
         .handle = modify_stream,
     },
     {
         .method = GET,
         .path = "/streams/{stream_key}/preview",
         .name = "get_stream_preview",
-        .doc = "A picture of what is streamed. Takes CONNECT in its channel.",
+        .doc = "The preview of a stream. Needs CONNECT in its channel.",
         .auth = AUTH_USER,
         .reply = &stream_preview_reply,
         .handle = get_stream_preview,
@@ -124,12 +121,13 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/streams/{stream_key}/preview",
         .name = "upload_stream_preview",
-        .doc = "A new picture of one's stream: JPEG, PNG or WebP, 1 MiB, 1920x1080.",
+        .doc = "Upload a preview of the caller's stream: JPEG, PNG or WebP, "
+               "at most 1 MiB and 1920x1080.",
         .auth = AUTH_USER,
         .body = &stream_preview_body,
         .max_body = 2 * 1024 * 1024,
         .status = 204,
-        .admit = stream_admit_owner,
+        .admit = require_stream_owner,
         .prepare = prepare_stream_preview,
         .handle = upload_stream_preview,
     },
@@ -137,13 +135,13 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/streams/{stream_key}/preview/video",
         .name = "upload_stream_video",
-        .doc = "A few seconds of one's stream: MP4 or WebM, 8 MiB.",
+        .doc = "Upload a short video of the caller's stream: MP4 or WebM, at most 8 MiB.",
         .auth = AUTH_USER,
         .body = &stream_video_body,
         .body_kinds = BODY_MULTIPART,
         .max_upload = 9 * 1024 * 1024,
         .status = 204,
-        .admit = stream_admit_owner,
+        .admit = require_stream_owner,
         .prepare = prepare_stream_video,
         .handle = upload_stream_video,
     },
@@ -151,11 +149,11 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/streams/{stream_key}/notify",
         .name = "notify_stream",
-        .doc = "Tell friends in the guild that one streams.",
+        .doc = "Notify the caller's friends in the guild that the caller streams.",
         .auth = AUTH_USER,
         .status = 204,
         .fires = (const enum event[]){ EVENT_NOTIFICATION_CENTER_ITEM_CREATE, EVENT_NONE },
-        .admit = stream_admit_owner,
+        .admit = require_stream_owner,
         .handle = notify_stream,
     },
     { 0 },
@@ -163,13 +161,13 @@ static const struct route routes[] = {
 
 const struct domain streams_domain = {
     .name = "Streams",
-    .doc = "What people in voice show to others.",
+    .doc = "Screens and games that users in voice show to others.",
     .routes = routes,
     .resolvers = resolvers,
     .hooks =
         &(const struct hooks){
-            .voice_left = streams_left,
-            .voice_judged = streams_judged,
-            .voice_changed = streams_follow,
+            .voice_left = streams_on_voice_leave,
+            .voice_permissions_check = streams_on_permission_change,
+            .voice_state_changed = streams_on_voice_change,
         },
 };

@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-static bool read_id(struct str text, snowflake *ret)
+static bool parse_id(struct str text, snowflake *ret)
 {
     uint64_t id;
 
@@ -13,7 +13,7 @@ static bool read_id(struct str text, snowflake *ret)
     return true;
 }
 
-bool stream_key_read(struct str text, struct stream_key *ret)
+bool stream_key_parse(struct str text, struct stream_key *ret)
 {
     struct stream_key key = { 0 };
     size_t colons = 0;
@@ -24,15 +24,15 @@ bool stream_key_read(struct str text, struct stream_key *ret)
     bool guild = str_is(kind, "guild");
     if ((!guild && !str_is(kind, "call")) || colons != (guild ? 3 : 2))
         return false;
-    if (guild && !read_id(str_cut(&text, ':'), &key.guild_id))
+    if (guild && !parse_id(str_cut(&text, ':'), &key.guild_id))
         return false;
-    if (!read_id(str_cut(&text, ':'), &key.channel_id) || !read_id(text, &key.owner_id))
+    if (!parse_id(str_cut(&text, ':'), &key.channel_id) || !parse_id(text, &key.owner_id))
         return false;
     *ret = key;
     return true;
 }
 
-struct str stream_key_write(struct arena *a, const struct stream_key *k)
+struct str stream_key_format(struct arena *a, const struct stream_key *k)
 {
     if (k->guild_id)
         return str_printf(a, "guild:%" PRIu64 ":%" PRIu64 ":%" PRIu64, k->guild_id, k->channel_id,

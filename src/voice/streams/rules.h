@@ -7,15 +7,15 @@
 #include "base/snowflake.h"
 #include "base/str.h"
 
-/* "guild:GUILD:CHANNEL:OWNER" or "call:CHANNEL:OWNER". */
+/* Key of a stream: "guild:GUILD:CHANNEL:OWNER" or "call:CHANNEL:OWNER". */
 struct stream_key {
     snowflake guild_id; /* 0: a private call */
     snowflake channel_id, owner_id;
 };
 
-/* Strict: decimal numbers without signs or leading zeros, and nothing else. */
-bool stream_key_read(struct str text, struct stream_key *ret);
-struct str stream_key_write(struct arena *a, const struct stream_key *k);
+/* Parses a key strictly: decimal numbers without signs or leading zeros, and nothing else. */
+bool stream_key_parse(struct str text, struct stream_key *ret);
+struct str stream_key_format(struct arena *a, const struct stream_key *k);
 
 enum { STREAM_MAX_VIEWERS = 50 };
 

@@ -3,7 +3,7 @@
 
 #include "model/fields/ids.h"
 #include "model/configured/regions.h"
-#include "voice/homes.h"
+#include "voice/room_owners.h"
 
 const char STREAM_USER_REQUESTED[] = "user_requested", STREAM_ENDED[] = "stream_ended",
            STREAM_FULL[] = "stream_full", STREAM_UNAUTHORIZED[] = "unauthorized",
@@ -11,83 +11,83 @@ const char STREAM_USER_REQUESTED[] = "user_requested", STREAM_ENDED[] = "stream_
 
 /* --- schemas and events --------------------------------------------------------------- */
 
-struct stream_shown {
+struct stream_event {
     struct str stream_key, region;
     snowflake rtc_server_id, rtc_channel_id;
     struct list viewer_ids;
     bool paused;
 };
-struct stream_server {
+struct stream_server_event {
     struct str stream_key, token;
     struct opt_str endpoint;
     struct opt_id guild_id; /* always null */
 };
-struct stream_gone {
+struct stream_delete_event {
     struct str stream_key, reason;
 };
 
 static const struct field created_fields[] = {
-    { FIELD(struct stream_shown, stream_key), .type = &type_text },
-    { FIELD(struct stream_shown, rtc_server_id), .type = &type_id },
-    { FIELD(struct stream_shown, rtc_channel_id), .type = &type_id },
-    { FIELD(struct stream_shown, region), .type = &type_text },
-    { FIELD(struct stream_shown, viewer_ids), .type = &type_ids },
-    { FIELD(struct stream_shown, paused), .type = &type_bool },
+    { FIELD(struct stream_event, stream_key), .type = &type_text },
+    { FIELD(struct stream_event, rtc_server_id), .type = &type_id },
+    { FIELD(struct stream_event, rtc_channel_id), .type = &type_id },
+    { FIELD(struct stream_event, region), .type = &type_text },
+    { FIELD(struct stream_event, viewer_ids), .type = &type_ids },
+    { FIELD(struct stream_event, paused), .type = &type_bool },
     { 0 },
 };
 static const struct schema created_schema = {
     .name = "StreamCreate",
-    .size = sizeof(struct stream_shown),
+    .size = sizeof(struct stream_event),
     .fields = created_fields,
-    .doc = "A stream that the receiver takes part in.",
+    .doc = "A stream in which the receiver takes part.",
 };
 static const struct field updated_fields[] = {
-    { FIELD(struct stream_shown, stream_key), .type = &type_text },
-    { FIELD(struct stream_shown, region), .type = &type_text },
-    { FIELD(struct stream_shown, viewer_ids), .type = &type_ids },
-    { FIELD(struct stream_shown, paused), .type = &type_bool },
+    { FIELD(struct stream_event, stream_key), .type = &type_text },
+    { FIELD(struct stream_event, region), .type = &type_text },
+    { FIELD(struct stream_event, viewer_ids), .type = &type_ids },
+    { FIELD(struct stream_event, paused), .type = &type_bool },
     { 0 },
 };
 static const struct schema updated_schema = {
     .name = "StreamUpdate",
-    .size = sizeof(struct stream_shown),
+    .size = sizeof(struct stream_event),
     .fields = updated_fields,
-    .doc = "A stream as it is now.",
+    .doc = "The current state of a stream.",
 };
 static const struct field server_fields[] = {
-    { FIELD(struct stream_server, stream_key), .type = &type_text },
-    { FIELD(struct stream_server, token), .type = &type_text },
-    { FIELD(struct stream_server, endpoint), .type = &type_text, .flags = NULLABLE },
-    { FIELD(struct stream_server, guild_id), .type = &type_id, .flags = NULLABLE },
+    { FIELD(struct stream_server_event, stream_key), .type = &type_text },
+    { FIELD(struct stream_server_event, token), .type = &type_text },
+    { FIELD(struct stream_server_event, endpoint), .type = &type_text, .flags = NULLABLE },
+    { FIELD(struct stream_server_event, guild_id), .type = &type_id, .flags = NULLABLE },
     { 0 },
 };
 static const struct schema server_schema = {
     .name = "StreamServer",
-    .size = sizeof(struct stream_server),
+    .size = sizeof(struct stream_server_event),
     .fields = server_fields,
-    .doc = "Where a stream's connection goes.",
+    .doc = "The voice server of a stream.",
 };
 static const struct field gone_fields[] = {
-    { FIELD(struct stream_gone, stream_key), .type = &type_text },
-    { FIELD(struct stream_gone, reason), .type = &type_text },
+    { FIELD(struct stream_delete_event, stream_key), .type = &type_text },
+    { FIELD(struct stream_delete_event, reason), .type = &type_text },
     { 0 },
 };
 static const struct schema gone_schema = {
     .name = "StreamDelete",
-    .size = sizeof(struct stream_gone),
+    .size = sizeof(struct stream_delete_event),
     .fields = gone_fields,
-    .doc = "A stream that is over for the receiver.",
+    .doc = "A stream that has ended for the receiver.",
 };
 
-static struct stream_shown stream_as_shown(struct call *call, const struct stream *s,
-                                           const struct list *parts)
+static struct stream_event build_stream_event(struct call *call, const struct stream *s,
+                                              const struct list *parts)
 {
-    const struct stream_part *p = parts->items;
-    struct stream_shown out = {
-        .stream_key = stream_key_write(call->arena, &s->key),
+    const struct stream_participant *p = parts->items;
+    struct stream_event out = {
+        .stream_key = stream_key_format(call->arena, &s->key),
         .region = s->region,
         .rtc_server_id = s->rtc_server_id,
-        .rtc_channel_id = stream_rtc_channel(s),
+        .rtc_channel_id = stream_rtc_channel_id(s),
         .paused = s->paused,
     };
 
@@ -97,25 +97,26 @@ static struct stream_shown stream_as_shown(struct call *call, const struct strea
     return out;
 }
 
-void stream_token(const struct api *api, const struct stream_part *p,
-                  unsigned char ret[VOICE_TOKEN])
+void stream_token_derive(const struct api *api, const struct stream_participant *p,
+                         unsigned char ret[VOICE_TOKEN_SIZE])
 {
-    auth_derive(api_options(api)->auth, "stream", p->user_id, p->salt, ret, VOICE_TOKEN);
+    auth_derive_key(api_options(api)->auth, "stream", p->user_id, p->salt, ret, VOICE_TOKEN_SIZE);
 }
 
 /* Only the owner sends video, and not while the stream is paused or the owner is suppressed. A
- * muted owner is seen but not heard, as with a camera. */
-struct voice_fact stream_fact(const struct stream *s, const struct stream_part *p, bool there)
+ * muted owner sends video without audio, as with a camera. */
+struct relay_voice_state stream_state_for_relay(const struct stream *s,
+                                                const struct stream_participant *p, bool there)
 {
-    bool shows = p->user_id == s->key.owner_id && !s->paused && !p->voice.aside;
-    struct voice_fact f = {
+    bool sends_media = p->user_id == s->key.owner_id && !s->paused && !p->voice.is_not_speaker;
+    struct relay_voice_state f = {
         .guild_id = s->rtc_server_id,
         .user_id = p->user_id,
-        .channel_id = there ? stream_rtc_channel(s) : 0,
+        .channel_id = there ? stream_rtc_channel_id(s) : 0,
         .room_id = s->rtc_server_id,
-        .speaks = shows && !p->voice.muted,
-        .films = shows,
-        .hears = !p->voice.deaf,
+        .may_send_audio = sends_media && !p->voice.muted,
+        .may_send_video = sends_media,
+        .may_receive_audio = !p->voice.deaf,
         .flags = p->voice.flags,
         .platform = p->voice.platform,
     };
@@ -125,223 +126,225 @@ struct voice_fact stream_fact(const struct stream *s, const struct stream_part *
     return f;
 }
 
-static void note_part(struct call *call, const struct stream *s, const struct stream_part *p,
-                      bool there)
+static void send_participant_to_relay(struct call *call, const struct stream *s,
+                                      const struct stream_participant *p, bool there)
 {
-    struct voice_fact fact = stream_fact(s, p, there);
+    struct relay_voice_state fact = stream_state_for_relay(s, p, there);
 
-    call_note_voice(call, &fact);
+    call_record_voice_change(call, &fact);
 }
 
-/* endpoint.p == NULL: no voice server now. */
-static void part_tell_server(struct call *call, const struct stream *s, const struct stream_part *p,
-                             struct str endpoint)
+/* Emits STREAM_SERVER_UPDATE; endpoint.p == NULL: no voice server now. */
+static void emit_stream_server_update(struct call *call, const struct stream *s,
+                                      const struct stream_participant *p, struct str endpoint)
 {
-    struct stream_server server = {
-        .stream_key = stream_key_write(call->arena, &s->key),
-        .endpoint = given_str(endpoint),
-        .guild_id = given_id(0),
+    struct stream_server_event server = {
+        .stream_key = stream_key_format(call->arena, &s->key),
+        .endpoint = opt_str_or_null(endpoint),
+        .guild_id = opt_id_or_null(0),
     };
-    unsigned char token[VOICE_TOKEN];
+    unsigned char token[VOICE_TOKEN_SIZE];
 
-    stream_token(call->api, p, token);
-    server.token = str_hex(call->arena, token, sizeof token);
-    call_emit(call, EVENT_STREAM_SERVER_UPDATE, to_session(p->session), &server_schema, &server);
+    stream_token_derive(call->api, p, token);
+    server.token = str_hex_encode(call->arena, token, sizeof token);
+    call_emit(call, EVENT_STREAM_SERVER_UPDATE, audience_of_session(p->session), &server_schema,
+              &server);
 }
 
 /* Each participant has its own token; a new token invalidates the previous one. */
-static void part_welcome(struct call *call, const struct stream *s, const struct stream_part *p,
-                         struct str endpoint, bool lost)
+static void connect_participant(struct call *call, const struct stream *s,
+                                const struct stream_participant *p, struct str endpoint, bool lost)
 {
-    note_part(call, s, p, true);
+    send_participant_to_relay(call, s, p, true);
     if (lost && endpoint.p)
-        part_tell_server(call, s, p, (struct str){ 0 });
-    part_tell_server(call, s, p, endpoint);
+        emit_stream_server_update(call, s, p, (struct str){ 0 });
+    emit_stream_server_update(call, s, p, endpoint);
 }
 
-enum err stream_welcome(struct call *call, const struct stream *s, const struct stream_part *p)
+enum err stream_emit_create(struct call *call, const struct stream *s,
+                            const struct stream_participant *p)
 {
     struct str endpoint;
     struct list parts;
-    enum err e = stream_parts(call->tx, s->key.owner_id, &parts);
+    enum err e = stream_list_participants(call->tx, s->key.owner_id, &parts);
 
     if (!e)
-        e = voice_endpoint(call, s->rtc_server_id, s->region, &endpoint);
+        e = room_owner_endpoint(call, s->rtc_server_id, s->region, &endpoint);
     if (e)
         return e;
-    struct stream_shown out = stream_as_shown(call, s, &parts);
-    call_emit(call, EVENT_STREAM_CREATE, to_session(p->session), &created_schema, &out);
-    part_welcome(call, s, p, endpoint, false);
+    struct stream_event out = build_stream_event(call, s, &parts);
+    call_emit(call, EVENT_STREAM_CREATE, audience_of_session(p->session), &created_schema, &out);
+    connect_participant(call, s, p, endpoint, false);
     return OK;
 }
 
-enum err stream_resettle(struct call *call, const struct stream *s, bool lost)
+enum err stream_move_to_node(struct call *call, const struct stream *s, bool lost)
 {
     struct str endpoint;
     struct list parts;
-    enum err e = stream_parts(call->tx, s->key.owner_id, &parts);
+    enum err e = stream_list_participants(call->tx, s->key.owner_id, &parts);
 
     if (!e)
-        e = voice_endpoint(call, s->rtc_server_id, s->region, &endpoint);
+        e = room_owner_endpoint(call, s->rtc_server_id, s->region, &endpoint);
     for (size_t i = 0; !e && i < parts.count; i++) {
-        struct stream_part *p = (struct stream_part *)parts.items + i;
+        struct stream_participant *p = (struct stream_participant *)parts.items + i;
 
-        p->salt = voice_salt(call->arena);
-        e = stream_part_put(call->tx, s->key.owner_id, p);
+        p->salt = voice_salt_new(call->arena);
+        e = stream_participant_write(call->tx, s->key.owner_id, p);
         if (!e)
-            part_welcome(call, s, p, endpoint, lost);
+            connect_participant(call, s, p, endpoint, lost);
     }
     return e;
 }
 
-enum err stream_migrate(struct call *call, const struct stream *s)
+enum err stream_renew_tokens(struct call *call, const struct stream *s)
 {
-    return stream_resettle(call, s, false);
+    return stream_move_to_node(call, s, false);
 }
 
-enum err stream_announce(struct call *call, const struct stream *s)
+enum err stream_emit_update(struct call *call, const struct stream *s)
 {
     struct list parts;
-    enum err e = stream_parts(call->tx, s->key.owner_id, &parts);
-    const struct stream_part *p = parts.items;
+    enum err e = stream_list_participants(call->tx, s->key.owner_id, &parts);
+    const struct stream_participant *p = parts.items;
 
     if (e)
         return e;
-    struct stream_shown out = stream_as_shown(call, s, &parts);
+    struct stream_event out = build_stream_event(call, s, &parts);
     for (size_t i = 0; i < parts.count; i++) {
-        note_part(call, s, &p[i], true);
-        call_emit(call, EVENT_STREAM_UPDATE, to_session(p[i].session), &updated_schema, &out);
+        send_participant_to_relay(call, s, &p[i], true);
+        call_emit(call, EVENT_STREAM_UPDATE, audience_of_session(p[i].session), &updated_schema,
+                  &out);
     }
     return OK;
 }
 
-void stream_tell_gone(struct call *call, uint64_t session, struct str key, const char *reason)
+void stream_emit_delete(struct call *call, uint64_t session, struct str key, const char *reason)
 {
-    struct stream_gone gone = { key, str_of(reason) };
+    struct stream_delete_event gone = { key, str_of(reason) };
 
-    call_emit(call, EVENT_STREAM_DELETE, to_session(session), &gone_schema, &gone);
+    call_emit(call, EVENT_STREAM_DELETE, audience_of_session(session), &gone_schema, &gone);
 }
 
 /* Most users have no stream, so ERR_UNKNOWN_STREAM is not an error. */
-static enum err none_is_fine(enum err e)
+static enum err ignore_unknown_stream(enum err e)
 {
     return e == ERR_UNKNOWN_STREAM ? OK : e;
 }
 
-/* --- end ------------------------------------------------------------------------------ */
-
 /* Clears self_stream; the owner may be in another channel or in none. */
-static enum err clear_mark(struct call *call, const struct stream_key *key)
+static enum err clear_self_stream(struct call *call, const struct stream_key *key)
 {
     struct voice_state s;
-    enum err e = voice_find(call->tx, key->guild_id, key->owner_id, &s);
+    enum err e = voice_state_find(call->tx, key->guild_id, key->owner_id, &s);
 
     if (e)
         return e == ERR_UNKNOWN_VOICE_STATE ? OK : e;
     if (!s.self_stream)
         return OK;
     s.self_stream = false;
-    return voice_save(call, &s, 0);
+    return voice_state_save(call, &s, 0);
 }
 
 enum err stream_end(struct call *call, const struct stream *s, const char *owner_reason)
 {
-    struct str key = stream_key_write(call->arena, &s->key);
+    struct str key = stream_key_format(call->arena, &s->key);
     struct list parts;
-    enum err e = stream_parts(call->tx, s->key.owner_id, &parts);
-    const struct stream_part *p = parts.items;
+    enum err e = stream_list_participants(call->tx, s->key.owner_id, &parts);
+    const struct stream_participant *p = parts.items;
 
     if (!e)
-        e = stream_remove(call->tx, s->key.owner_id);
+        e = stream_delete(call->tx, s->key.owner_id);
     if (!e)
-        e = voice_home_drop(call, s->rtc_server_id);
+        e = room_owner_delete(call, s->rtc_server_id);
     if (e)
         return e;
     for (size_t i = 0; i < parts.count; i++) {
-        note_part(call, s, &p[i], false);
-        stream_tell_gone(call, p[i].session, key,
-                         p[i].user_id == s->key.owner_id ? owner_reason : STREAM_ENDED);
+        send_participant_to_relay(call, s, &p[i], false);
+        stream_emit_delete(call, p[i].session, key,
+                           p[i].user_id == s->key.owner_id ? owner_reason : STREAM_ENDED);
     }
-    e = stream_drop_files(call, s);
-    return e ? e : clear_mark(call, &s->key);
+    e = stream_delete_files(call, s);
+    return e ? e : clear_self_stream(call, &s->key);
 }
 
-enum err stream_unwatch(struct call *call, const struct stream *s, snowflake user_id,
-                        const char *reason)
+enum err stream_remove_viewer(struct call *call, const struct stream *s, snowflake user_id,
+                              const char *reason)
 {
-    struct stream_part part;
-    enum err e = stream_part_find(call->tx, s->key.owner_id, user_id, &part);
+    struct stream_participant part;
+    enum err e = stream_participant_find(call->tx, s->key.owner_id, user_id, &part);
 
     if (e)
-        return none_is_fine(e);
-    e = stream_part_remove(call->tx, s->key.owner_id, user_id);
+        return ignore_unknown_stream(e);
+    e = stream_participant_delete(call->tx, s->key.owner_id, user_id);
     if (e)
         return e;
-    note_part(call, s, &part, false);
-    stream_tell_gone(call, part.session, stream_key_write(call->arena, &s->key), reason);
-    return stream_announce(call, s);
+    send_participant_to_relay(call, s, &part, false);
+    stream_emit_delete(call, part.session, stream_key_format(call->arena, &s->key), reason);
+    return stream_emit_update(call, s);
 }
 
 /* --- changes of voice states ---------------------------------------------------------- */
 
-static enum err end_own(struct call *call, const struct voice_state *was)
+static enum err end_stream_of_user(struct call *call, const struct voice_state *was)
 {
     struct stream s;
-    enum err e = stream_of_owner(call->tx, was->user_id, &s);
+    enum err e = stream_find_by_owner(call->tx, was->user_id, &s);
 
-    if (e || s.key.channel_id != voice_channel(was))
-        return none_is_fine(e);
+    if (e || s.key.channel_id != voice_state_channel_id(was))
+        return ignore_unknown_stream(e);
     return stream_end(call, &s, STREAM_ENDED);
 }
 
-enum err streams_left(struct call *call, const struct voice_state *was)
+enum err streams_on_voice_leave(struct call *call, const struct voice_state *was)
 {
     struct list owners;
-    enum err e = end_own(call, was);
+    enum err e = end_stream_of_user(call, was);
 
     if (!e)
-        e = streams_watched(call->tx, was->user_id, &owners);
+        e = list_streams_watched_by(call->tx, was->user_id, &owners);
     for (size_t i = 0; !e && i < owners.count; i++) {
         struct stream s;
 
-        e = stream_of_owner(call->tx, ((const snowflake *)owners.items)[i], &s);
-        if (!e && s.key.channel_id == voice_channel(was))
-            e = stream_unwatch(call, &s, was->user_id, STREAM_ENDED);
-        e = none_is_fine(e);
+        e = stream_find_by_owner(call->tx, ((const snowflake *)owners.items)[i], &s);
+        if (!e && s.key.channel_id == voice_state_channel_id(was))
+            e = stream_remove_viewer(call, &s, was->user_id, STREAM_ENDED);
+        e = ignore_unknown_stream(e);
     }
     return e;
 }
 
-enum err streams_judged(struct call *call, const struct voice_rights *r)
+enum err streams_on_permission_change(struct call *call, const struct voice_state_permissions *r)
 {
-    return r->rights & PERMISSION(STREAM) ? OK : end_own(call, r->state);
+    return r->permissions & PERMISSION(STREAM) ? OK : end_stream_of_user(call, r->state);
 }
 
-/* Ignores streams of other channels: a user who joins or moves has left those. */
-static enum err follow_in_stream(struct call *call, const struct voice_state *state,
-                                 snowflake owner_id)
+/* Ignores streams of other channels, which a user who joins or moves has left. */
+static enum err update_participant_in_stream(struct call *call, const struct voice_state *state,
+                                             snowflake owner_id)
 {
-    struct stream_part part;
+    struct stream_participant part;
     struct stream s;
-    enum err e = stream_of_owner(call->tx, owner_id, &s);
+    enum err e = stream_find_by_owner(call->tx, owner_id, &s);
 
-    if (!e && (s.key.guild_id != voice_guild(state) || s.key.channel_id != voice_channel(state)))
+    if (!e && (s.key.guild_id != voice_state_guild_id(state) ||
+               s.key.channel_id != voice_state_channel_id(state)))
         return OK;
     if (!e)
-        e = stream_part_find(call->tx, owner_id, state->user_id, &part);
+        e = stream_participant_find(call->tx, owner_id, state->user_id, &part);
     if (e)
-        return none_is_fine(e);
-    part.voice = stream_voice_of(state);
-    note_part(call, &s, &part, true);
+        return ignore_unknown_stream(e);
+    part.voice = stream_voice_flags_of(state);
+    send_participant_to_relay(call, &s, &part, true);
     return OK;
 }
 
-enum err streams_follow(struct call *call, const struct voice_state *s)
+enum err streams_on_voice_change(struct call *call, const struct voice_state *s)
 {
     struct list owners;
-    enum err e = streams_of_user(call->tx, s->user_id, &owners);
+    enum err e = list_streams_of_user(call->tx, s->user_id, &owners);
 
     for (size_t i = 0; !e && i < owners.count; i++)
-        e = follow_in_stream(call, s, ((const snowflake *)owners.items)[i]);
+        e = update_participant_in_stream(call, s, ((const snowflake *)owners.items)[i]);
     return e;
 }

@@ -9,11 +9,11 @@
 #include "voice/states.h"
 #include "voice/streams/rules.h"
 
-/* Effect of a participant's voice state on its streams. */
-struct stream_voice {
+/* Flags of a participant's voice state that affect its streams. */
+struct stream_voice_flags {
     bool muted; /* server mute; self-mute does not mute the stream */
     bool deaf;
-    bool aside; /* suppressed, or no speaker of the stage */
+    bool is_not_speaker; /* suppressed, or not a speaker of the stage */
     struct opt_int flags, platform;
 };
 
@@ -25,88 +25,92 @@ struct stream {
     struct str preview, video; /* "hash.ext"; p == NULL: none */
 };
 
-/* A session that takes part: the owner or a viewer. */
-struct stream_part {
+/* A session that takes part in a stream: the owner or a viewer. */
+struct stream_participant {
     snowflake user_id;
     struct str session_id, salt;
-    uint64_t session;          /* for to_session */
-    struct stream_voice voice; /* read from the voice state */
+    uint64_t session;                /* session number, for audience_of_session */
+    struct stream_voice_flags voice; /* read from the voice state */
 };
 
 /* --- rows.c: SQL ---------------------------------------------------------------------- */
 
-/* ERR_UNKNOWN_STREAM. */
-enum err stream_of_owner(struct tx *tx, snowflake owner_id, struct stream *ret);
-enum err stream_of_server(struct tx *tx, snowflake rtc_server_id, struct stream *ret);
+/* Find a stream; ERR_UNKNOWN_STREAM: none. */
+enum err stream_find_by_owner(struct tx *tx, snowflake owner_id, struct stream *ret);
+enum err stream_find_by_rtc_server(struct tx *tx, snowflake rtc_server_id, struct stream *ret);
 enum err stream_insert(struct tx *tx, const struct stream *s);
 enum err stream_update(struct tx *tx, const struct stream *s);
-enum err stream_remove(struct tx *tx, snowflake owner_id);
-/* struct stream_part, in the order of joining. */
-enum err stream_parts(struct tx *tx, snowflake owner_id, struct list *ret);
-/* One participant; ERR_UNKNOWN_STREAM: the user does not take part. */
-enum err stream_part_find(struct tx *tx, snowflake owner_id, snowflake user_id,
-                          struct stream_part *ret);
-enum err stream_part_put(struct tx *tx, snowflake owner_id, const struct stream_part *p);
-enum err stream_part_remove(struct tx *tx, snowflake owner_id, snowflake user_id);
-/* Owners (snowflakes) of the streams that a user watches, and of all that it takes part in. */
-enum err streams_watched(struct tx *tx, snowflake user_id, struct list *ret);
-enum err streams_of_user(struct tx *tx, snowflake user_id, struct list *ret);
-struct stream_voice stream_voice_of(const struct voice_state *s);
+enum err stream_delete(struct tx *tx, snowflake owner_id);
+/* Lists the participants (struct stream_participant) in the order of joining. */
+enum err stream_list_participants(struct tx *tx, snowflake owner_id, struct list *ret);
+/* Finds one participant; ERR_UNKNOWN_STREAM: the user does not take part. */
+enum err stream_participant_find(struct tx *tx, snowflake owner_id, snowflake user_id,
+                                 struct stream_participant *ret);
+enum err stream_participant_write(struct tx *tx, snowflake owner_id,
+                                  const struct stream_participant *p);
+enum err stream_participant_delete(struct tx *tx, snowflake owner_id, snowflake user_id);
+/* Return the owners (snowflakes) of the streams that a user watches, or takes part in. */
+enum err list_streams_watched_by(struct tx *tx, snowflake user_id, struct list *ret);
+enum err list_streams_of_user(struct tx *tx, snowflake user_id, struct list *ret);
+struct stream_voice_flags stream_voice_flags_of(const struct voice_state *s);
 
 /* --- streams.c: changes and events ---------------------------------------------------- */
 
 extern const char STREAM_USER_REQUESTED[], STREAM_ENDED[], STREAM_FULL[], STREAM_UNAUTHORIZED[],
     STREAM_PARSE_FAILED[], STREAM_INVALID_CHANNEL[];
 
-/* STREAM_CREATE and STREAM_SERVER_UPDATE to the participant's session. */
-enum err stream_welcome(struct call *call, const struct stream *s, const struct stream_part *p);
-/* STREAM_SERVER_UPDATE to all participants, with new tokens. */
-enum err stream_migrate(struct call *call, const struct stream *s);
-/* The same after a move to another node; lost: the previous node is dead. */
-enum err stream_resettle(struct call *call, const struct stream *s, bool lost);
-/* STREAM_UPDATE to all participants. */
-enum err stream_announce(struct call *call, const struct stream *s);
-/* STREAM_DELETE to one session. */
-void stream_tell_gone(struct call *call, uint64_t session, struct str key, const char *reason);
-/* STREAM_DELETE to all, to the owner with its own reason; clears the owner's self_stream. */
+/* Emits STREAM_CREATE and STREAM_SERVER_UPDATE to the participant's session. */
+enum err stream_emit_create(struct call *call, const struct stream *s,
+                            const struct stream_participant *p);
+/* Emits STREAM_SERVER_UPDATE to all participants, with new tokens. */
+enum err stream_renew_tokens(struct call *call, const struct stream *s);
+/* Emits STREAM_SERVER_UPDATE after a move to another node; lost: the previous node is dead. */
+enum err stream_move_to_node(struct call *call, const struct stream *s, bool lost);
+/* Emits STREAM_UPDATE to all participants. */
+enum err stream_emit_update(struct call *call, const struct stream *s);
+/* Emits STREAM_DELETE to one session. */
+void stream_emit_delete(struct call *call, uint64_t session, struct str key, const char *reason);
+/* Emits STREAM_DELETE to all participants, to the owner with its own reason; clears the owner's
+ * self_stream. */
 enum err stream_end(struct call *call, const struct stream *s, const char *owner_reason);
 /* Removes a viewer. */
-enum err stream_unwatch(struct call *call, const struct stream *s, snowflake user_id,
-                        const char *reason);
+enum err stream_remove_viewer(struct call *call, const struct stream *s, snowflake user_id,
+                              const char *reason);
 
-/* The voice_fact of a participant for the relay: whether it takes part, and what it may send. */
-struct voice_fact stream_fact(const struct stream *s, const struct stream_part *p, bool there);
-/* The token of a participant's connection. */
-void stream_token(const struct api *api, const struct stream_part *p,
-                  unsigned char ret[VOICE_TOKEN]);
-/* Channel id of the stream's room in voice connections. */
-static inline snowflake stream_rtc_channel(const struct stream *s)
+/* Returns the state of a participant for the relay: whether it takes part, and what it may send. */
+struct relay_voice_state stream_state_for_relay(const struct stream *s,
+                                                const struct stream_participant *p, bool there);
+/* Derives the token of a participant's connection. */
+void stream_token_derive(const struct api *api, const struct stream_participant *p,
+                         unsigned char ret[VOICE_TOKEN_SIZE]);
+/* Returns the channel id of the stream's room in voice connections. */
+static inline snowflake stream_rtc_channel_id(const struct stream *s)
 {
     return s->rtc_server_id + 1;
 }
 
 /* Hooks: leaving voice ends streaming and watching; losing the permission ends streaming. */
-enum err streams_left(struct call *call, const struct voice_state *was);
-enum err streams_judged(struct call *call, const struct voice_rights *r);
+enum err streams_on_voice_leave(struct call *call, const struct voice_state *was);
+enum err streams_on_permission_change(struct call *call, const struct voice_state_permissions *r);
 /* Hook: applies mute, deafen and suppress of a voice state to its streams. */
-enum err streams_follow(struct call *call, const struct voice_state *s);
+enum err streams_on_voice_change(struct call *call, const struct voice_state *s);
 
 /* --- orders.c: op 18 to 22 ------------------------------------------------------------ */
 
-extern const struct type type_stream_request, type_stream_name, type_stream_pause;
+extern const struct type type_stream_request, type_stream_key_request, type_stream_pause;
 
-enum err create_stream(struct call *call, struct session_order *o);
-enum err delete_stream(struct call *call, struct session_order *o);
-enum err watch_stream(struct call *call, struct session_order *o);
-enum err ping_stream(struct call *call, struct session_order *o);
-enum err pause_stream(struct call *call, struct session_order *o);
+enum err create_stream(struct call *call, struct session_opcode *o);
+enum err delete_stream(struct call *call, struct session_opcode *o);
+enum err watch_stream(struct call *call, struct session_opcode *o);
+enum err handle_stream_ping(struct call *call, struct session_opcode *o);
+enum err pause_stream(struct call *call, struct session_opcode *o);
 
 /* --- routes.c ------------------------------------------------------------------------- */
 
-/* The stream of the path; ERR_UNKNOWN_STREAM, or a form error on the key. */
-enum err stream_of_path(struct call *call, struct stream *ret);
+/* Finds the stream of the path; ERR_UNKNOWN_STREAM, or a form error on the key. */
+enum err stream_find_by_path(struct call *call, struct stream *ret);
 /* For .admit: the caller must own the stream. */
-enum err stream_admit_owner(struct call *call);
+enum err require_stream_owner(struct call *call);
 
 /* --- files.c: previews ---------------------------------------------------------------- */
 
@@ -118,7 +122,7 @@ enum err get_stream_preview(struct call *call);
 enum err prepare_stream_video(struct call *call);
 enum err upload_stream_video(struct call *call);
 /* Deletes the files of a stream that has ended. */
-enum err stream_drop_files(struct call *call, const struct stream *s);
+enum err stream_delete_files(struct call *call, const struct stream *s);
 
 /* --- notify.c ------------------------------------------------------------------------- */
 

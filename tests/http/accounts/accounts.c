@@ -11,10 +11,10 @@
 #define REGISTER "/auth/register"
 #define LOGIN    "/auth/login"
 
-/* A client that registered through the interface, password "correct horse". */
+/* Registers a client through the API with the password "correct horse". */
 static struct client *registered(struct world *w, const char *name)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
     char body[200];
 
     snprintf(body, sizeof body, "{'username': '%s', 'password': 'correct horse'}", name);
@@ -27,9 +27,9 @@ static struct client *registered(struct world *w, const char *name)
 
 /* --- register ------------------------------------------------------------------------- */
 
-static void registering_gives_a_token_that_works(struct world *w)
+static void registering_returns_a_working_token_and_all_user_fields(struct world *w)
 {
-    struct answer a = client_post(world_stranger(w),
+    struct answer a = client_post(world_anonymous(w),
                                   "{'username': 'Ada', 'global_name': 'Ada L', 'email': "
                                   "'Ada@Example.org', 'password': 'correct horse'}",
                                   REGISTER);
@@ -46,7 +46,7 @@ static void registering_gives_a_token_that_works(struct world *w)
     expect_absent(a, "password_hash");
 }
 
-static void a_new_account_speaks_the_language_of_its_call(struct world *w)
+static void new_account_takes_its_locale_from_the_request_headers(struct world *w)
 {
     static const struct {
         const char *name, *headers, *locale;
@@ -59,14 +59,14 @@ static void a_new_account_speaks_the_language_of_its_call(struct world *w)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct arena *arena = world_arena(w);
         struct answer a = client_request(
-            world_stranger(w), "POST", "/api/v10/auth/register",
+            world_anonymous(w), "POST", "/api/v10/auth/register",
             str_printf(arena, "Content-Type: application/json\r\n%s", cases[i].headers).p,
             str_printf(arena, "{\"username\": \"%s\"}", cases[i].name));
         struct client *c = world_client_with(w, answer_text(a, "token"));
 
         expect_json(client_get(c, "/users/@me"), "{'locale': '%s'}", cases[i].locale);
     }
-    /* Whoever is known has one already. */
+    /* An authenticated caller already has a locale. */
     struct client *ada = world_client(w, "ada");
     expect_status(client_patch(ada, "{'locale': 'ja'}", "/users/@me/settings"), 200);
     struct answer a = client_post(ada, "{'username': 'dan'}", "/auth/register");
@@ -74,7 +74,7 @@ static void a_new_account_speaks_the_language_of_its_call(struct world *w)
                 "{'locale': 'ja'}");
 }
 
-static void a_token_has_three_parts_and_begins_with_the_account(struct world *w)
+static void token_has_three_parts_and_the_first_is_the_account_id(struct world *w)
 {
     struct client *ada = registered(w, "ada");
     char *part = strdup(ada->authorization);
@@ -90,7 +90,7 @@ static void a_token_has_three_parts_and_begins_with_the_account(struct world *w)
     free(part);
 }
 
-static void usernames_have_rules(struct world *w)
+static void invalid_usernames_are_refused_at_registration(struct world *w)
 {
     static const struct {
         const char *name, *code;
@@ -102,7 +102,7 @@ static void usernames_have_rules(struct world *w)
         { "ad\xc3\xa4", "USERNAME_INVALID_CONTAINS" },
         { "everyone", "USERNAME_RESERVED" },
     };
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
     char body[200];
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -115,9 +115,9 @@ static void usernames_have_rules(struct world *w)
     expect_status(client_post(nobody, "{'username': '  a.b_c.9 '}", REGISTER), 200);
 }
 
-static void names_and_emails_are_taken_once(struct world *w)
+static void registering_refuses_a_username_or_email_already_in_use(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
 
     expect_status(client_post(nobody, "{'username': 'ada', 'email': 'a@b.c'}", REGISTER), 200);
     expect_invalid(client_post(nobody, "{'username': 'ADA'}", REGISTER), "username",
@@ -127,9 +127,9 @@ static void names_and_emails_are_taken_once(struct world *w)
     expect_status(client_post(nobody, "{'username': 'bob'}", REGISTER), 200);
 }
 
-static void passwords_are_8_to_72_characters(struct world *w)
+static void registering_requires_a_password_of_8_to_72_characters(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
     char body[300];
 
     expect_invalid(client_post(nobody, "{'username': 'ada', 'password': '1234567'}", REGISTER),
@@ -142,10 +142,10 @@ static void passwords_are_8_to_72_characters(struct world *w)
     expect_invalid(client_post(nobody, body, REGISTER), "password", "BASE_TYPE_BAD_LENGTH");
 }
 
-static void everybody_is_13_or_older(struct world *w)
+static void registering_requires_an_age_of_at_least_13_years(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
-    char body[200], today[TIMESTAMP_TEXT];
+    struct client *nobody = world_anonymous(w);
+    char body[200], today[TIMESTAMP_TEXT_SIZE];
     int year, month, day;
 
     timestamp_format(clock_us(), today);
@@ -163,23 +163,23 @@ static void everybody_is_13_or_older(struct world *w)
         "date_of_birth", "DATE_TIME_TYPE_PARSE");
 }
 
-static void all_problems_of_a_body_come_in_one_answer(struct world *w)
+static void registering_reports_all_invalid_fields_in_one_response(struct world *w)
 {
     struct answer a = client_post(
-        world_stranger(w), "{'username': 'a', 'email': 'nowhere', 'password': 'short'}", REGISTER);
+        world_anonymous(w), "{'username': 'a', 'email': 'nowhere', 'password': 'short'}", REGISTER);
 
     expect_invalid(a, "username", "BASE_TYPE_BAD_LENGTH");
     expect_invalid(a, "email", "EMAIL_TYPE_INVALID_EMAIL");
     expect_invalid(a, "password", "BASE_TYPE_BAD_LENGTH");
-    expect_invalid(client_post(world_stranger(w), "{}", REGISTER), "username",
+    expect_invalid(client_post(world_anonymous(w), "{}", REGISTER), "username",
                    "BASE_TYPE_REQUIRED");
 }
 
 /* --- log in and out ------------------------------------------------------------------- */
 
-static void logging_in_works_with_name_or_email(struct world *w)
+static void login_accepts_username_or_email(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
 
     expect_status(client_post(nobody,
                               "{'username': 'ada', 'email': 'ada@example.org', 'password': "
@@ -195,9 +195,9 @@ static void logging_in_works_with_name_or_email(struct world *w)
     expect_status(a, 200);
 }
 
-static void a_wrong_login_does_not_tell_what_was_wrong(struct world *w)
+static void failed_login_does_not_reveal_whether_the_account_exists(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
 
     registered(w, "ada");
     world_client(w, "tokenonly"); /* an account without a password */
@@ -213,19 +213,19 @@ static void a_wrong_login_does_not_tell_what_was_wrong(struct world *w)
     }
 }
 
-static void bots_do_not_log_in(struct world *w)
+static void bots_cannot_log_in_with_a_password(struct world *w)
 {
     world_bot(w, "helper");
     expect_invalid(
-        client_post(world_stranger(w), "{'login': 'helper', 'password': 'correct horse'}", LOGIN),
+        client_post(world_anonymous(w), "{'login': 'helper', 'password': 'correct horse'}", LOGIN),
         "login", "INVALID_LOGIN");
 }
 
-static void logging_out_ends_this_session_and_no_other(struct world *w)
+static void logging_out_revokes_only_the_token_used(struct world *w)
 {
     struct client *one = registered(w, "ada");
     struct answer a =
-        client_post(world_stranger(w), "{'login': 'ada', 'password': 'correct horse'}", LOGIN);
+        client_post(world_anonymous(w), "{'login': 'ada', 'password': 'correct horse'}", LOGIN);
     struct client *two = world_client_with(w, answer_text(a, "token"));
 
     expect_status(client_get(one, "/users/@me"), 200);
@@ -238,12 +238,12 @@ static void logging_out_ends_this_session_and_no_other(struct world *w)
 
 /* --- credentials ---------------------------------------------------------------------- */
 
-static void credentials_must_be_whole_and_of_their_kind(struct world *w)
+static void malformed_or_wrong_type_credentials_get_401(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "helper");
     char text[400];
 
-    expect_error(client_get(world_stranger(w), "/users/@me"), 401, 0);
+    expect_error(client_get(world_anonymous(w), "/users/@me"), 401, 0);
     expect_error(client_get(world_client_with(w, "nonsense"), "/users/@me"), 401, 0);
     snprintf(text, sizeof text, "Bot %s", ada->authorization);
     expect_error(client_get(world_client_with(w, text), "/users/@me"), 401, 0);
@@ -253,7 +253,7 @@ static void credentials_must_be_whole_and_of_their_kind(struct world *w)
     snprintf(text, sizeof text, "bOT   %s", bot->authorization + 4);
     expect_status(client_get(world_client_with(w, text), "/users/@me"), 200);
 
-    /* The same session with another secret, and another account's name on it. */
+    /* The token's secret is altered, then the account id in the token is replaced. */
     snprintf(text, sizeof text, "%s", ada->authorization);
     char *last = &text[strlen(text) - 2];
     *last = *last == 'A' ? 'B' : 'A';
@@ -263,7 +263,7 @@ static void credentials_must_be_whole_and_of_their_kind(struct world *w)
     expect_status(client_get(ada, "/users/@me"), 200);
 }
 
-static void credentials_outlive_a_restart(struct world *w)
+static void tokens_and_logouts_survive_a_server_restart(struct world *w)
 {
     struct client *ada = registered(w, "ada");
 
@@ -287,7 +287,7 @@ static enum err schedule_deletion(struct tx *tx, void *arg)
                    BIND(v_int(strtoll(arg, NULL, 10))), NULL);
 }
 
-static void disabled_accounts_are_told_so(struct world *w)
+static void requests_of_disabled_accounts_get_403_20013(struct world *w)
 {
     struct client *ada = registered(w, "ada");
 
@@ -295,13 +295,13 @@ static void disabled_accounts_are_told_so(struct world *w)
     world_restart(w);
     expect_error(client_get(ada, "/users/@me"), 403, 20013);
     expect_error(
-        client_post(world_stranger(w), "{'login': 'ada', 'password': 'correct horse'}", LOGIN), 403,
-        20013);
+        client_post(world_anonymous(w), "{'login': 'ada', 'password': 'correct horse'}", LOGIN),
+        403, 20013);
 }
 
-static void a_deletion_can_be_taken_back_by_logging_in(struct world *w)
+static void logging_in_with_undelete_cancels_account_deletion(struct world *w)
 {
-    struct client *ada = registered(w, "ada"), *nobody = world_stranger(w);
+    struct client *ada = registered(w, "ada"), *nobody = world_anonymous(w);
 
     store_run(guildhall_store(world_server(w)), STORE_WRITE, world_arena(w), schedule_deletion,
               ada->id);
@@ -326,7 +326,7 @@ static enum err find_text(struct tx *tx, void *arg)
     return e ? e : row_int(&row, 0) ? ERR_STORE_CONFLICT : OK;
 }
 
-static void tokens_are_not_in_the_store(struct world *w)
+static void tokens_table_does_not_contain_token_secrets(struct world *w)
 {
     struct client *ada = registered(w, "ada");
     const char *secret = strrchr(ada->authorization, '.') + 1;
@@ -339,7 +339,7 @@ static void tokens_are_not_in_the_store(struct world *w)
 
 /* --- reading accounts ----------------------------------------------------------------- */
 
-static void others_see_only_the_public_side(struct world *w)
+static void user_object_of_another_user_has_only_public_fields(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = registered(w, "bob");
 
@@ -357,7 +357,7 @@ static void others_see_only_the_public_side(struct world *w)
     expect_json(a, "{'username': 'helper', 'bot': true}");
 }
 
-static void me_is_the_caller_in_any_spelling(struct world *w)
+static void users_me_accepts_encoded_and_versioned_paths(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
@@ -368,7 +368,7 @@ static void me_is_the_caller_in_any_spelling(struct world *w)
                 "{'id': '%s'}", ada->id);
 }
 
-static void unknown_and_impossible_users(struct world *w)
+static void unknown_user_is_404_and_malformed_user_id_is_400(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
@@ -382,7 +382,7 @@ static void unknown_and_impossible_users(struct world *w)
 
 /* --- changing one's account ----------------------------------------------------------- */
 
-static void changes_are_stored_and_announced(struct world *w)
+static void changing_the_account_stores_it_and_sends_user_update(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
 
@@ -404,7 +404,7 @@ static void changes_are_stored_and_announced(struct world *w)
     expect_json(a, "{'bio': '', 'global_name': null, 'accent_color': null}");
 }
 
-static void an_empty_change_changes_nothing(struct world *w)
+static void patching_the_account_without_known_fields_changes_nothing(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
@@ -414,7 +414,7 @@ static void an_empty_change_changes_nothing(struct world *w)
     expect_json(client_patch(ada, "{'unknown': [1, 2]}", "/users/@me"), "{'bio': 'here'}");
 }
 
-static void profile_fields_have_limits(struct world *w)
+static void profile_fields_over_their_limits_are_refused(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     char body[400];
@@ -435,7 +435,7 @@ static void profile_fields_have_limits(struct world *w)
     expect_silence(world_client(w, "bob"));
 }
 
-static void what_matters_needs_the_password(struct world *w)
+static void changing_username_or_email_requires_the_password(struct world *w)
 {
     struct client *ada = registered(w, "ada");
 
@@ -456,11 +456,11 @@ static void what_matters_needs_the_password(struct world *w)
         "username", "USERNAME_ALREADY_TAKEN");
 }
 
-static void a_new_password_ends_every_other_session(struct world *w)
+static void changing_the_password_revokes_all_earlier_tokens(struct world *w)
 {
     struct client *one = registered(w, "ada");
     struct answer a =
-        client_post(world_stranger(w), "{'login': 'ada', 'password': 'correct horse'}", LOGIN);
+        client_post(world_anonymous(w), "{'login': 'ada', 'password': 'correct horse'}", LOGIN);
     struct client *two = world_client_with(w, answer_text(a, "token"));
 
     expect_status(client_get(two, "/users/@me"), 200);
@@ -472,14 +472,14 @@ static void a_new_password_ends_every_other_session(struct world *w)
     expect_error(client_get(one, "/users/@me"), 401, 0);
     expect_error(client_get(two, "/users/@me"), 401, 0);
     expect_invalid(
-        client_post(world_stranger(w), "{'login': 'ada', 'password': 'correct horse'}", LOGIN),
+        client_post(world_anonymous(w), "{'login': 'ada', 'password': 'correct horse'}", LOGIN),
         "login", "INVALID_LOGIN");
     expect_status(
-        client_post(world_stranger(w), "{'login': 'ada', 'password': 'battery staple'}", LOGIN),
+        client_post(world_anonymous(w), "{'login': 'ada', 'password': 'battery staple'}", LOGIN),
         200);
 }
 
-static void bots_change_name_and_pictures_only(struct world *w)
+static void bot_can_change_username_but_not_bio_or_global_name(struct world *w)
 {
     struct client *bot = world_bot(w, "helper");
 
@@ -490,7 +490,7 @@ static void bots_change_name_and_pictures_only(struct world *w)
     expect(strcmp(answer_text(a, "token"), bot->authorization + 4) == 0);
 }
 
-static void pictures_are_kept_and_served(struct world *w)
+static void uploaded_avatar_is_served_after_a_restart(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     char path[200];
@@ -503,7 +503,8 @@ static void pictures_are_kept_and_served(struct world *w)
 
     snprintf(path, sizeof path, "/avatars/%s/%s.png?size=64", ada->id, hash);
     world_restart(w);
-    struct answer picture = client_request(world_stranger(w), "GET", path, NULL, (struct str){ 0 });
+    struct answer picture =
+        client_request(world_anonymous(w), "GET", path, NULL, (struct str){ 0 });
     expect_status(picture, 200);
     expect(str_is(answer_header(picture, "Content-Type"), "image/png"));
     expect(picture.body.n == 70 && memcmp(picture.body.p, "\x89PNG", 4) == 0);
@@ -515,7 +516,7 @@ static void pictures_are_kept_and_served(struct world *w)
     expect_error(client_request(ada, "GET", path, NULL, (struct str){ 0 }), 404, 0);
 }
 
-static void what_is_no_picture_is_refused(struct world *w)
+static void invalid_image_data_is_refused_as_avatar_or_banner(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
@@ -527,33 +528,33 @@ static void what_is_no_picture_is_refused(struct world *w)
 }
 
 const struct test accounts_tests[] = {
-    TEST(registering_gives_a_token_that_works),
-    TEST(a_new_account_speaks_the_language_of_its_call),
-    TEST(a_token_has_three_parts_and_begins_with_the_account),
-    TEST(usernames_have_rules),
-    TEST(names_and_emails_are_taken_once),
-    TEST(passwords_are_8_to_72_characters),
-    TEST(everybody_is_13_or_older),
-    TEST(all_problems_of_a_body_come_in_one_answer),
-    TEST(logging_in_works_with_name_or_email),
-    TEST(a_wrong_login_does_not_tell_what_was_wrong),
-    TEST(bots_do_not_log_in),
-    TEST(logging_out_ends_this_session_and_no_other),
-    TEST(credentials_must_be_whole_and_of_their_kind),
-    TEST(credentials_outlive_a_restart),
-    TEST(disabled_accounts_are_told_so),
-    TEST(a_deletion_can_be_taken_back_by_logging_in),
-    TEST(tokens_are_not_in_the_store),
-    TEST(others_see_only_the_public_side),
-    TEST(me_is_the_caller_in_any_spelling),
-    TEST(unknown_and_impossible_users),
-    TEST(changes_are_stored_and_announced),
-    TEST(an_empty_change_changes_nothing),
-    TEST(profile_fields_have_limits),
-    TEST(what_matters_needs_the_password),
-    TEST(a_new_password_ends_every_other_session),
-    TEST(bots_change_name_and_pictures_only),
-    TEST(pictures_are_kept_and_served),
-    TEST(what_is_no_picture_is_refused),
+    TEST(registering_returns_a_working_token_and_all_user_fields),
+    TEST(new_account_takes_its_locale_from_the_request_headers),
+    TEST(token_has_three_parts_and_the_first_is_the_account_id),
+    TEST(invalid_usernames_are_refused_at_registration),
+    TEST(registering_refuses_a_username_or_email_already_in_use),
+    TEST(registering_requires_a_password_of_8_to_72_characters),
+    TEST(registering_requires_an_age_of_at_least_13_years),
+    TEST(registering_reports_all_invalid_fields_in_one_response),
+    TEST(login_accepts_username_or_email),
+    TEST(failed_login_does_not_reveal_whether_the_account_exists),
+    TEST(bots_cannot_log_in_with_a_password),
+    TEST(logging_out_revokes_only_the_token_used),
+    TEST(malformed_or_wrong_type_credentials_get_401),
+    TEST(tokens_and_logouts_survive_a_server_restart),
+    TEST(requests_of_disabled_accounts_get_403_20013),
+    TEST(logging_in_with_undelete_cancels_account_deletion),
+    TEST(tokens_table_does_not_contain_token_secrets),
+    TEST(user_object_of_another_user_has_only_public_fields),
+    TEST(users_me_accepts_encoded_and_versioned_paths),
+    TEST(unknown_user_is_404_and_malformed_user_id_is_400),
+    TEST(changing_the_account_stores_it_and_sends_user_update),
+    TEST(patching_the_account_without_known_fields_changes_nothing),
+    TEST(profile_fields_over_their_limits_are_refused),
+    TEST(changing_username_or_email_requires_the_password),
+    TEST(changing_the_password_revokes_all_earlier_tokens),
+    TEST(bot_can_change_username_but_not_bio_or_global_name),
+    TEST(uploaded_avatar_is_served_after_a_restart),
+    TEST(invalid_image_data_is_refused_as_avatar_or_banner),
     { 0 },
 };

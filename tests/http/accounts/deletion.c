@@ -1,4 +1,4 @@
-/* deletion.c - accounts that their owners delete: two weeks to think about it, then for good. */
+/* deletion.c - account deletion by the owner, with a grace period of two weeks. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +14,9 @@
 #define DISABLE_ME "/users/@me/disable"
 #define DAY        86400.0
 
-static struct client *register_person(struct world *w, const char *name)
+static struct client *register_user(struct world *w, const char *name)
 {
-    struct answer a = client_post(world_stranger(w),
+    struct answer a = client_post(world_anonymous(w),
                                   TEXT(w, "{'username': '%s', 'password': 'correct horse'}", name),
                                   "/auth/register");
 
@@ -28,7 +28,7 @@ static struct client *register_person(struct world *w, const char *name)
 
 static struct answer log_in(struct world *w, const char *more)
 {
-    return client_post(world_stranger(w),
+    return client_post(world_anonymous(w),
                        TEXT(w, "{'login': 'ada', 'password': 'correct horse'%s}", more),
                        "/auth/login");
 }
@@ -38,9 +38,9 @@ static struct answer delete_me(struct client *c)
     return client_post(c, "{'password': 'correct horse'}", DELETE_ME);
 }
 
-static void only_its_owner_deletes_an_account(struct world *w)
+static void deleting_an_account_requires_password_and_no_owned_guilds(struct world *w)
 {
-    struct client *ada = register_person(w, "ada");
+    struct client *ada = register_user(w, "ada");
 
     expect_invalid(client_post(ada, "{}", DELETE_ME), "password", "BASE_TYPE_REQUIRED");
     expect_invalid(client_post(ada, "{'password': 'wrong horse'}", DELETE_ME), "password",
@@ -54,9 +54,9 @@ static void only_its_owner_deletes_an_account(struct world *w)
     expect_error(log_in(w, ""), 403, 20011);
 }
 
-static void a_deletion_is_taken_back_within_two_weeks(struct world *w)
+static void account_deletion_can_be_cancelled_within_two_weeks(struct world *w)
 {
-    struct client *ada = register_person(w, "ada"), *bob = register_person(w, "bob");
+    struct client *ada = register_user(w, "ada"), *bob = register_user(w, "bob");
 
     ask_and_accept(ada, bob);
     expect_status(client_put(ada, "{'note': 'a friend'}", "/users/@me/notes/%s", bob->id), 204);
@@ -77,10 +77,10 @@ static int64_t rows_of(struct world *w, const char *table, const struct client *
     return store_count(w, TEXT(w, "select count(*) from %s where user_id = %s", table, c->id));
 }
 
-static void friends_in_a_game_are_told_that_an_account_is_gone(struct world *w)
+static void account_erasure_sends_game_relationship_remove(struct world *w)
 {
-    struct client *ada = register_person(w, "ada"), *bob = register_person(w, "bob");
-    struct client *eve = register_person(w, "eve");
+    struct client *ada = register_user(w, "ada"), *bob = register_user(w, "bob");
+    struct client *eve = register_user(w, "eve");
     const char *app = answer_text(client_post(eve, "{'name': 'Chess'}", "/applications"), "id");
     const struct client *from[] = { ada, bob }, *to[] = { bob, ada };
 
@@ -99,9 +99,9 @@ static void friends_in_a_game_are_told_that_an_account_is_gone(struct world *w)
     expect(store_count(w, "select count(*) from game_relationships") == 0);
 }
 
-static void after_two_weeks_nothing_of_it_is_left_but_what_others_read(struct world *w)
+static void erased_account_keeps_only_its_messages_as_deleted_user(struct world *w)
 {
-    struct client *ada = register_person(w, "ada"), *bob = register_person(w, "bob");
+    struct client *ada = register_user(w, "ada"), *bob = register_user(w, "bob");
 
     ask_and_accept(ada, bob);
     const char *channel = answer_text(
@@ -132,13 +132,13 @@ static void after_two_weeks_nothing_of_it_is_left_but_what_others_read(struct wo
                                "or password_hash is not null or bio <> '')",
                                ada->id)) == 0);
     expect_status(log_in(w, ", 'undelete': true"), 400);
-    register_person(w, "ada"); /* the name is free */
+    register_user(w, "ada"); /* the username can be registered again */
 }
 
-/* What somebody was given meanwhile is not taken from others. */
-static void who_owns_something_by_then_is_asked_again_a_day_later(struct world *w)
+/* Guilds transferred to the account during the grace period block its erasure. */
+static void erasure_is_retried_daily_while_the_account_owns_a_guild(struct world *w)
 {
-    struct client *ada = register_person(w, "ada"), *bob = register_person(w, "bob");
+    struct client *ada = register_user(w, "ada"), *bob = register_user(w, "bob");
     const char *guild = answer_text(client_post(bob, "{'name': 'Here'}", "/guilds"), "id");
 
     expect_status(delete_me(ada), 204);
@@ -153,21 +153,21 @@ static void who_owns_something_by_then_is_asked_again_a_day_later(struct world *
     expect_soon(log_in(w, "").status == 400);
 }
 
-/* Ada, who has just turned the second factor on: its answer has her token and the backup codes. */
+/* Registers ada with TOTP enabled; the response has her token and the backup codes. */
 static struct answer register_with_factor(struct world *w, unsigned char secret[TOTP_SECRET])
 {
     world_wait(w, (double)(TOTP_STEP_S - clock_s() % TOTP_STEP_S));
-    expect(totp_secret_read(STR("GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"), secret));
+    expect(totp_secret_parse(STR("GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"), secret));
     return client_post(
-        register_person(w, "ada"),
+        register_user(w, "ada"),
         TEXT(w,
              "{'password': 'correct horse', 'secret': 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ', "
              "'code': '%06u'}",
-             totp_code(secret, clock_s() / TOTP_STEP_S)),
+             totp_code_of_step(secret, clock_s() / TOTP_STEP_S)),
         "/users/@me/mfa/totp/enable");
 }
 
-static void a_second_factor_is_asked_for(struct world *w)
+static void deleting_an_account_with_mfa_requires_an_mfa_code(struct world *w)
 {
     unsigned char secret[TOTP_SECRET];
     struct answer a = register_with_factor(w, secret);
@@ -178,20 +178,20 @@ static void a_second_factor_is_asked_for(struct world *w)
     expect_status(
         client_post(ada, TEXT(w, "{'password': 'correct horse', 'code': '%s'}", backup), DELETE_ME),
         204);
-    /* A password alone does not take it back. */
+    /* Logging in with the password alone does not cancel the deletion. */
     a = log_in(w, ", 'undelete': true");
     expect_json(a, "{'mfa': true}");
     expect_error(log_in(w, ""), 403, 20011);
-    expect_status(client_post(world_stranger(w),
+    expect_status(client_post(world_anonymous(w),
                               TEXT(w, "{'ticket': '%s', 'code': '%06u'}", answer_text(a, "ticket"),
-                                   totp_code(secret, clock_s() / TOTP_STEP_S + 1)),
+                                   totp_code_of_step(secret, clock_s() / TOTP_STEP_S + 1)),
                               "/auth/mfa/totp"),
                   200);
     expect_json(log_in(w, ""), "{'mfa': true}");
 }
 
-/* As many as when logging in, and together with these. */
-static void codes_are_not_guessed_by_deleting(struct world *w)
+/* Wrong MFA codes of delete, disable and login count towards the same limit. */
+static void wrong_mfa_codes_for_delete_and_disable_are_rate_limited(struct world *w)
 {
     unsigned char secret[TOTP_SECRET];
     struct answer a = register_with_factor(w, secret);
@@ -210,14 +210,15 @@ static void codes_are_not_guessed_by_deleting(struct world *w)
     expect_status(client_post(ada, right, DISABLE_ME), 204);
 }
 
-static void an_account_rests_until_its_owner_comes_back(struct world *w)
+static void disabled_account_is_enabled_again_by_its_owners_login(struct world *w)
 {
-    struct client *ada = register_person(w, "ada");
+    struct client *ada = register_user(w, "ada");
     struct client *again;
 
     expect_invalid(client_post(ada, "{'password': 'wrong horse'}", DISABLE_ME), "password",
                    "PASSWORD_DOES_NOT_MATCH");
-    client_post(ada, "{'name': 'Here'}", "/guilds"); /* which does not stand in the way */
+    client_post(ada, "{'name': 'Here'}",
+                "/guilds"); /* owning a guild does not prevent disabling the account */
     struct gateway_conn *gate = conn_session(ada, "v=10&encoding=json", "'intents': 0");
     expect_status(client_post(ada, "{'password': 'correct horse'}", DISABLE_ME), 204);
     expect_close(gate, 4004);
@@ -230,19 +231,19 @@ static void an_account_rests_until_its_owner_comes_back(struct world *w)
     again = world_client_with(w, answer_text(a, "token"));
     expect_json(client_get(again, "/users/@me/guilds"), "[{'name': 'Here'}]");
     expect_status(log_in(w, ""), 200);
-    /* What the operator did stays. */
+    /* An account disabled by the operator stays disabled after a login. */
     store_write(w, "update users set disabled = 1 where id = $1", BIND(v_client(ada)));
     expect_error(log_in(w, ", 'undelete': true"), 403, 20013);
 }
 
 const struct test deletion_tests[] = {
-    TEST(only_its_owner_deletes_an_account),
-    TEST(a_deletion_is_taken_back_within_two_weeks),
-    TEST(after_two_weeks_nothing_of_it_is_left_but_what_others_read),
-    TEST(who_owns_something_by_then_is_asked_again_a_day_later),
-    TEST(friends_in_a_game_are_told_that_an_account_is_gone),
-    TEST(a_second_factor_is_asked_for),
-    TEST_WITH(codes_are_not_guessed_by_deleting, buckets_only),
-    TEST(an_account_rests_until_its_owner_comes_back),
+    TEST(deleting_an_account_requires_password_and_no_owned_guilds),
+    TEST(account_deletion_can_be_cancelled_within_two_weeks),
+    TEST(erased_account_keeps_only_its_messages_as_deleted_user),
+    TEST(erasure_is_retried_daily_while_the_account_owns_a_guild),
+    TEST(account_erasure_sends_game_relationship_remove),
+    TEST(deleting_an_account_with_mfa_requires_an_mfa_code),
+    TEST_WITH(wrong_mfa_codes_for_delete_and_disable_are_rate_limited, buckets_only),
+    TEST(disabled_account_is_enabled_again_by_its_owners_login),
     { 0 },
 };

@@ -21,18 +21,18 @@
 static const char *const left[] = {
     "users.id",                /* "Deleted User", so that messages have an author */
     "users.username",          /* deleted_<id> */
-    "messages.author_id",      /* what it wrote */
-    "recipients.user_id",      /* its direct channels, which the other person still reads */
-    "direct_channels.low_id",  /* the same */
-    "direct_channels.high_id", /* the same */
-    "files.owner_id",          /* attachments of these messages */
-    "file_owners.owner_id",    /* how many bytes they take */
-    "notes.target_id",         /* notes that others made */
-    "channels.owner_id",       /* threads that it started */
-    "reaction_users.user_id",  /* its reactions */
+    "messages.author_id",      /* messages of the account */
+    "recipients.user_id",      /* direct channels, which the other recipient still reads */
+    "direct_channels.low_id",  /* direct channels */
+    "direct_channels.high_id", /* direct channels */
+    "files.owner_id",          /* attachments of the account's messages */
+    "file_owners.owner_id",    /* number of bytes of these attachments */
+    "notes.target_id",         /* notes of other users about the account */
+    "channels.owner_id",       /* threads started by the account */
+    "reaction_users.user_id",  /* reactions of the account */
     "invites.inviter_id",      /* invites of guilds, which the guild manages */
-    "audit_log.user_id",       /* what it did in guilds, for as long as the log is kept */
-    "audit_log.changes",       /* the same: who started a thread */
+    "audit_log.user_id",       /* audit log entries of the account, until they expire */
+    "audit_log.changes",       /* audit log: who started a thread */
 };
 
 /* GUILDHALL_ERASE_ACCOUNTS=1000 for a long run. */
@@ -43,11 +43,11 @@ static int account_count(void)
     return count ? atoi(count) : 60;
 }
 
-static struct client *erasure_person(struct world *w, int number)
+static struct client *register_numbered_user(struct world *w, int number)
 {
     struct answer a = client_post(
-        world_stranger(w), TEXT(w, "{'username': 'person%d', 'password': 'correct horse'}", number),
-        "/auth/register");
+        world_anonymous(w),
+        TEXT(w, "{'username': 'person%d', 'password': 'correct horse'}", number), "/auth/register");
 
     expect_status(a, 200);
     struct client *c = world_client_with(w, answer_text(a, "token"));
@@ -55,8 +55,8 @@ static struct client *erasure_person(struct world *w, int number)
     return c;
 }
 
-static void give_everything(struct world *w, struct client *c, struct client *friend,
-                            const char *guild, const char *channel)
+static void fill_account_with_data(struct world *w, struct client *c, struct client *friend,
+                                   const char *guild, const char *channel)
 {
     const char *body = "--x\r\nContent-Disposition: form-data; name=\"payload_json\"\r\n\r\n"
                        "{\"content\":\"with a file\"}\r\n--x\r\nContent-Disposition: form-data; "
@@ -90,7 +90,7 @@ static void give_everything(struct world *w, struct client *c, struct client *fr
     const char *app = answer_text(client_post(c, "{'name': 'App'}", "/applications"), "id");
     expect_status(client_post(c, "{}", "/applications/%s/delete", app), 204);
     expect_status(client_post(c, "{}", "/users/@me/harvest"), 200);
-    /* A game of another application than the one above: the rows are in no relationship. */
+    /* The game belongs to another application than the one above. */
     world_sql(w,
               "insert into game_relationships (user_id, target_id, application_id, type, since) "
               "select %s, %s, min(id), 1, 0 from applications",
@@ -129,13 +129,13 @@ static enum err search_column(struct tx *tx, struct leak_search *s, struct str t
                     "u.username = 'deleted_' || u.id and t.\"%.*s\" like '%%' || u.id || '%%')"
                   : "select count(*) from %.*s where \"%.*s\" in (select id from users where "
                     "username = 'deleted_' || id)",
-             STR_FMT(table), STR_FMT(column));
+             STR_ARGS(table), STR_ARGS(column));
     struct rows row;
     bool found;
     enum err e = tx_one(tx, test_sql(sql), NO_BIND, &row, &found);
     char name[200];
 
-    snprintf(name, sizeof name, "%.*s.%.*s", STR_FMT(table), STR_FMT(column));
+    snprintf(name, sizeof name, "%.*s.%.*s", STR_ARGS(table), STR_ARGS(column));
     size_t n = strlen(s->found);
     if (!e && row_int(&row, 0) && !is_left(name))
         snprintf(s->found + n, sizeof s->found - n, " %s (%lld)", name,
@@ -160,7 +160,7 @@ static enum err search_all(struct tx *tx, void *arg)
     enum err e = tx_query(tx, sqlite ? SQL(COLUMNS_SQLITE) : SQL(COLUMNS_POSTGRES), NO_BIND, &rows);
 
     while (!e && rows_next(&rows)) {
-        struct str *c = list_add(tx_arena(tx), &columns, 3 * sizeof *c);
+        struct str *c = list_append(tx_arena(tx), &columns, 3 * sizeof *c);
 
         for (int i = 0; i < 3; i++)
             c[i] = row_text(&rows, i);
@@ -178,9 +178,9 @@ static enum err search_all(struct tx *tx, void *arg)
     return e;
 }
 
-static void erased_accounts_leave_only_what_is_documented(struct world *w)
+static void erased_account_ids_remain_only_in_documented_columns(struct world *w)
 {
-    struct client *friend = erasure_person(w, 0);
+    struct client *friend = register_numbered_user(w, 0);
     const char *guild = answer_text(client_post(friend, "{'name': 'Shared'}", "/guilds"), "id");
     const char *channel =
         answer_text(client_post(friend, "{'name': 'here'}", "/guilds/%s/channels", guild), "id");
@@ -188,15 +188,15 @@ static void erased_accounts_leave_only_what_is_documented(struct world *w)
 
     expect_status(client_post(friend, "{'name': 'Game'}", "/applications"), 201);
     for (int i = 1; i <= count; i++) {
-        struct client *c = erasure_person(w, i);
+        struct client *c = register_numbered_user(w, i);
 
-        give_everything(w, c, friend, guild, channel);
+        fill_account_with_data(w, c, friend, guild, channel);
         world_settle(w);
         expect_status(client_post(c, "{'password': 'correct horse'}", "/users/@me/delete"), 204);
         world_wait(w, 14 * DAY + 60);
         world_settle(w);
     }
-    world_wait(w, 60 * DAY); /* exports, logs of uploads and the like have ended as well */
+    world_wait(w, 60 * DAY); /* exports and upload logs have expired as well */
     world_settle(w);
     expect(store_count(w, "select count(*) from users where username = 'deleted_' || id") == count);
     struct leak_search s = { .w = w };
@@ -210,6 +210,6 @@ static void erased_accounts_leave_only_what_is_documented(struct world *w)
 }
 
 const struct test erasure_tests[] = {
-    TEST(erased_accounts_leave_only_what_is_documented),
+    TEST(erased_account_ids_remain_only_in_documented_columns),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* passwords.c - what it costs to check passwords, and who may guess. */
+/* passwords.c - cost of password hashing and limits for wrong passwords. */
 #include "world.h"
 
 #include <poll.h>
@@ -16,12 +16,12 @@
 #include "test_guild.h"
 #include "waits.h"
 
-/* --- the line before the threads ------------------------------------------------------ */
+/* --- queue of the hashing threads ----------------------------------------------------- */
 
 enum { LINE = 6 };
 
-/* One thread, and a hash takes it some tenths of a second. */
-static void slow_and_few(struct config *config)
+/* One thread, and one hash takes some tenths of a second. */
+static void configure_slow_hashing(struct config *config)
 {
     config->password_memory_mib = 64;
     config->password_passes = 8;
@@ -34,13 +34,13 @@ static int start_login(struct world *w)
     static const char login[] = "POST /api/auth/login HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
                                 "Content-Type: application/json\r\nContent-Length: 33\r\n\r\n"
                                 "{\"login\":\"nobody\",\"password\":\"x\"}";
-    int fd = client_dial(world_stranger(w));
+    int fd = client_dial(world_anonymous(w));
 
     expect(send(fd, login, sizeof login - 1, 0) == sizeof login - 1);
     return fd;
 }
 
-/* The status of the answer, its text in text. */
+/* Returns the status of the response and copies its text. */
 static int finish_login(int fd, char text[2048])
 {
     size_t n = 0;
@@ -54,20 +54,20 @@ static int finish_login(int fd, char text[2048])
     return atoi(text + 9);
 }
 
-static uint64_t requests(struct world *w)
+static uint64_t count_requests(struct world *w)
 {
-    struct server_stats stats;
+    struct http_server_stats stats;
 
-    server_stats(api_server(guildhall_api(world_server(w))), &stats);
+    http_server_stats(api_server(guildhall_api(world_server(w))), &stats);
     return stats.requests;
 }
 
 static void await_requests(struct world *w, uint64_t count)
 {
-    expect_soon(requests(w) >= count);
+    expect_soon(count_requests(w) >= count);
 }
 
-static void who_finds_the_line_full_is_told_to_come_back(struct world *w)
+static void login_gets_503_retry_after_when_the_hash_queue_is_full(struct world *w)
 {
     int fds[3 * LINE], refused = 0, checked = 0;
     char text[2048];
@@ -97,13 +97,13 @@ static int count_unanswered(const int *fds, int count)
     return unanswered;
 }
 
-/* Which of the passwords is the last in line depends on the loops that read them. */
-static void files_do_not_wait_for_passwords(struct world *w)
+/* The loops that read the requests determine which login is last in the queue. */
+static void uploads_do_not_wait_for_password_hashing(struct world *w)
 {
     static const struct upload hello[] = { { "files[0]", "hello.txt", STR_INIT("hello") }, { 0 } };
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
-    uint64_t before = requests(w);
+    uint64_t before = count_requests(w);
     int fds[LINE];
     char text[2048];
 
@@ -116,7 +116,7 @@ static void files_do_not_wait_for_passwords(struct world *w)
         expect(finish_login(fds[i], text) == 400);
 }
 
-static void nothing_is_hashed_for_clients_that_have_gone(struct world *w)
+static void queued_logins_of_closed_connections_are_not_hashed(struct world *w)
 {
     struct linger at_once = { .l_onoff = 1 };
     char text[2048];
@@ -140,20 +140,20 @@ static void nothing_is_hashed_for_clients_that_have_gone(struct world *w)
     before = processor_time();
     expect(finish_login(start_login(w), text) == 400);
     double last = processor_time() - before;
-    /* Six would be all of them. One or two may be hashed before they go, and while others
-     * compute a hash takes more of its own time, too. */
+    /* Six hashes would be all of them. One or two may be computed before the connections close,
+     * and parallel load makes a hash take longer. */
     expect(taken < 4 * (last > one ? last : one));
 }
 
-/* --- guessing ------------------------------------------------------------------------- */
+/* --- guessed passwords ---------------------------------------------------------------- */
 
 #define RIGHT  "{'login': 'ada', 'password': 'correct horse'}"
 #define WRONG  "{'login': 'ada', 'password': 'wrong horse'}"
 #define RENAME "{'username': 'ada', 'password': '%s'}"
 
-static struct client *from(struct world *w, const char *address)
+static struct client *client_from_address(struct world *w, const char *address)
 {
-    struct client *c = world_stranger(w);
+    struct client *c = world_anonymous(w);
 
     snprintf(c->address, sizeof c->address, "%s", address);
     return c;
@@ -161,18 +161,18 @@ static struct client *from(struct world *w, const char *address)
 
 static struct answer log_in_from(struct world *w, const char *address, const char *body)
 {
-    return client_post(from(w, address), body, "/auth/login");
+    return client_post(client_from_address(w, address), body, "/auth/login");
 }
 
 static void register_ada_from(struct world *w, const char *address)
 {
-    expect_status(client_post(from(w, address), "{'username': 'ada', 'password': 'correct horse'}",
-                              "/auth/register"),
+    expect_status(client_post(client_from_address(w, address),
+                              "{'username': 'ada', 'password': 'correct horse'}", "/auth/register"),
                   200);
 }
 
-/* Wrong tries, each address having its five. */
-static void guess_from_many(struct world *w, int first, int last)
+/* Sends wrong logins, five per address. */
+static void send_wrong_logins_from_many(struct world *w, int first, int last)
 {
     char address[20];
 
@@ -182,42 +182,42 @@ static void guess_from_many(struct world *w, int first, int last)
     }
 }
 
-static void expect_refused(struct answer a, int most_s)
+static void expect_rate_limited(struct answer a, int most_s)
 {
     expect_status(a, 429);
     expect(atoi(answer_header(a, "Retry-After").p) >= 1);
     expect(atoi(answer_header(a, "Retry-After").p) <= most_s);
 }
 
-static void failures_of_others_do_not_lock_the_owner_out(struct world *w)
+static void failed_logins_elsewhere_do_not_lock_out_known_ip_addresses(struct world *w)
 {
     register_ada_from(w, "127.0.1.1");
-    guess_from_many(w, 0, 59);
+    send_wrong_logins_from_many(w, 0, 59);
     expect_status(log_in_from(w, "127.0.1.2", RIGHT), 200);
-    guess_from_many(w, 59, 60);
-    /* Now nobody comes in from where nobody has come in before. */
-    expect_refused(log_in_from(w, "127.0.1.3", RIGHT), 1800);
-    expect_refused(log_in_from(w, "127.0.1.4", WRONG), 1800);
+    send_wrong_logins_from_many(w, 59, 60);
+    /* Logins are now refused from addresses without an earlier login. */
+    expect_rate_limited(log_in_from(w, "127.0.1.3", RIGHT), 1800);
+    expect_rate_limited(log_in_from(w, "127.0.1.4", WRONG), 1800);
     expect_status(log_in_from(w, "127.0.1.1", RIGHT), 200);
     expect_status(log_in_from(w, "127.0.1.2", RIGHT), 200);
     expect_invalid(log_in_from(w, "127.0.1.2", WRONG), "login", "INVALID_LOGIN");
-    /* Other accounts have nothing to do with it. */
+    /* Other accounts are not affected. */
     expect_invalid(log_in_from(w, "127.0.1.3", "{'login': 'bob', 'password': 'x'}"), "login",
                    "INVALID_LOGIN");
     world_wait(w, 1800);
     expect_status(log_in_from(w, "127.0.1.3", RIGHT), 200);
 }
 
-static void known_addresses_outlive_the_server(struct world *w)
+static void known_login_ip_addresses_survive_a_restart(struct world *w)
 {
     register_ada_from(w, "127.0.1.1");
     world_restart(w);
-    guess_from_many(w, 0, 60);
-    expect_refused(log_in_from(w, "127.0.1.2", RIGHT), 1800);
+    send_wrong_logins_from_many(w, 0, 60);
+    expect_rate_limited(log_in_from(w, "127.0.1.2", RIGHT), 1800);
     expect_status(log_in_from(w, "127.0.1.1", RIGHT), 200);
 }
 
-static void twenty_addresses_are_known(struct world *w)
+static void only_the_last_twenty_login_ip_addresses_are_known(struct world *w)
 {
     char address[20];
 
@@ -227,13 +227,13 @@ static void twenty_addresses_are_known(struct world *w)
         world_wait(w, 1);
         expect_status(log_in_from(w, address, RIGHT), 200);
     }
-    guess_from_many(w, 0, 60);
-    expect_refused(log_in_from(w, "127.0.1.1", RIGHT), 1800);
+    send_wrong_logins_from_many(w, 0, 60);
+    expect_rate_limited(log_in_from(w, "127.0.1.1", RIGHT), 1800);
     expect_status(log_in_from(w, "127.0.1.2", RIGHT), 200);
     expect_status(log_in_from(w, "127.0.1.21", RIGHT), 200);
 }
 
-static void a_login_has_ten_tries_from_one_address(struct world *w)
+static void login_is_limited_to_ten_wrong_passwords_per_ip_address(struct world *w)
 {
     static const char *const spellings[] = { "ada", "ADA", " ada ", "Ada", "adA" };
     char body[100];
@@ -246,7 +246,7 @@ static void a_login_has_ten_tries_from_one_address(struct world *w)
         expect_invalid(log_in_from(w, "127.0.1.2", body), "login", "INVALID_LOGIN");
     }
     world_wait(w, 60);
-    expect_refused(log_in_from(w, "127.0.1.2", RIGHT), 1800);
+    expect_rate_limited(log_in_from(w, "127.0.1.2", RIGHT), 1800);
     expect_invalid(log_in_from(w, "127.0.1.2", "{'login': 'bob', 'password': 'x'}"), "login",
                    "INVALID_LOGIN");
     expect_status(log_in_from(w, "127.0.1.3", RIGHT), 200);
@@ -254,7 +254,7 @@ static void a_login_has_ten_tries_from_one_address(struct world *w)
     expect_status(log_in_from(w, "127.0.1.2", RIGHT), 200);
 }
 
-static void a_login_that_nobody_has_is_limited_like_others(struct world *w)
+static void logins_with_unknown_usernames_have_the_same_rate_limits(struct world *w)
 {
     for (int i = 0; i < 10; i++) {
         if (i == 5)
@@ -262,12 +262,12 @@ static void a_login_that_nobody_has_is_limited_like_others(struct world *w)
         expect_invalid(log_in_from(w, "127.0.1.2", WRONG), "login", "INVALID_LOGIN");
     }
     world_wait(w, 60);
-    expect_refused(log_in_from(w, "127.0.1.2", WRONG), 1800);
-    guess_from_many(w, 0, 50);
-    expect_refused(log_in_from(w, "127.0.1.3", WRONG), 1800);
+    expect_rate_limited(log_in_from(w, "127.0.1.2", WRONG), 1800);
+    send_wrong_logins_from_many(w, 0, 50);
+    expect_rate_limited(log_in_from(w, "127.0.1.3", WRONG), 1800);
 }
 
-/* Ada with a token of hers. */
+/* Logs ada in from an address. */
 static struct client *ada_from(struct world *w, const char *address)
 {
     struct answer a = log_in_from(w, address, RIGHT);
@@ -285,7 +285,7 @@ static struct answer rename_with(struct client *c, const char *password)
     return client_patch(c, body, "/users/@me");
 }
 
-static void wrong_passwords_are_one_count_for_all_routes(struct world *w)
+static void wrong_passwords_on_all_routes_share_one_rate_limit(struct world *w)
 {
     register_ada_from(w, "127.0.1.1");
     struct client *here = ada_from(w, "127.0.1.2"), *there = ada_from(w, "127.0.1.3");
@@ -294,20 +294,20 @@ static void wrong_passwords_are_one_count_for_all_routes(struct world *w)
         expect_invalid(rename_with(here, "wrong horse"), "password", "PASSWORD_DOES_NOT_MATCH");
     for (int i = 0; i < 2; i++)
         expect_invalid(log_in_from(w, "127.0.1.2", WRONG), "login", "INVALID_LOGIN");
-    expect_refused(rename_with(here, "wrong horse"), 60);
-    expect_refused(rename_with(here, "correct horse"), 60);
-    expect_refused(log_in_from(w, "127.0.1.2", RIGHT), 60);
-    /* What needs no password goes on. */
+    expect_rate_limited(rename_with(here, "wrong horse"), 60);
+    expect_rate_limited(rename_with(here, "correct horse"), 60);
+    expect_rate_limited(log_in_from(w, "127.0.1.2", RIGHT), 60);
+    /* Changes that need no password still succeed. */
     expect_status(client_patch(here, "{'bio': 'still here'}", "/users/@me"), 200);
     expect_status(rename_with(there, "correct horse"), 200);
     world_wait(w, 60);
     for (int i = 0; i < 5; i++)
         expect_invalid(rename_with(here, "wrong horse"), "password", "PASSWORD_DOES_NOT_MATCH");
     world_wait(w, 60);
-    expect_refused(rename_with(here, "correct horse"), 1800);
+    expect_rate_limited(rename_with(here, "correct horse"), 1800);
 }
 
-static void right_passwords_do_not_count(struct world *w)
+static void correct_passwords_do_not_count_towards_the_login_limit(struct world *w)
 {
     register_ada_from(w, "127.0.1.1");
     struct client *ada = ada_from(w, "127.0.1.2");
@@ -317,13 +317,13 @@ static void right_passwords_do_not_count(struct world *w)
     for (int i = 0; i < 5; i++)
         expect_invalid(rename_with(ada, "wrong horse"), "password", "PASSWORD_DOES_NOT_MATCH");
     world_wait(w, 10);
-    expect_refused(rename_with(ada, "wrong horse"), 60);
+    expect_rate_limited(rename_with(ada, "wrong horse"), 60);
 }
 
-static void many_guesses_at_once_are_no_more_than_one_after_the_other(struct world *w)
+static void concurrent_wrong_passwords_share_one_rate_limit(struct world *w)
 {
     char call[600], text[2048];
-    int fds[15], looked_at = 0;
+    int fds[15], evaluated = 0;
 
     register_ada_from(w, "127.0.1.1");
     struct client *ada = ada_from(w, "127.0.1.2");
@@ -340,36 +340,36 @@ static void many_guesses_at_once_are_no_more_than_one_after_the_other(struct wor
         int status = finish_login(fds[i], text);
 
         expect(status == 400 || status == 429);
-        looked_at += status == 400;
+        evaluated += status == 400;
     }
-    expect(looked_at == 5);
+    expect(evaluated == 5);
 }
 
-static void a_new_password_forgets_where_the_old_one_was_used(struct world *w)
+static void changing_the_password_resets_known_login_ip_addresses(struct world *w)
 {
     register_ada_from(w, "127.0.1.1");
     expect_status(client_patch(ada_from(w, "127.0.1.2"),
                                "{'password': 'correct horse', 'new_password': 'battery staple'}",
                                "/users/@me"),
                   200);
-    guess_from_many(w, 0, 60);
+    send_wrong_logins_from_many(w, 0, 60);
     const char *right = "{'login': 'ada', 'password': 'battery staple'}";
-    expect_refused(log_in_from(w, "127.0.1.1", right), 1800);
+    expect_rate_limited(log_in_from(w, "127.0.1.1", right), 1800);
     expect_status(log_in_from(w, "127.0.1.2", right), 200);
 }
 
 const struct test passwords_tests[] = {
-    TEST_WITH(failures_of_others_do_not_lock_the_owner_out, buckets_only),
-    TEST_WITH(known_addresses_outlive_the_server, buckets_only),
-    TEST_WITH(twenty_addresses_are_known, buckets_only),
-    TEST_WITH(a_login_has_ten_tries_from_one_address, buckets_only),
-    TEST_WITH(a_login_that_nobody_has_is_limited_like_others, buckets_only),
-    TEST_WITH(wrong_passwords_are_one_count_for_all_routes, buckets_only),
-    TEST_WITH(right_passwords_do_not_count, buckets_only),
-    TEST_WITH(many_guesses_at_once_are_no_more_than_one_after_the_other, buckets_only),
-    TEST_WITH(a_new_password_forgets_where_the_old_one_was_used, buckets_only),
-    TEST_WITH(who_finds_the_line_full_is_told_to_come_back, slow_and_few),
-    TEST_WITH(files_do_not_wait_for_passwords, slow_and_few),
-    TEST_WITH(nothing_is_hashed_for_clients_that_have_gone, slow_and_few),
+    TEST_WITH(failed_logins_elsewhere_do_not_lock_out_known_ip_addresses, buckets_only),
+    TEST_WITH(known_login_ip_addresses_survive_a_restart, buckets_only),
+    TEST_WITH(only_the_last_twenty_login_ip_addresses_are_known, buckets_only),
+    TEST_WITH(login_is_limited_to_ten_wrong_passwords_per_ip_address, buckets_only),
+    TEST_WITH(logins_with_unknown_usernames_have_the_same_rate_limits, buckets_only),
+    TEST_WITH(wrong_passwords_on_all_routes_share_one_rate_limit, buckets_only),
+    TEST_WITH(correct_passwords_do_not_count_towards_the_login_limit, buckets_only),
+    TEST_WITH(concurrent_wrong_passwords_share_one_rate_limit, buckets_only),
+    TEST_WITH(changing_the_password_resets_known_login_ip_addresses, buckets_only),
+    TEST_WITH(login_gets_503_retry_after_when_the_hash_queue_is_full, configure_slow_hashing),
+    TEST_WITH(uploads_do_not_wait_for_password_hashing, configure_slow_hashing),
+    TEST_WITH(queued_logins_of_closed_connections_are_not_hashed, configure_slow_hashing),
     { 0 },
 };

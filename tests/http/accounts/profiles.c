@@ -1,4 +1,4 @@
-/* profiles.c - sessions, settings, notes, profiles and what others hear of a change. */
+/* profiles.c - sessions, settings, notes, profiles and the events of a change. */
 #include "test_guild.h"
 
 #include <stdio.h>
@@ -21,12 +21,12 @@ static enum err issue_token(struct tx *tx, void *arg)
 {
     struct issue *i = arg;
 
-    return auth_issue(guildhall_auth(world_server(i->world)), tx, &i->grant, &i->token);
+    return auth_issue_token(guildhall_auth(world_server(i->world)), tx, &i->grant, &i->token);
 }
 
-/* Another credential of somebody. */
-static struct client *another(struct world *w, struct client *c, enum caller_kind kind,
-                              const char *scopes)
+/* Issues another credential for the account. */
+static struct client *issue_credential(struct world *w, struct client *c, enum caller_kind kind,
+                                       const char *scopes)
 {
     struct issue i = { .world = w,
                        .grant = { .kind = kind,
@@ -39,12 +39,12 @@ static struct client *another(struct world *w, struct client *c, enum caller_kin
     expect(
         !store_run(guildhall_store(world_server(w)), STORE_WRITE, world_arena(w), issue_token, &i));
     snprintf(header, sizeof header, "%s%.*s", kind == CALLER_BEARER ? "Bearer " : "",
-             STR_FMT(i.token));
+             STR_ARGS(i.token));
     return world_client_with(w, header);
 }
 
-/* Nobody can break, turn around or imitate a line with a name. */
-static void names_hold_nothing_that_cannot_be_seen(struct world *w)
+/* Invisible characters could break, reverse or imitate a line of text. */
+static void control_and_invisible_characters_are_refused_in_names(struct world *w)
 {
     static const char *const bad[] = { "a\\u202eb", "a\\nb",     "a\\u0007", "a\\u200bb",
                                        "a\\u2028b", "a\\ufeffb", "a\\u0085b" };
@@ -58,14 +58,14 @@ static void names_hold_nothing_that_cannot_be_seen(struct world *w)
         expect_invalid(client_post(ada, body.p, "/guilds"), "name", "STRING_TYPE_REGEX");
     }
     expect_status(client_patch(ada, "{'global_name': 'a\\u200db \\u00e9'}", "/users/@me"), 200);
-    expect_invalid(client_post(world_stranger(w),
+    expect_invalid(client_post(world_anonymous(w),
                                "{'username': 'eve', 'password': 'a good password', "
                                "'email': 'x@y\\r\\nBcc:z'}",
                                "/auth/register"),
                    "email", "EMAIL_TYPE_INVALID_EMAIL");
 }
 
-static void relate(struct world *w, struct client *a, struct client *b, int type)
+static void insert_relationship(struct world *w, struct client *a, struct client *b, int type)
 {
     world_sql(w, "insert into relationships (user_id, target_id, type) values (%s, %s, %d)", a->id,
               b->id, type);
@@ -73,17 +73,17 @@ static void relate(struct world *w, struct client *a, struct client *b, int type
 
 static void befriend(struct world *w, struct client *a, struct client *b)
 {
-    relate(w, a, b, 1);
-    relate(w, b, a, 1);
+    insert_relationship(w, a, b, 1);
+    insert_relationship(w, b, a, 1);
 }
 
 /* --- sessions ------------------------------------------------------------------------- */
 
-static void a_log_in_says_about_when_it_was_used(struct world *w)
+static void session_list_shows_the_approximate_last_used_time(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
-    another(w, ada, CALLER_USER, "");
+    issue_credential(w, ada, CALLER_USER, "");
     world_wait(w, 24 * 3600);
     expect_status(client_get(ada, "/users/@me"), 200);
     world_wait(w, 3600);
@@ -96,7 +96,7 @@ static void a_log_in_says_about_when_it_was_used(struct world *w)
                         "select count(*) from tokens where user_id = %s and last_used_at >= "
                         "created_at + 86400000000",
                         ada->id) == 1);
-    /* An hour without a call changes nothing. */
+    /* Without a request the time does not change. */
     world_wait(w, 3600);
     world_settle(w);
     world_wait(w, 3600);
@@ -105,11 +105,11 @@ static void a_log_in_says_about_when_it_was_used(struct world *w)
                            "created_at + 86400000000 + 9000000000") == 0);
 }
 
-static void sessions_are_listed_and_ended(struct world *w)
+static void sessions_can_be_listed_and_logged_out(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct client *phone = another(w, ada, CALLER_USER, "");
-    another(w, ada, CALLER_BEARER, "identify");
+    struct client *phone = issue_credential(w, ada, CALLER_USER, "");
+    issue_credential(w, ada, CALLER_BEARER, "identify");
 
     struct answer a = client_get(ada, "/auth/sessions");
     expect_status(a, 200);
@@ -122,7 +122,7 @@ static void sessions_are_listed_and_ended(struct world *w)
 
     char body[200];
     snprintf(body, sizeof body, "{'session_id_hashes': ['%s', 'nonsense']}", hash);
-    /* Nobody ends somebody else's. */
+    /* Another user's session cannot be logged out. */
     expect_status(client_post(bob, body, "/auth/sessions/logout"), 204);
     expect_status(client_get(phone, "/users/@me"), 200);
     expect_status(client_post(ada, body, "/auth/sessions/logout"), 204);
@@ -138,7 +138,7 @@ static void sessions_are_listed_and_ended(struct world *w)
 
 /* --- settings ------------------------------------------------------------------------- */
 
-static void settings_have_defaults(struct world *w)
+static void new_account_has_default_settings(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct answer a = client_get(ada, "/users/@me/settings");
@@ -154,7 +154,7 @@ static void settings_have_defaults(struct world *w)
     expect_error(client_get(world_bot(w, "robot"), "/users/@me/settings"), 403, 20001);
 }
 
-static void folders_have_a_size(struct world *w)
+static void guild_folders_are_limited_to_32_kib(struct world *w)
 {
     enum { MOST = 32 * 1024 };
     struct client *ada = world_client(w, "ada");
@@ -163,7 +163,7 @@ static void folders_have_a_size(struct world *w)
 
     memset(long_name, 'x', MOST - 1);
     long_name[MOST - 1] = '\0';
-    /* Eleven bytes are around the name. */
+    /* The name is surrounded by 11 bytes. */
     expect_invalid(
         client_patch(ada,
                      str_printf(arena, "{'guild_folders': [{'name': '%s'}]}", long_name + 10).p,
@@ -179,7 +179,7 @@ static void folders_have_a_size(struct world *w)
                 "{'guild_folders': [{'id': 7, 'guild_ids': ['1', '2']}]}");
 }
 
-static void only_what_changed_is_told(struct world *w)
+static void user_settings_update_contains_only_changed_fields(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct answer a = client_patch(ada,
@@ -206,7 +206,7 @@ static void only_what_changed_is_told(struct world *w)
     expect_json(client_get(ada, "/users/@me/settings"), "{'theme': 'dark', 'status': 'online'}");
 }
 
-static void friend_sources_hold_each_other(struct world *w)
+static void friend_source_flag_all_includes_the_other_flags(struct world *w)
 {
     static const struct {
         const char *body, *after;
@@ -237,7 +237,7 @@ static void friend_sources_hold_each_other(struct world *w)
     expect_silence(ada);
 }
 
-static void settings_have_rules(struct world *w)
+static void invalid_settings_are_refused_and_all_locales_accepted(struct world *w)
 {
     static const struct {
         const char *body, *field, *code;
@@ -273,7 +273,7 @@ static void settings_have_rules(struct world *w)
     }
 }
 
-static void a_custom_status_is_kept_and_cleared(struct world *w)
+static void custom_status_is_stored_and_can_be_cleared(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
@@ -285,9 +285,9 @@ static void a_custom_status_is_kept_and_cleared(struct world *w)
                 "{'custom_status': null}");
 }
 
-static void logging_in_tells_language_and_theme(struct world *w)
+static void login_response_contains_locale_and_theme(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
     struct answer a =
         client_post(nobody, "{'username': 'kim', 'password': 'correct horse'}", "/auth/register");
     struct client *kim = world_client_with(w, answer_text(a, "token"));
@@ -299,7 +299,7 @@ static void logging_in_tells_language_and_theme(struct world *w)
 
 /* --- notes ---------------------------------------------------------------------------- */
 
-static void notes_are_for_oneself(struct world *w)
+static void user_notes_are_private_and_send_user_note_update(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     char body[400] = "{'note': '";
@@ -329,7 +329,7 @@ static void notes_are_for_oneself(struct world *w)
 
 /* --- profiles ------------------------------------------------------------------------- */
 
-static void a_profile_is_for_those_who_know_somebody(struct world *w)
+static void profile_requires_a_mutual_guild_or_friendship(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve"), *kim = world_client(w, "kim"),
@@ -338,8 +338,8 @@ static void a_profile_is_for_those_who_know_somebody(struct world *w)
 
     test_guild_add(&p, bob);
     befriend(w, ada, eve);
-    relate(w, ada, kim, 3);
-    relate(w, kim, ada, 4);
+    insert_relationship(w, ada, kim, 3);
+    insert_relationship(w, kim, ada, 4);
     expect_status(client_get(ada, "/users/@me/profile"), 200);
     expect_status(client_get(ada, "/users/%s/profile", ada->id), 200);
     expect_status(client_get(ada, "/users/%s/profile", bob->id), 200);
@@ -347,20 +347,20 @@ static void a_profile_is_for_those_who_know_somebody(struct world *w)
     expect_status(client_get(ada, "/users/%s/profile", kim->id), 200);
     expect_status(client_get(ada, "/users/%s/profile", bot->id), 200);
     expect_error(client_get(ada, "/users/%s/profile", zoe->id), 403, 50001);
-    /* Asking somebody is not knowing them. */
+    /* An outgoing friend request does not give access. */
     expect_error(client_get(kim, "/users/%s/profile", ada->id), 403, 50001);
     expect_error(client_get(ada, "/users/5/profile"), 404, 10013);
     expect_error(client_get(bot, "/users/%s/profile", ada->id), 403, 20001);
 }
 
-static void people_say_who_they_are(struct world *w)
+static void changing_the_profile_validates_and_stores_its_fields(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     char body[64];
 
     befriend(w, ada, bob);
     client_patch(ada, "{'bio': 'about ada'}", "/users/@me");
-    forget_told(w);
+    discard_received(w);
     struct answer a = client_patch(ada,
                                    "{'pronouns': ' she/her ', 'accent_color': 255, 'theme_colors': "
                                    "[1, 16777215], 'banner': '" PNG "'}",
@@ -389,7 +389,7 @@ static void people_say_who_they_are(struct world *w)
                    "theme_colors.1", "NUMBER_TYPE_MIN");
 }
 
-static void a_profile_tells_what_is_asked(struct world *w)
+static void profile_contains_mutuals_and_guild_member_when_requested(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve"), *kim = world_client(w, "kim");
@@ -430,14 +430,14 @@ static void a_profile_tells_what_is_asked(struct world *w)
     expect_absent(client_get(ada, "/users/%s/profile?guild_id=%s", eve->id, p.id), "guild_member");
 }
 
-static void who_blocks_shows_little(struct world *w)
+static void profile_of_a_user_who_blocked_the_caller_is_reduced(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild p = world_test_guild(w, ada);
 
     test_guild_add(&p, bob);
     client_patch(bob, "{'bio': 'about bob'}", "/users/@me");
-    relate(w, bob, ada, 2);
+    insert_relationship(w, bob, ada, 2);
     struct answer a =
         client_get(ada, "/users/%s/profile?with_mutual_friends=true&guild_id=%s", bob->id, p.id);
     expect_status(a, 200);
@@ -447,7 +447,7 @@ static void who_blocks_shows_little(struct world *w)
     expect_absent(a, "guild_member");
 }
 
-static void a_bots_profile_names_its_app(struct world *w)
+static void profile_of_a_bot_contains_its_application_id(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
 
@@ -460,7 +460,7 @@ static void a_bots_profile_names_its_app(struct world *w)
                 "{'application': {'id': '77'}, 'mutual_friends': []}");
 }
 
-static void mutual_friends_are_listed(struct world *w)
+static void mutual_friends_route_lists_only_mutual_friends(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve"), *kim = world_client(w, "kim"),
@@ -469,23 +469,24 @@ static void mutual_friends_are_listed(struct world *w)
     befriend(w, ada, eve);
     befriend(w, bob, eve);
     befriend(w, ada, kim);
-    relate(w, bob, kim, 2);
-    /* The rule of profiles: strangers are refused, and a blocked account is shown nothing. */
+    insert_relationship(w, bob, kim, 2);
+    /* As for profiles: users without a relation are refused, and a blocked user gets an empty
+     * list. */
     expect_error(client_get(ada, "/users/%s/profile", bob->id), 403, 50001);
     expect_error(client_get(ada, "/users/%s/relationships", bob->id), 403, 50001);
     struct test_guild both = world_test_guild(w, ada);
     test_guild_add(&both, bob);
     struct answer a = client_get(ada, "/users/%s/relationships", bob->id);
     expect_json(a, "[{'id': '%s', 'username': 'eve', 'discriminator': '0'}]", eve->id);
-    relate(w, bob, ada, 2);
+    insert_relationship(w, bob, ada, 2);
     expect_json(client_get(ada, "/users/%s/relationships", bob->id), "[]");
     expect(client_get(ada, "/users/%s/relationships", bot->id).json->count == 0);
     expect_error(client_get(ada, "/users/5/relationships"), 404, 10013);
 }
 
-/* --- what others hear ----------------------------------------------------------------- */
+/* --- events for others ---------------------------------------------------------------- */
 
-static void guilds_and_friends_hear_of_a_new_name(struct world *w)
+static void changing_the_global_name_notifies_guilds_and_friends(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve");
@@ -509,7 +510,7 @@ static void guilds_and_friends_hear_of_a_new_name(struct world *w)
     expect_event(bob, "PRESENCE_UPDATE", "{'user': {'id': '%s'}}", ada->id);
     expect_guild_event(&p, 0, "GUILD_MEMBER_UPDATE", "{'user': {'id': '%s'}}", ada->id);
 
-    /* What others do not see they do not hear of. */
+    /* Changes of private fields send no events to others. */
     expect_status(client_patch(ada, "{'bio': 'secretive'}", "/users/@me"), 200);
     expect_event(ada, "USER_UPDATE", "{'bio': 'secretive'}");
     expect_silence(bob);
@@ -518,12 +519,12 @@ static void guilds_and_friends_hear_of_a_new_name(struct world *w)
 
 /* --- apps ----------------------------------------------------------------------------- */
 
-static void apps_see_what_their_scopes_allow(struct world *w)
+static void bearer_token_sees_the_user_fields_of_its_scopes(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct client *some = another(w, ada, CALLER_BEARER, "identify"),
-                  *more = another(w, ada, CALLER_BEARER, "identify email"),
-                  *none = another(w, ada, CALLER_BEARER, "guilds");
+    struct client *some = issue_credential(w, ada, CALLER_BEARER, "identify"),
+                  *more = issue_credential(w, ada, CALLER_BEARER, "identify email"),
+                  *none = issue_credential(w, ada, CALLER_BEARER, "guilds");
 
     world_sql(w, "update users set email = 'ada@example.org' where id = %s", ada->id);
     struct answer a = client_get(some, "/users/@me");
@@ -544,9 +545,9 @@ static void apps_see_what_their_scopes_allow(struct world *w)
 
 /* --- default avatars ------------------------------------------------------------------ */
 
-static void there_are_six_default_avatars(struct world *w)
+static void six_default_avatars_are_served(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
     char path[64];
 
     for (int i = 0; i < 6; i++) {
@@ -562,8 +563,8 @@ static void there_are_six_default_avatars(struct world *w)
     expect_error(client_request(nobody, "GET", "/embed/avatars/x.png", "", STR("")), 404, 0);
 }
 
-/* Client libraries that check answers by the official schemas ask for both. */
-static void flags_stand_beside_the_public_ones(struct world *w)
+/* Client libraries that validate responses with the official schemas require both fields. */
+static void user_objects_contain_flags_and_public_flags(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
 
@@ -573,7 +574,7 @@ static void flags_stand_beside_the_public_ones(struct world *w)
     befriend(w, ada, bob);
     expect_json(client_get(bob, "/users/@me/relationships"),
                 "[{'user': {'flags': 64, 'public_flags': 64}}]");
-    expect_json(client_get(another(w, ada, CALLER_BEARER, "identify"), "/users/@me"),
+    expect_json(client_get(issue_credential(w, ada, CALLER_BEARER, "identify"), "/users/@me"),
                 "{'flags': 64, 'public_flags': 64}");
 }
 
@@ -589,50 +590,50 @@ static enum err find_credential(struct tx *tx, void *arg)
 {
     struct finding *f = arg;
 
-    return auth_find(f->auth, tx, &f->credential, &f->caller);
+    return auth_find_stored(f->auth, tx, &f->credential, &f->caller);
 }
 
-/* What was read may be from before the revocation. */
-static void nothing_is_remembered_that_was_looked_for_before_a_revocation(struct world *w)
+/* The row may have been read before the revocation. */
+static void credential_read_before_a_revocation_is_not_cached(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct store *store = guildhall_store(world_server(w));
     struct finding f = { .auth = guildhall_auth(world_server(w)) };
     struct str token;
-    enum caller_kind kind = credential_kind(str_of(ada->authorization), &token);
+    enum caller_kind kind = parse_credential_kind(str_of(ada->authorization), &token);
 
-    expect(credential_parse(kind, token, &f.credential));
-    auth_will_find(f.auth, &f.credential);
-    auth_forget_account(f.auth, 1);
+    expect(parse_credential_token(kind, token, &f.credential));
+    auth_begin_lookup(f.auth, &f.credential);
+    auth_evict_account(f.auth, 1);
     expect(store_run(store, STORE_READ, world_arena(w), find_credential, &f) == OK);
-    expect(!auth_remembered(f.auth, kind, token, &f.caller));
-    auth_will_find(f.auth, &f.credential);
+    expect(!auth_find_cached(f.auth, kind, token, &f.caller));
+    auth_begin_lookup(f.auth, &f.credential);
     expect(store_run(store, STORE_READ, world_arena(w), find_credential, &f) == OK);
-    expect(auth_remembered(f.auth, kind, token, &f.caller));
+    expect(auth_find_cached(f.auth, kind, token, &f.caller));
 }
 
 const struct test accounts_profiles_tests[] = {
-    TEST(nothing_is_remembered_that_was_looked_for_before_a_revocation),
-    TEST(a_log_in_says_about_when_it_was_used),
-    TEST(sessions_are_listed_and_ended),
-    TEST(settings_have_defaults),
-    TEST(folders_have_a_size),
-    TEST(only_what_changed_is_told),
-    TEST(friend_sources_hold_each_other),
-    TEST(settings_have_rules),
-    TEST(a_custom_status_is_kept_and_cleared),
-    TEST(logging_in_tells_language_and_theme),
-    TEST(notes_are_for_oneself),
-    TEST(a_profile_is_for_those_who_know_somebody),
-    TEST(people_say_who_they_are),
-    TEST(a_profile_tells_what_is_asked),
-    TEST(who_blocks_shows_little),
-    TEST(a_bots_profile_names_its_app),
-    TEST(mutual_friends_are_listed),
-    TEST(guilds_and_friends_hear_of_a_new_name),
-    TEST(apps_see_what_their_scopes_allow),
-    TEST(there_are_six_default_avatars),
-    TEST(flags_stand_beside_the_public_ones),
-    TEST(names_hold_nothing_that_cannot_be_seen),
+    TEST(credential_read_before_a_revocation_is_not_cached),
+    TEST(session_list_shows_the_approximate_last_used_time),
+    TEST(sessions_can_be_listed_and_logged_out),
+    TEST(new_account_has_default_settings),
+    TEST(guild_folders_are_limited_to_32_kib),
+    TEST(user_settings_update_contains_only_changed_fields),
+    TEST(friend_source_flag_all_includes_the_other_flags),
+    TEST(invalid_settings_are_refused_and_all_locales_accepted),
+    TEST(custom_status_is_stored_and_can_be_cleared),
+    TEST(login_response_contains_locale_and_theme),
+    TEST(user_notes_are_private_and_send_user_note_update),
+    TEST(profile_requires_a_mutual_guild_or_friendship),
+    TEST(changing_the_profile_validates_and_stores_its_fields),
+    TEST(profile_contains_mutuals_and_guild_member_when_requested),
+    TEST(profile_of_a_user_who_blocked_the_caller_is_reduced),
+    TEST(profile_of_a_bot_contains_its_application_id),
+    TEST(mutual_friends_route_lists_only_mutual_friends),
+    TEST(changing_the_global_name_notifies_guilds_and_friends),
+    TEST(bearer_token_sees_the_user_fields_of_its_scopes),
+    TEST(six_default_avatars_are_served),
+    TEST(user_objects_contain_flags_and_public_flags),
+    TEST(control_and_invisible_characters_are_refused_in_names),
     { 0 },
 };

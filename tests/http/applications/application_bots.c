@@ -1,4 +1,4 @@
-/* application_bots.c - the bots of applications, and what proves who both are. */
+/* application_bots.c - bots, secrets and signing keys of applications. */
 #include "apps.h"
 
 #include <sodium.h>
@@ -11,7 +11,7 @@
 
 /* --- the bot -------------------------------------------------------------------------- */
 
-static void bots_read_and_change_their_own_application(struct world *w)
+static void bot_can_read_and_change_its_own_application(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *id = make_application(ada, "App");
@@ -33,17 +33,17 @@ static void bots_read_and_change_their_own_application(struct world *w)
     }
     expect_json(client_get(bot, APPS "/%s", id), "{'id': '%s'}", id);
     expect_error(client_patch(ada, "{}", APPS "/@me"), 403, 20002);
-    /* A bot does not rename its application from within. */
+    /* The bot cannot rename its application. */
     expect_json(client_patch(bot, "{'name': 'Mine', 'description': 'new'}", APPS "/@me"),
                 "{'name': 'App', 'description': 'new'}");
     expect_json(client_patch(bot, "{'name': 'Mine'}", APPS "/%s", id), "{'name': 'Mine'}");
     expect_invalid(client_patch(bot, "{'tags': 1}", APPS "/@me"), "tags", "LIST_TYPE_CONVERT");
     expect_error(client_get(bot, APPS), 403, 20001);
-    /* A bot that was made without one has none. */
+    /* A bot created without an application gets 404. */
     expect_error(client_get(world_bot(w, "lonely"), APPS "/@me"), 404, 10002);
 }
 
-static void a_bot_has_one_token_and_resetting_ends_it(struct world *w)
+static void resetting_the_bot_token_invalidates_the_old_one(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *id = make_application(ada, "App");
@@ -56,26 +56,26 @@ static void a_bot_has_one_token_and_resetting_ends_it(struct world *w)
     struct client *second = application_bot(ada, id);
     expect_error(client_get(first, "/users/@me"), 401, 0);
     expect_status(client_get(second, "/users/@me"), 200);
-    /* Only as a bot. */
+    /* The token is valid only with the prefix Bot. */
     struct client *bare = world_client_with(w, second->authorization + 4);
     expect_error(client_get(bare, "/users/@me"), 401, 0);
 }
 
-static enum err lose_bots(struct tx *tx, void *arg)
+static enum err delete_all_bots(struct tx *tx, void *arg)
 {
     (void)arg;
     enum err e = tx_exec(tx, "update applications set bot_id = null", NO_BIND, NULL);
     return e ? e : tx_exec(tx, "delete from users where bot = 1", NO_BIND, NULL);
 }
 
-/* World files may bring applications without a bot. */
-static void an_application_without_a_bot_can_get_one(struct world *w)
+/* World files may declare applications without a bot. */
+static void bot_can_be_added_to_an_application_without_one(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *id = make_application(ada, "App"), *guild = found_guild(ada, "Home");
     const char *body = TEXT(w, "{'authorize': true, 'guild_id': '%s'}", guild);
 
-    expect(store_run(guildhall_store(world_server(w)), STORE_WRITE, world_arena(w), lose_bots,
+    expect(store_run(guildhall_store(world_server(w)), STORE_WRITE, world_arena(w), delete_all_bots,
                      NULL) == OK);
     struct answer a = client_get(ada, APPS "/%s", id);
     expect_status(a, 200);
@@ -118,7 +118,7 @@ static bool is_signed(const char *key, const char *text, const unsigned char *si
                                        public) == 0;
 }
 
-static void what_an_application_signs_its_key_verifies(struct world *w)
+static void application_signature_is_verified_by_its_public_key(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *id = make_application(ada, "App"), *other = make_application(ada, "Other");
@@ -138,7 +138,7 @@ static void what_an_application_signs_its_key_verifies(struct world *w)
     expect(is_signed(key, "1234{}", signature));
 }
 
-static void secrets_are_shown_once_and_not_kept(struct world *w)
+static void client_secret_is_shown_once_and_stored_as_digest(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *id = make_application(ada, "App");
@@ -147,12 +147,12 @@ static void secrets_are_shown_once_and_not_kept(struct world *w)
     expect(strlen(first) == 43 && strcmp(first, second) != 0);
     expect_absent(client_get(ada, APPS "/%s", id), "secret");
     expect(store_count(w, "select length(secret_digest) from applications") == 32);
-    expect_status(client_form(world_stranger(w), "/oauth2/token",
+    expect_status(client_form(world_anonymous(w), "/oauth2/token",
                               "grant_type=client_credentials&scope=identify&client_id=%s"
                               "&client_secret=%s",
                               id, first),
                   401);
-    expect_status(client_form(world_stranger(w), "/oauth2/token",
+    expect_status(client_form(world_anonymous(w), "/oauth2/token",
                               "grant_type=client_credentials&scope=identify&client_id=%s"
                               "&client_secret=%s",
                               id, second),
@@ -161,10 +161,10 @@ static void secrets_are_shown_once_and_not_kept(struct world *w)
 
 extern const struct test application_bots_tests[];
 const struct test application_bots_tests[] = {
-    TEST(bots_read_and_change_their_own_application),
-    TEST(a_bot_has_one_token_and_resetting_ends_it),
-    TEST(an_application_without_a_bot_can_get_one),
-    TEST(what_an_application_signs_its_key_verifies),
-    TEST(secrets_are_shown_once_and_not_kept),
+    TEST(bot_can_read_and_change_its_own_application),
+    TEST(resetting_the_bot_token_invalidates_the_old_one),
+    TEST(bot_can_be_added_to_an_application_without_one),
+    TEST(application_signature_is_verified_by_its_public_key),
+    TEST(client_secret_is_shown_once_and_stored_as_digest),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* applications.c - applications: making them, who may, and what of them changes. */
+/* applications.c - creating, reading and changing applications. */
 #include "apps.h"
 
 #include <string.h>
@@ -9,9 +9,9 @@
 
 #define APPS "/applications"
 
-/* --- making --------------------------------------------------------------------------- */
+/* --- creating ------------------------------------------------------------------------- */
 
-static void a_new_application_has_every_field(struct world *w)
+static void creating_an_application_returns_all_fields(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct answer a = client_post(ada,
@@ -46,7 +46,7 @@ static void a_new_application_has_every_field(struct world *w)
     expect_json(client_get(ada, APPS), "[{'id': '%s', 'owner': {'id': '%s'}}]", id, ada->id);
 }
 
-static void a_new_application_may_use_every_intent(struct world *w)
+static void new_application_has_all_intent_flags_by_default(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
@@ -57,12 +57,12 @@ static void a_new_application_may_use_every_intent(struct world *w)
     expect_json(client_post(ada, "{'name': 'x', 'flags': 4096}", APPS), "{'flags': 0}");
 }
 
-static void no_intents(struct config *config)
+static void configure_no_privileged_intents(struct config *config)
 {
     config->privileged_intents = false;
 }
 
-static void an_operator_may_keep_the_intents_back(struct world *w)
+static void privileged_intents_option_off_clears_the_intent_flags(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct answer a = client_post(ada, "{'name': 'x'}", APPS);
@@ -70,7 +70,7 @@ static void an_operator_may_keep_the_intents_back(struct world *w)
     expect_json(a, "{'flags': 0, 'flags_new': '0'}");
 }
 
-static void makers_say_where_their_pages_are(struct world *w)
+static void application_urls_cover_and_webhook_fields_can_be_changed(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *id = make_application(ada, "App");
@@ -89,7 +89,7 @@ static void makers_say_where_their_pages_are(struct world *w)
     expect_json(client_patch(ada, "{'event_webhooks_status': 2}", APPS "/%s", id),
                 "{'event_webhooks_status': 2}");
     expect_json(client_get(ada, APPS "/%s", id), "{'event_webhooks_status': 2}");
-    expect_status(client_request(world_stranger(w), "GET",
+    expect_status(client_request(world_anonymous(w), "GET",
                                  TEXT(w, "/app-icons/%s/%s.png", id, answer_text(a, "cover_image")),
                                  "", STR("")),
                   200);
@@ -107,7 +107,7 @@ static void makers_say_where_their_pages_are(struct world *w)
                    "event_webhooks_status", "BASE_TYPE_CHOICES");
 }
 
-static void names_have_1_to_32_characters(struct world *w)
+static void application_name_must_have_1_to_32_characters(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
@@ -122,8 +122,8 @@ static void names_have_1_to_32_characters(struct world *w)
                   201);
 }
 
-/* Whatever a username cannot hold is left out; names that are taken get longer. */
-static void bots_have_names_of_their_own(struct world *w)
+/* The bot's username drops invalid characters and is extended if it is already in use. */
+static void bot_username_is_derived_from_the_application_name(struct world *w)
 {
     static const struct {
         const char *name, *username;
@@ -150,7 +150,7 @@ static void bots_have_names_of_their_own(struct world *w)
     }
 }
 
-static void redirect_uris_are_addresses_and_at_most_10(struct world *w)
+static void redirect_uris_must_be_urls_and_at_most_10(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *id = make_application(ada, "App");
@@ -171,7 +171,7 @@ static void redirect_uris_are_addresses_and_at_most_10(struct world *w)
                 "{'redirect_uris': []}");
 }
 
-static void people_have_at_most_50_and_teams_25(struct world *w)
+static void application_limit_is_50_per_user_and_25_per_team(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *team = make_team(ada, "Makers");
@@ -193,9 +193,9 @@ static void people_have_at_most_50_and_teams_25(struct world *w)
                    "", "APPLICATION_LIMIT_REACHED");
 }
 
-/* --- who may -------------------------------------------------------------------------- */
+/* --- permissions ---------------------------------------------------------------------- */
 
-static void applications_are_for_those_who_make_them(struct world *w)
+static void only_its_owner_can_access_an_application(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *eve = world_client(w, "eve");
     const char *id = make_application(ada, "App");
@@ -203,7 +203,7 @@ static void applications_are_for_those_who_make_them(struct world *w)
     static const char *const posts[] = { "bot", "bot/reset", "reset", "delete" };
 
     expect_error(client_get(eve, APPS "/%s", id), 403, 20012);
-    /* Told before the form. */
+    /* The permission is checked before the body. */
     expect_error(client_patch(eve, "{'name': ''}", APPS "/%s", id), 403, 20012);
     expect_error(client_post(eve, "{}", APPS "/%s/transfer", id), 403, 20012);
     for (size_t i = 0; i < 4; i++) {
@@ -217,7 +217,7 @@ static void applications_are_for_those_who_make_them(struct world *w)
     expect_json(client_get(eve, APPS), "[{'name': 'Other'}]");
 }
 
-static void everybody_sees_the_public_part(struct world *w)
+static void public_application_route_omits_private_fields(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *id = make_application(ada, "App");
@@ -232,8 +232,8 @@ static void everybody_sees_the_public_part(struct world *w)
     expect_error(client_get(ada, APPS "/%s/public", ada->id), 404, 10002);
 }
 
-/* What each place in a team is worth. */
-static void teams_share_applications(struct world *w)
+/* Access by team role. */
+static void team_role_determines_access_to_team_applications(struct world *w)
 {
     static const struct {
         const char *name, *role;
@@ -270,7 +270,7 @@ static void teams_share_applications(struct world *w)
     expect_status(client_post(ada, NULL, APPS "/%s/delete", id), 204);
 }
 
-static void applications_are_made_in_teams_by_their_developers(struct world *w)
+static void creating_a_team_application_requires_the_developer_role(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     const char *team = make_team(ada, "Makers");
@@ -286,7 +286,7 @@ static void applications_are_made_in_teams_by_their_developers(struct world *w)
     expect_status(client_post(bob, body, APPS), 201);
 }
 
-static void owners_give_applications_to_their_teams(struct world *w)
+static void owner_can_transfer_an_application_to_a_team(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     const char *id = make_application(ada, "App"), *team = make_team(bob, "Makers");
@@ -304,14 +304,14 @@ static void owners_give_applications_to_their_teams(struct world *w)
     struct answer a = client_post(ada, body, APPS "/%s/transfer", id);
     expect_status(a, 200);
     expect_json(a, "{'id': '%s', 'team': {'id': '%s', 'owner_user_id': '%s'}}", id, team, bob->id);
-    /* From now on it is bob's. */
+    /* Bob now owns the application. */
     expect_error(client_post(ada, NULL, APPS "/%s/delete", id), 403, 20012);
     expect_status(client_post(bob, NULL, APPS "/%s/delete", id), 204);
 }
 
 /* --- changing ------------------------------------------------------------------------- */
 
-static void everything_that_can_change_does(struct world *w)
+static void all_changeable_application_fields_can_be_set_and_cleared(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *id = make_application(ada, "App");
@@ -338,7 +338,7 @@ static void everything_that_can_change_does(struct world *w)
         "'bot_public': false, 'bot_require_code_grant': true, 'bot': {'username': 'app'}}";
     expect_json(a, "%s", changed);
     expect_absent(a, "integration_types_config.1");
-    /* Absent leaves everything as it is. */
+    /* Absent fields keep their values. */
     expect_status(client_patch(ada, "{}", APPS "/%s", id), 200);
     expect_json(client_get(ada, APPS "/%s", id), "%s", changed);
 
@@ -357,7 +357,7 @@ static void everything_that_can_change_does(struct world *w)
     expect_absent(a, "install_params");
 }
 
-static void who_uses_it_is_counted_before_the_writer_is_asked(struct world *w)
+static void application_patch_counts_installs_in_a_read_transaction(struct world *w)
 {
     enum { USERS = 300, CHANGES = 20 };
     struct client *ada = world_client(w, "ada");
@@ -376,7 +376,7 @@ static void who_uses_it_is_counted_before_the_writer_is_asked(struct world *w)
               "users where id <= %d",
               id, USERS);
     expect_json(client_patch(ada, "{'description': 'first'}", APPS "/%s", id), counts);
-    /* Each of them is a reading transaction of its own. */
+    /* Each count is a read transaction of its own. */
     int64_t before = world_counter(w, "guildhall_store_reads_total");
     for (int i = 0; i < CHANGES; i++)
         expect_json(client_patch(ada, TEXT(w, "{'description': '%d'}", i), APPS "/%s", id), counts);
@@ -384,7 +384,7 @@ static void who_uses_it_is_counted_before_the_writer_is_asked(struct world *w)
     expect_json(client_patch(bot, "{'description': 'own'}", APPS "/@me"), counts);
 }
 
-static void the_newer_name_of_a_switch_wins(struct world *w)
+static void integration_public_takes_precedence_over_bot_public(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *id = make_application(ada, "App");
@@ -396,7 +396,7 @@ static void the_newer_name_of_a_switch_wins(struct world *w)
         "{'bot_public': true, 'integration_public': true}");
 }
 
-static void only_some_flags_can_be_set(struct world *w)
+static void application_patch_ignores_flags_that_cannot_be_set(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *id = make_application(ada, "App");
@@ -407,7 +407,7 @@ static void only_some_flags_can_be_set(struct world *w)
     expect_invalid(client_patch(ada, "{'flags': -1}", APPS "/%s", id), "flags", "NUMBER_TYPE_MIN");
 }
 
-static void changes_that_make_no_sense_are_refused(struct world *w)
+static void invalid_application_changes_are_refused(struct world *w)
 {
     static const struct {
         const char *body, *path, *code;
@@ -446,7 +446,7 @@ static void changes_that_make_no_sense_are_refused(struct world *w)
     expect_status(
         client_patch(ada, "{'tags': ['a','b','c','d','12345678901234567890']}", APPS "/%s", id),
         200);
-    /* What it has and shows anyway. */
+    /* Unchanged read-only values are accepted. */
     expect_json(client_patch(ada,
                              "{'team_id': null, 'type': null, 'max_participants': -1, "
                              "'explicit_content_filter': 0}",
@@ -454,7 +454,7 @@ static void changes_that_make_no_sense_are_refused(struct world *w)
                 "{'team': null, 'type': null, 'explicit_content_filter': 0}");
 }
 
-static void icons_are_kept_and_shown(struct world *w)
+static void application_icon_can_be_set_served_and_removed(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *eve = world_client(w, "eve");
     struct answer a = client_post(ada, "{'name': 'App', 'icon': '" PNG "'}", APPS);
@@ -462,7 +462,7 @@ static void icons_are_kept_and_shown(struct world *w)
     expect_status(a, 201);
     const char *id = answer_text(a, "id"), *icon = answer_text(a, "icon");
     struct answer picture =
-        client_request(world_stranger(w), "GET", TEXT(w, "/app-icons/%s/%s.png", id, icon), NULL,
+        client_request(world_anonymous(w), "GET", TEXT(w, "/app-icons/%s/%s.png", id, icon), NULL,
                        (struct str){ 0 });
     expect_status(picture, 200);
     expect(str_is(answer_header(picture, "Content-Type"), "image/png"));
@@ -470,7 +470,7 @@ static void icons_are_kept_and_shown(struct world *w)
     a = client_patch(application_bot(ada, id), "{'icon': '" PNG "'}", APPS "/@me");
     expect(strlen(answer_text(a, "icon")) == 32);
 
-    /* Nobody leaves pictures in other people's folders. */
+    /* A refused request stores no icon. */
     const char *other = make_application(ada, "Other");
     expect_error(client_patch(eve, "{'icon': '" PNG "'}", APPS "/%s", other), 403, 20012);
     expect_error(client_request(eve, "GET", TEXT(w, "/app-icons/%s/%s.png", other, icon), NULL,
@@ -480,24 +480,25 @@ static void icons_are_kept_and_shown(struct world *w)
 
 extern const struct test applications_tests[];
 const struct test applications_tests[] = {
-    TEST(a_new_application_has_every_field),
-    TEST(a_new_application_may_use_every_intent),
-    TEST_WITH(an_operator_may_keep_the_intents_back, no_intents),
-    TEST(makers_say_where_their_pages_are),
-    TEST(names_have_1_to_32_characters),
-    TEST(bots_have_names_of_their_own),
-    TEST(redirect_uris_are_addresses_and_at_most_10),
-    TEST(people_have_at_most_50_and_teams_25),
-    TEST(applications_are_for_those_who_make_them),
-    TEST(everybody_sees_the_public_part),
-    TEST(teams_share_applications),
-    TEST(applications_are_made_in_teams_by_their_developers),
-    TEST(owners_give_applications_to_their_teams),
-    TEST(everything_that_can_change_does),
-    TEST(who_uses_it_is_counted_before_the_writer_is_asked),
-    TEST(the_newer_name_of_a_switch_wins),
-    TEST(only_some_flags_can_be_set),
-    TEST(changes_that_make_no_sense_are_refused),
-    TEST(icons_are_kept_and_shown),
+    TEST(creating_an_application_returns_all_fields),
+    TEST(new_application_has_all_intent_flags_by_default),
+    TEST_WITH(privileged_intents_option_off_clears_the_intent_flags,
+              configure_no_privileged_intents),
+    TEST(application_urls_cover_and_webhook_fields_can_be_changed),
+    TEST(application_name_must_have_1_to_32_characters),
+    TEST(bot_username_is_derived_from_the_application_name),
+    TEST(redirect_uris_must_be_urls_and_at_most_10),
+    TEST(application_limit_is_50_per_user_and_25_per_team),
+    TEST(only_its_owner_can_access_an_application),
+    TEST(public_application_route_omits_private_fields),
+    TEST(team_role_determines_access_to_team_applications),
+    TEST(creating_a_team_application_requires_the_developer_role),
+    TEST(owner_can_transfer_an_application_to_a_team),
+    TEST(all_changeable_application_fields_can_be_set_and_cleared),
+    TEST(application_patch_counts_installs_in_a_read_transaction),
+    TEST(integration_public_takes_precedence_over_bot_public),
+    TEST(application_patch_ignores_flags_that_cannot_be_set),
+    TEST(invalid_application_changes_are_refused),
+    TEST(application_icon_can_be_set_served_and_removed),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* incidents.c - a guild stops invites and direct messages for a while. */
+/* incidents.c - incident actions that disable invites and direct messages for a time. */
 #include "base/clock.h"
 #include "guilds.h"
 #include "json/schema.h"
@@ -8,50 +8,52 @@
 
 #define INCIDENTS "/guilds/%s/incident-actions"
 
-/* So many hours from now, with its quotes. */
+/* Returns the quoted time so many hours from now. */
 static const char *in_hours(struct world *w, int hours)
 {
     int64_t at = clock_us() + hours * INT64_C(3600000000);
 
-    return TEXT(w, "%.*s", STR_FMT(column_encode(world_arena(w), &type_time, &at)));
+    return TEXT(w, "%.*s", STR_ARGS(json_column_encode(world_arena(w), &type_time, &at)));
 }
 
-static void invites_are_stopped_and_let_in_again(struct world *w)
+static void invites_disabled_until_blocks_and_unblocks_joining(struct world *w)
 {
-    struct home h = world_home(w, PERMISSION(MANAGE_GUILD));
+    struct server_loop h = world_home(w, PERMISSION(MANAGE_GUILD));
     struct client *eve = world_client(w, "eve");
     struct answer a = client_get(h.ada, "/guilds/%s/channels", h.guild);
     const char *text = answer_text(a, "2.id"),
                *code = answer_text(client_post(h.ada, "{}", "/channels/%s/invites", text), "code");
-    struct subject auditors = to_entitled(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG));
+    struct audience auditors =
+        audience_with_permission(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG));
 
     expect_status(client_patch(h.ada, TEXT(w, "{'safety_alerts_channel_id': '%s'}", text),
                                "/guilds/%s", h.guild),
                   200);
-    forget_told(w);
+    discard_received(w);
     expect_json(client_put(h.bob, TEXT(w, "{'invites_disabled_until': %s}", in_hours(w, 2)),
                            INCIDENTS, h.guild),
                 "{'dms_disabled_until': null}");
-    expect_told(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 1}");
-    expect_told(w, to_guild(id_of(h.guild)), "GUILD_UPDATE",
-                "{'incidents_data': {'dms_disabled_until': null, 'raid_detected_at': null, "
-                "'dm_spam_detected_at': null}}");
-    expect_told(w, to_viewers(id_of(h.guild), id_of(text)), "MESSAGE_CREATE",
-                "{'type': 36, 'author': {'id': '%s'}}", h.bob->id);
-    expect_nothing_told(w);
+    expect_received(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 1}");
+    expect_received(w, audience_of_guild(id_of(h.guild)), "GUILD_UPDATE",
+                    "{'incidents_data': {'dms_disabled_until': null, 'raid_detected_at': null, "
+                    "'dm_spam_detected_at': null}}");
+    expect_received(w, audience_of_channel_viewers(id_of(h.guild), id_of(text)), "MESSAGE_CREATE",
+                    "{'type': 36, 'author': {'id': '%s'}}", h.bob->id);
+    expect_nothing_received(w);
     expect_error(client_post(eve, NULL, "/invites/%s", code), 403, 40069);
     expect_json(client_put(h.bob, "{'invites_disabled_until': null}", INCIDENTS, h.guild),
                 "{'invites_disabled_until': null, 'dms_disabled_until': null}");
-    expect_told(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 1}");
-    expect_told(w, to_guild(id_of(h.guild)), "GUILD_UPDATE", "{'incidents_data': null}");
-    expect_told(w, to_viewers(id_of(h.guild), id_of(text)), "MESSAGE_CREATE",
-                "{'type': 37, 'content': ''}");
+    expect_received(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 1}");
+    expect_received(w, audience_of_guild(id_of(h.guild)), "GUILD_UPDATE",
+                    "{'incidents_data': null}");
+    expect_received(w, audience_of_channel_viewers(id_of(h.guild), id_of(text)), "MESSAGE_CREATE",
+                    "{'type': 37, 'content': ''}");
     expect_status(client_post(eve, NULL, "/invites/%s", code), 200);
 }
 
-static void a_stop_ends_by_itself(struct world *w)
+static void invites_disabled_until_expires(struct world *w)
 {
-    struct home h = world_home(w, PERMISSION(MANAGE_GUILD));
+    struct server_loop h = world_home(w, PERMISSION(MANAGE_GUILD));
     struct answer a = client_get(h.ada, "/guilds/%s/channels", h.guild);
     const char *code = answer_text(
         client_post(h.ada, "{'max_age': 0}", "/channels/%s/invites", answer_text(a, "2.id")),
@@ -64,9 +66,9 @@ static void a_stop_ends_by_itself(struct world *w)
     expect_status(client_post(world_client(w, "eve"), NULL, "/invites/%s", code), 200);
 }
 
-static void direct_messages_of_strangers_are_stopped(struct world *w)
+static void dms_disabled_until_blocks_direct_messages_of_members(struct world *w)
 {
-    struct home h = world_home(w, 0);
+    struct server_loop h = world_home(w, 0);
     const char *dm = answer_text(
         client_post(h.bob, TEXT(w, "{'recipient_id': '%s'}", h.ada->id), "/users/@me/channels"),
         "id");
@@ -79,9 +81,9 @@ static void direct_messages_of_strangers_are_stopped(struct world *w)
     expect_status(client_post(h.bob, "{'content': 'x'}", "/channels/%s/messages", dm), 200);
 }
 
-static void stops_are_checked(struct world *w)
+static void incident_actions_require_manage_guild_and_24_hours_at_most(struct world *w)
 {
-    struct home h = world_home(w, 0);
+    struct server_loop h = world_home(w, 0);
 
     expect_error(client_put(h.bob, "{}", INCIDENTS, h.guild), 403, 50013);
     expect_invalid(client_put(h.ada, TEXT(w, "{'dms_disabled_until': %s}", in_hours(w, 25)),
@@ -90,9 +92,9 @@ static void stops_are_checked(struct world *w)
 }
 
 const struct test incidents_tests[] = {
-    TEST(invites_are_stopped_and_let_in_again),
-    TEST(a_stop_ends_by_itself),
-    TEST(direct_messages_of_strangers_are_stopped),
-    TEST(stops_are_checked),
+    TEST(invites_disabled_until_blocks_and_unblocks_joining),
+    TEST(invites_disabled_until_expires),
+    TEST(dms_disabled_until_blocks_direct_messages_of_members),
+    TEST(incident_actions_require_manage_guild_and_24_hours_at_most),
     { 0 },
 };

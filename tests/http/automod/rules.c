@@ -1,4 +1,4 @@
-/* rules.c - rules of auto moderation: making, changing, deleting and refusing them. */
+/* rules.c - creating, changing, deleting and validating auto moderation rules. */
 #include <stdio.h>
 
 #include "channels.h"
@@ -15,19 +15,19 @@
     "{'name': 'Cats', 'event_type': 1, 'trigger_type': 1, 'enabled': true, " BLOCK ", " \
     "'trigger_metadata': {'keyword_filter': ['cat']}}"
 
-static struct subject managers(const char *guild)
+static struct audience manager_audience(const char *guild)
 {
-    return to_entitled(id_of(guild), 0, PERMISSION(MANAGE_GUILD));
+    return audience_with_permission(id_of(guild), 0, PERMISSION(MANAGE_GUILD));
 }
 
-static struct subject auditors(const char *guild)
+static struct audience auditor_audience(const char *guild)
 {
-    return to_entitled(id_of(guild), 0, PERMISSION(VIEW_AUDIT_LOG));
+    return audience_with_permission(id_of(guild), 0, PERMISSION(VIEW_AUDIT_LOG));
 }
 
-static void a_rule_is_made_changed_and_deleted(struct world *w)
+static void automod_rule_can_be_created_changed_and_deleted(struct world *w)
 {
-    struct home h = world_home(w, PERMISSION(MANAGE_GUILD));
+    struct server_loop h = world_home(w, PERMISSION(MANAGE_GUILD));
     struct answer a = client_post(h.bob, WORDS, RULES, h.guild);
     const char *id;
 
@@ -42,37 +42,40 @@ static void a_rule_is_made_changed_and_deleted(struct world *w)
                 id, h.guild, h.bob->id);
     expect_absent(a, "trigger_metadata.presets");
     expect_absent(a, "trigger_metadata.mention_total_limit");
-    expect_told(w, auditors(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE",
-                "{'action_type': 140, 'target_id': '%s', 'changes': [{'key': 'name', "
-                "'new_value': 'Cats'}, {}, {}, {}, {}, {}, {}, {'key': '$add_keyword_filter', "
-                "'new_value': ['cat']}]}",
-                id);
-    expect_told(w, managers(h.guild), "AUTO_MODERATION_RULE_CREATE", "{'id': '%s'}", id);
+    expect_received(w, auditor_audience(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                    "{'action_type': 140, 'target_id': '%s', 'changes': [{'key': 'name', "
+                    "'new_value': 'Cats'}, {}, {}, {}, {}, {}, {}, {'key': '$add_keyword_filter', "
+                    "'new_value': ['cat']}]}",
+                    id);
+    expect_received(w, manager_audience(h.guild), "AUTO_MODERATION_RULE_CREATE", "{'id': '%s'}",
+                    id);
     a = client_patch(h.bob,
                      "{'trigger_metadata': {'keyword_filter': ['dog'], 'allow_list': ['hot dog']}}",
                      RULE, h.guild, id);
     expect_json(a, "{'name': 'Cats', 'trigger_metadata': {'keyword_filter': ['dog']}}");
-    expect_told(w, auditors(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE",
-                "{'action_type': 141, 'changes': [{'key': '$add_keyword_filter'}, "
-                "{'key': '$remove_keyword_filter', 'new_value': ['cat']}, "
-                "{'key': '$add_allow_list'}]}");
-    expect_told(w, managers(h.guild), "AUTO_MODERATION_RULE_UPDATE",
-                "{'id': '%s', 'trigger_metadata': {'allow_list': ['hot dog']}}", id);
+    expect_received(w, auditor_audience(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                    "{'action_type': 141, 'changes': [{'key': '$add_keyword_filter'}, "
+                    "{'key': '$remove_keyword_filter', 'new_value': ['cat']}, "
+                    "{'key': '$add_allow_list'}]}");
+    expect_received(w, manager_audience(h.guild), "AUTO_MODERATION_RULE_UPDATE",
+                    "{'id': '%s', 'trigger_metadata': {'allow_list': ['hot dog']}}", id);
     expect_json(client_get(h.bob, RULES, h.guild), "[{'id': '%s'}]", id);
     expect_json(client_get(h.bob, RULE, h.guild, id), "{'id': '%s'}", id);
     expect_status(client_delete(h.bob, RULE, h.guild, id), 204);
-    expect_told(w, auditors(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 142}");
-    expect_told(w, managers(h.guild), "AUTO_MODERATION_RULE_DELETE", "{'id': '%s'}", id);
-    expect_nothing_told(w);
+    expect_received(w, auditor_audience(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                    "{'action_type': 142}");
+    expect_received(w, manager_audience(h.guild), "AUTO_MODERATION_RULE_DELETE", "{'id': '%s'}",
+                    id);
+    expect_nothing_received(w);
     expect_error(client_get(h.bob, RULE, h.guild, id), 404, 0);
     expect_error(client_patch(h.bob, "{}", RULE, h.guild, id), 404, 0);
     expect_error(client_delete(h.bob, RULE, h.guild, id), 404, 0);
     expect(world_number(w, "select automod_version from guilds where id = %s", h.guild) == 0);
 }
 
-static void who_may(struct world *w)
+static void automod_rule_routes_require_manage_guild(struct world *w)
 {
-    struct home h = world_home(w, PERMISSION(MODERATE_MEMBERS));
+    struct server_loop h = world_home(w, PERMISSION(MODERATE_MEMBERS));
     struct answer a = client_post(h.ada, WORDS, RULES, h.guild);
     const char *id = answer_text(a, "id"), *other = found_guild(h.ada, "Other");
 
@@ -98,9 +101,9 @@ static void who_may(struct world *w)
     "{'name': 'x', 'event_type': " #event ", 'trigger_type': " #trigger \
     ", 'trigger_metadata': " metadata ", 'actions': " actions "}"
 
-static void alerts_go_to_channels_that_the_caller_sees(struct world *w)
+static void alert_action_requires_a_channel_visible_to_the_caller(struct world *w)
 {
-    struct home h = world_home(w, PERMISSION(MANAGE_GUILD));
+    struct server_loop h = world_home(w, PERMISSION(MANAGE_GUILD));
     const char *channel = answer_text(client_get(h.ada, "/guilds/%s/channels", h.guild), "2.id");
     const char *alert = TEXT(w, "[{'type': 2, 'metadata': {'channel_id': '%s'}}]", channel);
     const char *body = TEXT(w,
@@ -117,13 +120,13 @@ static void alerts_go_to_channels_that_the_caller_sees(struct world *w)
     id = answer_text(client_post(h.ada, body, RULES, h.guild), "id");
     expect_invalid(client_patch(h.bob, TEXT(w, "{'actions': %s}", alert), RULE, h.guild, id),
                    "actions.0.metadata.channel_id", "BASE_TYPE_CHOICES");
-    /* What the caller leaves as it is, is not asked again. */
+    /* Unchanged actions are not checked again. */
     expect_status(client_patch(h.bob, "{'enabled': false}", RULE, h.guild, id), 200);
 }
 
-static void bodies_are_checked(struct world *w)
+static void invalid_automod_rules_are_refused(struct world *w)
 {
-    struct home h = world_home(w, 0);
+    struct server_loop h = world_home(w, 0);
 
     REFUSE("{'event_type': 1, 'trigger_type': 3, " BLOCK "}", "name", "BASE_TYPE_REQUIRED");
     REFUSE("{'name': 'x', 'event_type': 1, 'trigger_type': 1, " BLOCK "}", "trigger_metadata",
@@ -159,7 +162,7 @@ static void bodies_are_checked(struct world *w)
                                   RULES, h.guild);
     expect_json(a, "{'enabled': false, 'trigger_metadata': {'mention_total_limit': 50, "
                    "'mention_raid_protection_enabled': false}}");
-    /* Stored, because clients and backups send whole rules back. */
+    /* The field is stored because clients and backups send whole rules back. */
     a = client_patch(h.ada,
                      "{'trigger_metadata': {'mention_total_limit': 5, "
                      "'mention_raid_protection_enabled': true}}",
@@ -172,10 +175,10 @@ static void bodies_are_checked(struct world *w)
                    "trigger_type", "BASE_TYPE_CHOICES");
 }
 
-/* (.?){599}x costs 1,200: each place, whether it is taken, the end, and where it is there. */
-static void patterns_of_a_guild_cost_so_much_together(struct world *w)
+/* The pattern (.?){599}x compiles to 1,200 states. */
+static void regex_patterns_of_a_guild_have_a_total_cost_limit(struct world *w)
 {
-    struct home h = world_home(w, 0);
+    struct server_loop h = world_home(w, 0);
 
     REFUSE(OF(1, 1, "{'regex_patterns': ['a', '(.?){599}x']}", "[{'type': 1}]"),
            "trigger_metadata.regex_patterns.1", "STRING_TYPE_REGEX");
@@ -186,7 +189,7 @@ static void patterns_of_a_guild_cost_so_much_together(struct world *w)
     expect_status(a, 200);
     REFUSE(OF(1, 1, "{'regex_patterns': ['a']}", "[{'type': 1}]"),
            "trigger_metadata.regex_patterns.0", "STRING_TYPE_REGEX");
-    /* A rule is not counted twice, and one without patterns has room. */
+    /* A changed rule is not counted twice, and rules without patterns are always accepted. */
     expect_status(client_patch(h.ada, "{'name': 'y'}", RULE, h.guild, large), 200);
     expect_status(client_post(h.ada, WORDS, RULES, h.guild), 200);
     expect_status(client_patch(h.ada, "{'trigger_metadata': {'regex_patterns': ['(.?){9}x']}}",
@@ -197,9 +200,9 @@ static void patterns_of_a_guild_cost_so_much_together(struct world *w)
         200);
 }
 
-static void a_guild_has_six_of_words_and_one_of_each_other(struct world *w)
+static void guild_is_limited_to_six_keyword_rules_and_one_spam_rule(struct world *w)
 {
-    struct home h = world_home(w, 0);
+    struct server_loop h = world_home(w, 0);
 
     for (int i = 0; i < 6; i++)
         expect_status(client_post(h.ada, WORDS, RULES, h.guild), 200);
@@ -212,9 +215,9 @@ static void a_guild_has_six_of_words_and_one_of_each_other(struct world *w)
     expect(world_number(w, "select count(*) from automod_rules") == 7);
 }
 
-static void what_is_gone_is_exempt_no_longer(struct world *w)
+static void deleted_roles_and_channels_are_removed_from_exemptions(struct world *w)
 {
-    struct home h = world_home(w, 0);
+    struct server_loop h = world_home(w, 0);
     struct answer a = client_post(h.ada, "{'name': 'kind'}", "/guilds/%s/roles", h.guild);
     const char *role = TEXT(w, "%s", answer_text(a, "id")), *channel, *rule;
 
@@ -227,19 +230,21 @@ static void what_is_gone_is_exempt_no_longer(struct world *w)
                                     role, channel),
                                RULE, h.guild, rule),
                   200);
-    forget_told(w);
+    discard_received(w);
     expect_status(client_delete(h.ada, "/guilds/%s/roles/%s", h.guild, role), 204);
-    expect_told(w, auditors(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 32}");
-    expect_told(w, to_guild(id_of(h.guild)), "GUILD_ROLE_DELETE", "{'role_id': '%s'}", role);
-    expect_told(w, managers(h.guild), "AUTO_MODERATION_RULE_UPDATE",
-                "{'exempt_roles': ['5'], 'exempt_channels': ['%s']}", channel);
+    expect_received(w, auditor_audience(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                    "{'action_type': 32}");
+    expect_received(w, audience_of_guild(id_of(h.guild)), "GUILD_ROLE_DELETE", "{'role_id': '%s'}",
+                    role);
+    expect_received(w, manager_audience(h.guild), "AUTO_MODERATION_RULE_UPDATE",
+                    "{'exempt_roles': ['5'], 'exempt_channels': ['%s']}", channel);
     expect_status(client_delete(h.ada, "/channels/%s", channel), 200);
     expect_json(client_get(h.ada, RULE, h.guild, rule),
                 "{'exempt_roles': ['5'], 'exempt_channels': [], 'trigger_metadata': "
                 "{'keyword_filter': ['cat']}}");
 }
 
-static const char *thousand_words(struct world *w, char letter)
+static const char *write_1000_keywords(struct world *w, char letter)
 {
     char *words = arena_alloc(world_arena(w), 1000 * 64), *end = words;
 
@@ -248,11 +253,11 @@ static const char *thousand_words(struct world *w, char letter)
     return words;
 }
 
-/* The audit log tells which are new and which are gone; the writer is not held for that. */
-static void a_thousand_words_are_exchanged(struct world *w)
+/* The audit log lists added and removed keywords, computed outside the write transaction. */
+static void replacing_1000_keywords_is_recorded_in_the_audit_log(struct world *w)
 {
-    struct home h = world_home(w, 0);
-    const char *some = thousand_words(w, 'a'), *others = thousand_words(w, 'b');
+    struct server_loop h = world_home(w, 0);
+    const char *some = write_1000_keywords(w, 'a'), *others = write_1000_keywords(w, 'b');
     struct answer a = client_post(h.ada,
                                   TEXT(w,
                                        "{'name': 'x', 'event_type': 1, 'trigger_type': 1, " BLOCK
@@ -278,7 +283,7 @@ static void a_thousand_words_are_exchanged(struct world *w)
                 others, some);
 }
 
-static void only_bots_who_manage_the_guild_hear_of_rules(struct world *w)
+static void automod_rule_events_go_only_to_bots_with_manage_guild(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot"),
                   *meek = world_bot(w, "meek");
@@ -299,14 +304,14 @@ static void only_bots_who_manage_the_guild_hear_of_rules(struct world *w)
 }
 
 const struct test automod_rules_tests[] = {
-    TEST(a_rule_is_made_changed_and_deleted),
-    TEST(who_may),
-    TEST(alerts_go_to_channels_that_the_caller_sees),
-    TEST(bodies_are_checked),
-    TEST(patterns_of_a_guild_cost_so_much_together),
-    TEST(a_guild_has_six_of_words_and_one_of_each_other),
-    TEST(what_is_gone_is_exempt_no_longer),
-    TEST(a_thousand_words_are_exchanged),
-    TEST(only_bots_who_manage_the_guild_hear_of_rules),
+    TEST(automod_rule_can_be_created_changed_and_deleted),
+    TEST(automod_rule_routes_require_manage_guild),
+    TEST(alert_action_requires_a_channel_visible_to_the_caller),
+    TEST(invalid_automod_rules_are_refused),
+    TEST(regex_patterns_of_a_guild_have_a_total_cost_limit),
+    TEST(guild_is_limited_to_six_keyword_rules_and_one_spam_rule),
+    TEST(deleted_roles_and_channels_are_removed_from_exemptions),
+    TEST(replacing_1000_keywords_is_recorded_in_the_audit_log),
+    TEST(automod_rule_events_go_only_to_bots_with_manage_guild),
     { 0 },
 };

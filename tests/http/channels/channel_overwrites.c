@@ -1,4 +1,5 @@
-/* channel_overwrites.c - overwrites of channels: new ones, one at a time, those of categories. */
+/* channel_overwrites.c - permission overwrites of new channels, of single targets and of
+ * categories. */
 #include "channels.h"
 
 #include <stdio.h>
@@ -13,7 +14,7 @@
 
 /* --- overwrites of new channels ------------------------------------------------------- */
 
-static void a_channel_copies_its_category(struct world *w)
+static void new_channel_copies_the_overwrites_of_its_category(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
@@ -33,7 +34,7 @@ static void a_channel_copies_its_category(struct world *w)
     expect(dom_at(a.json, "permission_overwrites")->count == 0);
 }
 
-static void unknown_bits_are_dropped(struct world *w)
+static void unknown_permission_bits_of_overwrites_are_dropped(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
@@ -47,7 +48,7 @@ static void unknown_bits_are_dropped(struct world *w)
                 "{'permission_overwrites': [{'allow': '1024', 'deny': '0'}]}");
 }
 
-static void new_overwrites_hold_only_own_rights(struct world *w)
+static void new_channel_overwrites_cannot_exceed_the_callers_permissions(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
@@ -77,7 +78,7 @@ static void new_overwrites_hold_only_own_rights(struct world *w)
         201);
 }
 
-static void overwrites_are_for_roles_and_members(struct world *w)
+static void overwrite_target_must_be_a_role_or_member_of_the_guild(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *far = world_client(w, "far");
     const char *g = found_guild(ada, "Hall"), *c = make_channel(ada, g, "{'name': 'a'}");
@@ -91,7 +92,7 @@ static void overwrites_are_for_roles_and_members(struct world *w)
                  10007);
     expect_error(client_put(ada, "{'type': 1}", "/channels/%s/permissions/%s", c, far->id), 404,
                  10007);
-    /* What is there already may stay when its member has left. */
+    /* An existing overwrite may stay when its member has left. */
     world_sql(w, "insert into overwrites (channel_id, target_id, type) values (%s, %s, 1)", c,
               far->id);
     expect_status(client_patch(ada,
@@ -104,8 +105,8 @@ static void overwrites_are_for_roles_and_members(struct world *w)
                   200);
 }
 
-/* Channels with a hundred or fewer are not counted: 500 of them are what a guild may have. */
-static void a_guild_has_a_most_of_overwrites(struct world *w)
+/* Channels with 100 overwrites or fewer do not count towards the guild's limit. */
+static void guild_is_limited_to_50000_overwrites(struct world *w)
 {
     static const char put_many[] =
         "insert into overwrites (channel_id, target_id, type) with recursive n (i) as (select 1 "
@@ -124,7 +125,7 @@ static void a_guild_has_a_most_of_overwrites(struct world *w)
     expect(world_number(w, "select count(*) from overwrites") == 50000);
 }
 
-static void overwrites_that_stay_may_hold_more_than_own_rights(struct world *w)
+static void unchanged_overwrites_may_exceed_the_callers_permissions(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
@@ -147,7 +148,7 @@ static void overwrites_that_stay_may_hold_more_than_own_rights(struct world *w)
 
 #define PERMISSIONS "/channels/%s/permissions/%s"
 
-static void an_overwrite_is_put_and_taken_away(struct world *w)
+static void overwrite_can_be_put_and_deleted_with_audit_and_event(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     const char *g = found_guild(ada, "Hall");
@@ -156,25 +157,26 @@ static void an_overwrite_is_put_and_taken_away(struct world *w)
     put_member(g, bob);
     expect_status(client_put(ada, "{'type': 1, 'deny': '1024'}", PERMISSIONS, c, bob->id), 204);
     expect_audit(w, g, 13, c);
-    expect_told(
+    expect_received(
         w, viewers(g, c), "CHANNEL_UPDATE",
         "{'permission_overwrites': [{'id': '%s', 'type': 1, 'allow': '0', 'deny': '1024'}]}",
         bob->id);
     expect_error(client_get(bob, "/channels/%s", c), 403, 50001);
     expect_status(client_put(ada, "{'type': 1, 'allow': 1024}", PERMISSIONS, c, bob->id), 204);
     expect_audit(w, g, 14, c);
-    expect_told(w, viewers(g, c), "CHANNEL_UPDATE",
-                "{'permission_overwrites': [{'id': '%s', 'allow': '1024', 'deny': '0'}]}", bob->id);
+    expect_received(w, viewers(g, c), "CHANNEL_UPDATE",
+                    "{'permission_overwrites': [{'id': '%s', 'allow': '1024', 'deny': '0'}]}",
+                    bob->id);
     expect_status(client_get(bob, "/channels/%s", c), 200);
 
     expect_status(client_delete(ada, PERMISSIONS, c, bob->id), 204);
     expect_audit(w, g, 15, c);
-    expect_told(w, viewers(g, c), "CHANNEL_UPDATE", "{'permission_overwrites': []}");
-    expect_nothing_told(w);
+    expect_received(w, viewers(g, c), "CHANNEL_UPDATE", "{'permission_overwrites': []}");
+    expect_nothing_received(w);
     expect_error(client_delete(ada, PERMISSIONS, c, bob->id), 404, 10009);
 }
 
-static void overwrites_take_rights(struct world *w)
+static void putting_overwrites_requires_manage_roles(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     const char *g = found_guild(ada, "Hall");
@@ -192,8 +194,8 @@ static void overwrites_take_rights(struct world *w)
     expect_error(client_put(ada, "{'type': 0}", PERMISSIONS, c, bob->id), 404, 10011);
 }
 
-/* What counts is what one may do in this channel, not in the guild. */
-static void own_rights_are_those_in_the_channel(struct world *w)
+/* The caller's permissions in the channel count, not those in the guild. */
+static void overwrites_are_limited_by_the_callers_channel_permissions(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
@@ -204,7 +206,7 @@ static void own_rights_are_those_in_the_channel(struct world *w)
     expect_error(client_put(cleo, "{'type': 0, 'allow': '2048'}", PERMISSIONS, c, g), 403, 50013);
 }
 
-static void a_channel_has_1000_overwrites(struct world *w)
+static void channel_is_limited_to_1000_overwrites(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
@@ -223,7 +225,7 @@ static void a_channel_has_1000_overwrites(struct world *w)
     expect_status(client_put(ada, "{'type': 0, 'allow': '1'}", PERMISSIONS, c, g), 204);
 }
 
-static void synced_channels_follow_their_category(struct world *w)
+static void synced_channels_copy_overwrite_changes_of_their_category(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
@@ -241,29 +243,30 @@ static void synced_channels_follow_their_category(struct world *w)
 
     expect_status(client_put(ada, "{'type': 0, 'deny': '2048'}", PERMISSIONS, cat, g), 204);
     expect_audit(w, g, 13, cat);
-    expect_told(w, viewers(g, cat), "CHANNEL_UPDATE", "{'id': '%s'}", cat);
-    expect_told(w, viewers(g, synced), "CHANNEL_UPDATE",
-                "{'id': '%s', 'permission_overwrites': [{'id': '%s', 'deny': '2048'}]}", synced, g);
-    expect_nothing_told(w);
+    expect_received(w, viewers(g, cat), "CHANNEL_UPDATE", "{'id': '%s'}", cat);
+    expect_received(w, viewers(g, synced), "CHANNEL_UPDATE",
+                    "{'id': '%s', 'permission_overwrites': [{'id': '%s', 'deny': '2048'}]}", synced,
+                    g);
+    expect_nothing_received(w);
     expect_json(client_get(ada, "/channels/%s", own), "{'permission_overwrites': [{'id': '%s'}]}",
                 ada->id);
 
     expect_status(client_put(ada, "{'type': 0, 'allow': '64'}", PERMISSIONS, cat, g), 204);
     expect_audit(w, g, 14, cat);
-    expect_told(w, viewers(g, cat), "CHANNEL_UPDATE", "{'id': '%s'}", cat);
-    expect_told(w, viewers(g, synced), "CHANNEL_UPDATE",
-                "{'permission_overwrites': [{'id': '%s', 'allow': '64', 'deny': '0'}]}", g);
-    expect_nothing_told(w);
+    expect_received(w, viewers(g, cat), "CHANNEL_UPDATE", "{'id': '%s'}", cat);
+    expect_received(w, viewers(g, synced), "CHANNEL_UPDATE",
+                    "{'permission_overwrites': [{'id': '%s', 'allow': '64', 'deny': '0'}]}", g);
+    expect_nothing_received(w);
 
     expect_status(client_patch(ada, "{'permission_overwrites': []}", "/channels/%s", cat), 200);
     expect_audit(w, g, 11, cat);
     expect_audit(w, g, 15, cat);
-    expect_told(w, viewers(g, cat), "CHANNEL_UPDATE", "{'id': '%s'}", cat);
-    expect_told(w, viewers(g, synced), "CHANNEL_UPDATE", "{'permission_overwrites': []}");
-    expect_nothing_told(w);
+    expect_received(w, viewers(g, cat), "CHANNEL_UPDATE", "{'id': '%s'}", cat);
+    expect_received(w, viewers(g, synced), "CHANNEL_UPDATE", "{'permission_overwrites': []}");
+    expect_nothing_received(w);
 }
 
-/* Fifty channels of a category with nearly all the overwrites that a guild may have. */
+/* Creates a category of 50 channels with nearly the maximum number of overwrites of a guild. */
 static const char *make_large_category(struct world *w, struct client *c, const char *g)
 {
     const char *cat = make_channel(c, g, "{'name': 'cat', 'type': 4}");
@@ -281,37 +284,37 @@ static const char *make_large_category(struct world *w, struct client *c, const 
     return cat;
 }
 
-/* All but one, in their order. */
-static void expect_all_follow(struct world *w, const char *g, const char *cat, int action)
+/* Expects CHANNEL_UPDATE of all channels but one, in order. */
+static void expect_synced_updates(struct world *w, const char *g, const char *cat, int action)
 {
     expect_audit(w, g, action, cat);
-    expect_told(w, viewers(g, cat), "CHANNEL_UPDATE", "{'id': '%s'}", cat);
+    expect_received(w, viewers(g, cat), "CHANNEL_UPDATE", "{'id': '%s'}", cat);
     expect_number(w, 0, "select count(*) from jobs where kind = 'category-follow'");
     for (int i = 1; i <= 50; i++)
         if (i != 20)
-            expect_told(w, viewers(g, TEXT(w, "%d", i)), "CHANNEL_UPDATE", "{'id': '%d'}", i);
-    expect_nothing_told(w);
+            expect_received(w, viewers(g, TEXT(w, "%d", i)), "CHANNEL_UPDATE", "{'id': '%d'}", i);
+    expect_nothing_received(w);
 }
 
-static void many_overwrites_follow_their_category_in_steps(struct world *w)
+static void overwrite_changes_of_a_large_category_sync_in_batches(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall"), *cat = make_large_category(w, ada, g);
 
     world_sql(w, "delete from overwrites where channel_id = 20 and target_id > 105");
-    forget_told(w);
+    discard_received(w);
     expect_status(client_put(ada, "{'type': 1, 'deny': '2048'}", PERMISSIONS, cat, ada->id), 204);
-    expect_all_follow(w, g, cat, 13);
+    expect_synced_updates(w, g, cat, 13);
     expect(world_number(w, "select count(*) from overwrites where target_id = %s", ada->id) == 50);
     expect(world_number(w, "select count(*) from overwrites") == 50 * 901 + 5);
 
-    forget_told(w);
+    discard_received(w);
     expect_status(client_patch(ada, "{'permission_overwrites': []}", "/channels/%s", cat), 200);
-    expect_all_follow(w, g, cat, 11);
+    expect_synced_updates(w, g, cat, 11);
     expect(world_number(w, "select count(*) from overwrites") == 5);
 }
 
-static const char *nine_hundred_overwrites(struct world *w)
+static const char *write_900_overwrites(struct world *w)
 {
     struct buf b;
 
@@ -319,12 +322,12 @@ static const char *nine_hundred_overwrites(struct world *w)
     for (int i = 1; i <= 900; i++)
         buf_printf(&b, "%s{'id': '%d', 'type': 1, 'deny': '2048'}", i > 1 ? "," : "", 100 + i);
     const char *text =
-        TEXT(w, "{'permission_overwrites': [%s]}", str_dupz(world_arena(w), buf_str(&b)));
+        TEXT(w, "{'permission_overwrites': [%s]}", str_dup_cstring(world_arena(w), buf_str(&b)));
     buf_clear(&b);
     return text;
 }
 
-static void all_overwrites_of_a_large_category_change(struct world *w)
+static void replacing_900_category_overwrites_syncs_all_its_channels(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall"), *cat = make_large_category(w, ada, g);
@@ -335,14 +338,14 @@ static void all_overwrites_of_a_large_category_change(struct world *w)
               "insert into members (guild_id, user_id, joined_at) select %s, target_id, 0 from "
               "overwrites where channel_id = 1",
               g);
-    expect_status(client_patch(ada, nine_hundred_overwrites(w), "/channels/%s", cat), 200);
+    expect_status(client_patch(ada, write_900_overwrites(w), "/channels/%s", cat), 200);
     expect_number(w, 51 * 900, "select count(*) from overwrites where deny = 2048 and allow = 0");
     expect_number(w, 0, "select count(*) from jobs where kind = 'category-follow'");
     expect_json(client_get(ada, "/channels/50"), "{'parent_id': '%s'}", cat);
 }
 
-/* Also what has not been written yet counts for what a guild may have. */
-static void a_category_cannot_give_more_overwrites_than_a_guild_has(struct world *w)
+/* Overwrites that the sync job will still write count towards the guild's limit. */
+static void category_overwrites_are_refused_beyond_the_guild_limit(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall"), *cat = make_large_category(w, ada, g);
@@ -360,7 +363,7 @@ static void a_category_cannot_give_more_overwrites_than_a_guild_has(struct world
     expect(world_number(w, "select count(*) from overwrites") == 51 * 980);
 }
 
-static void a_category_is_followed_after_a_restart(struct world *w)
+static void category_sync_continues_after_a_restart(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall"), *cat = make_large_category(w, ada, g);
@@ -373,20 +376,20 @@ static void a_category_is_followed_after_a_restart(struct world *w)
 }
 
 const struct test channel_overwrites_tests[] = {
-    TEST(overwrites_are_for_roles_and_members),
-    TEST(a_guild_has_a_most_of_overwrites),
-    TEST(a_channel_copies_its_category),
-    TEST(unknown_bits_are_dropped),
-    TEST(new_overwrites_hold_only_own_rights),
-    TEST(overwrites_that_stay_may_hold_more_than_own_rights),
-    TEST(an_overwrite_is_put_and_taken_away),
-    TEST(overwrites_take_rights),
-    TEST(own_rights_are_those_in_the_channel),
-    TEST(a_channel_has_1000_overwrites),
-    TEST(synced_channels_follow_their_category),
-    TEST(many_overwrites_follow_their_category_in_steps),
-    TEST(all_overwrites_of_a_large_category_change),
-    TEST(a_category_cannot_give_more_overwrites_than_a_guild_has),
-    TEST(a_category_is_followed_after_a_restart),
+    TEST(overwrite_target_must_be_a_role_or_member_of_the_guild),
+    TEST(guild_is_limited_to_50000_overwrites),
+    TEST(new_channel_copies_the_overwrites_of_its_category),
+    TEST(unknown_permission_bits_of_overwrites_are_dropped),
+    TEST(new_channel_overwrites_cannot_exceed_the_callers_permissions),
+    TEST(unchanged_overwrites_may_exceed_the_callers_permissions),
+    TEST(overwrite_can_be_put_and_deleted_with_audit_and_event),
+    TEST(putting_overwrites_requires_manage_roles),
+    TEST(overwrites_are_limited_by_the_callers_channel_permissions),
+    TEST(channel_is_limited_to_1000_overwrites),
+    TEST(synced_channels_copy_overwrite_changes_of_their_category),
+    TEST(overwrite_changes_of_a_large_category_sync_in_batches),
+    TEST(replacing_900_category_overwrites_syncs_all_its_channels),
+    TEST(category_overwrites_are_refused_beyond_the_guild_limit),
+    TEST(category_sync_continues_after_a_restart),
     { 0 },
 };

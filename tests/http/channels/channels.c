@@ -1,4 +1,4 @@
-/* channels.c - channels of guilds: listing, making, moving, changing and deleting them. */
+/* channels.c - listing, creating, moving, changing and deleting guild channels. */
 #include "channels.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 #define CHANNELS "/guilds/%s/channels"
 
-static const char *text_of(struct world *w, size_t n)
+static const char *repeat_letter(struct world *w, size_t n)
 {
     char *text = arena_alloc(world_arena(w), n + 1);
 
@@ -21,7 +21,7 @@ static const char *text_of(struct world *w, size_t n)
 
 /* --- listing and reading -------------------------------------------------------------- */
 
-static void members_list_the_channels_they_see(struct world *w)
+static void channel_list_contains_only_visible_channels(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     const char *g = found_guild(ada, "Hall");
@@ -52,7 +52,7 @@ static void members_list_the_channels_they_see(struct world *w)
     expect_status(client_get(ada, "/channels/%s", secret), 200);
 }
 
-static void listing_shows_rights_where_asked(struct world *w)
+static void channel_list_contains_permissions_when_requested(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
@@ -64,7 +64,7 @@ static void listing_shows_rights_where_asked(struct world *w)
         expect(dom_member(&a.json->items[i], STR("permissions")));
 }
 
-static void kinds_show_what_they_have(struct world *w)
+static void channel_object_contains_the_fields_of_its_type(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
@@ -79,7 +79,7 @@ static void kinds_show_what_they_have(struct world *w)
     expect_absent(a, "recipients");
     expect_absent(a, "owner_id");
     expect_json(a, "{'default_thread_rate_limit_per_user': 0}");
-    expect(a.json->count == 13); /* with id and position: nothing else */
+    expect(a.json->count == 13); /* exactly these fields, plus id and position */
     a = client_get(ada, "/channels/%s", make_channel(ada, g, "{'name': 'voice', 'type': 2}"));
     expect_json(a, "{'type': 2, 'bitrate': 64000, 'user_limit': 0, 'rtc_region': null, "
                    "'video_quality_mode': 1}");
@@ -98,9 +98,9 @@ static void kinds_show_what_they_have(struct world *w)
                 "{'type': 15}");
 }
 
-/* --- making --------------------------------------------------------------------------- */
+/* --- creating ------------------------------------------------------------------------- */
 
-static void making_a_channel_tells_its_viewers_and_the_log(struct world *w)
+static void creating_a_channel_sends_channel_create_and_audit_entry(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
@@ -113,13 +113,13 @@ static void making_a_channel_tells_its_viewers_and_the_log(struct world *w)
     expect_json(a, "{'name': 'new', 'topic': 'All of it', 'nsfw': true, 'position': 7, "
                    "'rate_limit_per_user': 21600, 'default_auto_archive_duration': 4320}");
     expect_audit(w, g, 10, answer_text(a, "id"));
-    expect_told(w, viewers(g, answer_text(a, "id")), "CHANNEL_CREATE",
-                "{'id': '%s', 'guild_id': '%s', 'name': 'new'}", answer_text(a, "id"), g);
-    expect_nothing_told(w);
+    expect_received(w, viewers(g, answer_text(a, "id")), "CHANNEL_CREATE",
+                    "{'id': '%s', 'guild_id': '%s', 'name': 'new'}", answer_text(a, "id"), g);
+    expect_nothing_received(w);
     expect_silence(ada);
 }
 
-static void a_reason_goes_with_the_entry(struct world *w)
+static void audit_log_reason_header_is_stored_in_the_entry(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
@@ -131,11 +131,11 @@ static void a_reason_goes_with_the_entry(struct world *w)
                                      "X-Audit-Log-Reason: more%20room\r\n",
                                      STR("{\"name\": \"new\"}"));
     expect_status(a, 201);
-    expect_told(w, to_entitled(id_of(g), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'reason': 'more room'}");
+    expect_received(w, audience_with_permission(id_of(g), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                    "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'reason': 'more room'}");
 }
 
-static void new_channels_come_last(struct world *w)
+static void new_channel_gets_the_last_position(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
@@ -144,10 +144,10 @@ static void new_channels_come_last(struct world *w)
     expect_json(try_channel(ada, g, ""), "{'position': 41}");
 }
 
-static void channel_bodies_have_limits(struct world *w)
+static void channel_fields_outside_their_limits_are_refused(struct world *w)
 {
     static const struct {
-        const char *rest, *field, *code; /* code NULL: taken */
+        const char *rest, *field, *code; /* code NULL: accepted */
     } cases[] = {
         { "'type': 1", "type", "BASE_TYPE_CHOICES" },
         { "'type': 3", "type", "BASE_TYPE_CHOICES" },
@@ -198,13 +198,13 @@ static void channel_bodies_have_limits(struct world *w)
     }
 }
 
-static void names_and_topics_have_lengths(struct world *w)
+static void channel_name_and_topic_have_length_limits(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
     struct arena *arena = world_arena(w);
-#define NAMED(n) str_printf(arena, "{'name': '%s'}", text_of(w, n)).p
-#define TOPIC(n) str_printf(arena, "'topic': '%s'", text_of(w, n)).p
+#define NAMED(n) str_printf(arena, "{'name': '%s'}", repeat_letter(w, n)).p
+#define TOPIC(n) str_printf(arena, "'topic': '%s'", repeat_letter(w, n)).p
 
     expect_invalid(client_post(ada, "{}", CHANNELS, g), "name", "BASE_TYPE_REQUIRED");
     expect_invalid(client_post(ada, "{'name': '  '}", CHANNELS, g), "name", "BASE_TYPE_BAD_LENGTH");
@@ -215,14 +215,14 @@ static void names_and_topics_have_lengths(struct world *w)
     expect_invalid(try_channel(ada, g, TOPIC(1025)), "topic", "BASE_TYPE_MAX_LENGTH");
 }
 
-static void making_takes_manage_channels(struct world *w)
+static void creating_a_channel_requires_manage_channels(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     const char *g = found_guild(ada, "Hall");
 
     put_member(g, bob);
     expect_error(try_channel(bob, g, ""), 403, 50013);
-    /* Rights are told before the form. */
+    /* The permission is checked before the body. */
     expect_error(client_post(bob, "{}", CHANNELS, g), 403, 50013);
     expect_error(client_patch(bob, "[]", CHANNELS, g), 403, 50013);
     struct client *cleo = member_with(ada, g, "cleo", PERMISSION(MANAGE_CHANNELS));
@@ -230,7 +230,7 @@ static void making_takes_manage_channels(struct world *w)
     expect_error(try_channel(world_client(w, "stranger"), g, ""), 403, 50001);
 }
 
-static void parents_are_categories_of_the_guild(struct world *w)
+static void parent_id_must_be_a_category_of_the_same_guild(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall"), *other = found_guild(ada, "Other");
@@ -248,7 +248,7 @@ static void parents_are_categories_of_the_guild(struct world *w)
                    "parent_id", "CHANNEL_PARENT_INVALID_TYPE");
 }
 
-static void a_category_holds_50_channels(struct world *w)
+static void category_is_limited_to_50_channels(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
@@ -263,12 +263,12 @@ static void a_category_holds_50_channels(struct world *w)
         last = answer_text(a, "id");
     }
     expect_invalid(try_channel(ada, g, under), "parent_id", "CHANNEL_PARENT_MAX_CHANNELS");
-    /* One that is in it already may say so. */
+    /* A channel that is already in the category may repeat its parent_id. */
     expect_status(
         client_patch(ada, str_printf(world_arena(w), "{%s}", under).p, "/channels/%s", last), 200);
 }
 
-static void a_guild_has_500_channels(struct world *w)
+static void guild_is_limited_to_500_channels(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
@@ -288,7 +288,7 @@ static void a_guild_has_500_channels(struct world *w)
 
 /* --- moving --------------------------------------------------------------------------- */
 
-static void moving_tells_of_each_that_moved(struct world *w)
+static void moving_channels_sends_channel_update_for_each_moved_one(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
@@ -307,17 +307,17 @@ static void moving_tells_of_each_that_moved(struct world *w)
             .p,
         CHANNELS, g);
     expect_status(done, 204);
-    expect_told(w, viewers(g, a), "CHANNEL_UPDATE", "{'id': '%s', 'position': 11}", a);
-    expect_told(w, viewers(g, b), "CHANNEL_UPDATE",
-                "{'id': '%s', 'position': 10, 'parent_id': '%s'}", b, cat);
-    expect_nothing_told(w);
+    expect_received(w, viewers(g, a), "CHANNEL_UPDATE", "{'id': '%s', 'position': 11}", a);
+    expect_received(w, viewers(g, b), "CHANNEL_UPDATE",
+                    "{'id': '%s', 'position': 10, 'parent_id': '%s'}", b, cat);
+    expect_nothing_received(w);
     expect_status(
         client_patch(ada, str_printf(arena, "[{'id': '%s', 'parent_id': null}]", b).p, CHANNELS, g),
         204);
     expect_json(client_get(ada, "/channels/%s", b), "{'parent_id': null, 'position': 10}");
 }
 
-static void moving_refuses_what_is_not_there(struct world *w)
+static void moving_unknown_channels_changes_nothing(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall"), *other = found_guild(ada, "Other");
@@ -332,9 +332,9 @@ static void moving_refuses_what_is_not_there(struct world *w)
                 .p,
             CHANNELS, g),
         404, 10003);
-    /* All or nothing. */
+    /* No position of the request was applied. */
     expect_json(client_get(ada, "/channels/%s", a), "{'position': 10}");
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect_invalid(client_patch(ada, "[{'position': 1}]", CHANNELS, g), "0.id",
                    "BASE_TYPE_REQUIRED");
     expect_invalid(client_patch(ada, str_printf(arena, "[{'id': '%s', 'parent_id': '%s'}]", a, a).p,
@@ -351,10 +351,10 @@ static void moving_refuses_what_is_not_there(struct world *w)
     expect_invalid(both, "0.parent_id", "CHANNEL_PARENT_INVALID_TYPE");
     expect_invalid(both, "2.parent_id", "CHANNEL_PARENT_INVALID");
     expect_json(client_get(ada, "/channels/%s", a), "{'position': 10}");
-    expect_nothing_told(w);
+    expect_nothing_received(w);
 }
 
-static void locking_takes_over_the_category(struct world *w)
+static void lock_permissions_copies_overwrites_of_the_category(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
@@ -372,22 +372,22 @@ static void locking_takes_over_the_category(struct world *w)
 
     expect_error(client_patch(bob, move, CHANNELS, g), 403, 50013);
     expect_status(client_patch(ada, move, CHANNELS, g), 204);
-    expect_told(w, viewers(g, a), "CHANNEL_UPDATE",
-                "{'parent_id': '%s', 'permission_overwrites': [{'id': '%s', 'deny': '2048'}]}", cat,
-                g);
-    expect_nothing_told(w);
+    expect_received(w, viewers(g, a), "CHANNEL_UPDATE",
+                    "{'parent_id': '%s', 'permission_overwrites': [{'id': '%s', 'deny': '2048'}]}",
+                    cat, g);
+    expect_nothing_received(w);
     expect_status(client_patch(ada, move, CHANNELS, g), 204);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
 }
 
-enum { FULL = 1000, CROWDED = 50 }; /* overwrites of a channel; channels of a guild with as many */
+enum { FULL = 1000, FULL_CHANNELS = 50 }; /* overwrites per channel, and number of such channels */
 
 #define NUMBERS(first, count)                                                                    \
     " with recursive n (i) as (select cast(" #first " as bigint) union all select i + 1 from n " \
     "where i < " #first " + " #count " - 1) "
 
-/* Channels 5000 and on, in a category, each with all the overwrites that it may have. */
-static const char *crowd_of_channels(struct world *w, struct client *ada, const char *g)
+/* Creates a category with channels 5000 and up, each with the maximum number of overwrites. */
+static const char *create_full_channels(struct world *w, struct client *ada, const char *g)
 {
     const char *cat = make_channel(ada, g, "{'name': 'cat', 'type': 4}");
 
@@ -401,34 +401,35 @@ static const char *crowd_of_channels(struct world *w, struct client *ada, const 
     return cat;
 }
 
-/* Fifty thousand overwrites are read and told: not in one transaction, which the world watches. */
-static void many_large_channels_are_told_of_in_steps(struct world *w)
+/* 50,000 overwrites are read and sent in several transactions; the test fails if one takes long. */
+static void updates_of_many_large_channels_are_sent_in_batches(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
-    const char *cat = crowd_of_channels(w, ada, g);
+    const char *cat = create_full_channels(w, ada, g);
     struct buf body;
 
     buf_init(&body, 1 << 20);
-    for (int i = 0; i < CROWDED; i++)
+    for (int i = 0; i < FULL_CHANNELS; i++)
         buf_printf(&body, "%s{'id': '%d', 'position': %d}", i ? ", " : "[", 5000 + i, 100 - i);
     buf_add_lit(&body, "]");
-    expect_status(client_patch(ada, str_dupz(world_arena(w), buf_str(&body)), CHANNELS, g), 204);
+    expect_status(client_patch(ada, str_dup_cstring(world_arena(w), buf_str(&body)), CHANNELS, g),
+                  204);
     buf_clear(&body);
     expect_number(w, 0, "select count(*) from jobs where kind = 'channel-news'");
-    for (int i = 0; i < CROWDED; i++) {
+    for (int i = 0; i < FULL_CHANNELS; i++) {
         const char *id = TEXT(w, "%d", 5000 + i);
 
-        expect_told(w, viewers(g, id), "CHANNEL_UPDATE", "{'id': '%s', 'position': %d}", id,
-                    100 - i);
+        expect_received(w, viewers(g, id), "CHANNEL_UPDATE", "{'id': '%s', 'position': %d}", id,
+                        100 - i);
     }
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect_status(client_delete(ada, "/channels/%s", cat), 200);
     expect_number(w, 0, "select count(*) from jobs where kind = 'channel-news'");
     expect_number(w, 0, TEXT(w, "select count(*) from channels where parent_id = %s", cat));
 }
 
-static void so_many_channels_are_moved_at_once(struct world *w)
+static void at_most_500_channels_can_be_moved_in_one_request(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
@@ -439,16 +440,16 @@ static void so_many_channels_are_moved_at_once(struct world *w)
     for (int i = 0; i < 500; i++)
         buf_printf(&body, "%s{'id': '%s', 'position': %d}", i ? ", " : "[", a, i + 1);
     const char *most =
-        str_dupz(world_arena(w), STR_CONCAT(world_arena(w), buf_str(&body), STR("]")));
-    const char *more = TEXT(w, "%.*s, {'id': '%s', 'position': 7}]", STR_FMT(buf_str(&body)), a);
+        str_dup_cstring(world_arena(w), STR_CONCAT(world_arena(w), buf_str(&body), STR("]")));
+    const char *more = TEXT(w, "%.*s, {'id': '%s', 'position': 7}]", STR_ARGS(buf_str(&body)), a);
     buf_clear(&body);
     expect_error(client_patch(ada, more, CHANNELS, g), 400, 50035);
     expect_status(client_patch(ada, most, CHANNELS, g), 204);
     expect_json(client_get(ada, "/channels/%s", a), "{'position': 500}");
 }
 
-/* Each costs a comparison or a write for all of its overwrites. */
-static void channels_are_locked_up_to_a_number_of_overwrites(struct world *w)
+/* Each locked channel costs a comparison or a write of all of its overwrites. */
+static void lock_permissions_is_limited_by_the_number_of_overwrites(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
@@ -483,7 +484,7 @@ static void channels_are_locked_up_to_a_number_of_overwrites(struct world *w)
 
 /* --- changing ------------------------------------------------------------------------- */
 
-static void changing_leaves_what_is_absent_and_clears_what_is_null(struct world *w)
+static void channel_patch_keeps_absent_fields_and_resets_null_fields(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
@@ -497,21 +498,21 @@ static void changing_leaves_what_is_absent_and_clears_what_is_null(struct world 
     expect_json(a, "{'name': 'b', 'topic': 'old', 'nsfw': true, 'position': 3, "
                    "'rate_limit_per_user': 0}");
     expect_audit(w, g, 11, c);
-    expect_told(w, viewers(g, c), "CHANNEL_UPDATE", "{'id': '%s', 'name': 'b'}", c);
-    expect_nothing_told(w);
+    expect_received(w, viewers(g, c), "CHANNEL_UPDATE", "{'id': '%s', 'name': 'b'}", c);
+    expect_nothing_received(w);
     expect_json(client_patch(ada, "{'topic': null, 'nsfw': null}", "/channels/%s", c),
                 "{'topic': null, 'nsfw': false, 'name': 'b'}");
     expect_invalid(client_patch(ada, "{'name': null}", "/channels/%s", c), "name",
                    "BASE_TYPE_REQUIRED");
     expect_invalid(client_patch(ada, "{'name': ''}", "/channels/%s", c), "name",
                    "BASE_TYPE_BAD_LENGTH");
-    /* What the kind does not have is ignored. */
+    /* Fields that the channel type does not have are ignored. */
     a = client_patch(ada, "{'bitrate': 9000, 'user_limit': 4}", "/channels/%s", c);
     expect_status(a, 200);
     expect_absent(a, "bitrate");
 }
 
-static void voice_channels_keep_their_limits_when_changed(struct world *w)
+static void voice_channel_fields_are_validated_when_changed(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
@@ -533,7 +534,7 @@ static void voice_channels_keep_their_limits_when_changed(struct world *w)
                 "{'user_limit': 10000}");
 }
 
-static void text_becomes_news_and_nothing_else(struct world *w)
+static void channel_type_changes_only_between_text_and_announcement(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
@@ -550,7 +551,7 @@ static void text_becomes_news_and_nothing_else(struct world *w)
     expect_status(client_patch(ada, "{'type': 2}", "/channels/%s", voice), 200);
 }
 
-static void changing_takes_rights(struct world *w)
+static void changing_a_channel_requires_manage_channels(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     const char *g = found_guild(ada, "Hall");
@@ -569,12 +570,12 @@ static void changing_takes_rights(struct world *w)
     expect_status(client_patch(dan, "{'permission_overwrites': []}", "/channels/%s", c), 200);
 }
 
-static void with_limits(struct config *config)
+static void enable_rate_limits(struct config *config)
 {
     config->rate_limits = true;
 }
 
-static void a_channel_is_renamed_twice_in_ten_minutes(struct world *w)
+static void channel_can_be_renamed_twice_in_ten_minutes(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
@@ -586,9 +587,9 @@ static void a_channel_is_renamed_twice_in_ten_minutes(struct world *w)
     struct answer a = client_patch(bob, "{'name': 'c'}", "/channels/%s", c);
     expect_status(a, 429);
     expect(str_is(answer_header(a, "X-RateLimit-Scope"), "shared"));
-    /* Libraries then let this call wait, not the others of the route. */
+    /* Client libraries then delay only this call, not the others of the route. */
     expect(atoi(answer_header(a, "X-RateLimit-Remaining").p) > 0);
-    /* What says nothing new, or something else, is not counted. */
+    /* Unchanged names and other fields do not count. */
     expect_status(client_patch(ada, "{'name': 'b', 'nsfw': true}", "/channels/%s", c), 200);
     world_wait(w, 601);
     expect_status(client_patch(ada, "{'name': 'c'}", "/channels/%s", c), 200);
@@ -596,7 +597,7 @@ static void a_channel_is_renamed_twice_in_ten_minutes(struct world *w)
 
 /* --- deleting ------------------------------------------------------------------------- */
 
-static void deleting_a_channel_returns_it_and_tells(struct world *w)
+static void deleting_a_channel_returns_it_and_sends_channel_delete(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
@@ -606,12 +607,12 @@ static void deleting_a_channel_returns_it_and_tells(struct world *w)
     expect_status(a, 200);
     expect_json(a, "{'id': '%s', 'name': 'a'}", c);
     expect_audit(w, g, 12, c);
-    expect_told(w, viewers(g, c), "CHANNEL_DELETE", "{'id': '%s', 'guild_id': '%s'}", c, g);
-    expect_nothing_told(w);
+    expect_received(w, viewers(g, c), "CHANNEL_DELETE", "{'id': '%s', 'guild_id': '%s'}", c, g);
+    expect_nothing_received(w);
     expect_error(client_get(ada, "/channels/%s", c), 404, 10003);
 }
 
-static void deleting_a_category_lets_its_channels_go(struct world *w)
+static void deleting_a_category_removes_its_channels_parent_id(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
@@ -621,14 +622,14 @@ static void deleting_a_category_lets_its_channels_go(struct world *w)
     const char *a = make_channel(ada, g, under), *b = make_channel(ada, g, under);
 
     expect_status(client_delete(ada, "/channels/%s", cat), 200);
-    expect_told(w, viewers(g, a), "CHANNEL_UPDATE", "{'id': '%s', 'parent_id': null}", a);
-    expect_told(w, viewers(g, b), "CHANNEL_UPDATE", "{'id': '%s', 'parent_id': null}", b);
+    expect_received(w, viewers(g, a), "CHANNEL_UPDATE", "{'id': '%s', 'parent_id': null}", a);
+    expect_received(w, viewers(g, b), "CHANNEL_UPDATE", "{'id': '%s', 'parent_id': null}", b);
     expect_audit(w, g, 12, cat);
-    expect_told(w, viewers(g, cat), "CHANNEL_DELETE", "{'id': '%s'}", cat);
-    expect_nothing_told(w);
+    expect_received(w, viewers(g, cat), "CHANNEL_DELETE", "{'id': '%s'}", cat);
+    expect_nothing_received(w);
 }
 
-static void a_guild_forgets_a_channel_that_is_gone(struct world *w)
+static void deleting_the_system_channel_clears_the_guild_field(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
@@ -637,15 +638,15 @@ static void a_guild_forgets_a_channel_that_is_gone(struct world *w)
 
     run_sql(w, "update guilds set system_channel_id = $2, afk_channel_id = 7 where id = $1", g, c);
     expect_status(client_delete(ada, "/channels/%s", c), 200);
-    expect_told(w, to_guild(id_of(g)), "GUILD_UPDATE",
-                "{'id': '%s', 'system_channel_id': null, 'afk_channel_id': '7'}", g);
-    forget_told(w);
+    expect_received(w, audience_of_guild(id_of(g)), "GUILD_UPDATE",
+                    "{'id': '%s', 'system_channel_id': null, 'afk_channel_id': '7'}", g);
+    discard_received(w);
     expect_status(client_delete(ada, "/channels/%s", voice), 200);
     expect_audit(w, g, 12, voice);
-    expect_told(w, viewers(g, voice), "CHANNEL_DELETE", "{}");
+    expect_received(w, viewers(g, voice), "CHANNEL_DELETE", "{}");
 }
 
-static void files_go_with_their_channel(struct world *w)
+static void deleting_a_channel_deletes_its_attachments(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
@@ -665,32 +666,32 @@ static void files_go_with_their_channel(struct world *w)
 }
 
 const struct test channels_tests[] = {
-    TEST(members_list_the_channels_they_see),
-    TEST(listing_shows_rights_where_asked),
-    TEST(kinds_show_what_they_have),
-    TEST(making_a_channel_tells_its_viewers_and_the_log),
-    TEST(a_reason_goes_with_the_entry),
-    TEST(new_channels_come_last),
-    TEST(channel_bodies_have_limits),
-    TEST(names_and_topics_have_lengths),
-    TEST(making_takes_manage_channels),
-    TEST(parents_are_categories_of_the_guild),
-    TEST(a_category_holds_50_channels),
-    TEST(a_guild_has_500_channels),
-    TEST(moving_tells_of_each_that_moved),
-    TEST(moving_refuses_what_is_not_there),
-    TEST(locking_takes_over_the_category),
-    TEST(many_large_channels_are_told_of_in_steps),
-    TEST(so_many_channels_are_moved_at_once),
-    TEST(channels_are_locked_up_to_a_number_of_overwrites),
-    TEST(changing_leaves_what_is_absent_and_clears_what_is_null),
-    TEST(voice_channels_keep_their_limits_when_changed),
-    TEST(text_becomes_news_and_nothing_else),
-    TEST(changing_takes_rights),
-    TEST_WITH(a_channel_is_renamed_twice_in_ten_minutes, with_limits),
-    TEST(deleting_a_channel_returns_it_and_tells),
-    TEST(deleting_a_category_lets_its_channels_go),
-    TEST(a_guild_forgets_a_channel_that_is_gone),
-    TEST(files_go_with_their_channel),
+    TEST(channel_list_contains_only_visible_channels),
+    TEST(channel_list_contains_permissions_when_requested),
+    TEST(channel_object_contains_the_fields_of_its_type),
+    TEST(creating_a_channel_sends_channel_create_and_audit_entry),
+    TEST(audit_log_reason_header_is_stored_in_the_entry),
+    TEST(new_channel_gets_the_last_position),
+    TEST(channel_fields_outside_their_limits_are_refused),
+    TEST(channel_name_and_topic_have_length_limits),
+    TEST(creating_a_channel_requires_manage_channels),
+    TEST(parent_id_must_be_a_category_of_the_same_guild),
+    TEST(category_is_limited_to_50_channels),
+    TEST(guild_is_limited_to_500_channels),
+    TEST(moving_channels_sends_channel_update_for_each_moved_one),
+    TEST(moving_unknown_channels_changes_nothing),
+    TEST(lock_permissions_copies_overwrites_of_the_category),
+    TEST(updates_of_many_large_channels_are_sent_in_batches),
+    TEST(at_most_500_channels_can_be_moved_in_one_request),
+    TEST(lock_permissions_is_limited_by_the_number_of_overwrites),
+    TEST(channel_patch_keeps_absent_fields_and_resets_null_fields),
+    TEST(voice_channel_fields_are_validated_when_changed),
+    TEST(channel_type_changes_only_between_text_and_announcement),
+    TEST(changing_a_channel_requires_manage_channels),
+    TEST_WITH(channel_can_be_renamed_twice_in_ten_minutes, enable_rate_limits),
+    TEST(deleting_a_channel_returns_it_and_sends_channel_delete),
+    TEST(deleting_a_category_removes_its_channels_parent_id),
+    TEST(deleting_the_system_channel_clears_the_guild_field),
+    TEST(deleting_a_channel_deletes_its_attachments),
     { 0 },
 };

@@ -9,22 +9,22 @@
 #define MINE       "/users/@me/channels"
 #define RECIPIENTS "/channels/%s/recipients/%s"
 
-static struct answer open_with(struct client *c, const struct client *other)
+static struct answer open_direct_channel(struct client *c, const struct client *other)
 {
     return client_post(c, str_printf(world_arena(c->world), "{'recipient_id': '%s'}", other->id).p,
                        MINE);
 }
 
-static const char *direct(struct client *c, const struct client *other)
+static const char *direct_channel_with(struct client *c, const struct client *other)
 {
-    struct answer a = open_with(c, other);
+    struct answer a = open_direct_channel(c, other);
 
     expect_status(a, 200);
     return answer_text(a, "id");
 }
 
-/* A body that names these people. */
-static const char *recipients(struct world *w, struct client *const *others, size_t count)
+/* Writes a body with these recipients. */
+static const char *write_recipients(struct world *w, struct client *const *others, size_t count)
 {
     struct arena *arena = world_arena(w);
     const char *list = "";
@@ -34,27 +34,27 @@ static const char *recipients(struct world *w, struct client *const *others, siz
     return str_printf(arena, "{'recipients': [%s]}", list).p;
 }
 
-#define RECIPIENTS_OF(w, ...)                                \
-    recipients((w), (struct client *const[]){ __VA_ARGS__ }, \
-               sizeof((struct client *const[]){ __VA_ARGS__ }) / sizeof(struct client *))
+#define RECIPIENTS_OF(w, ...)                                      \
+    write_recipients((w), (struct client *const[]){ __VA_ARGS__ }, \
+                     sizeof((struct client *const[]){ __VA_ARGS__ }) / sizeof(struct client *))
 
-/* Ada's group with two friends. */
-static const char *group(struct client *ada, struct client *bob, struct client *cleo)
+/* Creates a group of ada with two friends. */
+static const char *create_group(struct client *ada, struct client *bob, struct client *cleo)
 {
     make_friends(ada, bob);
     make_friends(ada, cleo);
     struct answer a = client_post(ada, RECIPIENTS_OF(ada->world, bob, cleo), MINE);
     expect_status(a, 200);
-    forget_told(ada->world);
+    discard_received(ada->world);
     return answer_text(a, "id");
 }
 
 /* --- direct channels ------------------------------------------------------------------ */
 
-static void two_people_have_one_direct_channel(struct world *w)
+static void opening_a_direct_channel_twice_returns_the_same_channel(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct answer a = open_with(ada, bob);
+    struct answer a = open_direct_channel(ada, bob);
 
     expect_status(a, 200);
     expect_json(a,
@@ -64,30 +64,30 @@ static void two_people_have_one_direct_channel(struct world *w)
     expect_absent(a, "owner_id");
     expect_absent(a, "guild_id");
     expect_absent(a, "name");
-    expect(a.json->count == 7); /* and nothing else */
+    expect(a.json->count == 7); /* exactly these fields */
     const char *id = answer_text(a, "id");
     expect_event(ada, "CHANNEL_CREATE", "{'id': '%s', 'recipients': [{'id': '%s'}]}", id, bob->id);
-    /* The other is told with the first message, not before. */
+    /* The recipient gets CHANNEL_CREATE with the first message. */
     expect_silence(bob);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect(client_get(bob, MINE).json->count == 0);
 
-    expect(strcmp(direct(ada, bob), id) == 0);
+    expect(strcmp(direct_channel_with(ada, bob), id) == 0);
     expect_silence(ada);
-    expect(strcmp(direct(bob, ada), id) == 0);
+    expect(strcmp(direct_channel_with(bob, ada), id) == 0);
     expect_event(bob, "CHANNEL_CREATE", "{'id': '%s', 'recipients': [{'id': '%s'}]}", id, ada->id);
-    /* A list of one means the same. */
+    /* A list of one recipient also opens the direct channel. */
     a = client_post(ada, RECIPIENTS_OF(w, bob), MINE);
     expect_json(a, "{'id': '%s', 'type': 1}", id);
     expect_json(client_get(bob, "/channels/%s", id), "{'recipients': [{'id': '%s'}]}", ada->id);
     expect_error(client_get(world_client(w, "cleo"), "/channels/%s", id), 403, 50001);
 }
 
-static void nobody_talks_to_themselves_or_to_nobody(struct world *w)
+static void direct_channel_with_oneself_or_unknown_user_is_refused(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
-    expect_error(open_with(ada, ada), 400, 50033);
+    expect_error(open_direct_channel(ada, ada), 400, 50033);
     expect_error(client_post(ada, RECIPIENTS_OF(w, ada), MINE), 400, 50033);
     expect_error(client_post(ada, "{'recipient_id': '7'}", MINE), 400, 50033);
     expect_error(client_post(ada, "{'recipient_id': '7', 'access_tokens': ['x']}", MINE), 400,
@@ -100,23 +100,23 @@ static void nobody_talks_to_themselves_or_to_nobody(struct world *w)
                    "NUMBER_TYPE_COERCE");
 }
 
-static void bots_talk_to_people_only(struct world *w)
+static void bot_can_open_direct_channels_with_users_only(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct client *bot = world_bot(w, "helper"), *other = world_bot(w, "other");
 
-    expect_status(open_with(bot, ada), 200);
-    expect_error(open_with(bot, other), 403, 50007);
+    expect_status(open_direct_channel(bot, ada), 200);
+    expect_error(open_direct_channel(bot, other), 403, 50007);
     expect_error(client_post(bot, RECIPIENTS_OF(w, ada, bob), MINE), 403, 20001);
-    expect_status(open_with(ada, bot), 200);
+    expect_status(open_direct_channel(ada, bot), 200);
 }
 
-static void open_channels_are_listed_newest_first(struct world *w)
+static void private_channels_are_listed_by_last_message(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    const char *one = direct(ada, world_client(w, "bob"));
-    const char *two = direct(ada, world_client(w, "cleo"));
-    const char *three = direct(ada, world_client(w, "dan"));
+    const char *one = direct_channel_with(ada, world_client(w, "bob"));
+    const char *two = direct_channel_with(ada, world_client(w, "cleo"));
+    const char *three = direct_channel_with(ada, world_client(w, "dan"));
 
     expect_json(client_get(ada, MINE), "[{'id': '%s'}, {'id': '%s'}, {'id': '%s'}]", three, two,
                 one);
@@ -126,13 +126,13 @@ static void open_channels_are_listed_newest_first(struct world *w)
                 two);
 }
 
-static void a_direct_channel_is_closed_for_the_caller_only(struct world *w)
+static void closing_a_direct_channel_hides_it_for_the_caller_only(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    const char *id = direct(ada, bob);
+    const char *id = direct_channel_with(ada, bob);
 
-    direct(bob, ada);
-    forget_told(w);
+    direct_channel_with(bob, ada);
+    discard_received(w);
     struct answer a = client_delete(ada, "/channels/%s", id);
     expect_status(a, 200);
     expect_json(a, "{'id': '%s', 'recipients': [{'id': '%s'}]}", id, bob->id);
@@ -141,32 +141,33 @@ static void a_direct_channel_is_closed_for_the_caller_only(struct world *w)
     expect(client_get(ada, MINE).json->count == 0);
     expect(client_get(bob, MINE).json->count == 1);
     expect_status(client_get(ada, "/channels/%s", id), 200);
-    expect(strcmp(direct(ada, bob), id) == 0);
+    expect(strcmp(direct_channel_with(ada, bob), id) == 0);
     expect_event(ada, "CHANNEL_CREATE", "{'id': '%s'}", id);
 }
 
-static void the_first_message_opens_the_channel_for_the_other(struct world *w)
+static void first_message_opens_the_direct_channel_for_the_recipient(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    const char *id = direct(ada, bob);
+    const char *id = direct_channel_with(ada, bob);
 
     make_friends(ada, bob);
-    forget_told(w);
+    discard_received(w);
     expect_status(client_post(ada, "{'content': 'Hello'}", "/channels/%s/messages", id), 200);
     expect_event(bob, "CHANNEL_CREATE", "{'id': '%s', 'recipients': [{'id': '%s'}]}", id, ada->id);
     expect_silence(ada);
-    expect_told(w, to_channel(id_of(id)), "MESSAGE_CREATE", "{'content': 'Hello'}");
+    expect_received(w, audience_of_private_channel(id_of(id)), "MESSAGE_CREATE",
+                    "{'content': 'Hello'}");
     expect_json(client_get(bob, MINE), "[{'id': '%s'}]", id);
     expect_status(client_delete(bob, "/channels/%s", id), 200);
-    forget_told(w);
+    discard_received(w);
     expect_status(client_post(ada, "{'content': 'Again'}", "/channels/%s/messages", id), 200);
     expect_event(bob, "CHANNEL_CREATE", "{'id': '%s'}", id);
 }
 
-static void a_direct_channel_cannot_be_changed(struct world *w)
+static void direct_channel_cannot_be_patched_or_given_overwrites(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    const char *id = direct(ada, world_client(w, "bob"));
+    const char *id = direct_channel_with(ada, world_client(w, "bob"));
 
     expect_error(client_patch(ada, "{'name': 'x'}", "/channels/%s", id), 403, 50003);
     expect_error(client_patch(ada, "{'name': 7}", "/channels/%s", id), 403, 50003);
@@ -176,7 +177,7 @@ static void a_direct_channel_cannot_be_changed(struct world *w)
 
 /* --- groups --------------------------------------------------------------------------- */
 
-static void a_group_is_told_to_all_who_are_in_it(struct world *w)
+static void creating_a_group_sends_channel_create_to_all_recipients(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *cleo = world_client(w, "cleo");
@@ -191,7 +192,7 @@ static void a_group_is_told_to_all_who_are_in_it(struct world *w)
                 ada->id, bob->id, cleo->id);
     expect_absent(a, "is_message_request");
     expect_absent(a, "managed");
-    expect(a.json->count == 9); /* and nothing else */
+    expect(a.json->count == 9); /* exactly these fields */
     const char *id = answer_text(a, "id");
     expect_event(ada, "CHANNEL_CREATE", "{'id': '%s', 'recipients': [{'id': '%s'}, {'id': '%s'}]}",
                  id, bob->id, cleo->id);
@@ -200,11 +201,11 @@ static void a_group_is_told_to_all_who_are_in_it(struct world *w)
     expect_event(cleo, "CHANNEL_CREATE", "{'id': '%s', 'owner_id': '%s'}", id, ada->id);
     expect_silence(ada);
     expect_silence(bob);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect_json(client_get(cleo, MINE), "[{'id': '%s', 'type': 3}]", id);
 }
 
-static void groups_are_for_friends(struct world *w)
+static void group_recipients_must_be_friends(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *cleo = world_client(w, "cleo");
@@ -215,12 +216,12 @@ static void groups_are_for_friends(struct world *w)
             cleo->id);
     expect_error(client_post(ada, RECIPIENTS_OF(w, bob, cleo), MINE), 403, 20037);
     expect_silence(bob);
-    /* The caller in the list makes it a group, even with one friend or none. */
+    /* With the caller in the list it becomes a group, even with one friend or none. */
     expect_json(client_post(ada, RECIPIENTS_OF(w, ada, bob), MINE), "{'type': 3}");
     expect_json(client_post(ada, "{'recipients': []}", MINE), "{'type': 3, 'recipients': []}");
 }
 
-static void a_group_has_ten_people(struct world *w)
+static void group_is_limited_to_ten_recipients(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *others[10];
 
@@ -231,24 +232,24 @@ static void a_group_has_ten_people(struct world *w)
         others[i] = world_client(w, name);
         make_friends(ada, others[i]);
     }
-    expect_error(client_post(ada, recipients(w, others, 10), MINE), 400, 30004);
-    struct answer a = client_post(ada, recipients(w, others, 9), MINE);
+    expect_error(client_post(ada, write_recipients(w, others, 10), MINE), 400, 30004);
+    struct answer a = client_post(ada, write_recipients(w, others, 9), MINE);
     expect_status(a, 200);
     expect_error(client_put(ada, "{}", RECIPIENTS, answer_text(a, "id"), others[9]->id), 400,
                  30004);
 }
 
-static void everybody_is_in_ten_groups(struct world *w)
+static void user_is_limited_to_ten_groups(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
 
     for (int i = 0; i < 10; i++)
         expect_status(client_post(ada, "{'recipients': []}", MINE), 200);
     expect_error(client_post(ada, "{'recipients': []}", MINE), 400, 30011);
-    expect_status(open_with(ada, bob), 200);
+    expect_status(open_direct_channel(ada, bob), 200);
 }
 
-static void groups_are_counted_without_the_direct_channels(struct world *w)
+static void group_limit_check_is_fast_with_60000_direct_channels(struct world *w)
 {
     static const char numbers[] =
         "with recursive n(i) as (select 1 union all select i + 1 from n where i < 60000) ";
@@ -263,11 +264,11 @@ static void groups_are_counted_without_the_direct_channels(struct world *w)
     expect_short_writes("create_private_channel", 5);
 }
 
-static void a_member_adds_a_friend(struct world *w)
+static void group_recipient_can_add_a_friend(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *cleo = world_client(w, "cleo"), *dan = world_client(w, "dan");
-    const char *id = group(ada, bob, cleo);
+    const char *id = create_group(ada, bob, cleo);
 
     expect_error(client_put(bob, "{}", RECIPIENTS, id, dan->id), 403, 20037);
     make_friends(bob, dan);
@@ -282,25 +283,25 @@ static void a_member_adds_a_friend(struct world *w)
                  "{'id': '%s', 'recipients': [{'id': '%s'}, {'id': '%s'}, {'id': '%s'}]}", id,
                  ada->id, bob->id, cleo->id);
     expect_silence(dan);
-    expect_told(w, to_channel(id_of(id)), "MESSAGE_CREATE",
-                "{'type': 1, 'channel_id': '%s', 'author': {'id': '%s'}, 'mentions': [{'id': "
-                "'%s'}]}",
-                id, bob->id, dan->id);
-    expect_nothing_told(w);
+    expect_received(w, audience_of_private_channel(id_of(id)), "MESSAGE_CREATE",
+                    "{'type': 1, 'channel_id': '%s', 'author': {'id': '%s'}, 'mentions': [{'id': "
+                    "'%s'}]}",
+                    id, bob->id, dan->id);
+    expect_nothing_received(w);
 
-    /* Again: nothing happens. */
+    /* A second PUT changes nothing. */
     expect_status(client_put(bob, "{}", RECIPIENTS, id, dan->id), 204);
     expect_silence(ada);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect_error(client_put(bob, "{}", RECIPIENTS, id, bob->id), 400, 50033);
     expect_error(client_put(bob, "{}", RECIPIENTS, id, "7"), 404, 10013);
 }
 
-static void an_app_fills_its_group_itself(struct world *w)
+static void users_cannot_add_recipients_to_an_application_group(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *cleo = world_client(w, "cleo"), *dan = world_client(w, "dan");
-    const char *id = group(ada, bob, cleo);
+    const char *id = create_group(ada, bob, cleo);
 
     make_friends(ada, dan);
     expect_absent(client_get(ada, "/channels/%s", id), "managed");
@@ -310,17 +311,17 @@ static void an_app_fills_its_group_itself(struct world *w)
     expect_silence(dan);
 }
 
-static void a_group_begins_from_a_direct_channel(struct world *w)
+static void adding_a_recipient_to_a_direct_channel_creates_a_group(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *cleo = world_client(w, "cleo");
-    const char *dm = direct(ada, bob);
+    const char *dm = direct_channel_with(ada, bob);
 
     expect_error(client_put(ada, "{}", RECIPIENTS, dm, cleo->id), 403, 20037);
     make_friends(ada, cleo);
     make_friends(ada, bob);
     expect_error(client_put(ada, "{}", RECIPIENTS, dm, bob->id), 400, 50033);
-    forget_told(w);
+    discard_received(w);
     struct answer a = client_put(ada, "{}", RECIPIENTS, dm, cleo->id);
     expect_status(a, 200);
     expect_json(a, "{'type': 3, 'owner_id': '%s', 'recipients': [{'id': '%s'}, {'id': '%s'}]}",
@@ -334,7 +335,7 @@ static void a_group_begins_from_a_direct_channel(struct world *w)
     expect_status(client_get(ada, "/channels/%s", dm), 200);
 }
 
-static void people_are_called_by_nicks_in_a_group(struct world *w)
+static void group_recipients_can_have_nicks(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *cleo = world_client(w, "cleo"), *dan = world_client(w, "dan");
@@ -352,7 +353,7 @@ static void people_are_called_by_nicks_in_a_group(struct world *w)
     expect_json(a, "{'nicks': [{'id': '%s', 'nick': 'Bobby'}]}", bob->id);
     const char *id = answer_text(a, "id");
     expect_absent(client_get(bob, "/channels/%s", id), "nicks");
-    forget_told(w);
+    discard_received(w);
     expect_status(client_put(ada, "{'nick': 'Danny'}", RECIPIENTS, id, dan->id), 204);
     expect_event(bob, "CHANNEL_RECIPIENT_ADD", "{'user': {'id': '%s'}, 'nick': 'Danny'}", dan->id);
     expect_json(client_get(ada, MINE),
@@ -363,7 +364,7 @@ static void people_are_called_by_nicks_in_a_group(struct world *w)
         "nick", "BASE_TYPE_MAX_LENGTH");
 }
 
-static void recipients_are_for_private_channels(struct world *w)
+static void recipient_routes_refuse_guild_channels_and_bots(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     const char *g = found_guild(ada, "Hall");
@@ -371,15 +372,16 @@ static void recipients_are_for_private_channels(struct world *w)
 
     expect_error(client_put(ada, "{}", RECIPIENTS, c, bob->id), 400, 50024);
     expect_error(client_delete(ada, RECIPIENTS, c, bob->id), 400, 50024);
-    expect_error(client_delete(ada, RECIPIENTS, direct(ada, bob), bob->id), 403, 50003);
+    expect_error(client_delete(ada, RECIPIENTS, direct_channel_with(ada, bob), bob->id), 403,
+                 50003);
     expect_error(client_put(world_bot(w, "helper"), "{}", RECIPIENTS, c, bob->id), 403, 20001);
 }
 
-static void the_owner_takes_people_out(struct world *w)
+static void group_owner_can_remove_recipients(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *cleo = world_client(w, "cleo");
-    const char *id = group(ada, bob, cleo);
+    const char *id = create_group(ada, bob, cleo);
 
     expect_error(client_delete(bob, RECIPIENTS, id, cleo->id), 403, 50013);
     expect_error(client_delete(ada, RECIPIENTS, id, world_client(w, "dan")->id), 404, 10013);
@@ -390,18 +392,18 @@ static void the_owner_takes_people_out(struct world *w)
                  bob->id);
     expect_event(cleo, "CHANNEL_RECIPIENT_REMOVE", "{}");
     expect_silence(cleo);
-    expect_told(w, to_channel(id_of(id)), "MESSAGE_CREATE",
-                "{'type': 2, 'author': {'id': '%s'}, 'mentions': [{'id': '%s'}]}", ada->id,
-                bob->id);
-    expect_nothing_told(w);
+    expect_received(w, audience_of_private_channel(id_of(id)), "MESSAGE_CREATE",
+                    "{'type': 2, 'author': {'id': '%s'}, 'mentions': [{'id': '%s'}]}", ada->id,
+                    bob->id);
+    expect_nothing_received(w);
     expect_error(client_get(bob, "/channels/%s", id), 403, 50001);
 }
 
-static void an_owner_who_leaves_passes_the_group_on(struct world *w)
+static void group_ownership_passes_on_when_the_owner_leaves(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *cleo = world_client(w, "cleo");
-    const char *id = group(ada, bob, cleo);
+    const char *id = create_group(ada, bob, cleo);
 
     expect_status(client_delete(ada, "/channels/%s?silent=true", id), 200);
     expect_event(ada, "CHANNEL_DELETE", "{'id': '%s'}", id);
@@ -410,22 +412,22 @@ static void an_owner_who_leaves_passes_the_group_on(struct world *w)
                  cleo->id);
     expect_event(cleo, "CHANNEL_RECIPIENT_REMOVE", "{}");
     expect_event(cleo, "CHANNEL_UPDATE", "{'owner_id': '%s'}", bob->id);
-    /* Silent: no message. */
-    expect_nothing_told(w);
+    /* With silent=true there is no message. */
+    expect_nothing_received(w);
 
     expect_status(client_delete(bob, RECIPIENTS, id, bob->id), 204);
-    expect_told(w, to_channel(id_of(id)), "MESSAGE_CREATE", "{'type': 2}");
+    expect_received(w, audience_of_private_channel(id_of(id)), "MESSAGE_CREATE", "{'type': 2}");
     expect_json(client_get(cleo, "/channels/%s", id), "{'owner_id': '%s', 'recipients': []}",
                 cleo->id);
     expect_status(client_delete(cleo, "/channels/%s", id), 200);
     expect_error(client_get(cleo, "/channels/%s", id), 404, 10003);
 }
 
-static void members_change_name_and_icon(struct world *w)
+static void group_recipients_can_change_name_and_icon(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *cleo = world_client(w, "cleo");
-    const char *id = group(ada, bob, cleo);
+    const char *id = create_group(ada, bob, cleo);
     struct arena *arena = world_arena(w);
     char name[102] = { 0 };
 
@@ -439,11 +441,12 @@ static void members_change_name_and_icon(struct world *w)
     expect_event(bob, "CHANNEL_UPDATE", "{'recipients': [{'id': '%s'}, {'id': '%s'}]}", ada->id,
                  cleo->id);
     expect_event(cleo, "CHANNEL_UPDATE", "{}");
-    struct subject people = to_channel(id_of(id));
-    expect_told(w, people, "MESSAGE_CREATE",
-                "{'type': 4, 'content': 'Club', 'author': {'id': '%s'}, 'mentions': []}", bob->id);
-    expect_told(w, people, "MESSAGE_CREATE", "{'type': 5, 'content': ''}");
-    expect_nothing_told(w);
+    struct audience people = audience_of_private_channel(id_of(id));
+    expect_received(w, people, "MESSAGE_CREATE",
+                    "{'type': 4, 'content': 'Club', 'author': {'id': '%s'}, 'mentions': []}",
+                    bob->id);
+    expect_received(w, people, "MESSAGE_CREATE", "{'type': 5, 'content': ''}");
+    expect_nothing_received(w);
     a = client_request(ada, "GET",
                        str_printf(arena, "/channels/%s/icons/%s.png", id, answer_text(a, "icon")).p,
                        "", STR(""));
@@ -465,11 +468,11 @@ static void members_change_name_and_icon(struct world *w)
                  50001);
 }
 
-static void the_owner_passes_a_group_on(struct world *w)
+static void only_the_group_owner_can_transfer_ownership(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *cleo = world_client(w, "cleo"), *dan = world_client(w, "dan");
-    const char *id = group(ada, bob, cleo);
+    const char *id = create_group(ada, bob, cleo);
     struct arena *arena = world_arena(w);
 #define OWNER(c) str_printf(arena, "{'owner': '%s'}", (c)->id).p
 
@@ -480,13 +483,14 @@ static void the_owner_passes_a_group_on(struct world *w)
     expect_status(client_delete(cleo, RECIPIENTS, id, ada->id), 204);
 }
 
-static void private_channels_tell_when_something_was_pinned(struct world *w)
+static void private_channels_show_last_pin_timestamp(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct client *cleo = world_client(w, "cleo");
-    const char *one = direct(ada, bob), *many = group(ada, bob, cleo);
+    const char *one = direct_channel_with(ada, bob), *many = create_group(ada, bob, cleo);
 
-    expect_json(open_with(ada, bob), "{'last_message_id': null, 'last_pin_timestamp': null}");
+    expect_json(open_direct_channel(ada, bob),
+                "{'last_message_id': null, 'last_pin_timestamp': null}");
     expect_json(client_get(ada, "/channels/%s", many),
                 "{'name': null, 'icon': null, 'owner_id': '%s', 'flags': 0, 'last_message_id': "
                 "null, 'last_pin_timestamp': null}",
@@ -498,11 +502,11 @@ static void private_channels_tell_when_something_was_pinned(struct world *w)
     expect_json(client_get(bob, MINE), "[{'id': '%s', 'last_pin_timestamp': '%s'}, {}]", one, at);
 }
 
-/* Some people's clients write their own id where the interface has @me. */
-static void the_callers_own_id_stands_for_me(struct world *w)
+/* Some clients send their own user id in place of @me. */
+static void users_own_id_path_is_accepted_like_users_me(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    const char *id = direct(ada, bob);
+    const char *id = direct_channel_with(ada, bob);
 
     expect_json(client_get(ada, "/users/%s/channels", ada->id), "[{'id': '%s'}]", id);
     expect_json(client_post(ada, str_printf(world_arena(w), "{'recipient_id': '%s'}", bob->id).p,
@@ -511,32 +515,32 @@ static void the_callers_own_id_stands_for_me(struct world *w)
     expect_error(client_get(bob, "/users/%s/channels", ada->id), 404, 0);
     expect_error(client_get(ada, "/users/%s/channels", bob->id), 404, 0);
     expect_error(client_get(ada, "/users/%s/nowhere", ada->id), 404, 0);
-    expect_error(client_get(world_stranger(w), "/users/%s/channels", ada->id), 401, 0);
+    expect_error(client_get(world_anonymous(w), "/users/%s/channels", ada->id), 401, 0);
 }
 
 const struct test private_channels_tests[] = {
-    TEST(the_callers_own_id_stands_for_me),
-    TEST(private_channels_tell_when_something_was_pinned),
-    TEST(two_people_have_one_direct_channel),
-    TEST(nobody_talks_to_themselves_or_to_nobody),
-    TEST(bots_talk_to_people_only),
-    TEST(open_channels_are_listed_newest_first),
-    TEST(a_direct_channel_is_closed_for_the_caller_only),
-    TEST(the_first_message_opens_the_channel_for_the_other),
-    TEST(a_direct_channel_cannot_be_changed),
-    TEST(a_group_is_told_to_all_who_are_in_it),
-    TEST(groups_are_for_friends),
-    TEST(a_group_has_ten_people),
-    TEST(everybody_is_in_ten_groups),
-    TEST(groups_are_counted_without_the_direct_channels),
-    TEST(a_member_adds_a_friend),
-    TEST(an_app_fills_its_group_itself),
-    TEST(a_group_begins_from_a_direct_channel),
-    TEST(people_are_called_by_nicks_in_a_group),
-    TEST(recipients_are_for_private_channels),
-    TEST(the_owner_takes_people_out),
-    TEST(an_owner_who_leaves_passes_the_group_on),
-    TEST(members_change_name_and_icon),
-    TEST(the_owner_passes_a_group_on),
+    TEST(users_own_id_path_is_accepted_like_users_me),
+    TEST(private_channels_show_last_pin_timestamp),
+    TEST(opening_a_direct_channel_twice_returns_the_same_channel),
+    TEST(direct_channel_with_oneself_or_unknown_user_is_refused),
+    TEST(bot_can_open_direct_channels_with_users_only),
+    TEST(private_channels_are_listed_by_last_message),
+    TEST(closing_a_direct_channel_hides_it_for_the_caller_only),
+    TEST(first_message_opens_the_direct_channel_for_the_recipient),
+    TEST(direct_channel_cannot_be_patched_or_given_overwrites),
+    TEST(creating_a_group_sends_channel_create_to_all_recipients),
+    TEST(group_recipients_must_be_friends),
+    TEST(group_is_limited_to_ten_recipients),
+    TEST(user_is_limited_to_ten_groups),
+    TEST(group_limit_check_is_fast_with_60000_direct_channels),
+    TEST(group_recipient_can_add_a_friend),
+    TEST(users_cannot_add_recipients_to_an_application_group),
+    TEST(adding_a_recipient_to_a_direct_channel_creates_a_group),
+    TEST(group_recipients_can_have_nicks),
+    TEST(recipient_routes_refuse_guild_channels_and_bots),
+    TEST(group_owner_can_remove_recipients),
+    TEST(group_ownership_passes_on_when_the_owner_leaves),
+    TEST(group_recipients_can_change_name_and_icon),
+    TEST(only_the_group_owner_can_transfer_ownership),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* thread_members.c - who is in a thread, who comes and goes, and who hears of it. */
+/* thread_members.c - joining and leaving threads, and the events about it. */
 #include <stdlib.h>
 
 #include "channels.h"
@@ -10,14 +10,15 @@
 
 static const char *const PLAIN = "v=10&encoding=json";
 
-struct hall {
+struct thread_guild {
     struct client *ada, *bob, *cleo; /* the owner, two members */
     const char *guild, *channel;
 };
 
-static struct hall open_hall(struct world *w)
+static struct thread_guild create_thread_guild(struct world *w)
 {
-    struct hall h = { world_client(w, "ada"), world_client(w, "bob"), world_client(w, "cleo") };
+    struct thread_guild h = { world_client(w, "ada"), world_client(w, "bob"),
+                              world_client(w, "cleo") };
 
     h.guild = found_guild(h.ada, "Hall");
     h.channel = make_channel(h.ada, h.guild, "{'name': 'a'}");
@@ -26,69 +27,70 @@ static struct hall open_hall(struct world *w)
     return h;
 }
 
-static const char *start(struct client *c, const char *channel, const char *rest)
+static const char *start_thread(struct client *c, const char *channel, const char *rest)
 {
     struct answer a =
         client_post(c, str_printf(world_arena(c->world), "{'name': 'talk'%s}", rest).p,
                     "/channels/%s/threads", channel);
 
     expect_status(a, 201);
-    forget_told(c->world);
+    discard_received(c->world);
     return answer_text(a, "id");
 }
 
-static void joining_and_leaving_is_told(struct world *w)
+static void joining_and_leaving_a_thread_sends_thread_members_update(struct world *w)
 {
-    struct hall h = open_hall(w);
-    const char *t = start(h.bob, h.channel, ", 'type': 11");
+    struct thread_guild h = create_thread_guild(w);
+    const char *t = start_thread(h.bob, h.channel, ", 'type': 11");
 
     expect_error(client_get(h.cleo, MEMBER, t, "@me"), 404, 10007);
     expect_status(client_put(h.cleo, "", MEMBER, t, "@me"), 204);
     expect_event(h.cleo, "THREAD_CREATE", "{'id': '%s', 'member': {'user_id': '%s'}}", t,
                  h.cleo->id);
-    expect_told(w, viewers(h.guild, t), "THREAD_MEMBERS_UPDATE",
-                "{'id': '%s', 'member_count': 2, 'added_members': [{'id': '%s', 'user_id': '%s'}]}",
-                t, t, h.cleo->id);
+    expect_received(
+        w, viewers(h.guild, t), "THREAD_MEMBERS_UPDATE",
+        "{'id': '%s', 'member_count': 2, 'added_members': [{'id': '%s', 'user_id': '%s'}]}", t, t,
+        h.cleo->id);
     expect_event(h.cleo, "THREAD_MEMBERS_UPDATE", "{'id': '%s'}", t);
-    expect_nothing_told(w);
-    /* Again: nothing. */
+    expect_nothing_received(w);
+    /* A second PUT changes nothing. */
     expect_status(client_put(h.cleo, "", MEMBER, t, "@me"), 204);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect_json(client_get(h.cleo, MEMBER, t, h.cleo->id), "{'id': '%s', 'user_id': '%s'}", t,
                 h.cleo->id);
     expect_json(client_get(h.cleo, "/channels/%s", t), "{'member_count': 2}");
 
     expect_status(client_delete(h.cleo, MEMBER, t, "@me"), 204);
-    expect_told(w, viewers(h.guild, t), "THREAD_MEMBERS_UPDATE",
-                "{'id': '%s', 'member_count': 1, 'removed_member_ids': ['%s']}", t, h.cleo->id);
+    expect_received(w, viewers(h.guild, t), "THREAD_MEMBERS_UPDATE",
+                    "{'id': '%s', 'member_count': 1, 'removed_member_ids': ['%s']}", t, h.cleo->id);
     expect_event(h.cleo, "THREAD_MEMBERS_UPDATE", "{'removed_member_ids': ['%s']}", h.cleo->id);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect_status(client_delete(h.cleo, MEMBER, t, "@me"), 204);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
 }
 
-static void people_join_by_post_as_well(struct world *w)
+static void thread_can_be_joined_with_post(struct world *w)
 {
-    struct hall h = open_hall(w);
-    const char *t = start(h.bob, h.channel, ", 'type': 11");
+    struct thread_guild h = create_thread_guild(w);
+    const char *t = start_thread(h.bob, h.channel, ", 'type': 11");
 
     expect_error(client_post(world_client(w, "eve"), "", MEMBER, t, "@me"), 403, 50001);
     expect_status(client_post(h.cleo, "", MEMBER, t, "@me"), 204);
     expect_event(h.cleo, "THREAD_CREATE", "{'id': '%s', 'member': {'user_id': '%s'}}", t,
                  h.cleo->id);
-    expect_told(w, viewers(h.guild, t), "THREAD_MEMBERS_UPDATE",
-                "{'id': '%s', 'member_count': 2, 'added_members': [{'user_id': '%s'}]}", t,
-                h.cleo->id);
+    expect_received(w, viewers(h.guild, t), "THREAD_MEMBERS_UPDATE",
+                    "{'id': '%s', 'member_count': 2, 'added_members': [{'user_id': '%s'}]}", t,
+                    h.cleo->id);
     expect_event(h.cleo, "THREAD_MEMBERS_UPDATE", "{'id': '%s'}", t);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect_error(client_post(h.cleo, "", "/channels/%s/thread-members/@me", h.channel), 400, 50024);
     expect_error(client_post(h.cleo, "", MEMBER, t, h.bob->id), 405, 0);
 }
 
-static void members_are_listed_by_account(struct world *w)
+static void thread_members_are_listed_by_user_id_in_pages(struct world *w)
 {
-    struct hall h = open_hall(w);
-    const char *t = start(h.bob, h.channel, ", 'type': 11");
+    struct thread_guild h = create_thread_guild(w);
+    const char *t = start_thread(h.bob, h.channel, ", 'type': 11");
 
     expect_status(client_put(h.cleo, "", MEMBER, t, "@me"), 204);
     struct answer a = client_get(h.ada, MEMBERS, t);
@@ -106,27 +108,27 @@ static void members_are_listed_by_account(struct world *w)
     expect_error(client_delete(h.ada, MEMBER, h.channel, "@me"), 400, 50024);
 }
 
-static void adding_somebody_takes_rights_and_a_view(struct world *w)
+static void adding_a_thread_member_requires_permission_and_view_access(struct world *w)
 {
-    struct hall h = open_hall(w);
-    struct client *dan = world_client(w, "dan"); /* a stranger */
-    const char *t = start(h.bob, h.channel, ", 'type': 12, 'invitable': false");
+    struct thread_guild h = create_thread_guild(w);
+    struct client *dan = world_client(w, "dan"); /* not a member of the guild */
+    const char *t = start_thread(h.bob, h.channel, ", 'type': 12, 'invitable': false");
 
     expect_json(client_get(h.bob, "/channels/%s", t), "{'thread_metadata': {'invitable': false}}");
     expect_error(client_put(h.bob, "", MEMBER, t, dan->id), 404, 10007);
     expect_error(client_put(h.cleo, "", MEMBER, t, "@me"), 403, 50001);
     expect_status(client_put(h.bob, "", MEMBER, t, h.cleo->id), 204);
     expect_event(h.cleo, "THREAD_CREATE", "{'id': '%s', 'member': {}}", t);
-    expect_told(w, viewers(h.guild, t), "THREAD_MEMBERS_UPDATE", "{'id': '%s'}", t);
+    expect_received(w, viewers(h.guild, t), "THREAD_MEMBERS_UPDATE", "{'id': '%s'}", t);
     expect_event(h.cleo, "THREAD_MEMBERS_UPDATE", "{'id': '%s'}", t);
-    expect_told(w, viewers(h.guild, t), "MESSAGE_CREATE",
-                "{'type': 1, 'author': {'id': '%s'}, 'mentions': [{'id': '%s'}]}", h.bob->id,
-                h.cleo->id);
-    expect_nothing_told(w);
+    expect_received(w, viewers(h.guild, t), "MESSAGE_CREATE",
+                    "{'type': 1, 'author': {'id': '%s'}, 'mentions': [{'id': '%s'}]}", h.bob->id,
+                    h.cleo->id);
+    expect_nothing_received(w);
     expect_status(client_get(h.cleo, "/channels/%s", t), 200);
     expect_json(client_get(h.cleo, "/guilds/%s/threads/active", h.guild),
                 "{'threads': [{'id': '%s'}], 'members': [{'user_id': '%s'}]}", t, h.cleo->id);
-    /* It is not invitable, and not cleo's. */
+    /* The thread is not invitable, and cleo did not start it. */
     put_member(h.guild, dan);
     expect_error(client_put(h.cleo, "", MEMBER, t, dan->id), 403, 50013);
     expect_error(client_delete(h.cleo, MEMBER, t, h.bob->id), 403, 50013);
@@ -136,17 +138,17 @@ static void adding_somebody_takes_rights_and_a_view(struct world *w)
     expect_status(client_delete(h.bob, MEMBER, t, h.cleo->id), 204);
     expect_error(client_get(h.cleo, "/channels/%s", t), 403, 50001);
     expect_error(client_get(h.cleo, "/channels/%s/messages", t), 403, 50001);
-    /* Archived: nobody comes or goes. */
+    /* Members of an archived thread cannot change. */
     expect_status(client_patch(h.bob, "{'archived': true}", "/channels/%s", t), 200);
     expect_error(client_put(h.bob, "", MEMBER, t, h.cleo->id), 400, 50083);
     expect_error(client_delete(h.bob, MEMBER, t, dan->id), 400, 50083);
     expect_error(client_delete(h.bob, MEMBER, t, "@me"), 400, 50083);
 }
 
-static void who_speaks_or_is_called_comes_to_the_thread(struct world *w)
+static void authors_and_mentioned_users_join_the_thread(struct world *w)
 {
-    struct hall h = open_hall(w);
-    const char *t = start(h.bob, h.channel, ", 'type': 12");
+    struct thread_guild h = create_thread_guild(w);
+    const char *t = start_thread(h.bob, h.channel, ", 'type': 12");
     struct arena *arena = world_arena(w);
 
     struct answer a =
@@ -154,10 +156,10 @@ static void who_speaks_or_is_called_comes_to_the_thread(struct world *w)
                     "/channels/%s/messages", t);
     expect_json(a, "{'position': 0}");
     expect_event(h.cleo, "THREAD_CREATE", "{'id': '%s'}", t);
-    expect_told(w, viewers(h.guild, t), "THREAD_MEMBERS_UPDATE", "{'member_count': 2}");
+    expect_received(w, viewers(h.guild, t), "THREAD_MEMBERS_UPDATE", "{'member_count': 2}");
     expect_event(h.cleo, "THREAD_MEMBERS_UPDATE", "{}");
-    expect_told(w, viewers(h.guild, t), "MESSAGE_CREATE", "{'position': 0}");
-    expect_nothing_told(w);
+    expect_received(w, viewers(h.guild, t), "MESSAGE_CREATE", "{'position': 0}");
+    expect_nothing_received(w);
     expect_json(client_get(h.cleo, MEMBER, t, "@me"), "{'flags': 0}");
     expect_json(client_post(h.cleo, "{'content': 'yes'}", "/channels/%s/messages", t),
                 "{'position': 1}");
@@ -167,15 +169,15 @@ static void who_speaks_or_is_called_comes_to_the_thread(struct world *w)
     expect_status(client_delete(h.bob, "/channels/%s/messages/%s", t, answer_text(a, "id")), 204);
     expect_json(client_get(h.cleo, "/channels/%s", t),
                 "{'message_count': 1, 'total_message_sent': 2}");
-    /* The owner sees it, and comes by speaking. */
-    forget_told(w);
+    /* The guild owner can view the thread and joins it by sending a message. */
+    discard_received(w);
     expect_status(client_post(h.ada, "{'content': 'order'}", "/channels/%s/messages", t), 200);
     expect_event(h.ada, "THREAD_CREATE", "{'id': '%s'}", t);
 }
 
-static void a_private_thread_is_heard_of_by_its_members_alone(struct world *w)
+static void private_thread_events_go_only_to_thread_members(struct world *w)
 {
-    struct hall h = open_hall(w);
+    struct thread_guild h = create_thread_guild(w);
     struct client *dan = world_client(w, "dan"), *robot = world_bot(w, "robot");
 
     put_member(h.guild, dan);
@@ -183,7 +185,7 @@ static void a_private_thread_is_heard_of_by_its_members_alone(struct world *w)
     struct gateway_conn *c = conn_session(h.cleo, PLAIN, ""), *d = conn_session(dan, PLAIN, "");
     struct gateway_conn *r = conn_session(robot, PLAIN, "'intents': 515");
     expect_dispatch(r, "GUILD_CREATE", "{}");
-    const char *t = start(h.bob, h.channel, ", 'type': 12");
+    const char *t = start_thread(h.bob, h.channel, ", 'type': 12");
     expect_status(client_put(h.bob, "", MEMBER, t, h.cleo->id), 204);
     expect_dispatch(c, "THREAD_CREATE", "{'id': '%s', 'member': {'user_id': '%s'}}", t, h.cleo->id);
     expect_dispatch(c, "THREAD_MEMBERS_UPDATE", "{'id': '%s'}", t);
@@ -195,13 +197,13 @@ static void a_private_thread_is_heard_of_by_its_members_alone(struct world *w)
     expect_status(client_post(h.bob, "{'content': 'gone'}", "/channels/%s/messages", t), 200);
     expect_quiet(c);
     expect_quiet(d);
-    expect_quiet(r); /* a bot that asked for members, but is not in it */
+    expect_quiet(r); /* a bot with the members intent that is not in the thread */
 }
 
-static void a_removed_starter_is_out_like_others(struct world *w)
+static void removed_thread_creator_loses_access_to_private_thread(struct world *w)
 {
-    struct hall h = open_hall(w);
-    const char *t = start(h.bob, h.channel, ", 'type': 12");
+    struct thread_guild h = create_thread_guild(w);
+    const char *t = start_thread(h.bob, h.channel, ", 'type': 12");
     struct gateway_conn *b = conn_session(h.bob, PLAIN, "");
 
     expect_status(client_put(h.bob, "", MEMBER, t, h.cleo->id), 204);
@@ -216,7 +218,7 @@ static void a_removed_starter_is_out_like_others(struct world *w)
     expect_error(client_put(h.bob, "", MEMBER, t, "@me"), 403, 50001);
     expect_error(client_put(h.bob, "", MEMBER, t, h.bob->id), 403, 50001);
     expect_error(client_delete(h.bob, MEMBER, t, h.cleo->id), 403, 50001);
-    /* Those in it can bring the starter back. */
+    /* Thread members can add the creator again by a mention. */
     expect_status(
         client_post(h.cleo, TEXT(w, "{'content': '<@%s>'}", h.bob->id), "/channels/%s/messages", t),
         200);
@@ -224,15 +226,15 @@ static void a_removed_starter_is_out_like_others(struct world *w)
     expect_status(client_get(h.bob, "/channels/%s/messages", t), 200);
 }
 
-static void without_the_intent_a_bot_hears_of_itself(struct world *w)
+static void bot_without_members_intent_gets_only_its_own_thread_joins(struct world *w)
 {
-    struct hall h = open_hall(w);
+    struct thread_guild h = create_thread_guild(w);
     struct client *robot = world_bot(w, "robot");
 
     put_member(h.guild, robot);
     struct gateway_conn *r = conn_session(robot, PLAIN, "'intents': 1");
     expect_dispatch(r, "GUILD_CREATE", "{}");
-    const char *t = start(h.bob, h.channel, ", 'type': 11");
+    const char *t = start_thread(h.bob, h.channel, ", 'type': 11");
     expect_dispatch(r, "THREAD_CREATE", "{'id': '%s', 'newly_created': true}", t);
     expect_status(client_put(h.cleo, "", MEMBER, t, "@me"), 204);
     expect_status(client_put(robot, "", MEMBER, t, "@me"), 204);
@@ -242,10 +244,10 @@ static void without_the_intent_a_bot_hears_of_itself(struct world *w)
     expect_quiet(r);
 }
 
-static void a_thread_has_room_for_a_thousand(struct world *w)
+static void thread_is_limited_to_1000_members(struct world *w)
 {
-    struct hall h = open_hall(w);
-    const char *t = start(h.bob, h.channel, ", 'type': 11");
+    struct thread_guild h = create_thread_guild(w);
+    const char *t = start_thread(h.bob, h.channel, ", 'type': 11");
 
     world_sql(w, "with recursive n(i) as (select 1 union all select i + 1 from n where i < 999) "
                  "insert into users (id, username) select i + 5000, 'user' || i "
@@ -256,15 +258,16 @@ static void a_thread_has_room_for_a_thousand(struct world *w)
               t, h.guild);
     expect_error(client_put(h.cleo, "", MEMBER, t, "@me"), 400, 30033);
     expect_json(client_get(h.cleo, "/channels/%s", t), "{'member_count': 50}");
-    /* What is said is heard all the same. */
+    /* Messages of non-members are still accepted. */
     expect_status(client_post(h.cleo, "{'content': 'hi'}", "/channels/%s/messages", t), 200);
     expect_error(client_get(h.cleo, MEMBER, t, "@me"), 404, 10007);
     expect_status(client_delete(h.bob, MEMBER, t, "@me"), 204);
     expect_status(client_put(h.cleo, "", MEMBER, t, "@me"), 204);
 }
 
-/* Members with a role, whose accounts are first, first + 1 and so on. */
-static const char *crowd_of_role(struct hall *h, const char *name, int first, int count)
+/* Creates members with a role and the user ids first, first + 1 and so on. */
+static const char *create_role_members(struct thread_guild *h, const char *name, int first,
+                                       int count)
 {
     struct world *w = h->ada->world;
     const char *role =
@@ -285,10 +288,11 @@ static const char *crowd_of_role(struct hall *h, const char *name, int first, in
     return role;
 }
 
-static void expect_called(struct hall *h, const char *text, int members, bool all)
+static void expect_members_added_by_mention(struct thread_guild *h, const char *text, int members,
+                                            bool all)
 {
     struct world *w = h->ada->world;
-    const char *t = start(h->ada, h->channel, ", 'type': 11");
+    const char *t = start_thread(h->ada, h->channel, ", 'type': 11");
     struct answer a =
         client_post(h->ada, TEXT(w, "{'content': '%s'}", text), "/channels/%s/messages", t);
 
@@ -297,45 +301,45 @@ static void expect_called(struct hall *h, const char *text, int members, bool al
     expect(a.json->count == (size_t)members + 1);
 }
 
-/* 250 in all are called in by roles; what is more, the message says. */
-static void roles_that_are_called_come_to_the_thread(struct world *w)
+/* Role mentions add at most 250 members; the message's flags show if some were left out. */
+static void role_mention_adds_up_to_250_members_to_the_thread(struct world *w)
 {
-    struct hall h = open_hall(w);
-    const char *most = crowd_of_role(&h, "most", 5001, 250);
-    const char *few = crowd_of_role(&h, "few", 6001, 30);
+    struct thread_guild h = create_thread_guild(w);
+    const char *most = create_role_members(&h, "most", 5001, 250);
+    const char *few = create_role_members(&h, "few", 6001, 30);
 
-    expect_called(&h, TEXT(w, "<@&%s>", few), 30, true);
-    expect_called(&h, TEXT(w, "<@&%s>", most), 250, true);
-    expect_called(&h, TEXT(w, "<@&%s> <@&%s>", few, most), 250, false);
+    expect_members_added_by_mention(&h, TEXT(w, "<@&%s>", few), 30, true);
+    expect_members_added_by_mention(&h, TEXT(w, "<@&%s>", most), 250, true);
+    expect_members_added_by_mention(&h, TEXT(w, "<@&%s> <@&%s>", few, most), 250, false);
 }
 
-static void settings_of_a_thread_are_ones_own(struct world *w)
+static void thread_member_settings_are_changed_by_the_member_only(struct world *w)
 {
-    struct hall h = open_hall(w);
-    const char *t = start(h.bob, h.channel, ", 'type': 11");
+    struct thread_guild h = create_thread_guild(w);
+    const char *t = start_thread(h.bob, h.channel, ", 'type': 11");
 #define SETTINGS "/channels/%s/thread-members/@me/settings"
 
     expect_error(client_patch(h.cleo, "{'flags': 2}", SETTINGS, t), 404, 10007);
     expect_error(client_patch(h.bob, "{'flags': 6}", SETTINGS, t), 400, 50084);
     expect_error(client_patch(h.bob, "{'flags': 16}", SETTINGS, t), 400, 50084);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect_json(client_patch(h.bob, "{'flags': 4, 'muted': true}", SETTINGS, t),
                 "{'id': '%s', 'flags': 5, 'muted': true}", t);
     expect_event(h.bob, "THREAD_MEMBER_UPDATE", "{'id': '%s', 'guild_id': '%s'}", t, h.guild);
     expect_status(client_patch(h.bob, "{'flags': 4}", SETTINGS, t), 204);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
 }
 
-static void archived_threads_are_listed_in_pages(struct world *w)
+static void archived_threads_are_listed_in_pages_by_type(struct world *w)
 {
-    struct hall h = open_hall(w);
+    struct thread_guild h = create_thread_guild(w);
     const char *open[3], *closed[3];
 #define ARCHIVED "/channels/%s/threads/archived/%s"
 #define JOINED   "/channels/%s/users/@me/threads/archived/private"
 
     for (int i = 0; i < 3; i++) {
-        open[i] = start(h.bob, h.channel, ", 'type': 11");
-        closed[i] = start(h.bob, h.channel, ", 'type': 12");
+        open[i] = start_thread(h.bob, h.channel, ", 'type': 11");
+        closed[i] = start_thread(h.bob, h.channel, ", 'type': 12");
         world_wait(w, 1);
         expect_status(client_patch(h.bob, "{'archived': true}", "/channels/%s", open[i]), 200);
         expect_status(client_patch(h.bob, "{'archived': true}", "/channels/%s", closed[i]), 200);
@@ -364,10 +368,10 @@ static void archived_threads_are_listed_in_pages(struct world *w)
     expect_error(client_get(h.bob, ARCHIVED, open[0], "public"), 400, 50024);
 }
 
-static void a_locked_thread_is_for_moderators(struct world *w)
+static void locked_thread_refuses_messages_of_non_moderators(struct world *w)
 {
-    struct hall h = open_hall(w);
-    const char *t = start(h.bob, h.channel, ", 'type': 11");
+    struct thread_guild h = create_thread_guild(w);
+    const char *t = start_thread(h.bob, h.channel, ", 'type': 11");
     struct answer a = client_post(h.bob, "{'content': 'hi'}", "/channels/%s/messages", t);
     const char *m = answer_text(a, "id");
 
@@ -383,25 +387,25 @@ static void a_locked_thread_is_for_moderators(struct world *w)
                  50083);
     expect_error(client_delete(h.bob, "/channels/%s/messages/%s", t, m), 400, 50083);
     expect_status(client_patch(h.ada, "{'locked': false}", "/channels/%s", t), 200);
-    /* What is archived wakes up: first the thread, then its members, then the message. */
-    forget_told(w);
+    /* A message unarchives the thread: THREAD_UPDATE, then member updates, then MESSAGE_CREATE. */
+    discard_received(w);
     expect_status(client_post(h.bob, "{'content': 'back'}", "/channels/%s/messages", t), 200);
-    expect_told(w, viewers(h.guild, t), "THREAD_UPDATE",
-                "{'thread_metadata': {'archived': false}}");
+    expect_received(w, viewers(h.guild, t), "THREAD_UPDATE",
+                    "{'thread_metadata': {'archived': false}}");
     expect_event(h.ada, "THREAD_MEMBER_UPDATE", "{'user_id': '%s'}", h.ada->id);
     expect_event(h.bob, "THREAD_MEMBER_UPDATE", "{'user_id': '%s'}", h.bob->id);
-    expect_told(w, viewers(h.guild, t), "MESSAGE_CREATE", "{'content': 'back'}");
-    expect_nothing_told(w);
+    expect_received(w, viewers(h.guild, t), "MESSAGE_CREATE", "{'content': 'back'}");
+    expect_nothing_received(w);
 }
 
-static void starting_threads_is_slowed_apart(struct world *w)
+static void slow_mode_limits_thread_creation_separately(struct world *w)
 {
-    struct hall h = open_hall(w);
+    struct thread_guild h = create_thread_guild(w);
 
     expect_status(client_patch(h.ada, "{'rate_limit_per_user': 30}", "/channels/%s", h.channel),
                   200);
     expect_status(client_post(h.bob, "{'content': 'hi'}", "/channels/%s/messages", h.channel), 200);
-    start(h.bob, h.channel, ", 'type': 11");
+    start_thread(h.bob, h.channel, ", 'type': 11");
     struct answer a =
         client_post(h.bob, "{'name': 'b', 'type': 11}", "/channels/%s/threads", h.channel);
     expect_error(a, 429, 20016);
@@ -410,13 +414,13 @@ static void starting_threads_is_slowed_apart(struct world *w)
     expect_status(
         client_post(h.ada, "{'name': 'b', 'type': 11}", "/channels/%s/threads", h.channel), 201);
     world_wait(w, 31);
-    start(h.bob, h.channel, ", 'type': 11");
+    start_thread(h.bob, h.channel, ", 'type': 11");
 }
 
-static void who_leaves_the_guild_leaves_its_threads(struct world *w)
+static void leaving_a_guild_removes_the_member_from_its_threads(struct world *w)
 {
-    struct hall h = open_hall(w);
-    const char *t = start(h.bob, h.channel, ", 'type': 11");
+    struct thread_guild h = create_thread_guild(w);
+    const char *t = start_thread(h.bob, h.channel, ", 'type': 11");
 
     expect_status(client_put(h.cleo, "", MEMBER, t, "@me"), 204);
     expect_status(client_delete(h.cleo, "/users/@me/guilds/%s", h.guild), 204);
@@ -424,20 +428,20 @@ static void who_leaves_the_guild_leaves_its_threads(struct world *w)
 }
 
 const struct test thread_members_tests[] = {
-    TEST(joining_and_leaving_is_told),
-    TEST(people_join_by_post_as_well),
-    TEST(members_are_listed_by_account),
-    TEST(adding_somebody_takes_rights_and_a_view),
-    TEST(who_speaks_or_is_called_comes_to_the_thread),
-    TEST(a_private_thread_is_heard_of_by_its_members_alone),
-    TEST(a_removed_starter_is_out_like_others),
-    TEST(without_the_intent_a_bot_hears_of_itself),
-    TEST(a_thread_has_room_for_a_thousand),
-    TEST(roles_that_are_called_come_to_the_thread),
-    TEST(settings_of_a_thread_are_ones_own),
-    TEST(archived_threads_are_listed_in_pages),
-    TEST(a_locked_thread_is_for_moderators),
-    TEST(starting_threads_is_slowed_apart),
-    TEST(who_leaves_the_guild_leaves_its_threads),
+    TEST(joining_and_leaving_a_thread_sends_thread_members_update),
+    TEST(thread_can_be_joined_with_post),
+    TEST(thread_members_are_listed_by_user_id_in_pages),
+    TEST(adding_a_thread_member_requires_permission_and_view_access),
+    TEST(authors_and_mentioned_users_join_the_thread),
+    TEST(private_thread_events_go_only_to_thread_members),
+    TEST(removed_thread_creator_loses_access_to_private_thread),
+    TEST(bot_without_members_intent_gets_only_its_own_thread_joins),
+    TEST(thread_is_limited_to_1000_members),
+    TEST(role_mention_adds_up_to_250_members_to_the_thread),
+    TEST(thread_member_settings_are_changed_by_the_member_only),
+    TEST(archived_threads_are_listed_in_pages_by_type),
+    TEST(locked_thread_refuses_messages_of_non_moderators),
+    TEST(slow_mode_limits_thread_creation_separately),
+    TEST(leaving_a_guild_removes_the_member_from_its_threads),
     { 0 },
 };

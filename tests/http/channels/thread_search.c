@@ -1,4 +1,4 @@
-/* thread_search.c - threads of a channel, looked for by name, tags and time. */
+/* thread_search.c - searching the threads of a channel by name, tags and time. */
 #include <string.h>
 
 #include "channels.h"
@@ -6,14 +6,14 @@
 
 #define SEARCH "/channels/%s/threads/search"
 
-struct searched {
+struct search_forum {
     struct client *ada, *bob; /* the owner, a member */
     const char *guild, *id, *one, *two;
 };
 
-static struct searched forum_made(struct world *w)
+static struct search_forum create_forum(struct world *w)
 {
-    struct searched f = { world_client(w, "ada"), world_client(w, "bob") };
+    struct search_forum f = { world_client(w, "ada"), world_client(w, "bob") };
 
     f.guild = found_guild(f.ada, "Hall");
     put_member(f.guild, f.bob);
@@ -27,8 +27,8 @@ static struct searched forum_made(struct world *w)
     return f;
 }
 
-static const char *post_made(struct world *w, struct searched *f, const char *name,
-                             const char *tags)
+static const char *create_forum_post(struct world *w, struct search_forum *f, const char *name,
+                                     const char *tags)
 {
     struct answer a = client_post(f->bob,
                                   str_printf(world_arena(w),
@@ -42,14 +42,14 @@ static const char *post_made(struct world *w, struct searched *f, const char *na
     return answer_text(a, "id");
 }
 
-static void posts_are_found_by_name_tags_and_time(struct world *w)
+static void thread_search_finds_posts_by_name_tags_and_time(struct world *w)
 {
-    struct searched f = forum_made(w);
+    struct search_forum f = create_forum(w);
     struct arena *arena = world_arena(w);
-    const char *red = post_made(w, &f, "Red Apples", str_printf(arena, "'%s'", f.one).p),
-               *blue = post_made(w, &f, "blue apple tree",
-                                 str_printf(arena, "'%s', '%s'", f.one, f.two).p),
-               *pear = post_made(w, &f, "Pears", "");
+    const char *red = create_forum_post(w, &f, "Red Apples", str_printf(arena, "'%s'", f.one).p),
+               *blue = create_forum_post(w, &f, "blue apple tree",
+                                         str_printf(arena, "'%s', '%s'", f.one, f.two).p),
+               *pear = create_forum_post(w, &f, "Pears", "");
 
     struct answer a = client_get(f.bob, SEARCH "?name=APPLE", f.id);
     expect_json(a,
@@ -80,7 +80,7 @@ static void posts_are_found_by_name_tags_and_time(struct world *w)
     expect_json(client_get(f.bob, SEARCH "?archived=true", f.id),
                 "{'threads': [{'id': '%s'}], 'total_results': 1}", pear);
     expect_json(client_get(f.bob, SEARCH "?archived=false", f.id), "{'total_results': 2}");
-    /* What a post began with may be gone; a tag that the forum lost finds nothing. */
+    /* The first message of a post may be deleted; a tag deleted from the forum matches nothing. */
     expect_status(client_delete(f.ada, "/channels/%s/messages/%s", blue, blue), 204);
     expect_json(client_get(f.bob, SEARCH "?name=blue", f.id),
                 "{'threads': [{'id': '%s'}], 'first_messages': []}", blue);
@@ -88,9 +88,9 @@ static void posts_are_found_by_name_tags_and_time(struct world *w)
     expect_json(client_get(f.bob, SEARCH "?tag=%s", f.id, f.one), "{'total_results': 0}");
 }
 
-static void private_threads_are_found_by_those_who_see_them(struct world *w)
+static void thread_search_finds_private_threads_only_for_viewers(struct world *w)
 {
-    struct searched f = forum_made(w);
+    struct search_forum f = create_forum(w);
     struct client *cid = world_client(w, "cid"), *eve = world_client(w, "eve");
 
     put_member(f.guild, cid);
@@ -113,8 +113,8 @@ static void private_threads_are_found_by_those_who_see_them(struct world *w)
     expect_error(client_get(f.bob, SEARCH, id), 400, 50024);
 }
 
-/* Nobody has a standing in a direct channel. */
-static void a_direct_channel_has_no_threads_to_search(struct world *w)
+/* Direct channels have no members with permissions. */
+static void thread_search_in_a_direct_channel_is_403_50003(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
 
@@ -126,7 +126,7 @@ static void a_direct_channel_has_no_threads_to_search(struct world *w)
     expect_error(client_get(ada, SEARCH, channel), 403, 50003);
 }
 
-static void what_is_asked_has_rules(struct world *w)
+static void invalid_thread_search_parameters_are_refused(struct world *w)
 {
     static const char *const bad[][3] = {
         { "limit=0", "limit", "NUMBER_TYPE_MIN" },
@@ -139,7 +139,7 @@ static void what_is_asked_has_rules(struct world *w)
         { "tag=1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21", "tag",
           "BASE_TYPE_MAX_LENGTH" },
     };
-    struct searched f = forum_made(w);
+    struct search_forum f = create_forum(w);
 
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         expect_invalid(client_get(f.bob, SEARCH "?%s", f.id, bad[i][0]), bad[i][1], bad[i][2]);
@@ -149,9 +149,9 @@ static void what_is_asked_has_rules(struct world *w)
 }
 
 const struct test thread_search_tests[] = {
-    TEST(posts_are_found_by_name_tags_and_time),
-    TEST(private_threads_are_found_by_those_who_see_them),
-    TEST(a_direct_channel_has_no_threads_to_search),
-    TEST(what_is_asked_has_rules),
+    TEST(thread_search_finds_posts_by_name_tags_and_time),
+    TEST(thread_search_finds_private_threads_only_for_viewers),
+    TEST(thread_search_in_a_direct_channel_is_403_50003),
+    TEST(invalid_thread_search_parameters_are_refused),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* threads.c - conversations that hang on a channel. */
+/* threads.c - creating, changing, archiving and deleting threads. */
 #include "channels.h"
 #include "waits.h"
 
@@ -8,7 +8,7 @@
 #define THREADS "/channels/%s/threads"
 #define ACTIVE  "/guilds/%s/threads/active"
 
-static const char *start(struct client *c, const char *channel, const char *rest)
+static const char *start_thread(struct client *c, const char *channel, const char *rest)
 {
     struct answer a = client_post(c,
                                   str_printf(world_arena(c->world), "{'name': 'talk'%s%s}", rest,
@@ -17,11 +17,11 @@ static const char *start(struct client *c, const char *channel, const char *rest
                                   THREADS, channel);
 
     expect_status(a, 201);
-    forget_told(c->world);
+    discard_received(c->world);
     return answer_text(a, "id");
 }
 
-static void a_thread_is_started_in_a_channel(struct world *w)
+static void starting_a_thread_returns_all_fields_and_sends_events(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     const char *g = found_guild(ada, "Hall");
@@ -43,18 +43,19 @@ static void a_thread_is_started_in_a_channel(struct world *w)
     expect_absent(a, "newly_created");
     const char *id = answer_text(a, "id");
     expect_audit(w, g, 110, id);
-    expect_told(w, viewers(g, id), "THREAD_CREATE", "{'id': '%s', 'newly_created': true}", id);
-    expect_told(w, viewers(g, id), "THREAD_MEMBERS_UPDATE",
-                "{'id': '%s', 'guild_id': '%s', 'member_count': 1, 'added_members': [{'id': '%s', "
-                "'user_id': '%s', 'flags': 1, 'presence': null, 'member': {'user': {'id': "
-                "'%s'}}}]}",
-                id, g, id, bob->id, bob->id);
+    expect_received(w, viewers(g, id), "THREAD_CREATE", "{'id': '%s', 'newly_created': true}", id);
+    expect_received(
+        w, viewers(g, id), "THREAD_MEMBERS_UPDATE",
+        "{'id': '%s', 'guild_id': '%s', 'member_count': 1, 'added_members': [{'id': '%s', "
+        "'user_id': '%s', 'flags': 1, 'presence': null, 'member': {'user': {'id': "
+        "'%s'}}}]}",
+        id, g, id, bob->id, bob->id);
     expect_event(bob, "THREAD_MEMBERS_UPDATE", "{'id': '%s'}", id);
-    expect_told(w, viewers(g, c), "MESSAGE_CREATE",
-                "{'id': '%s', 'channel_id': '%s', 'type': 18, 'content': 'talk', 'flags': 32, "
-                "'message_reference': {'channel_id': '%s', 'guild_id': '%s', 'type': 0}}",
-                id, c, id, g);
-    expect_nothing_told(w);
+    expect_received(w, viewers(g, c), "MESSAGE_CREATE",
+                    "{'id': '%s', 'channel_id': '%s', 'type': 18, 'content': 'talk', 'flags': 32, "
+                    "'message_reference': {'channel_id': '%s', 'guild_id': '%s', 'type': 0}}",
+                    id, c, id, g);
+    expect_nothing_received(w);
     expect_json(client_get(ada, "/channels/%s", id), "{'id': '%s', 'type': 11}", id);
     expect_absent(client_get(ada, "/channels/%s", id), "member");
     expect_json(client_get(bob, "/channels/%s", id), "{'member': {'id': '%s'}}", id);
@@ -63,13 +64,13 @@ static void a_thread_is_started_in_a_channel(struct world *w)
     expect_json(client_get(bob, "/channels/%s/threads/active", c),
                 "{'threads': [{'id': '%s'}], 'members': [{'id': '%s', 'user_id': '%s'}]}", id, id,
                 bob->id);
-    /* Not among the channels. */
+    /* The thread is not in the guild's channel list. */
     a = client_get(ada, "/guilds/%s/channels", g);
     for (size_t i = 0; i < a.json->count; i++)
         expect(!str_is(dom_member(&a.json->items[i], STR("id"))->text, id));
 }
 
-static void slow_mode_counts_threads_apart_from_messages(struct world *w)
+static void slow_mode_counts_threads_and_messages_separately(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *helper = world_bot(w, "helper");
@@ -78,9 +79,9 @@ static void slow_mode_counts_threads_apart_from_messages(struct world *w)
 
     put_member(g, bob);
     put_member(g, helper);
-    /* Writing and starting a thread each begin a time of their own, in either order. */
+    /* Messages and thread creation have separate cooldowns, in either order. */
     expect_status(client_post(bob, "{'content': 'one'}", "/channels/%s/messages", c), 200);
-    start(bob, c, "");
+    start_thread(bob, c, "");
     expect_status(client_post(bob, "{'content': 'two'}", "/channels/%s/messages", c), 429);
     struct answer a = client_post(bob, "{'name': 'talk'}", THREADS, c);
     expect_status(a, 429);
@@ -88,18 +89,18 @@ static void slow_mode_counts_threads_apart_from_messages(struct world *w)
     a = client_post(bob, NULL, "/channels/%s/typing", c);
     expect_status(a, 200);
     expect(strtod(answer_text(a, "thread_create_cooldown_ms"), NULL) > 0);
-    /* What is refused for another reason does not count; owners and bots do not wait. */
+    /* Requests refused for another reason do not count; owners and bots are exempt. */
     world_wait(w, 31);
     expect_invalid(client_post(bob, "{}", THREADS, c), "name", "BASE_TYPE_REQUIRED");
-    start(bob, c, "");
+    start_thread(bob, c, "");
     expect_status(client_post(bob, "{'content': 'two'}", "/channels/%s/messages", c), 200);
-    start(ada, c, "");
-    start(ada, c, "");
-    start(helper, c, "");
-    start(helper, c, "");
+    start_thread(ada, c, "");
+    start_thread(ada, c, "");
+    start_thread(helper, c, "");
+    start_thread(helper, c, "");
 }
 
-static void thread_bodies_have_limits(struct world *w)
+static void thread_fields_outside_their_limits_are_refused(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
@@ -123,23 +124,23 @@ static void thread_bodies_have_limits(struct world *w)
                    "rate_limit_per_user", "NUMBER_TYPE_MAX");
     expect_json(client_post(ada, "{'name': 'a', 'auto_archive_duration': 4320}", THREADS, c),
                 "{'thread_metadata': {'auto_archive_duration': 4320}}");
-    /* Three days, whatever the channel tells clients; private, where nothing is said. */
+    /* Defaults: private, and archived after 4,320 minutes, independent of the channel's default. */
     expect_json(client_post(ada, "{'name': 'a'}", THREADS, c),
                 "{'type': 12, 'thread_metadata': {'auto_archive_duration': 4320, 'invitable': "
                 "true}}");
 }
 
-static void kinds_of_channels_have_kinds_of_threads(struct world *w)
+static void channel_type_determines_the_allowed_thread_types(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     const char *g = found_guild(ada, "Hall");
-    const char *news = make_channel(ada, g, "{'name': 'n', 'type': 5}");
+    const char *announcements = make_channel(ada, g, "{'name': 'n', 'type': 5}");
     const char *forum = make_channel(ada, g, "{'name': 'f', 'type': 15}");
     const char *voice = make_channel(ada, g, "{'name': 'v', 'type': 2}");
     const char *cat = make_channel(ada, g, "{'name': 'c', 'type': 4}");
 
-    expect_json(client_post(ada, "{'name': 'a'}", THREADS, news), "{'type': 10}");
-    expect_invalid(client_post(ada, "{'name': 'a', 'type': 11}", THREADS, news), "type",
+    expect_json(client_post(ada, "{'name': 'a'}", THREADS, announcements), "{'type': 10}");
+    expect_invalid(client_post(ada, "{'name': 'a', 'type': 11}", THREADS, announcements), "type",
                    "BASE_TYPE_CHOICES");
     expect_invalid(client_post(ada, "{'name': 'a'}", THREADS, forum), "message",
                    "BASE_TYPE_REQUIRED");
@@ -155,7 +156,7 @@ static void kinds_of_channels_have_kinds_of_threads(struct world *w)
     expect_error(client_post(ada, "{'name': 'a'}", THREADS, answer_text(dm, "id")), 403, 50003);
 }
 
-static void starting_takes_rights(struct world *w)
+static void starting_a_thread_requires_the_create_threads_permission(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     const char *g = found_guild(ada, "Hall");
@@ -177,7 +178,7 @@ static void starting_takes_rights(struct world *w)
     expect_error(client_post(bob, "{'name': 'a'}", THREADS, c), 403, 50001);
 }
 
-static void threads_are_seen_like_their_parent(struct world *w)
+static void thread_is_visible_to_viewers_of_its_parent_channel(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     const char *g = found_guild(ada, "Hall");
@@ -185,7 +186,7 @@ static void threads_are_seen_like_their_parent(struct world *w)
     struct arena *arena = world_arena(w);
 
     put_member(g, bob);
-    const char *id = start(ada, c, "");
+    const char *id = start_thread(ada, c, "");
     expect_status(client_get(bob, "/channels/%s", id), 200);
     expect_json(client_get(bob, ACTIVE, g), "{'threads': [{'id': '%s'}]}", id);
     expect_status(client_put(ada, DENY(VIEW_CHANNEL), "/channels/%s/permissions/%s", c, g), 204);
@@ -193,7 +194,7 @@ static void threads_are_seen_like_their_parent(struct world *w)
     expect_json(client_get(bob, ACTIVE, g), "{'threads': []}");
 }
 
-static void a_private_thread_is_for_its_starter_and_managers(struct world *w)
+static void private_thread_is_visible_to_its_creator_and_managers_only(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *cleo = world_client(w, "cleo");
@@ -202,22 +203,22 @@ static void a_private_thread_is_for_its_starter_and_managers(struct world *w)
 
     put_member(g, bob);
     put_member(g, cleo);
-    const char *id = start(bob, c, ", 'type': 12");
+    const char *id = start_thread(bob, c, ", 'type': 12");
     expect_status(client_get(bob, "/channels/%s", id), 200);
     expect_error(client_get(cleo, "/channels/%s", id), 403, 50001);
     expect_json(client_get(cleo, ACTIVE, g), "{'threads': []}");
     struct client *dan = member_with(ada, g, "dan", PERMISSION(MANAGE_THREADS));
     expect_status(client_get(dan, "/channels/%s", id), 200);
 
-    /* Nor is it in the guild that a newcomer is shown. */
+    /* GUILD_CREATE of a new member does not contain the private thread either. */
     struct client *eve = world_client(w, "eve");
-    start(bob, c, "");
+    start_thread(bob, c, "");
     const char *code = answer_text(client_post(ada, "{}", "/channels/%s/invites", c), "code");
     expect_status(client_post(eve, "{}", "/invites/%s", code), 200);
     expect_event(eve, "GUILD_CREATE", "{'threads': []}");
 }
 
-static void a_thread_is_changed_by_its_starter(struct world *w)
+static void only_its_creator_or_moderators_can_change_a_thread(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *cleo = world_client(w, "cleo");
@@ -226,15 +227,15 @@ static void a_thread_is_changed_by_its_starter(struct world *w)
 
     put_member(g, bob);
     put_member(g, cleo);
-    const char *id = start(bob, c, "");
+    const char *id = start_thread(bob, c, "");
     expect_error(client_patch(cleo, "{'name': 7}", "/channels/%s", id), 403, 50013);
     struct answer a =
         client_patch(bob, "{'name': 'more', 'auto_archive_duration': 60}", "/channels/%s", id);
     expect_json(a, "{'name': 'more', 'thread_metadata': {'auto_archive_duration': 60}}");
     expect_audit(w, g, 111, id);
-    expect_told(w, viewers(g, id), "THREAD_UPDATE", "{'id': '%s', 'name': 'more'}", id);
-    expect_told(w, viewers(g, id), "MESSAGE_CREATE", "{'type': 4, 'content': 'more'}");
-    expect_nothing_told(w);
+    expect_received(w, viewers(g, id), "THREAD_UPDATE", "{'id': '%s', 'name': 'more'}", id);
+    expect_received(w, viewers(g, id), "MESSAGE_CREATE", "{'type': 4, 'content': 'more'}");
+    expect_nothing_received(w);
     expect_invalid(client_patch(bob, "{'name': null}", "/channels/%s", id), "name",
                    "BASE_TYPE_REQUIRED");
     expect_invalid(client_patch(bob, "{'auto_archive_duration': 7}", "/channels/%s", id),
@@ -246,7 +247,7 @@ static void a_thread_is_changed_by_its_starter(struct world *w)
                 "{'rate_limit_per_user': 9, 'thread_metadata': {'locked': true}}");
 }
 
-static void an_archived_thread_is_woken_by_who_may_write_there(struct world *w)
+static void unarchiving_a_thread_requires_send_messages_in_threads(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *cleo = world_client(w, "cleo");
@@ -256,7 +257,7 @@ static void an_archived_thread_is_woken_by_who_may_write_there(struct world *w)
 
     put_member(g, bob);
     put_member(g, cleo);
-    const char *id = start(bob, c, "");
+    const char *id = start_thread(bob, c, "");
     struct answer a = client_patch(bob, "{'archived': true}", "/channels/%s", id);
     expect_json(a, "{'thread_metadata': {'archived': true}}");
     const char *first = answer_text(a, "thread_metadata.archive_timestamp");
@@ -271,7 +272,7 @@ static void an_archived_thread_is_woken_by_who_may_write_there(struct world *w)
                 "{'thread_metadata': {'archived': false}}");
     expect_error(client_patch(cleo, "{'archived': true}", "/channels/%s", id), 403, 50013);
 
-    /* Locked: only who manages threads. */
+    /* A locked thread can be unarchived only with MANAGE_THREADS. */
     expect_status(client_patch(ada, "{'archived': true, 'locked': true}", "/channels/%s", id), 200);
     expect_error(client_patch(cleo, "{'archived': false}", "/channels/%s", id), 403, 50013);
     expect_error(client_patch(bob, "{'archived': false}", "/channels/%s", id), 403, 50013);
@@ -281,76 +282,77 @@ static void an_archived_thread_is_woken_by_who_may_write_there(struct world *w)
     expect_error(client_patch(cleo, "{'archived': false}", "/channels/%s", id), 403, 50013);
 }
 
-static void deleting_a_thread_takes_manage_threads(struct world *w)
+static void deleting_a_thread_requires_manage_threads(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     const char *g = found_guild(ada, "Hall");
     const char *c = make_channel(ada, g, "{'name': 'a'}");
 
     put_member(g, bob);
-    const char *id = start(bob, c, "");
+    const char *id = start_thread(bob, c, "");
     expect_error(client_delete(bob, "/channels/%s", id), 403, 50013);
     expect_json(client_delete(ada, "/channels/%s", id), "{'id': '%s'}", id);
-    expect_told(w, viewers(g, id), "THREAD_DELETE",
-                "{'id': '%s', 'guild_id': '%s', 'parent_id': '%s', 'type': 11}", id, g, c);
-    expect_told(w, viewers(g, c), "MESSAGE_UPDATE", "{'id': '%s', 'flags': 0}", id);
+    expect_received(w, viewers(g, id), "THREAD_DELETE",
+                    "{'id': '%s', 'guild_id': '%s', 'parent_id': '%s', 'type': 11}", id, g, c);
+    expect_received(w, viewers(g, c), "MESSAGE_UPDATE", "{'id': '%s', 'flags': 0}", id);
     expect_audit(w, g, 112, id);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect_error(client_get(ada, "/channels/%s", id), 404, 10003);
 }
 
-static void threads_go_with_their_channel(struct world *w)
+static void deleting_a_channel_deletes_its_threads(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
     const char *c = make_channel(ada, g, "{'name': 'a'}");
-    const char *id = start(ada, c, "");
+    const char *id = start_thread(ada, c, "");
 
     expect_status(client_delete(ada, "/channels/%s", c), 200);
-    expect_told(w, viewers(g, id), "THREAD_DELETE", "{'id': '%s'}", id);
+    expect_received(w, viewers(g, id), "THREAD_DELETE", "{'id': '%s'}", id);
     expect_audit(w, g, 12, c);
-    expect_told(w, viewers(g, c), "CHANNEL_DELETE", "{'id': '%s'}", c);
+    expect_received(w, viewers(g, c), "CHANNEL_DELETE", "{'id': '%s'}", c);
     expect_error(client_get(ada, "/channels/%s", id), 404, 10003);
 }
 
-static void threads_have_no_overwrites_of_their_own(struct world *w)
+static void overwrites_on_a_thread_are_refused(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
-    const char *id = start(ada, make_channel(ada, g, "{'name': 'a'}"), "");
+    const char *id = start_thread(ada, make_channel(ada, g, "{'name': 'a'}"), "");
 
     expect_error(client_put(ada, "{'type': 0}", "/channels/%s/permissions/%s", id, g), 400, 50024);
     expect_error(client_delete(ada, "/channels/%s/permissions/%s", id, g), 400, 50024);
 }
 
-static void a_message_has_one_thread_with_its_id(struct world *w)
+static void thread_started_from_a_message_has_its_id_and_is_unique(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     const char *g = found_guild(ada, "Hall");
     const char *c = make_channel(ada, g, "{'name': 'a'}");
-    const char *news = make_channel(ada, g, "{'name': 'n', 'type': 5}");
+    const char *announcements = make_channel(ada, g, "{'name': 'n', 'type': 5}");
     struct arena *arena = world_arena(w);
 #define FROM "/channels/%s/messages/%s/threads"
 
     put_member(g, bob);
     struct answer said = client_post(bob, "{'content': 'Look'}", "/channels/%s/messages", c);
     const char *id = answer_text(said, "id");
-    forget_told(w);
+    discard_received(w);
     struct answer a = client_post(ada, "{'name': 'about it', 'type': 12}", FROM, c, id);
     expect_status(a, 201);
     expect_json(a, "{'id': '%s', 'type': 11, 'parent_id': '%s', 'owner_id': '%s'}", id, c, ada->id);
     expect_audit(w, g, 110, id);
-    expect_told(w, viewers(g, id), "THREAD_CREATE", "{'id': '%s', 'newly_created': true}", id);
-    expect_told(w, viewers(g, c), "MESSAGE_UPDATE",
-                "{'id': '%s', 'flags': 32, 'thread': {'id': '%s', 'name': 'about it'}}", id, id);
-    expect_told(w, viewers(g, id), "THREAD_MEMBERS_UPDATE", "{'id': '%s'}", id);
+    expect_received(w, viewers(g, id), "THREAD_CREATE", "{'id': '%s', 'newly_created': true}", id);
+    expect_received(w, viewers(g, c), "MESSAGE_UPDATE",
+                    "{'id': '%s', 'flags': 32, 'thread': {'id': '%s', 'name': 'about it'}}", id,
+                    id);
+    expect_received(w, viewers(g, id), "THREAD_MEMBERS_UPDATE", "{'id': '%s'}", id);
     expect_event(ada, "THREAD_MEMBERS_UPDATE", "{}");
-    expect_told(w, viewers(g, id), "MESSAGE_CREATE",
-                "{'type': 21, 'channel_id': '%s', 'content': '', 'position': 0, "
-                "'message_reference': {'channel_id': '%s', 'message_id': '%s'}, "
-                "'referenced_message': {'id': '%s', 'content': 'Look'}}",
-                id, c, id, id);
-    expect_nothing_told(w);
+    expect_received(w, viewers(g, id), "MESSAGE_CREATE",
+                    "{'type': 21, 'channel_id': '%s', 'content': '', 'position': 0, "
+                    "'message_reference': {'channel_id': '%s', 'message_id': '%s'}, "
+                    "'referenced_message': {'id': '%s', 'content': 'Look'}}",
+                    id, c, id, id);
+    expect_nothing_received(w);
     expect_json(client_get(ada, "/channels/%s/messages/%s", c, id),
                 "{'flags': 32, 'thread': {'id': '%s', 'member': {'user_id': '%s'}}}", id, ada->id);
     expect_absent(client_get(bob, "/channels/%s/messages/%s", c, id), "thread.member");
@@ -360,16 +362,17 @@ static void a_message_has_one_thread_with_its_id(struct world *w)
     expect_error(client_post(bob, "{'name': 'a'}", FROM, c, c), 404, 10008);
     expect_invalid(client_post(bob, "{}", FROM, c, id), "name", "BASE_TYPE_REQUIRED");
 
-    said = client_post(ada, "{'content': 'News'}", "/channels/%s/messages", news);
-    expect_status(
-        client_put(ada, DENY(CREATE_PUBLIC_THREADS), "/channels/%s/permissions/%s", news, g), 204);
-    expect_error(client_post(bob, "{'name': 'a'}", FROM, news, answer_text(said, "id")), 403,
-                 50013);
-    expect_json(client_post(ada, "{'name': 'a'}", FROM, news, answer_text(said, "id")),
+    said = client_post(ada, "{'content': 'News'}", "/channels/%s/messages", announcements);
+    expect_status(client_put(ada, DENY(CREATE_PUBLIC_THREADS), "/channels/%s/permissions/%s",
+                             announcements, g),
+                  204);
+    expect_error(client_post(bob, "{'name': 'a'}", FROM, announcements, answer_text(said, "id")),
+                 403, 50013);
+    expect_json(client_post(ada, "{'name': 'a'}", FROM, announcements, answer_text(said, "id")),
                 "{'type': 10}");
 }
 
-/* When what is due by the moved clock is done. */
+/* Checks after all due jobs have run. */
 static void expect_archived(struct client *c, const char *thread, const char *archived)
 {
     world_settle(c->world);
@@ -377,21 +380,21 @@ static void expect_archived(struct client *c, const char *thread, const char *ar
                 archived);
 }
 
-static void a_quiet_thread_is_archived_by_itself(struct world *w)
+static void inactive_thread_is_archived_after_its_duration(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall"), *c = make_channel(ada, g, "{'name': 'a'}");
-    const char *id = start(ada, c, ", 'auto_archive_duration': 60");
+    const char *id = start_thread(ada, c, ", 'auto_archive_duration': 60");
 
     world_wait(w, 3500);
     world_settle(w);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     world_wait(w, 101);
     expect_archived(ada, id, "true");
-    expect_told(w, viewers(g, id), "THREAD_UPDATE",
-                "{'id': '%s', 'thread_metadata': {'archived': true}}", id);
-    expect_nothing_told(w);
-    /* Opened again, it has its whole time. */
+    expect_received(w, viewers(g, id), "THREAD_UPDATE",
+                    "{'id': '%s', 'thread_metadata': {'archived': true}}", id);
+    expect_nothing_received(w);
+    /* An unarchived thread gets its full duration again. */
     expect_status(client_patch(ada, "{'archived': false}", "/channels/%s", id), 200);
     world_wait(w, 3500);
     expect_archived(ada, id, "false");
@@ -399,11 +402,11 @@ static void a_quiet_thread_is_archived_by_itself(struct world *w)
     expect_archived(ada, id, "true");
 }
 
-static void a_thread_in_which_somebody_speaks_stays_open(struct world *w)
+static void messages_keep_a_thread_from_being_archived(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall"), *c = make_channel(ada, g, "{'name': 'a'}");
-    const char *id = start(ada, c, ", 'auto_archive_duration': 60");
+    const char *id = start_thread(ada, c, ", 'auto_archive_duration': 60");
 
     world_wait(w, 3000);
     expect_status(client_post(ada, "{'content': 'still here'}", "/channels/%s/messages", id), 200);
@@ -411,7 +414,7 @@ static void a_thread_in_which_somebody_speaks_stays_open(struct world *w)
     expect_archived(ada, id, "false");
     world_wait(w, 601);
     expect_archived(ada, id, "true");
-    /* Speaking opens it again, with its whole time. */
+    /* A message unarchives the thread for its full duration. */
     expect_status(client_post(ada, "{'content': 'back'}", "/channels/%s/messages", id), 200);
     world_wait(w, 3500);
     expect_archived(ada, id, "false");
@@ -420,20 +423,20 @@ static void a_thread_in_which_somebody_speaks_stays_open(struct world *w)
 }
 
 const struct test threads_tests[] = {
-    TEST(a_thread_is_started_in_a_channel),
-    TEST(slow_mode_counts_threads_apart_from_messages),
-    TEST(thread_bodies_have_limits),
-    TEST(kinds_of_channels_have_kinds_of_threads),
-    TEST(starting_takes_rights),
-    TEST(threads_are_seen_like_their_parent),
-    TEST(a_private_thread_is_for_its_starter_and_managers),
-    TEST(a_thread_is_changed_by_its_starter),
-    TEST(an_archived_thread_is_woken_by_who_may_write_there),
-    TEST(deleting_a_thread_takes_manage_threads),
-    TEST(threads_go_with_their_channel),
-    TEST(threads_have_no_overwrites_of_their_own),
-    TEST(a_message_has_one_thread_with_its_id),
-    TEST(a_quiet_thread_is_archived_by_itself),
-    TEST(a_thread_in_which_somebody_speaks_stays_open),
+    TEST(starting_a_thread_returns_all_fields_and_sends_events),
+    TEST(slow_mode_counts_threads_and_messages_separately),
+    TEST(thread_fields_outside_their_limits_are_refused),
+    TEST(channel_type_determines_the_allowed_thread_types),
+    TEST(starting_a_thread_requires_the_create_threads_permission),
+    TEST(thread_is_visible_to_viewers_of_its_parent_channel),
+    TEST(private_thread_is_visible_to_its_creator_and_managers_only),
+    TEST(only_its_creator_or_moderators_can_change_a_thread),
+    TEST(unarchiving_a_thread_requires_send_messages_in_threads),
+    TEST(deleting_a_thread_requires_manage_threads),
+    TEST(deleting_a_channel_deletes_its_threads),
+    TEST(overwrites_on_a_thread_are_refused),
+    TEST(thread_started_from_a_message_has_its_id_and_is_unique),
+    TEST(inactive_thread_is_archived_after_its_duration),
+    TEST(messages_keep_a_thread_from_being_archived),
     { 0 },
 };

@@ -1,15 +1,15 @@
-/* definitions.c - what a command may be: every rule, on both sides of its limits. */
+/* definitions.c - limits of all fields of a command definition. */
 #include <stdlib.h>
 
 #include "apps.h"
 #include "test_app.h"
 
-/* A body and what is wrong with it; NULL: nothing. */
+/* A body with the expected error; path NULL: valid. */
 struct definition {
     const char *json, *path, *code;
 };
 
-static void try_all(struct test_app *s, const struct definition *d)
+static void check_definitions(struct test_app *s, const struct definition *d)
 {
     for (; d->json; d++) {
         struct answer a = client_post(s->bot, d->json, "%s", s->global);
@@ -27,10 +27,10 @@ static void try_all(struct test_app *s, const struct definition *d)
 #define TEN         "abcdefghij"
 #define THIRTY      TEN TEN TEN
 #define HUNDRED     THIRTY THIRTY THIRTY TEN
-/* Two bytes each. */
-#define TEN_WIDE "éééééééééé"
+/* Ten characters of two bytes. */
+#define TEN_TWO_BYTE "éééééééééé"
 
-static void command_names_are_letters_of_any_script(struct world *w)
+static void chat_command_name_allows_lowercase_letters_of_any_script(struct world *w)
 {
     static const struct definition names[] = {
         { NAMED("a"), NULL, NULL },
@@ -56,8 +56,8 @@ static void command_names_are_letters_of_any_script(struct world *w)
         { NAMED("ßʼ"), NULL, NULL },      /* a letter that looks like an apostrophe */
         { NAMED(THIRTY "ab"), NULL, NULL },
         { NAMED(THIRTY "abc"), "name", "BASE_TYPE_BAD_LENGTH" },
-        { NAMED(TEN_WIDE TEN_WIDE TEN_WIDE "éé"), NULL, NULL },
-        { NAMED(TEN_WIDE TEN_WIDE TEN_WIDE "ééé"), "name", "BASE_TYPE_BAD_LENGTH" },
+        { NAMED(TEN_TWO_BYTE TEN_TWO_BYTE TEN_TWO_BYTE "éé"), NULL, NULL },
+        { NAMED(TEN_TWO_BYTE TEN_TWO_BYTE TEN_TWO_BYTE "ééé"), "name", "BASE_TYPE_BAD_LENGTH" },
         { NAMED(""), "name", "BASE_TYPE_BAD_LENGTH" },
         { "{'description': 'd'}", "name", "BASE_TYPE_REQUIRED" },
         { "{'description': 'd', 'name': []}", "name", "STRING_TYPE_CONVERT" },
@@ -65,14 +65,14 @@ static void command_names_are_letters_of_any_script(struct world *w)
     };
     struct test_app s = world_test_app(w);
 
-    try_all(&s, names);
+    check_definitions(&s, names);
     struct answer a = client_post(s.bot, NAMED("two words"), "%s", s.global);
-    expect_invalid(a, "name", BAD_NAME); /* both */
+    expect_invalid(a, "name", BAD_NAME); /* both errors */
     a = client_post(s.bot, NAMED("Ping"), "%s", s.global);
-    expect_absent(a, "errors.name._errors.1"); /* the case alone is one problem */
+    expect_absent(a, "errors.name._errors.1"); /* the case alone is one error */
 }
 
-static void menu_command_names_have_any_case_and_spaces(struct world *w)
+static void context_menu_command_name_allows_capitals_and_spaces(struct world *w)
 {
     static const struct definition names[] = {
         { "{'type': 2, 'name': 'Say Hello 😀!'}", NULL, NULL },
@@ -88,12 +88,12 @@ static void menu_command_names_have_any_case_and_spaces(struct world *w)
     };
     struct test_app s = world_test_app(w);
 
-    try_all(&s, names);
+    check_definitions(&s, names);
 }
 
 #define DESCRIBED(text) "{'name': 'a', 'description': '" text "'}"
 
-static void command_descriptions_follow_the_type(struct world *w)
+static void command_description_is_required_only_for_chat_input_type(struct world *w)
 {
     static const struct definition descriptions[] = {
         { DESCRIBED("x"), NULL, NULL },
@@ -119,12 +119,12 @@ static void command_descriptions_follow_the_type(struct world *w)
     };
     struct test_app s = world_test_app(w);
 
-    try_all(&s, descriptions);
+    check_definitions(&s, descriptions);
 }
 
 #define WITH(fields) "{'name': 'a', 'description': 'd', " fields "}"
 
-static void fields_of_commands_have_their_types(struct world *w)
+static void command_fields_with_wrong_types_are_refused(struct world *w)
 {
     static const struct definition fields[] = {
         { WITH("'type': 5"), "type", "BASE_TYPE_CHOICES" },
@@ -169,19 +169,19 @@ static void fields_of_commands_have_their_types(struct world *w)
     };
     struct test_app s = world_test_app(w);
 
-    try_all(&s, fields);
+    check_definitions(&s, fields);
     expect_error(client_post(s.bot, "{", "%s", s.global), 400, 50109);
-    /* What is no option is nothing else either. */
+    /* A null option gets only one error. */
     expect_json(client_post(s.bot, WITH("'options': [null]"), "%s", s.global),
                 "{'errors': {'options': {'0': {'_errors': [{'code': "
                 "'LIST_ITEM_VALUE_REQUIRED'}]}}}}");
     struct answer a = client_post(s.bot, WITH("'type': 4"), "%s", s.local);
-    expect_invalid(a, "type", "BASE_TYPE_CHOICES"); /* entry points are global */
+    expect_invalid(a, "type", "BASE_TYPE_CHOICES"); /* entry point commands are global only */
     expect_json(a, "{'errors': {'type': {'_errors': "
                    "[{'message': 'Value must be one of (1, 2, 3).'}]}}}");
 }
 
-static void installation_contexts_of_commands_are_the_applications(struct world *w)
+static void command_integration_types_must_be_supported_by_the_app(struct world *w)
 {
     struct test_app s = world_test_app(w);
 
@@ -197,16 +197,16 @@ static void installation_contexts_of_commands_are_the_applications(struct world 
                               "'description': 'd', 'integration_types': [1]}]",
                               "%s", s.global),
                    "1.integration_types.0", "APPLICATION_COMMAND_INTEGRATION_TYPE_INVALID");
-    /* What the application can do later does not change what is there. */
+    /* Types that the application supports later do not change existing commands. */
     expect_status(client_patch(s.ada, "{'integration_types_config': {'0': {}, '1': {}}}",
                                "/applications/%s", s.app),
                   200);
     expect_json(client_get(s.bot, "%s", s.global), "[{'integration_types': [0]}]");
 }
 
-/* --- many at once --------------------------------------------------------------------- */
+/* --- several errors ------------------------------------------------------------------- */
 
-static void all_problems_of_a_command_are_told_at_once(struct world *w)
+static void invalid_command_gets_all_errors_in_one_response(struct world *w)
 {
     struct test_app s = world_test_app(w);
     struct answer a = client_post(
@@ -235,7 +235,7 @@ static void all_problems_of_a_command_are_told_at_once(struct world *w)
     expect(store_count(w, "select count(*) from commands") == 0);
 }
 
-static void numbers_are_no_text_and_words_are_no_number(struct world *w)
+static void command_strings_refuse_numbers_and_numbers_accept_digits(struct world *w)
 {
     struct test_app s = world_test_app(w);
     struct client *bob = world_client(w, "bob");
@@ -255,7 +255,7 @@ static void numbers_are_no_text_and_words_are_no_number(struct world *w)
                    "STRING_TYPE_CONVERT");
     expect_invalid(client_put(bob, "{'type': 'friend'}", "/users/@me/relationships/%s", s.ada->id),
                    "type", "NUMBER_TYPE_COERCE");
-    /* Ids and sets of bits have both spellings. */
+    /* Ids and bit sets are accepted as string or number. */
     expect_json(client_post(s.bot,
                             "{'name': 'x', 'description': 'd', 'default_member_permissions': 8}",
                             "%s", s.global),
@@ -265,12 +265,12 @@ static void numbers_are_no_text_and_words_are_no_number(struct world *w)
 }
 
 const struct test commands_definitions_tests[] = {
-    TEST(numbers_are_no_text_and_words_are_no_number),
-    TEST(command_names_are_letters_of_any_script),
-    TEST(menu_command_names_have_any_case_and_spaces),
-    TEST(command_descriptions_follow_the_type),
-    TEST(fields_of_commands_have_their_types),
-    TEST(installation_contexts_of_commands_are_the_applications),
-    TEST(all_problems_of_a_command_are_told_at_once),
+    TEST(command_strings_refuse_numbers_and_numbers_accept_digits),
+    TEST(chat_command_name_allows_lowercase_letters_of_any_script),
+    TEST(context_menu_command_name_allows_capitals_and_spaces),
+    TEST(command_description_is_required_only_for_chat_input_type),
+    TEST(command_fields_with_wrong_types_are_refused),
+    TEST(command_integration_types_must_be_supported_by_the_app),
+    TEST(invalid_command_gets_all_errors_in_one_response),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* indexes.c - which commands people see, in guilds, in private, on their account. */
+/* indexes.c - command indexes of guilds, channels, applications and accounts. */
 #include <stdlib.h>
 
 #include "apps.h"
@@ -8,7 +8,7 @@
 
 #define PING "{'name': 'ping', 'description': 'd'}"
 
-static struct answer guild_index(struct test_app *s, struct client *c)
+static struct answer get_guild_index(struct test_app *s, struct client *c)
 {
     struct answer a = client_get(c, "/guilds/%s/application-command-index", s->guild);
 
@@ -16,7 +16,7 @@ static struct answer guild_index(struct test_app *s, struct client *c)
     return a;
 }
 
-static size_t shown(struct answer a)
+static size_t count_commands(struct answer a)
 {
     const struct dom *d = dom_at(a.json, "application_commands");
 
@@ -25,7 +25,7 @@ static size_t shown(struct answer a)
 
 /* --- guilds --------------------------------------------------------------------------- */
 
-static void a_guild_shows_commands_of_its_applications(struct world *w)
+static void guild_index_lists_commands_of_installed_applications(struct world *w)
 {
     struct test_app s = world_test_app(w);
     struct client *bob = test_app_member(&s, "bob", 0), *far = world_client(w, "far");
@@ -39,7 +39,7 @@ static void a_guild_shows_commands_of_its_applications(struct world *w)
     make_command(s.bot, s.global, "{'name': 'own', 'description': 'd', 'integration_types': [1]}");
     make_command(s.bot, s.global, "{'name': 'dm', 'description': 'd', 'contexts': [1, 2]}");
 
-    struct answer a = guild_index(&s, bob);
+    struct answer a = get_guild_index(&s, bob);
     expect_json(a,
                 "{'applications': [{'id': '%s', 'name': 'Helper', 'description': '', 'icon': null, "
                 "'bot_id': '%s', 'flags': '8953856'}, {'id': '%s', 'name': 'Quiet'}], "
@@ -59,12 +59,12 @@ static void a_guild_shows_commands_of_its_applications(struct world *w)
     expect_error(client_get(far, "/guilds/%s/application-command-index", s.guild), 403, 50001);
     expect_error(client_get(bob, "/guilds/1/application-command-index"), 404, 10004);
     expect_error(client_get(s.bot, "/guilds/%s/application-command-index", s.guild), 403, 20001);
-    /* Whatever is asked besides is ignored. */
+    /* Unknown query parameters are ignored. */
     expect_status(client_get(bob, "/guilds/%s/application-command-index?type=1&limit=x", s.guild),
                   200);
 }
 
-static void members_see_commands_that_they_can_use_somewhere(struct world *w)
+static void guild_index_lists_only_commands_usable_in_some_channel(struct world *w)
 {
     struct test_app s = world_test_app(w);
     struct client *bob = test_app_member(&s, "bob", PERMISSION(KICK_MEMBERS)),
@@ -75,41 +75,41 @@ static void members_see_commands_that_they_can_use_somewhere(struct world *w)
     const char *channel = make_channel(s.ada, s.guild, "{'name': 'c'}");
     const char *row = "{'permissions': [{'id': '%s', 'type': %d, 'permission': %s}]}";
 
-    expect(shown(guild_index(&s, bob)) == 0);
-    expect(shown(guild_index(&s, boss)) == 1);
-    expect(shown(guild_index(&s, s.ada)) == 1);
-    /* Where a channel gives what the guild does not, it can be used there. */
+    expect(count_commands(get_guild_index(&s, bob)) == 0);
+    expect(count_commands(get_guild_index(&s, boss)) == 1);
+    expect(count_commands(get_guild_index(&s, s.ada)) == 1);
+    /* A channel overwrite that grants the permission makes the command usable there. */
     const char *overwrite = TEXT(w, "{'type': 1, 'allow': '%llu'}", BITS(PERMISSION(BAN_MEMBERS)));
     expect_status(client_put(s.ada, overwrite, "/channels/%s/permissions/%s", channel, bob->id),
                   204);
-    expect(shown(guild_index(&s, bob)) == 1);
-    /* But not when the channel cannot be seen. */
+    expect(count_commands(get_guild_index(&s, bob)) == 1);
+    /* The overwrite has no effect if the member cannot view the channel. */
     overwrite = TEXT(w, "{'type': 1, 'allow': '%llu', 'deny': '%llu'}",
                      BITS(PERMISSION(BAN_MEMBERS)), BITS(PERMISSION(VIEW_CHANNEL)));
     expect_status(client_put(s.ada, overwrite, "/channels/%s/permissions/%s", channel, bob->id),
                   204);
-    expect(shown(guild_index(&s, bob)) == 0);
+    expect(count_commands(get_guild_index(&s, bob)) == 0);
     expect_status(client_put(s.ada, TEXT(w, row, bob->id, 2, "true"), "%s", path), 200);
-    expect(shown(guild_index(&s, bob)) == 1);
+    expect(count_commands(get_guild_index(&s, bob)) == 1);
     expect_status(client_put(s.ada, TEXT(w, row, bob->id, 2, "false"), "%s", path), 200);
-    expect(shown(guild_index(&s, bob)) == 0);
+    expect(count_commands(get_guild_index(&s, bob)) == 0);
     expect_status(client_put(s.ada, "{'permissions': []}", "%s", path), 200);
     expect_status(client_patch(s.bot, "{'default_member_permissions': null}", "%s/%s", s.local, id),
                   200);
-    expect(shown(guild_index(&s, bob)) == 1);
+    expect(count_commands(get_guild_index(&s, bob)) == 1);
     expect_status(
         client_put(s.ada, TEXT(w, row, s.guild, 1, "false"), "%s/%s/permissions", s.local, s.app),
         200);
-    expect(shown(guild_index(&s, bob)) == 0);
+    expect(count_commands(get_guild_index(&s, bob)) == 0);
     expect_status(client_put(s.ada, "{'permissions': []}", "%s/%s/permissions", s.local, s.app),
                   200);
     expect_status(client_patch(s.bot, "{'default_member_permissions': '0'}", "%s/%s", s.local, id),
                   200);
-    expect(shown(guild_index(&s, bob)) == 0);
-    expect(shown(guild_index(&s, s.ada)) == 1);
+    expect(count_commands(get_guild_index(&s, bob)) == 0);
+    expect(count_commands(get_guild_index(&s, s.ada)) == 1);
 }
 
-static void indexes_tell_rows_of_commands_that_concern_the_reader(struct world *w)
+static void guild_index_shows_permissions_that_apply_to_the_caller(struct world *w)
 {
     struct test_app s = world_test_app(w);
     struct client *bob = test_app_member(&s, "bob", 0);
@@ -138,7 +138,7 @@ static void indexes_tell_rows_of_commands_that_concern_the_reader(struct world *
                                   s.guild),
                              "%s/%s/permissions", s.local, s.app),
                   200);
-    struct answer a = guild_index(&s, bob);
+    struct answer a = get_guild_index(&s, bob);
     expect_json(a,
                 "{'applications': [{'permissions': {'roles': {'%s': true}}}], "
                 "'application_commands': [{'permissions': {'user': true, 'roles': {'%s': false}, "
@@ -147,33 +147,33 @@ static void indexes_tell_rows_of_commands_that_concern_the_reader(struct world *
     expect_absent(a, "applications.0.permissions.user");
     expect_absent(a, "applications.0.permissions.channels");
     expect_absent(a, TEXT(w, "application_commands.0.permissions.roles.%s", other));
-    a = guild_index(&s, s.ada);
+    a = get_guild_index(&s, s.ada);
     expect_json(a, "{'application_commands': [{'permissions': {'user': false}}]}");
     expect_absent(a, "application_commands.0.permissions.roles");
 }
 
-/* An answer that was written before is used again by who sees the same, and only while it is. */
-static void an_index_that_was_read_before_follows_its_application_and_its_reader(struct world *w)
+/* A cached index is reused for callers who see the same commands, until a change. */
+static void cached_guild_index_depends_on_locale_and_application(struct world *w)
 {
     struct test_app s = world_test_app(w);
     struct client *bob = test_app_member(&s, "bob", 0), *eve = test_app_member(&s, "eve", 0);
 
     make_command(s.bot, s.global,
                  "{'name': 'ping', 'description': 'd', 'description_localizations': {'de': 'e'}}");
-    struct answer a = guild_index(&s, bob), b = guild_index(&s, eve);
+    struct answer a = get_guild_index(&s, bob), b = get_guild_index(&s, eve);
     expect(str_eq(a.body, b.body));
-    expect(str_eq(a.body, guild_index(&s, bob).body));
+    expect(str_eq(a.body, get_guild_index(&s, bob).body));
     expect_status(client_patch(bob, "{'locale': 'de'}", "/users/@me/settings"), 200);
-    expect_json(guild_index(&s, bob), "{'application_commands': [{'description': 'e'}]}");
-    expect(str_eq(a.body, guild_index(&s, eve).body));
+    expect_json(get_guild_index(&s, bob), "{'application_commands': [{'description': 'e'}]}");
+    expect(str_eq(a.body, get_guild_index(&s, eve).body));
     expect_status(client_patch(s.ada, "{'name': 'Renamed'}", "/applications/%s", s.app), 200);
-    expect_json(guild_index(&s, eve), "{'applications': [{'name': 'Renamed'}]}");
+    expect_json(get_guild_index(&s, eve), "{'applications': [{'name': 'Renamed'}]}");
     expect_status(client_patch(s.ada, "{'name': 'Again'}", "/applications/%s", s.app), 200);
-    expect_json(guild_index(&s, eve), "{'applications': [{'name': 'Again'}]}");
-    expect_json(guild_index(&s, bob), "{'applications': [{'name': 'Again'}]}");
+    expect_json(get_guild_index(&s, eve), "{'applications': [{'name': 'Again'}]}");
+    expect_json(get_guild_index(&s, bob), "{'applications': [{'name': 'Again'}]}");
 }
 
-static void age_restricted_commands_are_for_adults(struct world *w)
+static void nsfw_commands_are_listed_only_for_adults(struct world *w)
 {
     struct test_app s = world_test_app(w);
     struct client *bob = test_app_member(&s, "bob", 0);
@@ -181,33 +181,33 @@ static void age_restricted_commands_are_for_adults(struct world *w)
 
     make_command(s.bot, s.global, "{'name': 'beer', 'description': 'd', 'nsfw': true}");
     world_sql(w, "update channels set nsfw = 1 where id = %s", bar);
-    expect(shown(guild_index(&s, bob)) == 0); /* nobody knows how old bob is */
+    expect(count_commands(get_guild_index(&s, bob)) == 0); /* bob's age is unknown */
     world_sql(w, "update users set date_of_birth = '2000-01-01' where id = %s", bob->id);
-    expect(shown(guild_index(&s, bob)) == 1);
-    world_sql(w, "update channels set nsfw = 0"); /* and in places for adults */
-    expect(shown(guild_index(&s, bob)) == 0);
+    expect(count_commands(get_guild_index(&s, bob)) == 1);
+    world_sql(w, "update channels set nsfw = 0"); /* and there must be an age-restricted channel */
+    expect(count_commands(get_guild_index(&s, bob)) == 0);
     world_sql(w, "update channels set nsfw = 1 where id = %s", bar);
-    expect(shown(guild_index(&s, bob)) == 1);
+    expect(count_commands(get_guild_index(&s, bob)) == 1);
     world_sql(w, "update users set date_of_birth = '2020-01-01' where id = %s", bob->id);
-    expect(shown(guild_index(&s, bob)) == 0);
+    expect(count_commands(get_guild_index(&s, bob)) == 0);
 }
 
-static void entry_point_commands_are_shown_while_an_application_is_embedded(struct world *w)
+static void entry_point_command_is_listed_only_for_embedded_apps(struct world *w)
 {
     struct test_app s = world_test_app(w);
     const char *path = TEXT(w, "/applications/%s/set-embedded", s.app);
 
     make_command(s.bot, s.global, "{'type': 4, 'name': 'go', 'description': 'd'}");
-    expect(shown(guild_index(&s, s.ada)) == 0);
+    expect(count_commands(get_guild_index(&s, s.ada)) == 0);
     expect_status(client_post(s.ada, "{'embedded': true}", "%s", path), 204);
-    expect_json(guild_index(&s, s.ada),
+    expect_json(get_guild_index(&s, s.ada),
                 "{'applications': [{'embedded_activity_config': {'supported_platforms': ['web', "
                 "'android', 'ios']}}], 'application_commands': [{'type': 4, 'handler': 1}]}");
 }
 
 /* --- popularity ----------------------------------------------------------------------- */
 
-static void commands_are_ranked_by_use(struct world *w)
+static void global_popularity_rank_orders_commands_by_recent_use(struct world *w)
 {
     struct test_app s = world_test_app(w);
     const char *one = make_command(s.bot, s.global, "{'name': 'one', 'description': 'd'}");
@@ -217,38 +217,39 @@ static void commands_are_ranked_by_use(struct world *w)
     const char *ranks = "{'application_commands': [{'global_popularity_rank': %d}, "
                         "{'global_popularity_rank': %d}]}";
 
-    expect_json(guild_index(&s, s.ada), ranks, 1, 2);
+    expect_json(get_guild_index(&s, s.ada), ranks, 1, 2);
     use_command(&s, two);
-    expect_json(guild_index(&s, s.ada), ranks, 2, 1);
+    expect_json(get_guild_index(&s, s.ada), ranks, 2, 1);
     use_command(&s, one);
-    expect_json(guild_index(&s, s.ada), ranks, 1, 2); /* alike: the older */
+    expect_json(get_guild_index(&s, s.ada), ranks, 1, 2); /* equal use: the older command first */
     use_command(&s, two);
     for (int i = 0; i < 3; i++)
         use_command(&s, hidden);
-    expect_json(guild_index(&s, s.ada), ranks, 3, 2); /* among all of the application's */
+    expect_json(get_guild_index(&s, s.ada), ranks, 3,
+                2); /* ranked among all commands of the application */
     world_wait(w, 10 * 24 * 60 * 60);
     use_command(&s, one);
     world_wait(w, 25 * 24 * 60 * 60);
-    expect_json(guild_index(&s, s.ada), ranks, 1, 2); /* what is long ago counts no more */
+    expect_json(get_guild_index(&s, s.ada), ranks, 1, 2); /* old uses no longer count */
 }
 
 /* --- versions ------------------------------------------------------------------------- */
 
-static snowflake version_of(struct answer a)
+static snowflake read_index_version(struct answer a)
 {
     return id_of(answer_text(a, "version"));
 }
 
-/* The index moved since last time; or it did not. */
-#define expect_moved(last, a)           \
-    do {                                \
-        snowflake now_ = version_of(a); \
-        expect(now_ > (last));          \
-        (last) = now_;                  \
+/* Expects that the index version has changed since last, or that it has not. */
+#define expect_moved(last, a)                   \
+    do {                                        \
+        snowflake now_ = read_index_version(a); \
+        expect(now_ > (last));                  \
+        (last) = now_;                          \
     } while (0)
-#define expect_still(last, a) expect(version_of(a) == (last))
+#define expect_still(last, a) expect(read_index_version(a) == (last))
 
-static void the_index_of_a_guild_moves_when_its_commands_do(struct world *w)
+static void guild_index_version_changes_with_its_commands(struct world *w)
 {
     struct test_app s = world_test_app(w);
     struct client *bob = test_app_member(&s, "bob", 0);
@@ -257,43 +258,43 @@ static void the_index_of_a_guild_moves_when_its_commands_do(struct world *w)
 
     expect_json(client_get(s.ada, "/guilds/%s/application-command-index", empty),
                 "{'applications': [], 'application_commands': [], 'version': '%s'}", empty);
-    snowflake last = version_of(guild_index(&s, bob));
-    expect_still(last, guild_index(&s, bob));
+    snowflake last = read_index_version(get_guild_index(&s, bob));
+    expect_still(last, get_guild_index(&s, bob));
     const char *global = make_command(s.bot, s.global, PING);
-    expect_moved(last, guild_index(&s, bob));
+    expect_moved(last, get_guild_index(&s, bob));
     const char *local = make_command(s.bot, s.local, PING);
-    expect_moved(last, guild_index(&s, bob));
+    expect_moved(last, get_guild_index(&s, bob));
     expect_status(client_patch(s.bot, "{'description': 'd'}", "%s/%s", s.local, local), 200);
-    expect_still(last, guild_index(&s, bob));
+    expect_still(last, get_guild_index(&s, bob));
     expect_status(client_put(s.bot, "[" PING "]", "%s", s.local), 200);
-    expect_still(last, guild_index(&s, bob));
+    expect_still(last, get_guild_index(&s, bob));
     expect_status(client_patch(s.bot, "{'description': 'e'}", "%s/%s", s.global, global), 200);
-    expect_moved(last, guild_index(&s, bob));
+    expect_moved(last, get_guild_index(&s, bob));
     const char *body =
         TEXT(w, "{'permissions': [{'id': '%s', 'type': 1, 'permission': true}]}", role);
     expect_status(client_put(s.ada, body, "%s/%s/permissions", s.local, global), 200);
-    expect_moved(last, guild_index(&s, bob));
+    expect_moved(last, get_guild_index(&s, bob));
     expect_status(client_put(s.ada, body, "%s/%s/permissions", s.local, global), 200);
-    expect_still(last, guild_index(&s, bob));
+    expect_still(last, get_guild_index(&s, bob));
     expect_status(client_delete(s.ada, "/guilds/%s/roles/%s", s.guild, role), 204);
-    expect_moved(last, guild_index(&s, bob));
+    expect_moved(last, get_guild_index(&s, bob));
     expect_status(client_patch(s.ada, "{'tags': ['x']}", "/applications/%s", s.app), 200);
-    expect_still(last, guild_index(&s, bob));
+    expect_still(last, get_guild_index(&s, bob));
     expect_status(client_patch(s.ada, "{'name': 'Aide'}", "/applications/%s", s.app), 200);
-    expect_moved(last, guild_index(&s, bob));
+    expect_moved(last, get_guild_index(&s, bob));
     const char *other = make_application(s.ada, "Other");
-    expect_still(last, guild_index(&s, bob));
+    expect_still(last, get_guild_index(&s, bob));
     install(s.ada, other, s.guild, "applications.commands");
-    expect_moved(last, guild_index(&s, bob));
+    expect_moved(last, get_guild_index(&s, bob));
     expect_status(client_post(s.ada, NULL, "/applications/%s/delete", other), 204);
-    expect_moved(last, guild_index(&s, bob));
+    expect_moved(last, get_guild_index(&s, bob));
     expect_status(client_delete(s.bot, "%s/%s", s.local, local), 204);
-    expect_moved(last, guild_index(&s, bob));
+    expect_moved(last, get_guild_index(&s, bob));
 }
 
 /* --- accounts, applications, channels ------------------------------------------------- */
 
-static void an_account_shows_commands_of_its_own_applications(struct world *w)
+static void account_index_lists_commands_of_user_installed_apps(struct world *w)
 {
     struct test_app s = world_test_app(w);
     struct client *bob = world_client(w, "bob");
@@ -312,7 +313,7 @@ static void an_account_shows_commands_of_its_own_applications(struct world *w)
                 "{'applications': [{'id': '%s'}], 'application_commands': [{'id': '%s', "
                 "'global_popularity_rank': 2}]}",
                 s.app, id);
-    snowflake last = version_of(a);
+    snowflake last = read_index_version(a);
     expect(last > id_of(bob->id));
     make_command(s.bot, s.global, PING);
     expect_moved(last, client_get(bob, "%s", path));
@@ -323,7 +324,7 @@ static void an_account_shows_commands_of_its_own_applications(struct world *w)
     expect_moved(last, a);
 }
 
-static void an_application_shows_its_commands_to_who_allowed_it(struct world *w)
+static void application_index_requires_an_authorization_of_the_caller(struct world *w)
 {
     struct test_app s = world_test_app(w);
     struct client *bob = world_client(w, "bob");
@@ -333,7 +334,8 @@ static void an_application_shows_its_commands_to_who_allowed_it(struct world *w)
     make_command(s.bot, s.global, "{'name': 'g', 'description': 'd', 'integration_types': [0]}");
     make_command(s.bot, s.global, "{'name': 'u', 'description': 'd', 'contexts': [2]}");
     expect_error(client_get(bob, "%s", path), 403, 50001);
-    expect_error(client_get(s.ada, "%s", path), 403, 50001); /* making it is not using it */
+    expect_error(client_get(s.ada, "%s", path), 403,
+                 50001); /* owning the application is not enough */
     expect_error(client_get(bob, "/applications/1/application-command-index"), 404, 10002);
     install_on_account(bob, s.app);
     expect_json(client_get(bob, "%s", path),
@@ -343,12 +345,12 @@ static void an_application_shows_its_commands_to_who_allowed_it(struct world *w)
                 s.app, s.app, s.app);
 }
 
-static struct answer channel_index(struct client *c, const char *channel)
+static struct answer get_channel_index(struct client *c, const char *channel)
 {
     return client_get(c, "/channels/%s/application-command-index", channel);
 }
 
-static void direct_channels_with_a_bot_show_its_commands(struct world *w)
+static void direct_channel_index_lists_commands_of_its_bot(struct world *w)
 {
     struct test_app s = world_test_app(w);
     struct client *bob = test_app_member(&s, "bob", 0), *eve = world_client(w, "eve");
@@ -357,27 +359,27 @@ static void direct_channels_with_a_bot_show_its_commands(struct world *w)
     make_command(s.bot, s.local, PING);
     const char *id = make_command(s.bot, s.global, PING);
     make_command(s.bot, s.global, "{'name': 'g', 'description': 'd', 'contexts': [0, 2]}");
-    struct answer a = channel_index(bob, channel);
+    struct answer a = get_channel_index(bob, channel);
     expect_json(a, "{'applications': [{'id': '%s'}], 'application_commands': [{'id': '%s'}]}",
                 s.app, id);
-    snowflake last = version_of(a);
+    snowflake last = read_index_version(a);
     make_command(s.bot, s.global, "{'name': 'b', 'description': 'd', 'contexts': [1]}");
-    expect_moved(last, channel_index(bob, channel));
-    expect_error(channel_index(eve, channel), 403, 50001);
-    /* An app that came for something else than commands brings none. */
+    expect_moved(last, get_channel_index(bob, channel));
+    expect_error(get_channel_index(eve, channel), 403, 50001);
+    /* An app without the scope applications.commands has no commands. */
     world_sql(w, "update integrations set scopes = '[\"webhook.incoming\"]'");
-    expect(shown(channel_index(bob, channel)) == 0);
+    expect(count_commands(get_channel_index(bob, channel)) == 0);
     world_sql(w, "update integrations set scopes = '[\"applications.commands\"]'");
-    expect(shown(channel_index(bob, channel)) == 2);
-    /* Without the app anywhere there is nothing to use. */
+    expect(count_commands(get_channel_index(bob, channel)) == 2);
+    /* An app that is installed nowhere has no usable commands. */
     expect_status(client_delete(bob, "/users/@me/guilds/%s", s.guild), 204);
-    a = channel_index(bob, channel);
+    a = get_channel_index(bob, channel);
     expect_json(a, "{'applications': [{'id': '%s'}], 'application_commands': []}", s.app);
     install_on_account(bob, s.app);
-    expect(shown(channel_index(bob, channel)) == 2);
+    expect(count_commands(get_channel_index(bob, channel)) == 2);
 }
 
-static const char *found_with(struct client *owner, const char *app, const char *scopes)
+static const char *create_guild_with_app(struct client *owner, const char *app, const char *scopes)
 {
     const char *guild = found_guild(owner, "Another");
 
@@ -385,59 +387,59 @@ static const char *found_with(struct client *owner, const char *app, const char 
     return guild;
 }
 
-static void a_direct_index_moves_when_the_app_comes_or_goes(struct world *w)
+static void direct_channel_index_version_changes_with_app_installs(struct world *w)
 {
     struct test_app s = world_test_app(w);
     struct client *bob = world_client(w, "bob");
     const char *channel = talk_to(s.ada, s.app);
-    snowflake adas = version_of(channel_index(s.ada, channel));
+    snowflake adas = read_index_version(get_channel_index(s.ada, channel));
 
     make_command(s.bot, s.global, PING);
-    expect_moved(adas, channel_index(s.ada, channel));
-    /* Ada has it in two guilds: nothing that she sees depends on one of them. */
-    const char *other = found_with(s.ada, s.app, "applications.commands");
-    expect_still(adas, channel_index(s.ada, channel));
+    expect_moved(adas, get_channel_index(s.ada, channel));
+    /* Ada has the app in two guilds, so adding it to one changes nothing for her. */
+    const char *other = create_guild_with_app(s.ada, s.app, "applications.commands");
+    expect_still(adas, get_channel_index(s.ada, channel));
     put_member(other, bob);
     channel = talk_to(bob, s.app);
-    snowflake last = version_of(channel_index(bob, channel));
-    expect(shown(channel_index(bob, channel)) == 1);
+    snowflake last = read_index_version(get_channel_index(bob, channel));
+    expect(count_commands(get_channel_index(bob, channel)) == 1);
 
-    /* Out of the guild, and in again. */
+    /* Bob leaves the guild and joins again. */
     expect_status(client_delete(bob, "/users/@me/guilds/%s", other), 204);
-    expect(shown(channel_index(bob, channel)) == 0);
-    expect_moved(last, channel_index(bob, channel));
+    expect(count_commands(get_channel_index(bob, channel)) == 0);
+    expect_moved(last, get_channel_index(bob, channel));
     put_member(other, bob);
-    expect_moved(last, channel_index(bob, channel));
+    expect_moved(last, get_channel_index(bob, channel));
 
-    /* What is there depends on both ways to have it. */
+    /* The index depends on guild and user installs. */
     install_on_account(bob, s.app);
-    expect_moved(last, channel_index(bob, channel));
+    expect_moved(last, get_channel_index(bob, channel));
     expect_status(client_delete(s.ada, "/guilds/%s/members/%s", other, bob->id), 204);
-    expect_moved(last, channel_index(bob, channel));
+    expect_moved(last, get_channel_index(bob, channel));
     struct answer a = client_get(bob, "/oauth2/tokens");
     expect_status(client_delete(bob, "/oauth2/tokens/%s", answer_text(a, "0.id")), 204);
-    expect_moved(last, channel_index(bob, channel));
+    expect_moved(last, get_channel_index(bob, channel));
     install_on_account(bob, s.app);
-    expect_moved(last, channel_index(bob, channel));
-    install_on_account(bob, s.app); /* again */
-    expect_still(last, channel_index(bob, channel));
-    expect(shown(channel_index(bob, channel)) == 1);
+    expect_moved(last, get_channel_index(bob, channel));
+    install_on_account(bob, s.app); /* installing again changes nothing */
+    expect_still(last, get_channel_index(bob, channel));
+    expect(count_commands(get_channel_index(bob, channel)) == 1);
 
-    /* Another app's coming and going is another index's matter. */
+    /* Installs of another app do not change this index. */
     const char *apart = make_application(s.ada, "Apart");
     application_bot(s.ada, apart);
     install_on_account(bob, apart);
-    expect_still(last, channel_index(bob, channel));
+    expect_still(last, get_channel_index(bob, channel));
 
     a = client_get(bob, "/oauth2/tokens");
     const char *first = answer_text(a, "0.application.id"), *id = answer_text(a, "0.id");
     if (strcmp(first, s.app) != 0)
         id = answer_text(a, "1.id");
     expect_status(client_delete(bob, "/oauth2/tokens/%s", id), 204);
-    expect_moved(last, channel_index(bob, channel));
+    expect_moved(last, get_channel_index(bob, channel));
 }
 
-static void a_direct_index_moves_with_the_guilds_that_have_the_app(struct world *w)
+static void direct_channel_index_changes_when_a_guild_installs_the_app(struct world *w)
 {
     struct test_app s = world_test_app(w);
     struct client *bob = world_client(w, "bob"), *eve = world_client(w, "eve");
@@ -446,37 +448,37 @@ static void a_direct_index_moves_with_the_guilds_that_have_the_app(struct world 
 
     make_command(s.bot, s.global, PING);
     put_member(guild, bob);
-    snowflake last = version_of(channel_index(bob, bobs));
-    snowflake others = version_of(channel_index(eve, eves));
+    snowflake last = read_index_version(get_channel_index(bob, bobs));
+    snowflake others = read_index_version(get_channel_index(eve, eves));
     install(s.ada, s.app, guild, "applications.commands");
-    expect(shown(channel_index(bob, bobs)) == 1);
-    expect_moved(last, channel_index(bob, bobs));
+    expect(count_commands(get_channel_index(bob, bobs)) == 1);
+    expect_moved(last, get_channel_index(bob, bobs));
     install(s.ada, s.app, guild, "applications.commands");
-    expect_still(last, channel_index(bob, bobs));
+    expect_still(last, get_channel_index(bob, bobs));
     struct answer a = client_get(s.ada, "/guilds/%s/integrations", guild);
     expect_status(client_delete(s.ada, "/guilds/%s/integrations/%s", guild, answer_text(a, "0.id")),
                   204);
-    expect(shown(channel_index(bob, bobs)) == 0);
-    expect_moved(last, channel_index(bob, bobs));
+    expect(count_commands(get_channel_index(bob, bobs)) == 0);
+    expect_moved(last, get_channel_index(bob, bobs));
     install(s.ada, s.app, guild, "bot");
-    expect_moved(last, channel_index(bob, bobs));
+    expect_moved(last, get_channel_index(bob, bobs));
 
-    /* A bot that goes leaves the commands there. */
+    /* Removing the bot leaves the commands in the guild. */
     expect_status(client_delete(s.ada, "/guilds/%s/members/%s", guild, s.app), 204);
-    expect(shown(channel_index(bob, bobs)) == 1);
-    expect_still(last, channel_index(bob, bobs));
+    expect(count_commands(get_channel_index(bob, bobs)) == 1);
+    expect_still(last, get_channel_index(bob, bobs));
 
     expect_status(client_delete(s.ada, "/guilds/%s", guild), 204);
-    expect(shown(channel_index(bob, bobs)) == 0);
-    expect_moved(last, channel_index(bob, bobs));
-    expect_still(others, channel_index(eve, eves)); /* who was in none of it */
+    expect(count_commands(get_channel_index(bob, bobs)) == 0);
+    expect_moved(last, get_channel_index(bob, bobs));
+    expect_still(others, get_channel_index(eve, eves)); /* a user who is in no guild with the app */
     expect_status(client_post(s.ada, NULL, "/applications/%s/delete", s.app), 204);
-    expect_json(channel_index(eve, eves), "{'applications': []}");
-    expect_moved(others, channel_index(eve, eves));
+    expect_json(get_channel_index(eve, eves), "{'applications': []}");
+    expect_moved(others, get_channel_index(eve, eves));
 }
 
-/* A bot's direct channels are gone through a page at a time. */
-static void direct_indexes_of_a_bot_that_many_talk_to_move_in_steps(struct world *w)
+/* The bot's direct channels are updated page by page. */
+static void direct_channel_indexes_of_a_popular_bot_update_in_batches(struct world *w)
 {
     static const char NUMBERS[] =
         "with recursive n (i) as (select 0 union all select i + 1 from n where i < 119) ";
@@ -502,16 +504,16 @@ static void direct_indexes_of_a_bot_that_many_talk_to_move_in_steps(struct world
         "insert into direct_channels (low_id, high_id, channel_id) %s select 1000 + i, %s, 1000 + i "
         "from n",
         NUMBERS, s.app);
-    snowflake last = version_of(channel_index(bob, bobs));
+    snowflake last = read_index_version(get_channel_index(bob, bobs));
     install(s.ada, s.app, guild, "applications.commands");
     world_settle(w);
-    expect_moved(last, channel_index(bob, bobs));
+    expect_moved(last, get_channel_index(bob, bobs));
     expect_status(client_delete(s.ada, "/guilds/%s", guild), 204);
     world_settle(w);
-    expect_moved(last, channel_index(bob, bobs));
+    expect_moved(last, get_channel_index(bob, bobs));
 }
 
-static void an_accounts_index_moves_with_what_is_on_it(struct world *w)
+static void account_index_version_changes_with_user_installs_only(struct world *w)
 {
     struct test_app s = world_test_app(w);
     struct client *bob = world_client(w, "bob");
@@ -519,12 +521,12 @@ static void an_accounts_index_moves_with_what_is_on_it(struct world *w)
     const char *other = make_application(s.ada, "Other");
 
     install_on_account(bob, s.app);
-    snowflake last = version_of(client_get(bob, "%s", path));
+    snowflake last = read_index_version(client_get(bob, "%s", path));
     install_on_account(bob, s.app);
     expect_still(last, client_get(bob, "%s", path));
     test_app_member(&s, "eve", 0);
     expect_still(last, client_get(bob, "%s", path));
-    /* Allowing something is not installing. */
+    /* An authorization without the install scope changes nothing. */
     world_sql(w,
               "insert into authorizations (id, user_id, application_id, scopes, installed, "
               "created_at) values (77, %s, %s, '[\"identify\"]', 0, 0)",
@@ -541,19 +543,19 @@ static void an_accounts_index_moves_with_what_is_on_it(struct world *w)
     expect_moved(last, client_get(bob, "%s", path));
 }
 
-static void other_channels_show_commands_of_applications_in_them(struct world *w)
+static void group_index_lists_commands_of_apps_added_to_the_group(struct world *w)
 {
     struct test_app s = world_test_app(w);
     struct client *bob = test_app_member(&s, "bob", 0), *eve = test_app_member(&s, "eve", 0);
     const char *direct = talk_to(bob, eve->id);
-    const char *hall = make_channel(s.ada, s.guild, "{'name': 'c'}");
+    const char *text_channel = make_channel(s.ada, s.guild, "{'name': 'c'}");
 
     make_friends(bob, eve);
     make_friends(bob, s.ada);
-    expect_json(channel_index(bob, direct),
+    expect_json(get_channel_index(bob, direct),
                 "{'applications': [], 'application_commands': [], 'version': '%s'}", direct);
-    expect_error(channel_index(bob, hall), 400, 50024);
-    expect_error(channel_index(bob, "1"), 404, 10003);
+    expect_error(get_channel_index(bob, text_channel), 400, 50024);
+    expect_error(get_channel_index(bob, "1"), 404, 10003);
 
     struct answer a = client_post(bob, TEXT(w, "{'recipients': ['%s', '%s']}", eve->id, s.ada->id),
                                   "/users/@me/channels");
@@ -564,39 +566,39 @@ static void other_channels_show_commands_of_applications_in_them(struct world *w
     make_command(
         s.bot, s.global,
         "{'name': 'never', 'description': 'd', 'contexts': [2], 'integration_types': [0]}");
-    expect_json(channel_index(eve, group), "{'applications': [], 'version': '%s'}", group);
+    expect_json(get_channel_index(eve, group), "{'applications': [], 'version': '%s'}", group);
     world_sql(w,
               "insert into channel_integrations (id, channel_id, application_id, created_at) "
               "values (1, %s, %s, 0)",
               group, s.app);
-    struct answer shown_now = channel_index(eve, group);
+    struct answer shown_now = get_channel_index(eve, group);
     expect_json(shown_now,
                 "{'applications': [{'id': '%s'}], 'application_commands': [{'id': '%s'}]}", s.app,
                 id);
-    /* It goes with its app. */
-    snowflake last = version_of(shown_now);
+    /* The commands disappear with the app. */
+    snowflake last = read_index_version(shown_now);
     expect_status(client_post(s.ada, NULL, "/applications/%s/delete", s.app), 204);
-    shown_now = channel_index(eve, group);
+    shown_now = get_channel_index(eve, group);
     expect_json(shown_now, "{'applications': [], 'application_commands': []}");
     expect_moved(last, shown_now);
 }
 
 const struct test commands_indexes_tests[] = {
-    TEST(a_guild_shows_commands_of_its_applications),
-    TEST(members_see_commands_that_they_can_use_somewhere),
-    TEST(indexes_tell_rows_of_commands_that_concern_the_reader),
-    TEST(an_index_that_was_read_before_follows_its_application_and_its_reader),
-    TEST(age_restricted_commands_are_for_adults),
-    TEST(entry_point_commands_are_shown_while_an_application_is_embedded),
-    TEST(commands_are_ranked_by_use),
-    TEST(the_index_of_a_guild_moves_when_its_commands_do),
-    TEST(an_account_shows_commands_of_its_own_applications),
-    TEST(an_application_shows_its_commands_to_who_allowed_it),
-    TEST(direct_channels_with_a_bot_show_its_commands),
-    TEST(a_direct_index_moves_when_the_app_comes_or_goes),
-    TEST(a_direct_index_moves_with_the_guilds_that_have_the_app),
-    TEST(direct_indexes_of_a_bot_that_many_talk_to_move_in_steps),
-    TEST(an_accounts_index_moves_with_what_is_on_it),
-    TEST(other_channels_show_commands_of_applications_in_them),
+    TEST(guild_index_lists_commands_of_installed_applications),
+    TEST(guild_index_lists_only_commands_usable_in_some_channel),
+    TEST(guild_index_shows_permissions_that_apply_to_the_caller),
+    TEST(cached_guild_index_depends_on_locale_and_application),
+    TEST(nsfw_commands_are_listed_only_for_adults),
+    TEST(entry_point_command_is_listed_only_for_embedded_apps),
+    TEST(global_popularity_rank_orders_commands_by_recent_use),
+    TEST(guild_index_version_changes_with_its_commands),
+    TEST(account_index_lists_commands_of_user_installed_apps),
+    TEST(application_index_requires_an_authorization_of_the_caller),
+    TEST(direct_channel_index_lists_commands_of_its_bot),
+    TEST(direct_channel_index_version_changes_with_app_installs),
+    TEST(direct_channel_index_changes_when_a_guild_installs_the_app),
+    TEST(direct_channel_indexes_of_a_popular_bot_update_in_batches),
+    TEST(account_index_version_changes_with_user_installs_only),
+    TEST(group_index_lists_commands_of_apps_added_to_the_group),
     { 0 },
 };

@@ -1,14 +1,14 @@
-/* options.c - what options of commands may be, each and among each other. */
+/* options.c - validation of command options, singly and combined. */
 #include <stdlib.h>
 
 #include "base/buf.h"
 #include "test_app.h"
 
 struct list_of_options {
-    const char *json, *path, *code; /* NULL: nothing is wrong */
+    const char *json, *path, *code; /* NULL: valid */
 };
 
-static void try_all(struct test_app *s, const struct list_of_options *o)
+static void check_options(struct test_app *s, const struct list_of_options *o)
 {
     for (; o->json; o++) {
         struct answer a = client_post(
@@ -28,7 +28,7 @@ static void try_all(struct test_app *s, const struct list_of_options *o)
 #define GROUP(name, options) OPTION(2, name, ", 'options': [" options "]")
 #define REQUIRED             ", 'required': true"
 
-static void options_of_commands_have_names_and_words(struct world *w)
+static void option_name_type_and_description_are_validated(struct world *w)
 {
     static const struct list_of_options options[] = {
         { OPTION(3, "größe", ""), NULL, NULL },
@@ -54,10 +54,10 @@ static void options_of_commands_have_names_and_words(struct world *w)
     };
     struct test_app s = world_test_app(w);
 
-    try_all(&s, options);
+    check_options(&s, options);
 }
 
-static void options_of_commands_nest_two_deep(struct world *w)
+static void command_options_nest_at_most_two_levels(struct world *w)
 {
     static const char MIXED[] = "APPLICATION_COMMAND_OPTIONS_TYPE_INVALID";
     static const struct list_of_options options[] = {
@@ -80,10 +80,10 @@ static void options_of_commands_nest_two_deep(struct world *w)
     };
     struct test_app s = world_test_app(w);
 
-    try_all(&s, options);
+    check_options(&s, options);
 }
 
-static void required_options_of_commands_come_first(struct world *w)
+static void required_options_must_precede_optional_ones(struct world *w)
 {
     static const char MISPLACED[] = "APPLICATION_COMMAND_OPTIONS_REQUIRED_INVALID";
     static const struct list_of_options options[] = {
@@ -98,13 +98,13 @@ static void required_options_of_commands_come_first(struct world *w)
     };
     struct test_app s = world_test_app(w);
 
-    try_all(&s, options);
+    check_options(&s, options);
 }
 
 #define DE(name) ", 'name_localizations': {'de': '" name "'}"
 #define FR(name) ", 'name_localizations': {'fr': '" name "'}"
 
-static void options_of_commands_differ_in_every_language(struct world *w)
+static void option_names_must_be_unique_in_every_locale(struct world *w)
 {
     static const char TAKEN[] = "APPLICATION_COMMAND_OPTIONS_NAME_INVALID";
     static const struct list_of_options options[] = {
@@ -121,7 +121,7 @@ static void options_of_commands_differ_in_every_language(struct world *w)
     };
     struct test_app s = world_test_app(w);
 
-    try_all(&s, options);
+    check_options(&s, options);
 }
 
 #define CHOICE(value)  "{'name': 'x', 'value': " value "}"
@@ -129,7 +129,7 @@ static void options_of_commands_differ_in_every_language(struct world *w)
 #define TEN            "abcdefghij"
 #define HUNDRED        TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
 
-static void choices_of_commands_match_their_option(struct world *w)
+static void choice_values_must_match_the_option_type(struct world *w)
 {
     static const char INVALID[] = "APPLICATION_COMMAND_OPTIONS_CHOICES_INVALID";
     static const struct list_of_options options[] = {
@@ -179,10 +179,10 @@ static void choices_of_commands_match_their_option(struct world *w)
     };
     struct test_app s = world_test_app(w);
 
-    try_all(&s, options);
+    check_options(&s, options);
 }
 
-static void limits_of_what_is_entered_for_commands_make_sense(struct world *w)
+static void option_value_and_length_ranges_are_validated(struct world *w)
 {
     static const char RANGE[] = "APPLICATION_COMMAND_OPTIONS_RANGE_INVALID";
     static const struct list_of_options options[] = {
@@ -204,7 +204,8 @@ static void limits_of_what_is_entered_for_commands_make_sense(struct world *w)
         { OPTION(3, "a", ", 'max_length': 6001"), "options.0.max_length", "NUMBER_TYPE_MAX" },
         { OPTION(3, "a", ", 'min_length': -1"), "options.0.min_length", "NUMBER_TYPE_MIN" },
         { OPTION(3, "a", ", 'min_length': 2, 'max_length': 1"), "options.0.min_length", RANGE },
-        { OPTION(3, "a", ", 'min_value': 2, 'max_value': 1"), NULL, NULL }, /* not of text */
+        { OPTION(3, "a", ", 'min_value': 2, 'max_value': 1"), NULL,
+          NULL }, /* not allowed for string options */
         { OPTION(5, "a",
                  ", 'max_length': 99999, 'min_value': 'x', 'channel_types': 7, 'file_types': [1]"),
           NULL, NULL },
@@ -225,12 +226,12 @@ static void limits_of_what_is_entered_for_commands_make_sense(struct world *w)
     };
     struct test_app s = world_test_app(w);
 
-    try_all(&s, options);
+    check_options(&s, options);
 }
 
-/* --- how many, how large -------------------------------------------------------------- */
+/* --- counts and sizes ----------------------------------------------------------------- */
 
-static const char *many(struct test_app *s, size_t count, const char *item)
+static const char *repeat_option(struct test_app *s, size_t count, const char *item)
 {
     struct buf b;
 
@@ -249,79 +250,83 @@ static const char *many(struct test_app *s, size_t count, const char *item)
     return text;
 }
 
-static struct answer with_options(struct test_app *s, const char *options)
+static struct answer post_options(struct test_app *s, const char *options)
 {
     return client_post(
         s->bot, TEXT(s->world, "{'name': 'a', 'description': 'd', 'options': [%s]}", options), "%s",
         s->global);
 }
 
-static void commands_have_25_options_on_each_level(struct world *w)
+static void commands_have_at_most_25_options_per_level(struct world *w)
 {
     struct test_app s = world_test_app(w);
     const char *option = OPTION(5, "o#", ""), *sub = "{'type': 1, 'name': 's', 'description': "
                                                      "'d', 'options': [%s]}";
 
-    expect_status(with_options(&s, many(&s, 25, option)), 201);
-    expect_invalid(with_options(&s, many(&s, 26, option)), "options", "BASE_TYPE_MAX_LENGTH");
-    expect_status(with_options(&s, TEXT(w, sub, many(&s, 25, option))), 200);
-    expect_invalid(with_options(&s, TEXT(w, sub, many(&s, 26, option))), "options.0.options",
+    expect_status(post_options(&s, repeat_option(&s, 25, option)), 201);
+    expect_invalid(post_options(&s, repeat_option(&s, 26, option)), "options",
                    "BASE_TYPE_MAX_LENGTH");
+    expect_status(post_options(&s, TEXT(w, sub, repeat_option(&s, 25, option))), 200);
+    expect_invalid(post_options(&s, TEXT(w, sub, repeat_option(&s, 26, option))),
+                   "options.0.options", "BASE_TYPE_MAX_LENGTH");
     const char *text = "{'type': 3, 'name': 's', 'description': 'd', 'choices': [%s]}";
     const char *choice = "{'name': 'n#', 'value': 'v#'}";
-    expect_status(with_options(&s, TEXT(w, text, many(&s, 25, choice))), 200);
-    expect_invalid(with_options(&s, TEXT(w, text, many(&s, 26, choice))), "options.0.choices",
-                   "BASE_TYPE_MAX_LENGTH");
+    expect_status(post_options(&s, TEXT(w, text, repeat_option(&s, 25, choice))), 200);
+    expect_invalid(post_options(&s, TEXT(w, text, repeat_option(&s, 26, choice))),
+                   "options.0.choices", "BASE_TYPE_MAX_LENGTH");
 }
 
-/* 'a' and 'd' are two characters; each of these options has 2 + 100, each choice 1 + 100. */
-#define WIDE "ééééééééééééééééééééééééé"
-static void commands_have_8000_characters(struct world *w)
+/* Names 'a' and 'd' have two characters; each of these options counts 2 + 100, each choice 1 +
+ * 100. */
+#define TWO_BYTE_25 "ééééééééééééééééééééééééé"
+static void commands_have_at_most_8000_characters(struct world *w)
 {
     struct test_app s = world_test_app(w);
-    const char *choice = "{'name': 'x', 'value': '" WIDE WIDE WIDE WIDE "', "
-                         "'name_localizations': {'de': 'ä'}}";
-    const char *three = many(&s, 25, choice); /* 2525 */
+    const char *choice =
+        "{'name': 'x', 'value': '" TWO_BYTE_25 TWO_BYTE_25 TWO_BYTE_25 TWO_BYTE_25 "', "
+        "'name_localizations': {'de': 'ä'}}";
+    const char *three = repeat_option(&s, 25, choice); /* 2525 */
     const char *option = "{'type': 3, 'name': '%s', 'description': 'd', 'choices': [%s]}";
     const char *most = TEXT(w, "%s,%s,%s", TEXT(w, option, "x", three), TEXT(w, option, "y", three),
                             TEXT(w, option, "z", three)); /* 7581 */
-    const char *rest = "{'type': 3, 'name': 'r', 'description': 'd', 'choices': ["
-                       "{'name': 'x', 'value': '" WIDE WIDE WIDE WIDE "'},"
-                       "{'name': 'x', 'value': '" WIDE WIDE WIDE WIDE "'},"
-                       "{'name': 'x', 'value': '" WIDE WIDE WIDE WIDE "'},"
-                       "{'name': 'x', 'value': '%s'}]}"; /* 306 without */
+    const char *rest =
+        "{'type': 3, 'name': 'r', 'description': 'd', 'choices': ["
+        "{'name': 'x', 'value': '" TWO_BYTE_25 TWO_BYTE_25 TWO_BYTE_25 TWO_BYTE_25 "'},"
+        "{'name': 'x', 'value': '" TWO_BYTE_25 TWO_BYTE_25 TWO_BYTE_25 TWO_BYTE_25 "'},"
+        "{'name': 'x', 'value': '" TWO_BYTE_25 TWO_BYTE_25 TWO_BYTE_25 TWO_BYTE_25 "'},"
+        "{'name': 'x', 'value': '%s'}]}"; /* 306 without */
 
     /* 2 + 7581 + 306 = 7889 */
-    const char *fits = TEXT(w, rest, WIDE WIDE WIDE WIDE);
-    expect_status(with_options(&s, TEXT(w, "%s,%s", most, fits)), 201);
+    const char *fits = TEXT(w, rest, TWO_BYTE_25 TWO_BYTE_25 TWO_BYTE_25 TWO_BYTE_25);
+    expect_status(post_options(&s, TEXT(w, "%s,%s", most, fits)), 201);
     const char *eleven = "{'type': 5, 'name': 'q', 'description': '1234567890'}";
-    expect_status(with_options(&s, TEXT(w, "%s,%s,%s", most, fits, eleven)), 200);
+    expect_status(post_options(&s, TEXT(w, "%s,%s,%s", most, fits, eleven)), 200);
     const char *twelve = "{'type': 5, 'name': 'q', 'description': '12345678901'}";
-    expect_invalid(with_options(&s, TEXT(w, "%s,%s,%s", most, fits, twelve)), "",
+    expect_invalid(post_options(&s, TEXT(w, "%s,%s,%s", most, fits, twelve)), "",
                    "APPLICATION_COMMAND_TOO_LARGE");
-    /* The longest of all languages counts. */
+    /* The longest translation counts. */
     const char *longer = "{'type': 5, 'name': 'q', 'description': '1', "
                          "'description_localizations': {'de': '12345678901', 'fr': '1'}}";
-    expect_invalid(with_options(&s, TEXT(w, "%s,%s,%s", most, fits, longer)), "",
+    expect_invalid(post_options(&s, TEXT(w, "%s,%s,%s", most, fits, longer)), "",
                    "APPLICATION_COMMAND_TOO_LARGE");
     const char *bulk =
         TEXT(w, "[{'name': 'a', 'description': 'd', 'options': [%s,%s,%s]}]", most, fits, twelve);
     expect_invalid(client_put(s.bot, bulk, "%s", s.global), "0", "APPLICATION_COMMAND_TOO_LARGE");
-    /* A short change of one that has 8000 already. */
-    const char *id = answer_text(with_options(&s, TEXT(w, "%s,%s,%s", most, fits, eleven)), "id");
+    /* A short change of a command that already has 8,000 characters. */
+    const char *id = answer_text(post_options(&s, TEXT(w, "%s,%s,%s", most, fits, eleven)), "id");
     expect_invalid(client_patch(s.bot, "{'description': 'dd'}", "%s/%s", s.global, id), "",
                    "APPLICATION_COMMAND_TOO_LARGE");
     expect_status(client_patch(s.bot, "{'description': 'e'}", "%s/%s", s.global, id), 200);
 }
 
 const struct test commands_options_tests[] = {
-    TEST(options_of_commands_have_names_and_words),
-    TEST(options_of_commands_nest_two_deep),
-    TEST(required_options_of_commands_come_first),
-    TEST(options_of_commands_differ_in_every_language),
-    TEST(choices_of_commands_match_their_option),
-    TEST(limits_of_what_is_entered_for_commands_make_sense),
-    TEST(commands_have_25_options_on_each_level),
-    TEST(commands_have_8000_characters),
+    TEST(option_name_type_and_description_are_validated),
+    TEST(command_options_nest_at_most_two_levels),
+    TEST(required_options_must_precede_optional_ones),
+    TEST(option_names_must_be_unique_in_every_locale),
+    TEST(choice_values_must_match_the_option_type),
+    TEST(option_value_and_length_ranges_are_validated),
+    TEST(commands_have_at_most_25_options_per_level),
+    TEST(commands_have_at_most_8000_characters),
     { 0 },
 };

@@ -1,5 +1,5 @@
-/* permission_drops.c - permissions of a command in very many guilds go in steps, and
- * nobody sees them meanwhile. */
+/* permission_drops.c - permissions of a command in very many guilds are deleted in steps, and
+ * are ignored from the start. */
 #include "apps.h"
 #include "dom.h"
 #include "platforms.h"
@@ -13,15 +13,15 @@ enum { GUILDS = 1000 };
     "select (select count(*) from permission_drops) + (select count(*) from jobs where kind = " \
     "'permission-drops')"
 
-static void found_many_guilds(struct test_app *s)
+static void insert_guilds(struct test_app *s)
 {
     world_sql(s->world,
               "insert into guilds (id, name, owner_id) " NUMBERS "select i, 'g', %s from n", GUILDS,
               s->ada->id);
 }
 
-/* Nobody may use it in any of them. */
-static void deny_in_many_guilds(struct test_app *s, const char *command)
+/* Denies the command to everyone in all of these guilds. */
+static void deny_in_all_guilds(struct test_app *s, const char *command)
 {
     world_sql(s->world,
               "insert into command_permissions (guild_id, target_id, entity_id, type, "
@@ -30,75 +30,77 @@ static void deny_in_many_guilds(struct test_app *s, const char *command)
               GUILDS, command, s->app);
 }
 
-static int64_t rows_left(struct world *w)
+static int64_t count_permission_rows(struct world *w)
 {
     return store_count(w, "select count(*) from command_permissions");
 }
 
-/* No step took more guilds than there is room for: then as many jobs have run. */
+/* Expects that no step handled more guilds than its limit. */
 static void expect_short_steps(struct world *w)
 {
     expect_number(w, 0, DROPPING);
-    expect(rows_left(w) == 0);
+    expect(count_permission_rows(w) == 0);
     expect_short_writes("permission-drops", 15);
 }
 
-static void a_renamed_command_leaves_its_guilds_in_steps(struct world *w)
+static void renaming_a_command_deletes_its_permissions_in_batches(struct world *w)
 {
     struct test_app s = world_test_app(w);
     const char *id = make_command(s.bot, s.global, "{'name': 'ping', 'description': 'd'}");
 
-    found_many_guilds(&s);
-    deny_in_many_guilds(&s, id);
-    size_t told = world_count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE);
+    insert_guilds(&s);
+    deny_in_all_guilds(&s, id);
+    size_t events_before = world_count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE);
     expect_status(client_patch(s.bot, "{'name': 'pong'}", "%s/%s", s.global, id), 200);
     expect_short_steps(w);
-    /* Each of them hears of it once, and has another index. */
-    expect(world_count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE) == told + GUILDS);
+    /* Each guild gets one event and a new index version. */
+    expect(world_count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE) ==
+           events_before + GUILDS);
     expect(world_number(w, "select count(*) from command_indexes where id <= %d", GUILDS) ==
            GUILDS);
 }
 
-static void a_deleted_command_leaves_its_guilds_in_steps(struct world *w)
+static void deleting_a_command_deletes_its_permissions_in_batches(struct world *w)
 {
     struct test_app s = world_test_app(w);
     const char *id = make_command(s.bot, s.global, "{'name': 'ping', 'description': 'd'}");
 
-    found_many_guilds(&s);
-    deny_in_many_guilds(&s, id);
-    size_t told = world_count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE);
+    insert_guilds(&s);
+    deny_in_all_guilds(&s, id);
+    size_t events_before = world_count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE);
     expect_status(client_delete(s.bot, "%s/%s", s.global, id), 204);
     expect_short_steps(w);
-    expect(world_count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE) == told);
+    expect(world_count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE) == events_before);
 }
 
-/* What several have in common is how many rows one transaction may take. */
-static void commands_that_a_list_leaves_out_share_the_first_step(struct world *w)
+/* All commands of the request share one limit of rows per transaction. */
+static void bulk_overwrite_deletes_permissions_of_removed_commands(struct world *w)
 {
     struct test_app s = world_test_app(w);
     static const char *const names[] = { "a", "b", "c" };
     const char *ids[3];
 
-    found_many_guilds(&s);
+    insert_guilds(&s);
     for (size_t i = 0; i < 3; i++) {
         ids[i] =
             make_command(s.bot, s.global, TEXT(w, "{'name': '%s', 'description': 'd'}", names[i]));
-        deny_in_many_guilds(&s, ids[i]);
+        deny_in_all_guilds(&s, ids[i]);
     }
-    size_t told = world_count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE);
+    size_t events_before = world_count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE);
     expect_status(client_put(s.bot,
                              TEXT(w, "[{'id': '%s', 'name': 'z', 'description': 'd'}]", ids[2]),
                              "%s", s.global),
                   200);
     expect_short_steps(w);
-    expect(world_count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE) == told + GUILDS);
+    expect(world_count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE) ==
+           events_before + GUILDS);
     expect_short_writes("overwrite_commands", 15);
 }
 
-/* --- before they are gone ------------------------------------------------------------- */
+/* --- before the rows are deleted ------------------------------------------------------ */
 
-/* As it is between two steps: rows of the first round are on their way out. */
-static void mark_rows(struct test_app *s, const char *command)
+/* State between two steps: rows of the first round are marked for deletion. */
+static void mark_permissions_deleted(struct test_app *s, const char *command)
 {
     world_sql(s->world,
               "insert into permission_drops (target_id, application_id, round, told) "
@@ -106,13 +108,13 @@ static void mark_rows(struct test_app *s, const char *command)
               command, s->app);
 }
 
-static void set_job(struct world *w, const char *command)
+static void insert_drop_job(struct world *w, const char *command)
 {
     world_sql(w, "insert into jobs (kind, key, due, data) values ('permission-drops', %s, 0, '')",
               command);
 }
 
-static size_t index_length(struct client *c, const char *guild)
+static size_t count_index_commands(struct client *c, const char *guild)
 {
     struct answer a = client_get(c, "/guilds/%s/application-command-index", guild);
 
@@ -120,7 +122,7 @@ static size_t index_length(struct client *c, const char *guild)
     return dom_at(a.json, "application_commands")->count;
 }
 
-static void rows_that_are_about_to_go_are_not_seen(struct world *w)
+static void permissions_marked_for_deletion_are_ignored(struct world *w)
 {
     struct test_app s = world_test_app(w);
     struct client *bob = test_app_member(&s, "bob", 0);
@@ -130,42 +132,43 @@ static void rows_that_are_about_to_go_are_not_seen(struct world *w)
         TEXT(w, "{'permissions': [{'id': '%s', 'type': 1, 'permission': false}]}", s.guild);
 
     expect_status(client_put(s.ada, deny, "%s", path), 200);
-    expect(index_length(bob, s.guild) == 0);
-    mark_rows(&s, id);
+    expect(count_index_commands(bob, s.guild) == 0);
+    mark_permissions_deleted(&s, id);
     expect_error(client_get(s.ada, "%s", path), 404, 10066);
     expect_json(client_get(s.ada, "%s/permissions", s.local), "[]");
-    world_sql(w, "delete from command_indexes"); /* as the step that renamed it did */
-    expect(index_length(bob, s.guild) == 1);
+    world_sql(w, "delete from command_indexes"); /* as the step that renamed the command did */
+    expect(count_index_commands(bob, s.guild) == 1);
 
-    /* What is set meanwhile counts, and stays when the others are gone. */
+    /* Permissions set in the meantime apply, and remain when the others are deleted. */
     expect_status(client_put(s.ada, deny, "%s", path), 200);
     expect_json(client_get(s.ada, "%s", path), "{'permissions': [{'permission': false}]}");
     expect_json(client_get(s.ada, "%s/permissions", s.local), "[{'id': '%s'}]", id);
-    expect(index_length(bob, s.guild) == 0);
-    found_many_guilds(&s);
-    deny_in_many_guilds(&s, id);
-    size_t told = world_count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE);
-    set_job(w, id);
-    world_restart(w); /* the job's row is all that a killed process leaves */
+    expect(count_index_commands(bob, s.guild) == 0);
+    insert_guilds(&s);
+    deny_in_all_guilds(&s, id);
+    size_t events_before = world_count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE);
+    insert_drop_job(w, id);
+    world_restart(w); /* the job's row is all that remains after a crash */
     expect_number(w, 0, DROPPING);
-    expect(rows_left(w) == 1);
-    expect(world_count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE) == told + GUILDS);
+    expect(count_permission_rows(w) == 1);
+    expect(world_count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE) ==
+           events_before + GUILDS);
     expect_json(client_get(s.ada, "%s", path), "{'permissions': [{'permission': false}]}");
 
-    /* Another name, and they go like the others. */
+    /* Renaming the command again deletes them, too. */
     expect_status(client_patch(s.bot, "{'name': 'pong'}", "%s/%s", s.global, id), 200);
-    expect(rows_left(w) == 0);
+    expect(count_permission_rows(w) == 0);
 }
 
-/* A change that comes while an earlier one is under way covers what was set between the two. */
-static void a_second_change_covers_what_came_after_the_first(struct world *w)
+/* A second change also deletes permissions that were set after the first. */
+static void second_deletion_includes_permissions_set_after_the_first(struct world *w)
 {
     struct test_app s = world_test_app(w);
     const char *id = make_command(s.bot, s.global, "{'name': 'ping', 'description': 'd'}");
 
-    found_many_guilds(&s);
-    deny_in_many_guilds(&s, id);
-    mark_rows(&s, id);
+    insert_guilds(&s);
+    deny_in_all_guilds(&s, id);
+    mark_permissions_deleted(&s, id);
     expect_status(client_put(s.ada,
                              TEXT(w,
                                   "{'permissions': [{'id': '%s', 'type': 1, 'permission': "
@@ -180,13 +183,13 @@ static void a_second_change_covers_what_came_after_the_first(struct world *w)
     expect_short_steps(w);
 }
 
-static void an_application_that_goes_takes_its_marks_along(struct world *w)
+static void deleting_an_application_ends_its_permission_deletions(struct world *w)
 {
     struct test_app s = world_test_app(w);
     const char *id = make_command(s.bot, s.global, "{'name': 'ping', 'description': 'd'}");
 
-    found_many_guilds(&s);
-    deny_in_many_guilds(&s, id);
+    insert_guilds(&s);
+    deny_in_all_guilds(&s, id);
     expect_status(client_patch(s.bot, "{'name': 'pong'}", "%s/%s", s.global, id), 200);
     expect_status(client_post(s.ada, NULL, "/applications/%s/delete", s.app), 204);
     expect_number(w, 0, "select count(*) from applications");
@@ -194,11 +197,11 @@ static void an_application_that_goes_takes_its_marks_along(struct world *w)
 }
 
 const struct test commands_permission_drops_tests[] = {
-    TEST(a_renamed_command_leaves_its_guilds_in_steps),
-    TEST(a_deleted_command_leaves_its_guilds_in_steps),
-    TEST(commands_that_a_list_leaves_out_share_the_first_step),
-    TEST(rows_that_are_about_to_go_are_not_seen),
-    TEST(a_second_change_covers_what_came_after_the_first),
-    TEST(an_application_that_goes_takes_its_marks_along),
+    TEST(renaming_a_command_deletes_its_permissions_in_batches),
+    TEST(deleting_a_command_deletes_its_permissions_in_batches),
+    TEST(bulk_overwrite_deletes_permissions_of_removed_commands),
+    TEST(permissions_marked_for_deletion_are_ignored),
+    TEST(second_deletion_includes_permissions_set_after_the_first),
+    TEST(deleting_an_application_ends_its_permission_deletions),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* register.c - commands made, read, changed and deleted, and who may do so. */
+/* register.c - creating, reading, changing and deleting commands. */
 #include <stdlib.h>
 
 #include "apps.h"
@@ -6,9 +6,9 @@
 #include "waits.h"
 #include "test_app.h"
 
-/* --- making --------------------------------------------------------------------------- */
+/* --- creating ------------------------------------------------------------------------- */
 
-static void a_new_command_is_made_and_shown_whole(struct world *w)
+static void creating_a_command_returns_all_its_fields(struct world *w)
 {
     struct test_app s = world_test_app(w);
     struct answer a =
@@ -32,7 +32,7 @@ static void a_new_command_is_made_and_shown_whole(struct world *w)
                 answer_text(a, "id"), answer_text(a, "version"));
 }
 
-static void a_guild_command_has_no_global_fields(struct world *w)
+static void guild_command_ignores_fields_of_global_commands(struct world *w)
 {
     struct test_app s = world_test_app(w);
     struct answer a = client_post(s.bot,
@@ -48,12 +48,12 @@ static void a_guild_command_has_no_global_fields(struct world *w)
     expect_absent(a, "dm_permission");
     expect_absent(a, "integration_types");
     expect_absent(a, "handler");
-    expect_told(w, to_guild(id_of(s.guild)), "GUILD_APPLICATION_COMMAND_INDEX_UPDATE",
-                "{'guild_id': '%s'}", s.guild);
-    expect_nothing_told(w);
+    expect_received(w, audience_of_guild(id_of(s.guild)), "GUILD_APPLICATION_COMMAND_INDEX_UPDATE",
+                    "{'guild_id': '%s'}", s.guild);
+    expect_nothing_received(w);
 }
 
-static void a_command_keeps_what_it_was_given(struct world *w)
+static void command_is_stored_with_all_given_fields(struct world *w)
 {
     struct test_app s = world_test_app(w);
     struct answer a = client_post(
@@ -94,7 +94,7 @@ static void a_command_keeps_what_it_was_given(struct world *w)
     expect(b.body.n == a.body.n + 2 && memcmp(b.body.p + 1, a.body.p, a.body.n) == 0);
 }
 
-static void what_does_not_apply_to_a_command_is_dropped(struct world *w)
+static void fields_that_do_not_apply_to_the_type_are_dropped(struct world *w)
 {
     struct test_app s = world_test_app(w);
     struct answer a = client_post(
@@ -121,7 +121,7 @@ static void what_does_not_apply_to_a_command_is_dropped(struct world *w)
     expect_absent(a, "options.0.options");
 }
 
-static void menu_commands_have_a_name_and_nothing_else(struct world *w)
+static void context_menu_command_has_only_a_name(struct world *w)
 {
     struct test_app s = world_test_app(w);
     struct answer a = client_post(s.bot,
@@ -136,12 +136,12 @@ static void menu_commands_have_a_name_and_nothing_else(struct world *w)
     expect_status(
         client_post(s.bot, "{'type': 3, 'name': 'High Five', 'description': null}", "%s", s.global),
         201);
-    /* Same name, other type: each for itself. */
+    /* Commands of the same name and different type are separate. */
     expect_status(client_post(s.bot, "{'type': 2, 'name': 'High Five'}", "%s", s.global), 200);
     expect(store_count(w, "select count(*) from commands") == 2);
 }
 
-static void a_command_of_the_same_name_is_written_over(struct world *w)
+static void creating_a_command_with_an_existing_name_overwrites_it(struct world *w)
 {
     struct test_app s = world_test_app(w);
     struct answer a = client_post(s.bot,
@@ -158,14 +158,14 @@ static void a_command_of_the_same_name_is_written_over(struct world *w)
                 "'default_member_permissions': null}",
                 id);
     expect(id_of(answer_text(a, "version")) > id_of(version));
-    /* A guild's is another command. */
+    /* A guild command of the same name is another command. */
     expect_status(client_post(s.bot, "{'name': 'ping', 'description': 'd'}", "%s", s.local), 201);
     expect_json(client_get(s.bot, "%s", s.global), "[{'id': '%s'}]", id);
 }
 
 /* --- changing ------------------------------------------------------------------------- */
 
-static void a_command_changes_only_where_it_is_said(struct world *w)
+static void command_patch_changes_only_the_given_fields(struct world *w)
 {
     struct test_app s = world_test_app(w);
     const char *id = make_command(
@@ -193,7 +193,7 @@ static void a_command_changes_only_where_it_is_said(struct world *w)
     expect_absent(a, "options");
 }
 
-static void the_older_field_for_direct_channels_moves_the_newer_of_a_command(struct world *w)
+static void dm_permission_adds_or_removes_the_bot_dm_context(struct world *w)
 {
     struct test_app s = world_test_app(w);
     const char *id =
@@ -206,7 +206,7 @@ static void the_older_field_for_direct_channels_moves_the_newer_of_a_command(str
     expect_json(
         client_patch(s.bot, "{'dm_permission': true, 'contexts': [2]}", "%s/%s", s.global, id),
         "{'contexts': [2], 'dm_permission': false}");
-    /* Without contexts it is what it is by default. */
+    /* Without contexts dm_permission has its default. */
     expect_json(client_patch(s.bot, "{'contexts': null}", "%s/%s", s.global, id),
                 "{'contexts': null, 'dm_permission': true}");
     expect_json(client_patch(s.bot, "{'contexts': [1]}", "%s/%s", s.global, id),
@@ -221,7 +221,7 @@ static void the_older_field_for_direct_channels_moves_the_newer_of_a_command(str
                 "{'contexts': null, 'dm_permission': true}");
 }
 
-static void the_version_of_a_command_moves_only_with_its_definition(struct world *w)
+static void command_version_changes_only_with_its_definition(struct world *w)
 {
     struct test_app s = world_test_app(w);
     const char *json = "{'name': 'ping', 'description': 'd', 'name_localizations': "
@@ -234,24 +234,24 @@ static void the_version_of_a_command_moves_only_with_its_definition(struct world
     struct answer a = client_post(s.bot, json, "%s", s.local);
     const char *id = answer_text(a, "id"), *version = answer_text(a, "version");
 
-    forget_told(w);
+    discard_received(w);
     expect_json(client_post(s.bot, same, "%s", s.local), "{'version': '%s'}", version);
-    expect_nothing_told(w);
-    /* A change that is none is announced all the same. */
+    expect_nothing_received(w);
+    /* A PATCH without changes still sends the event. */
     expect_json(client_patch(s.bot, "{'description': 'd'}", "%s/%s", s.local, id),
                 "{'version': '%s'}", version);
     expect_json(client_patch(s.bot, "{}", "%s/%s", s.local, id), "{'version': '%s'}", version);
     for (int i = 0; i < 2; i++)
-        expect_told(w, to_guild(id_of(s.guild)), "GUILD_APPLICATION_COMMAND_INDEX_UPDATE",
-                    "{'guild_id': '%s'}", s.guild);
-    expect_nothing_told(w);
+        expect_received(w, audience_of_guild(id_of(s.guild)),
+                        "GUILD_APPLICATION_COMMAND_INDEX_UPDATE", "{'guild_id': '%s'}", s.guild);
+    expect_nothing_received(w);
     a = client_patch(s.bot, "{'description': 'e'}", "%s/%s", s.local, id);
     expect(id_of(answer_text(a, "version")) > id_of(version));
-    expect_told(w, to_guild(id_of(s.guild)), "GUILD_APPLICATION_COMMAND_INDEX_UPDATE",
-                "{'guild_id': '%s'}", s.guild);
+    expect_received(w, audience_of_guild(id_of(s.guild)), "GUILD_APPLICATION_COMMAND_INDEX_UPDATE",
+                    "{'guild_id': '%s'}", s.guild);
 }
 
-static void a_command_cannot_take_the_name_of_another(struct world *w)
+static void renaming_a_command_to_an_existing_name_is_400_40041(struct world *w)
 {
     struct test_app s = world_test_app(w);
     const char *id = make_command(s.bot, s.global, "{'name': 'ping', 'description': 'd'}");
@@ -265,7 +265,7 @@ static void a_command_cannot_take_the_name_of_another(struct world *w)
     expect_status(client_patch(s.bot, "{'name': 'pang'}", "%s/%s", s.global, id), 200);
 }
 
-static void a_changed_command_is_checked_as_a_whole(struct world *w)
+static void changed_command_is_validated_as_a_whole(struct world *w)
 {
     struct test_app s = world_test_app(w);
     const char *menu = make_command(s.bot, s.global, "{'type': 2, 'name': 'Wave'}");
@@ -284,26 +284,26 @@ static void a_changed_command_is_checked_as_a_whole(struct world *w)
                    "options.0.name", "APPLICATION_COMMAND_INVALID_NAME");
 }
 
-/* --- telling -------------------------------------------------------------------------- */
+/* --- events --------------------------------------------------------------------------- */
 
-static size_t count_told(struct world *w)
+static size_t count_index_events(struct world *w)
 {
     return world_count_events(w, EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE);
 }
 
-/* Announcements follow the commit that a look at the store may see already. */
-static void expect_guilds_told(struct world *w, size_t count)
+/* Events follow the commit, whose rows may be visible earlier. */
+static void expect_index_event_count(struct world *w, size_t count)
 {
     world_settle(w);
-    expect(count_told(w) == count);
+    expect(count_index_events(w) == count);
 }
 
-/* An app may be in any number of guilds, and all of them hear of its commands. */
-static void many_guilds_are_told_of_a_global_command_in_steps(struct world *w)
+/* An app may be in any number of guilds, and each gets the event. */
+static void global_command_change_notifies_1300_guilds_in_batches(struct world *w)
 {
     enum { GUILDS = 1300 };
     struct test_app s = world_test_app(w);
-    size_t before = count_told(w);
+    size_t before = count_index_events(w);
 
     world_sql(w,
               "insert into guilds (id, name, owner_id) with recursive n (i) as (select 1 union all "
@@ -314,31 +314,31 @@ static void many_guilds_are_told_of_a_global_command_in_steps(struct world *w)
               "select id, id, 'service', 'a', %s, 0 from guilds where id <= %d",
               s.app, GUILDS);
     make_command(s.bot, s.global, "{'name': 'ping', 'description': 'd'}");
-    expect_guilds_told(w, before + GUILDS + 1);
+    expect_index_event_count(w, before + GUILDS + 1);
     expect_number(w, 0, "select count(*) from jobs where kind = 'command_news'");
     world_wait(w, 2);
     make_command(s.bot, s.global, "{'name': 'pong', 'description': 'd'}");
-    expect_guilds_told(w, before + 2 * (GUILDS + 1));
+    expect_index_event_count(w, before + 2 * (GUILDS + 1));
     expect_number(w, 0, "select count(*) from jobs where kind = 'command_news'");
 }
 
 /* --- deleting ------------------------------------------------------------------------- */
 
-static void a_deleted_command_is_gone(struct world *w)
+static void deleted_command_is_404_10063(struct world *w)
 {
     struct test_app s = world_test_app(w);
     const char *id = make_command(s.bot, s.local, "{'name': 'ping', 'description': 'd'}");
 
     expect_status(client_delete(s.bot, "%s/%s", s.local, id), 204);
-    expect_told(w, to_guild(id_of(s.guild)), "GUILD_APPLICATION_COMMAND_INDEX_UPDATE",
-                "{'guild_id': '%s'}", s.guild);
+    expect_received(w, audience_of_guild(id_of(s.guild)), "GUILD_APPLICATION_COMMAND_INDEX_UPDATE",
+                    "{'guild_id': '%s'}", s.guild);
     expect_error(client_get(s.bot, "%s/%s", s.local, id), 404, 10063);
     expect_error(client_delete(s.bot, "%s/%s", s.local, id), 404, 10063);
     expect_error(client_patch(s.bot, "{}", "%s/%s", s.local, id), 404, 10063);
     expect_json(client_get(s.bot, "%s", s.local), "[]");
 }
 
-static void a_command_is_found_in_its_own_scope_only(struct world *w)
+static void command_is_found_only_in_its_own_scope(struct world *w)
 {
     struct test_app s = world_test_app(w);
     const char *global = make_command(s.bot, s.global, "{'name': 'ping', 'description': 'd'}");
@@ -355,9 +355,9 @@ static void a_command_is_found_in_its_own_scope_only(struct world *w)
     expect_error(client_get(s.ada, "/applications/%s/commands/%s", app, global), 404, 10063);
 }
 
-/* --- who may -------------------------------------------------------------------------- */
+/* --- permissions ---------------------------------------------------------------------- */
 
-static void makers_and_tokens_of_the_application_register_its_commands(struct world *w)
+static void registering_commands_requires_bot_or_developer_of_the_app(struct world *w)
 {
     struct test_app s = world_test_app(w);
     struct client *eve = world_client(w, "eve"), *dev = world_client(w, "dev"),
@@ -370,9 +370,9 @@ static void makers_and_tokens_of_the_application_register_its_commands(struct wo
     expect_error(client_get(eve, "%s", s.global), 403, 20012);
     expect_error(client_get(eve, "%s", s.local), 403, 20012);
     const char *other = make_application(eve, "Other");
-    struct client *stranger = application_bot(eve, other);
-    expect_error(client_post(stranger, json, "%s", s.global), 403, 20012);
-    expect_error(client_put(stranger, "[]", "%s", s.global), 403, 20012);
+    struct client *other_bot = application_bot(eve, other);
+    expect_error(client_post(other_bot, json, "%s", s.global), 403, 20012);
+    expect_error(client_put(other_bot, "[]", "%s", s.global), 403, 20012);
     expect_error(client_put(s.ada, "[]", "%s", s.global), 403, 20002);
     expect_error(client_post(s.ada, json, "/applications/1/commands"), 404, 10002);
     expect_status(client_post(s.ada, json, "%s", s.global), 201);
@@ -387,12 +387,12 @@ static void makers_and_tokens_of_the_application_register_its_commands(struct wo
     expect_error(client_post(reader, json, "%s", s.global), 403, 20012);
 }
 
-static void bearers_register_commands_of_their_own_application(struct world *w)
+static void bearer_token_can_register_commands_of_its_application(struct world *w)
 {
     struct test_app s = world_test_app(w);
     const char *json = "{'name': 'ping', 'description': 'd'}";
     const char *secret = application_secret(s.ada, s.app);
-    struct answer a = client_form(world_stranger(w), "/oauth2/token",
+    struct answer a = client_form(world_anonymous(w), "/oauth2/token",
                                   "grant_type=client_credentials&scope=applications.commands."
                                   "update&client_id=%s&client_secret=%s",
                                   s.app, secret);
@@ -408,7 +408,7 @@ static void bearers_register_commands_of_their_own_application(struct world *w)
     expect_error(client_post(weak, json, "%s", s.global), 403, 50026);
 }
 
-static void people_who_talk_to_the_bot_may_list_its_global_commands(struct world *w)
+static void users_with_a_direct_channel_can_list_the_bots_commands(struct world *w)
 {
     struct test_app s = world_test_app(w);
     struct client *bob = test_app_member(&s, "bob", 0);
@@ -422,7 +422,7 @@ static void people_who_talk_to_the_bot_may_list_its_global_commands(struct world
     expect_error(client_get(bob, "%s/%s", s.global, id), 403, 20012);
 }
 
-static void guild_commands_need_the_application_in_the_guild(struct world *w)
+static void guild_commands_require_the_application_in_the_guild(struct world *w)
 {
     struct test_app s = world_test_app(w);
     const char *json = "{'name': 'ping', 'description': 'd'}";
@@ -432,16 +432,16 @@ static void guild_commands_need_the_application_in_the_guild(struct world *w)
     expect_error(client_post(s.bot, json, "%s", path), 403, 50001);
     expect_error(client_post(s.bot, json, "/applications/%s/guilds/1/commands", s.app), 404, 10004);
     install(s.ada, s.app, other, "applications.commands");
-    expect_status(client_post(s.bot, json, "%s", path), 201); /* though its bot is not there */
+    expect_status(client_post(s.bot, json, "%s", path), 201); /* though its bot is not a member */
     expect_status(client_delete(s.ada, "/users/@me/guilds/%s", s.guild), 400);
 }
 
-static void guild_commands_come_back_with_their_application(struct world *w)
+static void guild_commands_return_when_the_app_is_installed_again(struct world *w)
 {
     struct test_app s = world_test_app(w);
     const char *id = make_command(s.bot, s.local, "{'name': 'ping', 'description': 'd'}");
 
-    /* An app that came for its bot alone goes with it. */
+    /* An app with only the bot scope is removed together with its bot. */
     world_sql(w, "update integrations set scopes = '[\"bot\"]' where guild_id = %s", s.guild);
     expect_status(client_delete(s.ada, "/guilds/%s/members/%s", s.guild, s.app), 204);
     expect_error(client_get(s.bot, "%s", s.local), 403, 50001);
@@ -451,7 +451,7 @@ static void guild_commands_come_back_with_their_application(struct world *w)
     expect_number(w, 0, "select count(*) from commands");
 }
 
-static void the_old_way_to_set_many_command_permissions_is_refused(struct world *w)
+static void bulk_editing_command_permissions_is_405(struct world *w)
 {
     struct test_app s = world_test_app(w);
     struct answer a = client_put(s.bot, "[]", "%s/permissions", s.local);
@@ -461,25 +461,25 @@ static void the_old_way_to_set_many_command_permissions_is_refused(struct world 
 }
 
 const struct test commands_register_tests[] = {
-    TEST(a_new_command_is_made_and_shown_whole),
-    TEST(a_guild_command_has_no_global_fields),
-    TEST(a_command_keeps_what_it_was_given),
-    TEST(what_does_not_apply_to_a_command_is_dropped),
-    TEST(menu_commands_have_a_name_and_nothing_else),
-    TEST(a_command_of_the_same_name_is_written_over),
-    TEST(a_command_changes_only_where_it_is_said),
-    TEST(the_older_field_for_direct_channels_moves_the_newer_of_a_command),
-    TEST(the_version_of_a_command_moves_only_with_its_definition),
-    TEST(a_command_cannot_take_the_name_of_another),
-    TEST(a_changed_command_is_checked_as_a_whole),
-    TEST(a_deleted_command_is_gone),
-    TEST(a_command_is_found_in_its_own_scope_only),
-    TEST(makers_and_tokens_of_the_application_register_its_commands),
-    TEST(bearers_register_commands_of_their_own_application),
-    TEST(people_who_talk_to_the_bot_may_list_its_global_commands),
-    TEST(guild_commands_need_the_application_in_the_guild),
-    TEST(guild_commands_come_back_with_their_application),
-    TEST(the_old_way_to_set_many_command_permissions_is_refused),
-    TEST(many_guilds_are_told_of_a_global_command_in_steps),
+    TEST(creating_a_command_returns_all_its_fields),
+    TEST(guild_command_ignores_fields_of_global_commands),
+    TEST(command_is_stored_with_all_given_fields),
+    TEST(fields_that_do_not_apply_to_the_type_are_dropped),
+    TEST(context_menu_command_has_only_a_name),
+    TEST(creating_a_command_with_an_existing_name_overwrites_it),
+    TEST(command_patch_changes_only_the_given_fields),
+    TEST(dm_permission_adds_or_removes_the_bot_dm_context),
+    TEST(command_version_changes_only_with_its_definition),
+    TEST(renaming_a_command_to_an_existing_name_is_400_40041),
+    TEST(changed_command_is_validated_as_a_whole),
+    TEST(deleted_command_is_404_10063),
+    TEST(command_is_found_only_in_its_own_scope),
+    TEST(registering_commands_requires_bot_or_developer_of_the_app),
+    TEST(bearer_token_can_register_commands_of_its_application),
+    TEST(users_with_a_direct_channel_can_list_the_bots_commands),
+    TEST(guild_commands_require_the_application_in_the_guild),
+    TEST(guild_commands_return_when_the_app_is_installed_again),
+    TEST(bulk_editing_command_permissions_is_405),
+    TEST(global_command_change_notifies_1300_guilds_in_batches),
     { 0 },
 };

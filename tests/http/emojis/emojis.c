@@ -1,4 +1,4 @@
-/* emojis.c - emoji of guilds: bringing, changing, deleting, and their pictures. */
+/* emojis.c - creating, changing, deleting and serving guild emojis. */
 #include <string.h>
 
 #include "channels.h"
@@ -15,7 +15,8 @@
     "AAD///8CAkwBADs="
 #define MOVING_AVIF "data:image/avif;base64,AAAAGGZ0eXBhdmlzAAAAAGF2aWZtaWYx"
 
-static const char *bring(struct client *c, const char *guild, const char *name, const char *image)
+static const char *create_emoji(struct client *c, const char *guild, const char *name,
+                                const char *image)
 {
     struct answer a =
         client_post(c, TEXT(c->world, "{'name': '%s', 'image': '%s'}", name, image), EMOJIS, guild);
@@ -24,11 +25,11 @@ static const char *bring(struct client *c, const char *guild, const char *name, 
     return answer_text(a, "id");
 }
 
-/* --- bringing and reading ------------------------------------------------------------- */
+/* --- creating and reading ------------------------------------------------------------- */
 
-static void an_emoji_is_brought_and_the_guild_is_told(struct world *w)
+static void creating_an_emoji_sends_guild_emojis_update_and_audit_entry(struct world *w)
 {
-    struct home h = world_home(w, PERMISSION(CREATE_EXPRESSIONS));
+    struct server_loop h = world_home(w, PERMISSION(CREATE_EXPRESSIONS));
     struct answer a = client_post(
         h.bob,
         TEXT(w, "{'name': 'Par_1', 'image': '" PNG "', 'roles': ['%s', '%s']}", h.role, h.guild),
@@ -39,15 +40,16 @@ static void an_emoji_is_brought_and_the_guild_is_told(struct world *w)
                 "{'id': '%s', 'name': 'Par_1', 'roles': ['%s'], 'user': {'id': '%s'}, "
                 "'require_colons': true, 'managed': false, 'animated': false, 'available': true}",
                 id, h.role, h.bob->id);
-    expect_told(w, to_entitled(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                "GUILD_AUDIT_LOG_ENTRY_CREATE",
-                "{'action_type': 60, 'target_id': '%s', "
-                "'changes': [{'key': 'name', 'new_value': 'Par_1'}]}",
-                id);
-    expect_told(w, to_guild(id_of(h.guild)), "GUILD_EMOJIS_UPDATE",
-                "{'guild_id': '%s', 'emojis': [{'id': '%s', 'name': 'Par_1', 'roles': ['%s']}]}",
-                h.guild, id, h.role);
-    expect_nothing_told(w);
+    expect_received(w, audience_with_permission(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                    "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                    "{'action_type': 60, 'target_id': '%s', "
+                    "'changes': [{'key': 'name', 'new_value': 'Par_1'}]}",
+                    id);
+    expect_received(
+        w, audience_of_guild(id_of(h.guild)), "GUILD_EMOJIS_UPDATE",
+        "{'guild_id': '%s', 'emojis': [{'id': '%s', 'name': 'Par_1', 'roles': ['%s']}]}", h.guild,
+        id, h.role);
+    expect_nothing_received(w);
     expect(!dom_at(world_last_event(w, "GUILD_EMOJIS_UPDATE"), "emojis.0.user"));
     expect_json(client_get(h.ada, EMOJI, h.guild, id), "{'id': '%s', 'user': {'id': '%s'}}", id,
                 h.bob->id);
@@ -55,11 +57,11 @@ static void an_emoji_is_brought_and_the_guild_is_told(struct world *w)
     expect_absent(client_get(h.ada, "/guilds/%s", h.guild), "emojis.0.user");
 }
 
-static void who_brought_it_is_for_those_who_could(struct world *w)
+static void emoji_creator_is_shown_only_with_expression_permissions(struct world *w)
 {
-    struct home h = world_home(w, 0);
-    const char *id = bring(h.ada, h.guild, "one", PNG);
-    const char *second = bring(h.ada, h.guild, "one", PNG);
+    struct server_loop h = world_home(w, 0);
+    const char *id = create_emoji(h.ada, h.guild, "one", PNG);
+    const char *second = create_emoji(h.ada, h.guild, "one", PNG);
 
     expect_json(client_get(h.bob, EMOJIS, h.guild), "[{'id': '%s'}, {'id': '%s'}]", id, second);
     expect_absent(client_get(h.bob, EMOJIS, h.guild), "0.user");
@@ -72,9 +74,9 @@ static void who_brought_it_is_for_those_who_could(struct world *w)
     expect_error(client_delete(h.ada, EMOJI, other, id), 404, 10014);
 }
 
-static void bodies_are_checked(struct world *w)
+static void invalid_emojis_are_refused(struct world *w)
 {
-    struct home h = world_home(w, PERMISSION(MANAGE_EXPRESSIONS));
+    struct server_loop h = world_home(w, PERMISSION(MANAGE_EXPRESSIONS));
 
     expect_error(client_post(h.bob, "{}", EMOJIS, h.guild), 403, 50013);
     expect_invalid(client_post(h.ada, "{'image': '" PNG "'}", EMOJIS, h.guild), "name",
@@ -95,8 +97,8 @@ static void bodies_are_checked(struct world *w)
     expect_files(w, "emojis", 0);
 }
 
-/* A PNG by its first bytes, so large once decoded. */
-static const char *image_of(struct world *w, size_t size)
+/* Writes a data URL that starts as a PNG and has this size when decoded. */
+static const char *write_image_of_size(struct world *w, size_t size)
 {
     static const char head[] = "data:image/png;base64,iVBORw0KGgo";
     size_t head_size = sizeof head - 1,
@@ -110,109 +112,112 @@ static const char *image_of(struct world *w, size_t size)
     return text;
 }
 
-static void pictures_are_at_most_256_kib(struct world *w)
+static void emoji_image_is_limited_to_256_kib(struct world *w)
 {
-    struct home h = world_home(w, 0);
+    struct server_loop h = world_home(w, 0);
 
-    bring(h.ada, h.guild, "fits", image_of(w, 262144));
-    expect_invalid(client_post(h.ada, TEXT(w, "{'name': 'ab', 'image': '%s'}", image_of(w, 262145)),
-                               EMOJIS, h.guild),
-                   "image", "BINARY_TYPE_MAX_SIZE");
+    create_emoji(h.ada, h.guild, "fits", write_image_of_size(w, 262144));
+    expect_invalid(
+        client_post(h.ada, TEXT(w, "{'name': 'ab', 'image': '%s'}", write_image_of_size(w, 262145)),
+                    EMOJIS, h.guild),
+        "image", "BINARY_TYPE_MAX_SIZE");
 }
 
-static void what_moves_is_counted_apart(struct world *w)
+static void animated_emojis_have_a_separate_limit(struct world *w)
 {
-    struct home h = world_home(w, 0);
-    const char *still = bring(h.ada, h.guild, "still", STILL_GIF);
-    const char *moving = bring(h.ada, h.guild, "moving", MOVING_GIF);
+    struct server_loop h = world_home(w, 0);
+    const char *still = create_emoji(h.ada, h.guild, "still", STILL_GIF);
+    const char *moving = create_emoji(h.ada, h.guild, "moving", MOVING_GIF);
 
     expect_json(client_get(h.ada, EMOJI, h.guild, still), "{'animated': false}");
     expect_json(client_get(h.ada, EMOJI, h.guild, moving), "{'animated': true}");
-    bring(h.ada, h.guild, "avif", MOVING_AVIF);
+    create_emoji(h.ada, h.guild, "avif", MOVING_AVIF);
     for (int i = 0; i < 48; i++)
         world_sql(w, "insert into emojis (id, guild_id, name, animated) values (%d, %s, 'x', 0)",
                   100 + i, h.guild);
-    bring(h.ada, h.guild, "last", PNG);
+    create_emoji(h.ada, h.guild, "last", PNG);
     expect_error(client_post(h.ada, "{'name': 'ab', 'image': '" PNG "'}", EMOJIS, h.guild), 400,
                  30008);
-    bring(h.ada, h.guild, "moves", MOVING_GIF);
+    create_emoji(h.ada, h.guild, "moves", MOVING_GIF);
     world_sql(w, "update emojis set animated = 1 - animated");
     expect_error(client_post(h.ada, "{'name': 'ab', 'image': '" MOVING_GIF "'}", EMOJIS, h.guild),
                  400, 30018);
     world_sql(w, "update guilds set features = '[\"MORE_EMOJI\"]' where id = %s", h.guild);
-    bring(h.ada, h.guild, "more", MOVING_GIF);
+    create_emoji(h.ada, h.guild, "more", MOVING_GIF);
 }
 
 /* --- changing and deleting ------------------------------------------------------------ */
 
-static void an_emoji_changes_only_when_something_is_new(struct world *w)
+static void emoji_patch_without_changes_sends_no_event(struct world *w)
 {
-    struct home h = world_home(w, 0);
-    const char *id = bring(h.ada, h.guild, "one", PNG);
+    struct server_loop h = world_home(w, 0);
+    const char *id = create_emoji(h.ada, h.guild, "one", PNG);
 
-    forget_told(w);
+    discard_received(w);
     expect_json(client_patch(h.ada, "{'name': 'one', 'roles': null}", EMOJI, h.guild, id),
                 "{'name': 'one'}");
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect_json(client_patch(h.ada, TEXT(w, "{'name': 'two', 'roles': ['%s']}", h.role), EMOJI,
                              h.guild, id),
                 "{'id': '%s', 'name': 'two', 'roles': ['%s']}", id, h.role);
-    expect_told(w, to_entitled(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                "GUILD_AUDIT_LOG_ENTRY_CREATE",
-                "{'action_type': 61, 'changes': [{'key': 'name', 'old_value': 'one', "
-                "'new_value': 'two'}, {'key': 'roles', 'old_value': [], 'new_value': ['%s']}]}",
-                h.role);
-    expect_told(w, to_guild(id_of(h.guild)), "GUILD_EMOJIS_UPDATE",
-                "{'emojis': [{'name': 'two', 'roles': ['%s']}]}", h.role);
-    expect_nothing_told(w);
+    expect_received(w, audience_with_permission(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                    "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                    "{'action_type': 61, 'changes': [{'key': 'name', 'old_value': 'one', "
+                    "'new_value': 'two'}, {'key': 'roles', 'old_value': [], 'new_value': ['%s']}]}",
+                    h.role);
+    expect_received(w, audience_of_guild(id_of(h.guild)), "GUILD_EMOJIS_UPDATE",
+                    "{'emojis': [{'name': 'two', 'roles': ['%s']}]}", h.role);
+    expect_nothing_received(w);
     expect_json(client_patch(h.ada, "{'roles': null}", EMOJI, h.guild, id), "{'roles': []}");
 }
 
-static void others_emoji_are_for_those_who_manage_them(struct world *w)
+static void changing_emojis_of_others_requires_manage_expressions(struct world *w)
 {
-    struct home h = world_home(w, PERMISSION(CREATE_EXPRESSIONS));
+    struct server_loop h = world_home(w, PERMISSION(CREATE_EXPRESSIONS));
     struct client *cleo = member_with(h.ada, h.guild, "cleo", PERMISSION(MANAGE_EXPRESSIONS));
-    const char *adas = bring(h.ada, h.guild, "ada", PNG), *bobs = bring(h.bob, h.guild, "bob", PNG);
+    const char *adas = create_emoji(h.ada, h.guild, "ada", PNG),
+               *bobs = create_emoji(h.bob, h.guild, "bob", PNG);
 
     expect_status(client_patch(h.bob, "{'name': 'own'}", EMOJI, h.guild, bobs), 200);
     expect_error(client_patch(h.bob, "{'name': 'x'}", EMOJI, h.guild, adas), 403, 50013);
     expect_error(client_delete(h.bob, EMOJI, h.guild, adas), 403, 50013);
     expect_status(client_patch(cleo, "{'name': 'any'}", EMOJI, h.guild, adas), 200);
-    forget_told(w);
+    discard_received(w);
     expect_status(client_delete(cleo, EMOJI, h.guild, adas), 204);
-    expect_told(w, to_entitled(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                "GUILD_AUDIT_LOG_ENTRY_CREATE",
-                "{'action_type': 62, 'target_id': '%s', "
-                "'changes': [{'key': 'name', 'old_value': 'any'}]}",
-                adas);
-    expect_told(w, to_guild(id_of(h.guild)), "GUILD_EMOJIS_UPDATE", "{'emojis': [{'id': '%s'}]}",
-                bobs);
+    expect_received(w, audience_with_permission(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                    "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                    "{'action_type': 62, 'target_id': '%s', "
+                    "'changes': [{'key': 'name', 'old_value': 'any'}]}",
+                    adas);
+    expect_received(w, audience_of_guild(id_of(h.guild)), "GUILD_EMOJIS_UPDATE",
+                    "{'emojis': [{'id': '%s'}]}", bobs);
     expect_error(client_get(h.ada, EMOJI, h.guild, adas), 404, 10014);
     expect_files(w, "emojis", 1);
 }
 
-static void a_deleted_role_leaves_every_emoji(struct world *w)
+static void deleting_a_role_removes_it_from_emojis(struct world *w)
 {
-    struct home h = world_home(w, 0);
-    const char *id = bring(h.ada, h.guild, "one", PNG);
+    struct server_loop h = world_home(w, 0);
+    const char *id = create_emoji(h.ada, h.guild, "one", PNG);
 
     client_patch(h.ada, TEXT(w, "{'roles': ['%s']}", h.role), EMOJI, h.guild, id);
-    forget_told(w);
+    discard_received(w);
     expect_status(client_delete(h.ada, "/guilds/%s/roles/%s", h.guild, h.role), 204);
     expect_audit(w, h.guild, AUDIT_ROLE_DELETE, h.role);
-    expect_told(w, to_guild(id_of(h.guild)), "GUILD_ROLE_DELETE", "{'role_id': '%s'}", h.role);
-    expect_told(w, to_guild(id_of(h.guild)), "GUILD_EMOJIS_UPDATE",
-                "{'emojis': [{'id': '%s', 'roles': []}]}", id);
-    expect_nothing_told(w);
+    expect_received(w, audience_of_guild(id_of(h.guild)), "GUILD_ROLE_DELETE", "{'role_id': '%s'}",
+                    h.role);
+    expect_received(w, audience_of_guild(id_of(h.guild)), "GUILD_EMOJIS_UPDATE",
+                    "{'emojis': [{'id': '%s', 'roles': []}]}", id);
+    expect_nothing_received(w);
 }
 
 /* --- pictures ------------------------------------------------------------------------- */
 
-static void the_picture_comes_as_it_was_brought(struct world *w)
+static void emoji_image_is_served_in_its_original_format(struct world *w)
 {
-    struct home h = world_home(w, 0);
-    const char *id = bring(h.ada, h.guild, "one", STILL_GIF);
-    struct client *nobody = world_stranger(w);
+    struct server_loop h = world_home(w, 0);
+    const char *id = create_emoji(h.ada, h.guild, "one", STILL_GIF);
+    struct client *nobody = world_anonymous(w);
     static const char *const names[] = { "%s", "%s.png", "%s.webp", "%s.gif", "%s.avif", "%s.jpg" };
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -233,21 +238,21 @@ static void the_picture_comes_as_it_was_brought(struct world *w)
     expect_status(client_request(nobody, "GET", "/emojis/x.png", "", STR("")), 404);
 }
 
-static void pictures_go_with_their_guild(struct world *w)
+static void deleting_a_guild_deletes_its_emoji_files(struct world *w)
 {
-    struct home h = world_home(w, 0);
+    struct server_loop h = world_home(w, 0);
 
-    bring(h.ada, h.guild, "one", PNG);
+    create_emoji(h.ada, h.guild, "one", PNG);
     expect_files(w, "emojis", 1);
     expect_status(client_delete(h.ada, "/guilds/%s", h.guild), 204);
     expect_files(w, "emojis", 0);
     expect(world_number(w, "select count(*) from emojis") == 0);
 }
 
-static void changes_are_limited_for_the_guild_as_a_whole(struct world *w)
+static void emoji_changes_are_rate_limited_per_guild(struct world *w)
 {
-    struct home h = world_home(w, PERMISSION(CREATE_EXPRESSIONS));
-    const char *id = bring(h.ada, h.guild, "one", PNG);
+    struct server_loop h = world_home(w, PERMISSION(CREATE_EXPRESSIONS));
+    const char *id = create_emoji(h.ada, h.guild, "one", PNG);
 
     for (int i = 0; i < 9; i++)
         expect_status(client_patch(h.ada, "{}", EMOJI, h.guild, id), 200);
@@ -255,25 +260,25 @@ static void changes_are_limited_for_the_guild_as_a_whole(struct world *w)
     expect_status(a, 429);
     expect(str_is(answer_header(a, "X-RateLimit-Scope"), "shared"));
     world_wait(w, 10);
-    bring(h.bob, h.guild, "two", PNG);
+    create_emoji(h.bob, h.guild, "two", PNG);
 }
 
-static void with_limits(struct config *config)
+static void enable_rate_limits(struct config *config)
 {
     config->rate_limits = true;
 }
 
 const struct test emojis_tests[] = {
-    TEST(an_emoji_is_brought_and_the_guild_is_told),
-    TEST(who_brought_it_is_for_those_who_could),
-    TEST(bodies_are_checked),
-    TEST(pictures_are_at_most_256_kib),
-    TEST(what_moves_is_counted_apart),
-    TEST(an_emoji_changes_only_when_something_is_new),
-    TEST(others_emoji_are_for_those_who_manage_them),
-    TEST(a_deleted_role_leaves_every_emoji),
-    TEST(the_picture_comes_as_it_was_brought),
-    TEST(pictures_go_with_their_guild),
-    TEST_WITH(changes_are_limited_for_the_guild_as_a_whole, with_limits),
+    TEST(creating_an_emoji_sends_guild_emojis_update_and_audit_entry),
+    TEST(emoji_creator_is_shown_only_with_expression_permissions),
+    TEST(invalid_emojis_are_refused),
+    TEST(emoji_image_is_limited_to_256_kib),
+    TEST(animated_emojis_have_a_separate_limit),
+    TEST(emoji_patch_without_changes_sends_no_event),
+    TEST(changing_emojis_of_others_requires_manage_expressions),
+    TEST(deleting_a_role_removes_it_from_emojis),
+    TEST(emoji_image_is_served_in_its_original_format),
+    TEST(deleting_a_guild_deletes_its_emoji_files),
+    TEST_WITH(emoji_changes_are_rate_limited_per_guild, enable_rate_limits),
     { 0 },
 };

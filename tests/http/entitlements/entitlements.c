@@ -1,4 +1,4 @@
-/* entitlements.c - SKUs, entitlements and subscriptions, and whom an application hears of them. */
+/* entitlements.c - SKUs, entitlements and subscriptions, and their events for the application. */
 #include "consents.h"
 #include "admin/control/control.h"
 #include "gateway_conn.h"
@@ -10,9 +10,9 @@
 #define GRANT      GRANTS "/%s"
 #define OWN_GRANTS "/users/@me/applications/%s/entitlements"
 
-/* What world files declare: 51 is a subscription, 52 can be used up, 53 is had for good, 54
- * holds subscriptions, 60 is another application's. */
-static struct test_commands with_skus(struct world *w)
+/* Inserts SKUs: 51 is a subscription, 52 a consumable, 53 durable, 54 a subscription group, 60
+ * belongs to another application. */
+static struct test_commands create_app_with_skus(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
     const char *other = make_application(s.ada, "Other");
@@ -23,11 +23,12 @@ static struct test_commands with_skus(struct world *w)
               "(53, %s, 2, 'Hat', 'hat', 4), (54, %s, 6, 'Group', 'group', 4), "
               "(60, %s, 5, 'Else', 'else', 4)",
               s.application, s.application, s.application, s.application, other);
-    forget_told(w);
+    discard_received(w);
     return s;
 }
 
-static struct answer grant(struct test_commands *s, const char *sku, const char *owner, int type)
+static struct answer grant_entitlement(struct test_commands *s, const char *sku, const char *owner,
+                                       int type)
 {
     return client_post(
         s->bot,
@@ -35,12 +36,12 @@ static struct answer grant(struct test_commands *s, const char *sku, const char 
         GRANTS, s->application);
 }
 
-static void a_test_entitlement_is_granted_read_and_taken_back(struct world *w)
+static void test_entitlement_can_be_created_read_and_deleted(struct world *w)
 {
-    struct test_commands s = with_skus(w);
+    struct test_commands s = create_app_with_skus(w);
     struct gateway_conn *bot = conn_session(s.bot, "v=10", "'intents': 0, 'shard': [0, 2]");
     struct gateway_conn *second = conn_session(s.bot, "v=10", "'intents': 0, 'shard': [1, 2]");
-    struct answer a = grant(&s, "51", s.bob->id, 2);
+    struct answer a = grant_entitlement(&s, "51", s.bob->id, 2);
     const char *id;
 
     expect_status(a, 200);
@@ -55,7 +56,7 @@ static void a_test_entitlement_is_granted_read_and_taken_back(struct world *w)
                     "{'id': '%s', 'user_id': '%s', 'sku_ids': ['51'], 'entitlement_ids': ['%s'], "
                     "'renewal_sku_ids': null, 'status': 0, 'canceled_at': null}",
                     id, s.bob->id, id);
-    expect_error(grant(&s, "51", s.bob->id, 2), 400, 40074);
+    expect_error(grant_entitlement(&s, "51", s.bob->id, 2), 400, 40074);
     expect_json(client_get(s.ada, GRANT, s.application, id), "{'id': '%s'}", id);
     expect_error(client_post(s.bot, "{}", GRANT "/consume", s.application, id), 400, 40018);
     expect_status(client_delete(s.bot, GRANT, s.application, id), 204);
@@ -63,38 +64,40 @@ static void a_test_entitlement_is_granted_read_and_taken_back(struct world *w)
     expect_dispatch(bot, "SUBSCRIPTION_UPDATE", "{'id': '%s', 'status': 1}", id);
     expect_error(client_delete(s.bot, GRANT, s.application, id), 404, 10029);
     expect_error(client_get(s.bot, GRANT, s.application, id), 404, 10029);
-    expect_status(grant(&s, "51", s.bob->id, 2), 200);
+    expect_status(grant_entitlement(&s, "51", s.bob->id, 2), 200);
     expect_quiet(second);
 }
 
-static void what_can_be_used_up_is_used_up_once(struct world *w)
+static void consumable_entitlement_can_be_consumed_once(struct world *w)
 {
-    struct test_commands s = with_skus(w);
-    const char *id = answer_text(grant(&s, "52", s.bob->id, 2), "id");
+    struct test_commands s = create_app_with_skus(w);
+    const char *id = answer_text(grant_entitlement(&s, "52", s.bob->id, 2), "id");
 
     expect_event(s.bot, "ENTITLEMENT_CREATE", "{'id': '%s'}", id);
-    expect_error(grant(&s, "52", s.bob->id, 2), 400, 40074);
+    expect_error(grant_entitlement(&s, "52", s.bob->id, 2), 400, 40074);
     expect_status(client_post(s.bot, "{}", GRANT "/consume", s.application, id), 204);
     expect_event(s.bot, "ENTITLEMENT_UPDATE", "{'id': '%s', 'consumed': true}", id);
     expect_status(client_post(s.bot, "{}", GRANT "/consume", s.application, id), 204);
     expect_silence(s.bot);
     expect_silence(s.bob);
-    expect_status(grant(&s, "52", s.bob->id, 2), 200); /* another one */
+    expect_status(grant_entitlement(&s, "52", s.bob->id, 2),
+                  200); /* a second entitlement is allowed now */
 }
 
-static void granting_names_what_is_wrong(struct world *w)
+static void invalid_test_entitlements_are_refused(struct world *w)
 {
-    struct test_commands s = with_skus(w);
+    struct test_commands s = create_app_with_skus(w);
     struct client *eve = world_client(w, "eve");
     struct test_guild elsewhere = world_test_guild(w, eve);
 
-    expect_error(grant(&s, "60", s.bob->id, 2), 404, 10027);
-    expect_error(grant(&s, "54", s.bob->id, 2), 404, 10027);
-    expect_error(grant(&s, "99", s.bob->id, 2), 404, 10027);
-    expect_error(grant(&s, "51", "99", 2), 404, 10013);
-    expect_error(grant(&s, "51", s.bob->id, 1), 404, 10004);
-    expect_error(grant(&s, "51", elsewhere.id, 1), 404, 10004); /* the bot is not there */
-    expect_invalid(grant(&s, "51", s.bob->id, 3), "owner_type", "BASE_TYPE_CHOICES");
+    expect_error(grant_entitlement(&s, "60", s.bob->id, 2), 404, 10027);
+    expect_error(grant_entitlement(&s, "54", s.bob->id, 2), 404, 10027);
+    expect_error(grant_entitlement(&s, "99", s.bob->id, 2), 404, 10027);
+    expect_error(grant_entitlement(&s, "51", "99", 2), 404, 10013);
+    expect_error(grant_entitlement(&s, "51", s.bob->id, 1), 404, 10004);
+    expect_error(grant_entitlement(&s, "51", elsewhere.id, 1), 404,
+                 10004); /* the bot is not in the guild */
+    expect_invalid(grant_entitlement(&s, "51", s.bob->id, 3), "owner_type", "BASE_TYPE_CHOICES");
     expect_invalid(client_post(s.bot, "{}", GRANTS, s.application), "sku_id", "BASE_TYPE_REQUIRED");
     expect_error(client_get(eve, GRANTS, s.application), 403, 20012);
     expect_error(client_get(eve, "/applications/%s/skus", s.application), 403, 20012);
@@ -105,7 +108,7 @@ static void granting_names_what_is_wrong(struct world *w)
                    "NUMBER_TYPE_MAX");
     expect_error(client_get(s.bot, "/applications/%s/activity-instances/i-1", s.application), 404,
                  0);
-    /* What a world file gave is not for the interface to take. */
+    /* Entitlements of world files cannot be deleted through the API. */
     world_sql(w,
               "insert into entitlements (id, application_id, sku_id, sku_type, user_id, test, "
               "consumed) values (70, %s, 53, 2, %s, 0, 0)",
@@ -113,8 +116,9 @@ static void granting_names_what_is_wrong(struct world *w)
     expect_error(client_delete(s.bot, GRANT, s.application, "70"), 400, 40019);
 }
 
-static void add_row(struct test_commands *s, const char *id, const char *sku, const char *user,
-                    const char *guild, const char *ends, const char *deleted)
+static void insert_entitlement(struct test_commands *s, const char *id, const char *sku,
+                               const char *user, const char *guild, const char *ends,
+                               const char *deleted)
 {
     world_sql(s->world,
               "insert into entitlements (id, application_id, sku_id, sku_type, user_id, guild_id, "
@@ -122,15 +126,15 @@ static void add_row(struct test_commands *s, const char *id, const char *sku, co
               id, s->application, sku, user, guild, ends, deleted);
 }
 
-static void lists_are_narrowed_and_paged(struct world *w)
+static void entitlement_list_supports_filters_and_pages(struct world *w)
 {
-    struct test_commands s = with_skus(w);
+    struct test_commands s = create_app_with_skus(w);
     const char *a = s.application;
 
-    add_row(&s, "71", "51", s.bob->id, "null", "null", "null");
-    add_row(&s, "72", "53", s.ada->id, "null", "1", "null");
-    add_row(&s, "73", "51", s.ada->id, s.test_guild.id, "null", "null");
-    add_row(&s, "74", "53", s.bob->id, "null", "null", "5");
+    insert_entitlement(&s, "71", "51", s.bob->id, "null", "null", "null");
+    insert_entitlement(&s, "72", "53", s.ada->id, "null", "1", "null");
+    insert_entitlement(&s, "73", "51", s.ada->id, s.test_guild.id, "null", "null");
+    insert_entitlement(&s, "74", "53", s.bob->id, "null", "null", "5");
     expect_json(client_get(s.bot, "/applications/%s/skus", a),
                 "[{'id': '51', 'type': 5, 'application_id': '%s', 'name': 'Gold', 'slug': 'gold', "
                 "'flags': 4}, {'id': '52'}, {'id': '53'}, {'id': '54'}]",
@@ -153,12 +157,12 @@ static void lists_are_narrowed_and_paged(struct world *w)
     expect_json(client_get(s.bot, GRANTS "?before=73", a), "[{'id': '71'}, {'id': '72'}]");
 }
 
-static void subscriptions_follow_from_entitlements(struct world *w)
+static void subscriptions_are_derived_from_entitlements(struct world *w)
 {
-    struct test_commands s = with_skus(w);
+    struct test_commands s = create_app_with_skus(w);
 
-    add_row(&s, "71", "51", s.bob->id, "null", "null", "null");
-    add_row(&s, "72", "51", s.bob->id, "null", "null", "5");
+    insert_entitlement(&s, "71", "51", s.bob->id, "null", "null", "null");
+    insert_entitlement(&s, "72", "51", s.bob->id, "null", "null", "5");
     expect_invalid(client_get(s.bot, "/skus/51/subscriptions"), "user_id", "BASE_TYPE_REQUIRED");
     expect_json(client_get(s.bot, "/skus/51/subscriptions?user_id=%s", s.bob->id),
                 "[{'id': '71', 'status': 0}, {'id': '72', 'status': 1}]");
@@ -171,15 +175,15 @@ static void subscriptions_follow_from_entitlements(struct world *w)
     expect_error(client_get(s.bot, "/skus/60/subscriptions?user_id=%s", s.bob->id), 404, 10027);
 }
 
-static void an_interaction_brings_what_is_in_force(struct world *w)
+static void interaction_contains_the_active_entitlements(struct world *w)
 {
-    struct test_commands s = with_skus(w);
+    struct test_commands s = create_app_with_skus(w);
     const char *command = make_global_command(&s, "%s", "");
 
-    add_row(&s, "71", "51", s.bob->id, "null", "null", "null");
-    add_row(&s, "72", "53", s.bob->id, "null", "1", "null");
-    add_row(&s, "73", "53", s.ada->id, s.test_guild.id, "null", "null");
-    add_row(&s, "74", "51", s.ada->id, "null", "null", "null");
+    insert_entitlement(&s, "71", "51", s.bob->id, "null", "null", "null");
+    insert_entitlement(&s, "72", "53", s.bob->id, "null", "1", "null");
+    insert_entitlement(&s, "73", "53", s.ada->id, s.test_guild.id, "null", "null");
+    insert_entitlement(&s, "74", "51", s.ada->id, "null", "null", "null");
     expect_status(roll(&s, s.bob, command, "%s", ""), 204);
     expect_dom(&s, last_interaction(&s),
                "{'entitlements': [{'id': '73', 'guild_id': '%s'}, {'id': '71', 'type': 8}], "
@@ -187,12 +191,12 @@ static void an_interaction_brings_what_is_in_force(struct world *w)
                s.test_guild.id);
 }
 
-static void entitlements_go_with_what_they_belong_to(struct world *w)
+static void deleting_guild_or_application_deletes_its_entitlements(struct world *w)
 {
-    struct test_commands s = with_skus(w);
+    struct test_commands s = create_app_with_skus(w);
 
-    add_row(&s, "71", "51", s.bob->id, "null", "null", "null");
-    add_row(&s, "73", "53", s.ada->id, s.test_guild.id, "null", "null");
+    insert_entitlement(&s, "71", "51", s.bob->id, "null", "null", "null");
+    insert_entitlement(&s, "73", "53", s.ada->id, s.test_guild.id, "null", "null");
     expect_status(client_delete(s.ada, "/guilds/%s", s.test_guild.id), 204);
     world_settle(w);
     expect(world_number(w, "select count(*) from entitlements where id = 73") == 0);
@@ -202,7 +206,7 @@ static void entitlements_go_with_what_they_belong_to(struct world *w)
     expect(world_number(w, "select count(*) from skus") == 1);
 }
 
-static struct answer offer(struct test_commands *s, const char *sku)
+static struct answer send_premium_button(struct test_commands *s, const char *sku)
 {
     return client_post(s->bot,
                        TEXT(s->world,
@@ -212,16 +216,16 @@ static struct answer offer(struct test_commands *s, const char *sku)
                        "/channels/%s/messages", s->test_guild.channel);
 }
 
-static void a_button_offers_its_own_applications_skus(struct world *w)
+static void premium_button_accepts_only_skus_of_its_application(struct world *w)
 {
-    struct test_commands s = with_skus(w);
+    struct test_commands s = create_app_with_skus(w);
 
-    expect_status(offer(&s, "51"), 200);
-    expect_invalid(offer(&s, "60"), "components.0.components.0.sku_id",
+    expect_status(send_premium_button(&s, "51"), 200);
+    expect_invalid(send_premium_button(&s, "60"), "components.0.components.0.sku_id",
                    "BUTTON_COMPONENT_INVALID_SKU");
 }
 
-static void a_token_reads_its_own_accounts_entitlements(struct world *w)
+static void bearer_token_reads_only_entitlements_of_its_user(struct world *w)
 {
     struct consent s = world_consent(w);
     const char *bearer =
@@ -250,32 +254,32 @@ static void a_token_reads_its_own_accounts_entitlements(struct world *w)
     expect_status(client_get(world_client_with(w, less), OWN_GRANTS, s.app), 403);
 }
 
-static void an_application_hears_of_an_account_that_ends(struct world *w)
+static void erasing_a_user_sends_entitlement_delete(struct world *w)
 {
-    struct test_commands s = with_skus(w);
+    struct test_commands s = create_app_with_skus(w);
     struct buf out;
 
-    add_row(&s, "71", "51", s.bob->id, "null", "null", "null");
-    add_row(&s, "72", "51", s.bob->id, "null", "null", "5");
-    add_row(&s, "73", "51", s.bob->id, s.test_guild.id, "null", "null");
+    insert_entitlement(&s, "71", "51", s.bob->id, "null", "null", "null");
+    insert_entitlement(&s, "72", "51", s.bob->id, "null", "null", "5");
+    insert_entitlement(&s, "73", "51", s.bob->id, s.test_guild.id, "null", "null");
     buf_init(&out, SIZE_MAX);
-    expect(control_ask(world_folder(w), "operate user\terase\tbob", &out) == OK);
+    expect(control_request(world_folder(w), "operate user\terase\tbob", &out) == OK);
     buf_clear(&out);
     expect_event(s.bot, "ENTITLEMENT_DELETE", "{'id': '71', 'deleted': true}");
     expect_event(s.bot, "SUBSCRIPTION_DELETE", "{'id': '71', 'status': 1}");
-    expect(world_number(w, "select count(*) from entitlements") == 1); /* the guild's */
+    expect(world_number(w, "select count(*) from entitlements") == 1); /* the guild's entitlement */
 }
 
 const struct test entitlements_tests[] = {
-    TEST(a_test_entitlement_is_granted_read_and_taken_back),
-    TEST(what_can_be_used_up_is_used_up_once),
-    TEST(granting_names_what_is_wrong),
-    TEST(lists_are_narrowed_and_paged),
-    TEST(subscriptions_follow_from_entitlements),
-    TEST(an_interaction_brings_what_is_in_force),
-    TEST(entitlements_go_with_what_they_belong_to),
-    TEST(a_button_offers_its_own_applications_skus),
-    TEST(a_token_reads_its_own_accounts_entitlements),
-    TEST(an_application_hears_of_an_account_that_ends),
+    TEST(test_entitlement_can_be_created_read_and_deleted),
+    TEST(consumable_entitlement_can_be_consumed_once),
+    TEST(invalid_test_entitlements_are_refused),
+    TEST(entitlement_list_supports_filters_and_pages),
+    TEST(subscriptions_are_derived_from_entitlements),
+    TEST(interaction_contains_the_active_entitlements),
+    TEST(deleting_guild_or_application_deletes_its_entitlements),
+    TEST(premium_button_accepts_only_skus_of_its_application),
+    TEST(bearer_token_reads_only_entitlements_of_its_user),
+    TEST(erasing_a_user_sends_entitlement_delete),
     { 0 },
 };

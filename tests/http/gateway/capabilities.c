@@ -1,21 +1,21 @@
-/* capabilities.c - READY in the forms that newer clients ask for. */
+/* capabilities.c - forms of READY that depend on the client's capabilities. */
 #include "channels.h"
 #include "gateway_conn.h"
 #include "gateway/gateway.h"
 #include "test_guild.h"
 
-/* Ada, who has a friend, a private channel and a guild with two others. */
-struct scene {
+/* Ada with a friend, a private channel and a guild with two other members. */
+struct ready_fixture {
     struct client *ada, *bob, *cleo;
     struct test_guild test_guild;
     const char *direct;
 };
 
-static struct scene open_scene(struct world *w)
+static struct ready_fixture create_ready_fixture(struct world *w)
 {
-    struct scene s = { .ada = world_client(w, "ada"),
-                       .bob = world_client(w, "bob"),
-                       .cleo = world_client(w, "cleo") };
+    struct ready_fixture s = { .ada = world_client(w, "ada"),
+                               .bob = world_client(w, "bob"),
+                               .cleo = world_client(w, "cleo") };
     struct answer a;
 
     s.test_guild = world_test_guild(w, s.ada);
@@ -28,7 +28,7 @@ static struct scene open_scene(struct world *w)
     return s;
 }
 
-static struct gateway_conn *greet(struct client *c, int capabilities)
+static struct gateway_conn *identify_with_capabilities(struct client *c, int capabilities)
 {
     struct gateway_conn *g = conn_open(c, "v=9&encoding=json");
 
@@ -37,21 +37,21 @@ static struct gateway_conn *greet(struct client *c, int capabilities)
     return g;
 }
 
-static bool has(const struct dom *d, const char *path)
+static bool has_path(const struct dom *d, const char *path)
 {
     return dom_at(d, path) != NULL;
 }
 
-static void end(struct gateway_conn *g)
+static void close_quiet(struct gateway_conn *g)
 {
     expect_quiet(g);
     conn_close(g, 1000);
 }
 
-static void without_capabilities_everything_is_plain(struct world *w)
+static void ready_without_capabilities_uses_the_format_for_old_clients(struct world *w)
 {
-    struct scene s = open_scene(w);
-    struct gateway_conn *g = greet(s.ada, 0);
+    struct ready_fixture s = create_ready_fixture(w);
+    struct gateway_conn *g = identify_with_capabilities(s.ada, 0);
     const struct dom *d = expect_dispatch(
         g, "READY",
         "{'notes': {}, 'read_state': [], 'user_guild_settings': [], 'user_settings': {}, 'users': "
@@ -60,18 +60,18 @@ static void without_capabilities_everything_is_plain(struct world *w)
         " 'relationships': [{'user': {'id': '%s'}}]}",
         s.bob->id, s.bob->id);
 
-    expect(!has(d, "merged_members") && !has(d, "merged_presences"));
-    end(g);
-    /* Bits that mean nothing here change nothing. */
-    g = greet(s.ada, 1 << 6 | 1 << 8 | 1 << 13 | 1 << 14);
+    expect(!has_path(d, "merged_members") && !has_path(d, "merged_presences"));
+    close_quiet(g);
+    /* Unknown capability bits change nothing. */
+    g = identify_with_capabilities(s.ada, 1 << 6 | 1 << 8 | 1 << 13 | 1 << 14);
     expect_dispatch(g, "READY", "{'notes': {}, 'users': [], 'read_state': []}");
-    end(g);
+    close_quiet(g);
 }
 
-static void settings_are_those_of_the_account(struct world *w)
+static void ready_contains_the_accounts_settings(struct world *w)
 {
-    struct scene s = open_scene(w);
-    struct gateway_conn *g = greet(s.bob, 0);
+    struct ready_fixture s = create_ready_fixture(w);
+    struct gateway_conn *g = identify_with_capabilities(s.bob, 0);
 
     expect_dispatch(g, "READY",
                     "{'user_settings': {'theme': 'dark', 'locale': 'en-US', 'guild_folders': [], "
@@ -79,71 +79,72 @@ static void settings_are_those_of_the_account(struct world *w)
                     "{'flags': 0}, 'broadcaster_user_ids': [], 'explicit_content_scan_version': 0, "
                     "'ad_personalization_toggles_disabled': true, 'regional_feature_config': "
                     "{'age_gated_features': 0, 'teen_by_default_settings': 0}}");
-    end(g);
+    close_quiet(g);
     expect_status(
         client_patch(s.bob, "{'theme': 'light', 'afk_timeout': 60}", "/users/@me/settings"), 200);
-    g = greet(s.bob, 0);
+    g = identify_with_capabilities(s.bob, 0);
     expect_dispatch(g, "READY", "{'user_settings': {'theme': 'light', 'afk_timeout': 60}}");
-    end(g);
+    close_quiet(g);
 }
 
-static void notes_and_settings_may_be_left_out(struct world *w)
+static void capabilities_omit_notes_and_legacy_user_settings(struct world *w)
 {
-    struct scene s = open_scene(w);
-    struct gateway_conn *g = greet(s.ada, 1);
+    struct ready_fixture s = create_ready_fixture(w);
+    struct gateway_conn *g = identify_with_capabilities(s.ada, 1);
     const struct dom *d = expect_dispatch(g, "READY", "{'user_settings': {}, 'read_state': []}");
 
-    expect(!has(d, "notes"));
-    end(g);
-    g = greet(s.ada, 1 << 9);
+    expect(!has_path(d, "notes"));
+    close_quiet(g);
+    g = identify_with_capabilities(s.ada, 1 << 9);
     d = expect_dispatch(g, "READY", "{'notes': {}, 'user_settings_proto': ''}");
-    expect(!has(d, "user_settings"));
-    struct announcement n = { .event = EVENT_USER_SETTINGS_UPDATE,
-                              .to = to_user(id_of(s.ada->id)),
-                              .payload = STR("{}") };
-    gateway_announce(guildhall_gateway(world_server(w)), &n);
-    end(g);
-    g = greet(s.ada, 0);
+    expect(!has_path(d, "user_settings"));
+    struct emitted_event n = { .event = EVENT_USER_SETTINGS_UPDATE,
+                               .to = audience_of_user(id_of(s.ada->id)),
+                               .payload = STR("{}") };
+    gateway_publish(guildhall_gateway(world_server(w)), &n);
+    close_quiet(g);
+    g = identify_with_capabilities(s.ada, 0);
     expect_dispatch(g, "READY", "{}");
-    gateway_announce(guildhall_gateway(world_server(w)), &n);
+    gateway_publish(guildhall_gateway(world_server(w)), &n);
     expect_dispatch(g, "USER_SETTINGS_UPDATE", "{}");
-    end(g);
+    close_quiet(g);
 }
 
-static void states_and_settings_have_versions(struct world *w)
+static void versioned_capabilities_wrap_read_states_and_guild_settings(struct world *w)
 {
-    struct scene s = open_scene(w);
-    struct gateway_conn *g = greet(s.ada, 1 << 2);
+    struct ready_fixture s = create_ready_fixture(w);
+    struct gateway_conn *g = identify_with_capabilities(s.ada, 1 << 2);
 
     expect_dispatch(g, "READY",
                     "{'read_state': {'entries': [], 'partial': false, 'version': 0},"
                     " 'user_guild_settings': []}");
-    end(g);
-    g = greet(s.ada, 1 << 3);
+    close_quiet(g);
+    g = identify_with_capabilities(s.ada, 1 << 3);
     expect_dispatch(g, "READY",
                     "{'user_guild_settings': {'entries': [], 'partial': false, 'version': 0},"
                     " 'read_state': []}");
-    end(g);
+    close_quiet(g);
 }
 
-/* Every user stands once, in the list of all. */
-static void expect_users(const struct scene *s, const struct dom *d, bool cleo)
+/* Expects every user exactly once, in the list of users. */
+static void expect_users(const struct ready_fixture *s, const struct dom *d, bool cleo)
 {
     const struct dom *users = dom_at(d, "users");
 
     expect(users->count == (cleo ? 3 : 2) + 0u);
     for (size_t i = 0; i < users->count; i++)
-        expect(has(&users->items[i], "username") && has(&users->items[i], "avatar"));
-    expect(!has(d, "relationships.0.user") && !has(d, "private_channels.0.recipients"));
+        expect(has_path(&users->items[i], "username") && has_path(&users->items[i], "avatar"));
+    expect(!has_path(d, "relationships.0.user") && !has_path(d, "private_channels.0.recipients"));
     expect(str_is(dom_at(d, "relationships.0.user_id")->text, s->bob->id));
     expect(str_is(dom_at(d, "private_channels.0.recipient_ids.0")->text, s->bob->id));
-    expect(!has(d, "guilds.0.members") && !has(d, "guilds.0.presences") && !has(d, "presences"));
+    expect(!has_path(d, "guilds.0.members") && !has_path(d, "guilds.0.presences") &&
+           !has_path(d, "presences"));
 }
 
-static void users_may_stand_in_one_list(struct world *w)
+static void deduplicated_users_capability_moves_users_to_one_list(struct world *w)
 {
-    struct scene s = open_scene(w);
-    struct gateway_conn *g = greet(s.ada, 1 << 4);
+    struct ready_fixture s = create_ready_fixture(w);
+    struct gateway_conn *g = identify_with_capabilities(s.ada, 1 << 4);
     const struct dom *d = expect_dispatch(
         g, "READY",
         "{'merged_members': [[{'user_id': '%s'}, {'user_id': '%s'}, {'user_id': '%s'}]],"
@@ -152,30 +153,30 @@ static void users_may_stand_in_one_list(struct world *w)
         s.ada->id, s.bob->id, s.cleo->id, s.test_guild.id);
 
     expect_users(&s, d, true);
-    expect(!has(d, "merged_members.0.0.user"));
-    end(g);
-    /* The same when a friend is seen, of whom a presence says no more than the id. */
+    expect(!has_path(d, "merged_members.0.0.user"));
+    close_quiet(g);
+    /* The same with a friend online, whose presence contains only the id. */
     conn_session(s.bob, "v=9", "");
-    g = greet(s.ada, 1 << 4);
+    g = identify_with_capabilities(s.ada, 1 << 4);
     d = expect_dispatch(g, "READY", "{'merged_presences': {'friends': [{'user_id': '%s'}]}}",
                         s.bob->id);
     expect_users(&s, d, true);
 }
 
-static void ready_may_come_in_two_parts(struct world *w)
+static void supplemental_capability_splits_ready_into_two_events(struct world *w)
 {
-    struct scene s = open_scene(w);
-    /* 509 is what a plugin for a messenger sends. */
+    struct ready_fixture s = create_ready_fixture(w);
+    /* 509 is sent by a plugin of a multi-protocol messenger. */
     static const int capabilities[] = { 1 << 4 | 1 << 5, 509 };
 
     for (int i = 0; i < 2; i++) {
-        struct gateway_conn *g = greet(s.ada, capabilities[i]);
+        struct gateway_conn *g = identify_with_capabilities(s.ada, capabilities[i]);
         const struct dom *d = expect_dispatch(
             g, "READY", "{'merged_members': [[{'user_id': '%s'}]], 'guilds': [{'id': '%s'}]}",
             s.ada->id, s.test_guild.id);
 
         expect_users(&s, d, true);
-        expect(!has(d, "guilds.0.voice_states") && !has(d, "merged_presences"));
+        expect(!has_path(d, "guilds.0.voice_states") && !has_path(d, "merged_presences"));
         expect(dom_at(d, "merged_members.0")->count == 1);
         d = expect_dispatch(
             g, "READY_SUPPLEMENTAL",
@@ -184,18 +185,18 @@ static void ready_may_come_in_two_parts(struct world *w)
             " 'merged_presences': {'friends': [], 'guilds': [[]]},"
             " 'lazy_private_channels': [], 'disclose': [], 'game_invites': []}",
             s.test_guild.id, s.bob->id, s.cleo->id);
-        end(g);
+        close_quiet(g);
     }
-    /* The second part needs the list of users. */
-    struct gateway_conn *g = greet(s.ada, 1 << 5);
+    /* READY_SUPPLEMENTAL requires the users list capability. */
+    struct gateway_conn *g = identify_with_capabilities(s.ada, 1 << 5);
     expect_dispatch(g, "READY", "{'guilds': [{'members': [{}, {}, {}], 'voice_states': []}]}");
-    end(g);
+    close_quiet(g);
 }
 
-static void a_guilds_own_fields_may_stand_apart(struct world *w)
+static void capability_moves_guild_fields_into_a_properties_object(struct world *w)
 {
-    struct scene s = open_scene(w);
-    struct gateway_conn *g = greet(s.ada, 1 << 10);
+    struct ready_fixture s = create_ready_fixture(w);
+    struct gateway_conn *g = identify_with_capabilities(s.ada, 1 << 10);
     const struct dom *d = expect_dispatch(
         g, "READY",
         "{'guilds': [{'id': '%s', 'data_mode': 'full', 'version': 0, 'member_count': 3,"
@@ -203,12 +204,13 @@ static void a_guilds_own_fields_may_stand_apart(struct world *w)
         " 'properties': {'id': '%s', 'name': 'Hall', 'owner_id': '%s'}}]}",
         s.test_guild.id, s.test_guild.channel, s.test_guild.id, s.ada->id);
 
-    expect(!has(d, "guilds.0.name") && !has(d, "guilds.0.owner_id"));
-    expect(!has(d, "guilds.0.properties.channels") && !has(d, "guilds.0.properties.members"));
-    end(g);
+    expect(!has_path(d, "guilds.0.name") && !has_path(d, "guilds.0.owner_id"));
+    expect(!has_path(d, "guilds.0.properties.channels") &&
+           !has_path(d, "guilds.0.properties.members"));
+    close_quiet(g);
 }
 
-static void bots_get_the_plain_form(struct world *w)
+static void capabilities_do_not_change_the_ready_of_bots(struct world *w)
 {
     struct client *bot = world_bot(w, "robot");
     struct gateway_conn *g = conn_open(bot, "v=10");
@@ -216,13 +218,13 @@ static void bots_get_the_plain_form(struct world *w)
     expect_op(g, 10);
     conn_identify(g, "'intents': 0, 'capabilities': 2047");
     const struct dom *d = expect_dispatch(g, "READY", "{'guilds': [], 'user_settings': {}}");
-    expect(!has(d, "merged_members"));
-    end(g);
+    expect(!has_path(d, "merged_members"));
+    close_quiet(g);
 }
 
-static void calls_that_run_may_follow(struct world *w)
+static void calls_capability_sends_running_calls_after_ready(struct world *w)
 {
-    struct scene s = open_scene(w);
+    struct ready_fixture s = create_ready_fixture(w);
     struct gateway_conn *b = conn_session(s.bob, "v=9&encoding=json", "");
 
     conn_send(b,
@@ -234,28 +236,28 @@ static void calls_that_run_may_follow(struct world *w)
         if (str_is(dom_at(m, "t")->text, "VOICE_SERVER_UPDATE"))
             break;
     }
-    struct gateway_conn *g = greet(s.ada, 1 << 12);
+    struct gateway_conn *g = identify_with_capabilities(s.ada, 1 << 12);
     expect_dispatch(g, "READY", "{'notes': {}, 'guilds': [{'name': 'Hall'}]}");
     expect_dispatch(g, "CALL_CREATE", "{'channel_id': '%s', 'voice_states': [{'user_id': '%s'}]}",
                     s.direct, s.bob->id);
-    end(g);
-    g = greet(s.ada, 0);
+    close_quiet(g);
+    g = identify_with_capabilities(s.ada, 0);
     expect_dispatch(g, "READY", "{}");
-    end(g);
-    g = greet(s.cleo, 1 << 12); /* not in that channel */
+    close_quiet(g);
+    g = identify_with_capabilities(s.cleo, 1 << 12); /* cleo is not in that channel */
     expect_dispatch(g, "READY", "{}");
-    end(g);
+    close_quiet(g);
 }
 
 const struct test gateway_capabilities_tests[] = {
-    TEST(without_capabilities_everything_is_plain),
-    TEST(settings_are_those_of_the_account),
-    TEST(notes_and_settings_may_be_left_out),
-    TEST(states_and_settings_have_versions),
-    TEST(users_may_stand_in_one_list),
-    TEST(ready_may_come_in_two_parts),
-    TEST(a_guilds_own_fields_may_stand_apart),
-    TEST(bots_get_the_plain_form),
-    TEST(calls_that_run_may_follow),
+    TEST(ready_without_capabilities_uses_the_format_for_old_clients),
+    TEST(ready_contains_the_accounts_settings),
+    TEST(capabilities_omit_notes_and_legacy_user_settings),
+    TEST(versioned_capabilities_wrap_read_states_and_guild_settings),
+    TEST(deduplicated_users_capability_moves_users_to_one_list),
+    TEST(supplemental_capability_splits_ready_into_two_events),
+    TEST(capability_moves_guild_fields_into_a_properties_object),
+    TEST(capabilities_do_not_change_the_ready_of_bots),
+    TEST(calls_capability_sends_running_calls_after_ready),
     { 0 },
 };

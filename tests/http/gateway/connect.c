@@ -1,4 +1,4 @@
-/* connect.c - reaching the gateway, staying, and being sent away. */
+/* connect.c - connecting to the gateway, heartbeats, limits and close codes. */
 #include "gateway_conn.h"
 
 #include <pthread.h>
@@ -16,7 +16,7 @@
 
 static const char *const PLAIN = "v=10&encoding=json";
 
-static void hello_comes_first(struct world *w)
+static void gateway_sends_hello_first(struct world *w)
 {
     struct gateway_conn *g = conn_open(world_client(w, "ada"), PLAIN);
     const struct dom *d = expect_op(g, 10);
@@ -26,7 +26,7 @@ static void hello_comes_first(struct world *w)
     expect(!conn_was_binary(g));
 }
 
-static void versions_and_encodings_are_checked(struct world *w)
+static void unknown_gateway_version_or_encoding_closes_the_connection(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
@@ -39,7 +39,7 @@ static void versions_and_encodings_are_checked(struct world *w)
     expect_close(conn_open(ada, "v=10&encoding=xml"), 4002);
 }
 
-static void a_user_gets_ready(struct world *w)
+static void identify_of_a_user_gets_ready(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct gateway_conn *g = conn_open(ada, PLAIN);
@@ -56,14 +56,14 @@ static void a_user_gets_ready(struct world *w)
         ada->id);
 }
 
-/* A client takes its token to where READY says that it may come back to. */
-static void nobody_is_sent_to_a_name_that_another_brought(struct world *w)
+/* A client sends its token to resume_gateway_url. */
+static void resume_url_ignores_host_headers_of_other_clients(struct world *w)
 {
-    enum { MORE_THAN_ARE_KEPT = 300 };
+    enum { HOSTS = 300 };
     struct client *ada = world_client(w, "ada");
     struct gateway_conn *g;
 
-    for (int i = 0; i < MORE_THAN_ARE_KEPT; i++)
+    for (int i = 0; i < HOSTS; i++)
         conn_kill(conn_open_as(ada, "/?v=10", TEXT(w, "elsewhere-%d.test", i)));
     g = conn_open_as(ada, "/?v=10&compress=zstd-stream", "mine.test");
     expect_op(g, 10);
@@ -74,7 +74,7 @@ static void nobody_is_sent_to_a_name_that_another_brought(struct world *w)
     expect(atoi(url.p + strlen("ws://127.0.0.1:")) == world_port(w));
 }
 
-static void a_bot_gets_ready(struct world *w)
+static void identify_of_a_bot_gets_ready_with_shard_and_application(struct world *w)
 {
     struct client *bot = world_bot(w, "robot");
     struct gateway_conn *g = conn_open(bot, PLAIN);
@@ -90,8 +90,8 @@ static void a_bot_gets_ready(struct world *w)
     expect(str_eq(dom_at(d, "application.flags_new")->text, dom_at(d, "application.flags")->text));
 }
 
-/* Libraries send a bot's token with and without the word. */
-static void tokens_come_with_and_without_bot(struct world *w)
+/* Libraries send a bot's token with and without the prefix Bot. */
+static void identify_accepts_bot_tokens_with_and_without_prefix(struct world *w)
 {
     struct client *bot = world_bot(w, "robot"), *ada = world_client(w, "ada");
     struct gateway_conn *g = conn_open(bot, PLAIN);
@@ -116,8 +116,8 @@ static void tokens_come_with_and_without_bot(struct world *w)
     expect_close(g, 4004);
 }
 
-/* What is there to read 2 ms after the upgrade was asked for; HELLO comes 10 ms after it. */
-static struct str late_read(struct client *c, char *bytes, size_t max, int *ret_fd)
+/* Reads what has arrived 2 ms after the upgrade request; HELLO is sent 10 ms after it. */
+static struct str read_upgrade_response(struct client *c, char *bytes, size_t max, int *ret_fd)
 {
     static const char ask[] = "GET /gateway?v=10 HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\n"
                               "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
@@ -132,9 +132,9 @@ static struct str late_read(struct client *c, char *bytes, size_t max, int *ret_
     return str_slice(bytes, (size_t)n);
 }
 
-/* Seyfert drops what its first read holds behind the answer to the upgrade, and then waits for
- * HELLO for ever. A busy machine may read late by chance, so it may try some times. */
-static void hello_does_not_come_with_the_upgrade(struct world *w)
+/* Seyfert drops bytes that arrive together with the upgrade response and then waits for HELLO
+ * forever. Several tries, because a busy machine may read late. */
+static void hello_is_not_sent_together_with_the_upgrade_response(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     bool apart = false;
@@ -142,7 +142,7 @@ static void hello_does_not_come_with_the_upgrade(struct world *w)
     for (int i = 0; i < 50 && !apart; i++) {
         char bytes[4096];
         int fd;
-        struct str head = late_read(ada, bytes, sizeof bytes, &fd);
+        struct str head = read_upgrade_response(ada, bytes, sizeof bytes, &fd);
 
         expect(str_starts(head, STR("HTTP/1.1 101 ")));
         apart = head.n > 4 && memcmp(head.p + head.n - 4, "\r\n\r\n", 4) == 0;
@@ -153,7 +153,7 @@ static void hello_does_not_come_with_the_upgrade(struct world *w)
     expect(apart);
 }
 
-static void a_client_that_speaks_first_gets_hello_first(struct world *w)
+static void client_that_sends_first_still_gets_hello_first(struct world *w)
 {
     struct gateway_conn *g = conn_open(world_client(w, "ada"), PLAIN);
 
@@ -162,7 +162,7 @@ static void a_client_that_speaks_first_gets_hello_first(struct world *w)
     expect_op(g, 11);
 }
 
-static void identify_is_checked(struct world *w)
+static void invalid_identify_closes_with_the_matching_code(struct world *w)
 {
     struct client *bot = world_bot(w, "robot");
     static const struct {
@@ -186,7 +186,7 @@ static void identify_is_checked(struct world *w)
         { "'intents': '536870912'", 4013 },
         { "'intents': 0, 'shard': ['1', '1']", 4010 },
         { "'intents': 0, 'shard': ['a', 'b']", 4010 },
-        /* the shard is looked at before the intents */
+        /* the shard is checked before the intents */
         { "'intents': -1, 'shard': [1, 1]", 4010 },
     };
 
@@ -199,11 +199,11 @@ static void identify_is_checked(struct world *w)
     }
     conn_session(bot, PLAIN, "'intents': 536870911");
     conn_session(bot, PLAIN, "'intents': 0, 'shard': [16383, 16384]");
-    /* Concord writes bit masks as strings. */
+    /* Concord sends bit masks as strings. */
     conn_session(bot, PLAIN, "'intents': '37376', 'large_threshold': '50', 'shard': ['0', '1']");
 }
 
-static void malformed_messages_close(struct world *w)
+static void malformed_payloads_close_with_4001_or_4002(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     static const struct {
@@ -240,7 +240,7 @@ static void malformed_messages_close(struct world *w)
     }
 }
 
-static void identified_ones_do_not_identify_again(struct world *w)
+static void second_identify_or_resume_closes_with_4005(struct world *w)
 {
     struct gateway_conn *g = conn_session(world_client(w, "ada"), PLAIN, "");
 
@@ -251,7 +251,7 @@ static void identified_ones_do_not_identify_again(struct world *w)
     expect_close(g, 4005);
 }
 
-static void heartbeats_are_answered_at_any_time(struct world *w)
+static void heartbeat_is_acknowledged_before_and_after_identify(struct world *w)
 {
     struct gateway_conn *g = conn_open(world_client(w, "ada"), PLAIN);
 
@@ -266,8 +266,8 @@ static void heartbeats_are_answered_at_any_time(struct world *w)
     expect_op(g, 11);
 }
 
-/* Unknown opcodes and those we take but have no use for. */
-static void other_opcodes_are_taken_quietly(struct world *w)
+/* Unknown opcodes, and known ones without effect. */
+static void unknown_opcodes_are_ignored(struct world *w)
 {
     struct gateway_conn *g = conn_session(world_client(w, "ada"), PLAIN, "");
     static const int ops[] = { 0,  5,  7,  9,  10, 11, 12, 15, 16, 17, 23, 24, 25,
@@ -278,14 +278,14 @@ static void other_opcodes_are_taken_quietly(struct world *w)
     expect_quiet(g);
 }
 
-static void too_many_payloads_close(struct world *w)
+static void more_than_120_payloads_per_minute_close_with_4008(struct world *w)
 {
     struct gateway_conn *g = conn_session(world_client(w, "ada"), PLAIN, "");
 
-    /* One was the identify. */
+    /* IDENTIFY was one of them. */
     for (int i = 0; i < 119; i++)
         conn_send(g, "{'op':15,'d':{}}");
-    expect_quiet(g); /* ten heartbeats are free */
+    expect_quiet(g); /* ten heartbeats do not count */
     world_wait(w, 60);
     for (int i = 0; i < 120; i++)
         conn_send(g, "{'op':15,'d':{}}");
@@ -294,7 +294,7 @@ static void too_many_payloads_close(struct world *w)
     expect_close(g, 4008);
 }
 
-static void heartbeats_beyond_ten_count(struct world *w)
+static void heartbeats_beyond_ten_count_towards_the_payload_limit(struct world *w)
 {
     struct gateway_conn *g = conn_open(world_client(w, "ada"), PLAIN);
 
@@ -307,7 +307,7 @@ static void heartbeats_beyond_ten_count(struct world *w)
     expect_close(g, 4008);
 }
 
-static void large_messages_close(struct world *w)
+static void payload_over_15360_bytes_closes_with_4002(struct world *w)
 {
     enum { LARGE = 60 * 1000 };
     char *text = arena_alloc(world_arena(w), LARGE);
@@ -324,18 +324,18 @@ static void large_messages_close(struct world *w)
     expect_quiet(g);
     conn_send_bytes(g, WS_TEXT, str_slice(text, 4097));
     expect_close(g, 4002);
-    /* So large that it is not even read. */
+    /* Too large to be read at all. */
     g = conn_session(world_client(w, "ada"), PLAIN, "");
     conn_send_bytes(g, WS_TEXT, str_slice(text, LARGE));
     expect_close(g, 4002);
 }
 
-static void the_silent_are_asked_and_then_cut(struct world *w)
+static void client_without_heartbeats_is_pinged_then_closed_with_4000(struct world *w)
 {
     struct gateway_conn *g = conn_session(world_client(w, "ada"), PLAIN, "");
 
     world_wait(w, 50);
-    expect_quiet(g); /* not yet overdue */
+    expect_quiet(g); /* the heartbeat is not overdue yet */
     world_wait(w, 62);
     expect_op(g, 1);
     conn_send(g, "{'op':1,'d':null}");
@@ -346,7 +346,7 @@ static void the_silent_are_asked_and_then_cut(struct world *w)
     expect_close(g, 4000);
 }
 
-static void strangers_that_heartbeat_may_wait(struct world *w)
+static void unidentified_connection_stays_open_while_it_heartbeats(struct world *w)
 {
     struct gateway_conn *g = conn_open(world_client(w, "ada"), PLAIN);
     struct gateway_conn *silent = conn_open(world_client(w, "ada"), PLAIN);
@@ -364,7 +364,7 @@ static void strangers_that_heartbeat_may_wait(struct world *w)
     expect_dispatch(g, "READY", "{}");
 }
 
-static void an_address_has_only_so_many_strangers(struct world *w)
+static void address_is_limited_to_64_unidentified_connections(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct gateway_conn *gates[64];
@@ -379,7 +379,7 @@ static void an_address_has_only_so_many_strangers(struct world *w)
     expect_op(conn_open(ada, PLAIN), 10);
 }
 
-static void a_user_has_at_most_fifty_sessions(struct world *w)
+static void user_is_limited_to_fifty_sessions(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct gateway_conn *g = NULL;
@@ -394,12 +394,12 @@ static void a_user_has_at_most_fifty_sessions(struct world *w)
     conn_session(ada, PLAIN, "");
 }
 
-static void limited(struct config *c)
+static void enable_rate_limits(struct config *c)
 {
     c->rate_limits = true;
 }
 
-static void bots_identify_at_a_pace(struct world *w)
+static void bot_identifies_are_limited_per_max_concurrency_key(struct world *w)
 {
     struct client *bot = world_bot(w, "robot");
     struct gateway_conn *g;
@@ -408,16 +408,16 @@ static void bots_identify_at_a_pace(struct world *w)
         conn_session(bot, PLAIN, "'intents': 0, 'shard': [0, 20]");
     g = conn_open(bot, PLAIN);
     expect_op(g, 10);
-    conn_identify(g, "'intents': 0, 'shard': [16, 20]"); /* the same key */
+    conn_identify(g, "'intents': 0, 'shard': [16, 20]"); /* same rate limit key */
     const struct dom *d = expect_op(g, 9);
     expect(dom_at(d, "d")->kind == JSON_BOOL && !dom_at(d, "d")->truth);
-    conn_session(bot, PLAIN, "'intents': 0, 'shard': [1, 20]"); /* another key */
+    conn_session(bot, PLAIN, "'intents': 0, 'shard': [1, 20]"); /* another rate limit key */
     world_wait(w, 5);
-    conn_identify(g, "'intents': 0, 'shard': [16, 20]"); /* the same socket */
+    conn_identify(g, "'intents': 0, 'shard': [16, 20]"); /* same socket */
     expect_dispatch(g, "READY", "{'shard': [16, 20]}");
 }
 
-static void starts_are_counted_down(struct world *w)
+static void session_start_limit_counts_down_and_resets_daily(struct world *w)
 {
     struct client *bot = world_bot(w, "robot");
 
@@ -444,28 +444,28 @@ struct node {
     snowflake bot_id;
 };
 
-static enum err add_start(struct tx *tx, void *arg)
+static enum err insert_session_start(struct tx *tx, void *arg)
 {
     return gateway_source.add_start(tx, ((struct node *)arg)->bot_id, clock_ms() / 86400000);
 }
 
-static void *add_starts(void *arg)
+static void *insert_session_starts(void *arg)
 {
     struct node *n = arg;
 
     for (int i = 0; i < STARTS_EACH; i++)
-        expect(store_run(n->store, STORE_WRITE, NULL, add_start, n) == OK);
+        expect(store_run(n->store, STORE_WRITE, NULL, insert_session_start, n) == OK);
     return NULL;
 }
 
-static void starts_at_the_same_time_are_all_counted(struct world *w)
+static void concurrent_session_starts_are_all_counted(struct world *w)
 {
     struct client *bot = world_bot(w, "robot");
     struct node nodes[NODES];
 
     for (int i = 0; i < NODES; i++) {
         nodes[i] = (struct node){ .store = guildhall_store(w->server), .bot_id = id_of(bot->id) };
-        expect(pthread_create(&nodes[i].thread, NULL, add_starts, &nodes[i]) == 0);
+        expect(pthread_create(&nodes[i].thread, NULL, insert_session_starts, &nodes[i]) == 0);
     }
     for (int i = 0; i < NODES; i++)
         pthread_join(nodes[i].thread, NULL);
@@ -473,7 +473,7 @@ static void starts_at_the_same_time_are_all_counted(struct world *w)
                 1000 - NODES * STARTS_EACH);
 }
 
-static void starts_are_counted_beyond_a_restart(struct world *w)
+static void session_start_count_survives_a_restart(struct world *w)
 {
     struct client *bot = world_bot(w, "robot");
 
@@ -495,10 +495,11 @@ static void starts_are_counted_beyond_a_restart(struct world *w)
     conn_session(bot, PLAIN, "'intents': 0");
 }
 
-static void figures_are_told(struct world *w)
+static void metrics_count_sessions_identifies_and_dispatches(struct world *w)
 {
     struct gateway_conn *g = conn_session(world_client(w, "ada"), PLAIN, "");
-    struct answer a = client_request(world_stranger(w), "GET", "/metrics", NULL, (struct str){ 0 });
+    struct answer a =
+        client_request(world_anonymous(w), "GET", "/metrics", NULL, (struct str){ 0 });
 
     expect_quiet(g);
     expect(memmem(a.body.p, a.body.n, "\nguildhall_sessions 1\n", 22));
@@ -506,14 +507,14 @@ static void figures_are_told(struct world *w)
     expect(memmem(a.body.p, a.body.n, "\nguildhall_dispatches_total 1\n", 30));
 }
 
-/* --- forms ---------------------------------------------------------------------------- */
+/* --- encodings ------------------------------------------------------------------------ */
 
-static void every_encoding_and_compression_is_spoken(struct world *w)
+static void all_gateway_encodings_and_compressions_work(struct world *w)
 {
     static const struct {
         const char *query;
         bool binary;
-    } ways[] = {
+    } variants[] = {
         { "v=10&encoding=json&compress=zlib-stream", true },
         { "v=10&encoding=json&compress=zstd-stream", true },
         { "v=10&encoding=etf", true },
@@ -522,15 +523,15 @@ static void every_encoding_and_compression_is_spoken(struct world *w)
         { "v=10&encoding=json", false },
     };
 
-    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+    for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) {
         struct client *ada = world_client(w, str_printf(world_arena(w), "ada%zu", i).p);
-        struct gateway_conn *g = conn_open(ada, ways[i].query);
+        struct gateway_conn *g = conn_open(ada, variants[i].query);
 
         expect_op(g, 10);
-        expect(conn_was_binary(g) == ways[i].binary);
+        expect(conn_was_binary(g) == variants[i].binary);
         conn_identify(g, "'compress': false");
         expect_dispatch(g, "READY", "{'user': {'id': '%s'}, 'notes': {}}", ada->id);
-        expect(conn_was_binary(g) == ways[i].binary);
+        expect(conn_was_binary(g) == variants[i].binary);
         expect_status(client_patch(ada, "{'global_name': 'Ada'}", "/users/@me"), 200);
         expect_dispatch(g, "USER_UPDATE", "{'id': '%s', 'global_name': 'Ada'}", ada->id);
         expect_quiet(g);
@@ -538,7 +539,7 @@ static void every_encoding_and_compression_is_spoken(struct world *w)
     }
 }
 
-static void payloads_are_compressed_one_by_one(struct world *w)
+static void identify_compress_compresses_only_large_payloads(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct gateway_conn *g = conn_open(ada, PLAIN);
@@ -546,17 +547,17 @@ static void payloads_are_compressed_one_by_one(struct world *w)
     expect_op(g, 10);
     conn_identify(g, "'compress': true");
     expect_dispatch(g, "READY", "{}");
-    expect(conn_was_binary(g)); /* more than a kilobyte */
+    expect(conn_was_binary(g)); /* more than 1 KiB */
     expect_quiet(g);
     expect(!conn_was_binary(g));
-    /* The transport's compression wins. */
+    /* Transport compression takes precedence. */
     g = conn_open(ada, "v=10&encoding=json&compress=zlib-stream");
     expect_op(g, 10);
     conn_identify(g, "'compress': true");
     expect_dispatch(g, "READY", "{}");
 }
 
-static void terms_are_read_strictly(struct world *w)
+static void malformed_etf_payloads_close_with_4002(struct world *w)
 {
     struct gateway_conn *g = conn_open(world_client(w, "ada"), "v=10&encoding=etf");
 
@@ -570,9 +571,9 @@ static void terms_are_read_strictly(struct world *w)
     expect_close(g, 4002);
 }
 
-/* --- the end of it -------------------------------------------------------------------- */
+/* --- closing -------------------------------------------------------------------------- */
 
-static void everybody_is_sent_away_at_the_end(struct world *w)
+static void draining_gateway_sends_reconnect(struct world *w)
 {
     struct gateway_conn *g = conn_session(world_client(w, "ada"), PLAIN, "");
 
@@ -580,21 +581,21 @@ static void everybody_is_sent_away_at_the_end(struct world *w)
     expect_op(g, 7);
 }
 
-/* A loop that is busy hears late that tokens were revoked; who has a new one by then stays. */
-static void a_late_revocation_means_the_tokens_of_before(struct world *w)
+/* A busy loop may process a revocation late; sessions with a newer token stay. */
+static void delayed_revocation_closes_only_sessions_of_older_tokens(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct gateway *gateway = guildhall_gateway(world_server(w));
-    uint64_t forgets = auth_forgets(guildhall_auth(world_server(w)));
+    uint64_t forgets = auth_revocation_count(guildhall_auth(world_server(w)));
     struct gateway_conn *g = conn_session(ada, PLAIN, "");
 
-    gateway_forget(gateway, id_of(ada->id), NULL, forgets);
+    gateway_revoke_credential(gateway, id_of(ada->id), NULL, forgets);
     expect_quiet(g);
-    gateway_forget(gateway, id_of(ada->id), NULL, forgets + 1);
+    gateway_revoke_credential(gateway, id_of(ada->id), NULL, forgets + 1);
     expect_close(g, 4004);
 }
 
-static void sessions_end_with_their_token(struct world *w)
+static void sessions_close_when_their_token_is_revoked(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct client *other = world_token(w, ada, CALLER_USER, "", 0);
@@ -608,36 +609,36 @@ static void sessions_end_with_their_token(struct world *w)
 }
 
 const struct test gateway_connect_tests[] = {
-    TEST(hello_comes_first),
-    TEST(versions_and_encodings_are_checked),
-    TEST(a_user_gets_ready),
-    TEST(nobody_is_sent_to_a_name_that_another_brought),
-    TEST(a_bot_gets_ready),
-    TEST(tokens_come_with_and_without_bot),
-    TEST(hello_does_not_come_with_the_upgrade),
-    TEST(a_client_that_speaks_first_gets_hello_first),
-    TEST(identify_is_checked),
-    TEST(malformed_messages_close),
-    TEST(identified_ones_do_not_identify_again),
-    TEST(heartbeats_are_answered_at_any_time),
-    TEST(other_opcodes_are_taken_quietly),
-    TEST_WITH(too_many_payloads_close, limited),
-    TEST_WITH(heartbeats_beyond_ten_count, limited),
-    TEST(large_messages_close),
-    TEST(the_silent_are_asked_and_then_cut),
-    TEST(strangers_that_heartbeat_may_wait),
-    TEST(an_address_has_only_so_many_strangers),
-    TEST(a_user_has_at_most_fifty_sessions),
-    TEST_WITH(bots_identify_at_a_pace, limited),
-    TEST_WITH(starts_are_counted_down, limited),
-    TEST_WITH(starts_are_counted_beyond_a_restart, limited),
-    TEST_WITH(starts_at_the_same_time_are_all_counted, limited),
-    TEST(figures_are_told),
-    TEST(every_encoding_and_compression_is_spoken),
-    TEST(payloads_are_compressed_one_by_one),
-    TEST(terms_are_read_strictly),
-    TEST(everybody_is_sent_away_at_the_end),
-    TEST(a_late_revocation_means_the_tokens_of_before),
-    TEST(sessions_end_with_their_token),
+    TEST(gateway_sends_hello_first),
+    TEST(unknown_gateway_version_or_encoding_closes_the_connection),
+    TEST(identify_of_a_user_gets_ready),
+    TEST(resume_url_ignores_host_headers_of_other_clients),
+    TEST(identify_of_a_bot_gets_ready_with_shard_and_application),
+    TEST(identify_accepts_bot_tokens_with_and_without_prefix),
+    TEST(hello_is_not_sent_together_with_the_upgrade_response),
+    TEST(client_that_sends_first_still_gets_hello_first),
+    TEST(invalid_identify_closes_with_the_matching_code),
+    TEST(malformed_payloads_close_with_4001_or_4002),
+    TEST(second_identify_or_resume_closes_with_4005),
+    TEST(heartbeat_is_acknowledged_before_and_after_identify),
+    TEST(unknown_opcodes_are_ignored),
+    TEST_WITH(more_than_120_payloads_per_minute_close_with_4008, enable_rate_limits),
+    TEST_WITH(heartbeats_beyond_ten_count_towards_the_payload_limit, enable_rate_limits),
+    TEST(payload_over_15360_bytes_closes_with_4002),
+    TEST(client_without_heartbeats_is_pinged_then_closed_with_4000),
+    TEST(unidentified_connection_stays_open_while_it_heartbeats),
+    TEST(address_is_limited_to_64_unidentified_connections),
+    TEST(user_is_limited_to_fifty_sessions),
+    TEST_WITH(bot_identifies_are_limited_per_max_concurrency_key, enable_rate_limits),
+    TEST_WITH(session_start_limit_counts_down_and_resets_daily, enable_rate_limits),
+    TEST_WITH(session_start_count_survives_a_restart, enable_rate_limits),
+    TEST_WITH(concurrent_session_starts_are_all_counted, enable_rate_limits),
+    TEST(metrics_count_sessions_identifies_and_dispatches),
+    TEST(all_gateway_encodings_and_compressions_work),
+    TEST(identify_compress_compresses_only_large_payloads),
+    TEST(malformed_etf_payloads_close_with_4002),
+    TEST(draining_gateway_sends_reconnect),
+    TEST(delayed_revocation_closes_only_sessions_of_older_tokens),
+    TEST(sessions_close_when_their_token_is_revoked),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* dispatch.c - every event reaches exactly who may see it. */
+/* dispatch.c - each event is delivered exactly to the sessions that may receive it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@ enum {
     CONTENT = 1 << 15,
 };
 
-static struct gateway_conn *bot_session(struct client *bot, int intents)
+static struct gateway_conn *open_bot_session(struct client *bot, int intents)
 {
     char more[64];
 
@@ -29,12 +29,12 @@ static struct gateway_conn *bot_session(struct client *bot, int intents)
     return conn_session(bot, PLAIN, more);
 }
 
-static struct gateway_conn *user_session(struct client *c)
+static struct gateway_conn *open_user_session(struct client *c)
 {
     return conn_session(c, PLAIN, "");
 }
 
-static const char *say(struct client *c, const char *channel, const char *json)
+static const char *send_message(struct client *c, const char *channel, const char *json)
 {
     struct answer a = client_post(c, json, "/channels/%s/messages", channel);
 
@@ -42,9 +42,9 @@ static const char *say(struct client *c, const char *channel, const char *json)
     return answer_text(a, "id");
 }
 
-/* --- arriving ------------------------------------------------------------------------- */
+/* --- connecting ----------------------------------------------------------------------- */
 
-static void a_bots_guilds_follow_ready(struct world *w)
+static void bot_gets_guild_create_for_each_guild_after_ready(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
     struct test_guild one = world_test_guild(w, ada), two = world_test_guild(w, ada);
@@ -64,11 +64,11 @@ static void a_bots_guilds_follow_ready(struct world *w)
                     one.id, one.channel, one.id);
     expect_dispatch(g, "GUILD_CREATE", "{'id': '%s', 'unavailable': false}", two.id);
     expect_quiet(g);
-    g = bot_session(bot, 0);
+    g = open_bot_session(bot, 0);
     expect_quiet(g);
 }
 
-static void a_users_guilds_are_in_ready(struct world *w)
+static void user_ready_contains_full_guilds(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
@@ -83,7 +83,7 @@ static void a_users_guilds_are_in_ready(struct world *w)
     expect_quiet(g);
 }
 
-static void shards_share_the_guilds(struct world *w)
+static void guilds_are_distributed_over_shards(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
     const char *ids[6];
@@ -92,7 +92,7 @@ static void shards_share_the_guilds(struct world *w)
     for (int i = 0; i < 6; i++) {
         ids[i] = found_guild(ada, "A guild");
         put_member(ids[i], bot);
-        world_wait(w, 0.002); /* the shard follows from the time of birth */
+        world_wait(w, 0.002); /* the shard follows from the snowflake's timestamp */
     }
     for (int s = 0; s < 2; s++) {
         char more[64];
@@ -110,22 +110,22 @@ static void shards_share_the_guilds(struct world *w)
         expect_status(client_patch(ada, "{'name': 'Renamed'}", "/guilds/%s", ids[i]), 200);
         expect_dispatch(mine, "GUILD_UPDATE", "{'id': '%s', 'name': 'Renamed'}", ids[i]);
     }
-    /* What belongs to no guild is for the first. */
-    struct announcement n = { .event = EVENT_USER_UPDATE,
-                              .to = to_user(id_of(bot->id)),
-                              .payload = STR("{}") };
-    gateway_announce(guildhall_gateway(world_server(w)), &n);
+    /* Events outside guilds go to every shard. */
+    struct emitted_event n = { .event = EVENT_USER_UPDATE,
+                               .to = audience_of_user(id_of(bot->id)),
+                               .payload = STR("{}") };
+    gateway_publish(guildhall_gateway(world_server(w)), &n);
     n.guild_id = (snowflake)1 << 22;
-    gateway_announce(guildhall_gateway(world_server(w)), &n);
+    gateway_publish(guildhall_gateway(world_server(w)), &n);
     expect_dispatch(shards[0], "USER_UPDATE", "{}");
     expect_dispatch(shards[1], "USER_UPDATE", "{}");
     expect_quiet(shards[0]);
     expect_quiet(shards[1]);
 }
 
-/* --- who ------------------------------------------------------------------------------ */
+/* --- recipients ----------------------------------------------------------------------- */
 
-static void messages_go_to_those_who_see_the_channel(struct world *w)
+static void message_create_goes_only_to_viewers_of_the_channel(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve"), *bot = world_bot(w, "robot"),
@@ -135,9 +135,11 @@ static void messages_go_to_those_who_see_the_channel(struct world *w)
     test_guild_add(&v, bob);
     test_guild_add(&v, bot);
     test_guild_add(&v, deaf);
-    struct gateway_conn *a = user_session(ada), *b = user_session(bob), *e = user_session(eve);
-    struct gateway_conn *r = bot_session(bot, MESSAGES | CONTENT), *d = bot_session(deaf, DIRECT);
-    const char *id = say(ada, v.channel, "{'content': 'hello'}");
+    struct gateway_conn *a = open_user_session(ada), *b = open_user_session(bob),
+                        *e = open_user_session(eve);
+    struct gateway_conn *r = open_bot_session(bot, MESSAGES | CONTENT),
+                        *d = open_bot_session(deaf, DIRECT);
+    const char *id = send_message(ada, v.channel, "{'content': 'hello'}");
 
     expect_dispatch(a, "MESSAGE_CREATE", "{'id': '%s', 'content': 'hello', 'guild_id': '%s'}", id,
                     v.id);
@@ -145,7 +147,7 @@ static void messages_go_to_those_who_see_the_channel(struct world *w)
     expect_dispatch(r, "MESSAGE_CREATE", "{'id': '%s', 'content': 'hello'}", id);
     expect_quiet(e);
     expect_quiet(d);
-    /* A channel that everybody is kept out of. */
+    /* A channel hidden from @everyone. */
     struct answer made = client_post(ada,
                                      str_printf(world_arena(w),
                                                 "{'name': 'secret', 'permission_overwrites':"
@@ -157,11 +159,11 @@ static void messages_go_to_those_who_see_the_channel(struct world *w)
     const char *secret = answer_text(made, "id");
     expect_dispatch(a, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
     expect_dispatch(a, "CHANNEL_CREATE", "{'id': '%s'}", secret);
-    say(ada, secret, "{'content': 'psst'}");
+    send_message(ada, secret, "{'content': 'psst'}");
     expect_dispatch(a, "MESSAGE_CREATE", "{'content': 'psst'}");
     expect_quiet(b);
     expect_quiet(r);
-    /* And one that a role opens again. */
+    /* A role makes the channel visible again. */
     const char *role = make_role(ada, v.id, "{'name': 'insider'}");
     expect_dispatch(a, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
     expect_dispatch(a, "GUILD_ROLE_CREATE", "{}");
@@ -179,12 +181,12 @@ static void messages_go_to_those_who_see_the_channel(struct world *w)
     expect_dispatch(b, "GUILD_MEMBER_UPDATE", "{'user': {'id': '%s'}}", bob->id);
     expect_dispatch(b, "CHANNEL_CREATE", "{'id': '%s'}", secret);
     expect_dispatch(b, "THREAD_LIST_SYNC", "{'channel_ids': ['%s']}", secret);
-    say(ada, secret, "{'content': 'welcome'}");
+    send_message(ada, secret, "{'content': 'welcome'}");
     expect_dispatch(b, "MESSAGE_CREATE", "{'content': 'welcome'}");
     expect_quiet(r);
 }
 
-static void a_channel_comes_into_view_and_goes(struct world *w)
+static void hiding_a_channel_sends_channel_delete_to_users(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *bot = world_bot(w, "robot");
@@ -192,7 +194,7 @@ static void a_channel_comes_into_view_and_goes(struct world *w)
 
     test_guild_add(&v, bob);
     test_guild_add(&v, bot);
-    struct gateway_conn *b = user_session(bob), *r = bot_session(bot, GUILDS);
+    struct gateway_conn *b = open_user_session(bob), *r = open_bot_session(bot, GUILDS);
     expect_dispatch(r, "GUILD_CREATE", "{}");
     expect_status(client_put(ada, "{'type': 0, 'deny': '1024'}", "/channels/%s/permissions/%s",
                              v.channel, v.id),
@@ -209,18 +211,18 @@ static void a_channel_comes_into_view_and_goes(struct world *w)
     expect_dispatch(r, "CHANNEL_DELETE", "{'id': '%s'}", v.channel);
 }
 
-static void content_is_for_those_who_asked_and_may(struct world *w)
+static void message_content_requires_the_intent_or_a_mention(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
     struct test_guild v = world_test_guild(w, ada);
 
     test_guild_add_with(&v, bot, 1, PERMISSION(SEND_MESSAGES) | PERMISSION(VIEW_CHANNEL));
-    struct gateway_conn *with = bot_session(bot, MESSAGES | CONTENT),
-                        *without = bot_session(bot, MESSAGES);
+    struct gateway_conn *with = open_bot_session(bot, MESSAGES | CONTENT),
+                        *without = open_bot_session(bot, MESSAGES);
     struct gateway_conn *packed = conn_session(bot, "v=10&compress=zlib-stream", "'intents': 512");
     struct gateway_conn *terms = conn_session(bot, "v=10&encoding=etf", "'intents': 512");
 
-    say(ada, v.channel, "{'content': 'hello'}");
+    send_message(ada, v.channel, "{'content': 'hello'}");
     expect_dispatch(with, "MESSAGE_CREATE", "{'content': 'hello'}");
     expect_dispatch(without, "MESSAGE_CREATE",
                     "{'content': '', 'embeds': [], 'author': {'id': '%s'}}", ada->id);
@@ -228,14 +230,14 @@ static void content_is_for_those_who_asked_and_may(struct world *w)
     expect_dispatch(terms, "MESSAGE_CREATE", "{'content': '', 'embeds': []}");
     char mention[64];
     snprintf(mention, sizeof mention, "{'content': 'you, <@%s>'}", bot->id);
-    say(ada, v.channel, mention);
+    send_message(ada, v.channel, mention);
     expect_dispatch(without, "MESSAGE_CREATE", "{'content': 'you, <@%s>'}", bot->id);
-    say(bot, v.channel, "{'content': 'mine'}");
+    send_message(bot, v.channel, "{'content': 'mine'}");
     expect_dispatch(without, "MESSAGE_CREATE", "{'content': 'mine'}");
 }
 
-/* What is answered was told without its content, too. */
-static void content_is_not_read_by_way_of_an_answer(struct world *w)
+/* The replied message was sent without its content, too. */
+static void referenced_message_has_no_content_without_the_intent(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
     struct test_guild v = world_test_guild(w, ada);
@@ -244,21 +246,21 @@ static void content_is_not_read_by_way_of_an_answer(struct world *w)
     struct answer secret =
         client_post(ada, "{'content': 'secret'}", "/channels/%s/messages", v.channel);
     const char *answer = "{'content': 'yes%s', 'message_reference': {'message_id': '%s'}}";
-    struct gateway_conn *with = bot_session(bot, MESSAGES | CONTENT),
-                        *without = bot_session(bot, MESSAGES);
+    struct gateway_conn *with = open_bot_session(bot, MESSAGES | CONTENT),
+                        *without = open_bot_session(bot, MESSAGES);
     const char *id = answer_text(secret, "id");
 
-    say(ada, v.channel, TEXT(w, answer, "", id));
+    send_message(ada, v.channel, TEXT(w, answer, "", id));
     expect_dispatch(with, "MESSAGE_CREATE", "{'referenced_message': {'content': 'secret'}}");
     expect_dispatch(without, "MESSAGE_CREATE",
                     "{'content': '', 'referenced_message': {'content': '', 'id': '%s'}}", id);
-    say(ada, v.channel, TEXT(w, answer, TEXT(w, ", <@%s>", bot->id), id));
+    send_message(ada, v.channel, TEXT(w, answer, TEXT(w, ", <@%s>", bot->id), id));
     expect_dispatch(without, "MESSAGE_CREATE", "{'referenced_message': {'content': 'secret'}}");
     expect_status(client_delete(ada, "/channels/%s/messages/%s", v.channel, id), 204);
     expect_dispatch(without, "MESSAGE_DELETE", "{'id': '%s'}", id);
 }
 
-static void direct_messages_reach_both(struct world *w)
+static void direct_messages_are_delivered_to_both_recipients(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *bot = world_bot(w, "robot");
@@ -266,24 +268,25 @@ static void direct_messages_reach_both(struct world *w)
 
     test_guild_add(&v, bob);
     test_guild_add(&v, bot);
-    struct gateway_conn *b = user_session(bob);
-    struct gateway_conn *r = bot_session(bot, DIRECT), *deaf = bot_session(bot, MESSAGES);
+    struct gateway_conn *b = open_user_session(bob);
+    struct gateway_conn *r = open_bot_session(bot, DIRECT), *deaf = open_bot_session(bot, MESSAGES);
     struct answer open =
         client_post(ada, str_printf(world_arena(w), "{'recipient_id': '%s'}", bob->id).p,
                     "/users/@me/channels");
     expect_status(open, 200);
-    say(ada, answer_text(open, "id"), "{'content': 'hi'}");
+    send_message(ada, answer_text(open, "id"), "{'content': 'hi'}");
     expect_dispatch(b, "CHANNEL_CREATE", "{'type': 1, 'recipients': [{'id': '%s'}]}", ada->id);
     expect_dispatch(b, "MESSAGE_CREATE", "{'content': 'hi'}");
     open = client_post(ada, str_printf(world_arena(w), "{'recipient_id': '%s'}", bot->id).p,
                        "/users/@me/channels");
-    say(ada, answer_text(open, "id"), "{'content': 'you too'}");
+    send_message(ada, answer_text(open, "id"), "{'content': 'you too'}");
     expect_dispatch(r, "MESSAGE_CREATE", "{'content': 'you too'}");
     expect_quiet(deaf);
     expect_quiet(b);
-    /* One that was there before the session. */
-    struct gateway_conn *late = user_session(bob);
-    say(ada,
+    /* A session that starts after the channel was created. */
+    struct gateway_conn *late = open_user_session(bob);
+    send_message(
+        ada,
         answer_text(client_post(ada,
                                 str_printf(world_arena(w), "{'recipient_id': '%s'}", bob->id).p,
                                 "/users/@me/channels"),
@@ -292,12 +295,12 @@ static void direct_messages_reach_both(struct world *w)
     expect_dispatch(late, "MESSAGE_CREATE", "{'content': 'again'}");
 }
 
-/* --- coming and going ----------------------------------------------------------------- */
+/* --- joining and leaving -------------------------------------------------------------- */
 
-static void a_guild_that_is_founded_is_heard_of(struct world *w)
+static void creating_updating_and_deleting_a_guild_sends_events(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct gateway_conn *a = user_session(ada);
+    struct gateway_conn *a = open_user_session(ada);
     const char *guild = found_guild(ada, "New");
     const struct dom *d = expect_dispatch(a, "GUILD_CREATE", "{'id': '%s', 'name': 'New'}", guild);
 
@@ -310,7 +313,7 @@ static void a_guild_that_is_founded_is_heard_of(struct world *w)
     expect_quiet(a);
 }
 
-static void who_leaves_hears_nothing_more(struct world *w)
+static void member_who_left_receives_no_more_guild_events(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *bot = world_bot(w, "robot");
@@ -318,14 +321,14 @@ static void who_leaves_hears_nothing_more(struct world *w)
 
     test_guild_add(&v, bob);
     test_guild_add(&v, bot);
-    struct gateway_conn *a = user_session(ada), *b = user_session(bob);
-    struct gateway_conn *r = bot_session(bot, GUILDS | MEMBERS | MESSAGES | CONTENT);
+    struct gateway_conn *a = open_user_session(ada), *b = open_user_session(bob);
+    struct gateway_conn *r = open_bot_session(bot, GUILDS | MEMBERS | MESSAGES | CONTENT);
     expect_dispatch(r, "GUILD_CREATE", "{}");
     expect_status(client_delete(bob, "/users/@me/guilds/%s", v.id), 204);
     expect_dispatch(b, "GUILD_DELETE", "{'id': '%s'}", v.id);
     expect_dispatch(a, "GUILD_MEMBER_REMOVE", "{'user': {'id': '%s'}}", bob->id);
     expect_dispatch(r, "GUILD_MEMBER_REMOVE", "{'user': {'id': '%s'}}", bob->id);
-    say(ada, v.channel, "{'content': 'gone'}");
+    send_message(ada, v.channel, "{'content': 'gone'}");
     expect_dispatch(r, "MESSAGE_CREATE", "{'content': 'gone'}");
     expect_quiet(b);
     expect_status(client_delete(ada, "/guilds/%s/members/%s", v.id, bot->id), 204);
@@ -333,7 +336,7 @@ static void who_leaves_hears_nothing_more(struct world *w)
     expect_quiet(r);
 }
 
-static void bans_are_told_to_moderators(struct world *w)
+static void ban_events_go_only_to_members_who_can_ban(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve"), *bot = world_bot(w, "robot");
@@ -342,8 +345,8 @@ static void bans_are_told_to_moderators(struct world *w)
     test_guild_add(&v, bob);
     test_guild_add(&v, eve);
     test_guild_add_with(&v, bot, 1, PERMISSION(BAN_MEMBERS));
-    struct gateway_conn *b = user_session(bob), *r = bot_session(bot, MODERATION);
-    struct gateway_conn *members = bot_session(bot, MEMBERS);
+    struct gateway_conn *b = open_user_session(bob), *r = open_bot_session(bot, MODERATION);
+    struct gateway_conn *members = open_bot_session(bot, MEMBERS);
     expect_status(client_put(ada, "{}", "/guilds/%s/bans/%s", v.id, eve->id), 204);
     expect_dispatch(r, "GUILD_BAN_ADD", "{'user': {'id': '%s'}}", eve->id);
     expect_dispatch(members, "GUILD_MEMBER_REMOVE", "{'user': {'id': '%s'}}", eve->id);
@@ -352,8 +355,8 @@ static void bans_are_told_to_moderators(struct world *w)
     expect_quiet(members);
 }
 
-/* A bot hears of its own member without asking for anybody's. */
-static void a_bot_hears_of_itself(struct world *w)
+/* A bot receives events about its own member without the members intent. */
+static void bot_receives_its_own_member_update_without_intent(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *bot = world_bot(w, "robot");
@@ -361,7 +364,7 @@ static void a_bot_hears_of_itself(struct world *w)
 
     test_guild_add(&v, bob);
     test_guild_add(&v, bot);
-    struct gateway_conn *r = bot_session(bot, 0);
+    struct gateway_conn *r = open_bot_session(bot, 0);
     expect_quiet(r);
     expect_status(client_patch(ada, "{'nick': 'Bobby'}", "/guilds/%s/members/%s", v.id, bob->id),
                   200);
@@ -370,8 +373,8 @@ static void a_bot_hears_of_itself(struct world *w)
     expect_dispatch(r, "GUILD_MEMBER_UPDATE", "{'user': {'id': '%s'}, 'nick': 'Robby'}", bot->id);
 }
 
-/* Tests of other parts can look at what is told instead of what is announced. */
-static void clients_that_are_connected_are_told(struct world *w)
+/* Tests of other folders may read delivered events in place of announced ones. */
+static void connected_test_clients_receive_message_create(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
     struct test_guild v = world_test_guild(w, ada);
@@ -379,27 +382,27 @@ static void clients_that_are_connected_are_told(struct world *w)
     test_guild_add(&v, bot);
     client_connect(ada);
     client_connect(bot);
-    say(ada, v.channel, "{'content': 'hello'}");
+    send_message(ada, v.channel, "{'content': 'hello'}");
     expect_event(ada, "MESSAGE_CREATE", "{'content': 'hello'}");
     expect_event(bot, "MESSAGE_CREATE", "{'content': 'hello'}");
     expect_silence(ada);
     expect_silence(bot);
 }
 
-/* --- asking --------------------------------------------------------------------------- */
+/* --- requests ------------------------------------------------------------------------- */
 
-static void limited(struct config *c)
+static void enable_rate_limits(struct config *c)
 {
     c->rate_limits = true;
 }
 
-static struct gateway_conn *ask_for_all_twice(struct world *w, struct test_guild *v)
+static struct gateway_conn *request_all_members_twice(struct world *w, struct test_guild *v)
 {
     struct client *bot = world_bot(w, "robot");
 
     *v = world_test_guild(w, world_client(w, "ada"));
     test_guild_add(v, bot);
-    struct gateway_conn *g = bot_session(bot, MEMBERS);
+    struct gateway_conn *g = open_bot_session(bot, MEMBERS);
     expect_quiet(g);
     for (int i = 0; i < 2; i++)
         conn_send(g, "{'op':8,'d':{'guild_id':'%s','query':'','limit':0,'nonce':'%d'}}", v->id, i);
@@ -407,26 +410,26 @@ static struct gateway_conn *ask_for_all_twice(struct world *w, struct test_guild
     return g;
 }
 
-static void all_members_come_at_most_once_in_a_while(struct world *w)
+static void second_request_for_all_members_is_rate_limited(struct world *w)
 {
     struct test_guild v;
-    struct gateway_conn *g = ask_for_all_twice(w, &v);
+    struct gateway_conn *g = request_all_members_twice(w, &v);
 
     expect_dispatch(g, "RATE_LIMITED", "{'opcode': 8, 'meta': {'guild_id': '%s', 'nonce': '1'}}",
                     v.id);
     expect_quiet(g);
 }
 
-static void without_rate_limits_all_members_come_each_time(struct world *w)
+static void all_members_can_be_requested_again_without_rate_limits(struct world *w)
 {
     struct test_guild v;
-    struct gateway_conn *g = ask_for_all_twice(w, &v);
+    struct gateway_conn *g = request_all_members_twice(w, &v);
 
     expect_dispatch(g, "GUILD_MEMBERS_CHUNK", "{'guild_id': '%s', 'nonce': '1'}", v.id);
     expect_quiet(g);
 }
 
-static void members_come_on_request(struct world *w)
+static void request_guild_members_returns_member_chunks(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *bot = world_bot(w, "robot");
@@ -434,7 +437,7 @@ static void members_come_on_request(struct world *w)
 
     test_guild_add(&v, bob);
     test_guild_add(&v, bot);
-    struct gateway_conn *g = bot_session(bot, MEMBERS), *poor = bot_session(bot, 0);
+    struct gateway_conn *g = open_bot_session(bot, MEMBERS), *poor = open_bot_session(bot, 0);
     expect_quiet(g);
     conn_send(g, "{'op':8,'d':{'guild_id':['%s'],'query':'','limit':0,'nonce':'abc'}}", v.id);
     expect_dispatch(g, "GUILD_MEMBERS_CHUNK",
@@ -442,34 +445,34 @@ static void members_come_on_request(struct world *w)
                     " 'members': [{'user': {'id': '%s'}}, {'user': {'id': '%s'}},"
                     " {'user': {'id': '%s'}}]}",
                     v.id, ada->id, bob->id, bot->id);
-    /* Ids come as numbers too, beyond what a double holds. */
+    /* Ids are accepted as numbers, too, beyond the precision of a double. */
     conn_send(g, "{'op':8,'d':{'guild_id':%s,'user_ids':[%s,1],'limit':0}}", v.id, bob->id);
     expect_dispatch(g, "GUILD_MEMBERS_CHUNK",
                     "{'members': [{'user': {'id': '%s'}}], 'not_found': ['1']}", bob->id);
-    /* Nobody in particular is nobody, and not everybody. */
+    /* An empty list of user ids matches nobody. */
     conn_send(g, "{'op':8,'d':{'guild_id':'%s','user_ids':[],'limit':0}}", v.id);
     expect(
         dom_at(expect_dispatch(g, "GUILD_MEMBERS_CHUNK", "{'chunk_count': 1}"), "members")->count ==
         0);
     conn_send(g, "{'op':8,'d':{'guild_id':'%s','query':'bo','limit':5}}", v.id);
     expect_dispatch(g, "GUILD_MEMBERS_CHUNK", "{'members': [{'user': {'id': '%s'}}]}", bob->id);
-    /* Where it is not, there is an answer without anybody. */
+    /* A guild without the caller gets an empty chunk. */
     conn_send(g, "{'op':8,'d':{'guild_id':'5','query':'','limit':0,'nonce':'n'}}");
     expect_dispatch(g, "GUILD_MEMBERS_CHUNK",
                     "{'guild_id': '5', 'members': [], 'chunk_count': 1, 'nonce': 'n'}");
     expect_quiet(g);
     conn_send(poor, "{'op':8,'d':{'guild_id':'%s','query':'','limit':0}}", v.id);
     expect_dispatch(poor, "GUILD_MEMBERS_CHUNK", "{'members': [], 'chunk_count': 1}");
-    struct gateway_conn *u = user_session(bob);
+    struct gateway_conn *u = open_user_session(bob);
     conn_send(u, "{'op':35,'d':{'guild_id':'%s','query':'','continuation_token':null}}", v.id);
     expect_dispatch(u, "GUILD_MEMBERS_CHUNK", "{'guild_id': '%s'}", v.id);
 }
 
-static void sounds_and_channels_are_answered(struct world *w)
+static void soundboard_and_channel_info_requests_are_answered(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
-    struct gateway_conn *g = user_session(ada);
+    struct gateway_conn *g = open_user_session(ada);
 
     conn_send(g, "{'op':31,'d':{'guild_ids':['%s','5']}}", v.id);
     expect_dispatch(g, "SOUNDBOARD_SOUNDS", "{'guild_id': '%s', 'soundboard_sounds': []}", v.id);
@@ -480,7 +483,7 @@ static void sounds_and_channels_are_answered(struct world *w)
     expect_quiet(g);
 }
 
-static void presence_is_told_to_bots_that_ask(struct world *w)
+static void presence_update_requires_the_presence_intent(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *bot = world_bot(w, "robot");
@@ -488,8 +491,9 @@ static void presence_is_told_to_bots_that_ask(struct world *w)
 
     test_guild_add(&v, bob);
     test_guild_add(&v, bot);
-    struct gateway_conn *a = user_session(ada), *b = user_session(bob);
-    struct gateway_conn *watches = bot_session(bot, PRESENCES), *deaf = bot_session(bot, GUILDS);
+    struct gateway_conn *a = open_user_session(ada), *b = open_user_session(bob);
+    struct gateway_conn *watches = open_bot_session(bot, PRESENCES),
+                        *deaf = open_bot_session(bot, GUILDS);
     conn_watch(deaf, true);
     expect_dispatch(deaf, "GUILD_CREATE", "{}");
     expect_quiet(watches);
@@ -503,11 +507,11 @@ static void presence_is_told_to_bots_that_ask(struct world *w)
     conn_send(a, "{'op':3,'d':{'status':'invisible','since':null,'afk':false,'activities':null}}");
     expect_dispatch(watches, "PRESENCE_UPDATE",
                     "{'status': 'offline', 'activities': [], 'client_status': {}}");
-    conn_send(a, "{'op':3,'d':{'game':null,'status':'unknown'}}"); /* as it was */
+    conn_send(a, "{'op':3,'d':{'game':null,'status':'unknown'}}"); /* unchanged presence */
     expect_quiet(a);
     expect_quiet(b);
     expect_quiet(deaf);
-    /* Five in a while; of more, the last is told later. */
+    /* Five updates at once; of further ones only the last is sent later. */
     for (int i = 0; i < 5; i++)
         conn_send(a, "{'op':3,'d':{'status':'%s'}}", i % 2 ? "dnd" : "idle");
     expect_dispatch(watches, "PRESENCE_UPDATE", "{'status': 'idle'}");
@@ -518,7 +522,7 @@ static void presence_is_told_to_bots_that_ask(struct world *w)
     expect_dispatch(watches, "PRESENCE_UPDATE", "{'status': 'idle'}");
 }
 
-static void privileged_intents_must_be_allowed(struct world *w)
+static void privileged_intents_without_application_flag_close_with_4014(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *app = make_application(ada, "Watcher");
@@ -535,13 +539,13 @@ static void privileged_intents_must_be_allowed(struct world *w)
         conn_identify(g, more);
         expect_close(g, 4014);
     }
-    bot_session(bot, GUILDS | MESSAGES);
+    open_bot_session(bot, GUILDS | MESSAGES);
     world_sql(w, "update applications set flags = %d where id = %s", 1 << 14, app);
-    bot_session(bot, MEMBERS);
+    open_bot_session(bot, MEMBERS);
 }
 
-/* A person who names none is told everything. */
-static void a_person_who_names_intents_is_told_only_those(struct world *w)
+/* A user session without intents receives all events. */
+static void user_session_with_intents_receives_only_their_events(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
@@ -555,7 +559,7 @@ static void a_person_who_names_intents_is_told_only_those(struct world *w)
     expect_status(client_put(ada, NULL, "/users/@me/relationships/%s/ignore", bob->id), 204);
     expect_dispatch(all, "RELATIONSHIP_ADD", "{'id': '%s'}", bob->id);
     expect_dispatch(friends, "RELATIONSHIP_ADD", "{'id': '%s'}", bob->id);
-    say(ada, v.channel, "{'content': 'hello'}");
+    send_message(ada, v.channel, "{'content': 'hello'}");
     expect_dispatch(all, "MESSAGE_CREATE", "{'content': 'hello'}");
     expect_dispatch(messages, "MESSAGE_CREATE", "{'content': 'hello'}");
     expect_quiet(friends);
@@ -563,25 +567,25 @@ static void a_person_who_names_intents_is_told_only_those(struct world *w)
 }
 
 const struct test gateway_dispatch_tests[] = {
-    TEST(a_bots_guilds_follow_ready),
-    TEST(a_users_guilds_are_in_ready),
-    TEST(shards_share_the_guilds),
-    TEST(messages_go_to_those_who_see_the_channel),
-    TEST(a_channel_comes_into_view_and_goes),
-    TEST(content_is_for_those_who_asked_and_may),
-    TEST(content_is_not_read_by_way_of_an_answer),
-    TEST(direct_messages_reach_both),
-    TEST(a_guild_that_is_founded_is_heard_of),
-    TEST(who_leaves_hears_nothing_more),
-    TEST(bans_are_told_to_moderators),
-    TEST(a_bot_hears_of_itself),
-    TEST(clients_that_are_connected_are_told),
-    TEST_WITH(all_members_come_at_most_once_in_a_while, limited),
-    TEST(without_rate_limits_all_members_come_each_time),
-    TEST(members_come_on_request),
-    TEST(sounds_and_channels_are_answered),
-    TEST_WITH(presence_is_told_to_bots_that_ask, limited),
-    TEST(privileged_intents_must_be_allowed),
-    TEST(a_person_who_names_intents_is_told_only_those),
+    TEST(bot_gets_guild_create_for_each_guild_after_ready),
+    TEST(user_ready_contains_full_guilds),
+    TEST(guilds_are_distributed_over_shards),
+    TEST(message_create_goes_only_to_viewers_of_the_channel),
+    TEST(hiding_a_channel_sends_channel_delete_to_users),
+    TEST(message_content_requires_the_intent_or_a_mention),
+    TEST(referenced_message_has_no_content_without_the_intent),
+    TEST(direct_messages_are_delivered_to_both_recipients),
+    TEST(creating_updating_and_deleting_a_guild_sends_events),
+    TEST(member_who_left_receives_no_more_guild_events),
+    TEST(ban_events_go_only_to_members_who_can_ban),
+    TEST(bot_receives_its_own_member_update_without_intent),
+    TEST(connected_test_clients_receive_message_create),
+    TEST_WITH(second_request_for_all_members_is_rate_limited, enable_rate_limits),
+    TEST(all_members_can_be_requested_again_without_rate_limits),
+    TEST(request_guild_members_returns_member_chunks),
+    TEST(soundboard_and_channel_info_requests_are_answered),
+    TEST_WITH(presence_update_requires_the_presence_intent, enable_rate_limits),
+    TEST(privileged_intents_without_application_flag_close_with_4014),
+    TEST(user_session_with_intents_receives_only_their_events),
     { 0 },
 };

@@ -1,8 +1,6 @@
-/* events.c - walks the table of events: who receives each of them.
- *
- * A bot has a session for every intent and one without any, ada is a person in the
- * same guild, eve is in none. Each event is published as it is declared; a marker
- * after it says when everybody has heard what there was to hear. */
+/* events.c - iterates over all events and checks who receives each of them. A bot has a session
+ * for every intent and one without any, ada is a user in the same guild, eve is in no guild.
+ * Each event is published as declared; a marker event follows it. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,9 +10,9 @@
 #include "guilds.h"
 #include "test_guild.h"
 
-enum { BITS = 22, NONE = BITS, PERSON, STRANGER, LISTENERS };
+enum { BITS = 22, NONE = BITS, PERSON, OUTSIDER, LISTENERS };
 
-struct hall {
+struct listeners {
     struct world *world;
     struct client *ada, *bot, *eve;
     struct test_guild test_guild;
@@ -22,16 +20,17 @@ struct hall {
     const char *payload;
 };
 
-static void publish(struct hall *h, enum event event, struct subject to, const char *payload)
+static void publish_event(struct listeners *h, enum event event, struct audience to,
+                          const char *payload)
 {
-    struct announcement a = { .event = event, .to = to, .payload = str_of(payload) };
+    struct emitted_event a = { .event = event, .to = to, .payload = str_of(payload) };
 
-    a.facts = facts_read(event, a.payload, world_arena(h->world));
-    gateway_announce(guildhall_gateway(world_server(h->world)), &a);
+    a.routing = facts_read(event, a.payload, world_arena(h->world));
+    gateway_publish(guildhall_gateway(world_server(h->world)), &a);
 }
 
-/* A session of the bot with one intent, or none, that has its guild. */
-static struct gateway_conn *bot_session(struct hall *h, int bit)
+/* Opens a session of the bot with one intent, or none, that has its guild. */
+static struct gateway_conn *open_bot_session(struct listeners *h, int bit)
 {
     char more[32];
 
@@ -39,14 +38,14 @@ static struct gateway_conn *bot_session(struct hall *h, int bit)
     struct gateway_conn *g = conn_session(h->bot, "v=10", more);
     if (bit == 0)
         expect_dispatch(g, "GUILD_CREATE", "{}");
-    /* What is asked for comes after the guilds. */
+    /* Replies to requests follow the guilds. */
     conn_send(g, "{'op':8,'d':{'guild_id':'%s','user_ids':['%s']}}", h->test_guild.id, h->bot->id);
     expect_dispatch(g, "GUILD_MEMBERS_CHUNK", "{}");
     return g;
 }
 
-/* Everybody has heard of everybody; from here on presences count. */
-static void settle(struct hall *h)
+/* Reads all initial presences; from here on presences count. */
+static void read_initial_presences(struct listeners *h)
 {
     for (int i = 0; i < LISTENERS; i++) {
         conn_watch(h->gates[i], false);
@@ -55,20 +54,20 @@ static void settle(struct hall *h)
     }
 }
 
-static void open_hall(struct world *w, struct hall *h)
+static void open_sessions(struct world *w, struct listeners *h)
 {
-    *h = (struct hall){ .world = w,
-                        .ada = world_client(w, "ada"),
-                        .bot = world_bot(w, "robot"),
-                        .eve = world_client(w, "eve") };
+    *h = (struct listeners){ .world = w,
+                             .ada = world_client(w, "ada"),
+                             .bot = world_bot(w, "robot"),
+                             .eve = world_client(w, "eve") };
     h->test_guild = world_test_guild(w, h->ada);
     test_guild_add_with(&h->test_guild, h->bot, 1, PERMISSION(VIEW_CHANNEL));
     for (int i = 0; i <= NONE; i++)
-        h->gates[i] = bot_session(h, i);
+        h->gates[i] = open_bot_session(h, i);
     h->gates[PERSON] = conn_session(h->ada, "v=10", "");
-    h->gates[STRANGER] = conn_session(h->eve, "v=10", "");
-    settle(h);
-    /* A thing of every kind, so that every event finds what it is about. */
+    h->gates[OUTSIDER] = conn_session(h->eve, "v=10", "");
+    read_initial_presences(h);
+    /* One object of every type, so that every event finds its object. */
     h->payload = str_printf(world_arena(w),
                             "{\"id\":\"%s\",\"type\":0,\"user\":{\"id\":\"1\"},\"role_id\":\"5\","
                             "\"role\":{\"id\":\"5\",\"permissions\":\"0\"},\"roles\":[],"
@@ -77,8 +76,8 @@ static void open_hall(struct world *w, struct hall *h)
                      .p;
 }
 
-/* Was this the only thing told before the marker? */
-static bool heard(struct gateway_conn *g, enum event event)
+/* Returns whether this was the only event before the marker. */
+static bool received_only(struct gateway_conn *g, enum event event)
 {
     bool found = false;
 
@@ -95,25 +94,26 @@ static bool heard(struct gateway_conn *g, enum event event)
     }
 }
 
-static void mark(struct hall *h)
+static void publish_marker(struct listeners *h)
 {
     struct client *all[] = { h->ada, h->bot, h->eve };
 
     for (int i = 0; i < 3; i++)
-        publish(h, EVENT_USER_UPDATE, to_user(id_of(all[i]->id)), "{}");
+        publish_event(h, EVENT_USER_UPDATE, audience_of_user(id_of(all[i]->id)), "{}");
 }
 
-/* Exactly these: the bot's sessions with one of the intents (or all, when it needs
- * none), and the person. */
-static void expect_heard(struct hall *h, enum event event, unsigned intents, bool bots, bool person)
+/* Expects exactly these recipients: the bot's sessions with one of the intents (or all, if none
+ * is needed), and the user. */
+static void expect_recipients(struct listeners *h, enum event event, unsigned intents, bool bots,
+                              bool person)
 {
-    mark(h);
+    publish_marker(h);
     for (int i = 0; i < LISTENERS; i++) {
         bool wanted = i == PERSON     ? person && !(event_info(event)->flags & EVENT_TO_BOTS)
-                      : i == STRANGER ? false
+                      : i == OUTSIDER ? false
                                       : bots && (!event_info(event)->intents ||
                                                  (i != NONE && intents >> i & 1));
-        bool got = heard(h->gates[i], event);
+        bool got = received_only(h->gates[i], event);
 
         if (got != wanted)
             fail_test(__FILE__, __LINE__, "%s: listener %d %s", event_name(event), i,
@@ -121,37 +121,38 @@ static void expect_heard(struct hall *h, enum event event, unsigned intents, boo
     }
 }
 
-static bool is_for_one(enum event e)
+static bool is_event_for_one_user(enum event e)
 {
     return e == EVENT_USER_UPDATE || e == EVENT_READY || e == EVENT_RESUMED ||
            e == EVENT_GUILD_CREATE || e == EVENT_GUILD_DELETE;
 }
 
-static void every_event_in_a_guild_reaches_who_asked(struct world *w)
+static void guild_events_scope_exactly_sessions_with_their_intent(struct world *w)
 {
-    struct hall h;
+    struct listeners h;
 
-    open_hall(w, &h);
+    open_sessions(w, &h);
     for (enum event e = EVENT_NONE + 1; e < EVENT_COUNT; e++) {
         const struct event_info *info = event_info(e);
         snowflake guild = id_of(h.test_guild.id);
 
-        if (is_for_one(e))
+        if (is_event_for_one_user(e))
             continue;
-        /* The other intents are for who it is about, and these get a part of their own. */
+        /* The other intents are for the user concerned, who gets a separate event. */
         unsigned asked =
             info->flags & EVENT_CONCERNED ? (unsigned)INTENT(GUILD_MEMBERS) : info->intents;
-        publish(&h, e, to_guild(guild), h.payload);
-        expect_heard(&h, e, asked & ~INTENTS_PRIVATE, !(info->flags & EVENT_TO_USERS), true);
+        publish_event(&h, e, audience_of_guild(guild), h.payload);
+        expect_recipients(&h, e, asked & ~INTENTS_PRIVATE_CHANNELS, !(info->flags & EVENT_TO_USERS),
+                          true);
     }
 }
 
-/* The same with a channel that nobody but the owner may see. */
-static void hidden_channels_keep_their_events(struct world *w)
+/* The same for a channel that only the owner can view. */
+static void events_of_hidden_channels_scope_only_viewers(struct world *w)
 {
-    struct hall h;
+    struct listeners h;
 
-    open_hall(w, &h);
+    open_sessions(w, &h);
     world_sql(w, "delete from member_roles where user_id = %s", h.bot->id);
     char payload[400];
     snprintf(payload, sizeof payload,
@@ -160,76 +161,84 @@ static void hidden_channels_keep_their_events(struct world *w)
              h.test_guild.channel, h.test_guild.id, h.bot->id);
     for (enum event e = EVENT_NONE + 1; e < EVENT_COUNT; e++) {
         const struct event_info *info = event_info(e);
-        struct subject to = to_viewers(id_of(h.test_guild.id), id_of(h.test_guild.channel));
+        struct audience to =
+            audience_of_channel_viewers(id_of(h.test_guild.id), id_of(h.test_guild.channel));
 
-        if (is_for_one(e) || e == EVENT_CHANNEL_DELETE || e == EVENT_THREAD_DELETE)
+        if (is_event_for_one_user(e) || e == EVENT_CHANNEL_DELETE || e == EVENT_THREAD_DELETE)
             continue;
-        /* Others may have changed what the channel hides. */
-        publish(&h, EVENT_CHANNEL_UPDATE, to, payload);
-        expect_heard(&h, EVENT_CHANNEL_UPDATE, INTENT(GUILDS), true, true);
-        publish(&h, e, to, payload);
-        /* Bots know the structure of a guild, whatever they may look into. */
+        /* An earlier event may have changed the overwrites. */
+        publish_event(&h, EVENT_CHANNEL_UPDATE, to, payload);
+        expect_recipients(&h, EVENT_CHANNEL_UPDATE, INTENT(GUILDS), true, true);
+        publish_event(&h, e, to, payload);
+        /* Bots receive structure events of channels that they cannot view. */
         bool structure = info->flags & (EVENT_STRUCTURE | EVENT_BY_INTENT);
-        expect_heard(&h, e, info->intents & ~INTENTS_PRIVATE, structure, true);
+        expect_recipients(&h, e, info->intents & ~INTENTS_PRIVATE_CHANNELS, structure, true);
     }
 }
 
-static void every_event_of_a_private_channel_reaches_who_asked(struct world *w)
+static void private_channel_events_scope_sessions_with_their_intent(struct world *w)
 {
-    struct hall h;
+    struct listeners h;
 
-    open_hall(w, &h);
+    open_sessions(w, &h);
     struct answer a =
         client_post(h.ada, str_printf(world_arena(w), "{'recipient_id': '%s'}", h.bot->id).p,
                     "/users/@me/channels");
     expect_status(a, 200);
     const char *channel = answer_text(a, "id");
-    /* Sessions that begin now know it. */
+    /* Sessions that start now have the channel. */
     for (int i = 0; i <= NONE; i++) {
         conn_close(h.gates[i], 1000);
-        h.gates[i] = bot_session(&h, i);
+        h.gates[i] = open_bot_session(&h, i);
     }
     conn_close(h.gates[PERSON], 1000);
     h.gates[PERSON] = conn_session(h.ada, "v=10", "");
-    settle(&h);
+    read_initial_presences(&h);
     for (enum event e = EVENT_NONE + 1; e < EVENT_COUNT; e++) {
         const struct event_info *info = event_info(e);
 
-        if (is_for_one(e) || info->flags & EVENT_CONCERNED) /* of threads, which guilds have */
+        if (is_event_for_one_user(e) ||
+            info->flags & EVENT_CONCERNED) /* events of threads, which exist only in guilds */
             continue;
         snowflake people[] = { id_of(h.ada->id), id_of(h.bot->id) };
-        struct announcement n = { .event = e,
-                                  .to = to_channel(id_of(channel)),
-                                  .people = { people, 2 },
-                                  .payload = str_of(h.payload) };
-        n.facts = facts_read(e, n.payload, world_arena(w));
-        gateway_announce(guildhall_gateway(world_server(w)), &n);
-        expect_heard(&h, e, info->intents & INTENTS_PRIVATE, !(info->flags & EVENT_TO_USERS), true);
+        struct emitted_event n = { .event = e,
+                                   .to = audience_of_private_channel(id_of(channel)),
+                                   .member_ids = { people, 2 },
+                                   .payload = str_of(h.payload) };
+        n.routing = facts_read(e, n.payload, world_arena(w));
+        gateway_publish(guildhall_gateway(world_server(w)), &n);
+        expect_recipients(&h, e, info->intents & INTENTS_PRIVATE_CHANNELS,
+                          !(info->flags & EVENT_TO_USERS), true);
     }
 }
 
-static void rights_narrow_an_event(struct world *w)
+static void events_with_required_permissions_scope_only_members_who_have_them(struct world *w)
 {
-    struct hall h;
+    struct listeners h;
 
-    open_hall(w, &h);
+    open_sessions(w, &h);
     snowflake guild = id_of(h.test_guild.id);
-    publish(&h, EVENT_INVITE_CREATE, to_entitled(guild, 0, PERMISSION(MANAGE_CHANNELS)), "{}");
-    expect_heard(&h, EVENT_INVITE_CREATE, INTENT(GUILD_INVITES), false, true);
-    publish(&h, EVENT_INVITE_CREATE,
-            to_entitled(guild, 0, PERMISSION(MANAGE_CHANNELS) | PERMISSION(VIEW_CHANNEL)), "{}");
-    expect_heard(&h, EVENT_INVITE_CREATE, INTENT(GUILD_INVITES), true, true);
-    publish(&h, EVENT_TYPING_START, to_viewers(guild, 12345), "{}"); /* no such channel */
-    expect_heard(&h, EVENT_TYPING_START, INTENT(GUILD_MESSAGE_TYPING), false, false);
-    /* Of some things bots need no right to hear. */
-    publish(&h, EVENT_WEBHOOKS_UPDATE, to_entitled(guild, 0, PERMISSION(MANAGE_WEBHOOKS)), "{}");
-    expect_heard(&h, EVENT_WEBHOOKS_UPDATE, INTENT(GUILD_WEBHOOKS), true, true);
+    publish_event(&h, EVENT_INVITE_CREATE,
+                  audience_with_permission(guild, 0, PERMISSION(MANAGE_CHANNELS)), "{}");
+    expect_recipients(&h, EVENT_INVITE_CREATE, INTENT(GUILD_INVITES), false, true);
+    publish_event(
+        &h, EVENT_INVITE_CREATE,
+        audience_with_permission(guild, 0, PERMISSION(MANAGE_CHANNELS) | PERMISSION(VIEW_CHANNEL)),
+        "{}");
+    expect_recipients(&h, EVENT_INVITE_CREATE, INTENT(GUILD_INVITES), true, true);
+    publish_event(&h, EVENT_TYPING_START, audience_of_channel_viewers(guild, 12345),
+                  "{}"); /* no such channel */
+    expect_recipients(&h, EVENT_TYPING_START, INTENT(GUILD_MESSAGE_TYPING), false, false);
+    /* Some events need no permission for bots. */
+    publish_event(&h, EVENT_WEBHOOKS_UPDATE,
+                  audience_with_permission(guild, 0, PERMISSION(MANAGE_WEBHOOKS)), "{}");
+    expect_recipients(&h, EVENT_WEBHOOKS_UPDATE, INTENT(GUILD_WEBHOOKS), true, true);
 }
 
 const struct test gateway_events_tests[] = {
-    TEST(every_event_in_a_guild_reaches_who_asked),
-    TEST(hidden_channels_keep_their_events),
-    TEST(every_event_of_a_private_channel_reaches_who_asked),
-    TEST(rights_narrow_an_event),
+    TEST(guild_events_scope_exactly_sessions_with_their_intent),
+    TEST(events_of_hidden_channels_scope_only_viewers),
+    TEST(private_channel_events_scope_sessions_with_their_intent),
+    TEST(events_with_required_permissions_scope_only_members_who_have_them),
     { 0 },
 };

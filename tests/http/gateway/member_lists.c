@@ -1,4 +1,4 @@
-/* member_lists.c - member lists, for the clients of people (op 14 and 37). */
+/* member_lists.c - member list subscriptions of user clients (op 14 and 37). */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,8 +15,8 @@
 
 static const char *const PLAIN = "v=10&encoding=json";
 
-/* A guild of ada's with bob, who has a hoisted role, and cleo. All but cleo are there. */
-struct hall {
+/* Guild of ada with bob, who has a hoisted role, and cleo. Ada and bob are online. */
+struct list_guild {
     struct world *world;
     struct client *ada, *bob, *cleo;
     struct test_guild test_guild;
@@ -24,12 +24,12 @@ struct hall {
     struct gateway_conn *of_ada, *of_bob;
 };
 
-static struct hall open_hall(struct world *w)
+static struct list_guild create_list_guild(struct world *w)
 {
-    struct hall h = { .world = w,
-                      .ada = world_client(w, "ada"),
-                      .bob = world_client(w, "bob"),
-                      .cleo = world_client(w, "cleo") };
+    struct list_guild h = { .world = w,
+                            .ada = world_client(w, "ada"),
+                            .bob = world_client(w, "bob"),
+                            .cleo = world_client(w, "cleo") };
 
     h.test_guild = world_test_guild(w, h.ada);
     test_guild_add(&h.test_guild, h.bob);
@@ -42,31 +42,32 @@ static struct hall open_hall(struct world *w)
     h.of_bob = conn_session(h.bob, PLAIN, "");
     conn_beat(h.of_ada);
     conn_beat(h.of_bob);
-    /* Lists are told again after a while, which begins when the server has read what is sent. */
-    clock_go();
+    /* Lists are sent again after a pause, which starts when the server has read the request. */
+    clock_continue();
     return h;
 }
 
-static void show_rows(struct gateway_conn *g, const struct hall *h, const char *channel,
-                      const char *ranges)
+static void subscribe_to_rows(struct gateway_conn *g, const struct list_guild *h,
+                              const char *channel, const char *ranges)
 {
     conn_send(g, "{'op':14,'d':{'guild_id':'%s','typing':true,'channels':{'%s':%s}}}",
               h->test_guild.id, channel, ranges);
 }
 
-/* Longer than lists rest, also on a busy machine; shorter than clients may be silent. */
-static void let_time_pass(struct hall *h)
+/* Longer than the pause between two lists, also on a busy machine; shorter than the heartbeat
+ * limit. */
+static void wait_for_next_list(struct list_guild *h)
 {
     world_wait(h->world, 6);
 }
 
 /* --- rows ----------------------------------------------------------------------------- */
 
-static void a_list_is_told_at_once(struct world *w)
+static void subscribing_sends_the_member_list_at_once(struct world *w)
 {
-    struct hall h = open_hall(w);
+    struct list_guild h = create_list_guild(w);
 
-    show_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
+    subscribe_to_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
     const struct dom *d = expect_dispatch(
         h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
         "{'guild_id': '%s', 'id': 'everyone', 'member_count': 3, 'online_count': 2, "
@@ -82,24 +83,24 @@ static void a_list_is_told_at_once(struct world *w)
         h.test_guild.id, h.role, h.role, h.bob->id, h.bob->id, h.role, h.bob->id, h.ada->id,
         h.cleo->id);
     expect(!dom_at(d, "ops.0.items.1.member.presence.guild_id"));
-    /* Nobody else hears of it, and a bot may ask in vain. */
+    /* Other sessions receive nothing. */
     expect_quiet(h.of_bob);
     expect_quiet(h.of_ada);
 }
 
-static void only_ranges_that_were_asked_for_are_told(struct world *w)
+static void member_list_contains_only_the_requested_ranges(struct world *w)
 {
-    struct hall h = open_hall(w);
+    struct list_guild h = create_list_guild(w);
 
-    show_rows(h.of_ada, &h, h.test_guild.channel, "[[1,2],[4,9],[100,199]]");
+    subscribe_to_rows(h.of_ada, &h, h.test_guild.channel, "[[1,2],[4,9],[100,199]]");
     expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
                     "{'ops': [{'op': 'SYNC', 'range': [1, 2], 'items': [{'member': {'id': '%s'}}, "
                     "{'group': {'id': 'online'}}]}, {'range': [4, 9], 'items': [{'group': {'id': "
                     "'offline'}}, {'member': {'id': '%s'}}]}, {'range': [100, 199], 'items': []}]}",
                     h.bob->id, h.cleo->id);
-    /* Cleo comes: those rows are told that have changed, and no others. */
+    /* Cleo comes online: only the changed rows are sent. */
     struct gateway_conn *of_cleo = conn_session(h.cleo, PLAIN, "");
-    let_time_pass(&h);
+    wait_for_next_list(&h);
     const struct dom *d = expect_dispatch(
         h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
         "{'online_count': 3, 'groups': [{'id': '%s'}, {'id': 'online', 'count': 2}], 'ops': ["
@@ -110,55 +111,55 @@ static void only_ranges_that_were_asked_for_are_told(struct world *w)
     conn_close(of_cleo, 1000);
 }
 
-static void changes_of_members_are_told_in_time(struct world *w)
+static void member_list_reflects_status_nick_and_member_changes(struct world *w)
 {
-    struct hall h = open_hall(w);
+    struct list_guild h = create_list_guild(w);
 
-    show_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
+    subscribe_to_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
     expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE", "{}");
-    /* A status: the same rows. */
+    /* A status change keeps the rows. */
     conn_send(h.of_bob, "{'op':3,'d':{'status':'dnd','activities':[],'since':null,'afk':false}}");
-    let_time_pass(&h);
+    wait_for_next_list(&h);
     expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
                     "{'ops': [{'items': [{}, {'member': {'id': '%s', 'presence': {'status': "
                     "'dnd'}}}, {}, {}, {}, {}]}]}",
                     h.bob->id);
-    /* Who does not want to be seen is offline. */
+    /* An invisible member is offline. */
     conn_send(h.of_bob, "{'op':3,'d':{'status':'invisible','activities':[],'since':null,"
                         "'afk':false}}");
-    let_time_pass(&h);
+    wait_for_next_list(&h);
     expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
                     "{'online_count': 1, 'ops': [{'items': [{'group': {'id': 'online'}}, {}, "
                     "{'group': {'id': 'offline', 'count': 2}}, {'member': {'id': '%s', 'presence': "
                     "{'status': 'offline'}}}, {'member': {'id': '%s'}}]}]}",
                     h.bob->id, h.cleo->id);
-    /* Another name is another place. */
+    /* A new nick changes the row's position. */
     expect_status(client_patch(h.ada, "{'nick': 'Aaron'}", "/guilds/%s/members/%s", h.test_guild.id,
                                h.cleo->id),
                   200);
     expect_dispatch(h.of_ada, "GUILD_MEMBER_UPDATE", "{}");
     expect_dispatch(h.of_ada, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
-    let_time_pass(&h);
+    wait_for_next_list(&h);
     expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
                     "{'ops': [{'items': [{}, {}, {}, {'member': {'id': '%s', 'nick': 'Aaron'}}, "
                     "{'member': {'id': '%s'}}]}]}",
                     h.cleo->id, h.bob->id);
-    /* Who is made to leave is in no list. */
+    /* A kicked member leaves the list. */
     expect_status(client_delete(h.ada, "/guilds/%s/members/%s", h.test_guild.id, h.cleo->id), 204);
     expect_dispatch(h.of_ada, "GUILD_MEMBER_REMOVE", "{}");
     expect_dispatch(h.of_ada, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
-    let_time_pass(&h);
+    wait_for_next_list(&h);
     expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
                     "{'member_count': 2, 'ops': [{'items': [{}, {}, {'group': {'count': 1}}, "
                     "{'member': {'id': '%s'}}]}]}",
                     h.bob->id);
-    /* Nobody hears twice of the same. */
-    let_time_pass(&h);
+    /* Nothing is sent twice. */
+    wait_for_next_list(&h);
     expect_quiet(h.of_ada);
 }
 
-/* Lists that a slow machine has had the time for are passed over. */
-static const struct dom *expect_past_lists(struct gateway_conn *g, const char *event)
+/* Expects the event; list updates that a slow machine has caused are skipped. */
+static const struct dom *expect_event_after_lists(struct gateway_conn *g, const char *event)
 {
     for (;;) {
         const struct dom *m = conn_read(g, 60000);
@@ -171,11 +172,11 @@ static const struct dom *expect_past_lists(struct gateway_conn *g, const char *e
     }
 }
 
-static void roles_make_the_groups(struct world *w)
+static void hoisted_roles_form_the_groups_of_the_member_list(struct world *w)
 {
-    struct hall h = open_hall(w);
+    struct list_guild h = create_list_guild(w);
 
-    show_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
+    subscribe_to_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
     expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE", "{'groups': [{'id': '%s'}, {}, {}]}",
                     h.role);
     expect_status(
@@ -183,26 +184,26 @@ static void roles_make_the_groups(struct world *w)
         200);
     expect_dispatch(h.of_ada, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
     expect_dispatch(h.of_ada, "GUILD_ROLE_UPDATE", "{}");
-    let_time_pass(&h);
+    wait_for_next_list(&h);
     expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
                     "{'groups': [{'id': 'online', 'count': 2}, {'id': 'offline'}], 'ops': ["
                     "{'items': [{'group': {}}, {'member': {'id': '%s'}}, {'member': {'id': '%s'}}, "
                     "{}, {}]}]}",
                     h.ada->id, h.bob->id);
-    /* Of two hoisted roles the higher one counts. */
+    /* The higher of two hoisted roles counts. */
     const char *high =
         make_role(h.ada, h.test_guild.id, "{'name': 'High', 'hoist': true, 'permissions': '0'}");
-    expect_past_lists(h.of_ada, "GUILD_AUDIT_LOG_ENTRY_CREATE");
-    expect_past_lists(h.of_ada, "GUILD_ROLE_CREATE");
+    expect_event_after_lists(h.of_ada, "GUILD_AUDIT_LOG_ENTRY_CREATE");
+    expect_event_after_lists(h.of_ada, "GUILD_ROLE_CREATE");
     expect_status(
         client_put(h.ada, "", "/guilds/%s/members/%s/roles/%s", h.test_guild.id, h.ada->id, high),
         204);
-    expect_past_lists(h.of_ada, "GUILD_MEMBER_UPDATE");
-    expect_past_lists(h.of_ada, "GUILD_AUDIT_LOG_ENTRY_CREATE");
-    let_time_pass(&h);
+    expect_event_after_lists(h.of_ada, "GUILD_MEMBER_UPDATE");
+    expect_event_after_lists(h.of_ada, "GUILD_AUDIT_LOG_ENTRY_CREATE");
+    wait_for_next_list(&h);
     const struct dom *d;
     do
-        d = expect_past_lists(h.of_ada, "GUILD_MEMBER_LIST_UPDATE");
+        d = expect_event_after_lists(h.of_ada, "GUILD_MEMBER_LIST_UPDATE");
     while (!str_is(dom_at(d, "groups.0.id")->text, high));
     expect(str_is(dom_at(d, "groups.0.count")->text, "1"));
     expect(str_is(dom_at(d, "groups.1.id")->text, "online"));
@@ -210,9 +211,9 @@ static void roles_make_the_groups(struct world *w)
     expect(dom_at(d, "groups")->count == 3);
 }
 
-/* --- who is in a list, and who hears of it -------------------------------------------- */
+/* --- members of a list, and its subscribers ------------------------------------------- */
 
-static const char *hidden_channel(struct hall *h)
+static const char *create_hidden_channel(struct list_guild *h)
 {
     return make_channel(
         h->ada, h->test_guild.id,
@@ -222,67 +223,67 @@ static const char *hidden_channel(struct hall *h)
              h->test_guild.id, h->role));
 }
 
-static void a_hidden_channel_lists_who_sees_it(struct world *w)
+static void member_list_of_a_hidden_channel_has_only_its_viewers(struct world *w)
 {
-    struct hall h = open_hall(w);
-    const char *hidden = hidden_channel(&h);
+    struct list_guild h = create_list_guild(w);
+    const char *hidden = create_hidden_channel(&h);
     struct overwrite rules[] = { { .id = id_of(h.test_guild.id), .deny = PERMISSION(VIEW_CHANNEL) },
                                  { .id = id_of(h.role), .allow = PERMISSION(VIEW_CHANNEL) } };
     struct gateway_conn *of_cleo = conn_session(h.cleo, PLAIN, "");
     char id[LIST_ID_MAX];
 
-    list_id_write(true, rules, 2, id);
+    compute_member_list_id(true, rules, 2, id);
     expect_dispatch(h.of_bob, "CHANNEL_CREATE", "{}");
-    show_rows(h.of_bob, &h, hidden, "[[0,99]]");
+    subscribe_to_rows(h.of_bob, &h, hidden, "[[0,99]]");
     expect_dispatch(
         h.of_bob, "GUILD_MEMBER_LIST_UPDATE",
         "{'id': '%s', 'member_count': 2, 'online_count': 2, 'groups': [{'id': '%s'}, "
         "{'id': 'online', 'count': 1}], 'ops': [{'items': [{}, {'member': {'id': '%s'}}, "
         "{}, {'member': {'id': '%s'}}]}]}",
         id, h.role, h.bob->id, h.ada->id);
-    /* Who does not see the channel is told nothing. */
-    show_rows(of_cleo, &h, hidden, "[[0,99]]");
+    /* A session that cannot view the channel gets nothing. */
+    subscribe_to_rows(of_cleo, &h, hidden, "[[0,99]]");
     expect_quiet(of_cleo);
-    /* It is opened: the channel has everybody's list now. */
+    /* The channel is opened: its list becomes that of everyone. */
     expect_status(client_delete(h.ada, "/channels/%s/permissions/%s", hidden, h.test_guild.id),
                   204);
     expect_dispatch(h.of_bob, "CHANNEL_UPDATE", "{}");
-    let_time_pass(&h);
+    wait_for_next_list(&h);
     expect_dispatch(h.of_bob, "GUILD_MEMBER_LIST_UPDATE",
                     "{'id': 'everyone', 'member_count': 3, 'groups': [{'id': '%s'}, {'id': "
                     "'online', 'count': 2}]}",
                     h.role);
-    /* And closed to bob, who hears of it no more. */
+    /* The channel is hidden from bob, who gets no more updates. */
     expect_status(client_put(h.ada, "{'type': 1, 'allow': '0', 'deny': '1024'}",
                              "/channels/%s/permissions/%s", hidden, h.bob->id),
                   204);
     expect_dispatch(h.of_bob, "CHANNEL_DELETE", "{}");
     conn_close(of_cleo, 1000);
-    let_time_pass(&h);
+    wait_for_next_list(&h);
     expect_quiet(h.of_bob);
 }
 
-static void who_shows_no_rows_any_more_is_told_nothing(struct world *w)
+static void unsubscribed_session_gets_no_list_updates(struct world *w)
 {
-    struct hall h = open_hall(w);
+    struct list_guild h = create_list_guild(w);
 
-    show_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
+    subscribe_to_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
     expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE", "{}");
-    show_rows(h.of_bob, &h, h.test_guild.channel, "[[0,99]]");
+    subscribe_to_rows(h.of_bob, &h, h.test_guild.channel, "[[0,99]]");
     expect_dispatch(h.of_bob, "GUILD_MEMBER_LIST_UPDATE", "{}");
-    show_rows(h.of_ada, &h, h.test_guild.channel, "[]");
-    expect_quiet(h.of_ada); /* and it was read */
+    subscribe_to_rows(h.of_ada, &h, h.test_guild.channel, "[]");
+    expect_quiet(h.of_ada); /* the request was read */
     struct gateway_conn *of_cleo = conn_session(h.cleo, PLAIN, "");
-    let_time_pass(&h);
+    wait_for_next_list(&h);
     expect_dispatch(h.of_bob, "GUILD_MEMBER_LIST_UPDATE", "{'online_count': 3}");
     expect_quiet(h.of_ada);
     conn_close(of_cleo, 1000);
 }
 
-static void of_eleven_channels_the_first_is_forgotten(struct world *w)
+static void subscribing_to_eleven_channels_drops_the_first(struct world *w)
 {
-    struct hall h = open_hall(w);
-    /* Each list is one of its own, of a channel that others do not see. */
+    struct list_guild h = create_list_guild(w);
+    /* Each channel has a list of its own, because its viewers differ. */
     for (int i = 0; i < 11; i++) {
         const char *channel = make_channel(
             h.ada, h.test_guild.id,
@@ -292,22 +293,22 @@ static void of_eleven_channels_the_first_is_forgotten(struct world *w)
                  i, h.test_guild.id, test_guild_role(&h.test_guild, 1, 0)));
         expect_dispatch(h.of_ada, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
         expect_dispatch(h.of_ada, "CHANNEL_CREATE", "{}");
-        show_rows(h.of_ada, &h, channel, "[[0,99]]");
+        subscribe_to_rows(h.of_ada, &h, channel, "[[0,99]]");
         expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE", "{'member_count': 1}");
     }
-    let_time_pass(&h);
+    wait_for_next_list(&h);
     conn_send(h.of_ada, "{'op':3,'d':{'status':'idle','activities':[],'since':null,'afk':false}}");
-    let_time_pass(&h);
+    wait_for_next_list(&h);
     for (int i = 0; i < 10; i++)
         expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
                         "{'ops': [{'items': [{}, {'member': {'presence': {'status': 'idle'}}}]}]}");
-    let_time_pass(&h);
+    wait_for_next_list(&h);
     expect_quiet(h.of_ada);
 }
 
-static void several_guilds_are_subscribed_to_at_once(struct world *w)
+static void one_payload_can_subscribe_to_several_guilds(struct world *w)
 {
-    struct hall h = open_hall(w);
+    struct list_guild h = create_list_guild(w);
     const char *other = found_guild(h.ada, "Other");
     const char *room = make_channel(h.ada, other, "{'name': 'room'}");
 
@@ -327,52 +328,53 @@ static void several_guilds_are_subscribed_to_at_once(struct world *w)
     expect(seen[0] && seen[1]);
 }
 
-/* Comes back, on whichever loop the new socket is, and is told that so many are there. */
-static void expect_list_again(struct client *c, const char *id, uint64_t seq, const char *online)
+/* Resumes, on whichever loop the new socket is, and expects a list with this online count. */
+static void expect_list_after_resume(struct client *c, const char *id, uint64_t seq,
+                                     const char *online)
 {
     struct gateway_conn *back = conn_open(c, PLAIN);
 
     conn_beat(back);
     expect_op(back, 10);
     conn_resume(back, id, seq);
-    for (bool told = false; !told;) {
+    for (bool received = false; !received;) {
         world_wait(c->world, 2);
         const struct dom *m = conn_read(back, 60000);
 
         expect(m != NULL);
         conn_count(back, m);
-        told = str_is(dom_at(m, "t")->text, "GUILD_MEMBER_LIST_UPDATE") &&
-               str_is(dom_at(m, "d.online_count")->text, online);
+        received = str_is(dom_at(m, "t")->text, "GUILD_MEMBER_LIST_UPDATE") &&
+                   str_is(dom_at(m, "d.online_count")->text, online);
     }
 }
 
-static void a_list_goes_on_after_a_restart(struct world *w)
+static void member_list_subscription_survives_a_server_restart(struct world *w)
 {
-    struct hall h = open_hall(w);
+    struct list_guild h = create_list_guild(w);
     char id[64];
 
-    show_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
+    subscribe_to_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
     expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE", "{'online_count': 2}");
     snprintf(id, sizeof id, "%s", conn_id(h.of_ada));
     uint64_t seq = conn_seq(h.of_ada);
     conn_close(h.of_bob, 1000);
     conn_lose(h.of_ada);
     world_restart(w);
-    expect_list_again(h.ada, id, seq, "1");
+    expect_list_after_resume(h.ada, id, seq, "1");
 }
 
-static void who_comes_back_is_told_all_of_it(struct world *w)
+static void resumed_session_gets_the_whole_member_list(struct world *w)
 {
-    struct hall h = open_hall(w);
+    struct list_guild h = create_list_guild(w);
 
-    show_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
+    subscribe_to_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
     expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE", "{'online_count': 2}");
     conn_lose(h.of_ada);
     conn_close(h.of_bob, 1000);
-    expect_list_again(h.ada, conn_id(h.of_ada), conn_seq(h.of_ada), "1");
+    expect_list_after_resume(h.ada, conn_id(h.of_ada), conn_seq(h.of_ada), "1");
 }
 
-/* --- a store that fails --------------------------------------------------------------- */
+/* --- a failing store ------------------------------------------------------------------ */
 
 static _Atomic int failures;
 
@@ -395,8 +397,8 @@ static enum err failing_members(struct tx *tx, const struct gateway_search *sear
     return gateway_source.members(tx, search, ret);
 }
 
-/* Whatever the store does not say at first, the list is whole when it is told. */
-static void a_list_waits_for_a_store_that_fails(struct world *w)
+/* After failed reads the list is sent complete. */
+static void member_list_is_sent_after_failed_reads_are_retried(struct world *w)
 {
     static struct gateway_source source;
 
@@ -404,9 +406,9 @@ static void a_list_waits_for_a_store_that_fails(struct world *w)
     source.roles = failing_roles;
     source.members = failing_members;
     world_use_source(w, &source);
-    struct hall h = open_hall(w);
-    failures = 2; /* the first round is in vain */
-    show_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
+    struct list_guild h = create_list_guild(w);
+    failures = 2; /* the first reads fail */
+    subscribe_to_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
     expect_soon(failures == 0);
     world_wait(w, 30);
     expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
@@ -420,9 +422,9 @@ static void a_list_waits_for_a_store_that_fails(struct world *w)
 
 enum { LARGE = 1001 };
 
-static void a_large_guild_lists_who_is_there(struct world *w)
+static void large_guild_lists_only_online_members(struct world *w)
 {
-    struct hall h = open_hall(w);
+    struct list_guild h = create_list_guild(w);
 
     world_sql(w,
               "insert into users (id, username) with recursive n(i) as (select 1 union all select "
@@ -433,35 +435,35 @@ static void a_large_guild_lists_who_is_there(struct world *w)
               "where id < %d",
               h.test_guild.id, LARGE);
     world_sql(w, "update guilds set member_count = %d where id = %s", LARGE, h.test_guild.id);
-    /* A new server reads how large it is. */
+    /* A restarted server reads the member count. */
     conn_close(h.of_ada, 1000);
     conn_close(h.of_bob, 1000);
     world_restart(w);
     h.of_ada = conn_session(h.ada, PLAIN, "");
     h.of_bob = conn_session(h.bob, PLAIN, "");
     conn_beat(h.of_ada);
-    show_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
+    subscribe_to_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
     expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
                     "{'member_count': %d, 'online_count': 2, 'groups': [{'count': 1}, {'id': "
                     "'online', 'count': 1}], 'ops': [{'items': [{}, {'member': {'id': '%s'}}, {}, "
                     "{'member': {'id': '%s'}}]}]}",
                     LARGE, h.bob->id, h.ada->id);
-    /* Nobody is told of presences there, but for the list. */
+    /* In large guilds presences are sent only in the list. */
     struct gateway_conn *of_cleo = conn_session(h.cleo, PLAIN, "");
-    let_time_pass(&h);
+    wait_for_next_list(&h);
     expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
                     "{'online_count': 3, 'ops': [{'items': [{}, {}, {}, {}, {'member': {'id': "
                     "'%s'}}]}]}",
                     h.cleo->id);
     conn_close(of_cleo, 1000);
-    let_time_pass(&h);
+    wait_for_next_list(&h);
     expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
                     "{'online_count': 2, 'ops': [{'items': [{}, {}, {}, {}]}]}");
-    /* With one less everybody is listed. */
+    /* With one member less, all members are listed. */
     expect_status(client_delete(h.ada, "/guilds/%s/members/%s", h.test_guild.id, h.cleo->id), 204);
     expect_dispatch(h.of_ada, "GUILD_MEMBER_REMOVE", "{}");
     expect_dispatch(h.of_ada, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
-    let_time_pass(&h);
+    wait_for_next_list(&h);
     const struct dom *d = expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
                                           "{'member_count': %d, 'groups': [{}, {}, {'id': "
                                           "'offline', 'count': %d}]}",
@@ -471,76 +473,81 @@ static void a_large_guild_lists_who_is_there(struct world *w)
 
 /* --- many lists ----------------------------------------------------------------------- */
 
-/* So many lists, each of a channel with so many overwrites, are several pieces of a turn. */
-enum { HALLS = 4, ROOMS = 10, RULES = 500, MANY_LISTS = HALLS * ROOMS };
+/* So many lists of channels with so many overwrites need several loop iterations. */
+enum {
+    GUILD_COUNT = 4,
+    CHANNELS_PER_GUILD = 10,
+    OVERWRITES_PER_CHANNEL = 500,
+    MANY_LISTS = GUILD_COUNT * CHANNELS_PER_GUILD
+};
 
 struct many_lists {
     struct client *ada;
-    const char *guilds[HALLS];
+    const char *guilds[GUILD_COUNT];
     struct gateway_conn *gate;
 };
 
-/* Rows of numbers that no other kind has. */
-static int room_id(int hall, int room)
+/* Ids that no other object has. */
+static int channel_id_of(int list_guild, int room)
 {
-    return 7000000 + hall * 100 + room;
+    return 7000000 + list_guild * 100 + room;
 }
 
-static void make_rooms(struct many_lists *m, int hall)
+static void insert_channels(struct many_lists *m, int list_guild)
 {
     struct test_guild v = world_test_guild(m->ada->world, m->ada);
 
-    m->guilds[hall] = TEXT(v.world, "%s", v.id);
+    m->guilds[list_guild] = TEXT(v.world, "%s", v.id);
     world_sql(v.world,
               "insert into channels (id, guild_id, type, name) with recursive n (i) as (select 0 "
               "union all select i + 1 from n where i < %d) select %d + i, %s, 0, 'room' from n",
-              ROOMS - 1, room_id(hall, 0), v.id);
-    /* Each room lets some in whom the others do not. */
+              CHANNELS_PER_GUILD - 1, channel_id_of(list_guild, 0), v.id);
+    /* Each channel has other viewers. */
     world_sql(v.world,
               "insert into overwrites (channel_id, target_id, type, allow, deny) with recursive "
               "n (i) as (select 0 union all select i + 1 from n where i < %d) select c.id, "
               "case when i = 0 then c.guild_id else c.id * 1000 + i end, case when i = 0 then 0 "
               "else 1 end, case when i = 0 then 0 else 1024 end, case when i = 0 then 1024 else 0 "
               "end from n cross join channels c where c.guild_id = %s and c.name = 'room'",
-              RULES - 1, v.id);
+              OVERWRITES_PER_CHANNEL - 1, v.id);
 }
 
-static void show_all_rooms(struct many_lists *m)
+static void subscribe_to_all_channels(struct many_lists *m)
 {
     char text[16000];
     size_t n = (size_t)snprintf(text, sizeof text, "{'op':37,'d':{'subscriptions':{");
 
-    for (int h = 0; h < HALLS; h++) {
+    for (int h = 0; h < GUILD_COUNT; h++) {
         n += (size_t)snprintf(text + n, sizeof text - n, "%s'%s':{'channels':{", h ? "," : "",
                               m->guilds[h]);
-        for (int r = 0; r < ROOMS; r++)
+        for (int r = 0; r < CHANNELS_PER_GUILD; r++)
             n += (size_t)snprintf(text + n, sizeof text - n, "%s'%d':[[0,99]]", r ? "," : "",
-                                  room_id(h, r));
+                                  channel_id_of(h, r));
         n += (size_t)snprintf(text + n, sizeof text - n, "}}");
     }
     snprintf(text + n, sizeof text - n, "}}}");
     conn_send(m->gate, "%s", text);
 }
 
-/* Those who view a room with these rules are ada and nobody else. */
-static void expect_lists(struct gateway_conn *g, int count)
+/* Only ada can view a channel with these overwrites. */
+static void expect_list_updates(struct gateway_conn *g, int count)
 {
     for (int i = 0; i < count; i++)
         expect_dispatch(g, "GUILD_MEMBER_LIST_UPDATE", "{'member_count': 1, 'online_count': 1}");
 }
 
-static const struct hub *loop_of(const struct client *c, const struct gateway_conn *g)
+static const struct gateway_loop *loop_of(const struct client *c, const struct gateway_conn *g)
 {
     uint64_t number;
 
-    expect(session_id_read(str_of(conn_id(g)), &number));
-    return registry_hub(guildhall_gateway(world_server(c->world)), number);
+    expect(session_id_parse(str_of(conn_id(g)), &number));
+    return registry_find_loop(guildhall_gateway(world_server(c->world)), number);
 }
 
-/* Which loop has a new socket is the kernel's choice: as often as it takes for another one. */
-static struct gateway_conn *resume_elsewhere(struct client *c, struct gateway_conn *g)
+/* The kernel chooses the loop of a new socket: repeat until it is another one. */
+static struct gateway_conn *resume_on_another_loop(struct client *c, struct gateway_conn *g)
 {
-    const struct hub *before = loop_of(c, g);
+    const struct gateway_loop *before = loop_of(c, g);
 
     for (;;) {
         conn_lose(g);
@@ -556,41 +563,41 @@ static struct gateway_conn *resume_elsewhere(struct client *c, struct gateway_co
     }
 }
 
-static void many_lists_are_entered_moved_and_left_in_pieces(struct world *w)
+static void many_lists_are_entered_moved_and_left_in_batches(struct world *w)
 {
     struct many_lists m = { .ada = world_client(w, "ada") };
 
-    for (int h = 0; h < HALLS; h++)
-        make_rooms(&m, h);
+    for (int h = 0; h < GUILD_COUNT; h++)
+        insert_channels(&m, h);
     m.gate = conn_session(m.ada, PLAIN, "");
     conn_beat(m.gate);
-    clock_go(); /* as in open_hall() */
-    show_all_rooms(&m);
-    expect_lists(m.gate, MANY_LISTS);
-    /* Another rule of one room makes its list another one; all others stay as they are. */
+    clock_continue(); /* as in create_list_guild() */
+    subscribe_to_all_channels(&m);
+    expect_list_updates(m.gate, MANY_LISTS);
+    /* Another overwrite of one channel changes its list; all others stay as they are. */
     expect_status(client_put(m.ada, "{'type': 1, 'allow': '1024'}", "/channels/%d/permissions/%s",
-                             room_id(0, 0), m.ada->id),
+                             channel_id_of(0, 0), m.ada->id),
                   204);
     world_wait(w, 6);
-    for (bool told = false; !told;) {
+    for (bool received = false; !received;) {
         const struct dom *d = conn_read(m.gate, 60000);
 
         expect(d != NULL);
         conn_count(m.gate, d);
-        told = str_is(dom_at(d, "t")->text, "GUILD_MEMBER_LIST_UPDATE");
+        received = str_is(dom_at(d, "t")->text, "GUILD_MEMBER_LIST_UPDATE");
     }
     world_wait(w, 6);
     expect_quiet(m.gate);
-    /* On its way to another loop it leaves all lists and enters them again. */
-    expect_lists(resume_elsewhere(m.ada, m.gate), MANY_LISTS);
+    /* A session that moves to another loop leaves all lists and enters them again. */
+    expect_list_updates(resume_on_another_loop(m.ada, m.gate), MANY_LISTS);
     expect_short_turns("member_lists", 15);
 }
 
-/* --- what is no subscription ---------------------------------------------------------- */
+/* --- invalid subscriptions ------------------------------------------------------------ */
 
-static void malformed_subscriptions_are_closed(struct world *w)
+static void malformed_subscriptions_close_with_4001_or_4002(struct world *w)
 {
-    struct hall h = open_hall(w);
+    struct list_guild h = create_list_guild(w);
     static const struct {
         int code;
         const char *message;
@@ -622,45 +629,45 @@ static void malformed_subscriptions_are_closed(struct world *w)
     }
 }
 
-/* Of guilds and channels that one is not in nothing is said; bots have no lists. */
-static void what_is_not_there_has_no_list(struct world *w)
+/* Unknown guilds and channels are ignored; bots have no lists. */
+static void subscription_to_unknown_guild_or_by_a_bot_is_ignored(struct world *w)
 {
-    struct hall h = open_hall(w);
+    struct list_guild h = create_list_guild(w);
     struct client *eve = world_client(w, "eve"), *bot = world_bot(w, "robot");
 
     test_guild_add(&h.test_guild, bot);
     struct gateway_conn *e = conn_session(eve, PLAIN, ""),
                         *b = conn_session(bot, PLAIN, "'intents': 1");
     expect_dispatch(b, "GUILD_CREATE", "{}");
-    show_rows(e, &h, h.test_guild.channel, "[[0,99]]");
-    show_rows(b, &h, h.test_guild.channel, "[[0,99]]");
-    show_rows(h.of_ada, &h, h.test_guild.id, "[[0,99]]");
-    show_rows(h.of_ada, &h, "12345", "[]");
+    subscribe_to_rows(e, &h, h.test_guild.channel, "[[0,99]]");
+    subscribe_to_rows(b, &h, h.test_guild.channel, "[[0,99]]");
+    subscribe_to_rows(h.of_ada, &h, h.test_guild.id, "[[0,99]]");
+    subscribe_to_rows(h.of_ada, &h, "12345", "[]");
     expect_quiet(e);
     expect_quiet(b);
     expect_quiet(h.of_ada);
 }
 
-static void four_loops(struct config *c)
+static void configure_four_loops(struct config *c)
 {
     c->loops = 4;
 }
 
 const struct test gateway_member_lists_tests[] = {
-    TEST(a_list_is_told_at_once),
-    TEST_WITH(only_ranges_that_were_asked_for_are_told, four_loops),
-    TEST(changes_of_members_are_told_in_time),
-    TEST(roles_make_the_groups),
-    TEST(a_hidden_channel_lists_who_sees_it),
-    TEST(who_shows_no_rows_any_more_is_told_nothing),
-    TEST(of_eleven_channels_the_first_is_forgotten),
-    TEST_WITH(several_guilds_are_subscribed_to_at_once, four_loops),
-    TEST_WITH(who_comes_back_is_told_all_of_it, four_loops),
-    TEST_WITH(a_list_goes_on_after_a_restart, four_loops),
-    TEST(a_list_waits_for_a_store_that_fails),
-    TEST(a_large_guild_lists_who_is_there),
-    TEST_WITH(many_lists_are_entered_moved_and_left_in_pieces, four_loops),
-    TEST(malformed_subscriptions_are_closed),
-    TEST(what_is_not_there_has_no_list),
+    TEST(subscribing_sends_the_member_list_at_once),
+    TEST_WITH(member_list_contains_only_the_requested_ranges, configure_four_loops),
+    TEST(member_list_reflects_status_nick_and_member_changes),
+    TEST(hoisted_roles_form_the_groups_of_the_member_list),
+    TEST(member_list_of_a_hidden_channel_has_only_its_viewers),
+    TEST(unsubscribed_session_gets_no_list_updates),
+    TEST(subscribing_to_eleven_channels_drops_the_first),
+    TEST_WITH(one_payload_can_subscribe_to_several_guilds, configure_four_loops),
+    TEST_WITH(resumed_session_gets_the_whole_member_list, configure_four_loops),
+    TEST_WITH(member_list_subscription_survives_a_server_restart, configure_four_loops),
+    TEST(member_list_is_sent_after_failed_reads_are_retried),
+    TEST(large_guild_lists_only_online_members),
+    TEST_WITH(many_lists_are_entered_moved_and_left_in_batches, configure_four_loops),
+    TEST(malformed_subscriptions_close_with_4001_or_4002),
+    TEST(subscription_to_unknown_guild_or_by_a_bot_is_ignored),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* presence.c - who sees whom come and go. */
+/* presence.c - which sessions receive the presences of which users. */
 
 #include "base/mem.h"
 #include "channels.h"
@@ -8,7 +8,7 @@
 
 static const char *const PLAIN = "v=10&encoding=json";
 
-static struct gateway_conn *watcher(struct client *c, const char *more)
+static struct gateway_conn *open_presence_session(struct client *c, const char *more)
 {
     struct gateway_conn *g = conn_session(c, PLAIN, more);
 
@@ -17,8 +17,8 @@ static struct gateway_conn *watcher(struct client *c, const char *more)
     return g;
 }
 
-static void expect_seen(struct gateway_conn *g, const struct client *who, const char *guild,
-                        const char *status)
+static void expect_presence(struct gateway_conn *g, const struct client *who, const char *guild,
+                            const char *status)
 {
     const struct dom *d = expect_dispatch(
         g, "PRESENCE_UPDATE", "{'user': {'id': '%s'}, 'status': '%s', 'activities': []}", who->id,
@@ -28,7 +28,7 @@ static void expect_seen(struct gateway_conn *g, const struct client *who, const 
     expect(guild ? at && str_is(at->text, guild) : !at);
 }
 
-static void members_of_small_guilds_see_each_other(struct world *w)
+static void members_of_small_guilds_receive_each_others_presence(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve"), *bot = world_bot(w, "robot");
@@ -36,23 +36,23 @@ static void members_of_small_guilds_see_each_other(struct world *w)
 
     test_guild_add(&v, bob);
     test_guild_add(&v, bot);
-    struct gateway_conn *a = watcher(ada, ""), *e = watcher(eve, "");
-    struct gateway_conn *b = watcher(bob, "");
-    expect_seen(a, bob, v.id, "online");
-    expect_quiet(b); /* not of itself */
+    struct gateway_conn *a = open_presence_session(ada, ""), *e = open_presence_session(eve, "");
+    struct gateway_conn *b = open_presence_session(bob, "");
+    expect_presence(a, bob, v.id, "online");
+    expect_quiet(b); /* not about itself */
     struct gateway_conn *r = conn_session(bot, PLAIN, "'intents': 1");
     expect_dispatch(r, "GUILD_CREATE", "{}");
-    expect_seen(a, bot, v.id, "online");
-    expect_seen(b, bot, v.id, "online");
+    expect_presence(a, bot, v.id, "online");
+    expect_presence(b, bot, v.id, "online");
     conn_close(b, 1000);
-    expect_seen(a, bob, v.id, "offline");
+    expect_presence(a, bob, v.id, "offline");
     conn_close(r, 1000);
-    expect_seen(a, bot, v.id, "offline");
+    expect_presence(a, bot, v.id, "offline");
     expect_quiet(a);
-    expect_quiet(e); /* shares nothing with them */
+    expect_quiet(e); /* eve shares no guild with them */
 }
 
-static void in_large_guilds_only_bots_that_ask_do(struct world *w)
+static void in_large_guilds_only_bots_with_intent_receive_presences(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *bot = world_bot(w, "robot");
@@ -61,29 +61,30 @@ static void in_large_guilds_only_bots_that_ask_do(struct world *w)
     test_guild_add(&v, bob);
     test_guild_add(&v, bot);
     world_sql(w, "update guilds set member_count = 250 where id = %s", v.id);
-    struct gateway_conn *a = watcher(ada, ""), *b = watcher(bob, "");
-    expect_seen(a, bob, v.id, "online");
+    struct gateway_conn *a = open_presence_session(ada, ""), *b = open_presence_session(bob, "");
+    expect_presence(a, bob, v.id, "online");
     conn_close(a, 1000);
     conn_close(b, 1000);
     world_sql(w, "update guilds set member_count = 251 where id = %s", v.id);
-    a = watcher(ada, "");
-    b = watcher(bob, "");
+    a = open_presence_session(ada, "");
+    b = open_presence_session(bob, "");
     expect_quiet(a);
     conn_close(b, 1000);
-    struct gateway_conn *r = watcher(bot, "'intents': 256"), *deaf = watcher(bot, "'intents': 512");
+    struct gateway_conn *r = open_presence_session(bot, "'intents': 256"),
+                        *deaf = open_presence_session(bot, "'intents': 512");
     expect_soon(conn_census(r, "guilds") == 1);
-    b = watcher(bob, "");
-    expect_seen(r, bob, v.id, "online");
+    b = open_presence_session(bob, "");
+    expect_presence(r, bob, v.id, "online");
     expect_quiet(r);
     expect_quiet(a);
     expect_quiet(deaf);
 }
 
-static void friends_see_each_other_wherever_they_are(struct world *w)
+static void friends_receive_each_others_presence_without_a_guild(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve");
-    struct gateway_conn *a = watcher(ada, ""), *e = watcher(eve, "");
+    struct gateway_conn *a = open_presence_session(ada, ""), *e = open_presence_session(eve, "");
 
     make_friends(ada, bob);
     struct gateway_conn *b = conn_open(bob, PLAIN);
@@ -93,16 +94,17 @@ static void friends_see_each_other_wherever_they_are(struct world *w)
                     "{'presences': [{'user': {'id': '%s'}, 'status': 'online',"
                     " 'client_status': {'web': 'online'}}]}",
                     ada->id);
-    expect_seen(a, bob, NULL, "online");
+    expect_presence(a, bob, NULL, "online");
     conn_send(b, "{'op':3,'d':{'status':'dnd','since':null,'afk':false,'activities':[]}}");
-    expect_seen(a, bob, NULL, "dnd");
+    expect_presence(a, bob, NULL, "dnd");
     conn_close(b, 1000);
-    expect_seen(a, bob, NULL, "offline");
-    /* Who does not want to be seen is not, and sees others all the same. */
-    b = watcher(bob, "'presence': {'status': 'invisible', 'activities': [], 'afk': false}");
+    expect_presence(a, bob, NULL, "offline");
+    /* An invisible user appears offline, but still sees others. */
+    b = open_presence_session(
+        bob, "'presence': {'status': 'invisible', 'activities': [], 'afk': false}");
     expect_quiet(a);
     conn_close(a, 1000);
-    expect_seen(b, ada, NULL, "offline");
+    expect_presence(b, ada, NULL, "offline");
     a = conn_open(ada, PLAIN);
     expect_op(a, 10);
     conn_identify(a, "");
@@ -111,53 +113,53 @@ static void friends_see_each_other_wherever_they_are(struct world *w)
     expect_quiet(e);
 }
 
-static void the_most_present_session_counts(struct world *w)
+static void presence_shows_the_most_active_session_of_a_user(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
 
     test_guild_add(&v, bob);
-    struct gateway_conn *a = watcher(ada, "");
+    struct gateway_conn *a = open_presence_session(ada, "");
     struct gateway_conn *first = conn_session(bob, PLAIN, "'presence': {'status': 'idle'}");
-    expect_seen(a, bob, v.id, "idle");
+    expect_presence(a, bob, v.id, "idle");
     struct gateway_conn *second = conn_session(bob, PLAIN, "");
-    expect_seen(a, bob, v.id, "online");
+    expect_presence(a, bob, v.id, "online");
     struct gateway_conn *third = conn_session(bob, PLAIN, "'presence': {'status': 'dnd'}");
-    expect_seen(a, bob, v.id, "dnd");
+    expect_presence(a, bob, v.id, "dnd");
     struct gateway_conn *fourth = conn_session(bob, PLAIN, "'presence': {'status': 'online'}");
     expect_quiet(a);
     conn_close(third, 1000);
-    expect_seen(a, bob, v.id, "online");
+    expect_presence(a, bob, v.id, "online");
     conn_close(second, 1000);
     expect_quiet(a);
     conn_close(fourth, 1000);
-    expect_seen(a, bob, v.id, "idle");
+    expect_presence(a, bob, v.id, "idle");
     conn_close(first, 1000);
-    expect_seen(a, bob, v.id, "offline");
+    expect_presence(a, bob, v.id, "offline");
 }
 
-static void who_lost_the_socket_is_seen_for_a_minute(struct world *w)
+static void user_goes_offline_a_minute_after_losing_the_socket(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
 
     test_guild_add(&v, bob);
-    struct gateway_conn *a = watcher(ada, ""), *b = watcher(bob, "");
-    expect_seen(a, bob, v.id, "online");
+    struct gateway_conn *a = open_presence_session(ada, ""), *b = open_presence_session(bob, "");
+    expect_presence(a, bob, v.id, "online");
     conn_lose(b);
     world_wait(w, 50);
     expect_quiet(a);
     world_wait(w, 11);
-    expect_seen(a, bob, v.id, "offline");
+    expect_presence(a, bob, v.id, "offline");
     struct gateway_conn *back = conn_open(bob, PLAIN);
     expect_op(back, 10);
     conn_resume(back, conn_id(b), conn_seq(b));
     expect_dispatch(back, "RESUMED", "{}");
-    expect_seen(a, bob, v.id, "online");
+    expect_presence(a, bob, v.id, "online");
     expect_quiet(a);
 }
 
-static void what_somebody_does_is_seen_from_the_beginning(struct world *w)
+static void activities_in_identify_are_shown_in_the_presence(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *bot = world_bot(w, "robot");
@@ -165,7 +167,7 @@ static void what_somebody_does_is_seen_from_the_beginning(struct world *w)
 
     test_guild_add(&v, bob);
     test_guild_add(&v, bot);
-    struct gateway_conn *a = watcher(ada, "");
+    struct gateway_conn *a = open_presence_session(ada, "");
     conn_session(bot, PLAIN,
                  "'intents': 1, 'presence': {'status': 'idle', 'activities':"
                  " [{'name': 'chess', 'type': 0, 'secret': 1}], 'since': null, 'afk': false}");
@@ -173,8 +175,9 @@ static void what_somebody_does_is_seen_from_the_beginning(struct world *w)
         a, "PRESENCE_UPDATE",
         "{'user': {'id': '%s'}, 'status': 'idle', 'activities': [{'name': 'chess', 'type': 0}]}",
         bot->id);
-    expect(!dom_at(d, "activities.0.secret")); /* bots have a name, a type, a state and a url */
-    /* The old way: one, or none. */
+    expect(
+        !dom_at(d, "activities.0.secret")); /* activities of bots have name, type, state and url */
+    /* The deprecated field game: one activity, or none. */
     conn_session(bob, PLAIN, "'presence': {'game': {'name': 'go', 'type': 3, 'details': 'x'}}");
     expect_dispatch(a, "PRESENCE_UPDATE",
                     "{'status': 'online', 'activities': [{'name': 'go', 'details': 'x'}]}");
@@ -185,7 +188,7 @@ static void what_somebody_does_is_seen_from_the_beginning(struct world *w)
                     "{'sessions': [{'activities': [{'name': 'go'}]}, {'activities': []}]}");
 }
 
-static void what_is_no_activity_is_not_shown(struct world *w)
+static void invalid_activities_are_dropped_from_the_presence(struct world *w)
 {
     static const char *const bad[] = {
         "null",
@@ -202,29 +205,29 @@ static void what_is_no_activity_is_not_shown(struct world *w)
         "{'name': 'x', 'emoji': 5}",
         "{'name': 'x', 'buttons': {}}",
         "{'name': 'x', 'timestamps': {'start': 1e999}}",
-        "{'name': 'x', 'a': [[[[[[[[[1]]]]]]]]]}", /* deeper than others have to read */
+        "{'name': 'x', 'a': [[[[[[[[[1]]]]]]]]]}", /* nested too deeply */
     };
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
 
     test_guild_add(&v, bob);
-    struct gateway_conn *a = watcher(ada, "");
+    struct gateway_conn *a = open_presence_session(ada, "");
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
         struct gateway_conn *b = conn_session(bob, PLAIN, "");
         const struct dom *d;
 
-        expect_seen(a, bob, v.id, "online");
+        expect_presence(a, bob, v.id, "online");
         conn_send(b, "{'op':3,'d':{'status':'dnd','activities':[%s,{'name':'ok','type':5}]}}",
                   bad[i]);
         d = expect_dispatch(a, "PRESENCE_UPDATE", "{'activities': [{'name': 'ok'}]}");
         expect(dom_at(d, "activities")->count == 1);
         conn_close(b, 1000);
-        expect_seen(a, bob, v.id, "offline");
+        expect_presence(a, bob, v.id, "offline");
     }
 }
 
-/* Of a guild as somebody is shown it: how many members are listed, and who is seen. */
-static void expect_shown(const struct dom *guild, size_t members, const char *seen)
+/* Expects this number of members in a guild and this user's presence. */
+static void expect_guild_members(const struct dom *guild, size_t members, const char *seen)
 {
     const struct dom *all = dom_at(guild, "presences");
 
@@ -233,14 +236,14 @@ static void expect_shown(const struct dom *guild, size_t members, const char *se
     expect(!seen || str_is(dom_at(all, "0.user.id")->text, seen));
 }
 
-static const struct dom *guild_of_bot(struct client *bot, const char *intents)
+static const struct dom *guild_create_of_bot(struct client *bot, const char *intents)
 {
     struct gateway_conn *g = conn_session(bot, PLAIN, intents);
 
     return expect_dispatch(g, "GUILD_CREATE", "{}");
 }
 
-static const struct dom *guild_of_user(struct client *c)
+static const struct dom *ready_guild_of_user(struct client *c)
 {
     struct gateway_conn *g = conn_open(c, PLAIN);
 
@@ -249,7 +252,7 @@ static const struct dom *guild_of_user(struct client *c)
     return dom_at(expect_dispatch(g, "READY", "{}"), "guilds.0");
 }
 
-static void a_guild_comes_with_who_is_seen_in_it(struct world *w)
+static void guild_create_contains_the_visible_presences(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve"), *bot = world_bot(w, "robot");
@@ -260,14 +263,14 @@ static void a_guild_comes_with_who_is_seen_in_it(struct world *w)
     test_guild_add(&v, bot);
     make_friends(ada, bob);
     conn_session(ada, PLAIN, "");
-    /* Without that intent a bot is shown itself. */
-    expect_shown(guild_of_bot(bot, "'intents': 1"), 1, NULL);
-    expect_shown(guild_of_bot(bot, "'intents': 257"), 4, ada->id);
-    expect_shown(guild_of_user(bob), 4, ada->id);
-    expect_shown(guild_of_user(eve), 4, NULL);
+    /* Without the presences intent the bot gets only its own member. */
+    expect_guild_members(guild_create_of_bot(bot, "'intents': 1"), 1, NULL);
+    expect_guild_members(guild_create_of_bot(bot, "'intents': 257"), 4, ada->id);
+    expect_guild_members(ready_guild_of_user(bob), 4, ada->id);
+    expect_guild_members(ready_guild_of_user(eve), 4, NULL);
 }
 
-static void in_large_guilds_who_is_seen_is_listed(struct world *w)
+static void large_guild_lists_only_members_with_visible_presence(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve"), *bot = world_bot(w, "robot");
@@ -279,13 +282,14 @@ static void in_large_guilds_who_is_seen_is_listed(struct world *w)
     make_friends(ada, bob);
     world_sql(w, "update guilds set member_count = 251 where id = %s", v.id);
     conn_session(ada, PLAIN, "");
-    expect_shown(guild_of_bot(bot, "'intents': 1"), 1, NULL);
-    expect_shown(guild_of_bot(bot, "'intents': 257, 'large_threshold': 250"), 2, ada->id);
-    expect_shown(guild_of_user(eve), 1, NULL);
-    expect_shown(guild_of_user(bob), 2, ada->id);
+    expect_guild_members(guild_create_of_bot(bot, "'intents': 1"), 1, NULL);
+    expect_guild_members(guild_create_of_bot(bot, "'intents': 257, 'large_threshold': 250"), 2,
+                         ada->id);
+    expect_guild_members(ready_guild_of_user(eve), 1, NULL);
+    expect_guild_members(ready_guild_of_user(bob), 2, ada->id);
 }
 
-static void listed_members_come_with_who_is_seen(struct world *w)
+static void member_chunks_contain_presences_when_requested(struct world *w)
 {
     static const char *const ask =
         "{'op':8,'d':{'guild_id':'%s','query':'','limit':10,'presences':%s}}";
@@ -312,7 +316,7 @@ static void listed_members_come_with_who_is_seen(struct world *w)
     expect_dispatch(a, "GUILD_MEMBERS_CHUNK", "{'presences': [{'status': 'online'}]}");
 }
 
-static void newcomers_are_told_of_in_small_guilds(struct world *w)
+static void guild_member_add_is_sent_to_users_in_small_guilds_only(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve"), *bot = world_bot(w, "robot");
@@ -334,9 +338,10 @@ static void newcomers_are_told_of_in_small_guilds(struct world *w)
     expect_quiet(a);
 }
 
-/* --- by which client ------------------------------------------------------------------ */
+/* --- client status -------------------------------------------------------------------- */
 
-static struct gateway_conn *session_by(struct client *c, const char *browser, const char *status)
+static struct gateway_conn *open_session_as(struct client *c, const char *browser,
+                                            const char *status)
 {
     struct gateway_conn *g = conn_open(c, PLAIN);
 
@@ -349,8 +354,8 @@ static struct gateway_conn *session_by(struct client *c, const char *browser, co
     return g;
 }
 
-static void expect_clients(struct gateway_conn *g, const char *status, const char *clients,
-                           size_t count)
+static void expect_client_status(struct gateway_conn *g, const char *status, const char *clients,
+                                 size_t count)
 {
     const struct dom *d = expect_dispatch(g, "PRESENCE_UPDATE",
                                           "{'status': '%s', 'client_status': %s}", status, clients);
@@ -358,29 +363,29 @@ static void expect_clients(struct gateway_conn *g, const char *status, const cha
     expect(dom_at(d, "client_status")->count == count);
 }
 
-static void each_kind_of_client_is_seen(struct world *w)
+static void client_status_shows_each_platform_of_a_user(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve");
     struct test_guild v = world_test_guild(w, ada);
 
     test_guild_add(&v, bob);
-    struct gateway_conn *a = watcher(ada, ""), *e = watcher(eve, "");
-    struct gateway_conn *web = session_by(bob, "Firefox", "idle");
-    expect_clients(a, "idle", "{'web': 'idle'}", 1);
-    struct gateway_conn *desktop = session_by(bob, "Some Client", "online");
-    expect_clients(a, "online", "{'web': 'idle', 'desktop': 'online'}", 2);
-    struct gateway_conn *phone = session_by(bob, "Some Android", "dnd");
-    expect_clients(a, "dnd", "{'web': 'idle', 'desktop': 'online', 'mobile': 'dnd'}", 3);
-    struct gateway_conn *tablet = session_by(bob, "Some iOS", "idle");
-    expect_quiet(a); /* the phone is more present */
+    struct gateway_conn *a = open_presence_session(ada, ""), *e = open_presence_session(eve, "");
+    struct gateway_conn *web = open_session_as(bob, "Firefox", "idle");
+    expect_client_status(a, "idle", "{'web': 'idle'}", 1);
+    struct gateway_conn *desktop = open_session_as(bob, "Some Client", "online");
+    expect_client_status(a, "online", "{'web': 'idle', 'desktop': 'online'}", 2);
+    struct gateway_conn *phone = open_session_as(bob, "Some Android", "dnd");
+    expect_client_status(a, "dnd", "{'web': 'idle', 'desktop': 'online', 'mobile': 'dnd'}", 3);
+    struct gateway_conn *tablet = open_session_as(bob, "Some iOS", "idle");
+    expect_quiet(a); /* the mobile session is more active */
     conn_close(phone, 1000);
-    expect_clients(a, "online", "{'web': 'idle', 'desktop': 'online', 'mobile': 'idle'}", 3);
-    /* What is the same on the whole is told when it is not by the clients. */
+    expect_client_status(a, "online", "{'web': 'idle', 'desktop': 'online', 'mobile': 'idle'}", 3);
+    /* A change of client_status alone is sent, too. */
     conn_close(web, 1000);
-    expect_clients(a, "online", "{'desktop': 'online', 'mobile': 'idle'}", 2);
+    expect_client_status(a, "online", "{'desktop': 'online', 'mobile': 'idle'}", 2);
     conn_close(desktop, 1000);
-    expect_clients(a, "idle", "{'mobile': 'idle'}", 1);
+    expect_client_status(a, "idle", "{'mobile': 'idle'}", 1);
     struct gateway_conn *late = conn_open(ada, PLAIN);
     expect_op(late, 10);
     make_friends(ada, bob);
@@ -388,8 +393,8 @@ static void each_kind_of_client_is_seen(struct world *w)
     expect_dispatch(late, "READY", "{'presences': [{'client_status': {'mobile': 'idle'}}]}");
     conn_watch(late, true);
     conn_close(tablet, 1000);
-    /* On PostgreSQL friends are read beside the loop: the newest of them may still be told
-     * what READY said already. */
+    /* On PostgreSQL friends are read in the background: a new friend may receive a presence that
+     * READY already contained. */
     const struct dom *d;
     do
         d = expect_dispatch(late, "PRESENCE_UPDATE", "{'user': {'id': '%s'}}", bob->id);
@@ -399,14 +404,14 @@ static void each_kind_of_client_is_seen(struct world *w)
     expect_quiet(e);
 }
 
-static void sessions_of_an_account_know_of_each_other(struct world *w)
+static void sessions_replace_lists_the_sessions_of_the_account(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *bot = world_bot(w, "robot");
     struct gateway_conn *other = conn_session(bob, PLAIN, "");
     struct gateway_conn *robot = conn_session(bot, PLAIN, "'intents': 0");
     struct gateway_conn *first = conn_session(ada, PLAIN, "");
-    struct gateway_conn *second = session_by(ada, "Some iOS", "dnd");
+    struct gateway_conn *second = open_session_as(ada, "Some iOS", "dnd");
 
     expect_dispatch(first, "SESSIONS_REPLACE",
                     "[{'session_id': '%s', 'client_info': {'os': 'test'}},"
@@ -415,11 +420,11 @@ static void sessions_of_an_account_know_of_each_other(struct world *w)
     expect_quiet(second);
     conn_close(second, 1000);
     expect_dispatch(first, "SESSIONS_REPLACE", "[{'session_id': '%s'}]", conn_id(first));
-    /* Bots have no such list, and it is nobody else's business. */
+    /* Bots and other users do not receive the list. */
     conn_close(conn_session(bot, PLAIN, "'intents': 0"), 1000);
     expect_quiet(robot);
     expect_quiet(other);
-    /* One without a socket is there until it cannot come back. */
+    /* A session without a socket is listed until it expires. */
     struct gateway_conn *third = conn_session(ada, PLAIN, "");
     expect_dispatch(first, "SESSIONS_REPLACE", "[{}, {}]");
     conn_lose(third);
@@ -432,9 +437,9 @@ static void sessions_of_an_account_know_of_each_other(struct world *w)
     expect_dispatch(first, "SESSIONS_REPLACE", "[{'session_id': '%s'}]", conn_id(first));
 }
 
-/* --- how many are there --------------------------------------------------------------- */
+/* --- presence counts ------------------------------------------------------------------ */
 
-static int64_t counted(struct client *c, const char *path, const char *name)
+static int64_t read_count(struct client *c, const char *path, const char *name)
 {
     struct answer a = client_get(c, "%s", path);
     int64_t n = -1;
@@ -444,13 +449,13 @@ static int64_t counted(struct client *c, const char *path, const char *name)
     return n;
 }
 
-static int64_t count_in(struct client *c, const char *guild)
+static int64_t read_presence_count(struct client *c, const char *guild)
 {
-    return counted(c, TEXT(c->world, "/guilds/%s?with_counts=true", guild),
-                   "approximate_presence_count");
+    return read_count(c, TEXT(c->world, "/guilds/%s?with_counts=true", guild),
+                      "approximate_presence_count");
 }
 
-static void who_is_seen_is_counted(struct world *w)
+static void approximate_presence_count_counts_visible_members(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *bot = world_bot(w, "robot"), *eve = world_client(w, "eve");
@@ -460,51 +465,53 @@ static void who_is_seen_is_counted(struct world *w)
 
     put_member(guild, bob);
     put_member(guild, bot);
-    expect_soon(count_in(ada, guild) == 0);
+    expect_soon(read_presence_count(ada, guild) == 0);
     struct gateway_conn *b = conn_session(bob, PLAIN, ""), *again = conn_session(bob, PLAIN, "");
     conn_session(eve, PLAIN, ""); /* is not in the guild */
-    expect_soon(count_in(ada, guild) == 1);
+    expect_soon(read_presence_count(ada, guild) == 1);
     struct gateway_conn *r = conn_session(bot, PLAIN, "'intents': 1");
     expect_dispatch(r, "GUILD_CREATE", "{}");
-    expect_soon(count_in(ada, guild) == 2);
-    expect(counted(ada, TEXT(w, "/guilds/%s/preview", guild), "approximate_presence_count") == 2);
-    expect(counted(ada, "/users/@me/guilds?with_counts=true", "0.approximate_presence_count") == 2);
-    expect(counted(world_stranger(w),
-                   TEXT(w, "/invites/%s?with_counts=true", answer_text(invite, "code")),
-                   "approximate_presence_count") == 2);
-    expect_status(client_patch(ada, "{'enabled': true}", "/guilds/%s/widget", guild), 200);
-    expect(counted(world_stranger(w), TEXT(w, "/guilds/%s/widget.json", guild), "presence_count") ==
+    expect_soon(read_presence_count(ada, guild) == 2);
+    expect(read_count(ada, TEXT(w, "/guilds/%s/preview", guild), "approximate_presence_count") ==
            2);
-    /* One of two sessions goes; the other does not want to be seen, and then does. */
+    expect(read_count(ada, "/users/@me/guilds?with_counts=true", "0.approximate_presence_count") ==
+           2);
+    expect(read_count(world_anonymous(w),
+                      TEXT(w, "/invites/%s?with_counts=true", answer_text(invite, "code")),
+                      "approximate_presence_count") == 2);
+    expect_status(client_patch(ada, "{'enabled': true}", "/guilds/%s/widget", guild), 200);
+    expect(read_count(world_anonymous(w), TEXT(w, "/guilds/%s/widget.json", guild),
+                      "presence_count") == 2);
+    /* One of two sessions closes; the other one is invisible, then online. */
     conn_close(again, 1000);
     conn_send(b, "{'op':3,'d':{'status':'invisible','activities':[],'since':null,'afk':false}}");
-    expect_soon(count_in(ada, guild) == 1);
+    expect_soon(read_presence_count(ada, guild) == 1);
     conn_send(b, "{'op':3,'d':{'status':'idle','activities':[],'since':null,'afk':false}}");
-    expect_soon(count_in(ada, guild) == 2);
-    /* Who has lost the socket counts for a minute. */
+    expect_soon(read_presence_count(ada, guild) == 2);
+    /* A session without a socket counts for a minute. */
     conn_lose(b);
-    expect_soon(count_in(ada, guild) == 2);
+    expect_soon(read_presence_count(ada, guild) == 2);
     world_wait(w, 61);
-    expect_soon(count_in(ada, guild) == 1);
-    /* Who leaves the guild does not count there. */
+    expect_soon(read_presence_count(ada, guild) == 1);
+    /* A member who left does not count. */
     expect_status(client_delete(ada, "/guilds/%s/members/%s", guild, bot->id), 204);
-    expect_soon(count_in(ada, guild) == 0);
+    expect_soon(read_presence_count(ada, guild) == 0);
 }
 
 const struct test gateway_presence_tests[] = {
-    TEST(who_is_seen_is_counted),
-    TEST(each_kind_of_client_is_seen),
-    TEST(sessions_of_an_account_know_of_each_other),
-    TEST(listed_members_come_with_who_is_seen),
-    TEST(newcomers_are_told_of_in_small_guilds),
-    TEST(what_somebody_does_is_seen_from_the_beginning),
-    TEST(what_is_no_activity_is_not_shown),
-    TEST(a_guild_comes_with_who_is_seen_in_it),
-    TEST(in_large_guilds_who_is_seen_is_listed),
-    TEST(members_of_small_guilds_see_each_other),
-    TEST(in_large_guilds_only_bots_that_ask_do),
-    TEST(friends_see_each_other_wherever_they_are),
-    TEST(the_most_present_session_counts),
-    TEST(who_lost_the_socket_is_seen_for_a_minute),
+    TEST(approximate_presence_count_counts_visible_members),
+    TEST(client_status_shows_each_platform_of_a_user),
+    TEST(sessions_replace_lists_the_sessions_of_the_account),
+    TEST(member_chunks_contain_presences_when_requested),
+    TEST(guild_member_add_is_sent_to_users_in_small_guilds_only),
+    TEST(activities_in_identify_are_shown_in_the_presence),
+    TEST(invalid_activities_are_dropped_from_the_presence),
+    TEST(guild_create_contains_the_visible_presences),
+    TEST(large_guild_lists_only_members_with_visible_presence),
+    TEST(members_of_small_guilds_receive_each_others_presence),
+    TEST(in_large_guilds_only_bots_with_intent_receive_presences),
+    TEST(friends_receive_each_others_presence_without_a_guild),
+    TEST(presence_shows_the_most_active_session_of_a_user),
+    TEST(user_goes_offline_a_minute_after_losing_the_socket),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* resume.c - sessions that lose their socket and come back. */
+/* resume.c - sessions that lose their socket and resume. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,29 +9,29 @@
 
 static const char *const PLAIN = "v=10&encoding=json";
 
-/* Something to tell an account, with a number in it. */
-static void tell(struct client *c, int i, size_t padding)
+/* Announces an event with a number to the account. */
+static void announce_number(struct client *c, int i, size_t padding)
 {
     struct arena *a = world_arena(c->world);
     char *fill = arena_alloc(a, padding + 1);
 
     memset(fill, 'x', padding);
-    struct announcement n = {
+    struct emitted_event n = {
         .event = EVENT_USER_NOTE_UPDATE,
-        .to = to_user(strtoull(c->id, NULL, 10)),
+        .to = audience_of_user(strtoull(c->id, NULL, 10)),
         .payload = str_printf(a, "{\"i\":%d,\"fill\":\"%s\"}", i, fill),
     };
-    gateway_announce(guildhall_gateway(world_server(c->world)), &n);
+    gateway_publish(guildhall_gateway(world_server(c->world)), &n);
 }
 
-static void expect_told_numbers(struct gateway_conn *g, int from, int to)
+static void expect_numbers(struct gateway_conn *g, int from, int to)
 {
     for (int i = from; i < to; i++)
         expect_dispatch(g, "USER_NOTE_UPDATE", "{'i': %d}", i);
 }
 
-static struct gateway_conn *come_back(struct client *c, const char *query, const char *id,
-                                      uint64_t seq)
+static struct gateway_conn *resume_session(struct client *c, const char *query, const char *id,
+                                           uint64_t seq)
 {
     struct gateway_conn *g = conn_open(c, query);
 
@@ -40,42 +40,42 @@ static struct gateway_conn *come_back(struct client *c, const char *query, const
     return g;
 }
 
-static void what_was_missed_is_told_again(struct world *w)
+static void missed_events_are_replayed_on_resume(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct gateway_conn *g = conn_session(ada, PLAIN, "");
 
-    tell(ada, 0, 0);
-    expect_told_numbers(g, 0, 1);
+    announce_number(ada, 0, 0);
+    expect_numbers(g, 0, 1);
     conn_kill(g);
     for (int i = 1; i < 10; i++)
-        tell(ada, i, 0);
-    world_told(w);
-    g = come_back(ada, PLAIN, conn_id(g), conn_seq(g));
-    expect_told_numbers(g, 1, 10);
+        announce_number(ada, i, 0);
+    world_received(w);
+    g = resume_session(ada, PLAIN, conn_id(g), conn_seq(g));
+    expect_numbers(g, 1, 10);
     expect_dispatch(g, "RESUMED", "{'_trace': ['[\\\"guildhall\\\",{\\\"micros\\\":0.0}]']}");
-    tell(ada, 10, 0);
-    expect_told_numbers(g, 10, 11);
+    announce_number(ada, 10, 0);
+    expect_numbers(g, 10, 11);
 }
 
-/* What the client did not read before the end is told again as well. */
-static void what_was_sent_but_not_read_is_told_again(struct world *w)
+/* Events that were sent but not read are replayed as well. */
+static void unread_events_are_replayed_on_resume(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct gateway_conn *g = conn_session(ada, PLAIN, "");
 
     for (int i = 0; i < 5; i++)
-        tell(ada, i, 0);
-    world_told(w);
-    expect_told_numbers(g, 0, 2);
+        announce_number(ada, i, 0);
+    world_received(w);
+    expect_numbers(g, 0, 2);
     conn_kill(g);
-    g = come_back(ada, PLAIN, conn_id(g), conn_seq(g));
-    expect_told_numbers(g, 2, 5);
+    g = resume_session(ada, PLAIN, conn_id(g), conn_seq(g));
+    expect_numbers(g, 2, 5);
     expect_dispatch(g, "RESUMED", "{}");
 }
 
-/* A client answers a close frame with the same code; only one that begins it says goodbye. */
-static void who_is_sent_away_and_says_so_may_come_back(struct world *w)
+/* A client echoes a close frame's code; only a close that the client starts ends the session. */
+static void session_closed_by_the_server_can_be_resumed(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct gateway_conn *g = conn_session(ada, PLAIN, "");
@@ -84,14 +84,14 @@ static void who_is_sent_away_and_says_so_may_come_back(struct world *w)
     expect_close(g, 4002);
     conn_send_bytes(g, WS_CLOSE, str_slice("\x03\xe9", 2)); /* 1001 */
     expect_soon(conn_census(g, "connected") == 0);
-    tell(ada, 0, 0);
-    g = come_back(ada, PLAIN, conn_id(g), conn_seq(g));
-    expect_told_numbers(g, 0, 1);
+    announce_number(ada, 0, 0);
+    g = resume_session(ada, PLAIN, conn_id(g), conn_seq(g));
+    expect_numbers(g, 0, 1);
     expect_dispatch(g, "RESUMED", "{}");
 }
 
-/* Sockets land on any loop; the session follows them. */
-static void nothing_is_lost_or_doubled_however_often_it_comes_back(struct world *w)
+/* New sockets may be on any loop; the session moves to them. */
+static void repeated_resumes_lose_and_duplicate_no_events(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct gateway_conn *g = conn_session(ada, PLAIN, "");
@@ -99,14 +99,14 @@ static void nothing_is_lost_or_doubled_however_often_it_comes_back(struct world 
 
     for (int round = 0; round < 40; round++) {
         for (int k = 0; k < 3; k++)
-            tell(ada, i + k, 0);
-        expect_told_numbers(g, i, i + round % 3);
+            announce_number(ada, i + k, 0);
+        expect_numbers(g, i, i + round % 3);
         conn_kill(g);
-        tell(ada, i + 3, 0);
+        announce_number(ada, i + 3, 0);
         struct gateway_conn *next = conn_open(ada, round % 2 ? PLAIN : "v=10&compress=zlib-stream");
         expect_op(next, 10);
         conn_resume(next, conn_id(g), conn_seq(g));
-        tell(ada, i + 4, 0); /* while it is on its way */
+        announce_number(ada, i + 4, 0); /* while the session moves */
         g = next;
         bool resumed = false;
         for (int k = round % 3; k < 5 || !resumed;) {
@@ -124,13 +124,13 @@ static void nothing_is_lost_or_doubled_however_often_it_comes_back(struct world 
     expect_quiet(g);
 }
 
-static void a_second_socket_takes_over(struct world *w)
+static void resuming_on_a_second_socket_closes_the_first(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
     for (int i = 0; i < 6; i++) {
         struct gateway_conn *old = conn_session(ada, PLAIN, "");
-        struct gateway_conn *g = come_back(ada, PLAIN, conn_id(old), 1);
+        struct gateway_conn *g = resume_session(ada, PLAIN, conn_id(old), 1);
 
         expect_dispatch(g, "RESUMED", "{}");
         expect_close(old, 4000);
@@ -138,7 +138,7 @@ static void a_second_socket_takes_over(struct world *w)
     }
 }
 
-static void hear_up_to(struct gateway_conn *g, int number)
+static void read_until_number(struct gateway_conn *g, int number)
 {
     const struct dom *i = NULL;
 
@@ -150,9 +150,9 @@ static void hear_up_to(struct gateway_conn *g, int number)
     }
 }
 
-/* Sockets that ask and are cut before they are answered: the session is theirs when it is
- * too late, and must not be taken from the one that came after them. */
-static void the_last_of_a_row_of_sockets_keeps_it(struct world *w)
+/* Sockets that resume and are cut before the reply must not take the session from a later
+ * socket. */
+static void last_resuming_socket_keeps_the_session(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct gateway_conn *first = conn_session(ada, PLAIN, ""), *g = first;
@@ -160,16 +160,15 @@ static void the_last_of_a_row_of_sockets_keeps_it(struct world *w)
     for (int i = 0; i < 100; i++) {
         conn_kill(g);
         for (int k = 0; k < i % 4; k++)
-            conn_kill(come_back(ada, PLAIN, conn_id(first), 1));
-        g = come_back(ada, PLAIN, conn_id(first), 1);
-        tell(ada, i, 0);
-        hear_up_to(g, i);
+            conn_kill(resume_session(ada, PLAIN, conn_id(first), 1));
+        g = resume_session(ada, PLAIN, conn_id(first), 1);
+        announce_number(ada, i, 0);
+        read_until_number(g, i);
     }
 }
 
-/* Two loops may read what two sockets said in either order; which one the client opened last
- * does not depend on it. */
-static void the_socket_that_was_opened_last_keeps_it(struct world *w)
+/* Loops may process RESUME of several sockets in any order; the socket opened last must win. */
+static void resume_on_the_newest_socket_wins_over_older_ones(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct gateway_conn *first = conn_session(ada, PLAIN, "");
@@ -179,39 +178,39 @@ static void the_socket_that_was_opened_last_keeps_it(struct world *w)
         older[i] = conn_open(ada, PLAIN);
         expect_op(older[i], 10);
     }
-    newest = come_back(ada, PLAIN, conn_id(first), 1);
+    newest = resume_session(ada, PLAIN, conn_id(first), 1);
     expect_dispatch(newest, "RESUMED", "{}");
     expect_close(first, 4000);
     for (int i = 0; i < 4; i++) {
         conn_resume(older[i], conn_id(first), 1);
         expect_close(older[i], 4000);
     }
-    tell(ada, 0, 0);
-    expect_told_numbers(newest, 0, 1);
+    announce_number(ada, 0, 0);
+    expect_numbers(newest, 0, 1);
 }
 
-static void sessions_that_are_not_there_are_invalid(struct world *w)
+static void resuming_unknown_or_foreign_session_is_invalid_session(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct gateway_conn *lives = conn_session(ada, PLAIN, "");
-    struct gateway_conn *g = come_back(ada, PLAIN, "0123456789abcdef0123456789abcdef", 1);
+    struct gateway_conn *g = resume_session(ada, PLAIN, "0123456789abcdef0123456789abcdef", 1);
 
     expect_op(g, 9);
-    conn_identify(g, ""); /* the same socket goes on */
+    conn_identify(g, ""); /* the same socket may identify */
     conn_restart(g);
     expect_dispatch(g, "READY", "{}");
-    g = come_back(ada, PLAIN, "short", 1);
+    g = resume_session(ada, PLAIN, "short", 1);
     expect_op(g, 9);
-    g = come_back(bob, PLAIN, conn_id(lives), 1);
+    g = resume_session(bob, PLAIN, conn_id(lives), 1);
     const struct dom *d = expect_op(g, 9);
     expect(!dom_at(d, "d")->truth);
 }
 
-static void a_bad_sequence_closes(struct world *w)
+static void resume_with_a_wrong_sequence_closes_with_4007(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct gateway_conn *first = conn_session(ada, PLAIN, "");
-    struct gateway_conn *g = come_back(ada, PLAIN, conn_id(first), 2);
+    struct gateway_conn *g = resume_session(ada, PLAIN, conn_id(first), 2);
 
     expect_close(g, 4007);
     g = conn_open(ada, PLAIN);
@@ -223,11 +222,11 @@ static void a_bad_sequence_closes(struct world *w)
     expect_op(g, 10);
     conn_send(g, "{'op':6,'d':{'token':'nobody','session_id':'%s','seq':1}}", conn_id(first));
     expect_close(g, 4004);
-    g = come_back(ada, PLAIN, conn_id(first), 1);
+    g = resume_session(ada, PLAIN, conn_id(first), 1);
     expect_dispatch(g, "RESUMED", "{}");
 }
 
-static void who_says_goodbye_is_forgotten(struct world *w)
+static void closing_with_1000_or_1001_ends_the_session(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     static const int codes[] = { 1000, 1001, 4200, 4000 };
@@ -237,7 +236,7 @@ static void who_says_goodbye_is_forgotten(struct world *w)
 
         conn_close(g, codes[i]);
         expect(conn_close_code(g) == codes[i]);
-        g = come_back(ada, PLAIN, conn_id(g), 1);
+        g = resume_session(ada, PLAIN, conn_id(g), 1);
         if (codes[i] == 1000 || codes[i] == 1001)
             expect_op(g, 9);
         else
@@ -246,21 +245,21 @@ static void who_says_goodbye_is_forgotten(struct world *w)
     }
 }
 
-static void sessions_are_kept_three_minutes(struct world *w)
+static void session_without_socket_expires_after_three_minutes(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct gateway_conn *g = conn_session(ada, PLAIN, "");
 
     conn_lose(g);
     world_wait(w, 160);
-    g = come_back(ada, PLAIN, conn_id(g), conn_seq(g));
+    g = resume_session(ada, PLAIN, conn_id(g), conn_seq(g));
     expect_dispatch(g, "RESUMED", "{}");
     conn_lose(g);
     world_wait(w, 181);
-    expect_op(come_back(ada, PLAIN, conn_id(g), conn_seq(g)), 9);
+    expect_op(resume_session(ada, PLAIN, conn_id(g), conn_seq(g)), 9);
 }
 
-static void only_so_much_is_kept(struct world *w)
+static void resume_buffer_keeps_4096_events(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct gateway_conn *g = conn_session(ada, PLAIN, ""), *h = conn_session(bob, PLAIN, "");
@@ -268,31 +267,31 @@ static void only_so_much_is_kept(struct world *w)
     conn_lose(g);
     conn_lose(h);
     for (int i = 0; i < 4096; i++) {
-        tell(ada, i, 0);
-        tell(bob, i, 0);
+        announce_number(ada, i, 0);
+        announce_number(bob, i, 0);
     }
-    tell(bob, 4096, 0);
-    world_told(w);
-    g = come_back(ada, PLAIN, conn_id(g), conn_seq(g));
-    expect_told_numbers(g, 0, 4096);
+    announce_number(bob, 4096, 0);
+    world_received(w);
+    g = resume_session(ada, PLAIN, conn_id(g), conn_seq(g));
+    expect_numbers(g, 0, 4096);
     expect_dispatch(g, "RESUMED", "{}");
-    expect_op(come_back(bob, PLAIN, conn_id(h), conn_seq(h)), 9);
+    expect_op(resume_session(bob, PLAIN, conn_id(h), conn_seq(h)), 9);
 }
 
-static void only_so_many_bytes_are_kept(struct world *w)
+static void resume_buffer_is_limited_in_bytes(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct gateway_conn *g = conn_session(ada, PLAIN, "");
 
     conn_lose(g);
     for (int i = 0; i < 5; i++)
-        tell(ada, i, 1024 * 1024);
-    world_told(w);
-    expect_op(come_back(ada, PLAIN, conn_id(g), conn_seq(g)), 9);
+        announce_number(ada, i, 1024 * 1024);
+    world_received(w);
+    expect_op(resume_session(ada, PLAIN, conn_id(g), conn_seq(g)), 9);
 }
 
-/* It is cut, others are not held up, and it gets everything when it comes back. */
-static void who_does_not_read_is_cut_and_may_come_back(struct world *w)
+/* The slow session is cut, others are not delayed, and it can resume. */
+static void session_that_does_not_read_is_cut_and_can_resume(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct gateway_conn *slow = conn_session(ada, PLAIN, ""), *other = conn_session(bob, PLAIN, "");
@@ -300,26 +299,27 @@ static void who_does_not_read_is_cut_and_may_come_back(struct world *w)
     int i = 0;
 
     for (; i < 400; i++) {
-        tell(ada, i, 64 * 1024);
-        tell(bob, i, 0);
-        expect_told_numbers(other, i, i + 1);
+        announce_number(ada, i, 64 * 1024);
+        announce_number(bob, i, 0);
+        expect_numbers(other, i, i + 1);
         gateway_stats(guildhall_gateway(world_server(w)), &stats);
-        if (stats.cut)
+        if (stats.disconnected_slow)
             break;
     }
-    /* It may be on another loop than the one that was waited for. */
-    expect_soon((gateway_stats(guildhall_gateway(world_server(w)), &stats), stats.cut == 1));
+    /* The slow session may be on another loop. */
+    expect_soon(
+        (gateway_stats(guildhall_gateway(world_server(w)), &stats), stats.disconnected_slow == 1));
     conn_kill(slow);
-    struct gateway_conn *g = come_back(ada, PLAIN, conn_id(slow), 1);
-    /* What is kept is bounded too: it may be invalid, but it is answered. */
+    struct gateway_conn *g = resume_session(ada, PLAIN, conn_id(slow), 1);
+    /* The resume buffer is limited, too: the reply may be an invalid session. */
     expect(conn_read(g, 30000) != NULL);
     expect_quiet(other);
 }
 
-/* --- whose it is then ----------------------------------------------------------------- */
+/* --- ownership of a session ----------------------------------------------------------- */
 
-/* Another log-in of the same account. */
-static struct client *log_in_again(struct client *c)
+/* Creates another token of the same account. */
+static struct client *issue_second_token(struct client *c)
 {
     return world_token(c->world, c, CALLER_USER, "", 0);
 }
@@ -329,90 +329,90 @@ static void log_out(struct client *c)
     expect_status(client_post(c, "{}", "/auth/logout"), 204);
 }
 
-/* What is told meanwhile does not matter. */
-static void expect_end(struct gateway_conn *g, int code)
+/* Skips events until the connection closes. */
+static void expect_close_after_events(struct gateway_conn *g, int code)
 {
     while (conn_read(g, 60000))
         ;
     expect(conn_close_code(g) == code);
 }
 
-static void a_session_belongs_to_the_token_that_resumed_it(struct world *w)
+static void resumed_session_ends_when_its_new_token_is_revoked(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
-    for (int i = 0; i < 6; i++) { /* sockets land on either loop */
-        struct client *first = log_in_again(ada), *second = log_in_again(ada);
+    for (int i = 0; i < 6; i++) { /* sockets may be on either loop */
+        struct client *first = issue_second_token(ada), *second = issue_second_token(ada);
         struct gateway_conn *g = conn_session(first, PLAIN, "");
 
         conn_kill(g);
-        g = come_back(second, PLAIN, conn_id(g), 1);
+        g = resume_session(second, PLAIN, conn_id(g), 1);
         expect_dispatch(g, "RESUMED", "{}");
         log_out(first);
         expect_quiet(g);
         log_out(second);
         expect_close(g, 4004);
-        expect_op(come_back(ada, PLAIN, conn_id(g), 1), 9);
+        expect_op(resume_session(ada, PLAIN, conn_id(g), 1), 9);
     }
 }
 
-/* Nobody reads what is kept for a session whose token is gone. */
-static void a_session_without_a_socket_ends_with_its_token(struct world *w)
+/* Events of a session with a revoked token must not be readable. */
+static void suspended_session_ends_when_its_token_is_revoked(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
     for (int i = 0; i < 4; i++) {
-        struct client *phone = log_in_again(ada);
+        struct client *phone = issue_second_token(ada);
         struct gateway_conn *g = conn_session(phone, PLAIN, "");
 
         conn_kill(g);
         log_out(phone);
-        expect_op(come_back(ada, PLAIN, conn_id(g), 1), 9);
+        expect_op(resume_session(ada, PLAIN, conn_id(g), 1), 9);
     }
 }
 
-/* Whichever comes first, the resumption or the end of its token. */
-static void a_token_that_ends_while_it_resumes_keeps_nothing(struct world *w)
+/* In either order of RESUME and revocation. */
+static void revoking_a_token_during_resume_closes_the_connection(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
     for (int i = 0; i < 40; i++) {
-        struct client *thief = log_in_again(ada);
+        struct client *other_login = issue_second_token(ada);
         struct gateway_conn *own = conn_session(ada, PLAIN, "");
 
-        struct gateway_conn *g = come_back(thief, PLAIN, conn_id(own), 1);
-        log_out(thief);
-        expect_end(g, 4004);
+        struct gateway_conn *g = resume_session(other_login, PLAIN, conn_id(own), 1);
+        log_out(other_login);
+        expect_close_after_events(g, 4004);
         conn_kill(own);
     }
 }
 
-static void a_token_that_ends_while_it_identifies_keeps_nothing(struct world *w)
+static void revoking_a_token_during_identify_closes_the_connection(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
     for (int i = 0; i < 40; i++) {
-        struct client *thief = log_in_again(ada);
-        struct gateway_conn *g = conn_open(thief, PLAIN);
+        struct client *other_login = issue_second_token(ada);
+        struct gateway_conn *g = conn_open(other_login, PLAIN);
 
         expect_op(g, 10);
         conn_identify(g, "");
-        log_out(thief);
-        expect_end(g, 4004);
+        log_out(other_login);
+        expect_close_after_events(g, 4004);
     }
 }
 
-/* The session may have been the new token's by then, or have ended. */
-static void the_old_token_may_end_while_another_resumes(struct world *w)
+/* The session may already belong to the new token, or have ended. */
+static void revoking_the_old_token_during_resume_gives_op_9_or_resumed(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
     for (int i = 0; i < 40; i++) {
-        struct client *first = log_in_again(ada), *second = log_in_again(ada);
+        struct client *first = issue_second_token(ada), *second = issue_second_token(ada);
         struct gateway_conn *g = conn_session(first, PLAIN, "");
 
         conn_kill(g);
-        g = come_back(second, PLAIN, conn_id(g), 1);
+        g = resume_session(second, PLAIN, conn_id(g), 1);
         log_out(first);
         const struct dom *m = conn_read(g, 60000);
         expect(m != NULL);
@@ -422,13 +422,13 @@ static void the_old_token_may_end_while_another_resumes(struct world *w)
         conn_count(g, m);
         expect_quiet(g);
         log_out(second);
-        expect_end(g, 4004);
+        expect_close_after_events(g, 4004);
     }
 }
 
-static void ready_names_the_login_as_the_list_of_logins_does(struct world *w)
+static void ready_auth_session_id_hash_matches_the_sessions_list(struct world *w)
 {
-    struct client *ada = world_client(w, "ada"), *phone = log_in_again(ada);
+    struct client *ada = world_client(w, "ada"), *phone = issue_second_token(ada);
     struct gateway_conn *g = conn_open(phone, PLAIN);
 
     expect_op(g, 10);
@@ -436,38 +436,38 @@ static void ready_names_the_login_as_the_list_of_logins_does(struct world *w)
     const struct dom *ready = expect_dispatch(g, "READY", "{}");
     struct str hash = dom_at(ready, "auth_session_id_hash")->text;
     expect_json(client_get(ada, "/auth/sessions"), "{'user_sessions': [{}, {'id_hash': '%.*s'}]}",
-                STR_FMT(hash));
+                STR_ARGS(hash));
     char body[200];
-    snprintf(body, sizeof body, "{'session_id_hashes': ['%.*s']}", STR_FMT(hash));
+    snprintf(body, sizeof body, "{'session_id_hashes': ['%.*s']}", STR_ARGS(hash));
     expect_status(client_post(ada, body, "/auth/sessions/logout"), 204);
     expect_close(g, 4004);
 }
 
-static void four_loops(struct config *c)
+static void configure_four_loops(struct config *c)
 {
     c->loops = 4;
 }
 
 const struct test gateway_resume_tests[] = {
-    TEST(what_was_missed_is_told_again),
-    TEST(what_was_sent_but_not_read_is_told_again),
-    TEST(who_is_sent_away_and_says_so_may_come_back),
-    TEST(nothing_is_lost_or_doubled_however_often_it_comes_back),
-    TEST(a_second_socket_takes_over),
-    TEST(the_last_of_a_row_of_sockets_keeps_it),
-    TEST(the_socket_that_was_opened_last_keeps_it),
-    TEST(sessions_that_are_not_there_are_invalid),
-    TEST(a_bad_sequence_closes),
-    TEST(who_says_goodbye_is_forgotten),
-    TEST(sessions_are_kept_three_minutes),
-    TEST(only_so_much_is_kept),
-    TEST(only_so_many_bytes_are_kept),
-    TEST(who_does_not_read_is_cut_and_may_come_back),
-    TEST(a_session_belongs_to_the_token_that_resumed_it),
-    TEST(a_session_without_a_socket_ends_with_its_token),
-    TEST_WITH(a_token_that_ends_while_it_resumes_keeps_nothing, four_loops),
-    TEST_WITH(a_token_that_ends_while_it_identifies_keeps_nothing, four_loops),
-    TEST_WITH(the_old_token_may_end_while_another_resumes, four_loops),
-    TEST(ready_names_the_login_as_the_list_of_logins_does),
+    TEST(missed_events_are_replayed_on_resume),
+    TEST(unread_events_are_replayed_on_resume),
+    TEST(session_closed_by_the_server_can_be_resumed),
+    TEST(repeated_resumes_lose_and_duplicate_no_events),
+    TEST(resuming_on_a_second_socket_closes_the_first),
+    TEST(last_resuming_socket_keeps_the_session),
+    TEST(resume_on_the_newest_socket_wins_over_older_ones),
+    TEST(resuming_unknown_or_foreign_session_is_invalid_session),
+    TEST(resume_with_a_wrong_sequence_closes_with_4007),
+    TEST(closing_with_1000_or_1001_ends_the_session),
+    TEST(session_without_socket_expires_after_three_minutes),
+    TEST(resume_buffer_keeps_4096_events),
+    TEST(resume_buffer_is_limited_in_bytes),
+    TEST(session_that_does_not_read_is_cut_and_can_resume),
+    TEST(resumed_session_ends_when_its_new_token_is_revoked),
+    TEST(suspended_session_ends_when_its_token_is_revoked),
+    TEST_WITH(revoking_a_token_during_resume_closes_the_connection, configure_four_loops),
+    TEST_WITH(revoking_a_token_during_identify_closes_the_connection, configure_four_loops),
+    TEST_WITH(revoking_the_old_token_during_resume_gives_op_9_or_resumed, configure_four_loops),
+    TEST(ready_auth_session_id_hash_matches_the_sessions_list),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* sessions.c - one session among many: found by its name, told what is for it. */
+/* sessions.c - finding a single session by its id and sending to it. */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -16,55 +16,56 @@ static struct gateway *gateway_of(struct world *w)
     return guildhall_gateway(world_server(w));
 }
 
-static bool find(struct client *c, const char *session_id, uint64_t *ret)
+static bool find_session(struct client *c, const char *session_id, uint64_t *ret)
 {
     return gateway_find_session(gateway_of(c->world), id_of(c->id), str_of(session_id), ret);
 }
 
-struct telling {
+struct announcing {
     struct gateway *gateway;
-    struct announcement news;
+    struct emitted_event announcement_to_send;
 };
 
-static void *announce(void *arg)
+static void *announce_event(void *arg)
 {
-    struct telling *t = arg;
+    struct announcing *t = arg;
 
-    gateway_announce(t->gateway, &t->news);
+    gateway_publish(t->gateway, &t->announcement_to_send);
     return NULL;
 }
 
-/* From a thread that is no loop, as handlers run. */
-static void tell(struct world *w, uint64_t session, int i)
+/* Announces from a thread that is no loop, as handlers do. */
+static void announce_to_session(struct world *w, uint64_t session, int i)
 {
-    struct telling t = {
+    struct announcing t = {
         .gateway = gateway_of(w),
-        .news = { .event = EVENT_VOICE_SERVER_UPDATE,
-                  .to = to_session(session),
-                  .payload = str_printf(world_arena(w), "{\"i\":%d}", i) },
+        .announcement_to_send = { .event = EVENT_VOICE_SERVER_UPDATE,
+                                  .to = audience_of_session(session),
+                                  .payload = str_printf(world_arena(w), "{\"i\":%d}", i) },
     };
     pthread_t thread;
 
-    expect(pthread_create(&thread, NULL, announce, &t) == 0);
+    expect(pthread_create(&thread, NULL, announce_event, &t) == 0);
     pthread_join(thread, NULL);
 }
 
-static void a_session_is_found_by_its_id_and_told_alone(struct world *w)
+static void event_for_one_session_reaches_only_that_session(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robo");
 
-    for (int i = 0; i < 4; i++) { /* sockets land on either loop */
+    for (int i = 0; i < 4; i++) { /* sockets may be on either loop */
         struct gateway_conn *first = conn_session(ada, PLAIN, ""),
                             *second = conn_session(ada, PLAIN, "");
         struct gateway_conn *robo = conn_session(bot, PLAIN, "'intents': 0");
         uint64_t a = 0, b = 0, r = 0;
 
         expect_dispatch(first, "SESSIONS_REPLACE", "[{}, {}]");
-        expect(find(ada, conn_id(first), &a) && find(ada, conn_id(second), &b) && a != b);
-        expect(find(bot, conn_id(robo), &r));
-        tell(w, a, 1);
-        tell(w, r, 2);
-        tell(w, b, 3);
+        expect(find_session(ada, conn_id(first), &a) && find_session(ada, conn_id(second), &b) &&
+               a != b);
+        expect(find_session(bot, conn_id(robo), &r));
+        announce_to_session(w, a, 1);
+        announce_to_session(w, r, 2);
+        announce_to_session(w, b, 3);
         expect_dispatch(first, "VOICE_SERVER_UPDATE", "{'i': 1}");
         expect_dispatch(robo, "VOICE_SERVER_UPDATE", "{'i': 2}");
         expect_dispatch(second, "VOICE_SERVER_UPDATE", "{'i': 3}");
@@ -77,7 +78,7 @@ static void a_session_is_found_by_its_id_and_told_alone(struct world *w)
     }
 }
 
-static void only_its_own_user_finds_it_and_only_while_it_lives(struct world *w)
+static void session_is_found_only_by_its_user_while_it_lives(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct gateway_conn *g = conn_session(ada, PLAIN, "");
@@ -85,47 +86,48 @@ static void only_its_own_user_finds_it_and_only_while_it_lives(struct world *w)
     uint64_t number = 7;
     char other[64];
 
-    expect(!find(bob, id, &number));
-    expect(!find(ada, "", &number));
-    expect(!find(ada, "short", &number));
+    expect(!find_session(bob, id, &number));
+    expect(!find_session(ada, "", &number));
+    expect(!find_session(ada, "short", &number));
     snprintf(other, sizeof other, "%s0", id);
-    expect(!find(ada, other, &number));
+    expect(!find_session(ada, other, &number));
     snprintf(other, sizeof other, "%s", id);
     other[31] = other[31] == '0' ? '1' : '0';
-    expect(!find(ada, other, &number)); /* right in the half that numbers it */
+    expect(
+        !find_session(ada, other, &number)); /* correct in the half that is the session's number */
     other[31] = 'g';
-    expect(!find(ada, other, &number));
+    expect(!find_session(ada, other, &number));
     expect(number == 7);
     conn_lose(g);
-    expect(find(ada, id, &number)); /* it may come back, and is told then */
-    tell(w, number, 5);
+    expect(find_session(ada, id, &number)); /* it can resume and gets the event then */
+    announce_to_session(w, number, 5);
     struct gateway_conn *back = conn_open(ada, PLAIN);
     expect_op(back, 10);
     conn_resume(back, id, conn_seq(g));
     expect_dispatch(back, "VOICE_SERVER_UPDATE", "{'i': 5}");
     expect_dispatch(back, "RESUMED", "{}");
     conn_close(back, 1000);
-    expect(!find(ada, id, &number));
-    tell(w, number, 6); /* nobody */
+    expect(!find_session(ada, id, &number));
+    announce_to_session(w, number, 6); /* no recipient */
 }
 
-/* A session that moves from loop to loop is told each thing once. */
-static void it_is_told_once_wherever_it_is(struct world *w)
+/* A session that moves between loops gets each event once. */
+static void session_moving_between_loops_gets_each_event_once(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct gateway_conn *g = conn_session(ada, PLAIN, "");
     uint64_t number = 0;
     int i = 0;
 
-    expect(find(ada, conn_id(g), &number));
+    expect(find_session(ada, conn_id(g), &number));
     for (int round = 0; round < 20; round++) {
         struct gateway_conn *next = conn_open(ada, PLAIN);
         int resumed = 0;
 
         expect_op(next, 10);
-        tell(w, number, i);
+        announce_to_session(w, number, i);
         conn_resume(next, conn_id(g), conn_seq(g));
-        tell(w, number, i + 1);
+        announce_to_session(w, number, i + 1);
         for (int k = 0; k < 2 || !resumed;) {
             const struct dom *m = conn_read(next, 60000);
 
@@ -143,11 +145,11 @@ static void it_is_told_once_wherever_it_is(struct world *w)
     expect_quiet(g);
 }
 
-/* --- guilds that are still arriving --------------------------------------------------- */
+/* --- guilds that are still being sent ------------------------------------------------- */
 
 enum { GUILDS = 24, ROUNDS = 12 };
 
-static void come_back(struct client *bot, struct gateway_conn **g)
+static void resume_on_new_socket(struct client *bot, struct gateway_conn **g)
 {
     struct gateway_conn *old = *g;
 
@@ -157,8 +159,8 @@ static void come_back(struct client *bot, struct gateway_conn **g)
     conn_resume(*g, conn_id(old), conn_seq(old));
 }
 
-/* Its socket is lost again and again, and lands on any loop; each guild comes once. */
-static void guilds_go_on_arriving_wherever_the_bot_comes_back(struct world *w)
+/* The socket is lost repeatedly and may be on any loop; each guild arrives once. */
+static void bot_that_resumes_during_startup_gets_each_guild_once(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
 
@@ -171,16 +173,16 @@ static void guilds_go_on_arriving_wherever_the_bot_comes_back(struct world *w)
         struct gateway_conn *g = conn_session(bot, PLAIN, "'intents': 1");
         int guilds = 0, resumed = 0;
 
-        come_back(bot, &g);
+        resume_on_new_socket(bot, &g);
         while (guilds < GUILDS || resumed < 3) {
             const struct dom *m = conn_read(g, 30000);
 
             expect(m != NULL);
-            conn_count(g, m); /* numbered without a gap */
+            conn_count(g, m); /* consecutive sequence numbers */
             if (str_is(dom_at(m, "t")->text, "GUILD_CREATE"))
                 guilds++;
             else if (str_is(dom_at(m, "t")->text, "RESUMED") && ++resumed < 3)
-                come_back(bot, &g);
+                resume_on_new_socket(bot, &g);
         }
         expect(guilds == GUILDS);
         expect_quiet(g);
@@ -188,8 +190,8 @@ static void guilds_go_on_arriving_wherever_the_bot_comes_back(struct world *w)
     }
 }
 
-/* Reads until it is resumed or closed; an invalid session never comes. */
-static bool is_resumed(struct gateway_conn *g)
+/* Reads until RESUMED or close; an invalid session is a failure. */
+static bool read_until_resumed(struct gateway_conn *g)
 {
     const struct dom *m;
 
@@ -202,7 +204,7 @@ static bool is_resumed(struct gateway_conn *g)
     return false;
 }
 
-static void the_last_of_several_that_come_back_at_once_wins(struct world *w)
+static void concurrent_resumes_leave_at_least_one_resumed_socket(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct gateway_conn *g = conn_session(ada, PLAIN, "");
@@ -218,15 +220,15 @@ static void the_last_of_several_that_come_back_at_once_wins(struct world *w)
         for (int i = 0; i < 4; i++)
             conn_resume(all[i], conn_id(g), 1);
         for (int i = 0; i < 4; i++)
-            resumed += is_resumed(all[i]);
+            resumed += read_until_resumed(all[i]);
         expect(resumed >= 1);
         for (int i = 0; i < 4; i++)
             conn_kill(all[i]);
     }
 }
 
-/* What an app holds of somebody is not what they logged in with. */
-static void apps_that_go_leave_people_connected(struct world *w)
+/* Tokens of an app are not the user's login. */
+static void revoking_an_apps_tokens_does_not_close_user_sessions(struct world *w)
 {
     struct consent c = world_consent(w);
     struct gateway_conn *g = conn_session(c.bob, PLAIN, "");
@@ -249,40 +251,40 @@ static void apps_that_go_leave_people_connected(struct world *w)
     expect_quiet(g);
 }
 
-/* Without its rights a session could not be told anything: it has to begin anew. */
-static void take_away(struct world *w, struct client *c)
+/* Makes the read of permissions fail, so that the session becomes invalid. */
+static void invalidate_session(struct world *w, struct client *c)
 {
-    struct announcement n = { .event = EVENT_GUILD_CREATE,
-                              .to = to_user(id_of(c->id)),
-                              .payload = STR("{\"id\":\"5\",\"owner_id\":\"6\"}") };
+    struct emitted_event n = { .event = EVENT_GUILD_CREATE,
+                               .to = audience_of_user(id_of(c->id)),
+                               .payload = STR("{\"id\":\"5\",\"owner_id\":\"6\"}") };
 
-    n.facts = facts_read(n.event, n.payload, world_arena(w));
+    n.routing = facts_read(n.event, n.payload, world_arena(w));
     world_sql(w, "alter table members rename to nobody");
-    gateway_announce(guildhall_gateway(world_server(w)), &n);
+    gateway_publish(guildhall_gateway(world_server(w)), &n);
 }
 
-static void who_passes_over_an_invalid_session_is_closed(struct world *w)
+static void client_that_ignores_invalid_session_is_closed_with_4007(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct gateway_conn *g = conn_session(ada, PLAIN, ""), *other = conn_session(bob, PLAIN, "");
 
-    take_away(w, ada);
+    invalidate_session(w, ada);
     expect_dispatch(g, "GUILD_CREATE", "{}");
     expect_op(g, 9);
     world_sql(w, "alter table nobody rename to members");
     world_wait(w, 3);
-    expect_quiet(g); /* heartbeats do not help */
+    expect_quiet(g); /* heartbeats do not prevent the close */
     world_wait(w, 8);
     expect_close(g, 4007);
     expect_quiet(other);
 }
 
-static void who_begins_anew_after_an_invalid_session_stays(struct world *w)
+static void client_that_identifies_after_invalid_session_stays_connected(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct gateway_conn *g = conn_session(ada, PLAIN, "");
 
-    take_away(w, ada);
+    invalidate_session(w, ada);
     expect_dispatch(g, "GUILD_CREATE", "{}");
     expect_op(g, 9);
     world_sql(w, "alter table nobody rename to members");
@@ -293,19 +295,19 @@ static void who_begins_anew_after_an_invalid_session_stays(struct world *w)
     expect_quiet(g);
 }
 
-static void many_loops(struct config *c)
+static void configure_four_loops(struct config *c)
 {
     c->loops = 4;
 }
 
 const struct test gateway_sessions_tests[] = {
-    TEST(a_session_is_found_by_its_id_and_told_alone),
-    TEST(only_its_own_user_finds_it_and_only_while_it_lives),
-    TEST(it_is_told_once_wherever_it_is),
-    TEST_WITH(guilds_go_on_arriving_wherever_the_bot_comes_back, many_loops),
-    TEST_WITH(the_last_of_several_that_come_back_at_once_wins, many_loops),
-    TEST(apps_that_go_leave_people_connected),
-    TEST(who_passes_over_an_invalid_session_is_closed),
-    TEST(who_begins_anew_after_an_invalid_session_stays),
+    TEST(event_for_one_session_reaches_only_that_session),
+    TEST(session_is_found_only_by_its_user_while_it_lives),
+    TEST(session_moving_between_loops_gets_each_event_once),
+    TEST_WITH(bot_that_resumes_during_startup_gets_each_guild_once, configure_four_loops),
+    TEST_WITH(concurrent_resumes_leave_at_least_one_resumed_socket, configure_four_loops),
+    TEST(revoking_an_apps_tokens_does_not_close_user_sessions),
+    TEST(client_that_ignores_invalid_session_is_closed_with_4007),
+    TEST(client_that_identifies_after_invalid_session_stays_connected),
     { 0 },
 };

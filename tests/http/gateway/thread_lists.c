@@ -1,5 +1,4 @@
-/* thread_lists.c - open threads that come into view, who is in one, and the newest
- * messages of channels. */
+/* thread_lists.c - THREAD_LIST_SYNC, thread member lists, and last messages of channels. */
 #include "channels.h"
 #include "gateway_conn.h"
 #include "guilds.h"
@@ -7,9 +6,9 @@
 
 static const char *const PLAIN = "v=10&encoding=json";
 
-/* A guild of ada's with a hidden channel that a role shows. It has two open threads, of which
- * bob is in one, and an archived one. */
-struct loft {
+/* Guild of ada with a hidden channel that a role can view. It has two active threads, bob is in
+ * one of them, and an archived thread. */
+struct thread_guild {
     struct client *ada, *bob, *bot;
     const char *guild, *role, *hidden, *joined, *other;
 };
@@ -23,10 +22,10 @@ static const char *start_thread(struct client *c, const char *channel, const cha
     return answer_text(a, "id");
 }
 
-static struct loft open_loft(struct world *w)
+static struct thread_guild create_thread_guild(struct world *w)
 {
-    struct hidden_place p = world_hidden_place(w);
-    struct loft l = { p.ada, p.bob, p.bot, p.guild, p.role, p.hidden, NULL, NULL };
+    struct hidden_position p = world_hidden_position(w);
+    struct thread_guild l = { p.ada, p.bob, p.bot, p.guild, p.role, p.hidden, NULL, NULL };
 
     l.joined = start_thread(l.ada, l.hidden, "joined");
     l.other = start_thread(l.ada, l.hidden, "other");
@@ -39,19 +38,19 @@ static struct loft open_loft(struct world *w)
     return l;
 }
 
-static void give(struct loft *l, struct client *to)
+static void give_role(struct thread_guild *l, struct client *to)
 {
     expect_status(
         client_put(l->ada, "", "/guilds/%s/members/%s/roles/%s", l->guild, to->id, l->role), 204);
 }
 
-static void take_back(struct loft *l, struct client *from)
+static void remove_role(struct thread_guild *l, struct client *from)
 {
     expect_status(
         client_delete(l->ada, "/guilds/%s/members/%s/roles/%s", l->guild, from->id, l->role), 204);
 }
 
-static void expect_loft_threads(const struct loft *l, struct gateway_conn *g, bool bobs)
+static void expect_thread_list(const struct thread_guild *l, struct gateway_conn *g, bool bobs)
 {
     const struct dom *d = expect_dispatch(
         g, "THREAD_LIST_SYNC", "{'guild_id': '%s', 'channel_ids': ['%s'], 'threads': [{}, {}]}",
@@ -69,28 +68,28 @@ static void expect_loft_threads(const struct loft *l, struct gateway_conn *g, bo
     }
 }
 
-static void who_gains_a_channel_learns_of_its_threads(struct world *w)
+static void gaining_access_to_a_channel_sends_its_active_threads(struct world *w)
 {
-    struct loft l = open_loft(w);
+    struct thread_guild l = create_thread_guild(w);
     struct gateway_conn *a = conn_session(l.ada, PLAIN, ""), *b = conn_session(l.bob, PLAIN, ""),
                         *r = conn_session(l.bot, PLAIN, "'intents': 1"),
                         *deaf = conn_session(l.bot, PLAIN, "'intents': 512");
 
     expect_dispatch(r, "GUILD_CREATE", "{}");
-    give(&l, l.bob);
+    give_role(&l, l.bob);
     expect_dispatch(b, "GUILD_MEMBER_UPDATE", "{}");
     expect_dispatch(b, "CHANNEL_CREATE", "{'id': '%s'}", l.hidden);
-    expect_loft_threads(&l, b, true);
-    /* A bot knows the channel already. */
-    give(&l, l.bot);
+    expect_thread_list(&l, b, true);
+    /* A bot already has the channel. */
+    give_role(&l, l.bot);
     expect_dispatch(r, "GUILD_MEMBER_UPDATE", "{}");
-    expect_loft_threads(&l, r, false);
+    expect_thread_list(&l, r, false);
     expect_dispatch(deaf, "GUILD_MEMBER_UPDATE", "{}");
     expect_quiet(deaf);
     expect_dispatch(b, "GUILD_MEMBER_UPDATE", "{}");
     expect_quiet(b);
-    /* Who saw it all the time, or loses it, is told nothing of threads. */
-    take_back(&l, l.bob);
+    /* Users whose access did not change, or who lose it, get no thread list. */
+    remove_role(&l, l.bob);
     expect_dispatch(b, "GUILD_MEMBER_UPDATE", "{}");
     expect_dispatch(b, "CHANNEL_DELETE", "{}");
     expect_quiet(b);
@@ -102,33 +101,33 @@ static void who_gains_a_channel_learns_of_its_threads(struct world *w)
     expect_quiet(r);
 }
 
-static void overwrites_that_open_a_channel_show_its_threads(struct world *w)
+static void overwrite_that_shows_a_channel_sends_its_threads(struct world *w)
 {
-    struct loft l = open_loft(w);
+    struct thread_guild l = create_thread_guild(w);
     struct gateway_conn *b = conn_session(l.bob, PLAIN, ""),
                         *r = conn_session(l.bot, PLAIN, "'intents': 1");
 
     expect_dispatch(r, "GUILD_CREATE", "{}");
     expect_status(client_delete(l.ada, "/channels/%s/permissions/%s", l.hidden, l.guild), 204);
     expect_dispatch(b, "CHANNEL_CREATE", "{'id': '%s'}", l.hidden);
-    expect_loft_threads(&l, b, true);
+    expect_thread_list(&l, b, true);
     expect_dispatch(r, "CHANNEL_UPDATE", "{'id': '%s'}", l.hidden);
-    expect_loft_threads(&l, r, false);
+    expect_thread_list(&l, r, false);
     expect_quiet(b);
     expect_quiet(r);
 }
 
-static void threads_of_a_guild_are_told_to_who_asks(struct world *w)
+static void subscribing_to_threads_sends_the_guilds_active_threads(struct world *w)
 {
-    struct loft l = open_loft(w);
+    struct thread_guild l = create_thread_guild(w);
     struct gateway_conn *a = conn_session(l.ada, PLAIN, ""), *b = conn_session(l.bob, PLAIN, "");
 
     conn_send(a, "{'op':14,'d':{'guild_id':'%s','threads':true}}", l.guild);
     const struct dom *d =
         expect_dispatch(a, "THREAD_LIST_SYNC", "{'guild_id': '%s', 'threads': [{}, {}]}", l.guild);
     expect(!dom_at(d, "channel_ids"));
-    expect(dom_at(d, "members")->count == 2); /* she started both */
-    /* Bob sees none of them, though he is in one. */
+    expect(dom_at(d, "members")->count == 2); /* ada started both */
+    /* Bob cannot view them, though he is a member of one. */
     conn_send(b, "{'op':37,'d':{'subscriptions':{'%s':{'threads':true}}}}", l.guild);
     expect_dispatch(b, "THREAD_LIST_SYNC", "{'threads': [], 'members': []}");
     conn_send(b, "{'op':14,'d':{'guild_id':'%s','threads':false}}", l.guild);
@@ -137,9 +136,9 @@ static void threads_of_a_guild_are_told_to_who_asks(struct world *w)
     expect_quiet(a);
 }
 
-static void who_is_in_a_thread_is_told_to_who_shows_it(struct world *w)
+static void subscribing_to_a_threads_members_sends_the_member_list(struct world *w)
 {
-    struct loft l = open_loft(w);
+    struct thread_guild l = create_thread_guild(w);
     struct gateway_conn *a = conn_session(l.ada, PLAIN, ""), *b = conn_session(l.bob, PLAIN, "");
 
     conn_send(a, "{'op':14,'d':{'guild_id':'%s','thread_member_lists':['%s','%s']}}", l.guild,
@@ -154,29 +153,29 @@ static void who_is_in_a_thread_is_told_to_who_shows_it(struct world *w)
         expect(dom_at(m, "member.user.username") != NULL);
         expect(str_is(dom_at(m, "presence.status")->text, "online"));
     }
-    expect_quiet(a); /* the other one is no thread */
+    expect_quiet(a); /* the other id is not a thread */
     conn_send(b, "{'op':14,'d':{'guild_id':'%s','thread_member_lists':['%s']}}", l.guild, l.joined);
     expect_quiet(b);
 }
 
 /* --- op 34 ---------------------------------------------------------------------------- */
 
-static void say(struct client *c, const char *channel, const char *content)
+static void send_message(struct client *c, const char *channel, const char *content)
 {
     expect_status(client_post(c, TEXT(c->world, "{'content': '%s'}", content),
                               "/channels/%s/messages", channel),
                   200);
 }
 
-static void the_newest_messages_of_channels_are_told(struct world *w)
+static void last_messages_request_returns_the_newest_messages(struct world *w)
 {
-    struct loft l = open_loft(w);
+    struct thread_guild l = create_thread_guild(w);
     const char *open = make_channel(l.ada, l.guild, "{'name': 'open'}");
     const char *empty = make_channel(l.ada, l.guild, "{'name': 'empty'}");
 
-    say(l.ada, open, "old");
-    say(l.ada, open, "new");
-    say(l.ada, l.hidden, "psst");
+    send_message(l.ada, open, "old");
+    send_message(l.ada, open, "new");
+    send_message(l.ada, l.hidden, "psst");
     struct gateway_conn *a = conn_session(l.ada, PLAIN, ""), *b = conn_session(l.bob, PLAIN, "");
     struct gateway_conn *sessions[] = { a, b };
     for (int i = 0; i < 2; i++)
@@ -189,7 +188,7 @@ static void the_newest_messages_of_channels_are_told(struct world *w)
                     l.guild, open, l.hidden);
     expect_dispatch(b, "LAST_MESSAGES", "{'messages': [{'content': 'new'}]}");
     expect_quiet(a);
-    /* A guild that he is not in, or that is none, is no answer. */
+    /* Unknown guilds get no reply. */
     conn_send(b, "{'op':34,'d':{'guild_id':'12345','channel_ids':['%s']}}", open);
     expect_quiet(b);
     conn_send(b, "{'op':34,'d':{'guild_id':'%s'}}", l.guild);
@@ -199,10 +198,10 @@ static void the_newest_messages_of_channels_are_told(struct world *w)
 }
 
 const struct test gateway_thread_lists_tests[] = {
-    TEST(who_gains_a_channel_learns_of_its_threads),
-    TEST(overwrites_that_open_a_channel_show_its_threads),
-    TEST(threads_of_a_guild_are_told_to_who_asks),
-    TEST(who_is_in_a_thread_is_told_to_who_shows_it),
-    TEST(the_newest_messages_of_channels_are_told),
+    TEST(gaining_access_to_a_channel_sends_its_active_threads),
+    TEST(overwrite_that_shows_a_channel_sends_its_threads),
+    TEST(subscribing_to_threads_sends_the_guilds_active_threads),
+    TEST(subscribing_to_a_threads_members_sends_the_member_list),
+    TEST(last_messages_request_returns_the_newest_messages),
     { 0 },
 };

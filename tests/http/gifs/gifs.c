@@ -1,4 +1,4 @@
-/* gifs.c - what the GIF routes take and answer. */
+/* gifs.c - requests and responses of the GIF routes. */
 #include "gifs.h"
 
 #include <stdio.h>
@@ -6,7 +6,7 @@
 
 #define CAT "{'id': 'Cat_1', 'title': 'A Happy Cat!', 'tags': ['cat'], 'media': {'gif': 'f.gif', "
 
-/* One GIF with every format that the files have. */
+/* Imports one GIF with files of every format. */
 static void import_cat(struct world *w)
 {
     struct gif_import done = world_import_gifs(
@@ -17,38 +17,39 @@ static void import_cat(struct world *w)
     expect(done.made == 1 && done.refused == 0);
 }
 
-/* The address of a file of the cat, as the world's clients reach it. */
-static const char *file(struct world *w, const char *name)
+/* Returns the URL of a file of the GIF. */
+static const char *file_url(struct world *w, const char *name)
 {
     return str_printf(world_arena(w), "http://127.0.0.1:%d/gifs/Cat_1/%s", world_port(w), name).p;
 }
 
 /* --- objects -------------------------------------------------------------------------- */
 
-static void a_search_answers_with_gifs_at_the_top(struct world *w)
+static void gif_search_returns_gif_objects(struct world *w)
 {
     import_cat(w);
-    struct answer a = client_get(world_stranger(w), "/gifs/search?q=cat&media_format=mp4");
+    struct answer a = client_get(world_anonymous(w), "/gifs/search?q=cat&media_format=mp4");
 
     expect_status(a, 200);
     expect_json(a,
                 "[{'id': 'Cat_1', 'title': 'A Happy Cat!', "
                 "'url': 'http://127.0.0.1:%d/gifs/a-happy-cat-Cat_1', 'src': '%s', "
                 "'gif_src': '%s', 'preview': '%s', 'width': 640, 'height': 360}]",
-                world_port(w), file(w, "mp4.mp4"), file(w, "gif.gif"), file(w, "preview.png"));
+                world_port(w), file_url(w, "mp4.mp4"), file_url(w, "gif.gif"),
+                file_url(w, "preview.png"));
     expect(a.json->items[0].count == 8);
 }
 
-static void each_format_has_its_file_and_size(struct world *w)
+static void media_format_selects_file_and_size(struct world *w)
 {
     static const struct {
-        const char *format, *file;
+        const char *format, *file_url;
         int width, height;
     } cases[] = {
         { "mp4", "mp4.mp4", 640, 360 },
         { "loopedmp4", "mp4.mp4", 640, 360 },
         { "tinymp4", "tinymp4.mp4", 320, 180 },
-        { "nanomp4", "tinymp4.mp4", 320, 180 }, /* not there: the next larger */
+        { "nanomp4", "tinymp4.mp4", 320, 180 }, /* missing format: the next larger one */
         { "webm", "webm.webm", 640, 360 },
         { "tinywebm", "webm.webm", 640, 360 },
         { "nanowebm", "webm.webm", 640, 360 },
@@ -64,19 +65,20 @@ static void each_format_has_its_file_and_size(struct world *w)
         { "preview", "mp4.mp4", 640, 360 },
         { "MP4", "mp4.mp4", 640, 360 },
     };
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
 
     import_cat(w);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         expect_json(client_get(nobody, "/gifs/search?q=cat&media_format=%s", cases[i].format),
-                    "[{'src': '%s', 'width': %d, 'height': %d}]", file(w, cases[i].file),
+                    "[{'src': '%s', 'width': %d, 'height': %d}]", file_url(w, cases[i].file_url),
                     cases[i].width, cases[i].height);
-    expect_json(client_get(nobody, "/gifs/search?q=cat"), "[{'src': '%s'}]", file(w, "mp4.mp4"));
+    expect_json(client_get(nobody, "/gifs/search?q=cat"), "[{'src': '%s'}]",
+                file_url(w, "mp4.mp4"));
 }
 
-static void what_is_missing_is_never_named(struct world *w)
+static void missing_gif_formats_fall_back_to_existing_files(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
 
     world_import_gifs(w, "[{'id': 'still', 'tags': ['a'], 'media': {'gif': 'f.gif'}},"
                          " {'id': 'film', 'tags': ['b'], 'media': {'mp4': 'f.mp4'}}]");
@@ -97,9 +99,9 @@ static void what_is_missing_is_never_named(struct world *w)
 
 /* --- files and pages ------------------------------------------------------------------ */
 
-static void files_really_load(struct world *w)
+static void gif_files_are_served_with_type_and_range(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
 
     import_cat(w);
     struct answer a = client_request(nobody, "GET", "/gifs/Cat_1/gif.gif", NULL, STR(""));
@@ -120,16 +122,16 @@ static void files_really_load(struct world *w)
         expect_status(client_request(nobody, "GET", missing[i], NULL, STR("")), 404);
 }
 
-static void a_page_shows_the_gif_and_its_source(struct world *w)
+static void gif_page_shows_escaped_title_and_source_url(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
 
     world_import_gifs(w, "{'id': 'a-b', 'title': '<b>Bold & -- new</b>', 'url': "
                          "'https://example.org/?a&b', 'media': {'gif': 'f.gif'}}");
     struct answer a = client_request(nobody, "GET", "/gifs/b-bold-new-b-a-b", NULL, STR(""));
     expect_status(a, 200);
     expect(str_is(answer_header(a, "Content-Type"), "text/html; charset=utf-8"));
-    const char *page = str_dupz(world_arena(w), a.body);
+    const char *page = str_dup_cstring(world_arena(w), a.body);
     expect(strstr(page, "&lt;b&gt;Bold &amp; -- new&lt;/b&gt;") && !strstr(page, "<b>"));
     expect(strstr(page, "src=\"/gifs/a-b/gif.gif\" width=\"498\" height=\"280\""));
     expect(strstr(page, "href=\"https://example.org/?a&amp;b\""));
@@ -137,9 +139,9 @@ static void a_page_shows_the_gif_and_its_source(struct world *w)
     expect_status(client_request(nobody, "GET", "/gifs/a-b", NULL, STR("")), 404);
 }
 
-static void too_strong_gifs_are_not_served(struct world *w)
+static void gifs_above_the_rating_limit_are_not_listed_or_served(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
 
     world_import_gifs(
         w, "[{'id': 'r', 'rating': 'r', 'tags': ['x'], 'media': {'gif': 'f.gif'}},"
@@ -151,21 +153,21 @@ static void too_strong_gifs_are_not_served(struct world *w)
     expect_status(client_request(nobody, "GET", "/gifs/pg13/gif.gif", NULL, STR("")), 200);
 }
 
-static void for_children(struct config *c)
+static void configure_rating_g(struct config *c)
 {
     c->gif_rating = "g";
 }
 
-static void an_operator_lowers_the_cap(struct world *w)
+static void gif_rating_option_lowers_the_rating_limit(struct world *w)
 {
     world_import_gifs(w, "[{'id': 'pg', 'rating': 'pg', 'tags': ['x'], 'media': {'gif': 'f.gif'}},"
                          " {'id': 'g', 'rating': 'g', 'tags': ['x'], 'media': {'gif': 'f.gif'}}]");
-    expect(strcmp(gif_ids(client_get(world_stranger(w), "/gifs/search?q=x")), "g") == 0);
+    expect(strcmp(gif_ids(client_get(world_anonymous(w), "/gifs/search?q=x")), "g") == 0);
 }
 
 /* --- parameters ----------------------------------------------------------------------- */
 
-static void import_many(struct world *w, int count)
+static void import_numbered_gifs(struct world *w, int count)
 {
     struct buf text;
 
@@ -179,33 +181,33 @@ static void import_many(struct world *w, int count)
     buf_clear(&text);
 }
 
-static size_t count_of(struct answer a)
+static size_t count_gifs(struct answer a)
 {
     expect_status(a, 200);
     return a.json->count;
 }
 
-static void limits_are_moved_into_range(struct world *w)
+static void gif_list_limit_is_clamped_to_its_range(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
     static const char *const lists[] = { "/gifs/search?q=many&", "/gifs/trending-gifs?" };
 
-    import_many(w, 510);
+    import_numbered_gifs(w, 510);
     for (size_t i = 0; i < 2; i++) {
-        expect(count_of(client_get(nobody, "%s", lists[i])) == 100);
-        expect(count_of(client_get(nobody, "%slimit=1", lists[i])) == 20);
-        expect(count_of(client_get(nobody, "%slimit=-5", lists[i])) == 20);
-        expect(count_of(client_get(nobody, "%slimit=21", lists[i])) == 21);
-        expect(count_of(client_get(nobody, "%slimit=500", lists[i])) == 500);
-        expect(count_of(client_get(nobody, "%slimit=99999999999999999999", lists[i])) == 500);
+        expect(count_gifs(client_get(nobody, "%s", lists[i])) == 100);
+        expect(count_gifs(client_get(nobody, "%slimit=1", lists[i])) == 20);
+        expect(count_gifs(client_get(nobody, "%slimit=-5", lists[i])) == 20);
+        expect(count_gifs(client_get(nobody, "%slimit=21", lists[i])) == 21);
+        expect(count_gifs(client_get(nobody, "%slimit=500", lists[i])) == 500);
+        expect(count_gifs(client_get(nobody, "%slimit=99999999999999999999", lists[i])) == 500);
         expect_invalid(client_get(nobody, "%slimit=ten", lists[i]), "limit", "NUMBER_TYPE_COERCE");
         expect_invalid(client_get(nobody, "%slimit=1.5", lists[i]), "limit", "NUMBER_TYPE_COERCE");
     }
 }
 
-static void a_query_is_needed_and_not_too_long(struct world *w)
+static void gif_search_requires_a_query_of_at_most_256_characters(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
     static const char *const paths[] = { "/gifs/search", "/gifs/suggest" };
     char q[300];
 
@@ -221,9 +223,9 @@ static void a_query_is_needed_and_not_too_long(struct world *w)
     }
 }
 
-static void an_empty_catalogue_answers_with_nothing(struct world *w)
+static void gif_routes_return_empty_lists_without_gifs(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
 
     expect_json(client_get(nobody, "/gifs/search?q=cat"), "[]");
     expect_json(client_get(nobody, "/gifs/trending-gifs"), "[]");
@@ -232,32 +234,32 @@ static void an_empty_catalogue_answers_with_nothing(struct world *w)
     expect_json(client_get(nobody, "/gifs/trending"), "{'categories': [], 'gifs': []}");
 }
 
-/* --- who may call --------------------------------------------------------------------- */
+/* --- callers -------------------------------------------------------------------------- */
 
-static void reads_are_open_but_bad_tokens_are_not(struct world *w)
+static void gif_routes_need_no_token_but_refuse_invalid_ones(struct world *w)
 {
     static const char *const paths[] = { "/gifs/search?q=a", "/gifs/suggest?q=a", "/gifs/trending?",
                                          "/gifs/trending-gifs?", "/gifs/trending-search?" };
     struct client *bad = world_client_with(w, "nonsense");
 
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
-        expect_status(client_get(world_stranger(w), "%s", paths[i]), 200);
+        expect_status(client_get(world_anonymous(w), "%s", paths[i]), 200);
         expect_status(client_get(world_client(w, "ada"), "%s", paths[i]), 200);
         expect_status(client_get(world_bot(w, "helper"), "%s&provider=tenor", paths[i]), 200);
         expect_error(client_get(bad, "%s", paths[i]), 401, 0);
     }
 }
 
-static void choosing_is_for_accounts(struct world *w)
+static void selecting_a_gif_requires_a_token(struct world *w)
 {
     const char *body = "{'id': 'x', 'q': 'y', 'provider': 'tenor'}";
 
-    expect_error(client_post(world_stranger(w), body, "/gifs/select"), 401, 0);
+    expect_error(client_post(world_anonymous(w), body, "/gifs/select"), 401, 0);
     expect_status(client_post(world_client(w, "ada"), body, "/gifs/select"), 204);
     expect_status(client_post(world_bot(w, "helper"), body, "/gifs/select"), 204);
 }
 
-static void a_choice_needs_an_id_and_a_query(struct world *w)
+static void selecting_a_gif_requires_id_and_query(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
@@ -272,12 +274,12 @@ static void a_choice_needs_an_id_and_a_query(struct world *w)
     expect_status(client_post(ada, "{'id': 'x', 'q': ''}", "/gifs/select"), 204);
 }
 
-static void without_gifs(struct config *c)
+static void disable_gifs(struct config *c)
 {
     c->gifs = "off";
 }
 
-static void they_can_be_turned_off(struct world *w)
+static void gif_routes_are_403_when_disabled(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
@@ -289,12 +291,12 @@ static void they_can_be_turned_off(struct world *w)
     expect_error(client_post(ada, "{'id': 'x', 'q': ''}", "/gifs/select"), 403, 40006);
 }
 
-static void with_limits(struct config *c)
+static void enable_rate_limits(struct config *c)
 {
     c->rate_limits = true;
 }
 
-static void forty_calls_in_ten_seconds_share_one_bucket(struct world *w)
+static void gif_routes_share_a_limit_of_40_calls_in_10_seconds(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
@@ -309,20 +311,20 @@ static void forty_calls_in_ten_seconds_share_one_bucket(struct world *w)
 }
 
 const struct test gifs_tests[] = {
-    TEST(a_search_answers_with_gifs_at_the_top),
-    TEST(each_format_has_its_file_and_size),
-    TEST(what_is_missing_is_never_named),
-    TEST(files_really_load),
-    TEST(a_page_shows_the_gif_and_its_source),
-    TEST(too_strong_gifs_are_not_served),
-    TEST_WITH(an_operator_lowers_the_cap, for_children),
-    TEST(limits_are_moved_into_range),
-    TEST(a_query_is_needed_and_not_too_long),
-    TEST(an_empty_catalogue_answers_with_nothing),
-    TEST(reads_are_open_but_bad_tokens_are_not),
-    TEST(choosing_is_for_accounts),
-    TEST(a_choice_needs_an_id_and_a_query),
-    TEST_WITH(they_can_be_turned_off, without_gifs),
-    TEST_WITH(forty_calls_in_ten_seconds_share_one_bucket, with_limits),
+    TEST(gif_search_returns_gif_objects),
+    TEST(media_format_selects_file_and_size),
+    TEST(missing_gif_formats_fall_back_to_existing_files),
+    TEST(gif_files_are_served_with_type_and_range),
+    TEST(gif_page_shows_escaped_title_and_source_url),
+    TEST(gifs_above_the_rating_limit_are_not_listed_or_served),
+    TEST_WITH(gif_rating_option_lowers_the_rating_limit, configure_rating_g),
+    TEST(gif_list_limit_is_clamped_to_its_range),
+    TEST(gif_search_requires_a_query_of_at_most_256_characters),
+    TEST(gif_routes_return_empty_lists_without_gifs),
+    TEST(gif_routes_need_no_token_but_refuse_invalid_ones),
+    TEST(selecting_a_gif_requires_a_token),
+    TEST(selecting_a_gif_requires_id_and_query),
+    TEST_WITH(gif_routes_are_403_when_disabled, disable_gifs),
+    TEST_WITH(gif_routes_share_a_limit_of_40_calls_in_10_seconds, enable_rate_limits),
     { 0 },
 };

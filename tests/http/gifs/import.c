@@ -1,4 +1,4 @@
-/* import.c - what fills the catalogue. */
+/* import.c - importing GIFs into the catalogue. */
 #include "gifs.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #define MEDIA "'media': {'gif': 'f.gif'}}"
 
-static void rows_come_as_array_lines_or_csv(struct world *w)
+static void gifs_can_be_imported_from_json_json_lines_or_csv(struct world *w)
 {
     struct gif_import done =
         world_import_gifs(w, " \n[{'id': 'a', 'title': 'one, [two] {', " MEDIA ",\n {'id': 'b', "
@@ -31,7 +31,7 @@ static void rows_come_as_array_lines_or_csv(struct world *w)
     expect_gifs(w, "six", "g");
 }
 
-static void bad_rows_are_told_and_left_out(struct world *w)
+static void invalid_import_rows_are_reported_and_skipped(struct world *w)
 {
     static const struct {
         const char *row, *problem;
@@ -53,7 +53,7 @@ static void bad_rows_are_told_and_left_out(struct world *w)
         { "{'id': 'x', 'media': {'gif': '/etc/passwd'}}", "inside" },
         { "{'id': 'x', 'media': {'gif': 'not.gif'}}", "not.gif" },
         { "{'id': 'x', 'media': {'gif': 'f.mp4'}}", "not a gif" },
-        { "{'id': 'x', 'media': {'mp4': 'sizeless.mp4'}}", "how large" },
+        { "{'id': 'x', 'media': {'mp4': 'sizeless.mp4'}}", "width and height" },
         { "{'id': 'x', 'media': {'gif': 'https://example.org/a.gif'}}", "example.org" },
         { "{'id': 'x', " MEDIA "}", "JSON" },
         { "not json", "" },
@@ -71,11 +71,11 @@ static void bad_rows_are_told_and_left_out(struct world *w)
     expect(world_import_gifs(w, "{'id': 's', 'width': 100, 'height': 50, 'title': 'sized', "
                                 "'media': {'mp4': 'sizeless.mp4'}}")
                .made == 1);
-    expect_json(client_get(world_stranger(w), "/gifs/search?q=sized"),
+    expect_json(client_get(world_anonymous(w), "/gifs/search?q=sized"),
                 "[{'width': 100, 'height': 50}]");
 }
 
-static void limits_of_a_row_are_exact(struct world *w)
+static void import_row_length_limits_are_exact(struct world *w)
 {
     static const struct {
         const char *field;
@@ -100,21 +100,21 @@ static void limits_of_a_row_are_exact(struct world *w)
         for (int i = 0; i < 32 + more; i++)
             buf_printf(&tags, "%st%d", i ? ";" : "", i);
         expect(world_import_gif_text(w, str_printf(world_arena(w), "tags,media.gif\n%.*s,f.gif\n",
-                                                   STR_FMT(buf_str(&tags))))
+                                                   STR_ARGS(buf_str(&tags))))
                    .made == (more ? 0 : 1));
         buf_clear(&tags);
     }
 }
 
-static void a_known_id_is_renewed(struct world *w)
+static void importing_a_known_gif_id_updates_the_gif(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
 
     world_import_gifs(w, "[{'id': 'a', 'title': 'old', 'tags': ['before'], 'media': {'gif': "
                          "'f.gif', 'mp4': 'f.mp4'}}, {'id': 'b', 'weight': 5, " MEDIA "]");
     expect_status(client_post(world_client(w, "ada"), "{'id': 'a', 'q': ''}", "/gifs/select"), 204);
     world_count_choices(w);
-    for (int i = 0; i < 2; i++) { /* once more changes nothing */
+    for (int i = 0; i < 2; i++) { /* importing again changes nothing */
         struct gif_import done = world_import_gifs(
             w, "{'id': 'a', 'title': 'new', 'tags': ['after'], 'media': {'gif': 'tiny.gif'}}");
 
@@ -131,23 +131,23 @@ static void a_known_id_is_renewed(struct world *w)
     expect_json(client_get(nobody, "/gifs/suggest?q=aft"), "['after']");
 }
 
-static void an_id_is_made_when_there_is_none(struct world *w)
+static void imported_gif_without_id_gets_a_unique_id(struct world *w)
 {
     world_import_gifs(w, "[{'title': 'x', " MEDIA ", {'id': '', 'title': 'x', " MEDIA "]");
-    struct answer a = client_get(world_stranger(w), "/gifs/search?q=x");
+    struct answer a = client_get(world_anonymous(w), "/gifs/search?q=x");
     expect_json(a, "[{}, {}]");
     expect(strcmp(answer_text(a, "0.id"), answer_text(a, "1.id")) != 0);
     expect_status(
-        client_request(world_stranger(w), "GET",
+        client_request(world_anonymous(w), "GET",
                        str_printf(world_arena(w), "/gifs/%s/gif.gif", answer_text(a, "0.id")).p,
                        NULL, STR("")),
         200);
 }
 
-/* --- the demo's own ------------------------------------------------------------------- */
+/* --- GIFs of the demo ----------------------------------------------------------------- */
 
-/* A reader of GIF frames, for what our writer wrote: how many pixels a frame's codes make,
- * or 0 when they make no sense. Only lengths of the words are needed for that. */
+/* Decodes a GIF frame and returns its number of pixels, or 0 if the codes are invalid. Only the
+ * lengths of the LZW words are needed. */
 static size_t frame_pixels(const unsigned char *data, size_t n, unsigned colour_bits)
 {
     unsigned clear = 1U << colour_bits, size = colour_bits + 1, count = clear + 2, before = 0;
@@ -206,9 +206,9 @@ static size_t count_frames(struct str gif)
     return frames;
 }
 
-static void the_demo_ships_gifs_that_load(struct world *w)
+static void demo_gifs_are_listed_and_their_files_are_valid(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
     struct gifs_report report;
 
     expect(gifs_import_demo(guildhall_store(world_server(w)), &report) == OK);
@@ -219,7 +219,7 @@ static void the_demo_ships_gifs_that_load(struct world *w)
 
         for (size_t k = 0; k < 4; k++) {
             struct str url = dom_at(&a.json->items[i], fields[k])->text;
-            const char *path = strstr(str_dupz(world_arena(w), url), "/gifs/");
+            const char *path = strstr(str_dup_cstring(world_arena(w), url), "/gifs/");
             struct answer file = client_request(nobody, "GET", path, NULL, STR(""));
 
             expect_status(file, 200);
@@ -233,11 +233,11 @@ static void the_demo_ships_gifs_that_load(struct world *w)
 }
 
 const struct test gifs_import_tests[] = {
-    TEST(rows_come_as_array_lines_or_csv),
-    TEST(bad_rows_are_told_and_left_out),
-    TEST(limits_of_a_row_are_exact),
-    TEST(a_known_id_is_renewed),
-    TEST(an_id_is_made_when_there_is_none),
-    TEST(the_demo_ships_gifs_that_load),
+    TEST(gifs_can_be_imported_from_json_json_lines_or_csv),
+    TEST(invalid_import_rows_are_reported_and_skipped),
+    TEST(import_row_length_limits_are_exact),
+    TEST(importing_a_known_gif_id_updates_the_gif),
+    TEST(imported_gif_without_id_gets_a_unique_id),
+    TEST(demo_gifs_are_listed_and_their_files_are_valid),
     { 0 },
 };

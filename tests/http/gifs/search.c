@@ -1,33 +1,33 @@
-/* search.c - which GIFs a search finds, and in which order. */
+/* search.c - results and order of GIF search. */
 #include "gifs.h"
 
 #include <string.h>
 
 #define MEDIA "'media': {'gif': 'f.gif'}}"
 
-static void all_words_come_before_some(struct world *w)
+static void gifs_matching_all_words_come_before_partial_matches(struct world *w)
 {
     world_import_gifs(w, "[{'id': 'cat', 'tags': ['cat'], " MEDIA
                          ", {'id': 'both', 'title': 'Funny cat', " MEDIA
                          ", {'id': 'funny', 'tags': ['funny'], " MEDIA "]");
     expect_gifs(w, "both", "");
     expect_gifs(w, "cat", "cat both");
-    struct answer a = client_get(world_stranger(w), "/gifs/search?q=funny%%20cat");
+    struct answer a = client_get(world_anonymous(w), "/gifs/search?q=funny%%20cat");
     expect_json(a, "[{'id': 'both'}, {}, {}]");
     expect_gifs(w, "dog", "");
 }
 
-static void the_last_word_may_be_unfinished(struct world *w)
+static void last_word_of_a_gif_search_matches_as_prefix(struct world *w)
 {
     world_import_gifs(w, "[{'id': 'a', 'title': 'waving hello', " MEDIA "]");
     expect_gifs(w, "hel", "a");
     expect_gifs(w, "h", "a");
     expect_gifs(w, "waving%20he", "a");
-    expect_gifs(w, "wav%20zzz", ""); /* only the last one may */
+    expect_gifs(w, "wav%20zzz", ""); /* only the last word is a prefix */
     expect_gifs(w, "ello", "");
 }
 
-static void tags_count_more_than_titles_and_those_more_than_descriptions(struct world *w)
+static void tag_matches_rank_above_title_and_description_matches(struct world *w)
 {
     world_import_gifs(
         w, "[{'id': 'text', 'title': 'x', 'tags': ['y'], 'description': 'cat', " MEDIA
@@ -36,7 +36,7 @@ static void tags_count_more_than_titles_and_those_more_than_descriptions(struct 
     expect_gifs(w, "cat", "tag title text");
 }
 
-static void weight_and_popularity_raise_a_gif(struct world *w)
+static void weight_and_popularity_raise_a_gif_in_search_results(struct world *w)
 {
     world_import_gifs(w, "[{'id': 'a', 'tags': ['cat'], " MEDIA
                          ", {'id': 'b', 'tags': ['cat'], 'weight': 1.5, " MEDIA
@@ -50,14 +50,14 @@ static void weight_and_popularity_raise_a_gif(struct world *w)
     }
     world_count_choices(w);
     expect_gifs(w, "cat", "c b a");
-    world_wait(w, 10 * 24 * 3600); /* nobody remembers */
+    world_wait(w, 10 * 24 * 3600); /* the popularity has decayed */
     expect_gifs(w, "cat", "b c a");
     expect_status(client_post(world_client(w, "ada"), "{'id': 'a', 'q': ''}", "/gifs/select"), 204);
     world_count_choices(w);
     expect_gifs(w, "cat", "a b c");
 }
 
-static void equally_good_gifs_come_by_id(struct world *w)
+static void equally_ranked_gifs_are_ordered_by_id(struct world *w)
 {
     world_import_gifs(w,
                       "[{'id': 'd', 'tags': ['cat'], " MEDIA ", {'id': 'b', 'tags': ['cat'], " MEDIA
@@ -66,7 +66,7 @@ static void equally_good_gifs_come_by_id(struct world *w)
     expect_gifs(w, "cat", "c a b d");
 }
 
-static void a_choice_raises_a_gif_for_the_same_search(struct world *w)
+static void selecting_a_gif_raises_it_for_the_same_query(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
@@ -75,13 +75,14 @@ static void a_choice_raises_a_gif_for_the_same_search(struct world *w)
     expect_gifs(w, "pet", "a b");
     expect_status(client_post(ada, "{'id': 'b', 'q': ' PET '}", "/gifs/select"), 204);
     world_count_choices(w);
-    world_wait(w, 30 * 24 * 3600); /* popularity is gone, the pair is not */
+    world_wait(w,
+               30 * 24 * 3600); /* the popularity has decayed, the pair of query and GIF remains */
     expect_gifs(w, "pet", "b a");
     struct answer a = client_get(ada, "/gifs/search?q=pet&locale=fr");
-    expect_json(a, "[{'id': 'b'}, {'id': 'a'}]"); /* a breath of popularity is left */
+    expect_json(a, "[{'id': 'b'}, {'id': 'a'}]"); /* a little popularity is left */
 }
 
-static void the_language_comes_first(struct world *w)
+static void gif_search_prefers_gifs_of_the_requested_locale(struct world *w)
 {
     world_import_gifs(w, "[{'id': 'br', 'locale': 'pt-BR', 'tags': ['ola'], " MEDIA
                          ", {'id': 'pt', 'locale': 'pt-PT', 'tags': ['ola'], 'weight': 9, " MEDIA
@@ -90,19 +91,19 @@ static void the_language_comes_first(struct world *w)
     expect_gifs(w, "ola&locale=pt-BR", "any br pt");
     expect_gifs(w, "ola&locale=es-ES", "es any");
     expect_gifs(w, "ola&locale=de", "any");
-    expect_gifs(w, "ola&locale=nonsense", "any"); /* en-US */
+    expect_gifs(w, "ola&locale=nonsense", "any"); /* the default en-US */
     world_import_gifs(w, "[{'id': 'seul', 'locale': 'fr', 'tags': ['seul'], " MEDIA "]");
-    expect_gifs(w, "seul&locale=ja", "seul"); /* better than nothing */
+    expect_gifs(w, "seul&locale=ja", "seul"); /* a GIF of another locale is better than none */
 
-    struct answer a = client_request(world_stranger(w), "GET", "/api/v10/gifs/search?q=ola",
+    struct answer a = client_request(world_anonymous(w), "GET", "/api/v10/gifs/search?q=ola",
                                      "X-Discord-Locale: es-ES\r\n", STR(""));
     expect(strcmp(gif_ids(a), "es any") == 0);
-    a = client_request(world_stranger(w), "GET", "/api/v10/gifs/search?q=ola&locale=de",
+    a = client_request(world_anonymous(w), "GET", "/api/v10/gifs/search?q=ola&locale=de",
                        "X-Discord-Locale: es-ES\r\n", STR(""));
-    expect(strcmp(gif_ids(a), "any") == 0); /* the parameter wins */
+    expect(strcmp(gif_ids(a), "any") == 0); /* the parameter overrides the header */
 }
 
-static void case_accents_and_forms_do_not_matter(struct world *w)
+static void gif_search_ignores_case_accents_and_unicode_forms(struct world *w)
 {
     world_import_gifs(w,
                       "[{'id': 'cafe', 'title': 'Caf\xc3\xa9 CR\xc3\x88ME', " MEDIA
@@ -119,22 +120,22 @@ static void case_accents_and_forms_do_not_matter(struct world *w)
     expect_gifs(w, "strasse", "strasse");
 }
 
-static void scripts_without_spaces_are_searched_too(struct world *w)
+static void gif_search_finds_words_in_scripts_without_spaces(struct world *w)
 {
     world_import_gifs(
         w, "[{'id': 'neko', 'title': '\xe9\xbb\x92\xe7\x8c\xab\xe3\x81\xa8\xe7\x8a"
            "\xac', " MEDIA /* black cat and dog */
            ", {'id': 'thai', 'title': '\xe0\xb9\x81\xe0\xb8\xa1\xe0\xb8\xa7', " MEDIA
            ", {'id': 'hangul', 'title': '\xea\xb3\xa0\xec\x96\x91\xec\x9d\xb4', " MEDIA "]");
-    expect_gifs(w, "%E7%8C%AB", "neko");          /* in the middle */
-    expect_gifs(w, "%E7%8A%AC", "neko");          /* the last */
-    expect_gifs(w, "%E9%BB%92%E7%8C%AB", "neko"); /* two that stand together */
-    expect_gifs(w, "%E9%BB%92%E7%8A%AC", "");     /* two that do not */
+    expect_gifs(w, "%E7%8C%AB", "neko");          /* a character in the middle */
+    expect_gifs(w, "%E7%8A%AC", "neko");          /* the last character */
+    expect_gifs(w, "%E9%BB%92%E7%8C%AB", "neko"); /* two adjacent characters */
+    expect_gifs(w, "%E9%BB%92%E7%8A%AC", "");     /* two characters that are not adjacent */
     expect_gifs(w, "%E0%B9%81%E0%B8%A1%E0%B8%A7", "thai");
     expect_gifs(w, "%EC%96%91%EC%9D%B4", "hangul");
 }
 
-static void a_search_is_no_language_of_its_own(struct world *w)
+static void gif_search_treats_operators_as_plain_text(struct world *w)
 {
     static const char *const queries[] = {
         "%22cat",          "cat%22",       "cat%20OR%20dog", "cat%20AND",    "NOT%20cat",
@@ -149,15 +150,15 @@ static void a_search_is_no_language_of_its_own(struct world *w)
 }
 
 const struct test gifs_search_tests[] = {
-    TEST(all_words_come_before_some),
-    TEST(the_last_word_may_be_unfinished),
-    TEST(tags_count_more_than_titles_and_those_more_than_descriptions),
-    TEST(weight_and_popularity_raise_a_gif),
-    TEST(equally_good_gifs_come_by_id),
-    TEST(a_choice_raises_a_gif_for_the_same_search),
-    TEST(the_language_comes_first),
-    TEST(case_accents_and_forms_do_not_matter),
-    TEST(scripts_without_spaces_are_searched_too),
-    TEST(a_search_is_no_language_of_its_own),
+    TEST(gifs_matching_all_words_come_before_partial_matches),
+    TEST(last_word_of_a_gif_search_matches_as_prefix),
+    TEST(tag_matches_rank_above_title_and_description_matches),
+    TEST(weight_and_popularity_raise_a_gif_in_search_results),
+    TEST(equally_ranked_gifs_are_ordered_by_id),
+    TEST(selecting_a_gif_raises_it_for_the_same_query),
+    TEST(gif_search_prefers_gifs_of_the_requested_locale),
+    TEST(gif_search_ignores_case_accents_and_unicode_forms),
+    TEST(gif_search_finds_words_in_scripts_without_spaces),
+    TEST(gif_search_treats_operators_as_plain_text),
     { 0 },
 };

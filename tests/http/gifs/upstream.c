@@ -1,4 +1,4 @@
-/* upstream.c - another server's GIFs, whatever that server does. */
+/* upstream.c - GIFs of an upstream provider, also when the provider fails. */
 #include "gifs.h"
 
 #include <arpa/inet.h>
@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "waits.h"
 
-/* --- the other server ----------------------------------------------------------------- */
+/* --- the test provider ---------------------------------------------------------------- */
 
 enum mode { GOOD, REFUSES, HANGS, HUGE, GARBAGE, LIES };
 
@@ -22,7 +22,7 @@ static struct {
     pthread_t thread;
     _Atomic int mode, asked, answered;
     _Atomic bool stop;
-    char last[4096]; /* the request that came last, read when it was answered */
+    char last[4096]; /* the last request, valid when it was answered */
     pthread_mutex_t lock;
 } provider = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -42,7 +42,7 @@ static const char TAGS[] =
     "{\"name\": \"bad\", \"image\": \"https://evil.test/bad.gif\"}]}";
 static const char TERMS[] = "{\"results\": [\"Their Term\", \"other\"]}";
 
-static void say(int fd, int status, const char *body)
+static void send_response(int fd, int status, const char *body)
 {
     char head[200];
 
@@ -54,7 +54,7 @@ static void say(int fd, int status, const char *body)
     (void)!write(fd, body, strlen(body));
 }
 
-static void say_much(int fd)
+static void send_huge_response(int fd)
 {
     char piece[16384];
 
@@ -65,35 +65,36 @@ static void say_much(int fd)
         ;
 }
 
-static void answer(int fd, const char *request)
+static void answer_request(int fd, const char *request)
 {
     switch ((enum mode)provider.mode) {
     case GOOD:
-        say(fd, 200,
-            strstr(request, "/v1/categories")                                        ? TAGS
-            : strstr(request, "/v1/suggest") || strstr(request, "/v1/trending-term") ? TERMS
-                                                                                     : GIFS);
+        send_response(fd, 200,
+                      strstr(request, "/v1/categories") ? TAGS
+                      : strstr(request, "/v1/suggest") || strstr(request, "/v1/trending-term")
+                          ? TERMS
+                          : GIFS);
         break;
     case REFUSES:
-        say(fd, 500, "{}");
+        send_response(fd, 500, "{}");
         break;
     case HANGS:
         while (provider.mode == HANGS && !provider.stop)
             usleep(1000);
         break;
     case HUGE:
-        say_much(fd);
+        send_huge_response(fd);
         break;
     case GARBAGE:
-        say(fd, 200, "<html>no</html>");
+        send_response(fd, 200, "<html>no</html>");
         break;
     case LIES:
-        say(fd, 200, "{\"results\": {\"id\": 1}, \"tags\": 7}");
+        send_response(fd, 200, "{\"results\": {\"id\": 1}, \"tags\": 7}");
         break;
     }
 }
 
-static void *serve(void *arg)
+static void *run_provider(void *arg)
 {
     (void)arg;
     while (!provider.stop) {
@@ -111,7 +112,7 @@ static void *serve(void *arg)
         memcpy(provider.last, request, sizeof request);
         pthread_mutex_unlock(&provider.lock);
         provider.asked++;
-        answer(fd, request);
+        answer_request(fd, request);
         provider.answered++;
         close(fd);
     }
@@ -135,7 +136,7 @@ static void provider_start(void)
     provider.mode = GOOD;
     provider.asked = provider.answered = 0;
     provider.stop = false;
-    expect(pthread_create(&provider.thread, NULL, serve, NULL) == 0);
+    expect(pthread_create(&provider.thread, NULL, run_provider, NULL) == 0);
 }
 
 static void provider_stop(void)
@@ -148,19 +149,19 @@ static void provider_stop(void)
 static const char *last_request(struct world *w)
 {
     pthread_mutex_lock(&provider.lock);
-    const char *copy = str_dupz(world_arena(w), str_of(provider.last));
+    const char *copy = str_dup_cstring(world_arena(w), str_of(provider.last));
     pthread_mutex_unlock(&provider.lock);
     return copy;
 }
 
-static void wait_until_asked(int count)
+static void wait_for_requests(int count)
 {
     expect_soon(provider.asked >= count);
     expect(provider.asked == count);
 }
 
-/* The listener is there before the server starts, so that its port can be set. */
-static void use(struct config *c, const char *source)
+/* The listener is opened before the server starts, so that its port can be configured. */
+static void configure_provider(struct config *c, const char *source)
 {
     static char url[100];
 
@@ -172,19 +173,19 @@ static void use(struct config *c, const char *source)
     c->gif_media_hosts = "example.org, *.example.org";
 }
 
-static void theirs_only(struct config *c)
+static void configure_upstream_only(struct config *c)
 {
-    use(c, "upstream");
+    configure_provider(c, "upstream");
 }
 
-static void both(struct config *c)
+static void configure_merged(struct config *c)
 {
-    use(c, "merged");
+    configure_provider(c, "merged");
 }
 
-/* --- good answers --------------------------------------------------------------------- */
+/* --- valid responses ------------------------------------------------------------------ */
 
-static void their_gifs_are_shown_as_ours(struct world *w)
+static void upstream_gifs_are_returned_as_gif_objects(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
@@ -215,11 +216,11 @@ static void their_gifs_are_shown_as_ours(struct world *w)
     provider_stop();
 }
 
-static void ours_come_first_when_merged(struct world *w)
+static void merged_results_list_local_gifs_first(struct world *w)
 {
     provider_start();
     world_import_gifs(w, "{'id': 'ours', 'tags': ['cat'], 'media': {'gif': 'f.gif'}}");
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
     expect(strcmp(gif_ids(client_get(nobody, "/gifs/search?q=cat")), "ours u_1") == 0);
     expect(strcmp(gif_ids(client_get(nobody, "/gifs/search?q=dog")), "u_1") == 0);
     expect_json(client_get(nobody, "/gifs/trending"), "{'gifs': [{'id': 'ours'}]}");
@@ -229,14 +230,14 @@ static void ours_come_first_when_merged(struct world *w)
     provider_stop();
 }
 
-static void choices_are_passed_on(struct world *w)
+static void selections_of_upstream_gifs_are_sent_to_the_provider(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
     provider_start();
     expect_status(client_post(ada, "{'id': 'u_1', 'q': 'cat'}", "/gifs/select"), 204);
-    wait_until_asked(1);
-    expect_soon(provider.answered == 1); /* before it hangs */
+    wait_for_requests(1);
+    expect_soon(provider.answered == 1); /* before the provider hangs */
     const char *request = last_request(w);
     expect(strstr(request, "POST /v1/registershare") &&
            strstr(request, "{\"id\":\"1\",\"q\":\"cat\",\"locale\":\"en-US\"}"));
@@ -247,17 +248,17 @@ static void choices_are_passed_on(struct world *w)
     expect_status(client_post(ada, endless, "/gifs/select"), 204);
     provider.mode = HANGS;
     expect_status(client_post(ada, "{'id': 'u_2', 'q': 'cat'}", "/gifs/select"), 204);
-    expect(provider.answered == 1); /* the provider hangs, and is not waited for */
-    wait_until_asked(2);
+    expect(provider.answered == 1); /* the provider hangs, and the caller does not wait for it */
+    wait_for_requests(2);
     expect(strstr(last_request(w), "\"id\":\"2\""));
     provider_stop();
 }
 
-/* --- remembering ---------------------------------------------------------------------- */
+/* --- caching -------------------------------------------------------------------------- */
 
-static void answers_are_remembered(struct world *w)
+static void upstream_responses_are_cached_for_five_minutes(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
 
     provider_start();
     for (int i = 0; i < 3; i++)
@@ -269,15 +270,15 @@ static void answers_are_remembered(struct world *w)
     world_wait(w, 299);
     expect_status(client_get(nobody, "/gifs/search?q=cat"), 200);
     expect(provider.asked == 3);
-    world_wait(w, 2); /* old: answered at once, asked behind the caller's back */
+    world_wait(w, 2); /* an expired response is returned at once and refreshed in the background */
     expect_status(client_get(nobody, "/gifs/search?q=cat"), 200);
-    wait_until_asked(4);
+    wait_for_requests(4);
     provider_stop();
 }
 
-static void an_old_answer_is_better_than_none(struct world *w)
+static void expired_upstream_response_is_used_while_the_provider_fails(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
 
     provider_start();
     expect_status(client_get(nobody, "/gifs/search?q=cat"), 200);
@@ -290,12 +291,12 @@ static void an_old_answer_is_better_than_none(struct world *w)
     provider_stop();
 }
 
-/* --- bad answers ---------------------------------------------------------------------- */
+/* --- invalid responses ---------------------------------------------------------------- */
 
-static void what_is_not_right_costs_one_clear_error(struct world *w)
+static void invalid_upstream_response_is_503_without_local_gifs(struct world *w)
 {
     static const int modes[] = { REFUSES, GARBAGE, LIES, HUGE };
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
 
     provider_start();
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
@@ -310,9 +311,9 @@ static void what_is_not_right_costs_one_clear_error(struct world *w)
     provider_stop();
 }
 
-static void five_failures_give_it_a_rest(struct world *w)
+static void provider_is_not_asked_for_30_seconds_after_five_failures(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
 
     provider_start();
     provider.mode = GARBAGE;
@@ -330,28 +331,28 @@ static void five_failures_give_it_a_rest(struct world *w)
     provider_stop();
 }
 
-static void a_failure_is_tried_once_more(struct world *w)
+static void failed_upstream_request_is_retried_once(struct world *w)
 {
     provider_start();
     provider.mode = REFUSES;
-    expect_error(client_get(world_stranger(w), "/gifs/search?q=x"), 503, 40016);
+    expect_error(client_get(world_anonymous(w), "/gifs/search?q=x"), 503, 40016);
     expect(provider.asked == 2);
     provider_stop();
 }
 
-static void a_server_that_hangs_holds_up_nobody_else(struct world *w)
+static void hanging_provider_does_not_delay_other_requests(struct world *w)
 {
-    struct client *nobody = world_stranger(w), *ada = world_client(w, "ada");
+    struct client *nobody = world_anonymous(w), *ada = world_client(w, "ada");
 
     provider_start();
     provider.mode = HANGS;
     int fd = client_dial(nobody);
     const char *request = "GET /api/v10/gifs/search?q=slow HTTP/1.1\r\nHost: x\r\n\r\n";
-    int64_t since = clock_mono();
+    int64_t since = clock_monotonic_ns();
     expect(write(fd, request, strlen(request)) == (ssize_t)strlen(request));
-    wait_until_asked(1);
+    wait_for_requests(1);
     char answer[16] = { 0 };
-    int sooner = 0; /* than the one that waits; on a busy machine not all of them */
+    int sooner = 0; /* earlier than the waiting request; on a busy machine not all of them */
     for (int i = 0; i < 20; i++) {
         expect_status(client_get(ada, "/users/@me"), 200);
         sooner += recv(fd, answer, 1, MSG_DONTWAIT | MSG_PEEK) < 0;
@@ -359,14 +360,14 @@ static void a_server_that_hangs_holds_up_nobody_else(struct world *w)
     expect(sooner > 0);
     expect(read(fd, answer, sizeof answer - 1) > 0);
     expect(strncmp(answer, "HTTP/1.1 503", 12) == 0);
-    expect(clock_mono() - since > INT64_C(1000000000)); /* two tries of two seconds */
+    expect(clock_monotonic_ns() - since > INT64_C(1000000000)); /* two tries of two seconds */
     close(fd);
     provider_stop();
 }
 
-static void many_may_wait_for_one_server(struct world *w)
+static void several_requests_can_wait_for_the_provider(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
     int fds[6];
 
     provider_start();
@@ -379,7 +380,7 @@ static void many_may_wait_for_one_server(struct world *w)
                  "GET /api/v10/gifs/search?q=slow%d HTTP/1.1\r\nHost: x\r\n\r\n", i);
         expect(write(fds[i], request, strlen(request)) == (ssize_t)strlen(request));
     }
-    wait_until_asked(1);
+    wait_for_requests(1);
     provider.mode = GOOD;
     for (int i = 0; i < 6; i++) {
         char answer[16] = { 0 };
@@ -392,15 +393,15 @@ static void many_may_wait_for_one_server(struct world *w)
 }
 
 const struct test gifs_upstream_tests[] = {
-    TEST_WITH(their_gifs_are_shown_as_ours, theirs_only),
-    TEST_WITH(ours_come_first_when_merged, both),
-    TEST_WITH(choices_are_passed_on, theirs_only),
-    TEST_WITH(answers_are_remembered, theirs_only),
-    TEST_WITH(an_old_answer_is_better_than_none, theirs_only),
-    TEST_WITH(what_is_not_right_costs_one_clear_error, theirs_only),
-    TEST_WITH(five_failures_give_it_a_rest, theirs_only),
-    TEST_WITH(a_failure_is_tried_once_more, theirs_only),
-    TEST_WITH(a_server_that_hangs_holds_up_nobody_else, theirs_only),
-    TEST_WITH(many_may_wait_for_one_server, theirs_only),
+    TEST_WITH(upstream_gifs_are_returned_as_gif_objects, configure_upstream_only),
+    TEST_WITH(merged_results_list_local_gifs_first, configure_merged),
+    TEST_WITH(selections_of_upstream_gifs_are_sent_to_the_provider, configure_upstream_only),
+    TEST_WITH(upstream_responses_are_cached_for_five_minutes, configure_upstream_only),
+    TEST_WITH(expired_upstream_response_is_used_while_the_provider_fails, configure_upstream_only),
+    TEST_WITH(invalid_upstream_response_is_503_without_local_gifs, configure_upstream_only),
+    TEST_WITH(provider_is_not_asked_for_30_seconds_after_five_failures, configure_upstream_only),
+    TEST_WITH(failed_upstream_request_is_retried_once, configure_upstream_only),
+    TEST_WITH(hanging_provider_does_not_delay_other_requests, configure_upstream_only),
+    TEST_WITH(several_requests_can_wait_for_the_provider, configure_upstream_only),
     { 0 },
 };

@@ -1,19 +1,19 @@
-/* audit_changes.c - the old and new values that entries of the audit log and its event tell. */
+/* audit_changes.c - old and new values in audit log entries and their event. */
 #include "gateway_conn.h"
 #include "test_guild.h"
 
 #include <stdio.h>
 
-/* A bot that receives the log's event and nothing else. */
-struct audited {
+/* A bot that receives only GUILD_AUDIT_LOG_ENTRY_CREATE. */
+struct audit_guild {
     struct client *ada, *bob;
     struct test_guild p;
     struct gateway_conn *log;
 };
 
-static struct audited audited_test_guild(struct world *w)
+static struct audit_guild create_audit_guild(struct world *w)
 {
-    struct audited a = { .ada = world_client(w, "ada"), .bob = world_client(w, "bob") };
+    struct audit_guild a = { .ada = world_client(w, "ada"), .bob = world_client(w, "bob") };
     struct client *bot = world_bot(w, "scribe");
 
     a.p = world_test_guild(w, a.ada);
@@ -23,7 +23,7 @@ static struct audited audited_test_guild(struct world *w)
     return a;
 }
 
-/* The newest entry, read by the log and received by the event. */
+/* Checks the newest entry in the audit log and in the event. */
 #define expect_changes(a, action, changes, ...)                                              \
     do {                                                                                     \
         expect_json(client_get((a)->ada, "/guilds/%s/audit-logs?limit=1", (a)->p.id),        \
@@ -33,9 +33,9 @@ static struct audited audited_test_guild(struct world *w)
                         "{'action_type': %d, 'changes': " changes "}", action, __VA_ARGS__); \
     } while (0)
 
-static void entries_of_a_guild_tell_its_changes(struct world *w)
+static void guild_update_entries_contain_old_and_new_values(struct world *w)
 {
-    struct audited a = audited_test_guild(w);
+    struct audit_guild a = create_audit_guild(w);
 
     expect_status(client_patch(a.ada,
                                "{'name': 'Yard', 'afk_timeout': 300, 'verification_level': 1, "
@@ -52,9 +52,9 @@ static void entries_of_a_guild_tell_its_changes(struct world *w)
                    "true");
 }
 
-static void entries_of_a_channel_tell_its_changes(struct world *w)
+static void channel_entries_contain_old_and_new_values(struct world *w)
 {
-    struct audited a = audited_test_guild(w);
+    struct audit_guild a = create_audit_guild(w);
     struct answer made = client_post(a.ada, "{'name': 'shed', 'type': 0, 'topic': 'Tools'}",
                                      "/guilds/%s/channels", a.p.id);
 
@@ -85,7 +85,7 @@ static void entries_of_a_channel_tell_its_changes(struct world *w)
                    "[{'key': 'allow', 'old_value': '1024', 'new_value': '0'}, {'key': 'deny', "
                    "'old_value': '0', 'new_value': '%d'}]",
                    2048);
-    /* Overwrites in the body of a channel have entries of their own, too. */
+    /* Overwrites in a channel's body have separate entries. */
     expect_status(client_patch(a.ada, "{'permission_overwrites': []}", "/channels/%s", id), 200);
     expect_dispatch(a.log, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 11, 'changes': []}");
     expect_changes(&a, 15,
@@ -97,9 +97,9 @@ static void entries_of_a_channel_tell_its_changes(struct world *w)
                     id);
 }
 
-static void entries_of_a_member_tell_its_changes(struct world *w)
+static void member_entries_contain_old_and_new_values(struct world *w)
 {
-    struct audited a = audited_test_guild(w);
+    struct audit_guild a = create_audit_guild(w);
     const char *first = test_guild_role(&a.p, 2, 0), *second = test_guild_role(&a.p, 3, 0);
     char body[80];
 
@@ -122,9 +122,9 @@ static void entries_of_a_member_tell_its_changes(struct world *w)
                    second, first);
 }
 
-static void entries_of_a_role_tell_its_changes(struct world *w)
+static void role_entries_contain_old_and_new_values(struct world *w)
 {
-    struct audited a = audited_test_guild(w);
+    struct audit_guild a = create_audit_guild(w);
     struct answer made =
         client_post(a.ada, "{'name': 'Smith', 'permissions': '8'}", "/guilds/%s/roles", a.p.id);
     const char *id = answer_text(made, "id");
@@ -149,9 +149,9 @@ static void entries_of_a_role_tell_its_changes(struct world *w)
                    "Smith");
 }
 
-static void entries_of_a_webhook_tell_its_changes(struct world *w)
+static void webhook_entries_contain_old_and_new_values(struct world *w)
 {
-    struct audited a = audited_test_guild(w);
+    struct audit_guild a = create_audit_guild(w);
     struct answer made =
         client_post(a.ada, "{'name': 'Bell'}", "/channels/%s/webhooks", a.p.channel);
     const char *id = answer_text(made, "id");
@@ -170,7 +170,10 @@ static void entries_of_a_webhook_tell_its_changes(struct world *w)
 }
 
 const struct test audit_changes_tests[] = {
-    TEST(entries_of_a_guild_tell_its_changes),   TEST(entries_of_a_channel_tell_its_changes),
-    TEST(entries_of_a_member_tell_its_changes),  TEST(entries_of_a_role_tell_its_changes),
-    TEST(entries_of_a_webhook_tell_its_changes), { 0 },
+    TEST(guild_update_entries_contain_old_and_new_values),
+    TEST(channel_entries_contain_old_and_new_values),
+    TEST(member_entries_contain_old_and_new_values),
+    TEST(role_entries_contain_old_and_new_values),
+    TEST(webhook_entries_contain_old_and_new_values),
+    { 0 },
 };

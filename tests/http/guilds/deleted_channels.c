@@ -1,4 +1,4 @@
-/* deleted_channels.c - a channel that is being deleted in steps is gone for every reader. */
+/* deleted_channels.c - a channel that is being deleted in steps is invisible to every reader. */
 #include <string.h>
 
 #include "gateway_conn.h"
@@ -8,25 +8,25 @@
 #include "waits.h"
 #include "world_files.h"
 
-#define WORD "zzsecret" /* in every text of the channel and its threads */
+#define WORD "zzsecret" /* in all texts of the channel and its threads */
 
-/* Everything of the channel, by the names that paths have for it. */
+/* Objects of the channel, by the names of path parameters. */
 static struct {
     struct client *ada;
     struct test_guild v;
-    const char *other, *here; /* a channel that stays; what stands for {channel.id} now */
+    const char *other, *here; /* a channel that stays; the current value of {channel.id} */
     const char *channel, *open, *archived, *message, *webhook, *token, *code;
-    unsigned shown; /* answers that have something of it */
+    unsigned shown; /* number of responses that contain something of the channel */
 } d;
 
-static const char *say(const char *channel)
+static const char *send_message(const char *channel)
 {
     return answer_text(
         client_post(d.ada, "{'content': '" WORD " @everyone'}", "/channels/%s/messages", channel),
         "id");
 }
 
-static void set_up(struct world *w)
+static void create_channel_content(struct world *w)
 {
     memset(&d, 0, sizeof d);
     d.ada = world_client(w, "ada");
@@ -41,10 +41,10 @@ static void set_up(struct world *w)
     d.archived = answer_text(
         client_post(d.ada, "{'name': '" WORD "', 'type': 12}", "/channels/%s/threads", d.channel),
         "id");
-    say(d.open);
-    say(d.archived);
+    send_message(d.open);
+    send_message(d.archived);
     client_patch(d.ada, "{'archived': true}", "/channels/%s", d.archived);
-    d.message = say(d.channel);
+    d.message = send_message(d.channel);
     client_put(d.ada, "", "/channels/%s/pins/%s", d.channel, d.message);
     struct answer a =
         client_post(d.ada, "{'name': '" WORD "'}", "/channels/%s/webhooks", d.channel);
@@ -57,8 +57,8 @@ static void set_up(struct world *w)
     expect_soon((world_wait(w, 1), !world_number(w, "select count(*) from message_unindexed")));
 }
 
-/* As the first step leaves it while there is more, with the job for the rest held. */
-static void begin_deletion(struct world *w)
+/* Marks the channel as after the first deletion step, with the job for the rest on hold. */
+static void mark_channel_deleted(struct world *w)
 {
     world_sql(w, "update channels set type = -1, guild_id = null where id = %s", d.open);
     world_sql(w, "update channels set type = -1, guild_id = null, parent_id = null where id = %s",
@@ -69,7 +69,7 @@ static void begin_deletion(struct world *w)
               d.channel);
 }
 
-static const char *value_of(struct str name)
+static const char *path_parameter(struct str name)
 {
     return str_is(name, "guild.id")        ? d.v.id
            : str_is(name, "channel.id")    ? d.here
@@ -80,30 +80,30 @@ static const char *value_of(struct str name)
                                            : d.ada->id;
 }
 
-static const char *url_of(struct world *w, const struct route *r)
+static const char *write_url(struct world *w, const struct route *r)
 {
     struct str rest = str_of(r->path), out = STR("/api/v10");
 
     while (rest.n) {
         struct str before = str_cut(&rest, '{'), name = str_cut(&rest, '}');
 
-        out = STR_CONCAT(world_arena(w), out, before, str_of(name.n ? value_of(name) : ""));
+        out = STR_CONCAT(world_arena(w), out, before, str_of(name.n ? path_parameter(name) : ""));
     }
-    return str_dupz(world_arena(w), out);
+    return str_dup_cstring(world_arena(w), out);
 }
 
-static bool holds(struct answer a, const char *text)
+static bool response_contains(struct answer a, const char *text)
 {
     return memmem(a.body.p, a.body.n, text, strlen(text)) != NULL;
 }
 
-static void look(struct world *w, const char *url)
+static void check_response(struct world *w, const char *url)
 {
     struct answer a = client_request(d.ada, "GET", url, NULL, (struct str){ 0 });
 
     if (a.status >= 500)
         fail_test(__FILE__, __LINE__, "%s answered %d", url, a.status);
-    if (holds(a, WORD) || (a.status == 200 && holds(a, d.code))) {
+    if (response_contains(a, WORD) || (a.status == 200 && response_contains(a, d.code))) {
         d.shown++;
         if (world_number(w, "select count(*) from jobs where kind = 'channel-leftovers'"))
             fail_test(__FILE__, __LINE__, "%s shows the channel: %.*s", url, (int)a.body.n,
@@ -111,8 +111,8 @@ static void look(struct world *w, const char *url)
     }
 }
 
-/* The audit log says what was done to the channel, as it does once it is deleted. */
-static void look_at_route(struct world *w, const struct route *r)
+/* The audit log keeps entries of deleted channels. */
+static void check_get_route(struct world *w, const struct route *r)
 {
     const char *const here[] = { d.channel, d.open, d.archived, d.other, NULL };
 
@@ -120,39 +120,41 @@ static void look_at_route(struct world *w, const struct route *r)
         return;
     for (size_t i = 0; here[i] && (i == 0 || strstr(r->path, "{channel.id}")); i++) {
         d.here = here[i];
-        look(w, url_of(w, r));
+        check_response(w, write_url(w, r));
     }
 }
 
-static void look_everywhere(struct world *w)
+static void check_all_routes(struct world *w)
 {
     d.shown = 0;
-    each_route(w, look_at_route);
-    look(w, TEXT(w, "/api/v10/guilds/%s/messages/search?content=" WORD, d.v.id));
-    look(w, TEXT(w, "/api/v10/guilds/%s/messages/search?channel_id=%s", d.v.id, d.channel));
-    look(w, TEXT(w, "/api/v10/guilds/%s/messages/search?channel_id=%s", d.v.id, d.archived));
-    look(w, TEXT(w, "/api/v10/channels/%s/messages/search?content=" WORD, d.channel));
+    each_route(w, check_get_route);
+    check_response(w, TEXT(w, "/api/v10/guilds/%s/messages/search?content=" WORD, d.v.id));
+    check_response(w,
+                   TEXT(w, "/api/v10/guilds/%s/messages/search?channel_id=%s", d.v.id, d.channel));
+    check_response(w,
+                   TEXT(w, "/api/v10/guilds/%s/messages/search?channel_id=%s", d.v.id, d.archived));
+    check_response(w, TEXT(w, "/api/v10/channels/%s/messages/search?content=" WORD, d.channel));
 }
 
-static void every_route_leaves_out_a_channel_that_is_being_deleted(struct world *w)
+static void every_get_route_omits_a_channel_that_is_being_deleted(struct world *w)
 {
-    set_up(w);
-    look_everywhere(w);
-    expect(d.shown > 20); /* the walk does reach it */
-    begin_deletion(w);
-    look_everywhere(w);
+    create_channel_content(w);
+    check_all_routes(w);
+    expect(d.shown > 20); /* the routes do return the channel before its deletion */
+    mark_channel_deleted(w);
+    check_all_routes(w);
     expect(d.shown == 0);
     struct answer a = client_get(d.ada, "/guilds/%s/audit-logs", d.v.id);
     expect_absent(a, "webhooks.0");
     expect_absent(a, "threads.0");
-    /* The list is not refused because of one of them (it was 404). */
+    /* The invite list is not refused because of such an invite (it was 404). */
     expect_json(client_get(d.ada, "/guilds/%s/invites", d.v.id), "[]");
     expect_json(client_get(d.ada, "/guilds/%s/webhooks", d.v.id), "[]");
     expect_json(client_get(d.ada, "/guilds/%s/messages/search?content=" WORD, d.v.id),
                 "{'total_results': 0, 'messages': []}");
     expect_error(client_get(d.ada, "/invites/%s", d.code), 404, 10006);
     expect_error(
-        client_post(world_stranger(w), "{'content': 'x'}", "/webhooks/%s/%s", d.webhook, d.token),
+        client_post(world_anonymous(w), "{'content': 'x'}", "/webhooks/%s/%s", d.webhook, d.token),
         404, 10015);
     const struct dom *ready;
     struct gateway_conn *g = conn_open(d.ada, "v=10&encoding=json");
@@ -166,11 +168,11 @@ static void every_route_leaves_out_a_channel_that_is_being_deleted(struct world 
 }
 
 /* An archived private thread of a member, whose channel is being deleted. */
-static void members_do_not_find_threads_of_a_channel_that_is_being_deleted(struct world *w)
+static void members_get_no_threads_of_a_channel_being_deleted(struct world *w)
 {
     struct client *bob = world_client(w, "bob");
 
-    set_up(w);
+    create_channel_content(w);
     test_guild_add(&d.v, bob);
     expect_status(client_patch(d.ada, "{'archived': false}", "/channels/%s", d.archived), 200);
     expect_status(client_put(d.ada, "", "/channels/%s/thread-members/%s", d.archived, bob->id),
@@ -183,8 +185,8 @@ static void members_do_not_find_threads_of_a_channel_that_is_being_deleted(struc
     const struct dom *ready = expect_dispatch(g, "READY", "{}");
     expect(dom_at(ready, "read_state.0")); /* unread mentions of everyone */
     conn_kill(g);
-    begin_deletion(w);
-    look_everywhere(w);
+    mark_channel_deleted(w);
+    check_all_routes(w);
     expect(d.shown == 0);
     g = conn_open(bob, "v=10&encoding=json");
     expect_op(g, 10);
@@ -195,7 +197,7 @@ static void members_do_not_find_threads_of_a_channel_that_is_being_deleted(struc
 }
 
 const struct test deleted_channels_tests[] = {
-    TEST(every_route_leaves_out_a_channel_that_is_being_deleted),
-    TEST(members_do_not_find_threads_of_a_channel_that_is_being_deleted),
+    TEST(every_get_route_omits_a_channel_that_is_being_deleted),
+    TEST(members_get_no_threads_of_a_channel_being_deleted),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* guild_mfa.c - guilds whose moderators need a second factor. */
+/* guild_mfa.c - guilds that require MFA for moderators. */
 #include "apps.h"
 #include "channels.h"
 #include "guilds.h"
@@ -6,29 +6,29 @@
 
 #define MFA "/guilds/%s/mfa"
 
-static void guard(struct world *w, const struct client *c, bool on)
+static void set_mfa(struct world *w, const struct client *c, bool on)
 {
     world_sql(w, "update users set mfa_enabled = %d where id = %s", on, c->id);
 }
 
-/* Ada's guild asks for a second factor, which she has. */
-static struct home guarded_home(struct world *w, uint64_t rights)
+/* Creates ada's guild with mfa_level 1; ada has MFA. */
+static struct server_loop create_mfa_guild(struct world *w, uint64_t perms)
 {
-    struct home h = world_home(w, rights);
+    struct server_loop h = world_home(w, perms);
 
-    guard(w, h.ada, true);
+    set_mfa(w, h.ada, true);
     expect_status(client_post(h.ada, "{'level': 1}", MFA, h.guild), 200);
     return h;
 }
 
-static void the_owner_says_that_moderators_need_one(struct world *w)
+static void only_an_owner_with_mfa_can_set_the_guilds_mfa_level(struct world *w)
 {
-    struct home h = world_home(w, PERMISSION(ADMINISTRATOR));
+    struct server_loop h = world_home(w, PERMISSION(ADMINISTRATOR));
 
     expect_error(client_post(h.bob, "{'level': 1}", MFA, h.guild), 403, 50013);
     expect_error(client_post(h.ada, "{'level': 1}", MFA, h.guild), 403, 60003);
-    guard(w, h.bob, true);
-    guard(w, h.ada, true);
+    set_mfa(w, h.bob, true);
+    set_mfa(w, h.ada, true);
     expect_error(client_post(h.bob, "{'level': 1}", MFA, h.guild), 403, 50013);
     expect_invalid(client_post(h.ada, "{}", MFA, h.guild), "level", "BASE_TYPE_REQUIRED");
     expect_error(client_post(h.ada, "{'level': 2}", MFA, h.guild), 400, 50017);
@@ -47,42 +47,44 @@ static void the_owner_says_that_moderators_need_one(struct world *w)
     expect_json(client_get(h.ada, "/guilds/%s", h.guild), "{'mfa_level': 0}");
 }
 
-static void who_has_none_does_not_moderate(struct world *w)
+static void moderators_without_mfa_cannot_moderate(struct world *w)
 {
-    struct home h = guarded_home(w, PERMISSION(MANAGE_ROLES) | PERMISSION(MANAGE_NICKNAMES) |
-                                        PERMISSION(MANAGE_MESSAGES) | PERMISSION(KICK_MEMBERS));
+    struct server_loop h =
+        create_mfa_guild(w, PERMISSION(MANAGE_ROLES) | PERMISSION(MANAGE_NICKNAMES) |
+                                PERMISSION(MANAGE_MESSAGES) | PERMISSION(KICK_MEMBERS));
     struct client *eve = world_client(w, "eve");
     const char *channel = make_channel(h.ada, h.guild, "{'name': 'room'}");
     const char *said =
         answer_text(client_post(h.ada, "{'content': 'x'}", "/channels/%s/messages", channel), "id");
 
     put_member(h.guild, eve);
-    /* Rights of the route, and those that a handler asks for itself. */
+    /* Permissions of the route, and those that a handler checks. */
     expect_error(client_post(h.bob, "{}", "/guilds/%s/roles", h.guild), 403, 60003);
     expect_error(client_delete(h.bob, "/guilds/%s/members/%s", h.guild, eve->id), 403, 60003);
     expect_error(client_delete(h.bob, "/channels/%s/messages/%s", channel, said), 403, 60003);
     expect_error(client_patch(h.bob, "{'flags': 4}", "/channels/%s/messages/%s", channel, said),
                  403, 60003);
-    /* What they never could is refused as ever; what needs no factor is allowed as ever. */
+    /* Missing permissions are refused with the usual error; actions without MFA requirement are
+     * allowed. */
     expect_error(client_put(h.bob, "{}", "/guilds/%s/bans/%s", h.guild, eve->id), 403, 50013);
     expect_error(client_post(eve, "{}", "/guilds/%s/roles", h.guild), 403, 50013);
     expect_status(client_patch(h.bob, "{'nick': 'E'}", "/guilds/%s/members/%s", h.guild, eve->id),
                   200);
     expect_status(client_post(h.bob, "{'content': 'y'}", "/channels/%s/messages", channel), 200);
-    guard(w, h.bob, true);
+    set_mfa(w, h.bob, true);
     expect_status(client_delete(h.bob, "/channels/%s/messages/%s", channel, said), 204);
     expect_status(client_delete(h.bob, "/guilds/%s/members/%s", h.guild, eve->id), 204);
-    /* The owner is one of those who need it. */
-    guard(w, h.ada, false);
+    /* The owner needs MFA, too. */
+    set_mfa(w, h.ada, false);
     expect_error(client_patch(h.ada, "{'name': 'New'}", "/guilds/%s", h.guild), 403, 60003);
     expect_error(client_post(h.ada, "{'level': 0}", MFA, h.guild), 403, 60003);
     expect_status(client_get(h.ada, "/channels/%s/messages", channel), 200);
 }
 
-/* An overwrite gives a right in one channel only. */
-static void a_right_in_one_channel_is_withheld_there(struct world *w)
+/* The overwrite gives a permission in one channel only. */
+static void permissions_granted_by_an_overwrite_require_mfa_too(struct world *w)
 {
-    struct home h = guarded_home(w, 0);
+    struct server_loop h = create_mfa_guild(w, 0);
     const char *channel = make_channel(h.ada, h.guild, "{'name': 'room'}");
 
     world_sql(w,
@@ -91,14 +93,15 @@ static void a_right_in_one_channel_is_withheld_there(struct world *w)
               channel, h.bob->id, BITS(PERMISSION(MANAGE_CHANNELS)));
     expect_error(client_delete(h.bob, "/channels/%s", channel), 403, 60003);
     expect_error(client_post(h.bob, "{'name': 'x'}", "/guilds/%s/channels", h.guild), 403, 50013);
-    guard(w, h.bob, true);
+    set_mfa(w, h.bob, true);
     expect_status(client_delete(h.bob, "/channels/%s", channel), 200);
 }
 
-/* Some right is withheld, and it is another one that is missing, or none. */
-static void what_no_factor_helps_with_is_refused_as_ever(struct world *w)
+/* Another permission than the withheld one is missing. */
+static void request_lacking_other_permissions_is_50013_not_mfa_required(struct world *w)
 {
-    struct home h = guarded_home(w, PERMISSION(MANAGE_MESSAGES) | PERMISSION(MANAGE_NICKNAMES));
+    struct server_loop h =
+        create_mfa_guild(w, PERMISSION(MANAGE_MESSAGES) | PERMISSION(MANAGE_NICKNAMES));
     const char *channel = make_channel(h.ada, h.guild, "{'name': 'room'}");
 
     world_sql(w,
@@ -115,10 +118,11 @@ static void what_no_factor_helps_with_is_refused_as_ever(struct world *w)
     expect_error(client_delete(h.bob, "/channels/%s", channel), 403, 50013);
 }
 
-/* What a path does not lead to: the guild of a webhook, of an invite, of a body. */
-static void it_is_asked_for_wherever_a_right_is_used(struct world *w)
+/* The guild of a webhook, of an invite and of a body are not in the path. */
+static void mfa_is_required_on_routes_without_a_guild_id_in_the_path(struct world *w)
 {
-    struct home h = guarded_home(w, PERMISSION(MANAGE_WEBHOOKS) | PERMISSION(MANAGE_GUILD));
+    struct server_loop h =
+        create_mfa_guild(w, PERMISSION(MANAGE_WEBHOOKS) | PERMISSION(MANAGE_GUILD));
     const char *channel = make_channel(h.ada, h.guild, "{'name': 'room'}");
     const char *app = make_application(h.bob, "Helper");
     const char *hook =
@@ -131,16 +135,16 @@ static void it_is_asked_for_wherever_a_right_is_used(struct world *w)
     expect_error(client_delete(h.bob, "/webhooks/%s", hook), 403, 60003);
     expect_error(client_delete(h.bob, "/invites/%s", code), 403, 60003);
     expect_error(client_post(h.bob, here, install, app), 403, 60003);
-    guard(w, h.bob, true);
+    set_mfa(w, h.bob, true);
     expect_status(client_delete(h.bob, "/webhooks/%s", hook), 204);
     expect_status(client_delete(h.bob, "/invites/%s", code), 200);
     expect_status(client_post(h.bob, here, install, app), 200);
 }
 
-/* A bot has no factor of its own: its owner's counts, or that of the owner of its team. */
-static void a_bot_has_its_owners(struct world *w)
+/* A bot has no MFA: its owner's counts, or that of its team's owner. */
+static void bot_needs_mfa_of_its_applications_owner(struct world *w)
 {
-    struct home h = guarded_home(w, 0);
+    struct server_loop h = create_mfa_guild(w, 0);
     const char *app = make_application(h.bob, "Helper");
     struct client *bot = application_bot(h.bob, app);
 
@@ -148,22 +152,22 @@ static void a_bot_has_its_owners(struct world *w)
     put_role_on(h.guild, bot,
                 make_role(h.ada, h.guild, "{'name': 'r', 'permissions': '268435456'}"));
     expect_error(client_post(bot, "{}", "/guilds/%s/roles", h.guild), 403, 60003);
-    guard(w, h.bob, true);
+    set_mfa(w, h.bob, true);
     expect_status(client_post(bot, "{}", "/guilds/%s/roles", h.guild), 200);
     const char *team = make_team(h.ada, "Team");
     world_sql(w, "update applications set team_id = %s where id = %s", team, app);
-    guard(w, h.bob, false);
+    set_mfa(w, h.bob, false);
     expect_status(client_post(bot, "{}", "/guilds/%s/roles", h.guild), 200);
-    guard(w, h.ada, false);
+    set_mfa(w, h.ada, false);
     expect_error(client_post(bot, "{}", "/guilds/%s/roles", h.guild), 403, 60003);
 }
 
 const struct test guild_mfa_tests[] = {
-    TEST(the_owner_says_that_moderators_need_one),
-    TEST(who_has_none_does_not_moderate),
-    TEST(a_right_in_one_channel_is_withheld_there),
-    TEST(what_no_factor_helps_with_is_refused_as_ever),
-    TEST(it_is_asked_for_wherever_a_right_is_used),
-    TEST(a_bot_has_its_owners),
+    TEST(only_an_owner_with_mfa_can_set_the_guilds_mfa_level),
+    TEST(moderators_without_mfa_cannot_moderate),
+    TEST(permissions_granted_by_an_overwrite_require_mfa_too),
+    TEST(request_lacking_other_permissions_is_50013_not_mfa_required),
+    TEST(mfa_is_required_on_routes_without_a_guild_id_in_the_path),
+    TEST(bot_needs_mfa_of_its_applications_owner),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* guilds.c - founding, reading, changing and deleting guilds. */
+/* guilds.c - creating, reading, changing and deleting guilds. */
 #include "guilds.h"
 
 #include <stdio.h>
@@ -7,9 +7,9 @@
 
 #include "base/mem.h"
 
-/* --- founding ------------------------------------------------------------------------- */
+/* --- creating ------------------------------------------------------------------------- */
 
-static void a_new_guild_has_everyone_and_two_channels(struct world *w)
+static void new_guild_has_everyone_role_and_default_channels(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct answer a = client_post(ada, "{'name': '  Home  ', 'region': 'moon'}", "/guilds");
@@ -39,11 +39,11 @@ static void a_new_guild_has_everyone_and_two_channels(struct world *w)
                  "{'type': 2, 'name': 'General', 'bitrate': 64000, 'user_limit': 0}]}",
                  id, ada->id);
     expect_silence(ada);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect_json(client_get(ada, "/guilds/%s", id), "{'id': '%s', 'name': 'Home'}", id);
 }
 
-static void a_fresh_guild_does_not_say_that_it_is_available(struct world *w)
+static void created_guild_has_no_unavailable_field(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct answer a = client_post(ada, "{'name': 'Home'}", "/guilds");
@@ -52,7 +52,7 @@ static void a_fresh_guild_does_not_say_that_it_is_available(struct world *w)
     expect_absent(a, "unavailable");
 }
 
-static void names_of_guilds_are_2_to_100_characters(struct world *w)
+static void guild_name_must_have_2_to_100_characters(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
@@ -65,19 +65,19 @@ static void names_of_guilds_are_2_to_100_characters(struct world *w)
                    "BASE_TYPE_BAD_LENGTH");
 }
 
-static void bots_do_not_found_guilds(struct world *w)
+static void bots_and_anonymous_callers_cannot_create_guilds(struct world *w)
 {
     expect_error(client_post(world_bot(w, "helper"), "{'name': 'Home'}", "/guilds"), 403, 20001);
-    expect_error(client_post(world_stranger(w), "{'name': 'Home'}", "/guilds"), 401, 0);
+    expect_error(client_post(world_anonymous(w), "{'name': 'Home'}", "/guilds"), 401, 0);
 }
 
-static void nobody_is_in_more_than_100_guilds(struct world *w)
+static void user_is_limited_to_100_guilds(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
     for (int i = 0; i < 100; i++)
         expect_status(client_post(ada, "{'name': 'Home'}", "/guilds"), 201);
-    forget_told(w);
+    discard_received(w);
     expect_error(client_post(ada, "{'name': 'Home'}", "/guilds"), 400, 30001);
     expect_silence(ada);
     struct answer all = client_get(ada, "/users/@me/guilds");
@@ -86,7 +86,7 @@ static void nobody_is_in_more_than_100_guilds(struct world *w)
     expect_status(client_post(ada, "{'name': 'Home'}", "/guilds"), 201);
 }
 
-static void drafts_of_roles_and_channels_become_real(struct world *w)
+static void guild_creation_accepts_roles_and_channels_with_draft_ids(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct answer a = client_post(
@@ -126,7 +126,7 @@ static void drafts_of_roles_and_channels_become_real(struct world *w)
                  answer_text(a, "afk_channel_id"));
 }
 
-static void drafts_name_only_what_is_in_the_body(struct world *w)
+static void draft_ids_must_refer_to_objects_of_the_body(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     static const struct {
@@ -160,8 +160,8 @@ static void drafts_name_only_what_is_in_the_body(struct world *w)
     expect_silence(ada);
 }
 
-/* All of it is written at once, so there is a bound; two channels share it here. */
-static void a_guild_is_founded_with_a_thousand_overwrites_at_most(struct world *w)
+/* All rows are written in one transaction; the limit counts the overwrites of all channels. */
+static void guild_creation_is_limited_to_1000_overwrites(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *one = TEXT(w, "{'id': '%s', 'type': 1, 'allow': '1024'}", ada->id);
@@ -177,19 +177,19 @@ static void a_guild_is_founded_with_a_thousand_overwrites_at_most(struct world *
     struct str more = STR_CONCAT(world_arena(w), buf_str(&body), str_of(one), STR(", "),
                                  str_of(one), STR("]}]}"));
     buf_clear(&body);
-    expect_invalid(client_post(ada, str_dupz(world_arena(w), more), "/guilds"),
+    expect_invalid(client_post(ada, str_dup_cstring(world_arena(w), more), "/guilds"),
                    "channels.1.permission_overwrites", "BASE_TYPE_MAX_LENGTH");
-    expect_status(client_post(ada, str_dupz(world_arena(w), most), "/guilds"), 201);
+    expect_status(client_post(ada, str_dup_cstring(world_arena(w), most), "/guilds"), 201);
 }
 
-static void a_guild_is_founded_with_its_icon(struct world *w)
+static void guild_can_be_created_with_an_icon(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct answer a = client_post(ada, "{'name': 'Home', 'icon': '" PNG "'}", "/guilds");
 
     expect_status(a, 201);
     const char *path = TEXT(w, "/icons/%s/%s.png", answer_text(a, "id"), answer_text(a, "icon"));
-    struct answer p = client_request(world_stranger(w), "GET", path, NULL, (struct str){ 0 });
+    struct answer p = client_request(world_anonymous(w), "GET", path, NULL, (struct str){ 0 });
     expect_status(p, 200);
     expect(str_is(answer_header(p, "Content-Type"), "image/png"));
     expect_invalid(client_post(ada, "{'name': 'Home', 'icon': 'nothing'}", "/guilds"), "icon",
@@ -198,9 +198,9 @@ static void a_guild_is_founded_with_its_icon(struct world *w)
 
 /* --- reading -------------------------------------------------------------------------- */
 
-static void only_members_read_a_guild(struct world *w)
+static void reading_a_guild_requires_membership(struct world *w)
 {
-    struct home p = world_home(w, 0);
+    struct server_loop p = world_home(w, 0);
     struct client *cleo = world_client(w, "cleo");
 
     expect_status(client_get(p.bob, "/guilds/%s", p.guild), 200);
@@ -210,9 +210,9 @@ static void only_members_read_a_guild(struct world *w)
     expect_invalid(client_get(cleo, "/guilds/none"), "guild_id", "NUMBER_TYPE_COERCE");
 }
 
-static void counts_come_when_asked_for(struct world *w)
+static void guild_counts_are_returned_with_with_counts(struct world *w)
 {
-    struct home p = world_home(w, 0);
+    struct server_loop p = world_home(w, 0);
 
     expect_json(client_get(p.bob, "/guilds/%s?with_counts=true", p.guild),
                 "{'approximate_member_count': 2, 'approximate_presence_count': 0}");
@@ -224,9 +224,9 @@ static void counts_come_when_asked_for(struct world *w)
 
 /* --- changing ------------------------------------------------------------------------- */
 
-static void changing_a_guild_needs_the_right_to(struct world *w)
+static void changing_a_guild_requires_manage_guild(struct world *w)
 {
-    struct home p =
+    struct server_loop p =
         world_home(w, PERMISSIONS_ALL & ~PERMISSION(MANAGE_GUILD) & ~PERMISSION(ADMINISTRATOR));
 
     expect_error(client_patch(p.bob, "{'name': 'x'}", "/guilds/%s", p.guild), 403, 50013);
@@ -235,13 +235,13 @@ static void changing_a_guild_needs_the_right_to(struct world *w)
         client_patch(world_client(w, "cleo"), "{'icon': '" PNG "'}", "/guilds/%s", p.guild), 403,
         50001);
     expect_error(client_patch(p.bob, "{'icon': '" PNG "'}", "/guilds/1"), 404, 10004);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect_json(client_get(p.ada, "/guilds/%s", p.guild), "{'name': 'The Guild', 'icon': null}");
 }
 
-static void a_guild_changes_and_everybody_is_told(struct world *w)
+static void changing_a_guild_sends_guild_update_and_audit_entry(struct world *w)
 {
-    struct home p = world_home(w, PERMISSION(MANAGE_GUILD));
+    struct server_loop p = world_home(w, PERMISSION(MANAGE_GUILD));
     struct answer a = client_patch(
         p.bob,
         "{'name': ' New ', 'description': 'About', 'verification_level': 4, "
@@ -258,11 +258,11 @@ static void a_guild_changes_and_everybody_is_told(struct world *w)
         "'premium_progress_bar_enabled': true, 'roles': [{'name': '@everyone'}, {'name': "
         "'helpers'}]}";
     expect_json(a, "%s", changed);
-    expect_told(w, to_entitled(id_of(p.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                "GUILD_AUDIT_LOG_ENTRY_CREATE",
-                "{'action_type': 1, 'user_id': '%s', 'target_id': '%s'}", p.bob->id, p.guild);
-    expect_told(w, to_guild(id_of(p.guild)), "GUILD_UPDATE", "%s", changed);
-    expect_nothing_told(w);
+    expect_received(w, audience_with_permission(id_of(p.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                    "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                    "{'action_type': 1, 'user_id': '%s', 'target_id': '%s'}", p.bob->id, p.guild);
+    expect_received(w, audience_of_guild(id_of(p.guild)), "GUILD_UPDATE", "%s", changed);
+    expect_nothing_received(w);
     expect_json(client_get(p.ada, "/guilds/%s", p.guild), "%s", changed);
 
     a = client_patch(p.bob,
@@ -278,9 +278,9 @@ static void a_guild_changes_and_everybody_is_told(struct world *w)
     expect_json(client_patch(p.bob, "{}", "/guilds/%s", p.guild), "{'name': 'New'}");
 }
 
-static void fields_of_a_guild_have_limits(struct world *w)
+static void guild_fields_outside_their_limits_are_refused(struct world *w)
 {
-    struct home p = world_home(w, 0);
+    struct server_loop p = world_home(w, 0);
     static const struct {
         const char *body, *field, *code;
     } bad[] = {
@@ -306,7 +306,7 @@ static void fields_of_a_guild_have_limits(struct world *w)
     expect_invalid(
         client_patch(p.ada, TEXT(w, "{'description': '%0301d'}", 1), "/guilds/%s", p.guild),
         "description", "BASE_TYPE_MAX_LENGTH");
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect_status(
         client_patch(p.ada, TEXT(w, "{'description': '%0300d'}", 1), "/guilds/%s", p.guild), 200);
     static const int timeouts[] = { 60, 300, 900, 1800, 3600 };
@@ -316,7 +316,7 @@ static void fields_of_a_guild_have_limits(struct world *w)
             200);
 }
 
-static void channels_of_a_guild_are_its_own_and_of_the_right_kind(struct world *w)
+static void guild_channel_fields_must_name_channels_of_the_right_type(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *body = "{'name': 'Home', 'system_channel_id': 1, 'afk_channel_id': 2, 'channels': "
@@ -356,17 +356,17 @@ static void channels_of_a_guild_are_its_own_and_of_the_right_kind(struct world *
     expect_invalid(both, "rules_channel_id", "BASE_TYPE_CHOICES");
 }
 
-static enum err give_feature(struct tx *tx, void *arg)
+static enum err insert_feature(struct tx *tx, void *arg)
 {
     return tx_exec(tx, "update guilds set features = '[\"VIP_REGIONS\"]' where id = $1",
                    BIND(v_id(id_of(arg))), NULL);
 }
 
-static void features_change_only_where_they_can(struct world *w)
+static void only_mutable_guild_features_can_be_changed(struct world *w)
 {
-    struct home p = world_home(w, 0);
+    struct server_loop p = world_home(w, 0);
 
-    expect(!store_run(guildhall_store(world_server(w)), STORE_WRITE, world_arena(w), give_feature,
+    expect(!store_run(guildhall_store(world_server(w)), STORE_WRITE, world_arena(w), insert_feature,
                       (void *)p.guild));
     expect_json(client_patch(p.ada,
                              "{'features': ['INVITES_DISABLED', 'PARTNERED', 'COMMUNITY', "
@@ -381,9 +381,9 @@ static void features_change_only_where_they_can(struct world *w)
                 "{'features': ['VIP_REGIONS']}");
 }
 
-static void pictures_of_a_guild_are_kept_and_served(struct world *w)
+static void guild_images_are_stored_and_served(struct world *w)
 {
-    struct home p = world_home(w, 0);
+    struct server_loop p = world_home(w, 0);
     static const struct {
         const char *field, *area;
     } rows[] = {
@@ -400,26 +400,27 @@ static void pictures_of_a_guild_are_kept_and_served(struct world *w)
         expect_status(a, 200);
         const char *path =
             TEXT(w, "/%s/%s/%s.webp", rows[i].area, p.guild, answer_text(a, rows[i].field));
-        expect_status(client_request(world_stranger(w), "GET", path, NULL, (struct str){ 0 }), 200);
+        expect_status(client_request(world_anonymous(w), "GET", path, NULL, (struct str){ 0 }),
+                      200);
         expect_json(
             client_patch(p.ada, TEXT(w, "{'%s': null}", rows[i].field), "/guilds/%s", p.guild),
             "{'%s': null}", rows[i].field);
     }
 }
 
-static void a_stranger_leaves_no_picture_behind(struct world *w)
+static void refused_icon_upload_stores_no_file(struct world *w)
 {
-    struct home p = world_home(w, 0);
+    struct server_loop p = world_home(w, 0);
 
     expect_error(client_patch(p.bob, "{'icon': '" PNG "'}", "/guilds/%s", p.guild), 403, 50013);
     struct answer a = client_patch(world_client(w, "cleo"), "{'avatar': '" PNG "'}", "/users/@me");
     const char *path = TEXT(w, "/icons/%s/%s", p.guild, answer_text(a, "avatar"));
-    expect_status(client_request(world_stranger(w), "GET", path, NULL, (struct str){ 0 }), 404);
+    expect_status(client_request(world_anonymous(w), "GET", path, NULL, (struct str){ 0 }), 404);
 }
 
-static void an_owner_gives_the_guild_to_a_member(struct world *w)
+static void owner_can_transfer_the_guild_to_a_member(struct world *w)
 {
-    struct home p = world_home(w, PERMISSION(ADMINISTRATOR));
+    struct server_loop p = world_home(w, PERMISSION(ADMINISTRATOR));
     struct client *cleo = world_client(w, "cleo"), *bot = world_bot(w, "helper");
 
     put_member(p.guild, bot);
@@ -434,14 +435,15 @@ static void an_owner_gives_the_guild_to_a_member(struct world *w)
     expect_error(
         client_patch(p.ada, TEXT(w, "{'owner_id': '%s'}", cleo->id), "/guilds/%s", p.guild), 404,
         10007);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
 
     struct answer a =
         client_patch(p.ada, TEXT(w, "{'owner_id': '%s'}", p.bob->id), "/guilds/%s", p.guild);
     expect_json(a, "{'owner_id': '%s'}", p.bob->id);
-    expect_told(w, to_entitled(id_of(p.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 1}");
-    expect_told(w, to_guild(id_of(p.guild)), "GUILD_UPDATE", "{'owner_id': '%s'}", p.bob->id);
+    expect_received(w, audience_with_permission(id_of(p.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                    "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 1}");
+    expect_received(w, audience_of_guild(id_of(p.guild)), "GUILD_UPDATE", "{'owner_id': '%s'}",
+                    p.bob->id);
     expect_error(client_patch(p.ada, "{'name': 'Mine'}", "/guilds/%s", p.guild), 403, 50013);
     expect_error(client_delete(p.ada, "/guilds/%s", p.guild), 403, 50013);
     expect_status(client_delete(p.bob, "/guilds/%s", p.guild), 204);
@@ -449,53 +451,53 @@ static void an_owner_gives_the_guild_to_a_member(struct world *w)
 
 /* --- deleting ------------------------------------------------------------------------- */
 
-static void only_the_owner_deletes_a_guild(struct world *w)
+static void only_the_owner_can_delete_a_guild(struct world *w)
 {
-    struct home p = world_home(w, PERMISSION(ADMINISTRATOR));
+    struct server_loop p = world_home(w, PERMISSION(ADMINISTRATOR));
 
     expect_error(client_delete(p.bob, "/guilds/%s", p.guild), 403, 50013);
     expect_error(client_post(p.bob, "{}", "/guilds/%s/delete", p.guild), 403, 50013);
     expect_error(client_delete(world_client(w, "cleo"), "/guilds/%s", p.guild), 403, 50001);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
 
     expect_status(client_delete(p.ada, "/guilds/%s", p.guild), 204);
-    expect_told(w, to_guild(id_of(p.guild)), "GUILD_DELETE", "{'id': '%s'}", p.guild);
-    expect_nothing_told(w);
+    expect_received(w, audience_of_guild(id_of(p.guild)), "GUILD_DELETE", "{'id': '%s'}", p.guild);
+    expect_nothing_received(w);
     expect_error(client_get(p.ada, "/guilds/%s", p.guild), 404, 10004);
     expect_error(client_delete(p.ada, "/guilds/%s", p.guild), 404, 10004);
     expect_json(client_get(p.bob, "/users/@me/guilds"), "[]");
 }
 
-static void deleting_works_by_post_too(struct world *w)
+static void guild_can_be_deleted_by_post(struct world *w)
 {
-    struct home p = world_home(w, 0);
+    struct server_loop p = world_home(w, 0);
 
     expect_status(client_post(p.ada, "", "/guilds/%s/delete", p.guild), 204);
-    expect_told(w, to_guild(id_of(p.guild)), "GUILD_DELETE", "{'id': '%s'}", p.guild);
+    expect_received(w, audience_of_guild(id_of(p.guild)), "GUILD_DELETE", "{'id': '%s'}", p.guild);
     expect_error(client_get(p.ada, "/guilds/%s", p.guild), 404, 10004);
 }
 
 const struct test guilds_tests[] = {
-    TEST(a_new_guild_has_everyone_and_two_channels),
-    TEST(a_fresh_guild_does_not_say_that_it_is_available),
-    TEST(names_of_guilds_are_2_to_100_characters),
-    TEST(bots_do_not_found_guilds),
-    TEST(nobody_is_in_more_than_100_guilds),
-    TEST(drafts_of_roles_and_channels_become_real),
-    TEST(drafts_name_only_what_is_in_the_body),
-    TEST(a_guild_is_founded_with_a_thousand_overwrites_at_most),
-    TEST(a_guild_is_founded_with_its_icon),
-    TEST(only_members_read_a_guild),
-    TEST(counts_come_when_asked_for),
-    TEST(changing_a_guild_needs_the_right_to),
-    TEST(a_guild_changes_and_everybody_is_told),
-    TEST(fields_of_a_guild_have_limits),
-    TEST(channels_of_a_guild_are_its_own_and_of_the_right_kind),
-    TEST(features_change_only_where_they_can),
-    TEST(pictures_of_a_guild_are_kept_and_served),
-    TEST(a_stranger_leaves_no_picture_behind),
-    TEST(an_owner_gives_the_guild_to_a_member),
-    TEST(only_the_owner_deletes_a_guild),
-    TEST(deleting_works_by_post_too),
+    TEST(new_guild_has_everyone_role_and_default_channels),
+    TEST(created_guild_has_no_unavailable_field),
+    TEST(guild_name_must_have_2_to_100_characters),
+    TEST(bots_and_anonymous_callers_cannot_create_guilds),
+    TEST(user_is_limited_to_100_guilds),
+    TEST(guild_creation_accepts_roles_and_channels_with_draft_ids),
+    TEST(draft_ids_must_refer_to_objects_of_the_body),
+    TEST(guild_creation_is_limited_to_1000_overwrites),
+    TEST(guild_can_be_created_with_an_icon),
+    TEST(reading_a_guild_requires_membership),
+    TEST(guild_counts_are_returned_with_with_counts),
+    TEST(changing_a_guild_requires_manage_guild),
+    TEST(changing_a_guild_sends_guild_update_and_audit_entry),
+    TEST(guild_fields_outside_their_limits_are_refused),
+    TEST(guild_channel_fields_must_name_channels_of_the_right_type),
+    TEST(only_mutable_guild_features_can_be_changed),
+    TEST(guild_images_are_stored_and_served),
+    TEST(refused_icon_upload_stores_no_file),
+    TEST(owner_can_transfer_the_guild_to_a_member),
+    TEST(only_the_owner_can_delete_a_guild),
+    TEST(guild_can_be_deleted_by_post),
     { 0 },
 };

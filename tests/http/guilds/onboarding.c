@@ -1,4 +1,4 @@
-/* onboarding.c - what newcomers are asked, and the roles that their answers give them. */
+/* onboarding.c - onboarding prompts, and the roles that answers give. */
 #include "gateway_conn.h"
 #include "guilds.h"
 #include "test_guild.h"
@@ -7,13 +7,13 @@
 #define ANSWERS    "/guilds/%s/onboarding-responses"
 #define MANAGING   (PERMISSION(MANAGE_GUILD) | PERMISSION(MANAGE_ROLES))
 
-static struct subject auditors(const char *guild)
+static struct audience auditor_audience(const char *guild)
 {
-    return to_entitled(id_of(guild), 0, PERMISSION(VIEW_AUDIT_LOG));
+    return audience_with_permission(id_of(guild), 0, PERMISSION(VIEW_AUDIT_LOG));
 }
 
-/* Text channels 501 to 507, of which the first hides from everybody when asked to. */
-static const char *seven_channels(struct world *w, const char *guild)
+/* Inserts text channels 501 to 507. */
+static const char *insert_seven_channels(struct world *w, const char *guild)
 {
     for (int i = 501; i <= 507; i++)
         world_sql(w, "insert into channels (id, guild_id, type, name) values (%d, %s, 0, 'c')", i,
@@ -21,9 +21,9 @@ static const char *seven_channels(struct world *w, const char *guild)
     return "'default_channel_ids': ['501', '502', '503', '504', '505', '506', '507']";
 }
 
-static void nothing_is_set_at_first(struct world *w)
+static void onboarding_of_a_new_guild_is_empty_and_disabled(struct world *w)
 {
-    struct home h = world_home(w, 0);
+    struct server_loop h = world_home(w, 0);
 
     expect_json(client_get(h.bob, ONBOARDING, h.guild),
                 "{'guild_id': '%s', 'prompts': [], 'default_channel_ids': [], 'enabled': false, "
@@ -32,13 +32,13 @@ static void nothing_is_set_at_first(struct world *w)
     expect_error(client_get(world_client(w, "eve"), ONBOARDING, h.guild), 403, 50001);
 }
 
-static void prompts_are_made_changed_and_deleted(struct world *w)
+static void onboarding_prompts_can_be_created_changed_and_deleted(struct world *w)
 {
     struct ranks h = world_ranks(w, MANAGING);
     struct answer a;
     const char *prompt, *option;
 
-    forget_told(w);
+    discard_received(w);
     a = client_put(h.bob,
                    TEXT(w,
                         "{'prompts': [{'id': '1', 'title': 'Which?', 'options': [{'title': 'One', "
@@ -57,17 +57,17 @@ static void prompts_are_made_changed_and_deleted(struct world *w)
                 "'name': '\xf0\x9f\x94\xa5', 'animated': false}}, {'description': 'The other', "
                 "'emoji': {'id': null, 'name': null, 'animated': false}}]}]}",
                 h.low);
-    expect_told(w, auditors(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE",
-                "{'action_type': 163, 'target_id': '%s', 'changes': [{'key': 'id'}, {'key': "
-                "'type', 'new_value': 0}, {'key': 'title', 'new_value': 'Which?'}, {'key': "
-                "'options', 'new_value': [{'title': 'One'}, {'title': 'Two'}]}, {'key': "
-                "'single_select', 'new_value': true}, {'key': 'required'}, {'key': "
-                "'in_onboarding'}]}",
-                prompt);
-    expect_told(w, auditors(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE",
-                "{'action_type': 166, 'target_id': '%s'}", h.guild);
-    expect_nothing_told(w);
-    /* Known ids stay, others are new. */
+    expect_received(w, auditor_audience(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                    "{'action_type': 163, 'target_id': '%s', 'changes': [{'key': 'id'}, {'key': "
+                    "'type', 'new_value': 0}, {'key': 'title', 'new_value': 'Which?'}, {'key': "
+                    "'options', 'new_value': [{'title': 'One'}, {'title': 'Two'}]}, {'key': "
+                    "'single_select', 'new_value': true}, {'key': 'required'}, {'key': "
+                    "'in_onboarding'}]}",
+                    prompt);
+    expect_received(w, auditor_audience(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                    "{'action_type': 166, 'target_id': '%s'}", h.guild);
+    expect_nothing_received(w);
+    /* Known ids stay; other prompts are created. */
     a = client_put(h.bob,
                    TEXT(w,
                         "{'prompts': [{'id': '%s', 'title': 'What?', 'options': [{'id': '%s', "
@@ -78,19 +78,23 @@ static void prompts_are_made_changed_and_deleted(struct world *w)
     expect_json(a, "{'prompts': [{'id': '%s', 'options': [{'id': '%s', 'role_ids': []}]}, {}]}",
                 prompt, option);
     expect(id_of(answer_text(a, "prompts.1.id")) != id_of(prompt));
-    expect_told(w, auditors(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE",
-                "{'action_type': 164, 'target_id': '%s'}", prompt);
-    expect_told(w, auditors(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 163}");
-    expect_told(w, auditors(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 167}");
+    expect_received(w, auditor_audience(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                    "{'action_type': 164, 'target_id': '%s'}", prompt);
+    expect_received(w, auditor_audience(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                    "{'action_type': 163}");
+    expect_received(w, auditor_audience(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                    "{'action_type': 167}");
     expect_json(client_put(h.bob, "{'prompts': []}", ONBOARDING, h.guild), "{'prompts': []}");
-    expect_told(w, auditors(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE",
-                "{'action_type': 165, 'target_id': '%s'}", prompt);
-    expect_told(w, auditors(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 165}");
-    expect_told(w, auditors(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 167}");
-    expect_nothing_told(w);
+    expect_received(w, auditor_audience(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                    "{'action_type': 165, 'target_id': '%s'}", prompt);
+    expect_received(w, auditor_audience(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                    "{'action_type': 165}");
+    expect_received(w, auditor_audience(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                    "{'action_type': 167}");
+    expect_nothing_received(w);
 }
 
-static void prompts_are_checked(struct world *w)
+static void invalid_onboarding_prompts_are_refused(struct world *w)
 {
     struct ranks h = world_ranks(w, MANAGING);
     static const struct {
@@ -117,7 +121,7 @@ static void prompts_are_checked(struct world *w)
                    "default_channel_ids.0", "BASE_TYPE_CHOICES");
     expect_invalid(client_put(h.bob, "{'mode': 2}", ONBOARDING, h.guild), "mode",
                    "BASE_TYPE_CHOICES");
-    /* A role that one could not give by hand is not given this way either. */
+    /* An option cannot give a role that the caller could not give. */
     expect_error(client_put(h.bob,
                             TEXT(w, one, TEXT(w, "'title': 'x', 'role_ids': ['%s']", h.high)),
                             ONBOARDING, h.guild),
@@ -133,9 +137,9 @@ static void prompts_are_checked(struct world *w)
     expect(world_number(w, "select count(*) from guild_onboarding") == 0);
 }
 
-static void both_rights_are_needed(struct world *w)
+static void changing_onboarding_requires_manage_guild_and_manage_roles(struct world *w)
 {
-    struct home h = world_home(w, PERMISSION(MANAGE_GUILD));
+    struct server_loop h = world_home(w, PERMISSION(MANAGE_GUILD));
 
     expect_error(client_put(h.bob, "{}", ONBOARDING, h.guild), 403, 50013);
     world_sql(w, "update roles set permissions = %llu where id = %s",
@@ -143,10 +147,10 @@ static void both_rights_are_needed(struct world *w)
     expect_error(client_put(h.bob, "{}", ONBOARDING, h.guild), 403, 50013);
 }
 
-static void it_is_on_while_newcomers_find_enough_channels(struct world *w)
+static void enabling_onboarding_requires_enough_visible_channels(struct world *w)
 {
-    struct home h = world_home(w, MANAGING);
-    const char *seven = seven_channels(w, h.guild);
+    struct server_loop h = world_home(w, MANAGING);
+    const char *seven = insert_seven_channels(w, h.guild);
 
     expect_error(client_put(h.bob,
                             "{'enabled': true, 'default_channel_ids': ['501', '502', '503', "
@@ -161,15 +165,17 @@ static void it_is_on_while_newcomers_find_enough_channels(struct world *w)
     expect_error(client_put(h.bob, TEXT(w, "{'enabled': true, %s}", seven), ONBOARDING, h.guild),
                  400, 350000);
     world_sql(w, "delete from overwrites where channel_id = 503");
-    forget_told(w);
+    discard_received(w);
     expect_json(client_put(h.bob, TEXT(w, "{'enabled': true, %s}", seven), ONBOARDING, h.guild),
                 "{'enabled': true}");
-    expect_told(w, auditors(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 166}");
-    expect_told(w, to_guild(id_of(h.guild)), "GUILD_UPDATE", "{'features': ['GUILD_ONBOARDING']}");
-    expect_nothing_told(w);
+    expect_received(w, auditor_audience(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                    "{'action_type': 166}");
+    expect_received(w, audience_of_guild(id_of(h.guild)), "GUILD_UPDATE",
+                    "{'features': ['GUILD_ONBOARDING']}");
+    expect_nothing_received(w);
     expect_error(client_put(h.bob, "{'default_channel_ids': []}", ONBOARDING, h.guild), 400,
                  350001);
-    /* In advanced mode the channels of options count too. */
+    /* In advanced mode channels of options count, too. */
     expect_error(client_put(h.bob, "{'mode': 1, 'default_channel_ids': ['501', '502']}", ONBOARDING,
                             h.guild),
                  400, 350001);
@@ -179,19 +185,20 @@ static void it_is_on_while_newcomers_find_enough_channels(struct world *w)
                            "'504', '505', '506', '507']}]}]}",
                            ONBOARDING, h.guild),
                 "{'mode': 1, 'enabled': true}");
-    /* What is gone is not shown any more. */
+    /* Deleted channels are no longer listed. */
     expect_status(client_delete(h.ada, "/channels/504"), 200);
     expect_json(client_get(h.bob, ONBOARDING, h.guild),
                 "{'prompts': [{'options': [{'channel_ids': ['503', '505', '506', '507']}]}]}");
-    forget_told(w);
+    discard_received(w);
     expect_json(client_put(h.bob, "{'enabled': false}", ONBOARDING, h.guild), "{'enabled': false}");
-    expect_told(w, auditors(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 167}");
-    expect_told(w, to_guild(id_of(h.guild)), "GUILD_UPDATE", "{'features': []}");
-    expect_nothing_told(w);
+    expect_received(w, auditor_audience(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                    "{'action_type': 167}");
+    expect_received(w, audience_of_guild(id_of(h.guild)), "GUILD_UPDATE", "{'features': []}");
+    expect_nothing_received(w);
 }
 
-/* Two questions, one with one answer; the options' ids. */
-static void ask(struct ranks *h, const char *ids[3])
+/* Enables onboarding with two prompts, one of them single-select; returns the options' ids. */
+static void enable_onboarding(struct ranks *h, const char *ids[3])
 {
     struct world *w = h->ada->world;
     struct answer a = client_put(
@@ -201,24 +208,24 @@ static void ask(struct ranks *h, const char *ids[3])
              "'required': true, 'in_onboarding': true, 'options': [{'title': 'low', 'role_ids': "
              "['%s']}, {'title': 'high', 'role_ids': ['%s']}]}, {'id': 2, 'title': 'y', "
              "'options': [{'title': 'z', 'role_ids': ['%s']}]}]}",
-             seven_channels(w, h->guild), h->low, h->high, h->bobs),
+             insert_seven_channels(w, h->guild), h->low, h->high, h->bobs),
         ONBOARDING, h->guild);
 
     expect_status(a, 200);
     ids[0] = answer_text(a, "prompts.0.options.0.id");
     ids[1] = answer_text(a, "prompts.0.options.1.id");
     ids[2] = answer_text(a, "prompts.1.options.0.id");
-    forget_told(w);
+    discard_received(w);
 }
 
-static void answers_give_roles_and_take_them(struct world *w)
+static void onboarding_answers_add_and_remove_roles(struct world *w)
 {
     struct ranks h = world_ranks(w, 0);
     struct client *eve = world_client(w, "eve");
     const char *ids[3];
 
     put_member(h.guild, eve);
-    ask(&h, ids);
+    enable_onboarding(&h, ids);
     expect_json(client_post(eve,
                             TEXT(w,
                                  "{'onboarding_responses': ['%s', '%s'], "
@@ -228,36 +235,37 @@ static void answers_give_roles_and_take_them(struct world *w)
                 "{'guild_id': '%s', 'user_id': '%s', 'onboarding_responses': ['%s', '%s'], "
                 "'onboarding_prompts_seen': {'1': 1700000000000}, 'onboarding_responses_seen': {}}",
                 h.guild, eve->id, ids[0], ids[2]);
-    expect_told(w, to_guild(id_of(h.guild)), "GUILD_MEMBER_UPDATE",
-                "{'user': {'id': '%s'}, 'roles': ['%s', '%s'], 'flags': 10}", eve->id, h.low,
-                h.bobs);
-    expect_nothing_told(w);
-    /* Another answer takes the place of the first; a role that came otherwise stays. */
+    expect_received(w, audience_of_guild(id_of(h.guild)), "GUILD_MEMBER_UPDATE",
+                    "{'user': {'id': '%s'}, 'roles': ['%s', '%s'], 'flags': 10}", eve->id, h.low,
+                    h.bobs);
+    expect_nothing_received(w);
+    /* Another answer replaces the first; roles given otherwise stay. */
     expect_status(
         client_put(eve, TEXT(w, "{'onboarding_responses': ['%s']}", ids[1]), ANSWERS, h.guild),
         200);
-    expect_told(w, to_guild(id_of(h.guild)), "GUILD_MEMBER_UPDATE", "{'roles': ['%s']}", h.high);
+    expect_received(w, audience_of_guild(id_of(h.guild)), "GUILD_MEMBER_UPDATE",
+                    "{'roles': ['%s']}", h.high);
     expect_status(
         client_put(eve, TEXT(w, "{'onboarding_responses': ['%s']}", ids[1]), ANSWERS, h.guild),
         200);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     put_role_on(h.guild, eve, h.bobs);
     expect_status(
         client_put(eve, TEXT(w, "{'onboarding_responses': ['%s']}", ids[0]), ANSWERS, h.guild),
         200);
-    expect_told(w, to_guild(id_of(h.guild)), "GUILD_MEMBER_UPDATE", "{'roles': ['%s', '%s']}",
-                h.bobs, h.low);
+    expect_received(w, audience_of_guild(id_of(h.guild)), "GUILD_MEMBER_UPDATE",
+                    "{'roles': ['%s', '%s']}", h.bobs, h.low);
     expect_status(client_delete(eve, "/users/@me/guilds/%s", h.guild), 204);
     expect(world_number(w, "select count(*) from onboarding_answers") == 0);
 }
 
-static void answers_are_checked(struct world *w)
+static void invalid_onboarding_answers_are_refused(struct world *w)
 {
     struct ranks h = world_ranks(w, 0);
     const char *ids[3];
 
     expect_error(client_post(h.bob, "{'onboarding_responses': []}", ANSWERS, h.guild), 404, 0);
-    ask(&h, ids);
+    enable_onboarding(&h, ids);
     expect_invalid(client_post(h.bob, "{}", ANSWERS, h.guild), "onboarding_responses",
                    "BASE_TYPE_REQUIRED");
     expect_invalid(client_post(h.bob, "{'onboarding_responses': []}", ANSWERS, h.guild),
@@ -272,16 +280,16 @@ static void answers_are_checked(struct world *w)
     expect_error(
         client_post(world_client(w, "eve"), "{'onboarding_responses': []}", ANSWERS, h.guild), 403,
         50001);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
 }
 
 const struct test onboarding_tests[] = {
-    TEST(nothing_is_set_at_first),
-    TEST(prompts_are_made_changed_and_deleted),
-    TEST(prompts_are_checked),
-    TEST(both_rights_are_needed),
-    TEST(it_is_on_while_newcomers_find_enough_channels),
-    TEST(answers_give_roles_and_take_them),
-    TEST(answers_are_checked),
+    TEST(onboarding_of_a_new_guild_is_empty_and_disabled),
+    TEST(onboarding_prompts_can_be_created_changed_and_deleted),
+    TEST(invalid_onboarding_prompts_are_refused),
+    TEST(changing_onboarding_requires_manage_guild_and_manage_roles),
+    TEST(enabling_onboarding_requires_enough_visible_channels),
+    TEST(onboarding_answers_add_and_remove_roles),
+    TEST(invalid_onboarding_answers_are_refused),
     { 0 },
 };

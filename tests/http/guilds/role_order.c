@@ -1,11 +1,11 @@
-/* role_order.c - who is above whom, and who may change it. */
+/* role_order.c - role positions and who may change them. */
 #include "guilds.h"
 
 #include "base/mem.h"
 
-/* --- order ---------------------------------------------------------------------------- */
+/* --- positions ------------------------------------------------------------------------ */
 
-static void roles_are_put_into_another_order(struct world *w)
+static void role_positions_can_be_changed_with_role_update_events(struct world *w)
 {
     struct ranks r = world_ranks(w, 0);
     struct answer a = client_patch(
@@ -17,16 +17,16 @@ static void roles_are_put_into_another_order(struct world *w)
                 "[{'id': '%s', 'position': 0}, {'id': '%s', 'position': 1}, "
                 "{'id': '%s', 'position': 2}, {'id': '%s', 'position': 3}]",
                 r.guild, r.high, r.bobs, r.low);
-    expect_told(w, to_guild(id_of(r.guild)), "GUILD_ROLE_UPDATE",
-                "{'guild_id': '%s', 'role': {'id': '%s', 'position': 1}}", r.guild, r.high);
-    expect_told(w, to_guild(id_of(r.guild)), "GUILD_ROLE_UPDATE",
-                "{'role': {'id': '%s', 'position': 3}}", r.low);
-    expect_nothing_told(w);
+    expect_received(w, audience_of_guild(id_of(r.guild)), "GUILD_ROLE_UPDATE",
+                    "{'guild_id': '%s', 'role': {'id': '%s', 'position': 1}}", r.guild, r.high);
+    expect_received(w, audience_of_guild(id_of(r.guild)), "GUILD_ROLE_UPDATE",
+                    "{'role': {'id': '%s', 'position': 3}}", r.low);
+    expect_nothing_received(w);
     expect_json(client_get(r.bob, "/guilds/%s/roles", r.guild),
                 "[{}, {'id': '%s'}, {'id': '%s'}, {'id': '%s'}]", r.high, r.bobs, r.low);
 }
 
-static void one_role_that_moves_pushes_the_others(struct world *w)
+static void moving_one_role_shifts_the_others(struct world *w)
 {
     struct ranks r = world_ranks(w, 0);
 
@@ -46,7 +46,7 @@ static void one_role_that_moves_pushes_the_others(struct world *w)
                 r.guild, r.high, r.low);
 }
 
-static void an_order_that_changes_nothing_tells_nothing(struct world *w)
+static void unchanged_role_positions_send_no_events(struct world *w)
 {
     struct ranks r = world_ranks(w, PERMISSION(MANAGE_ROLES));
 
@@ -61,13 +61,14 @@ static void an_order_that_changes_nothing_tells_nothing(struct world *w)
     expect_status(client_patch(r.bob, TEXT(w, "[{'id': '%s', 'position': null}]", r.high),
                                "/guilds/%s/roles", r.guild),
                   200);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
 }
 
-static void roles_move_below_ones_highest_only(struct world *w)
+static void roles_can_be_moved_only_below_the_callers_highest_role(struct world *w)
 {
     struct ranks r = world_ranks(w, PERMISSION(ADMINISTRATOR));
-    const char *lowest = make_role(r.ada, r.guild, "{}"); /* lowest, low, bobs, high */
+    const char *lowest =
+        make_role(r.ada, r.guild, "{}"); /* from lowest to highest: lowest, low, bobs, high */
     const struct {
         const char *id;
         int position, status;
@@ -87,7 +88,7 @@ static void roles_move_below_ones_highest_only(struct world *w)
     }
 }
 
-static void everyone_does_not_move(struct world *w)
+static void everyone_role_and_unknown_roles_cannot_be_moved(struct world *w)
 {
     struct ranks r = world_ranks(w, 0);
 
@@ -101,7 +102,7 @@ static void everyone_does_not_move(struct world *w)
     expect_invalid(client_patch(r.ada, TEXT(w, "[{'id': '%s', 'position': -1}]", r.low),
                                 "/guilds/%s/roles", r.guild),
                    "0.position", "NUMBER_TYPE_MIN");
-    expect_nothing_told(w);
+    expect_nothing_received(w);
 }
 
 static enum err set_position(struct tx *tx, void *arg)
@@ -112,14 +113,14 @@ static enum err set_position(struct tx *tx, void *arg)
                    BIND(v_id(ids[0]), v_id(ids[1])), NULL);
 }
 
-static void at_one_position_the_older_role_is_higher(struct world *w)
+static void older_of_two_roles_at_the_same_position_is_higher(struct world *w)
 {
     struct ranks r = world_ranks(w, PERMISSION(MANAGE_ROLES));
     snowflake ids[] = { id_of(r.high), id_of(r.bobs) };
 
     expect(!store_run(guildhall_store(world_server(w)), STORE_WRITE, world_arena(w), set_position,
                       ids));
-    /* high is the older one. */
+    /* Role high is older than bobs. */
     expect_json(client_get(r.bob, "/guilds/%s/roles", r.guild),
                 "[{}, {'id': '%s'}, {'id': '%s', 'position': 7}, {'id': '%s', 'position': 7}]",
                 r.low, r.bobs, r.high);
@@ -127,11 +128,11 @@ static void at_one_position_the_older_role_is_higher(struct world *w)
 }
 
 const struct test role_order_tests[] = {
-    TEST(roles_are_put_into_another_order),
-    TEST(one_role_that_moves_pushes_the_others),
-    TEST(an_order_that_changes_nothing_tells_nothing),
-    TEST(roles_move_below_ones_highest_only),
-    TEST(everyone_does_not_move),
-    TEST(at_one_position_the_older_role_is_higher),
+    TEST(role_positions_can_be_changed_with_role_update_events),
+    TEST(moving_one_role_shifts_the_others),
+    TEST(unchanged_role_positions_send_no_events),
+    TEST(roles_can_be_moved_only_below_the_callers_highest_role),
+    TEST(everyone_role_and_unknown_roles_cannot_be_moved),
+    TEST(older_of_two_roles_at_the_same_position_is_higher),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* roles.c - roles: rights, order, and who may touch them. */
+/* roles.c - creating, changing and deleting roles, and the required permissions. */
 #include "guilds.h"
 
 #include <stdio.h>
@@ -7,16 +7,16 @@
 #include "base/mem.h"
 #include "platform/guilds/guilds.h"
 
-static void expect_audited(struct ranks *r, int action, const char *target)
+static void expect_audit_entry(struct ranks *r, int action, const char *target)
 {
-    expect_told(r->ada->world, to_entitled(id_of(r->guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': %d, 'target_id': '%s'}", action,
-                target);
+    expect_received(
+        r->ada->world, audience_with_permission(id_of(r->guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+        "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': %d, 'target_id': '%s'}", action, target);
 }
 
 /* --- reading -------------------------------------------------------------------------- */
 
-static void members_read_roles_the_lowest_first(struct world *w)
+static void role_list_is_ordered_by_position_for_members(struct world *w)
 {
     struct ranks r = world_ranks(w, 0);
 
@@ -33,7 +33,7 @@ static void members_read_roles_the_lowest_first(struct world *w)
     expect_error(client_get(world_client(w, "cleo"), "/guilds/%s/roles", r.guild), 403, 50001);
 }
 
-static void a_role_of_another_guild_is_unknown(struct world *w)
+static void role_of_another_guild_is_404_10011(struct world *w)
 {
     struct ranks r = world_ranks(w, 0);
     const char *other = found_guild(r.ada, "Other");
@@ -43,9 +43,9 @@ static void a_role_of_another_guild_is_unknown(struct world *w)
     expect_error(client_delete(r.ada, "/guilds/%s/roles/%s", other, r.low), 404, 10011);
 }
 
-/* --- making --------------------------------------------------------------------------- */
+/* --- creating ------------------------------------------------------------------------- */
 
-static void a_new_role_goes_just_above_everyone(struct world *w)
+static void new_role_gets_position_1_above_everyone(struct world *w)
 {
     struct ranks r = world_ranks(w, PERMISSION(MANAGE_ROLES));
     struct answer a = client_post(r.bob, "{}", "/guilds/%s/roles", r.guild);
@@ -57,10 +57,10 @@ static void a_new_role_goes_just_above_everyone(struct world *w)
                 "'hoist': false, 'mentionable': false, 'managed': false, 'flags': 0, "
                 "'colors': {'primary_color': 0, 'secondary_color': null, 'tertiary_color': null}}",
                 BITS(PERMISSIONS_DEFAULT));
-    expect_audited(&r, AUDIT_ROLE_CREATE, id);
-    expect_told(w, to_guild(id_of(r.guild)), "GUILD_ROLE_CREATE",
-                "{'guild_id': '%s', 'role': {'id': '%s', 'position': 1}}", r.guild, id);
-    expect_nothing_told(w);
+    expect_audit_entry(&r, AUDIT_ROLE_CREATE, id);
+    expect_received(w, audience_of_guild(id_of(r.guild)), "GUILD_ROLE_CREATE",
+                    "{'guild_id': '%s', 'role': {'id': '%s', 'position': 1}}", r.guild, id);
+    expect_nothing_received(w);
     expect_json(client_get(r.bob, "/guilds/%s/roles", r.guild),
                 "[{'id': '%s', 'position': 0}, {'id': '%s', 'position': 1}, "
                 "{'id': '%s', 'position': 2}, {'id': '%s', 'position': 3}, "
@@ -68,7 +68,7 @@ static void a_new_role_goes_just_above_everyone(struct world *w)
                 r.guild, id, r.low, r.bobs, r.high);
 }
 
-static void a_role_is_made_with_all_its_fields(struct world *w)
+static void role_can_be_created_with_all_its_fields(struct world *w)
 {
     struct ranks r = world_ranks(w, 0);
 
@@ -90,7 +90,7 @@ static void a_role_is_made_with_all_its_fields(struct world *w)
                 "{'color': 255, 'colors': {'primary_color': 255}}");
 }
 
-static void fields_of_a_role_have_limits(struct world *w)
+static void role_fields_outside_their_limits_are_refused(struct world *w)
 {
     struct ranks r = world_ranks(w, 0);
     static const struct {
@@ -116,12 +116,12 @@ static void fields_of_a_role_have_limits(struct world *w)
     expect_invalid(
         client_post(r.ada, TEXT(w, "{'name': '%0101d'}", 1), "/guilds/%s/roles", r.guild), "name",
         "BASE_TYPE_BAD_LENGTH");
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect_status(client_post(r.ada, TEXT(w, "{'name': '%0100d'}", 1), "/guilds/%s/roles", r.guild),
                   200);
 }
 
-static void making_a_role_needs_the_right_to(struct world *w)
+static void changing_roles_requires_manage_roles(struct world *w)
 {
     struct ranks r =
         world_ranks(w, PERMISSIONS_ALL & ~PERMISSION(MANAGE_ROLES) & ~PERMISSION(ADMINISTRATOR));
@@ -132,10 +132,10 @@ static void making_a_role_needs_the_right_to(struct world *w)
     expect_error(client_patch(r.bob, "[]", "/guilds/%s/roles", r.guild), 403, 50013);
     expect_error(client_patch(r.bob, "{}", "/guilds/%s/roles/%s", r.guild, r.low), 403, 50013);
     expect_error(client_delete(r.bob, "/guilds/%s/roles/%s", r.guild, r.low), 403, 50013);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
 }
 
-static void nobody_grants_rights_that_they_lack(struct world *w)
+static void role_cannot_grant_permissions_the_caller_lacks(struct world *w)
 {
     struct ranks r = world_ranks(w, PERMISSION(MANAGE_ROLES) | PERMISSION(KICK_MEMBERS));
 
@@ -147,15 +147,15 @@ static void nobody_grants_rights_that_they_lack(struct world *w)
                               TEXT(w, "{'permissions': '%llu'}", BITS(PERMISSION(ADMINISTRATOR))),
                               "/guilds/%s/roles/%s", r.guild, r.low),
                  403, 50013);
-    expect_nothing_told(w);
-    /* @everyone's rights are one's own too. */
+    expect_nothing_received(w);
+    /* Permissions of @everyone count as the caller's. */
     uint64_t own = PERMISSIONS_DEFAULT | PERMISSION(MANAGE_ROLES) | PERMISSION(KICK_MEMBERS);
     expect_json(client_post(r.bob, TEXT(w, "{'permissions': '%llu'}", BITS(own)),
                             "/guilds/%s/roles", r.guild),
                 "{'permissions': '%llu'}", BITS(own));
 }
 
-static void what_a_role_has_already_may_stay(struct world *w)
+static void role_may_keep_permissions_the_caller_lacks(struct world *w)
 {
     struct ranks r = world_ranks(w, PERMISSION(MANAGE_ROLES));
     uint64_t had = PERMISSION(BAN_MEMBERS);
@@ -171,7 +171,7 @@ static void what_a_role_has_already_may_stay(struct world *w)
                 "{'permissions': '%llu'}", BITS(had | PERMISSION(SPEAK)));
 }
 
-static void administrators_and_owners_grant_everything(struct world *w)
+static void administrators_and_owners_can_grant_all_permissions(struct world *w)
 {
     struct ranks r = world_ranks(w, PERMISSION(ADMINISTRATOR));
     const char *all = TEXT(w, "{'permissions': '%llu'}", BITS(PERMISSIONS_ALL));
@@ -180,7 +180,7 @@ static void administrators_and_owners_grant_everything(struct world *w)
     expect_status(client_post(r.ada, all, "/guilds/%s/roles", r.guild), 200);
 }
 
-static void unknown_rights_are_dropped(struct world *w)
+static void unknown_permission_bits_of_a_role_are_dropped(struct world *w)
 {
     struct ranks r = world_ranks(w, PERMISSION(MANAGE_ROLES));
 
@@ -192,16 +192,16 @@ static void unknown_rights_are_dropped(struct world *w)
                 "{'permissions': '%llu'}", BITS(PERMISSIONS_ALL));
 }
 
-static void a_guild_has_at_most_250_roles(struct world *w)
+static void guild_is_limited_to_250_roles(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *guild = found_guild(ada, "The Guild");
 
     for (int i = 1; i < 250; i++)
         expect_status(client_post(ada, "{}", "/guilds/%s/roles", guild), 200);
-    forget_told(w);
+    discard_received(w);
     expect_error(client_post(ada, "{}", "/guilds/%s/roles", guild), 400, 30005);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     struct answer a = client_get(ada, "/guilds/%s/roles", guild);
     expect(a.json->count == 250);
     expect_status(client_delete(ada, "/guilds/%s/roles/%s", guild, answer_text(a, "9.id")), 204);
@@ -210,7 +210,7 @@ static void a_guild_has_at_most_250_roles(struct world *w)
 
 /* --- changing ------------------------------------------------------------------------- */
 
-static void a_role_changes_and_the_guild_is_told(struct world *w)
+static void changing_a_role_sends_guild_role_update(struct world *w)
 {
     struct ranks r = world_ranks(w, PERMISSION(MANAGE_ROLES));
     struct answer a = client_patch(
@@ -222,10 +222,10 @@ static void a_role_changes_and_the_guild_is_told(struct world *w)
 
     expect_status(a, 200);
     expect_json(a, "%s", changed);
-    expect_audited(&r, AUDIT_ROLE_UPDATE, r.low);
-    expect_told(w, to_guild(id_of(r.guild)), "GUILD_ROLE_UPDATE", "{'guild_id': '%s', 'role': %s}",
-                r.guild, changed);
-    expect_nothing_told(w);
+    expect_audit_entry(&r, AUDIT_ROLE_UPDATE, r.low);
+    expect_received(w, audience_of_guild(id_of(r.guild)), "GUILD_ROLE_UPDATE",
+                    "{'guild_id': '%s', 'role': %s}", r.guild, changed);
+    expect_nothing_received(w);
     expect_json(client_get(r.bob, "/guilds/%s/roles/%s", r.guild, r.low), "%s", changed);
     expect_json(client_patch(r.bob, "{}", "/guilds/%s/roles/%s", r.guild, r.low), "%s", changed);
     expect_json(client_patch(r.bob,
@@ -236,7 +236,7 @@ static void a_role_changes_and_the_guild_is_told(struct world *w)
                 BITS(PERMISSIONS_DEFAULT));
 }
 
-static void colors_go_before_color(struct world *w)
+static void role_colors_field_overrides_color(struct world *w)
 {
     struct ranks r = world_ranks(w, 0);
     const char *path = TEXT(w, "/guilds/%s/roles/%s", r.guild, r.low);
@@ -256,30 +256,29 @@ static void colors_go_before_color(struct world *w)
                 "{'color': 0, 'colors': {'primary_color': 0, 'secondary_color': null}}");
 }
 
-static void only_what_is_below_ones_highest_role_can_be_touched(struct world *w)
+static void only_roles_below_the_callers_highest_can_be_changed(struct world *w)
 {
     struct ranks r = world_ranks(w, PERMISSION(ADMINISTRATOR));
-    const char *const out_of_reach[] = { r.bobs, r.high };
+    const char *const too_high[] = { r.bobs, r.high };
 
-    for (size_t i = 0; i < COUNT_OF(out_of_reach); i++) {
-        expect_error(client_patch(r.bob, "{}", "/guilds/%s/roles/%s", r.guild, out_of_reach[i]),
-                     403, 50013);
-        expect_error(client_patch(r.bob, "{'icon': '" PNG "'}", "/guilds/%s/roles/%s", r.guild,
-                                  out_of_reach[i]),
-                     403, 50013);
-        expect_error(
-            client_patch(r.bob, "{'name': 5}", "/guilds/%s/roles/%s", r.guild, out_of_reach[i]),
-            403, 50013);
-        expect_error(client_delete(r.bob, "/guilds/%s/roles/%s", r.guild, out_of_reach[i]), 403,
+    for (size_t i = 0; i < COUNT_OF(too_high); i++) {
+        expect_error(client_patch(r.bob, "{}", "/guilds/%s/roles/%s", r.guild, too_high[i]), 403,
                      50013);
+        expect_error(
+            client_patch(r.bob, "{'icon': '" PNG "'}", "/guilds/%s/roles/%s", r.guild, too_high[i]),
+            403, 50013);
+        expect_error(
+            client_patch(r.bob, "{'name': 5}", "/guilds/%s/roles/%s", r.guild, too_high[i]), 403,
+            50013);
+        expect_error(client_delete(r.bob, "/guilds/%s/roles/%s", r.guild, too_high[i]), 403, 50013);
     }
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect_status(client_patch(r.bob, "{}", "/guilds/%s/roles/%s", r.guild, r.low), 200);
     expect_status(client_delete(r.bob, "/guilds/%s/roles/%s", r.guild, r.low), 204);
     expect_status(client_patch(r.ada, "{}", "/guilds/%s/roles/%s", r.guild, r.high), 200);
 }
 
-static void of_everyone_only_the_rights_change(struct world *w)
+static void only_permissions_of_the_everyone_role_can_be_changed(struct world *w)
 {
     struct ranks r = world_ranks(w, PERMISSION(MANAGE_ROLES));
     static const char *const bodies[] = { "{'name': 'all'}",
@@ -295,13 +294,13 @@ static void of_everyone_only_the_rights_change(struct world *w)
                      50028);
     expect_error(client_delete(r.ada, "/guilds/%s/roles/%s", r.guild, r.guild), 400, 50028);
     expect_error(client_delete(r.bob, "/guilds/%s/roles/%s", r.guild, r.guild), 400, 50028);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect_json(
         client_patch(r.bob, "{'permissions': '1024'}", "/guilds/%s/roles/%s", r.guild, r.guild),
         "{'id': '%s', 'name': '@everyone', 'permissions': '1024'}", r.guild);
 }
 
-static void a_role_has_an_icon(struct world *w)
+static void role_icon_can_be_set_and_is_served(struct world *w)
 {
     struct ranks r = world_ranks(w, PERMISSION(MANAGE_ROLES));
     struct answer a =
@@ -310,8 +309,8 @@ static void a_role_has_an_icon(struct world *w)
     expect_status(a, 200);
     const char *path = TEXT(w, "/roles/%s/icons/%s.png", r.low, answer_text(a, "icon"));
     const char *new_path = TEXT(w, "/role-icons/%s/%s.png", r.low, answer_text(a, "icon"));
-    expect_status(client_request(world_stranger(w), "GET", new_path, NULL, STR("")), 200);
-    expect_status(client_request(world_stranger(w), "GET", path, NULL, (struct str){ 0 }), 200);
+    expect_status(client_request(world_anonymous(w), "GET", new_path, NULL, STR("")), 200);
+    expect_status(client_request(world_anonymous(w), "GET", path, NULL, (struct str){ 0 }), 200);
     expect_json(client_patch(r.bob, "{'name': 'x'}", "/guilds/%s/roles/%s", r.guild, r.low),
                 "{'icon': '%s'}", answer_text(a, "icon"));
     expect_json(client_patch(r.bob, "{'icon': null}", "/guilds/%s/roles/%s", r.guild, r.low),
@@ -319,10 +318,10 @@ static void a_role_has_an_icon(struct world *w)
 
     a = client_post(r.bob, "{'icon': '" PNG "'}", "/guilds/%s/roles", r.guild);
     path = TEXT(w, "/roles/%s/icons/%s", answer_text(a, "id"), answer_text(a, "icon"));
-    expect_status(client_request(world_stranger(w), "GET", path, NULL, (struct str){ 0 }), 200);
+    expect_status(client_request(world_anonymous(w), "GET", path, NULL, (struct str){ 0 }), 200);
 }
 
-static void icons_of_roles_are_at_most_256_kib(struct world *w)
+static void role_icon_is_limited_to_256_kib(struct world *w)
 {
     struct ranks r = world_ranks(w, 0);
     size_t n = 360 * 1024;
@@ -338,7 +337,7 @@ static void icons_of_roles_are_at_most_256_kib(struct world *w)
 
 /* --- deleting ------------------------------------------------------------------------- */
 
-static enum err count_traces(struct tx *tx, void *arg)
+static enum err count_role_references(struct tx *tx, void *arg)
 {
     snowflake *role = arg;
     struct rows row;
@@ -352,16 +351,16 @@ static enum err count_traces(struct tx *tx, void *arg)
     return e;
 }
 
-static snowflake traces_of(struct world *w, const char *role)
+static snowflake read_role_references(struct world *w, const char *role)
 {
     snowflake id = id_of(role);
 
-    expect(!store_run(guildhall_store(world_server(w)), STORE_READ, world_arena(w), count_traces,
-                      &id));
+    expect(!store_run(guildhall_store(world_server(w)), STORE_READ, world_arena(w),
+                      count_role_references, &id));
     return id;
 }
 
-static enum err add_overwrite(struct tx *tx, void *arg)
+static enum err insert_overwrites(struct tx *tx, void *arg)
 {
     const snowflake *ids = arg;
 
@@ -371,64 +370,64 @@ static enum err add_overwrite(struct tx *tx, void *arg)
                    BIND(v_id(ids[0]), v_id(ids[1])), NULL);
 }
 
-static void a_deleted_role_is_taken_from_members_and_channels(struct world *w)
+static void deleting_a_role_removes_it_from_members_and_overwrites(struct world *w)
 {
     struct ranks r = world_ranks(w, 0);
     snowflake ids[] = { id_of(r.guild), id_of(r.low) };
 
     put_role_on(r.guild, r.bob, r.low);
-    expect(!store_run(guildhall_store(world_server(w)), STORE_WRITE, world_arena(w), add_overwrite,
-                      ids));
-    expect(traces_of(w, r.low) == 5);
+    expect(!store_run(guildhall_store(world_server(w)), STORE_WRITE, world_arena(w),
+                      insert_overwrites, ids));
+    expect(read_role_references(w, r.low) == 5);
     expect_status(client_delete(r.ada, "/guilds/%s/roles/%s", r.guild, r.low), 204);
-    expect_audited(&r, AUDIT_ROLE_DELETE, r.low);
-    expect_told(w, to_guild(id_of(r.guild)), "GUILD_ROLE_DELETE",
-                "{'guild_id': '%s', 'role_id': '%s'}", r.guild, r.low);
-    expect_nothing_told(w);
-    expect(traces_of(w, r.low) == 0);
-    expect(traces_of(w, r.bobs) == 1);
+    expect_audit_entry(&r, AUDIT_ROLE_DELETE, r.low);
+    expect_received(w, audience_of_guild(id_of(r.guild)), "GUILD_ROLE_DELETE",
+                    "{'guild_id': '%s', 'role_id': '%s'}", r.guild, r.low);
+    expect_nothing_received(w);
+    expect(read_role_references(w, r.low) == 0);
+    expect(read_role_references(w, r.bobs) == 1);
     expect_error(client_delete(r.ada, "/guilds/%s/roles/%s", r.guild, r.low), 404, 10011);
     expect_json(client_get(r.bob, "/guilds/%s/roles", r.guild),
                 "[{}, {'id': '%s', 'position': 1}, {'id': '%s', 'position': 2}]", r.bobs, r.high);
 }
 
-static enum err make_managed(struct tx *tx, void *arg)
+static enum err set_role_managed(struct tx *tx, void *arg)
 {
     return tx_exec(tx, "update roles set managed = 1, bot_id = 5 where id = $1",
                    BIND(v_id(id_of(arg))), NULL);
 }
 
-static void managed_roles_are_not_deleted(struct world *w)
+static void managed_role_cannot_be_deleted(struct world *w)
 {
     struct ranks r = world_ranks(w, 0);
 
-    expect(!store_run(guildhall_store(world_server(w)), STORE_WRITE, world_arena(w), make_managed,
-                      (void *)r.low));
+    expect(!store_run(guildhall_store(world_server(w)), STORE_WRITE, world_arena(w),
+                      set_role_managed, (void *)r.low));
     expect_error(client_delete(r.ada, "/guilds/%s/roles/%s", r.guild, r.low), 400, 50028);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect_json(client_patch(r.ada, "{'color': 3}", "/guilds/%s/roles/%s", r.guild, r.low),
                 "{'color': 3, 'managed': true, 'tags': {'bot_id': '5'}}");
 }
 
 const struct test roles_tests[] = {
-    TEST(members_read_roles_the_lowest_first),
-    TEST(a_role_of_another_guild_is_unknown),
-    TEST(a_new_role_goes_just_above_everyone),
-    TEST(a_role_is_made_with_all_its_fields),
-    TEST(fields_of_a_role_have_limits),
-    TEST(making_a_role_needs_the_right_to),
-    TEST(nobody_grants_rights_that_they_lack),
-    TEST(what_a_role_has_already_may_stay),
-    TEST(administrators_and_owners_grant_everything),
-    TEST(unknown_rights_are_dropped),
-    TEST(a_guild_has_at_most_250_roles),
-    TEST(a_role_changes_and_the_guild_is_told),
-    TEST(colors_go_before_color),
-    TEST(only_what_is_below_ones_highest_role_can_be_touched),
-    TEST(of_everyone_only_the_rights_change),
-    TEST(a_role_has_an_icon),
-    TEST(icons_of_roles_are_at_most_256_kib),
-    TEST(a_deleted_role_is_taken_from_members_and_channels),
-    TEST(managed_roles_are_not_deleted),
+    TEST(role_list_is_ordered_by_position_for_members),
+    TEST(role_of_another_guild_is_404_10011),
+    TEST(new_role_gets_position_1_above_everyone),
+    TEST(role_can_be_created_with_all_its_fields),
+    TEST(role_fields_outside_their_limits_are_refused),
+    TEST(changing_roles_requires_manage_roles),
+    TEST(role_cannot_grant_permissions_the_caller_lacks),
+    TEST(role_may_keep_permissions_the_caller_lacks),
+    TEST(administrators_and_owners_can_grant_all_permissions),
+    TEST(unknown_permission_bits_of_a_role_are_dropped),
+    TEST(guild_is_limited_to_250_roles),
+    TEST(changing_a_role_sends_guild_role_update),
+    TEST(role_colors_field_overrides_color),
+    TEST(only_roles_below_the_callers_highest_can_be_changed),
+    TEST(only_permissions_of_the_everyone_role_can_be_changed),
+    TEST(role_icon_can_be_set_and_is_served),
+    TEST(role_icon_is_limited_to_256_kib),
+    TEST(deleting_a_role_removes_it_from_members_and_overwrites),
+    TEST(managed_role_cannot_be_deleted),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* templates.c - templates of guilds: keeping how one is arranged, and founding others after it. */
+/* templates.c - guild templates: creating, syncing and using them. */
 #include <string.h>
 
 #include "gateway_conn.h"
@@ -10,8 +10,8 @@
 #define TEMPLATE  TEMPLATES "/%s"
 #define BY_CODE   "/guilds/templates/%s"
 
-/* A guild with a category, a forum in it, a role and an overwrite of each kind. */
-static void arrange(struct home *h)
+/* Gives the guild a category, a forum in it, a role and an overwrite of each type. */
+static void fill_template_guild(struct server_loop *h)
 {
     struct world *w = h->ada->world;
     const char *category;
@@ -46,15 +46,15 @@ static const char *make_template(struct client *c, const char *guild)
     return answer_text(a, "code");
 }
 
-static void a_template_keeps_how_a_guild_is_arranged(struct world *w)
+static void guild_template_stores_roles_channels_and_settings(struct world *w)
 {
-    struct home h = world_home(w, PERMISSION(MANAGE_GUILD));
+    struct server_loop h = world_home(w, PERMISSION(MANAGE_GUILD));
     struct answer a;
     const char *code;
 
-    arrange(&h);
+    fill_template_guild(&h);
     expect_json(client_get(h.bob, TEMPLATES, h.guild), "[]");
-    forget_told(w);
+    discard_received(w);
     a = client_post(h.bob, "{'name': ' Base ', 'description': 'Plain'}", TEMPLATES, h.guild);
     expect_status(a, 200);
     code = answer_text(a, "code");
@@ -81,15 +81,15 @@ static void a_template_keeps_how_a_guild_is_arranged(struct world *w)
            "'available_tags': [{'id': 0, 'name': 'one', 'emoji_id': null, 'emoji_name': "
            "'\xf0\x9f\x94\xa5', 'moderated': false}], 'default_tag_setting': "
            "'match_some'}]}}");
-    expect_nothing_told(w);
-    expect_json(client_get(world_stranger(w), BY_CODE, code), "{'code': '%s', 'is_dirty': null}",
+    expect_nothing_received(w);
+    expect_json(client_get(world_anonymous(w), BY_CODE, code), "{'code': '%s', 'is_dirty': null}",
                 code);
     expect_json(client_get(h.bob, TEMPLATES, h.guild), "[{'code': '%s'}]", code);
 }
 
-static void a_change_of_the_guild_makes_it_dirty_until_it_is_brought_up_to_date(struct world *w)
+static void guild_change_sets_is_dirty_until_the_template_is_synced(struct world *w)
 {
-    struct home h = world_home(w, PERMISSION(MANAGE_GUILD));
+    struct server_loop h = world_home(w, PERMISSION(MANAGE_GUILD));
     const char *code = make_template(h.bob, h.guild);
 
     client_patch(h.ada, "{'name': 'Other'}", "/guilds/%s/roles/%s", h.guild, h.role);
@@ -112,9 +112,9 @@ static void a_change_of_the_guild_makes_it_dirty_until_it_is_brought_up_to_date(
     expect_error(client_delete(h.bob, TEMPLATE, h.guild, code), 404, 10057);
 }
 
-static void templates_are_refused_with_reasons(struct world *w)
+static void invalid_template_requests_are_refused(struct world *w)
 {
-    struct home h = world_home(w, 0);
+    struct server_loop h = world_home(w, 0);
     const char *other = found_guild(h.bob, "Other"), *code;
 
     expect_error(client_post(h.bob, "{'name': 'x'}", TEMPLATES, h.guild), 403, 50013);
@@ -132,13 +132,13 @@ static void templates_are_refused_with_reasons(struct world *w)
                   200);
     expect_error(client_post(h.ada, "{'name': 'x'}", TEMPLATES, h.guild), 400, 30031);
     code = answer_text(client_get(h.ada, TEMPLATES, h.guild), "0.code");
-    /* Another guild's template is none of this one's. */
+    /* A template of another guild is unknown. */
     expect_error(client_patch(h.bob, "{}", TEMPLATE, other, code), 404, 10057);
     expect_error(client_put(h.bob, NULL, TEMPLATE, other, code), 404, 10057);
     expect_error(client_delete(h.bob, TEMPLATE, other, code), 404, 10057);
     expect_error(client_post(h.bob, "{'name': 'New'}", BY_CODE, "nothing"), 404, 10057);
     expect_error(client_post(world_bot(w, "robot"), "{'name': 'New'}", BY_CODE, code), 403, 20001);
-    expect_error(client_post(world_stranger(w), "{'name': 'New'}", BY_CODE, code), 401, 0);
+    expect_error(client_post(world_anonymous(w), "{'name': 'New'}", BY_CODE, code), 401, 0);
     expect_invalid(client_post(h.bob, "{'name': 'x'}", BY_CODE, code), "name",
                    "BASE_TYPE_BAD_LENGTH");
     expect_status(client_delete(h.ada, "/guilds/%s", h.guild), 204);
@@ -148,16 +148,16 @@ static void templates_are_refused_with_reasons(struct world *w)
     expect(world_number(w, "select count(*) from guild_templates") == 0);
 }
 
-static void a_guild_is_founded_after_a_template(struct world *w)
+static void guild_can_be_created_from_a_template(struct world *w)
 {
-    struct home h = world_home(w, PERMISSION(MANAGE_GUILD));
+    struct server_loop h = world_home(w, PERMISSION(MANAGE_GUILD));
     struct client *eve = world_client(w, "eve");
     const char *code, *made;
     struct answer a;
 
-    arrange(&h);
+    fill_template_guild(&h);
     code = make_template(h.bob, h.guild);
-    forget_told(w);
+    discard_received(w);
     client_connect(eve);
     a = client_post(eve, "{'name': 'Copy', 'icon': '" PNG "'}", BY_CODE, code);
     expect_status(a, 201);
@@ -182,20 +182,20 @@ static void a_guild_is_founded_after_a_template(struct world *w)
                 "{'parent_id': '%s', 'permission_overwrites': []}]",
                 answer_text(a, "0.id"), made, answer_text(a, "4.id"));
     expect_json(client_get(eve, BY_CODE, code), "{'usage_count': 1, 'is_dirty': null}");
-    /* It is a guild like any other: what happens there is told. */
+    /* The new guild sends events like any other. */
     expect_status(
         client_post(eve, "{'content': 'hi'}", "/channels/%s/messages", answer_text(a, "2.id")),
         200);
     expect_event(eve, "MESSAGE_CREATE", "{'content': 'hi', 'guild_id': '%s'}", made);
-    /* The job that ends half-made guilds leaves it alone. */
+    /* The job that deletes incomplete guilds does not delete it. */
     world_wait(w, 3600);
     expect_status(client_get(eve, "/guilds/%s", made), 200);
     expect(world_number(w, "select count(*) from jobs where kind = 'guild-leftovers'") == 0);
 }
 
-static void emoji_of_the_old_guild_do_not_come_along(struct world *w)
+static void guild_from_template_has_no_custom_emojis_of_the_source(struct world *w)
 {
-    struct home h = world_home(w, PERMISSION(MANAGE_GUILD));
+    struct server_loop h = world_home(w, PERMISSION(MANAGE_GUILD));
     const char *code, *made;
 
     world_sql(w, "insert into emojis (id, guild_id, name) values (77, %s, 'old')", h.guild);
@@ -211,9 +211,9 @@ static void emoji_of_the_old_guild_do_not_come_along(struct world *w)
                 "'one', 'emoji_id': null, 'emoji_name': null}]}]");
 }
 
-static void who_is_in_enough_guilds_founds_none(struct world *w)
+static void template_use_is_refused_at_the_guild_limit(struct world *w)
 {
-    struct home h = world_home(w, PERMISSION(MANAGE_GUILD));
+    struct server_loop h = world_home(w, PERMISSION(MANAGE_GUILD));
     const char *code = make_template(h.bob, h.guild);
 
     world_sql(w,
@@ -228,8 +228,8 @@ static void who_is_in_enough_guilds_founds_none(struct world *w)
     expect(world_number(w, "select count(*) from guilds where removed = 1") == 0);
 }
 
-/* As many roles and channels as a guild can have, and ten thousand overwrites. */
-static void fill_guild(struct world *w, const char *guild)
+/* Gives the guild the maximum number of roles and channels, and 10,000 overwrites. */
+static void fill_guild_to_limits(struct world *w, const char *guild)
 {
     world_sql(w,
               "insert into roles (id, guild_id, name, permissions, position) with recursive n (i) "
@@ -246,16 +246,16 @@ static void fill_guild(struct world *w, const char *guild)
                  "where c.id between 10001 and 10496");
 }
 
-static void the_largest_guild_is_kept_and_founded_in_steps(struct world *w)
+static void largest_guild_template_is_stored_and_used_in_batches(struct world *w)
 {
-    struct home h = world_home(w, PERMISSION(MANAGE_GUILD));
+    struct server_loop h = world_home(w, PERMISSION(MANAGE_GUILD));
     struct client *eve = world_client(w, "eve");
     static const char *const parts[] = { "template_begin", "template_step", "use_template",
                                          "create_guild_template", "sync_guild_template" };
     const char *code, *made;
     struct answer a;
 
-    fill_guild(w, h.guild);
+    fill_guild_to_limits(w, h.guild);
     code = make_template(h.bob, h.guild);
     expect_status(client_put(h.bob, NULL, TEMPLATE, h.guild, code), 200);
     a = client_post(eve, "{'name': 'Copy'}", BY_CODE, code);
@@ -272,12 +272,12 @@ static void the_largest_guild_is_kept_and_founded_in_steps(struct world *w)
 }
 
 const struct test templates_tests[] = {
-    TEST(a_template_keeps_how_a_guild_is_arranged),
-    TEST(a_change_of_the_guild_makes_it_dirty_until_it_is_brought_up_to_date),
-    TEST(templates_are_refused_with_reasons),
-    TEST(a_guild_is_founded_after_a_template),
-    TEST(emoji_of_the_old_guild_do_not_come_along),
-    TEST(who_is_in_enough_guilds_founds_none),
-    TEST(the_largest_guild_is_kept_and_founded_in_steps),
+    TEST(guild_template_stores_roles_channels_and_settings),
+    TEST(guild_change_sets_is_dirty_until_the_template_is_synced),
+    TEST(invalid_template_requests_are_refused),
+    TEST(guild_can_be_created_from_a_template),
+    TEST(guild_from_template_has_no_custom_emojis_of_the_source),
+    TEST(template_use_is_refused_at_the_guild_limit),
+    TEST(largest_guild_template_is_stored_and_used_in_batches),
     { 0 },
 };

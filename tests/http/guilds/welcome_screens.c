@@ -1,22 +1,23 @@
-/* welcome_screens.c - what newcomers of a guild are shown first. */
+/* welcome_screens.c - welcome screens of guilds. */
 #include "guilds.h"
 #include "test_guild.h"
 
 #define SCREEN "/guilds/%s/welcome-screen"
 
-static const char *text_channel(struct client *c, const char *guild)
+static const char *create_text_channel(struct client *c, const char *guild)
 {
     return answer_text(client_post(c, "{'name': 'rules'}", "/guilds/%s/channels", guild), "id");
 }
 
-static void a_screen_is_made_shown_and_turned_off(struct world *w)
+static void welcome_screen_can_be_set_shown_and_disabled(struct world *w)
 {
-    struct home h = world_home(w, 0);
-    const char *channel = text_channel(h.ada, h.guild), *code;
-    struct subject auditors = to_entitled(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG));
+    struct server_loop h = world_home(w, 0);
+    const char *channel = create_text_channel(h.ada, h.guild), *code;
+    struct audience auditors =
+        audience_with_permission(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG));
 
     expect_error(client_get(h.ada, SCREEN, h.guild), 404, 10069);
-    forget_told(w);
+    discard_received(w);
     expect_json(client_patch(h.ada,
                              TEXT(w,
                                   "{'description': 'Hello', 'enabled': true, 'welcome_channels': "
@@ -27,16 +28,16 @@ static void a_screen_is_made_shown_and_turned_off(struct world *w)
                 "{'description': 'Hello', 'welcome_channels': [{'channel_id': '%s', 'description': "
                 "'Read', 'emoji_id': null, 'emoji_name': '\xf0\x9f\x94\xa5'}]}",
                 channel);
-    expect_told(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 1}");
-    expect_told(w, to_guild(id_of(h.guild)), "GUILD_UPDATE",
-                "{'features': ['WELCOME_SCREEN_ENABLED']}");
-    expect_nothing_told(w);
+    expect_received(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 1}");
+    expect_received(w, audience_of_guild(id_of(h.guild)), "GUILD_UPDATE",
+                    "{'features': ['WELCOME_SCREEN_ENABLED']}");
+    expect_nothing_received(w);
     expect_json(client_get(h.bob, SCREEN, h.guild), "{'description': 'Hello'}");
     code = answer_text(client_post(h.ada, "{}", "/channels/%s/invites", channel), "code");
-    expect_json(client_get(world_stranger(w), "/invites/%s", code),
+    expect_json(client_get(world_anonymous(w), "/invites/%s", code),
                 "{'guild': {'welcome_screen': {'welcome_channels': [{'channel_id': '%s'}]}}}",
                 channel);
-    /* Off, it is for those who manage the guild, and invites do not have it. */
+    /* A disabled screen is visible to managers only and absent from invites. */
     expect_status(client_patch(h.ada, "{'enabled': false, 'description': null}", SCREEN, h.guild),
                   200);
     expect_error(client_get(h.bob, SCREEN, h.guild), 403, 50013);
@@ -47,10 +48,10 @@ static void a_screen_is_made_shown_and_turned_off(struct world *w)
     expect_json(client_get(h.ada, SCREEN, h.guild), "{'welcome_channels': []}");
 }
 
-static void a_screen_is_checked(struct world *w)
+static void invalid_welcome_screens_are_refused(struct world *w)
 {
-    struct home h = world_home(w, 0);
-    const char *channel = text_channel(h.ada, h.guild);
+    struct server_loop h = world_home(w, 0);
+    const char *channel = create_text_channel(h.ada, h.guild);
 
     expect_error(client_patch(h.bob, "{}", SCREEN, h.guild), 403, 50013);
     expect_invalid(client_patch(h.ada, TEXT(w, "{'description': '%0141d'}", 0), SCREEN, h.guild),
@@ -78,7 +79,7 @@ static void a_screen_is_checked(struct world *w)
 }
 
 const struct test welcome_screens_tests[] = {
-    TEST(a_screen_is_made_shown_and_turned_off),
-    TEST(a_screen_is_checked),
+    TEST(welcome_screen_can_be_set_shown_and_disabled),
+    TEST(invalid_welcome_screens_are_refused),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* widgets.c - what a guild shows on other pages. */
+/* widgets.c - guild widgets. */
 #include <string.h>
 
 #include "gateway_conn.h"
@@ -7,29 +7,31 @@
 
 #define WIDGET "/guilds/%s/widget"
 
-static void a_widget_is_turned_on_and_shows_who_is_there(struct world *w)
+static void enabled_widget_shows_channels_and_online_members(struct world *w)
 {
-    struct home h = world_home(w, PERMISSION(MANAGE_GUILD));
-    struct subject auditors = to_entitled(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG));
+    struct server_loop h = world_home(w, PERMISSION(MANAGE_GUILD));
+    struct audience auditors =
+        audience_with_permission(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG));
     struct answer a = client_get(h.ada, "/guilds/%s/channels", h.guild);
     const char *text = answer_text(a, "2.id"), *voice = answer_text(a, "3.id");
 
     expect_json(client_get(h.bob, WIDGET, h.guild), "{'enabled': false, 'channel_id': null}");
-    expect_error(client_get(world_stranger(w), WIDGET ".json", h.guild), 403, 50004);
-    expect_error(client_get(world_stranger(w), WIDGET ".png", h.guild), 403, 50004);
-    forget_told(w);
+    expect_error(client_get(world_anonymous(w), WIDGET ".json", h.guild), 403, 50004);
+    expect_error(client_get(world_anonymous(w), WIDGET ".png", h.guild), 403, 50004);
+    discard_received(w);
     expect_json(client_patch(h.bob, TEXT(w, "{'enabled': true, 'channel_id': '%s'}", text), WIDGET,
                              h.guild),
                 "{'enabled': true, 'channel_id': '%s'}", text);
-    expect_told(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 40}");
-    expect_told(w, to_entitled(id_of(h.guild), id_of(text), PERMISSION(MANAGE_CHANNELS)),
-                "INVITE_CREATE", "{'channel_id': '%s', 'max_age': 0}", text);
-    expect_told(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 1}");
-    expect_told(w, to_guild(id_of(h.guild)), "GUILD_UPDATE",
-                "{'widget_enabled': true, 'widget_channel_id': '%s'}", text);
-    expect_nothing_told(w);
+    expect_received(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 40}");
+    expect_received(
+        w, audience_with_permission(id_of(h.guild), id_of(text), PERMISSION(MANAGE_CHANNELS)),
+        "INVITE_CREATE", "{'channel_id': '%s', 'max_age': 0}", text);
+    expect_received(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 1}");
+    expect_received(w, audience_of_guild(id_of(h.guild)), "GUILD_UPDATE",
+                    "{'widget_enabled': true, 'widget_channel_id': '%s'}", text);
+    expect_nothing_received(w);
     client_connect(h.ada);
-    a = client_get(world_stranger(w), WIDGET ".json", h.guild);
+    a = client_get(world_anonymous(w), WIDGET ".json", h.guild);
     expect_json(a,
                 "{'id': '%s', 'name': 'The Guild', 'presence_count': 1, 'channels': [{'id': '%s', "
                 "'name': 'General', 'position': 0}], 'members': [{'id': '0', 'username': 'ada', "
@@ -38,34 +40,34 @@ static void a_widget_is_turned_on_and_shows_who_is_there(struct world *w)
     expect(strstr(answer_text(a, "instant_invite"), "/invite/"));
     expect(strstr(answer_text(a, "members.0.avatar_url"), "/embed/avatars/"));
     expect_absent(a, "members.0.channel_id");
-    /* A channel that is not for everybody is not shown. */
+    /* Channels hidden from @everyone are omitted. */
     world_sql(w,
               "insert into overwrites (channel_id, target_id, type, allow, deny) values (%s, %s, "
               "0, 0, %llu)",
               voice, h.guild, BITS(PERMISSION(CONNECT)));
-    a = client_get(world_stranger(w), WIDGET ".json", h.guild);
+    a = client_get(world_anonymous(w), WIDGET ".json", h.guild);
     expect_absent(a, "channels.0");
-    a = client_get(world_stranger(w), WIDGET ".png?style=banner1", h.guild);
+    a = client_get(world_anonymous(w), WIDGET ".png?style=banner1", h.guild);
     expect_status(a, 200);
     expect(str_is(answer_header(a, "Content-Type"), "image/png"));
     expect(!memcmp(a.body.p + 16, "\0\0\1\x40\0\0\0\x4c", 8));
-    expect_invalid(client_get(world_stranger(w), WIDGET ".png?style=x", h.guild), "style",
+    expect_invalid(client_get(world_anonymous(w), WIDGET ".png?style=x", h.guild), "style",
                    "BASE_TYPE_CHOICES");
 }
 
-static void settings_of_widgets_are_refused_with_reasons(struct world *w)
+static void invalid_widget_requests_are_refused(struct world *w)
 {
-    struct home h = world_home(w, 0);
+    struct server_loop h = world_home(w, 0);
 
     expect_error(client_get(h.bob, WIDGET, h.guild), 403, 50013);
     expect_error(client_patch(h.bob, "{}", WIDGET, h.guild), 403, 50013);
-    expect_error(client_get(world_stranger(w), WIDGET ".json", "5"), 404, 10004);
+    expect_error(client_get(world_anonymous(w), WIDGET ".json", "5"), 404, 10004);
     expect_invalid(client_patch(h.ada, "{'channel_id': '5'}", WIDGET, h.guild), "channel_id",
                    "BASE_TYPE_CHOICES");
 }
 
-/* The widget shows its invite to anybody: one that gives more than being a member is not shown. */
-static void a_widget_shows_no_invite_that_gives_more(struct world *w)
+/* The widget shows its invite to everyone: an invite that gives roles or more is not used. */
+static void widget_does_not_use_invites_that_give_roles(struct world *w)
 {
     struct ranks h = world_ranks(w, 0);
     const char *text = answer_text(client_get(h.ada, "/guilds/%s/channels", h.guild), "2.id");
@@ -80,17 +82,18 @@ static void a_widget_shows_no_invite_that_gives_more(struct world *w)
     plain = answer_text(
         client_post(h.ada, "{'max_age': 0, 'unique': true}", "/channels/%s/invites", text), "code");
     world_sql(w, "update invites set targets = '[\"5\"]' where code = '%s'", plain);
-    expect_json(client_get(world_stranger(w), WIDGET ".json", h.guild), "{'instant_invite': null}");
+    expect_json(client_get(world_anonymous(w), WIDGET ".json", h.guild),
+                "{'instant_invite': null}");
     plain = answer_text(
         client_post(h.ada, "{'max_age': 0, 'unique': true}", "/channels/%s/invites", text), "code");
     expect(strstr(
-        answer_text(client_get(world_stranger(w), WIDGET ".json", h.guild), "instant_invite"),
+        answer_text(client_get(world_anonymous(w), WIDGET ".json", h.guild), "instant_invite"),
         plain));
 }
 
 const struct test widgets_tests[] = {
-    TEST(a_widget_is_turned_on_and_shows_who_is_there),
-    TEST(a_widget_shows_no_invite_that_gives_more),
-    TEST(settings_of_widgets_are_refused_with_reasons),
+    TEST(enabled_widget_shows_channels_and_online_members),
+    TEST(widget_does_not_use_invites_that_give_roles),
+    TEST(invalid_widget_requests_are_refused),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* apps.c - apps in guilds and groups: how they go, and what they may do. */
+/* apps.c - app integrations of guilds and groups: removal and permissions. */
 #include "apps.h"
 #include "channels.h"
 #include "gateway_conn.h"
@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* ada owns the guild; bob manages it; Dice is installed with a bot and a role. */
-struct scene {
+/* Ada owns the guild; bob manages it; the app Dice is installed with a bot and a role. */
+struct app_guild {
     struct client *ada, *bob, *bot;
     const char *guild, *app, *id, *role, *channel;
 };
@@ -21,13 +21,13 @@ static void install(struct client *c, const char *guild, const char *app, const 
                          guild, permissions),
                     "/oauth2/authorize?client_id=%s&scope=%s", app, scopes),
         200);
-    forget_told(c->world);
+    discard_received(c->world);
 }
 
-static struct scene make_scene(struct world *w)
+static struct app_guild create_app_guild(struct world *w)
 {
-    struct home h = world_home(w, PERMISSION(MANAGE_GUILD));
-    struct scene s = { .ada = h.ada, .bob = h.bob, .guild = h.guild };
+    struct server_loop h = world_home(w, PERMISSION(MANAGE_GUILD));
+    struct app_guild s = { .ada = h.ada, .bob = h.bob, .guild = h.guild };
 
     s.app = make_application(s.ada, "Dice");
     s.bot = application_bot(s.ada, s.app);
@@ -51,10 +51,10 @@ static struct scene make_scene(struct world *w)
 
 /* --- removing ------------------------------------------------------------------------- */
 
-static void removing_an_app_integration_takes_all_it_brought(struct world *w)
+static void removing_an_app_integration_removes_bot_webhooks_commands(struct world *w)
 {
-    struct scene s = make_scene(w);
-    struct subject guild = to_guild(id_of(s.guild));
+    struct app_guild s = create_app_guild(w);
+    struct audience guild = audience_of_guild(id_of(s.guild));
 
     world_sql(w, ADD_WEBHOOK, (unsigned long long)snowflake_new(), s.guild, s.channel, s.app);
     world_sql(w, ADD_WEBHOOK, (unsigned long long)snowflake_new(), s.guild, s.channel, s.app);
@@ -64,19 +64,22 @@ static void removing_an_app_integration_takes_all_it_brought(struct world *w)
     world_sql(w, ADD_PERMISSION, s.guild, s.app, s.guild, s.app);
 
     expect_status(client_delete(s.bob, INTEGRATIONS "/%s", s.guild, s.id), 204);
-    expect_told(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);
-    expect_told(w, MANAGERS(s.guild), "INTEGRATION_DELETE",
-                "{'id': '%s', 'guild_id': '%s', 'application_id': '%s'}", s.id, s.guild, s.app);
-    expect_told(w, guild, "GUILD_MEMBER_REMOVE", "{'guild_id': '%s', 'user': {'id': '%s'}}",
-                s.guild, s.app);
-    expect_told(w, to_entitled(id_of(s.guild), id_of(s.channel), PERMISSION(MANAGE_WEBHOOKS)),
-                "WEBHOOKS_UPDATE", "{'guild_id': '%s', 'channel_id': '%s'}", s.guild, s.channel);
-    expect_told(w, guild, "GUILD_ROLE_DELETE", "{'guild_id': '%s', 'role_id': '%s'}", s.guild,
-                s.role);
-    expect_told(w, guild, "GUILD_APPLICATION_COMMAND_INDEX_UPDATE", "{'guild_id': '%s'}", s.guild);
-    expect_told(w, to_entitled(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 82, 'target_id': '%s'}", s.id);
-    expect_nothing_told(w);
+    expect_received(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}",
+                    s.guild);
+    expect_received(w, MANAGERS(s.guild), "INTEGRATION_DELETE",
+                    "{'id': '%s', 'guild_id': '%s', 'application_id': '%s'}", s.id, s.guild, s.app);
+    expect_received(w, guild, "GUILD_MEMBER_REMOVE", "{'guild_id': '%s', 'user': {'id': '%s'}}",
+                    s.guild, s.app);
+    expect_received(
+        w, audience_with_permission(id_of(s.guild), id_of(s.channel), PERMISSION(MANAGE_WEBHOOKS)),
+        "WEBHOOKS_UPDATE", "{'guild_id': '%s', 'channel_id': '%s'}", s.guild, s.channel);
+    expect_received(w, guild, "GUILD_ROLE_DELETE", "{'guild_id': '%s', 'role_id': '%s'}", s.guild,
+                    s.role);
+    expect_received(w, guild, "GUILD_APPLICATION_COMMAND_INDEX_UPDATE", "{'guild_id': '%s'}",
+                    s.guild);
+    expect_received(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                    "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 82, 'target_id': '%s'}", s.id);
+    expect_nothing_received(w);
 
     expect(store_count(w, "select count(*) from integrations") == 0);
     expect(store_count(w, "select count(*) from webhooks") == 1);
@@ -87,13 +90,13 @@ static void removing_an_app_integration_takes_all_it_brought(struct world *w)
     expect(client_get(s.ada, INTEGRATIONS, s.guild).json->count == 0);
 }
 
-static void removing_an_app_integration_tells_its_bot_too(struct world *w)
+static void removing_an_app_integration_sends_its_bot_guild_delete(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct app_guild s = create_app_guild(w);
     struct gateway_conn *bot = conn_session(s.bot, "v=10&encoding=json", "'intents': 17");
 
     expect_dispatch(bot, "GUILD_CREATE", "{'id': '%s'}", s.guild);
-    /* A bot may remove itself: it has the right. */
+    /* The bot may remove its integration: it has the permission. */
     expect_status(client_delete(s.bot, INTEGRATIONS "/%s", s.guild, s.id), 204);
     expect_dispatch(bot, "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);
     expect_dispatch(bot, "INTEGRATION_DELETE", "{'id': '%s'}", s.id);
@@ -102,27 +105,29 @@ static void removing_an_app_integration_tells_its_bot_too(struct world *w)
     expect_quiet(bot);
 }
 
-static void removing_a_platform_integration_takes_its_role(struct world *w)
+static void removing_a_platform_integration_deletes_its_role(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct app_guild s = create_app_guild(w);
 
     link_new(s.ada, PLATFORM_A, "streamer");
     const char *id = follow(s.ada, s.guild, PLATFORM_A, "streamer"), *role = role_of(w, id);
     expect_status(client_delete(s.bob, INTEGRATIONS "/%s", s.guild, id), 204);
-    expect_told(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);
-    expect_told(w, MANAGERS(s.guild), "INTEGRATION_DELETE", "{'id': '%s', 'guild_id': '%s'}", id,
-                s.guild);
+    expect_received(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}",
+                    s.guild);
+    expect_received(w, MANAGERS(s.guild), "INTEGRATION_DELETE", "{'id': '%s', 'guild_id': '%s'}",
+                    id, s.guild);
     expect(!dom_at(world_last_event(w, "INTEGRATION_DELETE"), "application_id"));
-    expect_told(w, to_guild(id_of(s.guild)), "GUILD_ROLE_DELETE", "{'role_id': '%s'}", role);
-    expect_told(w, to_entitled(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 82}");
-    expect_nothing_told(w);
+    expect_received(w, audience_of_guild(id_of(s.guild)), "GUILD_ROLE_DELETE", "{'role_id': '%s'}",
+                    role);
+    expect_received(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                    "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 82}");
+    expect_nothing_received(w);
     expect_error(client_delete(s.bob, INTEGRATIONS "/%s", s.guild, id), 404, 10005);
 }
 
-static void integrations_are_removed_with_a_reason(struct world *w)
+static void removing_an_integration_stores_the_audit_log_reason(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct app_guild s = create_app_guild(w);
     struct answer a = client_request(s.bob, "DELETE",
                                      TEXT(w, "/api/v10/guilds/%s/integrations/%s", s.guild, s.id),
                                      "X-Audit-Log-Reason: no%20dice\r\n", STR(""));
@@ -132,23 +137,23 @@ static void integrations_are_removed_with_a_reason(struct world *w)
                 "{'audit_log_entries': [{'reason': 'no dice', 'user_id': '%s'}]}", s.bob->id);
 }
 
-/* --- when its bot leaves -------------------------------------------------------------- */
+/* --- bot leaves the guild ------------------------------------------------------------- */
 
-static void an_app_integration_stays_without_its_bot(struct world *w)
+static void kicking_the_bot_keeps_an_integration_with_commands_scope(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct app_guild s = create_app_guild(w);
 
     expect_status(client_delete(s.ada, "/guilds/%s/members/%s", s.guild, s.app), 204);
     expect_json(client_get(s.ada, INTEGRATIONS, s.guild),
                 "[{'id': '%s', 'scopes': ['applications.commands']}]", s.id);
-    const struct dom *told = world_last_event(w, "INTEGRATION_UPDATE");
-    expect(told && dom_at(told, "scopes")->count == 1 && !dom_at(told, "user"));
+    const struct dom *event = world_last_event(w, "INTEGRATION_UPDATE");
+    expect(event && dom_at(event, "scopes")->count == 1 && !dom_at(event, "user"));
     expect(store_count(w, "select count(*) from roles where bot_id is not null") == 0);
 }
 
-static void an_app_integration_with_nothing_left_goes(struct world *w)
+static void kicking_the_bot_deletes_an_integration_with_bot_scope_only(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct app_guild s = create_app_guild(w);
 
     world_sql(w, "update integrations set scopes = '[\"bot\"]'");
     expect_status(client_delete(s.ada, "/guilds/%s/members/%s", s.guild, s.app), 204);
@@ -160,9 +165,9 @@ static void an_app_integration_with_nothing_left_goes(struct world *w)
 
 #define MIGRATE "/guilds/%s/migrate-command-scope"
 
-static void migrating_gives_old_app_integrations_their_scope(struct world *w)
+static void migrate_command_scope_adds_the_scope_to_apps_with_commands(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct app_guild s = create_app_guild(w);
     const char *other = make_application(s.ada, "Cards");
 
     install(s.ada, s.guild, other, "bot", "0");
@@ -171,37 +176,38 @@ static void migrating_gives_old_app_integrations_their_scope(struct world *w)
     struct answer a = client_post(s.bob, NULL, MIGRATE, s.guild);
     expect_status(a, 200);
     expect_json(a, "{'integration_ids_with_app_commands': ['%s']}", s.id);
-    expect_told(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);
-    expect_told(w, MANAGERS(s.guild), "INTEGRATION_UPDATE",
-                "{'id': '%s', 'scopes': ['bot', 'applications.commands']}", s.id);
-    expect_told(w, MANAGERS(s.guild), "INTEGRATION_UPDATE",
-                "{'name': 'Cards', 'scopes': ['bot', 'applications.commands']}");
-    expect_told(w, to_guild(id_of(s.guild)), "GUILD_APPLICATION_COMMAND_INDEX_UPDATE",
-                "{'guild_id': '%s'}", s.guild);
-    expect_nothing_told(w);
-    /* Again there is nothing to do, and nothing is said. */
+    expect_received(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}",
+                    s.guild);
+    expect_received(w, MANAGERS(s.guild), "INTEGRATION_UPDATE",
+                    "{'id': '%s', 'scopes': ['bot', 'applications.commands']}", s.id);
+    expect_received(w, MANAGERS(s.guild), "INTEGRATION_UPDATE",
+                    "{'name': 'Cards', 'scopes': ['bot', 'applications.commands']}");
+    expect_received(w, audience_of_guild(id_of(s.guild)), "GUILD_APPLICATION_COMMAND_INDEX_UPDATE",
+                    "{'guild_id': '%s'}", s.guild);
+    expect_nothing_received(w);
+    /* A second request changes nothing and sends no events. */
     a = client_post(s.bob, "{'any': 'thing'}", MIGRATE, s.guild);
     expect_status(a, 200);
     expect_json(a, "{'integration_ids_with_app_commands': []}");
-    expect_nothing_told(w);
+    expect_nothing_received(w);
 }
 
-static void migrating_leaves_other_integrations_alone(struct world *w)
+static void migrate_command_scope_ignores_other_integrations(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct app_guild s = create_app_guild(w);
 
     world_sql(w, "update integrations set scopes = '[\"webhook.incoming\"]'");
     link_new(s.ada, PLATFORM_A, "streamer");
     follow(s.ada, s.guild, PLATFORM_A, "streamer");
     expect_json(client_post(s.ada, NULL, MIGRATE, s.guild),
                 "{'integration_ids_with_app_commands': []}");
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect_json(client_get(s.ada, INTEGRATIONS, s.guild), "[{'scopes': ['webhook.incoming']}, {}]");
 }
 
-static void the_app_of_an_integration_shows_what_it_has(struct world *w)
+static void integrations_application_shows_cover_and_policy_urls(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct app_guild s = create_app_guild(w);
     struct answer a = client_get(s.ada, INTEGRATIONS, s.guild);
 
     expect(!dom_at(a.json, "0.application.cover_image"));
@@ -220,9 +226,9 @@ static void the_app_of_an_integration_shows_what_it_has(struct world *w)
 
 /* --- GET /users/@me/guilds/integration-application-ids -------------------------------- */
 
-static void application_ids_of_all_guilds_are_listed(struct world *w)
+static void integration_application_ids_are_listed_for_all_guilds(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct app_guild s = create_app_guild(w);
     const char *empty = found_guild(s.ada, "Empty"), *other = make_application(s.ada, "Cards");
 
     install(s.ada, s.guild, other, "applications.commands", "0");
@@ -232,7 +238,7 @@ static void application_ids_of_all_guilds_are_listed(struct world *w)
     expect_status(a, 200);
     expect_json(a, "{'%s': ['%s', '%s'], '%s': []}", s.guild, s.app, other, empty);
     expect(a.json->count == 2);
-    /* Being in a guild is enough. */
+    /* Membership in the guild is enough. */
     expect_json(client_get(s.bob, "/users/@me/guilds/integration-application-ids"),
                 "{'%s': ['%s', '%s']}", s.guild, s.app, other);
     a = client_get(world_client(w, "zoe"), "/users/@me/guilds/integration-application-ids");
@@ -240,11 +246,11 @@ static void application_ids_of_all_guilds_are_listed(struct world *w)
     expect_error(client_get(s.bot, "/users/@me/guilds/integration-application-ids"), 403, 20001);
 }
 
-/* --- who is told ---------------------------------------------------------------------- */
+/* --- recipients of events ------------------------------------------------------------- */
 
-static void integration_events_are_for_managers_and_bots_that_asked(struct world *w)
+static void integration_events_go_to_managers_and_bots_with_intent(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct app_guild s = create_app_guild(w);
     struct client *eve = world_client(w, "eve");
     const char *plain = make_application(s.ada, "Plain"), *deaf = make_application(s.ada, "Deaf");
 
@@ -275,7 +281,7 @@ static void integration_events_are_for_managers_and_bots_that_asked(struct world
 
 /* --- private channels ----------------------------------------------------------------- */
 
-/* A group of ada's with bob and eve. */
+/* A group of ada with bob and eve. */
 struct group {
     struct client *ada, *bob, *eve;
     const char *id, *app;
@@ -293,22 +299,22 @@ static struct group make_group(struct world *w)
     expect_status(a, 200);
     g.id = answer_text(a, "id");
     g.app = make_application(world_client(w, "maker"), "Dice");
-    forget_told(w);
+    discard_received(w);
     return g;
 }
 
-static struct answer install_in(struct client *c, const struct group *g, const char *scopes)
+static struct answer install_in_group(struct client *c, const struct group *g, const char *scopes)
 {
     return client_post(c, TEXT(c->world, "{'authorize': true, 'channel_id': '%s'}", g->id),
                        "/oauth2/authorize?client_id=%s&scope=%s", g->app, scopes);
 }
 
-static void group_integrations_are_made_listed_and_removed(struct world *w)
+static void group_integration_can_be_created_listed_and_removed(struct world *w)
 {
     struct group g = make_group(w);
 
-    expect_status(install_in(g.bob, &g, "applications.commands"), 200);
-    expect_status(install_in(g.bob, &g, "applications.commands"), 200);
+    expect_status(install_in_group(g.bob, &g, "applications.commands"), 200);
+    expect_status(install_in_group(g.bob, &g, "applications.commands"), 200);
     struct answer a = client_get(g.eve, "/channels/%s/integrations", g.id);
     expect_status(a, 200);
     expect(a.json->count == 1);
@@ -321,29 +327,29 @@ static void group_integrations_are_made_listed_and_removed(struct world *w)
     expect_absent(a, "0.guild_id");
     const char *id = answer_text(a, "0.id");
 
-    forget_told(w);
+    discard_received(w);
     expect_error(client_delete(g.eve, "/channels/%s/integrations/%s", g.id, id), 403, 50013);
     expect_error(client_delete(g.bob, "/channels/%s/integrations/77", g.id), 404, 10005);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect_status(client_delete(g.bob, "/channels/%s/integrations/%s", g.id, id), 204);
-    expect_told(w, to_channel(id_of(g.id)), "INTEGRATION_DELETE",
-                "{'id': '%s', 'channel_id': '%s', 'application_id': '%s'}", id, g.id, g.app);
+    expect_received(w, audience_of_private_channel(id_of(g.id)), "INTEGRATION_DELETE",
+                    "{'id': '%s', 'channel_id': '%s', 'application_id': '%s'}", id, g.id, g.app);
     expect(!dom_at(world_last_event(w, "INTEGRATION_DELETE"), "guild_id"));
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect(client_get(g.eve, "/channels/%s/integrations", g.id).json->count == 0);
 }
 
-static void group_integrations_are_removed_by_owners_and_makers(struct world *w)
+static void group_integration_can_be_removed_by_owner_or_app_owner(struct world *w)
 {
     struct group g = make_group(w);
     struct client *maker = world_client(w, "maker");
 
-    expect_status(install_in(g.bob, &g, "applications.commands"), 200);
+    expect_status(install_in_group(g.bob, &g, "applications.commands"), 200);
     const char *id = answer_text(client_get(g.ada, "/channels/%s/integrations", g.id), "0.id");
     expect_status(client_delete(g.ada, "/channels/%s/integrations/%s", g.id, id), 204);
-    expect_status(install_in(g.bob, &g, "applications.commands"), 200);
+    expect_status(install_in_group(g.bob, &g, "applications.commands"), 200);
     id = answer_text(client_get(g.ada, "/channels/%s/integrations", g.id), "0.id");
-    /* Who made the app that manages the group, once in it. */
+    /* A recipient who owns the app that manages the group. */
     expect_error(client_delete(maker, "/channels/%s/integrations/%s", g.id, id), 403, 50001);
     world_sql(w, "insert into recipients (channel_id, user_id, since) values (%s, %s, 1)", g.id,
               maker->id);
@@ -352,21 +358,21 @@ static void group_integrations_are_removed_by_owners_and_makers(struct world *w)
     expect_status(client_delete(maker, "/channels/%s/integrations/%s", g.id, id), 204);
 }
 
-static void group_integrations_need_the_right_place_and_scope(struct world *w)
+static void group_integration_requires_a_group_and_commands_scope(struct world *w)
 {
     struct group g = make_group(w);
     struct client *zoe = world_client(w, "zoe");
     const char *guild = found_guild(g.ada, "The Guild");
     const char *channel = make_channel(g.ada, guild, "{'name': 'general'}");
 
-    expect_error(install_in(zoe, &g, "applications.commands"), 403, 50001);
-    expect_invalid(install_in(g.bob, &g, "bot"), "scope", "ENUM_TYPE_COERCE");
-    expect_invalid(install_in(g.bob, &g, "bot%20applications.commands"), "scope",
+    expect_error(install_in_group(zoe, &g, "applications.commands"), 403, 50001);
+    expect_invalid(install_in_group(g.bob, &g, "bot"), "scope", "ENUM_TYPE_COERCE");
+    expect_invalid(install_in_group(g.bob, &g, "bot%20applications.commands"), "scope",
                    "ENUM_TYPE_COERCE");
     struct group wrong = { .id = channel, .app = g.app };
-    expect_error(install_in(g.ada, &wrong, "applications.commands"), 400, 50024);
+    expect_error(install_in_group(g.ada, &wrong, "applications.commands"), 400, 50024);
     wrong.id = "77";
-    expect_error(install_in(g.ada, &wrong, "applications.commands"), 404, 10003);
+    expect_error(install_in_group(g.ada, &wrong, "applications.commands"), 404, 10003);
     expect(store_count(w, "select count(*) from channel_integrations") == 0);
 
     expect_error(client_get(zoe, "/channels/%s/integrations", g.id), 403, 50001);
@@ -381,19 +387,19 @@ static void group_integrations_need_the_right_place_and_scope(struct world *w)
 }
 
 const struct test integrations_apps_tests[] = {
-    TEST(removing_an_app_integration_takes_all_it_brought),
-    TEST(removing_an_app_integration_tells_its_bot_too),
-    TEST(removing_a_platform_integration_takes_its_role),
-    TEST(integrations_are_removed_with_a_reason),
-    TEST(an_app_integration_stays_without_its_bot),
-    TEST(an_app_integration_with_nothing_left_goes),
-    TEST(migrating_gives_old_app_integrations_their_scope),
-    TEST(migrating_leaves_other_integrations_alone),
-    TEST(the_app_of_an_integration_shows_what_it_has),
-    TEST(application_ids_of_all_guilds_are_listed),
-    TEST(integration_events_are_for_managers_and_bots_that_asked),
-    TEST(group_integrations_are_made_listed_and_removed),
-    TEST(group_integrations_are_removed_by_owners_and_makers),
-    TEST(group_integrations_need_the_right_place_and_scope),
+    TEST(removing_an_app_integration_removes_bot_webhooks_commands),
+    TEST(removing_an_app_integration_sends_its_bot_guild_delete),
+    TEST(removing_a_platform_integration_deletes_its_role),
+    TEST(removing_an_integration_stores_the_audit_log_reason),
+    TEST(kicking_the_bot_keeps_an_integration_with_commands_scope),
+    TEST(kicking_the_bot_deletes_an_integration_with_bot_scope_only),
+    TEST(migrate_command_scope_adds_the_scope_to_apps_with_commands),
+    TEST(migrate_command_scope_ignores_other_integrations),
+    TEST(integrations_application_shows_cover_and_policy_urls),
+    TEST(integration_application_ids_are_listed_for_all_guilds),
+    TEST(integration_events_go_to_managers_and_bots_with_intent),
+    TEST(group_integration_can_be_created_listed_and_removed),
+    TEST(group_integration_can_be_removed_by_owner_or_app_owner),
+    TEST(group_integration_requires_a_group_and_commands_scope),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* connections.c - accounts of other platforms become somebody's, and lead into guilds. */
+/* connections.c - connected accounts of other platforms, and integrations they give access to. */
 #include "apps.h"
 #include "gateway_conn.h"
 #include "platforms.h"
@@ -11,7 +11,7 @@
 
 /* --- linking -------------------------------------------------------------------------- */
 
-static void connections_are_made_with_a_code_and_told(struct world *w)
+static void connection_is_created_with_a_code_and_sends_an_event(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
@@ -32,7 +32,7 @@ static void connections_are_made_with_a_code_and_told(struct world *w)
     expect_event(ada, "USER_CONNECTIONS_UPDATE", "{'user_id': '%s'}", ada->id);
     expect_silence(ada);
     expect_json(client_get(ada, MINE), "[{'id': 'a1', 'integrations': []}]");
-    /* Both are good once. */
+    /* Code and state can be used once. */
     expect_error(client_post(ada, TEXT(w, "{'code': '%s', 'state': '%s'}", code, state),
                              "/connections/platform_a/callback"),
                  400, 50012);
@@ -43,7 +43,7 @@ static void connections_are_made_with_a_code_and_told(struct world *w)
         400, 50147);
 }
 
-static void connection_states_are_bound_and_short_lived(struct world *w)
+static void connection_state_is_bound_to_user_and_expires(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *eve = world_client(w, "eve");
     const char *state = link_state(ada, "platform_a");
@@ -59,13 +59,13 @@ static void connection_states_are_bound_and_short_lived(struct world *w)
         50012);
     world_wait(w, 601);
     expect_error(client_post(ada, body, "/connections/platform_a/callback"), 400, 50012);
-    /* None of them used the code up. */
+    /* None of these requests used up the code. */
     body = TEXT(w, "{'code': '%s', 'state': '%s'}", code, link_state(ada, "platform_a"));
     world_wait(w, 599);
     expect_status(client_post(ada, body, "/connections/platform_a/callback"), 200);
 }
 
-static void connection_codes_end_after_a_day(struct world *w)
+static void connection_code_expires_after_a_day(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
@@ -80,7 +80,7 @@ static void connection_codes_end_after_a_day(struct world *w)
     expect(client_get(ada, MINE).json->count == 0);
 }
 
-static void connection_paths_name_a_platform(struct world *w)
+static void unknown_platform_in_connection_paths_is_404_10010(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
 
@@ -97,7 +97,7 @@ static void connection_paths_name_a_platform(struct world *w)
     expect_error(client_get(bot, MINE), 403, 20001);
 }
 
-static void connections_are_at_most_50(struct world *w)
+static void user_is_limited_to_50_connections(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
@@ -114,12 +114,12 @@ static void connections_are_at_most_50(struct world *w)
                     TEXT(w, "{'code': '%s', 'state': '%s'}", code, link_state(ada, "platform_a")),
                     "/connections/platform_a/callback"),
         400, 30009);
-    /* One that is there already may be linked again. */
+    /* An existing connection may be linked again. */
     link_account(ada, PLATFORM_A, "a50");
     expect(client_get(ada, MINE).json->count == 50);
 }
 
-static void connections_belong_to_who_proved_it_last(struct world *w)
+static void connection_moves_to_the_user_who_linked_it_last(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
 
@@ -132,9 +132,9 @@ static void connections_belong_to_who_proved_it_last(struct world *w)
     expect_json(client_get(bob, MINE), "[{'id': 'shared'}]");
 }
 
-static void connections_are_made_on_a_page(struct world *w)
+static void connection_can_be_created_on_the_link_page(struct world *w)
 {
-    struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
+    struct client *ada = world_client(w, "ada"), *nobody = world_anonymous(w);
     const char *state = link_state(ada, "platform_a");
 
     make_account(w, PLATFORM_A, "a1", "Ada");
@@ -143,14 +143,14 @@ static void connections_are_made_on_a_page(struct world *w)
     expect_status(a, 200);
     expect(str_is(answer_header(a, "Content-Type"), "text/html; charset=utf-8"));
     expect(answer_header(a, "Content-Security-Policy").p);
-    /* Whose it will be is there to see. */
+    /* The page shows the account that will get the connection. */
     expect(strstr(a.body.p, "<strong>ada</strong>") && strstr(a.body.p, state));
 
     const char *form = "Content-Type: application/x-www-form-urlencoded\r\n";
     struct str wrong = str_printf(world_arena(w), "state=%s&code=nonsense", state);
     a = client_request(nobody, "POST", "/connections/platform_a/link", form, wrong);
     expect_status(a, 400);
-    expect(strstr(a.body.p, "No such code"));
+    expect(strstr(a.body.p, "Unknown code"));
     struct str right =
         str_printf(world_arena(w), "state=%s&code=+%s", state, link_code(w, PLATFORM_A, "a1"));
     a = client_request(nobody, "POST", "/connections/platform_a/link", form, right);
@@ -163,10 +163,10 @@ static void connections_are_made_on_a_page(struct world *w)
     expect_status(client_request(nobody, "GET", "/connections/x/link", "", STR("")), 404);
 }
 
-/* What a page shows of others is text. */
-static void connection_pages_quote_what_they_are_given(struct world *w)
+/* The page escapes values from the query. */
+static void connection_link_page_escapes_html(struct world *w)
 {
-    struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
+    struct client *ada = world_client(w, "ada"), *nobody = world_anonymous(w);
     struct answer a =
         client_request(nobody, "GET",
                        TEXT(w, "/connections/platform_a/link?state=%s&code=%%22%%3E%%3Cscript%%3E",
@@ -177,9 +177,9 @@ static void connection_pages_quote_what_they_are_given(struct world *w)
     expect(!strstr(a.body.p, "<script>") && strstr(a.body.p, "&quot;&gt;&lt;script&gt;"));
 }
 
-/* --- using them ----------------------------------------------------------------------- */
+/* --- use of connections --------------------------------------------------------------- */
 
-static void connections_are_changed_and_told(struct world *w)
+static void changing_a_connection_sends_an_event(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
@@ -198,7 +198,7 @@ static void connections_are_changed_and_told(struct world *w)
     expect_silence(ada);
 }
 
-static void connections_are_refreshed(struct world *w)
+static void refreshing_a_connection_updates_name_and_revoked(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
@@ -211,7 +211,7 @@ static void connections_are_refreshed(struct world *w)
     expect_json(client_get(ada, MINE), "[{'name': 'New Name', 'revoked': true}]");
 }
 
-static void connections_are_shown_to_apps_without_guilds(struct world *w)
+static void bearer_token_lists_connections_without_integrations(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct client *app = world_token(w, ada, CALLER_BEARER, "connections", 0);
@@ -223,7 +223,7 @@ static void connections_are_shown_to_apps_without_guilds(struct world *w)
     expect_error(client_get(world_token(w, ada, CALLER_BEARER, "identify", 0), MINE), 403, 50026);
 }
 
-static void connections_are_in_ready(struct world *w)
+static void ready_contains_connected_accounts(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
@@ -236,7 +236,7 @@ static void connections_are_in_ready(struct world *w)
                     "'integrations': []}]}");
 }
 
-static void connections_bring_friends_where_wanted(struct world *w)
+static void friend_sync_reads_the_platforms_friends(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
@@ -258,8 +258,8 @@ static void connections_bring_friends_where_wanted(struct world *w)
     expect(store_count(w, "select count(*) from connection_friends") == 0);
 }
 
-/* Whoever asks while an earlier look is ending is not forgotten with it. */
-static void every_refresh_brings_what_is_there_now(struct world *w)
+/* A refresh requested while an earlier one ends is not lost. */
+static void every_connection_refresh_reads_the_current_friends(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
@@ -276,8 +276,8 @@ static void every_refresh_brings_what_is_there_now(struct world *w)
     }
 }
 
-/* Ada and Bob know each other over there, and Ada hears of it. */
-static void suggest_bob(struct client *ada, struct client *bob)
+/* Ada and bob are friends on the platform, and ada gets a suggestion. */
+static void expect_bob_suggested(struct client *ada, struct client *bob)
 {
     expect_status(client_patch(ada, "{'friend_sync': true}", MINE "/platform_a/a1"), 200);
     expect_number(ada->world, 1,
@@ -293,7 +293,7 @@ static void suggest_bob(struct client *ada, struct client *bob)
     expect_silence(bob);
 }
 
-static void connections_lead_to_suggestions_and_take_them_along(struct world *w)
+static void friend_sync_creates_and_removes_friend_suggestions(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve");
@@ -304,17 +304,17 @@ static void connections_lead_to_suggestions_and_take_them_along(struct world *w)
     expect_status(client_patch(bob, "{'friend_sync': true}", MINE "/platform_a/b1"), 200);
     expect_number(w, 0, "select count(*) from jobs where kind = 'connection-friends'");
     acquaint(w, PLATFORM_A, "a1", "b1");
-    acquaint(w, PLATFORM_A, "a1", "e1"); /* who does not want to be looked at */
-    forget_told(w);
-    suggest_bob(ada, bob);
+    acquaint(w, PLATFORM_A, "a1", "e1"); /* without friend_sync */
+    discard_received(w);
+    expect_bob_suggested(ada, bob);
 
     expect_status(client_patch(ada, "{'friend_sync': false}", MINE "/platform_a/a1"), 200);
     expect_event(ada, "FRIEND_SUGGESTION_DELETE", "{'suggested_user_id': '%s'}", bob->id);
     expect_event(ada, "USER_CONNECTIONS_UPDATE", "{}");
     expect_json(client_get(ada, "/friend-suggestions"), "[]");
 
-    /* Bob does not want to be looked at any more. */
-    suggest_bob(ada, bob);
+    /* Bob disables friend_sync. */
+    expect_bob_suggested(ada, bob);
     expect_status(client_patch(bob, "{'friend_sync': false}", MINE "/platform_a/b1"), 200);
     expect_event(ada, "FRIEND_SUGGESTION_DELETE", "{'suggested_user_id': '%s'}", bob->id);
     expect_silence(ada);
@@ -322,9 +322,9 @@ static void connections_lead_to_suggestions_and_take_them_along(struct world *w)
     expect_number(w, 1, "select count(*) from friend_suggestions");
     expect_number(w, 0, "select count(*) from jobs where kind = 'connection-friends'");
     expect_status(client_patch(ada, "{'friend_sync': false}", MINE "/platform_a/a1"), 200);
-    forget_told(w);
+    discard_received(w);
 
-    suggest_bob(ada, bob);
+    expect_bob_suggested(ada, bob);
     expect_status(client_delete(ada, MINE "/platform_a/a1"), 204);
     expect_event(ada, "FRIEND_SUGGESTION_DELETE", "{'suggested_user_id': '%s'}", bob->id);
     expect_event(ada, "USER_CONNECTIONS_UPDATE", "{}");
@@ -332,7 +332,7 @@ static void connections_lead_to_suggestions_and_take_them_along(struct world *w)
     expect(store_count(w, "select count(*) from friend_suggestions") == 0);
 }
 
-static void connections_give_and_take_roles_at_once(struct world *w)
+static void linking_a_connection_gives_subscriber_roles_at_once(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     const char *guild = found_guild(ada, "The Guild");
@@ -343,46 +343,46 @@ static void connections_give_and_take_roles_at_once(struct world *w)
     const char *id = follow(ada, guild, PLATFORM_A, "streamer");
     expect(!has_role(guild, bob, role_of(w, id)));
     link_new(bob, PLATFORM_A, "bob");
-    expect_told(w, to_guild(id_of(guild)), "GUILD_MEMBER_UPDATE", "{'roles': ['%s']}",
-                role_of(w, id));
-    expect_nothing_told(w); /* the integration itself has not changed */
+    expect_received(w, audience_of_guild(id_of(guild)), "GUILD_MEMBER_UPDATE", "{'roles': ['%s']}",
+                    role_of(w, id));
+    expect_nothing_received(w); /* the integration itself has not changed */
     expect(has_role(guild, bob, role_of(w, id)));
     expect_json(client_get(bob, MINE),
                 "[{'integrations': [{'id': '%s', 'type': 'platform_a', "
                 "'account': {'id': 'streamer', 'name': 'ada'}, "
                 "'guild': {'id': '%s', 'name': 'The Guild', 'icon': null}}]}]",
                 id, guild);
-    /* The one who is followed could join, too. */
+    /* The account that is followed could join, too. */
     expect_json(client_get(ada, MINE), "[{'integrations': [{'id': '%s'}]}]", id);
     world_sql(w, "update integrations set enabled = 0");
     expect_json(client_get(bob, MINE), "[{'integrations': []}]");
 }
 
-static void kinds_of_connections_are_listed(struct world *w)
+static void connection_types_are_listed(struct world *w)
 {
     expect_json(client_get(world_client(w, "ada"), "/connections"),
                 "{'platform_a': {'enabled': true}, 'platform_b': {'enabled': true}}");
     expect_error(client_get(world_bot(w, "robot"), "/connections"), 403, 20001);
-    expect_error(client_get(world_stranger(w), "/connections"), 401, 0);
+    expect_error(client_get(world_anonymous(w), "/connections"), 401, 0);
 }
 
 const struct test connections_tests[] = {
-    TEST(kinds_of_connections_are_listed),
-    TEST(connections_are_made_with_a_code_and_told),
-    TEST(connection_states_are_bound_and_short_lived),
-    TEST(connection_codes_end_after_a_day),
-    TEST(connection_paths_name_a_platform),
-    TEST(connections_are_at_most_50),
-    TEST(connections_belong_to_who_proved_it_last),
-    TEST(connections_are_made_on_a_page),
-    TEST(connection_pages_quote_what_they_are_given),
-    TEST(connections_are_changed_and_told),
-    TEST(connections_are_refreshed),
-    TEST(connections_are_shown_to_apps_without_guilds),
-    TEST(connections_are_in_ready),
-    TEST(connections_bring_friends_where_wanted),
-    TEST(every_refresh_brings_what_is_there_now),
-    TEST(connections_lead_to_suggestions_and_take_them_along),
-    TEST(connections_give_and_take_roles_at_once),
+    TEST(connection_types_are_listed),
+    TEST(connection_is_created_with_a_code_and_sends_an_event),
+    TEST(connection_state_is_bound_to_user_and_expires),
+    TEST(connection_code_expires_after_a_day),
+    TEST(unknown_platform_in_connection_paths_is_404_10010),
+    TEST(user_is_limited_to_50_connections),
+    TEST(connection_moves_to_the_user_who_linked_it_last),
+    TEST(connection_can_be_created_on_the_link_page),
+    TEST(connection_link_page_escapes_html),
+    TEST(changing_a_connection_sends_an_event),
+    TEST(refreshing_a_connection_updates_name_and_revoked),
+    TEST(bearer_token_lists_connections_without_integrations),
+    TEST(ready_contains_connected_accounts),
+    TEST(friend_sync_reads_the_platforms_friends),
+    TEST(every_connection_refresh_reads_the_current_friends),
+    TEST(friend_sync_creates_and_removes_friend_suggestions),
+    TEST(linking_a_connection_gives_subscriber_roles_at_once),
     { 0 },
 };

@@ -1,17 +1,18 @@
-/* expiry.c - what becomes of members whose subscription has ended. */
+/* expiry.c - members whose subscription has ended. */
 #include "apps.h"
 #include "platforms.h"
 #include "waits.h"
 
-/* ada owns the guild and follows her "streamer"; bob is in it and no longer subscribes. */
-struct scene {
+/* Ada owns the guild with an integration of her account "streamer"; bob is a member and no
+ * longer subscribes. */
+struct expiry_guild {
     struct client *ada, *bob;
     const char *guild, *id, *role;
 };
 
-static struct scene make_scene(struct world *w)
+static struct expiry_guild create_expiry_guild(struct world *w)
 {
-    struct scene s = { world_client(w, "ada"), world_client(w, "bob") };
+    struct expiry_guild s = { world_client(w, "ada"), world_client(w, "bob") };
 
     s.guild = found_guild(s.ada, "The Guild");
     put_member(s.guild, s.bob);
@@ -24,15 +25,15 @@ static struct scene make_scene(struct world *w)
     return s;
 }
 
-static void lapse(struct world *w, const struct scene *s)
+static void end_subscription(struct world *w, const struct expiry_guild *s)
 {
     unsubscribe(w, PLATFORM_A, "streamer", "bob");
     sync_now(s->ada, s->guild, s->id);
     expect(store_count(w, "select count(*) from integration_members where lapsed_at > 0") == 1);
-    forget_told(w);
+    discard_received(w);
 }
 
-/* So many days later; hourly syncs are not what is looked at. */
+/* Moves the clock by so many days; hourly syncs are disabled. */
 static void wait_days(struct world *w, double days)
 {
     world_sql(w, "update jobs set due = due + 8640000000000 where kind = 'integration-sync'");
@@ -40,38 +41,38 @@ static void wait_days(struct world *w, double days)
     world_settle(w);
 }
 
-static void kicks(struct client *c, const struct scene *s)
+static void set_expire_behavior_kick(struct client *c, const struct expiry_guild *s)
 {
     expect_status(client_patch(c, "{'expire_behavior': 1}", INTEGRATIONS "/%s", s->guild, s->id),
                   204);
-    forget_told(c->world);
+    discard_received(c->world);
 }
 
-static void expiry_takes_the_role_after_the_grace(struct world *w)
+static void expired_subscription_removes_the_role_after_grace_period(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct expiry_guild s = create_expiry_guild(w);
 
-    lapse(w, &s);
+    end_subscription(w, &s);
     wait_days(w, 6.9);
     expect(has_role(s.guild, s.bob, s.role));
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     wait_days(w, 0.2);
     expect_number(w, 0, "select count(*) from member_roles");
-    expect_told(w, to_guild(id_of(s.guild)), "GUILD_MEMBER_UPDATE",
-                "{'user': {'id': '%s'}, 'roles': []}", s.bob->id);
-    expect_told(w, to_entitled(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                "GUILD_AUDIT_LOG_ENTRY_CREATE",
-                "{'action_type': 25, 'user_id': null, 'target_id': '%s'}", s.bob->id);
-    expect_nothing_told(w);
+    expect_received(w, audience_of_guild(id_of(s.guild)), "GUILD_MEMBER_UPDATE",
+                    "{'user': {'id': '%s'}, 'roles': []}", s.bob->id);
+    expect_received(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                    "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                    "{'action_type': 25, 'user_id': null, 'target_id': '%s'}", s.bob->id);
+    expect_nothing_received(w);
     expect(is_member(s.guild, s.bob));
     expect(store_count(w, "select count(*) from integration_members where lapsed_at > 0") == 0);
 }
 
-static void expiry_follows_a_grace_that_gets_shorter(struct world *w)
+static void shortened_grace_period_applies_to_expired_subscriptions(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct expiry_guild s = create_expiry_guild(w);
 
-    lapse(w, &s);
+    end_subscription(w, &s);
     wait_days(w, 2);
     expect(has_role(s.guild, s.bob, s.role));
     expect_status(
@@ -80,67 +81,67 @@ static void expiry_follows_a_grace_that_gets_shorter(struct world *w)
     expect_number(w, 0, "select count(*) from member_roles");
 }
 
-static void expiry_removes_members_where_the_guild_wants_it(struct world *w)
+static void expired_subscription_kicks_members_if_so_configured(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct expiry_guild s = create_expiry_guild(w);
 
-    lapse(w, &s);
-    kicks(s.ada, &s);
+    end_subscription(w, &s);
+    set_expire_behavior_kick(s.ada, &s);
     wait_days(w, 7.1);
     expect_number(w, 1, "select count(*) from members");
-    expect_told(w, to_guild(id_of(s.guild)), "GUILD_MEMBER_REMOVE",
-                "{'guild_id': '%s', 'user': {'id': '%s'}}", s.guild, s.bob->id);
+    expect_received(w, audience_of_guild(id_of(s.guild)), "GUILD_MEMBER_REMOVE",
+                    "{'guild_id': '%s', 'user': {'id': '%s'}}", s.guild, s.bob->id);
     expect_event(s.bob, "GUILD_DELETE", "{'id': '%s'}", s.guild);
-    expect_told(w, to_entitled(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 20, 'user_id': null}");
-    expect_nothing_told(w);
+    expect_received(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                    "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 20, 'user_id': null}");
+    expect_nothing_received(w);
     expect(store_count(w, "select count(*) from integration_members") == 0);
 }
 
-static void expiry_keeps_who_manages_the_guild(struct world *w)
+static void expired_subscription_does_not_kick_guild_managers(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct expiry_guild s = create_expiry_guild(w);
     const char *role =
         make_role(s.ada, s.guild,
                   TEXT(w, "{'name': 'x', 'permissions': '%llu'}", BITS(PERMISSION(MANAGE_GUILD))));
 
     put_role_on(s.guild, s.bob, role);
-    lapse(w, &s);
-    kicks(s.ada, &s);
+    end_subscription(w, &s);
+    set_expire_behavior_kick(s.ada, &s);
     wait_days(w, 7.1);
     expect_number(w, 1, "select count(*) from member_roles");
     expect(is_member(s.guild, s.bob) && !has_role(s.guild, s.bob, s.role));
 }
 
-static void expiry_keeps_the_owner(struct world *w)
+static void expired_subscription_does_not_kick_the_guild_owner(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct expiry_guild s = create_expiry_guild(w);
 
-    lapse(w, &s);
-    kicks(s.ada, &s);
+    end_subscription(w, &s);
+    set_expire_behavior_kick(s.ada, &s);
     world_sql(w, "update guilds set owner_id = %s", s.bob->id);
     wait_days(w, 7.1);
     expect_number(w, 0, "select count(*) from member_roles");
     expect(is_member(s.guild, s.bob));
 }
 
-static void expiry_asks_once_more(struct world *w)
+static void member_who_subscribes_again_before_expiry_keeps_the_role(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct expiry_guild s = create_expiry_guild(w);
 
-    lapse(w, &s);
+    end_subscription(w, &s);
     subscribe(w, PLATFORM_A, "streamer", "bob");
     wait_days(w, 7.1);
     expect_number(w, 0, "select count(*) from integration_members where lapsed_at > 0");
     expect(has_role(s.guild, s.bob, s.role));
-    expect_nothing_told(w);
+    expect_nothing_received(w);
 }
 
-static void expiry_waits_while_nothing_is_known(struct world *w)
+static void expiry_waits_while_the_integration_is_revoked_or_disabled(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct expiry_guild s = create_expiry_guild(w);
 
-    lapse(w, &s);
+    end_subscription(w, &s);
     world_sql(w, "update integrations set revoked_at = 1");
     wait_days(w, 8);
     expect(has_role(s.guild, s.bob, s.role));
@@ -154,9 +155,9 @@ static void expiry_waits_while_nothing_is_known(struct world *w)
     expect_number(w, 0, "select count(*) from member_roles");
 }
 
-static void expiry_comes_to_who_takes_the_connection_away(struct world *w)
+static void removing_the_connection_expires_the_subscriber_role(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct expiry_guild s = create_expiry_guild(w);
 
     expect_status(client_delete(s.bob, "/users/@me/connections/platform_a/bob"), 204);
     expect(is_member(s.guild, s.bob) && has_role(s.guild, s.bob, s.role));
@@ -166,13 +167,13 @@ static void expiry_comes_to_who_takes_the_connection_away(struct world *w)
 }
 
 const struct test integrations_expiry_tests[] = {
-    TEST(expiry_takes_the_role_after_the_grace),
-    TEST(expiry_follows_a_grace_that_gets_shorter),
-    TEST(expiry_removes_members_where_the_guild_wants_it),
-    TEST(expiry_keeps_who_manages_the_guild),
-    TEST(expiry_keeps_the_owner),
-    TEST(expiry_asks_once_more),
-    TEST(expiry_waits_while_nothing_is_known),
-    TEST(expiry_comes_to_who_takes_the_connection_away),
+    TEST(expired_subscription_removes_the_role_after_grace_period),
+    TEST(shortened_grace_period_applies_to_expired_subscriptions),
+    TEST(expired_subscription_kicks_members_if_so_configured),
+    TEST(expired_subscription_does_not_kick_guild_managers),
+    TEST(expired_subscription_does_not_kick_the_guild_owner),
+    TEST(member_who_subscribes_again_before_expiry_keeps_the_role),
+    TEST(expiry_waits_while_the_integration_is_revoked_or_disabled),
+    TEST(removing_the_connection_expires_the_subscriber_role),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* integrations.c - integrations of a guild: shown, made, changed and removed. */
+/* integrations.c - listing, creating, changing and removing guild integrations. */
 #include "apps.h"
 #include "platforms.h"
 
@@ -6,25 +6,26 @@
 
 #include "integrations/integrations.h"
 
-/* ada owns the guild, bob manages it, eve is only in it; ada has connected "streamer". */
-struct scene {
+/* Ada owns the guild, bob manages it, eve is a plain member; ada has connected "streamer". */
+struct test_integration_guild {
     struct client *ada, *bob, *eve;
     const char *guild;
 };
 
-static struct scene make_scene(struct world *w)
+static struct test_integration_guild create_integration_guild(struct world *w)
 {
-    struct home h = world_home(w, PERMISSION(MANAGE_GUILD));
-    struct scene s = { h.ada, h.bob, world_client(w, "eve"), h.guild };
+    struct server_loop h = world_home(w, PERMISSION(MANAGE_GUILD));
+    struct test_integration_guild s = { h.ada, h.bob, world_client(w, "eve"), h.guild };
 
     put_member(s.guild, s.eve);
     make_account(w, PLATFORM_A, "streamer", "Streamer");
     link_account(s.ada, PLATFORM_A, "streamer");
-    forget_told(w);
+    discard_received(w);
     return s;
 }
 
-static const char *install(struct scene *s, const char *scopes, const char *permissions)
+static const char *install_app(struct test_integration_guild *s, const char *scopes,
+                               const char *permissions)
 {
     struct world *w = s->ada->world;
     const char *app = make_application(s->ada, "Dice");
@@ -34,7 +35,7 @@ static const char *install(struct scene *s, const char *scopes, const char *perm
                                    s->guild, permissions),
                               "/oauth2/authorize?client_id=%s&scope=%s", app, scopes),
                   200);
-    forget_told(w);
+    discard_received(w);
     return app;
 }
 
@@ -45,11 +46,11 @@ static const char *integration_of(struct world *w, const char *app)
         (long long)world_number(w, "select id from integrations where application_id = %s", app));
 }
 
-/* --- what is shown -------------------------------------------------------------------- */
+/* --- reading -------------------------------------------------------------------------- */
 
-static void integrations_of_platforms_have_every_field(struct world *w)
+static void platform_integration_contains_all_fields(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct test_integration_guild s = create_integration_guild(w);
     const char *id = follow(s.ada, s.guild, PLATFORM_A, "streamer");
     struct answer a = client_get(s.bob, INTEGRATIONS, s.guild);
 
@@ -68,9 +69,9 @@ static void integrations_of_platforms_have_every_field(struct world *w)
     expect_absent(a, "0.role_connections_metadata");
 }
 
-static void a_platform_that_is_switched_off_is_not_enabled(struct world *w)
+static void integration_of_a_disabled_platform_is_not_enabled(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct test_integration_guild s = create_integration_guild(w);
 
     follow(s.ada, s.guild, PLATFORM_A, "streamer");
     expect_json(client_get(s.ada, INTEGRATIONS, s.guild), "[{'enabled': true}]");
@@ -84,11 +85,11 @@ static void a_platform_that_is_switched_off_is_not_enabled(struct world *w)
     expect_json(client_get(s.ada, INTEGRATIONS, s.guild), "[{'enabled': true}]");
 }
 
-static void bots_that_manage_the_guild_sync_and_modify(struct world *w)
+static void bots_with_manage_guild_can_sync_and_change_integrations(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct test_integration_guild s = create_integration_guild(w);
     const char *id = follow(s.ada, s.guild, PLATFORM_A, "streamer");
-    const char *app = install(&s, "bot", "32");
+    const char *app = install_app(&s, "bot", "32");
     struct client *bot = application_bot(s.ada, app);
 
     expect_status(client_patch(bot, "{'expire_behavior': 1}", INTEGRATIONS "/%s", s.guild, id),
@@ -99,10 +100,10 @@ static void bots_that_manage_the_guild_sync_and_modify(struct world *w)
     expect_error(client_patch(bot, "{}", INTEGRATIONS "/%s", s.guild, id), 403, 50013);
 }
 
-static void bots_create_no_integrations(struct world *w)
+static void bots_cannot_create_integrations(struct world *w)
 {
-    struct scene s = make_scene(w);
-    const char *app = install(&s, "bot", "8");
+    struct test_integration_guild s = create_integration_guild(w);
+    const char *app = install_app(&s, "bot", "8");
     struct client *bot = application_bot(s.ada, app);
     const char *id = answer_text(client_get(bot, INTEGRATIONS, s.guild), "0.id");
 
@@ -114,9 +115,9 @@ static void bots_create_no_integrations(struct world *w)
     expect_status(client_delete(bot, INTEGRATIONS "/%s", s.guild, id), 204);
 }
 
-static void integrations_of_platform_b_have_no_emoticons(struct world *w)
+static void platform_b_integration_has_no_emoticons_field(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct test_integration_guild s = create_integration_guild(w);
 
     link_new(s.ada, PLATFORM_B, "channel");
     follow(s.ada, s.guild, PLATFORM_B, "channel");
@@ -125,10 +126,10 @@ static void integrations_of_platform_b_have_no_emoticons(struct world *w)
     expect_absent(a, "0.enable_emoticons");
 }
 
-static void integrations_of_apps_have_every_field(struct world *w)
+static void app_integration_contains_all_fields(struct world *w)
 {
-    struct scene s = make_scene(w);
-    const char *app = install(&s, "bot", "0");
+    struct test_integration_guild s = create_integration_guild(w);
+    const char *app = install_app(&s, "bot", "0");
     struct answer a = client_get(s.ada, INTEGRATIONS, s.guild);
 
     expect_json(a,
@@ -155,12 +156,12 @@ static enum err add_subscription(struct tx *tx, void *arg)
 {
     bool made;
 
-    return guild_subscription_add(tx, id_of(arg), &made);
+    return insert_guild_subscription(tx, id_of(arg), &made);
 }
 
-static void integrations_of_the_guild_itself_are_shown_and_stay(struct world *w)
+static void guild_subscription_integration_cannot_be_changed(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct test_integration_guild s = create_integration_guild(w);
 
     for (int i = 0; i < 2; i++)
         expect(store_run(guildhall_store(world_server(w)), STORE_WRITE, world_arena(w),
@@ -179,13 +180,13 @@ static void integrations_of_the_guild_itself_are_shown_and_stay(struct world *w)
                    "INTEGRATION_TYPE_INVALID");
     expect_invalid(client_patch(s.ada, "{}", INTEGRATIONS "/%s", s.guild, id), "",
                    "INTEGRATION_TYPE_INVALID");
-    expect_nothing_told(w);
+    expect_nothing_received(w);
 }
 
-static void integrations_tell_of_role_connections_when_asked(struct world *w)
+static void integrations_contain_role_connection_metadata_if_requested(struct world *w)
 {
-    struct scene s = make_scene(w);
-    const char *app = install(&s, "bot", "0");
+    struct test_integration_guild s = create_integration_guild(w);
+    const char *app = install_app(&s, "bot", "0");
 
     follow(s.ada, s.guild, PLATFORM_A, "streamer");
     struct answer a =
@@ -210,21 +211,21 @@ static void integrations_tell_of_role_connections_when_asked(struct world *w)
     "insert into commands (id, application_id, guild_id, type, name, version, contexts, " \
     "integration_types, plain) values (%llu, %s, %s, 1, 'roll', 1, 1, %d, '{}')"
 
-static void integrations_with_commands_are_found(struct world *w)
+static void has_commands_filters_integrations_with_commands(struct world *w)
 {
-    struct scene s = make_scene(w);
-    const char *app = install(&s, "bot", "0");
+    struct test_integration_guild s = create_integration_guild(w);
+    const char *app = install_app(&s, "bot", "0");
     unsigned long long id = snowflake_new();
 
     follow(s.ada, s.guild, PLATFORM_A, "streamer");
     expect(client_get(s.ada, INTEGRATIONS "?has_commands=true", s.guild).json->count == 0);
-    /* A global command that comes with installs on accounts only. */
+    /* A global command for user installs only. */
     world_sql(w, ADD_COMMAND, id, app, "0", 2);
     expect(client_get(s.ada, INTEGRATIONS "?has_commands=true", s.guild).json->count == 0);
     world_sql(w, "update commands set integration_types = 3");
     expect_json(client_get(s.ada, INTEGRATIONS "?has_commands=true", s.guild),
                 "[{'type': 'service'}]");
-    /* One of another guild's, then one of this guild's. */
+    /* A command of another guild, then one of this guild. */
     world_sql(w, "update commands set guild_id = 77");
     expect(client_get(s.ada, INTEGRATIONS "?has_commands=true", s.guild).json->count == 0);
     world_sql(w, "update commands set guild_id = %s", s.guild);
@@ -234,11 +235,11 @@ static void integrations_with_commands_are_found(struct world *w)
     expect(client_get(s.ada, INTEGRATIONS "?has_commands=false", s.guild).json->count == 2);
 }
 
-/* --- who may -------------------------------------------------------------------------- */
+/* --- permissions ---------------------------------------------------------------------- */
 
-static void integrations_are_for_those_who_manage_the_guild(struct world *w)
+static void integration_routes_require_manage_guild(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct test_integration_guild s = create_integration_guild(w);
     struct client *zoe = world_client(w, "zoe");
     const char *id = follow(s.ada, s.guild, PLATFORM_A, "streamer");
     const char *other = found_guild(s.ada, "Other");
@@ -252,55 +253,57 @@ static void integrations_are_for_those_who_manage_the_guild(struct world *w)
     expect_error(client_post(s.eve, NULL, "/guilds/%s/migrate-command-scope", s.guild), 403, 50013);
     expect_error(client_get(zoe, INTEGRATIONS, s.guild), 403, 50001);
     expect_error(client_get(zoe, INTEGRATIONS, "77"), 404, 10004);
-    /* One that is not this guild's is none. */
+    /* An integration of another guild is unknown. */
     expect_error(client_delete(s.ada, INTEGRATIONS "/%s", other, id), 404, 10005);
     expect_error(client_post(s.ada, NULL, INTEGRATIONS "/%s/sync", other, id), 404, 10005);
     expect_error(client_patch(s.ada, "{}", INTEGRATIONS "/77", s.guild), 404, 10005);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
 }
 
-/* --- following ------------------------------------------------------------------------ */
+/* --- creating ------------------------------------------------------------------------- */
 
-static void integrations_are_made_with_a_role_and_told(struct world *w)
+static void creating_an_integration_creates_a_role_and_sends_events(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct test_integration_guild s = create_integration_guild(w);
 
     expect_status(
         client_post(s.ada, "{'type': 'platform_a', 'id': 'streamer'}", INTEGRATIONS, s.guild), 204);
-    expect_told(w, to_guild(id_of(s.guild)), "GUILD_ROLE_CREATE",
-                "{'guild_id': '%s', 'role': {'name': 'Streamer Subscriber', 'managed': true, "
-                "'hoist': false, 'permissions': '0', 'position': 1, 'tags': {}}}",
-                s.guild);
-    expect_told(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);
-    expect_told(w, MANAGERS(s.guild), "INTEGRATION_CREATE",
-                "{'guild_id': '%s', 'type': 'platform_a', 'syncing': false, 'enabled': true}",
-                s.guild);
+    expect_received(w, audience_of_guild(id_of(s.guild)), "GUILD_ROLE_CREATE",
+                    "{'guild_id': '%s', 'role': {'name': 'Streamer Subscriber', 'managed': true, "
+                    "'hoist': false, 'permissions': '0', 'position': 1, 'tags': {}}}",
+                    s.guild);
+    expect_received(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}",
+                    s.guild);
+    expect_received(w, MANAGERS(s.guild), "INTEGRATION_CREATE",
+                    "{'guild_id': '%s', 'type': 'platform_a', 'syncing': false, 'enabled': true}",
+                    s.guild);
     const struct dom *made = world_last_event(w, "INTEGRATION_CREATE");
     expect(!dom_at(made, "user"));
     const struct dom *role = world_last_event(w, "GUILD_ROLE_CREATE");
     expect(str_eq(dom_at(role, "role.tags.integration_id")->text, dom_at(made, "id")->text));
     expect(str_eq(dom_at(role, "role.id")->text, dom_at(made, "role_id")->text));
-    expect_told(w, to_entitled(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 80, 'user_id': '%s'}", s.ada->id);
-    /* The first sync begins by itself. */
+    expect_received(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                    "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 80, 'user_id': '%s'}",
+                    s.ada->id);
+    /* The first sync starts by itself. */
     expect_number(w, 1, "select count(*) from integrations where syncing = 0 and round = 1");
-    expect_told(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{}");
-    expect_told(w, MANAGERS(s.guild), "INTEGRATION_UPDATE", "{'syncing': true}");
-    expect_told(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{}");
-    expect_told(w, MANAGERS(s.guild), "INTEGRATION_UPDATE", "{'syncing': false}");
-    expect_nothing_told(w);
-    /* Once more changes nothing. */
+    expect_received(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{}");
+    expect_received(w, MANAGERS(s.guild), "INTEGRATION_UPDATE", "{'syncing': true}");
+    expect_received(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{}");
+    expect_received(w, MANAGERS(s.guild), "INTEGRATION_UPDATE", "{'syncing': false}");
+    expect_nothing_received(w);
+    /* A second request changes nothing. */
     expect_status(
         client_post(s.ada, "{'type': 'platform_a', 'id': 'streamer'}", INTEGRATIONS, s.guild), 204);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
 }
 
-static void integrations_need_a_connection_of_the_callers(struct world *w)
+static void creating_an_integration_requires_the_callers_connection(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct test_integration_guild s = create_integration_guild(w);
     const char *body = "{'type': 'platform_a', 'id': 'streamer'}";
 
-    /* Knowing the id of somebody's account is not having it. */
+    /* Knowing the id of another user's account is not enough. */
     expect_error(client_post(s.bob, body, INTEGRATIONS, s.guild), 404, 10017);
     expect_error(
         client_post(s.ada, "{'type': 'platform_b', 'id': 'streamer'}", INTEGRATIONS, s.guild), 404,
@@ -314,13 +317,13 @@ static void integrations_need_a_connection_of_the_callers(struct world *w)
     expect_error(client_post(s.ada, body, INTEGRATIONS, s.guild), 400, 50147);
     world_sql(w, "delete from platform_account");
     expect_error(client_post(s.ada, body, INTEGRATIONS, s.guild), 400, 50147);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect(store_count(w, "select count(*) from integrations where type <> 'service'") == 0);
 }
 
-static void integrations_are_drafted_with_a_platform_and_an_id(struct world *w)
+static void creating_an_integration_requires_platform_type_and_id(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct test_integration_guild s = create_integration_guild(w);
 
     expect_invalid(client_post(s.ada, "{'id': 'x'}", INTEGRATIONS, s.guild), "type",
                    "BASE_TYPE_REQUIRED");
@@ -341,7 +344,7 @@ static void integrations_are_drafted_with_a_platform_and_an_id(struct world *w)
                    "id", "BASE_TYPE_BAD_LENGTH");
 }
 
-static void fill(struct world *w, const char *guild, int count)
+static void insert_integrations(struct world *w, const char *guild, int count)
 {
     for (int i = 0; i < count; i++)
         world_sql(w,
@@ -350,12 +353,12 @@ static void fill(struct world *w, const char *guild, int count)
                   (unsigned long long)snowflake_new(), guild, i);
 }
 
-static void integrations_are_at_most_50(struct world *w)
+static void guild_is_limited_to_50_integrations(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct test_integration_guild s = create_integration_guild(w);
     const char *body = "{'type': 'platform_a', 'id': 'streamer'}";
 
-    fill(w, s.guild, 50);
+    insert_integrations(w, s.guild, 50);
     expect_error(client_post(s.ada, body, INTEGRATIONS, s.guild), 400, 30068);
     expect(client_get(s.ada, INTEGRATIONS, s.guild).json->count == 50);
     world_sql(w, "delete from integrations where account_id = 'x7'");
@@ -363,13 +366,13 @@ static void integrations_are_at_most_50(struct world *w)
     expect(client_get(s.ada, INTEGRATIONS, s.guild).json->count == 50);
 }
 
-static void integrations_have_roles_with_names_that_fit(struct world *w)
+static void long_integration_role_name_is_truncated(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *guild = found_guild(ada, "The Guild");
     char name[201];
 
-    /* 89 characters of two bytes each, and then some. */
+    /* 89 characters of two bytes each, and more. */
     for (int i = 0; i < 100; i++)
         memcpy(name + 2 * i, i < 89 ? "\u00e9" : "\u00fc", 3);
     make_account(w, PLATFORM_A, "long", name);
@@ -380,9 +383,9 @@ static void integrations_have_roles_with_names_that_fit(struct world *w)
                 name);
 }
 
-static void integrations_do_without_a_role_when_there_is_no_room(struct world *w)
+static void integration_has_no_role_at_the_role_limit(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct test_integration_guild s = create_integration_guild(w);
 
     for (int i = 0; i < 248; i++)
         world_sql(w,
@@ -394,24 +397,24 @@ static void integrations_do_without_a_role_when_there_is_no_room(struct world *w
     expect_json(client_get(s.ada, INTEGRATIONS, s.guild), "[{'id': '%s', 'role_id': null}]", id);
 }
 
-static void integrations_come_back_to_life_when_made_again(struct world *w)
+static void creating_a_revoked_integration_again_enables_it(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct test_integration_guild s = create_integration_guild(w);
     const char *id = follow(s.ada, s.guild, PLATFORM_A, "streamer");
 
     world_sql(w, "update integrations set enabled = 0, revoked_at = 5 where id = %s", id);
     expect_status(
         client_post(s.ada, "{'type': 'platform_a', 'id': 'streamer'}", INTEGRATIONS, s.guild), 204);
-    expect_told(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{}");
-    expect_told(w, MANAGERS(s.guild), "INTEGRATION_UPDATE",
-                "{'id': '%s', 'enabled': true, 'revoked': false}", id);
+    expect_received(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{}");
+    expect_received(w, MANAGERS(s.guild), "INTEGRATION_UPDATE",
+                    "{'id': '%s', 'enabled': true, 'revoked': false}", id);
 }
 
 /* --- changing ------------------------------------------------------------------------- */
 
-static void integrations_are_changed_and_told(struct world *w)
+static void changing_an_integration_sends_integration_update(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct test_integration_guild s = create_integration_guild(w);
     const char *id = follow(s.ada, s.guild, PLATFORM_A, "streamer");
 
     expect_status(client_patch(s.bob,
@@ -419,26 +422,28 @@ static void integrations_are_changed_and_told(struct world *w)
                                "'enable_emoticons': true}",
                                INTEGRATIONS "/%s", s.guild, id),
                   204);
-    expect_told(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);
-    expect_told(w, MANAGERS(s.guild), "INTEGRATION_UPDATE",
-                "{'id': '%s', 'guild_id': '%s', 'expire_behavior': 1, 'expire_grace_period': 30, "
-                "'enable_emoticons': true}",
-                id, s.guild);
-    expect_told(w, to_entitled(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 81, 'target_id': '%s'}", id);
-    /* What stays as it is is not told. */
+    expect_received(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}",
+                    s.guild);
+    expect_received(
+        w, MANAGERS(s.guild), "INTEGRATION_UPDATE",
+        "{'id': '%s', 'guild_id': '%s', 'expire_behavior': 1, 'expire_grace_period': 30, "
+        "'enable_emoticons': true}",
+        id, s.guild);
+    expect_received(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                    "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 81, 'target_id': '%s'}", id);
+    /* Unchanged fields send no event. */
     expect_status(client_patch(s.bob, "{'expire_behavior': 1, 'expire_grace_period': null}",
                                INTEGRATIONS "/%s", s.guild, id),
                   204);
     expect_status(client_patch(s.bob, "{}", INTEGRATIONS "/%s", s.guild, id), 204);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect_json(client_get(s.bob, INTEGRATIONS, s.guild),
                 "[{'expire_behavior': 1, 'expire_grace_period': 30, 'enable_emoticons': true}]");
 }
 
-static void integrations_have_grace_of_certain_days(struct world *w)
+static void expire_grace_period_accepts_only_1_3_7_14_or_30_days(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct test_integration_guild s = create_integration_guild(w);
     const char *id = follow(s.ada, s.guild, PLATFORM_A, "streamer");
     static const int good[] = { 1, 3, 7, 14, 30 }, bad[] = { 0, 2, 4, 6, 8, 13, 15, 29, 31, -1 };
 
@@ -457,50 +462,50 @@ static void integrations_have_grace_of_certain_days(struct world *w)
         "enable_emoticons", "BOOLEAN_TYPE_CONVERT");
 }
 
-static void integrations_of_platform_b_ignore_emoticons(struct world *w)
+static void enable_emoticons_is_ignored_for_platform_b(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct test_integration_guild s = create_integration_guild(w);
 
     link_new(s.ada, PLATFORM_B, "channel");
     const char *id = follow(s.ada, s.guild, PLATFORM_B, "channel");
     expect_status(
         client_patch(s.ada, "{'enable_emoticons': true}", INTEGRATIONS "/%s", s.guild, id), 204);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
 }
 
-static void integrations_of_apps_are_not_changed_or_synced(struct world *w)
+static void app_integrations_cannot_be_changed_or_synced(struct world *w)
 {
-    struct scene s = make_scene(w);
-    const char *id = integration_of(w, install(&s, "bot", "0"));
+    struct test_integration_guild s = create_integration_guild(w);
+    const char *id = integration_of(w, install_app(&s, "bot", "0"));
 
     expect_invalid(client_patch(s.ada, "{'expire_behavior': 1}", INTEGRATIONS "/%s", s.guild, id),
                    "", "INTEGRATION_TYPE_INVALID");
     expect_invalid(client_post(s.ada, NULL, INTEGRATIONS "/%s/sync", s.guild, id), "",
                    "INTEGRATION_TYPE_INVALID");
-    expect_nothing_told(w);
+    expect_nothing_received(w);
 }
 
 const struct test integrations_tests[] = {
-    TEST(integrations_of_platforms_have_every_field),
-    TEST(a_platform_that_is_switched_off_is_not_enabled),
-    TEST(bots_that_manage_the_guild_sync_and_modify),
-    TEST(bots_create_no_integrations),
-    TEST(integrations_of_platform_b_have_no_emoticons),
-    TEST(integrations_of_apps_have_every_field),
-    TEST(integrations_of_the_guild_itself_are_shown_and_stay),
-    TEST(integrations_tell_of_role_connections_when_asked),
-    TEST(integrations_with_commands_are_found),
-    TEST(integrations_are_for_those_who_manage_the_guild),
-    TEST(integrations_are_made_with_a_role_and_told),
-    TEST(integrations_need_a_connection_of_the_callers),
-    TEST(integrations_are_drafted_with_a_platform_and_an_id),
-    TEST(integrations_are_at_most_50),
-    TEST(integrations_do_without_a_role_when_there_is_no_room),
-    TEST(integrations_have_roles_with_names_that_fit),
-    TEST(integrations_come_back_to_life_when_made_again),
-    TEST(integrations_are_changed_and_told),
-    TEST(integrations_have_grace_of_certain_days),
-    TEST(integrations_of_platform_b_ignore_emoticons),
-    TEST(integrations_of_apps_are_not_changed_or_synced),
+    TEST(platform_integration_contains_all_fields),
+    TEST(integration_of_a_disabled_platform_is_not_enabled),
+    TEST(bots_with_manage_guild_can_sync_and_change_integrations),
+    TEST(bots_cannot_create_integrations),
+    TEST(platform_b_integration_has_no_emoticons_field),
+    TEST(app_integration_contains_all_fields),
+    TEST(guild_subscription_integration_cannot_be_changed),
+    TEST(integrations_contain_role_connection_metadata_if_requested),
+    TEST(has_commands_filters_integrations_with_commands),
+    TEST(integration_routes_require_manage_guild),
+    TEST(creating_an_integration_creates_a_role_and_sends_events),
+    TEST(creating_an_integration_requires_the_callers_connection),
+    TEST(creating_an_integration_requires_platform_type_and_id),
+    TEST(guild_is_limited_to_50_integrations),
+    TEST(integration_has_no_role_at_the_role_limit),
+    TEST(long_integration_role_name_is_truncated),
+    TEST(creating_a_revoked_integration_again_enables_it),
+    TEST(changing_an_integration_sends_integration_update),
+    TEST(expire_grace_period_accepts_only_1_3_7_14_or_30_days),
+    TEST(enable_emoticons_is_ignored_for_platform_b),
+    TEST(app_integrations_cannot_be_changed_or_synced),
     { 0 },
 };

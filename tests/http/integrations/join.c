@@ -1,17 +1,17 @@
-/* join.c - subscribers come to a guild by themselves, and leave it with their
+/* join.c - subscribers join a guild through its integration, and leave it when they remove the
  * connection. */
 #include "apps.h"
 #include "platforms.h"
 
-/* ada owns the guild and follows her "streamer"; bob subscribes but is not in the guild. */
-struct scene {
+/* Ada owns the guild with an integration of her "streamer"; bob subscribes but is no member. */
+struct join_guild {
     struct client *ada, *bob;
     const char *guild, *id, *role;
 };
 
-static struct scene make_scene(struct world *w)
+static struct join_guild create_join_guild(struct world *w)
 {
-    struct scene s = { world_client(w, "ada"), world_client(w, "bob") };
+    struct join_guild s = { world_client(w, "ada"), world_client(w, "bob") };
 
     s.guild = found_guild(s.ada, "The Guild");
     link_new(s.ada, PLATFORM_A, "streamer");
@@ -25,32 +25,34 @@ static struct scene make_scene(struct world *w)
 
 #define JOIN "/integrations/%s/join"
 
-static void joining_an_integration_brings_its_role(struct world *w)
+static void joining_through_an_integration_gives_its_role(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct join_guild s = create_join_guild(w);
 
     expect_status(client_post(s.bob, NULL, JOIN, s.id), 204);
     expect_event(s.bob, "GUILD_CREATE", "{'id': '%s', 'name': 'The Guild'}", s.guild);
-    expect_told(w, to_guild(id_of(s.guild)), "GUILD_MEMBER_ADD",
-                "{'guild_id': '%s', 'user': {'id': '%s'}, 'roles': ['%s']}", s.guild, s.bob->id,
-                s.role);
-    expect_told(w, system_viewers(w, s.guild), "MESSAGE_CREATE",
-                "{'type': 7, 'content': '', 'mentions': [], 'author': {'id': '%s'}}", s.bob->id);
-    expect_nothing_told(w);
+    expect_received(w, audience_of_guild(id_of(s.guild)), "GUILD_MEMBER_ADD",
+                    "{'guild_id': '%s', 'user': {'id': '%s'}, 'roles': ['%s']}", s.guild, s.bob->id,
+                    s.role);
+    expect_received(w, system_viewers(w, s.guild), "MESSAGE_CREATE",
+                    "{'type': 7, 'content': '', 'mentions': [], 'author': {'id': '%s'}}",
+                    s.bob->id);
+    expect_nothing_received(w);
     expect(has_role(s.guild, s.bob, s.role));
-    /* Again changes nothing, but gives a lost role back. */
+    /* A second join changes nothing, but restores a lost role. */
     expect_status(client_post(s.bob, NULL, JOIN, s.id), 204);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect_silence(s.bob);
     world_sql(w, "delete from member_roles");
     expect_status(client_post(s.bob, NULL, JOIN, s.id), 204);
-    expect_told(w, to_guild(id_of(s.guild)), "GUILD_MEMBER_UPDATE", "{'roles': ['%s']}", s.role);
+    expect_received(w, audience_of_guild(id_of(s.guild)), "GUILD_MEMBER_UPDATE",
+                    "{'roles': ['%s']}", s.role);
     expect_silence(s.bob);
 }
 
-static void joining_an_integration_asks_about_new_subscribers(struct world *w)
+static void joining_through_an_integration_checks_new_subscriptions(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct join_guild s = create_join_guild(w);
     struct client *eve = world_client(w, "eve");
 
     link_new(eve, PLATFORM_A, "eve");
@@ -62,16 +64,16 @@ static void joining_an_integration_asks_about_new_subscribers(struct world *w)
                 s.id);
 }
 
-static void joining_an_integration_is_refused_in_order(struct world *w)
+static void invalid_integration_joins_are_refused(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct join_guild s = create_join_guild(w);
     struct client *zoe = world_client(w, "zoe");
     const char *app = make_application(s.ada, "Dice");
 
     expect_status(client_post(s.ada, TEXT(w, "{'authorize': true, 'guild_id': '%s'}", s.guild),
                               "/oauth2/authorize?client_id=%s&scope=applications.commands", app),
                   200);
-    forget_told(w);
+    discard_received(w);
     const char *service = TEXT(
         w, "%lld", (long long)store_count(w, "select id from integrations where type = 'service'"));
 
@@ -97,13 +99,13 @@ static void joining_an_integration_is_refused_in_order(struct world *w)
     world_sql(w, "delete from bans");
     world_sql(w, "update guilds set member_count = 500000 where id = %s", s.guild);
     expect_error(client_post(s.bob, NULL, JOIN, s.id), 400, 30019);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect(!is_member(s.guild, s.bob));
 }
 
-static void joining_an_integration_counts_among_100_guilds(struct world *w)
+static void integration_join_counts_towards_the_limit_of_100_guilds(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct join_guild s = create_join_guild(w);
 
     for (int i = 0; i < 100; i++) {
         unsigned long long id = snowflake_new();
@@ -116,12 +118,12 @@ static void joining_an_integration_counts_among_100_guilds(struct world *w)
     expect_error(client_post(s.bob, NULL, JOIN, s.id), 400, 30001);
 }
 
-static void the_account_itself_joins_its_integration_without_role(struct world *w)
+static void owner_of_the_integrated_account_joins_without_subscriber_role(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct join_guild s = create_join_guild(w);
     const char *other = found_guild(s.bob, "Other");
 
-    /* bob's guild follows ada's account once she has given it to him and got it back. */
+    /* Bob's guild follows ada's account, which she gave to him and got back. */
     link_account(s.bob, PLATFORM_A, "streamer");
     const char *id = follow(s.bob, other, PLATFORM_A, "streamer");
     link_account(s.ada, PLATFORM_A, "streamer");
@@ -130,25 +132,25 @@ static void the_account_itself_joins_its_integration_without_role(struct world *
     expect(is_member(other, s.ada) && !has_role(other, s.ada, role_of(w, id)));
 }
 
-static void unlinking_leaves_guilds_joined_through_an_integration(struct world *w)
+static void removing_the_connection_leaves_guilds_joined_through_it(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct join_guild s = create_join_guild(w);
 
     expect_status(client_post(s.bob, NULL, JOIN, s.id), 204);
     expect_event(s.bob, "GUILD_CREATE", "{}");
-    forget_told(w);
+    discard_received(w);
     expect_status(client_delete(s.bob, "/users/@me/connections/platform_a/bob"), 204);
-    expect_told(w, to_guild(id_of(s.guild)), "GUILD_MEMBER_REMOVE", "{'user': {'id': '%s'}}",
-                s.bob->id);
+    expect_received(w, audience_of_guild(id_of(s.guild)), "GUILD_MEMBER_REMOVE",
+                    "{'user': {'id': '%s'}}", s.bob->id);
     expect_event(s.bob, "GUILD_DELETE", "{'id': '%s'}", s.guild);
     expect_event(s.bob, "USER_CONNECTIONS_UPDATE", "{'user_id': '%s'}", s.bob->id);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect(!is_member(s.guild, s.bob));
 }
 
-static void unlinking_keeps_who_came_to_an_integration_otherwise(struct world *w)
+static void removing_the_connection_keeps_members_who_joined_otherwise(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct join_guild s = create_join_guild(w);
 
     put_member(s.guild, s.bob);
     expect_status(client_post(s.bob, NULL, JOIN, s.id), 204);
@@ -156,9 +158,9 @@ static void unlinking_keeps_who_came_to_an_integration_otherwise(struct world *w
     expect(is_member(s.guild, s.bob));
 }
 
-static void unlinking_keeps_the_owner_of_an_integrations_guild(struct world *w)
+static void removing_the_connection_keeps_the_guild_owner(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct join_guild s = create_join_guild(w);
 
     expect_status(client_post(s.bob, NULL, JOIN, s.id), 204);
     world_sql(w, "update guilds set owner_id = %s where id = %s", s.bob->id, s.guild);
@@ -166,12 +168,12 @@ static void unlinking_keeps_the_owner_of_an_integrations_guild(struct world *w)
     expect(is_member(s.guild, s.bob));
 }
 
-static void unlinking_one_account_keeps_what_another_gives(struct world *w)
+static void removing_one_of_two_subscribed_connections_keeps_member(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct join_guild s = create_join_guild(w);
     const char *other = found_guild(s.bob, "Other");
 
-    /* ada comes to bob's guild as the owner of the account that it follows. */
+    /* Ada joins bob's guild as owner of the followed account. */
     link_account(s.bob, PLATFORM_A, "streamer");
     const char *id = follow(s.bob, other, PLATFORM_A, "streamer");
     link_account(s.ada, PLATFORM_A, "streamer");
@@ -180,7 +182,7 @@ static void unlinking_one_account_keeps_what_another_gives(struct world *w)
     link_new(s.ada, PLATFORM_A, "second");
     expect_status(client_delete(s.ada, "/users/@me/connections/platform_a/second"), 204);
     expect(is_member(other, s.ada));
-    /* Of two that subscribe one is enough. */
+    /* One subscribed connection of two is enough. */
     expect_status(client_post(s.bob, NULL, JOIN, s.id), 204);
     link_new(s.bob, PLATFORM_A, "bob2");
     subscribe(w, PLATFORM_A, "streamer", "bob2");
@@ -195,14 +197,14 @@ static void unlinking_one_account_keeps_what_another_gives(struct world *w)
 
 /* --- partners ------------------------------------------------------------------------- */
 
-static void with_partners(struct config *c)
+static void configure_partners(struct config *c)
 {
     c->partners_guild = "4242";
     c->partners_account = "house:The House";
 }
 
-/* ada's guild is the partners'. */
-static struct client *make_house(struct world *w)
+/* Creates ada's guild as the partners guild. */
+static struct client *create_partners_guild(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
@@ -221,28 +223,29 @@ static void link_partner(struct client *c, const char *account)
                   204);
 }
 
-static void unlinking_leaves_the_house_of_partners(struct world *w)
+static void removing_the_last_partner_connection_leaves_partners_guild(struct world *w)
 {
     struct client *bob = world_client(w, "bob");
 
-    make_house(w);
+    create_partners_guild(w);
     link_partner(bob, "bob");
     link_partner(bob, "bobby");
     expect_status(client_post(bob, NULL, JOIN, "platform_a-partners"), 204);
     expect_status(client_delete(bob, "/users/@me/connections/platform_a/bob"), 204);
-    expect(is_member("4242", bob)); /* the other is a partner's as well */
+    expect(is_member("4242", bob)); /* the other account is a partner, too */
     link_new(bob, PLATFORM_A, "plain");
     expect_status(client_delete(bob, "/users/@me/connections/platform_a/plain"), 204);
     expect(is_member("4242", bob));
-    forget_told(w);
+    discard_received(w);
     expect_status(client_delete(bob, "/users/@me/connections/platform_a/bobby"), 204);
-    expect_told(w, to_guild(4242), "GUILD_MEMBER_REMOVE", "{'user': {'id': '%s'}}", bob->id);
+    expect_received(w, audience_of_guild(4242), "GUILD_MEMBER_REMOVE", "{'user': {'id': '%s'}}",
+                    bob->id);
     expect(!is_member("4242", bob));
 }
 
-static void unlinking_keeps_who_came_to_the_house_otherwise(struct world *w)
+static void removing_partner_connection_keeps_member_who_joined_earlier(struct world *w)
 {
-    struct client *ada = make_house(w), *bob = world_client(w, "bob");
+    struct client *ada = create_partners_guild(w), *bob = world_client(w, "bob");
 
     link_partner(bob, "bob");
     put_member("4242", bob);
@@ -255,9 +258,9 @@ static void unlinking_keeps_who_came_to_the_house_otherwise(struct world *w)
     expect(is_member("4242", ada)); /* the owner stays */
 }
 
-static void joining_an_integration_is_kept_as_the_source(struct world *w)
+static void join_source_records_joins_through_an_integration(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct join_guild s = create_join_guild(w);
 
     expect_status(client_post(s.bob, NULL, JOIN, s.id), 204);
     expect(world_number(w, "select join_source from members where user_id = %s", s.bob->id) == 2);
@@ -265,9 +268,9 @@ static void joining_an_integration_is_kept_as_the_source(struct world *w)
                         s.guild, s.ada->id) == 0);
 }
 
-static void partners_join_the_integration_of_the_house(struct world *w)
+static void users_with_a_partner_connection_can_join_the_partners_guild(struct world *w)
 {
-    struct client *ada = make_house(w), *bob = world_client(w, "bob");
+    struct client *ada = create_partners_guild(w), *bob = world_client(w, "bob");
 
     link_new(bob, PLATFORM_A, "bob");
     expect_error(client_post(bob, NULL, JOIN, "platform_a-partners"), 403, 50001);
@@ -280,24 +283,24 @@ static void partners_join_the_integration_of_the_house(struct world *w)
                 "'guild': {'id': '4242', 'name': 'Partners', 'icon': null}}]}]");
     expect_status(client_post(bob, NULL, JOIN, "platform_a-partners"), 204);
     expect(is_member("4242", bob));
-    /* It is nobody's to list. */
+    /* The integration is listed nowhere. */
     expect(client_get(ada, INTEGRATIONS, "4242").json->count == 0);
     expect_error(client_post(ada, NULL, JOIN, "platform_a-partners"), 404, 10017);
 }
 
 const struct test integrations_join_tests[] = {
-    TEST(joining_an_integration_brings_its_role),
-    TEST(joining_an_integration_asks_about_new_subscribers),
-    TEST(joining_an_integration_is_refused_in_order),
-    TEST(joining_an_integration_counts_among_100_guilds),
-    TEST(the_account_itself_joins_its_integration_without_role),
-    TEST(unlinking_leaves_guilds_joined_through_an_integration),
-    TEST(unlinking_keeps_who_came_to_an_integration_otherwise),
-    TEST(unlinking_keeps_the_owner_of_an_integrations_guild),
-    TEST(unlinking_one_account_keeps_what_another_gives),
-    TEST(joining_an_integration_is_kept_as_the_source),
-    TEST_WITH(partners_join_the_integration_of_the_house, with_partners),
-    TEST_WITH(unlinking_leaves_the_house_of_partners, with_partners),
-    TEST_WITH(unlinking_keeps_who_came_to_the_house_otherwise, with_partners),
+    TEST(joining_through_an_integration_gives_its_role),
+    TEST(joining_through_an_integration_checks_new_subscriptions),
+    TEST(invalid_integration_joins_are_refused),
+    TEST(integration_join_counts_towards_the_limit_of_100_guilds),
+    TEST(owner_of_the_integrated_account_joins_without_subscriber_role),
+    TEST(removing_the_connection_leaves_guilds_joined_through_it),
+    TEST(removing_the_connection_keeps_members_who_joined_otherwise),
+    TEST(removing_the_connection_keeps_the_guild_owner),
+    TEST(removing_one_of_two_subscribed_connections_keeps_member),
+    TEST(join_source_records_joins_through_an_integration),
+    TEST_WITH(users_with_a_partner_connection_can_join_the_partners_guild, configure_partners),
+    TEST_WITH(removing_the_last_partner_connection_leaves_partners_guild, configure_partners),
+    TEST_WITH(removing_partner_connection_keeps_member_who_joined_earlier, configure_partners),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* provider.c - a provider that answers over HTTP, well and badly. */
+/* provider.c - platform providers over HTTP, with valid and invalid responses. */
 #include "apps.h"
 #include "platforms.h"
 #include "waits.h"
@@ -14,28 +14,28 @@
 
 #include "base/clock.h"
 
-/* --- a provider ----------------------------------------------------------------------- */
+/* --- a test provider ------------------------------------------------------------------ */
 
-enum mood {
+enum provider_mode {
     GOOD,
-    HANGING,    /* takes the request and says nothing */
+    HANGING,    /* accepts the request and does not respond */
     REFUSING,   /* 401 */
     FAILING,    /* 500 */
-    ENDLESS,    /* a page that is too large by far */
+    ENDLESS,    /* a page that is much too large */
     NONSENSE,   /* not JSON */
-    LYING,      /* somebody else's account; a page with too many */
+    LYING,      /* another account's id; a page with too many entries */
     CIRCULAR,   /* every page names a next one */
-    WRONG_KIND, /* JSON of another shape */
+    WRONG_KIND, /* JSON of another structure */
 };
 
 static struct {
     int fd, port;
     pthread_t thread;
-    _Atomic int mood, asked;
+    _Atomic int provider_mode, asked;
     char last[4096]; /* the last request */
 } provider;
 
-static void say(int fd, int status, const char *body)
+static void send_response(int fd, int status, const char *body)
 {
     char head[200];
     int n = snprintf(head, sizeof head,
@@ -47,7 +47,7 @@ static void say(int fd, int status, const char *body)
         send(fd, body, strlen(body), MSG_NOSIGNAL);
 }
 
-static void pour(int fd)
+static void send_huge_response(int fd)
 {
     static char piece[65536];
     static const char head[] = "HTTP/1.1 200 X\r\nContent-Length: 1073741824\r\n\r\n";
@@ -58,7 +58,7 @@ static void pour(int fd)
         n = send(fd, piece, sizeof piece, MSG_NOSIGNAL);
 }
 
-static void lie(int fd)
+static void send_false_response(int fd)
 {
     static char body[32768];
     size_t n = (size_t)sprintf(body, "{\"id\":\"other\",\"name\":\"x\",\"has_programme\":true,"
@@ -67,28 +67,29 @@ static void lie(int fd)
     for (int i = 0; i < 501; i++)
         n += (size_t)sprintf(body + n, "%s{\"id\":\"bob%d\"}", i ? "," : "", i);
     sprintf(body + n, "]}");
-    say(fd, 200, body);
+    send_response(fd, 200, body);
 }
 
-static void answer_well(int fd)
+static void send_valid_response(int fd)
 {
     const char *r = provider.last;
 
     if (strstr(r, "POST /base/token "))
-        say(fd, strstr(r, "\"good\"") ? 200 : 404,
-            "{\"id\":\"streamer\",\"name\":\"Streamer\",\"secret\":\"s3cret\"}");
+        send_response(fd, strstr(r, "\"good\"") ? 200 : 404,
+                      "{\"id\":\"streamer\",\"name\":\"Streamer\",\"secret\":\"s3cret\"}");
     else if (strstr(r, "GET /base/accounts/streamer "))
-        say(fd, 200, "{\"id\":\"streamer\",\"name\":\"Streamer\",\"has_programme\":true}");
+        send_response(fd, 200,
+                      "{\"id\":\"streamer\",\"name\":\"Streamer\",\"has_programme\":true}");
     else if (strstr(r, "GET /base/accounts/streamer/subscribers?cursor=&limit=500 "))
-        say(fd, 200,
-            "{\"subscribers\":[{\"id\":\"eve\",\"name\":\"Eve\",\"tier\":\"1\"}],"
-            "\"next_cursor\":\"a b/c\"}");
+        send_response(fd, 200,
+                      "{\"subscribers\":[{\"id\":\"eve\",\"name\":\"Eve\",\"tier\":\"1\"}],"
+                      "\"next_cursor\":\"a b/c\"}");
     else if (strstr(r, "subscribers?cursor=a%20b%2Fc&limit=500 "))
-        say(fd, 200, "{\"subscribers\":[{\"id\":\"bob\"}],\"next_cursor\":null}");
+        send_response(fd, 200, "{\"subscribers\":[{\"id\":\"bob\"}],\"next_cursor\":null}");
     else if (strstr(r, "/subscribers/bob "))
-        say(fd, 200, "{}");
+        send_response(fd, 200, "{}");
     else
-        say(fd, 404, "{}");
+        send_response(fd, 404, "{}");
 }
 
 static bool is_whole_request(const char *text)
@@ -98,8 +99,8 @@ static bool is_whole_request(const char *text)
     return end && strlen(end + 4) >= (length ? strtoul(length + 17, NULL, 10) : 0);
 }
 
-/* The body may come after its head. */
-static void read_last(int fd)
+/* The body may arrive after the head. */
+static void read_request(int fd)
 {
     size_t n = 0;
     ssize_t got;
@@ -111,89 +112,89 @@ static void read_last(int fd)
     } while (got > 0 && !is_whole_request(provider.last));
 }
 
-static void answer(int fd)
+static void answer_request(int fd)
 {
-    read_last(fd);
+    read_request(fd);
     provider.asked++;
-    switch ((enum mood)provider.mood) {
+    switch ((enum provider_mode)provider.provider_mode) {
     case GOOD:
-        answer_well(fd);
+        send_valid_response(fd);
         break;
     case HANGING:
         recv(fd, &(char){ 0 }, 1, 0);
         break;
     case REFUSING:
-        say(fd, 401, "{}");
+        send_response(fd, 401, "{}");
         break;
     case FAILING:
-        say(fd, 500, "{}");
+        send_response(fd, 500, "{}");
         break;
     case ENDLESS:
-        pour(fd);
+        send_huge_response(fd);
         break;
     case NONSENSE:
-        say(fd, 200, "<html>");
+        send_response(fd, 200, "<html>");
         break;
     case LYING:
-        lie(fd);
+        send_false_response(fd);
         break;
     case CIRCULAR:
-        say(fd, 200, "{\"subscribers\":[],\"next_cursor\":\"again\"}");
+        send_response(fd, 200, "{\"subscribers\":[],\"next_cursor\":\"again\"}");
         break;
     case WRONG_KIND:
-        say(fd, 200, "{\"subscribers\":{\"id\":1},\"id\":7,\"name\":[]}");
+        send_response(fd, 200, "{\"subscribers\":{\"id\":1},\"id\":7,\"name\":[]}");
         break;
     }
 }
 
-static void *serve(void *arg)
+static void *run_provider(void *arg)
 {
     int fd;
 
     (void)arg;
     while ((fd = accept(provider.fd, NULL, NULL)) >= 0) {
-        answer(fd);
+        answer_request(fd);
         close(fd);
     }
     return NULL;
 }
 
-/* Before the server starts, which must know the port. */
-static void with_provider(struct config *c)
+/* Runs before the server starts, because its port is configured. */
+static void configure_provider(struct config *c)
 {
     static char url[64];
     struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
     socklen_t size = sizeof at;
 
     provider.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    provider.mood = GOOD;
+    provider.provider_mode = GOOD;
     provider.asked = 0;
     bind(provider.fd, (struct sockaddr *)&at, sizeof at);
     listen(provider.fd, 16);
     getsockname(provider.fd, (struct sockaddr *)&at, &size);
     snprintf(url, sizeof url, "http://127.0.0.1:%d/base/", ntohs(at.sin_port));
-    pthread_create(&provider.thread, NULL, serve, NULL);
+    pthread_create(&provider.thread, NULL, run_provider, NULL);
     c->platform_a = url;
     c->platform_a_key = "our-key";
     c->platform_b = "off";
     c->log_level = "off";
 }
 
-static void provider_end(void)
+static void stop_provider(void)
 {
     shutdown(provider.fd, SHUT_RDWR);
     pthread_join(provider.thread, NULL);
     close(provider.fd);
 }
 
-/* --- what it is asked ----------------------------------------------------------------- */
+/* --- requests to the provider --------------------------------------------------------- */
 
-struct scene {
+struct provider_guild {
     struct client *ada, *bob;
     const char *guild;
 };
 
-static void link_with(struct client *c, const char *code, int status)
+static void link_with_code(struct client *c, const char *code, int status)
 {
     expect_status(client_post(c,
                               TEXT(c->world, "{'code': '%s', 'state': '%.32s'}", code,
@@ -202,9 +203,9 @@ static void link_with(struct client *c, const char *code, int status)
                   status);
 }
 
-static struct scene make_scene(struct world *w)
+static struct provider_guild create_provider_guild(struct world *w)
 {
-    struct scene s = { world_client(w, "ada"), world_client(w, "bob") };
+    struct provider_guild s = { world_client(w, "ada"), world_client(w, "bob") };
 
     s.guild = found_guild(s.ada, "The Guild");
     put_member(s.guild, s.bob);
@@ -212,13 +213,13 @@ static struct scene make_scene(struct world *w)
               "insert into connections (user_id, type, id, name, created_at) values "
               "(%s, 'platform_a', 'bob', 'Bob', 1)",
               s.bob->id);
-    link_with(s.ada, "good", 200);
+    link_with_code(s.ada, "good", 200);
     return s;
 }
 
-static void a_provider_is_asked_as_documented(struct world *w)
+static void provider_requests_have_the_documented_form(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct provider_guild s = create_provider_guild(w);
     struct answer a = client_get(s.ada, "/connections/platform_a/authorize");
 
     expect(strstr(answer_text(a, "url"), "/base/authorize?state=") &&
@@ -226,102 +227,105 @@ static void a_provider_is_asked_as_documented(struct world *w)
     expect(strstr(provider.last, "POST /base/token ") &&
            strstr(provider.last, "Authorization: Bearer our-key\r\n") &&
            strstr(provider.last, "{\"code\":\"good\"}"));
-    link_with(s.bob, "bad", 400);
+    link_with_code(s.bob, "bad", 400);
     const char *id = follow(s.ada, s.guild, PLATFORM_A, "streamer");
     expect(strstr(provider.last, "X-Account-Secret: s3cret\r\n"));
     expect(store_count(w, "select subscriber_count from integrations") == 2);
     expect(has_role(s.guild, s.bob, role_of(w, id)));
-    /* The secret is not in the store as it is. */
+    /* The secret is stored encrypted. */
     expect(store_count(w, "select count(*) from connections where secret is not null") == 1);
     expect(store_count(w, "select max(length(secret)) from connections") == 6 + 24 + 16);
-    provider_end();
+    stop_provider();
 }
 
-static void a_provider_is_asked_once_more_before_a_role_goes(struct world *w)
+static void provider_is_asked_again_before_a_role_is_removed(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct provider_guild s = create_provider_guild(w);
     const char *id = follow(s.ada, s.guild, PLATFORM_A, "streamer");
 
     world_sql(w, "insert into integration_members values (%s, %s, %s, 1, 0)", id, s.bob->id,
               s.guild);
-    provider.mood = FAILING;
+    provider.provider_mode = FAILING;
     world_sql(w, "update jobs set due = due + 8640000000000 where kind = 'integration-sync'");
     int before = provider.asked;
     world_wait(w, 901);
     expect_soon(provider.asked > before);
-    /* It has ended in vain when it is due in its turn, later than its lease. */
+    /* The failed job is due again later than its lease. */
     expect_soon(store_count(w, "select due / 1000000 from jobs where kind = "
                                "'integration-expiry'") > clock_us() / 1000000 + 600);
     expect(has_role(s.guild, s.bob, role_of(w, id)));
-    provider.mood = GOOD; /* and bob subscribes after all */
+    provider.provider_mode = GOOD; /* bob subscribes again */
     world_wait(w, 901);
     expect_number(w, 0, "select count(*) from integration_members where lapsed_at is not null");
     expect(has_role(s.guild, s.bob, role_of(w, id)));
-    provider_end();
+    stop_provider();
 }
 
-/* --- what it does badly --------------------------------------------------------------- */
+/* --- failing provider ----------------------------------------------------------------- */
 
-static void a_bad_provider_costs_one_error(struct world *w)
+static void invalid_provider_response_is_503_after_retries(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct provider_guild s = create_provider_guild(w);
     const char *body = "{'type': 'platform_a', 'id': 'streamer'}";
-    static const enum mood bad[] = { FAILING, ENDLESS, NONSENSE, LYING, CIRCULAR, WRONG_KIND };
+    static const enum provider_mode bad[] = { FAILING, ENDLESS,  NONSENSE,
+                                              LYING,   CIRCULAR, WRONG_KIND };
 
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        provider.mood = bad[i];
+        provider.provider_mode = bad[i];
         provider.asked = 0;
         expect_error(client_post(s.ada, body, INTEGRATIONS, s.guild), 503, 40016);
-        /* Twice more, but not for what is too large. */
+        /* Two retries, but not for a response that is too large. */
         expect(provider.asked == (bad[i] == ENDLESS ? 1 : 3));
-        link_with(s.bob, "good", bad[i] == LYING ? 200 : 503);
+        link_with_code(s.bob, "good", bad[i] == LYING ? 200 : 503);
     }
-    provider.mood = REFUSING;
+    provider.provider_mode = REFUSING;
     expect_error(client_post(s.ada, body, INTEGRATIONS, s.guild), 400, 40012);
     expect(client_get(s.ada, INTEGRATIONS, s.guild).json->count == 0);
-    provider_end();
+    stop_provider();
 }
 
-static void a_bad_provider_leaves_an_integration_as_it_was(struct world *w)
+static void failed_sync_leaves_the_integrations_members_unchanged(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct provider_guild s = create_provider_guild(w);
     const char *id = follow(s.ada, s.guild, PLATFORM_A, "streamer");
     int64_t synced_at = store_count(w, "select synced_at from integrations");
-    static const enum mood bad[] = { FAILING, ENDLESS, NONSENSE, LYING, CIRCULAR, WRONG_KIND };
+    static const enum provider_mode bad[] = { FAILING, ENDLESS,  NONSENSE,
+                                              LYING,   CIRCULAR, WRONG_KIND };
 
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        provider.mood = bad[i];
-        forget_told(w);
+        provider.provider_mode = bad[i];
+        discard_received(w);
         sync_now(s.ada, s.guild, id);
-        expect_told(w, to_entitled(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                    "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
-        expect_told(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{}");
-        expect_told(w, MANAGERS(s.guild), "INTEGRATION_UPDATE", "{'syncing': true}");
-        expect_told(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{}");
-        expect_told(w, MANAGERS(s.guild), "INTEGRATION_UPDATE",
-                    "{'syncing': false, 'subscriber_count': 2, 'revoked': false, 'enabled': true}");
-        expect_nothing_told(w);
+        expect_received(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                        "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
+        expect_received(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{}");
+        expect_received(w, MANAGERS(s.guild), "INTEGRATION_UPDATE", "{'syncing': true}");
+        expect_received(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{}");
+        expect_received(
+            w, MANAGERS(s.guild), "INTEGRATION_UPDATE",
+            "{'syncing': false, 'subscriber_count': 2, 'revoked': false, 'enabled': true}");
+        expect_nothing_received(w);
         expect(store_count(w, "select synced_at from integrations") == synced_at);
         expect(has_role(s.guild, s.bob, role_of(w, id)));
     }
-    provider.mood = REFUSING;
+    provider.provider_mode = REFUSING;
     sync_now(s.ada, s.guild, id);
     expect_json(client_get(s.ada, INTEGRATIONS, s.guild),
                 "[{'revoked': true, 'enabled': true, 'subscriber_count': 2}]");
     expect(has_role(s.guild, s.bob, role_of(w, id)));
-    /* A good answer takes it back. */
-    provider.mood = GOOD;
+    /* A valid response ends the failure. */
+    provider.provider_mode = GOOD;
     sync_now(s.ada, s.guild, id);
     expect_json(client_get(s.ada, INTEGRATIONS, s.guild), "[{'revoked': false}]");
-    provider_end();
+    stop_provider();
 }
 
-static void a_provider_that_hangs_holds_up_nobody(struct world *w)
+static void hanging_provider_does_not_delay_other_requests(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct provider_guild s = create_provider_guild(w);
     const char *id = follow(s.ada, s.guild, PLATFORM_A, "streamer");
 
-    provider.mood = HANGING;
+    provider.provider_mode = HANGING;
     expect_status(client_post(s.ada, NULL, INTEGRATIONS "/%s/sync", s.guild, id), 204);
     expect_number(w, 1, "select syncing from integrations");
     for (int i = 0; i < 20; i++)
@@ -329,12 +333,12 @@ static void a_provider_that_hangs_holds_up_nobody(struct world *w)
                                    INTEGRATIONS "/%s", s.guild, id),
                       204);
     expect_json(client_get(s.ada, INTEGRATIONS, s.guild), "[{'syncing': true}]");
-    provider_end();
+    stop_provider();
 }
 
-static void a_platform_that_is_off_is_refused(struct world *w)
+static void disabled_platform_is_403_40006(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct provider_guild s = create_provider_guild(w);
 
     expect_error(client_get(s.ada, "/connections/platform_b/authorize"), 403, 40006);
     expect_error(client_post(s.ada, "{'type': 'platform_b', 'id': 'x'}", INTEGRATIONS, s.guild),
@@ -342,18 +346,18 @@ static void a_platform_that_is_off_is_refused(struct world *w)
     expect_error(
         client_post(s.ada, "{'code': 'x', 'state': 'y'}", "/connections/platform_b/callback"), 403,
         40006);
-    provider_end();
+    stop_provider();
 }
 
-/* --- feeding a local one -------------------------------------------------------------- */
+/* --- writing to a local platform ------------------------------------------------------ */
 
-static void with_key(struct config *c)
+static void configure_local_key(struct config *c)
 {
     c->platform_a_key = "local-key";
 }
 
-static struct answer feed(struct client *c, const char *method, const char *path, const char *key,
-                          const char *json)
+static struct answer send_to_platform(struct client *c, const char *method, const char *path,
+                                      const char *key, const char *json)
 {
     return client_request(
         c, method, TEXT(c->world, "/platforms/%s", path),
@@ -361,58 +365,64 @@ static struct answer feed(struct client *c, const char *method, const char *path
         str_of(json));
 }
 
-static void a_local_platform_is_fed_while_the_server_runs(struct world *w)
+static void local_platform_accounts_can_be_changed_at_runtime(struct world *w)
 {
-    struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
+    struct client *ada = world_client(w, "ada"), *nobody = world_anonymous(w);
     const char *key = "local-key";
 
-    expect_status(feed(nobody, "PUT", "platform_a/accounts/s", key,
-                       "{\"name\": \"Streamer\", \"has_programme\": true}"),
+    expect_status(send_to_platform(nobody, "PUT", "platform_a/accounts/s", key,
+                                   "{\"name\": \"Streamer\", \"has_programme\": true}"),
                   204);
-    struct answer a = feed(nobody, "POST", "platform_a/accounts/s/code", key, "");
+    struct answer a = send_to_platform(nobody, "POST", "platform_a/accounts/s/code", key, "");
     expect_status(a, 200);
     expect_status(client_post(ada,
                               TEXT(w, "{'code': '%s', 'state': '%.32s'}", answer_text(a, "code"),
                                    link_state(ada, "platform_a")),
                               "/connections/platform_a/callback"),
                   200);
-    expect_status(feed(nobody, "PUT", "platform_a/accounts/s/subscribers/x", key, ""), 204);
-    expect_status(feed(nobody, "PUT", "platform_a/accounts/s/subscribers/y", key,
-                       "{\"until\": \"2020-01-01T00:00:00Z\"}"),
+    expect_status(send_to_platform(nobody, "PUT", "platform_a/accounts/s/subscribers/x", key, ""),
+                  204);
+    expect_status(send_to_platform(nobody, "PUT", "platform_a/accounts/s/subscribers/y", key,
+                                   "{\"until\": \"2020-01-01T00:00:00Z\"}"),
                   204);
     const char *guild = found_guild(ada, "The Guild");
     const char *id = follow(ada, guild, PLATFORM_A, "s");
     expect(store_count(w, "select subscriber_count from integrations") == 1);
-    expect_status(feed(nobody, "DELETE", "platform_a/accounts/s/subscribers/x", key, ""), 204);
+    expect_status(
+        send_to_platform(nobody, "DELETE", "platform_a/accounts/s/subscribers/x", key, ""), 204);
     sync_now(ada, guild, id);
     expect(store_count(w, "select subscriber_count from integrations") == 0);
 }
 
-static void a_local_platform_is_fed_with_its_key_only(struct world *w)
+static void local_platform_routes_require_the_platform_key(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
     const char *body = "{\"name\": \"x\"}";
 
-    expect_status(feed(nobody, "PUT", "platform_a/accounts/s", "wrong-key", body), 401);
-    expect_status(feed(nobody, "PUT", "platform_a/accounts/s", "local-ke", body), 401);
-    expect_status(feed(nobody, "POST", "platform_a/accounts/s/code", "", ""), 401);
-    expect_status(feed(nobody, "PUT", "platform_b/accounts/s", "", body), 404); /* it has no key */
-    expect_status(feed(nobody, "PUT", "platform_c/accounts/s", "local-key", body), 404);
-    expect_status(feed(nobody, "POST", "platform_a/accounts/s/code", "local-key", ""), 404);
-    expect_status(feed(nobody, "PUT", "platform_a/accounts/s/subscribers/x", "local-key", ""), 404);
-    expect_invalid(feed(nobody, "PUT", "platform_a/accounts/s", "local-key", "{}"), "name",
-                   "BASE_TYPE_REQUIRED");
+    expect_status(send_to_platform(nobody, "PUT", "platform_a/accounts/s", "wrong-key", body), 401);
+    expect_status(send_to_platform(nobody, "PUT", "platform_a/accounts/s", "local-ke", body), 401);
+    expect_status(send_to_platform(nobody, "POST", "platform_a/accounts/s/code", "", ""), 401);
+    expect_status(send_to_platform(nobody, "PUT", "platform_b/accounts/s", "", body),
+                  404); /* platform_b has no key */
+    expect_status(send_to_platform(nobody, "PUT", "platform_c/accounts/s", "local-key", body), 404);
+    expect_status(send_to_platform(nobody, "POST", "platform_a/accounts/s/code", "local-key", ""),
+                  404);
+    expect_status(
+        send_to_platform(nobody, "PUT", "platform_a/accounts/s/subscribers/x", "local-key", ""),
+        404);
+    expect_invalid(send_to_platform(nobody, "PUT", "platform_a/accounts/s", "local-key", "{}"),
+                   "name", "BASE_TYPE_REQUIRED");
     expect(store_count(w, "select count(*) from platform_account") == 0);
 }
 
-/* --- other words ---------------------------------------------------------------------- */
+/* --- configured type names ------------------------------------------------------------ */
 
-static void other_words(struct config *c)
+static void configure_type_names(struct config *c)
 {
     c->integration_words = "platform_a:purple,platform_b:red,service:app";
 }
 
-static void types_of_integrations_may_have_other_words(struct world *w)
+static void integration_type_names_can_be_configured(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *guild = found_guild(ada, "The Guild");
@@ -429,7 +439,7 @@ static void types_of_integrations_may_have_other_words(struct world *w)
     expect_status(client_post(ada, "{'type': 'red', 'id': 'b'}", INTEGRATIONS, guild), 204);
     const struct dom *made = world_last_event(w, "INTEGRATION_CREATE");
     expect(str_is(dom_at(made, "type")->text, "red"));
-    /* Who knows a platform by that name expects the member for all of them. */
+    /* Clients that know a platform by that name read this field. */
     expect_json(client_get(ada, INTEGRATIONS, guild),
                 "[{'type': 'purple', 'enable_emoticons': false}, "
                 "{'type': 'red', 'enable_emoticons': false}]");
@@ -438,7 +448,7 @@ static void types_of_integrations_may_have_other_words(struct world *w)
     expect(store_count(w, "select count(*) from integrations where type like 'platform%'") == 2);
 }
 
-static void bad_words_for_integrations_are_refused(struct world *w)
+static void server_refuses_to_start_with_invalid_integration_options(struct world *w)
 {
     static const char *const bad[] = { "x:y",
                                        "platform_a:",
@@ -460,22 +470,23 @@ static void bad_words_for_integrations_are_refused(struct world *w)
     world_config(w)->partners_guild = "x";
     expect(!world_try_start(w));
     const char *log = world_log_end(w);
-    expect(strstr(log, "has one word for two types") && strstr(log, "local, off, or an http"));
+    expect(strstr(log, "uses the same word for two types") &&
+           strstr(log, "local, off, or an http"));
     expect(strstr(log, "partners-guild must be the id of a guild"));
     world_config(w)->partners_guild = NULL;
     expect(world_try_start(w));
 }
 
 const struct test integrations_provider_tests[] = {
-    TEST_WITH(a_provider_is_asked_as_documented, with_provider),
-    TEST_WITH(a_provider_is_asked_once_more_before_a_role_goes, with_provider),
-    TEST_WITH(a_bad_provider_costs_one_error, with_provider),
-    TEST_WITH(a_bad_provider_leaves_an_integration_as_it_was, with_provider),
-    TEST_WITH(a_provider_that_hangs_holds_up_nobody, with_provider),
-    TEST_WITH(a_platform_that_is_off_is_refused, with_provider),
-    TEST_WITH(a_local_platform_is_fed_while_the_server_runs, with_key),
-    TEST_WITH(a_local_platform_is_fed_with_its_key_only, with_key),
-    TEST_WITH(types_of_integrations_may_have_other_words, other_words),
-    TEST(bad_words_for_integrations_are_refused),
+    TEST_WITH(provider_requests_have_the_documented_form, configure_provider),
+    TEST_WITH(provider_is_asked_again_before_a_role_is_removed, configure_provider),
+    TEST_WITH(invalid_provider_response_is_503_after_retries, configure_provider),
+    TEST_WITH(failed_sync_leaves_the_integrations_members_unchanged, configure_provider),
+    TEST_WITH(hanging_provider_does_not_delay_other_requests, configure_provider),
+    TEST_WITH(disabled_platform_is_403_40006, configure_provider),
+    TEST_WITH(local_platform_accounts_can_be_changed_at_runtime, configure_local_key),
+    TEST_WITH(local_platform_routes_require_the_platform_key, configure_local_key),
+    TEST_WITH(integration_type_names_can_be_configured, configure_type_names),
+    TEST(server_refuses_to_start_with_invalid_integration_options),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* role_connections.c - what apps can say about people, and what they say. */
+/* role_connections.c - role connection metadata of apps, and values for users. */
 #include "apps.h"
 
 #include "test_guild.h"
@@ -7,7 +7,7 @@
 #define MINE     "/users/@me/applications/%s/role-connection"
 #define ITEM     "{'type': 2, 'key': 'rolls', 'name': 'Rolls', 'description': 'Dice rolled'}"
 
-static void role_connection_metadata_is_replaced(struct world *w)
+static void put_role_connection_metadata_replaces_the_list(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *app = make_application(ada, "Dice");
@@ -27,7 +27,7 @@ static void role_connection_metadata_is_replaced(struct world *w)
     expect(client_get(bot, METADATA, app).json->count == 0);
 }
 
-static void role_connection_metadata_has_limits(struct world *w)
+static void invalid_role_connection_metadata_is_refused(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *app = make_application(ada, "Dice");
@@ -75,7 +75,7 @@ static void role_connection_metadata_has_limits(struct world *w)
                    "BASE_TYPE_MAX_LENGTH");
 }
 
-static void role_connection_metadata_is_for_the_makers(struct world *w)
+static void role_connection_metadata_requires_access_to_the_app(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *eve = world_client(w, "eve");
     const char *app = make_application(ada, "Dice");
@@ -88,7 +88,7 @@ static void role_connection_metadata_is_for_the_makers(struct world *w)
     expect_error(client_get(ada, METADATA, "77"), 404, 10002);
 }
 
-static struct client *bearer(struct client *c, const char *app, const char *scopes)
+static struct client *issue_bearer_token(struct client *c, const char *app, const char *scopes)
 {
     struct client *b = world_token(c->world, c, CALLER_BEARER, scopes, 0);
 
@@ -96,11 +96,11 @@ static struct client *bearer(struct client *c, const char *app, const char *scop
     return b;
 }
 
-static void role_connections_say_what_the_app_can_say(struct world *w)
+static void role_connection_values_must_match_the_apps_metadata(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     const char *app = make_application(ada, "Dice"), *other = make_application(ada, "Cards");
-    struct client *b = bearer(bob, app, "role_connections.write");
+    struct client *b = issue_bearer_token(bob, app, "role_connections.write");
 
     expect_status(client_put(ada,
                              "[" ITEM ", {'type': 7, 'key': 'lucky', 'name': 'n', 'description': "
@@ -129,13 +129,13 @@ static void role_connections_say_what_the_app_can_say(struct world *w)
     expect_invalid(client_put(b, TEXT(w, "{'platform_username': '%0101d'}", 1), MINE, app),
                    "platform_username", "BASE_TYPE_MAX_LENGTH");
     expect_error(client_get(b, MINE, other), 403, 20012);
-    expect_error(client_get(bearer(ada, app, "identify"), MINE, app), 403, 50026);
+    expect_error(client_get(issue_bearer_token(ada, app, "identify"), MINE, app), 403, 50026);
 }
 
 const struct test role_connections_tests[] = {
-    TEST(role_connection_metadata_is_replaced),
-    TEST(role_connection_metadata_has_limits),
-    TEST(role_connection_metadata_is_for_the_makers),
-    TEST(role_connections_say_what_the_app_can_say),
+    TEST(put_role_connection_metadata_replaces_the_list),
+    TEST(invalid_role_connection_metadata_is_refused),
+    TEST(role_connection_metadata_requires_access_to_the_app),
+    TEST(role_connection_values_must_match_the_apps_metadata),
     { 0 },
 };

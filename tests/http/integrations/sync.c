@@ -1,4 +1,4 @@
-/* sync.c - subscribers get their role, keep it, and lose it in the end. */
+/* sync.c - subscriber roles of platform integrations follow the subscriptions. */
 #include "platforms.h"
 
 #include <string.h>
@@ -8,15 +8,16 @@
 #include "statements.h"
 #include "waits.h"
 
-/* ada owns the guild and follows her "streamer"; bob is in it and has "bob" connected. */
-struct scene {
+/* Ada owns the guild with an integration of her "streamer"; bob is a member and has connected
+ * "bob". */
+struct sync_guild {
     struct client *ada, *bob;
     const char *guild, *id, *role;
 };
 
-static struct scene make_scene(struct world *w)
+static struct sync_guild create_sync_guild(struct world *w)
 {
-    struct scene s = { world_client(w, "ada"), world_client(w, "bob") };
+    struct sync_guild s = { world_client(w, "ada"), world_client(w, "bob") };
 
     s.guild = found_guild(s.ada, "The Guild");
     put_member(s.guild, s.bob);
@@ -27,34 +28,37 @@ static struct scene make_scene(struct world *w)
     return s;
 }
 
-static int64_t lapses(struct world *w)
+static int64_t count_lapsed_members(struct world *w)
 {
     return store_count(w, "select count(*) from integration_members where lapsed_at is not null");
 }
 
 /* --- sync ----------------------------------------------------------------------------- */
 
-static void a_sync_gives_subscribers_their_role(struct world *w)
+static void sync_gives_subscribers_the_integrations_role(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct sync_guild s = create_sync_guild(w);
 
     subscribe(w, PLATFORM_A, "streamer", "bob");
     subscribe(w, PLATFORM_A, "streamer", "somebody-else");
     sync_now(s.ada, s.guild, s.id);
-    expect_told(w, to_entitled(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 81}");
-    expect_told(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);
-    expect_told(w, MANAGERS(s.guild), "INTEGRATION_UPDATE",
-                "{'id': '%s', 'syncing': true, 'subscriber_count': 0}", s.id);
-    expect_told(w, to_guild(id_of(s.guild)), "GUILD_MEMBER_UPDATE",
-                "{'guild_id': '%s', 'user': {'id': '%s'}, 'roles': ['%s']}", s.guild, s.bob->id,
-                s.role);
-    expect_told(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);
-    expect_told(w, MANAGERS(s.guild), "INTEGRATION_UPDATE",
-                "{'id': '%s', 'syncing': false, 'subscriber_count': 2, 'revoked': false}", s.id);
-    expect_nothing_told(w);
+    expect_received(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                    "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 81}");
+    expect_received(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}",
+                    s.guild);
+    expect_received(w, MANAGERS(s.guild), "INTEGRATION_UPDATE",
+                    "{'id': '%s', 'syncing': true, 'subscriber_count': 0}", s.id);
+    expect_received(w, audience_of_guild(id_of(s.guild)), "GUILD_MEMBER_UPDATE",
+                    "{'guild_id': '%s', 'user': {'id': '%s'}, 'roles': ['%s']}", s.guild, s.bob->id,
+                    s.role);
+    expect_received(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}",
+                    s.guild);
+    expect_received(w, MANAGERS(s.guild), "INTEGRATION_UPDATE",
+                    "{'id': '%s', 'syncing': false, 'subscriber_count': 2, 'revoked': false}",
+                    s.id);
+    expect_nothing_received(w);
     expect(has_role(s.guild, s.bob, s.role) && !has_role(s.guild, s.ada, s.role));
-    /* A second one finds everything in order. */
+    /* A second sync changes nothing. */
     sync_now(s.ada, s.guild, s.id);
     expect(world_last_event(w, "GUILD_MEMBER_UPDATE") != NULL);
     expect(store_count(w, "select count(*) from integration_subscribers") == 2);
@@ -66,10 +70,11 @@ static void watch_statements(struct config *config)
         statements_watch();
 }
 
-/* Half a million would hold the only writer, so they are counted by a thread that reads. */
-static void subscribers_are_not_counted_by_the_writer(struct world *w)
+/* Counting half a million subscribers would block the only writer, so a read transaction does
+ * it. */
+static void subscribers_are_counted_in_a_read_transaction(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct sync_guild s = create_sync_guild(w);
 
     subscribe(w, PLATFORM_A, "streamer", "bob");
     sync_now(s.ada, s.guild, s.id);
@@ -83,9 +88,9 @@ static void subscribers_are_not_counted_by_the_writer(struct world *w)
     expect(counted.scanned == 0);
 }
 
-static void a_sync_may_be_asked_for_once_a_minute(struct world *w)
+static void sync_is_rate_limited_to_once_per_minute(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct sync_guild s = create_sync_guild(w);
 
     expect_status(client_post(s.ada, NULL, INTEGRATIONS "/%s/sync", s.guild, s.id), 204);
     expect_number(w, 1, "select count(*) from integrations where syncing = 0 and round = 2");
@@ -99,22 +104,22 @@ static void a_sync_may_be_asked_for_once_a_minute(struct world *w)
     expect_status(client_post(s.ada, NULL, INTEGRATIONS "/%s/sync", s.guild, s.id), 204);
 }
 
-static void a_sync_that_runs_is_joined(struct world *w)
+static void sync_request_during_a_sync_is_accepted_without_effect(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct sync_guild s = create_sync_guild(w);
 
     world_sql(w, "update integrations set syncing = 1");
-    forget_told(w);
+    discard_received(w);
     expect_status(client_post(s.ada, NULL, INTEGRATIONS "/%s/sync", s.guild, s.id), 204);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     world_sql(w, "update integrations set syncing = 0, enabled = 0");
     expect_error(client_post(s.ada, NULL, INTEGRATIONS "/%s/sync", s.guild, s.id), 403, 40006);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
 }
 
-static void a_sync_comes_every_hour_by_itself(struct world *w)
+static void integrations_are_synced_every_hour(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct sync_guild s = create_sync_guild(w);
 
     subscribe(w, PLATFORM_A, "streamer", "bob");
     world_wait(w, 3590);
@@ -125,45 +130,45 @@ static void a_sync_comes_every_hour_by_itself(struct world *w)
     expect(has_role(s.guild, s.bob, s.role));
 }
 
-static void a_sync_notes_who_no_longer_subscribes(struct world *w)
+static void sync_marks_members_who_no_longer_subscribe(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct sync_guild s = create_sync_guild(w);
 
     subscribe(w, PLATFORM_A, "streamer", "bob");
     sync_now(s.ada, s.guild, s.id);
     unsubscribe(w, PLATFORM_A, "streamer", "bob");
-    forget_told(w);
+    discard_received(w);
     sync_now(s.ada, s.guild, s.id);
-    expect(has_role(s.guild, s.bob, s.role) && lapses(w) == 1);
+    expect(has_role(s.guild, s.bob, s.role) && count_lapsed_members(w) == 1);
     expect(store_count(w, "select subscriber_count from integrations") == 0);
     expect(store_count(w, "select count(*) from integration_subscribers") == 0);
     int64_t since = store_count(w, "select lapsed_at from integration_members");
     world_wait(w, 100);
     sync_now(s.ada, s.guild, s.id);
     expect(store_count(w, "select lapsed_at from integration_members") == since);
-    /* Who comes back in time has lost nothing. */
+    /* A member who subscribes again in time keeps the role. */
     subscribe(w, PLATFORM_A, "streamer", "bob");
     sync_now(s.ada, s.guild, s.id);
-    expect(has_role(s.guild, s.bob, s.role) && lapses(w) == 0);
+    expect(has_role(s.guild, s.bob, s.role) && count_lapsed_members(w) == 0);
 }
 
-static void a_subscription_with_an_end_ends(struct world *w)
+static void sync_marks_members_whose_subscription_has_expired(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct sync_guild s = create_sync_guild(w);
 
     subscribe(w, PLATFORM_A, "streamer", "bob");
     world_sql(w, "update platform_subscription set until = %lld",
               (long long)(clock_us() + INT64_C(1000000) * 1000));
     sync_now(s.ada, s.guild, s.id);
-    expect(has_role(s.guild, s.bob, s.role) && lapses(w) == 0);
+    expect(has_role(s.guild, s.bob, s.role) && count_lapsed_members(w) == 0);
     world_wait(w, 1001);
     sync_now(s.ada, s.guild, s.id);
-    expect(lapses(w) == 1);
+    expect(count_lapsed_members(w) == 1);
 }
 
-static void a_sync_gives_back_a_role_that_was_taken(struct world *w)
+static void sync_restores_a_removed_subscriber_role(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct sync_guild s = create_sync_guild(w);
 
     subscribe(w, PLATFORM_A, "streamer", "bob");
     sync_now(s.ada, s.guild, s.id);
@@ -172,12 +177,12 @@ static void a_sync_gives_back_a_role_that_was_taken(struct world *w)
     expect(has_role(s.guild, s.bob, s.role));
 }
 
-static void only_good_connections_count_in_a_sync(struct world *w)
+static void sync_ignores_revoked_and_unverified_connections(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct sync_guild s = create_sync_guild(w);
     struct client *eve = world_client(w, "eve");
 
-    link_new(eve, PLATFORM_A, "eve"); /* not in the guild */
+    link_new(eve, PLATFORM_A, "eve"); /* not a member of the guild */
     subscribe(w, PLATFORM_A, "streamer", "bob");
     subscribe(w, PLATFORM_A, "streamer", "eve");
     world_sql(w, "update connections set revoked = 1 where user_id = %s", s.bob->id);
@@ -192,9 +197,9 @@ static void only_good_connections_count_in_a_sync(struct world *w)
     expect(!is_member(s.guild, eve));
 }
 
-static void one_of_several_connections_is_enough_for_a_sync(struct world *w)
+static void one_subscribed_connection_is_enough_for_the_subscriber_role(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct sync_guild s = create_sync_guild(w);
 
     link_new(s.bob, PLATFORM_A, "bobs-other");
     subscribe(w, PLATFORM_A, "streamer", "bobs-other");
@@ -203,15 +208,15 @@ static void one_of_several_connections_is_enough_for_a_sync(struct world *w)
     unsubscribe(w, PLATFORM_A, "streamer", "bobs-other");
     subscribe(w, PLATFORM_A, "streamer", "bob");
     sync_now(s.ada, s.guild, s.id);
-    expect(has_role(s.guild, s.bob, s.role) && lapses(w) == 0);
+    expect(has_role(s.guild, s.bob, s.role) && count_lapsed_members(w) == 0);
 }
 
-static void a_sync_of_many_pages_and_members_reaches_all(struct world *w)
+static void sync_reads_all_pages_of_subscribers_and_members(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct sync_guild s = create_sync_guild(w);
     long long me = (long long)snowflake_new();
 
-    /* 1200 subscribers and 700 members, 600 of whom subscribe. */
+    /* 1,200 subscribers and 700 members, 600 of whom subscribe. */
     world_sql(w, "with recursive n (i) as (select 1 union all select i + 1 from n where i < 1200) "
                  "insert into platform_subscription (type, account_id, subscriber_id, since) "
                  "select 'platform_a', 'streamer', 's' || i, 1 from n");
@@ -240,40 +245,40 @@ static void a_sync_of_many_pages_and_members_reaches_all(struct world *w)
     expect(store_count(w, "select count(*) from member_roles") == 700);
     world_sql(w, "delete from platform_subscription where subscriber_id <> 's7'");
     sync_now(s.ada, s.guild, s.id);
-    expect(lapses(w) == 699);
+    expect(count_lapsed_members(w) == 699);
     expect(store_count(w, "select count(*) from integration_subscribers") == 1);
 }
 
-/* --- what goes wrong ------------------------------------------------------------------ */
+/* --- failures ------------------------------------------------------------------------- */
 
-static void an_account_without_owner_is_revoked(struct world *w)
+static void removing_the_owners_connection_revokes_the_integration(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct sync_guild s = create_sync_guild(w);
 
     subscribe(w, PLATFORM_A, "streamer", "bob");
     sync_now(s.ada, s.guild, s.id);
-    forget_told(w);
+    discard_received(w);
     expect_status(client_delete(s.ada, "/users/@me/connections/platform_a/streamer"), 204);
-    expect_told(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{}");
-    expect_told(w, MANAGERS(s.guild), "INTEGRATION_UPDATE",
-                "{'id': '%s', 'revoked': true, "
-                "'enabled': true}",
-                s.id);
-    expect_nothing_told(w);
+    expect_received(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{}");
+    expect_received(w, MANAGERS(s.guild), "INTEGRATION_UPDATE",
+                    "{'id': '%s', 'revoked': true, "
+                    "'enabled': true}",
+                    s.id);
+    expect_nothing_received(w);
     sync_now(s.ada, s.guild, s.id);
     expect_json(client_get(s.ada, INTEGRATIONS, s.guild),
                 "[{'revoked': true, 'enabled': true, 'subscriber_count': 1}]");
-    expect(has_role(s.guild, s.bob, s.role) && lapses(w) == 0);
-    /* With its owner it comes back by itself. */
+    expect(has_role(s.guild, s.bob, s.role) && count_lapsed_members(w) == 0);
+    /* The integration recovers when its owner connects again. */
     link_account(s.ada, PLATFORM_A, "streamer");
     expect_number(w, 1,
                   "select count(*) from integrations where revoked_at is null "
                   "and syncing = 0");
 }
 
-static void an_account_that_stays_revoked_is_switched_off(struct world *w)
+static void integration_revoked_for_30_days_is_disabled(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct sync_guild s = create_sync_guild(w);
 
     expect_status(client_delete(s.ada, "/users/@me/connections/platform_a/streamer"), 204);
     world_wait(w, 29 * 86400);
@@ -285,21 +290,21 @@ static void an_account_that_stays_revoked_is_switched_off(struct world *w)
     expect_error(client_post(s.ada, NULL, INTEGRATIONS "/%s/sync", s.guild, s.id), 403, 40006);
 }
 
-static void an_integration_ends_with_who_added_it(struct world *w)
+static void integration_is_disabled_when_its_creator_is_deleted(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct sync_guild s = create_sync_guild(w);
 
     world_sql(w, "update users set deleting = 1 where id = %s", s.ada->id);
     world_wait(w, 4000);
     expect_number(w, 0, "select enabled from integrations");
 }
 
-static void a_sync_that_was_cut_off_goes_on(struct world *w)
+static void interrupted_sync_continues_after_a_restart(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct sync_guild s = create_sync_guild(w);
 
     subscribe(w, PLATFORM_A, "streamer", "bob");
-    /* As a process leaves it that dies among the members. */
+    /* State after a crash while members were processed. */
     world_sql(w, "update integrations set syncing = 1, round = 5");
     world_sql(w, "insert into integration_subscribers values (%s, 'bob', 5)", s.id);
     world_sql(w, "update jobs set due = %lld, data = '2 5 1 0 ' where kind = 'integration-sync'",
@@ -313,9 +318,9 @@ static void a_sync_that_was_cut_off_goes_on(struct world *w)
     expect(store_count(w, "select subscriber_count from integrations") == 1);
 }
 
-static void an_integration_may_go_while_its_sync_is_due(struct world *w)
+static void integration_can_be_removed_while_its_sync_is_due(struct world *w)
 {
-    struct scene s = make_scene(w);
+    struct sync_guild s = create_sync_guild(w);
 
     expect_status(client_post(s.ada, NULL, INTEGRATIONS "/%s/sync", s.guild, s.id), 204);
     expect_status(client_delete(s.ada, INTEGRATIONS "/%s", s.guild, s.id), 204);
@@ -326,21 +331,21 @@ static void an_integration_may_go_while_its_sync_is_due(struct world *w)
 }
 
 const struct test integrations_sync_tests[] = {
-    TEST(a_sync_gives_subscribers_their_role),
-    TEST_WITH(subscribers_are_not_counted_by_the_writer, watch_statements),
-    TEST(a_sync_may_be_asked_for_once_a_minute),
-    TEST(a_sync_that_runs_is_joined),
-    TEST(a_sync_comes_every_hour_by_itself),
-    TEST(a_sync_notes_who_no_longer_subscribes),
-    TEST(a_subscription_with_an_end_ends),
-    TEST(a_sync_gives_back_a_role_that_was_taken),
-    TEST(only_good_connections_count_in_a_sync),
-    TEST(one_of_several_connections_is_enough_for_a_sync),
-    TEST(a_sync_of_many_pages_and_members_reaches_all),
-    TEST(an_account_without_owner_is_revoked),
-    TEST(an_account_that_stays_revoked_is_switched_off),
-    TEST(an_integration_ends_with_who_added_it),
-    TEST(a_sync_that_was_cut_off_goes_on),
-    TEST(an_integration_may_go_while_its_sync_is_due),
+    TEST(sync_gives_subscribers_the_integrations_role),
+    TEST_WITH(subscribers_are_counted_in_a_read_transaction, watch_statements),
+    TEST(sync_is_rate_limited_to_once_per_minute),
+    TEST(sync_request_during_a_sync_is_accepted_without_effect),
+    TEST(integrations_are_synced_every_hour),
+    TEST(sync_marks_members_who_no_longer_subscribe),
+    TEST(sync_marks_members_whose_subscription_has_expired),
+    TEST(sync_restores_a_removed_subscriber_role),
+    TEST(sync_ignores_revoked_and_unverified_connections),
+    TEST(one_subscribed_connection_is_enough_for_the_subscriber_role),
+    TEST(sync_reads_all_pages_of_subscribers_and_members),
+    TEST(removing_the_owners_connection_revokes_the_integration),
+    TEST(integration_revoked_for_30_days_is_disabled),
+    TEST(integration_is_disabled_when_its_creator_is_deleted),
+    TEST(interrupted_sync_continues_after_a_restart),
+    TEST(integration_can_be_removed_while_its_sync_is_due),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* callback_modals.c - forms that apps answer with. */
+/* callback_modals.c - modals as interaction responses. */
 #include "test_interaction.h"
 
 #include <stdio.h>
@@ -6,7 +6,7 @@
 #define NAME_FIELD \
     "{'type': 1, 'components': [{'type': 4, 'custom_id': 'name', 'style': 1, 'label': 'Name'}]}"
 
-static void a_modal_reaches_who_asked(struct world *w)
+static void modal_callback_reaches_the_invoking_user(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
     struct test_interaction ask = INTERACTION(&s, .nonce = "\"n\"");
@@ -32,15 +32,16 @@ static void a_modal_reaches_who_asked(struct world *w)
                         "select count(*) from interactions where id = %s and modal like "
                         "'%%\"custom_id\":\"form\"%%'",
                         ask.id) == 1);
-    /* There is no message behind it, but the app may say something. */
+    /* There is no original message, but followups are allowed. */
     expect_error(
         client_get(ask.app, "/webhooks/%s/%s/messages/@original", ask.application, ask.token), 404,
         10008);
     expect_json(client_post(ask.app, "{'content': 'x'}", FOLLOW), "{'type': 20}");
 }
 
-/* A modal with these components is refused at this place. */
-static void refused(struct test_bot *s, const char *components, const char *path, const char *code)
+/* Expects that a modal with these components is refused with this error. */
+static void expect_modal_refused(struct test_bot *s, const char *components, const char *path,
+                                 const char *code)
 {
     struct test_interaction ask = INTERACTION(s);
 
@@ -53,7 +54,7 @@ static void refused(struct test_bot *s, const char *components, const char *path
     interaction_answered(&ask, "{'type': 4, 'data': {'content': 'x'}}");
 }
 
-static void modals_have_a_shape(struct world *w)
+static void modal_requires_custom_id_title_and_components(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
     struct test_interaction ask = INTERACTION(&s);
@@ -83,48 +84,56 @@ static void modals_have_a_shape(struct world *w)
         204);
 }
 
-static void parts_of_modals_have_rules(struct world *w)
+static void invalid_modal_components_are_refused(struct world *w)
 {
     static const char *const text = "{'type': 10, 'content': 'x'}";
     struct test_bot s = world_test_bot(w);
 
-    refused(&s, "[]", "data.components", "BASE_TYPE_BAD_LENGTH");
-    refused(&s, TEXT(w, "[%s, %s, %s, %s, %s, %s]", text, text, text, text, text, text),
-            "data.components", "BASE_TYPE_BAD_LENGTH");
-    refused(&s, "[{'type': 2, 'style': 1, 'label': 'x', 'custom_id': 'c'}]",
-            "data.components.0.type", "BASE_TYPE_CHOICES");
-    refused(&s, "[{'type': 1, 'components': []}]", "data.components.0.components",
-            "BASE_TYPE_BAD_LENGTH");
-    refused(
+    expect_modal_refused(&s, "[]", "data.components", "BASE_TYPE_BAD_LENGTH");
+    expect_modal_refused(&s,
+                         TEXT(w, "[%s, %s, %s, %s, %s, %s]", text, text, text, text, text, text),
+                         "data.components", "BASE_TYPE_BAD_LENGTH");
+    expect_modal_refused(&s, "[{'type': 2, 'style': 1, 'label': 'x', 'custom_id': 'c'}]",
+                         "data.components.0.type", "BASE_TYPE_CHOICES");
+    expect_modal_refused(&s, "[{'type': 1, 'components': []}]", "data.components.0.components",
+                         "BASE_TYPE_BAD_LENGTH");
+    expect_modal_refused(
         &s,
         "[{'type': 1, 'components': [{'type': 2, 'style': 1, 'label': 'x', 'custom_id': 'c'}]}]",
         "data.components.0.components.0.type", "BASE_TYPE_CHOICES");
-    refused(&s, "[{'type': 1, 'components': [{'type': 4, 'style': 1, 'custom_id': 'c'}]}]",
-            "data.components.0.components.0.label", "BASE_TYPE_REQUIRED");
-    refused(&s, "[{'type': 1, 'components': [{'type': 4, 'style': 1, 'label': 'x'}]}]",
-            "data.components.0.components.0.custom_id", "BASE_TYPE_REQUIRED");
-    refused(&s, "[{'type': 1, 'components': [{'type': 4, 'label': 'x', 'custom_id': 'c'}]}]",
-            "data.components.0.components.0.style", "BASE_TYPE_REQUIRED");
-    refused(
+    expect_modal_refused(&s,
+                         "[{'type': 1, 'components': [{'type': 4, 'style': 1, 'custom_id': 'c'}]}]",
+                         "data.components.0.components.0.label", "BASE_TYPE_REQUIRED");
+    expect_modal_refused(&s, "[{'type': 1, 'components': [{'type': 4, 'style': 1, 'label': 'x'}]}]",
+                         "data.components.0.components.0.custom_id", "BASE_TYPE_REQUIRED");
+    expect_modal_refused(
+        &s, "[{'type': 1, 'components': [{'type': 4, 'label': 'x', 'custom_id': 'c'}]}]",
+        "data.components.0.components.0.style", "BASE_TYPE_REQUIRED");
+    expect_modal_refused(
         &s,
         "[{'type': 1, 'components': [{'type': 4, 'style': 3, 'label': 'x', 'custom_id': 'c'}]}]",
         "data.components.0.components.0.style", "BASE_TYPE_CHOICES");
-    refused(&s,
-            "[{'type': 1, 'components': [{'type': 4, 'style': 1, 'label': 'x', 'custom_id': 'c', "
-            "'max_length': 4001}]}]",
-            "data.components.0.components.0.max_length", "NUMBER_TYPE_MAX");
-    refused(&s,
-            "[{'type': 1, 'components': [{'type': 4, 'style': 1, 'label': 'x', 'custom_id': 'c', "
-            "'min_length': 5, 'max_length': 4}]}]",
-            "data.components.0.components.0.min_length", "BASE_TYPE_INVALID");
-    refused(&s, "[{'type': 18, 'label': 'x'}]", "data.components.0.component",
-            "BASE_TYPE_REQUIRED");
-    refused(&s, "[{'type': 18, 'component': {'type': 4, 'style': 1, 'custom_id': 'c'}}]",
-            "data.components.0.label", "BASE_TYPE_REQUIRED");
-    refused(&s, "[{'type': 18, 'label': 'x', 'component': {'type': 10, 'content': 'x'}}]",
-            "data.components.0.component.type", "BASE_TYPE_CHOICES");
-    refused(&s, "[" NAME_FIELD ", " NAME_FIELD "]", "data.components.1.components.0.custom_id",
-            "COMPONENT_CUSTOM_ID_DUPLICATED");
+    expect_modal_refused(
+        &s,
+        "[{'type': 1, 'components': [{'type': 4, 'style': 1, 'label': 'x', 'custom_id': 'c', "
+        "'max_length': 4001}]}]",
+        "data.components.0.components.0.max_length", "NUMBER_TYPE_MAX");
+    expect_modal_refused(
+        &s,
+        "[{'type': 1, 'components': [{'type': 4, 'style': 1, 'label': 'x', 'custom_id': 'c', "
+        "'min_length': 5, 'max_length': 4}]}]",
+        "data.components.0.components.0.min_length", "BASE_TYPE_INVALID");
+    expect_modal_refused(&s, "[{'type': 18, 'label': 'x'}]", "data.components.0.component",
+                         "BASE_TYPE_REQUIRED");
+    expect_modal_refused(&s,
+                         "[{'type': 18, 'component': {'type': 4, 'style': 1, 'custom_id': 'c'}}]",
+                         "data.components.0.label", "BASE_TYPE_REQUIRED");
+    expect_modal_refused(&s,
+                         "[{'type': 18, 'label': 'x', 'component': {'type': 10, 'content': 'x'}}]",
+                         "data.components.0.component.type", "BASE_TYPE_CHOICES");
+    expect_modal_refused(&s, "[" NAME_FIELD ", " NAME_FIELD "]",
+                         "data.components.1.components.0.custom_id",
+                         "COMPONENT_CUSTOM_ID_DUPLICATED");
 }
 
 #define PICK(emoji)                                                                           \
@@ -132,7 +141,7 @@ static void parts_of_modals_have_rules(struct world *w)
     "[{'label': 'A', 'value': 'a', 'emoji': " emoji "}]}}"
 #define PICK_AT "data.components.0.component.options.0.emoji."
 
-static void emoji_of_modals_are_those_that_the_app_may_use(struct world *w)
+static void modal_emojis_must_be_usable_by_the_app(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
     struct test_interaction ask = INTERACTION(&s);
@@ -147,14 +156,16 @@ static void emoji_of_modals_are_those_that_the_app_may_use(struct world *w)
         s.ada, "INTERACTION_MODAL_CREATE",
         "{'components': [{'component': {'options': [{'emoji': {'id': '71', 'name': 'here', "
         "'animated': true}}]}}]}");
-    refused(&s, "[" PICK("{'id': '79'}") "]", PICK_AT "id", "BUTTON_COMPONENT_INVALID_EMOJI");
-    refused(&s, "[" PICK("{'name': 'fire'}") "]", PICK_AT "name", "BUTTON_COMPONENT_INVALID_EMOJI");
+    expect_modal_refused(&s, "[" PICK("{'id': '79'}") "]", PICK_AT "id",
+                         "BUTTON_COMPONENT_INVALID_EMOJI");
+    expect_modal_refused(&s, "[" PICK("{'name': 'fire'}") "]", PICK_AT "name",
+                         "BUTTON_COMPONENT_INVALID_EMOJI");
 }
 
 const struct test callback_modals_tests[] = {
-    TEST(a_modal_reaches_who_asked),
-    TEST(modals_have_a_shape),
-    TEST(parts_of_modals_have_rules),
-    TEST(emoji_of_modals_are_those_that_the_app_may_use),
+    TEST(modal_callback_reaches_the_invoking_user),
+    TEST(modal_requires_custom_id_title_and_components),
+    TEST(invalid_modal_components_are_refused),
+    TEST(modal_emojis_must_be_usable_by_the_app),
     { 0 },
 };

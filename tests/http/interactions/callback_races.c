@@ -1,4 +1,4 @@
-/* callback_races.c - sessions of one bot that answer the same interaction at once. */
+/* callback_races.c - concurrent responses to the same interaction. */
 #include "test_interaction.h"
 
 #include <pthread.h>
@@ -11,7 +11,7 @@
 enum { ROUNDS = 10, ASKS = 20, RACERS = 4 };
 
 static struct test_interaction asks[ASKS];
-static _Atomic int won[ASKS], lost[ASKS], strange;
+static _Atomic int won[ASKS], lost[ASKS], unexpected;
 
 struct racer {
     pthread_t thread;
@@ -19,8 +19,8 @@ struct racer {
     int fd, number;
 };
 
-/* The status and the error's code, by hand: what tests use elsewhere is for one thread. */
-static void race(int fd, int racer, int i)
+/* Sends the request by hand, because the test client is for one thread. */
+static void send_racing_callback(int fd, int racer, int i)
 {
     char body[100], head[600], answer[8192];
     int n = snprintf(body, sizeof body, "{\"type\":4,\"data\":{\"content\":\"racer %d\"}}", racer);
@@ -38,20 +38,20 @@ static void race(int fd, int racer, int i)
     else if (strncmp(answer, "HTTP/1.1 400", 12) == 0 && strstr(answer, "40060"))
         lost[i]++;
     else
-        strange++;
+        unexpected++;
 }
 
-static void *run(void *arg)
+static void *run_racer(void *arg)
 {
     struct racer *r = arg;
 
     pthread_barrier_wait(r->start);
     for (int i = 0; i < ASKS; i++)
-        race(r->fd, r->number, i);
+        send_racing_callback(r->fd, r->number, i);
     return NULL;
 }
 
-static void run_round(struct test_bot *s)
+static void run_race_round(struct test_bot *s)
 {
     struct racer racers[RACERS];
     pthread_barrier_t start;
@@ -63,7 +63,7 @@ static void run_round(struct test_bot *s)
     }
     for (int r = 0; r < RACERS; r++) {
         racers[r] = (struct racer){ .start = &start, .fd = client_dial(s->bot), .number = r };
-        expect(pthread_create(&racers[r].thread, NULL, run, &racers[r]) == 0);
+        expect(pthread_create(&racers[r].thread, NULL, run_racer, &racers[r]) == 0);
     }
     for (int r = 0; r < RACERS; r++) {
         pthread_join(racers[r].thread, NULL);
@@ -72,19 +72,19 @@ static void run_round(struct test_bot *s)
     pthread_barrier_destroy(&start);
 }
 
-static void of_many_answers_exactly_one_wins(struct world *w)
+static void exactly_one_of_many_concurrent_responses_wins(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
 
-    strange = 0;
+    unexpected = 0;
     for (int round = 0; round < ROUNDS; round++) {
-        run_round(&s);
+        run_race_round(&s);
         for (int i = 0; i < ASKS; i++) {
             expect(won[i] == 1);
             expect(lost[i] == RACERS - 1);
         }
     }
-    expect(strange == 0);
+    expect(unexpected == 0);
     expect(world_number(w, "select count(*) from messages") == ROUNDS * ASKS);
     expect(world_number(w, "select count(*) from interactions where state = 1") == ROUNDS * ASKS);
 }
@@ -95,7 +95,7 @@ enum { WRITERS = 16, FOLLOW_UPS = 4, WRITTEN = ASKS * WRITERS / 4 };
 
 static struct test_interaction own_asks[WRITTEN];
 
-static bool is_taken(int fd, const char *path, const char *body, const char *status)
+static bool request_succeeds(int fd, const char *path, const char *body, const char *status)
 {
     char bytes[1024], answer[8192];
     int n = snprintf(bytes, sizeof bytes,
@@ -113,8 +113,8 @@ static bool is_taken(int fd, const char *path, const char *body, const char *sta
     return false;
 }
 
-/* Each answers interactions of its own and follows them up, all in one channel. */
-static void *write_answers(void *arg)
+/* Each writer responds to interactions of its own and follows up, all in one channel. */
+static void *write_responses(void *arg)
 {
     struct racer *r = arg;
 
@@ -124,45 +124,45 @@ static void *write_answers(void *arg)
         char path[400];
 
         snprintf(path, sizeof path, "/interactions/%s/%s/callback", a->id, a->token);
-        strange +=
-            !is_taken(r->fd, path, "{\"type\":4,\"data\":{\"content\":\"a\"}}", "HTTP/1.1 204");
+        unexpected += !request_succeeds(r->fd, path, "{\"type\":4,\"data\":{\"content\":\"a\"}}",
+                                        "HTTP/1.1 204");
         snprintf(path, sizeof path, "/webhooks/%s/%s", a->application, a->token);
         for (int k = 0; k < FOLLOW_UPS; k++)
-            strange += !is_taken(r->fd, path, "{\"content\":\"b\"}", "HTTP/1.1 200");
+            unexpected += !request_succeeds(r->fd, path, "{\"content\":\"b\"}", "HTTP/1.1 200");
     }
     return NULL;
 }
 
-static void of_sixteen_who_answer_at_once_none_is_refused(struct world *w)
+static void sixteen_concurrent_responders_are_all_accepted(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
     struct racer racers[WRITERS];
     pthread_barrier_t start;
 
-    strange = 0;
+    unexpected = 0;
     for (int i = 0; i < WRITTEN; i++)
         own_asks[i] = INTERACTION(&s);
     pthread_barrier_init(&start, NULL, WRITERS);
     for (int r = 0; r < WRITERS; r++) {
         racers[r] = (struct racer){ .start = &start, .fd = client_dial(s.bot), .number = r };
-        expect(pthread_create(&racers[r].thread, NULL, write_answers, &racers[r]) == 0);
+        expect(pthread_create(&racers[r].thread, NULL, write_responses, &racers[r]) == 0);
     }
     for (int r = 0; r < WRITERS; r++) {
         pthread_join(racers[r].thread, NULL);
         close(racers[r].fd);
     }
     pthread_barrier_destroy(&start);
-    expect(strange == 0);
+    expect(unexpected == 0);
     expect(world_number(w, "select count(*) from messages") == WRITTEN * (1 + FOLLOW_UPS));
 }
 
-static void without_limits(struct config *c)
+static void disable_rate_limits(struct config *c)
 {
     c->rate_limits = false;
 }
 
 const struct test callback_races_tests[] = {
-    TEST_WITH(of_many_answers_exactly_one_wins, without_limits),
-    TEST_WITH(of_sixteen_who_answer_at_once_none_is_refused, without_limits),
+    TEST_WITH(exactly_one_of_many_concurrent_responses_wins, disable_rate_limits),
+    TEST_WITH(sixteen_concurrent_responders_are_all_accepted, disable_rate_limits),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* callbacks.c - the first answer of an app: what it does and what it may not. */
+/* callbacks.c - the first response of an app to an interaction. */
 #include "test_interaction.h"
 #include "files.h"
 
@@ -8,7 +8,7 @@
 
 /* --- messages ------------------------------------------------------------------------- */
 
-static void a_message_answers_a_command(struct world *w)
+static void message_callback_creates_the_response_message(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
     struct test_interaction ask = INTERACTION(&s, .nonce = "\"n-1\"", .name = "weather now");
@@ -37,8 +37,8 @@ static void a_message_answers_a_command(struct world *w)
     expect_absent(a, "0.nonce");
 }
 
-/* What is told first is what clients wait for first. */
-static void success_is_told_before_the_message(struct world *w)
+/* Clients wait for INTERACTION_SUCCESS first. */
+static void interaction_success_is_sent_before_message_create(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
     struct test_interaction ask = INTERACTION(&s);
@@ -52,7 +52,7 @@ static void success_is_told_before_the_message(struct world *w)
     expect(world_event(w, i + 2) == EVENT_NONE);
 }
 
-static void context_menus_answer_with_their_target(struct world *w)
+static void context_menu_response_contains_its_target(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
     struct answer said = client_post(s.bob, "{'content': 'Hello'}", MESSAGES, s.test_guild.channel);
@@ -78,7 +78,7 @@ static void context_menus_answer_with_their_target(struct world *w)
         target, s.test_guild.channel, s.test_guild.id, target);
 }
 
-static void components_are_answered_with_replies(struct world *w)
+static void component_response_is_a_reply_to_its_message(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
     const char *message = test_bot_message(&s);
@@ -93,7 +93,7 @@ static void components_are_answered_with_replies(struct world *w)
     expect(!dom_at(world_last_event(w, "MESSAGE_CREATE"), "interaction"));
 }
 
-static void modals_are_answered_like_what_opened_them(struct world *w)
+static void modal_response_has_the_type_of_its_opening_interaction(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
     const char *message = test_bot_message(&s);
@@ -120,7 +120,7 @@ static void modals_are_answered_like_what_opened_them(struct world *w)
                          message, press.id, message);
 }
 
-static void an_app_without_a_bot_is_shown_as_it_is_called(struct world *w)
+static void response_of_an_app_without_bot_shows_the_apps_name(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
     struct test_interaction ask = INTERACTION(&s);
@@ -133,7 +133,7 @@ static void an_app_without_a_bot_is_shown_as_it_is_called(struct world *w)
                          s.application, s.application);
 }
 
-static void answers_call_people_only(struct world *w)
+static void responses_mention_users_but_not_roles_by_default(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
     const char *role = test_guild_role(&s.test_guild, 1, 0);
@@ -154,7 +154,7 @@ static void answers_call_people_only(struct world *w)
         204);
     expect_channel_event(&s.room, "MESSAGE_CREATE", "{'mentions': [], 'mention_roles': ['%s']}",
                          role);
-    /* Where the bot may not call everybody, nor be read out, it does not. */
+    /* Without the bot's permissions, @everyone and TTS have no effect. */
     world_sql(w, "update roles set permissions = %llu where id = %s",
               (unsigned long long)(PERMISSION(VIEW_CHANNEL) | PERMISSION(SEND_MESSAGES)),
               s.test_guild.id);
@@ -165,7 +165,7 @@ static void answers_call_people_only(struct world *w)
     expect_channel_event(&s.room, "MESSAGE_CREATE", "{'mention_everyone': false, 'tts': false}");
 }
 
-static void rights_to_call_everybody_are_the_bots(struct world *w)
+static void response_mentions_everyone_with_the_bots_permission(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
     struct test_interaction ask = INTERACTION(&s);
@@ -180,7 +180,7 @@ static void rights_to_call_everybody_are_the_bots(struct world *w)
     expect_channel_event(&s.room, "MESSAGE_CREATE", "{'mention_everyone': true, 'tts': true}");
 }
 
-static void an_app_answers_where_it_cannot_look(struct world *w)
+static void app_can_respond_without_access_to_the_channel(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
     struct test_interaction ask = INTERACTION(&s);
@@ -192,7 +192,7 @@ static void an_app_answers_where_it_cannot_look(struct world *w)
     expect_channel_event(&s.room, "MESSAGE_CREATE", "{'content': 'Sunny'}");
 }
 
-static void files_come_with_an_answer(struct world *w)
+static void response_can_contain_files(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
     struct test_interaction ask = INTERACTION(&s), other = INTERACTION(&s);
@@ -214,7 +214,7 @@ static void files_come_with_an_answer(struct world *w)
     expect_files(w, "attachments", 2);
 }
 
-static void files_without_a_place_in_the_answer_are_not_kept(struct world *w)
+static void files_of_a_deferred_response_are_not_stored(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
     struct test_interaction ask = INTERACTION(&s);
@@ -227,9 +227,9 @@ static void files_without_a_place_in_the_answer_are_not_kept(struct world *w)
     expect(world_number(w, "select count(*) from files") == 0);
 }
 
-/* --- who may answer, and when --------------------------------------------------------- */
+/* --- who may respond, and when -------------------------------------------------------- */
 
-static void only_the_token_answers(struct world *w)
+static void callback_requires_the_interactions_token(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
     struct test_interaction ask = INTERACTION(&s), other = INTERACTION(&s),
@@ -241,14 +241,14 @@ static void only_the_token_answers(struct world *w)
     expect_error(interaction_answer(&crossed, "", "%s", body), 404, 10062);
     expect_error(interaction_answer(&made_up, "", "%s", body), 404, 10062);
     expect_error(interaction_answer(&broken, "", "%s", body), 404, 10062);
-    /* Nobody is asked who they are, and what they say is not looked at. */
+    /* The Authorization header is ignored. */
     ask.app = s.bob;
     expect_status(interaction_answer(&ask, "", "%s", body), 204);
     other.app = world_client_with(w, "Bot nonsense");
     expect_status(interaction_answer(&other, "", "%s", body), 204);
 }
 
-static void an_answer_counts_once(struct world *w)
+static void second_callback_is_400_40060(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
     struct test_interaction ask = INTERACTION(&s);
@@ -260,7 +260,7 @@ static void an_answer_counts_once(struct world *w)
     expect_error(interaction_answer(&ask, "", "{'type': 4, 'data': {'content': 'x'}}"), 400, 40060);
 }
 
-static void an_answer_comes_within_three_seconds(struct world *w)
+static void callback_after_three_seconds_is_404_10062(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
     struct test_interaction late = INTERACTION(&s, .age = 3.001),
@@ -276,9 +276,9 @@ static void an_answer_comes_within_three_seconds(struct world *w)
     expect_error(interaction_answer(&waited, "", "%s", body), 404, 10062);
 }
 
-/* --- what is refused can be sent again ------------------------------------------------ */
+/* --- refused responses ---------------------------------------------------------------- */
 
-static void a_refused_answer_is_not_counted(struct world *w)
+static void refused_callback_can_be_sent_again(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
     struct test_interaction ask = INTERACTION(&s);
@@ -320,8 +320,8 @@ static void a_refused_answer_is_not_counted(struct world *w)
     interaction_answered(&ask, body);
 }
 
-/* Rows of the interface's table: which kinds of answer an interaction takes. */
-static void each_kind_of_interaction_takes_its_answers(struct world *w)
+/* The callback types that each interaction type accepts. */
+static void interaction_type_determines_the_allowed_callback_types(struct world *w)
 {
     static const struct {
         int type, takes[6];
@@ -343,7 +343,7 @@ static void each_kind_of_interaction_takes_its_answers(struct world *w)
 
             for (int n = 0; n < 6; n++)
                 taken = taken || rows[i].takes[n] == type;
-            if (type == 9) /* modals have components of their own */
+            if (type == 9) /* modals have other components */
                 expect_invalid(interaction_answer(&ask, "", "{'type': 9, %s}", data),
                                "data.components", "BASE_TYPE_BAD_LENGTH");
             else if (taken)
@@ -357,7 +357,7 @@ static void each_kind_of_interaction_takes_its_answers(struct world *w)
 
 /* --- activities ----------------------------------------------------------------------- */
 
-static void activities_are_for_apps_that_have_one(struct world *w)
+static void launch_activity_callback_requires_an_embedded_app(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
     struct test_interaction plain = INTERACTION(&s), embedded = INTERACTION(&s),
@@ -379,22 +379,22 @@ static void activities_are_for_apps_that_have_one(struct world *w)
 }
 
 const struct test callbacks_tests[] = {
-    TEST(a_message_answers_a_command),
-    TEST(success_is_told_before_the_message),
-    TEST(context_menus_answer_with_their_target),
-    TEST(components_are_answered_with_replies),
-    TEST(modals_are_answered_like_what_opened_them),
-    TEST(an_app_without_a_bot_is_shown_as_it_is_called),
-    TEST(answers_call_people_only),
-    TEST(rights_to_call_everybody_are_the_bots),
-    TEST(an_app_answers_where_it_cannot_look),
-    TEST(files_come_with_an_answer),
-    TEST(files_without_a_place_in_the_answer_are_not_kept),
-    TEST(only_the_token_answers),
-    TEST(an_answer_counts_once),
-    TEST(an_answer_comes_within_three_seconds),
-    TEST(a_refused_answer_is_not_counted),
-    TEST(each_kind_of_interaction_takes_its_answers),
-    TEST(activities_are_for_apps_that_have_one),
+    TEST(message_callback_creates_the_response_message),
+    TEST(interaction_success_is_sent_before_message_create),
+    TEST(context_menu_response_contains_its_target),
+    TEST(component_response_is_a_reply_to_its_message),
+    TEST(modal_response_has_the_type_of_its_opening_interaction),
+    TEST(response_of_an_app_without_bot_shows_the_apps_name),
+    TEST(responses_mention_users_but_not_roles_by_default),
+    TEST(response_mentions_everyone_with_the_bots_permission),
+    TEST(app_can_respond_without_access_to_the_channel),
+    TEST(response_can_contain_files),
+    TEST(files_of_a_deferred_response_are_not_stored),
+    TEST(callback_requires_the_interactions_token),
+    TEST(second_callback_is_400_40060),
+    TEST(callback_after_three_seconds_is_404_10062),
+    TEST(refused_callback_can_be_sent_again),
+    TEST(interaction_type_determines_the_allowed_callback_types),
+    TEST(launch_activity_callback_requires_an_embedded_app),
     { 0 },
 };

@@ -1,5 +1,4 @@
-/* delivery.c - who hears of an interaction through the gateway, and until when
- * it can be answered. */
+/* delivery.c - gateway recipients of an interaction, and its deadlines. */
 #include "test_commands.h"
 
 #include <stdlib.h>
@@ -10,23 +9,23 @@
 
 static const char PLAIN[] = "v=10&encoding=json";
 
-/* A command of the app's, used by bob in the scene's channel. */
-static void bob_rolls(struct test_commands *s)
+/* Bob uses a command of the app in the test channel. */
+static void invoke_roll_as_bob(struct test_commands *s)
 {
     expect_status(roll(s, s->bob, make_global_command(s, "%s", ""), "%s", ""), 204);
 }
 
 /* --- the bot -------------------------------------------------------------------------- */
 
-static void no_intent_is_needed(struct world *w)
+static void interaction_create_needs_no_intent(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
     struct gateway_conn *all = conn_session(s.bot, PLAIN, "'intents': 33554431"),
                         *none = conn_session(s.bot, PLAIN, "'intents': 0");
 
     expect_dispatch(all, "GUILD_CREATE", "{}");
-    bob_rolls(&s);
-    /* Every session of the shard gets it; the first answer wins. */
+    invoke_roll_as_bob(&s);
+    /* Every session of the shard gets it; the first response wins. */
     const struct dom *d = expect_dispatch(none, "INTERACTION_CREATE", "{'type': 2}");
     expect_dispatch(all, "INTERACTION_CREATE", "{'id': '%s', 'token': '%s'}", dom_text(&s, d, "id"),
                     dom_text(&s, d, "token"));
@@ -34,7 +33,7 @@ static void no_intent_is_needed(struct world *w)
     expect_quiet(none);
 }
 
-static void the_guilds_shard_gets_it(struct world *w)
+static void interaction_create_goes_to_the_guilds_shard(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
     unsigned shard = (unsigned)(strtoull(s.test_guild.id, NULL, 10) >> 22) % 2;
@@ -42,20 +41,20 @@ static void the_guilds_shard_gets_it(struct world *w)
                         *one = conn_session(s.bot, PLAIN, "'intents': 0, 'shard': [1, 2]");
     struct gateway_conn *there = shard ? one : zero, *elsewhere = shard ? zero : one;
 
-    bob_rolls(&s);
+    invoke_roll_as_bob(&s);
     expect_dispatch(there, "INTERACTION_CREATE", "{'guild_id': '%s'}", s.test_guild.id);
     expect_quiet(there);
     expect_quiet(elsewhere);
-    /* Where the bot is not, or outside guilds, it is shard 0. */
+    /* Without the bot in the guild, or outside guilds, it goes to shard 0. */
     world_sql(w, "delete from members where user_id = %s", s.application);
-    bob_rolls(&s);
+    invoke_roll_as_bob(&s);
     expect_dispatch(zero, "INTERACTION_CREATE", "{'guild_id': '%s'}", s.test_guild.id);
     expect_quiet(one);
 }
 
-/* --- who asked ------------------------------------------------------------------------ */
+/* --- the invoking user ---------------------------------------------------------------- */
 
-static void one_session_is_told_or_all(struct world *w)
+static void interaction_events_scope_the_named_session_or_all(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
     const char *id = make_global_command(&s, "%s", "");
@@ -71,12 +70,12 @@ static void one_session_is_told_or_all(struct world *w)
     const struct dom *d = expect_dispatch(second, "INTERACTION_CREATE", "{'nonce': 'a'}");
     expect(d->count == 2);
     expect_quiet(first);
-    /* Its end is told there too. */
+    /* The failure goes to the same session. */
     world_wait(w, 4);
     expect_dispatch(second, "INTERACTION_FAILURE", "{'nonce': 'a', 'reason_code': 2}");
     expect_quiet(first);
 
-    /* Somebody else's session, or none that lives: all of the caller's. */
+    /* An unknown session id, or another user's: all sessions of the caller. */
     const char *const unknown[] = { conn_id(ada), "nobody" };
     for (size_t i = 0; i < 2; i++) {
         expect_status(invoke(&s, s.bob, TEXT(w, "'session_id': '%s'", unknown[i]), "%s", data),
@@ -88,59 +87,59 @@ static void one_session_is_told_or_all(struct world *w)
     expect_quiet(ada);
 }
 
-/* --- until when ----------------------------------------------------------------------- */
+/* --- deadlines ------------------------------------------------------------------------ */
 
-static struct answer answer_last(struct test_commands *s)
+static struct answer respond_to_last(struct test_commands *s)
 {
     const struct dom *d = last_interaction(s);
 
-    return client_post(world_stranger(s->world), "{'type': 4, 'data': {'content': 'Six'}}",
+    return client_post(world_anonymous(s->world), "{'type': 4, 'data': {'content': 'Six'}}",
                        "/interactions/%s/%s/callback", dom_text(s, d, "id"),
                        dom_text(s, d, "token"));
 }
 
-static void three_seconds_are_all_there_is(struct world *w)
+static void unanswered_interaction_fails_after_three_seconds(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
 
     client_connect(s.bob);
-    bob_rolls(&s);
+    invoke_roll_as_bob(&s);
     expect_event(s.bob, "INTERACTION_CREATE", "{}");
     world_wait(w, 1);
-    expect_status(answer_last(&s), 204);
+    expect_status(respond_to_last(&s), 204);
     expect_event(s.bob, "INTERACTION_SUCCESS", "{}");
     expect_event(s.bob, "MESSAGE_CREATE", "{'content': 'Six'}");
     world_wait(w, 10);
 
-    bob_rolls(&s);
+    invoke_roll_as_bob(&s);
     const char *id = dom_text(&s, last_interaction(&s), "id");
     expect_event(s.bob, "INTERACTION_CREATE", "{'id': '%s'}", id);
     world_wait(w, 3.3);
     expect_event(s.bob, "INTERACTION_FAILURE", "{'id': '%s', 'reason_code': 2}", id);
-    expect_error(answer_last(&s), 404, 10062);
-    /* Once. */
+    expect_error(respond_to_last(&s), 404, 10062);
+    /* Only once. */
     world_wait(w, 10);
     world_settle(w);
     expect_silence(s.bob);
 }
 
-/* The clock decides, also before anybody has looked at it. */
-static void a_late_answer_is_refused_at_once(struct world *w)
+/* The clock decides, even before the job has run. */
+static void late_callback_is_refused_before_the_failure_job_runs(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
 
-    bob_rolls(&s);
+    invoke_roll_as_bob(&s);
     world_wait(w, 3.01);
-    expect_error(answer_last(&s), 404, 10062);
+    expect_error(respond_to_last(&s), 404, 10062);
 }
 
-static void deadlines_survive_the_process(struct world *w)
+static void interaction_deadlines_survive_a_restart(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
     const char *roll_id = make_global_command(&s, "%s", "");
 
     expect_status(roll(&s, s.bob, roll_id, "%s", ""), 204);
-    expect_status(answer_last(&s), 204);
+    expect_status(respond_to_last(&s), 204);
     const char *answered = dom_text(&s, last_interaction(&s), "id"),
                *token = dom_text(&s, last_interaction(&s), "token");
     expect_status(roll(&s, s.bob, roll_id, "%s", ""), 204);
@@ -153,18 +152,18 @@ static void deadlines_survive_the_process(struct world *w)
     expect_dom(&s, world_last_event(w, "INTERACTION_FAILURE"), "{'id': '%s', 'reason_code': 2}",
                waiting);
     expect(store_count(w, "select count(*) from interactions where state = 2") == 1);
-    /* What was acknowledged goes on. */
-    expect_status(client_post(world_stranger(w), "{'content': 'And more'}", "/webhooks/%s/%s",
+    /* An acknowledged interaction stays usable. */
+    expect_status(client_post(world_anonymous(w), "{'content': 'And more'}", "/webhooks/%s/%s",
                               s.application, token),
                   200);
     expect(strcmp(answered, waiting) != 0);
 }
 
-static void what_is_over_goes(struct world *w)
+static void finished_interactions_are_deleted_after_an_hour(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
 
-    bob_rolls(&s);
+    invoke_roll_as_bob(&s);
     world_wait(w, 4);
     world_settle(w);
     world_wait(w, 50 * 60);
@@ -178,70 +177,70 @@ static void what_is_over_goes(struct world *w)
 
 /* --- entry points --------------------------------------------------------------------- */
 
-static const char *entry_point(struct test_commands *s, int handler)
+static const char *create_entry_point(struct test_commands *s, int handler)
 {
     return make_global_command(s, "'type': 4, 'handler': %d", handler);
 }
 
-static struct answer enter(struct test_commands *s, const char *id)
+static struct answer invoke_entry_point(struct test_commands *s, const char *id)
 {
     return roll(s, s->bob, id, "'type': 4");
 }
 
-static void entry_points_need_something_to_enter(struct world *w)
+static void entry_point_command_requires_an_embedded_app(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
 
-    expect_invalid(enter(&s, entry_point(&s, 1)), "data",
+    expect_invalid(invoke_entry_point(&s, create_entry_point(&s, 1)), "data",
                    "INTERACTION_APPLICATION_COMMAND_INVALID");
     world_sql(w, "update applications set flags = flags | 131072 where id = %s", s.application);
-    expect_status(enter(&s, entry_point(&s, 1)), 204);
+    expect_status(invoke_entry_point(&s, create_entry_point(&s, 1)), 204);
     const struct dom *d = last_interaction(&s);
     expect_dom(&s, d, "{'data': {'name': 'roll', 'type': 4}}");
     expect(dom_at(d, "data")->count == 3);
 }
 
-static void the_server_launches_by_itself(struct world *w)
+static void entry_point_handler_2_launches_the_activity_without_the_app(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
 
     world_sql(w, "update applications set flags = flags | 131072 where id = %s", s.application);
     client_connect(s.bob);
-    expect_status(enter(&s, entry_point(&s, 2)), 204);
+    expect_status(invoke_entry_point(&s, create_entry_point(&s, 2)), 204);
     expect_event(s.bob, "INTERACTION_CREATE", "{}");
     expect_event(s.bob, "INTERACTION_SUCCESS", "{}");
     expect_event(s.bob, "MESSAGE_CREATE",
                  "{'application_id': '%s', 'type': 20, 'author': {'id': '%s'}}", s.application,
                  s.application);
-    expect(interactions_told(&s) == 0);
+    expect(interactions_received(&s) == 0);
     world_wait(w, 10);
     world_settle(w);
     expect_silence(s.bob);
 }
 
-static void an_app_that_launches_may_do_nothing_else(struct world *w)
+static void entry_point_handler_3_accepts_only_the_launch_callback(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
 
     world_sql(w, "update applications set flags = flags | 131072 where id = %s", s.application);
-    expect_status(enter(&s, entry_point(&s, 3)), 204);
-    expect_invalid(answer_last(&s), "type", "BASE_TYPE_CHOICES");
+    expect_status(invoke_entry_point(&s, create_entry_point(&s, 3)), 204);
+    expect_invalid(respond_to_last(&s), "type", "BASE_TYPE_CHOICES");
     const struct dom *d = last_interaction(&s);
-    expect_status(client_post(world_stranger(w), "{'type': 12}", "/interactions/%s/%s/callback",
+    expect_status(client_post(world_anonymous(w), "{'type': 12}", "/interactions/%s/%s/callback",
                               dom_text(&s, d, "id"), dom_text(&s, d, "token")),
                   204);
 }
 
 const struct test interactions_delivery_tests[] = {
-    TEST(no_intent_is_needed),
-    TEST(the_guilds_shard_gets_it),
-    TEST(one_session_is_told_or_all),
-    TEST(three_seconds_are_all_there_is),
-    TEST(a_late_answer_is_refused_at_once),
-    TEST(deadlines_survive_the_process),
-    TEST(what_is_over_goes),
-    TEST(entry_points_need_something_to_enter),
-    TEST(the_server_launches_by_itself),
-    TEST(an_app_that_launches_may_do_nothing_else),
+    TEST(interaction_create_needs_no_intent),
+    TEST(interaction_create_goes_to_the_guilds_shard),
+    TEST(interaction_events_scope_the_named_session_or_all),
+    TEST(unanswered_interaction_fails_after_three_seconds),
+    TEST(late_callback_is_refused_before_the_failure_job_runs),
+    TEST(interaction_deadlines_survive_a_restart),
+    TEST(finished_interactions_are_deleted_after_an_hour),
+    TEST(entry_point_command_requires_an_embedded_app),
+    TEST(entry_point_handler_2_launches_the_activity_without_the_app),
+    TEST(entry_point_handler_3_accepts_only_the_launch_callback),
     { 0 },
 };

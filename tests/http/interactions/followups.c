@@ -1,4 +1,4 @@
-/* followups.c - what an app says after its first answer. */
+/* followups.c - messages of an app after its first response. */
 #include "test_interaction.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #define MESSAGES "/channels/%s/messages"
 #define SENT     "/webhooks/%s/%s/messages/%s"
 
-static struct test_interaction answered(struct test_bot *s)
+static struct test_interaction answer_interaction(struct test_bot *s)
 {
     struct test_interaction ask = INTERACTION(s);
 
@@ -17,12 +17,12 @@ static struct test_interaction answered(struct test_bot *s)
     return ask;
 }
 
-/* --- what can be done ----------------------------------------------------------------- */
+/* --- valid followups ------------------------------------------------------------------ */
 
-static void follow_ups_reply_to_the_first_answer(struct world *w)
+static void first_followup_is_a_reply_to_the_original_response(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
-    struct test_interaction ask = answered(&s);
+    struct test_interaction ask = answer_interaction(&s);
     struct answer original = client_get(ask.app, SENT, ask.application, ask.token, "@original");
     const char *first = answer_text(original, "id");
 
@@ -47,10 +47,10 @@ static void follow_ups_reply_to_the_first_answer(struct world *w)
                 "{'content': 'Second'}");
 }
 
-static void messages_are_changed_and_deleted_with_the_token(struct world *w)
+static void followups_can_be_edited_and_deleted_with_the_token(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
-    struct test_interaction ask = answered(&s);
+    struct test_interaction ask = answer_interaction(&s);
     const struct upload files[] = { { "files[0]", "a.txt", STR("hello") }, { 0 } };
 
     struct answer a =
@@ -92,10 +92,10 @@ static void messages_are_changed_and_deleted_with_the_token(struct world *w)
     expect_channel_silence(&s.room);
 }
 
-static void ephemeral_follow_ups_are_reached_by_the_token(struct world *w)
+static void ephemeral_followups_are_accessible_with_the_token(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
-    struct test_interaction ask = answered(&s);
+    struct test_interaction ask = answer_interaction(&s);
 
     expect_event(s.ada, "INTERACTION_SUCCESS", "{}");
     struct answer a = client_post(ask.app, "{'content': 'Psst', 'flags': 64}", FOLLOW);
@@ -103,7 +103,7 @@ static void ephemeral_follow_ups_are_reached_by_the_token(struct world *w)
     expect_json(a, "{'flags': 64, 'referenced_message': {'content': 'First'}}");
     expect_event(s.ada, "MESSAGE_CREATE", "{'id': '%s'}", id);
     expect_event(s.bot, "MESSAGE_CREATE", "{'id': '%s'}", id);
-    /* Who sees it does not change. */
+    /* The ephemeral flag does not change. */
     a = client_patch(ask.app, "{'content': 'Psst!', 'flags': 0}", SENT, ask.application, ask.token,
                      id);
     expect_json(a, "{'content': 'Psst!', 'flags': 64}");
@@ -117,8 +117,8 @@ static void ephemeral_follow_ups_are_reached_by_the_token(struct world *w)
     expect_silence(s.bob);
 }
 
-/* What only one account may see is not shown to others by what follows it. */
-static void a_public_follow_up_does_not_tell_what_was_ephemeral(struct world *w)
+/* A public followup must not show the ephemeral message it replies to. */
+static void public_followup_omits_the_ephemeral_referenced_message(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
     struct test_interaction ask = INTERACTION(&s);
@@ -131,10 +131,10 @@ static void a_public_follow_up_does_not_tell_what_was_ephemeral(struct world *w)
                 "[{'referenced_message': null}]");
 }
 
-static void bots_change_their_answers_in_the_channel_too(struct world *w)
+static void bots_can_edit_their_responses_through_the_channel(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
-    struct test_interaction ask = answered(&s);
+    struct test_interaction ask = answer_interaction(&s);
     const char *id =
         answer_text(client_get(ask.app, SENT, ask.application, ask.token, "@original"), "id");
 
@@ -147,9 +147,9 @@ static void bots_change_their_answers_in_the_channel_too(struct world *w)
     expect_status(client_delete(s.bot, MESSAGES "/%s", s.test_guild.channel, id), 204);
 }
 
-/* --- what is refused ------------------------------------------------------------------ */
+/* --- refused followups ---------------------------------------------------------------- */
 
-static void follow_ups_need_an_answer_first(struct world *w)
+static void followup_before_the_first_response_is_404_10015(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
     struct test_interaction ask = INTERACTION(&s), failed = INTERACTION(&s);
@@ -163,10 +163,10 @@ static void follow_ups_need_an_answer_first(struct world *w)
     expect_channel_silence(&s.room);
 }
 
-static void tokens_are_for_one_app_and_for_a_while(struct world *w)
+static void interaction_token_is_for_one_app_and_expires(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
-    struct test_interaction ask = answered(&s);
+    struct test_interaction ask = answer_interaction(&s);
     const char *other = make_application(s.bob, "Other");
     char wrong[200];
 
@@ -187,15 +187,15 @@ static void tokens_are_for_one_app_and_for_a_while(struct world *w)
     world_wait(w, 5.1);
     expect_error(client_post(ask.app, "{'content': 'x'}", FOLLOW), 401, 50027);
     expect_error(client_get(ask.app, SENT, ask.application, ask.token, "@original"), 401, 50027);
-    /* Also when nothing is known of it any more. */
+    /* Also when the interaction's row is deleted. */
     world_sql(w, "delete from interactions where id = %s", ask.id);
     expect_error(client_post(ask.app, "{'content': 'x'}", FOLLOW), 401, 50027);
 }
 
-static void only_messages_of_this_interaction_are_reached(struct world *w)
+static void token_gives_access_only_to_messages_of_its_interaction(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
-    struct test_interaction ask = answered(&s), other = answered(&s);
+    struct test_interaction ask = answer_interaction(&s), other = answer_interaction(&s);
     const char *theirs =
         answer_text(client_get(other.app, SENT, other.application, other.token, "@original"), "id");
     const char *plain =
@@ -206,10 +206,10 @@ static void only_messages_of_this_interaction_are_reached(struct world *w)
     expect_error(client_get(ask.app, SENT, ask.application, ask.token, "99"), 404, 10008);
 }
 
-static void empty_and_broken_follow_ups_are_refused(struct world *w)
+static void empty_or_invalid_followups_are_refused(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
-    struct test_interaction ask = answered(&s);
+    struct test_interaction ask = answer_interaction(&s);
     char body[3000];
 
     expect_error(client_post(ask.app, "{}", FOLLOW), 400, 50006);
@@ -220,17 +220,17 @@ static void empty_and_broken_follow_ups_are_refused(struct world *w)
     expect_channel_silence(&s.room);
 }
 
-/* --- brought by the person alone ------------------------------------------------------ */
+/* --- user-installed apps -------------------------------------------------------------- */
 
-static const char *own(struct test_bot *s)
+static const char *user_install_owners(struct test_bot *s)
 {
     return TEXT(s->world, "{\"1\":\"%s\"}", s->ada->id);
 }
 
-static void apps_that_a_person_brought_follow_up_five_times(struct world *w)
+static void user_installed_apps_are_limited_to_five_followups(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
-    struct test_interaction ask = INTERACTION(&s, .owners = own(&s)),
+    struct test_interaction ask = INTERACTION(&s, .owners = user_install_owners(&s)),
                             both = INTERACTION(&s, .owners = TEXT(w, "{\"0\":\"%s\",\"1\":\"%s\"}",
                                                                   s.test_guild.id, s.ada->id));
 
@@ -249,15 +249,15 @@ static void apps_that_a_person_brought_follow_up_five_times(struct world *w)
                       200);
 }
 
-static void everyone_may(struct test_bot *s, uint64_t rights)
+static void set_everyone_permissions(struct test_bot *s, uint64_t perms)
 {
     world_sql(s->world, "update roles set permissions = %llu where id = %s",
-              (unsigned long long)rights, s->test_guild.id);
+              (unsigned long long)perms, s->test_guild.id);
 }
 
-static void forced(struct test_bot *s, const char *data, int reason)
+static void expect_ephemerality_reason(struct test_bot *s, const char *data, int reason)
 {
-    struct test_interaction ask = INTERACTION(s, .by = s->bob, .owners = own(s));
+    struct test_interaction ask = INTERACTION(s, .by = s->bob, .owners = user_install_owners(s));
     struct answer a =
         interaction_answer(&ask, "?with_response=true", "{'type': 4, 'data': %s}", data);
 
@@ -273,48 +273,48 @@ static void forced(struct test_bot *s, const char *data, int reason)
         expect_absent(a, "resource.message.interaction_metadata.ephemerality_reason");
 }
 
-static void what_a_person_may_not_show_is_for_them_alone(struct world *w)
+static void user_installed_app_response_is_ephemeral_if_user_cant_send(struct world *w)
 {
     const uint64_t all = PERMISSION(VIEW_CHANNEL) | PERMISSION(USE_EXTERNAL_APPS) |
                          PERMISSION(SEND_MESSAGES) | PERMISSION(EMBED_LINKS);
     struct test_bot s = world_test_bot(w);
 
-    everyone_may(&s, all);
-    forced(&s, "{'content': 'x'}", 0);
-    forced(&s, "{'embeds': [{'title': 'T'}]}", 0);
-    everyone_may(&s, all & ~PERMISSION(EMBED_LINKS));
-    forced(&s, "{'content': 'x'}", 0);
-    forced(&s, "{'embeds': [{'title': 'T'}]}", 12);
-    everyone_may(&s, all & ~PERMISSION(SEND_MESSAGES));
-    forced(&s, "{'content': 'x'}", 10);
-    everyone_may(&s, all & ~PERMISSION(USE_EXTERNAL_APPS));
-    forced(&s, "{'content': 'x'}", 18);
-    everyone_may(&s, all);
+    set_everyone_permissions(&s, all);
+    expect_ephemerality_reason(&s, "{'content': 'x'}", 0);
+    expect_ephemerality_reason(&s, "{'embeds': [{'title': 'T'}]}", 0);
+    set_everyone_permissions(&s, all & ~PERMISSION(EMBED_LINKS));
+    expect_ephemerality_reason(&s, "{'content': 'x'}", 0);
+    expect_ephemerality_reason(&s, "{'embeds': [{'title': 'T'}]}", 12);
+    set_everyone_permissions(&s, all & ~PERMISSION(SEND_MESSAGES));
+    expect_ephemerality_reason(&s, "{'content': 'x'}", 10);
+    set_everyone_permissions(&s, all & ~PERMISSION(USE_EXTERNAL_APPS));
+    expect_ephemerality_reason(&s, "{'content': 'x'}", 18);
+    set_everyone_permissions(&s, all);
     world_sql(w, "update channels set rate_limit_per_user = 60 where id = %s",
               s.test_guild.channel);
-    forced(&s, "{'content': 'x'}", 0);
+    expect_ephemerality_reason(&s, "{'content': 'x'}", 0);
     expect_status(client_post(s.bob, "{'content': 'x'}", MESSAGES, s.test_guild.channel), 200);
-    forced(&s, "{'content': 'x'}", 4);
+    expect_ephemerality_reason(&s, "{'content': 'x'}", 4);
     world_wait(w, 61);
-    forced(&s, "{'content': 'x'}", 0);
+    expect_ephemerality_reason(&s, "{'content': 'x'}", 0);
 
-    /* An app of the guild's needs none of this. */
-    everyone_may(&s, PERMISSION(VIEW_CHANNEL));
+    /* An app installed in the guild needs none of these permissions. */
+    set_everyone_permissions(&s, PERMISSION(VIEW_CHANNEL));
     struct test_interaction ask = INTERACTION(&s, .by = s.bob);
     expect_json(
         interaction_answer(&ask, "?with_response=true", "{'type': 4, 'data': {'content': 'x'}}"),
         "{'resource': {'message': {'flags': 0}}}");
 }
 
-/* What was deferred is shown to all by then. */
-static void an_edit_adds_no_more_than_the_person_may(struct world *w)
+/* The deferred response was already public. */
+static void editing_a_public_response_requires_the_users_permissions(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
     const struct upload files[] = { { "files[0]", "a.txt", STR("hello") }, { 0 } };
-    struct test_interaction ask = INTERACTION(&s, .by = s.bob, .owners = own(&s));
+    struct test_interaction ask = INTERACTION(&s, .by = s.bob, .owners = user_install_owners(&s));
 
-    everyone_may(&s, PERMISSION(VIEW_CHANNEL) | PERMISSION(USE_EXTERNAL_APPS) |
-                         PERMISSION(SEND_MESSAGES));
+    set_everyone_permissions(&s, PERMISSION(VIEW_CHANNEL) | PERMISSION(USE_EXTERNAL_APPS) |
+                                     PERMISSION(SEND_MESSAGES));
     interaction_answered(&ask, "{'type': 5}");
     expect_error(client_patch(ask.app, "{'embeds': [{'title': 'T'}]}", SENT, ask.application,
                               ask.token, "@original"),
@@ -325,21 +325,21 @@ static void an_edit_adds_no_more_than_the_person_may(struct world *w)
     expect_status(client_patch(ask.app, "{'content': 'Plain'}", SENT, ask.application, ask.token,
                                "@original"),
                   200);
-    everyone_may(&s, PERMISSION(VIEW_CHANNEL) | PERMISSION(USE_EXTERNAL_APPS) |
-                         PERMISSION(SEND_MESSAGES) | PERMISSION(EMBED_LINKS));
+    set_everyone_permissions(&s, PERMISSION(VIEW_CHANNEL) | PERMISSION(USE_EXTERNAL_APPS) |
+                                     PERMISSION(SEND_MESSAGES) | PERMISSION(EMBED_LINKS));
     expect_status(client_patch(ask.app, "{'embeds': [{'title': 'T'}]}", SENT, ask.application,
                                ask.token, "@original"),
                   200);
 }
 
-static void files_of_a_person_who_may_send_none_are_for_them_alone(struct world *w)
+static void user_installed_app_files_are_ephemeral_without_attach_files(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
     const struct upload files[] = { { "files[0]", "a.txt", STR("hello") }, { 0 } };
-    struct test_interaction ask = INTERACTION(&s, .by = s.bob, .owners = own(&s));
+    struct test_interaction ask = INTERACTION(&s, .by = s.bob, .owners = user_install_owners(&s));
 
-    everyone_may(&s, PERMISSION(VIEW_CHANNEL) | PERMISSION(USE_EXTERNAL_APPS) |
-                         PERMISSION(SEND_MESSAGES));
+    set_everyone_permissions(&s, PERMISSION(VIEW_CHANNEL) | PERMISSION(USE_EXTERNAL_APPS) |
+                                     PERMISSION(SEND_MESSAGES));
     struct answer a =
         client_upload(ask.app, "POST", "{'type': 4}", files,
                       "/interactions/%s/%s/callback?with_response=true", ask.id, ask.token);
@@ -347,12 +347,12 @@ static void files_of_a_person_who_may_send_none_are_for_them_alone(struct world 
                    "{'ephemerality_reason': 11}}}}");
 }
 
-/* --- beside webhooks, and after a restart --------------------------------------------- */
+/* --- webhooks, and after a restart ---------------------------------------------------- */
 
-static void webhooks_live_at_the_same_address(struct world *w)
+static void webhooks_and_interaction_tokens_share_the_webhook_routes(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
-    struct test_interaction ask = answered(&s);
+    struct test_interaction ask = answer_interaction(&s);
     struct answer hook =
         client_post(s.ada, "{'name': 'Post'}", "/channels/%s/webhooks", s.test_guild.channel);
     const char *id = answer_text(hook, "id"), *token = answer_text(hook, "token");
@@ -363,21 +363,21 @@ static void webhooks_live_at_the_same_address(struct world *w)
     expect_status(client_get(ask.app, SENT, id, token, answer_text(a, "id")), 200);
     expect_error(client_get(ask.app, SENT, ask.application, "nonsense", "@original"), 404, 10015);
     expect_error(client_get(ask.app, SENT, id, ask.token, "@original"), 404, 10015);
-    /* An interaction's token is no webhook. */
+    /* An interaction token does not name a webhook. */
     expect_error(client_get(ask.app, "/webhooks/%s/%s", ask.application, ask.token), 404, 10015);
     expect_error(client_delete(ask.app, "/webhooks/%s/%s", ask.application, ask.token), 404, 10015);
     expect_json(client_get(s.ada, "/channels/%s/webhooks", s.test_guild.channel), "[{'id': '%s'}]",
                 id);
 }
 
-static void answers_outlive_the_process(struct world *w)
+static void acknowledged_interactions_survive_a_restart(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
     struct test_interaction ask = INTERACTION(&s), waiting = INTERACTION(&s);
 
     interaction_answered(&ask, "{'type': 5}");
     world_restart(w);
-    ask.app = waiting.app = world_stranger(w);
+    ask.app = waiting.app = world_anonymous(w);
     expect_error(interaction_answer(&ask, "", "{'type': 5}"), 400, 40060);
     expect_json(client_patch(ask.app, "{'content': 'Sunny'}", SENT, ask.application, ask.token,
                              "@original"),
@@ -389,20 +389,20 @@ static void answers_outlive_the_process(struct world *w)
 }
 
 const struct test followups_tests[] = {
-    TEST(follow_ups_reply_to_the_first_answer),
-    TEST(messages_are_changed_and_deleted_with_the_token),
-    TEST(ephemeral_follow_ups_are_reached_by_the_token),
-    TEST(a_public_follow_up_does_not_tell_what_was_ephemeral),
-    TEST(bots_change_their_answers_in_the_channel_too),
-    TEST(follow_ups_need_an_answer_first),
-    TEST(tokens_are_for_one_app_and_for_a_while),
-    TEST(only_messages_of_this_interaction_are_reached),
-    TEST(empty_and_broken_follow_ups_are_refused),
-    TEST(apps_that_a_person_brought_follow_up_five_times),
-    TEST(what_a_person_may_not_show_is_for_them_alone),
-    TEST(an_edit_adds_no_more_than_the_person_may),
-    TEST(files_of_a_person_who_may_send_none_are_for_them_alone),
-    TEST(webhooks_live_at_the_same_address),
-    TEST(answers_outlive_the_process),
+    TEST(first_followup_is_a_reply_to_the_original_response),
+    TEST(followups_can_be_edited_and_deleted_with_the_token),
+    TEST(ephemeral_followups_are_accessible_with_the_token),
+    TEST(public_followup_omits_the_ephemeral_referenced_message),
+    TEST(bots_can_edit_their_responses_through_the_channel),
+    TEST(followup_before_the_first_response_is_404_10015),
+    TEST(interaction_token_is_for_one_app_and_expires),
+    TEST(token_gives_access_only_to_messages_of_its_interaction),
+    TEST(empty_or_invalid_followups_are_refused),
+    TEST(user_installed_apps_are_limited_to_five_followups),
+    TEST(user_installed_app_response_is_ephemeral_if_user_cant_send),
+    TEST(editing_a_public_response_requires_the_users_permissions),
+    TEST(user_installed_app_files_are_ephemeral_without_attach_files),
+    TEST(webhooks_and_interaction_tokens_share_the_webhook_routes),
+    TEST(acknowledged_interactions_survive_a_restart),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* interactions.c - somebody uses a command, and the app hears of it. */
+/* interactions.c - use of commands and the interactions sent to apps. */
 #include <stdio.h>
 
 #include "test_commands.h"
@@ -12,7 +12,7 @@
 
 /* --- the payload ---------------------------------------------------------------------- */
 
-static void a_command_reaches_the_app_and_nobody_else(struct world *w)
+static void command_invocation_is_sent_to_the_app_and_its_user_only(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
     const char *roll_id = make_global_command(&s, "%s", "");
@@ -56,8 +56,8 @@ static void a_command_reaches_the_app_and_nobody_else(struct world *w)
     expect_silence(s.ada);
 }
 
-/* What may be done in the channel, as clients read it. */
-static void rights_are_those_in_the_channel(struct world *w)
+/* Permissions in the channel, as clients read them. */
+static void interaction_contains_permissions_in_the_channel(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
     const char *roll_id = make_global_command(&s, "%s", "");
@@ -81,7 +81,7 @@ static void rights_are_those_in_the_channel(struct world *w)
     expect(strtoull(dom_text(&s, d, "channel.permissions"), NULL, 10) == mine);
 }
 
-static void without_a_bot_the_app_may_a_little(struct world *w)
+static void app_permissions_without_a_bot_follow_everyone_overwrites(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
     const char *roll_id = make_global_command(&s, "%s", "");
@@ -97,7 +97,7 @@ static void without_a_bot_the_app_may_a_little(struct world *w)
     expect_dom(&s, last_interaction(&s), "{'app_permissions': '409600'}");
 }
 
-static void the_language_is_the_callers(struct world *w)
+static void interaction_locale_comes_from_header_or_account(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
     const char *roll_id = make_global_command(&s, "%s", "'name_localizations': {'de': 'wurf'}");
@@ -111,14 +111,14 @@ static void the_language_is_the_callers(struct world *w)
                                  "Content-Type: application/json\r\nX-Discord-Locale: de\r\n",
                                  body),
                   204);
-    /* Names are the command's own, whatever the language. */
+    /* Names are not localized. */
     expect_dom(&s, last_interaction(&s), "{'locale': 'de', 'data': {'name': 'roll'}}");
     expect_status(client_patch(s.bob, "{'locale': 'ja'}", "/users/@me/settings"), 200);
     expect_status(roll(&s, s.bob, roll_id, "%s", ""), 204);
     expect_dom(&s, last_interaction(&s), "{'locale': 'ja', 'guild_locale': 'en-US'}");
 }
 
-static void a_guilds_own_command_says_so(struct world *w)
+static void guild_command_interaction_contains_its_guild_id(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
     const char *mine = make_global_command(&s, "'guild_id': '%s'", s.test_guild.id);
@@ -127,7 +127,7 @@ static void a_guilds_own_command_says_so(struct world *w)
     expect_dom(&s, last_interaction(&s), "{'data': {'guild_id': '%s'}}", s.test_guild.id);
 }
 
-static void tokens_are_hard_to_guess(struct world *w)
+static void interaction_token_contains_a_long_random_part(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
     const char *roll_id = make_global_command(&s, "%s", "");
@@ -143,10 +143,10 @@ static void tokens_are_hard_to_guess(struct world *w)
     expect(store_count(w, "select count(*) from interactions where state = 0") == 1);
 }
 
-/* --- where ---------------------------------------------------------------------------- */
+/* --- contexts ------------------------------------------------------------------------- */
 
-static struct answer roll_in(struct test_commands *s, struct client *by, const char *command,
-                             const char *channel)
+static struct answer invoke_roll_in(struct test_commands *s, struct client *by, const char *command,
+                                    const char *channel)
 {
     return client_post(
         by,
@@ -157,13 +157,13 @@ static struct answer roll_in(struct test_commands *s, struct client *by, const c
         "/interactions");
 }
 
-static void the_apps_own_channel_is_a_context(struct world *w)
+static void command_in_the_bots_direct_channel_has_context_1(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
     const char *roll_id = make_global_command(&s, "%s", "");
     const char *dm = talk_to(s.bob, s.application);
 
-    expect_status(roll_in(&s, s.bob, roll_id, dm), 204);
+    expect_status(invoke_roll_in(&s, s.bob, roll_id, dm), 204);
     const struct dom *d = last_interaction(&s);
     expect_dom(&s, d,
                "{'context': 1, 'user': {'id': '%s', 'username': 'bob'}, 'channel_id': '%s', "
@@ -172,36 +172,36 @@ static void the_apps_own_channel_is_a_context(struct world *w)
                s.bob->id, dm, dm, s.application);
     expect(!dom_at(d, "member") && !dom_at(d, "guild") && !dom_at(d, "guild_id") &&
            !dom_at(d, "guild_locale"));
-    /* Installed on the account as well. */
+    /* Also installed by the user. */
     install_on(&s, s.bob);
-    expect_status(roll_in(&s, s.bob, roll_id, dm), 204);
+    expect_status(invoke_roll_in(&s, s.bob, roll_id, dm), 204);
     expect_dom(&s, last_interaction(&s),
                "{'authorizing_integration_owners': {'0': '0', '1': '%s'}}", s.bob->id);
 }
 
-static void other_private_channels_take_what_is_installed_on_the_account(struct world *w)
+static void private_channels_require_a_user_installed_app(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
     const char *roll_id = make_global_command(&s, "%s", "");
 
     befriend(s.ada, s.bob);
     const char *dm = talk_to(s.bob, s.ada->id);
-    expect_invalid(roll_in(&s, s.bob, roll_id, dm), "data",
+    expect_invalid(invoke_roll_in(&s, s.bob, roll_id, dm), "data",
                    "INTERACTION_APPLICATION_COMMAND_INVALID");
     install_on(&s, s.bob);
-    expect_status(roll_in(&s, s.bob, roll_id, dm), 204);
+    expect_status(invoke_roll_in(&s, s.bob, roll_id, dm), 204);
     expect_dom(
         &s, last_interaction(&s),
         "{'context': 2, 'app_permissions': '180224', 'authorizing_integration_owners': {'1': "
         "'%s'}}",
         s.bob->id);
     expect(!dom_at(last_interaction(&s), "authorizing_integration_owners.0"));
-    /* It is bob's, not ada's. */
-    expect_invalid(roll_in(&s, s.ada, roll_id, dm), "data",
+    /* Bob has installed it, ada has not. */
+    expect_invalid(invoke_roll_in(&s, s.ada, roll_id, dm), "data",
                    "INTERACTION_APPLICATION_COMMAND_INVALID");
 }
 
-static void contexts_and_installs_are_what_the_command_says(struct world *w)
+static void command_contexts_and_integration_types_are_enforced(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
     const char *nowhere = make_global_command(&s, "'contexts': [1, 2]"),
@@ -219,18 +219,19 @@ static void contexts_and_installs_are_what_the_command_says(struct world *w)
     expect_status(roll(&s, s.bob, theirs, "%s", ""), 204);
     expect_dom(&s, last_interaction(&s), "{'authorizing_integration_owners': {'1': '%s'}}",
                s.bob->id);
-    expect_status(roll_in(&s, s.bob, nowhere, dm), 204);
+    expect_status(invoke_roll_in(&s, s.bob, nowhere, dm), 204);
     expect_status(roll(&s, s.bob, old, "%s", ""), 204);
-    expect_invalid(roll_in(&s, s.bob, old, dm), "data", "INTERACTION_APPLICATION_COMMAND_INVALID");
-    /* Taken out of the guild, without the account's own install. */
+    expect_invalid(invoke_roll_in(&s, s.bob, old, dm), "data",
+                   "INTERACTION_APPLICATION_COMMAND_INVALID");
+    /* The app is removed from the guild and not installed by the user. */
     world_sql(w, "delete from integrations where guild_id = %s", s.test_guild.id);
     expect_invalid(roll(&s, s.ada, old, "%s", ""), "data",
                    "INTERACTION_APPLICATION_COMMAND_INVALID");
 }
 
-/* --- once ----------------------------------------------------------------------------- */
+/* --- nonces --------------------------------------------------------------------------- */
 
-static void the_same_nonce_asks_once(struct world *w)
+static void repeated_nonce_creates_one_interaction(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
     const char *roll_id = make_global_command(&s, "%s", "");
@@ -238,27 +239,27 @@ static void the_same_nonce_asks_once(struct world *w)
 
     for (int i = 0; i < 3; i++)
         expect_status(invoke(&s, s.bob, "'nonce': 5", "%s", data), 204);
-    expect(interactions_told(&s) == 1);
-    /* Somebody else's, or another one. */
+    expect(interactions_received(&s) == 1);
+    /* Another user, or another nonce. */
     expect_status(invoke(&s, s.ada, "'nonce': 5", "%s", data), 204);
     expect_status(invoke(&s, s.bob, "'nonce': 6", "%s", data), 204);
     expect_status(invoke(&s, s.bob, "'nonce': 'ééééééééééééééééééééééééé'", "%s", data), 204);
     expect_status(invoke(&s, s.bob, "'nonce': null", "%s", data), 204);
     expect_status(invoke(&s, s.bob, "'nonce': null", "%s", data), 204);
-    expect(interactions_told(&s) == 6);
+    expect(interactions_received(&s) == 6);
     expect_invalid(invoke(&s, s.bob, "'nonce': 'ééééééééééééééééééééééééé6'", "%s", data), "nonce",
                    "NONCE_TYPE_INVALID");
     expect_invalid(invoke(&s, s.bob, "'nonce': 1.5", "%s", data), "nonce", "NONCE_TYPE_INVALID");
     expect_invalid(invoke(&s, s.bob, "'nonce': {}", "%s", data), "nonce", "NONCE_TYPE_INVALID");
     world_wait(w, 59);
     expect_status(invoke(&s, s.bob, "'nonce': 6", "%s", data), 204);
-    expect(interactions_told(&s) == 6);
+    expect(interactions_received(&s) == 6);
     world_wait(w, 2);
     expect_status(invoke(&s, s.bob, "'nonce': 6", "%s", data), 204);
-    expect(interactions_told(&s) == 7);
+    expect(interactions_received(&s) == 7);
 }
 
-static void a_use_counts_for_the_commands_rank(struct world *w)
+static void invocations_count_for_the_commands_popularity(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
     const char *roll_id = make_global_command(&s, "%s", "");
@@ -268,8 +269,8 @@ static void a_use_counts_for_the_commands_rank(struct world *w)
     expect(store_count(w, "select sum(uses) from command_uses") == 2);
 }
 
-/* Days with uses that are still kept; a job may be about to take some of them. */
-static void expect_days(struct world *w, int64_t days)
+/* Expects this number of days with stored uses, after due jobs have run. */
+static void expect_use_days(struct world *w, int64_t days)
 {
     static const char sql[] = "select count(*) from command_uses";
 
@@ -277,7 +278,7 @@ static void expect_days(struct world *w, int64_t days)
     expect(store_count(w, sql) == days);
 }
 
-static void uses_are_forgotten_when_they_count_no_more(struct world *w)
+static void command_uses_are_deleted_after_30_days(struct world *w)
 {
     enum { DAY_S = 24 * 60 * 60 };
     struct test_commands s = world_test_commands(w);
@@ -287,22 +288,22 @@ static void uses_are_forgotten_when_they_count_no_more(struct world *w)
     world_wait(w, 10 * DAY_S);
     expect_status(roll(&s, s.bob, roll_id, "%s", ""), 204);
     expect_status(roll(&s, s.ada, roll_id, "%s", ""), 204);
-    expect_days(w, 2);
+    expect_use_days(w, 2);
     world_wait(w, 19 * DAY_S);
-    expect_days(w, 2); /* the first is the thirtieth day ago */
+    expect_use_days(w, 2); /* the first use was 29 days ago */
     world_wait(w, DAY_S);
-    expect_days(w, 1);
+    expect_use_days(w, 1);
     world_wait(w, 9 * DAY_S);
-    expect_status(roll(&s, s.bob, roll_id, "%s", ""), 204); /* the others wait no longer for it */
-    expect_days(w, 2);
+    expect_status(roll(&s, s.bob, roll_id, "%s", ""), 204); /* the later uses expire on their own */
+    expect_use_days(w, 2);
     world_wait(w, DAY_S);
-    expect_days(w, 1);
+    expect_use_days(w, 1);
     world_wait(w, 29 * DAY_S);
-    expect_days(w, 0);
+    expect_use_days(w, 0);
     expect(store_count(w, "select count(*) from jobs where kind = 'command_uses'") == 0);
 }
 
-static bool is_active(struct test_commands *s)
+static bool application_is_active(struct test_commands *s)
 {
     struct answer a = client_get(s->ada, "/applications/%s", s->application);
 
@@ -310,18 +311,18 @@ static bool is_active(struct test_commands *s)
     return id_of(answer_text(a, "flags_new")) & APPLICATION_ACTIVE;
 }
 
-static void an_application_is_active_while_it_is_used(struct world *w)
+static void application_flag_active_is_set_while_commands_are_used(struct world *w)
 {
     enum { DAY_S = 24 * 60 * 60 };
     struct test_commands s = world_test_commands(w);
     const char *roll_id = make_global_command(&s, "%s", "");
     const char *mine = make_global_command(&s, "'guild_id': '%s'", s.test_guild.id);
 
-    expect_status(roll(&s, s.bob, mine, "%s", ""), 204); /* a guild's own says nothing */
-    expect(!is_active(&s));
+    expect_status(roll(&s, s.bob, mine, "%s", ""), 204); /* guild commands do not count */
+    expect(!application_is_active(&s));
     expect_status(roll(&s, s.bob, roll_id, "%s", ""), 204);
-    expect(is_active(&s));
-    /* Its makers see that, and nobody else. */
+    expect(application_is_active(&s));
+    /* Only owners of the application see the flag. */
     struct answer a = client_get(s.bob, "/applications/%s/public", s.application);
     expect_status(a, 200);
     expect(!(id_of(answer_text(a, "flags_new")) & APPLICATION_ACTIVE));
@@ -331,14 +332,14 @@ static void an_application_is_active_while_it_is_used(struct world *w)
     world_wait(w, 20 * DAY_S);
     expect_status(roll(&s, s.bob, roll_id, "%s", ""), 204);
     world_wait(w, 29 * DAY_S);
-    expect_days(w, 1);
-    expect(is_active(&s));
+    expect_use_days(w, 1);
+    expect(application_is_active(&s));
     world_wait(w, DAY_S);
-    expect_days(w, 0);
-    expect(!is_active(&s));
+    expect_use_days(w, 0);
+    expect(!application_is_active(&s));
 }
 
-static void an_archived_thread_takes_no_commands(struct world *w)
+static void command_in_an_archived_thread_is_400_50083(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
     const char *command = make_global_command(&s, "%s", "");
@@ -353,19 +354,19 @@ static void an_archived_thread_takes_no_commands(struct world *w)
 }
 
 const struct test interactions_tests[] = {
-    TEST(a_command_reaches_the_app_and_nobody_else),
-    TEST(rights_are_those_in_the_channel),
-    TEST(without_a_bot_the_app_may_a_little),
-    TEST(the_language_is_the_callers),
-    TEST(a_guilds_own_command_says_so),
-    TEST(tokens_are_hard_to_guess),
-    TEST(the_apps_own_channel_is_a_context),
-    TEST(other_private_channels_take_what_is_installed_on_the_account),
-    TEST(contexts_and_installs_are_what_the_command_says),
-    TEST(the_same_nonce_asks_once),
-    TEST(a_use_counts_for_the_commands_rank),
-    TEST(uses_are_forgotten_when_they_count_no_more),
-    TEST(an_application_is_active_while_it_is_used),
-    TEST(an_archived_thread_takes_no_commands),
+    TEST(command_invocation_is_sent_to_the_app_and_its_user_only),
+    TEST(interaction_contains_permissions_in_the_channel),
+    TEST(app_permissions_without_a_bot_follow_everyone_overwrites),
+    TEST(interaction_locale_comes_from_header_or_account),
+    TEST(guild_command_interaction_contains_its_guild_id),
+    TEST(interaction_token_contains_a_long_random_part),
+    TEST(command_in_the_bots_direct_channel_has_context_1),
+    TEST(private_channels_require_a_user_installed_app),
+    TEST(command_contexts_and_integration_types_are_enforced),
+    TEST(repeated_nonce_creates_one_interaction),
+    TEST(invocations_count_for_the_commands_popularity),
+    TEST(command_uses_are_deleted_after_30_days),
+    TEST(application_flag_active_is_set_while_commands_are_used),
+    TEST(command_in_an_archived_thread_is_400_50083),
     { 0 },
 };

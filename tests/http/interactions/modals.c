@@ -1,15 +1,15 @@
-/* modals.c - modals are opened, filled in and sent back. */
+/* modals.c - modals are opened, filled in and submitted. */
 #include "test_commands.h"
 
 #define FAILED "COMPONENT_VALIDATION_FAILED"
 
-/* What the app answers last with a modal of these parts; the interaction that it answers. */
+/* Answers the last interaction with a modal of these components; returns the interaction's id. */
 static const char *open_modal(struct test_commands *s, const char *parts)
 {
     const struct dom *d = last_interaction(s);
     const char *id = dom_text(s, d, "id");
 
-    expect_status(client_post(world_stranger(s->world),
+    expect_status(client_post(world_anonymous(s->world),
                               TEXT(s->world,
                                    "{'type': 9, 'data': {'custom_id': 'form', 'title': 'Form', "
                                    "'components': [%s]}}",
@@ -19,7 +19,7 @@ static const char *open_modal(struct test_commands *s, const char *parts)
     return id;
 }
 
-static const char *ask_and_open(struct test_commands *s, const char *parts)
+static const char *invoke_and_open_modal(struct test_commands *s, const char *parts)
 {
     const char *id = make_global_command(s, "%s", "");
 
@@ -27,8 +27,8 @@ static const char *ask_and_open(struct test_commands *s, const char *parts)
     return open_modal(s, parts);
 }
 
-static struct answer submit(struct test_commands *s, struct client *by, const char *opener,
-                            const char *components)
+static struct answer submit_modal(struct test_commands *s, struct client *by, const char *opener,
+                                  const char *components)
 {
     return invoke(s, by, "'type': 5", "'id': '%s', 'custom_id': 'form', 'components': [%s]", opener,
                   components);
@@ -39,23 +39,24 @@ static const char TEXTS[] =
     "'min_length': 2, 'max_length': 4}]}, {'type': 18, 'label': 'More', 'component': {'type': 4, "
     "'custom_id': 'more', 'style': 2, 'required': false}}";
 
-static const char *name_and(struct test_commands *s, const char *name, const char *more)
+static const char *write_name_input(struct test_commands *s, const char *name, const char *more)
 {
     return TEXT(s->world,
                 "{'type': 1, 'components': [{'type': 4, 'custom_id': 'name', 'value': '%s'}]}%s%s",
                 name, *more ? ", " : "", more);
 }
 
-static void a_modal_comes_back_as_it_was_sent(struct world *w)
+static void modal_submit_interaction_contains_the_submitted_values(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
-    const char *opener = ask_and_open(&s, TEXTS);
+    const char *opener = invoke_and_open_modal(&s, TEXTS);
 
-    expect_status(submit(&s, s.bob, opener,
-                         name_and(&s, "Bob",
-                                  "{'type': 18, 'component': {'type': 4, 'custom_id': 'more', "
-                                  "'value': 'Lots'}}")),
-                  204);
+    expect_status(
+        submit_modal(&s, s.bob, opener,
+                     write_name_input(&s, "Bob",
+                                      "{'type': 18, 'component': {'type': 4, 'custom_id': 'more', "
+                                      "'value': 'Lots'}}")),
+        204);
     const struct dom *d = last_interaction(&s);
     expect_dom(
         &s, d,
@@ -68,76 +69,79 @@ static void a_modal_comes_back_as_it_was_sent(struct world *w)
     expect(strcmp(dom_text(&s, d, "id"), opener) != 0);
 }
 
-static void a_modal_is_submitted_once_by_its_reader_in_time(struct world *w)
+static void modal_can_be_submitted_once_by_its_user_within_15_minutes(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
-    const char *opener = ask_and_open(&s, TEXTS), *filled = name_and(&s, "Bob", "");
+    const char *opener = invoke_and_open_modal(&s, TEXTS),
+               *filled = write_name_input(&s, "Bob", "");
 
-    expect_error(submit(&s, s.bob, "404", filled), 404, 10062);
-    expect_error(submit(&s, s.ada, opener, filled), 404, 10062);
-    expect_status(submit(&s, s.bob, opener, filled), 204);
-    expect_error(submit(&s, s.bob, opener, filled), 404, 10062);
+    expect_error(submit_modal(&s, s.bob, "404", filled), 404, 10062);
+    expect_error(submit_modal(&s, s.ada, opener, filled), 404, 10062);
+    expect_status(submit_modal(&s, s.bob, opener, filled), 204);
+    expect_error(submit_modal(&s, s.bob, opener, filled), 404, 10062);
 
-    opener = ask_and_open(&s, TEXTS);
+    opener = invoke_and_open_modal(&s, TEXTS);
     world_wait(w, 14 * 60 + 58);
-    expect_status(submit(&s, s.bob, opener, filled), 204);
-    opener = ask_and_open(&s, TEXTS);
+    expect_status(submit_modal(&s, s.bob, opener, filled), 204);
+    opener = invoke_and_open_modal(&s, TEXTS);
     world_wait(w, 15 * 60 + 1);
-    expect_error(submit(&s, s.bob, opener, filled), 404, 10062);
-    /* What was answered otherwise is no modal. */
+    expect_error(submit_modal(&s, s.bob, opener, filled), 404, 10062);
+    /* An interaction that was not answered with a modal. */
     expect_status(roll(&s, s.bob, make_global_command(&s, "%s", ""), "%s", ""), 204);
     const struct dom *d = last_interaction(&s);
-    expect_error(submit(&s, s.bob, dom_text(&s, d, "id"), filled), 404, 10062);
+    expect_error(submit_modal(&s, s.bob, dom_text(&s, d, "id"), filled), 404, 10062);
 }
 
-/* A client that was not sure sends it again, and is not told that it failed. */
-static void the_same_nonce_submits_once(struct world *w)
+/* A client that repeats the submission with the same nonce gets no error. */
+static void repeated_nonce_submits_a_modal_once(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
-    const char *opener = ask_and_open(&s, TEXTS), *filled = name_and(&s, "Bob", "");
+    const char *opener = invoke_and_open_modal(&s, TEXTS),
+               *filled = write_name_input(&s, "Bob", "");
 
     for (int i = 0; i < 2; i++)
         expect_status(invoke(&s, s.bob, "'type': 5, 'nonce': 'n'",
                              "'id': '%s', 'custom_id': 'form', 'components': [%s]", opener, filled),
                       204);
-    expect(interactions_told(&s) == 2);
+    expect(interactions_received(&s) == 2);
     expect_error(invoke(&s, s.bob, "'type': 5, 'nonce': 'm'",
                         "'id': '%s', 'custom_id': 'form', 'components': [%s]", opener, filled),
                  404, 10062);
 }
 
-static void fields_have_their_rules(struct world *w)
+static void invalid_modal_text_inputs_are_refused(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
-    const char *opener = ask_and_open(&s, TEXTS);
+    const char *opener = invoke_and_open_modal(&s, TEXTS);
 
-    expect_invalid(submit(&s, s.bob, opener, ""), "data.components.0", "BASE_TYPE_REQUIRED");
-    expect_invalid(submit(&s, s.bob, opener, name_and(&s, "", "")), "data.components.0",
-                   "BASE_TYPE_REQUIRED");
-    expect_invalid(submit(&s, s.bob, opener, name_and(&s, "B", "")), "data.components.0",
-                   "BASE_TYPE_BAD_LENGTH");
-    expect_invalid(submit(&s, s.bob, opener, name_and(&s, "Bobby", "")), "data.components.0",
-                   "BASE_TYPE_BAD_LENGTH");
+    expect_invalid(submit_modal(&s, s.bob, opener, ""), "data.components.0", "BASE_TYPE_REQUIRED");
+    expect_invalid(submit_modal(&s, s.bob, opener, write_name_input(&s, "", "")),
+                   "data.components.0", "BASE_TYPE_REQUIRED");
+    expect_invalid(submit_modal(&s, s.bob, opener, write_name_input(&s, "B", "")),
+                   "data.components.0", "BASE_TYPE_BAD_LENGTH");
+    expect_invalid(submit_modal(&s, s.bob, opener, write_name_input(&s, "Bobby", "")),
+                   "data.components.0", "BASE_TYPE_BAD_LENGTH");
     expect_invalid(
-        submit(&s, s.bob, opener,
-               "{'type': 1, 'components': [{'type': 4, 'custom_id': 'name', 'value': 5}]}"),
+        submit_modal(&s, s.bob, opener,
+                     "{'type': 1, 'components': [{'type': 4, 'custom_id': 'name', 'value': 5}]}"),
         "data.components.0", "STRING_TYPE_CONVERT");
-    expect_invalid(submit(&s, s.bob, opener,
-                          name_and(&s, "Bob", "{'type': 4, 'custom_id': 'other', 'value': ''}")),
-                   "data", FAILED);
+    expect_invalid(
+        submit_modal(&s, s.bob, opener,
+                     write_name_input(&s, "Bob", "{'type': 4, 'custom_id': 'other', 'value': ''}")),
+        "data", FAILED);
     expect_invalid(invoke(&s, s.bob, "'type': 5",
                           "'id': '%s', 'custom_id': 'x', 'components': [%s]", opener,
-                          name_and(&s, "Bob", "")),
+                          write_name_input(&s, "Bob", "")),
                    "data", FAILED);
-    /* A refusal uses nothing up. */
-    expect_status(submit(&s, s.bob, opener, name_and(&s, "Bo", "")), 204);
+    /* After a refusal the modal can be submitted again. */
+    expect_status(submit_modal(&s, s.bob, opener, write_name_input(&s, "Bo", "")), 204);
     expect_dom(
         &s, last_interaction(&s),
         "{'data': {'components': [{'components': [{'value': 'Bo'}]}, {'component': {'value': "
         "''}}]}}");
 }
 
-static void menus_and_boxes_are_filled_in_too(struct world *w)
+static void modal_select_menus_are_submitted_with_resolved_objects(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
     const char *parts =
@@ -145,23 +149,25 @@ static void menus_and_boxes_are_filled_in_too(struct world *w)
         "[{'label': 'A', 'value': 'a'}, {'label': 'B', 'value': 'b'}]}}, {'type': 18, 'label': 'Who', "
         "'component': {'type': 5, 'custom_id': 'who', 'required': false}}, {'type': 10, 'content': "
         "'Words'}";
-    const char *opener = ask_and_open(&s, parts);
+    const char *opener = invoke_and_open_modal(&s, parts);
 
-    expect_invalid(submit(&s, s.bob, opener,
-                          "{'type': 18, 'component': {'type': 3, 'custom_id': 'pick', 'values': "
-                          "['x']}}"),
-                   "data.components.0", FAILED);
-    expect_invalid(submit(&s, s.bob, opener,
-                          "{'type': 18, 'component': {'type': 5, 'custom_id': 'pick', 'values': "
-                          "['a']}}"),
-                   "data.components.0", FAILED);
+    expect_invalid(
+        submit_modal(&s, s.bob, opener,
+                     "{'type': 18, 'component': {'type': 3, 'custom_id': 'pick', 'values': "
+                     "['x']}}"),
+        "data.components.0", FAILED);
+    expect_invalid(
+        submit_modal(&s, s.bob, opener,
+                     "{'type': 18, 'component': {'type': 5, 'custom_id': 'pick', 'values': "
+                     "['a']}}"),
+        "data.components.0", FAILED);
     expect_status(
-        submit(&s, s.bob, opener,
-               TEXT(w,
-                    "{'type': 18, 'component': {'type': 3, 'custom_id': 'pick', 'values': "
-                    "['b']}}, {'type': 18, 'component': {'type': 5, 'custom_id': 'who', "
-                    "'values': ['%s']}}",
-                    s.ada->id)),
+        submit_modal(&s, s.bob, opener,
+                     TEXT(w,
+                          "{'type': 18, 'component': {'type': 3, 'custom_id': 'pick', 'values': "
+                          "['b']}}, {'type': 18, 'component': {'type': 5, 'custom_id': 'who', "
+                          "'values': ['%s']}}",
+                          s.ada->id)),
         204);
     expect_dom(&s, last_interaction(&s),
                "{'data': {'components': [{'component': {'type': 3, 'custom_id': 'pick', 'values': "
@@ -170,7 +176,7 @@ static void menus_and_boxes_are_filled_in_too(struct world *w)
                s.ada->id, s.ada->id);
 }
 
-static void boxes_and_circles_have_values(struct world *w)
+static void modal_radio_groups_and_checkboxes_are_validated(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
     const char *parts =
@@ -179,7 +185,7 @@ static void boxes_and_circles_have_values(struct world *w)
         "'label': 'Some', 'component': {'type': 22, 'custom_id': 'some', 'options': [{'label': 'C', "
         "'value': 'c'}, {'label': 'D', 'value': 'd'}]}}, {'type': 18, 'label': 'Yes', 'component': "
         "{'type': 23, 'custom_id': 'yes'}}";
-    const char *opener = ask_and_open(&s, parts);
+    const char *opener = invoke_and_open_modal(&s, parts);
     static const char *const wrong[] = {
         "{'type': 22, 'custom_id': 'some', 'values': []}",
         "{'type': 22, 'custom_id': 'some', 'values': ['c', 'c']}",
@@ -192,33 +198,34 @@ static void boxes_and_circles_have_values(struct world *w)
     };
 
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-        expect_error(submit(&s, s.bob, opener, wrong[i]), 400, 50035);
+        expect_error(submit_modal(&s, s.bob, opener, wrong[i]), 400, 50035);
     expect_status(
-        submit(&s, s.bob, opener,
-               "{'type': 18, 'component': {'type': 22, 'custom_id': 'some', 'values': ['d', "
-               "'c']}}, {'type': 18, 'component': {'type': 23, 'custom_id': 'yes', 'value': "
-               "true}}"),
+        submit_modal(&s, s.bob, opener,
+                     "{'type': 18, 'component': {'type': 22, 'custom_id': 'some', 'values': ['d', "
+                     "'c']}}, {'type': 18, 'component': {'type': 23, 'custom_id': 'yes', 'value': "
+                     "true}}"),
         204);
     expect_dom(
         &s, last_interaction(&s),
         "{'data': {'components': [{'component': {'type': 21, 'custom_id': 'one', 'value': null}}, "
         "{'component': {'type': 22, 'values': ['d', 'c']}}, {'component': {'type': 23, 'value': "
         "true}}]}}");
-    opener = ask_and_open(&s, parts);
+    opener = invoke_and_open_modal(&s, parts);
     expect_status(
-        submit(&s, s.bob, opener,
-               "{'type': 22, 'custom_id': 'some', 'values': ['c']}, {'type': 21, 'custom_id': "
-               "'one', 'value': 'b'}"),
+        submit_modal(
+            &s, s.bob, opener,
+            "{'type': 22, 'custom_id': 'some', 'values': ['c']}, {'type': 21, 'custom_id': "
+            "'one', 'value': 'b'}"),
         204);
     expect_dom(&s, last_interaction(&s),
                "{'data': {'components': [{'component': {'value': 'b'}}, {'component': {'values': "
                "['c']}}, {'component': {'value': false}}]}}");
 }
 
-static void files_are_handed_in(struct world *w)
+static void modal_files_are_submitted_as_resolved_attachments(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
-    const char *opener = ask_and_open(
+    const char *opener = invoke_and_open_modal(
         &s, "{'type': 18, 'label': 'File', 'component': {'type': 19, 'custom_id': 'file'}}");
     struct upload files[] = { { "files[0]", "a.txt", STR("hello") }, { 0 } };
     const char *json = TEXT(
@@ -239,7 +246,7 @@ static void files_are_handed_in(struct world *w)
         id, id);
 }
 
-static void a_modal_after_a_button_brings_the_message(struct world *w)
+static void modal_opened_by_a_button_contains_the_message(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
     struct answer a = client_post(s.bot,
@@ -252,19 +259,19 @@ static void a_modal_after_a_button_brings_the_message(struct world *w)
                          "'component_type': 2, 'custom_id': 'go'"),
                   204);
     const char *opener = open_modal(&s, TEXTS);
-    expect_status(submit(&s, s.bob, opener, name_and(&s, "Bob", "")), 204);
+    expect_status(submit_modal(&s, s.bob, opener, write_name_input(&s, "Bob", "")), 204);
     expect_dom(&s, last_interaction(&s), "{'type': 5, 'message': {'id': '%s', 'content': 'Press'}}",
                m);
 }
 
 const struct test interactions_modals_tests[] = {
-    TEST(a_modal_comes_back_as_it_was_sent),
-    TEST(a_modal_is_submitted_once_by_its_reader_in_time),
-    TEST(the_same_nonce_submits_once),
-    TEST(fields_have_their_rules),
-    TEST(menus_and_boxes_are_filled_in_too),
-    TEST(boxes_and_circles_have_values),
-    TEST(files_are_handed_in),
-    TEST(a_modal_after_a_button_brings_the_message),
+    TEST(modal_submit_interaction_contains_the_submitted_values),
+    TEST(modal_can_be_submitted_once_by_its_user_within_15_minutes),
+    TEST(repeated_nonce_submits_a_modal_once),
+    TEST(invalid_modal_text_inputs_are_refused),
+    TEST(modal_select_menus_are_submitted_with_resolved_objects),
+    TEST(modal_radio_groups_and_checkboxes_are_validated),
+    TEST(modal_files_are_submitted_as_resolved_attachments),
+    TEST(modal_opened_by_a_button_contains_the_message),
     { 0 },
 };

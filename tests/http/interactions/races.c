@@ -1,4 +1,4 @@
-/* races.c - what changes while somebody asks, and what is asked twice at once. */
+/* races.c - commands that change during an invocation, and concurrent invocations. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -9,12 +9,12 @@
 #include "test_commands.h"
 #include "pool.h"
 
-/* --- a command that changes after it was looked at ------------------------------------ */
+/* --- a command that changes after it was read ----------------------------------------- */
 
 #define PART(head) "--x\r\nContent-Disposition: form-data; " head "\r\n\r\n"
 
-/* A use of /roll with a file, sent and not waited for. */
-static int send_roll(struct test_commands *s, const char *command)
+/* Sends an invocation of /roll with a file without waiting for the response. */
+static int send_roll_with_file(struct test_commands *s, const char *command)
 {
     int fd = client_dial(s->bob);
     const char *body = TEXT(
@@ -33,7 +33,7 @@ static int send_roll(struct test_commands *s, const char *command)
                            s->bob->authorization, strlen(body), body);
     size_t n = strlen(all);
 
-    /* As bodies of tests are written. */
+    /* Single quotes become double quotes, as in bodies of tests. */
     char *bytes = strdup(all);
     for (size_t i = 0; i < n; i++)
         if (bytes[i] == '\'')
@@ -43,7 +43,7 @@ static int send_roll(struct test_commands *s, const char *command)
     return fd;
 }
 
-static const char *read_answer(struct test_commands *s, int fd)
+static const char *read_response(struct test_commands *s, int fd)
 {
     char text[4096];
     ssize_t n = recv(fd, text, sizeof text - 1, 0);
@@ -53,7 +53,7 @@ static const char *read_answer(struct test_commands *s, int fd)
     return TEXT(s->world, "%s", text);
 }
 
-static void a_command_that_changes_meanwhile_is_outdated(struct world *w)
+static void command_changed_during_its_invocation_is_outdated(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
     const char *file = "'options': [{'name': 'o', 'description': 'O', 'type': 11}]";
@@ -62,26 +62,27 @@ static void a_command_that_changes_meanwhile_is_outdated(struct world *w)
                *gone = make_global_command(&s, "%s", file);
 
     pool_hold();
-    int one = send_roll(&s, same), two = send_roll(&s, changed), three = send_roll(&s, gone);
+    int one = send_roll_with_file(&s, same), two = send_roll_with_file(&s, changed),
+        three = send_roll_with_file(&s, gone);
     pool_await(w, 3);
     world_sql(w, "update commands set version = version + 1 where id = %s", changed);
     world_sql(w, "delete from commands where id = %s", gone);
     pool_release();
 
-    expect(strstr(read_answer(&s, one), "HTTP/1.1 204"));
+    expect(strstr(read_response(&s, one), "HTTP/1.1 204"));
     const int others[] = { two, three };
     for (int i = 0; i < 2; i++) {
-        const char *answer = read_answer(&s, others[i]);
+        const char *answer = read_response(&s, others[i]);
 
         expect(strstr(answer, "HTTP/1.1 400"));
         expect(strstr(answer, "INTERACTION_APPLICATION_COMMAND_INVALID_VERSION"));
     }
-    expect(interactions_told(&s) == 1);
+    expect(interactions_received(&s) == 1);
     expect(world_number(w, "select count(*) from interactions") == 1);
     expect(world_number(w, "select count(*) from interaction_files") == 1);
 }
 
-/* --- the same, asked several times at once -------------------------------------------- */
+/* --- concurrent invocations ----------------------------------------------------------- */
 
 enum { ROUNDS = 10, RACERS = 4 };
 
@@ -94,7 +95,7 @@ struct racer {
     int fd;
 };
 
-static void *run(void *arg)
+static void *run_racer(void *arg)
 {
     struct racer *r = arg;
     char text[4096];
@@ -106,7 +107,7 @@ static void *run(void *arg)
     return NULL;
 }
 
-static void race(struct test_commands *s, const char *request)
+static void run_race(struct test_commands *s, const char *request)
 {
     struct racer racers[RACERS];
     pthread_barrier_t start;
@@ -116,7 +117,7 @@ static void race(struct test_commands *s, const char *request)
     for (int i = 0; i < RACERS; i++) {
         racers[i] = (struct racer){ .start = &start, .request = request };
         racers[i].fd = client_dial(s->bob);
-        expect(pthread_create(&racers[i].thread, NULL, run, &racers[i]) == 0);
+        expect(pthread_create(&racers[i].thread, NULL, run_racer, &racers[i]) == 0);
     }
     for (int i = 0; i < RACERS; i++) {
         pthread_join(racers[i].thread, NULL);
@@ -125,7 +126,7 @@ static void race(struct test_commands *s, const char *request)
     pthread_barrier_destroy(&start);
 }
 
-static void of_many_with_one_nonce_one_reaches_the_app(struct world *w)
+static void concurrent_invocations_with_one_nonce_scope_the_app_once(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
     const char *id = make_global_command(&s, "%s", "");
@@ -137,18 +138,18 @@ static void of_many_with_one_nonce_one_reaches_the_app(struct world *w)
                  "\"nonce\":\"n%d\",\"data\":{\"id\":\"%s\",\"version\":\"%s\",\"name\":\"roll\"}}",
                  s.application, s.test_guild.channel, s.test_guild.id, i, id, id);
 
-        race(&s, TEXT(w,
-                      "POST /api/v10/interactions HTTP/1.1\r\nHost: x\r\nAuthorization: %s\r\n"
-                      "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
-                      s.bob->authorization, strlen(body), body));
+        run_race(&s, TEXT(w,
+                          "POST /api/v10/interactions HTTP/1.1\r\nHost: x\r\nAuthorization: %s\r\n"
+                          "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
+                          s.bob->authorization, strlen(body), body));
         expect(accepted == RACERS);
-        expect(interactions_told(&s) == (size_t)i + 1);
+        expect(interactions_received(&s) == (size_t)i + 1);
     }
     expect(world_number(w, "select count(*) from interactions") == ROUNDS);
 }
 
 const struct test interactions_races_tests[] = {
-    TEST(a_command_that_changes_meanwhile_is_outdated),
-    TEST(of_many_with_one_nonce_one_reaches_the_app),
+    TEST(command_changed_during_its_invocation_is_outdated),
+    TEST(concurrent_invocations_with_one_nonce_scope_the_app_once),
     { 0 },
 };

@@ -1,5 +1,4 @@
-/* resolved.c - the people, roles, channels, messages and files that a payload
- * speaks of. */
+/* resolved.c - resolved users, roles, channels, messages and files of an interaction. */
 #include "test_commands.h"
 
 #include <stdlib.h>
@@ -9,26 +8,27 @@
 
 #define OPTION "INTERACTION_APPLICATION_COMMAND_OPTION_INVALID"
 
-static const char *with_option(struct test_commands *s, const char *members)
+static const char *create_command_with_option(struct test_commands *s, const char *members)
 {
     return make_global_command(s, "'options': [{'name': 'o', 'description': 'O', %s}]", members);
 }
 
-static struct answer give(struct test_commands *s, const char *id, int type, const char *value)
+static struct answer invoke_with_value(struct test_commands *s, const char *id, int type,
+                                       const char *value)
 {
     return roll(s, s->bob, id, "'options': [{'name': 'o', 'type': %d, 'value': '%s'}]", type,
                 value);
 }
 
-/* --- people --------------------------------------------------------------------------- */
+/* --- users ---------------------------------------------------------------------------- */
 
-static void users_come_with_their_membership(struct world *w)
+static void resolved_users_contain_their_member_object(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
-    const char *id = with_option(&s, "'type': 6");
+    const char *id = create_command_with_option(&s, "'type': 6");
     struct client *cat = world_client(w, "cat");
 
-    expect_status(give(&s, id, 6, s.ada->id), 204);
+    expect_status(invoke_with_value(&s, id, 6, s.ada->id), 204);
     const struct dom *d = last_interaction(&s);
     expect_dom(
         &s, d,
@@ -42,25 +42,25 @@ static void users_come_with_their_membership(struct world *w)
     expect(!dom_at(d, TEXT(w, "%s.user", member)) && !dom_at(d, TEXT(w, "%s.deaf", member)) &&
            !dom_at(d, TEXT(w, "%s.mute", member)));
     expect(dom_at(d, TEXT(w, "%s.joined_at", member)));
-    /* The owner may do everything. */
+    /* The owner has all permissions. */
     expect(strtoull(dom_text(&s, d, TEXT(w, "%s.permissions", member)), NULL, 10) &
            PERMISSION(ADMINISTRATOR));
 
-    expect_status(give(&s, id, 6, cat->id), 204);
+    expect_status(invoke_with_value(&s, id, 6, cat->id), 204);
     d = last_interaction(&s);
     expect_dom(&s, d, "{'data': {'resolved': {'users': {'%s': {'username': 'cat'}}}}}", cat->id);
     expect(!dom_at(d, "data.resolved.members"));
     expect(!dom_at(d, "data.resolved.roles"));
-    expect_invalid(give(&s, id, 6, "404"), "data.options", OPTION);
-    expect_invalid(give(&s, id, 6, "me"), "data.options",
+    expect_invalid(invoke_with_value(&s, id, 6, "404"), "data.options", OPTION);
+    expect_invalid(invoke_with_value(&s, id, 6, "me"), "data.options",
                    "INTERACTION_APPLICATION_COMMAND_OPTIONS_VALUE_INVALID");
-    /* As a number, too. */
+    /* The id may be a number, too. */
     expect_status(
         roll(&s, s.bob, id, "'options': [{'name': 'o', 'type': 6, 'value': %s}]", s.ada->id), 204);
     expect_dom(&s, last_interaction(&s), "{'data': {'options': [{'value': '%s'}]}}", s.ada->id);
 }
 
-static void somebody_who_is_meant_twice_is_there_once(struct world *w)
+static void user_given_in_two_options_is_resolved_once(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
     const char *id =
@@ -77,31 +77,32 @@ static void somebody_who_is_meant_twice_is_there_once(struct world *w)
     expect(dom_at(last_interaction(&s), "data.resolved.members")->count == 1);
 }
 
-static void roles_are_those_of_the_guild(struct world *w)
+static void role_option_accepts_only_roles_of_the_guild(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
     const char *role = make_role(s.ada, s.test_guild.id, "{'name': 'Crew', 'color': 255}");
-    const char *roles = with_option(&s, "'type': 8"), *both = with_option(&s, "'type': 9");
+    const char *roles = create_command_with_option(&s, "'type': 8"),
+               *both = create_command_with_option(&s, "'type': 9");
 
-    expect_status(give(&s, roles, 8, role), 204);
+    expect_status(invoke_with_value(&s, roles, 8, role), 204);
     expect_dom(&s, last_interaction(&s),
                "{'data': {'resolved': {'roles': {'%s': {'id': '%s', 'name': 'Crew', 'color': 255, "
                "'colors': {'primary_color': 255}, 'hoist': false, 'managed': false, 'mentionable': "
                "false, 'flags': 0, 'icon': null, 'unicode_emoji': null}}}}}",
                role, role);
-    expect_status(give(&s, both, 9, role), 204);
+    expect_status(invoke_with_value(&s, both, 9, role), 204);
     expect_dom(&s, last_interaction(&s), "{'data': {'resolved': {'roles': {'%s': {}}}}}", role);
-    expect_status(give(&s, both, 9, s.ada->id), 204);
+    expect_status(invoke_with_value(&s, both, 9, s.ada->id), 204);
     expect(!dom_at(last_interaction(&s), "data.resolved.roles"));
-    expect_invalid(give(&s, roles, 8, s.ada->id), "data.options", OPTION);
-    expect_invalid(give(&s, both, 9, "404"), "data.options", OPTION);
+    expect_invalid(invoke_with_value(&s, roles, 8, s.ada->id), "data.options", OPTION);
+    expect_invalid(invoke_with_value(&s, both, 9, "404"), "data.options", OPTION);
 }
 
-static void channels_are_seen_by_who_asks(struct world *w)
+static void channel_option_accepts_only_channels_visible_to_the_user(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
-    const char *any = with_option(&s, "'type': 7"),
-               *voice = with_option(&s, "'type': 7, 'channel_types': [2, 13]");
+    const char *any = create_command_with_option(&s, "'type': 7"),
+               *voice = create_command_with_option(&s, "'type': 7, 'channel_types': [2, 13]");
     const char *hidden = make_channel(
         s.ada, s.test_guild.id,
         TEXT(
@@ -109,7 +110,7 @@ static void channels_are_seen_by_who_asks(struct world *w)
             "{'name': 'hidden', 'permission_overwrites': [{'id': '%s', 'type': 0, 'deny': '%llu'}]}",
             s.test_guild.id, BITS(PERMISSION(VIEW_CHANNEL))));
 
-    expect_status(give(&s, any, 7, s.test_guild.channel), 204);
+    expect_status(invoke_with_value(&s, any, 7, s.test_guild.channel), 204);
     const struct dom *d = last_interaction(&s);
     expect_dom(
         &s, d,
@@ -121,29 +122,29 @@ static void channels_are_seen_by_who_asks(struct world *w)
     expect(dom_at(d, TEXT(w, "%s.permissions", path)) &&
            dom_at(d, TEXT(w, "%s.app_permissions", path)));
     expect(!dom_at(d, TEXT(w, "%s.permission_overwrites", path)));
-    expect_invalid(give(&s, voice, 7, s.test_guild.channel), "data.options", OPTION);
-    expect_invalid(give(&s, any, 7, hidden), "data.options", OPTION);
-    expect_invalid(give(&s, any, 7, "404"), "data.options", OPTION);
+    expect_invalid(invoke_with_value(&s, voice, 7, s.test_guild.channel), "data.options", OPTION);
+    expect_invalid(invoke_with_value(&s, any, 7, hidden), "data.options", OPTION);
+    expect_invalid(invoke_with_value(&s, any, 7, "404"), "data.options", OPTION);
     const char *dm = answer_text(
         client_post(s.bob, TEXT(w, "{'recipient_id': '%s'}", s.application), "/users/@me/channels"),
         "id");
-    expect_invalid(give(&s, any, 7, dm), "data.options", OPTION);
-    /* Its bot is not there: nobody knows what it may do. */
+    expect_invalid(invoke_with_value(&s, any, 7, dm), "data.options", OPTION);
+    /* Without the bot in the guild there are no app_permissions. */
     world_sql(w, "delete from members where user_id = %s", s.application);
-    expect_status(give(&s, any, 7, s.test_guild.channel), 204);
+    expect_status(invoke_with_value(&s, any, 7, s.test_guild.channel), 204);
     expect(!dom_at(last_interaction(&s), TEXT(w, "%s.app_permissions", path)));
 }
 
-static void threads_tell_what_threads_have(struct world *w)
+static void resolved_threads_contain_thread_fields(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
-    const char *any = with_option(&s, "'type': 7");
+    const char *any = create_command_with_option(&s, "'type': 7");
     struct answer a = client_post(s.bob, "{'name': 'side', 'type': 11}", "/channels/%s/threads",
                                   s.test_guild.channel);
 
     expect_status(a, 201);
     const char *thread = answer_text(a, "id");
-    expect_status(give(&s, any, 7, thread), 204);
+    expect_status(invoke_with_value(&s, any, 7, thread), 204);
     expect_dom(
         &s, last_interaction(&s),
         "{'data': {'resolved': {'channels': {'%s': {'type': 11, 'parent_id': '%s', 'owner_id': "
@@ -156,7 +157,7 @@ static void threads_tell_what_threads_have(struct world *w)
 
 /* --- context menus -------------------------------------------------------------------- */
 
-static void context_menus_bring_their_target(struct world *w)
+static void context_menu_interaction_contains_the_resolved_target(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
     const char *user = make_global_command(&s, "'type': 2, 'description': '', 'name': 'Wave'"),
@@ -190,8 +191,8 @@ static void context_menus_bring_their_target(struct world *w)
 
 /* --- files ---------------------------------------------------------------------------- */
 
-static struct answer send_file(struct test_commands *s, const char *id, const char *value,
-                               const char *filename, const char *name)
+static struct answer invoke_with_file(struct test_commands *s, const char *id, const char *value,
+                                      const char *filename, const char *name)
 {
     struct upload files[] = { { name, filename, STR("hello") }, { 0 } };
     const char *json = TEXT(
@@ -204,12 +205,12 @@ static struct answer send_file(struct test_commands *s, const char *id, const ch
     return client_upload(s->bob, "POST", json, files, "/interactions");
 }
 
-static void files_are_kept_for_a_while(struct world *w)
+static void interaction_attachments_are_served_and_later_deleted(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
-    const char *id = with_option(&s, "'type': 11");
+    const char *id = create_command_with_option(&s, "'type': 11");
 
-    expect_status(send_file(&s, id, "'0'", "a.txt", "files[0]"), 204);
+    expect_status(invoke_with_file(&s, id, "'0'", "a.txt", "files[0]"), 204);
     const struct dom *d = last_interaction(&s);
     const char *file = dom_text(&s, d, "data.options.0.value");
     const char *path = TEXT(w, "data.resolved.attachments.%s", file);
@@ -221,41 +222,44 @@ static void files_are_kept_for_a_while(struct world *w)
     const char *url = dom_text(&s, d, TEXT(w, "%s.url", path));
     expect(strcmp(url, dom_text(&s, d, TEXT(w, "%s.proxy_url", path))) == 0);
     const char *at = strstr(url, "/attachments/");
-    struct answer a = client_request(world_stranger(w), "GET", at, "", STR(""));
+    struct answer a = client_request(world_anonymous(w), "GET", at, "", STR(""));
     expect_status(a, 200);
     expect(str_is(a.body, "hello"));
 
-    /* The number may come as one. */
-    expect_status(send_file(&s, id, "0", "a.txt", "files[0]"), 204);
+    /* The index may be a number. */
+    expect_status(invoke_with_file(&s, id, "0", "a.txt", "files[0]"), 204);
     world_wait(w, 14 * 60);
-    expect_status(client_request(world_stranger(w), "GET", at, "", STR("")), 200);
+    expect_status(client_request(world_anonymous(w), "GET", at, "", STR("")), 200);
     world_wait(w, 3 * 60);
     world_settle(w);
     expect(store_count(w, "select count(*) from interaction_files") == 0);
-    expect_status(client_request(world_stranger(w), "GET", at, "", STR("")), 404);
+    expect_status(client_request(world_anonymous(w), "GET", at, "", STR("")), 404);
 }
 
-static void files_must_come_along_and_be_of_a_kind(struct world *w)
+static void attachment_option_requires_an_uploaded_file_of_its_type(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
-    const char *any = with_option(&s, "'type': 11"),
-               *pictures = with_option(&s, "'type': 11, 'file_types': ['image', '.txt']");
+    const char *any = create_command_with_option(&s, "'type': 11"),
+               *pictures =
+                   create_command_with_option(&s, "'type': 11, 'file_types': ['image', '.txt']");
 
-    expect_invalid(send_file(&s, any, "'1'", "a.txt", "files[0]"), "data.options", OPTION);
-    expect_invalid(send_file(&s, any, "'0'", "a.txt", "files[1]"), "data.options", OPTION);
-    expect_invalid(give(&s, any, 11, "0"), "data.options", OPTION);
-    expect_status(send_file(&s, pictures, "'0'", "a.PNG", "files[0]"), 204);
-    expect_status(send_file(&s, pictures, "'0'", "a.b.txt", "files[0]"), 204);
-    expect_invalid(send_file(&s, pictures, "'0'", "a.pdf", "files[0]"), "data.options", OPTION);
-    expect_invalid(send_file(&s, pictures, "'0'", "png", "files[0]"), "data.options", OPTION);
-    /* Nothing is left of what was refused. */
+    expect_invalid(invoke_with_file(&s, any, "'1'", "a.txt", "files[0]"), "data.options", OPTION);
+    expect_invalid(invoke_with_file(&s, any, "'0'", "a.txt", "files[1]"), "data.options", OPTION);
+    expect_invalid(invoke_with_value(&s, any, 11, "0"), "data.options", OPTION);
+    expect_status(invoke_with_file(&s, pictures, "'0'", "a.PNG", "files[0]"), 204);
+    expect_status(invoke_with_file(&s, pictures, "'0'", "a.b.txt", "files[0]"), 204);
+    expect_invalid(invoke_with_file(&s, pictures, "'0'", "a.pdf", "files[0]"), "data.options",
+                   OPTION);
+    expect_invalid(invoke_with_file(&s, pictures, "'0'", "png", "files[0]"), "data.options",
+                   OPTION);
+    /* Refused files are deleted. */
     expect(store_count(w, "select count(*) from interaction_files") == 2);
 }
 
-static void files_have_a_size(struct world *w)
+static void interaction_attachment_is_limited_to_10_mib(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
-    const char *id = with_option(&s, "'type': 11");
+    const char *id = create_command_with_option(&s, "'type': 11");
     size_t most = 10 * 1024 * 1024;
     char *bytes = arena_alloc(world_arena(w), most + 1);
     const char *json = TEXT(
@@ -277,14 +281,14 @@ static void files_have_a_size(struct world *w)
 }
 
 const struct test interactions_resolved_tests[] = {
-    TEST(users_come_with_their_membership),
-    TEST(somebody_who_is_meant_twice_is_there_once),
-    TEST(roles_are_those_of_the_guild),
-    TEST(channels_are_seen_by_who_asks),
-    TEST(threads_tell_what_threads_have),
-    TEST(context_menus_bring_their_target),
-    TEST(files_are_kept_for_a_while),
-    TEST(files_must_come_along_and_be_of_a_kind),
-    TEST(files_have_a_size),
+    TEST(resolved_users_contain_their_member_object),
+    TEST(user_given_in_two_options_is_resolved_once),
+    TEST(role_option_accepts_only_roles_of_the_guild),
+    TEST(channel_option_accepts_only_channels_visible_to_the_user),
+    TEST(resolved_threads_contain_thread_fields),
+    TEST(context_menu_interaction_contains_the_resolved_target),
+    TEST(interaction_attachments_are_served_and_later_deleted),
+    TEST(attachment_option_requires_an_uploaded_file_of_its_type),
+    TEST(interaction_attachment_is_limited_to_10_mib),
     { 0 },
 };

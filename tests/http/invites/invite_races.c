@@ -1,4 +1,4 @@
-/* invite_races.c - many who come and go by one invite at the same time. */
+/* invite_races.c - many users join and leave by one invite at the same time. */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,13 +13,13 @@ enum { GUESTS = 16, ROUNDS = 8 };
 struct guest {
     pthread_t thread;
     const struct client *client;
-    const char *come, *go; /* lines of requests */
+    const char *join_line, *leave_line; /* request lines */
     int fd, refused;
-    char last[200]; /* of a refusal */
+    char last[200]; /* the last refused response */
 };
 
-/* By hand: what tests use elsewhere is for one thread. */
-static void ask_by_hand(struct guest *g, const char *line, const char *wanted)
+/* Sends the request by hand, because the test client is for one thread. */
+static void send_request(struct guest *g, const char *line, const char *wanted)
 {
     char text[16 * 1024];
     int length = snprintf(text, sizeof text,
@@ -37,19 +37,19 @@ static void ask_by_hand(struct guest *g, const char *line, const char *wanted)
     snprintf(g->last, sizeof g->last, "%s: %.100s", line, text);
 }
 
-static void *come_and_go(void *arg)
+static void *join_and_leave(void *arg)
 {
     struct guest *g = arg;
 
     for (int i = 0; i < ROUNDS; i++) {
-        ask_by_hand(g, g->come, "200");
-        ask_by_hand(g, g->go, "204");
+        send_request(g, g->join_line, "200");
+        send_request(g, g->leave_line, "204");
     }
     return NULL;
 }
 
-/* The count of members and that of uses are one row each, which all of them change. */
-static void many_who_come_and_go_are_not_refused_and_are_counted(struct world *w)
+/* All of them update the same row of the guild's member count and of the invite's uses. */
+static void concurrent_joins_and_leaves_are_accepted_and_counted(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
@@ -63,13 +63,13 @@ static void many_who_come_and_go_are_not_refused_and_are_counted(struct world *w
         snprintf(name, sizeof name, "guest%d", i);
         guests[i] = (struct guest){
             .client = world_client(w, name),
-            .come = str_printf(world_arena(w), "POST /api/v10/invites/%s", code).p,
-            .go = str_printf(world_arena(w), "DELETE /api/v10/users/@me/guilds/%s", v.id).p,
+            .join_line = str_printf(world_arena(w), "POST /api/v10/invites/%s", code).p,
+            .leave_line = str_printf(world_arena(w), "DELETE /api/v10/users/@me/guilds/%s", v.id).p,
             .fd = client_dial(ada),
         };
     }
     for (int i = 0; i < GUESTS; i++)
-        expect(pthread_create(&guests[i].thread, NULL, come_and_go, &guests[i]) == 0);
+        expect(pthread_create(&guests[i].thread, NULL, join_and_leave, &guests[i]) == 0);
     for (int i = 0; i < GUESTS; i++) {
         pthread_join(guests[i].thread, NULL);
         close(guests[i].fd);
@@ -83,6 +83,6 @@ static void many_who_come_and_go_are_not_refused_and_are_counted(struct world *w
 }
 
 const struct test invite_races_tests[] = {
-    TEST(many_who_come_and_go_are_not_refused_and_are_counted),
+    TEST(concurrent_joins_and_leaves_are_accepted_and_counted),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* invites.c - making invites, going where they lead, deleting them. */
+/* invites.c - creating, accepting and deleting invites. */
 #include "test_guild.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #define MANAGERS PERMISSION(MANAGE_CHANNELS)
 #define AUDIT    PERMISSION(VIEW_AUDIT_LOG)
 
-static const char *invite_to(struct client *c, struct test_guild *p, const char *body)
+static const char *create_invite(struct client *c, struct test_guild *p, const char *body)
 {
     struct answer a = client_post(c, body, "/channels/%s/invites", p->channel);
 
@@ -16,9 +16,9 @@ static const char *invite_to(struct client *c, struct test_guild *p, const char 
     return answer_text(a, "code");
 }
 
-/* --- making --------------------------------------------------------------------------- */
+/* --- creating ------------------------------------------------------------------------- */
 
-static void an_invite_tells_where_it_leads(struct world *w)
+static void invite_shows_its_guild_channel_and_counts(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild p = world_test_guild(w, ada);
@@ -41,35 +41,35 @@ static void an_invite_tells_where_it_leads(struct world *w)
                        "'type': 0}",
                        code, p.channel, p.id, ada->id);
 
-    a = client_get(world_stranger(w), "/invites/%s", code);
+    a = client_get(world_anonymous(w), "/invites/%s", code);
     expect_status(a, 200);
     expect_json(a, "{'code': '%s', 'guild': {'id': '%s'}}", code, p.id);
     expect_absent(a, "uses");
     expect_absent(a, "created_at");
     expect_absent(a, "approximate_member_count");
-    expect_json(client_get(world_stranger(w), "/invites/%s?with_counts=true", code),
+    expect_json(client_get(world_anonymous(w), "/invites/%s?with_counts=true", code),
                 "{'approximate_member_count': 1, 'approximate_presence_count': 0}");
-    expect_error(client_get(world_stranger(w), "/invites/nowhere1"), 404, 10006);
+    expect_error(client_get(world_anonymous(w), "/invites/nowhere1"), 404, 10006);
 }
 
-static void the_same_invite_is_given_again_unless_it_must_be_unique(struct world *w)
+static void equal_invite_is_reused_unless_unique_is_set(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild p = world_test_guild(w, ada);
     test_guild_add(&p, bob);
 
-    const char *first = invite_to(ada, &p, "{}");
-    expect(strcmp(first, invite_to(ada, &p, "{'unique': false}")) == 0);
-    expect(strcmp(first, invite_to(ada, &p, "{'unique': true}")) != 0);
-    expect(strcmp(first, invite_to(ada, &p, "{'max_age': 60}")) != 0);
-    expect(strcmp(first, invite_to(ada, &p, "{'max_uses': 1}")) != 0);
-    expect(strcmp(first, invite_to(ada, &p, "{'temporary': true}")) != 0);
-    expect(strcmp(first, invite_to(bob, &p, "{}")) != 0);
+    const char *first = create_invite(ada, &p, "{}");
+    expect(strcmp(first, create_invite(ada, &p, "{'unique': false}")) == 0);
+    expect(strcmp(first, create_invite(ada, &p, "{'unique': true}")) != 0);
+    expect(strcmp(first, create_invite(ada, &p, "{'max_age': 60}")) != 0);
+    expect(strcmp(first, create_invite(ada, &p, "{'max_uses': 1}")) != 0);
+    expect(strcmp(first, create_invite(ada, &p, "{'temporary': true}")) != 0);
+    expect(strcmp(first, create_invite(bob, &p, "{}")) != 0);
     world_wait(w, 86401);
-    expect(strcmp(first, invite_to(ada, &p, "{}")) != 0);
+    expect(strcmp(first, create_invite(ada, &p, "{}")) != 0);
 }
 
-static void invites_have_limits(struct world *w)
+static void invite_fields_outside_their_limits_are_refused(struct world *w)
 {
     static const struct {
         const char *body, *field, *code;
@@ -95,12 +95,12 @@ static void invites_have_limits(struct world *w)
     expect_error(client_post(ada, "{'target_type': 2, 'target_application_id': '5'}",
                              "/channels/%s/invites", p.channel),
                  404, 10002);
-    invite_to(ada, &p, "{'max_age': 5184000, 'max_uses': 100}");
+    create_invite(ada, &p, "{'max_age': 5184000, 'max_uses': 100}");
     expect_json(client_post(ada, "{'max_age': 0}", "/channels/%s/invites", p.channel),
                 "{'expires_at': null, 'max_age': 0}");
 }
 
-static void an_invite_can_be_about_a_stream_or_an_activity(struct world *w)
+static void invite_can_target_a_stream_or_an_embedded_application(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild p = world_test_guild(w, ada);
@@ -118,18 +118,18 @@ static void an_invite_can_be_about_a_stream_or_an_activity(struct world *w)
                 "{'target_type': 2, 'target_application': {'id': '77', 'name': 'Chess'}}");
 }
 
-static void inviting_needs_its_right(struct world *w)
+static void creating_an_invite_requires_create_instant_invite(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve");
     struct test_guild p = world_test_guild(w, ada);
     test_guild_add(&p, bob);
 
-    invite_to(bob, &p, "{}");
+    create_invite(bob, &p, "{}");
     expect_error(client_post(eve, "{}", "/channels/%s/invites", p.channel), 403, 50001);
     world_sql(w, "update roles set permissions = %llu where id = %s",
               (unsigned long long)PERMISSION(VIEW_CHANNEL), p.id);
-    /* The right comes before the body. */
+    /* The permission is checked before the body. */
     expect_error(client_post(bob, "{'max_age': -1}", "/channels/%s/invites", p.channel), 403,
                  50013);
     expect_error(client_post(ada, "{}", "/channels/5/invites"), 404, 10003);
@@ -137,7 +137,7 @@ static void inviting_needs_its_right(struct world *w)
     expect_error(client_post(ada, "{}", "/channels/%s/invites", p.channel), 400, 50024);
 }
 
-static void a_guild_has_at_most_a_thousand_invites(struct world *w)
+static void guild_is_limited_to_1000_invites(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild p = world_test_guild(w, ada);
@@ -147,29 +147,29 @@ static void a_guild_has_at_most_a_thousand_invites(struct world *w)
                   "insert into invites (code, type, guild_id, channel_id, inviter_id, created_at, "
                   "max_age, max_uses) values ('old%d', 0, %s, %s, %s, 0, 0, 0)",
                   i, p.id, p.channel, ada->id);
-    invite_to(ada, &p, "{'unique': true, 'max_age': 60}");
+    create_invite(ada, &p, "{'unique': true, 'max_age': 60}");
     expect_error(client_post(ada, "{'unique': true}", "/channels/%s/invites", p.channel), 400,
                  30016);
-    /* What has expired does not count. */
+    /* Expired invites do not count. */
     world_wait(w, 61);
-    invite_to(ada, &p, "{'unique': true}");
+    create_invite(ada, &p, "{'unique': true}");
 }
 
 /* --- listing and deleting ------------------------------------------------------------- */
 
-static void who_manages_the_guild_deletes_invites(struct world *w)
+static void manage_guild_allows_listing_and_deleting_invites(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *mod = world_client(w, "mod");
     struct test_guild p = world_test_guild(w, ada);
     test_guild_add_with(&p, mod, 1, PERMISSION(MANAGE_GUILD));
 
-    const char *code = invite_to(ada, &p, "{}");
+    const char *code = create_invite(ada, &p, "{}");
     expect_error(client_get(mod, "/channels/%s/invites", p.channel), 403, 50013);
     expect_json(client_get(mod, "/guilds/%s/invites", p.id), "[{'code': '%s'}]", code);
     expect_status(client_delete(mod, "/invites/%s", code), 200);
 }
 
-static void managers_list_and_delete_invites(struct world *w)
+static void manage_channels_allows_listing_and_deleting_invites(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *mod = world_client(w, "mod"), *eve = world_client(w, "eve");
@@ -177,7 +177,8 @@ static void managers_list_and_delete_invites(struct world *w)
     test_guild_add(&p, bob);
     test_guild_add_with(&p, mod, 1, PERMISSION(MANAGE_CHANNELS));
 
-    const char *code = invite_to(ada, &p, "{}"), *other = invite_to(bob, &p, "{'max_age': 60}");
+    const char *code = create_invite(ada, &p, "{}"),
+               *other = create_invite(bob, &p, "{'max_age': 60}");
     struct answer a = client_get(ada, "/guilds/%s/invites", p.id);
     expect(a.json->count == 2);
     expect_json(client_get(mod, "/channels/%s/invites", p.channel),
@@ -208,11 +209,11 @@ static void managers_list_and_delete_invites(struct world *w)
 
 /* --- accepting ------------------------------------------------------------------------ */
 
-static void accepting_makes_a_member(struct world *w)
+static void accepting_an_invite_adds_the_member_and_sends_events(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild p = world_test_guild(w, ada);
-    const char *code = invite_to(ada, &p, "{}");
+    const char *code = create_invite(ada, &p, "{}");
 
     expect_guild_event(&p, AUDIT, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
     expect_guild_event(&p, MANAGERS, "INVITE_CREATE", "{}");
@@ -233,12 +234,12 @@ static void accepting_makes_a_member(struct world *w)
     expect_error(client_post(world_bot(w, "robot"), "{}", "/invites/%s", code), 403, 20001);
 }
 
-static void some_cannot_come_in(struct world *w)
+static void banned_users_and_full_guilds_refuse_an_invite(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve");
     struct test_guild p = world_test_guild(w, ada);
-    const char *code = invite_to(ada, &p, "{}");
+    const char *code = create_invite(ada, &p, "{}");
 
     client_put(ada, "{}", "/guilds/%s/bans/%s", p.id, bob->id);
     expect_error(client_post(bob, "{}", "/invites/%s", code), 403, 40007);
@@ -256,11 +257,11 @@ static void some_cannot_come_in(struct world *w)
     expect_json(client_get(ada, "/guilds/%s/invites", p.id), "[{'uses': 1}]");
 }
 
-static void an_invite_ends_with_its_last_use(struct world *w)
+static void invite_is_deleted_after_its_last_use(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild p = world_test_guild(w, ada);
-    const char *code = invite_to(ada, &p, "{'max_uses': 2}");
+    const char *code = create_invite(ada, &p, "{'max_uses': 2}");
 
     expect_status(client_post(world_client(w, "bob"), "{}", "/invites/%s", code), 200);
     expect_status(client_get(ada, "/invites/%s", code), 200);
@@ -273,12 +274,12 @@ static void an_invite_ends_with_its_last_use(struct world *w)
     expect_error(client_post(world_client(w, "kim"), "{}", "/invites/%s", code), 404, 10006);
 }
 
-static void an_invite_ends_with_its_time(struct world *w)
+static void invite_expires_after_max_age(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild p = world_test_guild(w, ada);
-    const char *code = invite_to(ada, &p, "{'max_age': 60}"),
-               *always = invite_to(ada, &p, "{'max_age': 0}");
+    const char *code = create_invite(ada, &p, "{'max_age': 60}"),
+               *always = create_invite(ada, &p, "{'max_age': 0}");
 
     world_wait(w, 59);
     expect_status(client_get(bob, "/invites/%s", code), 200);
@@ -288,7 +289,7 @@ static void an_invite_ends_with_its_time(struct world *w)
     expect_status(client_post(bob, "{}", "/invites/%s", always), 200);
 }
 
-static void invites_outlast_the_application_they_lead_to(struct world *w)
+static void invite_to_a_deleted_application_can_still_be_deleted(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild p = world_test_guild(w, ada);
@@ -297,7 +298,7 @@ static void invites_outlast_the_application_they_lead_to(struct world *w)
               "insert into applications (id, name, owner_id, key_salt, verify_key) "
               "values (77, 'Chess', %s, '', '')",
               ada->id);
-    const char *code = invite_to(ada, &p, "{'target_type': 2, 'target_application_id': '77'}");
+    const char *code = create_invite(ada, &p, "{'target_type': 2, 'target_application_id': '77'}");
     expect_json(client_get(ada, "/invites/%s", code), "{'target_application': {'id': '77'}}");
     world_sql(w, "update applications set removed = 1 where id = 77");
     expect_absent(client_get(ada, "/invites/%s", code), "target_application");
@@ -306,11 +307,11 @@ static void invites_outlast_the_application_they_lead_to(struct world *w)
     expect_status(client_delete(ada, "/invites/%s", code), 200);
 }
 
-static void registering_accepts_an_invite(struct world *w)
+static void registering_with_an_invite_joins_its_guild(struct world *w)
 {
-    struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
+    struct client *ada = world_client(w, "ada"), *nobody = world_anonymous(w);
     struct test_guild p = world_test_guild(w, ada);
-    const char *code = invite_to(ada, &p, "{}");
+    const char *code = create_invite(ada, &p, "{}");
     char body[200];
 
     expect_invalid(
@@ -326,16 +327,16 @@ static void registering_accepts_an_invite(struct world *w)
     expect_guild_event(&p, 0, "GUILD_MEMBER_ADD", "{'user': {'username': 'kim'}}");
 }
 
-static void guild_invites_admit(struct config *config)
+static void configure_guild_invite_registration(struct config *config)
 {
     config->registration = "guild-invite";
 }
 
-static void an_invite_to_a_guild_admits_where_the_operator_allows_it(struct world *w)
+static void registration_by_guild_invite_requires_a_valid_invite(struct world *w)
 {
-    struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
+    struct client *ada = world_client(w, "ada"), *nobody = world_anonymous(w);
     struct test_guild p = world_test_guild(w, ada);
-    const char *code = invite_to(ada, &p, "{'max_uses': 1}");
+    const char *code = create_invite(ada, &p, "{'max_uses': 1}");
     const char *friendly = answer_text(client_post(ada, "{}", "/users/@me/invites"), "code");
     char body[200];
 
@@ -354,7 +355,7 @@ static void an_invite_to_a_guild_admits_where_the_operator_allows_it(struct worl
 
 /* --- friends -------------------------------------------------------------------------- */
 
-static void a_friend_invite_makes_friends(struct world *w)
+static void friend_invite_makes_both_users_friends(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct answer a = client_post(ada, "{}", "/users/@me/invites");
@@ -388,7 +389,7 @@ static void a_friend_invite_makes_friends(struct world *w)
     expect_error(client_post(world_bot(w, "robot"), "{}", "/users/@me/invites"), 403, 20001);
 }
 
-static void a_block_makes_a_friend_invite_unknown(struct world *w)
+static void friend_invite_is_404_10006_after_a_block(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve");
@@ -404,7 +405,7 @@ static void a_block_makes_a_friend_invite_unknown(struct world *w)
     expect_silence(bob);
 }
 
-static void a_thousand_friends_are_enough(struct world *w)
+static void friend_invite_is_refused_at_1000_friends(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     const char *code = answer_text(client_post(ada, "{}", "/users/@me/invites"), "code");
@@ -421,7 +422,7 @@ static void a_thousand_friends_are_enough(struct world *w)
     expect_status(client_post(bob, "{}", "/invites/%s", code), 200);
 }
 
-static void accepting_ends_a_request(struct world *w)
+static void accepting_a_friend_invite_replaces_a_friend_request(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     const char *code = answer_text(client_post(ada, "{}", "/users/@me/invites"), "code");
@@ -439,7 +440,7 @@ static void accepting_ends_a_request(struct world *w)
            2);
 }
 
-static void friend_invites_are_revoked_together(struct world *w)
+static void friend_invites_can_be_revoked_together(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     const char *code = answer_text(client_post(ada, "{}", "/users/@me/invites"), "code");
@@ -459,10 +460,10 @@ static void friend_invites_are_revoked_together(struct world *w)
 
 /* --- groups --------------------------------------------------------------------------- */
 
-static void a_groups_owner_invites(struct world *w)
+static void only_the_owner_can_create_group_invites(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
-                  *eve = world_client(w, "eve"), *nobody = world_stranger(w);
+                  *eve = world_client(w, "eve"), *nobody = world_anonymous(w);
     char body[200];
 
     world_sql(w, "insert into channels (id, type, name, owner_id) values (900, 3, 'Us', %s)",
@@ -485,7 +486,7 @@ static void a_groups_owner_invites(struct world *w)
     expect_event(eve, "CHANNEL_CREATE", "{'id': '900', 'type': 3}");
     expect_json(client_post(eve, "{}", "/invites/%s", code), "{'new_member': false}");
 
-    /* The same with a new account. */
+    /* Also by registering a new account. */
     snprintf(body, sizeof body, "{'username': 'kim', 'invite': '%s'}", code);
     expect_status(client_post(nobody, body, "/auth/register"), 200);
     expect(world_number(w, "select count(*) from recipients where channel_id = 900") == 4);
@@ -499,7 +500,7 @@ static void a_groups_owner_invites(struct world *w)
     expect_status(client_delete(ada, "/invites/%s", code), 200);
 }
 
-static void a_direct_channel_has_no_invites(struct world *w)
+static void direct_channel_invites_are_403_50003(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
@@ -511,27 +512,28 @@ static void a_direct_channel_has_no_invites(struct world *w)
 }
 
 const struct test invites_tests[] = {
-    TEST(an_invite_tells_where_it_leads),
-    TEST(the_same_invite_is_given_again_unless_it_must_be_unique),
-    TEST(invites_have_limits),
-    TEST(an_invite_can_be_about_a_stream_or_an_activity),
-    TEST(inviting_needs_its_right),
-    TEST(a_guild_has_at_most_a_thousand_invites),
-    TEST(managers_list_and_delete_invites),
-    TEST(who_manages_the_guild_deletes_invites),
-    TEST(accepting_makes_a_member),
-    TEST(some_cannot_come_in),
-    TEST(an_invite_ends_with_its_last_use),
-    TEST(an_invite_ends_with_its_time),
-    TEST(invites_outlast_the_application_they_lead_to),
-    TEST(registering_accepts_an_invite),
-    TEST_WITH(an_invite_to_a_guild_admits_where_the_operator_allows_it, guild_invites_admit),
-    TEST(a_friend_invite_makes_friends),
-    TEST(a_block_makes_a_friend_invite_unknown),
-    TEST(a_thousand_friends_are_enough),
-    TEST(accepting_ends_a_request),
-    TEST(friend_invites_are_revoked_together),
-    TEST(a_groups_owner_invites),
-    TEST(a_direct_channel_has_no_invites),
+    TEST(invite_shows_its_guild_channel_and_counts),
+    TEST(equal_invite_is_reused_unless_unique_is_set),
+    TEST(invite_fields_outside_their_limits_are_refused),
+    TEST(invite_can_target_a_stream_or_an_embedded_application),
+    TEST(creating_an_invite_requires_create_instant_invite),
+    TEST(guild_is_limited_to_1000_invites),
+    TEST(manage_channels_allows_listing_and_deleting_invites),
+    TEST(manage_guild_allows_listing_and_deleting_invites),
+    TEST(accepting_an_invite_adds_the_member_and_sends_events),
+    TEST(banned_users_and_full_guilds_refuse_an_invite),
+    TEST(invite_is_deleted_after_its_last_use),
+    TEST(invite_expires_after_max_age),
+    TEST(invite_to_a_deleted_application_can_still_be_deleted),
+    TEST(registering_with_an_invite_joins_its_guild),
+    TEST_WITH(registration_by_guild_invite_requires_a_valid_invite,
+              configure_guild_invite_registration),
+    TEST(friend_invite_makes_both_users_friends),
+    TEST(friend_invite_is_404_10006_after_a_block),
+    TEST(friend_invite_is_refused_at_1000_friends),
+    TEST(accepting_a_friend_invite_replaces_a_friend_request),
+    TEST(friend_invites_can_be_revoked_together),
+    TEST(only_the_owner_can_create_group_invites),
+    TEST(direct_channel_invites_are_403_50003),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* bans.c - sending people away for good, and letting them come back. */
+/* bans.c - banning and unbanning users. */
 #include "test_guild.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #define AUDIT      PERMISSION(VIEW_AUDIT_LOG)
 #define MODERATORS (PERMISSION(BAN_MEMBERS) | PERMISSION(VIEW_AUDIT_LOG))
 
-static void banning_sends_a_member_away(struct world *w)
+static void banning_a_member_removes_the_member_and_sends_events(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *mod = world_client(w, "mod"),
                   *bob = world_client(w, "bob");
@@ -36,12 +36,12 @@ static void banning_sends_a_member_away(struct world *w)
     expect_json(client_get(mod, "/guilds/%s/bans/%s", p.id, bob->id),
                 "{'user': {'id': '%s', 'username': 'bob'}, 'reason': 'too loud'}", bob->id);
     expect_error(client_get(mod, "/guilds/%s/members/%s", p.id, bob->id), 404, 10007);
-    /* Once is enough. */
+    /* A second ban changes nothing. */
     expect_status(client_put(mod, "{}", "/guilds/%s/bans/%s", p.id, bob->id), 204);
     expect_guild_silence(&p);
 }
 
-static void banning_has_rules(struct world *w)
+static void banning_requires_permission_and_a_higher_role(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *mod = world_client(w, "mod"),
                   *bob = world_client(w, "bob"), *eve = world_client(w, "eve");
@@ -66,7 +66,7 @@ static void banning_has_rules(struct world *w)
         "delete_message_days", "NUMBER_TYPE_MAX");
     expect_guild_silence(&p);
 
-    /* Somebody who is not in the guild can be banned, and stays silent. */
+    /* A user who is not a member can be banned and gets no event. */
     expect_status(
         client_put(mod, "{'delete_message_seconds': 604800}", "/guilds/%s/bans/%s", p.id, eve->id),
         204);
@@ -76,26 +76,26 @@ static void banning_has_rules(struct world *w)
     expect_silence(eve);
 }
 
-static void write_message(struct world *w, struct test_guild *p, struct client *author,
-                          double age_s, snowflake *ret)
+static void insert_message(struct world *w, struct test_guild *p, struct client *author,
+                           double age_s, snowflake *ret)
 {
-    *ret = snowflake_at(clock_ms() - (int64_t)(age_s * 1000)) | (snowflake_new() & 0x3fffff);
+    *ret = snowflake_from_ms(clock_ms() - (int64_t)(age_s * 1000)) | (snowflake_new() & 0x3fffff);
     world_sql(
         w, "insert into messages (id, channel_id, author_id, content) values (%llu, %s, %s, 'x')",
         (unsigned long long)*ret, p->channel, author->id);
 }
 
-static void banning_deletes_what_was_written_lately(struct world *w)
+static void ban_deletes_messages_of_delete_message_seconds(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild p = world_test_guild(w, ada), other = world_test_guild(w, ada);
     snowflake old, late, latest, elsewhere, others;
     test_guild_add(&p, bob);
-    write_message(w, &p, bob, 7200, &old);
-    write_message(w, &p, bob, 3000, &late);
-    write_message(w, &p, bob, 10, &latest);
-    write_message(w, &other, bob, 10, &elsewhere);
-    write_message(w, &p, ada, 10, &others);
+    insert_message(w, &p, bob, 7200, &old);
+    insert_message(w, &p, bob, 3000, &late);
+    insert_message(w, &p, bob, 10, &latest);
+    insert_message(w, &other, bob, 10, &elsewhere);
+    insert_message(w, &p, ada, 10, &others);
 
     expect_status(
         client_put(ada, "{'delete_message_seconds': 3600}", "/guilds/%s/bans/%s", p.id, bob->id),
@@ -110,19 +110,19 @@ static void banning_deletes_what_was_written_lately(struct world *w)
     expect_guild_silence(&other);
 }
 
-static void bans_by_days_are_understood_too(struct world *w)
+static void ban_accepts_delete_message_days(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild p = world_test_guild(w, ada);
     snowflake id;
-    write_message(w, &p, bob, 80000, &id);
+    insert_message(w, &p, bob, 80000, &id);
     expect_status(
         client_put(ada, "{'delete_message_days': 1}", "/guilds/%s/bans/%s", p.id, bob->id), 204);
     expect_guild_event(&p, MODERATORS, "GUILD_BAN_ADD", "{'delete_message_secs': 86400}");
     expect(world_number(w, "select count(*) from messages where author_id = %s", bob->id) == 0);
 }
 
-static void a_ban_is_lifted(struct world *w)
+static void unbanning_removes_the_ban_and_sends_an_event(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild p = world_test_guild(w, ada);
@@ -140,7 +140,7 @@ static void a_ban_is_lifted(struct world *w)
     expect_error(client_get(ada, "/guilds/%s/bans/%s", p.id, bob->id), 404, 10026);
 }
 
-static void bans_are_listed_by_id(struct world *w)
+static void bans_are_listed_by_user_id_in_pages(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve"), *kim = world_client(w, "kim");
@@ -163,7 +163,7 @@ static void bans_are_listed_by_id(struct world *w)
     expect_error(client_get(world_client(w, "zoe"), "/guilds/%s/bans", p.id), 403, 50013);
 }
 
-static void many_are_banned_together(struct world *w)
+static void bulk_ban_returns_banned_and_failed_users(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve");
@@ -182,7 +182,7 @@ static void many_are_banned_together(struct world *w)
                    "BASE_TYPE_BAD_LENGTH");
 }
 
-static void a_long_reason_is_refused(struct world *w)
+static void ban_with_a_reason_over_512_characters_is_refused(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild p = world_test_guild(w, ada);
@@ -198,13 +198,13 @@ static void a_long_reason_is_refused(struct world *w)
 }
 
 const struct test bans_tests[] = {
-    TEST(banning_sends_a_member_away),
-    TEST(banning_has_rules),
-    TEST(banning_deletes_what_was_written_lately),
-    TEST(bans_by_days_are_understood_too),
-    TEST(a_ban_is_lifted),
-    TEST(bans_are_listed_by_id),
-    TEST(many_are_banned_together),
-    TEST(a_long_reason_is_refused),
+    TEST(banning_a_member_removes_the_member_and_sends_events),
+    TEST(banning_requires_permission_and_a_higher_role),
+    TEST(ban_deletes_messages_of_delete_message_seconds),
+    TEST(ban_accepts_delete_message_days),
+    TEST(unbanning_removes_the_ban_and_sends_an_event),
+    TEST(bans_are_listed_by_user_id_in_pages),
+    TEST(bulk_ban_returns_banned_and_failed_users),
+    TEST(ban_with_a_reason_over_512_characters_is_refused),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* join_requests.c - what newcomers are asked, what they may not do before, who lets them in. */
+/* join_requests.c - member verification forms, and join requests of pending members. */
 #include <string.h>
 
 #include "gateway_conn.h"
@@ -14,16 +14,16 @@
     "{'field_type': 'TERMS', 'label': 'Rules', 'values': ['Be kind'], 'response': true}"
 #define WHY "{'field_type': 'TEXT_INPUT', 'label': 'Why?', 'required': true}"
 
-/* A guild of ada's with a form; eve comes by an invite. */
-struct screened {
+/* Guild of ada with a verification form; eve joins by an invite. */
+struct screened_guild {
     struct test_guild test_guild;
     struct client *ada, *eve;
     const char *invite, *version;
 };
 
-static struct screened world_screened(struct world *w, const char *fields)
+static struct screened_guild create_screened_guild(struct world *w, const char *fields)
 {
-    struct screened s = { .ada = world_client(w, "ada"), .eve = world_client(w, "eve") };
+    struct screened_guild s = { .ada = world_client(w, "ada"), .eve = world_client(w, "eve") };
     struct answer a;
 
     s.test_guild = world_test_guild(w, s.ada);
@@ -34,25 +34,25 @@ static struct screened world_screened(struct world *w, const char *fields)
     expect_status(a, 200);
     s.version = answer_text(a, "version");
     expect_status(client_post(s.eve, "{}", "/invites/%s", s.invite), 200);
-    forget_told(w);
+    discard_received(w);
     return s;
 }
 
-static struct answer hand_in(struct screened *s, const char *answers)
+static struct answer submit_form(struct screened_guild *s, const char *answers)
 {
     return client_put(
         s->eve, TEXT(s->eve->world, "{'version': '%s', 'form_fields': [%s]}", s->version, answers),
         MINE, s->test_guild.id);
 }
 
-static struct answer say(struct screened *s)
+static struct answer send_as_eve(struct screened_guild *s)
 {
     return client_post(s->eve, "{'content': 'hello'}", "/channels/%s/messages",
                        s->test_guild.channel);
 }
 
-/* A list with nothing behind it but spaces is as good as a short one, up to its longest. */
-static void a_form_is_read_up_to_its_longest(struct world *w)
+/* Trailing spaces count towards the maximum length of the list. */
+static void verification_form_is_limited_to_256_kib(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
@@ -69,60 +69,60 @@ static void a_form_is_read_up_to_its_longest(struct world *w)
                    "form_fields", "BASE_TYPE_MAX_LENGTH");
 }
 
-static void who_accepts_the_rules_is_in(struct world *w)
+static void accepting_the_rules_ends_the_pending_state(struct world *w)
 {
-    struct screened s = world_screened(w, RULES);
+    struct screened_guild s = create_screened_guild(w, RULES);
     const char *guild = s.test_guild.id;
-    struct subject reviewers = to_entitled(id_of(guild), 0, PERMISSION(KICK_MEMBERS));
+    struct audience reviewers = audience_with_permission(id_of(guild), 0, PERMISSION(KICK_MEMBERS));
     struct answer a;
 
     expect_json(client_get(s.eve, "/users/@me/guilds/%s/member", guild), "{'pending': true}");
     expect_json(client_get(s.ada, "/guilds/%s", guild),
                 "{'features': ['MEMBER_VERIFICATION_GATE_ENABLED']}");
-    expect_error(say(&s), 403, 50013);
+    expect_error(send_as_eve(&s), 403, 50013);
     expect_json(client_get(s.eve, FORM, guild),
                 "{'version': '%s', 'description': null, 'form_fields': [{'field_type': 'TERMS', "
                 "'label': 'Rules', 'values': ['Be kind'], 'required': true}]}",
                 s.version);
-    expect_invalid(hand_in(&s, RULES), "form_fields.0.response", "BASE_TYPE_REQUIRED");
-    expect_invalid(hand_in(&s, "{'field_type': 'TERMS', 'label': 'Rules', 'response': false}"),
+    expect_invalid(submit_form(&s, RULES), "form_fields.0.response", "BASE_TYPE_REQUIRED");
+    expect_invalid(submit_form(&s, "{'field_type': 'TERMS', 'label': 'Rules', 'response': false}"),
                    "form_fields.0.response", "BASE_TYPE_CHOICES");
-    expect_invalid(hand_in(&s, ""), "form_fields", "BASE_TYPE_CHOICES");
+    expect_invalid(submit_form(&s, ""), "form_fields", "BASE_TYPE_CHOICES");
     expect_invalid(client_put(s.eve, "{'version': '2020-01-01T00:00:00+00:00', 'form_fields': []}",
                               MINE, guild),
                    "version", "BASE_TYPE_CHOICES");
-    a = hand_in(&s, ACCEPTED);
+    a = submit_form(&s, ACCEPTED);
     expect_status(a, 201);
     expect_json(a,
                 "{'application_status': 'APPROVED', 'guild_id': '%s', 'user_id': '%s', "
                 "'rejection_reason': null, 'form_responses': [{'response': true}]}",
                 guild, s.eve->id);
-    expect_told(w, to_guild(id_of(guild)), "GUILD_MEMBER_UPDATE",
-                "{'pending': false, 'user': {'id': '%s'}}", s.eve->id);
-    expect_told(w, reviewers, "GUILD_JOIN_REQUEST_CREATE",
-                "{'status': 'APPROVED', 'guild_id': '%s', 'request': {'user_id': '%s'}}", guild,
-                s.eve->id);
-    expect_nothing_told(w);
-    expect_status(say(&s), 200);
-    expect_error(hand_in(&s, ACCEPTED), 400, 40108);
+    expect_received(w, audience_of_guild(id_of(guild)), "GUILD_MEMBER_UPDATE",
+                    "{'pending': false, 'user': {'id': '%s'}}", s.eve->id);
+    expect_received(w, reviewers, "GUILD_JOIN_REQUEST_CREATE",
+                    "{'status': 'APPROVED', 'guild_id': '%s', 'request': {'user_id': '%s'}}", guild,
+                    s.eve->id);
+    expect_nothing_received(w);
+    expect_status(send_as_eve(&s), 200);
+    expect_error(submit_form(&s, ACCEPTED), 400, 40108);
 }
 
-static void other_answers_wait_for_somebody_who_may_kick(struct world *w)
+static void form_with_text_answers_needs_approval_by_a_moderator(struct world *w)
 {
-    struct screened s = world_screened(w, RULES ", " WHY);
+    struct screened_guild s = create_screened_guild(w, RULES ", " WHY);
     const char *guild = s.test_guild.id, *id;
     const char *answers =
         ACCEPTED ", {'field_type': 'TEXT_INPUT', 'label': 'Why?', 'response': 'Friends'}";
     struct answer a;
 
-    expect_invalid(hand_in(&s, ACCEPTED ", {'field_type': 'TEXT_INPUT', 'label': 'Why?', "
-                                        "'response': 5}"),
+    expect_invalid(submit_form(&s, ACCEPTED ", {'field_type': 'TEXT_INPUT', 'label': 'Why?', "
+                                            "'response': 5}"),
                    "form_fields.1.response", "BASE_TYPE_CHOICES");
-    a = hand_in(&s, answers);
+    a = submit_form(&s, answers);
     expect_json(a, "{'application_status': 'SUBMITTED', 'reviewed_at': null}");
     id = answer_text(a, "id");
     expect_event(s.eve, "GUILD_JOIN_REQUEST_CREATE", "{'status': 'SUBMITTED'}");
-    expect_error(say(&s), 403, 50013);
+    expect_error(send_as_eve(&s), 403, 50013);
     expect_error(client_get(s.eve, REQUESTS, guild), 403, 50013);
     expect_json(client_get(s.ada, REQUESTS "?status=SUBMITTED", guild),
                 "{'total': 1, 'guild_join_requests': [{'id': '%s', 'user': {'id': '%s'}, "
@@ -141,15 +141,15 @@ static void other_answers_wait_for_somebody_who_may_kick(struct world *w)
                 s.ada->id);
     expect_event(s.eve, "GUILD_JOIN_REQUEST_UPDATE", "{'status': 'REJECTED'}");
     expect_error(client_patch(s.ada, "{'action': 'APPROVED'}", REQUESTS "/%s", guild, id), 404, 0);
-    expect_json(hand_in(&s, answers), "{'id': '%s', 'rejection_reason': null}", id);
+    expect_json(submit_form(&s, answers), "{'id': '%s', 'rejection_reason': null}", id);
     expect_json(client_patch(s.ada, "{'action': 'APPROVED'}", REQUESTS "/%s", guild, id),
                 "{'application_status': 'APPROVED'}");
-    expect_status(say(&s), 200);
+    expect_status(send_as_eve(&s), 200);
 }
 
-static void a_form_is_seen_by_members_and_the_invited(struct world *w)
+static void verification_form_is_visible_to_members_and_invited_users(struct world *w)
 {
-    struct screened s = world_screened(w, RULES);
+    struct screened_guild s = create_screened_guild(w, RULES);
     struct client *eva = world_client(w, "eva");
     struct test_guild other = world_test_guild(w, s.ada);
 
@@ -178,39 +178,41 @@ static void a_form_is_seen_by_members_and_the_invited(struct world *w)
     expect_error(client_patch(s.ada, "{'action': 'APPROVED'}", REQUESTS "/5", other.id), 404, 0);
 }
 
-static void a_form_that_goes_off_lets_everybody_in(struct world *w)
+static void disabling_the_form_admits_all_pending_members(struct world *w)
 {
-    struct screened s = world_screened(w, RULES ", " WHY);
+    struct screened_guild s = create_screened_guild(w, RULES ", " WHY);
 
     expect_json(client_patch(s.ada, "{'enabled': false}", FORM, s.test_guild.id), "{}");
-    expect_told(w, to_guild(id_of(s.test_guild.id)), "GUILD_UPDATE", "{'features': []}");
+    expect_received(w, audience_of_guild(id_of(s.test_guild.id)), "GUILD_UPDATE",
+                    "{'features': []}");
     world_settle(w);
-    expect_told(w, to_guild(id_of(s.test_guild.id)), "GUILD_MEMBER_UPDATE", "{'pending': false}");
-    expect_status(say(&s), 200);
+    expect_received(w, audience_of_guild(id_of(s.test_guild.id)), "GUILD_MEMBER_UPDATE",
+                    "{'pending': false}");
+    expect_status(send_as_eve(&s), 200);
 }
 
-static void a_request_goes_with_its_member(struct world *w)
+static void join_request_is_deleted_when_the_member_leaves(struct world *w)
 {
-    struct screened s = world_screened(w, RULES ", " WHY);
+    struct screened_guild s = create_screened_guild(w, RULES ", " WHY);
     const char *answers =
         ACCEPTED ", {'field_type': 'TEXT_INPUT', 'label': 'Why?', 'response': 'x'}";
 
-    expect_status(hand_in(&s, answers), 201);
+    expect_status(submit_form(&s, answers), 201);
     expect_status(client_delete(s.eve, MINE, s.test_guild.id), 204);
     expect_event(s.eve, "GUILD_JOIN_REQUEST_CREATE", "{}");
     expect_event(s.eve, "GUILD_JOIN_REQUEST_DELETE", "{'user_id': '%s'}", s.eve->id);
     expect_error(client_delete(s.eve, MINE, s.test_guild.id), 404, 0);
-    expect_status(hand_in(&s, answers), 201);
+    expect_status(submit_form(&s, answers), 201);
     expect_status(client_delete(s.eve, "/users/@me/guilds/%s", s.test_guild.id), 204);
     expect(world_number(w, "select count(*) from join_requests") == 0);
 }
 
 const struct test join_requests_tests[] = {
-    TEST(a_form_is_read_up_to_its_longest),
-    TEST(who_accepts_the_rules_is_in),
-    TEST(other_answers_wait_for_somebody_who_may_kick),
-    TEST(a_form_is_seen_by_members_and_the_invited),
-    TEST(a_form_that_goes_off_lets_everybody_in),
-    TEST(a_request_goes_with_its_member),
+    TEST(verification_form_is_limited_to_256_kib),
+    TEST(accepting_the_rules_ends_the_pending_state),
+    TEST(form_with_text_answers_needs_approval_by_a_moderator),
+    TEST(verification_form_is_visible_to_members_and_invited_users),
+    TEST(disabling_the_form_admits_all_pending_members),
+    TEST(join_request_is_deleted_when_the_member_leaves),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* members.c - reading, changing, bringing in and sending away members. */
+/* members.c - reading, changing, adding and removing members. */
 #include "gateway_conn.h"
 #include "platforms.h"
 #include "test_guild.h"
@@ -15,7 +15,7 @@
 
 /* --- reading -------------------------------------------------------------------------- */
 
-static void a_member_is_read_by_those_in_the_guild(struct world *w)
+static void reading_a_member_requires_membership(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve");
@@ -39,7 +39,7 @@ static void a_member_is_read_by_those_in_the_guild(struct world *w)
     expect_error(client_get(ada, "/guilds/123/members/%s", bob->id), 404, 10004);
 }
 
-static void bots_list_members_by_id(struct world *w)
+static void bots_list_members_by_user_id_in_pages(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *bot = world_bot(w, "robot");
@@ -60,7 +60,7 @@ static void bots_list_members_by_id(struct world *w)
     expect_error(client_get(ada, "/guilds/%s/members", p.id), 403, 20002);
 }
 
-static void listing_needs_the_members_intent(struct world *w)
+static void listing_members_requires_the_members_intent_flag(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
     struct test_guild p = world_test_guild(w, ada);
@@ -76,7 +76,7 @@ static void listing_needs_the_members_intent(struct world *w)
     expect_status(client_get(bot, "/guilds/%s/members", p.id), 200);
 }
 
-static void members_are_found_by_the_beginning_of_a_name(struct world *w)
+static void member_search_matches_prefixes_of_names_and_nicks(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob_1"),
                   *eve = world_client(w, "eve");
@@ -100,34 +100,36 @@ static void members_are_found_by_the_beginning_of_a_name(struct world *w)
                    "NUMBER_TYPE_MAX");
 }
 
-static size_t found_by(struct client *c, const char *guild, const char *text)
+static size_t count_found_members(struct client *c, const char *guild, const char *text)
 {
     return client_get(c, "/guilds/%s/members/search?query=%s&limit=10", guild, text).json->count;
 }
 
-static void members_are_found_by_the_names_they_have_now(struct world *w)
+static void member_search_uses_current_names(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild p = world_test_guild(w, ada);
     test_guild_add(&p, bob);
 
     expect_status(client_patch(bob, "{'global_name': 'Zed'}", "/users/@me"), 200);
-    expect(found_by(ada, p.id, "zed") == 1);
+    expect(count_found_members(ada, p.id, "zed") == 1);
     expect_status(client_patch(bob, "{'global_name': 'Yan'}", "/users/@me"), 200);
-    expect(found_by(ada, p.id, "zed") == 0 && found_by(ada, p.id, "yan") == 1);
+    expect(count_found_members(ada, p.id, "zed") == 0 &&
+           count_found_members(ada, p.id, "yan") == 1);
     expect_status(client_patch(bob, "{'global_name': null}", "/users/@me"), 200);
-    expect(found_by(ada, p.id, "yan") == 0 && found_by(ada, p.id, "bob") == 1);
+    expect(count_found_members(ada, p.id, "yan") == 0 &&
+           count_found_members(ada, p.id, "bob") == 1);
     expect_status(client_patch(ada, "{'nick': 'Xena'}", "/guilds/%s/members/%s", p.id, bob->id),
                   200);
-    expect(found_by(ada, p.id, "xe") == 1);
+    expect(count_found_members(ada, p.id, "xe") == 1);
     expect_status(client_patch(ada, "{'nick': null}", "/guilds/%s/members/%s", p.id, bob->id), 200);
-    expect(found_by(ada, p.id, "xe") == 0);
+    expect(count_found_members(ada, p.id, "xe") == 0);
     expect_status(client_delete(bob, "/users/@me/guilds/%s", p.id), 204);
-    expect(found_by(ada, p.id, "bob") == 0);
+    expect(count_found_members(ada, p.id, "bob") == 0);
 }
 
-/* More guilds than one step of the job tells. */
-static void a_new_name_reaches_every_guild(struct world *w)
+/* More guilds than one step of the job notifies. */
+static void global_name_change_is_sent_to_450_guilds_in_batches(struct world *w)
 {
     enum { GUILDS = 450 };
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
@@ -149,9 +151,10 @@ static void a_new_name_reaches_every_guild(struct world *w)
     expect_silence(ada);
 }
 
-/* --- leaving and coming back ---------------------------------------------------------- */
+/* --- leaving and rejoining ------------------------------------------------------------ */
 
-static void rejoin(struct client *owner, struct client *c, const char *guild, const char *channel)
+static void leave_and_rejoin(struct client *owner, struct client *c, const char *guild,
+                             const char *channel)
 {
     const char *code =
         answer_text(client_post(owner, "{}", "/channels/%s/invites", channel), "code");
@@ -160,7 +163,7 @@ static void rejoin(struct client *owner, struct client *c, const char *guild, co
     expect_status(client_post(c, "{}", "/invites/%s", code), 200);
 }
 
-static void sanctions_outlast_leaving(struct world *w)
+static void timeout_mute_and_deaf_persist_after_rejoining(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild p = world_test_guild(w, ada);
@@ -169,17 +172,17 @@ static void sanctions_outlast_leaving(struct world *w)
     int64_t until = clock_us() + INT64_C(3600) * 1000000;
     world_sql(w, "update members set timed_out_until = %lld, mute = 1, deaf = 1 where user_id = %s",
               (long long)until, bob->id);
-    rejoin(ada, bob, p.id, p.channel);
+    leave_and_rejoin(ada, bob, p.id, p.channel);
     struct answer a = client_get(ada, "/guilds/%s/members/%s", p.id, bob->id);
     expect_json(a, "{'mute': true, 'deaf': true}");
     expect(dom_member(a.json, STR("communication_disabled_until"))->kind == JSON_STRING);
     expect_error(client_post(bob, "{'content': 'hi'}", "/channels/%s/messages", p.channel), 403,
                  50013);
 
-    /* What has ended, or was taken back, does not come again. */
+    /* Expired or lifted sanctions are not restored. */
     world_sql(w, "update members set mute = 0, deaf = 0 where user_id = %s", bob->id);
     world_wait(w, 3601);
-    rejoin(ada, bob, p.id, p.channel);
+    leave_and_rejoin(ada, bob, p.id, p.channel);
     expect_json(client_get(ada, "/guilds/%s/members/%s", p.id, bob->id),
                 "{'mute': false, 'deaf': false, 'communication_disabled_until': null}");
     expect_status(client_post(bob, "{'content': 'hi'}", "/channels/%s/messages", p.channel), 200);
@@ -188,7 +191,7 @@ static void sanctions_outlast_leaving(struct world *w)
 
 /* --- nicks ---------------------------------------------------------------------------- */
 
-static void moderators_change_nicks_of_those_below(struct world *w)
+static void changing_nicks_requires_manage_nicknames_and_a_higher_role(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *mod = world_client(w, "mod"),
                   *bob = world_client(w, "bob");
@@ -204,7 +207,7 @@ static void moderators_change_nicks_of_those_below(struct world *w)
                        "{'guild_id': '%s', 'nick': 'Bobby', 'user': {'id': '%s'}}", p.id, bob->id);
     expect_guild_event(&p, AUDIT, "GUILD_AUDIT_LOG_ENTRY_CREATE",
                        "{'action_type': 24, 'target_id': '%s'}", bob->id);
-    /* The same again changes nothing. */
+    /* The same nick again changes nothing. */
     expect_status(client_patch(mod, "{'nick': 'Bobby'}", "/guilds/%s/members/%s", p.id, bob->id),
                   200);
     expect_guild_silence(&p);
@@ -223,7 +226,7 @@ static void moderators_change_nicks_of_those_below(struct world *w)
                 "{'nick': '12345678901234567890123456789012'}");
 }
 
-static void equals_are_not_above_each_other(struct world *w)
+static void members_with_equal_or_older_top_role_cannot_be_changed(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *mod = world_client(w, "mod"),
                   *bob = world_client(w, "bob"), *old = world_client(w, "old");
@@ -232,7 +235,7 @@ static void equals_are_not_above_each_other(struct world *w)
     const char *own = test_guild_add_with(&p, mod, 5, PERMISSION(MANAGE_NICKNAMES));
     test_guild_add(&p, bob);
 
-    /* Of two roles at one position the older is higher. */
+    /* The older of two roles at one position is higher. */
     expect(strcmp(older, own) < 0);
     expect_error(client_patch(mod, "{'nick': 'x'}", "/guilds/%s/members/%s", p.id, old->id), 403,
                  50013);
@@ -241,7 +244,7 @@ static void equals_are_not_above_each_other(struct world *w)
                  50013);
 }
 
-static void people_change_their_own_nick(struct world *w)
+static void members_can_change_their_own_nick(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild p = world_test_guild(w, ada);
@@ -264,7 +267,7 @@ static void people_change_their_own_nick(struct world *w)
     expect_status(client_patch(bob, "{'bio': 'hello'}", "/guilds/%s/members/@me", p.id), 200);
 }
 
-static void a_member_has_pictures_of_its_own(struct world *w)
+static void member_avatar_and_banner_are_stored_and_served(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *eve = world_client(w, "eve");
     struct test_guild p = world_test_guild(w, ada);
@@ -281,7 +284,7 @@ static void a_member_has_pictures_of_its_own(struct world *w)
     snprintf(path, sizeof path, "/guilds/%s/users/%s/banners/%s.png", p.id, ada->id,
              answer_text(a, "banner"));
     expect_status(client_request(ada, "GET", path, "", STR("")), 200);
-    /* Strangers' pictures are not kept. */
+    /* Images of non-members are not stored. */
     expect_error(client_patch(eve, body, "/guilds/%s/members/@me", p.id), 403, 50001);
     snprintf(path, sizeof path, "/guilds/%s/users/%s/avatars/%s.png", p.id, eve->id,
              answer_text(a, "avatar"));
@@ -296,7 +299,7 @@ static void a_member_has_pictures_of_its_own(struct world *w)
 
 /* --- roles ---------------------------------------------------------------------------- */
 
-static void roles_are_given_by_those_above_them(struct world *w)
+static void adding_a_role_requires_manage_roles_and_a_higher_role(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *mod = world_client(w, "mod"),
                   *bob = world_client(w, "bob");
@@ -334,12 +337,12 @@ static void roles_are_given_by_those_above_them(struct world *w)
     expect_guild_event(&p, AUDIT, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 25}");
     expect_status(client_delete(mod, "/guilds/%s/members/%s/roles/%s", p.id, bob->id, low), 204);
     expect_guild_silence(&p);
-    /* One's own lower roles may be given up. */
+    /* Members may remove their own lower roles. */
     test_guild_give(&p, mod, low);
     expect_status(client_delete(mod, "/guilds/%s/members/@me/roles/%s", p.id, low), 204);
 }
 
-static void a_list_of_roles_is_checked_where_it_changes(struct world *w)
+static void patching_member_roles_checks_only_changed_roles(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *mod = world_client(w, "mod"),
                   *bob = world_client(w, "bob");
@@ -364,7 +367,7 @@ static void a_list_of_roles_is_checked_where_it_changes(struct world *w)
 
     expect_error(client_patch(mod, "{'roles': []}", "/guilds/%s/members/%s", p.id, bob->id), 400,
                  50028);
-    /* Who stands higher, or owns the guild, keeps even the lowest role. */
+    /* Roles of a higher member or of the owner cannot be removed. */
     struct client *cleo = world_client(w, "cleo");
     test_guild_add_with(&p, cleo, 5, PERMISSION(MANAGE_ROLES));
     test_guild_give(&p, cleo, test_guild_role(&p, 7, 0));
@@ -385,19 +388,19 @@ static void a_list_of_roles_is_checked_where_it_changes(struct world *w)
     expect_guild_silence(&p);
 }
 
-/* --- timeouts, voice, flags ----------------------------------------------------------- */
+/* --- time-outs, voice, flags ---------------------------------------------------------- */
 
-static struct answer time_out(struct client *c, struct test_guild *p, struct client *who,
-                              double days)
+static struct answer time_out_member(struct client *c, struct test_guild *p, struct client *who,
+                                     double days)
 {
-    char body[100], when[TIMESTAMP_TEXT];
+    char body[100], when[TIMESTAMP_TEXT_SIZE];
 
     timestamp_format(clock_us() + (int64_t)(days * 86400e6), when);
     snprintf(body, sizeof body, "{'communication_disabled_until': '%s'}", when);
     return client_patch(c, body, "/guilds/%s/members/%s", p->id, who->id);
 }
 
-static void moderators_time_people_out(struct world *w)
+static void time_out_requires_moderate_members_and_28_days_at_most(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *mod = world_client(w, "mod"),
                   *bob = world_client(w, "bob"), *admin = world_client(w, "ruler");
@@ -406,18 +409,19 @@ static void moderators_time_people_out(struct world *w)
     test_guild_add_with(&p, admin, 1, PERMISSION(ADMINISTRATOR));
     test_guild_add(&p, bob);
 
-    expect_status(time_out(mod, &p, bob, 27.9), 200);
+    expect_status(time_out_member(mod, &p, bob, 27.9), 200);
     expect_guild_event(&p, 0, "GUILD_MEMBER_UPDATE", "{'user': {'id': '%s'}}", bob->id);
     expect_error(client_patch(bob, "{'nick': 'x'}", "/guilds/%s/members/@me", p.id), 403, 50013);
     world_wait(w, 28 * 86400);
     expect_status(client_patch(bob, "{'nick': 'x'}", "/guilds/%s/members/@me", p.id), 200);
 
-    expect_invalid(time_out(mod, &p, bob, 28.1), "communication_disabled_until", "NUMBER_TYPE_MAX");
-    expect_error(time_out(mod, &p, admin, 1), 403, 50013);
-    expect_error(time_out(mod, &p, ada, 1), 403, 50013);
-    expect_error(time_out(mod, &p, mod, 1), 403, 50013);
-    expect_error(time_out(bob, &p, mod, 1), 403, 50013);
-    expect_status(time_out(mod, &p, bob, 1), 200);
+    expect_invalid(time_out_member(mod, &p, bob, 28.1), "communication_disabled_until",
+                   "NUMBER_TYPE_MAX");
+    expect_error(time_out_member(mod, &p, admin, 1), 403, 50013);
+    expect_error(time_out_member(mod, &p, ada, 1), 403, 50013);
+    expect_error(time_out_member(mod, &p, mod, 1), 403, 50013);
+    expect_error(time_out_member(bob, &p, mod, 1), 403, 50013);
+    expect_status(time_out_member(mod, &p, bob, 1), 200);
     struct answer a = client_patch(mod, "{'communication_disabled_until': null}",
                                    "/guilds/%s/members/%s", p.id, bob->id);
     expect_json(a, "{'communication_disabled_until': null}");
@@ -426,7 +430,7 @@ static void moderators_time_people_out(struct world *w)
                    "communication_disabled_until", "DATE_TIME_TYPE_PARSE");
 }
 
-static void who_is_not_in_voice_is_neither_silenced_nor_moved(struct world *w)
+static void members_not_in_voice_cannot_be_muted_or_moved(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *mod = world_client(w, "mod"),
                   *bob = world_client(w, "bob");
@@ -456,7 +460,7 @@ static void who_is_not_in_voice_is_neither_silenced_nor_moved(struct world *w)
     expect_error(client_patch(mod, body, "/guilds/%s/members/%s", p.id, bob->id), 403, 50013);
 }
 
-static void one_flag_can_be_set(struct world *w)
+static void only_the_bypass_verification_member_flag_can_be_set(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild p = world_test_guild(w, ada);
@@ -470,7 +474,7 @@ static void one_flag_can_be_set(struct world *w)
 
 /* --- kicking -------------------------------------------------------------------------- */
 
-static void kicking_takes_somebody_out(struct world *w)
+static void kicking_a_member_requires_permission_and_a_higher_role(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *mod = world_client(w, "mod"),
                   *bob = world_client(w, "bob");
@@ -496,7 +500,7 @@ static void kicking_takes_somebody_out(struct world *w)
     expect(world_number(w, "select count(*) from member_roles where user_id = %s", bob->id) == 0);
 }
 
-/* --- bringing in ---------------------------------------------------------------------- */
+/* --- adding by apps ------------------------------------------------------------------- */
 
 struct issue {
     struct world *world;
@@ -508,11 +512,11 @@ static enum err issue_token(struct tx *tx, void *arg)
 {
     struct issue *i = arg;
 
-    return auth_issue(guildhall_auth(world_server(i->world)), tx, &i->grant, &i->token);
+    return auth_issue_token(guildhall_auth(world_server(i->world)), tx, &i->grant, &i->token);
 }
 
-/* An access token of somebody for application 77. */
-static const char *access_token(struct world *w, struct client *c, const char *scopes)
+/* Issues an access token of a user for application 77. */
+static const char *issue_access_token(struct world *w, struct client *c, const char *scopes)
 {
     struct issue i = { .world = w,
                        .grant = { .kind = CALLER_BEARER,
@@ -523,11 +527,11 @@ static const char *access_token(struct world *w, struct client *c, const char *s
 
     expect(
         !store_run(guildhall_store(world_server(w)), STORE_WRITE, world_arena(w), issue_token, &i));
-    return str_dupz(world_arena(w), i.token);
+    return str_dup_cstring(world_arena(w), i.token);
 }
 
-static struct answer bring(struct client *bot, struct test_guild *p, struct client *who,
-                           const char *token, const char *more)
+static struct answer add_member(struct client *bot, struct test_guild *p, struct client *who,
+                                const char *token, const char *more)
 {
     char body[600];
 
@@ -535,27 +539,28 @@ static struct answer bring(struct client *bot, struct test_guild *p, struct clie
     return client_put(bot, body, "/guilds/%s/members/%s", p->id, who->id);
 }
 
-static void apps_bring_people_in_who_allowed_it(struct world *w)
+static void bot_can_add_members_with_a_guilds_join_token(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot"),
                   *bob = world_client(w, "bob");
     struct test_guild p = world_test_guild(w, ada);
     const char *low = test_guild_role(&p, 1, 0),
-               *good = access_token(w, bob, "identify guilds.join");
+               *good = issue_access_token(w, bob, "identify guilds.join");
     char more[200];
 
     test_guild_add_with(&p, bot, 5, PERMISSION(CREATE_INSTANT_INVITE));
     world_sql(w, "update tokens set application_id = 77 where user_id = %s and kind = 2", bot->id);
-    expect_error(bring(bot, &p, bob, "nonsense", ""), 401, 50025);
-    expect_error(bring(bot, &p, bob, access_token(w, ada, "guilds.join"), ""), 401, 50025);
-    expect_error(bring(bot, &p, bob, access_token(w, bob, "identify"), ""), 403, 50026);
-    expect_error(bring(bot, &p, bob, good, ", 'nick': 'B'"), 403, 50013);
-    expect_error(bring(bot, &p, bob, good, ", 'mute': true"), 403, 50013);
-    expect_error(bring(bot, &p, bob, good, ", 'deaf': true"), 403, 50013);
-    expect_error(bring(bot, &p, bob, good, ", 'flags': 4"), 403, 50013);
+    expect_error(add_member(bot, &p, bob, "nonsense", ""), 401, 50025);
+    expect_error(add_member(bot, &p, bob, issue_access_token(w, ada, "guilds.join"), ""), 401,
+                 50025);
+    expect_error(add_member(bot, &p, bob, issue_access_token(w, bob, "identify"), ""), 403, 50026);
+    expect_error(add_member(bot, &p, bob, good, ", 'nick': 'B'"), 403, 50013);
+    expect_error(add_member(bot, &p, bob, good, ", 'mute': true"), 403, 50013);
+    expect_error(add_member(bot, &p, bob, good, ", 'deaf': true"), 403, 50013);
+    expect_error(add_member(bot, &p, bob, good, ", 'flags': 4"), 403, 50013);
     snprintf(more, sizeof more, ", 'nick': 'B', 'roles': ['%s']", low);
-    expect_error(bring(bot, &p, bob, good, more), 403, 50013);
-    expect_error(bring(ada, &p, bob, good, ""), 403, 20002);
+    expect_error(add_member(bot, &p, bob, good, more), 403, 50013);
+    expect_error(add_member(ada, &p, bob, good, ""), 403, 20002);
     expect_invalid(client_put(bot, "{}", "/guilds/%s/members/%s", p.id, bob->id), "access_token",
                    "BASE_TYPE_REQUIRED");
     expect_error(client_put(bot, "{'access_token': 'x'}", "/guilds/%s/members/5", p.id), 404,
@@ -563,55 +568,55 @@ static void apps_bring_people_in_who_allowed_it(struct world *w)
 
     test_guild_give(
         &p, bot, test_guild_role(&p, 4, PERMISSION(MANAGE_ROLES) | PERMISSION(MANAGE_NICKNAMES)));
-    struct answer a = bring(bot, &p, bob, good, more);
+    struct answer a = add_member(bot, &p, bob, good, more);
     expect_status(a, 201);
     expect_json(a, "{'nick': 'B', 'roles': ['%s'], 'user': {'id': '%s'}}", low, bob->id);
     expect_event(bob, "GUILD_CREATE", "{'id': '%s', 'member_count': 3, 'large': false}", p.id);
     expect_guild_event(&p, 0, "GUILD_MEMBER_ADD", "{'guild_id': '%s', 'nick': 'B'}", p.id);
-    expect_status(bring(bot, &p, bob, good, ""), 204);
+    expect_status(add_member(bot, &p, bob, good, ""), 204);
     expect_guild_silence(&p);
 
-    /* An empty nick is none. */
+    /* An empty nick is no nick. */
     struct client *cleo = world_client(w, "cleo");
-    a = bring(bot, &p, cleo, access_token(w, cleo, "guilds.join"), ", 'nick': ''");
+    a = add_member(bot, &p, cleo, issue_access_token(w, cleo, "guilds.join"), ", 'nick': ''");
     expect_json(a, "{'nick': null, 'flags': 0}");
     struct client *dan = world_client(w, "dan");
-    a = bring(bot, &p, dan, access_token(w, dan, "guilds.join"), ", 'flags': 4");
+    a = add_member(bot, &p, dan, issue_access_token(w, dan, "guilds.join"), ", 'flags': 4");
     expect_json(a, "{'flags': 4}");
     expect_json(client_get(ada, "/guilds/%s/members/%s", p.id, dan->id), "{'flags': 4}");
 }
 
-static void an_app_cannot_use_anothers_access_token(struct world *w)
+static void adding_a_member_with_another_apps_token_is_401_50025(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot"),
                   *bob = world_client(w, "bob");
     struct test_guild p = world_test_guild(w, ada);
-    const char *token = access_token(w, bob, "guilds.join");
+    const char *token = issue_access_token(w, bob, "guilds.join");
 
     test_guild_add_with(&p, bot, 5, PERMISSION(CREATE_INSTANT_INVITE));
     world_sql(w, "update tokens set application_id = 78 where user_id = %s and kind = 2", bot->id);
-    expect_error(bring(bot, &p, bob, token, ""), 401, 50025);
+    expect_error(add_member(bot, &p, bob, token, ""), 401, 50025);
 }
 
-static void the_banned_are_not_brought_in_and_tokens_expire(struct world *w)
+static void banned_users_or_expired_tokens_cannot_be_added(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot"),
                   *bob = world_client(w, "bob");
     struct test_guild p = world_test_guild(w, ada);
-    const char *token = access_token(w, bob, "guilds.join");
+    const char *token = issue_access_token(w, bob, "guilds.join");
 
     test_guild_add_with(&p, bot, 5, PERMISSION(CREATE_INSTANT_INVITE));
     world_sql(w, "update tokens set application_id = 77 where user_id = %s and kind = 2", bot->id);
     world_sql(w, "insert into bans (guild_id, user_id) values (%s, %s)", p.id, bob->id);
-    expect_error(bring(bot, &p, bob, token, ""), 403, 40007);
+    expect_error(add_member(bot, &p, bob, token, ""), 403, 40007);
     world_sql(w, "delete from bans where guild_id = %s", p.id);
     world_wait(w, 3601);
-    expect_error(bring(bot, &p, bob, token, ""), 401, 50025);
+    expect_error(add_member(bot, &p, bob, token, ""), 401, 50025);
 }
 
-static void nobody_asks_to_join(struct world *w)
+static void join_request_list_of_a_guild_without_requests_is_empty(struct world *w)
 {
-    struct home h = world_home(w, 0);
+    struct server_loop h = world_home(w, 0);
 
     expect_json(client_get(h.ada, "/guilds/%s/requests?status=SUBMITTED&limit=100", h.guild),
                 "{'guild_join_requests': [], 'total': 0}");
@@ -624,26 +629,26 @@ static void nobody_asks_to_join(struct world *w)
 }
 
 const struct test members_tests[] = {
-    TEST(nobody_asks_to_join),
-    TEST(a_member_is_read_by_those_in_the_guild),
-    TEST(bots_list_members_by_id),
-    TEST(listing_needs_the_members_intent),
-    TEST(members_are_found_by_the_beginning_of_a_name),
-    TEST(members_are_found_by_the_names_they_have_now),
-    TEST(a_new_name_reaches_every_guild),
-    TEST(sanctions_outlast_leaving),
-    TEST(moderators_change_nicks_of_those_below),
-    TEST(equals_are_not_above_each_other),
-    TEST(people_change_their_own_nick),
-    TEST(a_member_has_pictures_of_its_own),
-    TEST(roles_are_given_by_those_above_them),
-    TEST(a_list_of_roles_is_checked_where_it_changes),
-    TEST(moderators_time_people_out),
-    TEST(who_is_not_in_voice_is_neither_silenced_nor_moved),
-    TEST(one_flag_can_be_set),
-    TEST(kicking_takes_somebody_out),
-    TEST(apps_bring_people_in_who_allowed_it),
-    TEST(an_app_cannot_use_anothers_access_token),
-    TEST(the_banned_are_not_brought_in_and_tokens_expire),
+    TEST(join_request_list_of_a_guild_without_requests_is_empty),
+    TEST(reading_a_member_requires_membership),
+    TEST(bots_list_members_by_user_id_in_pages),
+    TEST(listing_members_requires_the_members_intent_flag),
+    TEST(member_search_matches_prefixes_of_names_and_nicks),
+    TEST(member_search_uses_current_names),
+    TEST(global_name_change_is_sent_to_450_guilds_in_batches),
+    TEST(timeout_mute_and_deaf_persist_after_rejoining),
+    TEST(changing_nicks_requires_manage_nicknames_and_a_higher_role),
+    TEST(members_with_equal_or_older_top_role_cannot_be_changed),
+    TEST(members_can_change_their_own_nick),
+    TEST(member_avatar_and_banner_are_stored_and_served),
+    TEST(adding_a_role_requires_manage_roles_and_a_higher_role),
+    TEST(patching_member_roles_checks_only_changed_roles),
+    TEST(time_out_requires_moderate_members_and_28_days_at_most),
+    TEST(members_not_in_voice_cannot_be_muted_or_moved),
+    TEST(only_the_bypass_verification_member_flag_can_be_set),
+    TEST(kicking_a_member_requires_permission_and_a_higher_role),
+    TEST(bot_can_add_members_with_a_guilds_join_token),
+    TEST(adding_a_member_with_another_apps_token_is_401_50025),
+    TEST(banned_users_or_expired_tokens_cannot_be_added),
     { 0 },
 };

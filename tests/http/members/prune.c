@@ -1,4 +1,4 @@
-/* prune.c - members who were not seen for a while, and how many have which role. */
+/* prune.c - pruning inactive members, and member counts of roles. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,14 +11,14 @@
 
 #define PRUNE "/guilds/%s/prune"
 
-/* Nobody here has used a token or written anything for a month. */
-static void let_time_pass(struct world *w)
+/* Makes all members inactive for a month. */
+static void make_members_inactive(struct world *w)
 {
     world_sql(w, "update members set joined_at = joined_at - 2592000000001");
     world_sql(w, "update tokens set created_at = created_at - 2592000000001, last_used_at = null");
 }
 
-static void who_was_not_seen_is_counted_and_taken_out(struct world *w)
+static void prune_counts_and_removes_inactive_members(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *cleo = world_client(w, "cleo"), *dan = world_client(w, "dan"),
@@ -30,29 +30,29 @@ static void who_was_not_seen_is_counted_and_taken_out(struct world *w)
     for (size_t i = 0; i < 4; i++)
         put_member(guild, all[i]);
     put_role_on(guild, dan, role);
-    world_wait(w, 3600); /* what was used up to now is noted */
+    world_wait(w, 3600); /* wait until uses of tokens are recorded */
     world_settle(w);
-    let_time_pass(w);
+    make_members_inactive(w);
     expect_json(client_get(ada, PRUNE, guild), "{'pruned': 2}");
     expect_json(client_get(ada, PRUNE "?days=30&include_roles=%s", guild, role), "{'pruned': 3}");
     expect_json(client_get(ada, PRUNE "?include_roles=5,6", guild), "{'pruned': 2}");
-    /* Using a token is being seen. */
+    /* Using a token counts as activity. */
     expect_status(client_get(cleo, "/users/@me"), 200);
     world_wait(w, 3600);
     world_settle(w);
     expect_json(client_get(ada, PRUNE, guild), "{'pruned': 1}");
 
-    forget_told(w);
+    discard_received(w);
     expect_json(client_post(ada, "{'days': 1}", PRUNE, guild), "{'pruned': 1}");
     expect_event(bob, "GUILD_DELETE", "{'id': '%s'}", guild);
-    expect_told(w, to_guild(id_of(guild)), "GUILD_MEMBER_REMOVE",
-                "{'user': {'id': '%s'}, 'guild_id': '%s'}", bob->id, guild);
-    expect_told(w, to_entitled(id_of(guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                "GUILD_AUDIT_LOG_ENTRY_CREATE",
-                "{'action_type': 21, 'target_id': null, 'user_id': '%s', 'options': "
-                "{'delete_member_days': '1', 'members_removed': '1'}}",
-                ada->id);
-    expect_nothing_told(w);
+    expect_received(w, audience_of_guild(id_of(guild)), "GUILD_MEMBER_REMOVE",
+                    "{'user': {'id': '%s'}, 'guild_id': '%s'}", bob->id, guild);
+    expect_received(w, audience_with_permission(id_of(guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                    "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                    "{'action_type': 21, 'target_id': null, 'user_id': '%s', 'options': "
+                    "{'delete_member_days': '1', 'members_removed': '1'}}",
+                    ada->id);
+    expect_nothing_received(w);
     expect_error(client_get(ada, "/guilds/%s/members/%s", guild, bob->id), 404, 10007);
     expect_status(client_get(ada, "/guilds/%s/members/%s", guild, cleo->id), 200);
     expect_json(client_get(ada, "/guilds/%s?with_counts=true", guild),
@@ -61,7 +61,7 @@ static void who_was_not_seen_is_counted_and_taken_out(struct world *w)
         client_post(ada, TEXT(w, "{'include_roles': ['%s'], 'compute_prune_count': false}", role),
                     PRUNE, guild),
         "{'pruned': null}");
-    /* Text will do, as discord.py sends it. */
+    /* Strings are accepted, as discord.py sends them. */
     expect_json(client_post(ada,
                             TEXT(w,
                                  "{'days': 30, 'include_roles': '%s, 7', 'compute_prune_count': "
@@ -76,7 +76,7 @@ static void who_was_not_seen_is_counted_and_taken_out(struct world *w)
     expect_error(client_get(ada, "/guilds/%s/members/%s", guild, dan->id), 404, 10007);
 }
 
-static void many_go_in_steps(struct world *w)
+static void pruning_60_members_runs_in_batches(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *guild = found_guild(ada, "Home");
@@ -87,7 +87,7 @@ static void many_go_in_steps(struct world *w)
         snprintf(name, sizeof name, "m%d", i);
         put_member(guild, world_client(w, name));
     }
-    let_time_pass(w);
+    make_members_inactive(w);
     expect_json(client_post(ada, "{}", PRUNE, guild), "{'pruned': 60}");
     world_settle(w);
     expect(store_count(w, TEXT(w, "select count(*) from members where guild_id = %s", guild)) == 1);
@@ -97,9 +97,8 @@ static void many_go_in_steps(struct world *w)
 #define NUMBERS(count) \
     " with recursive n (i) as (select 0 union all select i + 1 from n where i < " #count " - 1) "
 
-/* A step looks at five hundred; whoever stands behind the last who went is looked at by the next.
- */
-static void nobody_is_passed_over_between_two_steps(struct world *w)
+/* A step reads 500 members; the next step continues behind the last member read. */
+static void prune_batches_skip_no_members(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *guild = found_guild(ada, "Home");
@@ -118,17 +117,18 @@ static void nobody_is_passed_over_between_two_steps(struct world *w)
 
 static int64_t count_writes(struct world *w)
 {
-    struct answer a = client_request(world_stranger(w), "GET", "/metrics", NULL, (struct str){ 0 });
+    struct answer a =
+        client_request(world_anonymous(w), "GET", "/metrics", NULL, (struct str){ 0 });
     static const char name[] = "\nguildhall_store_writes_total ";
-    const char *line = strstr(str_dupz(world_arena(w), a.body), name);
+    const char *line = strstr(str_dup_cstring(world_arena(w), a.body), name);
 
     expect(line != NULL);
     return atoll(line + strlen(name));
 }
 
-/* Whoever has a hundred roles that may go, and one that may not: all are looked for, in fewer
- * members at a time. */
-static void many_roles_are_looked_for_in_short_steps(struct world *w)
+/* Members have 100 roles that may be pruned and one that may not: steps with many roles read
+ * fewer members. */
+static void prune_with_100_roles_runs_in_small_batches(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *guild = found_guild(ada, "Home");
@@ -167,16 +167,15 @@ static void watch_statements(struct config *config)
         statements_watch();
 }
 
-/* Half a million members are counted so: none of the tables is looked through, nothing is sorted
- * or put together first. */
-static void who_would_go_is_counted_by_indexes_alone(struct world *w)
+/* With half a million members no table is scanned, and nothing is sorted or materialized. */
+static void prune_count_uses_indexes_only(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *guild = found_guild(ada, "Home");
 
     for (int i = 0; i < 5; i++)
         put_member(guild, world_client(w, TEXT(w, "m%d", i)));
-    let_time_pass(w);
+    make_members_inactive(w);
     expect_json(client_get(ada, PRUNE, guild), "{'pruned': 5}");
     expect_json(client_post(ada, "{}", PRUNE, guild), "{'pruned': 5}");
     if (world_config(w)->store)
@@ -187,7 +186,7 @@ static void who_would_go_is_counted_by_indexes_alone(struct world *w)
     expect(step.runs > 0 && step.scanned <= 6 && step.indexed == 0);
 }
 
-static void pruning_takes_rights_and_a_rank(struct world *w)
+static void pruning_requires_permissions_and_a_higher_role(struct world *w)
 {
     struct ranks r = world_ranks(w, PERMISSION(KICK_MEMBERS) | PERMISSION(MANAGE_GUILD));
     struct client *low = world_client(w, "lo"), *high = world_client(w, "hi");
@@ -196,7 +195,7 @@ static void pruning_takes_rights_and_a_rank(struct world *w)
     put_member(r.guild, high);
     put_role_on(r.guild, low, r.low);
     put_role_on(r.guild, high, r.high);
-    let_time_pass(w);
+    make_members_inactive(w);
     expect_json(client_get(r.bob, PRUNE "?include_roles=%s,%s,%s", r.guild, r.low, r.high, r.bobs),
                 "{'pruned': 1}");
     expect_error(client_get(low, PRUNE, r.guild), 403, 50013);
@@ -211,12 +210,12 @@ static void pruning_takes_rights_and_a_rank(struct world *w)
     expect_status(client_get(r.ada, PRUNE, r.guild), 200);
 }
 
-static void with_limits(struct config *config)
+static void enable_rate_limits(struct config *config)
 {
     config->rate_limits = true;
 }
 
-static void a_guild_is_pruned_twice_a_minute(struct world *w)
+static void guild_can_be_pruned_twice_a_minute(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     const char *guild = found_guild(ada, "Home");
@@ -233,7 +232,7 @@ static void a_guild_is_pruned_twice_a_minute(struct world *w)
 
 /* --- roles ---------------------------------------------------------------------------- */
 
-static void members_of_roles_are_counted(struct world *w)
+static void role_member_counts_and_ids_are_listed(struct world *w)
 {
     struct ranks r = world_ranks(w, 0);
     struct answer a = client_get(r.bob, "/guilds/%s/roles/member-counts", r.guild);
@@ -249,9 +248,9 @@ static void members_of_roles_are_counted(struct world *w)
                  50001);
 }
 
-/* --- from outside --------------------------------------------------------------------- */
+/* --- non-members ---------------------------------------------------------------------- */
 
-static void guilds_show_themselves_when_they_want_to_be_found(struct world *w)
+static void guild_preview_is_public_only_for_discoverable_guilds(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *eve = world_client(w, "eve");
     const char *guild = found_guild(ada, "Home");
@@ -274,7 +273,7 @@ static void guilds_show_themselves_when_they_want_to_be_found(struct world *w)
     expect_error(client_get(eve, "/users/@me/guilds/%s/member", guild), 404, 10004);
 }
 
-static void apps_may_see_somebody_in_a_guild(struct world *w)
+static void guilds_members_read_scope_gives_access_to_own_member(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *guild = found_guild(ada, "Home");
@@ -292,15 +291,15 @@ static void apps_may_see_somebody_in_a_guild(struct world *w)
 }
 
 const struct test prune_tests[] = {
-    TEST(who_was_not_seen_is_counted_and_taken_out),
-    TEST(many_go_in_steps),
-    TEST(nobody_is_passed_over_between_two_steps),
-    TEST(many_roles_are_looked_for_in_short_steps),
-    TEST_WITH(who_would_go_is_counted_by_indexes_alone, watch_statements),
-    TEST(pruning_takes_rights_and_a_rank),
-    TEST_WITH(a_guild_is_pruned_twice_a_minute, with_limits),
-    TEST(members_of_roles_are_counted),
-    TEST(guilds_show_themselves_when_they_want_to_be_found),
-    TEST(apps_may_see_somebody_in_a_guild),
+    TEST(prune_counts_and_removes_inactive_members),
+    TEST(pruning_60_members_runs_in_batches),
+    TEST(prune_batches_skip_no_members),
+    TEST(prune_with_100_roles_runs_in_small_batches),
+    TEST_WITH(prune_count_uses_indexes_only, watch_statements),
+    TEST(pruning_requires_permissions_and_a_higher_role),
+    TEST_WITH(guild_can_be_pruned_twice_a_minute, enable_rate_limits),
+    TEST(role_member_counts_and_ids_are_listed),
+    TEST(guild_preview_is_public_only_for_discoverable_guilds),
+    TEST(guilds_members_read_scope_gives_access_to_own_member),
     { 0 },
 };

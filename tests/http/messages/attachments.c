@@ -1,4 +1,4 @@
-/* attachments.c - files that come with messages, and how they are had again. */
+/* attachments.c - attachments of messages and their downloads. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,12 +10,12 @@
 #define MESSAGES "/channels/%s/messages"
 #define MESSAGE  "/channels/%s/messages/%s"
 
-enum { LARGEST = 10 * 1024 * 1024 };
+enum { MAX_PAYLOAD_FORM_BYTES = 10 * 1024 * 1024 };
 
 static const struct upload hello[] = { { "files[0]", "hello.txt", STR_INIT("hello, world") },
                                        { 0 } };
 
-/* The path and query of an address of this server. */
+/* Returns the path and query of an attachment URL. */
 static const char *path_of(const char *url)
 {
     const char *p = strstr(url, "/attachments/");
@@ -24,12 +24,12 @@ static const char *path_of(const char *url)
     return p;
 }
 
-static struct answer fetch(struct client *c, const char *url, const char *headers)
+static struct answer fetch_attachment(struct client *c, const char *url, const char *headers)
 {
     return client_request(c, "GET", path_of(url), headers, (struct str){ 0 });
 }
 
-static void a_file_comes_back_as_it_was(struct world *w)
+static void uploaded_attachment_is_served_unchanged(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
@@ -49,19 +49,19 @@ static void a_file_comes_back_as_it_was(struct world *w)
     const char *url = answer_text(a, "attachments.0.url");
     expect(strcmp(url, answer_text(a, "attachments.0.proxy_url")) == 0);
 
-    struct answer f = fetch(world_stranger(w), url, NULL);
+    struct answer f = fetch_attachment(world_anonymous(w), url, NULL);
     expect_status(f, 200);
     expect(str_is(f.body, "hello, world"));
     expect(str_is(answer_header(f, "Content-Type"), "text/plain; charset=utf-8"));
     expect(str_is(answer_header(f, "Content-Disposition"), "inline; filename=\"hello.txt\""));
     expect(str_is(answer_header(f, "X-Content-Type-Options"), "nosniff"));
     expect(str_is(answer_header(f, "Accept-Ranges"), "bytes"));
-    /* Every reading signs anew. */
+    /* Each read returns a newly signed URL. */
     a = client_get(ada, MESSAGE, v.channel, answer_text(a, "id"));
-    expect_status(fetch(ada, answer_text(a, "attachments.0.url"), NULL), 200);
+    expect_status(fetch_attachment(ada, answer_text(a, "attachments.0.url"), NULL), 200);
 }
 
-static void addresses_are_good_for_a_day(struct world *w)
+static void attachment_url_expires_after_a_day(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
@@ -69,12 +69,12 @@ static void addresses_are_good_for_a_day(struct world *w)
     const char *url = answer_text(a, "attachments.0.url");
 
     world_wait(w, 86400 - 60);
-    expect_status(fetch(ada, url, NULL), 200);
+    expect_status(fetch_attachment(ada, url, NULL), 200);
     world_wait(w, 120);
-    expect_error(fetch(ada, url, NULL), 404, 0);
+    expect_error(fetch_attachment(ada, url, NULL), 404, 0);
 }
 
-static void only_signed_addresses_are_served(struct world *w)
+static void attachment_url_requires_a_valid_signature(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
@@ -84,50 +84,50 @@ static void only_signed_addresses_are_served(struct world *w)
     bare = str_cut(&all, '?');
     struct arena *arena = world_arena(w);
 
-    expect_error(fetch(ada, str_dupz(arena, bare), NULL), 404, 0);
-    /* Another name, another end, another signature. */
-    char *other = str_dupz(arena, str_of(path));
+    expect_error(fetch_attachment(ada, str_dup_cstring(arena, bare), NULL), 404, 0);
+    /* Another file name, another expiry, another signature. */
+    char *other = str_dup_cstring(arena, str_of(path));
     *strstr(other, "hello") = 'j';
-    expect_error(fetch(ada, other, NULL), 404, 0);
-    other = str_dupz(arena, str_of(path));
+    expect_error(fetch_attachment(ada, other, NULL), 404, 0);
+    other = str_dup_cstring(arena, str_of(path));
     char *ex = strstr(other, "ex=") + 3;
     *ex = *ex == '7' ? '8' : '7';
-    expect_error(fetch(ada, other, NULL), 404, 0);
-    other = str_dupz(arena, str_of(path));
+    expect_error(fetch_attachment(ada, other, NULL), 404, 0);
+    other = str_dup_cstring(arena, str_of(path));
     char *hm = strstr(other, "hm=") + 3;
     *hm = *hm == 'a' ? 'b' : 'a';
-    expect_error(fetch(ada, other, NULL), 404, 0);
-    expect_status(fetch(ada, path, NULL), 200);
+    expect_error(fetch_attachment(ada, other, NULL), 404, 0);
+    expect_status(fetch_attachment(ada, path, NULL), 200);
 }
 
-static void parts_of_files_are_sent(struct world *w)
+static void attachments_support_range_requests(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
     struct answer a = client_upload(ada, "POST", NULL, hello, MESSAGES, v.channel);
     const char *url = answer_text(a, "attachments.0.url");
 
-    a = fetch(ada, url, "Range: bytes=7-\r\n");
+    a = fetch_attachment(ada, url, "Range: bytes=7-\r\n");
     expect_status(a, 206);
     expect(str_is(a.body, "world"));
     expect(str_is(answer_header(a, "Content-Range"), "bytes 7-11/12"));
-    a = fetch(ada, url, "Range: bytes=0-0\r\n");
+    a = fetch_attachment(ada, url, "Range: bytes=0-0\r\n");
     expect_status(a, 206);
     expect(str_is(a.body, "h"));
-    a = fetch(ada, url, "Range: bytes=-5\r\n");
+    a = fetch_attachment(ada, url, "Range: bytes=-5\r\n");
     expect(str_is(a.body, "world"));
-    a = fetch(ada, url, "Range: bytes=12-\r\n");
+    a = fetch_attachment(ada, url, "Range: bytes=12-\r\n");
     expect_status(a, 416);
     expect(str_is(answer_header(a, "Content-Range"), "bytes */12"));
-    a = fetch(ada, url, "Range: lines=1-2\r\n");
+    a = fetch_attachment(ada, url, "Range: lines=1-2\r\n");
     expect_status(a, 200);
     expect(a.body.n == 12);
 }
 
-static void names_are_made_safe(struct world *w)
+static void attachment_filenames_are_sanitized(struct world *w)
 {
     static const struct {
-        const char *sent, *kept;
+        const char *sent, *stored;
     } cases[] = {
         { "../../etc/passwd", "_.._etc_passwd" },
         { "..", "file" },
@@ -142,18 +142,18 @@ static void names_are_made_safe(struct world *w)
         struct upload u[] = { { "files[0]", cases[i].sent, STR_INIT("x") }, { 0 } };
         struct answer a = client_upload(ada, "POST", NULL, u, MESSAGES, v.channel);
 
-        expect_json(a, "{'attachments': [{'filename': '%s'}]}", cases[i].kept);
-        expect_status(fetch(ada, answer_text(a, "attachments.0.url"), NULL), 200);
+        expect_json(a, "{'attachments': [{'filename': '%s'}]}", cases[i].stored);
+        expect_status(fetch_attachment(ada, answer_text(a, "attachments.0.url"), NULL), 200);
     }
     char name[160];
     snprintf(name, sizeof name, "%0120d.txt", 7);
     struct upload u[] = { { "files[0]", name, STR_INIT("x") }, { 0 } };
     struct answer a = client_upload(ada, "POST", NULL, u, MESSAGES, v.channel);
-    const char *kept = answer_text(a, "attachments.0.filename");
-    expect(strlen(kept) == 100 && strcmp(kept + 96, ".txt") == 0);
+    const char *stored = answer_text(a, "attachments.0.filename");
+    expect(strlen(stored) == 100 && strcmp(stored + 96, ".txt") == 0);
 }
 
-static void pictures_show_their_size(struct world *w)
+static void image_attachments_contain_width_and_height(struct world *w)
 {
     static const char png[] = "\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\1\0\0\0\0\x40\x08\x06\0\0\0";
     static const char gif[] = "GIF89a\x20\0\x10\0\0\0\0";
@@ -176,7 +176,7 @@ static void pictures_show_their_size(struct world *w)
     expect_absent(a, "attachments.4.width");
 }
 
-static void pages_are_only_for_downloading(struct world *w)
+static void html_and_svg_attachments_are_served_for_download_only(struct world *w)
 {
     const struct upload u[] = { { "files[0]", "x.html", STR_INIT("<script>") },
                                 { "files[1]", "x.svg", STR_INIT("<svg/>") },
@@ -185,14 +185,15 @@ static void pages_are_only_for_downloading(struct world *w)
     struct test_guild v = world_test_guild(w, ada);
     struct answer a = client_upload(ada, "POST", NULL, u, MESSAGES, v.channel);
 
-    struct answer f = fetch(ada, answer_text(a, "attachments.0.url"), NULL);
+    struct answer f = fetch_attachment(ada, answer_text(a, "attachments.0.url"), NULL);
     expect(str_is(answer_header(f, "Content-Disposition"), "attachment; filename=\"x.html\""));
-    f = fetch(ada, answer_text(a, "attachments.1.url"), NULL);
+    f = fetch_attachment(ada, answer_text(a, "attachments.1.url"), NULL);
     expect(str_is(answer_header(f, "Content-Disposition"), "attachment; filename=\"x.svg\""));
 }
 
-/* The pages allow scripts of this server, and a browser says what it asks for a file for. */
-static void files_are_neither_scripts_nor_styles(struct world *w)
+/* The web pages allow scripts of this server; browsers send the purpose of a request in Sec-
+ * Fetch-Dest. */
+static void attachments_are_not_served_as_scripts_or_styles(struct world *w)
 {
     static const struct {
         const char *wanted;
@@ -206,28 +207,28 @@ static void files_are_neither_scripts_nor_styles(struct world *w)
     struct answer a = client_upload(ada, "POST", NULL, u, MESSAGES, v.channel);
 
     for (size_t i = 0; i < COUNT_OF(cases); i++)
-        expect_status(
-            fetch(ada, answer_text(a, "attachments.0.url"),
-                  str_printf(world_arena(w), "Sec-Fetch-Dest: %s\r\n", cases[i].wanted).p),
-            cases[i].status);
-    expect_status(fetch(ada, answer_text(a, "attachments.0.url"), NULL), 200);
+        expect_status(fetch_attachment(
+                          ada, answer_text(a, "attachments.0.url"),
+                          str_printf(world_arena(w), "Sec-Fetch-Dest: %s\r\n", cases[i].wanted).p),
+                      cases[i].status);
+    expect_status(fetch_attachment(ada, answer_text(a, "attachments.0.url"), NULL), 200);
 }
 
-static void files_are_at_most_10_mib(struct world *w)
+static void attachment_is_limited_to_10_mib(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
-    char *bytes = mem_new(LARGEST + 1);
-    struct upload u[] = { { "files[0]", "big", { bytes, LARGEST } }, { 0 } };
+    char *bytes = mem_new(MAX_PAYLOAD_FORM_BYTES + 1);
+    struct upload u[] = { { "files[0]", "big", { bytes, MAX_PAYLOAD_FORM_BYTES } }, { 0 } };
 
     struct answer a = client_upload(ada, "POST", NULL, u, MESSAGES, v.channel);
-    expect_json(a, "{'attachments': [{'size': %d}]}", LARGEST);
+    expect_json(a, "{'attachments': [{'size': %d}]}", MAX_PAYLOAD_FORM_BYTES);
     u[0].bytes.n++;
     expect_error(client_upload(ada, "POST", NULL, u, MESSAGES, v.channel), 400, 50045);
-    const struct upload many[] = { { "files[0]", "a", { bytes, LARGEST } },
-                                   { "files[1]", "b", { bytes, LARGEST } },
-                                   { "files[2]", "c", { bytes, LARGEST } },
-                                   { "files[3]", "d", { bytes, LARGEST } },
+    const struct upload many[] = { { "files[0]", "a", { bytes, MAX_PAYLOAD_FORM_BYTES } },
+                                   { "files[1]", "b", { bytes, MAX_PAYLOAD_FORM_BYTES } },
+                                   { "files[2]", "c", { bytes, MAX_PAYLOAD_FORM_BYTES } },
+                                   { "files[3]", "d", { bytes, MAX_PAYLOAD_FORM_BYTES } },
                                    { 0 } };
     struct client *bob = world_client_with(w, ada->authorization);
     expect_error(client_upload(bob, "POST", NULL, many, MESSAGES, v.channel), 413, 40005);
@@ -235,7 +236,7 @@ static void files_are_at_most_10_mib(struct world *w)
     mem_free(bytes);
 }
 
-static void ten_files_are_enough(struct world *w)
+static void message_is_limited_to_ten_attachments(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
@@ -255,7 +256,7 @@ static void ten_files_are_enough(struct world *w)
     expect(answer_text(a, "attachments.9.id") != NULL);
 }
 
-static void old_names_of_parts_are_taken(struct world *w)
+static void attachment_part_may_have_the_deprecated_name_file(struct world *w)
 {
     const struct upload u[] = { { "file", "old.txt", STR_INIT("x") }, { 0 } };
     struct client *ada = world_client(w, "ada");
@@ -265,7 +266,7 @@ static void old_names_of_parts_are_taken(struct world *w)
                 "{'attachments': [{'filename': 'old.txt'}]}");
 }
 
-static void what_is_said_about_files_is_checked(struct world *w)
+static void invalid_attachment_metadata_is_refused(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
@@ -287,7 +288,7 @@ static void what_is_said_about_files_is_checked(struct world *w)
     expect_files(w, "attachments", 1);
 }
 
-static void nothing_is_kept_for_those_who_may_not(struct world *w)
+static void refused_uploads_store_no_files(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve");
@@ -299,7 +300,7 @@ static void nothing_is_kept_for_those_who_may_not(struct world *w)
     world_sql(w, "update roles set permissions = %llu where id = %s",
               (unsigned long long)(PERMISSIONS_DEFAULT & ~PERMISSION(ATTACH_FILES)), v.id);
     expect_error(client_upload(bob, "POST", NULL, hello, MESSAGES, v.channel), 403, 50013);
-    /* Refused by the handler after the file was written: it goes again. */
+    /* The handler refuses the request after the file was written: the file is deleted. */
     expect_invalid(client_upload(ada, "POST",
                                  "{'message_reference': {'message_id': '77'}, 'attachments': []}",
                                  hello, MESSAGES, v.channel),
@@ -307,7 +308,7 @@ static void nothing_is_kept_for_those_who_may_not(struct world *w)
     expect_files(w, "attachments", 0);
 }
 
-static void edits_keep_what_they_list(struct world *w)
+static void editing_attachments_deletes_the_files_not_listed(struct world *w)
 {
     const struct upload two[] = { { "files[0]", "a.txt", STR_INIT("a") },
                                   { "files[1]", "b.txt", STR_INIT("b") },
@@ -328,7 +329,7 @@ static void edits_keep_what_they_list(struct world *w)
                 "{'content': 'y', 'attachments': [{'id': '%s', 'description': 'one'}, "
                 "{'filename': 'hello.txt'}]}",
                 first);
-    expect_error(fetch(ada, url, NULL), 404, 0);
+    expect_error(fetch_attachment(ada, url, NULL), 404, 0);
     expect_files(w, "attachments", 2);
     snprintf(body, sizeof body, "{'attachments': [{'id': '%s', 'description': null}]}", first);
     a = client_patch(ada, body, MESSAGE, v.channel, id);
@@ -342,7 +343,7 @@ static void edits_keep_what_they_list(struct world *w)
     expect_error(client_patch(ada, "{'content': ''}", MESSAGE, v.channel, id), 400, 50006);
 }
 
-static void files_go_with_their_message(struct world *w)
+static void deleting_a_message_deletes_its_attachments(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
@@ -350,11 +351,11 @@ static void files_go_with_their_message(struct world *w)
 
     expect_files(w, "attachments", 1);
     expect_status(client_delete(ada, MESSAGE, v.channel, answer_text(a, "id")), 204);
-    expect_error(fetch(ada, answer_text(a, "attachments.0.url"), NULL), 404, 0);
+    expect_error(fetch_attachment(ada, answer_text(a, "attachments.0.url"), NULL), 404, 0);
     expect_files(w, "attachments", 0);
 }
 
-static void files_go_with_their_guild(struct world *w)
+static void deleting_a_guild_deletes_its_attachments(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada), other = world_test_guild(w, ada);
@@ -368,7 +369,7 @@ static void files_go_with_their_guild(struct world *w)
     expect_files(w, "attachments", 1);
 }
 
-static void files_go_with_the_last_of_a_group(struct world *w)
+static void deleting_an_empty_group_deletes_its_attachments(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct answer a = client_post(ada, "{'recipients': []}", "/users/@me/channels");
@@ -383,7 +384,7 @@ static void files_go_with_the_last_of_a_group(struct world *w)
 
 #define DETAILS "'attachments': [{'id': '0', 'duration_secs': 1.5, 'waveform': 'AAA='}]"
 
-static void voice_messages_are_one_recording(struct world *w)
+static void voice_message_requires_exactly_one_audio_attachment(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
@@ -422,7 +423,7 @@ static void voice_messages_are_one_recording(struct world *w)
     expect_files(w, "attachments", 1);
 }
 
-static void files_have_titles_and_are_spoilers(struct world *w)
+static void attachments_can_have_title_and_spoiler_flag(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
@@ -443,24 +444,24 @@ static void files_have_titles_and_are_spoilers(struct world *w)
 }
 
 const struct test attachments_tests[] = {
-    TEST(voice_messages_are_one_recording),
-    TEST(files_have_titles_and_are_spoilers),
-    TEST(a_file_comes_back_as_it_was),
-    TEST(addresses_are_good_for_a_day),
-    TEST(only_signed_addresses_are_served),
-    TEST(parts_of_files_are_sent),
-    TEST(names_are_made_safe),
-    TEST(pictures_show_their_size),
-    TEST(pages_are_only_for_downloading),
-    TEST(files_are_neither_scripts_nor_styles),
-    TEST(files_are_at_most_10_mib),
-    TEST(ten_files_are_enough),
-    TEST(old_names_of_parts_are_taken),
-    TEST(what_is_said_about_files_is_checked),
-    TEST(nothing_is_kept_for_those_who_may_not),
-    TEST(edits_keep_what_they_list),
-    TEST(files_go_with_their_message),
-    TEST(files_go_with_their_guild),
-    TEST(files_go_with_the_last_of_a_group),
+    TEST(voice_message_requires_exactly_one_audio_attachment),
+    TEST(attachments_can_have_title_and_spoiler_flag),
+    TEST(uploaded_attachment_is_served_unchanged),
+    TEST(attachment_url_expires_after_a_day),
+    TEST(attachment_url_requires_a_valid_signature),
+    TEST(attachments_support_range_requests),
+    TEST(attachment_filenames_are_sanitized),
+    TEST(image_attachments_contain_width_and_height),
+    TEST(html_and_svg_attachments_are_served_for_download_only),
+    TEST(attachments_are_not_served_as_scripts_or_styles),
+    TEST(attachment_is_limited_to_10_mib),
+    TEST(message_is_limited_to_ten_attachments),
+    TEST(attachment_part_may_have_the_deprecated_name_file),
+    TEST(invalid_attachment_metadata_is_refused),
+    TEST(refused_uploads_store_no_files),
+    TEST(editing_attachments_deletes_the_files_not_listed),
+    TEST(deleting_a_message_deletes_its_attachments),
+    TEST(deleting_a_guild_deletes_its_attachments),
+    TEST(deleting_an_empty_group_deletes_its_attachments),
     { 0 },
 };

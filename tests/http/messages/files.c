@@ -1,4 +1,4 @@
-/* files.c - files never outlive what they belong to, and nobody has too many. */
+/* files.c - deletion of files with their objects, and upload quotas. */
 #include "files.h"
 
 #include <fcntl.h>
@@ -17,9 +17,9 @@
 
 /* --- pictures ------------------------------------------------------------------------- */
 
-/* Gives a picture, another one, and takes it away. */
-static void picture_comes_and_goes(struct client *c, const char *field, const char *area,
-                                   const char *path)
+/* Sets an image, replaces it, and removes it. */
+static void set_replace_and_remove_image(struct client *c, const char *field, const char *area,
+                                         const char *path)
 {
     const char *give = TEXT(c->world, "{'%s': '" PNG "'}", field);
     struct answer a = client_patch(c, give, "%s", path);
@@ -34,7 +34,7 @@ static void picture_comes_and_goes(struct client *c, const char *field, const ch
     expect_files(c->world, area, 0);
 }
 
-static void a_picture_goes_when_another_or_none_takes_its_place(struct world *w)
+static void replaced_or_removed_images_are_deleted(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
@@ -42,28 +42,29 @@ static void a_picture_goes_when_another_or_none_takes_its_place(struct world *w)
     struct answer group = client_post(ada, "{'recipients': []}", "/users/@me/channels"),
                   hook = client_post(ada, "{'name': 'Post'}", "/channels/%s/webhooks", v.channel);
 
-    picture_comes_and_goes(ada, "avatar", "avatars", "/users/@me");
-    picture_comes_and_goes(ada, "banner", "banners", "/users/@me");
-    picture_comes_and_goes(ada, "icon", "icons", guild);
-    picture_comes_and_goes(ada, "banner", "banners", guild);
-    picture_comes_and_goes(ada, "splash", "splashes", guild);
-    picture_comes_and_goes(ada, "discovery_splash", "discovery-splashes", guild);
-    picture_comes_and_goes(ada, "home_header", "home-headers", guild);
-    picture_comes_and_goes(ada, "icon", "role-icons",
-                           TEXT(w, "%s/roles/%s", guild, test_guild_role(&v, 1, 0)));
-    picture_comes_and_goes(ada, "avatar", "member-avatars", TEXT(w, "%s/members/@me", guild));
-    picture_comes_and_goes(ada, "banner", "member-banners", TEXT(w, "%s/members/@me", guild));
-    picture_comes_and_goes(ada, "avatar", "avatars",
-                           TEXT(w, "/webhooks/%s", answer_text(hook, "id")));
-    picture_comes_and_goes(ada, "icon", "channel-icons",
-                           TEXT(w, "/channels/%s", answer_text(group, "id")));
-    picture_comes_and_goes(ada, "icon", "app-icons",
-                           TEXT(w, "/applications/%s", make_application(ada, "App")));
-    picture_comes_and_goes(ada, "icon", "team-icons", TEXT(w, "/teams/%s", make_team(ada, "Us")));
+    set_replace_and_remove_image(ada, "avatar", "avatars", "/users/@me");
+    set_replace_and_remove_image(ada, "banner", "banners", "/users/@me");
+    set_replace_and_remove_image(ada, "icon", "icons", guild);
+    set_replace_and_remove_image(ada, "banner", "banners", guild);
+    set_replace_and_remove_image(ada, "splash", "splashes", guild);
+    set_replace_and_remove_image(ada, "discovery_splash", "discovery-splashes", guild);
+    set_replace_and_remove_image(ada, "home_header", "home-headers", guild);
+    set_replace_and_remove_image(ada, "icon", "role-icons",
+                                 TEXT(w, "%s/roles/%s", guild, test_guild_role(&v, 1, 0)));
+    set_replace_and_remove_image(ada, "avatar", "member-avatars", TEXT(w, "%s/members/@me", guild));
+    set_replace_and_remove_image(ada, "banner", "member-banners", TEXT(w, "%s/members/@me", guild));
+    set_replace_and_remove_image(ada, "avatar", "avatars",
+                                 TEXT(w, "/webhooks/%s", answer_text(hook, "id")));
+    set_replace_and_remove_image(ada, "icon", "channel-icons",
+                                 TEXT(w, "/channels/%s", answer_text(group, "id")));
+    set_replace_and_remove_image(ada, "icon", "app-icons",
+                                 TEXT(w, "/applications/%s", make_application(ada, "App")));
+    set_replace_and_remove_image(ada, "icon", "team-icons",
+                                 TEXT(w, "/teams/%s", make_team(ada, "Us")));
     expect_number(w, 0, "select count(*) from files");
 }
 
-static void pictures_go_with_what_they_show(struct world *w)
+static void deleting_an_object_deletes_its_images(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
@@ -88,12 +89,12 @@ static void pictures_go_with_what_they_show(struct world *w)
     expect_files(w, "", 0);
 }
 
-static void a_refused_picture_leaves_nothing(struct world *w)
+static void refused_image_change_leaves_no_file(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
 
-    /* The icon is written, then the owner's successor is looked for. */
+    /* The icon is written before the new owner is checked. */
     expect_error(client_patch(ada, "{'icon': '" PNG "', 'owner_id': '77'}", "/guilds/%s", v.id),
                  404, 10007);
     expect_files(w, "", 0);
@@ -102,8 +103,8 @@ static void a_refused_picture_leaves_nothing(struct world *w)
 
 /* --- after a crash -------------------------------------------------------------------- */
 
-/* What a process that died between writing and committing has left. */
-static void leave_file(struct world *w, const char *name, const char *note, bool blob)
+/* Creates files as a process leaves them that crashed between writing and committing. */
+static void create_orphan_file(struct world *w, const char *name, const char *note, bool blob)
 {
     const struct utimbuf old = { 1, 1 };
     char path[400];
@@ -120,15 +121,16 @@ static void leave_file(struct world *w, const char *name, const char *note, bool
     }
 }
 
-static void files_without_a_row_are_collected_at_the_start(struct world *w)
+static void orphaned_files_are_deleted_at_server_start(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct answer a = client_patch(ada, "{'avatar': '" PNG "'}", "/users/@me");
     const char *hash = answer_text(a, "avatar");
 
     expect_files(w, "avatars", 1);
-    leave_file(w, TEXT(w, "avatars/%s/77", ada->id), TEXT(w, "avatars+%s+77", ada->id), true);
-    leave_file(w, NULL, TEXT(w, "avatars+%s+%s", ada->id, hash), false);
+    create_orphan_file(w, TEXT(w, "avatars/%s/77", ada->id), TEXT(w, "avatars+%s+77", ada->id),
+                       true);
+    create_orphan_file(w, NULL, TEXT(w, "avatars+%s+%s", ada->id, hash), false);
     expect(files_in(w, "avatars") == 2 && file_notes(w) == 2);
     world_restart(w);
     expect_files(w, "avatars", 1);
@@ -137,19 +139,19 @@ static void files_without_a_row_are_collected_at_the_start(struct world *w)
     expect_status(a, 200);
 }
 
-static void many_files_without_a_row_are_collected_page_by_page(struct world *w)
+static void many_orphaned_files_are_deleted_in_pages(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
     client_patch(ada, "{'avatar': '" PNG "'}", "/users/@me");
     for (int i = 0; i < 150; i++)
-        leave_file(w, TEXT(w, "avatars/%s/x%d", ada->id, i), TEXT(w, "avatars+%s+x%d", ada->id, i),
-                   true);
+        create_orphan_file(w, TEXT(w, "avatars/%s/x%d", ada->id, i),
+                           TEXT(w, "avatars+%s+x%d", ada->id, i), true);
     world_restart(w);
     expect_files(w, "avatars", 1);
 }
 
-static void files_that_were_marked_go_after_a_restart(struct world *w)
+static void files_marked_for_deletion_are_deleted_after_a_restart(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
@@ -162,7 +164,7 @@ static void files_that_were_marked_go_after_a_restart(struct world *w)
     expect_number(w, 0, "select count(*) from files");
 }
 
-static void a_file_whose_bytes_are_missing_is_forgotten(struct world *w)
+static void row_of_a_missing_file_is_deleted(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
@@ -174,7 +176,7 @@ static void a_file_whose_bytes_are_missing_is_forgotten(struct world *w)
     expect_number(w, 0, "select count(*) from files");
 }
 
-/* --- damage --------------------------------------------------------------------------- */
+/* --- damaged files -------------------------------------------------------------------- */
 
 static void truncate_blob(struct world *w, const char *name, long size)
 {
@@ -184,8 +186,8 @@ static void truncate_blob(struct world *w, const char *name, long size)
     expect((size < 0 ? unlink(path) : truncate(path, size)) == 0);
 }
 
-/* Never as a shorter file with 200, and one line in the log for many requests. */
-static void a_file_that_is_missing_or_too_short_is_an_error(struct world *w)
+/* Never a shorter file with status 200, and one log line for many requests. */
+static void missing_or_truncated_file_is_500_and_logged_once(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct answer a = client_patch(ada, "{'avatar': '" PNG "'}", "/users/@me");
@@ -214,7 +216,7 @@ static void a_file_that_is_missing_or_too_short_is_an_error(struct world *w)
 
 enum { HALF = 512 * 1024 };
 
-static struct answer send_bytes(struct client *c, const char *channel, size_t size)
+static struct answer upload_bytes(struct client *c, const char *channel, size_t size)
 {
     char *bytes = mem_new(size);
     const struct upload u[] = { { "files[0]", "x", { bytes, size } }, { 0 } };
@@ -224,59 +226,59 @@ static struct answer send_bytes(struct client *c, const char *channel, size_t si
     return a;
 }
 
-static void allow_a_mebibyte(struct config *config)
+static void configure_quota_of_1_mib(struct config *config)
 {
     config->upload_quota_mib = 1;
 }
 
-static void an_account_keeps_as_much_as_its_quota(struct world *w)
+static void uploads_over_the_accounts_quota_are_413(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
     test_guild_add(&v, bob);
-    struct answer first = send_bytes(ada, v.channel, HALF);
+    struct answer first = upload_bytes(ada, v.channel, HALF);
 
     expect_status(first, 200);
-    expect_status(send_bytes(ada, v.channel, HALF), 200);
-    expect_error(send_bytes(ada, v.channel, 1), 413, 40005);
+    expect_status(upload_bytes(ada, v.channel, HALF), 200);
+    expect_error(upload_bytes(ada, v.channel, 1), 413, 40005);
     expect_error(client_patch(ada, "{'avatar': '" PNG "'}", "/users/@me"), 413, 40005);
     expect_files(w, "", 2);
-    expect_status(send_bytes(bob, v.channel, 1), 200);
+    expect_status(upload_bytes(bob, v.channel, 1), 200);
     expect_files(w, "", 3);
 
-    /* What goes is given back. */
+    /* Deleted files free the quota. */
     expect_status(
         client_delete(ada, "/channels/%s/messages/%s", v.channel, answer_text(first, "id")), 204);
     expect_files(w, "", 2);
     expect_number(w, 0, "select count(*) from files where gone = 1");
-    expect_error(send_bytes(ada, v.channel, HALF + 1), 413, 40005);
-    expect_status(send_bytes(ada, v.channel, HALF), 200);
+    expect_error(upload_bytes(ada, v.channel, HALF + 1), 413, 40005);
+    expect_status(upload_bytes(ada, v.channel, HALF), 200);
     world_restart(w);
-    expect_error(send_bytes(ada, v.channel, 1), 413, 40005);
+    expect_error(upload_bytes(ada, v.channel, 1), 413, 40005);
 }
 
-static void allow_a_mebibyte_a_day(struct config *config)
+static void configure_daily_quota_of_1_mib(struct config *config)
 {
     config->upload_quota_daily_mib = 1;
 }
 
-static void an_account_uploads_as_much_a_day_as_it_may(struct world *w)
+static void uploads_over_the_daily_quota_are_413(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
-    struct answer a = send_bytes(ada, v.channel, 2 * HALF);
+    struct answer a = upload_bytes(ada, v.channel, 2 * HALF);
 
     expect_status(a, 200);
     expect_status(client_delete(ada, "/channels/%s/messages/%s", v.channel, answer_text(a, "id")),
                   204);
     expect_files(w, "", 0);
-    expect_error(send_bytes(ada, v.channel, 1), 413, 40005);
+    expect_error(upload_bytes(ada, v.channel, 1), 413, 40005);
     world_wait(w, 86400);
-    expect_status(send_bytes(ada, v.channel, 2 * HALF), 200);
-    expect_error(send_bytes(ada, v.channel, 1), 413, 40005);
+    expect_status(upload_bytes(ada, v.channel, 2 * HALF), 200);
+    expect_error(upload_bytes(ada, v.channel, 1), 413, 40005);
 }
 
-static void files_of_a_webhook_count_for_who_made_it(struct world *w)
+static void files_sent_by_a_webhook_count_for_its_creators_quota(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
@@ -284,24 +286,24 @@ static void files_of_a_webhook_count_for_who_made_it(struct world *w)
     char *bytes = mem_new(2 * HALF);
     const struct upload u[] = { { "files[0]", "x", { bytes, 2 * HALF } }, { 0 } };
 
-    expect_status(client_upload(world_stranger(w), "POST", NULL, u, "/webhooks/%s/%s",
+    expect_status(client_upload(world_anonymous(w), "POST", NULL, u, "/webhooks/%s/%s",
                                 answer_text(h, "id"), answer_text(h, "token")),
                   204);
     mem_free(bytes);
-    expect_error(send_bytes(ada, v.channel, 1), 413, 40005);
+    expect_error(upload_bytes(ada, v.channel, 1), 413, 40005);
 }
 
 const struct test files_tests[] = {
-    TEST(a_picture_goes_when_another_or_none_takes_its_place),
-    TEST(pictures_go_with_what_they_show),
-    TEST(a_refused_picture_leaves_nothing),
-    TEST(files_without_a_row_are_collected_at_the_start),
-    TEST(many_files_without_a_row_are_collected_page_by_page),
-    TEST(files_that_were_marked_go_after_a_restart),
-    TEST(a_file_whose_bytes_are_missing_is_forgotten),
-    TEST(a_file_that_is_missing_or_too_short_is_an_error),
-    TEST_WITH(an_account_keeps_as_much_as_its_quota, allow_a_mebibyte),
-    TEST_WITH(an_account_uploads_as_much_a_day_as_it_may, allow_a_mebibyte_a_day),
-    TEST_WITH(files_of_a_webhook_count_for_who_made_it, allow_a_mebibyte),
+    TEST(replaced_or_removed_images_are_deleted),
+    TEST(deleting_an_object_deletes_its_images),
+    TEST(refused_image_change_leaves_no_file),
+    TEST(orphaned_files_are_deleted_at_server_start),
+    TEST(many_orphaned_files_are_deleted_in_pages),
+    TEST(files_marked_for_deletion_are_deleted_after_a_restart),
+    TEST(row_of_a_missing_file_is_deleted),
+    TEST(missing_or_truncated_file_is_500_and_logged_once),
+    TEST_WITH(uploads_over_the_accounts_quota_are_413, configure_quota_of_1_mib),
+    TEST_WITH(uploads_over_the_daily_quota_are_413, configure_daily_quota_of_1_mib),
+    TEST_WITH(files_sent_by_a_webhook_count_for_its_creators_quota, configure_quota_of_1_mib),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* forwards.c - messages that take others along, as these were at that moment. */
+/* forwards.c - forwarded messages with snapshots of the originals. */
 #include "gateway_conn.h"
 #include "guilds.h"
 #include "channel_events.h"
@@ -7,8 +7,8 @@
 #define MESSAGES "/channels/%s/messages"
 #define MESSAGE  MESSAGES "/%s"
 
-static struct answer forward(struct client *c, const char *from, const char *message,
-                             const char *to)
+static struct answer forward_message(struct client *c, const char *from, const char *message,
+                                     const char *to)
 {
     return client_post(c,
                        TEXT(c->world,
@@ -18,7 +18,7 @@ static struct answer forward(struct client *c, const char *from, const char *mes
                        MESSAGES, to);
 }
 
-static void a_forward_shows_what_was_said(struct world *w)
+static void forwarded_message_contains_a_snapshot_of_the_original(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
     struct test_guild v = world_test_guild(w, ada), other = world_test_guild(w, ada);
@@ -27,7 +27,7 @@ static void a_forward_shows_what_was_said(struct world *w)
     const char *said =
         answer_text(client_post(ada, "{'content': 'hello <@1>'}", MESSAGES, v.channel), "id");
     struct channel_events room = world_channel_events(w, other.channel);
-    struct answer a = forward(ada, v.channel, said, other.channel);
+    struct answer a = forward_message(ada, v.channel, said, other.channel);
     const char *shown =
         TEXT(w,
              "{'type': 0, 'content': '', 'flags': 16384, 'message_reference': {'type': 1, "
@@ -43,15 +43,15 @@ static void a_forward_shows_what_was_said(struct world *w)
     expect_absent(a, "message_snapshots.0.message.author");
     expect_absent(a, "message_snapshots.0.message.channel_id");
     expect_channel_event(&room, "MESSAGE_CREATE", "%s", shown);
-    /* What becomes of the other changes nothing. */
+    /* Changes of the original do not change the snapshot. */
     client_patch(ada, "{'content': 'new'}", MESSAGE, v.channel, said);
     expect_json(client_get(ada, MESSAGE, other.channel, answer_text(a, "id")), "%s", shown);
     client_delete(ada, MESSAGE, v.channel, said);
     expect_json(client_get(ada, MESSAGE, other.channel, answer_text(a, "id")), "%s", shown);
-    /* One that was forwarded is forwarded as it was, not one inside the other. */
-    a = forward(ada, other.channel, answer_text(a, "id"), v.channel);
+    /* Forwarding a forward copies its snapshot, without nesting. */
+    a = forward_message(ada, other.channel, answer_text(a, "id"), v.channel);
     expect_json(a, "{'message_snapshots': [{'message': {'content': 'hello <@1>', 'flags': 0}}]}");
-    /* Text of one's own may stand beside it. */
+    /* A forward may have content of its own. */
     const char *both =
         TEXT(w,
              "{'content': 'look', 'message_reference': {'type': 1, 'message_id': '%s', "
@@ -61,7 +61,7 @@ static void a_forward_shows_what_was_said(struct world *w)
                 "{'content': 'look', 'message_snapshots': [{}]}");
 }
 
-static void files_live_as_long_as_somebody_shows_them(struct world *w)
+static void attachments_are_deleted_with_their_last_forward(struct world *w)
 {
     static const struct upload files[] = { { "files[0]", "a.txt", STR_INIT("one") },
                                            { "files[1]", "b.txt", STR_INIT("two") },
@@ -69,7 +69,7 @@ static void files_live_as_long_as_somebody_shows_them(struct world *w)
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada), other = world_test_guild(w, ada);
     struct answer said = client_upload(ada, "POST", "{'content': 'x'}", files, MESSAGES, v.channel);
-    struct answer a = forward(ada, v.channel, answer_text(said, "id"), other.channel);
+    struct answer a = forward_message(ada, v.channel, answer_text(said, "id"), other.channel);
 
     expect_json(a, "{'attachments': [], 'message_snapshots': [{'message': {'attachments': "
                    "[{'filename': 'a.txt', 'size': 3}, {'filename': 'b.txt'}]}}]}");
@@ -88,7 +88,7 @@ static void files_live_as_long_as_somebody_shows_them(struct world *w)
                                     answer_text(said, "id"), v.channel),
                                MESSAGES, other.channel),
                    "message_reference", "FORWARD_PARTS_UNKNOWN");
-    /* An edit leaves them where they are. */
+    /* An edit keeps the snapshot's attachments. */
     expect_json(
         client_patch(ada, "{'content': 'look'}", MESSAGE, other.channel, answer_text(a, "id")),
         "{'content': 'look', 'attachments': [], 'message_snapshots': [{'message': "
@@ -100,7 +100,7 @@ static void files_live_as_long_as_somebody_shows_them(struct world *w)
                            "message_snapshots.0.message.attachments.0.url"));
     str_cut(&url, '/'), str_cut(&url, '/'), str_cut(&url, '/');
     struct answer file = client_request(
-        world_stranger(w), "GET", TEXT(w, "/%.*s", (int)url.n, url.p), NULL, (struct str){ 0 });
+        world_anonymous(w), "GET", TEXT(w, "/%.*s", (int)url.n, url.p), NULL, (struct str){ 0 });
     expect_status(file, 200);
     expect(str_is(file.body, "one"));
     expect_status(client_post(ada,
@@ -111,20 +111,20 @@ static void files_live_as_long_as_somebody_shows_them(struct world *w)
     expect(world_number(w, "select count(*) from files where gone = 0") == 0);
 }
 
-static void what_can_be_forwarded(struct world *w)
+static void forwarding_requires_access_to_the_original(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada), other = world_test_guild(w, ada);
 
     test_guild_add(&other, bob);
     const char *said = answer_text(client_post(ada, "{'content': 'x'}", MESSAGES, v.channel), "id");
-    expect_error(forward(bob, v.channel, said, other.channel), 404, 10008);
-    expect_error(forward(ada, other.channel, said, other.channel), 404, 10008);
+    expect_error(forward_message(bob, v.channel, said, other.channel), 404, 10008);
+    expect_error(forward_message(ada, other.channel, said, other.channel), 404, 10008);
     test_guild_add(&v, bob);
-    expect_status(forward(bob, v.channel, said, other.channel), 200);
+    expect_status(forward_message(bob, v.channel, said, other.channel), 200);
     world_sql(w, "update roles set permissions = %llu where id = %s",
               BITS(PERMISSION(VIEW_CHANNEL)), v.id);
-    expect_error(forward(bob, v.channel, said, other.channel), 403, 160009);
+    expect_error(forward_message(bob, v.channel, said, other.channel), 403, 160009);
     expect_invalid(
         client_post(ada, TEXT(w, "{'message_reference': {'type': 1, 'message_id': '%s'}}", said),
                     MESSAGES, other.channel),
@@ -135,19 +135,19 @@ static void what_can_be_forwarded(struct world *w)
                     "'y'}}]}}",
                     MESSAGES, v.channel),
         "id");
-    expect_invalid(forward(ada, v.channel, poll, other.channel), "message_reference",
+    expect_invalid(forward_message(ada, v.channel, poll, other.channel), "message_reference",
                    "FORWARD_NOT_POSSIBLE");
     expect_status(client_put(ada, NULL, "/channels/%s/pins/%s", v.channel, said), 204);
     const char *pinned = answer_text(client_get(ada, MESSAGES "?limit=1", v.channel), "0.id");
-    expect_invalid(forward(ada, v.channel, pinned, other.channel), "message_reference",
+    expect_invalid(forward_message(ada, v.channel, pinned, other.channel), "message_reference",
                    "FORWARD_NOT_POSSIBLE");
     expect_status(client_patch(ada, "{'nsfw': true}", "/channels/%s", v.channel), 200);
-    expect_error(forward(ada, v.channel, said, other.channel), 403, 160010);
+    expect_error(forward_message(ada, v.channel, said, other.channel), 403, 160010);
     expect_status(client_patch(ada, "{'nsfw': true}", "/channels/%s", other.channel), 200);
-    expect_status(forward(ada, v.channel, said, other.channel), 200);
+    expect_status(forward_message(ada, v.channel, said, other.channel), 200);
 }
 
-static void content_of_forwards_is_for_those_who_asked(struct world *w)
+static void snapshot_content_requires_the_message_content_intent(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
     struct test_guild v = world_test_guild(w, ada);
@@ -156,16 +156,16 @@ static void content_of_forwards_is_for_those_who_asked(struct world *w)
     const char *said =
         answer_text(client_post(ada, "{'content': 'secret'}", MESSAGES, v.channel), "id");
     struct gateway_conn *g = conn_session(bot, "v=10&encoding=json", "'intents': 512");
-    expect_status(forward(ada, v.channel, said, v.channel), 200);
+    expect_status(forward_message(ada, v.channel, said, v.channel), 200);
     expect_dispatch(g, "MESSAGE_CREATE",
                     "{'content': '', 'message_snapshots': [{'message': {'content': '', 'type': 0, "
                     "'attachments': []}}]}");
 }
 
 const struct test forwards_tests[] = {
-    TEST(a_forward_shows_what_was_said),
-    TEST(files_live_as_long_as_somebody_shows_them),
-    TEST(what_can_be_forwarded),
-    TEST(content_of_forwards_is_for_those_who_asked),
+    TEST(forwarded_message_contains_a_snapshot_of_the_original),
+    TEST(attachments_are_deleted_with_their_last_forward),
+    TEST(forwarding_requires_access_to_the_original),
+    TEST(snapshot_content_requires_the_message_content_intent),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* message_races.c - many who write to one channel at the same time. */
+/* message_races.c - concurrent messages in one channel. */
 #include "channels.h"
 
 #include <pthread.h>
@@ -19,8 +19,8 @@ struct writer {
     int fd, written;
 };
 
-/* By hand: what tests use elsewhere is for one thread. */
-static bool write_message(const struct writer *w)
+/* Sends the request by hand, because the test client is for one thread. */
+static bool send_message(const struct writer *w)
 {
     static const char body[] = "{\"content\":\"all at once\"}";
     char text[8192];
@@ -37,26 +37,26 @@ static bool write_message(const struct writer *w)
     return strncmp(text, "HTTP/1.1 200", 12) == 0;
 }
 
-static void *write_all(void *arg)
+static void *send_all_messages(void *arg)
 {
     struct writer *w = arg;
 
     for (int i = 0; i < EACH; i++)
-        w->written += write_message(w);
+        w->written += send_message(w);
     return NULL;
 }
 
-static void writers_start(struct writer *writers, struct client *c, const char *channel)
+static void start_writers(struct writer *writers, struct client *c, const char *channel)
 {
     for (int i = 0; i < WRITERS; i++) {
         writers[i] = (struct writer){ .channel = channel,
                                       .authorization = c->authorization,
                                       .fd = client_dial(c) };
-        expect(pthread_create(&writers[i].thread, NULL, write_all, &writers[i]) == 0);
+        expect(pthread_create(&writers[i].thread, NULL, send_all_messages, &writers[i]) == 0);
     }
 }
 
-static void writers_end(struct writer *writers)
+static void join_writers(struct writer *writers)
 {
     for (int i = 0; i < WRITERS; i++) {
         pthread_join(writers[i].thread, NULL);
@@ -65,7 +65,7 @@ static void writers_end(struct writer *writers)
     }
 }
 
-static uint64_t retries(struct world *w)
+static uint64_t count_retries(struct world *w)
 {
     struct store_stats stats;
 
@@ -73,9 +73,8 @@ static uint64_t retries(struct world *w)
     return stats.retries;
 }
 
-/* The job that indexes messages is asked for beside them and may meet the one that runs: no
- * message waits for that. */
-static void expect_nothing_met(struct world *w, uint64_t before)
+/* Expects that no message transaction was retried; the indexing job may conflict with itself. */
+static void expect_no_conflicts(struct world *w, uint64_t before)
 {
     struct store_stats stats;
 
@@ -83,9 +82,8 @@ static void expect_nothing_met(struct world *w, uint64_t before)
     expect(stats.retries == before || str_is(str_of(stats.retried), "message-indexing"));
 }
 
-/* A bot: of people it is also kept how far they have read, in one row, and nobody writes eight
- * messages at a time. */
-static void messages_of_one_channel_do_not_meet(struct world *w)
+/* A bot, because messages of users also update one row with their read state. */
+static void concurrent_messages_in_one_channel_do_not_conflict(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
     struct test_guild v = world_test_guild(w, ada);
@@ -93,17 +91,17 @@ static void messages_of_one_channel_do_not_meet(struct world *w)
     struct writer writers[WRITERS];
 
     test_guild_add(&v, bot);
-    uint64_t before = retries(w);
-    writers_start(writers, bot, c);
-    writers_end(writers);
-    expect_nothing_met(w, before);
+    uint64_t before = count_retries(w);
+    start_writers(writers, bot, c);
+    join_writers(writers);
+    expect_no_conflicts(w, before);
 
     struct answer a = client_get(ada, "/channels/%s/messages?limit=1", c);
     expect_json(client_get(ada, "/channels/%s", c), "{'last_message_id': '%s'}",
                 answer_text(a, "0.id"));
 }
 
-static void messages_of_one_thread_are_all_counted(struct world *w)
+static void concurrent_messages_in_one_thread_are_all_counted(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
     struct test_guild v = world_test_guild(w, ada);
@@ -114,28 +112,28 @@ static void messages_of_one_thread_are_all_counted(struct world *w)
 
     test_guild_add(&v, bot);
     expect_status(client_post(bot, "{'content': 'here'}", "/channels/%s/messages", id), 200);
-    uint64_t before = retries(w);
-    writers_start(writers, bot, id);
-    writers_end(writers);
-    expect_nothing_met(w, before);
+    uint64_t before = count_retries(w);
+    start_writers(writers, bot, id);
+    join_writers(writers);
+    expect_no_conflicts(w, before);
     expect_json(client_get(ada, "/channels/%s", id), "{'message_count': %d}", WRITERS * EACH + 1);
 }
 
-/* What it shows of the channel is read while others write to it. */
-static void a_busy_channel_can_be_changed(struct world *w)
+/* The channel is read while others send messages to it. */
+static void channel_can_be_changed_during_concurrent_messages(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall"), *c = make_channel(ada, g, "{'name': 'a'}");
     struct writer writers[WRITERS];
 
-    writers_start(writers, ada, c);
+    start_writers(writers, ada, c);
     for (int i = 0; i < 10; i++)
         expect_status(client_patch(ada, "{'topic': 'busy'}", "/channels/%s", c), 200);
-    writers_end(writers);
+    join_writers(writers);
 }
 
-/* What was deleted stays the last one, as clients remember it. */
-static void the_last_message_does_not_go_back(struct world *w)
+/* A deleted message stays the last one, as clients know it. */
+static void last_message_id_stays_when_that_message_is_deleted(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall"), *c = make_channel(ada, g, "{'name': 'a'}");
@@ -150,9 +148,9 @@ static void the_last_message_does_not_go_back(struct world *w)
 }
 
 const struct test message_races_tests[] = {
-    TEST(messages_of_one_channel_do_not_meet),
-    TEST(messages_of_one_thread_are_all_counted),
-    TEST(a_busy_channel_can_be_changed),
-    TEST(the_last_message_does_not_go_back),
+    TEST(concurrent_messages_in_one_channel_do_not_conflict),
+    TEST(concurrent_messages_in_one_thread_are_all_counted),
+    TEST(channel_can_be_changed_during_concurrent_messages),
+    TEST(last_message_id_stays_when_that_message_is_deleted),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* messages.c - sending, reading, changing and deleting what is said. */
+/* messages.c - sending, reading, editing and deleting messages. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -15,7 +15,7 @@
 #define MESSAGES "/channels/%s/messages"
 #define MESSAGE  "/channels/%s/messages/%s"
 
-/* {'content': 'xxx…'} of n characters. */
+/* Writes {'content': 'xxx…'} of n characters. */
 static const char *long_content(struct world *w, size_t n)
 {
     struct buf b;
@@ -25,14 +25,14 @@ static const char *long_content(struct world *w, size_t n)
     for (size_t i = 0; i < n; i++)
         buf_add_lit(&b, "\xc3\xa4");
     buf_add_lit(&b, "'}");
-    const char *text = str_dupz(world_arena(w), buf_str(&b));
+    const char *text = str_dup_cstring(world_arena(w), buf_str(&b));
     buf_clear(&b);
     return text;
 }
 
 /* --- sending -------------------------------------------------------------------------- */
 
-static void a_message_is_shown_and_announced(struct world *w)
+static void sent_message_is_returned_announced_and_readable(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
@@ -69,7 +69,7 @@ static void a_message_is_shown_and_announced(struct world *w)
     expect_json(client_get(ada, "/channels/%s", v.channel), "{'last_message_id': '%s'}", id);
 }
 
-static void content_is_at_most_2000_characters(struct world *w)
+static void message_content_is_limited_to_2000_characters(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
@@ -89,12 +89,12 @@ static void empty_messages_are_refused(struct world *w)
     expect_error(client_post(ada, "{'content': '  '}", MESSAGES, v.channel), 400, 50006);
     expect_error(client_post(ada, "{'content': null, 'embeds': []}", MESSAGES, v.channel), 400,
                  50006);
-    /* People's embeds do not count. */
+    /* Embeds of users do not count. */
     expect_error(client_post(ada, "{'embeds': [{'title': 'x'}]}", MESSAGES, v.channel), 400, 50006);
     expect_channel_silence(&room);
 }
 
-static void sending_needs_the_right_before_the_body_counts(struct world *w)
+static void send_permission_is_checked_before_the_body(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve");
@@ -112,57 +112,57 @@ static void sending_needs_the_right_before_the_body_counts(struct world *w)
     expect_error(client_get(bob, MESSAGES, v.channel), 403, 50001);
 }
 
-static void says(struct client *who, const struct test_guild *v, int status)
+static void expect_send_status(struct client *who, const struct test_guild *v, int status)
 {
     expect_status(client_post(who, "{'content': 'x'}", MESSAGES, v->channel), status);
     expect_status(client_get(who, MESSAGES "?limit=1", v->channel), status == 404 ? 404 : 200);
 }
 
-/* What is known of a channel and of who writes there is used again only while it holds. */
-static void each_message_is_judged_by_what_holds_then(struct world *w)
+/* Cached permissions are used only while they are valid. */
+static void sending_uses_the_current_permissions_at_each_message(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
     const char *overwrite = "/channels/%s/permissions/%s", *member = "/guilds/%s/members/%s";
-    char until[TIMESTAMP_TEXT];
+    char until[TIMESTAMP_TEXT_SIZE];
 
     test_guild_add(&v, bob);
-    says(bob, &v, 200);
+    expect_send_status(bob, &v, 200);
     expect_status(client_put(ada, "{'type': 1, 'deny': '2048'}", overwrite, v.channel, bob->id),
                   204);
-    says(bob, &v, 403);
+    expect_send_status(bob, &v, 403);
     expect_status(client_delete(ada, overwrite, v.channel, bob->id), 204);
-    says(bob, &v, 200);
+    expect_send_status(bob, &v, 200);
     timestamp_format(clock_us() + INT64_C(3600000000), until);
     expect_status(
         client_patch(ada,
                      str_printf(world_arena(w), "{'communication_disabled_until': '%s'}", until).p,
                      member, v.id, bob->id),
         200);
-    says(bob, &v, 403);
+    expect_send_status(bob, &v, 403);
     expect_status(
         client_patch(ada, "{'communication_disabled_until': null}", member, v.id, bob->id), 200);
-    says(bob, &v, 200);
+    expect_send_status(bob, &v, 200);
     expect_status(client_patch(ada, "{'rate_limit_per_user': 600}", "/channels/%s", v.channel),
                   200);
-    says(bob, &v, 200);
+    expect_send_status(bob, &v, 200);
     expect_status(client_post(bob, "{'content': 'x'}", MESSAGES, v.channel), 429);
     expect_status(client_patch(ada, "{'rate_limit_per_user': 0}", "/channels/%s", v.channel), 200);
     expect_status(client_patch(bob, "{'global_name': 'Robert'}", "/users/@me"), 200);
     expect_json(client_post(bob, "{'content': 'x'}", MESSAGES, v.channel),
                 "{'author': {'global_name': 'Robert'}}");
     test_guild_take_right(&v, PERMISSION(SEND_MESSAGES));
-    says(bob, &v, 403);
+    expect_send_status(bob, &v, 403);
     test_guild_give(&v, bob, test_guild_role(&v, 1, PERMISSION(SEND_MESSAGES)));
-    says(bob, &v, 200);
+    expect_send_status(bob, &v, 200);
     expect_status(client_delete(ada, member, v.id, bob->id), 204);
     expect_error(client_post(bob, "{'content': 'x'}", MESSAGES, v.channel), 403, 50001);
     expect_error(client_get(bob, MESSAGES, v.channel), 403, 50001);
     expect_status(client_delete(ada, "/channels/%s", v.channel), 200);
-    says(ada, &v, 404);
+    expect_send_status(ada, &v, 404);
 }
 
-static void categories_and_forums_take_no_messages(struct world *w)
+static void categories_and_forums_refuse_messages(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
@@ -176,7 +176,7 @@ static void categories_and_forums_take_no_messages(struct world *w)
     expect_error(client_post(ada, NULL, "/channels/90002/typing"), 400, 40058);
 }
 
-static void speech_needs_a_right(struct world *w)
+static void tts_messages_require_send_tts_messages(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
@@ -196,7 +196,7 @@ static void speech_needs_a_right(struct world *w)
     expect_channel_event(&room, "MESSAGE_UPDATE", "{'tts': false}");
 }
 
-static void a_nonce_comes_back_as_it_was(struct world *w)
+static void message_nonce_is_returned_as_sent(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
@@ -216,7 +216,7 @@ static void a_nonce_comes_back_as_it_was(struct world *w)
                   "nonce");
 }
 
-static void an_enforced_nonce_sends_once(struct world *w)
+static void enforce_nonce_sends_a_repeated_message_once(struct world *w)
 {
     static const char body[] = "{'content': 'x', 'nonce': 'once', 'enforce_nonce': true}";
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
@@ -229,7 +229,7 @@ static void an_enforced_nonce_sends_once(struct world *w)
     struct channel_events room = world_channel_events(w, v.channel);
     expect_json(client_post(ada, body, MESSAGES, v.channel), "{'id': '%s', 'nonce': 'once'}", id);
     expect_channel_silence(&room);
-    /* Without the word it is a new one; so is somebody else's, and a late one. */
+    /* Without enforce_nonce, by another user, or after five minutes it is a new message. */
     a = client_post(ada, "{'content': 'x', 'nonce': 'once'}", MESSAGES, v.channel);
     expect(strcmp(answer_text(a, "id"), id) != 0);
     a = client_post(bob, body, MESSAGES, v.channel);
@@ -239,7 +239,7 @@ static void an_enforced_nonce_sends_once(struct world *w)
     expect(strcmp(answer_text(a, "id"), id) != 0);
 }
 
-static void replies_show_what_they_answer(struct world *w)
+static void reply_contains_the_referenced_message(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
@@ -269,7 +269,7 @@ static void replies_show_what_they_answer(struct world *w)
                 "{'type': 19, 'referenced_message': null}");
 }
 
-static void replies_need_something_to_answer(struct world *w)
+static void reply_requires_an_existing_readable_message(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
@@ -300,7 +300,7 @@ static void replies_need_something_to_answer(struct world *w)
     expect_error(client_post(bob, body, MESSAGES, v.channel), 403, 160002);
 }
 
-static void slow_mode_makes_members_wait(struct world *w)
+static void slow_mode_limits_messages_of_members(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *helper = world_bot(w, "helper");
@@ -316,17 +316,17 @@ static void slow_mode_makes_members_wait(struct world *w)
                    "rate limit'}");
     expect(str_is(answer_header(a, "Retry-After"), "30"));
     expect(str_is(answer_header(a, "X-RateLimit-Scope"), "user"));
-    /* Taking it back does not help. */
+    /* Deleting the message does not end the wait. */
     expect_status(client_delete(bob, MESSAGE, v.channel, first), 204);
     expect_status(client_post(bob, "{'content': 'two'}", MESSAGES, v.channel), 429);
-    /* Who writes is told how long to wait. */
+    /* The typing route returns the time to wait. */
     a = client_post(bob, NULL, "/channels/%s/typing", v.channel);
     expect_status(a, 200);
     double left = strtod(answer_text(a, "message_send_cooldown_ms"), NULL);
     expect(left > 0 && left <= 30000);
     expect_status(client_post(ada, NULL, "/channels/%s/typing", v.channel), 204);
     expect_status(client_post(helper, NULL, "/channels/%s/typing", v.channel), 204);
-    /* Nothing that is refused for another reason counts; owners and bots do not wait. */
+    /* Refused messages do not count; owners and bots are exempt. */
     say_text(ada, v.channel, "one");
     say_text(ada, v.channel, "two");
     say_text(helper, v.channel, "one");
@@ -337,7 +337,7 @@ static void slow_mode_makes_members_wait(struct world *w)
     say_text(bob, v.channel, "three");
 }
 
-static void typing_is_announced(struct world *w)
+static void typing_sends_typing_start(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
@@ -354,7 +354,7 @@ static void typing_is_announced(struct world *w)
 
 /* --- reading -------------------------------------------------------------------------- */
 
-static void pages_are_newest_first(struct world *w)
+static void message_pages_are_newest_first(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
@@ -376,7 +376,7 @@ static void pages_are_newest_first(struct world *w)
                 "[{'content': 'm3'}, {'content': 'm2'}]");
     expect_json(client_get(ada, MESSAGES "?limit=3&around=%s", v.channel, id[3]),
                 "[{'content': 'm4'}, {'content': 'm3'}, {'content': 'm2'}]");
-    /* Of several, around wins, then before. */
+    /* around takes precedence over before, and before over after. */
     expect_json(client_get(ada, MESSAGES "?limit=1&after=%s&before=%s", v.channel, id[4], id[2]),
                 "[{'content': 'm1'}]");
     expect_json(client_get(ada, MESSAGES "?limit=1&around=%s&before=%s", v.channel, id[4], id[2]),
@@ -388,7 +388,7 @@ static void pages_are_newest_first(struct world *w)
                    "NUMBER_TYPE_COERCE");
 }
 
-static void a_page_has_50_unless_asked(struct world *w)
+static void message_page_has_50_messages_by_default(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
@@ -401,7 +401,7 @@ static void a_page_has_50_unless_asked(struct world *w)
     expect_json(client_get(ada, MESSAGE, v.channel, "51"), "{'id': '51'}");
 }
 
-static void history_needs_a_right(struct world *w)
+static void reading_messages_requires_read_message_history(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
@@ -418,7 +418,7 @@ static void history_needs_a_right(struct world *w)
     expect_error(client_get(bob, MESSAGE, v.channel, "77"), 404, 10008);
 }
 
-static void messages_for_one_are_not_in_the_channel(struct world *w)
+static void ephemeral_messages_are_not_listed_in_the_channel(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
@@ -436,7 +436,7 @@ static void messages_for_one_are_not_in_the_channel(struct world *w)
 
 /* --- changing ------------------------------------------------------------------------- */
 
-static void authors_change_their_messages(struct world *w)
+static void only_the_author_can_edit_message_content(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
@@ -463,7 +463,7 @@ static void authors_change_their_messages(struct world *w)
                 ada->id);
 }
 
-static void others_change_flags_only(struct world *w)
+static void moderators_can_edit_only_flags_of_others_messages(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve");
@@ -483,7 +483,7 @@ static void others_change_flags_only(struct world *w)
     expect_error(client_patch(bob, "{'flags': 'x'}", MESSAGE, v.channel, own), 403, 50005);
     expect_error(client_patch(bob, "{'flags': 4}", MESSAGE, v.channel, "77"), 404, 10008);
 
-    /* The server's own messages are nobody's to change. */
+    /* System messages cannot be edited. */
     expect_status(client_put(ada, NULL, "/channels/%s/pins/%s", v.channel, own), 204);
     const char *pinned = answer_text(client_get(ada, MESSAGES "?limit=1", v.channel), "0.id");
     expect_error(client_patch(eve, "{'flags': 4}", MESSAGE, v.channel, pinned), 403, 50021);
@@ -492,7 +492,7 @@ static void others_change_flags_only(struct world *w)
 
 /* --- deleting ------------------------------------------------------------------------- */
 
-static void messages_are_deleted_by_author_or_moderator(struct world *w)
+static void messages_are_deleted_by_author_or_with_manage_messages(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve");
@@ -515,7 +515,7 @@ static void messages_are_deleted_by_author_or_moderator(struct world *w)
     expect_error(client_delete(ada, MESSAGE, v.channel, two), 404, 10008);
 }
 
-static const char *bulk(struct world *w, const char *const *ids, size_t count)
+static const char *write_bulk_delete(struct world *w, const char *const *ids, size_t count)
 {
     struct buf b;
 
@@ -524,12 +524,12 @@ static const char *bulk(struct world *w, const char *const *ids, size_t count)
     for (size_t i = 0; i < count; i++)
         buf_printf(&b, "%s'%s'", i ? "," : "", ids[i]);
     buf_add_lit(&b, "]}");
-    const char *text = str_dupz(world_arena(w), buf_str(&b));
+    const char *text = str_dup_cstring(world_arena(w), buf_str(&b));
     buf_clear(&b);
     return text;
 }
 
-static void many_messages_are_deleted_at_once(struct world *w)
+static void bulk_delete_removes_2_to_100_messages(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
@@ -539,26 +539,31 @@ static void many_messages_are_deleted_at_once(struct world *w)
     ids[0] = say_text(bob, v.channel, "a");
     ids[1] = say_text(ada, v.channel, "b");
     ids[2] = ids[0];
-    const char *kept = say_text(ada, v.channel, "c");
+    const char *remaining = say_text(ada, v.channel, "c");
     struct channel_events room = world_channel_events(w, v.channel);
 
     expect_error(client_post(bob, "{}", MESSAGES "/bulk-delete", v.channel), 403, 50013);
-    expect_error(client_post(ada, bulk(w, ids, 0), MESSAGES "/bulk-delete", v.channel), 400, 50016);
-    expect_error(client_post(ada, bulk(w, ids, 1), MESSAGES "/bulk-delete", v.channel), 400, 50016);
-    expect_status(client_post(ada, bulk(w, ids, 3), MESSAGES "/bulk-delete", v.channel), 204);
+    expect_error(client_post(ada, write_bulk_delete(w, ids, 0), MESSAGES "/bulk-delete", v.channel),
+                 400, 50016);
+    expect_error(client_post(ada, write_bulk_delete(w, ids, 1), MESSAGES "/bulk-delete", v.channel),
+                 400, 50016);
+    expect_status(
+        client_post(ada, write_bulk_delete(w, ids, 3), MESSAGES "/bulk-delete", v.channel), 204);
     expect_channel_event(&room, "MESSAGE_DELETE_BULK",
                          "{'ids': ['%s', '%s'], 'channel_id': '%s', 'guild_id': '%s'}", ids[0],
                          ids[1], v.channel, v.id);
     expect_channel_silence(&room);
-    expect_json(client_get(ada, MESSAGES, v.channel), "[{'id': '%s'}]", kept);
+    expect_json(client_get(ada, MESSAGES, v.channel), "[{'id': '%s'}]", remaining);
     for (size_t i = 0; i < 101; i++)
-        ids[i] = kept;
-    expect_error(client_post(ada, bulk(w, ids, 101), MESSAGES "/bulk-delete", v.channel), 400,
-                 50016);
-    expect_status(client_post(ada, bulk(w, ids, 100), MESSAGES "/bulk-delete", v.channel), 204);
+        ids[i] = remaining;
+    expect_error(
+        client_post(ada, write_bulk_delete(w, ids, 101), MESSAGES "/bulk-delete", v.channel), 400,
+        50016);
+    expect_status(
+        client_post(ada, write_bulk_delete(w, ids, 100), MESSAGES "/bulk-delete", v.channel), 204);
 }
 
-static void old_messages_are_not_deleted_in_bulk(struct world *w)
+static void bulk_delete_refuses_messages_older_than_two_weeks(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
@@ -567,18 +572,20 @@ static void old_messages_are_not_deleted_in_bulk(struct world *w)
     ids[0] = say_text(ada, v.channel, "a");
     ids[1] = say_text(ada, v.channel, "b");
     world_wait(w, 14 * 86400 + 5);
-    expect_error(client_post(ada, bulk(w, ids, 2), MESSAGES "/bulk-delete", v.channel), 400, 50034);
+    expect_error(client_post(ada, write_bulk_delete(w, ids, 2), MESSAGES "/bulk-delete", v.channel),
+                 400, 50034);
     expect_json(client_get(ada, MESSAGES, v.channel), "[{'id': '%s'}, {'id': '%s'}]", ids[1],
                 ids[0]);
     ids[0] = say_text(ada, v.channel, "a");
     ids[1] = say_text(ada, v.channel, "b");
     world_wait(w, 14 * 86400 - 60);
-    expect_status(client_post(ada, bulk(w, ids, 2), MESSAGES "/bulk-delete", v.channel), 204);
+    expect_status(
+        client_post(ada, write_bulk_delete(w, ids, 2), MESSAGES "/bulk-delete", v.channel), 204);
 }
 
-static void what_happened_to_a_group_stays(struct world *w)
+static void group_system_messages_cannot_be_deleted(struct world *w)
 {
-    static const int staying[] = { 1, 2, 3, 4, 5, 21 };
+    static const int undeletable[] = { 1, 2, 3, 4, 5, 21 };
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
     test_guild_add(&v, bob);
@@ -586,7 +593,7 @@ static void what_happened_to_a_group_stays(struct world *w)
 
     for (size_t i = 0; i < 6; i++) {
         ids[i] = say_text(bob, v.channel, "x");
-        world_sql(w, "update messages set type = %d where id = %s", staying[i], ids[i]);
+        world_sql(w, "update messages set type = %d where id = %s", undeletable[i], ids[i]);
         expect_error(client_delete(ada, MESSAGE, v.channel, ids[i]), 403, 50021);
         expect_error(client_delete(bob, MESSAGE, v.channel, ids[i]), 403, 50021);
     }
@@ -595,8 +602,9 @@ static void what_happened_to_a_group_stays(struct world *w)
     ids[7] = say_text(bob, v.channel, "x");
     world_sql(w, "update messages set type = 6 where id = %s", ids[7]);
     struct channel_events room = world_channel_events(w, v.channel);
-    /* Among many they are passed over. */
-    expect_status(client_post(ada, bulk(w, ids, 7), MESSAGES "/bulk-delete", v.channel), 204);
+    /* Bulk delete skips them. */
+    expect_status(
+        client_post(ada, write_bulk_delete(w, ids, 7), MESSAGES "/bulk-delete", v.channel), 204);
     expect_channel_event(&room, "MESSAGE_DELETE_BULK", "{'ids': ['%s']}", ids[6]);
     expect(client_get(ada, MESSAGES, v.channel).json->count == 7);
     expect_status(client_delete(bob, MESSAGE, v.channel, ids[7]), 204);
@@ -606,7 +614,7 @@ static void what_happened_to_a_group_stays(struct world *w)
 
 #define NO_CONTENT "{'content': '', 'embeds': [], 'attachments': [], 'components': []}"
 
-static void bots_without_the_flag_get_no_content_in_answers(struct world *w)
+static void rest_hides_content_from_bots_without_the_content_flag(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
@@ -629,7 +637,7 @@ static void bots_without_the_flag_get_no_content_in_answers(struct world *w)
     const char *poll = answer_text(a, "id");
     expect_status(client_put(ada, "", "/channels/%s/pins/%s", v.channel, text), 204);
 
-    for (int i = 0; i < 2; i++) { /* the second time from a page that was kept */
+    for (int i = 0; i < 2; i++) { /* the second time from a cached page */
         a = client_get(bot, MESSAGES "?limit=5&before=%s&after=0", v.channel, poll);
         expect_json(a,
                     "[{'content': '', 'referenced_message': " NO_CONTENT "}, {'content': "
@@ -646,7 +654,7 @@ static void bots_without_the_flag_get_no_content_in_answers(struct world *w)
     expect_json(client_get(bot, "/channels/%s/pins", v.channel), "[" NO_CONTENT "]");
     expect_json(client_get(bot, "/channels/%s/messages/pins", v.channel),
                 "{'items': [{'message': " NO_CONTENT "}]}");
-    /* A private channel is not concerned. */
+    /* Private channels are exempt. */
     a = client_post(ada, TEXT(w, "{'recipient_id': '%s'}", bot->id), "/users/@me/channels");
     const char *dm = answer_text(a, "id");
     say_text(ada, dm, "between us");
@@ -662,7 +670,7 @@ static void bots_without_the_flag_get_no_content_in_answers(struct world *w)
     expect(dom_at(client_get(bot, MESSAGE, v.channel, poll).json, "poll"));
 }
 
-static void bots_without_the_flag_read_nothing_by_answering_or_forwarding(struct world *w)
+static void replies_and_forwards_hide_content_without_the_flag(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
@@ -694,7 +702,7 @@ static void bots_without_the_flag_read_nothing_by_answering_or_forwarding(struct
     expect_json(a, "{'referenced_message': {'content': 'mine'}}");
     expect_dispatch(g, "MESSAGE_CREATE", "{'referenced_message': {'content': 'mine'}}");
 
-    /* A message that it cannot read is not forwarded, to a private channel neither. */
+    /* A message without readable content cannot be forwarded, not even to a private channel. */
     a = client_post(bot, TEXT(w, "{'recipient_id': '%s'}", ada->id), "/users/@me/channels");
     const char *dm = answer_text(a, "id");
     struct gateway_conn *private = conn_session(bot, "v=10&encoding=json", "'intents': 4096");
@@ -711,7 +719,7 @@ static void bots_without_the_flag_read_nothing_by_answering_or_forwarding(struct
         expect_json(client_get(bot, MESSAGE, v.channel, answer_text(a, "id")),
                     "{'message_snapshots': [{'message': {'content': '%s'}}]}", text);
     }
-    /* A person who forwards a message to it shows that message. */
+    /* A user who forwards a message to the bot reveals its content. */
     expect_status(client_post(ada, forward, MESSAGES, dm), 200);
     expect_dispatch(private, "MESSAGE_CREATE",
                     "{'message_snapshots': [{'message': {'content': 'secret'}}]}");
@@ -729,8 +737,8 @@ static void bots_without_the_flag_read_nothing_by_answering_or_forwarding(struct
                 "{'referenced_message': {'content': 'secret'}}");
 }
 
-/* One answers a message and mentions the other, which would get the content of both. */
-static void two_bots_without_the_flag_read_nothing_together(struct world *w)
+/* One bot replies to a message and mentions the other, which would get the content of both. */
+static void reply_mentioning_another_bot_hides_the_referenced_content(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
@@ -758,21 +766,21 @@ static void two_bots_without_the_flag_read_nothing_together(struct world *w)
     expect_json(client_get(two, MESSAGES "?limit=1", v.channel),
                 "[{'referenced_message': " NO_CONTENT "}]");
 
-    /* A message that mentions the reader is no secret, whoever answers it. */
+    /* A message that mentions the reading bot is visible to it, also in replies of others. */
     a = client_post(one, TEXT(w, reply, two->id, seen), MESSAGES, v.channel);
     expect_dispatch(g, "MESSAGE_CREATE", "{'referenced_message': {'content': '<@%s> look'}}",
                     two->id);
     expect_json(client_get(two, MESSAGE, v.channel, answer_text(a, "id")),
                 "{'referenced_message': {'content': '<@%s> look'}}", two->id);
 
-    /* A person who answers and mentions the bot shows it the message. */
+    /* A user's reply that mentions the bot reveals the referenced message. */
     a = client_post(ada, TEXT(w, reply, two->id, secret), MESSAGES, v.channel);
     expect_dispatch(g, "MESSAGE_CREATE", "{'referenced_message': {'content': 'secret'}}");
     expect_json(client_get(two, MESSAGE, v.channel, answer_text(a, "id")),
                 "{'referenced_message': {'content': 'secret'}}");
 }
 
-static void bots_without_the_flag_read_messages_of_their_own_webhooks(struct world *w)
+static void bots_without_the_flag_can_read_their_own_webhook_messages(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
@@ -797,32 +805,32 @@ static void bots_without_the_flag_read_messages_of_their_own_webhooks(struct wor
 }
 
 const struct test messages_tests[] = {
-    TEST(a_message_is_shown_and_announced),
-    TEST(content_is_at_most_2000_characters),
+    TEST(sent_message_is_returned_announced_and_readable),
+    TEST(message_content_is_limited_to_2000_characters),
     TEST(empty_messages_are_refused),
-    TEST(sending_needs_the_right_before_the_body_counts),
-    TEST(each_message_is_judged_by_what_holds_then),
-    TEST(categories_and_forums_take_no_messages),
-    TEST(speech_needs_a_right),
-    TEST(a_nonce_comes_back_as_it_was),
-    TEST(an_enforced_nonce_sends_once),
-    TEST(replies_show_what_they_answer),
-    TEST(replies_need_something_to_answer),
-    TEST(slow_mode_makes_members_wait),
-    TEST(what_happened_to_a_group_stays),
-    TEST(typing_is_announced),
-    TEST(pages_are_newest_first),
-    TEST(a_page_has_50_unless_asked),
-    TEST(history_needs_a_right),
-    TEST(messages_for_one_are_not_in_the_channel),
-    TEST(authors_change_their_messages),
-    TEST(others_change_flags_only),
-    TEST(messages_are_deleted_by_author_or_moderator),
-    TEST(many_messages_are_deleted_at_once),
-    TEST(old_messages_are_not_deleted_in_bulk),
-    TEST(bots_without_the_flag_get_no_content_in_answers),
-    TEST(bots_without_the_flag_read_nothing_by_answering_or_forwarding),
-    TEST(two_bots_without_the_flag_read_nothing_together),
-    TEST(bots_without_the_flag_read_messages_of_their_own_webhooks),
+    TEST(send_permission_is_checked_before_the_body),
+    TEST(sending_uses_the_current_permissions_at_each_message),
+    TEST(categories_and_forums_refuse_messages),
+    TEST(tts_messages_require_send_tts_messages),
+    TEST(message_nonce_is_returned_as_sent),
+    TEST(enforce_nonce_sends_a_repeated_message_once),
+    TEST(reply_contains_the_referenced_message),
+    TEST(reply_requires_an_existing_readable_message),
+    TEST(slow_mode_limits_messages_of_members),
+    TEST(group_system_messages_cannot_be_deleted),
+    TEST(typing_sends_typing_start),
+    TEST(message_pages_are_newest_first),
+    TEST(message_page_has_50_messages_by_default),
+    TEST(reading_messages_requires_read_message_history),
+    TEST(ephemeral_messages_are_not_listed_in_the_channel),
+    TEST(only_the_author_can_edit_message_content),
+    TEST(moderators_can_edit_only_flags_of_others_messages),
+    TEST(messages_are_deleted_by_author_or_with_manage_messages),
+    TEST(bulk_delete_removes_2_to_100_messages),
+    TEST(bulk_delete_refuses_messages_older_than_two_weeks),
+    TEST(rest_hides_content_from_bots_without_the_content_flag),
+    TEST(replies_and_forwards_hide_content_without_the_flag),
+    TEST(reply_mentioning_another_bot_hides_the_referenced_content),
+    TEST(bots_without_the_flag_can_read_their_own_webhook_messages),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* pins.c - messages that are pinned. */
+/* pins.c - pinned messages. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@
 
 #define MESSAGES "/channels/%s/messages"
 
-static void pinning_is_in_the_audit_log(struct world *w)
+static void pinning_and_unpinning_are_in_the_audit_log(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
@@ -34,7 +34,7 @@ static void pinning_is_in_the_audit_log(struct world *w)
                    "NUMBER_TYPE_COERCE");
 }
 
-static void pins_have_newer_routes_too(struct world *w)
+static void newer_pin_routes_list_pins_with_timestamps(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
@@ -67,7 +67,7 @@ static void pins_have_newer_routes_too(struct world *w)
                 "{'items': [{'message': {'id': '%s'}}]}", two);
 }
 
-static void messages_are_pinned_and_let_go(struct world *w)
+static void messages_can_be_pinned_and_unpinned(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
@@ -103,8 +103,8 @@ static void messages_are_pinned_and_let_go(struct world *w)
 }
 
 const struct test pins_tests[] = {
-    TEST(pinning_is_in_the_audit_log),
-    TEST(pins_have_newer_routes_too),
-    TEST(messages_are_pinned_and_let_go),
+    TEST(pinning_and_unpinning_are_in_the_audit_log),
+    TEST(newer_pin_routes_list_pins_with_timestamps),
+    TEST(messages_can_be_pinned_and_unpinned),
     { 0 },
 };

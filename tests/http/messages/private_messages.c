@@ -1,4 +1,4 @@
-/* private_messages.c - what is said in direct channels, and by whom. */
+/* private_messages.c - messages in direct channels, and who may send them. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,7 +11,7 @@
 #define MESSAGES "/channels/%s/messages"
 #define MESSAGE  "/channels/%s/messages/%s"
 
-static const char *direct(struct world *w, struct client *a, struct client *b)
+static const char *open_direct_channel(struct world *w, struct client *a, struct client *b)
 {
     char body[100];
 
@@ -22,12 +22,12 @@ static const char *direct(struct world *w, struct client *a, struct client *b)
     return answer_text(answer, "id");
 }
 
-static void the_first_message_opens_a_direct_channel(struct world *w)
+static void first_message_opens_the_direct_channel_for_the_recipient(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve");
     befriend(ada, bob);
-    const char *dm = direct(w, ada, bob);
+    const char *dm = open_direct_channel(w, ada, bob);
     struct channel_events room = world_channel_events(w, dm);
 
     expect_event(ada, "CHANNEL_CREATE", "{'id': '%s'}", dm);
@@ -44,7 +44,7 @@ static void the_first_message_opens_a_direct_channel(struct world *w)
     expect_silence(ada);
     expect_silence(bob);
     expect_error(client_post(eve, "{'content': 'x'}", MESSAGES, dm), 403, 50001);
-    /* Rights are a matter of guilds: nobody deletes what the other said. */
+    /* Permissions exist only in guilds: nobody can delete the other's messages. */
     expect_error(client_delete(bob, MESSAGE, dm, answer_text(a, "id")), 403, 50003);
     expect_error(client_post(bob, "{'messages': ['1', '2']}", MESSAGES "/bulk-delete", dm), 403,
                  50003);
@@ -53,20 +53,20 @@ static void the_first_message_opens_a_direct_channel(struct world *w)
     expect_status(client_delete(ada, MESSAGE, dm, answer_text(a, "id")), 204);
 }
 
-static void a_block_ends_the_conversation(struct world *w)
+static void block_prevents_direct_messages_in_both_directions(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    const char *dm = direct(w, ada, bob);
+    const char *dm = open_direct_channel(w, ada, bob);
 
     befriend(ada, bob);
     say_text(ada, dm, "hi");
     world_sql(w, "update relationships set type = 2 where user_id = %s", bob->id);
-    forget_told(w);
+    discard_received(w);
     expect_error(client_post(ada, "{'content': 'hi'}", MESSAGES, dm), 403, 50007);
     expect_error(client_post(bob, "{'content': 'hi'}", MESSAGES, dm), 403, 50007);
     expect_error(client_post(ada, NULL, "/channels/%s/typing", dm), 403, 50007);
     expect_error(client_post(bob, NULL, "/channels/%s/typing", dm), 403, 50007);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     world_sql(w, "update relationships set type = 1");
     say_text(ada, dm, "hi");
 }
@@ -76,30 +76,30 @@ static void leave_guilds(const struct client *c)
     world_sql(c->world, "delete from members where user_id = %s", c->id);
 }
 
-static void strangers_write_only_to_those_who_answered(struct world *w)
+static void direct_message_needs_friend_shared_guild_or_prior_reply(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
-    const char *dm = direct(w, ada, bob);
+    const char *dm = open_direct_channel(w, ada, bob);
 
-    forget_told(w);
+    discard_received(w);
     expect_error(client_post(ada, "{'content': 'hi'}", MESSAGES, dm), 403, 50007);
     expect_error(client_post(ada, NULL, "/channels/%s/typing", dm), 403, 50007);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     test_guild_add(&v, bob);
     say_text(ada, dm, "hi");
     expect_status(client_post(ada, NULL, "/channels/%s/typing", dm), 204);
     leave_guilds(bob);
-    /* What one said oneself is no answer. */
+    /* The sender's own messages are no reply. */
     expect_error(client_post(ada, "{'content': 'hi'}", MESSAGES, dm), 403, 50007);
     say_text(bob, dm, "yes?");
     say_text(ada, dm, "hi");
 }
 
-static void an_answer_counts_for_a_hundred_messages(struct world *w)
+static void reply_allows_direct_messages_for_100_messages(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    const char *dm = direct(w, ada, bob);
+    const char *dm = open_direct_channel(w, ada, bob);
 
     world_sql(w, "insert into messages (id, channel_id, author_id) values (1, %s, %s)", dm,
               bob->id);
@@ -110,11 +110,11 @@ static void an_answer_counts_for_a_hundred_messages(struct world *w)
     expect_error(client_post(ada, "{'content': 'hi'}", MESSAGES, dm), 403, 50007);
 }
 
-static void a_guild_that_goes_makes_strangers(struct world *w)
+static void deleted_shared_guild_no_longer_allows_direct_messages(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
-    const char *dm = direct(w, ada, bob);
+    const char *dm = open_direct_channel(w, ada, bob);
 
     test_guild_add(&v, bob);
     say_text(ada, dm, "hi");
@@ -122,11 +122,11 @@ static void a_guild_that_goes_makes_strangers(struct world *w)
     expect_error(client_post(ada, "{'content': 'hi'}", MESSAGES, dm), 403, 50007);
 }
 
-static void bots_answer_those_who_wrote_to_them(struct world *w)
+static void bot_can_reply_to_direct_messages_without_a_shared_guild(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *helper = world_bot(w, "helper");
     struct test_guild v = world_test_guild(w, ada);
-    const char *dm = direct(w, helper, ada);
+    const char *dm = open_direct_channel(w, helper, ada);
 
     expect_error(client_post(helper, "{'content': 'hi'}", MESSAGES, dm), 403, 50278);
     expect_error(client_post(helper, NULL, "/channels/%s/typing", dm), 403, 50278);
@@ -138,12 +138,12 @@ static void bots_answer_those_who_wrote_to_them(struct world *w)
     expect_status(client_post(helper, NULL, "/channels/%s/typing", dm), 204);
 }
 
-static void bots_write_to_people_they_share_a_guild_with(struct world *w)
+static void bot_can_message_users_it_shares_a_guild_with(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *helper = world_bot(w, "helper");
     struct test_guild v = world_test_guild(w, ada);
     test_guild_add(&v, helper);
-    const char *dm = direct(w, helper, ada);
+    const char *dm = open_direct_channel(w, helper, ada);
 
     say_text(helper, dm, "hi");
     world_sql(w, "delete from members where user_id = %s", helper->id);
@@ -151,7 +151,7 @@ static void bots_write_to_people_they_share_a_guild_with(struct world *w)
     say_text(ada, dm, "hi");
 }
 
-/* --- who may write: what the receiver has set ----------------------------------------- */
+/* --- settings of the recipient -------------------------------------------------------- */
 
 static const char *dm_between(struct client *from, struct client *to)
 {
@@ -161,7 +161,7 @@ static const char *dm_between(struct client *from, struct client *to)
         "id");
 }
 
-static void members_of_a_restricted_guild_may_not_write(struct world *w)
+static void restricted_guilds_setting_blocks_messages_of_its_members(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *robot = world_bot(w, "robot");
@@ -177,12 +177,12 @@ static void members_of_a_restricted_guild_may_not_write(struct world *w)
     expect_error(client_post(bob, "{'content': 'x'}", "/channels/%s/messages", dm), 403, 50007);
     expect_error(client_post(robot, "{'content': 'x'}", "/channels/%s/messages", with_bot), 403,
                  50278);
-    /* The other direction is open, and who was written to may answer. */
+    /* The other direction is allowed, and the recipient may then reply. */
     expect_status(client_post(ada, "{'content': 'x'}", "/channels/%s/messages", dm), 200);
     expect_status(client_post(bob, "{'content': 'x'}", "/channels/%s/messages", dm), 200);
 }
 
-static void new_guilds_are_restricted_if_somebody_wants_it(struct world *w)
+static void default_guilds_restricted_applies_to_joined_guilds(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
@@ -201,14 +201,14 @@ static void new_guilds_are_restricted_if_somebody_wants_it(struct world *w)
 }
 
 const struct test private_messages_tests[] = {
-    TEST(the_first_message_opens_a_direct_channel),
-    TEST(a_block_ends_the_conversation),
-    TEST(strangers_write_only_to_those_who_answered),
-    TEST(an_answer_counts_for_a_hundred_messages),
-    TEST(a_guild_that_goes_makes_strangers),
-    TEST(bots_answer_those_who_wrote_to_them),
-    TEST(bots_write_to_people_they_share_a_guild_with),
-    TEST(members_of_a_restricted_guild_may_not_write),
-    TEST(new_guilds_are_restricted_if_somebody_wants_it),
+    TEST(first_message_opens_the_direct_channel_for_the_recipient),
+    TEST(block_prevents_direct_messages_in_both_directions),
+    TEST(direct_message_needs_friend_shared_guild_or_prior_reply),
+    TEST(reply_allows_direct_messages_for_100_messages),
+    TEST(deleted_shared_guild_no_longer_allows_direct_messages),
+    TEST(bot_can_reply_to_direct_messages_without_a_shared_guild),
+    TEST(bot_can_message_users_it_shares_a_guild_with),
+    TEST(restricted_guilds_setting_blocks_messages_of_its_members),
+    TEST(default_guilds_restricted_applies_to_joined_guilds),
     { 0 },
 };

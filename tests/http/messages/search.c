@@ -1,4 +1,4 @@
-/* search.c - finding messages: words, filters, rights, pages, and how they get into the index. */
+/* search.c - message search: words, filters, permissions, pages and indexing. */
 #include <stdio.h>
 #include <time.h>
 
@@ -10,8 +10,8 @@
 
 #define MESSAGES "/channels/%s/messages"
 
-/* Five searches in five seconds are allowed. */
-static struct answer search(struct client *c, const char *guild, const char *query)
+/* Searches; waits if the limit of five searches in five seconds is reached. */
+static struct answer search_messages(struct client *c, const char *guild, const char *query)
 {
     struct answer a = client_get(c, "/guilds/%s/messages/search?%s", guild, query);
 
@@ -25,29 +25,29 @@ static struct answer search(struct client *c, const char *guild, const char *que
 static void expect_found_at(int line, struct client *c, const char *guild, const char *query,
                             int total, const char *first)
 {
-    struct answer a = search(c, guild, query);
+    struct answer a = search_messages(c, guild, query);
     const struct dom *n = a.json ? dom_at(a.json, "total_results") : NULL;
 
     if (a.status != 200 || !n || !str_is(n->text, TEXT(c->world, "%d", total)))
-        fail_test(__FILE__, line, "%s: %d %.*s", query, a.status, STR_FMT(a.body));
+        fail_test(__FILE__, line, "%s: %d %.*s", query, a.status, STR_ARGS(a.body));
     if (total && strcmp(answer_text(a, "messages.0.0.content"), first) != 0)
-        fail_test(__FILE__, line, "%s: %.*s", query, STR_FMT(a.body));
+        fail_test(__FILE__, line, "%s: %.*s", query, STR_ARGS(a.body));
 }
 #define expect_found(c, guild, query, total, first) \
     expect_found_at(__LINE__, c, guild, query, total, first)
 
-static int64_t unindexed(struct world *w)
+static int64_t count_unindexed(struct world *w)
 {
     return world_number(w, "select count(*) from message_unindexed");
 }
 
-/* Waits, generously, until the job has indexed all there is. */
-static void index_all(struct world *w)
+/* Waits until the job has indexed all messages. */
+static void wait_for_indexing(struct world *w)
 {
-    expect_soon((world_wait(w, 1), unindexed(w) == 0));
+    expect_soon((world_wait(w, 1), count_unindexed(w) == 0));
 }
 
-static const char *say(struct client *c, const char *channel, const char *content)
+static const char *send_message(struct client *c, const char *channel, const char *content)
 {
     struct answer a =
         client_post(c, TEXT(c->world, "{'content': '%s'}", content), MESSAGES, channel);
@@ -58,14 +58,14 @@ static const char *say(struct client *c, const char *channel, const char *conten
 
 /* --- words ---------------------------------------------------------------------------- */
 
-static void look_for_words(struct client *ada, const char *guild)
+static void check_word_searches(struct client *ada, const char *guild)
 {
     expect_found(ada, guild, "content=badger", 2, "a badger, a Badger!");
     expect_found(ada, guild, "content=BADGER%20", 2, "a badger, a Badger!");
     expect_found(ada, guild, "content=cafe", 1, "Caf\xc3\xa9 de la gare");
     expect_found(ada, guild, "content=gar", 0, "");
     expect_found(ada, guild, "content=badg", 2, "a badger, a Badger!");
-    /* Words stand in their order, with two others between them at most. */
+    /* Words match in order, with at most two others between them. */
     expect_found(ada, guild, "content=the+badger", 1, "the quick brown badger");
     expect_found(ada, guild, "content=the+badger&slop=1", 0, "");
     expect_found(ada, guild, "content=badger+the", 0, "");
@@ -83,30 +83,30 @@ static void look_for_words(struct client *ada, const char *guild)
                  "a badger, a Badger!");
 }
 
-static void words_are_found_at_once_and_when_they_are_indexed(struct world *w)
+static void search_finds_words_before_and_after_indexing(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
 
-    say(ada, v.channel, "the quick brown badger");
-    say(ada, v.channel, "a badger, a Badger!");
-    say(ada, v.channel, "Caf\xc3\xa9 de la gare");
-    say(ada, v.channel, "\xe6\x9d\xb1\xe4\xba\xac\xe3\x82\xbf\xe3\x83\xaf\xe3\x83\xbc");
-    look_for_words(ada, v.id);
-    index_all(w);
+    send_message(ada, v.channel, "the quick brown badger");
+    send_message(ada, v.channel, "a badger, a Badger!");
+    send_message(ada, v.channel, "Caf\xc3\xa9 de la gare");
+    send_message(ada, v.channel, "\xe6\x9d\xb1\xe4\xba\xac\xe3\x82\xbf\xe3\x83\xaf\xe3\x83\xbc");
+    check_word_searches(ada, v.id);
+    wait_for_indexing(w);
     expect(world_number(w, "select count(*) from message_index") == 4);
-    look_for_words(ada, v.id);
+    check_word_searches(ada, v.id);
 }
 
-static void a_found_message_is_whole_and_alone(struct world *w)
+static void search_result_contains_only_the_matching_message(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
-    const char *m = say(ada, v.channel, "a badger");
+    const char *m = send_message(ada, v.channel, "a badger");
 
-    say(ada, v.channel, "before and after");
+    send_message(ada, v.channel, "before and after");
     client_put(ada, NULL, "/channels/%s/messages/%s/reactions/%%F0%%9F%%91%%8D/@me", v.channel, m);
-    struct answer a = search(ada, v.id, "content=badger");
+    struct answer a = search_messages(ada, v.id, "content=badger");
     expect_json(a,
                 "{'messages': [[{'id': '%s', 'channel_id': '%s', 'hit': true, 'author': {'id': "
                 "'%s'}}]], 'total_results': 1, 'doing_deep_historical_index': false}",
@@ -117,23 +117,24 @@ static void a_found_message_is_whole_and_alone(struct world *w)
     expect_absent(client_get(ada, MESSAGES, v.channel), "0.hit");
 }
 
-static void what_is_edited_or_deleted_is_found_as_it_is_now(struct world *w)
+static void search_results_reflect_edits_and_deletions(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
-    const char *m = say(ada, v.channel, "a badger"), *n = say(ada, v.channel, "an otter");
+    const char *m = send_message(ada, v.channel, "a badger"),
+               *n = send_message(ada, v.channel, "an otter");
 
-    index_all(w);
+    wait_for_indexing(w);
     client_patch(ada, "{'content': 'a weasel'}", MESSAGES "/%s", v.channel, m);
     expect_found(ada, v.id, "content=badger", 0, "");
     expect_found(ada, v.id, "content=weasel", 1, "a weasel");
-    index_all(w);
+    wait_for_indexing(w);
     expect_found(ada, v.id, "content=badger", 0, "");
     expect_found(ada, v.id, "content=weasel", 1, "a weasel");
     expect_status(client_delete(ada, MESSAGES "/%s", v.channel, m), 204);
     expect_found(ada, v.id, "content=weasel", 0, "");
     expect(world_number(w, "select count(*) from message_index") == 1);
-    const char *text = say(ada, v.channel, "gone soon");
+    const char *text = send_message(ada, v.channel, "gone soon");
     expect_status(client_post(ada, TEXT(w, "{'messages': ['%s', '%s']}", n, text),
                               MESSAGES "/bulk-delete", v.channel),
                   204);
@@ -142,7 +143,7 @@ static void what_is_edited_or_deleted_is_found_as_it_is_now(struct world *w)
            0);
 }
 
-static void the_index_goes_with_its_channel(struct world *w)
+static void deleting_a_channel_deletes_its_search_index(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
@@ -153,20 +154,20 @@ static void the_index_goes_with_its_channel(struct world *w)
                   "insert into messages (id, channel_id, author_id, content) values (%d, %s, %s, "
                   "'many badgers')",
                   1000 + i, other, ada->id);
-    say(ada, v.channel, "one badger");
-    index_all(w);
+    send_message(ada, v.channel, "one badger");
+    wait_for_indexing(w);
     expect(world_number(w, "select count(*) from message_index") == 121);
     expect_status(client_delete(ada, "/channels/%s", other), 200);
     expect_soon((world_wait(w, 1), world_number(w, "select count(*) from message_index") == 1));
-    expect(unindexed(w) == 0);
+    expect(count_unindexed(w) == 0);
 }
 
 /* --- filters -------------------------------------------------------------------------- */
 
 static const struct upload picture[] = { { "files[0]", "Red Fox.SVG", STR_INIT("<svg/>") }, { 0 } };
 
-static void look_with_filters(struct client *ada, const struct test_guild *v,
-                              const struct client *bob, const char *role)
+static void check_filters(struct client *ada, const struct test_guild *v, const struct client *bob,
+                          const char *role)
 {
     struct world *w = ada->world;
 
@@ -203,7 +204,7 @@ static void look_with_filters(struct client *ada, const struct test_guild *v,
     expect_found(ada, v->id, "has=poll", 0, "");
 }
 
-static void every_filter_is_a_question_to_the_index(struct world *w)
+static void search_filters_work_before_and_after_indexing(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
@@ -212,10 +213,10 @@ static void every_filter_is_a_question_to_the_index(struct world *w)
     test_guild_add(&v, bob);
     expect_status(client_upload(ada, "POST", "{'content': 'file'}", picture, MESSAGES, v.channel),
                   200);
-    say(ada, v.channel, TEXT(w, "hello <@%s>", bob->id));
-    say(ada, v.channel, TEXT(w, "role <@&%s>", role));
-    const char *all = say(ada, v.channel, "@everyone up");
-    const char *asked = say(bob, v.channel, "see https://Example.org/x");
+    send_message(ada, v.channel, TEXT(w, "hello <@%s>", bob->id));
+    send_message(ada, v.channel, TEXT(w, "role <@&%s>", role));
+    const char *all = send_message(ada, v.channel, "@everyone up");
+    const char *asked = send_message(bob, v.channel, "see https://Example.org/x");
     world_sql(w, "update messages set pinned = 1 where id = %s", all);
     expect_status(client_post(ada,
                               TEXT(w,
@@ -225,20 +226,20 @@ static void every_filter_is_a_question_to_the_index(struct world *w)
                               MESSAGES, v.channel),
                   200);
     struct answer hook = client_post(ada, "{'name': 'hook'}", "/channels/%s/webhooks", v.channel);
-    expect_status(client_post(world_stranger(w),
+    expect_status(client_post(world_anonymous(w),
                               "{'content': 'hook', 'embeds': [{'title': 'an embed'}]}",
                               "/webhooks/%s/%s?wait=true", answer_text(hook, "id"),
                               answer_text(hook, "token")),
                   200);
-    /* As a forwarded one is kept; what is pinned is noted, if it was indexed already. */
+    /* A forwarded message; pinning updates the index of an indexed message. */
     world_sql(w, "update messages set snapshot = '{\"attachments\":', pinned = pinned "
                  "where content = 'hook'");
-    look_with_filters(ada, &v, bob, role);
-    index_all(w);
-    look_with_filters(ada, &v, bob, role);
+    check_filters(ada, &v, bob, role);
+    wait_for_indexing(w);
+    check_filters(ada, &v, bob, role);
 }
 
-static void pages_and_bounds_are_exact(struct world *w)
+static void search_pages_and_id_bounds_are_exact(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
@@ -246,46 +247,47 @@ static void pages_and_bounds_are_exact(struct world *w)
 
     for (int i = 0; i < 30; i++) {
         world_wait(w, 1);
-        ids[i] = say(ada, v.channel, TEXT(w, "badger %d", i));
+        ids[i] = send_message(ada, v.channel, TEXT(w, "badger %d", i));
     }
     expect_found(ada, v.id, "content=badger&limit=1", 30, "badger 29");
-    expect_absent(search(ada, v.id, "content=badger&limit=1"), "messages.1");
+    expect_absent(search_messages(ada, v.id, "content=badger&limit=1"), "messages.1");
     expect_found(ada, v.id, "content=badger&offset=25", 30, "badger 4");
-    expect_absent(search(ada, v.id, "content=badger&offset=25"), "messages.5");
-    expect_json(search(ada, v.id, "content=badger&offset=30"),
+    expect_absent(search_messages(ada, v.id, "content=badger&offset=25"), "messages.5");
+    expect_json(search_messages(ada, v.id, "content=badger&offset=30"),
                 "{'messages': [], 'total_results': 30}");
     expect_found(ada, v.id, TEXT(w, "min_id=%s", ids[27]), 2, "badger 29");
     expect_found(ada, v.id, TEXT(w, "max_id=%s", ids[3]), 3, "badger 2");
     expect_found(ada, v.id, TEXT(w, "max_id=%s&min_id=%s", ids[9], ids[7]), 1, "badger 8");
-    index_all(w);
+    wait_for_indexing(w);
     expect_found(ada, v.id, TEXT(w, "max_id=%s&min_id=%s", ids[9], ids[7]), 1, "badger 8");
     expect_found(ada, v.id, "content=badger&offset=25&limit=3&sort_order=asc", 30, "badger 25");
 }
 
-static void what_a_search_says_has_bounds(struct world *w)
+static void invalid_search_parameters_are_refused(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
     char long_content[1100] = "content=";
 
     memset(long_content + 8, 'a', 1024);
-    expect_status(search(ada, v.id, long_content), 200);
+    expect_status(search_messages(ada, v.id, long_content), 200);
     memset(long_content + 8, 'a', 1025);
-    expect_invalid(search(ada, v.id, long_content), "content", "BASE_TYPE_MAX_LENGTH");
-    expect_invalid(search(ada, v.id, "limit=26"), "limit", "NUMBER_TYPE_MAX");
-    expect_invalid(search(ada, v.id, "limit=0"), "limit", "NUMBER_TYPE_MIN");
-    expect_status(search(ada, v.id, "offset=9975"), 200);
-    expect_invalid(search(ada, v.id, "offset=9976"), "offset", "NUMBER_TYPE_MAX");
-    expect_invalid(search(ada, v.id, "slop=101"), "slop", "NUMBER_TYPE_MAX");
-    expect_invalid(search(ada, v.id, "has=cake"), "has.0", "BASE_TYPE_CHOICES");
-    expect_invalid(search(ada, v.id, "sort_by=name"), "sort_by", "BASE_TYPE_CHOICES");
-    expect_invalid(search(ada, v.id, "author_id=x"), "author_id.0", "NUMBER_TYPE_COERCE");
-    expect_status(search(ada, v.id, "content=%22%27+OR+NOT+(*)&attachment_filename=%27%22"), 200);
+    expect_invalid(search_messages(ada, v.id, long_content), "content", "BASE_TYPE_MAX_LENGTH");
+    expect_invalid(search_messages(ada, v.id, "limit=26"), "limit", "NUMBER_TYPE_MAX");
+    expect_invalid(search_messages(ada, v.id, "limit=0"), "limit", "NUMBER_TYPE_MIN");
+    expect_status(search_messages(ada, v.id, "offset=9975"), 200);
+    expect_invalid(search_messages(ada, v.id, "offset=9976"), "offset", "NUMBER_TYPE_MAX");
+    expect_invalid(search_messages(ada, v.id, "slop=101"), "slop", "NUMBER_TYPE_MAX");
+    expect_invalid(search_messages(ada, v.id, "has=cake"), "has.0", "BASE_TYPE_CHOICES");
+    expect_invalid(search_messages(ada, v.id, "sort_by=name"), "sort_by", "BASE_TYPE_CHOICES");
+    expect_invalid(search_messages(ada, v.id, "author_id=x"), "author_id.0", "NUMBER_TYPE_COERCE");
+    expect_status(
+        search_messages(ada, v.id, "content=%22%27+OR+NOT+(*)&attachment_filename=%27%22"), 200);
 }
 
-/* --- rights --------------------------------------------------------------------------- */
+/* --- permissions ---------------------------------------------------------------------- */
 
-static void hidden_channels_hide_their_messages(struct world *w)
+static void search_omits_messages_of_hidden_channels(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
@@ -304,29 +306,29 @@ static void hidden_channels_hide_their_messages(struct world *w)
     const char *adult = make_channel(ada, v.id, "{'name': 'adult', 'nsfw': true}");
 
     test_guild_add(&v, bob);
-    say(ada, v.channel, "open badger");
-    say(ada, secret, "secret badger");
-    say(ada, forgetful, "forgotten badger");
-    say(ada, adult, "adult badger");
+    send_message(ada, v.channel, "open badger");
+    send_message(ada, secret, "secret badger");
+    send_message(ada, forgetful, "forgotten badger");
+    send_message(ada, adult, "adult badger");
     for (int i = 0; i < 2; i++) {
         expect_found(ada, v.id, "content=badger", 3, "forgotten badger");
         expect_found(ada, v.id, "content=badger&include_nsfw=true", 4, "adult badger");
         expect_found(bob, v.id, "content=badger", 1, "open badger");
         expect_found(bob, v.id, TEXT(w, "content=badger&channel_id=%s", secret), 0, "");
-        index_all(w);
+        wait_for_indexing(w);
     }
-    /* Where nothing may be read, nothing may be searched. */
+    /* Without a readable channel the search is refused. */
     client_patch(
         ada, TEXT(w, "{'permission_overwrites': [{'id': '%s', 'type': 0, 'deny': '65536'}]}", v.id),
         "/channels/%s", v.channel);
     client_patch(
         ada, TEXT(w, "{'permission_overwrites': [{'id': '%s', 'type': 0, 'deny': '65536'}]}", v.id),
         "/channels/%s", adult);
-    expect_error(search(bob, v.id, "content=badger"), 403, 50013);
-    expect_error(search(world_client(w, "eve"), v.id, "content=badger"), 403, 50001);
+    expect_error(search_messages(bob, v.id, "content=badger"), 403, 50013);
+    expect_error(search_messages(world_client(w, "eve"), v.id, "content=badger"), 403, 50001);
 }
 
-static void private_threads_are_searched_by_their_members(struct world *w)
+static void search_finds_private_thread_messages_only_for_members(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve");
@@ -339,10 +341,10 @@ static void private_threads_are_searched_by_their_members(struct world *w)
     const char *den = answer_text(t, "id");
     t = client_post(bob, "{'name': 'lawn', 'type': 11}", "/channels/%s/threads", v.channel);
     const char *lawn = answer_text(t, "id");
-    say(bob, lawn, "badger on the lawn");
-    say(bob, den, "badger in the den");
+    send_message(bob, lawn, "badger on the lawn");
+    send_message(bob, den, "badger in the den");
     for (int i = 0; i < 2; i++) {
-        struct answer a = search(bob, v.id, "content=badger");
+        struct answer a = search_messages(bob, v.id, "content=badger");
 
         expect_json(a, "{'total_results': 2, 'threads': [{'id': '%s'}, {'id': '%s'}]}", den, lawn);
         expect_json(a, "{'members': [{'id': '%s', 'user_id': '%s'}, {'id': '%s'}]}", den, bob->id,
@@ -350,11 +352,11 @@ static void private_threads_are_searched_by_their_members(struct world *w)
         expect_absent(a, "threads.0.member");
         expect_found(eve, v.id, "content=badger", 1, "badger on the lawn");
         expect_found(ada, v.id, "content=badger", 2, "badger in the den");
-        index_all(w);
+        wait_for_indexing(w);
     }
 }
 
-static void private_channels_are_searched_by_their_people(struct world *w)
+static void private_channel_search_requires_being_a_recipient(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve");
@@ -363,12 +365,12 @@ static void private_channels_are_searched_by_their_people(struct world *w)
     make_friends(ada, bob);
     const char *dm = answer_text(
         client_post(ada, TEXT(w, "{'recipient_id': '%s'}", bob->id), "/users/@me/channels"), "id");
-    say(ada, dm, "a badger between us");
-    say(ada, v.channel, "a badger for all");
+    send_message(ada, dm, "a badger between us");
+    send_message(ada, v.channel, "a badger for all");
     for (int i = 0; i < 2; i++) {
         expect_json(client_get(bob, "/channels/%s/messages/search?content=badger", dm),
                     "{'total_results': 1, 'messages': [[{'content': 'a badger between us'}]]}");
-        index_all(w);
+        wait_for_indexing(w);
         world_wait(w, 6);
     }
     expect_error(client_get(eve, "/channels/%s/messages/search?content=badger", dm), 403, 50001);
@@ -376,25 +378,25 @@ static void private_channels_are_searched_by_their_people(struct world *w)
                  50024);
 }
 
-static void bots_without_the_content_intent_do_not_search(struct world *w)
+static void bots_without_the_content_flag_cannot_search(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct client *bot = application_bot(ada, make_application(ada, "Robot"));
     struct test_guild v = world_test_guild(w, ada);
 
     test_guild_add(&v, bot);
-    say(ada, v.channel, "a badger");
+    send_message(ada, v.channel, "a badger");
     world_sql(w, "update applications set flags = 0");
-    expect_error(search(bot, v.id, "content=badger"), 403, 50001);
+    expect_error(search_messages(bot, v.id, "content=badger"), 403, 50001);
     world_sql(w, "update applications set flags = 524288");
     expect_found(bot, v.id, "content=badger", 1, "a badger");
     expect_error(client_get(bot, "/channels/%s/messages/search", v.channel), 403, 20001);
 }
 
-/* --- much to index -------------------------------------------------------------------- */
+/* --- large indexes -------------------------------------------------------------------- */
 
-/* Reading them takes longer than a run of the job has for putting them in. */
-static void long_messages_are_indexed_too(struct world *w)
+/* Parsing these messages takes longer than one run of the job may take. */
+static void long_messages_are_indexed_in_several_runs(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
@@ -407,11 +409,11 @@ static void long_messages_are_indexed_too(struct world *w)
               "with recursive n (i) as (select 1 union all select i + 1 from n where i < 600) "
               "select i, %s, %s, '%s' from n",
               v.channel, ada->id, content);
-    expect_status(search(ada, v.id, "content=007"), 200);
-    index_all(w);
+    expect_status(search_messages(ada, v.id, "content=007"), 200);
+    wait_for_indexing(w);
 }
 
-static void too_much_that_is_not_indexed_is_said(struct world *w)
+static void search_is_202_while_too_many_messages_are_unindexed(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
@@ -420,18 +422,19 @@ static void too_much_that_is_not_indexed_is_said(struct world *w)
               "with recursive n (i) as (select 1 union all select i + 1 from n where i < 2600) "
               "select i, %s, %s, 'badger' from n",
               v.channel, ada->id);
-    struct answer a = search(ada, v.id, "content=badger");
+    struct answer a = search_messages(ada, v.id, "content=badger");
     expect_status(a, 202);
     expect_json(a, "{'code': 110000, 'message': 'Index not yet available. Try again later', "
                    "'retry_after': 5}");
-    /* The search itself has asked for the job. */
-    index_all(w);
+    /* The search has scheduled the job. */
+    wait_for_indexing(w);
     expect_found(ada, v.id, "content=badger", 2600, "badger");
 }
 
-/* Messages that say what the first one said, and are indexed as it is; nobody notes them for the
- * job, which might come in between. */
-static void say_again(struct world *w, const char *channel, const char *author, int from, int to)
+/* Inserts messages with the content of the first one and its index entries, without scheduling
+ * the job. */
+static void insert_common_messages(struct world *w, const char *channel, const char *author,
+                                   int from, int to)
 {
     world_sql(w,
               "insert into messages (id, channel_id, author_id, content, ephemeral_for) "
@@ -447,50 +450,50 @@ static void say_again(struct world *w, const char *channel, const char *author, 
     world_sql(w, "update messages set ephemeral_for = null where id <= %d", to);
 }
 
-static void a_very_common_word_is_not_the_beginning_of_others(struct world *w)
+static void very_common_word_is_not_searched_as_a_prefix(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
     const char *other = make_channel(ada, v.id, "{'name': 'other'}");
     const char *there = TEXT(w, "content=common&channel_id=%s", other);
-    /* FTS5 would read the rows of all words that begin so; PostgreSQL does not. */
-    bool sqlite = str_is(str_of(store_engine(guildhall_store(world_server(w)))), "sqlite");
+    /* FTS5 would read the rows of all words with this prefix; PostgreSQL does not. */
+    bool sqlite = str_is(str_of(store_engine_name(guildhall_store(world_server(w)))), "sqlite");
     const char *newest = sqlite ? "common" : "a commonly used word";
     int last = sqlite ? 9999 : 99, all = sqlite ? 10000 : 101;
 
-    say(ada, v.channel, "common");
-    index_all(w);
-    say_again(w, v.channel, ada->id, 1, last - 1);
-    say(ada, other, "a commonly used word");
-    index_all(w);
+    send_message(ada, v.channel, "common");
+    wait_for_indexing(w);
+    insert_common_messages(w, v.channel, ada->id, 1, last - 1);
+    send_message(ada, other, "a commonly used word");
+    wait_for_indexing(w);
     expect_found(ada, v.id, "content=common", last + 1, "a commonly used word");
-    say_again(w, v.channel, ada->id, last, last);
+    insert_common_messages(w, v.channel, ada->id, last, last);
     expect_found(ada, v.id, "content=common", all, newest);
     expect_found(ada, v.id, "content=a+common", 1, "a commonly used word");
     expect_found(ada, v.id, "content=common&min_id=20000", 2, "a commonly used word");
     expect_found(ada, v.id, "content=commo", all, "a commonly used word");
-    /* What is common elsewhere does not matter. */
+    /* Frequency in other channels does not matter. */
     expect_found(ada, v.id, there, 1, "a commonly used word");
-    /* The newest are found as the others are, before they are indexed. */
-    say(ada, other, "commonly, too");
+    /* New messages are found before they are indexed. */
+    send_message(ada, other, "commonly, too");
     expect_found(ada, v.id, "content=common", sqlite ? all : all + 1,
                  sqlite ? newest : "commonly, too");
 }
 
 const struct test search_tests[] = {
-    TEST(words_are_found_at_once_and_when_they_are_indexed),
-    TEST(a_found_message_is_whole_and_alone),
-    TEST(what_is_edited_or_deleted_is_found_as_it_is_now),
-    TEST(the_index_goes_with_its_channel),
-    TEST(every_filter_is_a_question_to_the_index),
-    TEST(pages_and_bounds_are_exact),
-    TEST(what_a_search_says_has_bounds),
-    TEST(hidden_channels_hide_their_messages),
-    TEST(private_threads_are_searched_by_their_members),
-    TEST(private_channels_are_searched_by_their_people),
-    TEST(bots_without_the_content_intent_do_not_search),
-    TEST(long_messages_are_indexed_too),
-    TEST(too_much_that_is_not_indexed_is_said),
-    TEST(a_very_common_word_is_not_the_beginning_of_others),
+    TEST(search_finds_words_before_and_after_indexing),
+    TEST(search_result_contains_only_the_matching_message),
+    TEST(search_results_reflect_edits_and_deletions),
+    TEST(deleting_a_channel_deletes_its_search_index),
+    TEST(search_filters_work_before_and_after_indexing),
+    TEST(search_pages_and_id_bounds_are_exact),
+    TEST(invalid_search_parameters_are_refused),
+    TEST(search_omits_messages_of_hidden_channels),
+    TEST(search_finds_private_thread_messages_only_for_members),
+    TEST(private_channel_search_requires_being_a_recipient),
+    TEST(bots_without_the_content_flag_cannot_search),
+    TEST(long_messages_are_indexed_in_several_runs),
+    TEST(search_is_202_while_too_many_messages_are_unindexed),
+    TEST(very_common_word_is_not_searched_as_a_prefix),
     { 0 },
 };

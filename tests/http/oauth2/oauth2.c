@@ -1,4 +1,4 @@
-/* oauth2.c - asking and allowing, into guilds and onto accounts. */
+/* oauth2.c - authorizing apps for guilds and accounts. */
 #include "consents.h"
 
 #include <stdio.h>
@@ -8,9 +8,9 @@
 #include "guilds.h"
 #include "test_guild.h"
 
-/* --- being asked ---------------------------------------------------------------------- */
+/* --- authorization page --------------------------------------------------------------- */
 
-static void a_person_is_told_what_is_asked(struct world *w)
+static void authorize_returns_application_scopes_and_guilds(struct world *w)
 {
     struct consent s = world_consent(w);
     struct answer a =
@@ -42,7 +42,7 @@ static void a_person_is_told_what_is_asked(struct world *w)
     expect_json(a, "{'authorized': false}");
 }
 
-static void what_cannot_be_asked_is_refused(struct world *w)
+static void invalid_authorization_requests_are_refused(struct world *w)
 {
     static const struct {
         const char *query, *path, *code;
@@ -80,7 +80,7 @@ static void what_cannot_be_asked_is_refused(struct world *w)
                    "NUMBER_TYPE_COERCE");
     expect_invalid(client_post(s.bob, "{}", AUTHORIZE "?client_id=%s&scope=bot", s.app),
                    "authorize", "BASE_TYPE_REQUIRED");
-    /* With more than one address it must be said which. */
+    /* With several redirect URIs one must be given. */
     expect_status(client_patch(s.ada, "{'redirect_uris': ['https://a/1', 'https://a/2']}",
                                "/applications/%s", s.app),
                   200);
@@ -89,7 +89,7 @@ static void what_cannot_be_asked_is_refused(struct world *w)
         "redirect_uri", "BASE_TYPE_REQUIRED");
 }
 
-static void a_person_may_say_no(struct world *w)
+static void denying_an_authorization_redirects_with_access_denied(struct world *w)
 {
     struct consent s = world_consent(w);
     struct answer a = client_post(s.bob, "{'authorize': false}",
@@ -106,24 +106,24 @@ static void a_person_may_say_no(struct world *w)
     expect(strstr(answer_text(a, "url"), "/oauth2/authorized?error=access_denied"));
     expect(store_count(w, "select count(*) from authorization_codes") == 0);
     expect(store_count(w, "select count(*) from integrations") == 0);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
 }
 
-/* --- a token at once ------------------------------------------------------------------- */
+/* --- implicit grant ------------------------------------------------------------------- */
 
-#define AT_ONCE AUTHORIZE "?client_id=%s&response_type=token&scope="
+#define IMPLICIT AUTHORIZE "?client_id=%s&response_type=token&scope="
 
-static void clients_without_a_secret_get_their_token_at_once(struct world *w)
+static void public_clients_get_a_token_by_the_implicit_grant(struct world *w)
 {
     struct consent s = world_consent(w);
 
-    /* Its makers have to say that it is one. */
-    expect_invalid(client_post(s.bob, "{'authorize': true}", AT_ONCE "identify", s.app),
+    /* The owner must set the public client flag. */
+    expect_invalid(client_post(s.bob, "{'authorize': true}", IMPLICIT "identify", s.app),
                    "response_type", "BASE_TYPE_CHOICES");
     expect_json(client_patch(s.ada, "{'flags': 256}", "/applications/%s", s.app), "{'flags': 256}");
-    expect_status(client_get(s.bob, AT_ONCE "identify", s.app), 200);
+    expect_status(client_get(s.bob, IMPLICIT "identify", s.app), 200);
     struct answer a =
-        client_post(s.bob, "{'authorize': true}", AT_ONCE "identify+guilds&state=a%%26b", s.app);
+        client_post(s.bob, "{'authorize': true}", IMPLICIT "identify+guilds&state=a%%26b", s.app);
     expect_status(a, 200);
     const char *token = url_part(a, "access_token");
     expect(strcmp(answer_text(a, "url"),
@@ -133,44 +133,44 @@ static void clients_without_a_secret_get_their_token_at_once(struct world *w)
                        token)) == 0);
     expect_json(client_get(world_client_with(w, TEXT(w, "Bearer %s", token)), "/oauth2/@me"),
                 "{'scopes': ['identify', 'guilds'], 'user': {'id': '%s'}}", s.bob->id);
-    /* It is an authorization like any other, which can be taken back. */
+    /* The authorization can be revoked like any other. */
     a = client_get(s.bob, "/oauth2/tokens");
     expect_status(client_delete(s.bob, "/oauth2/tokens/%s", answer_text(a, "0.id")), 204);
     expect_error(client_get(world_client_with(w, TEXT(w, "Bearer %s", token)), "/oauth2/@me"), 401,
                  0);
 }
 
-static void tokens_at_once_are_not_for_everything(struct world *w)
+static void implicit_grant_is_refused_for_bots_and_without_redirect_uri(struct world *w)
 {
     struct consent s = world_consent(w);
 
     expect_status(client_patch(s.ada, "{'flags': 256, 'integration_require_code_grant': true}",
                                "/applications/%s", s.app),
                   200);
-    expect_invalid(client_post(s.bob, "{'authorize': true}", AT_ONCE "bot+identify", s.app),
+    expect_invalid(client_post(s.bob, "{'authorize': true}", IMPLICIT "bot+identify", s.app),
                    "response_type", "BASE_TYPE_CHOICES");
     expect_status(
         client_patch(s.ada, "{'integration_require_code_grant': false}", "/applications/%s", s.app),
         200);
-    expect_invalid(client_post(s.bob, "{'authorize': true}", AT_ONCE "bot+identify", s.app),
+    expect_invalid(client_post(s.bob, "{'authorize': true}", IMPLICIT "bot+identify", s.app),
                    "scope", "ENUM_TYPE_COERCE");
-    expect_json(client_post(s.bob, "{'authorize': false}", AT_ONCE "identify&state=x", s.app),
+    expect_json(client_post(s.bob, "{'authorize': false}", IMPLICIT "identify&state=x", s.app),
                 "{'url': 'https://app.example/back#error=access_denied&state=x'}");
     expect(store_count(w, "select count(*) from authorizations") == 0);
-    /* The first address, when none is named; there has to be one. */
+    /* Without redirect_uri the first one is used; there must be one. */
     expect_status(client_patch(s.ada, "{'redirect_uris': ['https://a/1', 'https://a/2']}",
                                "/applications/%s", s.app),
                   200);
-    struct answer a = client_post(s.bob, "{'authorize': true}", AT_ONCE "identify", s.app);
+    struct answer a = client_post(s.bob, "{'authorize': true}", IMPLICIT "identify", s.app);
     expect(strncmp(answer_text(a, "url"), "https://a/1#access_token=", 25) == 0);
     expect_status(client_patch(s.ada, "{'redirect_uris': []}", "/applications/%s", s.app), 200);
-    expect_invalid(client_post(s.bob, "{'authorize': true}", AT_ONCE "identify", s.app),
+    expect_invalid(client_post(s.bob, "{'authorize': true}", IMPLICIT "identify", s.app),
                    "redirect_uri", "BASE_TYPE_REQUIRED");
 }
 
-/* --- into a guild --------------------------------------------------------------------- */
+/* --- guild installs ------------------------------------------------------------------- */
 
-static void installing_brings_the_bot_and_tells_the_guild(struct world *w)
+static void installing_in_a_guild_adds_the_bot_and_sends_events(struct world *w)
 {
     struct consent s = world_consent(w);
     struct client *bot = application_bot(s.ada, s.app);
@@ -182,65 +182,69 @@ static void installing_brings_the_bot_and_tells_the_guild(struct world *w)
     expect(strcmp(url_part(a, "guild_id"), s.guild) == 0);
     expect(strcmp(answer_text(a, "url"), answer_text(a, "location")) == 0);
 
-    struct subject all = to_guild(id_of(s.guild));
-    struct subject managers = to_entitled(id_of(s.guild), 0, PERMISSION(MANAGE_GUILD));
-    struct subject auditors = to_entitled(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG));
+    struct audience all = audience_of_guild(id_of(s.guild));
+    struct audience managers =
+        audience_with_permission(id_of(s.guild), 0, PERMISSION(MANAGE_GUILD));
+    struct audience auditors =
+        audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG));
     struct answer guild = client_get(s.bob, "/guilds/%s", s.guild);
     const char *role = answer_text(guild, "roles.1.id");
     int64_t integration = store_count(w, "select id from integrations");
 
-    expect_told(w, all, "GUILD_ROLE_CREATE",
-                "{'guild_id': '%s', 'role': {'id': '%s', 'name': 'App', 'permissions': '2048', "
-                "'managed': true, 'position': 1, 'hoist': false, "
-                "'tags': {'bot_id': '%s', 'integration_id': '%lld'}}}",
-                s.guild, role, s.app, (long long)integration);
-    expect_told(w, all, "GUILD_MEMBER_ADD",
-                "{'guild_id': '%s', 'user': {'id': '%s', 'bot': true}, 'roles': ['%s']}", s.guild,
-                s.app, role);
-    expect_told(w, system_viewers(w, s.guild), "MESSAGE_CREATE",
-                "{'type': 7, 'content': '', 'mentions': [], 'author': {'id': '%s'}}", s.app);
-    expect_told(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE",
-                "{'action_type': 28, 'target_id': '%s', 'user_id': '%s'}", s.app, s.bob->id);
-    expect_told(w, managers, "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);
-    expect_told(w, managers, "INTEGRATION_CREATE",
-                "{'id': '%lld', 'guild_id': '%s', 'name': 'App', 'type': 'service', "
-                "'enabled': true, 'account': {'id': '%s', 'name': 'App'}, "
-                "'application': {'id': '%s', 'name': 'App', 'icon': null, 'description': '', "
-                "'summary': '', 'type': null, 'bot': {'id': '%s'}, 'is_verified': false}, "
-                "'scopes': ['bot', 'applications.commands']}",
-                (long long)integration, s.guild, s.app, s.app, s.app);
-    expect_told(w, all, "GUILD_APPLICATION_COMMAND_INDEX_UPDATE", "{'guild_id': '%s'}", s.guild);
-    expect_told(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE",
-                "{'action_type': 80, 'target_id': '%lld'}", (long long)integration);
-    expect_nothing_told(w);
+    expect_received(w, all, "GUILD_ROLE_CREATE",
+                    "{'guild_id': '%s', 'role': {'id': '%s', 'name': 'App', 'permissions': '2048', "
+                    "'managed': true, 'position': 1, 'hoist': false, "
+                    "'tags': {'bot_id': '%s', 'integration_id': '%lld'}}}",
+                    s.guild, role, s.app, (long long)integration);
+    expect_received(w, all, "GUILD_MEMBER_ADD",
+                    "{'guild_id': '%s', 'user': {'id': '%s', 'bot': true}, 'roles': ['%s']}",
+                    s.guild, s.app, role);
+    expect_received(w, system_viewers(w, s.guild), "MESSAGE_CREATE",
+                    "{'type': 7, 'content': '', 'mentions': [], 'author': {'id': '%s'}}", s.app);
+    expect_received(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                    "{'action_type': 28, 'target_id': '%s', 'user_id': '%s'}", s.app, s.bob->id);
+    expect_received(w, managers, "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);
+    expect_received(w, managers, "INTEGRATION_CREATE",
+                    "{'id': '%lld', 'guild_id': '%s', 'name': 'App', 'type': 'service', "
+                    "'enabled': true, 'account': {'id': '%s', 'name': 'App'}, "
+                    "'application': {'id': '%s', 'name': 'App', 'icon': null, 'description': '', "
+                    "'summary': '', 'type': null, 'bot': {'id': '%s'}, 'is_verified': false}, "
+                    "'scopes': ['bot', 'applications.commands']}",
+                    (long long)integration, s.guild, s.app, s.app, s.app);
+    expect_received(w, all, "GUILD_APPLICATION_COMMAND_INDEX_UPDATE", "{'guild_id': '%s'}",
+                    s.guild);
+    expect_received(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                    "{'action_type': 80, 'target_id': '%lld'}", (long long)integration);
+    expect_nothing_received(w);
     expect_event(bot, "GUILD_CREATE", "{'id': '%s', 'name': 'Home', 'member_count': 2}", s.guild);
     expect_silence(bot);
     expect_silence(s.bob);
     expect_json(client_get(s.ada, "/applications/%s", s.app), "{'approximate_guild_count': 1}");
-    /* Nothing was allowed on the account itself. */
+    /* The account itself has no authorization. */
     expect_json(client_get(s.bob, "/oauth2/tokens"), "[]");
 }
 
-/* --- out of it again ------------------------------------------------------------------ */
+/* --- removal from a guild ------------------------------------------------------------- */
 
-static void expect_bot_scope_gone(struct world *w, const struct consent *s)
+static void expect_bot_scope_removed(struct world *w, const struct consent *s)
 {
-    struct subject all = to_guild(id_of(s->guild));
-    struct subject managers = to_entitled(id_of(s->guild), 0, PERMISSION(MANAGE_GUILD));
+    struct audience all = audience_of_guild(id_of(s->guild));
+    struct audience managers =
+        audience_with_permission(id_of(s->guild), 0, PERMISSION(MANAGE_GUILD));
 
-    expect_told(w, all, "GUILD_MEMBER_REMOVE", "{'user': {'id': '%s'}}", s->app);
-    expect_told(w, managers, "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s->guild);
-    expect_told(w, managers, "INTEGRATION_UPDATE",
-                "{'guild_id': '%s', 'name': 'App', 'type': 'service', 'account': {'id': '%s'}, "
-                "'application': {'id': '%s'}, 'scopes': ['applications.commands']}",
-                s->guild, s->app, s->app);
-    expect_told(w, all, "GUILD_ROLE_DELETE", "{'guild_id': '%s'}", s->guild);
+    expect_received(w, all, "GUILD_MEMBER_REMOVE", "{'user': {'id': '%s'}}", s->app);
+    expect_received(w, managers, "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s->guild);
+    expect_received(w, managers, "INTEGRATION_UPDATE",
+                    "{'guild_id': '%s', 'name': 'App', 'type': 'service', 'account': {'id': '%s'}, "
+                    "'application': {'id': '%s'}, 'scopes': ['applications.commands']}",
+                    s->guild, s->app, s->app);
+    expect_received(w, all, "GUILD_ROLE_DELETE", "{'guild_id': '%s'}", s->guild);
     expect(store_count(w, "select count(*) from roles where managed = 1") == 0);
     expect(store_count(w, "select count(*) from integrations where "
                           "scopes = '[\"applications.commands\"]'") == 1);
 }
 
-static struct client *bring_bot(struct world *w, const struct consent *s)
+static struct client *install_bot(struct world *w, const struct consent *s)
 {
     struct client *bot = application_bot(s->ada, s->app);
 
@@ -251,74 +255,77 @@ static struct client *bring_bot(struct world *w, const struct consent *s)
             INSTALL, s->app),
         200);
     expect_event(bot, "GUILD_CREATE", "{}");
-    forget_told(w);
+    discard_received(w);
     return bot;
 }
 
-static void a_bot_that_is_kicked_leaves_its_commands(struct world *w)
+static void kicking_a_bot_keeps_its_apps_commands(struct world *w)
 {
     struct consent s = world_consent(w);
-    struct client *bot = bring_bot(w, &s);
+    struct client *bot = install_bot(w, &s);
 
     expect_status(client_delete(s.bob, "/guilds/%s/members/%s", s.guild, s.app), 204);
-    expect_bot_scope_gone(w, &s);
+    expect_bot_scope_removed(w, &s);
     expect_event(bot, "GUILD_DELETE", "{'id': '%s'}", s.guild);
 
-    /* It comes back as it came. */
-    bring_bot(w, &s);
+    /* The bot can be added again. */
+    install_bot(w, &s);
     expect(store_count(w, "select count(*) from integrations") == 1);
     expect(store_count(w, "select count(*) from roles where managed = 1") == 1);
 }
 
-static void a_bot_that_is_banned_or_leaves_does_so_too(struct world *w)
+static void banning_a_bot_or_its_leaving_keeps_the_apps_commands(struct world *w)
 {
     struct consent s = world_consent(w);
-    struct client *bot = bring_bot(w, &s);
+    struct client *bot = install_bot(w, &s);
 
     expect_status(client_delete(bot, "/users/@me/guilds/%s", s.guild), 204);
-    expect_bot_scope_gone(w, &s);
-    expect_nothing_told(w);
+    expect_bot_scope_removed(w, &s);
+    expect_nothing_received(w);
 
-    bring_bot(w, &s);
+    install_bot(w, &s);
     expect_status(client_put(s.bob, NULL, "/guilds/%s/bans/%s", s.guild, s.app), 204);
-    expect_told(
-        w, to_entitled(id_of(s.guild), 0, PERMISSION(BAN_MEMBERS) | PERMISSION(VIEW_AUDIT_LOG)),
-        "GUILD_BAN_ADD", "{}");
-    expect_bot_scope_gone(w, &s);
+    expect_received(w,
+                    audience_with_permission(id_of(s.guild), 0,
+                                             PERMISSION(BAN_MEMBERS) | PERMISSION(VIEW_AUDIT_LOG)),
+                    "GUILD_BAN_ADD", "{}");
+    expect_bot_scope_removed(w, &s);
 }
 
-static void an_app_that_was_only_a_bot_goes_with_it(struct world *w)
+static void kicking_a_bot_removes_an_app_with_bot_scope_only(struct world *w)
 {
     struct consent s = world_consent(w);
-    struct subject all = to_guild(id_of(s.guild));
-    struct subject managers = to_entitled(id_of(s.guild), 0, PERMISSION(MANAGE_GUILD));
+    struct audience all = audience_of_guild(id_of(s.guild));
+    struct audience managers =
+        audience_with_permission(id_of(s.guild), 0, PERMISSION(MANAGE_GUILD));
 
-    struct client *bot = bring_bot(w, &s);
+    struct client *bot = install_bot(w, &s);
     world_sql(w, "update integrations set scopes = '[\"bot\"]'");
     expect_status(client_delete(s.bob, "/guilds/%s/members/%s", s.guild, s.app), 204);
-    expect_told(w, managers, "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);
-    expect_told(w, managers, "INTEGRATION_DELETE", "{'guild_id': '%s', 'application_id': '%s'}",
-                s.guild, s.app);
-    expect_told(w, all, "GUILD_MEMBER_REMOVE", "{'user': {'id': '%s'}}", s.app);
+    expect_received(w, managers, "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);
+    expect_received(w, managers, "INTEGRATION_DELETE", "{'guild_id': '%s', 'application_id': '%s'}",
+                    s.guild, s.app);
+    expect_received(w, all, "GUILD_MEMBER_REMOVE", "{'user': {'id': '%s'}}", s.app);
     expect_event(bot, "GUILD_DELETE", "{'id': '%s'}", s.guild);
-    expect_told(w, all, "GUILD_ROLE_DELETE", "{'guild_id': '%s'}", s.guild);
-    expect_told(w, all, "GUILD_APPLICATION_COMMAND_INDEX_UPDATE", "{'guild_id': '%s'}", s.guild);
+    expect_received(w, all, "GUILD_ROLE_DELETE", "{'guild_id': '%s'}", s.guild);
+    expect_received(w, all, "GUILD_APPLICATION_COMMAND_INDEX_UPDATE", "{'guild_id': '%s'}",
+                    s.guild);
     expect(store_count(w, "select count(*) from integrations") == 0);
 }
 
-static void without_permissions_there_is_no_role(struct world *w)
+static void installing_without_permissions_creates_no_role(struct world *w)
 {
     struct consent s = world_consent(w);
 
     expect_status(client_post(s.bob, TEXT(w, "{'authorize': true, 'guild_id': '%s'}", s.guild),
                               INSTALL, s.app),
                   200);
-    expect_told(w, to_guild(id_of(s.guild)), "GUILD_MEMBER_ADD", "{'roles': []}");
+    expect_received(w, audience_of_guild(id_of(s.guild)), "GUILD_MEMBER_ADD", "{'roles': []}");
     expect(store_count(w, "select count(*) from roles where managed = 1") == 0);
 }
 
-/* RFC 6749, 3.1: two readers of a repeated parameter may see different values. */
-static void a_repeated_parameter_is_refused(struct world *w)
+/* RFC 6749, 3.1: two parsers of a repeated parameter may see different values. */
+static void repeated_authorization_parameters_are_refused(struct world *w)
 {
     static const struct {
         const char *query, *name;
@@ -348,8 +355,8 @@ static void a_repeated_parameter_is_refused(struct world *w)
     expect(store_count(w, "select count(*) from members") == 1);
 }
 
-/* The page shows this answer and sends it back. */
-static void what_is_asked_is_answered_as_the_server_reads_it(struct world *w)
+/* The authorization page shows this response and sends it back. */
+static void authorize_returns_the_normalized_query(struct world *w)
 {
     struct consent s = world_consent(w);
     struct answer a =
@@ -369,7 +376,7 @@ static void what_is_asked_is_answered_as_the_server_reads_it(struct world *w)
     expect(!strcmp(answer_text(a, "query"), query));
 }
 
-static void permissions_and_guild_of_the_query_are_not_granted(struct world *w)
+static void permissions_and_guild_id_of_the_query_are_not_granted(struct world *w)
 {
     struct consent s = world_consent(w);
     struct answer a =
@@ -383,7 +390,7 @@ static void permissions_and_guild_of_the_query_are_not_granted(struct world *w)
     expect(store_count(w, "select count(*) from roles where managed = 1") == 0);
 }
 
-static void commands_alone_bring_no_bot(struct world *w)
+static void installing_with_commands_scope_only_adds_no_bot(struct world *w)
 {
     struct consent s = world_consent(w);
 
@@ -392,62 +399,65 @@ static void commands_alone_bring_no_bot(struct world *w)
                     TEXT(w, "{'authorize': true, 'guild_id': '%s', 'permissions': '8'}", s.guild),
                     AUTHORIZE "?client_id=%s&scope=applications.commands", s.app),
         200);
-    struct subject managers = to_entitled(id_of(s.guild), 0, PERMISSION(MANAGE_GUILD));
-    expect_told(w, managers, "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);
-    expect_told(w, managers, "INTEGRATION_CREATE", "{'scopes': ['applications.commands']}");
+    struct audience managers =
+        audience_with_permission(id_of(s.guild), 0, PERMISSION(MANAGE_GUILD));
+    expect_received(w, managers, "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);
+    expect_received(w, managers, "INTEGRATION_CREATE", "{'scopes': ['applications.commands']}");
     expect(store_count(w, "select count(*) from members") == 1);
     expect(store_count(w, "select count(*) from roles where managed = 1") == 0);
 
-    /* The bot may come later: the same integration, with more in it. */
-    forget_told(w);
+    /* Adding the bot later extends the same integration. */
+    discard_received(w);
     expect_status(
         client_post(s.bob,
                     TEXT(w, "{'authorize': true, 'guild_id': '%s', 'permissions': '8'}", s.guild),
                     INSTALL, s.app),
         200);
-    struct subject all = to_guild(id_of(s.guild));
-    expect_told(w, all, "GUILD_ROLE_CREATE", "{'role': {'permissions': '8'}}");
-    expect_told(w, all, "GUILD_MEMBER_ADD", "{'user': {'id': '%s'}}", s.app);
-    expect_told(w, system_viewers(w, s.guild), "MESSAGE_CREATE",
-                "{'type': 7, 'content': '', 'mentions': [], 'author': {'id': '%s'}}", s.app);
-    expect_told(w, to_entitled(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 28}");
-    expect_told(w, managers, "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);
-    expect_told(w, managers, "INTEGRATION_UPDATE", "{'scopes': ['applications.commands', 'bot']}");
+    struct audience all = audience_of_guild(id_of(s.guild));
+    expect_received(w, all, "GUILD_ROLE_CREATE", "{'role': {'permissions': '8'}}");
+    expect_received(w, all, "GUILD_MEMBER_ADD", "{'user': {'id': '%s'}}", s.app);
+    expect_received(w, system_viewers(w, s.guild), "MESSAGE_CREATE",
+                    "{'type': 7, 'content': '', 'mentions': [], 'author': {'id': '%s'}}", s.app);
+    expect_received(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                    "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 28}");
+    expect_received(w, managers, "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);
+    expect_received(w, managers, "INTEGRATION_UPDATE",
+                    "{'scopes': ['applications.commands', 'bot']}");
     expect(store_count(w, "select count(*) from integrations") == 1);
 }
 
-static void installing_again_changes_the_role(struct world *w)
+static void installing_again_updates_the_bots_role(struct world *w)
 {
     struct consent s = world_consent(w);
-    struct subject all = to_guild(id_of(s.guild));
+    struct audience all = audience_of_guild(id_of(s.guild));
 
     expect_status(client_post(s.bob, TEXT(w, "{'authorize': true, 'guild_id': '%s'}", s.guild),
                               INSTALL, s.app),
                   200);
-    forget_told(w);
+    discard_received(w);
     expect_status(
         client_post(s.bob,
                     TEXT(w, "{'authorize': true, 'guild_id': '%s', 'permissions': '8'}", s.guild),
                     INSTALL, s.app),
         200);
-    expect_told(w, all, "GUILD_ROLE_CREATE", "{'role': {'permissions': '8'}}");
-    expect_told(w, all, "GUILD_MEMBER_UPDATE", "{'user': {'id': '%s'}}", s.app);
-    forget_told(w);
+    expect_received(w, all, "GUILD_ROLE_CREATE", "{'role': {'permissions': '8'}}");
+    expect_received(w, all, "GUILD_MEMBER_UPDATE", "{'user': {'id': '%s'}}", s.app);
+    discard_received(w);
     expect_status(
         client_post(s.bob,
                     TEXT(w, "{'authorize': true, 'guild_id': '%s', 'permissions': '16'}", s.guild),
                     INSTALL, s.app),
         200);
-    expect_told(w, all, "GUILD_ROLE_UPDATE", "{'role': {'permissions': '16'}}");
-    expect_told(w, to_entitled(id_of(s.guild), 0, PERMISSION(MANAGE_GUILD)),
-                "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);
+    expect_received(w, all, "GUILD_ROLE_UPDATE", "{'role': {'permissions': '16'}}");
+    expect_received(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(MANAGE_GUILD)),
+                    "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);
     expect(store_count(w, "select count(*) from roles where managed = 1") == 1);
     expect(store_count(w, "select member_count from guilds") == 2);
 }
 
-/* MANAGE_GUILD alone changes no role above one's own, and no right that one does not have. */
-static void installing_again_respects_the_order_of_roles(struct world *w)
+/* MANAGE_GUILD alone cannot change a role above the caller's, nor grant permissions the caller
+ * lacks. */
+static void installing_again_respects_the_role_hierarchy(struct world *w)
 {
     struct consent s = world_consent(w);
     struct client *cleo = world_client(w, "cleo");
@@ -458,7 +468,7 @@ static void installing_again_respects_the_order_of_roles(struct world *w)
     role = make_role(s.bob, s.guild, "{'name': 'managers', 'permissions': '34'}");
     put_role_on(s.guild, cleo, role);
     world_sql(w, "update roles set position = 5 where managed = 1");
-    forget_told(w);
+    discard_received(w);
     expect_status(client_post(cleo, TEXT(w, format, s.guild, 0), INSTALL, s.app), 200);
     expect(store_count(w, "select permissions from roles where managed = 1") == (8 | 2));
     world_sql(w, "update roles set position = 6 where id = %s", role);
@@ -468,7 +478,7 @@ static void installing_again_respects_the_order_of_roles(struct world *w)
     expect(store_count(w, "select permissions from roles where managed = 1") == 0);
 }
 
-static void installing_needs_manage_guild(struct world *w)
+static void installing_in_a_guild_requires_manage_guild(struct world *w)
 {
     struct consent s = world_consent(w);
     struct client *cleo = world_client(w, "cleo");
@@ -478,7 +488,7 @@ static void installing_needs_manage_guild(struct world *w)
     expect_error(client_post(cleo, body, INSTALL, s.app), 403, 50001);
     put_member(s.guild, cleo);
     expect_error(client_post(cleo, body, INSTALL, s.app), 403, 50013);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect_error(client_post(cleo, TEXT(w, "{'authorize': true, 'guild_id': '%s'}", cleo->id),
                              INSTALL, s.app),
                  404, 10004);
@@ -488,12 +498,12 @@ static void installing_needs_manage_guild(struct world *w)
     put_role_on(s.guild, cleo,
                 make_role(s.bob, s.guild, "{'name': 'managers', 'permissions': '32'}"));
     expect_status(client_post(cleo, body, INSTALL, s.app), 200);
-    /* Nobody gives away what they do not have: no administrator here. */
+    /* A caller cannot grant permissions that the caller lacks. */
     expect(store_count(w, "select count(*) from roles where managed = 1 and permissions <> 0") ==
            0);
 }
 
-static void private_applications_are_installed_by_their_makers(struct world *w)
+static void private_applications_can_be_installed_by_their_owner_only(struct world *w)
 {
     struct consent s = world_consent(w);
     const char *body = TEXT(w, "{'authorize': true, 'guild_id': '%s'}", s.guild);
@@ -510,7 +520,7 @@ static void private_applications_are_installed_by_their_makers(struct world *w)
         200);
 }
 
-static void applications_say_where_they_can_be_installed(struct world *w)
+static void application_install_types_are_enforced(struct world *w)
 {
     struct consent s = world_consent(w);
     const char *body =
@@ -531,7 +541,7 @@ static void applications_say_where_they_can_be_installed(struct world *w)
                    "integration_type", "BASE_TYPE_CHOICES");
 }
 
-static void a_guild_has_at_most_50_integrations(struct world *w)
+static void guild_is_limited_to_50_integrations(struct world *w)
 {
     struct consent s = world_consent(w);
     struct client *others[] = { s.ada, s.bob };
@@ -545,16 +555,16 @@ static void a_guild_has_at_most_50_integrations(struct world *w)
                                       AUTHORIZE "?client_id=%s&scope=applications.commands", last),
                           200);
     }
-    forget_told(w);
+    discard_received(w);
     expect_error(
         client_post(s.bob, body, AUTHORIZE "?client_id=%s&scope=applications.commands", last), 400,
         30068);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
 }
 
-/* --- onto an account ------------------------------------------------------------------ */
+/* --- user installs -------------------------------------------------------------------- */
 
-static void a_bot_writes_to_whoever_has_its_app(struct world *w)
+static void bot_can_message_users_who_installed_its_app(struct world *w)
 {
     struct consent s = world_consent(w);
     struct client *bot = application_bot(s.ada, s.app);
@@ -573,7 +583,7 @@ static void a_bot_writes_to_whoever_has_its_app(struct world *w)
     expect_error(client_post(bot, "{'content': 'hi'}", "/channels/%s/messages", dm), 403, 50278);
 }
 
-static void installing_on_an_account_tells_the_account(struct world *w)
+static void installing_on_an_account_sends_user_application_update(struct world *w)
 {
     struct consent s = world_consent(w);
 
@@ -585,7 +595,7 @@ static void installing_on_an_account_tells_the_account(struct world *w)
                               AUTHORIZE "?client_id=%s&scope=applications.commands", s.app),
                   200);
     expect_event(s.bob, "USER_APPLICATION_UPDATE", "{'application_id': '%s'}", s.app);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect(store_count(w, "select count(*) from integrations") == 0);
     struct answer a = client_get(s.bob, "/oauth2/tokens");
     expect_json(a, "[{'scopes': ['applications.commands'], 'application': {'id': '%s'}}]", s.app);
@@ -600,27 +610,27 @@ static void installing_on_an_account_tells_the_account(struct world *w)
 
 extern const struct test oauth2_tests[];
 const struct test oauth2_tests[] = {
-    TEST(a_person_is_told_what_is_asked),
-    TEST(what_cannot_be_asked_is_refused),
-    TEST(a_person_may_say_no),
-    TEST(clients_without_a_secret_get_their_token_at_once),
-    TEST(tokens_at_once_are_not_for_everything),
-    TEST(installing_brings_the_bot_and_tells_the_guild),
-    TEST(a_bot_that_is_kicked_leaves_its_commands),
-    TEST(a_bot_that_is_banned_or_leaves_does_so_too),
-    TEST(an_app_that_was_only_a_bot_goes_with_it),
-    TEST(without_permissions_there_is_no_role),
-    TEST(a_repeated_parameter_is_refused),
-    TEST(what_is_asked_is_answered_as_the_server_reads_it),
-    TEST(permissions_and_guild_of_the_query_are_not_granted),
-    TEST(commands_alone_bring_no_bot),
-    TEST(installing_again_changes_the_role),
-    TEST(installing_again_respects_the_order_of_roles),
-    TEST(installing_needs_manage_guild),
-    TEST(private_applications_are_installed_by_their_makers),
-    TEST(applications_say_where_they_can_be_installed),
-    TEST(a_guild_has_at_most_50_integrations),
-    TEST(installing_on_an_account_tells_the_account),
-    TEST(a_bot_writes_to_whoever_has_its_app),
+    TEST(authorize_returns_application_scopes_and_guilds),
+    TEST(invalid_authorization_requests_are_refused),
+    TEST(denying_an_authorization_redirects_with_access_denied),
+    TEST(public_clients_get_a_token_by_the_implicit_grant),
+    TEST(implicit_grant_is_refused_for_bots_and_without_redirect_uri),
+    TEST(installing_in_a_guild_adds_the_bot_and_sends_events),
+    TEST(kicking_a_bot_keeps_its_apps_commands),
+    TEST(banning_a_bot_or_its_leaving_keeps_the_apps_commands),
+    TEST(kicking_a_bot_removes_an_app_with_bot_scope_only),
+    TEST(installing_without_permissions_creates_no_role),
+    TEST(repeated_authorization_parameters_are_refused),
+    TEST(authorize_returns_the_normalized_query),
+    TEST(permissions_and_guild_id_of_the_query_are_not_granted),
+    TEST(installing_with_commands_scope_only_adds_no_bot),
+    TEST(installing_again_updates_the_bots_role),
+    TEST(installing_again_respects_the_role_hierarchy),
+    TEST(installing_in_a_guild_requires_manage_guild),
+    TEST(private_applications_can_be_installed_by_their_owner_only),
+    TEST(application_install_types_are_enforced),
+    TEST(guild_is_limited_to_50_integrations),
+    TEST(installing_on_an_account_sends_user_application_update),
+    TEST(bot_can_message_users_who_installed_its_app),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* openid.c - who somebody is, signed, for applications that were allowed to know. */
+/* openid.c - OpenID Connect: id tokens and userinfo. */
 #include "consents.h"
 
 #include <openssl/core_names.h>
@@ -16,16 +16,16 @@
 #define USERINFO "/oauth2/userinfo"
 #define REFRESH  "grant_type=refresh_token&refresh_token=%s&client_id=%s&client_secret=%s"
 
-static struct client *bearer_of(struct answer a)
+static struct client *bearer_client(struct answer a)
 {
     struct world *w = a.client->world;
 
     return world_client_with(w, TEXT(w, "Bearer %s", answer_text(a, "access_token")));
 }
 
-/* --- reading what was signed ---------------------------------------------------------- */
+/* --- verifying signatures ------------------------------------------------------------- */
 
-static struct str part_bytes(struct world *w, struct str text)
+static struct str decode_part(struct world *w, struct str text)
 {
     char *bytes = arena_alloc(world_arena(w), text.n + 1);
     size_t n;
@@ -34,16 +34,16 @@ static struct str part_bytes(struct world *w, struct str text)
     return str_slice(bytes, n);
 }
 
-static BIGNUM *key_number(struct world *w, struct answer keys, const char *name)
+static BIGNUM *read_key_number(struct world *w, struct answer keys, const char *name)
 {
-    struct str bytes = part_bytes(w, str_of(answer_text(keys, TEXT(w, "keys.0.%s", name))));
+    struct str bytes = decode_part(w, str_of(answer_text(keys, TEXT(w, "keys.0.%s", name))));
 
     return BN_bin2bn((const unsigned char *)bytes.p, (int)bytes.n, NULL);
 }
 
-static EVP_PKEY *key_read(struct world *w, struct answer keys)
+static EVP_PKEY *read_public_key(struct world *w, struct answer keys)
 {
-    BIGNUM *n = key_number(w, keys, "n"), *e = key_number(w, keys, "e");
+    BIGNUM *n = read_key_number(w, keys, "n"), *e = read_key_number(w, keys, "e");
     OSSL_PARAM_BLD *build = OSSL_PARAM_BLD_new();
     EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_name(NULL, "RSA", NULL);
     EVP_PKEY *key = NULL;
@@ -61,14 +61,14 @@ static EVP_PKEY *key_read(struct world *w, struct answer keys)
     return key;
 }
 
-/* The claims of an id token that the key of /oauth2/keys has signed. */
+/* Returns the claims of an id token after verifying its signature with /oauth2/keys. */
 static const char *signed_claims(struct world *w, struct answer keys, const char *token)
 {
     struct str rest = str_of(token), text = rest;
-    struct str head = part_bytes(w, str_cut(&rest, '.')),
-               claims = part_bytes(w, str_cut(&rest, '.'));
-    struct str signature = part_bytes(w, rest);
-    EVP_PKEY *key = key_read(w, keys);
+    struct str head = decode_part(w, str_cut(&rest, '.')),
+               claims = decode_part(w, str_cut(&rest, '.'));
+    struct str signature = decode_part(w, rest);
+    EVP_PKEY *key = read_public_key(w, keys);
     EVP_MD_CTX *context = EVP_MD_CTX_new();
 
     text = str_slice(text.p, (size_t)(rest.p - text.p) - 1);
@@ -80,12 +80,12 @@ static const char *signed_claims(struct world *w, struct answer keys, const char
     EVP_PKEY_free(key);
     expect(str_is(head, TEXT(w, "{\"alg\":\"RS256\",\"typ\":\"JWT\",\"kid\":\"%s\"}",
                              answer_text(keys, "keys.0.kid"))));
-    return str_dupz(world_arena(w), claims);
+    return str_dup_cstring(world_arena(w), claims);
 }
 
 /* --- tests ---------------------------------------------------------------------------- */
 
-static void an_id_token_says_who_allowed_it(struct world *w)
+static void id_token_contains_signed_claims_of_the_user(struct world *w)
 {
     struct consent s = world_consent(w);
 
@@ -107,20 +107,20 @@ static void an_id_token_says_who_allowed_it(struct world *w)
     expect_status(a, 200);
     claims = signed_claims(w, keys, answer_text(a, "id_token"));
     expect(!strstr(claims, "nonce"));
-    /* The key stays. */
+    /* The key is reused. */
     granted(&s, "openid");
     expect(str_eq(client_get(s.nobody, KEYS).body, keys.body));
     expect(world_number(w, "select count(*) from signing_keys") == 1);
 }
 
-static void only_the_scope_openid_has_it(struct world *w)
+static void id_token_and_userinfo_require_the_openid_scope(struct world *w)
 {
     struct consent s = world_consent(w);
     struct answer a = granted(&s, "identify");
 
     expect_absent(a, "id_token");
     expect(world_number(w, "select count(*) from signing_keys") == 0);
-    expect_error(client_get(bearer_of(a), USERINFO), 403, 50026);
+    expect_error(client_get(bearer_client(a), USERINFO), 403, 50026);
     expect_error(client_get(s.bob, USERINFO), 401, 0);
     a = client_form(s.nobody, TOKEN,
                     "grant_type=client_credentials&scope=openid&client_id=%s&client_secret=%s",
@@ -135,10 +135,10 @@ static void only_the_scope_openid_has_it(struct world *w)
                    "scope", "ENUM_TYPE_COERCE");
 }
 
-static void userinfo_says_what_the_scopes_allow(struct world *w)
+static void userinfo_contains_the_claims_of_the_scopes(struct world *w)
 {
     struct consent s = world_consent(w);
-    struct answer a = client_get(bearer_of(granted(&s, "openid")), USERINFO);
+    struct answer a = client_get(bearer_client(granted(&s, "openid")), USERINFO);
 
     expect_json(a, "{'sub': '%s'}", s.bob->id);
     expect_absent(a, "email");
@@ -146,7 +146,7 @@ static void userinfo_says_what_the_scopes_allow(struct world *w)
     expect_absent(a, "preferred_username");
     expect_absent(a, "picture");
     expect_status(client_patch(s.bob, "{'global_name': 'Bob B.'}", "/users/@me"), 200);
-    a = client_get(bearer_of(granted(&s, "openid%20identify%20email")), USERINFO);
+    a = client_get(bearer_client(granted(&s, "openid%20identify%20email")), USERINFO);
     expect_json(
         a,
         "{'sub': '%s', 'preferred_username': 'bob', 'nickname': 'Bob B.', 'locale': 'en-US', "
@@ -158,7 +158,7 @@ static void userinfo_says_what_the_scopes_allow(struct world *w)
     expect(strstr(answer_text(a, "picture"), "/embed/avatars/"));
 }
 
-/* The exchange of a code, sent and not waited for; the socket. */
+/* Sends the exchange of a code without waiting for the response; returns the socket. */
 static int send_exchange(struct world *w, const struct consent *s, const char *code)
 {
     int fd = client_dial(s->nobody);
@@ -178,17 +178,17 @@ static int send_exchange(struct world *w, const struct consent *s, const char *c
 
 #define UNUSED_CODES "select count(*) from authorization_codes where used = 0"
 
-static void an_id_token_is_signed_before_the_transaction(struct world *w)
+static void id_token_is_signed_outside_the_write_transaction(struct world *w)
 {
     struct consent s = world_consent(w);
     char text[4096] = { 0 };
 
-    granted(&s, "openid"); /* the first one makes the key */
+    granted(&s, "openid"); /* the first token creates the key */
     const char *code = get_code(s.bob, s.app, "openid");
     pool_hold();
     int fd = send_exchange(w, &s, code);
     pool_await(w, 1);
-    /* While the signature is waited for, the writer is free and the code unused. */
+    /* While the signature is computed, writes are possible and the code is unused. */
     expect_status(client_patch(s.bob, "{'global_name': 'Bob B.'}", "/users/@me"), 200);
     expect(world_number(w, UNUSED_CODES) == 1);
     pool_release();
@@ -199,9 +199,9 @@ static void an_id_token_is_signed_before_the_transaction(struct world *w)
 }
 
 const struct test openid_tests[] = {
-    TEST(an_id_token_says_who_allowed_it),
-    TEST(only_the_scope_openid_has_it),
-    TEST(an_id_token_is_signed_before_the_transaction),
-    TEST(userinfo_says_what_the_scopes_allow),
+    TEST(id_token_contains_signed_claims_of_the_user),
+    TEST(id_token_and_userinfo_require_the_openid_scope),
+    TEST(id_token_is_signed_outside_the_write_transaction),
+    TEST(userinfo_contains_the_claims_of_the_scopes),
     { 0 },
 };

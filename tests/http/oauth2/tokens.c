@@ -1,4 +1,4 @@
-/* tokens.c - exchanging, refreshing, using and revoking what was allowed. */
+/* tokens.c - exchanging, refreshing, using and revoking OAuth2 tokens. */
 #include "consents.h"
 
 #include <stdio.h>
@@ -10,21 +10,21 @@
 
 #define REVOKE "/oauth2/token/revoke"
 
-static struct answer refresh(const struct consent *s, const char *token)
+static struct answer refresh_tokens(const struct consent *s, const char *token)
 {
     return client_form(s->nobody, TOKEN,
                        "grant_type=refresh_token&refresh_token=%s&client_id=%s&client_secret=%s",
                        token, s->app, s->secret);
 }
 
-static struct client *bearer(struct answer a)
+static struct client *bearer_client(struct answer a)
 {
     struct world *w = a.client->world;
 
     return world_client_with(w, TEXT(w, "Bearer %s", answer_text(a, "access_token")));
 }
 
-static void expect_oauth2(struct answer a, int status, const char *error)
+static void expect_oauth2_error(struct answer a, int status, const char *error)
 {
     expect_status(a, status);
     expect_json(a, "{'error': '%s'}", error);
@@ -33,7 +33,7 @@ static void expect_oauth2(struct answer a, int status, const char *error)
 
 /* --- codes ---------------------------------------------------------------------------- */
 
-static void a_code_becomes_tokens(struct world *w)
+static void authorization_code_can_be_exchanged_for_tokens(struct world *w)
 {
     struct consent s = world_consent(w);
     struct answer a = client_post(s.bob, "{'authorize': true}",
@@ -51,7 +51,7 @@ static void a_code_becomes_tokens(struct world *w)
     expect(str_is(answer_header(a, "Cache-Control"), "no-store"));
     expect(strcmp(answer_text(a, "access_token"), answer_text(a, "refresh_token")) != 0);
 
-    struct client *app = bearer(a);
+    struct client *app = bearer_client(a);
     a = client_get(app, "/oauth2/@me");
     expect_status(a, 200);
     expect_json(a,
@@ -62,26 +62,26 @@ static void a_code_becomes_tokens(struct world *w)
     expect_json(client_get(s.bob, "/oauth2/tokens"), "[{'scopes': ['identify', 'guilds']}]");
 }
 
-static void codes_work_once_and_for_ten_minutes(struct world *w)
+static void authorization_code_can_be_used_once_within_ten_minutes(struct world *w)
 {
     struct consent s = world_consent(w);
     const char *code = get_code(s.bob, s.app, "identify");
 
     expect_status(exchange(&s, code), 200);
-    expect_oauth2(exchange(&s, code), 400, "invalid_grant");
+    expect_oauth2_error(exchange(&s, code), 400, "invalid_grant");
 
     code = get_code(s.bob, s.app, "identify");
     world_wait(w, 599);
     expect_status(exchange(&s, code), 200);
     code = get_code(s.bob, s.app, "identify");
     world_wait(w, 601);
-    expect_oauth2(exchange(&s, code), 400, "invalid_grant");
-    /* What has run out is swept away by the next one. */
+    expect_oauth2_error(exchange(&s, code), 400, "invalid_grant");
+    /* Expired codes are deleted when the next one is created. */
     get_code(s.bob, s.app, "identify");
     expect(store_count(w, "select count(*) from authorization_codes") == 1);
 }
 
-static void codes_are_for_one_application_and_one_address(struct world *w)
+static void authorization_code_is_bound_to_application_and_redirect_uri(struct world *w)
 {
     struct consent s = world_consent(w);
     const char *code = get_code(s.bob, s.app, "identify");
@@ -89,21 +89,23 @@ static void codes_are_for_one_application_and_one_address(struct world *w)
 
     other.app = make_application(s.ada, "Other");
     other.secret = application_secret(s.ada, other.app);
-    expect_oauth2(exchange(&other, code), 400, "invalid_grant");
-    expect_oauth2(client_form(s.nobody, TOKEN,
-                              "grant_type=authorization_code&code=%s&client_id=%s&client_secret=%s"
-                              "&redirect_uri=https://app.example/elsewhere",
-                              code, s.app, s.secret),
-                  400, "invalid_grant");
-    expect_oauth2(client_form(s.nobody, TOKEN,
-                              "grant_type=authorization_code&code=%s&client_id=%s&client_secret=%s",
-                              code, s.app, s.secret),
-                  400, "invalid_grant");
-    expect_oauth2(exchange(&s, "nonsense"), 400, "invalid_grant");
+    expect_oauth2_error(exchange(&other, code), 400, "invalid_grant");
+    expect_oauth2_error(
+        client_form(s.nobody, TOKEN,
+                    "grant_type=authorization_code&code=%s&client_id=%s&client_secret=%s"
+                    "&redirect_uri=https://app.example/elsewhere",
+                    code, s.app, s.secret),
+        400, "invalid_grant");
+    expect_oauth2_error(
+        client_form(s.nobody, TOKEN,
+                    "grant_type=authorization_code&code=%s&client_id=%s&client_secret=%s", code,
+                    s.app, s.secret),
+        400, "invalid_grant");
+    expect_oauth2_error(exchange(&s, "nonsense"), 400, "invalid_grant");
     expect_status(exchange(&s, code), 200);
 }
 
-static void applications_prove_who_they_are(struct world *w)
+static void token_request_requires_client_authentication(struct world *w)
 {
     struct consent s = world_consent(w);
     const char *code = get_code(s.bob, s.app, "identify");
@@ -112,21 +114,21 @@ static void applications_prove_who_they_are(struct world *w)
 
     wrong.secret = "wrong";
     a = exchange(&wrong, code);
-    expect_oauth2(a, 401, "invalid_client");
+    expect_oauth2_error(a, 401, "invalid_client");
     expect(answer_header(a, "WWW-Authenticate").p);
     wrong.secret = "";
-    expect_oauth2(exchange(&wrong, code), 401, "invalid_client");
+    expect_oauth2_error(exchange(&wrong, code), 401, "invalid_client");
     wrong.app = s.bob->id;
-    expect_oauth2(exchange(&wrong, code), 401, "invalid_client");
+    expect_oauth2_error(exchange(&wrong, code), 401, "invalid_client");
     wrong.app = "x";
-    expect_oauth2(exchange(&wrong, code), 401, "invalid_client");
-    expect_oauth2(client_form(s.nobody, TOKEN, "grant_type=authorization_code&code=%s", code), 401,
-                  "invalid_client");
+    expect_oauth2_error(exchange(&wrong, code), 401, "invalid_client");
+    expect_oauth2_error(client_form(s.nobody, TOKEN, "grant_type=authorization_code&code=%s", code),
+                        401, "invalid_client");
 
-    /* HTTP Basic says the same. */
+    /* HTTP Basic authentication works, too. */
     char pair[200], encoded[400];
     snprintf(pair, sizeof pair, "%s:%s", s.app, s.secret);
-    struct str b = str_base64url(world_arena(w), pair, strlen(pair));
+    struct str b = str_base64url_encode(world_arena(w), pair, strlen(pair));
     size_t n = 0;
     for (; n < b.n; n++)
         encoded[n] = b.p[n] == '-' ? '+' : b.p[n] == '_' ? '/' : b.p[n];
@@ -137,31 +139,33 @@ static void applications_prove_who_they_are(struct world *w)
     a = client_form(basic, TOKEN, "grant_type=authorization_code&code=%s&redirect_uri=" BACK, code);
     expect_status(a, 200);
     struct client *bad = world_client_with(w, "Basic !!!");
-    expect_oauth2(client_form(bad, TOKEN, "grant_type=client_credentials&scope=identify"), 401,
-                  "invalid_client");
+    expect_oauth2_error(client_form(bad, TOKEN, "grant_type=client_credentials&scope=identify"),
+                        401, "invalid_client");
 }
 
-static void grants_that_we_do_not_know_are_refused(struct world *w)
+static void unknown_grant_types_are_refused(struct world *w)
 {
     struct consent s = world_consent(w);
 
-    expect_oauth2(client_form(s.nobody, TOKEN, "grant_type=password&client_id=%s&client_secret=%s",
-                              s.app, s.secret),
-                  400, "unsupported_grant_type");
-    expect_oauth2(client_form(s.nobody, TOKEN, "client_id=%s&client_secret=%s", s.app, s.secret),
-                  400, "invalid_request");
-    expect_oauth2(client_form(s.nobody, TOKEN,
-                              "grant_type=authorization_code&client_id=%s&client_secret=%s", s.app,
-                              s.secret),
-                  400, "invalid_request");
-    expect_oauth2(client_form(s.nobody, TOKEN,
-                              "grant_type=refresh_token&client_id=%s&client_secret=%s", s.app,
-                              s.secret),
-                  400, "invalid_grant");
+    expect_oauth2_error(client_form(s.nobody, TOKEN,
+                                    "grant_type=password&client_id=%s&client_secret=%s", s.app,
+                                    s.secret),
+                        400, "unsupported_grant_type");
+    expect_oauth2_error(
+        client_form(s.nobody, TOKEN, "client_id=%s&client_secret=%s", s.app, s.secret), 400,
+        "invalid_request");
+    expect_oauth2_error(client_form(s.nobody, TOKEN,
+                                    "grant_type=authorization_code&client_id=%s&client_secret=%s",
+                                    s.app, s.secret),
+                        400, "invalid_request");
+    expect_oauth2_error(client_form(s.nobody, TOKEN,
+                                    "grant_type=refresh_token&client_id=%s&client_secret=%s", s.app,
+                                    s.secret),
+                        400, "invalid_grant");
 }
 
-/* The effects wait for the application to prove itself. */
-static void installs_may_wait_for_the_exchange(struct world *w)
+/* The install takes effect only when the code is exchanged. */
+static void bot_requiring_code_grant_is_installed_by_the_code_exchange(struct world *w)
 {
     struct consent s = world_consent(w);
     const char *body =
@@ -173,19 +177,20 @@ static void installs_may_wait_for_the_exchange(struct world *w)
     struct answer a =
         client_post(s.bob, body, INSTALL "&response_type=code&redirect_uri=" BACK, s.app);
     expect_status(a, 200);
-    expect_nothing_told(w);
+    expect_nothing_received(w);
     expect(store_count(w, "select count(*) from integrations") == 0);
 
     a = exchange(&s, url_part(a, "code"));
     expect_status(a, 200);
     expect_json(a, "{'scope': 'bot', 'guild': {'id': '%s', 'name': 'Home'}}", s.guild);
-    struct subject all = to_guild(id_of(s.guild));
-    expect_told(w, all, "GUILD_ROLE_CREATE", "{'role': {'permissions': '8'}}");
-    expect_told(w, all, "GUILD_MEMBER_ADD", "{'user': {'id': '%s'}}", s.app);
-    expect_told(w, system_viewers(w, s.guild), "MESSAGE_CREATE",
-                "{'type': 7, 'content': '', 'mentions': [], 'author': {'id': '%s'}}", s.app);
-    expect_told(w, to_entitled(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 28, 'user_id': '%s'}", s.bob->id);
+    struct audience all = audience_of_guild(id_of(s.guild));
+    expect_received(w, all, "GUILD_ROLE_CREATE", "{'role': {'permissions': '8'}}");
+    expect_received(w, all, "GUILD_MEMBER_ADD", "{'user': {'id': '%s'}}", s.app);
+    expect_received(w, system_viewers(w, s.guild), "MESSAGE_CREATE",
+                    "{'type': 7, 'content': '', 'mentions': [], 'author': {'id': '%s'}}", s.app);
+    expect_received(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                    "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 28, 'user_id': '%s'}",
+                    s.bob->id);
     expect(store_count(w, "select count(*) from integrations") == 1);
 
     a = client_post(s.bob, "{'authorize': true, 'integration_type': 1}",
@@ -198,7 +203,7 @@ static void installs_may_wait_for_the_exchange(struct world *w)
     expect(store_count(w, "select count(*) from authorizations where installed = 1") == 1);
 }
 
-static void who_lost_the_right_meanwhile_installs_nothing(struct world *w)
+static void code_exchange_fails_when_the_user_lost_manage_guild(struct world *w)
 {
     struct consent s = world_consent(w);
     struct client *cleo = world_client(w, "cleo");
@@ -212,50 +217,50 @@ static void who_lost_the_right_meanwhile_installs_nothing(struct world *w)
                                   INSTALL "&response_type=code", s.app);
     expect_status(a, 200);
     expect_status(client_delete(s.bob, "/guilds/%s/roles/%s", s.guild, role), 204);
-    expect_oauth2(exchange(&s, url_part(a, "code")), 400, "invalid_grant");
+    expect_oauth2_error(exchange(&s, url_part(a, "code")), 400, "invalid_grant");
     expect(store_count(w, "select count(*) from integrations") == 0);
 }
 
 /* --- access tokens -------------------------------------------------------------------- */
 
-static void access_tokens_end_after_a_week(struct world *w)
+static void access_token_expires_after_a_week(struct world *w)
 {
     struct consent s = world_consent(w);
-    struct client *app = bearer(granted(&s, "identify"));
+    struct client *app = bearer_client(granted(&s, "identify"));
 
     expect_status(client_get(app, "/oauth2/@me"), 200);
     world_wait(w, 604799);
     expect_status(client_get(app, "/oauth2/@me"), 200);
     world_wait(w, 2);
     expect_error(client_get(app, "/oauth2/@me"), 401, 0);
-    /* And are swept away with the next one. */
+    /* Expired tokens are deleted when the next one is created. */
     granted(&s, "identify");
     expect(store_count(w, "select count(*) from tokens where kind = 3") == 1);
 }
 
-static void access_tokens_reach_what_their_scopes_say(struct world *w)
+static void access_token_is_limited_to_its_scopes(struct world *w)
 {
     struct consent s = world_consent(w);
-    struct client *app = bearer(granted(&s, "guilds"));
+    struct client *app = bearer_client(granted(&s, "guilds"));
 
     struct answer a = client_get(app, "/oauth2/@me");
     expect_status(a, 200);
     expect_absent(a, "user");
     expect_json(client_get(app, "/users/@me/guilds"), "[{'id': '%s'}]", s.guild);
     expect_error(client_get(app, "/users/@me"), 403, 50026);
-    struct client *identity = bearer(granted(&s, "identify"));
+    struct client *identity = bearer_client(granted(&s, "identify"));
     expect_json(client_get(identity, "/users/@me"), "{'id': '%s', 'username': 'bob'}", s.bob->id);
     expect_error(client_get(identity, "/users/@me/guilds"), 403, 50026);
     expect_error(client_get(app, "/oauth2/tokens"), 401, 0);
     expect_error(client_get(app, "/teams"), 401, 0);
     expect_error(client_get(s.bob, "/oauth2/@me"), 401, 0);
     expect_error(client_get(application_bot(s.ada, s.app), "/oauth2/@me"), 401, 0);
-    /* Not as a person's own. */
+    /* The token is not valid as a user token. */
     expect_error(client_get(world_client_with(w, app->authorization + 7), "/users/@me"), 401, 0);
 }
 
-/* Whoever had the old one may have let an app in. */
-static void a_new_password_ends_what_apps_were_given(struct world *w)
+/* A user who knew the old password may have authorized an app. */
+static void changing_the_password_revokes_tokens_of_apps(struct world *w)
 {
     struct consent s = world_consent(w);
     struct answer made =
@@ -268,55 +273,58 @@ static void a_new_password_ends_what_apps_were_given(struct world *w)
     expect_status(client_patch(cyd, "{'password': 'correct horse', 'new_password': 'other horse'}",
                                "/users/@me"),
                   200);
-    expect_oauth2(refresh(&s, answer_text(a, "refresh_token")), 400, "invalid_grant");
-    expect_oauth2(exchange(&s, open), 400, "invalid_grant");
-    expect_error(client_get(bearer(a), "/users/@me"), 401, 0);
+    expect_oauth2_error(refresh_tokens(&s, answer_text(a, "refresh_token")), 400, "invalid_grant");
+    expect_oauth2_error(exchange(&s, open), 400, "invalid_grant");
+    expect_error(client_get(bearer_client(a), "/users/@me"), 401, 0);
 }
 
-static void refresh_tokens_work_once(struct world *w)
+static void refresh_token_can_be_used_once(struct world *w)
 {
     struct consent s = world_consent(w);
     struct answer first = granted(&s, "identify%20guilds");
     const char *token = answer_text(first, "refresh_token");
 
-    /* Nobody calls with one. */
+    /* A refresh token is not an access token. */
     expect_error(client_get(world_client_with(w, TEXT(w, "Bearer %s", token)), "/oauth2/@me"), 401,
                  0);
     world_wait(w, 604801);
-    struct answer a = refresh(&s, token);
+    struct answer a = refresh_tokens(&s, token);
     expect_status(a, 200);
     expect_json(a, "{'token_type': 'Bearer', 'scope': 'identify guilds', 'expires_in': 604800}");
-    expect_status(client_get(bearer(a), "/oauth2/@me"), 200);
-    expect_oauth2(refresh(&s, token), 400, "invalid_grant");
-    expect_oauth2(refresh(&s, answer_text(a, "access_token")), 400, "invalid_grant");
+    expect_status(client_get(bearer_client(a), "/oauth2/@me"), 200);
+    expect_oauth2_error(refresh_tokens(&s, token), 400, "invalid_grant");
+    expect_oauth2_error(refresh_tokens(&s, answer_text(a, "access_token")), 400, "invalid_grant");
 
     struct consent other = s;
     other.app = make_application(s.ada, "Other");
     other.secret = application_secret(s.ada, other.app);
-    expect_oauth2(refresh(&other, answer_text(a, "refresh_token")), 400, "invalid_grant");
-    expect_oauth2(refresh(&s, TEXT(w, "%s&scope=email", answer_text(a, "refresh_token"))), 400,
-                  "invalid_scope");
-    a = refresh(&s, TEXT(w, "%s&scope=guilds", answer_text(a, "refresh_token")));
+    expect_oauth2_error(refresh_tokens(&other, answer_text(a, "refresh_token")), 400,
+                        "invalid_grant");
+    expect_oauth2_error(
+        refresh_tokens(&s, TEXT(w, "%s&scope=email", answer_text(a, "refresh_token"))), 400,
+        "invalid_scope");
+    a = refresh_tokens(&s, TEXT(w, "%s&scope=guilds", answer_text(a, "refresh_token")));
     expect_json(a, "{'scope': 'guilds'}");
-    expect_json(refresh(&s, answer_text(a, "refresh_token")), "{'scope': 'identify guilds'}");
+    expect_json(refresh_tokens(&s, answer_text(a, "refresh_token")),
+                "{'scope': 'identify guilds'}");
 }
 
-static void revoking_ends_all_tokens_of_the_pair(struct world *w)
+static void revoking_a_token_revokes_all_of_the_user_and_app(struct world *w)
 {
     struct consent s = world_consent(w);
     struct answer one = granted(&s, "identify"), two = granted(&s, "guilds");
-    struct client *first = bearer(one), *second = bearer(two);
+    struct client *first = bearer_client(one), *second = bearer_client(two);
     const char *token = answer_text(one, "access_token");
     struct client *cleo = world_client(w, "cleo");
     struct answer hers = exchange(&s, get_code(cleo, s.app, "identify"));
 
     expect_status(client_get(first, "/oauth2/@me"), 200);
     expect_status(client_get(second, "/oauth2/@me"), 200);
-    expect_oauth2(
+    expect_oauth2_error(
         client_form(s.nobody, REVOKE, "token=%s&client_id=%s&client_secret=no", token, s.app), 401,
         "invalid_client");
-    expect_oauth2(client_form(s.nobody, REVOKE, "token_type_hint=access_token"), 400,
-                  "invalid_request");
+    expect_oauth2_error(client_form(s.nobody, REVOKE, "token_type_hint=access_token"), 400,
+                        "invalid_request");
     const char *other = make_application(s.ada, "Other");
     struct answer a = client_form(s.nobody, REVOKE, "token=%s&client_id=%s&client_secret=%s", token,
                                   other, application_secret(s.ada, other));
@@ -329,21 +337,23 @@ static void revoking_ends_all_tokens_of_the_pair(struct world *w)
     expect(str_is(a.body, "{}"));
     expect_error(client_get(first, "/oauth2/@me"), 401, 0);
     expect_error(client_get(second, "/oauth2/@me"), 401, 0);
-    expect_oauth2(refresh(&s, answer_text(one, "refresh_token")), 400, "invalid_grant");
-    expect_oauth2(refresh(&s, answer_text(two, "refresh_token")), 400, "invalid_grant");
+    expect_oauth2_error(refresh_tokens(&s, answer_text(one, "refresh_token")), 400,
+                        "invalid_grant");
+    expect_oauth2_error(refresh_tokens(&s, answer_text(two, "refresh_token")), 400,
+                        "invalid_grant");
     expect_json(client_get(s.bob, "/oauth2/tokens"), "[]");
     expect_status(client_get(s.bob, "/users/@me"), 200);
 
-    /* Somebody else's go on; a refresh token ends them as well. */
-    expect_status(client_get(bearer(hers), "/oauth2/@me"), 200);
+    /* Other users' tokens stay valid; a refresh token revokes them as well. */
+    expect_status(client_get(bearer_client(hers), "/oauth2/@me"), 200);
     a = client_form(s.nobody, REVOKE, "token=%s", answer_text(hers, "refresh_token"));
     expect_status(a, 200);
-    expect_error(client_get(bearer(hers), "/oauth2/@me"), 401, 0);
+    expect_error(client_get(bearer_client(hers), "/oauth2/@me"), 401, 0);
     expect_status(client_form(s.nobody, REVOKE, "token=%s", token), 200);
     expect_status(client_form(s.nobody, REVOKE, "token=nonsense"), 200);
 }
 
-static void owners_get_tokens_for_themselves(struct world *w)
+static void client_credentials_grant_gives_a_token_of_the_owner(struct world *w)
 {
     struct consent s = world_consent(w);
     const char *form =
@@ -355,18 +365,18 @@ static void owners_get_tokens_for_themselves(struct world *w)
     expect_json(a, "{'token_type': 'Bearer', 'expires_in': 604800, "
                    "'scope': 'identify applications.commands.update'}");
     expect_absent(a, "refresh_token");
-    expect_json(client_get(bearer(a), "/oauth2/@me"),
+    expect_json(client_get(bearer_client(a), "/oauth2/@me"),
                 "{'user': {'id': '%s'}, 'application': {'id': '%s'}}", s.ada->id, s.app);
-    expect_oauth2(client_form(s.nobody, TOKEN, "%s", form), 400, "invalid_scope");
-    expect_oauth2(client_form(s.nobody, TOKEN, "%s&scope=world", form), 400, "invalid_scope");
-    expect_oauth2(client_form(s.nobody, TOKEN, "%s&scope=bot", form), 400, "invalid_scope");
+    expect_oauth2_error(client_form(s.nobody, TOKEN, "%s", form), 400, "invalid_scope");
+    expect_oauth2_error(client_form(s.nobody, TOKEN, "%s&scope=world", form), 400, "invalid_scope");
+    expect_oauth2_error(client_form(s.nobody, TOKEN, "%s&scope=bot", form), 400, "invalid_scope");
     expect_status(client_form(s.nobody, TOKEN, "%s&scope=guilds", form), 200);
     expect_json(client_get(s.ada, "/oauth2/tokens"), "[]");
 }
 
-static void teams_get_little_for_themselves(struct world *w)
+static void client_credentials_grant_of_a_team_app_refuses_most_scopes(struct world *w)
 {
-    struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
+    struct client *ada = world_client(w, "ada"), *nobody = world_anonymous(w);
     const char *team = make_team(ada, "Makers");
     struct answer a =
         client_post(ada, TEXT(w, "{'name': 'App', 'team_id': '%s'}", team), "/applications");
@@ -376,17 +386,17 @@ static void teams_get_little_for_themselves(struct world *w)
 
     a = client_form(nobody, TOKEN, "%s&scope=identify+applications.commands.update", form);
     expect_status(a, 200);
-    expect_json(client_get(bearer(a), "/oauth2/@me"), "{'user': {'id': '%s'}}", ada->id);
-    expect_oauth2(client_form(nobody, TOKEN, "%s&scope=guilds", form), 400, "invalid_scope");
+    expect_json(client_get(bearer_client(a), "/oauth2/@me"), "{'user': {'id': '%s'}}", ada->id);
+    expect_oauth2_error(client_form(nobody, TOKEN, "%s&scope=guilds", form), 400, "invalid_scope");
 }
 
-/* --- what was allowed ----------------------------------------------------------------- */
+/* --- authorizations ------------------------------------------------------------------- */
 
-static void grants_are_listed_and_taken_back(struct world *w)
+static void authorizations_can_be_listed_and_revoked(struct world *w)
 {
     struct consent s = world_consent(w);
     struct answer tokens = granted(&s, "identify");
-    struct client *app = bearer(tokens), *eve = world_client(w, "eve");
+    struct client *app = bearer_client(tokens), *eve = world_client(w, "eve");
     struct consent other = s;
 
     other.app = make_application(s.ada, "Other");
@@ -418,12 +428,13 @@ static void grants_are_listed_and_taken_back(struct world *w)
     expect_event(s.bob, "USER_APPLICATION_REMOVE", "{'application_id': '%s'}", s.app);
     expect_silence(s.bob);
     expect_error(client_get(app, "/oauth2/@me"), 401, 0);
-    expect_oauth2(refresh(&s, answer_text(tokens, "refresh_token")), 400, "invalid_grant");
+    expect_oauth2_error(refresh_tokens(&s, answer_text(tokens, "refresh_token")), 400,
+                        "invalid_grant");
     expect_error(client_delete(s.bob, "/oauth2/tokens/%s", id), 404, 10012);
     expect_json(client_get(s.bob, "/oauth2/tokens"), "[{'application': {'id': '%s'}}]", other.app);
 }
 
-static void what_is_allowed_adds_up(struct world *w)
+static void authorizations_of_one_app_are_merged(struct world *w)
 {
     struct consent s = world_consent(w);
 
@@ -436,30 +447,31 @@ static void what_is_allowed_adds_up(struct world *w)
 }
 
 extern const struct test oauth2_tokens_tests[];
-/* --- codes that somebody else saw ------------------------------------------------------ */
+/* --- leaked codes and PKCE ------------------------------------------------------------ */
 
 /* The example of RFC 7636, appendix B. */
 #define VERIFIER  "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
 #define CHALLENGE "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 
-static void a_code_shown_twice_ends_what_came_of_it(struct world *w)
+static void reusing_an_authorization_code_revokes_its_tokens(struct world *w)
 {
     struct consent s = world_consent(w);
     struct answer other = granted(&s, "identify");
     const char *code = get_code(s.bob, s.app, "identify");
     struct answer first = exchange(&s, code);
-    struct answer second = refresh(&s, answer_text(first, "refresh_token"));
+    struct answer second = refresh_tokens(&s, answer_text(first, "refresh_token"));
 
     expect_status(second, 200);
-    expect_status(client_get(bearer(first), "/oauth2/@me"), 200);
-    expect_oauth2(exchange(&s, code), 400, "invalid_grant");
-    expect_status(client_get(bearer(first), "/oauth2/@me"), 401);
-    expect_status(client_get(bearer(second), "/oauth2/@me"), 401);
-    expect_oauth2(refresh(&s, answer_text(second, "refresh_token")), 400, "invalid_grant");
-    expect_status(client_get(bearer(other), "/oauth2/@me"), 200);
+    expect_status(client_get(bearer_client(first), "/oauth2/@me"), 200);
+    expect_oauth2_error(exchange(&s, code), 400, "invalid_grant");
+    expect_status(client_get(bearer_client(first), "/oauth2/@me"), 401);
+    expect_status(client_get(bearer_client(second), "/oauth2/@me"), 401);
+    expect_oauth2_error(refresh_tokens(&s, answer_text(second, "refresh_token")), 400,
+                        "invalid_grant");
+    expect_status(client_get(bearer_client(other), "/oauth2/@me"), 200);
 }
 
-static const char *challenged_code(const struct consent *s)
+static const char *get_code_with_challenge(const struct consent *s)
 {
     struct answer a = client_post(s->bob, "{'authorize': true}",
                                   AUTHORIZE "?client_id=%s&response_type=code&redirect_uri=" BACK
@@ -471,74 +483,82 @@ static const char *challenged_code(const struct consent *s)
     return url_part(a, "code");
 }
 
-static struct answer exchange_with(const struct consent *s, const char *code, const char *more)
+static struct answer exchange_with_fields(const struct consent *s, const char *code,
+                                          const char *more)
 {
     return client_form(s->nobody, TOKEN,
                        "grant_type=authorization_code&code=%s&redirect_uri=" BACK "&client_id=%s%s",
                        code, s->app, more);
 }
 
-static void a_challenge_is_answered_by_its_verifier(struct world *w)
+static void authorization_code_with_a_pkce_challenge_requires_its_verifier(struct world *w)
 {
     struct consent s = world_consent(w);
-    const char *code = challenged_code(&s), *secret = TEXT(w, "&client_secret=%s", s.secret);
+    const char *code = get_code_with_challenge(&s),
+               *secret = TEXT(w, "&client_secret=%s", s.secret);
 
-    expect_oauth2(exchange(&s, code), 400, "invalid_request");
-    expect_oauth2(exchange_with(&s, code, TEXT(w, "%s&code_verifier=%.42s", secret, VERIFIER)), 400,
-                  "invalid_request");
-    expect_oauth2(exchange_with(&s, code, TEXT(w, "%s&code_verifier=%0129d", secret, 1)), 400,
-                  "invalid_request");
-    expect_oauth2(exchange_with(&s, code, TEXT(w, "%s&code_verifier=%0128d", secret, 1)), 400,
-                  "invalid_grant");
-    expect_oauth2(exchange_with(&s, code, TEXT(w, "%s&code_verifier=" CHALLENGE, secret)), 400,
-                  "invalid_grant");
-    expect_status(exchange_with(&s, code, TEXT(w, "%s&code_verifier=" VERIFIER, secret)), 200);
-    /* A verifier without a challenge. */
-    expect_oauth2(exchange_with(&s, get_code(s.bob, s.app, "identify"),
-                                TEXT(w, "%s&code_verifier=" VERIFIER, secret)),
-                  400, "invalid_grant");
+    expect_oauth2_error(exchange(&s, code), 400, "invalid_request");
+    expect_oauth2_error(
+        exchange_with_fields(&s, code, TEXT(w, "%s&code_verifier=%.42s", secret, VERIFIER)), 400,
+        "invalid_request");
+    expect_oauth2_error(
+        exchange_with_fields(&s, code, TEXT(w, "%s&code_verifier=%0129d", secret, 1)), 400,
+        "invalid_request");
+    expect_oauth2_error(
+        exchange_with_fields(&s, code, TEXT(w, "%s&code_verifier=%0128d", secret, 1)), 400,
+        "invalid_grant");
+    expect_oauth2_error(
+        exchange_with_fields(&s, code, TEXT(w, "%s&code_verifier=" CHALLENGE, secret)), 400,
+        "invalid_grant");
+    expect_status(exchange_with_fields(&s, code, TEXT(w, "%s&code_verifier=" VERIFIER, secret)),
+                  200);
+    /* A verifier without a challenge is refused. */
+    expect_oauth2_error(exchange_with_fields(&s, get_code(s.bob, s.app, "identify"),
+                                             TEXT(w, "%s&code_verifier=" VERIFIER, secret)),
+                        400, "invalid_grant");
 }
 
-static void public_clients_need_no_secret_with_a_challenge(struct world *w)
+static void public_client_exchanges_a_code_with_pkce_only(struct world *w)
 {
     struct consent s = world_consent(w);
-    const char *code = challenged_code(&s), *verifier = "&code_verifier=" VERIFIER;
+    const char *code = get_code_with_challenge(&s), *verifier = "&code_verifier=" VERIFIER;
 
-    expect_oauth2(exchange_with(&s, code, verifier), 401, "invalid_client");
+    expect_oauth2_error(exchange_with_fields(&s, code, verifier), 401, "invalid_client");
     world_sql(w, "update applications set flags = flags + %d", APPLICATION_PUBLIC_CLIENT);
-    expect_oauth2(exchange_with(&s, code, ""), 401, "invalid_client");
-    expect_oauth2(exchange_with(&s, code, "&client_secret=x&code_verifier=" VERIFIER), 401,
-                  "invalid_client");
-    expect_oauth2(exchange_with(&s, get_code(s.bob, s.app, "identify"), verifier), 400,
-                  "invalid_grant");
-    struct answer made = exchange_with(&s, code, verifier);
+    expect_oauth2_error(exchange_with_fields(&s, code, ""), 401, "invalid_client");
+    expect_oauth2_error(exchange_with_fields(&s, code, "&client_secret=x&code_verifier=" VERIFIER),
+                        401, "invalid_client");
+    expect_oauth2_error(exchange_with_fields(&s, get_code(s.bob, s.app, "identify"), verifier), 400,
+                        "invalid_grant");
+    struct answer made = exchange_with_fields(&s, code, verifier);
     expect_status(made, 200);
-    /* Who only saw the code ends nothing; who has the verifier, too, does. */
-    expect_oauth2(exchange_with(&s, code, "&code_verifier=" CHALLENGE), 400, "invalid_grant");
-    expect_status(client_get(bearer(made), "/oauth2/@me"), 200);
-    expect_oauth2(exchange_with(&s, code, verifier), 400, "invalid_grant");
-    expect_status(client_get(bearer(made), "/oauth2/@me"), 401);
+    /* A reuse without the verifier revokes nothing; with the verifier it revokes the tokens. */
+    expect_oauth2_error(exchange_with_fields(&s, code, "&code_verifier=" CHALLENGE), 400,
+                        "invalid_grant");
+    expect_status(client_get(bearer_client(made), "/oauth2/@me"), 200);
+    expect_oauth2_error(exchange_with_fields(&s, code, verifier), 400, "invalid_grant");
+    expect_status(client_get(bearer_client(made), "/oauth2/@me"), 401);
 }
 
 const struct test oauth2_tokens_tests[] = {
-    TEST(a_code_shown_twice_ends_what_came_of_it),
-    TEST(a_challenge_is_answered_by_its_verifier),
-    TEST(public_clients_need_no_secret_with_a_challenge),
-    TEST(a_code_becomes_tokens),
-    TEST(codes_work_once_and_for_ten_minutes),
-    TEST(codes_are_for_one_application_and_one_address),
-    TEST(applications_prove_who_they_are),
-    TEST(grants_that_we_do_not_know_are_refused),
-    TEST(installs_may_wait_for_the_exchange),
-    TEST(who_lost_the_right_meanwhile_installs_nothing),
-    TEST(access_tokens_end_after_a_week),
-    TEST(access_tokens_reach_what_their_scopes_say),
-    TEST(a_new_password_ends_what_apps_were_given),
-    TEST(refresh_tokens_work_once),
-    TEST(revoking_ends_all_tokens_of_the_pair),
-    TEST(owners_get_tokens_for_themselves),
-    TEST(teams_get_little_for_themselves),
-    TEST(grants_are_listed_and_taken_back),
-    TEST(what_is_allowed_adds_up),
+    TEST(reusing_an_authorization_code_revokes_its_tokens),
+    TEST(authorization_code_with_a_pkce_challenge_requires_its_verifier),
+    TEST(public_client_exchanges_a_code_with_pkce_only),
+    TEST(authorization_code_can_be_exchanged_for_tokens),
+    TEST(authorization_code_can_be_used_once_within_ten_minutes),
+    TEST(authorization_code_is_bound_to_application_and_redirect_uri),
+    TEST(token_request_requires_client_authentication),
+    TEST(unknown_grant_types_are_refused),
+    TEST(bot_requiring_code_grant_is_installed_by_the_code_exchange),
+    TEST(code_exchange_fails_when_the_user_lost_manage_guild),
+    TEST(access_token_expires_after_a_week),
+    TEST(access_token_is_limited_to_its_scopes),
+    TEST(changing_the_password_revokes_tokens_of_apps),
+    TEST(refresh_token_can_be_used_once),
+    TEST(revoking_a_token_revokes_all_of_the_user_and_app),
+    TEST(client_credentials_grant_gives_a_token_of_the_owner),
+    TEST(client_credentials_grant_of_a_team_app_refuses_most_scopes),
+    TEST(authorizations_can_be_listed_and_revoked),
+    TEST(authorizations_of_one_app_are_merged),
     { 0 },
 };

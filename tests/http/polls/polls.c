@@ -1,4 +1,4 @@
-/* polls.c - questions under messages: asking, choosing, who hears of it, and the end. */
+/* polls.c - polls: creating, voting, events and expiry. */
 #include <pthread.h>
 
 #include "gateway_conn.h"
@@ -16,17 +16,17 @@
 #define ANSWERS  "'answers': [{'poll_media': {'text': 'one'}}, {'poll_media': {'text': 'two'}}]"
 #define ASK      "{'poll': {" QUESTION ", " ANSWERS "}}"
 
-/* ada's guild with bob in it, and a poll of ada's. */
-struct ballot {
+/* Guild of ada with bob, and a poll of ada. */
+struct poll_test {
     struct client *ada, *bob;
     struct test_guild v;
     const char *message;
     struct channel_events room;
 };
 
-static struct ballot open_ballot(struct world *w, const char *body)
+static struct poll_test create_poll(struct world *w, const char *body)
 {
-    struct ballot b = { .ada = world_client(w, "ada"), .bob = world_client(w, "bob") };
+    struct poll_test b = { .ada = world_client(w, "ada"), .bob = world_client(w, "bob") };
 
     b.v = world_test_guild(w, b.ada);
     test_guild_add(&b.v, b.bob);
@@ -35,20 +35,20 @@ static struct ballot open_ballot(struct world *w, const char *body)
     return b;
 }
 
-static struct answer choose(struct ballot *b, struct client *c, const char *ids)
+static struct answer put_vote(struct poll_test *b, struct client *c, const char *ids)
 {
     return client_put(c, TEXT(b->v.world, "{'answer_ids': [%s]}", ids), OWN, b->v.channel,
                       b->message);
 }
 
-static struct answer shown(struct ballot *b, struct client *c)
+static struct answer get_poll_message(struct poll_test *b, struct client *c)
 {
     return client_get(c, MESSAGE, b->v.channel, b->message);
 }
 
-/* --- asking --------------------------------------------------------------------------- */
+/* --- creating ------------------------------------------------------------------------- */
 
-static void a_message_may_ask(struct world *w)
+static void message_can_contain_a_poll(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
@@ -74,7 +74,7 @@ static void a_message_may_ask(struct world *w)
     expect_json(client_get(ada, MESSAGES, v.channel), "[%s]", as_shown);
 }
 
-static void what_polls_may_be(struct world *w)
+static void invalid_polls_are_refused(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
@@ -112,7 +112,7 @@ static void what_polls_may_be(struct world *w)
     expect_status(client_post(ada, "{'content': 'x', 'poll': null}", MESSAGES, v.channel), 200);
 }
 
-static void polls_need_a_right(struct world *w)
+static void polls_require_the_send_polls_permission(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
@@ -128,9 +128,9 @@ static void polls_need_a_right(struct world *w)
     expect_status(client_post(bob, ASK, MESSAGES, v.channel), 200);
 }
 
-static void what_was_asked_stays(struct world *w)
+static void poll_message_content_cannot_be_edited(struct world *w)
 {
-    struct ballot b = open_ballot(w, ASK);
+    struct poll_test b = create_poll(w, ASK);
 
     expect_error(client_patch(b.ada, "{'content': 'x'}", MESSAGE, b.v.channel, b.message), 400,
                  520003);
@@ -141,17 +141,17 @@ static void what_was_asked_stays(struct world *w)
     expect_error(client_patch(b.ada, ASK, MESSAGE, b.v.channel, plain), 400, 520003);
 }
 
-static void webhooks_may_ask(struct world *w)
+static void webhooks_can_send_polls(struct world *w)
 {
-    struct ballot b = open_ballot(w, "{'content': 'x'}");
+    struct poll_test b = create_poll(w, "{'content': 'x'}");
     struct answer hook =
         client_post(b.ada, "{'name': 'hook'}", "/channels/%s/webhooks", b.v.channel);
-    struct answer a = client_post(world_stranger(w), ASK, "/webhooks/%s/%s?wait=true",
+    struct answer a = client_post(world_anonymous(w), ASK, "/webhooks/%s/%s?wait=true",
                                   answer_text(hook, "id"), answer_text(hook, "token"));
 
     expect_json(a, "{'poll': {" QUESTION "}}");
     b.message = answer_text(a, "id");
-    expect_status(choose(&b, b.bob, "1"), 204);
+    expect_status(put_vote(&b, b.bob, "1"), 204);
     expect_error(client_post(b.ada, NULL, POLL "/expire", b.v.channel, b.message), 403, 50013);
     world_wait(w, 24 * 3600 + 1);
     expect_soon(world_number(w, "select count(*) from messages where type = 46") == 1);
@@ -159,80 +159,83 @@ static void webhooks_may_ask(struct world *w)
                 "[{'type': 46, 'author': {'username': 'hook'}, 'mentions': []}]");
 }
 
-/* --- choosing ------------------------------------------------------------------------- */
+/* --- voting --------------------------------------------------------------------------- */
 
-static void a_choice_is_counted_and_told(struct world *w)
+static void vote_is_counted_and_sends_an_event(struct world *w)
 {
-    struct ballot b = open_ballot(w, ASK);
+    struct poll_test b = create_poll(w, ASK);
 
-    expect_status(choose(&b, b.bob, "2"), 204);
+    expect_status(put_vote(&b, b.bob, "2"), 204);
     expect_channel_event(
         &b.room, "MESSAGE_POLL_VOTE_ADD",
         "{'user_id': '%s', 'channel_id': '%s', 'message_id': '%s', 'guild_id': '%s', "
         "'answer_id': 2}",
         b.bob->id, b.v.channel, b.message, b.v.id);
     expect_channel_silence(&b.room);
-    expect_json(shown(&b, b.bob), "{'poll': {'results': {'answer_counts': [{'count': 0}, "
-                                  "{'id': 2, 'count': 1, 'me_voted': true}]}}}");
-    expect_json(shown(&b, b.ada),
+    expect_json(get_poll_message(&b, b.bob),
+                "{'poll': {'results': {'answer_counts': [{'count': 0}, "
+                "{'id': 2, 'count': 1, 'me_voted': true}]}}}");
+    expect_json(get_poll_message(&b, b.ada),
                 "{'poll': {'results': {'answer_counts': [{}, {'count': 1, 'me_voted': false}]}}}");
-    /* The same once more is nothing new; another answer takes the first one's place. */
-    expect_status(choose(&b, b.bob, "2"), 204);
+    /* The same vote again changes nothing; another answer replaces the first. */
+    expect_status(put_vote(&b, b.bob, "2"), 204);
     expect_channel_silence(&b.room);
-    expect_status(choose(&b, b.bob, "1"), 204);
+    expect_status(put_vote(&b, b.bob, "1"), 204);
     expect_channel_event(&b.room, "MESSAGE_POLL_VOTE_REMOVE", "{'answer_id': 2}");
     expect_channel_event(&b.room, "MESSAGE_POLL_VOTE_ADD", "{'answer_id': 1}");
-    expect_json(shown(&b, b.bob), "{'poll': {'results': {'answer_counts': [{'count': 1, "
-                                  "'me_voted': true}, {'count': 0, 'me_voted': false}]}}}");
-    expect_status(choose(&b, b.bob, ""), 204);
+    expect_json(get_poll_message(&b, b.bob),
+                "{'poll': {'results': {'answer_counts': [{'count': 1, "
+                "'me_voted': true}, {'count': 0, 'me_voted': false}]}}}");
+    expect_status(put_vote(&b, b.bob, ""), 204);
     expect_channel_event(&b.room, "MESSAGE_POLL_VOTE_REMOVE", "{'answer_id': 1}");
     expect_channel_silence(&b.room);
-    expect_invalid(choose(&b, b.bob, "1, 2"), "answer_ids", "POLL_SINGLE_ANSWER");
-    expect_invalid(choose(&b, b.bob, "3"), "answer_ids.0", "POLL_ANSWER_UNKNOWN");
-    expect_invalid(choose(&b, b.bob, "0"), "answer_ids.0", "POLL_ANSWER_UNKNOWN");
+    expect_invalid(put_vote(&b, b.bob, "1, 2"), "answer_ids", "POLL_SINGLE_ANSWER");
+    expect_invalid(put_vote(&b, b.bob, "3"), "answer_ids.0", "POLL_ANSWER_UNKNOWN");
+    expect_invalid(put_vote(&b, b.bob, "0"), "answer_ids.0", "POLL_ANSWER_UNKNOWN");
 }
 
-static void several_answers_where_that_is_allowed(struct world *w)
+static void multiselect_poll_accepts_several_answers(struct world *w)
 {
-    struct ballot b =
-        open_ballot(w, "{'poll': {" QUESTION ", " ANSWERS ", 'allow_multiselect': true}}");
+    struct poll_test b =
+        create_poll(w, "{'poll': {" QUESTION ", " ANSWERS ", 'allow_multiselect': true}}");
 
-    expect_status(choose(&b, b.bob, "2, 1, 2"), 204);
+    expect_status(put_vote(&b, b.bob, "2, 1, 2"), 204);
     expect_channel_event(&b.room, "MESSAGE_POLL_VOTE_ADD", "{'answer_id': 1}");
     expect_channel_event(&b.room, "MESSAGE_POLL_VOTE_ADD", "{'answer_id': 2}");
-    expect_status(choose(&b, b.bob, "2"), 204);
+    expect_status(put_vote(&b, b.bob, "2"), 204);
     expect_channel_event(&b.room, "MESSAGE_POLL_VOTE_REMOVE", "{'answer_id': 1}");
     expect_channel_silence(&b.room);
-    expect_json(shown(&b, b.bob), "{'poll': {'results': {'answer_counts': [{'count': 0}, "
-                                  "{'count': 1, 'me_voted': true}]}}}");
+    expect_json(get_poll_message(&b, b.bob),
+                "{'poll': {'results': {'answer_counts': [{'count': 0}, "
+                "{'count': 1, 'me_voted': true}]}}}");
 }
 
-static void who_may_choose(struct world *w)
+static void voting_requires_a_user_with_message_history_access(struct world *w)
 {
-    struct ballot b = open_ballot(w, ASK);
+    struct poll_test b = create_poll(w, ASK);
     struct client *bot = world_bot(w, "robot"), *eve = world_client(w, "eve");
     const char *plain =
         answer_text(client_post(b.ada, "{'content': 'x'}", MESSAGES, b.v.channel), "id");
 
     test_guild_add(&b.v, bot);
-    expect_error(choose(&b, bot, "1"), 403, 20001);
-    expect_error(choose(&b, eve, "1"), 403, 50001);
+    expect_error(put_vote(&b, bot, "1"), 403, 20001);
+    expect_error(put_vote(&b, eve, "1"), 403, 50001);
     expect_error(client_put(b.bob, "{'answer_ids': [1]}", OWN, b.v.channel, plain), 400, 520006);
     expect_error(client_get(b.bob, POLL "/answers/1", b.v.channel, plain), 400, 520006);
     expect_error(client_post(b.ada, NULL, POLL "/expire", b.v.channel, plain), 400, 520006);
     expect_status(client_put(b.ada, "{'type': 2}", "/users/@me/relationships/%s", b.bob->id), 204);
-    expect_error(choose(&b, b.bob, "1"), 403, 520000);
+    expect_error(put_vote(&b, b.bob, "1"), 403, 520000);
     world_sql(w, "update roles set permissions = %llu where id = %s",
               BITS(PERMISSION(VIEW_CHANNEL)), b.v.id);
-    expect_error(choose(&b, b.bob, "1"), 403, 50013);
+    expect_error(put_vote(&b, b.bob, "1"), 403, 50013);
 }
 
-static void those_who_chose_are_listed(struct world *w)
+static void voters_of_an_answer_are_listed_in_pages(struct world *w)
 {
-    struct ballot b = open_ballot(w, ASK);
+    struct poll_test b = create_poll(w, ASK);
 
-    choose(&b, b.ada, "1");
-    choose(&b, b.bob, "1");
+    put_vote(&b, b.ada, "1");
+    put_vote(&b, b.bob, "1");
     struct answer a = client_get(b.bob, POLL "/answers/1", b.v.channel, b.message);
     expect_json(a, "{'users': [{'id': '%s', 'username': 'ada'}, {'username': 'bob'}]}", b.ada->id);
     a = client_get(b.bob, POLL "/answers/1?limit=1", b.v.channel, b.message);
@@ -247,27 +250,28 @@ static void those_who_chose_are_listed(struct world *w)
                    "POLL_ANSWER_UNKNOWN");
 }
 
-static void bots_hear_of_choices_by_their_intent(struct world *w)
+static void poll_vote_events_require_the_poll_intent(struct world *w)
 {
-    struct ballot b = open_ballot(w, ASK);
+    struct poll_test b = create_poll(w, ASK);
     struct client *one = world_bot(w, "one"), *two = world_bot(w, "two");
-    struct gateway_conn *hears, *does_not;
+    struct gateway_conn *with_intent, *without_intent;
 
     test_guild_add(&b.v, one);
     test_guild_add(&b.v, two);
-    hears = conn_session(one, "v=10&encoding=json", "'intents': 16777216");
-    does_not = conn_session(two, "v=10&encoding=json", "'intents': 512");
-    expect_status(choose(&b, b.bob, "1"), 204);
-    expect_dispatch(hears, "MESSAGE_POLL_VOTE_ADD", "{'user_id': '%s', 'answer_id': 1}", b.bob->id);
-    expect_quiet(does_not);
-    /* Without the intent for content a poll is left out. */
+    with_intent = conn_session(one, "v=10&encoding=json", "'intents': 16777216");
+    without_intent = conn_session(two, "v=10&encoding=json", "'intents': 512");
+    expect_status(put_vote(&b, b.bob, "1"), 204);
+    expect_dispatch(with_intent, "MESSAGE_POLL_VOTE_ADD", "{'user_id': '%s', 'answer_id': 1}",
+                    b.bob->id);
+    expect_quiet(without_intent);
+    /* Without the message content intent the poll is omitted. */
     expect_status(client_post(b.ada, ASK, MESSAGES, b.v.channel), 200);
-    const struct dom *d = expect_dispatch(does_not, "MESSAGE_CREATE", "{'content': ''}");
+    const struct dom *d = expect_dispatch(without_intent, "MESSAGE_CREATE", "{'content': ''}");
     expect(!dom_at(d, "poll"));
-    expect_quiet(hears);
+    expect_quiet(with_intent);
 }
 
-/* --- many at once --------------------------------------------------------------------- */
+/* --- many voters ---------------------------------------------------------------------- */
 
 enum { PEOPLE = 10, VOTERS = 2000 };
 
@@ -277,7 +281,7 @@ struct voter {
     int status;
 };
 
-static void *choose_often(void *arg)
+static void *vote_repeatedly(void *arg)
 {
     struct voter *v = arg;
 
@@ -294,9 +298,9 @@ static void *choose_often(void *arg)
     return NULL;
 }
 
-static void many_choose_at_once_and_all_are_counted(struct world *w)
+static void concurrent_votes_are_all_counted(struct world *w)
 {
-    struct ballot b = open_ballot(w, ASK);
+    struct poll_test b = create_poll(w, ASK);
     struct voter all[PEOPLE];
     pthread_t threads[PEOPLE];
 
@@ -306,30 +310,30 @@ static void many_choose_at_once_and_all_are_counted(struct world *w)
         test_guild_add(&b.v, all[i].client);
     }
     for (int i = 0; i < PEOPLE; i++)
-        expect(pthread_create(&threads[i], NULL, choose_often, &all[i]) == 0);
+        expect(pthread_create(&threads[i], NULL, vote_repeatedly, &all[i]) == 0);
     for (int i = 0; i < PEOPLE; i++)
         pthread_join(threads[i], NULL);
     for (int i = 0; i < PEOPLE; i++)
         expect(all[i].status == 204);
-    expect_json(shown(&b, b.ada),
+    expect_json(get_poll_message(&b, b.ada),
                 "{'poll': {'results': {'answer_counts': [{'count': 0}, {'count': %d}]}}}", PEOPLE);
     expect(world_number(w, "select count(*) from poll_votes") == PEOPLE);
 }
 
-static int64_t rows_left(struct world *w)
+static int64_t count_poll_rows(struct world *w)
 {
     return world_number(w, "select (select count(*) from polls) + (select count(*) from "
                            "poll_counts) + (select count(*) from poll_voters) + (select count(*) "
                            "from poll_votes)");
 }
 
-static void expect_all_gone(struct world *w)
+static void expect_poll_rows_deleted(struct world *w)
 {
-    expect_soon((world_wait(w, 1), rows_left(w) == 0));
+    expect_soon((world_wait(w, 1), count_poll_rows(w) == 0));
 }
 
-/* As if so many people, whose accounts are gone, had chosen. */
-static void choose_a_lot(struct ballot *b)
+/* Inserts votes of so many deleted accounts. */
+static void insert_votes(struct poll_test *b)
 {
     struct world *w = b->v.world;
 
@@ -345,39 +349,39 @@ static void choose_a_lot(struct ballot *b)
               b->message, VOTERS);
 }
 
-static void a_poll_goes_with_its_message(struct world *w)
+static void deleting_a_message_deletes_its_poll(struct world *w)
 {
-    struct ballot b = open_ballot(w, ASK);
+    struct poll_test b = create_poll(w, ASK);
 
-    choose_a_lot(&b);
-    expect_json(shown(&b, b.ada), "{'poll': {'results': {'answer_counts': [{'count': %d}, {}]}}}",
-                VOTERS);
+    insert_votes(&b);
+    expect_json(get_poll_message(&b, b.ada),
+                "{'poll': {'results': {'answer_counts': [{'count': %d}, {}]}}}", VOTERS);
     expect_status(client_delete(b.ada, MESSAGE, b.v.channel, b.message), 204);
-    expect_all_gone(w);
+    expect_poll_rows_deleted(w);
     expect_soon(world_number(w, "select count(*) from jobs where kind like 'poll%%'") == 0);
     expect_absent(client_get(b.ada, MESSAGES, b.v.channel), "0");
 }
 
-static void a_poll_goes_with_its_channel(struct world *w)
+static void deleting_a_channel_deletes_its_polls(struct world *w)
 {
-    struct ballot b = open_ballot(w, ASK);
+    struct poll_test b = create_poll(w, ASK);
 
-    choose_a_lot(&b);
+    insert_votes(&b);
     expect_status(client_delete(b.ada, "/channels/%s", b.v.channel), 200);
-    expect_all_gone(w);
+    expect_poll_rows_deleted(w);
     expect_soon(world_number(w, "select count(*) from messages") == 0);
     world_wait(w, 24 * 3600 + 1);
     world_settle(w);
     expect(world_number(w, "select count(*) from messages") == 0);
 }
 
-/* --- the end -------------------------------------------------------------------------- */
+/* --- expiry --------------------------------------------------------------------------- */
 
-static void a_poll_may_be_ended_by_its_author(struct world *w)
+static void only_the_author_can_end_a_poll_early(struct world *w)
 {
-    struct ballot b = open_ballot(w, ASK);
+    struct poll_test b = create_poll(w, ASK);
 
-    choose(&b, b.bob, "2");
+    put_vote(&b, b.bob, "2");
     expect_channel_event(&b.room, "MESSAGE_POLL_VOTE_ADD", "{}");
     expect_error(client_post(b.bob, NULL, POLL "/expire", b.v.channel, b.message), 403, 50013);
     struct answer a = client_post(b.ada, NULL, POLL "/expire", b.v.channel, b.message);
@@ -399,48 +403,49 @@ static void a_poll_may_be_ended_by_its_author(struct world *w)
         "'victor_answer_text', 'value': 'two'}]}]}",
         b.ada->id, b.ada->id, b.v.channel, b.message, b.v.id);
     expect_channel_silence(&b.room);
-    expect_error(choose(&b, b.bob, "1"), 400, 520001);
+    expect_error(put_vote(&b, b.bob, "1"), 400, 520001);
     expect_error(client_post(b.ada, NULL, POLL "/expire", b.v.channel, b.message), 400, 520001);
     expect(world_number(w, "select count(*) from jobs where kind = 'poll-end'") == 0);
-    /* A choice that came too late to be seen changes nothing any more. */
+    /* Later changes of the counts have no effect. */
     world_sql(w, "update poll_counts set votes = 7");
-    expect_json(shown(&b, b.ada), "{'poll': {'results': {'answer_counts': [{'count': 0}, "
-                                  "{'count': 1}]}}}");
+    expect_json(get_poll_message(&b, b.ada),
+                "{'poll': {'results': {'answer_counts': [{'count': 0}, "
+                "{'count': 1}]}}}");
 }
 
-static void a_poll_ends_at_its_time(struct world *w)
+static void poll_ends_at_its_expiry_with_a_result_message(struct world *w)
 {
-    struct ballot b = open_ballot(w, "{'poll': {" QUESTION ", " ANSWERS ", 'duration': 1}}");
+    struct poll_test b = create_poll(w, "{'poll': {" QUESTION ", " ANSWERS ", 'duration': 1}}");
 
-    choose(&b, b.bob, "2");
-    choose(&b, b.ada, "1");
+    put_vote(&b, b.bob, "2");
+    put_vote(&b, b.ada, "1");
     world_wait(w, 3599);
-    expect_status(choose(&b, b.bob, "2"), 204);
+    expect_status(put_vote(&b, b.bob, "2"), 204);
     world_wait(w, 2);
-    expect_error(choose(&b, b.bob, "1"), 400, 520001);
+    expect_error(put_vote(&b, b.bob, "1"), 400, 520001);
     expect_soon(world_number(w, "select count(*) from messages where type = 46") == 1);
-    /* Nobody wins a tie. */
+    /* A tie has no winner. */
     struct answer a = client_get(b.ada, MESSAGES "?limit=1", b.v.channel);
     expect_json(a, "[{'type': 46, 'embeds': [{'fields': [{}, {'value': '1'}, {'value': '2'}]}]}]");
     expect_absent(a, "0.embeds.0.fields.3");
-    expect_json(shown(&b, b.ada), "{'poll': {'results': {'is_finalized': true}}}");
+    expect_json(get_poll_message(&b, b.ada), "{'poll': {'results': {'is_finalized': true}}}");
 }
 
 const struct test polls_tests[] = {
-    TEST(a_message_may_ask),
-    TEST(what_polls_may_be),
-    TEST(polls_need_a_right),
-    TEST(what_was_asked_stays),
-    TEST(webhooks_may_ask),
-    TEST(a_choice_is_counted_and_told),
-    TEST(several_answers_where_that_is_allowed),
-    TEST(who_may_choose),
-    TEST(those_who_chose_are_listed),
-    TEST(bots_hear_of_choices_by_their_intent),
-    TEST(many_choose_at_once_and_all_are_counted),
-    TEST(a_poll_goes_with_its_message),
-    TEST(a_poll_goes_with_its_channel),
-    TEST(a_poll_may_be_ended_by_its_author),
-    TEST(a_poll_ends_at_its_time),
+    TEST(message_can_contain_a_poll),
+    TEST(invalid_polls_are_refused),
+    TEST(polls_require_the_send_polls_permission),
+    TEST(poll_message_content_cannot_be_edited),
+    TEST(webhooks_can_send_polls),
+    TEST(vote_is_counted_and_sends_an_event),
+    TEST(multiselect_poll_accepts_several_answers),
+    TEST(voting_requires_a_user_with_message_history_access),
+    TEST(voters_of_an_answer_are_listed_in_pages),
+    TEST(poll_vote_events_require_the_poll_intent),
+    TEST(concurrent_votes_are_all_counted),
+    TEST(deleting_a_message_deletes_its_poll),
+    TEST(deleting_a_channel_deletes_its_polls),
+    TEST(only_the_author_can_end_a_poll_early),
+    TEST(poll_ends_at_its_expiry_with_a_result_message),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* reaction_counts.c - many who react to one message, and the end of what they left. */
+/* reaction_counts.c - concurrent reactions to one message, and their deletion. */
 #include <pthread.h>
 
 #include "guilds.h"
@@ -12,34 +12,34 @@
 
 enum { PEOPLE = 12, USED_BY = 2000 };
 
-static const char *say(struct client *c, const char *channel)
+static const char *send_message(struct client *c, const char *channel)
 {
     return answer_text(client_post(c, "{'content': 'hello'}", MESSAGES, channel), "id");
 }
 
-static int64_t rows_left(struct world *w)
+static int64_t count_reaction_rows(struct world *w)
 {
     return world_number(w, "select (select count(*) from reactions) + (select count(*) from "
                            "reaction_lanes) + (select count(*) from reaction_users)");
 }
 
-static void expect_all_gone(struct world *w)
+static void expect_reaction_rows_deleted(struct world *w)
 {
     world_settle(w);
-    expect(rows_left(w) == 0);
+    expect(count_reaction_rows(w) == 0);
 }
 
-/* --- at the same time ----------------------------------------------------------------- */
+/* --- concurrency ---------------------------------------------------------------------- */
 
 struct reactor {
     struct client *client;
     const char *channel, *message;
-    int add, remove; /* the last answers */
+    int add, remove; /* statuses of the last requests */
     void (*act)(struct reactor *r);
 };
 
-/* On a thread of its own. */
-static void *reactor_run(void *arg)
+/* Runs on a thread of its own. */
+static void *run_reactor(void *arg)
 {
     struct reactor *r = arg;
 
@@ -55,14 +55,14 @@ static void run_reactors(struct reactor *all)
     pthread_t threads[PEOPLE];
 
     for (int i = 0; i < PEOPLE; i++)
-        expect(pthread_create(&threads[i], NULL, reactor_run, &all[i]) == 0);
+        expect(pthread_create(&threads[i], NULL, run_reactor, &all[i]) == 0);
     for (int i = 0; i < PEOPLE; i++)
         pthread_join(threads[i], NULL);
     for (int i = 0; i < PEOPLE; i++)
         expect(all[i].add == 204 && all[i].remove == 204);
 }
 
-static void react_and_more(struct reactor *r)
+static void add_and_remove_reaction(struct reactor *r)
 {
     for (int i = 0; i < 3; i++) {
         r->add = client_put(r->client, NULL, OWN, r->channel, r->message, THUMB).status;
@@ -73,18 +73,18 @@ static void react_and_more(struct reactor *r)
     r->add = client_put(r->client, NULL, OWN, r->channel, r->message, THUMB).status;
 }
 
-static void many_react_at_once_and_all_are_counted(struct world *w)
+static void concurrent_reactions_are_all_counted(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
     struct reactor all[PEOPLE];
-    const char *m = say(ada, v.channel);
+    const char *m = send_message(ada, v.channel);
 
     for (int i = 0; i < PEOPLE; i++) {
         all[i] = (struct reactor){ .client = world_client(w, TEXT(w, "person%d", i)),
                                    .channel = v.channel,
                                    .message = m,
-                                   .act = react_and_more };
+                                   .act = add_and_remove_reaction };
         test_guild_add(&v, all[i].client);
     }
     run_reactors(all);
@@ -95,8 +95,8 @@ static void many_react_at_once_and_all_are_counted(struct world *w)
 
 static const char *const animals[] = { "%F0%9F%90%80", "%F0%9F%90%81", "%F0%9F%90%82" };
 
-/* Emoji that come with their first and go with their last, while others count them. */
-static void come_and_go(struct reactor *r)
+/* Adds and removes emojis that disappear with their last reaction, while others count them. */
+static void add_and_remove_emojis(struct reactor *r)
 {
     for (int i = 0; i < 6; i++) {
         const char *emoji = animals[i % 3];
@@ -111,7 +111,7 @@ static void come_and_go(struct reactor *r)
     }
 }
 
-static void take_off(struct reactor *r)
+static void remove_emoji_reactions(struct reactor *r)
 {
     for (int i = 0; i < 6; i++) {
         r->remove =
@@ -123,7 +123,7 @@ static void take_off(struct reactor *r)
     r->add = 204;
 }
 
-static int64_t shown_counts(struct client *c, const char *channel)
+static int64_t sum_shown_counts(struct client *c, const char *channel)
 {
     const struct dom *reactions = dom_at(client_get(c, MESSAGES, channel).json, "0.reactions");
     int64_t sum = 0, count;
@@ -137,35 +137,38 @@ static int64_t shown_counts(struct client *c, const char *channel)
     return sum;
 }
 
-static void counts_are_exact_while_emoji_come_and_go(struct world *w)
+static void reaction_counts_stay_exact_under_concurrent_removal(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
     struct reactor all[PEOPLE];
-    const char *m = say(ada, v.channel);
+    const char *m = send_message(ada, v.channel);
 
-    all[0] = (struct reactor){ .client = ada, .channel = v.channel, .message = m, .act = take_off };
+    all[0] = (struct reactor){
+        .client = ada, .channel = v.channel, .message = m, .act = remove_emoji_reactions
+    };
     for (int i = 1; i < PEOPLE; i++) {
         all[i] = (struct reactor){ .client = world_client(w, TEXT(w, "person%d", i)),
                                    .channel = v.channel,
                                    .message = m,
-                                   .act = come_and_go };
+                                   .act = add_and_remove_emojis };
         test_guild_add(&v, all[i].client);
     }
     run_reactors(all);
     world_settle(w);
-    expect(shown_counts(ada, v.channel) == world_number(w, "select count(*) from reaction_users"));
+    expect(sum_shown_counts(ada, v.channel) ==
+           world_number(w, "select count(*) from reaction_users"));
     expect_status(client_put(all[1].client, NULL, OWN, v.channel, m, THUMB), 204);
-    expect(shown_counts(ada, v.channel) == world_number(w, "select count(*) from reaction_users"));
+    expect(sum_shown_counts(ada, v.channel) ==
+           world_number(w, "select count(*) from reaction_users"));
     expect(world_number(w, "select count(*) from reactions r where not exists (select 1 from "
                            "reaction_users u where u.reaction_id = r.id)") == 0);
 }
 
-/* --- very many ------------------------------------------------------------------------ */
+/* --- many users ----------------------------------------------------------------------- */
 
-/* As if so many people, whose accounts are gone, had used an emoji, in a lane that nobody else
- * counts in. */
-static void use_often(struct world *w)
+/* Inserts reactions of so many deleted accounts, in a counter shard that nobody else uses. */
+static void insert_reactions(struct world *w)
 {
     int64_t id = world_number(w, "select id from reactions where message_id <> 0");
     int64_t message = world_number(w, "select message_id from reactions where message_id <> 0");
@@ -181,55 +184,58 @@ static void use_often(struct world *w)
     world_sql(w, "update messages set reacted = 2 where id = %lld", (long long)message);
 }
 
-static void what_many_used_goes_in_steps(struct world *w)
+static void reactions_of_many_users_are_deleted_in_batches(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
-    const char *m = say(ada, v.channel);
+    const char *m = send_message(ada, v.channel);
 
     client_put(ada, NULL, OWN, v.channel, m, THUMB);
-    use_often(w);
+    insert_reactions(w);
     expect_json(client_get(ada, MESSAGES, v.channel), "[{'reactions': [{'count': %d}]}]",
                 USED_BY + 1);
     expect_status(client_delete(ada, REACTIONS, v.channel, m), 204);
     expect_absent(client_get(ada, MESSAGES, v.channel), "0.reactions");
     expect_json(client_get(ada, REACTIONS "/%s", v.channel, m, THUMB), "[]");
-    expect_all_gone(w);
+    expect_reaction_rows_deleted(w);
 }
 
-static void reactions_go_with_their_message(struct world *w)
+static void deleting_messages_deletes_their_reactions(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
-    const char *m = say(ada, v.channel), *second = say(ada, v.channel),
-               *third = say(ada, v.channel);
+    const char *m = send_message(ada, v.channel), *second = send_message(ada, v.channel),
+               *third = send_message(ada, v.channel);
 
     client_put(ada, NULL, OWN, v.channel, m, THUMB);
-    use_often(w);
+    insert_reactions(w);
     expect_status(client_delete(ada, MESSAGES "/%s", v.channel, m), 204);
     client_put(ada, NULL, OWN, v.channel, second, THUMB);
     client_put(ada, NULL, OWN, v.channel, third, THUMB);
     expect_status(client_post(ada, TEXT(w, "{'messages': ['%s', '%s']}", second, third),
                               MESSAGES "/bulk-delete", v.channel),
                   204);
-    expect_all_gone(w);
+    expect_reaction_rows_deleted(w);
 }
 
-static void reactions_go_with_their_channel(struct world *w)
+static void deleting_a_channel_deletes_its_reactions(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
 
-    client_put(ada, NULL, OWN, v.channel, say(ada, v.channel), THUMB);
-    use_often(w);
-    client_put(ada, NULL, OWN, v.channel, say(ada, v.channel), THUMB);
+    client_put(ada, NULL, OWN, v.channel, send_message(ada, v.channel), THUMB);
+    insert_reactions(w);
+    client_put(ada, NULL, OWN, v.channel, send_message(ada, v.channel), THUMB);
     expect_status(client_delete(ada, "/channels/%s", v.channel), 200);
-    expect_all_gone(w);
+    expect_reaction_rows_deleted(w);
     expect_soon(world_number(w, "select count(*) from messages") == 0);
 }
 
 const struct test reaction_counts_tests[] = {
-    TEST(many_react_at_once_and_all_are_counted), TEST(counts_are_exact_while_emoji_come_and_go),
-    TEST(what_many_used_goes_in_steps),           TEST(reactions_go_with_their_message),
-    TEST(reactions_go_with_their_channel),        { 0 },
+    TEST(concurrent_reactions_are_all_counted),
+    TEST(reaction_counts_stay_exact_under_concurrent_removal),
+    TEST(reactions_of_many_users_are_deleted_in_batches),
+    TEST(deleting_messages_deletes_their_reactions),
+    TEST(deleting_a_channel_deletes_its_reactions),
+    { 0 },
 };

@@ -1,4 +1,4 @@
-/* reactions.c - emoji under messages: adding, removing, showing, and who hears of it. */
+/* reactions.c - adding, removing and listing reactions, and their events. */
 #include "apps.h"
 #include "guilds.h"
 #include "channel_events.h"
@@ -15,17 +15,17 @@
 #define PLAY       "%E2%96%B6"
 #define PLAY_MARK  "%E2%96%B6%EF%B8%8F"
 
-/* ada's guild with bob in it, and a message of ada's. */
-struct stage {
+/* Guild of ada with bob, and a message of ada. */
+struct reaction_test {
     struct client *ada, *bob;
     struct test_guild v;
     const char *message;
     struct channel_events room;
 };
 
-static struct stage open_stage(struct world *w)
+static struct reaction_test create_reaction_test(struct world *w)
 {
-    struct stage s = { .ada = world_client(w, "ada"), .bob = world_client(w, "bob") };
+    struct reaction_test s = { .ada = world_client(w, "ada"), .bob = world_client(w, "bob") };
 
     s.v = world_test_guild(w, s.ada);
     test_guild_add(&s.v, s.bob);
@@ -35,24 +35,24 @@ static struct stage open_stage(struct world *w)
     return s;
 }
 
-static struct answer react(struct stage *s, struct client *c, const char *emoji)
+static struct answer add_reaction(struct reaction_test *s, struct client *c, const char *emoji)
 {
     return client_put(c, NULL, OWN, s->v.channel, s->message, emoji);
 }
 
-static struct answer shown(struct stage *s, struct client *c)
+static struct answer get_message(struct reaction_test *s, struct client *c)
 {
     return client_get(c, MESSAGE, s->v.channel, s->message);
 }
 
 /* --- adding --------------------------------------------------------------------------- */
 
-static void a_reaction_is_shown_and_told(struct world *w)
+static void adding_a_reaction_updates_the_message_and_sends_an_event(struct world *w)
 {
-    struct stage s = open_stage(w);
+    struct reaction_test s = create_reaction_test(w);
 
-    expect_absent(shown(&s, s.ada), "reactions");
-    expect_status(react(&s, s.bob, THUMB), 204);
+    expect_absent(get_message(&s, s.ada), "reactions");
+    expect_status(add_reaction(&s, s.bob, THUMB), 204);
     expect_channel_event(&s.room, "MESSAGE_REACTION_ADD",
                          "{'user_id': '%s', 'channel_id': '%s', 'message_id': '%s', "
                          "'message_author_id': '%s', 'guild_id': '%s', 'member': {'roles': [], "
@@ -62,29 +62,29 @@ static void a_reaction_is_shown_and_told(struct world *w)
                          s.bob->id, s.v.channel, s.message, s.ada->id, s.v.id, s.bob->id);
     expect(!dom_at(world_last_event(w, "MESSAGE_REACTION_ADD"), "burst_colors"));
     expect(!dom_at(world_last_event(w, "MESSAGE_REACTION_ADD"), "emoji.animated"));
-    expect_json(shown(&s, s.bob),
+    expect_json(get_message(&s, s.bob),
                 "{'reactions': [{'emoji': {'id': null, 'name': '" THUMB_TEXT "'}, 'count': 1, "
                 "'count_details': {'normal': 1, 'burst': 0}, 'me': true, 'me_burst': false, "
                 "'burst_colors': []}]}");
-    expect_json(shown(&s, s.ada), "{'reactions': [{'count': 1, 'me': false}]}");
-    expect_status(react(&s, s.ada, THUMB), 204);
+    expect_json(get_message(&s, s.ada), "{'reactions': [{'count': 1, 'me': false}]}");
+    expect_status(add_reaction(&s, s.ada, THUMB), 204);
     expect_channel_event(&s.room, "MESSAGE_REACTION_ADD", "{'user_id': '%s'}", s.ada->id);
     expect_json(client_get(s.ada, MESSAGES, s.v.channel),
                 "[{'reactions': [{'count': 2, 'me': true}]}]");
-    /* Once more is nothing new. */
-    expect_status(react(&s, s.ada, THUMB), 204);
+    /* A second PUT changes nothing. */
+    expect_status(add_reaction(&s, s.ada, THUMB), 204);
     expect_channel_silence(&s.room);
-    expect_json(shown(&s, s.ada), "{'reactions': [{'count': 2}]}");
+    expect_json(get_message(&s, s.ada), "{'reactions': [{'count': 2}]}");
 }
 
-static void a_page_shows_reactions_of_each_message(struct world *w)
+static void message_page_contains_reactions_of_each_message(struct world *w)
 {
-    struct stage s = open_stage(w);
+    struct reaction_test s = create_reaction_test(w);
     const char *second =
         answer_text(client_post(s.ada, "{'content': 'two'}", MESSAGES, s.v.channel), "id");
 
     client_post(s.ada, "{'content': 'three'}", MESSAGES, s.v.channel);
-    react(&s, s.bob, FIRE);
+    add_reaction(&s, s.bob, FIRE);
     expect_status(client_put(s.ada, NULL, OWN, s.v.channel, second, THUMB), 204);
     expect_status(client_put(s.ada, NULL, OWN, s.v.channel, second, FIRE), 204);
     struct answer a = client_get(s.ada, MESSAGES, s.v.channel);
@@ -94,11 +94,11 @@ static void a_page_shows_reactions_of_each_message(struct world *w)
     expect_absent(a, "2.reactions.1");
 }
 
-static void only_answers_show_reactions(struct world *w)
+static void reactions_are_in_responses_but_not_in_message_events(struct world *w)
 {
-    struct stage s = open_stage(w);
+    struct reaction_test s = create_reaction_test(w);
 
-    react(&s, s.bob, THUMB);
+    add_reaction(&s, s.bob, THUMB);
     expect_channel_event(&s.room, "MESSAGE_REACTION_ADD", "{}");
     struct answer a = client_patch(s.ada, "{'content': 'new'}", MESSAGE, s.v.channel, s.message);
     expect_json(a, "{'reactions': [{'count': 1}]}");
@@ -115,23 +115,25 @@ static void only_answers_show_reactions(struct world *w)
     expect_absent(a, "referenced_message.reactions");
 }
 
-static void an_emoji_that_comes_back_stands_last(struct world *w)
+static void emoji_added_again_after_removal_is_listed_last(struct world *w)
 {
-    struct stage s = open_stage(w);
+    struct reaction_test s = create_reaction_test(w);
 
-    react(&s, s.bob, THUMB);
-    react(&s, s.bob, FIRE);
-    expect_json(shown(&s, s.bob), "{'reactions': [{'emoji': {'name': '" THUMB_TEXT "'}}, {}]}");
+    add_reaction(&s, s.bob, THUMB);
+    add_reaction(&s, s.bob, FIRE);
+    expect_json(get_message(&s, s.bob),
+                "{'reactions': [{'emoji': {'name': '" THUMB_TEXT "'}}, {}]}");
     expect_status(client_delete(s.bob, OWN, s.v.channel, s.message, THUMB), 204);
-    react(&s, s.bob, THUMB);
-    expect_json(shown(&s, s.bob), "{'reactions': [{}, {'emoji': {'name': '" THUMB_TEXT "'}}]}");
+    add_reaction(&s, s.bob, THUMB);
+    expect_json(get_message(&s, s.bob),
+                "{'reactions': [{}, {'emoji': {'name': '" THUMB_TEXT "'}}]}");
 }
 
-/* A few are named in the message's row, others are asked for. */
-static void everybody_sees_its_own_however_many_there_are(struct world *w)
+/* The message's row contains the first few users; others are read from their rows. */
+static void reaction_field_me_is_correct_for_any_number_of_users(struct world *w)
 {
     enum { PEOPLE = 7 };
-    struct stage s = open_stage(w);
+    struct reaction_test s = create_reaction_test(w);
     struct client *people[PEOPLE];
 
     for (int i = 0; i < PEOPLE; i++) {
@@ -139,71 +141,72 @@ static void everybody_sees_its_own_however_many_there_are(struct world *w)
         test_guild_add(&s.v, people[i]);
     }
     for (int in = 1; in <= PEOPLE; in++) {
-        expect_status(react(&s, people[in - 1], THUMB), 204);
-        expect_status(react(&s, people[in - 1], THUMB), 204);
+        expect_status(add_reaction(&s, people[in - 1], THUMB), 204);
+        expect_status(add_reaction(&s, people[in - 1], THUMB), 204);
         for (int i = 0; i < PEOPLE; i++)
-            expect_json(shown(&s, people[i]), "{'reactions': [{'count': %d, 'me': %s}]}", in,
+            expect_json(get_message(&s, people[i]), "{'reactions': [{'count': %d, 'me': %s}]}", in,
                         i < in ? "true" : "false");
     }
     for (int out = 1; out < PEOPLE; out++) {
         expect_status(client_delete(people[out - 1], OWN, s.v.channel, s.message, THUMB), 204);
         for (int i = 0; i < PEOPLE; i++)
-            expect_json(shown(&s, people[i]), "{'reactions': [{'count': %d, 'me': %s}]}",
+            expect_json(get_message(&s, people[i]), "{'reactions': [{'count': %d, 'me': %s}]}",
                         PEOPLE - out, i < out ? "false" : "true");
     }
-    expect_status(react(&s, people[0], FIRE), 204);
-    expect_json(shown(&s, people[0]), "{'reactions': [{'me': false}, {'me': true}]}");
-    expect_json(shown(&s, people[PEOPLE - 1]), "{'reactions': [{'me': true}, {'me': false}]}");
+    expect_status(add_reaction(&s, people[0], FIRE), 204);
+    expect_json(get_message(&s, people[0]), "{'reactions': [{'me': false}, {'me': true}]}");
+    expect_json(get_message(&s, people[PEOPLE - 1]),
+                "{'reactions': [{'me': true}, {'me': false}]}");
 }
 
-/* --- names ---------------------------------------------------------------------------- */
+/* --- emojis --------------------------------------------------------------------------- */
 
-static void marks_make_no_other_emoji(struct world *w)
+static void emoji_with_and_without_variation_selector_are_the_same(struct world *w)
 {
-    struct stage s = open_stage(w);
+    struct reaction_test s = create_reaction_test(w);
 
-    expect_status(react(&s, s.ada, PLAY), 204);
-    expect_status(react(&s, s.bob, PLAY_MARK), 204);
-    expect_json(shown(&s, s.ada),
+    expect_status(add_reaction(&s, s.ada, PLAY), 204);
+    expect_status(add_reaction(&s, s.bob, PLAY_MARK), 204);
+    expect_json(get_message(&s, s.ada),
                 "{'reactions': [{'count': 2, 'emoji': {'name': '\xe2\x96\xb6'}}]}");
-    expect_absent(shown(&s, s.ada), "reactions.1");
+    expect_absent(get_message(&s, s.ada), "reactions.1");
     expect_channel_event(&s.room, "MESSAGE_REACTION_ADD", "{}");
     expect_channel_event(&s.room, "MESSAGE_REACTION_ADD", "{'emoji': {'name': '\xe2\x96\xb6'}}");
     expect_status(client_delete(s.bob, OWN, s.v.channel, s.message, PLAY), 204);
-    /* Skin tones do. */
-    expect_status(react(&s, s.ada, THUMB), 204);
-    expect_status(react(&s, s.ada, THUMB "%F0%9F%8F%BD"), 204);
-    expect_json(shown(&s, s.ada), "{'reactions': [{}, {'count': 1}, {'count': 1}]}");
+    /* Skin tones are different emojis. */
+    expect_status(add_reaction(&s, s.ada, THUMB), 204);
+    expect_status(add_reaction(&s, s.ada, THUMB "%F0%9F%8F%BD"), 204);
+    expect_json(get_message(&s, s.ada), "{'reactions': [{}, {'count': 1}, {'count': 1}]}");
 }
 
-static void letters_of_flags_and_keycaps_are_emoji(struct world *w)
+static void flag_letters_and_keycaps_are_accepted_as_emojis(struct world *w)
 {
-    struct stage s = open_stage(w);
+    struct reaction_test s = create_reaction_test(w);
 
-    expect_status(react(&s, s.ada, "%F0%9F%87%A6"), 204);
-    expect_status(react(&s, s.ada, "%F0%9F%87%A9%F0%9F%87%AA"), 204);
-    expect_status(react(&s, s.ada, "1%EF%B8%8F%E2%83%A3"), 204);
-    expect_json(shown(&s, s.ada), "{'reactions': [{}, {}, {}]}");
+    expect_status(add_reaction(&s, s.ada, "%F0%9F%87%A6"), 204);
+    expect_status(add_reaction(&s, s.ada, "%F0%9F%87%A9%F0%9F%87%AA"), 204);
+    expect_status(add_reaction(&s, s.ada, "1%EF%B8%8F%E2%83%A3"), 204);
+    expect_json(get_message(&s, s.ada), "{'reactions': [{}, {}, {}]}");
 }
 
-static void what_is_no_emoji_is_unknown(struct world *w)
+static void invalid_emoji_is_400_10014(struct world *w)
 {
-    struct stage s = open_stage(w);
+    struct reaction_test s = create_reaction_test(w);
     static const char *const wrong[] = { "smile",      "%3Asmile%3A",  "123456789", "a",   "%20",
                                          "a:b:c:77",   "x:",           "%3A77",     "%2F", "x:y",
                                          "%E2%96%B6x", "a%3A%3A77777", "x:0" };
 
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        expect_error(react(&s, s.ada, wrong[i]), 400, 10014);
+        expect_error(add_reaction(&s, s.ada, wrong[i]), 400, 10014);
         expect_error(client_get(s.ada, REACTIONS "/%s", s.v.channel, s.message, wrong[i]), 400,
                      10014);
     }
-    expect_absent(shown(&s, s.ada), "reactions");
+    expect_absent(get_message(&s, s.ada), "reactions");
 }
 
-static void of_a_custom_emoji_only_the_id_counts(struct world *w)
+static void custom_emoji_reaction_is_identified_by_its_id_only(struct world *w)
 {
-    struct stage s = open_stage(w);
+    struct reaction_test s = create_reaction_test(w);
     static const char *const forms[] = { "wave:71",          "other%3A71",     "a:wave:71",
                                          "a%3Awave%3A71",    ":wave:71",       "%3Cwave:71%3E",
                                          "%3C%3Awave:71%3E", "%3Ca:wave:71%3E" };
@@ -211,31 +214,31 @@ static void of_a_custom_emoji_only_the_id_counts(struct world *w)
     world_sql(w, "insert into emojis (id, guild_id, name, animated) values (71, %s, 'wave', 1)",
               s.v.id);
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        expect_status(react(&s, s.ada, forms[i]), 204);
+        expect_status(add_reaction(&s, s.ada, forms[i]), 204);
         expect_channel_event(&s.room, "MESSAGE_REACTION_ADD",
                              "{'emoji': {'id': '71', 'name': 'wave', 'animated': true}}");
         expect_status(client_delete(s.ada, OWN, s.v.channel, s.message, "x:71"), 204);
         expect_channel_event(&s.room, "MESSAGE_REACTION_REMOVE", "{'emoji': {'id': '71'}}");
     }
     expect_channel_silence(&s.room);
-    /* The name stays when the emoji is gone, and everybody may join in. */
-    react(&s, s.ada, "wave:71");
+    /* The name stays after the emoji is deleted, and everyone may add the same reaction. */
+    add_reaction(&s, s.ada, "wave:71");
     world_sql(w, "delete from emojis");
-    expect_status(react(&s, s.bob, "wave:71"), 204);
-    expect_json(shown(&s, s.bob),
+    expect_status(add_reaction(&s, s.bob, "wave:71"), 204);
+    expect_json(get_message(&s, s.bob),
                 "{'reactions': [{'count': 2, 'emoji': {'id': '71', 'name': 'wave', "
                 "'animated': true}}]}");
-    expect_error(react(&s, s.bob, "wave:72"), 400, 10014);
+    expect_error(add_reaction(&s, s.bob, "wave:72"), 400, 10014);
 }
 
 /* --- removing ------------------------------------------------------------------------- */
 
-static void ones_own_reaction_goes(struct world *w)
+static void removing_ones_own_reaction_sends_an_event(struct world *w)
 {
-    struct stage s = open_stage(w);
+    struct reaction_test s = create_reaction_test(w);
 
-    react(&s, s.ada, THUMB);
-    react(&s, s.bob, THUMB);
+    add_reaction(&s, s.ada, THUMB);
+    add_reaction(&s, s.bob, THUMB);
     s.room = world_channel_events(w, s.v.channel);
     expect_status(client_delete(s.bob, OWN, s.v.channel, s.message, THUMB), 204);
     expect_channel_event(
@@ -243,26 +246,26 @@ static void ones_own_reaction_goes(struct world *w)
         "{'user_id': '%s', 'channel_id': '%s', 'message_id': '%s', 'guild_id': '%s', "
         "'emoji': {'id': null, 'name': '" THUMB_TEXT "'}, 'burst': false, 'type': 0}",
         s.bob->id, s.v.channel, s.message, s.v.id);
-    expect_json(shown(&s, s.bob), "{'reactions': [{'count': 1, 'me': false}]}");
-    /* What is not there goes without a word. */
+    expect_json(get_message(&s, s.bob), "{'reactions': [{'count': 1, 'me': false}]}");
+    /* Removing a missing reaction sends no event. */
     expect_status(client_delete(s.bob, OWN, s.v.channel, s.message, THUMB), 204);
     expect_status(client_delete(s.bob, OWN, s.v.channel, s.message, FIRE), 204);
     expect_status(client_delete(s.ada, REACTIONS "/%s/1/@me", s.v.channel, s.message, THUMB), 204);
     expect_channel_silence(&s.room);
     expect_status(client_delete(s.ada, REACTIONS "/%s/0/@me", s.v.channel, s.message, THUMB), 204);
     expect_channel_event(&s.room, "MESSAGE_REACTION_REMOVE", "{'user_id': '%s'}", s.ada->id);
-    expect_absent(shown(&s, s.bob), "reactions");
+    expect_absent(get_message(&s, s.bob), "reactions");
     expect(world_number(w, "select (select count(*) from reactions) + (select count(*) from "
                            "reaction_lanes) + (select count(*) from reaction_users)") == 0);
 }
 
-static void moderators_remove_others(struct world *w)
+static void removing_reactions_of_others_requires_manage_messages(struct world *w)
 {
-    struct stage s = open_stage(w);
+    struct reaction_test s = create_reaction_test(w);
 
-    react(&s, s.ada, THUMB);
-    react(&s, s.bob, THUMB);
-    react(&s, s.bob, FIRE);
+    add_reaction(&s, s.ada, THUMB);
+    add_reaction(&s, s.bob, THUMB);
+    add_reaction(&s, s.bob, FIRE);
     s.room = world_channel_events(w, s.v.channel);
     expect_error(client_delete(s.bob, REACTIONS "/%s/%s", s.v.channel, s.message, THUMB, s.ada->id),
                  403, 50013);
@@ -286,27 +289,27 @@ static void moderators_remove_others(struct world *w)
     expect_status(client_delete(s.ada, REACTIONS "/%s", s.v.channel, s.message, THUMB), 204);
     expect_status(client_delete(s.ada, REACTIONS, s.v.channel, s.message), 204);
     expect_channel_silence(&s.room);
-    react(&s, s.ada, THUMB);
-    react(&s, s.bob, FIRE);
+    add_reaction(&s, s.ada, THUMB);
+    add_reaction(&s, s.bob, FIRE);
     s.room = world_channel_events(w, s.v.channel);
     expect_status(client_delete(s.ada, REACTIONS, s.v.channel, s.message), 204);
     expect_channel_event(&s.room, "MESSAGE_REACTION_REMOVE_ALL",
                          "{'channel_id': '%s', 'message_id': '%s', 'guild_id': '%s'}", s.v.channel,
                          s.message, s.v.id);
     expect_channel_silence(&s.room);
-    expect_absent(shown(&s, s.ada), "reactions");
-    expect_status(react(&s, s.bob, FIRE), 204);
-    expect_json(shown(&s, s.bob), "{'reactions': [{'count': 1, 'me': true}]}");
+    expect_absent(get_message(&s, s.ada), "reactions");
+    expect_status(add_reaction(&s, s.bob, FIRE), 204);
+    expect_json(get_message(&s, s.bob), "{'reactions': [{'count': 1, 'me': true}]}");
 }
 
-/* --- who used it ---------------------------------------------------------------------- */
+/* --- users of an emoji ---------------------------------------------------------------- */
 
-static void those_who_used_an_emoji_are_listed_by_id(struct world *w)
+static void users_of_a_reaction_are_listed_by_id_in_pages(struct world *w)
 {
-    struct stage s = open_stage(w);
+    struct reaction_test s = create_reaction_test(w);
 
-    react(&s, s.bob, THUMB);
-    react(&s, s.ada, THUMB);
+    add_reaction(&s, s.bob, THUMB);
+    add_reaction(&s, s.ada, THUMB);
     struct answer a = client_get(s.ada, REACTIONS "/%s", s.v.channel, s.message, THUMB);
     expect_json(a, "[{'id': '%s', 'username': 'ada'}, {'id': '%s'}]", s.ada->id, s.bob->id);
     a = client_get(s.ada, REACTIONS "/%s?limit=1&after=%s", s.v.channel, s.message, THUMB,
@@ -323,17 +326,17 @@ static void those_who_used_an_emoji_are_listed_by_id(struct world *w)
 }
 
 const struct test reactions_tests[] = {
-    TEST(a_reaction_is_shown_and_told),
-    TEST(a_page_shows_reactions_of_each_message),
-    TEST(only_answers_show_reactions),
-    TEST(an_emoji_that_comes_back_stands_last),
-    TEST(everybody_sees_its_own_however_many_there_are),
-    TEST(marks_make_no_other_emoji),
-    TEST(letters_of_flags_and_keycaps_are_emoji),
-    TEST(what_is_no_emoji_is_unknown),
-    TEST(of_a_custom_emoji_only_the_id_counts),
-    TEST(ones_own_reaction_goes),
-    TEST(moderators_remove_others),
-    TEST(those_who_used_an_emoji_are_listed_by_id),
+    TEST(adding_a_reaction_updates_the_message_and_sends_an_event),
+    TEST(message_page_contains_reactions_of_each_message),
+    TEST(reactions_are_in_responses_but_not_in_message_events),
+    TEST(emoji_added_again_after_removal_is_listed_last),
+    TEST(reaction_field_me_is_correct_for_any_number_of_users),
+    TEST(emoji_with_and_without_variation_selector_are_the_same),
+    TEST(flag_letters_and_keycaps_are_accepted_as_emojis),
+    TEST(invalid_emoji_is_400_10014),
+    TEST(custom_emoji_reaction_is_identified_by_its_id_only),
+    TEST(removing_ones_own_reaction_sends_an_event),
+    TEST(removing_reactions_of_others_requires_manage_messages),
+    TEST(users_of_a_reaction_are_listed_by_id_in_pages),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* guild_settings.c - what people want to hear of their guilds. */
+/* guild_settings.c - notification settings per guild and client settings. */
 #include <string.h>
 
 #include "base/buf.h"
@@ -9,7 +9,7 @@
 
 #define SETTINGS "/users/@me/guilds/%s/settings"
 
-static void settings_are_kept_told_and_greeted_with(struct world *w)
+static void guild_settings_are_stored_sent_and_in_ready(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
@@ -32,7 +32,7 @@ static void settings_are_kept_told_and_greeted_with(struct world *w)
                 "'message_notifications': 3, 'flags': 512}]}",
                 v.id, v.channel);
     expect_event(ada, "USER_GUILD_SETTINGS_UPDATE", "{'guild_id': '%s', 'version': 1}", v.id);
-    /* What is not said stays. */
+    /* Absent fields keep their values. */
     a = client_patch(ada,
                      TEXT(w,
                           "{'suppress_roles': true, 'channel_overrides': {'%s': {'collapsed': "
@@ -59,7 +59,7 @@ static void settings_are_kept_told_and_greeted_with(struct world *w)
     conn_close(g, 1000);
 }
 
-static void private_channels_and_several_guilds_have_settings(struct world *w)
+static void settings_of_several_guilds_and_of_private_channels_can_be_set(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *eve = world_client(w, "eve");
     struct test_guild v = world_test_guild(w, ada), other = world_test_guild(w, eve);
@@ -75,7 +75,7 @@ static void private_channels_and_several_guilds_have_settings(struct world *w)
                 "[{'guild_id': '%s', 'suppress_everyone': true, 'version': 1}, {'guild_id': null, "
                 "'muted': false, 'version': 2}]",
                 v.id);
-    /* All of them, or none. */
+    /* All changes are applied, or none. */
     expect_error(client_patch(ada,
                               TEXT(w,
                                    "{'guilds': {'%s': {'muted': true}, '%s': {'muted': "
@@ -95,8 +95,8 @@ static void private_channels_and_several_guilds_have_settings(struct world *w)
     expect_error(client_patch(world_bot(w, "robot"), "{}", SETTINGS, "@me"), 403, 20001);
 }
 
-/* "{'5000': {'muted': true}, …}" */
-static const char *muted_channels(struct world *w, int first, int count)
+/* Writes "{'5000': {'muted': true}, …}". */
+static const char *write_muted_channels(struct world *w, int first, int count)
 {
     struct buf out;
 
@@ -104,12 +104,12 @@ static const char *muted_channels(struct world *w, int first, int count)
     for (int i = 0; i < count; i++)
         buf_printf(&out, "%s'%d': {'muted': true}", i ? ", " : "{", first + i);
     buf_add_lit(&out, "}");
-    const char *text = str_dupz(world_arena(w), buf_str(&out));
+    const char *text = str_dup_cstring(world_arena(w), buf_str(&out));
     buf_clear(&out);
     return text;
 }
 
-static void put_threads(struct world *w, const char *guild, const char *channel, int first)
+static void insert_threads(struct world *w, const char *guild, const char *channel, int first)
 {
     world_sql(w,
               "insert into channels (id, guild_id, type, parent_id, thread_archived) with "
@@ -118,21 +118,21 @@ static void put_threads(struct world *w, const char *guild, const char *channel,
               first, first + 1000, guild, channel);
 }
 
-/* Threads are without number, and all that is kept of a guild is read and written at once. */
-static void a_guild_has_a_thousand_channel_overrides(struct world *w)
+/* The number of threads is unlimited, and all overrides of a guild are read and written at once. */
+static void guild_settings_are_limited_to_1000_channel_overrides(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
 
-    put_threads(w, v.id, v.channel, 5000);
-    expect_status(client_patch(ada,
-                               TEXT(w, "{'channel_overrides': %s}", muted_channels(w, 5000, 1000)),
-                               SETTINGS, v.id),
-                  200);
+    insert_threads(w, v.id, v.channel, 5000);
+    expect_status(
+        client_patch(ada, TEXT(w, "{'channel_overrides': %s}", write_muted_channels(w, 5000, 1000)),
+                     SETTINGS, v.id),
+        200);
     expect_invalid(
         client_patch(ada, "{'channel_overrides': {'6000': {'muted': true}}}", SETTINGS, v.id),
         "channel_overrides", "BASE_TYPE_MAX_LENGTH");
-    /* One that says nothing makes room. */
+    /* An override with default values is removed. */
     expect_status(client_patch(ada,
                                "{'channel_overrides': {'5000': {'muted': false}, '6000': {'muted': "
                                "true}}}",
@@ -141,7 +141,7 @@ static void a_guild_has_a_thousand_channel_overrides(struct world *w)
     expect_status(client_patch(ada, "{'muted': true}", SETTINGS, v.id), 200);
 }
 
-static void several_guilds_are_set_up_to_a_number_of_overrides(struct world *w)
+static void settings_request_is_limited_to_4000_channel_overrides(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v[5];
@@ -150,12 +150,12 @@ static void several_guilds_are_set_up_to_a_number_of_overrides(struct world *w)
     buf_init(&body, 1 << 20);
     for (int i = 0; i < 5; i++) {
         v[i] = world_test_guild(w, ada);
-        put_threads(w, v[i].id, v[i].channel, 5000 + 2000 * i);
+        insert_threads(w, v[i].id, v[i].channel, 5000 + 2000 * i);
         buf_printf(&body, "%s'%s': {'channel_overrides': %s}", i ? ", " : "{'guilds': {", v[i].id,
-                   muted_channels(w, 5000 + 2000 * i, i < 4 ? 1000 : 1));
+                   write_muted_channels(w, 5000 + 2000 * i, i < 4 ? 1000 : 1));
     }
     buf_add_lit(&body, "}}");
-    const char *more = str_dupz(world_arena(w), buf_str(&body));
+    const char *more = str_dup_cstring(world_arena(w), buf_str(&body));
     char *most = mem_dupz(more);
     buf_clear(&body);
     char *last = strstr(most, TEXT(w, ", '%s'", v[4].id));
@@ -168,7 +168,7 @@ static void several_guilds_are_set_up_to_a_number_of_overrides(struct world *w)
     expect_status(a, 200);
 }
 
-static void notification_settings_are_flags(struct world *w)
+static void notification_settings_flags_are_stored_and_sent(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
@@ -182,8 +182,8 @@ static void notification_settings_are_flags(struct world *w)
                 "{'flags': 0}");
 }
 
-/* Fields 2 (a message "ab") and 5 (the number 1), then 5 anew, then 1, which is the server's. */
-static void settings_of_clients_are_merged_by_fields(struct world *w)
+/* Fields 2 (a message "ab") and 5 (the number 1), then 5 again, then 1, which the server sets. */
+static void settings_proto_is_merged_by_field(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
@@ -209,14 +209,14 @@ static void settings_of_clients_are_merged_by_fields(struct world *w)
     expect_json(client_get(ada, "/users/@me/settings-proto/2"), "{'settings': ''}");
 }
 
-/* A mebibyte of base64: a field of so many bytes, then another one that goes beyond it. */
-static void settings_of_clients_have_a_length(struct world *w)
+/* 1 MiB of base64: a field of so many bytes, then another one that exceeds the limit. */
+static void settings_proto_is_limited_in_length(struct world *w)
 {
     enum { BYTES = 780000 }; /* three times 260,000 */
     struct client *ada = world_client(w, "ada");
     char *text = arena_alloc(world_arena(w), BYTES / 3 * 4 + 1);
 
-    /* Field 2, of 779,996 bytes: 12 dc cd 2f. All others are zero. */
+    /* Field 2 of 779,996 bytes: 12 dc cd 2f. All other bytes are zero. */
     memset(text, 'A', BYTES / 3 * 4);
     memcpy(text, "EtzNLw", 6);
     expect_status(
@@ -230,8 +230,8 @@ static void settings_of_clients_have_a_length(struct world *w)
         "settings", "BASE_TYPE_MAX_LENGTH");
 }
 
-/* Of rows that were written without their versions. */
-static void settings_from_before_have_their_versions_too(struct world *w)
+/* Rows written without their versions. */
+static void settings_proto_rows_without_version_get_one(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
@@ -243,7 +243,7 @@ static void settings_from_before_have_their_versions_too(struct world *w)
                 "{'settings': 'CgIYAhICYWIoAg=='}");
 }
 
-static void suppressed_mentions_do_not_count(struct world *w)
+static void suppressed_everyone_mentions_are_not_counted(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
@@ -261,14 +261,14 @@ static void suppressed_mentions_do_not_count(struct world *w)
 }
 
 const struct test guild_settings_tests[] = {
-    TEST(settings_are_kept_told_and_greeted_with),
-    TEST(private_channels_and_several_guilds_have_settings),
-    TEST(a_guild_has_a_thousand_channel_overrides),
-    TEST(several_guilds_are_set_up_to_a_number_of_overrides),
-    TEST(notification_settings_are_flags),
-    TEST(settings_of_clients_are_merged_by_fields),
-    TEST(settings_of_clients_have_a_length),
-    TEST(settings_from_before_have_their_versions_too),
-    TEST(suppressed_mentions_do_not_count),
+    TEST(guild_settings_are_stored_sent_and_in_ready),
+    TEST(settings_of_several_guilds_and_of_private_channels_can_be_set),
+    TEST(guild_settings_are_limited_to_1000_channel_overrides),
+    TEST(settings_request_is_limited_to_4000_channel_overrides),
+    TEST(notification_settings_flags_are_stored_and_sent),
+    TEST(settings_proto_is_merged_by_field),
+    TEST(settings_proto_is_limited_in_length),
+    TEST(settings_proto_rows_without_version_get_one),
+    TEST(suppressed_everyone_mentions_are_not_counted),
     { 0 },
 };

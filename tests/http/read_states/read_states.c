@@ -1,4 +1,4 @@
-/* read_states.c - how far people have read: acks, their events, READY, and what calls them. */
+/* read_states.c - acknowledging messages, read states in READY, and mention counts. */
 #include "channels.h"
 #include "gateway_conn.h"
 #include "channel_events.h"
@@ -6,7 +6,7 @@
 
 #define ACK "/channels/%s/messages/%s/ack"
 
-static const char *say(struct client *c, const char *channel, const char *content)
+static const char *send_message(struct client *c, const char *channel, const char *content)
 {
     struct answer a = client_post(c, TEXT(c->world, "{'content': '%s'}", content),
                                   "/channels/%s/messages", channel);
@@ -15,7 +15,7 @@ static const char *say(struct client *c, const char *channel, const char *conten
     return answer_text(a, "id");
 }
 
-/* What READY of a new session says. */
+/* Expects this READY for a new session. */
 static void expect_ready(struct client *c, const char *capabilities, const char *json)
 {
     struct gateway_conn *g = conn_open(c, "v=9&encoding=json");
@@ -26,22 +26,22 @@ static void expect_ready(struct client *c, const char *capabilities, const char 
     conn_close(g, 1000);
 }
 
-/* --- acks ----------------------------------------------------------------------------- */
+/* --- acknowledging -------------------------------------------------------------------- */
 
-static void an_ack_is_told_to_the_account_alone_and_kept(struct world *w)
+static void acknowledging_a_message_is_sent_only_to_the_same_account(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
 
     test_guild_add(&v, bob);
-    const char *m = say(ada, v.channel, "one"), *n = say(ada, v.channel, "two");
+    const char *m = send_message(ada, v.channel, "one"), *n = send_message(ada, v.channel, "two");
     client_connect(bob);
     struct channel_events room = world_channel_events(w, v.channel);
     expect_json(client_post(bob, NULL, ACK, v.channel, n), "{'token': null}");
     expect_event(bob, "MESSAGE_ACK", "{'channel_id': '%s', 'message_id': '%s', 'version': 1}",
                  v.channel, n);
     expect_channel_silence(&room);
-    /* Without `manual` nothing goes back. */
+    /* Without `manual` the read state does not go back. */
     expect_json(client_post(bob, "{'token': 'x'}", ACK, v.channel, m), "{'token': null}");
     expect_silence(bob);
     expect_json(client_post(bob,
@@ -60,7 +60,7 @@ static void an_ack_is_told_to_the_account_alone_and_kept(struct world *w)
                       v.channel, m));
 }
 
-static void what_was_read_last_need_not_be_there(struct world *w)
+static void acknowledged_message_need_not_exist(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
@@ -70,11 +70,11 @@ static void what_was_read_last_need_not_be_there(struct world *w)
     expect_event(ada, "MESSAGE_ACK", "{'message_id': '9000000000000000000', 'version': 1}");
 }
 
-static void acks_are_refused_where_nothing_is_seen(struct world *w)
+static void acknowledging_requires_access_to_the_channel(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *eve = world_client(w, "eve");
     struct test_guild v = world_test_guild(w, ada);
-    const char *m = say(ada, v.channel, "one");
+    const char *m = send_message(ada, v.channel, "one");
 
     expect_error(client_post(eve, "{}", ACK, v.channel, m), 403, 50001);
     expect_error(client_post(ada, "{}", ACK, "1", m), 404, 10003);
@@ -84,11 +84,11 @@ static void acks_are_refused_where_nothing_is_seen(struct world *w)
     expect(world_number(w, "select count(*) from read_states where user_id = %s", eve->id) == 0);
 }
 
-static void pins_are_acknowledged_once_there_are_some(struct world *w)
+static void acknowledging_pins_sends_an_event_only_if_there_are_pins(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
-    const char *m = say(ada, v.channel, "one");
+    const char *m = send_message(ada, v.channel, "one");
 
     expect_status(client_post(ada, NULL, "/channels/%s/pins/ack", v.channel), 204);
     expect_silence(ada);
@@ -98,7 +98,7 @@ static void pins_are_acknowledged_once_there_are_some(struct world *w)
     expect_event(ada, "CHANNEL_PINS_ACK", "{'channel_id': '%s', 'version': 1}", v.channel);
 }
 
-static void a_guild_is_read_at_once(struct world *w)
+static void acknowledging_a_guild_covers_all_visible_channels(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
@@ -111,9 +111,9 @@ static void a_guild_is_read_at_once(struct world *w)
              v.id));
 
     test_guild_add(&v, bob);
-    const char *m = say(ada, v.channel, "one");
-    say(ada, other, "two");
-    say(ada, secret, "three");
+    const char *m = send_message(ada, v.channel, "one");
+    send_message(ada, other, "two");
+    send_message(ada, secret, "three");
     client_post(bob, "{}", ACK, v.channel, m);
     expect_status(client_post(bob, NULL, "/guilds/%s/ack", v.id), 204);
     expect(world_number(w, "select count(*) from read_states where user_id = %s", bob->id) == 2);
@@ -122,7 +122,7 @@ static void a_guild_is_read_at_once(struct world *w)
     expect(world_number(w, "select version from read_versions where user_id = %s", bob->id) == 2);
 }
 
-static void what_is_no_channel_has_states_too(struct world *w)
+static void guild_and_user_features_have_read_states(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
@@ -137,7 +137,7 @@ static void what_is_no_channel_has_states_too(struct world *w)
     expect_event(ada, "USER_NON_CHANNEL_ACK",
                  "{'ack_type': 2, 'resource_id': '%s', 'entity_id': '78', 'version': 2}", ada->id);
     expect_invalid(client_post(ada, "{}", "/users/@me/1/78/ack"), "type", "BASE_TYPE_CHOICES");
-    /* Clients that do not know of them do not get them. */
+    /* Clients without the capability do not get them. */
     expect_ready(ada, "0", "{'read_state': []}");
     expect_ready(ada, "128",
                  TEXT(w,
@@ -147,7 +147,7 @@ static void what_is_no_channel_has_states_too(struct world *w)
                       v.id, ada->id));
 }
 
-static void many_states_are_acknowledged_together(struct world *w)
+static void read_states_can_be_acknowledged_in_bulk_and_deleted(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada), elsewhere = world_test_guild(w, bob);
@@ -168,7 +168,7 @@ static void many_states_are_acknowledged_together(struct world *w)
     expect_silence(ada);
     expect_invalid(client_post(ada, "{'read_states': []}", "/read-states/ack-bulk"), "read_states",
                    "BASE_TYPE_BAD_LENGTH");
-    /* And forgotten, also what is gone. */
+    /* Read states can be deleted, also of deleted channels. */
     expect_status(client_request(ada, "DELETE",
                                  TEXT(w, "/api/v9/channels/%s/messages/ack", v.channel),
                                  "Content-Type: application/json\r\n", STR("{\"version\": 1}")),
@@ -181,7 +181,7 @@ static void many_states_are_acknowledged_together(struct world *w)
     expect(world_number(w, "select count(*) from read_states where kind = 0") == 0);
 }
 
-/* --- what messages change ------------------------------------------------------------- */
+/* --- effects of messages -------------------------------------------------------------- */
 
 static void own_messages_are_read_and_mentions_are_counted(struct world *w)
 {
@@ -193,11 +193,11 @@ static void own_messages_are_read_and_mentions_are_counted(struct world *w)
     test_guild_add(&v, bob);
     test_guild_add(&v, eve);
     test_guild_give(&v, bob, role);
-    say(ada, v.channel, TEXT(w, "<@%s>", bob->id));
-    say(ada, v.channel, "@everyone");
-    say(ada, v.channel, TEXT(w, "<@&%s>", role));
-    say(ada, v.channel, TEXT(w, "@everyone and <@%s>", bob->id));
-    const char *last = say(ada, v.channel, "quiet");
+    send_message(ada, v.channel, TEXT(w, "<@%s>", bob->id));
+    send_message(ada, v.channel, "@everyone");
+    send_message(ada, v.channel, TEXT(w, "<@&%s>", role));
+    send_message(ada, v.channel, TEXT(w, "@everyone and <@%s>", bob->id));
+    const char *last = send_message(ada, v.channel, "quiet");
     expect_ready(bob, "0",
                  TEXT(w,
                       "{'read_state': [{'id': '%s', 'last_message_id': '0', 'mention_count': "
@@ -212,49 +212,49 @@ static void own_messages_are_read_and_mentions_are_counted(struct world *w)
                       v.channel, last));
     client_post(bob, "{}", ACK, v.channel, last);
     expect_ready(bob, "0", TEXT(w, "{'read_state': [{'mention_count': 0}]}%s", ""));
-    /* Nobody got a row for being called. */
+    /* A mention creates no row. */
     expect(world_number(w, "select count(*) from read_states where user_id = %s", eve->id) == 0);
-    /* Who leaves takes the states of the guild along. */
+    /* Leaving a guild deletes its read states. */
     expect_status(client_delete(bob, "/users/@me/guilds/%s", v.id), 204);
     expect(world_number(w, "select count(*) from read_states where user_id = %s", bob->id) == 0);
 }
 
-static void messages_of_private_channels_count(struct world *w)
+static void all_messages_of_private_channels_count_as_mentions(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
 
     make_friends(ada, bob);
     const char *dm = answer_text(
         client_post(ada, TEXT(w, "{'recipient_id': '%s'}", bob->id), "/users/@me/channels"), "id");
-    say(ada, dm, "one");
-    const char *m = say(ada, dm, "two");
+    send_message(ada, dm, "one");
+    const char *m = send_message(ada, dm, "two");
     expect_ready(bob, "0", TEXT(w, "{'read_state': [{'id': '%s', 'mention_count': 2}]}", dm));
     client_post(bob, "{}", ACK, dm, m);
-    say(ada, dm, "three");
+    send_message(ada, dm, "three");
     expect_ready(bob, "0",
                  TEXT(w,
                       "{'read_state': [{'id': '%s', 'last_message_id': '%s', 'mention_count': "
                       "1}]}",
                       dm, m));
-    say(bob, dm, "four");
+    send_message(bob, dm, "four");
     expect_ready(bob, "0", "{'read_state': [{'mention_count': 0}]}");
 }
 
-static void those_who_are_blocked_call_nobody(struct world *w)
+static void mentions_by_blocked_users_are_not_counted(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
 
     test_guild_add(&v, bob);
     expect_status(client_put(bob, "{'type': 2}", "/users/@me/relationships/%s", ada->id), 204);
-    say(ada, v.channel, TEXT(w, "<@%s>", bob->id));
+    send_message(ada, v.channel, TEXT(w, "<@%s>", bob->id));
     expect_ready(bob, "0", "{'read_state': []}");
     expect_json(client_get(bob, "/users/@me/mentions"), "[]");
 }
 
-/* --- the inbox ------------------------------------------------------------------------ */
+/* --- recent mentions ------------------------------------------------------------------ */
 
-static void mentions_of_a_week_are_listed(struct world *w)
+static void recent_mentions_of_a_week_are_listed(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
@@ -263,10 +263,10 @@ static void mentions_of_a_week_are_listed(struct world *w)
 
     test_guild_add(&v, bob);
     test_guild_give(&v, bob, role);
-    const char *named = say(ada, v.channel, TEXT(w, "named <@%s>", bob->id));
-    const char *hidden = say(ada, secret, TEXT(w, "hidden <@%s>", bob->id));
-    const char *by_role = say(ada, v.channel, TEXT(w, "role <@&%s>", role));
-    const char *all = say(ada, v.channel, "@everyone");
+    const char *named = send_message(ada, v.channel, TEXT(w, "named <@%s>", bob->id));
+    const char *hidden = send_message(ada, secret, TEXT(w, "hidden <@%s>", bob->id));
+    const char *by_role = send_message(ada, v.channel, TEXT(w, "role <@&%s>", role));
+    const char *all = send_message(ada, v.channel, "@everyone");
     client_patch(
         ada, TEXT(w, "{'permission_overwrites': [{'id': '%s', 'type': 0, 'deny': '1024'}]}", v.id),
         "/channels/%s", secret);
@@ -292,16 +292,16 @@ static void mentions_of_a_week_are_listed(struct world *w)
 }
 
 const struct test read_states_tests[] = {
-    TEST(an_ack_is_told_to_the_account_alone_and_kept),
-    TEST(what_was_read_last_need_not_be_there),
-    TEST(acks_are_refused_where_nothing_is_seen),
-    TEST(pins_are_acknowledged_once_there_are_some),
-    TEST(a_guild_is_read_at_once),
-    TEST(what_is_no_channel_has_states_too),
-    TEST(many_states_are_acknowledged_together),
+    TEST(acknowledging_a_message_is_sent_only_to_the_same_account),
+    TEST(acknowledged_message_need_not_exist),
+    TEST(acknowledging_requires_access_to_the_channel),
+    TEST(acknowledging_pins_sends_an_event_only_if_there_are_pins),
+    TEST(acknowledging_a_guild_covers_all_visible_channels),
+    TEST(guild_and_user_features_have_read_states),
+    TEST(read_states_can_be_acknowledged_in_bulk_and_deleted),
     TEST(own_messages_are_read_and_mentions_are_counted),
-    TEST(messages_of_private_channels_count),
-    TEST(those_who_are_blocked_call_nobody),
-    TEST(mentions_of_a_week_are_listed),
+    TEST(all_messages_of_private_channels_count_as_mentions),
+    TEST(mentions_by_blocked_users_are_not_counted),
+    TEST(recent_mentions_of_a_week_are_listed),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* game_relationships.c - friends in one game. */
+/* game_relationships.c - game friends of applications. */
 #include "people.h"
 
 #include <stdlib.h>
@@ -10,16 +10,16 @@
 
 enum { NOTHING = -1, FRIEND = 1, INCOMING = 3, OUTGOING = 4 };
 
-/* A game that ada, bob and eve use; their calls through it. */
-struct table {
+/* A game that ada, bob and eve have authorized, with access tokens of each of them. */
+struct game_test {
     struct people p;
     const char *app;
     struct client *ada, *bob, *eve;
 };
 
-static struct table world_table(struct world *w)
+static struct game_test create_game_test(struct world *w)
 {
-    struct table t = { .p = world_people(w) };
+    struct game_test t = { .p = world_people(w) };
 
     t.app = make_application(t.p.ada, "chess");
     struct client *people[] = { t.p.ada, t.p.bob, t.p.eve }, *apps[3];
@@ -30,7 +30,7 @@ static struct table world_table(struct world *w)
     t.ada = apps[0];
     t.bob = apps[1];
     t.eve = apps[2];
-    forget_told(w);
+    discard_received(w);
     return t;
 }
 
@@ -38,14 +38,14 @@ static struct table world_table(struct world *w)
     expect_event(c, "GAME_RELATIONSHIP_" event, "{'id': '%s', 'type': %d, 'user_id': '%s'}", \
                  (other)->id, type, (c)->id)
 
-static void expect_quiet(const struct table *t)
+static void expect_no_events(const struct game_test *t)
 {
     expect_silence(t->p.ada);
     expect_silence(t->p.bob);
     expect_silence(t->p.eve);
 }
 
-static int64_t game_type(struct client *c, const struct client *other)
+static int64_t game_relationship_type(struct client *c, const struct client *other)
 {
     struct answer a = client_get(c, GAMES);
 
@@ -56,11 +56,11 @@ static int64_t game_type(struct client *c, const struct client *other)
     return NOTHING;
 }
 
-/* --- asking and accepting ------------------------------------------------------------- */
+/* --- requesting and accepting --------------------------------------------------------- */
 
-static void a_game_asks_and_both_hear_of_it(struct world *w)
+static void game_friend_request_sends_events_to_both_users(struct world *w)
 {
-    struct table t = world_table(w);
+    struct game_test t = create_game_test(w);
 
     expect_status(client_put(t.ada, NULL, GAMES "/%s", t.p.bob->id), 204);
     expect_event(t.p.ada, "GAME_RELATIONSHIP_ADD",
@@ -71,59 +71,60 @@ static void a_game_asks_and_both_hear_of_it(struct world *w)
                  "{'id': '%s', 'application_id': '%s', 'type': 3, 'user': {'username': 'ada'}, "
                  "'dm_access_type': 0, 'user_id': '%s'}",
                  t.p.ada->id, t.app, t.p.bob->id);
-    expect_quiet(&t);
-    /* Asking again changes nothing; only bob can accept. */
+    expect_no_events(&t);
+    /* A second request changes nothing; only bob can accept. */
     expect_status(client_put(t.ada, "{'type': -1}", GAMES "/%s", t.p.bob->id), 204);
     expect_status(client_post(t.ada, "{'username': 'bob'}", GAMES), 204);
     expect_error(client_put(t.ada, "{'type': 1}", GAMES "/%s", t.p.bob->id), 400, 80005);
-    expect_quiet(&t);
+    expect_no_events(&t);
     expect_status(client_put(t.bob, "{'type': 1}", GAMES "/%s", t.p.ada->id), 204);
     expect_game(t.p.bob, "ADD", t.p.ada, FRIEND);
     expect_game(t.p.ada, "ADD", t.p.bob, FRIEND);
     expect_notice(t.p.ada, "game_friend_request_accepted", t.p.bob);
-    expect_quiet(&t);
+    expect_no_events(&t);
     expect_error(client_put(t.ada, NULL, GAMES "/%s", t.p.bob->id), 400, 80007);
     expect_error(client_put(t.bob, "{'type': 1}", GAMES "/%s", t.p.ada->id), 400, 80007);
     expect_error(client_post(t.bob, "{'username': 'ada'}", GAMES), 400, 80007);
 }
 
-static void who_was_asked_accepts_by_asking(struct world *w)
+static void requesting_the_requester_accepts_a_game_friend_request(struct world *w)
 {
-    struct table t = world_table(w);
+    struct game_test t = create_game_test(w);
 
     expect_status(client_post(t.ada, "{'username': 'BOB'}", GAMES), 204);
     expect_status(client_post(t.bob, "{'username': 'ada'}", GAMES), 204);
-    expect(game_type(t.p.ada, t.p.bob) == FRIEND && game_type(t.p.bob, t.p.ada) == FRIEND);
+    expect(game_relationship_type(t.p.ada, t.p.bob) == FRIEND &&
+           game_relationship_type(t.p.bob, t.p.ada) == FRIEND);
     expect_status(client_put(t.eve, NULL, GAMES "/%s", t.p.bob->id), 204);
     expect_status(client_put(t.bob, NULL, GAMES "/%s", t.p.eve->id), 204);
-    expect(game_type(t.p.eve, t.p.bob) == FRIEND);
+    expect(game_relationship_type(t.p.eve, t.p.bob) == FRIEND);
 }
 
-static void people_accept_by_the_path(struct world *w)
+static void game_friend_request_can_be_accepted_by_user_and_app_path(struct world *w)
 {
-    struct table t = world_table(w);
+    struct game_test t = create_game_test(w);
 
     expect_error(client_put(t.p.bob, NULL, GAMES "/%s/%s", t.p.ada->id, t.app), 400, 80005);
     expect_status(client_put(t.ada, NULL, GAMES "/%s", t.p.bob->id), 204);
-    forget_told(w);
+    discard_received(w);
     expect_error(client_put(t.p.ada, NULL, GAMES "/%s/%s", t.p.bob->id, t.app), 400, 80005);
     expect_invalid(client_put(t.p.bob, "{'type': -1}", GAMES "/%s/%s", t.p.ada->id, t.app), "type",
                    "BASE_TYPE_CHOICES");
     expect_error(client_put(t.p.bob, NULL, GAMES "/%s/1", t.p.ada->id), 404, 10002);
     expect_error(client_put(t.p.bob, NULL, GAMES "/1/%s", t.app), 404, 10013);
     expect_error(client_put(t.bob, NULL, GAMES "/%s/%s", t.p.ada->id, t.app), 401, 0);
-    expect_quiet(&t);
+    expect_no_events(&t);
     expect_status(client_put(t.p.bob, "{'type': 1}", GAMES "/%s/%s", t.p.ada->id, t.app), 204);
     expect_game(t.p.bob, "ADD", t.p.ada, FRIEND);
     expect_game(t.p.ada, "ADD", t.p.bob, FRIEND);
     expect_notice(t.p.ada, "game_friend_request_accepted", t.p.bob);
     expect_error(client_put(t.p.bob, NULL, GAMES "/%s/%s", t.p.ada->id, t.app), 400, 80007);
-    expect_quiet(&t);
+    expect_no_events(&t);
 }
 
-static void without_a_game_nothing_can_be_asked(struct world *w)
+static void game_requests_require_a_bearer_token_with_scope(struct world *w)
 {
-    struct table t = world_table(w);
+    struct game_test t = create_game_test(w);
     struct client *bot = application_bot(t.p.ada, t.app);
     struct client *reader = application_for(t.p.ada, t.app, "relationships.read");
     struct client *writer = application_for(t.p.ada, t.app, "relationships.write");
@@ -136,12 +137,12 @@ static void without_a_game_nothing_can_be_asked(struct world *w)
     expect_error(client_put(bot, NULL, GAMES "/%s/%s", t.p.bob->id, t.app), 403, 20001);
     expect_error(client_put(reader, NULL, GAMES "/%s", t.p.bob->id), 403, 50026);
     expect_error(client_get(writer, GAMES), 403, 50026);
-    expect_quiet(&t);
+    expect_no_events(&t);
 }
 
-static void some_cannot_be_asked_to_play(struct world *w)
+static void invalid_game_friend_requests_are_refused(struct world *w)
 {
-    struct table t = world_table(w);
+    struct game_test t = create_game_test(w);
     struct client *bot = world_bot(w, "robot"), *zoe = world_client(w, "zoe");
 
     expect_error(client_post(t.ada, "{'username': 'nobody'}", GAMES), 400, 80004);
@@ -155,34 +156,34 @@ static void some_cannot_be_asked_to_play(struct world *w)
     block_user(t.p.bob, t.p.ada);
     expect_error(client_put(t.ada, NULL, GAMES "/%s", t.p.bob->id), 403, 80001);
     expect_error(client_put(t.bob, NULL, GAMES "/%s", t.p.ada->id), 403, 80001);
-    expect_quiet(&t);
+    expect_no_events(&t);
 }
 
-static void both_have_to_use_the_game_still(struct world *w)
+static void accepting_requires_both_users_to_have_the_game(struct world *w)
 {
-    struct table t = world_table(w);
+    struct game_test t = create_game_test(w);
 
     expect_status(client_put(t.ada, NULL, GAMES "/%s", t.p.bob->id), 204);
-    forget_told(w);
+    discard_received(w);
     revoke_application(t.p.ada, t.app);
     expect_error(client_put(t.p.bob, NULL, GAMES "/%s/%s", t.p.ada->id, t.app), 400, 80011);
-    /* The game does not see those who do not use it; they see themselves. */
-    expect(game_type(t.bob, t.p.ada) == NOTHING);
-    expect(game_type(t.p.bob, t.p.ada) == INCOMING);
+    /* The game does not list users who revoked it; users list their own. */
+    expect(game_relationship_type(t.bob, t.p.ada) == NOTHING);
+    expect(game_relationship_type(t.p.bob, t.p.ada) == INCOMING);
     grant_application(t.p.ada, t.app);
     revoke_application(t.p.bob, t.app);
     expect_error(client_put(t.p.bob, NULL, GAMES "/%s/%s", t.p.ada->id, t.app), 400, 80011);
-    expect_quiet(&t);
+    expect_no_events(&t);
 }
 
-static void games_do_not_mix(struct world *w)
+static void game_relationships_of_two_apps_are_separate(struct world *w)
 {
-    struct table t = world_table(w);
+    struct game_test t = create_game_test(w);
     const char *other = make_application(t.p.ada, "go");
 
     grant_application(t.p.bob, other);
     struct client *go = application_for(t.p.ada, other, "relationships.read relationships.write");
-    forget_told(w);
+    discard_received(w);
     expect_status(client_put(t.ada, NULL, GAMES "/%s", t.p.bob->id), 204);
     expect_status(client_put(go, NULL, GAMES "/%s", t.p.bob->id), 204);
     struct answer a = client_get(t.p.ada, GAMES);
@@ -199,27 +200,27 @@ static void games_do_not_mix(struct world *w)
     expect(client_get(t.p.ada, GAMES).json->count == 1);
 }
 
-/* --- endings -------------------------------------------------------------------------- */
+/* --- ending --------------------------------------------------------------------------- */
 
-static void endings_are_told_to_both(struct world *w)
+static void ending_a_game_friendship_sends_events_to_both_users(struct world *w)
 {
-    struct table t = world_table(w);
+    struct game_test t = create_game_test(w);
 
     expect_status(client_put(t.ada, NULL, GAMES "/%s", t.p.bob->id), 204);
-    forget_told(w);
+    discard_received(w);
     const char *since = answer_text(client_get(t.p.ada, GAMES), "0.since");
     world_wait(w, 5);
     expect_status(client_delete(t.ada, GAMES "/%s", t.p.bob->id), 204);
     expect_event(t.p.ada, "GAME_RELATIONSHIP_REMOVE", "{'type': 4, 'since': '%s'}", since);
     expect_game(t.p.bob, "REMOVE", t.p.ada, INCOMING);
     expect_status(client_put(t.ada, NULL, GAMES "/%s", t.p.bob->id), 204);
-    forget_told(w);
+    discard_received(w);
     expect_status(client_delete(t.p.bob, GAMES "/%s/%s", t.p.ada->id, t.app), 204);
     expect_game(t.p.bob, "REMOVE", t.p.ada, INCOMING);
     expect_game(t.p.ada, "REMOVE", t.p.bob, OUTGOING);
     expect_status(client_put(t.ada, NULL, GAMES "/%s", t.p.bob->id), 204);
     expect_status(client_put(t.bob, NULL, GAMES "/%s", t.p.ada->id), 204);
-    forget_told(w);
+    discard_received(w);
     expect_status(client_delete(t.p.ada, GAMES "/%s/%s", t.p.bob->id, t.app), 204);
     expect_event(t.p.ada, "GAME_RELATIONSHIP_REMOVE",
                  "{'id': '%s', 'application_id': '%s', 'type': 1, 'dm_access_type': 0}",
@@ -229,13 +230,13 @@ static void endings_are_told_to_both(struct world *w)
     expect_status(client_delete(t.p.ada, GAMES "/%s/%s", t.p.bob->id, t.app), 204);
     expect_error(client_delete(t.p.ada, GAMES "/%s/1", t.p.bob->id), 404, 10002);
     expect_error(client_delete(t.ada, GAMES "/1"), 404, 10013);
-    expect_quiet(&t);
+    expect_no_events(&t);
     expect(store_count(w, "select count(*) from game_relationships") == 0);
 }
 
-static void unfriending_leaves_the_game_alone_and_blocking_does_not(struct world *w)
+static void blocking_ends_game_friendships_but_unfriending_does_not(struct world *w)
 {
-    struct table t = world_table(w);
+    struct game_test t = create_game_test(w);
 
     introduce(t.p.ada, t.p.bob);
     ask_and_accept(t.p.ada, t.p.bob);
@@ -243,23 +244,24 @@ static void unfriending_leaves_the_game_alone_and_blocking_does_not(struct world
     expect_status(client_put(t.bob, NULL, GAMES "/%s", t.p.ada->id), 204);
     expect_status(client_put(t.eve, NULL, GAMES "/%s", t.p.ada->id), 204);
     expect_status(client_delete(t.p.ada, RELATIONSHIPS "/%s", t.p.bob->id), 204);
-    expect(game_type(t.p.ada, t.p.bob) == FRIEND);
-    forget_told(w);
+    expect(game_relationship_type(t.p.ada, t.p.bob) == FRIEND);
+    discard_received(w);
     expect_status(client_put(t.p.bob, "{'type': 2}", RELATIONSHIPS "/%s", t.p.ada->id), 204);
     expect_relationship(t.p.bob, "ADD", t.p.ada, 2);
     expect_game(t.p.bob, "REMOVE", t.p.ada, FRIEND);
     expect_game(t.p.ada, "REMOVE", t.p.bob, FRIEND);
-    expect_quiet(&t);
-    expect(game_type(t.p.ada, t.p.bob) == NOTHING && game_type(t.p.bob, t.p.ada) == NOTHING);
-    expect(game_type(t.p.ada, t.p.eve) == INCOMING);
+    expect_no_events(&t);
+    expect(game_relationship_type(t.p.ada, t.p.bob) == NOTHING &&
+           game_relationship_type(t.p.bob, t.p.ada) == NOTHING);
+    expect(game_relationship_type(t.p.ada, t.p.eve) == INCOMING);
 }
 
-static void a_game_takes_its_friendships_along(struct world *w)
+static void deleting_an_application_ends_its_game_friendships(struct world *w)
 {
-    struct table t = world_table(w);
+    struct game_test t = create_game_test(w);
 
     expect_status(client_put(t.eve, NULL, GAMES "/%s", t.p.bob->id), 204);
-    forget_told(w);
+    discard_received(w);
     expect_status(client_post(t.p.ada, "{}", "/applications/%s/delete", t.app), 204);
     expect_event(t.p.bob, "USER_APPLICATION_REMOVE", "{}");
     expect_game(t.p.bob, "REMOVE", t.p.eve, INCOMING);
@@ -270,9 +272,9 @@ static void a_game_takes_its_friendships_along(struct world *w)
 
 /* --- messages ------------------------------------------------------------------------- */
 
-static void settings_say_where_messages_arrive(struct world *w)
+static void game_friend_dm_settings_decide_about_direct_messages(struct world *w)
 {
-    struct table t = world_table(w);
+    struct game_test t = create_game_test(w);
     const char *body = TEXT(w, "{'recipient_id': '%s'}", t.p.bob->id);
     const char *channel = answer_text(client_post(t.p.ada, body, "/users/@me/channels"), "id");
     const char *hello = "{'content': 'hello'}";
@@ -287,14 +289,14 @@ static void settings_say_where_messages_arrive(struct world *w)
     expect_status(client_post(t.p.bob, hello, "/channels/%s/messages", channel), 200);
     client_patch(t.p.bob, "{'slayer_sdk_receive_dms_in_game': 3}", SETTINGS);
     expect_json(client_get(t.p.ada, GAMES), "[{'dm_access_type': 2}]");
-    /* Those who know each other otherwise are not concerned. */
+    /* Users with another relation are not affected. */
     befriend(t.p.ada, t.p.bob);
     expect_status(client_post(t.p.ada, hello, "/channels/%s/messages", channel), 200);
 }
 
-static void games_have_an_end(struct world *w)
+static void game_friends_are_limited_per_user(struct world *w)
 {
-    struct table t = world_table(w);
+    struct game_test t = create_game_test(w);
 
     store_write(w,
                 "insert into users (id, username) with recursive n(i) as (select "
@@ -312,17 +314,17 @@ static void games_have_an_end(struct world *w)
 }
 
 const struct test game_relationships_tests[] = {
-    TEST(a_game_asks_and_both_hear_of_it),
-    TEST(who_was_asked_accepts_by_asking),
-    TEST(people_accept_by_the_path),
-    TEST(without_a_game_nothing_can_be_asked),
-    TEST(some_cannot_be_asked_to_play),
-    TEST(both_have_to_use_the_game_still),
-    TEST(games_do_not_mix),
-    TEST(endings_are_told_to_both),
-    TEST(unfriending_leaves_the_game_alone_and_blocking_does_not),
-    TEST(a_game_takes_its_friendships_along),
-    TEST(settings_say_where_messages_arrive),
-    TEST(games_have_an_end),
+    TEST(game_friend_request_sends_events_to_both_users),
+    TEST(requesting_the_requester_accepts_a_game_friend_request),
+    TEST(game_friend_request_can_be_accepted_by_user_and_app_path),
+    TEST(game_requests_require_a_bearer_token_with_scope),
+    TEST(invalid_game_friend_requests_are_refused),
+    TEST(accepting_requires_both_users_to_have_the_game),
+    TEST(game_relationships_of_two_apps_are_separate),
+    TEST(ending_a_game_friendship_sends_events_to_both_users),
+    TEST(blocking_ends_game_friendships_but_unfriending_does_not),
+    TEST(deleting_an_application_ends_its_game_friendships),
+    TEST(game_friend_dm_settings_decide_about_direct_messages),
+    TEST(game_friends_are_limited_per_user),
     { 0 },
 };

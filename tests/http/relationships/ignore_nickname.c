@@ -1,4 +1,4 @@
-/* ignore_nickname.c - ignoring, nicknames, many at once; what blocks do elsewhere. */
+/* ignore_nickname.c - ignoring users, nicknames, declining many requests, and effects of blocks. */
 #include "people.h"
 
 #include "apps.h"
@@ -16,7 +16,7 @@ static void unignore(struct client *a, struct client *b)
 
 /* --- ignoring ------------------------------------------------------------------------- */
 
-static void strangers_can_be_ignored(struct world *w)
+static void ignoring_a_user_without_relationship_creates_type_0(struct world *w)
 {
     struct people p = world_people(w);
 
@@ -43,7 +43,7 @@ static void strangers_can_be_ignored(struct world *w)
     expect(type_of(p.ada, p.bob) == NOTHING);
 }
 
-static void ignoring_leaves_the_type(struct world *w)
+static void ignoring_does_not_change_the_relationship_type(struct world *w)
 {
     struct people p = world_people(w);
     const int types[] = { FRIEND, INCOMING, OUTGOING, BLOCKED };
@@ -68,11 +68,11 @@ static void ignoring_leaves_the_type(struct world *w)
         expect_silence(p.ada);
         expect_silence(p.bob);
         expect_status(client_delete(p.ada, THEM, p.bob->id), 204);
-        forget_told(w);
+        discard_received(w);
     }
 }
 
-static void nobody_ignores_themselves_or_nobody(struct world *w)
+static void ignoring_oneself_or_an_unknown_user_is_refused(struct world *w)
 {
     struct people p = world_people(w);
 
@@ -82,7 +82,7 @@ static void nobody_ignores_themselves_or_nobody(struct world *w)
     expect_error(client_delete(p.ada, RELATIONSHIPS "/1/ignore"), 404, 10013);
 }
 
-static void ignoring_survives_the_end(struct world *w)
+static void ignoring_persists_when_the_relationship_ends(struct world *w)
 {
     struct people p = world_people(w);
 
@@ -98,10 +98,10 @@ static void ignoring_survives_the_end(struct world *w)
     expect_silence(p.ada);
     expect_silence(p.bob);
     expect(type_of(p.ada, p.bob) == NONE && type_of(p.bob, p.ada) == NONE);
-    /* Ending nothing changes nothing. */
+    /* Deleting a missing relationship changes nothing. */
     expect_status(client_delete(p.ada, THEM, p.bob->id), 204);
     expect_silence(p.ada);
-    /* A block keeps the marks of both. */
+    /* A block keeps the ignored flags of both users. */
     ask_and_accept(p.ada, p.bob);
     expect_status(client_put(p.ada, "{'type': 2}", THEM, p.bob->id), 204);
     expect_event(p.ada, "RELATIONSHIP_ADD", "{'type': 2, 'user_ignored': true}");
@@ -109,7 +109,7 @@ static void ignoring_survives_the_end(struct world *w)
     expect_event(p.bob, "RELATIONSHIP_ADD", "{'type': 0, 'user_ignored': true}");
 }
 
-static void the_ignored_ask_without_noise(struct world *w)
+static void friend_request_of_an_ignored_user_sends_no_notification(struct world *w)
 {
     struct people p = world_people(w);
 
@@ -121,9 +121,9 @@ static void the_ignored_ask_without_noise(struct world *w)
     expect_json(a, "[{'type': 3, 'user_ignored': true, 'is_spam_request': false}, {'type': 1}]");
     expect_unnoticed(p.bob, p.ada, "'user_ignored': true");
     expect(store_count(w, "select count(*) from relationships where ignored = 1") == 1);
-    /* Whoever ignores may still ask. */
+    /* A user who ignores another may still send a request. */
     expect_status(client_delete(p.bob, THEM, p.ada->id), 204);
-    forget_told(w);
+    discard_received(w);
     expect_relationship(p.bob, "REMOVE", p.ada, INCOMING);
     expect_relationship(p.bob, "ADD", p.ada, NONE);
     expect_status(client_put(p.bob, NULL, THEM, p.ada->id), 204);
@@ -133,7 +133,7 @@ static void the_ignored_ask_without_noise(struct world *w)
 
 /* --- nicknames ------------------------------------------------------------------------ */
 
-static void nickname_is_stored_and_announced(struct world *w)
+static void friend_nickname_is_stored_and_sent(struct world *w)
 {
     struct people p = world_people(w);
 
@@ -152,7 +152,7 @@ static void nickname_is_stored_and_announced(struct world *w)
     expect_event(p.ada, "RELATIONSHIP_UPDATE", "{'nickname': null}");
 }
 
-static void nicknames_have_a_length(struct world *w)
+static void friend_nickname_is_limited_to_32_characters(struct world *w)
 {
     struct people p = world_people(w);
 
@@ -174,7 +174,7 @@ static void nicknames_have_a_length(struct world *w)
                 "[{'nickname': 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'}, {}]");
 }
 
-static void nicknames_are_for_friends_and_end_with_them(struct world *w)
+static void nickname_requires_a_friendship_and_ends_with_it(struct world *w)
 {
     struct people p = world_people(w);
 
@@ -195,17 +195,17 @@ static void nicknames_are_for_friends_and_end_with_them(struct world *w)
     expect_json(client_get(p.ada, RELATIONSHIPS), "[{'type': 1, 'nickname': null}, {}]");
 }
 
-/* --- declining many ------------------------------------------------------------------- */
+/* --- declining many requests ---------------------------------------------------------- */
 
-/* Requests to ada: one of a spammer, one of somebody ignored, one of both kinds, a plain
- * one, and one that she sent herself. */
-struct crowd {
+/* Requests to ada: one of a spammer, one of an ignored user, one of an ignored spammer, a plain
+ * one, and one that she sent. */
+struct request_set {
     struct client *ada, *spam, *ignored, *both, *plain, *asked;
 };
 
-static struct crowd gather(struct world *w)
+static struct request_set create_requests(struct world *w)
 {
-    struct crowd c = { world_client(w, "ada"), NULL, NULL, NULL, NULL, NULL };
+    struct request_set c = { world_client(w, "ada"), NULL, NULL, NULL, NULL, NULL };
 
     c.ignored = world_client(w, "ignored");
     c.plain = world_client(w, "plain");
@@ -223,18 +223,18 @@ static struct crowd gather(struct world *w)
     return c;
 }
 
-static struct answer decline(struct client *c, const char *query, const char *json)
+static struct answer decline_requests(struct client *c, const char *query, const char *json)
 {
     return client_request(c, "DELETE", TEXT(c->world, "/api/v10" RELATIONSHIPS "%s", query),
                           "Content-Type: application/json\r\n", str_of(json));
 }
 
-static void all_requests_can_be_declined(struct world *w)
+static void all_incoming_requests_can_be_declined_at_once(struct world *w)
 {
-    struct crowd c = gather(w);
+    struct request_set c = create_requests(w);
 
     expect_status(client_delete(c.ada, RELATIONSHIPS), 204);
-    /* By id; who is ignored is so afterwards, too. */
+    /* In order of id; ignored users stay ignored. */
     expect_relationship(c.ada, "REMOVE", c.ignored, INCOMING);
     expect_relationship(c.ada, "ADD", c.ignored, NONE);
     expect_relationship(c.ada, "REMOVE", c.plain, INCOMING);
@@ -252,14 +252,14 @@ static void all_requests_can_be_declined(struct world *w)
     expect_silence(c.ada);
 }
 
-static void spam_can_be_declined_alone(struct world *w)
+static void spam_requests_can_be_declined_alone(struct world *w)
 {
     const char *queries[] = { "", "?only_spam=true", "?filters=1", "?relationship_type=3" };
     const char *bodies[] = { "{\"filters\":[1]}", "", "", "{\"filters\":[1,1]}" };
-    struct crowd c = gather(w);
+    struct request_set c = create_requests(w);
 
     for (size_t i = 0; i < 4; i++) {
-        expect_status(decline(c.ada, queries[i], bodies[i]), 204);
+        expect_status(decline_requests(c.ada, queries[i], bodies[i]), 204);
         expect(type_of(c.ada, c.spam) == NOTHING);
         expect(type_of(c.ada, c.both) == NONE);
         expect(type_of(c.ada, c.plain) == INCOMING);
@@ -269,40 +269,41 @@ static void spam_can_be_declined_alone(struct world *w)
     }
 }
 
-static void all_filters_have_to_hold(struct world *w)
+static void decline_filters_are_combined_with_and(struct world *w)
 {
-    struct crowd c = gather(w);
+    struct request_set c = create_requests(w);
 
-    expect_status(decline(c.ada, "", "{\"filters\":[1,2]}"), 204);
+    expect_status(decline_requests(c.ada, "", "{\"filters\":[1,2]}"), 204);
     expect(type_of(c.ada, c.both) == NONE);
     expect(type_of(c.ada, c.spam) == INCOMING && type_of(c.ada, c.ignored) == INCOMING);
     ask_friend(c.both, c.ada);
-    expect_status(decline(c.ada, "?filters=1&filters=2", ""), 204);
+    expect_status(decline_requests(c.ada, "?filters=1&filters=2", ""), 204);
     expect(type_of(c.ada, c.spam) == INCOMING && type_of(c.ada, c.both) == NONE);
     ask_friend(c.both, c.ada);
-    expect_status(decline(c.ada, "?only_spam=1", "{\"filters\":[2]}"), 204);
+    expect_status(decline_requests(c.ada, "?only_spam=1", "{\"filters\":[2]}"), 204);
     expect(type_of(c.ada, c.spam) == INCOMING && type_of(c.ada, c.both) == NONE);
-    expect_status(decline(c.ada, "", "{\"filters\":[2]}"), 204);
+    expect_status(decline_requests(c.ada, "", "{\"filters\":[2]}"), 204);
     expect(type_of(c.ada, c.ignored) == NONE && type_of(c.ada, c.plain) == INCOMING);
-    expect_status(decline(c.ada, "", "{\"filters\":[]}"), 204);
+    expect_status(decline_requests(c.ada, "", "{\"filters\":[]}"), 204);
     expect(type_of(c.ada, c.plain) == NOTHING);
 }
 
-static void filters_are_two(struct world *w)
+static void unknown_decline_filters_are_refused(struct world *w)
 {
-    struct crowd c = gather(w);
+    struct request_set c = create_requests(w);
 
-    expect_invalid(decline(c.ada, "", "{\"filters\":[1,3]}"), "filters.1", "BASE_TYPE_CHOICES");
-    expect_invalid(decline(c.ada, "?filters=0", ""), "filters.0", "BASE_TYPE_CHOICES");
-    expect_invalid(decline(c.ada, "?relationship_type=1", ""), "relationship_type",
+    expect_invalid(decline_requests(c.ada, "", "{\"filters\":[1,3]}"), "filters.1",
                    "BASE_TYPE_CHOICES");
-    expect_invalid(decline(c.ada, "", "{\"filters\":1}"), "filters", "LIST_TYPE_CONVERT");
+    expect_invalid(decline_requests(c.ada, "?filters=0", ""), "filters.0", "BASE_TYPE_CHOICES");
+    expect_invalid(decline_requests(c.ada, "?relationship_type=1", ""), "relationship_type",
+                   "BASE_TYPE_CHOICES");
+    expect_invalid(decline_requests(c.ada, "", "{\"filters\":1}"), "filters", "LIST_TYPE_CONVERT");
     expect(type_of(c.ada, c.spam) == INCOMING);
 }
 
-/* --- what blocks and friendships do elsewhere ----------------------------------------- */
+/* --- effects of blocks and friendships ------------------------------------------------ */
 
-static void blocks_stop_messages_both_ways(struct world *w)
+static void block_prevents_direct_messages_in_both_directions(struct world *w)
 {
     struct people p = world_people(w);
     struct answer a =
@@ -325,7 +326,7 @@ static void blocks_stop_messages_both_ways(struct world *w)
     expect_status(client_post(p.bob, hello, "/channels/%s/messages", channel), 200);
 }
 
-static void only_friends_are_added_to_groups(struct world *w)
+static void only_friends_can_be_added_to_groups(struct world *w)
 {
     struct people p = world_people(w);
     const char *body =
@@ -341,7 +342,7 @@ static void only_friends_are_added_to_groups(struct world *w)
                  20037);
 }
 
-static void a_friend_invite_follows_the_same_rules(struct world *w)
+static void friend_invite_respects_blocks_and_removes_suggestions(struct world *w)
 {
     struct people p = world_people(w);
     const char *code = answer_text(client_post(p.ada, "{}", "/users/@me/invites"), "code");
@@ -364,7 +365,7 @@ static void a_friend_invite_follows_the_same_rules(struct world *w)
     expect_error(client_post(p.ada, "{}", "/invites/%s", code), 400, 50096);
 }
 
-static void profiles_are_for_those_who_have_a_reason(struct world *w)
+static void profile_requires_friendship_request_or_suggestion(struct world *w)
 {
     struct people p = world_people(w);
 
@@ -382,9 +383,9 @@ static void profiles_are_for_those_who_have_a_reason(struct world *w)
     expect_error(client_get(p.ada, "/users/%s/profile", p.bob->id), 403, 50001);
 }
 
-/* --- the list, read again and again --------------------------------------------------- */
+/* --- cached list ---------------------------------------------------------------------- */
 
-static void a_list_that_was_read_follows_what_changes(struct world *w)
+static void cached_relationship_list_is_updated_by_changes(struct world *w)
 {
     struct people p = world_people(w);
 
@@ -407,7 +408,7 @@ static void a_list_that_was_read_follows_what_changes(struct world *w)
     expect_json(client_get(p.ada, RELATIONSHIPS), "[{'type': 0, 'user_ignored': true}]");
 }
 
-static void changes_are_limited_together(struct world *w)
+static void relationship_changes_share_a_rate_limit(struct world *w)
 {
     struct people p = world_people(w);
 
@@ -421,7 +422,7 @@ static void changes_are_limited_together(struct world *w)
     expect_status(client_delete(p.ada, THEM, p.bob->id), 429);
     expect_status(client_put(p.ada, NULL, THEM "/ignore", p.eve->id), 429);
     expect_status(client_patch(p.ada, "{}", THEM, p.eve->id), 429);
-    /* Others may, and blocking is never too much. */
+    /* Other users are not affected, and blocking is not limited. */
     expect_status(client_put(p.ada, "{'type': 2}", THEM, p.bob->id), 204);
     expect_status(client_delete(p.bob, THEM, p.ada->id), 204);
     world_wait(w, 61);
@@ -429,23 +430,23 @@ static void changes_are_limited_together(struct world *w)
 }
 
 const struct test relationships_ignore_nickname_tests[] = {
-    TEST(strangers_can_be_ignored),
-    TEST(ignoring_leaves_the_type),
-    TEST(nobody_ignores_themselves_or_nobody),
-    TEST(ignoring_survives_the_end),
-    TEST(the_ignored_ask_without_noise),
-    TEST(nickname_is_stored_and_announced),
-    TEST(nicknames_have_a_length),
-    TEST(nicknames_are_for_friends_and_end_with_them),
-    TEST(all_requests_can_be_declined),
-    TEST(spam_can_be_declined_alone),
-    TEST(all_filters_have_to_hold),
-    TEST(filters_are_two),
-    TEST(blocks_stop_messages_both_ways),
-    TEST(only_friends_are_added_to_groups),
-    TEST(a_friend_invite_follows_the_same_rules),
-    TEST(profiles_are_for_those_who_have_a_reason),
-    TEST(a_list_that_was_read_follows_what_changes),
-    TEST_WITH(changes_are_limited_together, buckets_only),
+    TEST(ignoring_a_user_without_relationship_creates_type_0),
+    TEST(ignoring_does_not_change_the_relationship_type),
+    TEST(ignoring_oneself_or_an_unknown_user_is_refused),
+    TEST(ignoring_persists_when_the_relationship_ends),
+    TEST(friend_request_of_an_ignored_user_sends_no_notification),
+    TEST(friend_nickname_is_stored_and_sent),
+    TEST(friend_nickname_is_limited_to_32_characters),
+    TEST(nickname_requires_a_friendship_and_ends_with_it),
+    TEST(all_incoming_requests_can_be_declined_at_once),
+    TEST(spam_requests_can_be_declined_alone),
+    TEST(decline_filters_are_combined_with_and),
+    TEST(unknown_decline_filters_are_refused),
+    TEST(block_prevents_direct_messages_in_both_directions),
+    TEST(only_friends_can_be_added_to_groups),
+    TEST(friend_invite_respects_blocks_and_removes_suggestions),
+    TEST(profile_requires_friendship_request_or_suggestion),
+    TEST(cached_relationship_list_is_updated_by_changes),
+    TEST_WITH(relationship_changes_share_a_rate_limit, buckets_only),
     { 0 },
 };

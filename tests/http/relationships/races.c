@@ -1,7 +1,6 @@
-/* races.c - people who act on each other at the same time.
- *
- * Each acts on a thread and a connection of their own. Whatever they do, afterwards every
- * pair is legal, and what each of them was told adds up to what the store has. */
+/* races.c - concurrent changes of relationships. Each user acts on a thread and a connection of
+ * its own. Afterwards every pair of rows must be consistent, and each user's events must add up
+ * to the stored state. */
 #include "people.h"
 
 #include <pthread.h>
@@ -20,14 +19,14 @@
 #define ACCEPT  "{\"type\":1,\"confirm_stranger_request\":true}"
 #define BLOCK   "{\"type\":2}"
 
-/* --- calls without the harness, which belongs to one thread --------------------------- */
+/* --- requests without the test client, which is for one thread ------------------------ */
 
-struct deed {
+struct action {
     const char *method, *suffix, *body;
 };
 
-/* Sends one call and reads its answer; the status, or 0. */
-static int act(int fd, const struct client *me, const char *other, const struct deed *d)
+/* Sends one request and reads its response; returns the status, or 0. */
+static int send_action(int fd, const struct client *me, const char *other, const struct action *d)
 {
     char text[8192];
     size_t n = 0;
@@ -61,33 +60,33 @@ struct actor {
     const struct client *others[2];
     int other_count, fd, rounds;
     unsigned seed;
-    const struct deed *deeds; /* one of them each time */
-    int deed_count;
-    int last, failures; /* status of the last deed; answers that must not be */
-    int slow;           /* answers that took as long as PostgreSQL needs to find a deadlock */
+    const struct action *actions; /* chosen at random for each round */
+    int action_count;
+    int last, failures; /* status of the last action; unexpected responses */
+    int slow;           /* responses that took as long as PostgreSQL's deadlock timeout */
 };
 
-/* Of PostgreSQL, where a busy machine does not come near it. */
+/* Deadlock timeout of PostgreSQL, which a busy machine does not reach otherwise. */
 enum { DEADLOCK_S = 20 };
 
-static void *run(void *arg)
+static void *run_actor(void *arg)
 {
     struct actor *a = arg;
 
     pthread_barrier_wait(a->start);
     for (int i = 0; i < a->rounds; i++) {
         const struct client *other = a->others[rand_r(&a->seed) % (unsigned)a->other_count];
-        const struct deed *d = &a->deeds[rand_r(&a->seed) % (unsigned)a->deed_count];
+        const struct action *d = &a->actions[rand_r(&a->seed) % (unsigned)a->action_count];
 
-        int64_t began = clock_mono();
-        a->last = act(a->fd, a->me, other->id, d);
-        a->slow += clock_mono() - began >= DEADLOCK_S * INT64_C(1000000000);
+        int64_t began = clock_monotonic_ns();
+        a->last = send_action(a->fd, a->me, other->id, d);
+        a->slow += clock_monotonic_ns() - began >= DEADLOCK_S * INT64_C(1000000000);
         a->failures += a->last == 0 || a->last == 409 || a->last >= 500;
     }
     return NULL;
 }
 
-static void run_all(struct actor *actors, unsigned count)
+static void run_actors(struct actor *actors, unsigned count)
 {
     pthread_barrier_t start;
 
@@ -95,7 +94,7 @@ static void run_all(struct actor *actors, unsigned count)
     for (unsigned i = 0; i < count; i++) {
         actors[i].start = &start;
         actors[i].fd = client_dial((struct client *)(uintptr_t)actors[i].me);
-        pthread_create(&actors[i].thread, NULL, run, &actors[i]);
+        pthread_create(&actors[i].thread, NULL, run_actor, &actors[i]);
     }
     for (unsigned i = 0; i < count; i++) {
         pthread_join(actors[i].thread, NULL);
@@ -106,10 +105,10 @@ static void run_all(struct actor *actors, unsigned count)
         expect(actors[i].failures == 0);
 }
 
-/* --- what must hold ------------------------------------------------------------------- */
+/* --- invariants ----------------------------------------------------------------------- */
 
-/* Every row fits the other side's; nothing is kept about nobody. */
-static void expect_legal(struct world *w)
+/* Every row matches the other side's, and no row is empty. */
+static void expect_consistent_pairs(struct world *w)
 {
     expect(store_count(w, "select count(*) from relationships a left join relationships b on "
                           "b.user_id = a.target_id and b.target_id = a.user_id where not ("
@@ -124,24 +123,24 @@ static void expect_legal(struct world *w)
 
 enum { UNKNOWN = -1 };
 
-/* What a client that only listens believes about somebody: the type, plus 10 if ignored. */
-static int64_t believed(struct world *w, const struct client *c, const struct client *other)
+/* Returns the type that a client derives from its events only, plus 10 if ignored. */
+static int64_t type_from_events(struct world *w, const struct client *c, const struct client *other)
 {
     int64_t type = UNKNOWN;
 
     pthread_mutex_lock(&w->lock);
-    for (const struct heard *h = w->heard; h; h = h->next) {
-        if (h->to.kind != SUBJECT_USER || h->to.id != id_of(c->id))
+    for (const struct arrivals *h = w->arrivals; h; h = h->next) {
+        if (h->to.kind != AUDIENCE_USER || h->to.id != id_of(c->id))
             continue;
         const struct dom *d = dom_parse(w->arena, str_of(h->payload));
         if (!dom_at(d, "id") || !str_is(dom_at(d, "id")->text, other->id))
             continue;
-        int64_t told = strtoll(dom_at(d, "type")->text.p, NULL, 10) +
-                       (dom_at(d, "user_ignored")->truth ? 10 : 0);
+        int64_t reported = strtoll(dom_at(d, "type")->text.p, NULL, 10) +
+                           (dom_at(d, "user_ignored")->truth ? 10 : 0);
         if (h->event == EVENT_RELATIONSHIP_ADD)
-            type = told;
+            type = reported;
         else if (h->event == EVENT_RELATIONSHIP_UPDATE)
-            type = type == UNKNOWN ? 100 : told;
+            type = type == UNKNOWN ? 100 : reported;
         else if (h->event == EVENT_RELATIONSHIP_REMOVE)
             type = type == UNKNOWN ? 200 : UNKNOWN;
     }
@@ -149,7 +148,7 @@ static int64_t believed(struct world *w, const struct client *c, const struct cl
     return type;
 }
 
-static int64_t shown(struct client *c, const struct client *other)
+static int64_t type_from_list(struct client *c, const struct client *other)
 {
     struct answer a = client_get(c, RELATIONSHIPS);
 
@@ -160,19 +159,20 @@ static int64_t shown(struct client *c, const struct client *other)
     return UNKNOWN;
 }
 
-static void expect_told_the_truth(struct world *w, struct client *const *people, int count)
+static void expect_events_match_lists(struct world *w, struct client *const *people, int count)
 {
     for (int i = 0; i < count; i++)
         for (int j = 0; j < count; j++)
             if (i != j)
-                expect(believed(w, people[i], people[j]) == shown(people[i], people[j]));
+                expect(type_from_events(w, people[i], people[j]) ==
+                       type_from_list(people[i], people[j]));
 }
 
 /* --- tests ---------------------------------------------------------------------------- */
 
-static void two_who_ask_at_once_become_friends(struct world *w)
+static void concurrent_mutual_friend_requests_make_friends(struct world *w)
 {
-    static const struct deed asking = { "PUT", "", CONFIRM };
+    static const struct action asking = { "PUT", "", CONFIRM };
     struct people p = world_people(w);
     struct client *both[] = { p.ada, p.bob };
 
@@ -183,20 +183,20 @@ static void two_who_ask_at_once_become_friends(struct world *w)
         };
 
         for (int i = 0; i < 2; i++) {
-            actors[i].deeds = &asking;
-            actors[i].deed_count = 1;
+            actors[i].actions = &asking;
+            actors[i].action_count = 1;
         }
-        run_all(actors, 2);
+        run_actors(actors, 2);
         expect(actors[0].last == 204 && actors[1].last == 204);
         expect(type_of(p.ada, p.bob) == 1 && type_of(p.bob, p.ada) == 1);
         expect_status(client_delete(p.ada, RELATIONSHIPS "/%s", p.bob->id), 204);
     }
-    expect_told_the_truth(w, both, 2);
+    expect_events_match_lists(w, both, 2);
 }
 
-static void accepting_and_cancelling_end_in_one_state(struct world *w)
+static void concurrent_accept_and_cancel_leave_no_relationship(struct world *w)
 {
-    static const struct deed cancel = { "DELETE", "", "" }, accept = { "PUT", "", ACCEPT };
+    static const struct action cancel = { "DELETE", "", "" }, accept = { "PUT", "", ACCEPT };
     struct people p = world_people(w);
     struct client *both[] = { p.ada, p.bob };
 
@@ -207,25 +207,25 @@ static void accepting_and_cancelling_end_in_one_state(struct world *w)
         };
 
         expect_status(client_put(p.ada, NULL, RELATIONSHIPS "/%s", p.bob->id), 204);
-        actors[0].deeds = &cancel;
-        actors[1].deeds = &accept;
-        actors[0].deed_count = actors[1].deed_count = 1;
-        run_all(actors, 2);
-        /* Whichever came first, ada's word was the last: it ended a request or a friendship. */
+        actors[0].actions = &cancel;
+        actors[1].actions = &accept;
+        actors[0].action_count = actors[1].action_count = 1;
+        run_actors(actors, 2);
+        /* Ada's deletion was last in either order: it ended a request or a friendship. */
         expect(actors[0].last == 204);
         expect(actors[1].last == 204 || actors[1].last == 400);
         expect(type_of(p.ada, p.bob) == -1 && type_of(p.bob, p.ada) == -1);
     }
-    expect_told_the_truth(w, both, 2);
+    expect_events_match_lists(w, both, 2);
 }
 
-static const struct deed all_deeds[] = {
+static const struct action all_actions[] = {
     { "PUT", "", CONFIRM },   { "PUT", "", CONFIRM },      { "PUT", "", ACCEPT },
     { "PUT", "", BLOCK },     { "DELETE", "", "" },        { "DELETE", "", "" },
     { "PUT", "/ignore", "" }, { "DELETE", "/ignore", "" }, { "PATCH", "", "{\"nickname\":\"x\"}" },
 };
 
-static void any_sequence_of_two_leaves_legal_pairs(struct world *w)
+static void concurrent_actions_of_two_users_leave_consistent_pairs(struct world *w)
 {
     struct people p = world_people(w);
     struct client *both[] = { p.ada, p.bob };
@@ -237,15 +237,15 @@ static void any_sequence_of_two_leaves_legal_pairs(struct world *w)
                                     .other_count = 1,
                                     .rounds = 150,
                                     .seed = (unsigned)i + 1,
-                                    .deeds = all_deeds,
-                                    .deed_count = COUNT_OF(all_deeds) };
-    run_all(actors, 2);
-    expect_legal(w);
-    expect_told_the_truth(w, both, 2);
+                                    .actions = all_actions,
+                                    .action_count = COUNT_OF(all_actions) };
+    run_actors(actors, 2);
+    expect_consistent_pairs(w);
+    expect_events_match_lists(w, both, 2);
 }
 
-/* Two that wait for each other are let go after a second, unless it is told otherwise. */
-static void patient_with_deadlocks(struct config *c)
+/* PostgreSQL aborts one of two deadlocked transactions after a second by default. */
+static void configure_deadlock_timeout(struct config *c)
 {
     static char store[512];
 
@@ -255,7 +255,7 @@ static void patient_with_deadlocks(struct config *c)
     c->store = store;
 }
 
-static void any_sequence_of_three_leaves_legal_pairs(struct world *w)
+static void concurrent_actions_of_three_users_cause_no_deadlock(struct world *w)
 {
     struct people p = world_people(w);
     struct client *all[] = { p.ada, p.bob, p.eve };
@@ -267,19 +267,19 @@ static void any_sequence_of_three_leaves_legal_pairs(struct world *w)
                                     .other_count = 2,
                                     .rounds = 120,
                                     .seed = (unsigned)i + 77,
-                                    .deeds = all_deeds,
-                                    .deed_count = COUNT_OF(all_deeds) };
-    run_all(actors, 3);
-    /* Nobody waits for another one who waits for them. */
+                                    .actions = all_actions,
+                                    .action_count = COUNT_OF(all_actions) };
+    run_actors(actors, 3);
+    /* No transactions wait for each other. */
     expect(actors[0].slow + actors[1].slow + actors[2].slow == 0);
-    expect_legal(w);
-    expect_told_the_truth(w, all, 3);
+    expect_consistent_pairs(w);
+    expect_events_match_lists(w, all, 3);
 }
 
 const struct test relationships_races_tests[] = {
-    TEST(two_who_ask_at_once_become_friends),
-    TEST(accepting_and_cancelling_end_in_one_state),
-    TEST(any_sequence_of_two_leaves_legal_pairs),
-    TEST_WITH(any_sequence_of_three_leaves_legal_pairs, patient_with_deadlocks),
+    TEST(concurrent_mutual_friend_requests_make_friends),
+    TEST(concurrent_accept_and_cancel_leave_no_relationship),
+    TEST(concurrent_actions_of_two_users_leave_consistent_pairs),
+    TEST_WITH(concurrent_actions_of_three_users_cause_no_deadlock, configure_deadlock_timeout),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* relationships.c - asking, accepting, blocking, ending; what both sides see and hear. */
+/* relationships.c - requesting, accepting, blocking and ending relationships, and their events. */
 #include "people.h"
 
 #include "apps.h"
@@ -21,9 +21,9 @@ static void expect_all_silent(struct people *p)
     expect_silence(p->eve);
 }
 
-/* --- asking --------------------------------------------------------------------------- */
+/* --- requesting ----------------------------------------------------------------------- */
 
-static void asking_tells_both_sides(struct world *w)
+static void friend_request_sends_relationship_add_to_both_users(struct world *w)
 {
     struct people p = world_people(w);
 
@@ -52,7 +52,7 @@ static void asking_tells_both_sides(struct world *w)
     expect(type_of(p.eve, p.ada) == NOTHING);
 }
 
-static void asking_by_name_is_the_same(struct world *w)
+static void friend_request_by_username_works_like_by_id(struct world *w)
 {
     struct people p = world_people(w);
 
@@ -71,19 +71,19 @@ static void asking_by_name_is_the_same(struct world *w)
     expect_types(p.ada, p.bob, FRIEND, FRIEND);
 }
 
-static void asking_again_changes_nothing(struct world *w)
+static void repeated_friend_request_changes_nothing(struct world *w)
 {
     struct people p = world_people(w);
 
     introduce(p.ada, p.bob);
     expect_status(client_put(p.ada, "{'note': 'one'}", RELATIONSHIPS "/%s", p.bob->id), 204);
-    forget_told(w);
+    discard_received(w);
     expect_status(client_put(p.ada, "{'note': 'two'}", RELATIONSHIPS "/%s", p.bob->id), 204);
     expect_all_silent(&p);
     expect_json(client_get(p.bob, RELATIONSHIPS), "[{'type': 3, 'note': 'one'}, {'type': 1}]");
 }
 
-static void whoever_is_asked_and_asks_accepts(struct world *w)
+static void requesting_the_requester_accepts_the_request(struct world *w)
 {
     struct people p = world_people(w);
 
@@ -105,7 +105,7 @@ static void whoever_is_asked_and_asks_accepts(struct world *w)
     expect_all_silent(&p);
 }
 
-static void only_who_was_asked_can_accept(struct world *w)
+static void only_the_requested_user_can_accept(struct world *w)
 {
     struct people p = world_people(w);
 
@@ -126,7 +126,7 @@ static void only_who_was_asked_can_accept(struct world *w)
 
 /* --- blocking ------------------------------------------------------------------------- */
 
-static void blocking_is_told_to_nobody_else(struct world *w)
+static void blocking_sends_an_event_only_to_the_blocking_user(struct world *w)
 {
     struct people p = world_people(w);
 
@@ -153,7 +153,7 @@ static void blocking_is_told_to_nobody_else(struct world *w)
     expect_types(p.ada, p.bob, NOTHING, BLOCKED);
 }
 
-static void blocking_ends_what_there_was(struct world *w)
+static void blocking_ends_friendships_and_requests(struct world *w)
 {
     struct people p = world_people(w);
 
@@ -172,7 +172,7 @@ static void blocking_ends_what_there_was(struct world *w)
     expect_relationship(p.ada, "ADD", p.bob, BLOCKED);
     expect_relationship(p.bob, "REMOVE", p.ada, INCOMING);
     expect_status(client_delete(p.ada, RELATIONSHIPS "/%s", p.bob->id), 204);
-    forget_told(w);
+    discard_received(w);
 
     ask_friend(p.bob, p.ada);
     expect_status(client_put(p.ada, PUT_TYPE(2), RELATIONSHIPS "/%s", p.bob->id), 204);
@@ -182,7 +182,7 @@ static void blocking_ends_what_there_was(struct world *w)
     expect_types(p.ada, p.bob, BLOCKED, NOTHING);
 }
 
-static void nobody_asks_across_a_block(struct world *w)
+static void friend_requests_are_403_80001_across_a_block(struct world *w)
 {
     struct people p = world_people(w);
 
@@ -205,14 +205,14 @@ static void bots_can_be_blocked_but_not_oneself(struct world *w)
     expect_status(client_put(p.ada, NULL, RELATIONSHIPS "/%s/ignore", bot->id), 204);
     expect_error(client_put(p.ada, PUT_TYPE(2), RELATIONSHIPS "/%s", p.ada->id), 400, 50038);
     expect_error(client_put(p.ada, PUT_TYPE(2), RELATIONSHIPS "/1"), 404, 10013);
-    /* Nobody writes to who is blocked: the note does not matter. */
+    /* The note is ignored for blocks. */
     char note[200];
     memset(note, 'x', sizeof note - 1);
     note[sizeof note - 1] = '\0';
     expect_status(client_put(p.ada, TEXT(w, "{'type': 2, 'note': '%s'}", note), RELATIONSHIPS "/%s",
                              p.bob->id),
                   204);
-    /* Nor does anything else count. */
+    /* Other fields are ignored, too. */
     expect_status(client_put(p.ada,
                              "{'type': 2, 'confirm_stranger_request': 3, 'note': ['x'], "
                              "'from_friend_suggestion': 'x'}",
@@ -222,7 +222,7 @@ static void bots_can_be_blocked_but_not_oneself(struct world *w)
 
 /* --- ending --------------------------------------------------------------------------- */
 
-static void ending_takes_both_sides_away(struct world *w)
+static void deleting_a_relationship_removes_both_sides(struct world *w)
 {
     struct people p = world_people(w);
 
@@ -247,7 +247,7 @@ static void ending_takes_both_sides_away(struct world *w)
     expect_all_silent(&p);
 }
 
-static void ending_nothing_is_fine(struct world *w)
+static void deleting_a_missing_relationship_is_204(struct world *w)
 {
     struct people p = world_people(w);
 
@@ -260,7 +260,7 @@ static void ending_nothing_is_fine(struct world *w)
     expect_all_silent(&p);
 }
 
-static void a_removal_carries_no_account(struct world *w)
+static void relationship_remove_event_contains_no_user(struct world *w)
 {
     struct people p = world_people(w);
 
@@ -272,7 +272,7 @@ static void a_removal_carries_no_account(struct world *w)
     expect(!dom_at(d, "user") && dom_at(d, "nickname") && dom_at(d, "since"));
 }
 
-static void half_a_relationship_is_repaired(struct world *w)
+static void one_sided_relationship_rows_are_repaired(struct world *w)
 {
     struct people p = world_people(w);
     const char *add = "insert into relationships (user_id, target_id, type) values ($1, $2, $3)";
@@ -288,7 +288,7 @@ static void half_a_relationship_is_repaired(struct world *w)
 
 /* --- lists ---------------------------------------------------------------------------- */
 
-static void the_list_is_by_id_and_whole(struct world *w)
+static void relationship_list_is_ordered_by_user_id(struct world *w)
 {
     struct people p = world_people(w);
 
@@ -306,7 +306,7 @@ static void the_list_is_by_id_and_whole(struct world *w)
     expect_json(client_get(p.eve, RELATIONSHIPS), "[{'id': '%s', 'type': 4}]", p.ada->id);
 }
 
-static void the_disabled_are_not_shown(struct world *w)
+static void relationship_list_omits_disabled_users(struct world *w)
 {
     struct people p = world_people(w);
 
@@ -318,7 +318,7 @@ static void the_disabled_are_not_shown(struct world *w)
     expect(type_of(p.ada, p.bob) == FRIEND);
 }
 
-static void sessions_begin_with_all_of_it(struct world *w)
+static void ready_contains_relationships_and_suggestion_count(struct world *w)
 {
     struct people p = world_people(w);
     const char *app = make_application(p.ada, "chess");
@@ -344,7 +344,7 @@ static void sessions_begin_with_all_of_it(struct world *w)
     expect(str_is(dom_at(ready, "d.friend_suggestion_count")->text, "1"));
 }
 
-static void friends_see_who_is_there(struct world *w)
+static void accepting_a_request_sends_the_new_friends_presence(struct world *w)
 {
     struct people p = world_people(w);
 
@@ -355,7 +355,7 @@ static void friends_see_who_is_there(struct world *w)
     expect_status(client_put(p.bob, NULL, RELATIONSHIPS "/%s", p.ada->id), 204);
     expect_event(p.ada, "RELATIONSHIP_ADD", "{'type': 1}");
     expect_notice(p.ada, ACCEPTED, p.bob);
-    expect_silence(p.ada); /* bob is not there */
+    expect_silence(p.ada); /* bob is offline */
     expect_relationship(p.bob, "ADD", p.ada, FRIEND);
     expect_event(p.bob, "PRESENCE_UPDATE",
                  "{'user': {'id': '%s'}, 'status': 'online', 'activities': [], 'client_status': "
@@ -367,7 +367,7 @@ static void friends_see_who_is_there(struct world *w)
 
 /* --- applications --------------------------------------------------------------------- */
 
-static void apps_see_friends_and_who_plays(struct world *w)
+static void bearer_token_lists_friends_with_has_played_game(struct world *w)
 {
     struct people p = world_people(w);
     const char *app = make_application(p.ada, "chess");
@@ -392,7 +392,7 @@ static void apps_see_friends_and_who_plays(struct world *w)
                  50026);
 }
 
-static void requests_remember_the_app(struct world *w)
+static void friend_request_by_an_app_stores_origin_application_id(struct world *w)
 {
     struct people p = world_people(w);
     const char *app = make_application(p.ada, "chess");
@@ -411,24 +411,24 @@ static void requests_remember_the_app(struct world *w)
 }
 
 const struct test relationships_tests[] = {
-    TEST(asking_tells_both_sides),
-    TEST(asking_by_name_is_the_same),
-    TEST(asking_again_changes_nothing),
-    TEST(whoever_is_asked_and_asks_accepts),
-    TEST(only_who_was_asked_can_accept),
-    TEST(blocking_is_told_to_nobody_else),
-    TEST(blocking_ends_what_there_was),
-    TEST(nobody_asks_across_a_block),
+    TEST(friend_request_sends_relationship_add_to_both_users),
+    TEST(friend_request_by_username_works_like_by_id),
+    TEST(repeated_friend_request_changes_nothing),
+    TEST(requesting_the_requester_accepts_the_request),
+    TEST(only_the_requested_user_can_accept),
+    TEST(blocking_sends_an_event_only_to_the_blocking_user),
+    TEST(blocking_ends_friendships_and_requests),
+    TEST(friend_requests_are_403_80001_across_a_block),
     TEST(bots_can_be_blocked_but_not_oneself),
-    TEST(ending_takes_both_sides_away),
-    TEST(ending_nothing_is_fine),
-    TEST(a_removal_carries_no_account),
-    TEST(half_a_relationship_is_repaired),
-    TEST(the_list_is_by_id_and_whole),
-    TEST(the_disabled_are_not_shown),
-    TEST(sessions_begin_with_all_of_it),
-    TEST(friends_see_who_is_there),
-    TEST(apps_see_friends_and_who_plays),
-    TEST(requests_remember_the_app),
+    TEST(deleting_a_relationship_removes_both_sides),
+    TEST(deleting_a_missing_relationship_is_204),
+    TEST(relationship_remove_event_contains_no_user),
+    TEST(one_sided_relationship_rows_are_repaired),
+    TEST(relationship_list_is_ordered_by_user_id),
+    TEST(relationship_list_omits_disabled_users),
+    TEST(ready_contains_relationships_and_suggestion_count),
+    TEST(accepting_a_request_sends_the_new_friends_presence),
+    TEST(bearer_token_lists_friends_with_has_played_game),
+    TEST(friend_request_by_an_app_stores_origin_application_id),
     { 0 },
 };

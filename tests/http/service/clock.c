@@ -1,4 +1,4 @@
-/* clock.c - a wall clock that is set while the server runs, or is wrong when it starts. */
+/* clock.c - a system clock that is set while the server runs, or is wrong at start. */
 #include <string.h>
 
 #include "apps.h"
@@ -10,41 +10,41 @@
 
 #define MINUTES(n) ((n)*INT64_C(60) * 1000 * 1000)
 
-static bool metric_is(struct world *w, const char *line)
+static bool metrics_contain(struct world *w, const char *line)
 {
-    struct answer a = client_request(world_stranger(w), "GET", "/metrics", "", STR(""));
+    struct answer a = client_request(world_anonymous(w), "GET", "/metrics", "", STR(""));
 
     return strstr(a.body.p, line) != NULL;
 }
 
-static struct answer readiness(struct world *w)
+static struct answer get_readiness(struct world *w)
 {
-    return client_request(world_stranger(w), "GET", "/readyz", "", STR(""));
+    return client_request(world_anonymous(w), "GET", "/readyz", "", STR(""));
 }
 
-static void limit_calls(struct config *c)
+static void enable_rate_limits(struct config *c)
 {
     c->rate_limits = true;
     c->log_level = "warn";
 }
 
-static void watch_log(struct config *c)
+static void configure_log_level(struct config *c)
 {
     c->log_level = "warn";
 }
 
-static void a_clock_set_back_shuts_nobody_out(struct world *w)
+static void clock_set_back_does_not_prolong_rate_limits(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
     for (int i = 0; i < 40; i++)
         expect_status(client_get(ada, "/users/@me"), 200);
-    clock_step(-MINUTES(10));
+    clock_step_wall(-MINUTES(10));
     world_wait(w, 11);
     expect_status(client_get(ada, "/users/@me"), 200);
 }
 
-static void a_clock_set_back_is_reported_and_ids_stay_in_order(struct world *w)
+static void clock_set_back_is_logged_and_ids_stay_increasing(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *guild = found_guild(ada, "Here");
@@ -52,58 +52,58 @@ static void a_clock_set_back_is_reported_and_ids_stay_in_order(struct world *w)
         answer_text(client_post(ada, "{'name': 'here'}", "/guilds/%s/channels", guild), "id");
     struct answer before = client_post(ada, "{'content': 'a'}", "/channels/%s/messages", channel);
 
-    expect_json(readiness(w), "{'status': 'ok'}");
-    expect(!strstr(readiness(w).body.p, "warning"));
+    expect_json(get_readiness(w), "{'status': 'ok'}");
+    expect(!strstr(get_readiness(w).body.p, "warning"));
     world_log_begin(w);
-    clock_step(-MINUTES(10));
-    expect_soon(metric_is(w, "\nguildhall_clock_steps_total 1\n"));
+    clock_step_wall(-MINUTES(10));
+    expect_soon(metrics_contain(w, "\nguildhall_clock_steps_total 1\n"));
     struct answer after = client_post(ada, "{'content': 'b'}", "/channels/%s/messages", channel);
     expect(id_of(answer_text(after, "id")) > id_of(answer_text(before, "id")));
-    struct answer a = readiness(w);
+    struct answer a = get_readiness(w);
     expect_status(a, 200);
     expect(strstr(answer_text(a, "warning"), "Set the clock"));
-    expect(metric_is(w, "\nguildhall_clock_behind_seconds 5") ||
-           metric_is(w, "\nguildhall_clock_behind_seconds 6"));
+    expect(metrics_contain(w, "\nguildhall_clock_behind_seconds 5") ||
+           metrics_contain(w, "\nguildhall_clock_behind_seconds 6"));
     const char *log = world_log_end(w);
     expect(strstr(log, "stepped back by 6") || strstr(log, "stepped back by 5"));
-    clock_step(MINUTES(10));
-    expect_soon(!strstr(readiness(w).body.p, "warning"));
+    clock_step_wall(MINUTES(10));
+    expect_soon(!strstr(get_readiness(w).body.p, "warning"));
 }
 
-static void a_start_with_a_clock_that_is_behind_is_reported(struct world *w)
+static void start_with_a_clock_behind_the_database_is_reported(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
     (void)ada;
     world_stop(w);
-    clock_step(-MINUTES(30));
+    clock_step_wall(-MINUTES(30));
     world_log_begin(w);
     expect(world_try_start(w));
     const char *log = world_log_end(w);
     expect(strstr(log, "s behind the newest message or account"));
-    struct answer a = readiness(w);
+    struct answer a = get_readiness(w);
     expect_status(a, 200);
     expect(strstr(answer_text(a, "warning"), "Set the clock"));
 }
 
-/* A step that is small is not worth a word, and costs no order. */
-static void ids_follow_those_of_the_database_after_a_small_step(struct world *w)
+/* A small step is not reported, and ids stay increasing. */
+static void ids_stay_above_database_ids_after_a_small_clock_step(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
     world_stop(w);
-    clock_step(-MINUTES(1) / 2);
+    clock_step_wall(-MINUTES(1) / 2);
     snowflake_init(0); /* as in a new process */
     expect(world_try_start(w));
-    expect(!strstr(readiness(w).body.p, "warning"));
+    expect(!strstr(get_readiness(w).body.p, "warning"));
     const char *guild = answer_text(client_post(ada, "{'name': 'Here'}", "/guilds"), "id");
     expect(id_of(guild) > id_of(ada->id));
 }
 
 const struct test clock_tests[] = {
-    TEST_WITH(a_clock_set_back_shuts_nobody_out, limit_calls),
-    TEST_WITH(a_clock_set_back_is_reported_and_ids_stay_in_order, watch_log),
-    TEST_WITH(a_start_with_a_clock_that_is_behind_is_reported, watch_log),
-    TEST(ids_follow_those_of_the_database_after_a_small_step),
+    TEST_WITH(clock_set_back_does_not_prolong_rate_limits, enable_rate_limits),
+    TEST_WITH(clock_set_back_is_logged_and_ids_stay_increasing, configure_log_level),
+    TEST_WITH(start_with_a_clock_behind_the_database_is_reported, configure_log_level),
+    TEST(ids_stay_above_database_ids_after_a_small_clock_step),
     { 0 },
 };

@@ -1,57 +1,57 @@
-/* every_route.c - what holds for every route, read from the rows. */
+/* every_route.c - checks of every route by its row. */
 #include "http/walk.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* --- who may call --------------------------------------------------------------------- */
+/* --- callers -------------------------------------------------------------------------- */
 
-static void refuses(const struct route *r, struct client *c, int status, int code)
+static void expect_route_refuses(const struct route *r, struct client *c, int status, int code)
 {
     expect_error(route_call(c, r, route_url(c->world, r, "1"), NULL), status, code);
 }
 
-static void look_at_strangers(struct world *w, const struct route *r)
+static void check_unauthenticated(struct world *w, const struct route *r)
 {
     if (route_is_open(r) && !(r->auth & AUTH_GOOD))
         return;
     if (!route_is_open(r))
-        refuses(r, world_stranger(w), 401, 0);
-    refuses(r, world_client_with(w, "nonsense"), 401, 0);
-    refuses(r, world_client_with(w, "Bot a.b.c"), 401, 0);
+        expect_route_refuses(r, world_anonymous(w), 401, 0);
+    expect_route_refuses(r, world_client_with(w, "nonsense"), 401, 0);
+    expect_route_refuses(r, world_client_with(w, "Bot a.b.c"), 401, 0);
 }
 
-static void strangers_are_refused(struct world *w)
+static void every_route_refuses_unauthenticated_callers(struct world *w)
 {
-    each_route(w, look_at_strangers);
+    each_route(w, check_unauthenticated);
 }
 
-/* Callers whose token was good once. */
+/* Callers with revoked or expired tokens. */
 static struct client *former[6];
 
-static void look_at_former_callers(struct world *w, const struct route *r)
+static void check_revoked_tokens(struct world *w, const struct route *r)
 {
     (void)w;
     for (size_t i = 0; i < sizeof former / sizeof *former; i++) {
         if (!route_is_open(r) || r->auth & AUTH_GOOD)
-            refuses(r, former[i], 401, 0);
+            expect_route_refuses(r, former[i], 401, 0);
         else if (r->method == HTTP_GET && !(r->service && r->admit))
             expect(route_call(former[i], r, route_url(w, r, "1"), NULL).status != 401);
     }
 }
 
-static enum err end_token(struct tx *tx, void *arg)
+static enum err revoke_client_token(struct tx *tx, void *arg)
 {
     struct credential c;
     const struct client *client = arg;
     struct str token;
-    enum caller_kind kind = credential_kind(str_of(client->authorization), &token);
+    enum caller_kind kind = parse_credential_kind(str_of(client->authorization), &token);
 
-    expect(credential_parse(kind, token, &c));
-    return auth_revoke(tx, c.session);
+    expect(parse_credential_token(kind, token, &c));
+    return auth_delete_token(tx, c.session);
 }
 
-static void tokens_that_ended_are_refused(struct world *w)
+static void every_route_refuses_revoked_and_expired_tokens(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "helper");
     struct store *store = guildhall_store(world_server(w));
@@ -62,46 +62,46 @@ static void tokens_that_ended_are_refused(struct world *w)
         former[kind] = world_token(w, owner, (enum caller_kind)(CALLER_USER + kind), "voice", 0);
         former[kind + 3] =
             world_token(w, owner, (enum caller_kind)(CALLER_USER + kind), "voice", 5);
-        expect(store_run(store, STORE_WRITE, world_arena(w), end_token, former[kind]) == OK);
+        expect(store_run(store, STORE_WRITE, world_arena(w), revoke_client_token, former[kind]) ==
+               OK);
     }
     expect_status(client_get(former[3], "/users/@me"), 200);
     expect_status(client_get(former[4], "/users/@me"), 200);
     world_wait(w, 6);
-    each_route(w, look_at_former_callers);
+    each_route(w, check_revoked_tokens);
     expect_status(client_get(ada, "/users/@me"), 200);
     expect_status(client_get(bot, "/users/@me"), 200);
 }
 
 static struct client *person, *machine, *app;
 
-static void look_at_kinds(struct world *w, const struct route *r)
+static void check_account_type(struct world *w, const struct route *r)
 {
     (void)w;
     if (route_is_open(r))
         return;
     if (!(r->auth & AUTH_USER) && r->auth & AUTH_BOT)
-        refuses(r, person, 403, 20002);
+        expect_route_refuses(r, person, 403, 20002);
     if (!(r->auth & AUTH_BOT) && r->auth & AUTH_USER)
-        refuses(r, machine, 403, 20001);
+        expect_route_refuses(r, machine, 403, 20001);
     if (r->auth & AUTH_BEARER && r->scope)
-        refuses(r, app, 403, 50026);
+        expect_route_refuses(r, app, 403, 50026);
     else if (!(r->auth & AUTH_BEARER))
-        refuses(r, app, 401, 0);
+        expect_route_refuses(r, app, 401, 0);
 }
 
-static void callers_of_the_wrong_kind_are_told_so(struct world *w)
+static void every_route_refuses_callers_of_the_wrong_type(struct world *w)
 {
     person = world_client(w, "ada");
     machine = world_bot(w, "helper");
     app = world_token(w, person, CALLER_BEARER, "email", 0);
-    each_route(w, look_at_kinds);
+    each_route(w, check_account_type);
 }
 
 /* --- bodies --------------------------------------------------------------------------- */
 
-/* What stands in the path is looked at first; where nothing of that name is there,
- * nothing is said about the body. */
-static bool path_refused(const struct route *r, struct answer a)
+/* Path parameters are checked first; if the object is unknown, the body is not checked. */
+static bool path_was_refused(const struct route *r, struct answer a)
 {
     bool no_key = a.json && dom_at(a.json, "errors.stream_key");
 
@@ -110,8 +110,8 @@ static bool path_refused(const struct route *r, struct answer a)
     return !route_is_plain(r) && (a.status == 403 || a.status == 404 || no_key);
 }
 
-static struct answer with_body(const struct route *r, struct client *c, const char *type,
-                               struct str body)
+static struct answer call_with_body(const struct route *r, struct client *c, const char *type,
+                                    struct str body)
 {
     char header[100];
 
@@ -120,7 +120,7 @@ static struct answer with_body(const struct route *r, struct client *c, const ch
                           body);
 }
 
-static void look_at_broken_bodies(struct world *w, const struct route *r)
+static void check_malformed_bodies(struct world *w, const struct route *r)
 {
     static const char *const broken[] = { "{",    "{\"a\":}", "nonsense",
                                           "{}{}", "{'a': 1}", "{\"a\":\"\xff\"}" };
@@ -129,29 +129,30 @@ static void look_at_broken_bodies(struct world *w, const struct route *r)
     if (!r->body || r->body->kind != KIND_OBJECT)
         return;
     struct client *c = route_caller(w, r);
-    struct answer a = with_body(r, c, "application/json", str_of(broken[0]));
-    if (path_refused(r, a))
+    struct answer a = call_with_body(r, c, "application/json", str_of(broken[0]));
+    if (path_was_refused(r, a))
         return;
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++)
-        expect_error(with_body(r, c, "application/json", str_of(broken[i])), 400, 50109);
+        expect_error(call_with_body(r, c, "application/json", str_of(broken[i])), 400, 50109);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        expect_invalid(with_body(r, c, "application/json", str_of(others[i])), "",
+        expect_invalid(call_with_body(r, c, "application/json", str_of(others[i])), "",
                        "MODEL_TYPE_CONVERT");
-    expect_invalid(with_body(r, c, "text/plain", STR("{}")), "", "CONTENT_TYPE_INVALID");
-    expect_invalid(with_body(r, c, "application/jsonp", STR("{}")), "", "CONTENT_TYPE_INVALID");
+    expect_invalid(call_with_body(r, c, "text/plain", STR("{}")), "", "CONTENT_TYPE_INVALID");
+    expect_invalid(call_with_body(r, c, "application/jsonp", STR("{}")), "",
+                   "CONTENT_TYPE_INVALID");
     if (!(r->body_kinds & BODY_FORM))
-        expect_invalid(with_body(r, c, "application/x-www-form-urlencoded", STR("a=b")), "",
+        expect_invalid(call_with_body(r, c, "application/x-www-form-urlencoded", STR("a=b")), "",
                        "CONTENT_TYPE_INVALID");
-    a = with_body(r, c, "Application/JSON; charset=utf-8", STR("{"));
+    a = call_with_body(r, c, "Application/JSON; charset=utf-8", STR("{"));
     expect_error(a, 400, 50109);
 }
 
-static void broken_bodies_are_told_from_bad_forms(struct world *w)
+static void every_route_reports_malformed_json_from_invalid_fields(struct world *w)
 {
-    each_route(w, look_at_broken_bodies);
+    each_route(w, check_malformed_bodies);
 }
 
-static void look_at_required_fields(struct world *w, const struct route *r)
+static void check_required_fields(struct world *w, const struct route *r)
 {
     if (!r->body || r->body->kind != KIND_OBJECT)
         return;
@@ -159,29 +160,30 @@ static void look_at_required_fields(struct world *w, const struct route *r)
     for (const struct field *f = r->body->schema->fields; f->name.p; f++) {
         if (f->flags & OPTIONAL)
             continue;
-        struct answer a = with_body(r, c, "application/json", STR("{}"));
+        struct answer a = call_with_body(r, c, "application/json", STR("{}"));
 
-        if (path_refused(r, a))
+        if (path_was_refused(r, a))
             return;
-        const char *name = str_dupz(world_arena(w), f->name);
+        const char *name = str_dup_cstring(world_arena(w), f->name);
         expect_invalid(a, name, "BASE_TYPE_REQUIRED");
-        /* A body of no length is {}. */
-        expect_invalid(with_body(r, c, "application/json", STR("")), name, "BASE_TYPE_REQUIRED");
+        /* An empty body is treated as {}. */
+        expect_invalid(call_with_body(r, c, "application/json", STR("")), name,
+                       "BASE_TYPE_REQUIRED");
         if (f->flags & NULLABLE)
             continue;
         struct str null = str_printf(world_arena(w), "{\"%s\": null}", name);
-        expect_invalid(with_body(r, c, "application/json", null), name, "BASE_TYPE_REQUIRED");
+        expect_invalid(call_with_body(r, c, "application/json", null), name, "BASE_TYPE_REQUIRED");
     }
 }
 
-static void missing_fields_are_named(struct world *w)
+static void every_route_names_missing_required_fields(struct world *w)
 {
-    each_route(w, look_at_required_fields);
+    each_route(w, check_required_fields);
 }
 
 /* --- paths ---------------------------------------------------------------------------- */
 
-static void look_at_bad_ids(struct world *w, const struct route *r)
+static void check_invalid_ids(struct world *w, const struct route *r)
 {
     const char *field, *url;
     struct client *c = route_caller(w, r);
@@ -190,14 +192,14 @@ static void look_at_bad_ids(struct world *w, const struct route *r)
         expect_invalid(route_call(c, r, url, NULL), field, "NUMBER_TYPE_COERCE");
 }
 
-static void ids_that_are_none_are_named(struct world *w)
+static void every_route_names_invalid_ids_in_its_path(struct world *w)
 {
-    each_route(w, look_at_bad_ids);
+    each_route(w, check_invalid_ids);
 }
 
-/* --- what a call does ----------------------------------------------------------------- */
+/* --- effects -------------------------------------------------------------------------- */
 
-static bool is_listed(const struct route *r, enum event event)
+static bool is_event_listed(const struct route *r, enum event event)
 {
     for (const enum event *e = r->fires; e && *e; e++)
         if (*e == event)
@@ -205,8 +207,8 @@ static bool is_listed(const struct route *r, enum event event)
     return false;
 }
 
-/* A reply is what the row's type says: it can be read back by it. */
-static void look_at_reply(const struct route *r, struct answer a)
+/* A response can be decoded with the row's reply type. */
+static void check_response(const struct route *r, struct answer a)
 {
     struct form form = { .arena = world_arena(a.client->world) };
     void *value;
@@ -215,20 +217,20 @@ static void look_at_reply(const struct route *r, struct answer a)
         return;
     if (r->reply && schema_decode(r->reply, a.body, &form, &value)) {
         struct buf problems;
-        struct json j = json_to(&problems);
+        struct json_writer j = json_writer_to(&problems);
 
         buf_init(&problems, 65536);
-        form_write(&form, &j);
-        fail_test(__FILE__, __LINE__, "%s answered %.*s: %.*s", a.call, STR_FMT(a.body),
-                  STR_FMT(buf_str(&problems)));
+        write_form_errors_json(&form, &j);
+        fail_test(__FILE__, __LINE__, "%s answered %.*s: %.*s", a.call, STR_ARGS(a.body),
+                  STR_ARGS(buf_str(&problems)));
     }
     if (!r->reply && !r->service)
-        expect_status(a, route_status(r));
+        expect_status(a, route_success_status(r));
 }
 
-static size_t heard;
+static size_t event_cursor;
 
-static void look_at_least_call(struct world *w, const struct route *r)
+static void check_smallest_call(struct world *w, const struct route *r)
 {
     struct client *c = route_caller(w, r);
     const char *id = *c->id ? c->id : "1";
@@ -239,26 +241,26 @@ static void look_at_least_call(struct world *w, const struct route *r)
     if (a.status >= 500 || (a.status == 401 && !route_is_open(r)) || a.status == 405 ||
         a.status == 429)
         fail_test(__FILE__, __LINE__, "%s answered %d", a.call, a.status);
-    look_at_reply(r, a);
-    for (; (event = world_event(w, heard)); heard++)
-        if (!is_listed(r, event))
+    check_response(r, a);
+    for (; (event = world_event(w, event_cursor)); event_cursor++)
+        if (!is_event_listed(r, event))
             fail_test(__FILE__, __LINE__, "%s fires %s, which its row does not list", a.call,
                       event_name(event));
 }
 
-static void calls_reply_and_fire_what_their_rows_say(struct world *w)
+static void every_route_sends_the_status_and_events_its_row_declares(struct world *w)
 {
-    heard = 0;
-    each_route(w, look_at_least_call);
+    event_cursor = 0;
+    each_route(w, check_smallest_call);
 }
 
 const struct test every_route_tests[] = {
-    TEST(strangers_are_refused),
-    TEST(tokens_that_ended_are_refused),
-    TEST(callers_of_the_wrong_kind_are_told_so),
-    TEST(broken_bodies_are_told_from_bad_forms),
-    TEST(missing_fields_are_named),
-    TEST(ids_that_are_none_are_named),
-    TEST(calls_reply_and_fire_what_their_rows_say),
+    TEST(every_route_refuses_unauthenticated_callers),
+    TEST(every_route_refuses_revoked_and_expired_tokens),
+    TEST(every_route_refuses_callers_of_the_wrong_type),
+    TEST(every_route_reports_malformed_json_from_invalid_fields),
+    TEST(every_route_names_missing_required_fields),
+    TEST(every_route_names_invalid_ids_in_its_path),
+    TEST(every_route_sends_the_status_and_events_its_row_declares),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* jobs.c - what happens by itself happens at its time, once, also after a restart. */
+/* jobs.c - scheduled jobs run at their time, once, also after a restart. */
 #include "waits.h"
 #include "world.h"
 
@@ -6,65 +6,66 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "api/jobs/errand.h"
+#include "api/jobs/internal_call.h"
 #include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "platform/accounts/accounts.h"
 
-/* --- a domain whose jobs leave their traces in accounts ------------------------------- */
+/* --- a test domain whose jobs write into accounts ------------------------------------- */
 
 static _Atomic int failures_left, starts;
 
-static enum err write_bio(struct tx *tx, snowflake id, struct str text)
+static enum err append_to_bio(struct tx *tx, snowflake id, struct str text)
 {
     return tx_exec(tx, "update users set bio = bio || $1 where id = $2",
                    BIND(v_text(text), v_id(id)), NULL);
 }
 
-static enum err append(struct call *call, const struct job *job)
+static enum err run_append_job(struct call *call, const struct job *job)
 {
     struct user user = { .id = job->key, .username = STR("somebody") };
-    enum err e = write_bio(call->tx, job->key, job->data);
+    enum err e = append_to_bio(call->tx, job->key, job->data);
 
     if (!e && failures_left > 0) {
         failures_left--;
         return ERR_INTERNAL;
     }
-    call_emit(call, EVENT_USER_UPDATE, to_user(job->key), &partial_user_schema, &user);
+    call_emit(call, EVENT_USER_UPDATE, audience_of_user(job->key), &partial_user_schema, &user);
     return e;
 }
-static const struct job_kind append_kind = { "append", "Adds to a biography.", .run = append };
+static const struct job_kind append_kind = { "append", "Adds to a biography.",
+                                             .run = run_append_job };
 
 static const struct job_kind fetch_kind;
 
-static enum err fetched(struct call *call)
+static enum err finish_fetch(struct call *call)
 {
-    const snowflake *key = call_passed(call, "snowflake");
+    const snowflake *key = call_passed_data(call, "snowflake");
     snowflake id = *key;
-    enum err e = write_bio(call->tx, id, STR("fetched "));
+    enum err e = append_to_bio(call->tx, id, STR("fetched "));
 
     return e ? e : job_cancel(call, &fetch_kind, id);
 }
 
-static void fetch(struct api *api, struct loop *loop, const struct job *job)
+static void run_fetch_job(struct api *api, struct loop *loop, const struct job *job)
 {
-    /* The first one dies with its lease. */
+    /* The first run is lost and its lease expires. */
     if (starts++ > 0)
-        errand_start(api, loop,
-                     &(struct errand){ .store = ROUTE_STORE_WRITE,
-                                       .run = fetched,
-                                       .type = "snowflake",
-                                       .data = &job->key,
-                                       .size = sizeof job->key });
+        internal_call_start(api, loop,
+                            &(struct internal_call){ .store = ROUTE_STORE_WRITE,
+                                                     .run = finish_fetch,
+                                                     .type = "snowflake",
+                                                     .data = &job->key,
+                                                     .size = sizeof job->key });
 }
-static const struct job_kind fetch_kind = { "fetch", "Takes long.", .start = fetch,
+static const struct job_kind fetch_kind = { "fetch", "Takes long.", .start = run_fetch_job,
                                             .lease_ms = 60 * 1000 };
 
-/* Work that goes on until the test says that it is done. */
+/* A job that runs until the test ends it. */
 static struct job held;
 static atomic_int holds;
 
-static void hold(struct api *api, struct loop *loop, const struct job *job)
+static void run_hold_job(struct api *api, struct loop *loop, const struct job *job)
 {
     (void)api, (void)loop;
     if (holds == 0)
@@ -72,12 +73,12 @@ static void hold(struct api *api, struct loop *loop, const struct job *job)
     held.data = (struct str){ 0 };
     holds++;
 }
-static const struct job_kind hold_kind = { "hold", "Goes on.", .start = hold,
+static const struct job_kind hold_kind = { "hold", "Goes on.", .start = run_hold_job,
                                            .lease_ms = 60 * 1000 };
 
 static const struct job_kind *const kinds[] = { &append_kind, &fetch_kind, &hold_kind, NULL };
 
-struct plan {
+struct decode_plan {
     struct str word;
     int64_t seconds;
 };
@@ -85,38 +86,38 @@ struct plan {
 static const struct type type_seconds = { .kind = KIND_INT, .min = 0, .max = 1000 };
 static const struct type type_word = { .kind = KIND_STRING, .max = 100 };
 static const struct field plan_fields[] = {
-    { FIELD(struct plan, word), .type = &type_word },
-    { FIELD(struct plan, seconds), .type = &type_seconds },
+    { FIELD(struct decode_plan, word), .type = &type_word },
+    { FIELD(struct decode_plan, seconds), .type = &type_seconds },
     { 0 },
 };
-static const struct schema plan_schema = { "Plan", sizeof(struct plan), plan_fields,
+static const struct schema plan_schema = { "Plan", sizeof(struct decode_plan), plan_fields,
                                            .doc = "When to write what." };
 static const struct type plan_type = { .kind = KIND_OBJECT, .schema = &plan_schema };
 
-static enum err plan_append(struct call *call)
+static enum err schedule_append(struct call *call)
 {
-    const struct plan *in = call->body;
+    const struct decode_plan *in = call->body;
 
     return job_schedule(call, &append_kind, call->caller->id, clock_us() + in->seconds * 1000000,
                         in->word);
 }
 
-static enum err plan_fetch(struct call *call)
+static enum err schedule_fetch(struct call *call)
 {
     return job_schedule(call, &fetch_kind, call->caller->id, clock_us(), STR(""));
 }
 
-static enum err plan_hold(struct call *call)
+static enum err schedule_hold(struct call *call)
 {
     return job_schedule(call, &hold_kind, call->caller->id,
                         clock_us() + holds * 100 * INT64_C(1000000), STR(""));
 }
 
-/* Answers 404 when the job is not held any more. */
+/* Returns 404 if the job is no longer held. */
 static enum err renew_hold(struct call *call)
 {
     bool ours;
-    enum err e = job_renew(call, &held, clock_us() + 50 * INT64_C(1000000), STR(""), &ours);
+    enum err e = job_renew_lease(call, &held, clock_us() + 50 * INT64_C(1000000), STR(""), &ours);
 
     return e || ours ? e : ERR_NOT_FOUND;
 }
@@ -126,14 +127,14 @@ static enum err finish_hold(struct call *call)
     return job_finish(call, &held);
 }
 
-static enum err plan_unknown(struct call *call)
+static enum err schedule_unknown_job(struct call *call)
 {
     static const struct job_kind unknown = { .name = "of another version" };
 
     return job_schedule(call, &unknown, 1, clock_us() - 1, STR(""));
 }
 
-static enum err drop_plan(struct call *call)
+static enum err cancel_append(struct call *call)
 {
     return job_cancel(call, &append_kind, call->caller->id);
 }
@@ -145,7 +146,7 @@ static enum err get_bio(struct call *call)
     enum err e = tx_one(call->tx, "select bio from users where id = $1",
                         BIND(v_id(call->caller->id)), &row, &found);
 
-    return e ? e : call_reply(call, &(struct plan){ .word = row_text(&row, 0) });
+    return e ? e : call_reply(call, &(struct decode_plan){ .word = row_text(&row, 0) });
 }
 
 static const struct route routes[] = {
@@ -156,28 +157,28 @@ static const struct route routes[] = {
       .auth = AUTH_USER,
       .body = &plan_type,
       .status = 204,
-      .handle = plan_append },
+      .handle = schedule_append },
     { .method = DELETE,
       .path = "/plan",
       .name = "drop_plan",
       .doc = "Never.",
       .auth = AUTH_USER,
       .status = 204,
-      .handle = drop_plan },
+      .handle = cancel_append },
     { .method = POST,
       .path = "/fetch",
       .name = "plan_fetch",
       .doc = "Long.",
       .auth = AUTH_USER,
       .status = 204,
-      .handle = plan_fetch },
+      .handle = schedule_fetch },
     { .method = POST,
       .path = "/hold",
       .name = "plan_hold",
       .doc = "Goes on.",
       .auth = AUTH_USER,
       .status = 204,
-      .handle = plan_hold },
+      .handle = schedule_hold },
     { .method = PATCH,
       .path = "/hold",
       .name = "renew_hold",
@@ -198,7 +199,7 @@ static const struct route routes[] = {
       .doc = "What?",
       .auth = AUTH_USER,
       .status = 204,
-      .handle = plan_unknown },
+      .handle = schedule_unknown_job },
     { .method = GET,
       .path = "/bio",
       .name = "get_bio",
@@ -213,12 +214,12 @@ static const struct domain plans_domain = {
 };
 static const struct domain *const domains[] = { &plans_domain, NULL };
 
-static void expect_holds(int n)
+static void expect_hold_count(int n)
 {
     expect_soon(holds == n);
 }
 
-/* Up to a minute of real time. */
+/* Waits up to a minute of real time. */
 static void expect_bio(struct client *c, const char *text)
 {
     struct answer a = client_get(c, "/bio");
@@ -230,9 +231,9 @@ static void expect_bio(struct client *c, const char *text)
     expect_json(a, "{'word': '%s'}", text);
 }
 
-/* Jobs are taken in the order of their times: when one of the witness has run that is due only
- * now, those that were due before have been looked at. */
-static void wait_for_look(struct client *witness)
+/* Jobs run in order of their due times: when a job of the witness that is due now has run,
+ * earlier ones have run, too. */
+static void wait_for_due_jobs(struct client *witness)
 {
     const char *before = answer_text(client_get(witness, "/bio"), "word");
     char after[128];
@@ -242,7 +243,7 @@ static void wait_for_look(struct client *witness)
     expect_bio(witness, after);
 }
 
-/* And the job is put off: its time is counted from then. */
+/* Waits until the failed job is rescheduled. */
 static void wait_for_failures(struct world *w, int left)
 {
     expect_soon(failures_left == left);
@@ -256,24 +257,24 @@ static void wait_for_starts(int n)
 
 /* --- tests ---------------------------------------------------------------------------- */
 
-static void a_job_runs_at_its_time_and_not_before(struct world *w)
+static void job_runs_at_its_due_time_and_not_before(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
 
     expect_status(client_post(ada, "{'word': 'a', 'seconds': 100}", "/plan"), 204);
     world_wait(w, 99);
-    wait_for_look(bob);
+    wait_for_due_jobs(bob);
     expect_bio(ada, "");
     expect_silence(ada);
     world_wait(w, 1);
     expect_bio(ada, "a");
     expect_event(ada, "USER_UPDATE", "{'id': '%s'}", ada->id);
     world_wait(w, 1000);
-    wait_for_look(bob);
+    wait_for_due_jobs(bob);
     expect_bio(ada, "a");
 }
 
-static void a_job_due_at_once_needs_no_push(struct world *w)
+static void job_that_is_already_due_runs_without_another_request(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
@@ -281,9 +282,9 @@ static void a_job_due_at_once_needs_no_push(struct world *w)
     expect_bio(ada, "now");
 }
 
-/* A timer that nobody wakes looks a quarter of a second after the job before. On a busy machine
- * most rounds may take as long; it cannot be shorter many times. */
-static void a_job_due_at_once_does_not_wait_for_a_tick(struct world *w)
+/* An idle timer runs every 250 ms. On a busy machine many rounds take as long; without a wake-up
+ * they cannot be shorter many times. */
+static void job_that_is_already_due_does_not_wait_for_the_timer(struct world *w)
 {
     enum { PEOPLE = 10, EACH = 100, QUICK_ONES = 10, TICK_MS = 250 };
     struct client *people[PEOPLE];
@@ -297,17 +298,17 @@ static void a_job_due_at_once_does_not_wait_for_a_tick(struct world *w)
         people[i] = world_client(w, name);
     }
     for (int i = 0; i < PEOPLE * EACH && quick < QUICK_ONES; i++) {
-        int64_t began = clock_mono();
+        int64_t began = clock_monotonic_ns();
 
         words[i / PEOPLE] = 'x';
         expect_status(client_post(people[i % PEOPLE], "{'word': 'x', 'seconds': 0}", "/plan"), 204);
         expect_bio(people[i % PEOPLE], words);
-        quick += clock_mono() - began < TICK_MS * INT64_C(1000000) * 3 / 4;
+        quick += clock_monotonic_ns() - began < TICK_MS * INT64_C(1000000) * 3 / 4;
     }
     expect(quick == QUICK_ONES);
 }
 
-static void the_same_key_is_one_job(struct world *w)
+static void jobs_with_the_same_key_replace_each_other(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
 
@@ -321,7 +322,7 @@ static void the_same_key_is_one_job(struct world *w)
     expect_bio(ada, "second");
 }
 
-static void a_job_can_be_taken_back(struct world *w)
+static void job_can_be_canceled(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
 
@@ -329,17 +330,17 @@ static void a_job_can_be_taken_back(struct world *w)
     expect_status(client_delete(ada, "/plan"), 204);
     expect_status(client_delete(ada, "/plan"), 204);
     world_wait(w, 20);
-    wait_for_look(bob);
+    wait_for_due_jobs(bob);
     expect_bio(ada, "");
 }
 
-static void a_job_outlives_the_process(struct world *w)
+static void job_survives_a_restart(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
 
     expect_status(client_post(ada, "{'word': 'a', 'seconds': 50}", "/plan"), 204);
     world_restart(w);
-    wait_for_look(bob);
+    wait_for_due_jobs(bob);
     expect_bio(ada, "");
     world_stop(w);
     world_wait(w, 60);
@@ -347,7 +348,7 @@ static void a_job_outlives_the_process(struct world *w)
     expect_bio(ada, "a");
 }
 
-static void a_job_that_fails_leaves_nothing_and_is_tried_again(struct world *w)
+static void failed_job_is_rolled_back_and_retried(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
@@ -363,7 +364,7 @@ static void a_job_that_fails_leaves_nothing_and_is_tried_again(struct world *w)
     expect_bio(ada, "a");
 }
 
-static void work_that_takes_long_has_a_lease(struct world *w)
+static void job_whose_lease_expires_is_started_again(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
 
@@ -371,39 +372,39 @@ static void work_that_takes_long_has_a_lease(struct world *w)
     expect_status(client_post(ada, NULL, "/fetch"), 204);
     wait_for_starts(1);
     world_wait(w, 59);
-    wait_for_look(bob);
+    wait_for_due_jobs(bob);
     expect(starts == 1);
     world_wait(w, 1);
     expect_bio(ada, "fetched ");
     world_wait(w, 100);
-    wait_for_look(bob);
+    wait_for_due_jobs(bob);
     expect(starts == 2);
 }
 
-/* What was scheduled while the work went on is neither put off nor ended with it. */
-static void a_job_that_is_scheduled_while_it_runs_is_started_again(struct world *w)
+/* A job scheduled again while it runs is neither postponed nor finished with the running one. */
+static void job_scheduled_again_while_running_runs_again(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
     holds = 0;
     expect_status(client_post(ada, NULL, "/hold"), 204);
-    expect_holds(1);
+    expect_hold_count(1);
     expect_status(client_patch(ada, NULL, "/hold"), 204);
     expect_status(client_post(ada, NULL, "/hold"), 204); /* in 100 seconds */
     expect_status(client_patch(ada, NULL, "/hold"), 404);
     expect_status(client_delete(ada, "/hold"), 204);
     world_wait(w, 100);
-    expect_holds(2);
+    expect_hold_count(2);
     expect_status(client_patch(ada, NULL, "/hold"), 404);
 }
 
-static void work_that_is_finished_is_not_started_again(struct world *w)
+static void finished_job_is_not_started_again(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
     holds = 0;
     expect_status(client_post(ada, NULL, "/hold"), 204);
-    expect_holds(1);
+    expect_hold_count(1);
     expect_status(client_delete(ada, "/hold"), 204);
     expect_status(client_patch(ada, NULL, "/hold"), 404);
     expect_status(client_post(ada, "{'word': 'later', 'seconds': 1000}", "/plan"), 204);
@@ -412,7 +413,7 @@ static void work_that_is_finished_is_not_started_again(struct world *w)
     expect(holds == 1);
 }
 
-static void jobs_of_another_version_hold_up_nobody(struct world *w)
+static void job_of_an_unknown_kind_does_not_block_others(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
@@ -421,7 +422,7 @@ static void jobs_of_another_version_hold_up_nobody(struct world *w)
     expect_bio(ada, "a");
 }
 
-static void more_jobs_than_one_look_takes_all_run(struct world *w)
+static void more_jobs_than_one_batch_all_run(struct world *w)
 {
     enum { MANY = 150 };
     struct client *people[MANY];
@@ -441,17 +442,17 @@ static void more_jobs_than_one_look_takes_all_run(struct world *w)
 #define TEST_HERE(function) TEST_ON(function, NULL, domains)
 
 const struct test jobs_tests[] = {
-    TEST_HERE(a_job_runs_at_its_time_and_not_before),
-    TEST_HERE(a_job_due_at_once_needs_no_push),
-    TEST_HERE(a_job_due_at_once_does_not_wait_for_a_tick),
-    TEST_HERE(the_same_key_is_one_job),
-    TEST_HERE(a_job_can_be_taken_back),
-    TEST_HERE(a_job_outlives_the_process),
-    TEST_HERE(a_job_that_fails_leaves_nothing_and_is_tried_again),
-    TEST_HERE(work_that_takes_long_has_a_lease),
-    TEST_HERE(a_job_that_is_scheduled_while_it_runs_is_started_again),
-    TEST_HERE(work_that_is_finished_is_not_started_again),
-    TEST_HERE(jobs_of_another_version_hold_up_nobody),
-    TEST_HERE(more_jobs_than_one_look_takes_all_run),
+    TEST_HERE(job_runs_at_its_due_time_and_not_before),
+    TEST_HERE(job_that_is_already_due_runs_without_another_request),
+    TEST_HERE(job_that_is_already_due_does_not_wait_for_the_timer),
+    TEST_HERE(jobs_with_the_same_key_replace_each_other),
+    TEST_HERE(job_can_be_canceled),
+    TEST_HERE(job_survives_a_restart),
+    TEST_HERE(failed_job_is_rolled_back_and_retried),
+    TEST_HERE(job_whose_lease_expires_is_started_again),
+    TEST_HERE(job_scheduled_again_while_running_runs_again),
+    TEST_HERE(finished_job_is_not_started_again),
+    TEST_HERE(job_of_an_unknown_kind_does_not_block_others),
+    TEST_HERE(more_jobs_than_one_batch_all_run),
     { 0 },
 };

@@ -1,5 +1,4 @@
-/* known_fields.c - nothing that the published interface lets a request say is lost unread: the
- * schemas know every field, and what a field is not taken for is refused. */
+/* known_fields.c - every request field of the published API is in the schema of its route. */
 #include "http/walk.h"
 
 #include <string.h>
@@ -15,8 +14,8 @@ static const struct {
 #undef FIELDS
 };
 
-/* "/a/{b.id}" has the form of "/a/{}". */
-static bool has_form(struct str path, struct str form)
+/* Returns whether "/a/{b.id}" matches "/a/{}". */
+static bool path_matches(struct str path, struct str form)
 {
     while (path.n && form.n) {
         struct str part = str_cut(&path, '/'), wanted = str_cut(&form, '/');
@@ -27,7 +26,7 @@ static bool has_form(struct str path, struct str form)
     return !path.n && !form.n;
 }
 
-static const struct field *field_of(const struct schema *s, struct str name)
+static const struct field *find_field(const struct schema *s, struct str name)
 {
     for (const struct field *f = s ? s->fields : NULL; f && f->name.p; f++)
         if (str_eq(f->name, name))
@@ -35,7 +34,7 @@ static const struct field *field_of(const struct schema *s, struct str name)
     return NULL;
 }
 
-/* What stands below a text that is looked at later is not its schema's business. */
+/* Fields below a raw JSON value are not part of the schema. */
 static bool type_has(const struct type *type, struct str path)
 {
     while (type && (type->kind == KIND_ARRAY || type->kind == KIND_MAP))
@@ -43,49 +42,50 @@ static bool type_has(const struct type *type, struct str path)
     if (!path.n || (type && type->kind == KIND_RAW))
         return type;
     struct str name = str_cut(&path, '.');
-    const struct field *f = type ? field_of(type->schema, name) : NULL;
+    const struct field *f = type ? find_field(type->schema, name) : NULL;
     return f && type_has(f->type, path);
 }
 
-static bool route_has(const struct route *r, bool in_body, struct str name)
+static bool route_has_field(const struct route *r, bool in_body, struct str name)
 {
-    return in_body ? type_has(r->body, name) : field_of(r->query, name) != NULL;
+    return in_body ? type_has(r->body, name) : find_field(r->query, name) != NULL;
 }
 
-static bool some_route_has(size_t row, bool in_body, struct str name)
+static bool some_route_has_field(size_t row, bool in_body, struct str name)
 {
     for (const struct domain *const *d = guildhall_domains; *d; d++)
         for (const struct route *r = (*d)->routes; r && r->path; r++)
             if (r->method == known[row].method &&
-                has_form(str_of(r->path), str_of(known[row].path)) && route_has(r, in_body, name))
+                path_matches(str_of(r->path), str_of(known[row].path)) &&
+                route_has_field(r, in_body, name))
                 return true;
     return false;
 }
 
-static void look_at_names(size_t row, bool in_body)
+static void check_field_names(size_t row, bool in_body)
 {
     struct str names = str_of(in_body ? known[row].body : known[row].query);
 
     while (names.n) {
         struct str name = str_cut(&names, ' ');
 
-        if (name.n && !some_route_has(row, in_body, name))
+        if (name.n && !some_route_has_field(row, in_body, name))
             fail_test(__FILE__, __LINE__, "%s %s: nothing is known of %s %.*s",
                       http_method_name(known[row].method), known[row].path,
-                      in_body ? "the body's" : "the query's", STR_FMT(name));
+                      in_body ? "the body's" : "the query's", STR_ARGS(name));
     }
 }
 
-static void every_field_of_the_interface_is_known(struct world *w)
+static void every_published_request_field_is_in_its_schema(struct world *w)
 {
     (void)w;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        look_at_names(i, true);
-        look_at_names(i, false);
+        check_field_names(i, true);
+        check_field_names(i, false);
     }
 }
 
 const struct test known_fields_tests[] = {
-    TEST(every_field_of_the_interface_is_known),
+    TEST(every_published_request_field_is_in_its_schema),
     { 0 },
 };

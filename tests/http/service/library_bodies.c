@@ -1,4 +1,5 @@
-/* library_bodies.c - bodies as real libraries and scripts write them, and what stays refused. */
+/* library_bodies.c - request bodies as real libraries and scripts send them, accepted and
+ * refused. */
 #include "apps.h"
 #include "channel_events.h"
 #include "test_app.h"
@@ -11,8 +12,8 @@
 struct library_body {
     const char *library, *method, *path, *type, *body;
     int status;
-    const char *field, *code; /* 400: the leaf error there; else a member that the reply has, or
-                               * has not where code is "absent" */
+    const char *field, *code; /* 400: the field error; otherwise a field that the response has, or
+                                 lacks if code is "absent" */
 };
 
 #define MESSAGE(library_, body_)     library_, "POST", "/channels/$C/messages", JSON, body_
@@ -24,7 +25,7 @@ struct library_body {
     "data:image/gif;base64,R0lGODlhAQABAIAAAAAA\\nAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7\\n"
 
 static const struct library_body accepted[] = {
-    /* Digits where an integer belongs. */
+    /* Digits as strings for integers. */
     { COMMAND("JDA", "{'name':'a','description':'d','type':1,'contexts':['0','1'],"
                      "'integration_types':['0']}"),
       201, "contexts.1", NULL },
@@ -43,7 +44,7 @@ static const struct library_body accepted[] = {
            "{'content':'x','username':'','avatar_url':'','tts':false,"
            "'flags':'4'}"),
       200, "id", NULL },
-    /* Parts of embeds with nothing in them. */
+    /* Empty parts of embeds. */
     { MESSAGE("KevinNovak", "{'embeds':[{'description':'Pong','thumbnail':{},'footer':{},"
                             "'author':{},'image':{'url':null}}]}"),
       200, "embeds.0.footer", "absent" },
@@ -56,7 +57,7 @@ static const struct library_body accepted[] = {
     { MESSAGE("py-cord", "{'embeds':[{'title':'t','type':'rich','color':16711680,'author':"
                          "{'name':null,'icon_url':'https://example.com/a.png'}}]}"),
       200, "embeds.0.author.icon_url", NULL },
-    /* Dates. */
+    /* Timestamps. */
     { HOOK("python-discord-webhook", JSON,
            "{'embeds':[{'title':'t','timestamp':"
            "'2023-11-14T22:13:20'}],'attachments':[]}"),
@@ -67,7 +68,7 @@ static const struct library_body accepted[] = {
       "embeds.0.timestamp", NULL },
     { MESSAGE("WOKCommands", "{'embeds':[{'title':'Help','timestamp':0,'color':null}]}"), 200,
       "embeds.0.timestamp", "absent" },
-    /* Forms. */
+    /* Form bodies. */
     { HOOK("curl -d", FORM, "content=hi+there&username=curl"), 200, "content", NULL },
     { HOOK("curl -d", FORM, "payload_json=%7B%22content%22%3A%22hi%22%7D"), 200, "content", NULL },
     { HOOK("curl -d", FORM, "content=hi&tts=false&flags=4&avatar_url="), 200, "id", NULL },
@@ -79,12 +80,12 @@ static const struct library_body accepted[] = {
            "--x\r\nContent-Disposition: form-data; "
            "name=\"content\"\r\n\r\nhi & ho\r\n--x--\r\n"),
       200, "content", NULL },
-    /* Pictures in base64 with line breaks. */
+    /* Base64 images with line breaks. */
     { "discordrb", "POST", "/guilds/$G/emojis", JSON,
       "{'name':'dot','image':'" GIF_LINES "','roles':[]}", 201, "id", NULL },
     { "discordrb", "POST", "/channels/$C/webhooks", JSON,
       "{'name':'Post','avatar':'" GIF_LINES "'}", 200, "avatar", NULL },
-    /* Fields of other types of components. */
+    /* Fields of other component types. */
     { MESSAGE("Concord", "{'content':'x','components':[{'type':1,'custom_id':'','label':'','url':"
                          "'','placeholder':'','min_values':0,'max_values':0,'min_length':0,"
                          "'max_length':0,'required':false,'value':'','spoiler':false,'spacing':0,"
@@ -148,8 +149,9 @@ struct names {
     const char *values['Z' - 'A' + 1];
 };
 
-/* The text with its $X filled in, and single quotes made double in JSON. */
-static struct str filled(struct world *w, const struct names *names, const char *text, bool json)
+/* Returns the text with its $X replaced, and single quotes made double in JSON. */
+static struct str fill_template(struct world *w, const struct names *names, const char *text,
+                                bool json)
 {
     struct buf out;
 
@@ -160,15 +162,16 @@ static struct str filled(struct world *w, const struct names *names, const char 
         else
             buf_add_char(&out, json && *text == '\'' ? '"' : *text);
     }
-    return buf_take(&out, world_arena(w));
+    return buf_move_to_arena(&out, world_arena(w));
 }
 
-static void try_body(struct client *c, const struct names *names, const struct library_body *b)
+static void check_library_body(struct client *c, const struct names *names,
+                               const struct library_body *b)
 {
     struct world *w = c->world;
-    struct str path = filled(w, names, b->path, false);
-    struct str body = filled(w, names, b->body, !strcmp(b->type, JSON));
-    struct answer a = client_request(c, b->method, TEXT(w, "/api/v10%.*s", STR_FMT(path)),
+    struct str path = fill_template(w, names, b->path, false);
+    struct str body = fill_template(w, names, b->body, !strcmp(b->type, JSON));
+    struct answer a = client_request(c, b->method, TEXT(w, "/api/v10%.*s", STR_ARGS(path)),
                                      TEXT(w, "Content-Type: %s\r\n", b->type), body);
 
     a.call = TEXT(w, "%s: %s", b->library, a.call);
@@ -180,8 +183,8 @@ static void try_body(struct client *c, const struct names *names, const struct l
         expect_absent(a, b->field);
 }
 
-/* A guild with what the bodies name; the bot may do everything there. */
-static struct client *library_bot(struct world *w, struct names *n)
+/* Creates a guild with the objects that the bodies refer to; the bot is an administrator. */
+static struct client *create_library_bot(struct world *w, struct names *n)
 {
     struct test_app s = world_test_app(w);
     const char **v = n->values;
@@ -201,28 +204,28 @@ static struct client *library_bot(struct world *w, struct names *n)
     return s.bot;
 }
 
-static void bodies_of_libraries_are_accepted(struct world *w)
+static void request_bodies_of_known_libraries_are_accepted(struct world *w)
 {
     struct names names = { 0 };
-    struct client *bot = library_bot(w, &names);
+    struct client *bot = create_library_bot(w, &names);
 
     for (size_t i = 0; i < sizeof accepted / sizeof *accepted; i++)
-        try_body(bot, &names, &accepted[i]);
+        check_library_body(bot, &names, &accepted[i]);
 }
 
-static void words_fractions_and_booleans_are_no_integers(struct world *w)
+static void integer_fields_refuse_words_fractions_and_booleans(struct world *w)
 {
     struct names names = { 0 };
-    struct client *bot = library_bot(w, &names);
+    struct client *bot = create_library_bot(w, &names);
 
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
-        try_body(bot, &names, &refused[i]);
+        check_library_body(bot, &names, &refused[i]);
 }
 
-static void overwrites_without_a_type_are_of_what_the_id_names(struct world *w)
+static void overwrite_without_type_gets_the_type_of_its_id(struct world *w)
 {
     struct names names = { 0 };
-    struct client *bot = library_bot(w, &names);
+    struct client *bot = create_library_bot(w, &names);
     const char **v = names.values, *role = v['R' - 'A'];
 
     struct answer a = client_post(
@@ -243,8 +246,8 @@ static void overwrites_without_a_type_are_of_what_the_id_names(struct world *w)
 }
 
 const struct test library_bodies_tests[] = {
-    TEST(bodies_of_libraries_are_accepted),
-    TEST(words_fractions_and_booleans_are_no_integers),
-    TEST(overwrites_without_a_type_are_of_what_the_id_names),
+    TEST(request_bodies_of_known_libraries_are_accepted),
+    TEST(integer_fields_refuse_words_fractions_and_booleans),
+    TEST(overwrite_without_type_gets_the_type_of_its_id),
     { 0 },
 };

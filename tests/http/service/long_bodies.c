@@ -1,6 +1,5 @@
-/* long_bodies.c - what takes long to read or to write holds nobody up, and says the same.
- *
- * A turn of a loop that takes too long fails any test (world.c), so these need not measure. */
+/* long_bodies.c - requests and responses that take long to parse or write do not block a loop
+ * and give the same results. A long loop iteration fails any test (world.c). */
 #include "world.h"
 
 #include <stdio.h>
@@ -25,8 +24,8 @@ static struct answer send_body(struct client *c, const char *method, const char 
     return client_request(c, method, path, JSON, body);
 }
 
-/* The same with so many spaces behind its first character that it is long. */
-static struct str padded(struct world *w, struct str body)
+/* Returns the same body with so many spaces that it is long. */
+static struct str pad_body(struct world *w, struct str body)
 {
     size_t spaces = 300 * 1024;
     char *text = arena_alloc(world_arena(w), body.n + spaces);
@@ -37,7 +36,7 @@ static struct str padded(struct world *w, struct str body)
     return str_slice(text, body.n + spaces);
 }
 
-static void long_bodies_are_answered_like_short_ones(struct world *w)
+static void long_bodies_get_the_same_response_as_short_ones(struct world *w)
 {
     static const struct {
         const char *method, *path;
@@ -61,29 +60,30 @@ static void long_bodies_are_answered_like_short_ones(struct world *w)
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         struct answer brief = send_body(ada, calls[i].method, calls[i].path, calls[i].body);
         struct answer lengthy =
-            send_body(ada, calls[i].method, calls[i].path, padded(w, calls[i].body));
+            send_body(ada, calls[i].method, calls[i].path, pad_body(w, calls[i].body));
 
         expect_status(brief, calls[i].status);
         expect_status(lengthy, calls[i].status);
         if (!str_eq(brief.body, lengthy.body))
-            fail_test(__FILE__, __LINE__, "%.*s: %.*s is not %.*s", STR_FMT(calls[i].body),
-                      STR_FMT(lengthy.body), STR_FMT(brief.body));
+            fail_test(__FILE__, __LINE__, "%.*s: %.*s is not %.*s", STR_ARGS(calls[i].body),
+                      STR_ARGS(lengthy.body), STR_ARGS(brief.body));
     }
 }
 
-static void a_long_body_of_a_stranger_is_refused_like_a_short_one(struct world *w)
+static void long_unauthenticated_body_is_401_like_a_short_one(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
     struct str body = STR("{\"bio\": 5}");
 
     expect_error(send_body(nobody, "PATCH", "/api/users/@me", body), 401, 0);
-    expect_error(send_body(nobody, "PATCH", "/api/users/@me", padded(w, body)), 401, 0);
+    expect_error(send_body(nobody, "PATCH", "/api/users/@me", pad_body(w, body)), 401, 0);
 }
 
-/* --- pictures ------------------------------------------------------------------------- */
+/* --- images --------------------------------------------------------------------------- */
 
-/* A body with pictures of so many bytes each; nearly all of them zeros. */
-static struct str pictures(struct world *w, const char *const *names, size_t count, size_t bytes)
+/* Writes a body with images of so many bytes each; nearly all bytes are zero. */
+static struct str write_images(struct world *w, const char *const *names, size_t count,
+                               size_t bytes)
 {
     static const char head[] = "data:image/png;base64,iVBORw0KGgoA";
     size_t chars = (bytes + 2) / 3 * 4, padding = (3 - bytes % 3) % 3;
@@ -103,19 +103,19 @@ static struct str pictures(struct world *w, const char *const *names, size_t cou
     return str_slice(text, n);
 }
 
-static void pictures_may_have_ten_mebibytes_and_no_more(struct world *w)
+static void image_fields_are_limited_to_10_mib(struct world *w)
 {
     static const char *const two[] = { "avatar", "banner" };
     struct client *ada = world_client(w, "ada");
     size_t most = 10 * 1024 * 1024;
 
-    expect_status(send_body(ada, "PATCH", "/api/users/@me", pictures(w, two, 2, most)), 200);
-    struct answer a = send_body(ada, "PATCH", "/api/users/@me", pictures(w, two, 2, most + 1));
+    expect_status(send_body(ada, "PATCH", "/api/users/@me", write_images(w, two, 2, most)), 200);
+    struct answer a = send_body(ada, "PATCH", "/api/users/@me", write_images(w, two, 2, most + 1));
     expect_invalid(a, "avatar", "BINARY_TYPE_MAX_SIZE");
     expect_invalid(a, "banner", "BINARY_TYPE_MAX_SIZE");
 }
 
-static void a_guild_takes_all_its_pictures_at_once(struct world *w)
+static void guild_accepts_all_five_images_in_one_request(struct world *w)
 {
     static const char *const five[] = { "icon", "banner", "splash", "discovery_splash",
                                         "home_header" };
@@ -124,20 +124,20 @@ static void a_guild_takes_all_its_pictures_at_once(struct world *w)
     char path[60];
 
     snprintf(path, sizeof path, "/api/guilds/%s", v.id);
-    expect_status(send_body(ada, "PATCH", path, pictures(w, five, 5, 10 * 1024 * 1024)), 200);
-    /* More than the fields could bring is not read at all. */
+    expect_status(send_body(ada, "PATCH", path, write_images(w, five, 5, 10 * 1024 * 1024)), 200);
+    /* A body larger than all fields together is not received. */
     char head[600];
     int n = snprintf(head, sizeof head,
                      "PATCH %s HTTP/1.1\r\nHost: x\r\nAuthorization: %s\r\n" JSON
                      "Content-Length: %d\r\n\r\n",
-                     path, ada->authorization, BODY_WITH_PICTURES(5) + 1);
+                     path, ada->authorization, BODY_MAX_WITH_IMAGES(5) + 1);
     struct str refused = client_raw(ada, str_slice(head, (size_t)n), 60000);
     expect(str_starts(refused, STR("HTTP/1.1 413 ")));
 }
 
-/* --- answers -------------------------------------------------------------------------- */
+/* --- responses ------------------------------------------------------------------------ */
 
-static void long_answers_are_zipped_too(struct world *w)
+static void long_responses_can_be_gzip_compressed(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
@@ -154,7 +154,7 @@ static void long_answers_are_zipped_too(struct world *w)
 
     expect_status(plain, 200);
     expect_status(zipped, 200);
-    expect(plain.body.n > HTTP_GZIP_LONGEST && !answer_header(plain, "Content-Encoding").p);
+    expect(plain.body.n > HTTP_GZIP_MAX_BYTES && !answer_header(plain, "Content-Encoding").p);
     expect(str_is(answer_header(plain, "Vary"), "Accept-Encoding"));
     expect(str_is(answer_header(zipped, "Content-Encoding"), "gzip"));
     expect(str_is(answer_header(zipped, "Vary"), "Accept-Encoding"));
@@ -163,10 +163,10 @@ static void long_answers_are_zipped_too(struct world *w)
 }
 
 const struct test long_bodies_tests[] = {
-    TEST(long_bodies_are_answered_like_short_ones),
-    TEST(a_long_body_of_a_stranger_is_refused_like_a_short_one),
-    TEST(pictures_may_have_ten_mebibytes_and_no_more),
-    TEST(a_guild_takes_all_its_pictures_at_once),
-    TEST(long_answers_are_zipped_too),
+    TEST(long_bodies_get_the_same_response_as_short_ones),
+    TEST(long_unauthenticated_body_is_401_like_a_short_one),
+    TEST(image_fields_are_limited_to_10_mib),
+    TEST(guild_accepts_all_five_images_in_one_request),
+    TEST(long_responses_can_be_gzip_compressed),
     { 0 },
 };

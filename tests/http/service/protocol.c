@@ -1,4 +1,4 @@
-/* protocol.c - bytes that are no good HTTP, and the finer points of those that are. */
+/* protocol.c - malformed HTTP, and details of valid HTTP. */
 #include "files.h"
 #include "world.h"
 
@@ -14,18 +14,18 @@
 #define GATEWAY   "GET /api/v10/gateway HTTP/1.1\r\nHost: x\r\n"
 #define QUIET_MS  60000
 
-static void expect_alive(struct world *w)
+static void expect_server_alive(struct world *w)
 {
-    expect_json(client_request(world_stranger(w), "GET", "/healthz", NULL, (struct str){ 0 }),
+    expect_json(client_request(world_anonymous(w), "GET", "/healthz", NULL, (struct str){ 0 }),
                 "{'status': 'ok'}");
 }
 
-static bool holds(struct str text, const char *part)
+static bool text_contains(struct str text, const char *part)
 {
     return text.n && memmem(text.p, text.n, part, strlen(part));
 }
 
-static size_t count_answers(struct str text)
+static size_t count_responses(struct str text)
 {
     size_t n = 0;
 
@@ -35,33 +35,34 @@ static size_t count_answers(struct str text)
     return n;
 }
 
-static int status_of(struct str answer)
+static int response_status(struct str answer)
 {
     return answer.n > 12 ? atoi(answer.p + 9) : 0;
 }
 
-/* One answer, the right one, whole; and then the connection ends. */
+/* Expects one complete response with this status, then the end of the connection. */
 static void expect_refused(struct world *w, const char *what, struct str request, int status)
 {
-    struct str answer = client_raw(world_stranger(w), request, QUIET_MS);
+    struct str answer = client_raw(world_anonymous(w), request, QUIET_MS);
     const char *body = answer.n ? memmem(answer.p, answer.n, "\r\n\r\n", 4) : NULL;
     const struct dom *json =
         body ? dom_parse(world_arena(w),
                          str_slice(body + 4, (size_t)(answer.p + answer.n - body) - 4))
              : NULL;
 
-    if (status_of(answer) != status || count_answers(answer) != 1)
+    if (response_status(answer) != status || count_responses(answer) != 1)
         fail_test(__FILE__, __LINE__, "%s: expected one answer %d, not %.*s", what, status,
-                  STR_FMT(answer));
+                  STR_ARGS(answer));
     expect(json && dom_at(json, "message") && dom_at(json, "code"));
     expect(str_is(dom_at(json, "code")->text, status == 413 ? "40005" : "0"));
-    expect(holds(answer, "\r\nContent-Type: application/json\r\n"));
-    expect(holds(answer, "\r\nConnection: close\r\n"));
-    expect(holds(answer, "\r\nVia: 1.1 guildhall\r\n") && holds(answer, "\r\nDate: "));
-    expect_alive(w);
+    expect(text_contains(answer, "\r\nContent-Type: application/json\r\n"));
+    expect(text_contains(answer, "\r\nConnection: close\r\n"));
+    expect(text_contains(answer, "\r\nVia: 1.1 guildhall\r\n") &&
+           text_contains(answer, "\r\nDate: "));
+    expect_server_alive(w);
 }
 
-/* --- malformed ------------------------------------------------------------------------ */
+/* --- malformed requests --------------------------------------------------------------- */
 
 #define SMUGGLED "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
 
@@ -119,15 +120,16 @@ static const struct {
       STR_INIT(LOGIN "Content-Length: 2\r\nExpect: tea\r\n\r\n{}" SMUGGLED), 417 },
 };
 
-static void what_can_be_read_two_ways_is_refused(struct world *w)
+static void ambiguous_requests_are_refused(struct world *w)
 {
     for (size_t i = 0; i < sizeof malformed / sizeof *malformed; i++)
         expect_refused(w, malformed[i].what, malformed[i].request, malformed[i].status);
 }
 
-/* --- too much ------------------------------------------------------------------------- */
+/* --- size limits ---------------------------------------------------------------------- */
 
-static struct str repeated(struct world *w, const char *before, char c, size_t n, const char *after)
+static struct str repeat_char(struct world *w, const char *before, char c, size_t n,
+                              const char *after)
 {
     size_t a = strlen(before), b = strlen(after);
     char *text = arena_alloc(world_arena(w), a + n + b + 1);
@@ -138,34 +140,34 @@ static struct str repeated(struct world *w, const char *before, char c, size_t n
     return str_slice(text, a + n + b);
 }
 
-static void heads_have_limits(struct world *w)
+static void request_heads_have_size_limits(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
     size_t line = 8192 - strlen("GET / HTTP/1.1");
     struct str all = STR(GATEWAY "Connection: close\r\n");
 
     struct str fits =
-        repeated(w, "GET /", 'a', line, " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
-    expect(status_of(client_raw(nobody, fits, QUIET_MS)) == 404);
+        repeat_char(w, "GET /", 'a', line, " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    expect(response_status(client_raw(nobody, fits, QUIET_MS)) == 404);
     expect_refused(w, "a long line",
-                   repeated(w, "GET /", 'a', line + 1, " HTTP/1.1\r\nHost: x\r\n\r\n"), 414);
-    fits = repeated(w, GATEWAY "Connection: close\r\nA: ", 'a', 30000, "\r\n\r\n");
-    expect(status_of(client_raw(nobody, fits, QUIET_MS)) == 200);
-    expect_refused(w, "a long header", repeated(w, GATEWAY "A: ", 'a', 33000, "\r\n\r\n"), 431);
+                   repeat_char(w, "GET /", 'a', line + 1, " HTTP/1.1\r\nHost: x\r\n\r\n"), 414);
+    fits = repeat_char(w, GATEWAY "Connection: close\r\nA: ", 'a', 30000, "\r\n\r\n");
+    expect(response_status(client_raw(nobody, fits, QUIET_MS)) == 200);
+    expect_refused(w, "a long header", repeat_char(w, GATEWAY "A: ", 'a', 33000, "\r\n\r\n"), 431);
     for (int i = 2; i < 100; i++)
-        all = str_printf(world_arena(w), "%.*sA: b\r\n", STR_FMT(all));
-    fits = str_printf(world_arena(w), "%.*s\r\n", STR_FMT(all));
-    expect(status_of(client_raw(nobody, fits, QUIET_MS)) == 200);
-    expect_refused(w, "101 headers", str_printf(world_arena(w), "%.*sA: b\r\n\r\n", STR_FMT(all)),
+        all = str_printf(world_arena(w), "%.*sA: b\r\n", STR_ARGS(all));
+    fits = str_printf(world_arena(w), "%.*s\r\n", STR_ARGS(all));
+    expect(response_status(client_raw(nobody, fits, QUIET_MS)) == 200);
+    expect_refused(w, "101 headers", str_printf(world_arena(w), "%.*sA: b\r\n\r\n", STR_ARGS(all)),
                    431);
 }
 
-static void bodies_have_limits(struct world *w)
+static void request_bodies_have_size_limits(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
     size_t most = 1024 * 1024, n = strlen(BAD_LOGIN);
-    struct str fits = repeated(w, BAD_LOGIN, ' ', most - n, "");
-    struct str larger = repeated(w, BAD_LOGIN, ' ', most - n + 1, "");
+    struct str fits = repeat_char(w, BAD_LOGIN, ' ', most - n, "");
+    struct str larger = repeat_char(w, BAD_LOGIN, ' ', most - n + 1, "");
 
     expect_invalid(client_request(nobody, "POST", "/api/auth/login", JSON, fits), "login",
                    "INVALID_LOGIN");
@@ -173,12 +175,12 @@ static void bodies_have_limits(struct world *w)
     expect_refused(w, "a length of 1 MiB + 1", STR(LOGIN "Content-Length: 1048577\r\n\r\n"), 413);
     expect_refused(w, "a length of 2^60", STR(LOGIN "Content-Length: 1152921504606846976\r\n\r\n"),
                    413);
-    /* Chunks do not say how many they will be. */
+    /* A chunked body has no declared length. */
     struct str chunked =
         str_printf(world_arena(w), LOGIN "Transfer-Encoding: chunked\r\n\r\n%zx\r\n%.*s", larger.n,
-                   STR_FMT(larger));
+                   STR_ARGS(larger));
     expect_refused(w, "a chunk too long", chunked, 413);
-    /* A route that is nowhere does not take any. */
+    /* An unknown route accepts no body. */
     expect_refused(w, "a body for nobody",
                    STR("POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 1048577\r\n\r\n"),
                    404);
@@ -186,21 +188,21 @@ static void bodies_have_limits(struct world *w)
 
 /* --- framing -------------------------------------------------------------------------- */
 
-static void chunks_make_the_same_body(struct world *w)
+static void chunked_body_is_accepted(struct world *w)
 {
     struct str answer =
-        client_raw(world_stranger(w),
+        client_raw(world_anonymous(w),
                    STR(LOGIN "Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
                              "1\r\n{\r\n1c;a=\"b\"\r\n\"login\":\"nobody\",\"password\":\r\n"
                              "4\r\n\"x\"}\r\n0\r\nTrailer: x\r\n\r\n"),
                    QUIET_MS);
 
-    expect(status_of(answer) == 400 && holds(answer, "INVALID_LOGIN"));
+    expect(response_status(answer) == 400 && text_contains(answer, "INVALID_LOGIN"));
 }
 
 static void pipelined_requests_are_answered_in_order(struct world *w)
 {
-    struct str all = client_raw(world_stranger(w),
+    struct str all = client_raw(world_anonymous(w),
                                 STR(LOGIN "Content-Length: 33\r\n\r\n" BAD_LOGIN
                                           "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
                                           "HEAD /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -211,31 +213,31 @@ static void pipelined_requests_are_answered_in_order(struct world *w)
                                          "{\"url\":" };
     const char *at = all.p;
 
-    /* Passwords take their time; nobody overtakes them. What follows "close" is not
-     * looked at. */
-    expect(count_answers(all) == 5);
+    /* Password hashing takes time; later responses do not overtake it. Requests after "close"
+     * are ignored. */
+    expect(count_responses(all) == 5);
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
         at = memmem(at, (size_t)(all.p + all.n - at), order[i], strlen(order[i]));
         expect(at);
     }
 }
 
-static void http_1_0_is_spoken(struct world *w)
+static void http_1_0_requests_are_supported(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
     struct str answer = client_raw(nobody, STR("GET /healthz HTTP/1.0\r\n\r\n"), QUIET_MS);
 
-    expect(status_of(answer) == 200 && holds(answer, "{\"status\":\"ok\"}"));
-    expect(holds(answer, "\r\nConnection: close\r\n"));
+    expect(response_status(answer) == 200 && text_contains(answer, "{\"status\":\"ok\"}"));
+    expect(text_contains(answer, "\r\nConnection: close\r\n"));
     answer = client_raw(nobody,
                         STR("GET /healthz HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"
                             "GET /healthz HTTP/1.0\r\n\r\n"),
                         QUIET_MS);
-    expect(count_answers(answer) == 2 && holds(answer, "\r\nConnection: keep-alive\r\n"));
+    expect(count_responses(answer) == 2 && text_contains(answer, "\r\nConnection: keep-alive\r\n"));
 }
 
-/* Reads until the text is there. */
-static void await(int fd, char *in, size_t max, const char *text)
+/* Reads until the text has arrived. */
+static void read_until(int fd, char *in, size_t max, const char *text)
 {
     size_t n = 0;
 
@@ -249,39 +251,39 @@ static void await(int fd, char *in, size_t max, const char *text)
     }
 }
 
-static void say(int fd, const char *text)
+static void send_text(int fd, const char *text)
 {
     expect(send(fd, text, strlen(text), MSG_NOSIGNAL) == (ssize_t)strlen(text));
 }
 
-static void whoever_asks_first_may_go_on(struct world *w)
+static void expect_100_continue_is_answered_before_the_body(struct world *w)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
     char in[4096] = "", more[4096] = "";
     int fd = client_dial(nobody);
 
-    say(fd, LOGIN "Content-Length: 33\r\nExpect: 100-continue\r\n\r\n");
-    await(fd, in, sizeof in, "HTTP/1.1 100 Continue\r\n\r\n");
-    say(fd, BAD_LOGIN);
-    await(fd, more, sizeof more, "INVALID_LOGIN");
+    send_text(fd, LOGIN "Content-Length: 33\r\nExpect: 100-continue\r\n\r\n");
+    read_until(fd, in, sizeof in, "HTTP/1.1 100 Continue\r\n\r\n");
+    send_text(fd, BAD_LOGIN);
+    read_until(fd, more, sizeof more, "INVALID_LOGIN");
     close(fd);
     expect_refused(w, "too much, asked first",
                    STR(LOGIN "Content-Length: 1048577\r\nExpect: 100-continue\r\n\r\n"), 413);
 }
 
-static void requests_may_come_in_pieces(struct world *w)
+static void request_sent_byte_by_byte_is_accepted(struct world *w)
 {
     static const char request[] = LOGIN "Content-Length: 33\r\n\r\n" BAD_LOGIN;
-    int fd = client_dial(world_stranger(w));
+    int fd = client_dial(world_anonymous(w));
     char in[4096] = "";
 
     for (size_t i = 0; request[i]; i++)
         expect(send(fd, request + i, 1, MSG_NOSIGNAL) == 1);
-    await(fd, in, sizeof in, "INVALID_LOGIN");
+    read_until(fd, in, sizeof in, "INVALID_LOGIN");
     close(fd);
 }
 
-static void who_leaves_early_harms_nobody(struct world *w)
+static void early_disconnects_do_not_harm_the_server(struct world *w)
 {
     static const char *const parts[] = { "",
                                          "GET",
@@ -291,28 +293,29 @@ static void who_leaves_early_harms_nobody(struct world *w)
                                          LOGIN "Transfer-Encoding: chunked\r\n\r\n22\r\n{" };
 
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        int fd = client_dial(world_stranger(w));
+        int fd = client_dial(world_anonymous(w));
 
-        say(fd, parts[i]);
+        send_text(fd, parts[i]);
         close(fd);
-        expect_alive(w);
+        expect_server_alive(w);
     }
 }
 
-/* --- answers -------------------------------------------------------------------------- */
+/* --- responses ------------------------------------------------------------------------ */
 
-static struct answer fetch(struct world *w, const char *path, const char *headers)
+static struct answer fetch_path(struct world *w, const char *path, const char *headers)
 {
-    struct answer a = client_request(world_stranger(w), "GET", path, headers, (struct str){ 0 });
+    struct answer a = client_request(world_anonymous(w), "GET", path, headers, (struct str){ 0 });
 
     expect_status(a, 200);
     return a;
 }
 
-static void answers_are_zipped_when_that_is_offered(struct world *w)
+static void responses_are_gzip_compressed_if_accepted(struct world *w)
 {
-    struct answer plain = fetch(w, "/openapi.json", NULL);
-    struct answer zipped = fetch(w, "/openapi.json", "Accept-Encoding: deflate, gzip;q=0.5\r\n");
+    struct answer plain = fetch_path(w, "/openapi.json", NULL);
+    struct answer zipped =
+        fetch_path(w, "/openapi.json", "Accept-Encoding: deflate, gzip;q=0.5\r\n");
 
     expect(!answer_header(plain, "Content-Encoding").p);
     expect(str_is(answer_header(plain, "Vary"), "Accept-Encoding"));
@@ -320,10 +323,12 @@ static void answers_are_zipped_when_that_is_offered(struct world *w)
     expect(str_is(answer_header(zipped, "Content-Type"), "application/json"));
     expect(zipped.body.n < plain.body.n / 2);
     expect(str_eq(unzip(w, zipped.body), plain.body));
-    expect(!answer_header(fetch(w, "/openapi.json", "Accept-Encoding: gzip;q=0, br\r\n"),
+    expect(!answer_header(fetch_path(w, "/openapi.json", "Accept-Encoding: gzip;q=0, br\r\n"),
                           "Content-Encoding")
                 .p);
-    expect(!answer_header(fetch(w, "/healthz", "Accept-Encoding: gzip\r\n"), "Content-Encoding").p);
+    expect(
+        !answer_header(fetch_path(w, "/healthz", "Accept-Encoding: gzip\r\n"), "Content-Encoding")
+             .p);
 }
 
 static void expect_usual_headers(struct answer a)
@@ -341,9 +346,9 @@ static void expect_usual_headers(struct answer a)
     }
 }
 
-static void every_answer_says_when_and_by_whom(struct world *w)
+static void every_response_has_date_and_via_headers(struct world *w)
 {
-    struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
+    struct client *ada = world_client(w, "ada"), *nobody = world_anonymous(w);
 
     expect_usual_headers(client_get(ada, "/users/@me"));
     expect_usual_headers(client_get(ada, "/users/1"));
@@ -362,12 +367,12 @@ static void every_answer_says_when_and_by_whom(struct world *w)
 
 /* --- bodies --------------------------------------------------------------------------- */
 
-static struct answer patch(struct client *c, const char *json)
+static struct answer patch_account(struct client *c, const char *json)
 {
     return client_request(c, "PATCH", "/api/v10/users/@me", JSON, str_of(json));
 }
 
-static void json_is_read_strictly(struct world *w)
+static void malformed_json_is_400_50109(struct world *w)
 {
     static const char *const broken[] = {
         "{\"bio\":\"\xff\"}",
@@ -392,59 +397,65 @@ static void json_is_read_strictly(struct world *w)
     struct client *ada = world_client(w, "ada");
 
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++)
-        expect_error(patch(ada, broken[i]), 400, 50109);
-    expect_invalid(patch(ada, "{\"bio\":{}}"), "bio", "STRING_TYPE_CONVERT");
+        expect_error(patch_account(ada, broken[i]), 400, 50109);
+    expect_invalid(patch_account(ada, "{\"bio\":{}}"), "bio", "STRING_TYPE_CONVERT");
     expect_json(client_get(ada, "/users/@me"), "{'bio': ''}");
     expect_silence(ada);
 }
 
-static void depth_does_not_hurt(struct world *w)
+static void deeply_nested_json_is_refused(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct str lists = repeated(w, "{\"x\":", '[', 100000, "");
-    struct str closed = repeated(w, "{\"x\":", '[', 63, "");
-    struct str ends = repeated(w, "", ']', 63, "}");
+    struct str lists = repeat_char(w, "{\"x\":", '[', 100000, "");
+    struct str closed = repeat_char(w, "{\"x\":", '[', 63, "");
+    struct str ends = repeat_char(w, "", ']', 63, "}");
 
     expect_error(client_request(ada, "PATCH", "/api/users/@me", JSON, lists), 400, 50109);
-    struct str fits = str_printf(world_arena(w), "%.*s%.*s", STR_FMT(closed), STR_FMT(ends));
+    struct str fits = str_printf(world_arena(w), "%.*s%.*s", STR_ARGS(closed), STR_ARGS(ends));
     expect_status(client_request(ada, "PATCH", "/api/users/@me", JSON, fits), 200);
-    struct str deeper = str_printf(world_arena(w), "{\"y\":%.*s}", STR_FMT(fits));
+    struct str deeper = str_printf(world_arena(w), "{\"y\":%.*s}", STR_ARGS(fits));
     expect_error(client_request(ada, "PATCH", "/api/users/@me", JSON, deeper), 400, 50109);
     struct str objects = STR("{\"a\":");
     for (int i = 0; i < 17; i++)
-        objects = str_printf(world_arena(w), "%.*s%.*s", STR_FMT(objects), STR_FMT(objects));
+        objects = str_printf(world_arena(w), "%.*s%.*s", STR_ARGS(objects), STR_ARGS(objects));
     expect_error(client_request(ada, "PATCH", "/api/users/@me", JSON, objects), 400, 50109);
-    expect_alive(w);
+    expect_server_alive(w);
 }
 
-static void values_have_several_spellings(struct world *w)
+static void json_values_are_coerced_to_the_fields_type(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
-    expect_json(patch(ada, "{\"bio\":\"a\",\"bio\":\"b\"}"), "{'bio': 'b'}");
-    expect_json(patch(ada, "{\"accent_color\":\"x\",\"accent_color\":5}"), "{'accent_color': 5}");
-    expect_json(patch(ada, "{\"accent_color\":6.0}"), "{'accent_color': 6}");
-    expect_json(patch(ada, "{\"accent_color\":7e1}"), "{'accent_color': 70}");
-    expect_json(patch(ada, "{\"accent_color\":\"8\"}"), "{'accent_color': 8}");
-    expect_invalid(patch(ada, "{\"accent_color\":\"8.5\"}"), "accent_color", "NUMBER_TYPE_COERCE");
-    expect_invalid(patch(ada, "{\"accent_color\":\"red\"}"), "accent_color", "NUMBER_TYPE_COERCE");
-    expect_invalid(patch(ada, "{\"accent_color\":true}"), "accent_color", "NUMBER_TYPE_COERCE");
-    expect_invalid(patch(ada, "{\"bio\":8}"), "bio", "STRING_TYPE_CONVERT");
-    expect_invalid(patch(ada, "{\"accent_color\":0.5}"), "accent_color", "NUMBER_TYPE_COERCE");
-    expect_invalid(patch(ada, "{\"accent_color\":1e999}"), "accent_color", "NUMBER_TYPE_COERCE");
-    expect_invalid(patch(ada, "{\"accent_color\":123456789012345678901234567890}"), "accent_color",
+    expect_json(patch_account(ada, "{\"bio\":\"a\",\"bio\":\"b\"}"), "{'bio': 'b'}");
+    expect_json(patch_account(ada, "{\"accent_color\":\"x\",\"accent_color\":5}"),
+                "{'accent_color': 5}");
+    expect_json(patch_account(ada, "{\"accent_color\":6.0}"), "{'accent_color': 6}");
+    expect_json(patch_account(ada, "{\"accent_color\":7e1}"), "{'accent_color': 70}");
+    expect_json(patch_account(ada, "{\"accent_color\":\"8\"}"), "{'accent_color': 8}");
+    expect_invalid(patch_account(ada, "{\"accent_color\":\"8.5\"}"), "accent_color",
                    "NUMBER_TYPE_COERCE");
-    expect_json(patch(ada, " \t\r\n{ \"\\u0062io\" : \"\\u00e4\\ud83d\\ude00\" } "),
+    expect_invalid(patch_account(ada, "{\"accent_color\":\"red\"}"), "accent_color",
+                   "NUMBER_TYPE_COERCE");
+    expect_invalid(patch_account(ada, "{\"accent_color\":true}"), "accent_color",
+                   "NUMBER_TYPE_COERCE");
+    expect_invalid(patch_account(ada, "{\"bio\":8}"), "bio", "STRING_TYPE_CONVERT");
+    expect_invalid(patch_account(ada, "{\"accent_color\":0.5}"), "accent_color",
+                   "NUMBER_TYPE_COERCE");
+    expect_invalid(patch_account(ada, "{\"accent_color\":1e999}"), "accent_color",
+                   "NUMBER_TYPE_COERCE");
+    expect_invalid(patch_account(ada, "{\"accent_color\":123456789012345678901234567890}"),
+                   "accent_color", "NUMBER_TYPE_COERCE");
+    expect_json(patch_account(ada, " \t\r\n{ \"\\u0062io\" : \"\\u00e4\\ud83d\\ude00\" } "),
                 "{'bio': '\xc3\xa4\xf0\x9f\x98\x80'}");
-    expect_json(patch(ada, ""), "{'bio': '\xc3\xa4\xf0\x9f\x98\x80'}");
+    expect_json(patch_account(ada, ""), "{'bio': '\xc3\xa4\xf0\x9f\x98\x80'}");
 }
 
-/* A store that ends texts there would take "ada" for "ada" and anything behind. */
-static void texts_do_not_hold_nul(struct world *w)
+/* A store that ends strings at NUL would treat different texts as equal. */
+static void strings_with_nul_are_refused(struct world *w)
 {
-    struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
+    struct client *ada = world_client(w, "ada"), *nobody = world_anonymous(w);
 
-    expect_invalid(patch(ada, "{\"bio\":\"a\\u0000b\"}"), "bio", "STRING_TYPE_REGEX");
+    expect_invalid(patch_account(ada, "{\"bio\":\"a\\u0000b\"}"), "bio", "STRING_TYPE_REGEX");
     expect_json(client_get(ada, "/users/@me"), "{'bio': ''}");
     expect_invalid(client_post(nobody, "{'login': 'ada\\u0000', 'password': 'x'}", "/auth/login"),
                    "login", "STRING_TYPE_REGEX");
@@ -456,20 +467,20 @@ static void texts_do_not_hold_nul(struct world *w)
 }
 
 const struct test protocol_tests[] = {
-    TEST(what_can_be_read_two_ways_is_refused),
-    TEST(heads_have_limits),
-    TEST(bodies_have_limits),
-    TEST(chunks_make_the_same_body),
+    TEST(ambiguous_requests_are_refused),
+    TEST(request_heads_have_size_limits),
+    TEST(request_bodies_have_size_limits),
+    TEST(chunked_body_is_accepted),
     TEST(pipelined_requests_are_answered_in_order),
-    TEST(http_1_0_is_spoken),
-    TEST(whoever_asks_first_may_go_on),
-    TEST(requests_may_come_in_pieces),
-    TEST(who_leaves_early_harms_nobody),
-    TEST(answers_are_zipped_when_that_is_offered),
-    TEST(every_answer_says_when_and_by_whom),
-    TEST(json_is_read_strictly),
-    TEST(depth_does_not_hurt),
-    TEST(values_have_several_spellings),
-    TEST(texts_do_not_hold_nul),
+    TEST(http_1_0_requests_are_supported),
+    TEST(expect_100_continue_is_answered_before_the_body),
+    TEST(request_sent_byte_by_byte_is_accepted),
+    TEST(early_disconnects_do_not_harm_the_server),
+    TEST(responses_are_gzip_compressed_if_accepted),
+    TEST(every_response_has_date_and_via_headers),
+    TEST(malformed_json_is_400_50109),
+    TEST(deeply_nested_json_is_refused),
+    TEST(json_values_are_coerced_to_the_fields_type),
+    TEST(strings_with_nul_are_refused),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* round_trips.c - how often a call goes to the database and back, where that is a way to go. */
+/* round_trips.c - number of database round trips of frequent requests. */
 #include "apps.h"
 #include "guilds.h"
 #include "store/store.h"
@@ -6,7 +6,7 @@
 
 enum { TRIES = 24 };
 
-static uint64_t ways(struct world *w)
+static uint64_t count_round_trips(struct world *w)
 {
     struct store_stats stats;
 
@@ -14,32 +14,32 @@ static uint64_t ways(struct world *w)
     return stats.round_trips;
 }
 
-/* The least of some tries: each connection prepares its statements at first, and jobs ask something
- * now and then. SQLite has no way to go. */
-static uint64_t least_ways(struct client *c, const char *path)
+/* Returns the minimum of several tries: connections prepare their statements first, and jobs run
+ * in between. SQLite has no round trips. */
+static uint64_t least_round_trips(struct client *c, const char *path)
 {
     uint64_t least = UINT64_MAX;
 
     for (int i = 0; i < TRIES; i++) {
-        uint64_t before = ways(c->world);
+        uint64_t before = count_round_trips(c->world);
 
         expect_status(client_get(c, "%s", path), 200);
-        uint64_t took = ways(c->world) - before;
+        uint64_t took = count_round_trips(c->world) - before;
         least = took < least ? took : least;
     }
     return least;
 }
 
-static void expect_ways(struct client *c, uint64_t most, const char *path)
+static void expect_round_trips(struct client *c, uint64_t most, const char *path)
 {
-    uint64_t took = least_ways(c, path);
+    uint64_t took = least_round_trips(c, path);
 
     if (took > most)
         fail_test(__FILE__, __LINE__, "GET %s went %llu times to the database, not %llu", path,
                   (unsigned long long)took, (unsigned long long)most);
 }
 
-static void frequent_reads_go_to_the_database_once(struct world *w)
+static void frequent_reads_take_one_database_round_trip(struct world *w)
 {
     struct test_app s = world_test_app(w);
     struct client *bob = test_app_member(&s, "bob", 0), *eve = test_app_member(&s, "eve", 0);
@@ -55,48 +55,48 @@ static void frequent_reads_go_to_the_database_once(struct world *w)
             client_post(all[i], "{'content': 'Good morning'}", "/channels/%s/messages", channel),
             200);
     befriend(s.ada, bob);
-    expect_ways(bob, 1, TEXT(w, "/guilds/%s", s.guild));
-    expect_ways(bob, 1, TEXT(w, "/channels/%s", channel));
-    expect_ways(bob, 1, TEXT(w, "/channels/%s/messages", channel));
-    expect_ways(bob, 1, TEXT(w, "/channels/%s/messages?after=1&limit=2", channel));
-    expect_ways(bob, 1, TEXT(w, "/channels/%s/messages?around=%s", channel, channel));
-    expect_ways(bob, 1, "/users/@me/relationships");
-    expect_ways(bob, 1, TEXT(w, "/guilds/%s/application-command-index", s.guild));
-    expect_ways(bob, 1, "/users/@me/application-command-index");
+    expect_round_trips(bob, 1, TEXT(w, "/guilds/%s", s.guild));
+    expect_round_trips(bob, 1, TEXT(w, "/channels/%s", channel));
+    expect_round_trips(bob, 1, TEXT(w, "/channels/%s/messages", channel));
+    expect_round_trips(bob, 1, TEXT(w, "/channels/%s/messages?after=1&limit=2", channel));
+    expect_round_trips(bob, 1, TEXT(w, "/channels/%s/messages?around=%s", channel, channel));
+    expect_round_trips(bob, 1, "/users/@me/relationships");
+    expect_round_trips(bob, 1, TEXT(w, "/guilds/%s/application-command-index", s.guild));
+    expect_round_trips(bob, 1, "/users/@me/application-command-index");
 }
 
-/* What has to be known is asked for at once, what is written goes with the commit. */
-static void a_message_takes_two_ways(struct world *w)
+/* All reads go in one round trip, all writes with the commit. */
+static void sending_a_message_takes_two_database_round_trips(struct world *w)
 {
     struct test_app s = world_test_app(w);
     const char *channel =
         answer_text(client_post(s.ada, "{'name': 'talk'}", "/guilds/%s/channels", s.guild), "id");
     const char *thread = answer_text(
         client_post(s.ada, "{'name': 'aside', 'type': 11}", "/channels/%s/threads", channel), "id");
-    /* Who writes in a thread may have to join it. */
+    /* The author may have to join the thread. */
     const struct {
         const char *channel;
         uint64_t most;
-    } places[] = { { channel, 2 }, { thread, 3 } };
+    } targets[] = { { channel, 2 }, { thread, 3 } };
 
-    for (size_t p = 0; p < sizeof places / sizeof *places; p++) {
+    for (size_t p = 0; p < sizeof targets / sizeof *targets; p++) {
         uint64_t least = UINT64_MAX;
 
         for (int i = 0; i < TRIES; i++) {
-            uint64_t before = ways(w);
+            uint64_t before = count_round_trips(w);
 
             expect_status(client_post(s.ada, "{'content': 'Good day'}", "/channels/%s/messages",
-                                      places[p].channel),
+                                      targets[p].channel),
                           200);
-            uint64_t took = ways(w) - before;
+            uint64_t took = count_round_trips(w) - before;
             least = took < least ? took : least;
         }
-        expect(least <= places[p].most);
+        expect(least <= targets[p].most);
     }
 }
 
-/* An index that was not put together just before is read with its commands, and their uses. */
-static void an_index_that_has_changed_takes_two_ways(struct world *w)
+/* An index that is not cached is read with its commands and their uses. */
+static void changed_command_index_takes_two_database_round_trips(struct world *w)
 {
     struct test_app s = world_test_app(w);
     const char *ping = make_command(s.bot, s.global, "{'name': 'ping', 'description': 'd'}");
@@ -108,9 +108,9 @@ static void an_index_that_has_changed_takes_two_ways(struct world *w)
         expect_status(
             client_patch(s.bot, TEXT(w, "{'description': 'd%d'}", i), "%s/%s", s.global, ping),
             200);
-        uint64_t before = ways(w);
+        uint64_t before = count_round_trips(w);
         struct answer a = client_get(s.ada, "%s", path);
-        uint64_t took = ways(w) - before;
+        uint64_t took = count_round_trips(w) - before;
 
         expect_json(a, "{'application_commands': [{'description': 'd%d'}]}", i);
         least = took < least ? took : least;
@@ -119,8 +119,8 @@ static void an_index_that_has_changed_takes_two_ways(struct world *w)
 }
 
 const struct test round_trips_tests[] = {
-    TEST(frequent_reads_go_to_the_database_once),
-    TEST(a_message_takes_two_ways),
-    TEST(an_index_that_has_changed_takes_two_ways),
+    TEST(frequent_reads_take_one_database_round_trip),
+    TEST(sending_a_message_takes_two_database_round_trips),
+    TEST(changed_command_index_takes_two_database_round_trips),
     { 0 },
 };

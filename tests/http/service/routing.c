@@ -1,18 +1,18 @@
-/* routing.c - paths, versions and methods: what leads to a route and what does not. */
+/* routing.c - paths, versions and methods of routes. */
 #include "http/walk.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static struct answer ask(struct client *c, const char *method, const char *path)
+static struct answer send_request(struct client *c, const char *method, const char *path)
 {
     return client_request(c, method, path, NULL, (struct str){ 0 });
 }
 
 /* --- methods -------------------------------------------------------------------------- */
 
-/* Does this row also stand for another's path? A parameter takes any word. */
-static bool stands_for(const struct route *row, const struct route *other)
+/* Returns whether this row also matches the other's path; a parameter matches any word. */
+static bool row_matches_path(const struct route *row, const struct route *other)
 {
     struct str a = str_of(row->path), b = str_of(other->path);
 
@@ -25,19 +25,19 @@ static bool stands_for(const struct route *row, const struct route *other)
     return row->service == other->service && a.n == b.n;
 }
 
-/* Which methods do the rows of this path have? */
-static unsigned methods_of(const struct route *route)
+/* Returns the set of methods of this path. */
+static unsigned allowed_methods(const struct route *route)
 {
     unsigned set = 1u << HTTP_OPTIONS;
 
     for (const struct domain *const *d = guildhall_domains; *d; d++)
         for (const struct route *r = (*d)->routes; r && r->path; r++)
-            if (stands_for(r, route))
+            if (row_matches_path(r, route))
                 set |= 1u << r->method;
     return set & 1u << HTTP_GET ? set | 1u << HTTP_HEAD : set;
 }
 
-static const char *allow_line(struct arena *a, unsigned set)
+static const char *write_allow_header(struct arena *a, unsigned set)
 {
     struct str line = STR("");
 
@@ -48,20 +48,19 @@ static const char *allow_line(struct arena *a, unsigned set)
     return line.p;
 }
 
-static void look_at_methods(struct world *w, const struct route *r)
+static void check_other_methods(struct world *w, const struct route *r)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
     const char *url = route_url(w, r, "1");
-    unsigned set = methods_of(r);
-    const char *allow = allow_line(world_arena(w), set);
+    unsigned set = allowed_methods(r);
+    const char *allow = write_allow_header(world_arena(w), set);
 
     for (int m = 0; m < HTTP_METHODS; m++) {
         if (set >> m & 1)
             continue;
-        struct answer a = ask(nobody, http_method_name((enum http_method)m), url);
+        struct answer a = send_request(nobody, http_method_name((enum http_method)m), url);
 
-        /* Another operation of the interface's, which nobody serves, is no mistake of the caller.
-         */
+        /* A known operation that is not implemented gets 404. */
         if (a.status == 404 && m != HTTP_HEAD) {
             expect_json(a, "{'message': '404: This server does not serve this operation', "
                            "'code': 0}");
@@ -72,50 +71,50 @@ static void look_at_methods(struct world *w, const struct route *r)
         if (m != HTTP_HEAD)
             expect_json(a, "{'message': '405: Method Not Allowed', 'code': 0}");
     }
-    struct answer a = ask(nobody, "BREW", url);
+    struct answer a = send_request(nobody, "BREW", url);
     expect_error(a, 405, 0);
-    a = ask(nobody, "OPTIONS", url);
+    a = send_request(nobody, "OPTIONS", url);
     expect_status(a, 204);
     expect(str_is(answer_header(a, "Allow"), allow));
     expect(!answer_header(a, "Access-Control-Allow-Origin").p);
 }
 
-static void other_methods_are_refused_and_named(struct world *w)
+static void other_methods_are_405_with_an_allow_header(struct world *w)
 {
-    each_route(w, look_at_methods);
+    each_route(w, check_other_methods);
 }
 
-static void look_at_head(struct world *w, const struct route *r)
+static void check_head_request(struct world *w, const struct route *r)
 {
     if (r->method != HTTP_GET)
         return;
     struct client *c = route_caller(w, r);
     const char *url = route_url(w, r, *c->id ? c->id : "1");
-    struct answer get = ask(c, "GET", url), head = ask(c, "HEAD", url);
+    struct answer get = send_request(c, "GET", url), head = send_request(c, "HEAD", url);
 
     expect(head.status == get.status);
     expect(head.body.n == 0);
     expect(str_eq(answer_header(head, "Content-Type"), answer_header(get, "Content-Type")));
     expect(answer_header(head, "Content-Length").n > 0);
-    /* Nothing of a body is left on the connection. */
-    expect(ask(c, "GET", url).status == get.status);
+    /* No body bytes are left on the connection. */
+    expect(send_request(c, "GET", url).status == get.status);
 }
 
-static void head_is_get_without_a_body(struct world *w)
+static void head_responds_like_get_without_a_body(struct world *w)
 {
-    each_route(w, look_at_head);
+    each_route(w, check_head_request);
 }
 
 /* --- paths ---------------------------------------------------------------------------- */
 
-/* Files and objects of the interface may have the same path: /stickers/{id}. */
+/* A file and an API object may have the same path: /stickers/{id}. */
 static struct {
     const struct route *file;
     bool found;
 } namesake;
 
-/* Whatever stands in braces. */
-static bool fits_the_same_paths(const char *a, const char *b)
+/* Any two parameters match. */
+static bool paths_overlap(const char *a, const char *b)
 {
     while (*a && *b) {
         size_t n = strcspn(a, "/"), m = strcspn(b, "/");
@@ -128,84 +127,86 @@ static bool fits_the_same_paths(const char *a, const char *b)
     return *a == *b;
 }
 
-static void look_for_namesake(struct world *w, const struct route *r)
+static void check_namesake(struct world *w, const struct route *r)
 {
     (void)w;
     if (!r->service && r->method == namesake.file->method &&
-        fits_the_same_paths(r->path, namesake.file->path))
+        paths_overlap(r->path, namesake.file->path))
         namesake.found = true;
 }
 
-static bool has_namesake(struct world *w, const struct route *r)
+static bool has_overlapping_route(struct world *w, const struct route *r)
 {
     namesake.file = r;
     namesake.found = false;
-    each_route(w, look_for_namesake);
+    each_route(w, check_namesake);
     return namesake.found;
 }
 
-static void look_at_versions(struct world *w, const struct route *r)
+static void check_versions(struct world *w, const struct route *r)
 {
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
     const char *url = route_url(w, r, "1"), *method = http_method_name(r->method);
     struct arena *a = world_arena(w);
 
     if (r->service) {
-        int status = has_namesake(w, r) ? 401 : 404;
+        int status = has_overlapping_route(w, r) ? 401 : 404;
 
-        expect_error(ask(nobody, method, str_printf(a, "/api%s", url).p), status, 0);
-        expect_error(ask(nobody, method, str_printf(a, "/api/v10%s", url).p), status, 0);
+        expect_error(send_request(nobody, method, str_printf(a, "/api%s", url).p), status, 0);
+        expect_error(send_request(nobody, method, str_printf(a, "/api/v10%s", url).p), status, 0);
         return;
     }
     const char *path = url + strlen("/api/v10");
     static const char *const versions[] = { "v1", "v5", "v11", "v100", "v0" };
     for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
-        struct answer wrong = ask(nobody, method, str_printf(a, "/api/%s%s", versions[i], path).p);
+        struct answer wrong =
+            send_request(nobody, method, str_printf(a, "/api/%s%s", versions[i], path).p);
 
         expect_error(wrong, 400, 50041);
-        expect_error(ask(nobody, method, str_printf(a, "/api/%s/nowhere", versions[i]).p), 404, 0);
+        expect_error(send_request(nobody, method, str_printf(a, "/api/%s/nowhere", versions[i]).p),
+                     404, 0);
     }
-    expect_error(ask(nobody, "BREW", str_printf(a, "/api/v5%s", path).p), 405, 0);
-    expect_error(ask(nobody, method, str_printf(a, "/api/vx%s", path).p), 404, 0);
-    /* Files and pages lie at the root; some begin with the same word. */
+    expect_error(send_request(nobody, "BREW", str_printf(a, "/api/v5%s", path).p), 405, 0);
+    expect_error(send_request(nobody, method, str_printf(a, "/api/vx%s", path).p), 404, 0);
+    /* Files and pages are at the root; some have the same first segment. */
     if (strncmp(path, "/gifs/", 6) != 0 && strncmp(path, "/streams/", 9) != 0)
-        expect_error(ask(nobody, method, path), 404, 0);
+        expect_error(send_request(nobody, method, path), 404, 0);
 }
 
-static void only_versions_9_and_10_are_spoken(struct world *w)
+static void unknown_api_versions_are_400_50041(struct world *w)
 {
-    each_route(w, look_at_versions);
+    each_route(w, check_versions);
 }
 
-static void look_at_spellings(struct world *w, const struct route *r)
+static void check_path_spellings(struct world *w, const struct route *r)
 {
     if (r->method != HTTP_GET)
         return;
     struct client *c = route_caller(w, r);
     const char *url = route_url(w, r, *c->id ? c->id : "1");
     struct arena *a = world_arena(w);
-    int status = ask(c, "GET", url).status;
+    int status = send_request(c, "GET", url).status;
 
-    expect(ask(c, "GET", str_printf(a, "%s/", url).p).status == status);
-    expect(ask(c, "GET", str_printf(a, "%s?", url).p).status == status);
-    expect(ask(c, "GET", str_printf(a, "%s?any=thing&%%ff", url).p).status == status);
-    expect_error(ask(c, "GET", str_printf(a, "%s//", url).p), 404, 0);
-    expect_error(ask(c, "GET", str_printf(a, "/%s", url).p), 404, 0);
-    expect_error(ask(c, "GET", str_printf(a, "%s/no/such/place/at/all", url).p), 404, 0);
+    expect(send_request(c, "GET", str_printf(a, "%s/", url).p).status == status);
+    expect(send_request(c, "GET", str_printf(a, "%s?", url).p).status == status);
+    expect(send_request(c, "GET", str_printf(a, "%s?any=thing&%%ff", url).p).status == status);
+    expect_error(send_request(c, "GET", str_printf(a, "%s//", url).p), 404, 0);
+    expect_error(send_request(c, "GET", str_printf(a, "/%s", url).p), 404, 0);
+    expect_error(send_request(c, "GET", str_printf(a, "%s/no/such/place/at/all", url).p), 404, 0);
     if (r->service)
         return;
     const char *path = url + strlen("/api/v10");
-    expect(ask(c, "GET", str_printf(a, "/api/v9%s", path).p).status == status);
-    expect(ask(c, "GET", str_printf(a, "/api%s", path).p).status == status);
-    expect_error(ask(c, "GET", str_printf(a, "/api/v10/%s", path).p), 404, 0);
+    expect(send_request(c, "GET", str_printf(a, "/api/v9%s", path).p).status == status);
+    expect(send_request(c, "GET", str_printf(a, "/api%s", path).p).status == status);
+    expect_error(send_request(c, "GET", str_printf(a, "/api/v10/%s", path).p), 404, 0);
 }
 
-static void paths_have_few_spellings(struct world *w)
+static void trailing_slash_is_accepted_and_double_slash_is_404(struct world *w)
 {
-    each_route(w, look_at_spellings);
+    each_route(w, check_path_spellings);
 }
 
-static void what_is_nowhere_is_not_found(struct world *w)
+static void unknown_paths_are_404(struct world *w)
 {
     static const char *const paths[] = {
         "/api",
@@ -226,17 +227,20 @@ static void what_is_nowhere_is_not_found(struct world *w)
     struct client *ada = world_client(w, "ada");
 
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
-        expect_error(ask(ada, "GET", paths[i]), 404, 0);
-        expect_error(ask(ada, "BREW", paths[i]), 404, 0);
-        expect_error(ask(ada, "OPTIONS", paths[i]), 404, 0);
+        expect_error(send_request(ada, "GET", paths[i]), 404, 0);
+        expect_error(send_request(ada, "BREW", paths[i]), 404, 0);
+        expect_error(send_request(ada, "OPTIONS", paths[i]), 404, 0);
     }
-    expect_json(ask(ada, "GET", "/nowhere"), "{'message': '404: Not Found', 'code': 0}");
-    /* Escapes are only another way to write a letter. */
-    expect_status(ask(ada, "GET", "/%61pi/v1%30/gate%77ay"), 200);
+    expect_json(send_request(ada, "GET", "/nowhere"), "{'message': '404: Not Found', 'code': 0}");
+    /* Percent-encoding of letters is equivalent. */
+    expect_status(send_request(ada, "GET", "/%61pi/v1%30/gate%77ay"), 200);
 }
 
 const struct test routing_tests[] = {
-    TEST(other_methods_are_refused_and_named), TEST(head_is_get_without_a_body),
-    TEST(only_versions_9_and_10_are_spoken),   TEST(paths_have_few_spellings),
-    TEST(what_is_nowhere_is_not_found),        { 0 },
+    TEST(other_methods_are_405_with_an_allow_header),
+    TEST(head_responds_like_get_without_a_body),
+    TEST(unknown_api_versions_are_400_50041),
+    TEST(trailing_slash_is_accepted_and_double_slash_is_404),
+    TEST(unknown_paths_are_404),
+    { 0 },
 };

@@ -1,4 +1,4 @@
-/* service.c - what operators ask, and the small routes that need no domain. */
+/* service.c - health, metrics and other service routes. */
 #include "apps.h"
 #include "net/http/server.h"
 #include "waits.h"
@@ -12,37 +12,38 @@
 
 enum { QUIET_MS = 60000 };
 
-static struct answer ask(struct world *w, const char *method, const char *path, const char *headers)
+static struct answer call_service(struct world *w, const char *method, const char *path,
+                                  const char *headers)
 {
-    return client_request(world_stranger(w), method, path, headers, (struct str){ 0 });
+    return client_request(world_anonymous(w), method, path, headers, (struct str){ 0 });
 }
 
-/* --- is it well? ---------------------------------------------------------------------- */
+/* --- health --------------------------------------------------------------------------- */
 
-static void a_server_says_that_it_is_well(struct world *w)
+static void health_and_readiness_of_a_running_server_are_ok(struct world *w)
 {
-    expect_status(ask(w, "GET", "/healthz", NULL), 200);
-    expect_json(ask(w, "GET", "/healthz", NULL), "{'status': 'ok'}");
-    expect_json(ask(w, "GET", "/readyz", NULL), "{'status': 'ok'}");
-    /* Credentials of any sort are nothing to the service. */
+    expect_status(call_service(w, "GET", "/healthz", NULL), 200);
+    expect_json(call_service(w, "GET", "/healthz", NULL), "{'status': 'ok'}");
+    expect_json(call_service(w, "GET", "/readyz", NULL), "{'status': 'ok'}");
+    /* Service routes ignore credentials. */
     expect_status(
         client_request(world_client_with(w, "nonsense"), "GET", "/readyz", NULL, (struct str){ 0 }),
         200);
 }
 
-static void a_server_that_goes_is_not_ready(struct world *w)
+static void draining_server_is_not_ready_but_healthy(struct world *w)
 {
     api_drain(guildhall_api(world_server(w)));
-    expect_status(ask(w, "GET", "/readyz", NULL), 503);
-    expect_json(ask(w, "GET", "/readyz", NULL), "{'status': 'draining'}");
-    expect_json(ask(w, "GET", "/healthz", NULL), "{'status': 'draining'}");
-    expect_status(ask(w, "GET", "/healthz", NULL), 200);
+    expect_status(call_service(w, "GET", "/readyz", NULL), 503);
+    expect_json(call_service(w, "GET", "/readyz", NULL), "{'status': 'draining'}");
+    expect_json(call_service(w, "GET", "/healthz", NULL), "{'status': 'draining'}");
+    expect_status(call_service(w, "GET", "/healthz", NULL), 200);
     expect_status(client_get(world_client(w, "ada"), "/users/@me"), 200);
 }
 
 /* --- metrics -------------------------------------------------------------------------- */
 
-static bool is_word(struct str s)
+static bool is_metric_name(struct str s)
 {
     for (size_t i = 0; i < s.n; i++)
         if (!strchr("abcdefghijklmnopqrstuvwxyz_", s.p[i]))
@@ -50,7 +51,7 @@ static bool is_word(struct str s)
     return s.n > 0;
 }
 
-/* "# HELP name words", "# TYPE name kind", then the samples of that name. */
+/* Expects "# HELP name text", "# TYPE name type", then the samples of that name. */
 static void expect_prometheus(struct str text)
 {
     struct str name = STR("");
@@ -61,22 +62,23 @@ static void expect_prometheus(struct str text)
         struct str line = str_cut(&text, '\n');
 
         if (str_starts(line, STR("# HELP "))) {
-            line = str_from(line, 7);
+            line = str_skip(line, 7);
             name = str_cut(&line, ' ');
-            expect(is_word(name) && line.n > 0);
+            expect(is_metric_name(name) && line.n > 0);
             struct str type = str_cut(&text, '\n');
             expect(str_starts(type, STR("# TYPE ")));
-            type = str_from(type, 7);
+            type = str_skip(type, 7);
             expect(str_eq(str_cut(&type, ' '), name));
-            expect(str_is(type, "counter") || str_is(type, "gauge") || str_is(type, "histogram"));
+            expect(str_is(type, "limit_counter") || str_is(type, "gauge") ||
+                   str_is(type, "histogram"));
             histogram = str_is(type, "histogram");
             continue;
         }
-        /* A label may hold spaces, a value none. */
+        /* A label may contain spaces, a value none. */
         struct str value = line, labels = line;
         for (size_t i = 0; i < line.n; i++)
             if (line.p[i] == ' ')
-                value = str_from(line, i + 1);
+                value = str_skip(line, i + 1);
         char number[32] = { 0 }, *end;
         labels = str_slice(line.p, line.n - value.n - 1);
         struct str sampled = str_cut(&labels, '{');
@@ -88,9 +90,9 @@ static void expect_prometheus(struct str text)
     }
 }
 
-static uint64_t sample(struct world *w, const char *name)
+static uint64_t read_metric(struct world *w, const char *name)
 {
-    struct answer a = ask(w, "GET", "/metrics", NULL);
+    struct answer a = call_service(w, "GET", "/metrics", NULL);
 
     for (struct str text = a.body; text.n;) {
         struct str line = str_cut(&text, '\n'), value = line;
@@ -98,7 +100,7 @@ static uint64_t sample(struct world *w, const char *name)
 
         for (size_t i = 0; i < line.n; i++)
             if (line.p[i] == ' ')
-                value = str_from(line, i + 1);
+                value = str_skip(line, i + 1);
         struct str key = str_slice(line.p, line.n - value.n - (value.n < line.n));
 
         if (str_is(key, name) && str_to_u64(value, &n))
@@ -107,61 +109,61 @@ static uint64_t sample(struct world *w, const char *name)
     fail_test(__FILE__, __LINE__, "no metric %s", name);
 }
 
-static enum err find_no_room(struct tx *tx, void *arg)
+static enum err fail_with_full_storage(struct tx *tx, void *arg)
 {
     (void)tx, (void)arg;
     return ERR_STORAGE_FULL;
 }
 
-static void a_server_with_a_full_disk_is_not_ready(struct world *w)
+static void server_with_a_full_disk_is_not_ready(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct store *store = guildhall_store(world_server(w));
 
-    expect(store_run(store, STORE_WRITE, NULL, find_no_room, NULL) == ERR_STORAGE_FULL);
-    expect_status(ask(w, "GET", "/readyz", NULL), 503);
-    expect_json(ask(w, "GET", "/readyz", NULL), "{'status': 'disk full'}");
-    expect_json(ask(w, "GET", "/healthz", NULL), "{'status': 'ok'}");
-    expect(sample(w, "guildhall_store_full") == 1);
+    expect(store_run(store, STORE_WRITE, NULL, fail_with_full_storage, NULL) == ERR_STORAGE_FULL);
+    expect_status(call_service(w, "GET", "/readyz", NULL), 503);
+    expect_json(call_service(w, "GET", "/readyz", NULL), "{'status': 'disk full'}");
+    expect_json(call_service(w, "GET", "/healthz", NULL), "{'status': 'ok'}");
+    expect(read_metric(w, "guildhall_store_full") == 1);
     expect_status(client_get(ada, "/users/@me"), 200);
-    /* The next write that finds room ends it. */
+    /* The next successful write ends this state. */
     expect_status(client_post(ada, "{'name': 'Hall'}", "/guilds"), 201);
-    expect_json(ask(w, "GET", "/readyz", NULL), "{'status': 'ok'}");
-    expect(sample(w, "guildhall_store_full") == 0);
+    expect_json(call_service(w, "GET", "/readyz", NULL), "{'status': 'ok'}");
+    expect(read_metric(w, "guildhall_store_full") == 0);
 }
 
-static void metrics_can_be_read_by_prometheus(struct world *w)
+static void metrics_have_the_prometheus_text_format(struct world *w)
 {
-    struct answer a = ask(w, "GET", "/metrics", NULL);
+    struct answer a = call_service(w, "GET", "/metrics", NULL);
 
     expect_status(a, 200);
     expect(str_is(answer_header(a, "Content-Type"), "text/plain; version=0.0.4; charset=utf-8"));
     expect_prometheus(a.body);
 }
 
-static void metrics_show_each_cache(struct world *w)
+static void metrics_contain_hits_and_size_of_each_cache(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     static const char hits[] = "guildhall_cache_hits_total{cache=\"credentials\"}";
 
     expect_status(client_get(ada, "/users/@me"), 200);
-    uint64_t before = sample(w, hits);
+    uint64_t before = read_metric(w, hits);
     expect_status(client_get(ada, "/users/@me"), 200);
-    expect(sample(w, hits) == before + 1);
-    expect(sample(w, "guildhall_cache_entries{cache=\"credentials\"}") > 0);
-    expect(sample(w, "guildhall_cache_bytes{cache=\"credentials\"}") > 0);
-    sample(w, "guildhall_cache_misses_total{cache=\"credentials\"}");
-    sample(w, "guildhall_cache_evictions_total{cache=\"credentials\"}");
+    expect(read_metric(w, hits) == before + 1);
+    expect(read_metric(w, "guildhall_cache_entries{cache=\"credentials\"}") > 0);
+    expect(read_metric(w, "guildhall_cache_bytes{cache=\"credentials\"}") > 0);
+    read_metric(w, "guildhall_cache_misses_total{cache=\"credentials\"}");
+    read_metric(w, "guildhall_cache_evictions_total{cache=\"credentials\"}");
 }
 
-static bool metric_is(struct world *w, const char *line)
+static bool metrics_contain(struct world *w, const char *line)
 {
-    struct answer a = ask(w, "GET", "/metrics", NULL);
+    struct answer a = call_service(w, "GET", "/metrics", NULL);
 
     return memmem(a.body.p, a.body.n, line, strlen(line)) != NULL;
 }
 
-static void metrics_tell_how_much_there_is(struct world *w)
+static void metrics_contain_numbers_of_accounts_guilds_and_messages(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
@@ -172,14 +174,14 @@ static void metrics_tell_how_much_there_is(struct world *w)
     const char *channel = answer_text(made, "id");
     for (int i = 0; i < 3; i++)
         expect_status(client_post(ada, "{'content': 'x'}", "/channels/%s/messages", channel), 200);
-    /* The first who asks has it counted; those after it see it. */
-    expect_soon(metric_is(w, "\nguildhall_accounts 2\n"));
-    expect(metric_is(w, "\nguildhall_guilds 1\n"));
-    expect(metric_is(w, "\nguildhall_messages 3\n"));
-    expect(metric_is(w, "\nguildhall_store_bytes "));
+    /* The first request starts the count; later ones show it. */
+    expect_soon(metrics_contain(w, "\nguildhall_accounts 2\n"));
+    expect(metrics_contain(w, "\nguildhall_guilds 1\n"));
+    expect(metrics_contain(w, "\nguildhall_messages 3\n"));
+    expect(metrics_contain(w, "\nguildhall_store_bytes "));
 }
 
-static void metrics_follow_what_happens(struct world *w)
+static void metrics_counters_increase_with_requests(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     static const char *const names[] = {
@@ -196,53 +198,56 @@ static void metrics_follow_what_happens(struct world *w)
         "guildhall_call_seconds_count{group=\"Accounts\"}",
         "guildhall_call_seconds_bucket{group=\"Accounts\",le=\"+Inf\"}",
     };
-    uint64_t before[12], failures = sample(w, "guildhall_store_failures_total");
+    uint64_t before[12], failures = read_metric(w, "guildhall_store_failures_total");
 
-    /* A group is there from its first call on. */
+    /* A group appears with its first request. */
     expect_status(client_get(ada, "/users/@me"), 200);
     for (size_t i = 0; i < 12; i++)
-        before[i] = sample(w, names[i]);
+        before[i] = read_metric(w, names[i]);
     expect_status(client_get(ada, "/users/@me"), 200);
     expect_status(client_patch(ada, "{}", "/users/@me"), 200);
     expect_error(client_get(ada, "/users/1"), 404, 10013);
-    client_raw(world_stranger(w), STR("nonsense\r\n\r\n"), QUIET_MS);
+    client_raw(world_anonymous(w), STR("nonsense\r\n\r\n"), QUIET_MS);
     for (size_t i = 0; i < 12; i++)
-        if (sample(w, names[i]) <= before[i])
+        if (read_metric(w, names[i]) <= before[i])
             fail_test(__FILE__, __LINE__, "%s stands still", names[i]);
-    expect(sample(w, "guildhall_store_failures_total") == failures);
-    expect(sample(w, "guildhall_connections") > 0);
+    expect(read_metric(w, "guildhall_store_failures_total") == failures);
+    expect(read_metric(w, "guildhall_connections") > 0);
 }
 
-static void with_token(struct config *config)
+static void configure_metrics_token(struct config *config)
 {
     config->metrics_token = "for scrapers";
 }
 
-static void metrics_are_for_those_with_the_token(struct world *w)
+static void metrics_require_the_configured_token(struct world *w)
 {
-    expect_status(ask(w, "GET", "/metrics", "Authorization: Bearer for scrapers\r\n"), 200);
-    expect_error(ask(w, "GET", "/metrics", NULL), 401, 0);
-    expect_error(ask(w, "GET", "/metrics", "Authorization: for scrapers\r\n"), 401, 0);
-    expect_error(ask(w, "GET", "/metrics", "Authorization: Bearer for scraper\r\n"), 401, 0);
-    expect_error(ask(w, "GET", "/metrics", "Authorization: Bearer for scraperS\r\n"), 401, 0);
-    expect_status(ask(w, "HEAD", "/metrics", NULL), 401);
+    expect_status(call_service(w, "GET", "/metrics", "Authorization: Bearer for scrapers\r\n"),
+                  200);
+    expect_error(call_service(w, "GET", "/metrics", NULL), 401, 0);
+    expect_error(call_service(w, "GET", "/metrics", "Authorization: for scrapers\r\n"), 401, 0);
+    expect_error(call_service(w, "GET", "/metrics", "Authorization: Bearer for scraper\r\n"), 401,
+                 0);
+    expect_error(call_service(w, "GET", "/metrics", "Authorization: Bearer for scraperS\r\n"), 401,
+                 0);
+    expect_status(call_service(w, "HEAD", "/metrics", NULL), 401);
 }
 
-static void metrics_without_a_token_are_for_this_machine(struct world *w)
+static void metrics_without_a_token_require_a_local_caller(struct world *w)
 {
-    expect_status(ask(w, "GET", "/metrics", NULL), 200);
-    expect_error(ask(w, "GET", "/metrics", "X-Forwarded-For: 192.0.2.7\r\n"), 401, 0);
-    expect_error(ask(w, "GET", "/metrics", "Forwarded: for=192.0.2.7\r\n"), 401, 0);
-    expect_error(ask(w, "GET", "/metrics", "Authorization: Bearer x\r\nForwarded: x\r\n"), 401, 0);
-    expect_error(ask(w, "GET", "/metrics", "X-Real-IP: 192.0.2.7\r\n"), 401, 0);
-    expect_error(ask(w, "GET", "/metrics", "Via: 1.1 proxy\r\n"), 401, 0);
-    expect_error(ask(w, "GET", "/metrics", "X-Forwarded-Proto: https\r\n"), 401, 0);
-    expect_status(ask(w, "GET", "/healthz", "X-Forwarded-For: 192.0.2.7\r\n"), 200);
+    expect_status(call_service(w, "GET", "/metrics", NULL), 200);
+    expect_error(call_service(w, "GET", "/metrics", "X-Forwarded-For: 192.0.2.7\r\n"), 401, 0);
+    expect_error(call_service(w, "GET", "/metrics", "Forwarded: for=192.0.2.7\r\n"), 401, 0);
+    expect_error(call_service(w, "GET", "/metrics", "Authorization: Bearer x\r\nForwarded: x\r\n"),
+                 401, 0);
+    expect_error(call_service(w, "GET", "/metrics", "X-Real-IP: 192.0.2.7\r\n"), 401, 0);
+    expect_error(call_service(w, "GET", "/metrics", "Via: 1.1 proxy\r\n"), 401, 0);
+    expect_error(call_service(w, "GET", "/metrics", "X-Forwarded-Proto: https\r\n"), 401, 0);
+    expect_status(call_service(w, "GET", "/healthz", "X-Forwarded-For: 192.0.2.7\r\n"), 200);
 }
 
-/* A page may point a name of its own to this machine, and a proxy passes the name on that it has.
- */
-static void metrics_are_not_for_who_calls_the_machine_by_another_name(struct world *w)
+/* A web page may resolve its own name to this machine, and a proxy forwards its host name. */
+static void metrics_refuse_requests_with_a_foreign_host_header(struct world *w)
 {
     static const struct {
         const char *host;
@@ -256,7 +261,7 @@ static void metrics_are_not_for_who_calls_the_machine_by_another_name(struct wor
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct str got = client_raw(
-            world_stranger(w),
+            world_anonymous(w),
             str_of(TEXT(w, "GET /metrics HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n",
                         rows[i].host)),
             QUIET_MS);
@@ -265,22 +270,22 @@ static void metrics_are_not_for_who_calls_the_machine_by_another_name(struct wor
     }
 }
 
-static void behind_a_proxy(struct config *config)
+static void configure_public_url(struct config *config)
 {
     config->public_url = "https://chat.example";
 }
 
-static void metrics_behind_a_proxy_are_for_nobody_without_a_token(struct world *w)
+static void metrics_behind_a_proxy_require_a_token(struct world *w)
 {
-    expect_error(ask(w, "GET", "/metrics", NULL), 401, 0);
-    expect_status(ask(w, "GET", "/readyz", NULL), 200);
+    expect_error(call_service(w, "GET", "/metrics", NULL), 401, 0);
+    expect_status(call_service(w, "GET", "/readyz", NULL), 200);
 }
 
-/* --- the document --------------------------------------------------------------------- */
+/* --- OpenAPI document ----------------------------------------------------------------- */
 
-static void a_document_that_is_known_is_not_sent_again(struct world *w)
+static void openapi_document_supports_etag_and_304(struct world *w)
 {
-    struct answer a = ask(w, "GET", "/openapi.json", NULL);
+    struct answer a = call_service(w, "GET", "/openapi.json", NULL);
     struct str tag = answer_header(a, "ETag");
     char known[200];
 
@@ -288,33 +293,33 @@ static void a_document_that_is_known_is_not_sent_again(struct world *w)
     expect(str_starts(tag, STR("W/\"")) && tag.n == 36);
     expect(str_is(answer_header(a, "Content-Type"), "application/json"));
     expect(str_is(answer_header(a, "Cache-Control"), "no-cache"));
-    snprintf(known, sizeof known, "If-None-Match: \"other\", %.*s\r\n", STR_FMT(tag));
-    a = ask(w, "GET", "/openapi.json", known);
+    snprintf(known, sizeof known, "If-None-Match: \"other\", %.*s\r\n", STR_ARGS(tag));
+    a = call_service(w, "GET", "/openapi.json", known);
     expect_status(a, 304);
     expect(a.body.n == 0 && !answer_header(a, "Content-Type").p);
     expect(str_eq(answer_header(a, "ETag"), tag));
     expect(str_is(answer_header(a, "Vary"), "Accept-Encoding"));
-    expect_status(ask(w, "GET", "/openapi.json", "If-None-Match: \"other\"\r\n"), 200);
+    expect_status(call_service(w, "GET", "/openapi.json", "If-None-Match: \"other\"\r\n"), 200);
 
-    a = ask(w, "GET", "/openapi.json", "Accept-Encoding: gzip\r\n");
+    a = call_service(w, "GET", "/openapi.json", "Accept-Encoding: gzip\r\n");
     expect_status(a, 200);
     expect(str_is(answer_header(a, "Content-Encoding"), "gzip"));
     expect(str_eq(answer_header(a, "ETag"), tag));
-    struct answer head = ask(w, "HEAD", "/openapi.json", "Accept-Encoding: gzip\r\n");
+    struct answer head = call_service(w, "HEAD", "/openapi.json", "Accept-Encoding: gzip\r\n");
     expect_status(head, 200);
     expect(str_eq(answer_header(head, "Content-Length"), answer_header(a, "Content-Length")));
 }
 
-/* --- web pages ------------------------------------------------------------------------ */
+/* --- CORS ----------------------------------------------------------------------------- */
 
-static void for_any_page(struct config *config)
+static void allow_any_origin(struct config *config)
 {
     config->cors_origin = "*";
 }
 
 #define PREFLIGHT "Origin: https://page.example\r\nAccess-Control-Request-Method: PATCH\r\n"
 
-static void expect_open_to_pages(struct answer a)
+static void expect_cors_headers(struct answer a)
 {
     struct str exposed = answer_header(a, "Access-Control-Expose-Headers");
 
@@ -324,7 +329,7 @@ static void expect_open_to_pages(struct answer a)
     expect(!answer_header(a, "Access-Control-Allow-Credentials").p);
 }
 
-static void browsers_may_ask_of_every_path(struct world *w)
+static void cors_preflight_is_answered_on_every_path(struct world *w)
 {
     static const char *const paths[] = { "/api/v10/users/@me", "/api/v10/nowhere", "/api/v5/x",
                                          "/icons/1/2.png",     "/nowhere",         "/api/%zz" };
@@ -332,44 +337,45 @@ static void browsers_may_ask_of_every_path(struct world *w)
         PREFLIGHT "Access-Control-Request-Headers: x-super-properties, referrer\r\n";
 
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
-        struct answer a = ask(w, "OPTIONS", paths[i], headers);
+        struct answer a = call_service(w, "OPTIONS", paths[i], headers);
 
         expect_status(a, 204);
-        expect_open_to_pages(a);
+        expect_cors_headers(a);
         expect(str_is(answer_header(a, "Access-Control-Allow-Methods"),
                       "GET, POST, PUT, PATCH, DELETE"));
         expect(str_is(answer_header(a, "Access-Control-Allow-Headers"),
                       "x-super-properties, referrer"));
         expect(str_is(answer_header(a, "Access-Control-Max-Age"), "86400"));
     }
-    /* What is not a list of names does not come back. */
+    /* An invalid list of header names is not echoed. */
     static const char USUAL[] =
         "Authorization, Content-Type, X-Audit-Log-Reason, X-Super-Properties";
-    struct answer a = ask(w, "OPTIONS", "/api/gateway", PREFLIGHT);
+    struct answer a = call_service(w, "OPTIONS", "/api/gateway", PREFLIGHT);
     expect(str_is(answer_header(a, "Access-Control-Allow-Headers"), USUAL));
-    a = ask(w, "OPTIONS", "/api/gateway", PREFLIGHT "Access-Control-Request-Headers: x; y=<z>\r\n");
+    a = call_service(w, "OPTIONS", "/api/gateway",
+                     PREFLIGHT "Access-Control-Request-Headers: x; y=<z>\r\n");
     expect(str_is(answer_header(a, "Access-Control-Allow-Headers"), USUAL));
     for (int n = 1024; n <= 1025; n++) {
         snprintf(headers, sizeof headers, "%sAccess-Control-Request-Headers: %0*d\r\n", PREFLIGHT,
                  n, 1);
-        a = ask(w, "OPTIONS", "/api/gateway", headers);
+        a = call_service(w, "OPTIONS", "/api/gateway", headers);
         expect(answer_header(a, "Access-Control-Allow-Headers").n ==
                (n == 1024 ? 1024 : strlen(USUAL)));
     }
 }
 
-static void web_pages_may_call_when_allowed(struct world *w)
+static void responses_have_cors_headers_when_an_origin_is_allowed(struct world *w)
 {
-    struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
+    struct client *ada = world_client(w, "ada"), *nobody = world_anonymous(w);
 
-    /* Errors too: a page wants to read them. */
-    expect_open_to_pages(client_get(nobody, "/users/@me"));
-    expect_open_to_pages(client_get(ada, "/users/@me"));
-    expect_open_to_pages(client_get(ada, "/nowhere"));
-    expect_open_to_pages(client_post(ada, "{}", "/gateway"));
-    expect_open_to_pages(ask(w, "GET", "/icons/1/2.png", NULL));
-    expect_open_to_pages(ask(w, "GET", "/healthz", NULL));
-    /* The server refuses these before it knows the path. */
+    /* Errors have the headers, too, so that a page can read them. */
+    expect_cors_headers(client_get(nobody, "/users/@me"));
+    expect_cors_headers(client_get(ada, "/users/@me"));
+    expect_cors_headers(client_get(ada, "/nowhere"));
+    expect_cors_headers(client_post(ada, "{}", "/gateway"));
+    expect_cors_headers(call_service(w, "GET", "/icons/1/2.png", NULL));
+    expect_cors_headers(call_service(w, "GET", "/healthz", NULL));
+    /* The server refuses these before the path is known. */
     struct str raw =
         client_raw(nobody, STR("GET /api/gateway HTTP/1.1\r\nHost : x\r\n\r\n"), QUIET_MS);
     expect(memmem(raw.p, raw.n, " 400 ", 5));
@@ -380,27 +386,28 @@ static void web_pages_may_call_when_allowed(struct world *w)
                      QUIET_MS);
     expect(memmem(raw.p, raw.n, " 413 ", 5));
     expect(memmem(raw.p, raw.n, "\r\nAccess-Control-Allow-Origin: *\r\n", 34));
-    /* Without the question it is an ordinary OPTIONS. */
-    struct answer a = ask(w, "OPTIONS", "/api/v10/users/@me", "Origin: https://page.example\r\n");
+    /* Without Access-Control-Request-Method it is a plain OPTIONS. */
+    struct answer a =
+        call_service(w, "OPTIONS", "/api/v10/users/@me", "Origin: https://page.example\r\n");
     expect_status(a, 204);
     expect(str_is(answer_header(a, "Allow"), "GET, HEAD, PATCH, OPTIONS"));
-    expect_error(ask(w, "OPTIONS", "/nowhere", NULL), 404, 0);
+    expect_error(call_service(w, "OPTIONS", "/nowhere", NULL), 404, 0);
 }
 
-static void for_few_calls_of_pages(struct config *config)
+static void allow_origin_with_rate_limits(struct config *config)
 {
     config->cors_origin = "https://page.example";
     config->rate_limits = true;
 }
 
-/* A page asks before every kind of call: that must not use up what it may call. */
-static void preflights_are_not_counted(struct world *w)
+/* Preflights must not use up the caller's rate limit. */
+static void cors_preflights_do_not_count_towards_the_rate_limit(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct answer a = { 0 };
 
     for (int i = 0; i < 200; i++)
-        expect_status(ask(w, "OPTIONS", "/api/v10/users/@me", PREFLIGHT), 204);
+        expect_status(call_service(w, "OPTIONS", "/api/v10/users/@me", PREFLIGHT), 204);
     expect_status(client_get(ada, "/users/@me"), 200);
     for (int i = 0; i < 60 && a.status != 429; i++)
         a = client_get(ada, "/users/@me");
@@ -408,22 +415,22 @@ static void preflights_are_not_counted(struct world *w)
     expect(str_is(answer_header(a, "Access-Control-Allow-Origin"), "https://page.example"));
 }
 
-static void without_an_origin_pages_may_not_call(struct world *w)
+static void responses_have_no_cors_headers_without_allowed_origin(struct world *w)
 {
-    struct answer a = ask(w, "OPTIONS", "/api/v10/users/@me", PREFLIGHT);
+    struct answer a = call_service(w, "OPTIONS", "/api/v10/users/@me", PREFLIGHT);
 
     expect_status(a, 204);
     expect(!answer_header(a, "Access-Control-Allow-Origin").p);
     expect(!answer_header(a, "Access-Control-Allow-Methods").p);
-    expect_error(ask(w, "OPTIONS", "/api/v10/nowhere", PREFLIGHT), 404, 0);
+    expect_error(call_service(w, "OPTIONS", "/api/v10/nowhere", PREFLIGHT), 404, 0);
 }
 
-/* --- addresses ------------------------------------------------------------------------ */
+/* --- gateway URLs --------------------------------------------------------------------- */
 
-static void the_gateway_is_told_to_anybody(struct world *w)
+static void gateway_url_is_returned_to_any_caller(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "helper");
-    struct client *callers[] = { world_stranger(w),
+    struct client *callers[] = { world_anonymous(w),
                                  ada,
                                  bot,
                                  world_client_with(w, "nonsense"),
@@ -441,7 +448,7 @@ static void the_gateway_is_told_to_anybody(struct world *w)
     expect_json(a, "{'url': 'ws://other.example:99'}");
 }
 
-static void bots_are_told_how_to_connect(struct world *w)
+static void bot_gateway_contains_shards_and_session_start_limit(struct world *w)
 {
     struct client *bot = world_bot(w, "helper");
     struct answer a = client_get(bot, "/gateway/bot");
@@ -456,18 +463,18 @@ static void bots_are_told_how_to_connect(struct world *w)
     expect(reset_after > 0 && reset_after <= 24 * 60 * 60 * 1000);
     expect(concurrency >= 1);
     expect_error(client_get(world_client(w, "ada"), "/gateway/bot"), 403, 20002);
-    expect_error(client_get(world_stranger(w), "/gateway/bot"), 401, 0);
+    expect_error(client_get(world_anonymous(w), "/gateway/bot"), 401, 0);
     expect_error(client_get(world_client_with(w, bot->authorization + 4), "/gateway/bot"), 401, 0);
 }
 
 /* --- voice regions -------------------------------------------------------------------- */
 
-static void three_regions(struct config *config)
+static void configure_three_regions(struct config *config)
 {
     config->voice_regions = "eu: Europe , us-1:United States,quiet";
 }
 
-static void regions_are_what_the_operator_says(struct world *w)
+static void voice_regions_option_sets_the_regions(struct world *w)
 {
     struct answer a = client_get(world_client(w, "ada"), "/voice/regions");
 
@@ -478,7 +485,7 @@ static void regions_are_what_the_operator_says(struct world *w)
     expect_json(client_get(world_bot(w, "helper"), "/voice/regions"), "[{}, {}, {}]");
 }
 
-static void there_is_a_region_without_being_told(struct world *w)
+static void default_voice_region_is_main(struct world *w)
 {
     expect_json(client_get(world_client(w, "ada"), "/voice/regions"),
                 "[{'id': 'main', 'name': 'Main', 'optimal': true}]");
@@ -486,23 +493,23 @@ static void there_is_a_region_without_being_told(struct world *w)
 
 /* --- stopping ------------------------------------------------------------------------- */
 
-/* The end is to come after the password, however busy the machine is. */
-static void slow_passwords(struct config *config)
+/* The server stops only after the password is hashed, however busy the machine is. */
+static void configure_slow_passwords(struct config *config)
 {
     config->shutdown_seconds = 60;
     config->password_memory_mib = 32;
     config->password_passes = 4;
 }
 
-static uint64_t requests(struct world *w)
+static uint64_t count_requests(struct world *w)
 {
-    struct server_stats stats;
+    struct http_server_stats stats;
 
-    server_stats(api_server(guildhall_api(world_server(w))), &stats);
+    http_server_stats(api_server(guildhall_api(world_server(w))), &stats);
     return stats.requests;
 }
 
-static size_t read_all(int fd, char *in, size_t max)
+static size_t read_to_end(int fd, char *in, size_t max)
 {
     size_t n = 0;
     ssize_t got;
@@ -513,47 +520,47 @@ static size_t read_all(int fd, char *in, size_t max)
     return n;
 }
 
-static void calls_that_run_are_answered_before_the_end(struct world *w)
+static void running_requests_are_answered_before_shutdown(struct world *w)
 {
     static const char login[] = "POST /api/auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: "
                                 "application/json\r\nContent-Length: 33\r\n\r\n"
                                 "{\"login\":\"nobody\",\"password\":\"x\"}";
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
     int slow = client_dial(nobody), idle = client_dial(nobody);
     char in[4096];
 
     expect(send(idle, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n", 34, 0) == 34);
-    expect_soon(requests(w) >= 1);
+    expect_soon(count_requests(w) >= 1);
     expect(send(slow, login, sizeof login - 1, 0) == sizeof login - 1);
-    expect_soon(requests(w) >= 2);
+    expect_soon(count_requests(w) >= 2);
     world_stop(w);
-    expect(read_all(slow, in, sizeof in) > 0 && strstr(in, "INVALID_LOGIN"));
-    expect(read_all(idle, in, sizeof in) > 0 && strstr(in, "{\"status\":\"ok\"}"));
+    expect(read_to_end(slow, in, sizeof in) > 0 && strstr(in, "INVALID_LOGIN"));
+    expect(read_to_end(idle, in, sizeof in) > 0 && strstr(in, "{\"status\":\"ok\"}"));
     close(slow);
     close(idle);
 }
 
 const struct test service_tests[] = {
-    TEST(a_server_says_that_it_is_well),
-    TEST(a_server_that_goes_is_not_ready),
-    TEST(a_server_with_a_full_disk_is_not_ready),
-    TEST(metrics_can_be_read_by_prometheus),
-    TEST(metrics_show_each_cache),
-    TEST(metrics_tell_how_much_there_is),
-    TEST(metrics_follow_what_happens),
-    TEST_WITH(metrics_are_for_those_with_the_token, with_token),
-    TEST(metrics_without_a_token_are_for_this_machine),
-    TEST(metrics_are_not_for_who_calls_the_machine_by_another_name),
-    TEST_WITH(metrics_behind_a_proxy_are_for_nobody_without_a_token, behind_a_proxy),
-    TEST(a_document_that_is_known_is_not_sent_again),
-    TEST_WITH(web_pages_may_call_when_allowed, for_any_page),
-    TEST_WITH(browsers_may_ask_of_every_path, for_any_page),
-    TEST_WITH(preflights_are_not_counted, for_few_calls_of_pages),
-    TEST(without_an_origin_pages_may_not_call),
-    TEST(the_gateway_is_told_to_anybody),
-    TEST(bots_are_told_how_to_connect),
-    TEST_WITH(regions_are_what_the_operator_says, three_regions),
-    TEST(there_is_a_region_without_being_told),
-    TEST_WITH(calls_that_run_are_answered_before_the_end, slow_passwords),
+    TEST(health_and_readiness_of_a_running_server_are_ok),
+    TEST(draining_server_is_not_ready_but_healthy),
+    TEST(server_with_a_full_disk_is_not_ready),
+    TEST(metrics_have_the_prometheus_text_format),
+    TEST(metrics_contain_hits_and_size_of_each_cache),
+    TEST(metrics_contain_numbers_of_accounts_guilds_and_messages),
+    TEST(metrics_counters_increase_with_requests),
+    TEST_WITH(metrics_require_the_configured_token, configure_metrics_token),
+    TEST(metrics_without_a_token_require_a_local_caller),
+    TEST(metrics_refuse_requests_with_a_foreign_host_header),
+    TEST_WITH(metrics_behind_a_proxy_require_a_token, configure_public_url),
+    TEST(openapi_document_supports_etag_and_304),
+    TEST_WITH(responses_have_cors_headers_when_an_origin_is_allowed, allow_any_origin),
+    TEST_WITH(cors_preflight_is_answered_on_every_path, allow_any_origin),
+    TEST_WITH(cors_preflights_do_not_count_towards_the_rate_limit, allow_origin_with_rate_limits),
+    TEST(responses_have_no_cors_headers_without_allowed_origin),
+    TEST(gateway_url_is_returned_to_any_caller),
+    TEST(bot_gateway_contains_shards_and_session_start_limit),
+    TEST_WITH(voice_regions_option_sets_the_regions, configure_three_regions),
+    TEST(default_voice_region_is_main),
+    TEST_WITH(running_requests_are_answered_before_shutdown, configure_slow_passwords),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* tls.c - the whole server over TLS, and what it then says about itself. */
+/* tls.c - the server over TLS, and the URLs it returns. */
 #include "world.h"
 
 #include <openssl/err.h>
@@ -10,30 +10,30 @@
 
 #define GATEWAY "GET /api/v10/gateway HTTP/1.1\r\nHost: chat.test:1234\r\nConnection: close\r\n\r\n"
 
-static void self_signed(struct config *config)
+static void configure_self_signed(struct config *config)
 {
     config->tls_self_signed = true;
 }
 
-static void only_tls(struct config *config)
+static void configure_tls_only(struct config *config)
 {
     config->tls_self_signed = config->tls_only = true;
 }
 
-static void behind_a_secure_proxy(struct config *config)
+static void configure_https_proxy(struct config *config)
 {
     config->public_url = "https://chat.example";
 }
 
-static void behind_a_plain_proxy(struct config *config)
+static void configure_http_proxy(struct config *config)
 {
-    self_signed(config);
+    configure_self_signed(config);
     config->public_url = "http://chat.example:8080";
 }
 
-/* --- a client that trusts the folder's certificate ------------------------------------ */
+/* --- a client that trusts the server's certificate ------------------------------------ */
 
-static SSL_CTX *trusting(struct world *w)
+static SSL_CTX *create_trusting_context(struct world *w)
 {
     SSL_CTX *ctx = SSL_CTX_new(TLS_client_method());
     struct str file = str_printf(world_arena(w), "%s/cert.pem", world_folder(w));
@@ -44,12 +44,12 @@ static SSL_CTX *trusting(struct world *w)
     return ctx;
 }
 
-/* All that comes back, or a str with p == NULL when there is no handshake. */
-static struct str ask_securely(struct world *w, const char *request)
+/* Returns all received bytes, or p == NULL if the handshake fails. */
+static struct str send_over_tls(struct world *w, const char *request)
 {
-    SSL_CTX *ctx = trusting(w);
+    SSL_CTX *ctx = create_trusting_context(w);
     SSL *ssl = SSL_new(ctx);
-    int fd = client_dial(world_stranger(w)), got;
+    int fd = client_dial(world_anonymous(w)), got;
     char in[16384];
     size_t n = 0;
     struct str answer = { 0 };
@@ -67,30 +67,32 @@ static struct str ask_securely(struct world *w, const char *request)
     return answer;
 }
 
-static struct str ask_plainly(struct world *w, const char *request)
+static struct str send_plain(struct world *w, const char *request)
 {
-    return client_raw(world_stranger(w), str_of(request), 60000);
+    return client_raw(world_anonymous(w), str_of(request), 60000);
 }
 
-static bool holds(struct str text, const char *part)
+static bool text_contains(struct str text, const char *part)
 {
     return text.n && memmem(text.p, text.n, part, strlen(part));
 }
 
 /* --- tests ---------------------------------------------------------------------------- */
 
-static void one_port_speaks_both(struct world *w)
+static void one_port_accepts_http_and_https(struct world *w)
 {
     expect(guildhall_has_tls(world_server(w)));
-    struct str answer = ask_securely(w, GATEWAY);
-    expect(holds(answer, "HTTP/1.1 200 OK") && holds(answer, "\"wss://chat.test:1234\""));
-    answer = ask_plainly(w, GATEWAY);
-    expect(holds(answer, "HTTP/1.1 200 OK") && holds(answer, "\"ws://chat.test:1234\""));
-    answer = ask_securely(w, "GET /healthz HTTP/2.0\r\n\r\n");
-    expect(holds(answer, "HTTP/1.1 505"));
+    struct str answer = send_over_tls(w, GATEWAY);
+    expect(text_contains(answer, "HTTP/1.1 200 OK") &&
+           text_contains(answer, "\"wss://chat.test:1234\""));
+    answer = send_plain(w, GATEWAY);
+    expect(text_contains(answer, "HTTP/1.1 200 OK") &&
+           text_contains(answer, "\"ws://chat.test:1234\""));
+    answer = send_over_tls(w, "GET /healthz HTTP/2.0\r\n\r\n");
+    expect(text_contains(answer, "HTTP/1.1 505"));
 }
 
-static void calls_work_over_tls(struct world *w)
+static void api_requests_work_over_tls(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct str request =
@@ -100,19 +102,19 @@ static void calls_work_over_tls(struct world *w)
                    "Connection: close\r\n\r\n{\"bio\":\"secret\"}",
                    ada->authorization);
 
-    expect(holds(ask_securely(w, request.p), "\"bio\":\"secret\""));
+    expect(text_contains(send_over_tls(w, request.p), "\"bio\":\"secret\""));
     expect_event(ada, "USER_UPDATE", "{'bio': 'secret'}");
 }
 
-static void without_tls_nothing_is_said_when_told_so(struct world *w)
+static void tls_only_server_refuses_plain_http(struct world *w)
 {
-    struct str answer = ask_plainly(w, GATEWAY);
+    struct str answer = send_plain(w, GATEWAY);
 
-    expect(holds(answer, "HTTP/1.1 400 ") && !holds(answer, "chat.test"));
-    expect(holds(ask_securely(w, GATEWAY), "\"wss://chat.test:1234\""));
+    expect(text_contains(answer, "HTTP/1.1 400 ") && !text_contains(answer, "chat.test"));
+    expect(text_contains(send_over_tls(w, GATEWAY), "\"wss://chat.test:1234\""));
 }
 
-static void the_certificate_outlives_a_restart(struct world *w)
+static void self_signed_certificate_survives_a_restart(struct world *w)
 {
     struct str file = str_printf(world_arena(w), "%s/cert.pem", world_folder(w));
     char before[8192] = "", after[8192] = "";
@@ -125,29 +127,29 @@ static void the_certificate_outlives_a_restart(struct world *w)
     expect(f && fread(after, 1, sizeof after - 1, f) > 0);
     fclose(f);
     expect(strcmp(before, after) == 0);
-    expect(holds(ask_securely(w, GATEWAY), "HTTP/1.1 200 OK"));
+    expect(text_contains(send_over_tls(w, GATEWAY), "HTTP/1.1 200 OK"));
 }
 
-static void a_secure_proxy_is_named_instead(struct world *w)
+static void gateway_url_names_the_https_proxy(struct world *w)
 {
     expect(!guildhall_has_tls(world_server(w)));
-    expect(holds(ask_plainly(w, GATEWAY), "\"wss://chat.example\""));
+    expect(text_contains(send_plain(w, GATEWAY), "\"wss://chat.example\""));
     expect_json(client_get(world_bot(w, "helper"), "/gateway/bot"),
                 "{'url': 'wss://chat.example'}");
 }
 
-static void a_plain_proxy_is_named_instead(struct world *w)
+static void gateway_url_names_the_http_proxy(struct world *w)
 {
-    expect(holds(ask_plainly(w, GATEWAY), "\"ws://chat.example:8080\""));
-    expect(holds(ask_securely(w, GATEWAY), "\"ws://chat.example:8080\""));
+    expect(text_contains(send_plain(w, GATEWAY), "\"ws://chat.example:8080\""));
+    expect(text_contains(send_over_tls(w, GATEWAY), "\"ws://chat.example:8080\""));
 }
 
 const struct test tls_tests[] = {
-    TEST_WITH(one_port_speaks_both, self_signed),
-    TEST_WITH(calls_work_over_tls, self_signed),
-    TEST_WITH(without_tls_nothing_is_said_when_told_so, only_tls),
-    TEST_WITH(the_certificate_outlives_a_restart, self_signed),
-    TEST_WITH(a_secure_proxy_is_named_instead, behind_a_secure_proxy),
-    TEST_WITH(a_plain_proxy_is_named_instead, behind_a_plain_proxy),
+    TEST_WITH(one_port_accepts_http_and_https, configure_self_signed),
+    TEST_WITH(api_requests_work_over_tls, configure_self_signed),
+    TEST_WITH(tls_only_server_refuses_plain_http, configure_tls_only),
+    TEST_WITH(self_signed_certificate_survives_a_restart, configure_self_signed),
+    TEST_WITH(gateway_url_names_the_https_proxy, configure_https_proxy),
+    TEST_WITH(gateway_url_names_the_http_proxy, configure_http_proxy),
     { 0 },
 };

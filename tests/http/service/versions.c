@@ -1,4 +1,4 @@
-/* versions.c - what differs between the versions of the interface, over REST and the gateway. */
+/* versions.c - differences between the API versions, over REST and the gateway. */
 #include "gateway_conn.h"
 #include "test_guild.h"
 
@@ -6,11 +6,11 @@
 
 #include "base/mem.h"
 
-/* 70 of each; a text of such texts of such texts has 343,000 bytes. */
+/* 70 characters each; two nested replacements make 343,000 bytes. */
 #define DOTS   "......................................................................"
 #define DASHES "----------------------------------------------------------------------"
 
-static struct answer get_as(struct client *c, const char *version, const char *path)
+static struct answer get_with_version(struct client *c, const char *version, const char *path)
 {
     char full[160];
 
@@ -18,8 +18,8 @@ static struct answer get_as(struct client *c, const char *version, const char *p
     return client_request(c, "GET", full, NULL, STR(""));
 }
 
-/* Gives the bot an application with these flags. */
-static void bot_application(struct world *w, const struct client *bot, int64_t flags)
+/* Inserts an application of the bot with these flags. */
+static void insert_bot_application(struct world *w, const struct client *bot, int64_t flags)
 {
     world_sql(w,
               "insert into applications (id, bot_id, owner_id, name, key_salt, verify_key, flags) "
@@ -27,7 +27,7 @@ static void bot_application(struct world *w, const struct client *bot, int64_t f
               bot->id, bot->id, bot->id, (int)flags);
 }
 
-static void versions_6_and_7_spell_permissions_as_numbers(struct world *w)
+static void versions_6_and_7_return_permissions_as_numbers(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild p = world_test_guild(w, ada);
@@ -40,20 +40,20 @@ static void versions_6_and_7_spell_permissions_as_numbers(struct world *w)
     snprintf(path, sizeof path, "/guilds/%s/roles/%s", p.id, high);
     static const char *const old[] = { "v6", "v7" }, *const now[] = { "v8", "v9", "v10" };
     for (size_t i = 0; i < COUNT_OF(old); i++)
-        expect_json(get_as(ada, old[i], path),
+        expect_json(get_with_version(ada, old[i], path),
                     "{'permissions': 8, 'permissions_new': '1099511627784'}");
     for (size_t i = 0; i < COUNT_OF(now); i++)
-        expect_json(get_as(ada, now[i], path), "{'permissions': '1099511627784'}");
+        expect_json(get_with_version(ada, now[i], path), "{'permissions': '1099511627784'}");
     snprintf(path, sizeof path, "/channels/%s", p.channel);
-    expect_json(get_as(ada, "v7", path),
+    expect_json(get_with_version(ada, "v7", path),
                 "{'type': 0, 'permission_overwrites': [{'id': '%s', 'type': 'role', 'allow': 64, "
                 "'allow_new': '64', 'deny': 0, 'deny_new': '0'}]}",
                 p.id);
-    expect_json(get_as(ada, "v8", path),
+    expect_json(get_with_version(ada, "v8", path),
                 "{'permission_overwrites': [{'id': '%s', 'type': 0, 'allow': '64'}]}", p.id);
 }
 
-static void an_empty_answer_has_a_type_up_to_version_8(struct world *w)
+static void empty_responses_have_a_content_type_up_to_version_8(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild p = world_test_guild(w, ada);
@@ -69,13 +69,13 @@ static void an_empty_answer_has_a_type_up_to_version_8(struct world *w)
     expect(!answer_header(a, "Content-Type").p);
 }
 
-static void older_gateways_spell_permissions_as_numbers(struct world *w)
+static void gateway_versions_6_and_7_send_permissions_as_numbers(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
     struct test_guild p = world_test_guild(w, ada);
 
     test_guild_add(&p, bot);
-    bot_application(w, bot, 0);
+    insert_bot_application(w, bot, 0);
     expect_status(client_put(ada, "{'type': 0, 'allow': '64', 'deny': '0'}",
                              "/channels/%s/permissions/%s", p.channel, p.id),
                   204);
@@ -85,7 +85,7 @@ static void older_gateways_spell_permissions_as_numbers(struct world *w)
     struct gateway_conn *now = conn_session(bot, "v=8&encoding=json", "'intents': 1");
     expect_dispatch(now, "GUILD_CREATE",
                     "{'channels': [{'permission_overwrites': [{'type': 0, 'allow': '64'}]}]}");
-    /* Without intents a bot of version 8 and later is refused; before, it receives everything. */
+    /* From version 8 on a bot without intents is refused; earlier ones receive all events. */
     struct gateway_conn *none = conn_open(bot, "v=8&encoding=json");
     expect_op(none, 10);
     conn_identify(none, "'compress': false");
@@ -95,7 +95,7 @@ static void older_gateways_spell_permissions_as_numbers(struct world *w)
     expect_dispatch(old, "MESSAGE_CREATE", "{'content': ''}");
 }
 
-static void expect_old_spelling_in_every_form(struct client *bot)
+static void expect_numeric_permissions(struct client *bot)
 {
     static const struct {
         const char *query, *identify;
@@ -118,32 +118,32 @@ static void expect_old_spelling_in_every_form(struct client *bot)
     }
 }
 
-static void older_gateways_spell_permissions_as_numbers_in_every_encoding(struct world *w)
+static void old_gateway_versions_send_numbers_in_every_encoding(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
     struct test_guild p = world_test_guild(w, ada);
 
     test_guild_add(&p, bot);
-    bot_application(w, bot, 0);
+    insert_bot_application(w, bot, 0);
     expect_status(client_put(ada, "{'type': 0, 'allow': '64', 'deny': '0'}",
                              "/channels/%s/permissions/%s", p.channel, p.id),
                   204);
-    expect_old_spelling_in_every_form(bot);
+    expect_numeric_permissions(bot);
     /* A GUILD_CREATE of more than 256 KiB is encoded off the event loop. */
     world_sql(w,
               "update channels set topic = replace(replace('%s', '.', '%s'), '-', '%s') where id = "
               "%s",
               DOTS, DASHES, DOTS, p.channel);
-    expect_old_spelling_in_every_form(bot);
+    expect_numeric_permissions(bot);
 }
 
-static void before_version_10_the_applications_flag_alone_grants_content(struct world *w)
+static void before_version_10_message_content_needs_no_intent(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
     struct test_guild p = world_test_guild(w, ada);
 
     test_guild_add(&p, bot);
-    bot_application(w, bot, 0);
+    insert_bot_application(w, bot, 0);
     struct gateway_conn *without = conn_session(bot, "v=9&encoding=json", "'intents': 512");
     world_sql(w, "update applications set flags = %d where bot_id = %s", 1 << 19, bot->id);
     struct gateway_conn *nine = conn_session(bot, "v=9&encoding=json", "'intents': 512"),
@@ -155,7 +155,7 @@ static void before_version_10_the_applications_flag_alone_grants_content(struct 
     expect_dispatch(ten, "MESSAGE_CREATE", "{'content': ''}");
 }
 
-static void up_to_version_9_a_ban_says_days_and_reason_in_its_query_or_body(struct world *w)
+static void up_to_version_9_ban_accepts_days_and_reason_in_query(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *cyd = world_client(w, "cyd"), *dan = world_client(w, "dan");
@@ -184,11 +184,11 @@ static void up_to_version_9_a_ban_says_days_and_reason_in_its_query_or_body(stru
 }
 
 const struct test versions_tests[] = {
-    TEST(versions_6_and_7_spell_permissions_as_numbers),
-    TEST(an_empty_answer_has_a_type_up_to_version_8),
-    TEST(older_gateways_spell_permissions_as_numbers),
-    TEST(older_gateways_spell_permissions_as_numbers_in_every_encoding),
-    TEST(before_version_10_the_applications_flag_alone_grants_content),
-    TEST(up_to_version_9_a_ban_says_days_and_reason_in_its_query_or_body),
+    TEST(versions_6_and_7_return_permissions_as_numbers),
+    TEST(empty_responses_have_a_content_type_up_to_version_8),
+    TEST(gateway_versions_6_and_7_send_permissions_as_numbers),
+    TEST(old_gateway_versions_send_numbers_in_every_encoding),
+    TEST(before_version_10_message_content_needs_no_intent),
+    TEST(up_to_version_9_ban_accepts_days_and_reason_in_query),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* sounds.c - the soundboard: bringing, changing, deleting and playing sounds. */
+/* sounds.c - soundboard sounds: creating, changing, deleting and playing. */
 #include <string.h>
 
 #include "files.h"
@@ -11,7 +11,7 @@
 #define SOUNDS "/guilds/%s/soundboard-sounds"
 #define SOUND  SOUNDS "/%s"
 
-static const char *base64(struct world *w, struct str bytes)
+static const char *encode_base64(struct world *w, struct str bytes)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     char *out = arena_alloc(world_arena(w), bytes.n * 4 / 3 + 8), *at = out;
@@ -27,18 +27,18 @@ static const char *base64(struct world *w, struct str bytes)
     return out;
 }
 
-/* An MP3 of so many frames, 26 milliseconds each: MPEG 1, layer III, 128 kbit/s, 44.1 kHz. */
-static const char *mp3(struct world *w, size_t frames)
+/* Writes an MP3 of so many frames of 26 ms: MPEG 1, layer III, 128 kbit/s, 44.1 kHz. */
+static const char *write_mp3(struct world *w, size_t frames)
 {
     char *bytes = arena_alloc(world_arena(w), frames * 417);
 
     for (size_t i = 0; i < frames; i++)
         memcpy(bytes + i * 417, "\xff\xfb\x90\x00", 4);
-    return TEXT(w, "data:audio/mpeg;base64,%s", base64(w, str_slice(bytes, frames * 417)));
+    return TEXT(w, "data:audio/mpeg;base64,%s", encode_base64(w, str_slice(bytes, frames * 417)));
 }
 
-/* An Ogg of Opus whose last page says when it ends. */
-static const char *ogg(struct world *w, uint64_t samples)
+/* Writes an Ogg Opus file whose last page has this end position. */
+static const char *write_ogg(struct world *w, uint64_t samples)
 {
     char *bytes = arena_alloc(world_arena(w), 200);
 
@@ -47,20 +47,22 @@ static const char *ogg(struct world *w, uint64_t samples)
     memcpy(bytes + 28, "OpusHead", 8);
     memcpy(bytes + 100, "OggS", 4);
     memcpy(bytes + 106, &samples, 8);
-    return TEXT(w, "data:audio/ogg;base64,%s", base64(w, str_slice(bytes, 200)));
+    return TEXT(w, "data:audio/ogg;base64,%s", encode_base64(w, str_slice(bytes, 200)));
 }
 
-static struct answer bring(struct client *c, const char *guild, const char *name, const char *file)
+static struct answer create_sound(struct client *c, const char *guild, const char *name,
+                                  const char *file)
 {
     return client_post(c, TEXT(c->world, "{'name': '%s', 'sound': '%s'}", name, file), SOUNDS,
                        guild);
 }
 
-static void a_sound_is_brought_changed_and_deleted(struct world *w)
+static void sound_can_be_created_changed_and_deleted(struct world *w)
 {
-    struct home h = world_home(w, PERMISSION(CREATE_EXPRESSIONS));
-    struct subject auditors = to_entitled(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG));
-    struct answer a = bring(h.bob, h.guild, "ding", mp3(w, 10));
+    struct server_loop h = world_home(w, PERMISSION(CREATE_EXPRESSIONS));
+    struct audience auditors =
+        audience_with_permission(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG));
+    struct answer a = create_sound(h.bob, h.guild, "ding", write_mp3(w, 10));
     const char *id;
 
     expect_status(a, 201);
@@ -69,46 +71,49 @@ static void a_sound_is_brought_changed_and_deleted(struct world *w)
                 "{'name': 'ding', 'volume': 1, 'emoji_id': null, 'emoji_name': null, "
                 "'guild_id': '%s', 'available': true, 'user': {'id': '%s'}}",
                 h.guild, h.bob->id);
-    expect_told(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 130}");
-    expect_told(w, to_guild(id_of(h.guild)), "GUILD_SOUNDBOARD_SOUND_CREATE",
-                "{'sound_id': '%s', 'guild_id': '%s', 'user': {'id': '%s'}}", id, h.guild,
-                h.bob->id);
+    expect_received(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 130}");
+    expect_received(w, audience_of_guild(id_of(h.guild)), "GUILD_SOUNDBOARD_SOUND_CREATE",
+                    "{'sound_id': '%s', 'guild_id': '%s', 'user': {'id': '%s'}}", id, h.guild,
+                    h.bob->id);
     expect_files(w, "sounds", 1);
-    a = client_request(world_stranger(w), "GET", TEXT(w, "/soundboard-sounds/%s", id), "", STR(""));
+    a = client_request(world_anonymous(w), "GET", TEXT(w, "/soundboard-sounds/%s", id), "",
+                       STR(""));
     expect_status(a, 200);
     expect(str_is(answer_header(a, "Content-Type"), "audio/mpeg") && a.body.n == 4170);
     expect_json(client_get(h.bob, SOUNDS, h.guild), "{'items': [{'sound_id': '%s'}]}", id);
     expect_json(client_patch(h.bob, "{'volume': 0.5, 'emoji_name': '\xf0\x9f\x94\xa5'}", SOUND,
                              h.guild, id),
                 "{'name': 'ding', 'volume': 0.5, 'emoji_name': '\xf0\x9f\x94\xa5'}");
-    expect_told(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 131}");
-    expect_told(w, to_guild(id_of(h.guild)), "GUILD_SOUNDBOARD_SOUND_UPDATE", "{'volume': 0.5}");
+    expect_received(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 131}");
+    expect_received(w, audience_of_guild(id_of(h.guild)), "GUILD_SOUNDBOARD_SOUND_UPDATE",
+                    "{'volume': 0.5}");
     expect_status(client_delete(h.bob, SOUND, h.guild, id), 204);
-    expect_told(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 132}");
-    expect_told(w, to_guild(id_of(h.guild)), "GUILD_SOUNDBOARD_SOUND_DELETE",
-                "{'guild_id': '%s', 'sound_id': '%s'}", h.guild, id);
-    expect_nothing_told(w);
+    expect_received(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 132}");
+    expect_received(w, audience_of_guild(id_of(h.guild)), "GUILD_SOUNDBOARD_SOUND_DELETE",
+                    "{'guild_id': '%s', 'sound_id': '%s'}", h.guild, id);
+    expect_nothing_received(w);
     expect_error(client_get(h.bob, SOUND, h.guild, id), 404, 10097);
     expect_files(w, "sounds", 0);
 }
 
-static void files_are_checked(struct world *w)
+static void invalid_or_long_sounds_are_refused(struct world *w)
 {
-    struct home h = world_home(w, 0);
+    struct server_loop h = world_home(w, 0);
 
-    expect_error(bring(h.bob, h.guild, "ding", mp3(w, 1)), 403, 50013);
-    expect_invalid(bring(h.ada, h.guild, "ding", "data:image/png;base64,AAAA"), "sound",
+    expect_error(create_sound(h.bob, h.guild, "ding", write_mp3(w, 1)), 403, 50013);
+    expect_invalid(create_sound(h.ada, h.guild, "ding", "data:image/png;base64,AAAA"), "sound",
                    "BINARY_TYPE_INVALID");
-    expect_invalid(bring(h.ada, h.guild, "d", mp3(w, 1)), "name", "BASE_TYPE_BAD_LENGTH");
-    expect_error(bring(h.ada, h.guild, "ding", "data:audio/mpeg;base64,AAAA"), 400, 50192);
-    expect_status(bring(h.ada, h.guild, "ding", mp3(w, 199)), 201); /* 5.198 s */
-    expect_error(bring(h.ada, h.guild, "ding", mp3(w, 200)), 400, 50124);
-    expect_status(bring(h.ada, h.guild, "ding", ogg(w, 48000 * 52 / 10)), 201);
-    expect_error(bring(h.ada, h.guild, "ding", ogg(w, 48000 * 53 / 10)), 400, 50124);
+    expect_invalid(create_sound(h.ada, h.guild, "d", write_mp3(w, 1)), "name",
+                   "BASE_TYPE_BAD_LENGTH");
+    expect_error(create_sound(h.ada, h.guild, "ding", "data:audio/mpeg;base64,AAAA"), 400, 50192);
+    expect_status(create_sound(h.ada, h.guild, "ding", write_mp3(w, 199)), 201); /* 5.198 s */
+    expect_error(create_sound(h.ada, h.guild, "ding", write_mp3(w, 200)), 400, 50124);
+    expect_status(create_sound(h.ada, h.guild, "ding", write_ogg(w, 48000 * 52 / 10)), 201);
+    expect_error(create_sound(h.ada, h.guild, "ding", write_ogg(w, 48000 * 53 / 10)), 400, 50124);
     for (int i = 0; i < 6; i++)
         world_sql(w, "insert into sounds (id, guild_id, name) values (%d, %s, 'x')", 70 + i,
                   h.guild);
-    expect_error(bring(h.ada, h.guild, "ding", mp3(w, 1)), 400, 30045);
+    expect_error(create_sound(h.ada, h.guild, "ding", write_mp3(w, 1)), 400, 30045);
     expect_invalid(client_patch(h.ada, "{'emoji_id': '5'}", SOUND, h.guild, "70"), "emoji_id",
                    "BASE_TYPE_CHOICES");
     expect_error(client_patch(h.bob, "{}", SOUND, h.guild, "70"), 403, 50013);
@@ -116,11 +121,12 @@ static void files_are_checked(struct world *w)
     expect_absent(client_get(h.bob, SOUND, h.guild, "70"), "user");
 }
 
-static void sounds_lose_an_emoji_that_is_deleted(struct world *w)
+static void deleting_an_emoji_removes_it_from_sounds(struct world *w)
 {
-    struct home h = world_home(w, 0);
-    struct subject auditors = to_entitled(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                   guild = to_guild(id_of(h.guild));
+    struct server_loop h = world_home(w, 0);
+    struct audience auditors =
+                        audience_with_permission(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                    guild = audience_of_guild(id_of(h.guild));
 
     for (int i = 0; i < 2; i++)
         world_sql(w, "insert into emojis (id, guild_id, name) values (%d, %s, 'oak')", 50 + i,
@@ -129,20 +135,22 @@ static void sounds_lose_an_emoji_that_is_deleted(struct world *w)
         world_sql(w, "insert into sounds (id, guild_id, name, emoji_id) values (%d, %s, 'x', %d)",
                   70 + i, h.guild, i < 2 ? 50 : 51);
     expect_status(client_delete(h.ada, "/guilds/%s/emojis/50", h.guild), 204);
-    expect_told(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 62}");
-    expect_told(w, guild, "GUILD_SOUNDBOARD_SOUNDS_UPDATE",
-                "{'guild_id': '%s', 'soundboard_sounds': [{'sound_id': '70', 'emoji_id': null}, "
-                "{'sound_id': '71', 'emoji_id': null}]}",
-                h.guild);
-    expect_told(w, guild, "GUILD_EMOJIS_UPDATE", "{}");
+    expect_received(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 62}");
+    expect_received(
+        w, guild, "GUILD_SOUNDBOARD_SOUNDS_UPDATE",
+        "{'guild_id': '%s', 'soundboard_sounds': [{'sound_id': '70', 'emoji_id': null}, "
+        "{'sound_id': '71', 'emoji_id': null}]}",
+        h.guild);
+    expect_received(w, guild, "GUILD_EMOJIS_UPDATE", "{}");
     expect_status(client_delete(h.ada, "/guilds/%s/emojis/51", h.guild), 204);
-    expect_told(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 62}");
-    expect_told(w, guild, "GUILD_SOUNDBOARD_SOUND_UPDATE", "{'sound_id': '72', 'emoji_id': null}");
-    expect_told(w, guild, "GUILD_EMOJIS_UPDATE", "{}");
-    expect_nothing_told(w);
+    expect_received(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 62}");
+    expect_received(w, guild, "GUILD_SOUNDBOARD_SOUND_UPDATE",
+                    "{'sound_id': '72', 'emoji_id': null}");
+    expect_received(w, guild, "GUILD_EMOJIS_UPDATE", "{}");
+    expect_nothing_received(w);
 }
 
-static void every_server_has_some(struct world *w)
+static void six_default_sounds_are_listed_and_served(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct answer a = client_get(ada, "/soundboard-default-sounds");
@@ -150,14 +158,14 @@ static void every_server_has_some(struct world *w)
     expect_json(a, "[{'sound_id': '1', 'name': 'bell', 'volume': 1, 'emoji_id': null, "
                    "'available': true}, {}, {}, {}, {}, {'sound_id': '6'}]");
     expect_absent(a, "0.guild_id");
-    a = client_request(world_stranger(w), "GET", "/soundboard-sounds/1", "", STR(""));
+    a = client_request(world_anonymous(w), "GET", "/soundboard-sounds/1", "", STR(""));
     expect_status(a, 200);
     expect(str_is(answer_header(a, "Content-Type"), "audio/wav") && a.body.n == 1644);
-    expect_status(client_request(world_stranger(w), "GET", "/soundboard-sounds/7", "", STR("")),
+    expect_status(client_request(world_anonymous(w), "GET", "/soundboard-sounds/7", "", STR("")),
                   404);
 }
 
-static void sessions_are_shown_sounds(struct world *w)
+static void sounds_are_in_guild_create_and_sent_on_request(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
     struct test_guild v = world_test_guild(w, ada);
@@ -173,7 +181,7 @@ static void sessions_are_shown_sounds(struct world *w)
     expect_quiet(g);
 }
 
-static void sounds_are_played_in_voice(struct world *w)
+static void playing_a_sound_requires_being_in_the_voice_channel(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     struct test_guild away = world_test_guild(w, h.bob);
@@ -201,11 +209,11 @@ static void sounds_are_played_in_voice(struct world *w)
 }
 
 const struct test sounds_tests[] = {
-    TEST(sounds_are_played_in_voice),
-    TEST(a_sound_is_brought_changed_and_deleted),
-    TEST(files_are_checked),
-    TEST(every_server_has_some),
-    TEST(sounds_lose_an_emoji_that_is_deleted),
-    TEST(sessions_are_shown_sounds),
+    TEST(playing_a_sound_requires_being_in_the_voice_channel),
+    TEST(sound_can_be_created_changed_and_deleted),
+    TEST(invalid_or_long_sounds_are_refused),
+    TEST(six_default_sounds_are_listed_and_served),
+    TEST(deleting_an_emoji_removes_it_from_sounds),
+    TEST(sounds_are_in_guild_create_and_sent_on_request),
     { 0 },
 };

@@ -1,24 +1,24 @@
-/* teams.c - people who make applications together. */
+/* teams.c - teams of developers. */
 #include "apps.h"
 
-/* A team of ada's in which bob has a role. */
-struct crew {
+/* A team of ada in which bob has a role. */
+struct team_with_bob {
     struct client *ada, *bob;
     const char *team;
 };
 
-static struct crew crew(struct world *w, const char *role)
+static struct team_with_bob team_with_bob(struct world *w, const char *role)
 {
-    struct crew c = { .ada = world_client(w, "ada"), .bob = world_client(w, "bob") };
+    struct team_with_bob c = { .ada = world_client(w, "ada"), .bob = world_client(w, "bob") };
 
     c.team = make_team(c.ada, "Makers");
     join_team(c.ada, c.team, c.bob, role);
     return c;
 }
 
-/* --- making and reading --------------------------------------------------------------- */
+/* --- creating and reading ------------------------------------------------------------- */
 
-static void whoever_makes_a_team_owns_it_and_is_in_it(struct world *w)
+static void creator_of_a_team_is_its_owner_and_member(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct answer a = client_post(ada, "{'name': ' Makers '}", "/teams");
@@ -35,7 +35,7 @@ static void whoever_makes_a_team_owns_it_and_is_in_it(struct world *w)
     expect_json(client_get(ada, "/teams/%s/members", id), "[{'user': {'id': '%s'}}]", ada->id);
 }
 
-static void teams_have_names_of_1_to_32_characters(struct world *w)
+static void team_name_must_have_1_to_32_characters(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
@@ -47,7 +47,7 @@ static void teams_have_names_of_1_to_32_characters(struct world *w)
     expect_status(client_post(ada, "{'name': 'x'}", "/teams"), 200);
 }
 
-static void nobody_is_in_more_than_30_teams(struct world *w)
+static void user_is_limited_to_30_teams(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
 
@@ -64,7 +64,7 @@ static void nobody_is_in_more_than_30_teams(struct world *w)
                  400, 30023);
 }
 
-static void teams_are_for_those_in_them(struct world *w)
+static void team_routes_require_membership(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *eve = world_client(w, "eve");
     const char *team = make_team(ada, "Makers");
@@ -80,9 +80,9 @@ static void teams_are_for_those_in_them(struct world *w)
 
 /* --- changing ------------------------------------------------------------------------- */
 
-static void admins_change_a_team(struct world *w)
+static void team_admins_can_change_the_team(struct world *w)
 {
-    struct crew c = crew(w, "admin");
+    struct team_with_bob c = team_with_bob(w, "admin");
 
     struct answer a = client_patch(c.bob, "{'name': 'Builders'}", "/teams/%s", c.team);
     expect_status(a, 200);
@@ -91,7 +91,7 @@ static void admins_change_a_team(struct world *w)
     expect_json(client_get(c.ada, "/teams/%s", c.team), "{'name': 'Builders'}");
 }
 
-static void developers_and_readers_only_look(struct world *w)
+static void team_developers_and_readers_can_only_read(struct world *w)
 {
     static const char *const roles[] = { "developer", "read_only" };
 
@@ -102,7 +102,7 @@ static void developers_and_readers_only_look(struct world *w)
 
         join_team(ada, team, bob, roles[i]);
         expect_status(client_get(bob, "/teams/%s", team), 200);
-        /* Rights are told before the form. */
+        /* The permission is checked before the body. */
         expect_error(client_patch(bob, "{'name': ''}", "/teams/%s", team), 403, 50013);
         expect_error(client_post(bob, "{}", "/teams/%s/members", team), 403, 50013);
         expect_error(client_patch(bob, "{}", "/teams/%s/members/%s", team, bob->id), 403, 50013);
@@ -111,7 +111,7 @@ static void developers_and_readers_only_look(struct world *w)
     }
 }
 
-static void icons_are_kept_and_taken_away(struct world *w)
+static void team_icon_can_be_set_served_and_removed(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct answer a = client_post(ada, "{'name': 'Makers', 'icon': '" PNG "'}", "/teams");
@@ -119,7 +119,7 @@ static void icons_are_kept_and_taken_away(struct world *w)
     expect_status(a, 200);
     const char *id = answer_text(a, "id"), *icon = answer_text(a, "icon");
     struct answer picture =
-        client_request(world_stranger(w), "GET", TEXT(w, "/team-icons/%s/%s.png", id, icon), NULL,
+        client_request(world_anonymous(w), "GET", TEXT(w, "/team-icons/%s/%s.png", id, icon), NULL,
                        (struct str){ 0 });
     expect_status(picture, 200);
     expect(str_is(answer_header(picture, "Content-Type"), "image/png"));
@@ -132,9 +132,9 @@ static void icons_are_kept_and_taken_away(struct world *w)
                  50001);
 }
 
-static void only_the_owner_gives_a_team_away(struct world *w)
+static void only_the_owner_can_transfer_a_team(struct world *w)
 {
-    struct crew c = crew(w, "admin");
+    struct team_with_bob c = team_with_bob(w, "admin");
     struct client *eve = world_client(w, "eve");
 
     expect_error(
@@ -150,7 +150,7 @@ static void only_the_owner_gives_a_team_away(struct world *w)
     expect_status(client_delete(c.ada, "/teams/%s/members/@me", c.team), 204);
 }
 
-static void teams_with_applications_stay(struct world *w)
+static void team_with_applications_cannot_be_deleted(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *team = make_team(ada, "Makers");
@@ -166,7 +166,7 @@ static void teams_with_applications_stay(struct world *w)
 
 /* --- members -------------------------------------------------------------------------- */
 
-static void friends_are_invited_and_accept(struct world *w)
+static void invited_friend_becomes_a_member_by_accepting(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     const char *team = make_team(ada, "Makers");
@@ -183,7 +183,7 @@ static void friends_are_invited_and_accept(struct world *w)
                 bob->id, team);
     const char *token = answer_text(a, "invite_token");
 
-    /* Who is invited hears of it, and sees no more. */
+    /* An invited user sees the team, but nothing more. */
     expect_json(client_get(bob, "/teams"), "[{'id': '%s'}]", team);
     expect_error(client_get(bob, "/teams/%s", team), 403, 50001);
 
@@ -199,7 +199,7 @@ static void friends_are_invited_and_accept(struct world *w)
                 "[{'membership_state': 2}, {'membership_state': 2, 'role': 'developer'}]");
 }
 
-static void only_friends_are_invited_and_only_once(struct world *w)
+static void only_friends_can_be_invited_and_only_once(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     const char *team = make_team(ada, "Makers");
@@ -219,9 +219,9 @@ static void only_friends_are_invited_and_only_once(struct world *w)
     expect_error(client_post(ada, "{'username': 'bob'}", "/teams/%s/members", team), 400, 40024);
 }
 
-static void roles_are_given_by_admins(struct world *w)
+static void only_admins_can_change_team_roles(struct world *w)
 {
-    struct crew c = crew(w, "read_only");
+    struct team_with_bob c = team_with_bob(w, "read_only");
 
     struct answer a =
         client_patch(c.ada, "{'role': 'developer'}", "/teams/%s/members/%s", c.team, c.bob->id);
@@ -236,9 +236,9 @@ static void roles_are_given_by_admins(struct world *w)
                    "BASE_TYPE_REQUIRED");
 }
 
-static void members_leave_are_sent_away_or_decline(struct world *w)
+static void team_members_can_leave_be_removed_or_decline(struct world *w)
 {
-    struct crew c = crew(w, "admin");
+    struct team_with_bob c = team_with_bob(w, "admin");
     struct client *cleo = world_client(w, "cleo"), *dan = world_client(w, "dan");
 
     expect_error(client_delete(c.bob, "/teams/%s/members/%s", c.team, c.ada->id), 400, 40025);
@@ -261,18 +261,18 @@ static void members_leave_are_sent_away_or_decline(struct world *w)
 
 extern const struct test teams_tests[];
 const struct test teams_tests[] = {
-    TEST(whoever_makes_a_team_owns_it_and_is_in_it),
-    TEST(teams_have_names_of_1_to_32_characters),
-    TEST(nobody_is_in_more_than_30_teams),
-    TEST(teams_are_for_those_in_them),
-    TEST(admins_change_a_team),
-    TEST(developers_and_readers_only_look),
-    TEST(icons_are_kept_and_taken_away),
-    TEST(only_the_owner_gives_a_team_away),
-    TEST(teams_with_applications_stay),
-    TEST(friends_are_invited_and_accept),
-    TEST(only_friends_are_invited_and_only_once),
-    TEST(roles_are_given_by_admins),
-    TEST(members_leave_are_sent_away_or_decline),
+    TEST(creator_of_a_team_is_its_owner_and_member),
+    TEST(team_name_must_have_1_to_32_characters),
+    TEST(user_is_limited_to_30_teams),
+    TEST(team_routes_require_membership),
+    TEST(team_admins_can_change_the_team),
+    TEST(team_developers_and_readers_can_only_read),
+    TEST(team_icon_can_be_set_served_and_removed),
+    TEST(only_the_owner_can_transfer_a_team),
+    TEST(team_with_applications_cannot_be_deleted),
+    TEST(invited_friend_becomes_a_member_by_accepting),
+    TEST(only_friends_can_be_invited_and_only_once),
+    TEST(only_admins_can_change_team_roles),
+    TEST(team_members_can_leave_be_removed_or_decline),
     { 0 },
 };

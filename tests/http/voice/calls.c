@@ -5,16 +5,16 @@
 
 #define CALL "/channels/%s/call"
 
-/* ada and bob, with a direct channel; both are connected. */
-struct pair_of {
+/* Ada, bob and cleo, connected, with a direct channel and a group. */
+struct call_users {
     struct client *ada, *bob, *cleo;
     const char *dm, *group;
 };
 
-static struct pair_of people(struct world *w)
+static struct call_users create_call_users(struct world *w)
 {
-    struct pair_of p = { world_client(w, "ada"), world_client(w, "bob"), world_client(w, "cleo"),
-                         NULL, NULL };
+    struct call_users p = { world_client(w, "ada"), world_client(w, "bob"), world_client(w, "cleo"),
+                            NULL, NULL };
     struct client *all[] = { p.ada, p.bob, p.cleo };
 
     make_friends(p.ada, p.bob);
@@ -32,7 +32,7 @@ static struct pair_of people(struct world *w)
     return p;
 }
 
-static void begin_call(const struct pair_of *p, const char *channel)
+static void start_call(const struct call_users *p, const char *channel)
 {
     ask_voice(p->ada, NULL, channel, "");
     expect_event(p->ada, "MESSAGE_CREATE", "{'type': 3, 'channel_id': '%s'}", channel);
@@ -41,16 +41,16 @@ static void begin_call(const struct pair_of *p, const char *channel)
     expect_event(p->ada, "VOICE_SERVER_UPDATE", "{}");
 }
 
-static void hear_beginning(struct client *c, const char *channel)
+static void expect_call_start(struct client *c, const char *channel)
 {
     expect_event(c, "MESSAGE_CREATE", "{'type': 3}");
     expect_event(c, "CALL_CREATE", "{'channel_id': '%s'}", channel);
     expect_event(c, "VOICE_STATE_UPDATE", "{'channel_id': '%s'}", channel);
 }
 
-static void a_call_begins_with_the_first_and_ends_with_the_last(struct world *w)
+static void call_starts_with_the_first_and_ends_with_the_last_user(struct world *w)
 {
-    struct pair_of p = people(w);
+    struct call_users p = create_call_users(w);
 
     ask_voice(p.ada, NULL, p.dm, ", 'self_mute': true");
     const struct dom *d =
@@ -58,7 +58,7 @@ static void a_call_begins_with_the_first_and_ends_with_the_last(struct world *w)
                         "{'type': 3, 'channel_id': '%s', 'author': {'id': '%s'}, "
                         "'call': {'participants': ['%s'], 'ended_timestamp': null}}",
                         p.dm, p.ada->id, p.ada->id);
-    const char *message = TEXT(w, "%.*s", STR_FMT(dom_at(d, "id")->text));
+    const char *message = TEXT(w, "%.*s", STR_ARGS(dom_at(d, "id")->text));
     expect_event(p.ada, "CALL_CREATE",
                  "{'channel_id': '%s', 'message_id': '%s', 'region': 'main', 'ringing': [], "
                  "'voice_states': []}",
@@ -69,7 +69,7 @@ static void a_call_begins_with_the_first_and_ends_with_the_last(struct world *w)
                         p.dm, p.ada->id);
     expect(!dom_at(d, "member"));
     expect_event(p.ada, "VOICE_SERVER_UPDATE", "{'guild_id': null, 'channel_id': '%s'}", p.dm);
-    hear_beginning(p.bob, p.dm);
+    expect_call_start(p.bob, p.dm);
     ask_voice(p.bob, NULL, p.dm, "");
     expect_event(p.bob, "VOICE_STATE_UPDATE", "{'user_id': '%s'}", p.bob->id);
     expect_event(p.bob, "VOICE_SERVER_UPDATE", "{'channel_id': '%s'}", p.dm);
@@ -90,9 +90,9 @@ static void a_call_begins_with_the_first_and_ends_with_the_last(struct world *w)
     expect(world_number(w, "select count(*) from calls") == 0);
 }
 
-static void calls_are_for_people_of_the_channel(struct world *w)
+static void only_user_recipients_can_join_a_call(struct world *w)
 {
-    struct pair_of p = people(w);
+    struct call_users p = create_call_users(w);
     struct client *bot = world_bot(w, "robot");
     const char *with_bot = answer_text(
         client_post(p.ada, TEXT(w, "{'recipient_id': '%s'}", bot->id), "/users/@me/channels"),
@@ -109,14 +109,14 @@ static void calls_are_for_people_of_the_channel(struct world *w)
     expect(world_number(w, "select count(*) from calls where channel_id = %s", p.dm) == 0);
 }
 
-static void a_call_is_asked_for_by_its_people(struct world *w)
+static void call_connect_payload_returns_the_call_to_recipients_only(struct world *w)
 {
-    struct pair_of p = people(w);
+    struct call_users p = create_call_users(w);
 
     conn_send(p.ada->gate, "{'op': 13, 'd': {'channel_id': '%s'}}", p.dm);
     expect_quiet(p.ada->gate);
-    begin_call(&p, p.dm);
-    hear_beginning(p.bob, p.dm);
+    start_call(&p, p.dm);
+    expect_call_start(p.bob, p.dm);
     conn_send(p.cleo->gate, "{'op': 13, 'd': {'channel_id': '%s'}}", p.dm);
     conn_send(p.bob->gate, "{'op': 13, 'd': {'channel_id': '%s'}}", p.dm);
     expect_event(p.bob, "CALL_CREATE",
@@ -129,14 +129,14 @@ static void a_call_is_asked_for_by_its_people(struct world *w)
     expect_close(p.bob->gate, 4002);
 }
 
-static void a_call_rings_until_somebody_answers(struct world *w)
+static void call_rings_until_a_recipient_joins_or_a_minute_passes(struct world *w)
 {
-    struct pair_of p = people(w);
+    struct call_users p = create_call_users(w);
 
     expect_error(client_post(p.ada, "{}", CALL "/ring", p.group), 404, 10003);
-    begin_call(&p, p.group);
-    hear_beginning(p.bob, p.group);
-    hear_beginning(p.cleo, p.group);
+    start_call(&p, p.group);
+    expect_call_start(p.bob, p.group);
+    expect_call_start(p.cleo, p.group);
     expect_status(client_post(p.ada, "{}", CALL "/ring", p.group), 204);
     const char *low = strcmp(p.bob->id, p.cleo->id) < 0 ? p.bob->id : p.cleo->id;
     const char *high = low == p.bob->id ? p.cleo->id : p.bob->id;
@@ -148,10 +148,10 @@ static void a_call_rings_until_somebody_answers(struct world *w)
     expect_event(p.cleo, "VOICE_STATE_UPDATE", "{'user_id': '%s'}", p.bob->id);
     expect_status(client_post(p.cleo, "{}", CALL "/stop-ringing", p.group), 204);
     expect_event(p.cleo, "CALL_UPDATE", "{'ringing': []}");
-    /* Nothing is left to stop. */
+    /* Nobody is being rung any more. */
     expect_status(client_post(p.cleo, "{}", CALL "/stop-ringing", p.group), 204);
     expect_quiet(p.cleo->gate);
-    /* Nobody is rung who is there; a name must be one of the channel. */
+    /* Users in the call are not rung; recipients must be in the channel. */
     expect_status(client_post(p.ada, TEXT(w, "{'recipients': ['%s', '%s']}", p.bob->id, p.cleo->id),
                               CALL "/ring", p.group),
                   204);
@@ -160,24 +160,24 @@ static void a_call_rings_until_somebody_answers(struct world *w)
                    "BASE_TYPE_CHOICES");
     expect_invalid(client_post(p.ada, "{'recipients': 5}", CALL "/stop-ringing", p.group),
                    "recipients", "LIST_TYPE_CONVERT");
-    /* Nobody answers. */
+    /* Nobody joins. */
     world_wait(w, 61);
     expect_event(p.cleo, "CALL_UPDATE", "{'ringing': []}");
 }
 
-static void with_regions(struct config *config)
+static void configure_regions(struct config *config)
 {
     config->voice_regions = "eu,us";
     config->voice_vip_regions = "vip";
 }
 
-static void a_call_moves_to_another_region(struct world *w)
+static void recipients_can_move_a_call_to_another_region(struct world *w)
 {
-    struct pair_of p = people(w);
+    struct call_users p = create_call_users(w);
 
     expect_error(client_patch(p.ada, "{'region': 'us'}", CALL, p.dm), 404, 10003);
-    begin_call(&p, p.dm);
-    hear_beginning(p.bob, p.dm);
+    start_call(&p, p.dm);
+    expect_call_start(p.bob, p.dm);
     expect_invalid(client_patch(p.ada, "{'region': 'moon'}", CALL, p.dm), "region",
                    "BASE_TYPE_CHOICES");
     expect_invalid(client_patch(p.ada, "{'region': 'vip'}", CALL, p.dm), "region",
@@ -194,11 +194,11 @@ static void a_call_moves_to_another_region(struct world *w)
     expect(world_number(w, "select count(*) from voice_states where region = 'us'") == 2);
 }
 
-static void calls_refuse_others_and_other_channels(struct world *w)
+static void call_routes_refuse_guild_channels_and_non_recipients(struct world *w)
 {
     const char *g = found_guild(world_client(w, "ada"), "Hall");
     const char *voice = make_channel(world_client(w, "ada"), g, "{'name': 'v', 'type': 2}");
-    struct pair_of p = people(w);
+    struct call_users p = create_call_users(w);
 
     expect_json(client_get(p.ada, CALL, p.dm), "{'ringable': true}");
     expect_error(client_get(p.ada, CALL, voice), 400, 50024);
@@ -209,17 +209,17 @@ static void calls_refuse_others_and_other_channels(struct world *w)
     expect_error(client_post(p.cleo, "{}", CALL "/ring", p.dm), 403, 50001);
     expect_error(client_post(p.ada, "{}", CALL "/stop-ringing", p.dm), 404, 10003);
     expect_error(client_get(p.ada, CALL, "5"), 404, 10003);
-    /* Who is blocked does not ring. */
-    begin_call(&p, p.dm);
+    /* A blocked user cannot ring. */
+    start_call(&p, p.dm);
     world_sql(w, "update relationships set type = 2 where user_id = %s and target_id = %s",
               p.bob->id, p.ada->id);
     expect_json(client_get(p.ada, CALL, p.dm), "{'ringable': false}");
     expect_error(client_post(p.ada, "{}", CALL "/ring", p.dm), 403, 50007);
 }
 
-static void strangers_do_not_ring(struct world *w)
+static void users_who_are_not_friends_cannot_call_each_other(struct world *w)
 {
-    struct pair_of p = people(w);
+    struct call_users p = create_call_users(w);
     const char *dm = answer_text(
         client_post(p.bob, TEXT(w, "{'recipient_id': '%s'}", p.cleo->id), "/users/@me/channels"),
         "id");
@@ -233,21 +233,21 @@ static void strangers_do_not_ring(struct world *w)
     expect_json(client_get(p.bob, CALL, dm), "{'ringable': true}");
 }
 
-static void set_block(const struct client *by, const struct client *whom)
+static void insert_block(const struct client *by, const struct client *whom)
 {
     world_sql(by->world, "update relationships set type = 2 where user_id = %s and target_id = %s",
               by->id, whom->id);
 }
 
-static void a_block_keeps_calls_from_beginning(struct world *w)
+static void block_prevents_starting_a_call(struct world *w)
 {
-    struct pair_of p = people(w);
+    struct call_users p = create_call_users(w);
 
-    set_block(p.bob, p.ada);
-    /* Neither side may; what comes first is of the group, where blocks do not count. */
+    insert_block(p.bob, p.ada);
+    /* Neither user can start one; blocks have no effect in groups. */
     ask_voice(p.ada, NULL, p.dm, "");
-    begin_call(&p, p.group);
-    hear_beginning(p.bob, p.group);
+    start_call(&p, p.group);
+    expect_call_start(p.bob, p.group);
     ask_voice(p.bob, NULL, p.dm, "");
     ask_voice(p.bob, NULL, p.group, "");
     expect_event(p.bob, "VOICE_STATE_UPDATE", "{'user_id': '%s', 'channel_id': '%s'}", p.bob->id,
@@ -256,23 +256,23 @@ static void a_block_keeps_calls_from_beginning(struct world *w)
     expect_json(client_get(p.bob, "/channels/%s/messages", p.dm), "[]");
 }
 
-static void a_block_during_a_call_lets_it_go_on(struct world *w)
+static void block_during_a_call_does_not_end_it(struct world *w)
 {
-    struct pair_of p = people(w);
+    struct call_users p = create_call_users(w);
 
-    begin_call(&p, p.dm);
-    hear_beginning(p.bob, p.dm);
-    set_block(p.bob, p.ada);
+    start_call(&p, p.dm);
+    expect_call_start(p.bob, p.dm);
+    insert_block(p.bob, p.ada);
     ask_voice(p.ada, NULL, p.dm, ", 'self_mute': true");
     expect_event(p.ada, "VOICE_STATE_UPDATE", "{'self_mute': true, 'channel_id': '%s'}", p.dm);
 }
 
-static void who_leaves_a_group_leaves_its_call(struct world *w)
+static void leaving_a_group_leaves_its_call(struct world *w)
 {
-    struct pair_of p = people(w);
+    struct call_users p = create_call_users(w);
 
-    begin_call(&p, p.group);
-    hear_beginning(p.bob, p.group);
+    start_call(&p, p.group);
+    expect_call_start(p.bob, p.group);
     expect_status(client_delete(p.ada, "/channels/%s", p.group), 200);
     expect_event(p.bob, "VOICE_STATE_UPDATE", "{'user_id': '%s', 'channel_id': null}", p.ada->id);
     expect_event(p.bob, "CALL_DELETE", "{'channel_id': '%s'}", p.group);
@@ -281,11 +281,11 @@ static void who_leaves_a_group_leaves_its_call(struct world *w)
     expect(world_number(w, "select count(*) from voice_states") == 0);
 }
 
-static void who_left_a_group_is_not_rung_for(struct world *w)
+static void user_who_left_a_group_is_not_rung(struct world *w)
 {
-    struct pair_of p = people(w);
+    struct call_users p = create_call_users(w);
 
-    begin_call(&p, p.group);
+    start_call(&p, p.group);
     expect_status(client_post(p.ada, "{}", CALL "/ring", p.group), 204);
     expect_status(client_delete(p.bob, "/channels/%s", p.group), 200);
     conn_send(p.ada->gate, "{'op': 13, 'd': {'channel_id': '%s'}}", p.group);
@@ -297,19 +297,19 @@ static void who_left_a_group_is_not_rung_for(struct world *w)
     expect(str_is(dom_at(d, "d.ringing.0")->text, p.cleo->id));
 }
 
-static void a_call_is_left_for_a_guild(struct world *w)
+static void joining_a_guild_channel_leaves_the_call(struct world *w)
 {
-    struct pair_of p = people(w);
+    struct call_users p = create_call_users(w);
     struct test_voice h = { .world = w, .ada = p.ada, .bob = p.bob };
 
-    begin_call(&p, p.dm);
+    start_call(&p, p.dm);
     h = another_test_voice(&h);
     ask_voice(p.ada, h.guild, h.voice, "");
     expect_voice(p.ada, "VOICE_STATE_UPDATE", "{'guild_id': null, 'channel_id': null}");
     expect_voice(p.ada, "VOICE_STATE_UPDATE", "{'guild_id': '%s', 'channel_id': '%s'}", h.guild,
                  h.voice);
     expect(world_number(w, "select count(*) from calls") == 0);
-    /* And from one private channel to the other. */
+    /* Also when joining another private channel's call. */
     ask_voice(p.bob, NULL, p.dm, "");
     ask_voice(p.bob, NULL, p.group, "");
     for (int i = 0; i < 50 && world_number(w, "select count(*) from calls where channel_id = %s",
@@ -320,17 +320,17 @@ static void a_call_is_left_for_a_guild(struct world *w)
 }
 
 const struct test voice_calls_tests[] = {
-    TEST(a_call_begins_with_the_first_and_ends_with_the_last),
-    TEST(calls_are_for_people_of_the_channel),
-    TEST(a_call_is_asked_for_by_its_people),
-    TEST(a_call_rings_until_somebody_answers),
-    TEST_WITH(a_call_moves_to_another_region, with_regions),
-    TEST(calls_refuse_others_and_other_channels),
-    TEST(strangers_do_not_ring),
-    TEST(a_block_keeps_calls_from_beginning),
-    TEST(a_block_during_a_call_lets_it_go_on),
-    TEST(who_leaves_a_group_leaves_its_call),
-    TEST(who_left_a_group_is_not_rung_for),
-    TEST(a_call_is_left_for_a_guild),
+    TEST(call_starts_with_the_first_and_ends_with_the_last_user),
+    TEST(only_user_recipients_can_join_a_call),
+    TEST(call_connect_payload_returns_the_call_to_recipients_only),
+    TEST(call_rings_until_a_recipient_joins_or_a_minute_passes),
+    TEST_WITH(recipients_can_move_a_call_to_another_region, configure_regions),
+    TEST(call_routes_refuse_guild_channels_and_non_recipients),
+    TEST(users_who_are_not_friends_cannot_call_each_other),
+    TEST(block_prevents_starting_a_call),
+    TEST(block_during_a_call_does_not_end_it),
+    TEST(leaving_a_group_leaves_its_call),
+    TEST(user_who_left_a_group_is_not_rung),
+    TEST(joining_a_guild_channel_leaves_the_call),
     { 0 },
 };

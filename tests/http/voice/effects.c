@@ -1,4 +1,4 @@
-/* effects.c - effects and call sounds: who may send which, and who sees them. */
+/* effects.c - voice channel effects and call sounds: who may send them, and who gets them. */
 #include "test_voice.h"
 
 #include <stdio.h>
@@ -12,8 +12,8 @@
 #define EFFECTS "/channels/%s/voice-channel-effects"
 #define SOUNDS  "/channels/%s/custom-call-sounds"
 
-/* ada and bob in one channel. */
-static struct test_voice together(struct world *w)
+/* Ada and bob in one voice channel. */
+static struct test_voice join_ada_and_bob(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
 
@@ -24,9 +24,9 @@ static struct test_voice together(struct world *w)
 
 /* --- effects -------------------------------------------------------------------------- */
 
-static void an_effect_is_seen_by_who_views_the_channel(struct world *w)
+static void voice_effect_is_sent_to_viewers_of_the_channel(struct world *w)
 {
-    struct test_voice h = together(w);
+    struct test_voice h = join_ada_and_bob(w);
     struct client *bot = test_voice_bot(&h, "helper"), *eve = world_client(w, "eve");
 
     client_connect(eve);
@@ -43,22 +43,24 @@ static void an_effect_is_seen_by_who_views_the_channel(struct world *w)
     expect_quiet(eve->gate);
 }
 
-static void effects_out_of_sight_are_told_neither_people_nor_bots(struct world *w)
+static void voice_effect_is_not_sent_to_users_or_bots_without_view(struct world *w)
 {
-    struct test_voice h = together(w);
-    struct client *blind[] = { test_voice_bot(&h, "mole"), test_voice_member(&h, "cleo", 0) };
+    struct test_voice h = join_ada_and_bob(w);
+    struct client *without_view[] = { test_voice_bot(&h, "mole"),
+                                      test_voice_member(&h, "cleo", 0) };
     const char *hidden = TEXT(w, "{'type': 1, 'deny': '%llu'}", BITS(PERMISSION(VIEW_CHANNEL)));
 
     for (int i = 0; i < 2; i++)
         expect_status(
-            client_put(h.ada, hidden, "/channels/%s/permissions/%s", h.voice, blind[i]->id), 204);
+            client_put(h.ada, hidden, "/channels/%s/permissions/%s", h.voice, without_view[i]->id),
+            204);
     expect_status(client_post(h.bob, "{'emoji_name': '" HEART "'}", EFFECTS, h.voice), 204);
     expect_voice(h.ada, "VOICE_CHANNEL_EFFECT_SEND", "{'user_id': '%s'}", h.bob->id);
     for (int i = 0; i < 2; i++)
-        expect_voice_silence(blind[i]);
+        expect_voice_silence(without_view[i]);
 }
 
-static void an_effect_needs_its_sender_in_the_channel(struct world *w)
+static void voice_effect_requires_the_sender_in_the_channel(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     const char *body = "{'emoji_name': '" HEART "'}";
@@ -74,9 +76,9 @@ static void an_effect_needs_its_sender_in_the_channel(struct world *w)
     expect_status(client_post(h.bob, body, EFFECTS, h.other), 204);
 }
 
-static void who_is_silenced_sends_no_effects(struct world *w)
+static void muted_or_suppressed_members_cannot_send_voice_effects(struct world *w)
 {
-    struct test_voice h = together(w);
+    struct test_voice h = join_ada_and_bob(w);
     const char *body = "{'emoji_name': '" HEART "'}";
 
     world_sql(w, "update members set mute = 1 where user_id = %s", h.bob->id);
@@ -91,9 +93,9 @@ static void who_is_silenced_sends_no_effects(struct world *w)
     expect_status(client_post(h.bob, body, EFFECTS, h.voice), 204);
 }
 
-static void who_may_not_connect_sends_no_effects(struct world *w)
+static void voice_effects_require_the_connect_permission(struct world *w)
 {
-    struct test_voice h = together(w);
+    struct test_voice h = join_ada_and_bob(w);
     char overwrite[200];
 
     snprintf(overwrite, sizeof overwrite, "{'type': 1, 'deny': '%llu'}",
@@ -103,9 +105,9 @@ static void who_may_not_connect_sends_no_effects(struct world *w)
     expect_error(client_post(h.bob, "{'emoji_name': '" HEART "'}", EFFECTS, h.voice), 403, 50001);
 }
 
-static void animations_have_ranges(struct world *w)
+static void invalid_voice_effect_animations_are_refused(struct world *w)
 {
-    struct test_voice h = together(w);
+    struct test_voice h = join_ada_and_bob(w);
     static const struct {
         const char *body, *path, *code;
     } bad[] = {
@@ -140,14 +142,14 @@ static void animations_have_ranges(struct world *w)
     expect_event(h.bob, "VOICE_CHANNEL_EFFECT_SEND", "{'animation_type': 0, 'animation_id': 20}");
 }
 
-static void with_premium_only(struct config *c)
+static void configure_premium_required(struct config *c)
 {
     c->everybody_is_premium = false;
 }
 
-static void premium_animations_are_for_premium_accounts(struct world *w)
+static void premium_animations_require_a_premium_account(struct world *w)
 {
-    struct test_voice h = together(w);
+    struct test_voice h = join_ada_and_bob(w);
     const char *body = "{'emoji_name': '" HEART "', 'animation_type': 0}";
 
     expect_error(client_post(h.bob, body, EFFECTS, h.voice), 403, 20015);
@@ -157,27 +159,27 @@ static void premium_animations_are_for_premium_accounts(struct world *w)
     expect_status(client_post(h.bob, body, EFFECTS, h.voice), 204);
 }
 
-static void unicode_emoji_are_told_from_text(struct world *w)
+static void voice_effect_accepts_only_a_single_unicode_emoji(struct world *w)
 {
-    struct test_voice h = together(w);
+    struct test_voice h = join_ada_and_bob(w);
     static const char *const good[] = {
         "\xf0\x9f\x98\x80",                             /* a face */
-        "\xe2\x9d\xa4",                                 /* a heart without its mark */
-        "\xf0\x9f\x91\x8d\xf0\x9f\x8f\xbd",             /* a thumb with a tone */
-        "\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x9a\x80", /* somebody who flies */
+        "\xe2\x9d\xa4",                                 /* a heart without its variation selector */
+        "\xf0\x9f\x91\x8d\xf0\x9f\x8f\xbd",             /* a thumb with a skin tone */
+        "\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x9a\x80", /* a joined sequence */
         "\xf0\x9f\x87\xab\xf0\x9f\x87\xb7",             /* a flag */
         "1\xef\xb8\x8f\xe2\x83\xa3",                    /* a keycap */
-        FLAG_OF_TAGS,                                   /* a flag of tags */
+        FLAG_OF_TAGS,                                   /* a flag of tag characters */
     };
     static const char *const bad[] = {
         "",
         "x",
         "1",
         ":heart:",
-        "\xf0\x9f\x98\x80\xf0\x9f\x98\x80", /* two */
+        "\xf0\x9f\x98\x80\xf0\x9f\x98\x80", /* two emojis */
         "\xf0\x9f\x98\x80x",
         "\xf0\x9f\x87\xab",             /* half a flag */
-        "\xf0\x9f\x91\xa9\xe2\x80\x8d", /* joined with nothing */
+        "\xf0\x9f\x91\xa9\xe2\x80\x8d", /* a joiner at the end */
         "\xe7\x8c\xab",                 /* a letter */
     };
 
@@ -193,9 +195,9 @@ static void unicode_emoji_are_told_from_text(struct world *w)
                      400, 50151);
 }
 
-static void custom_emoji_come_from_their_record(struct world *w)
+static void custom_emoji_of_an_effect_gets_its_stored_name(struct world *w)
 {
-    struct test_voice h = together(w);
+    struct test_voice h = join_ada_and_bob(w);
     struct test_voice elsewhere = another_test_voice(&h);
 
     world_sql(w, "insert into emojis (id, guild_id, name, animated) values (71, %s, 'wave', 1)",
@@ -218,10 +220,10 @@ static void custom_emoji_come_from_their_record(struct world *w)
     expect_status(client_post(h.bob, "{'emoji_id': '71'}", EFFECTS, h.voice), 204);
 }
 
-/* The rule of reactions: one's guilds, one's roles. */
-static void effects_take_emoji_and_sounds_that_one_may_use(struct world *w)
+/* As for reactions: emojis of the sender's guilds and roles. */
+static void voice_effect_requires_access_to_its_emoji_and_sound(struct world *w)
 {
-    struct test_voice h = together(w);
+    struct test_voice h = join_ada_and_bob(w);
     struct test_guild far = world_test_guild(w, world_client(w, "eve"));
 
     world_sql(w, "insert into emojis (id, guild_id, name) values (72, %s, 'far')", far.id);
@@ -242,7 +244,7 @@ static void effects_take_emoji_and_sounds_that_one_may_use(struct world *w)
     expect_status(client_post(h.bob, "{}", SOUNDS, h.voice), 204);
 }
 
-static void bots_send_effects_but_no_call_sounds(struct world *w)
+static void bots_can_send_effects_but_no_call_sounds(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     struct client *bot = test_voice_bot(&h, "helper");
@@ -252,12 +254,12 @@ static void bots_send_effects_but_no_call_sounds(struct world *w)
     expect_error(client_post(bot, "{}", SOUNDS, h.voice), 403, 20001);
 }
 
-static void with_limits(struct config *c)
+static void enable_rate_limits(struct config *c)
 {
     c->rate_limits = true;
 }
 
-static void twenty_effects_in_ten_seconds_are_enough(struct world *w)
+static void effects_and_call_sounds_share_20_per_10_seconds(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
@@ -270,7 +272,7 @@ static void twenty_effects_in_ten_seconds_are_enough(struct world *w)
 
 /* --- call sounds ---------------------------------------------------------------------- */
 
-static void choose_sound(struct client *c, const char *sound)
+static void set_call_sound(struct client *c, const char *sound)
 {
     expect_status(
         client_patch(c, str_printf(world_arena(c->world), "{'custom_call_sound': %s}", sound).p,
@@ -278,25 +280,25 @@ static void choose_sound(struct client *c, const char *sound)
         200);
 }
 
-static void call_sounds_have_the_same_animations(struct world *w)
+static void call_sound_animations_have_the_same_ranges(struct world *w)
 {
-    struct test_voice h = together(w);
+    struct test_voice h = join_ada_and_bob(w);
 
     expect_invalid(client_post(h.bob, "{'animation_type': 0, 'animation_id': 21}", SOUNDS, h.voice),
                    "animation_id", "NUMBER_TYPE_MAX");
     expect_invalid(client_post(h.bob, "{'animation_type': 1, 'animation_id': 1}", SOUNDS, h.voice),
                    "animation_id", "NUMBER_TYPE_MAX");
-    choose_sound(h.bob, "{'sound_id': 4}");
+    set_call_sound(h.bob, "{'sound_id': 4}");
     expect_status(client_post(h.bob, "{'animation_type': 0, 'animation_id': 20}", SOUNDS, h.voice),
                   204);
 }
 
-static void a_call_sound_is_the_senders_own(struct world *w)
+static void call_sound_is_the_one_in_the_senders_settings(struct world *w)
 {
-    struct test_voice h = together(w);
+    struct test_voice h = join_ada_and_bob(w);
 
     expect_error(client_post(h.bob, "{}", SOUNDS, h.voice), 404, 10097);
-    choose_sound(h.bob, "{'sound_id': 4}");
+    set_call_sound(h.bob, "{'sound_id': 4}");
     expect_event(h.bob, "USER_SETTINGS_UPDATE", "{'custom_call_sound': {'sound_id': '4'}}");
     expect_status(client_post(h.bob, "{'animation_type': 0, 'animation_id': 7}", SOUNDS, h.voice),
                   204);
@@ -307,31 +309,31 @@ static void a_call_sound_is_the_senders_own(struct world *w)
                  "'name': '\xf0\x9f\x91\x8f', 'animated': false}}",
                  h.voice, h.guild, h.bob->id);
     expect_error(client_post(h.ada, "{}", SOUNDS, h.voice), 404, 10097);
-    choose_sound(h.bob, "{'sound_id': 7}");
+    set_call_sound(h.bob, "{'sound_id': 7}");
     expect_error(client_post(h.bob, "{}", SOUNDS, h.voice), 404, 10097);
-    choose_sound(h.bob, "null");
+    set_call_sound(h.bob, "null");
     expect_error(client_post(h.bob, "{}", SOUNDS, h.voice), 404, 10097);
     expect_invalid(client_post(h.bob, "{'animation_id': 1}", SOUNDS, h.voice), "animation_id",
                    "NUMBER_TYPE_MAX");
 }
 
-static void sounds_of_other_guilds_take_a_right(struct world *w)
+static void call_sounds_of_other_guilds_require_permission(struct world *w)
 {
-    struct test_voice h = together(w);
+    struct test_voice h = join_ada_and_bob(w);
     struct test_voice elsewhere = another_test_voice(&h);
     char overwrite[200];
 
     world_sql(w, "insert into sounds (id, guild_id, name, volume) values (9001, %s, 'moo', 0.5)",
               elsewhere.guild);
-    choose_sound(h.bob, "{'sound_id': '9001', 'guild_id': '1'}");
+    set_call_sound(h.bob, "{'sound_id': '9001', 'guild_id': '1'}");
     expect_status(client_post(h.bob, "{}", SOUNDS, h.voice), 204);
     expect_voice(h.bob, "VOICE_CHANNEL_EFFECT_SEND",
                  "{'sound_id': '9001', 'sound_volume': 0.5, 'emoji': null}");
-    static const uint64_t rights[] = { PERMISSION(USE_EXTERNAL_SOUNDS), PERMISSION(USE_SOUNDBOARD),
-                                       PERMISSION(SPEAK) };
+    static const uint64_t perms[] = { PERMISSION(USE_EXTERNAL_SOUNDS), PERMISSION(USE_SOUNDBOARD),
+                                      PERMISSION(SPEAK) };
     for (size_t i = 0; i < 3; i++) {
         snprintf(overwrite, sizeof overwrite, "{'type': 1, 'deny': '%llu'}",
-                 (unsigned long long)rights[i]);
+                 (unsigned long long)perms[i]);
         expect_status(
             client_put(h.ada, overwrite, "/channels/%s/permissions/%s", h.voice, h.bob->id), 204);
         world_sql(w, "update voice_states set suppress = 0 where user_id = %s", h.bob->id);
@@ -340,20 +342,20 @@ static void sounds_of_other_guilds_take_a_right(struct world *w)
 }
 
 const struct test voice_effects_tests[] = {
-    TEST(an_effect_is_seen_by_who_views_the_channel),
-    TEST(effects_out_of_sight_are_told_neither_people_nor_bots),
-    TEST(an_effect_needs_its_sender_in_the_channel),
-    TEST(who_is_silenced_sends_no_effects),
-    TEST(who_may_not_connect_sends_no_effects),
-    TEST(animations_have_ranges),
-    TEST_WITH(premium_animations_are_for_premium_accounts, with_premium_only),
-    TEST(unicode_emoji_are_told_from_text),
-    TEST(custom_emoji_come_from_their_record),
-    TEST(effects_take_emoji_and_sounds_that_one_may_use),
-    TEST(bots_send_effects_but_no_call_sounds),
-    TEST_WITH(twenty_effects_in_ten_seconds_are_enough, with_limits),
-    TEST(call_sounds_have_the_same_animations),
-    TEST(a_call_sound_is_the_senders_own),
-    TEST(sounds_of_other_guilds_take_a_right),
+    TEST(voice_effect_is_sent_to_viewers_of_the_channel),
+    TEST(voice_effect_is_not_sent_to_users_or_bots_without_view),
+    TEST(voice_effect_requires_the_sender_in_the_channel),
+    TEST(muted_or_suppressed_members_cannot_send_voice_effects),
+    TEST(voice_effects_require_the_connect_permission),
+    TEST(invalid_voice_effect_animations_are_refused),
+    TEST_WITH(premium_animations_require_a_premium_account, configure_premium_required),
+    TEST(voice_effect_accepts_only_a_single_unicode_emoji),
+    TEST(custom_emoji_of_an_effect_gets_its_stored_name),
+    TEST(voice_effect_requires_access_to_its_emoji_and_sound),
+    TEST(bots_can_send_effects_but_no_call_sounds),
+    TEST_WITH(effects_and_call_sounds_share_20_per_10_seconds, enable_rate_limits),
+    TEST(call_sound_animations_have_the_same_ranges),
+    TEST(call_sound_is_the_one_in_the_senders_settings),
+    TEST(call_sounds_of_other_guilds_require_permission),
     { 0 },
 };

@@ -1,9 +1,9 @@
-/* join.c - joining, moving and leaving voice by op 4: the decision table. */
+/* join.c - joining, moving and leaving voice by op 4. */
 #include "test_voice.h"
 
 #include <string.h>
 
-static void joining_voice_tells_the_state_then_the_server(struct world *w)
+static void joining_voice_sends_state_update_then_server_update(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
 
@@ -22,19 +22,19 @@ static void joining_voice_tells_the_state_then_the_server(struct world *w)
     const struct dom *token = dom_at(d, "token");
     expect(token->text.n == 32 && strspn(token->text.p, "0123456789abcdef") >= 32);
     expect(!dom_at(d, "channel_id"));
-    /* The others hear of the state alone. */
+    /* Others get only the state. */
     expect_event(h.bob, "VOICE_STATE_UPDATE", "{'user_id': '%s', 'member': {}}", h.ada->id);
     leave_voice(&h, h.ada, h.bob, NULL);
     expect_quiet(h.bob->gate);
 }
 
-static void with_endpoint(struct config *config)
+static void configure_voice_endpoint(struct config *config)
 {
     config->voice_regions = "eu:Europe,us:America";
     config->voice_endpoint = "{region}.voice.example/v";
 }
 
-static void the_voice_endpoint_is_of_the_region(struct world *w)
+static void voice_endpoint_contains_the_channels_region(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
 
@@ -43,7 +43,7 @@ static void the_voice_endpoint_is_of_the_region(struct world *w)
     expect_event(h.ada, "VOICE_STATE_UPDATE", "{}");
     expect_event(h.ada, "VOICE_SERVER_UPDATE", "{'endpoint': 'us.voice.example/v'}");
     expect_event(h.bob, "VOICE_STATE_UPDATE", "{}");
-    /* The first who joins may choose, others follow. */
+    /* The first participant's preferred region is used by all. */
     ask_voice(h.bob, h.guild, h.voice, ", 'preferred_regions': ['moon', 'us']");
     expect_event(h.bob, "VOICE_STATE_UPDATE", "{}");
     expect_event(h.bob, "VOICE_SERVER_UPDATE", "{'endpoint': 'us.voice.example/v'}");
@@ -57,20 +57,20 @@ static void the_voice_endpoint_is_of_the_region(struct world *w)
     expect_event(dan, "VOICE_SERVER_UPDATE", "{'endpoint': 'eu.voice.example/v'}");
 }
 
-static void leaving_voice_is_for_who_is_there(struct world *w)
+static void session_can_end_only_its_own_voice_state_in_that_guild(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
 
     ask_voice(h.ada, h.guild, NULL, "");
     ask_voice(h.ada, NULL, NULL, "");
     join_voice(&h, h.ada, h.voice, h.bob, NULL);
-    /* Another session of the same account has nothing to leave. */
+    /* Another session of the account has no voice state to leave. */
     struct gateway_conn *second = conn_session(h.ada, "v=10", "");
     ask_voice_by(h.ada, second, h.guild, NULL);
-    /* Nor does another guild mean this one. */
+    /* Leaving another guild's voice has no effect here. */
     struct test_voice elsewhere = another_test_voice(&h);
     ask_voice(h.ada, elsewhere.guild, NULL, "");
-    /* Who has a socket is not told again where it is, however long this takes. */
+    /* A client with a voice connection gets no second server update. */
     world_sql(w, "update voice_states set live = 1 where user_id = %s", h.ada->id);
     ask_voice(h.ada, h.guild, h.voice, ", 'self_deaf': true");
     while (!str_is(dom_at(conn_read(h.ada->gate, 60000), "t")->text, "VOICE_STATE_UPDATE"))
@@ -82,7 +82,7 @@ static void leaving_voice_is_for_who_is_there(struct world *w)
     expect(world_number(w, "select count(*) from voice_states") == 0);
 }
 
-static void a_voice_leave_keeps_the_guild_and_nothing_else(struct world *w)
+static void voice_leave_event_keeps_only_guild_user_and_session(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
 
@@ -100,7 +100,7 @@ static void a_voice_leave_keeps_the_guild_and_nothing_else(struct world *w)
     expect(!dom_at(d, "connected_at"));
 }
 
-static void voice_in_channels_that_are_none_is_ignored(struct world *w)
+static void joining_voice_in_an_invalid_channel_is_ignored(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     struct test_voice elsewhere = another_test_voice(&h);
@@ -123,14 +123,14 @@ static void voice_in_channels_that_are_none_is_ignored(struct world *w)
            1);
 }
 
-static void deny(struct test_voice *h, const char *channel, uint64_t rights)
+static void insert_deny_overwrite(struct test_voice *h, const char *channel, uint64_t perms)
 {
     world_sql(h->world,
               "insert into overwrites (channel_id, target_id, type, deny) values (%s, %s, 0, %llu)",
-              channel, h->guild, BITS(rights));
+              channel, h->guild, BITS(perms));
 }
 
-static void voice_takes_view_and_connect(struct world *w)
+static void joining_voice_requires_view_channel_and_connect(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     const char *g = found_guild(ada, "Hall");
@@ -140,8 +140,8 @@ static void voice_takes_view_and_connect(struct world *w)
     struct test_voice h = { .world = w, .ada = ada, .bob = bob, .guild = g, .voice = open };
 
     put_member(g, bob);
-    deny(&h, hidden, PERMISSION(VIEW_CHANNEL));
-    deny(&h, closed, PERMISSION(CONNECT));
+    insert_deny_overwrite(&h, hidden, PERMISSION(VIEW_CHANNEL));
+    insert_deny_overwrite(&h, closed, PERMISSION(CONNECT));
     client_connect(ada);
     client_connect(bob);
     ask_voice(bob, g, hidden, "");
@@ -151,7 +151,7 @@ static void voice_takes_view_and_connect(struct world *w)
     expect_quiet(bob->gate);
 }
 
-static void a_full_voice_channel_takes_nobody_but_movers(struct world *w)
+static void full_voice_channel_admits_only_move_members_permission(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     struct client *cleo = test_voice_member(&h, "cleo", PERMISSION(MOVE_MEMBERS));
@@ -164,16 +164,16 @@ static void a_full_voice_channel_takes_nobody_but_movers(struct world *w)
     ask_voice(eli, h.guild, h.voice, "");
     join_voice(&h, eli, h.other, h.ada, h.bob, cleo, dan, NULL);
     join_voice(&h, cleo, h.voice, h.ada, h.bob, dan, eli, NULL);
-    /* Who is inside stays, and may change. */
+    /* Participants stay and can change their state. */
     ask_voice(dan, h.guild, h.voice, ", 'self_mute': true");
     expect_event(dan, "VOICE_STATE_UPDATE", "{'user_id': '%s', 'self_mute': true}", dan->id);
 }
 
-static void cameras_take_the_right_to_stream_and_room(struct world *w)
+static void self_video_requires_stream_permission_and_a_free_slot(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
 
-    deny(&h, h.other, PERMISSION(STREAM));
+    insert_deny_overwrite(&h, h.other, PERMISSION(STREAM));
     ask_voice(h.bob, h.guild, h.other, ", 'self_video': true");
     expect_event(h.bob, "VOICE_STATE_UPDATE", "{'channel_id': '%s', 'self_video': false}", h.other);
     expect_server(h.bob);
@@ -187,12 +187,12 @@ static void cameras_take_the_right_to_stream_and_room(struct world *w)
     world_sql(w, "update voice_states set live = 1 where user_id = %s", h.ada->id);
     ask_voice(h.ada, h.guild, h.voice, ", 'self_video': true");
     expect_event(h.ada, "VOICE_STATE_UPDATE", "{'self_video': true}");
-    /* Its own camera does not take its own room. */
+    /* A member's own camera does not count against itself. */
     ask_voice(h.ada, h.guild, h.voice, ", 'self_video': true, 'self_mute': true");
     expect_event(h.ada, "VOICE_STATE_UPDATE", "{'self_video': true, 'self_mute': true}");
 }
 
-static void bad_voice_data_closes_the_socket(struct world *w)
+static void malformed_voice_state_payload_closes_with_4002(struct world *w)
 {
     static const char *const bad[] = {
         "{'guild_id': 'x', 'channel_id': null}",
@@ -210,7 +210,7 @@ static void bad_voice_data_closes_the_socket(struct world *w)
     }
 }
 
-static void voice_ids_may_be_integers(struct world *w)
+static void voice_state_ids_may_be_integers(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
 
@@ -222,15 +222,15 @@ static void voice_ids_may_be_integers(struct world *w)
 }
 
 const struct test voice_join_tests[] = {
-    TEST(joining_voice_tells_the_state_then_the_server),
-    TEST_WITH(the_voice_endpoint_is_of_the_region, with_endpoint),
-    TEST(leaving_voice_is_for_who_is_there),
-    TEST(a_voice_leave_keeps_the_guild_and_nothing_else),
-    TEST(voice_in_channels_that_are_none_is_ignored),
-    TEST(voice_takes_view_and_connect),
-    TEST(a_full_voice_channel_takes_nobody_but_movers),
-    TEST(cameras_take_the_right_to_stream_and_room),
-    TEST(bad_voice_data_closes_the_socket),
-    TEST(voice_ids_may_be_integers),
+    TEST(joining_voice_sends_state_update_then_server_update),
+    TEST_WITH(voice_endpoint_contains_the_channels_region, configure_voice_endpoint),
+    TEST(session_can_end_only_its_own_voice_state_in_that_guild),
+    TEST(voice_leave_event_keeps_only_guild_user_and_session),
+    TEST(joining_voice_in_an_invalid_channel_is_ignored),
+    TEST(joining_voice_requires_view_channel_and_connect),
+    TEST(full_voice_channel_admits_only_move_members_permission),
+    TEST(self_video_requires_stream_permission_and_a_free_slot),
+    TEST(malformed_voice_state_payload_closes_with_4002),
+    TEST(voice_state_ids_may_be_integers),
     { 0 },
 };

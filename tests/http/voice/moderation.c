@@ -1,5 +1,5 @@
-/* moderation.c - who silences, moves and disconnects whom, and what changes by
- * itself: rights, timeouts, the AFK channel, regions. */
+/* moderation.c - muting, moving and disconnecting in voice, and effects of permissions, time-
+ * outs, the AFK channel and regions. */
 #include "test_voice.h"
 
 #include <stdlib.h>
@@ -10,19 +10,19 @@
 
 #define MEMBER "/guilds/%s/members/%s"
 
-static void patch_status(struct client *by, const struct test_voice *h, const struct client *whom,
-                         const char *body, int status)
+static void expect_member_patch(struct client *by, const struct test_voice *h,
+                                const struct client *whom, const char *body, int status)
 {
     expect_status(client_patch(by, body, MEMBER, h->guild, whom->id), status);
 }
 
-static void moderators_mute_and_deafen_in_voice(struct world *w)
+static void muting_and_deafening_requires_permission_and_persists(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     struct client *mod =
         test_voice_member(&h, "mod", PERMISSION(MUTE_MEMBERS) | PERMISSION(DEAFEN_MEMBERS));
 
-    patch_status(mod, &h, h.bob, "{'mute': true}", 400);
+    expect_member_patch(mod, &h, h.bob, "{'mute': true}", 400);
     join_voice(&h, h.bob, h.voice, h.ada, mod, NULL);
     expect_json(client_patch(mod, "{'mute': true}", MEMBER, h.guild, h.bob->id), "{'mute': true}");
     expect_event(h.bob, "GUILD_MEMBER_UPDATE", "{'mute': true}");
@@ -30,9 +30,9 @@ static void moderators_mute_and_deafen_in_voice(struct world *w)
     expect_json(client_patch(mod, "{'deaf': true}", MEMBER, h.guild, h.bob->id), "{'deaf': true}");
     expect_event(h.bob, "GUILD_MEMBER_UPDATE", "{'deaf': true}");
     expect_event(h.bob, "VOICE_STATE_UPDATE", "{'mute': true, 'deaf': true}");
-    /* The same again is nothing new. */
-    patch_status(mod, &h, h.bob, "{'deaf': true}", 200);
-    /* It stays with the member. */
+    /* The same value again changes nothing. */
+    expect_member_patch(mod, &h, h.bob, "{'deaf': true}", 200);
+    /* Mute and deaf stay with the member. */
     leave_voice(&h, h.bob, NULL);
     ask_voice(h.bob, h.guild, h.other, "");
     expect_event(h.bob, "VOICE_STATE_UPDATE", "{'mute': true, 'deaf': true}");
@@ -41,7 +41,7 @@ static void moderators_mute_and_deafen_in_voice(struct world *w)
     leave_voice(&h, h.bob, NULL);
 }
 
-static void muting_tells_what_the_same_change_did_to_rights(struct world *w)
+static void voice_event_contains_all_effects_of_one_member_change(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     const char *role = make_role(h.ada, h.guild, "{'name': 'r', 'permissions': '0'}");
@@ -52,38 +52,38 @@ static void muting_tells_what_the_same_change_did_to_rights(struct world *w)
     ask_voice(h.bob, h.guild, h.voice, ", 'self_video': true");
     expect_voice(h.bob, "VOICE_STATE_UPDATE", "{'suppress': false, 'self_video': true}");
     expect_voice(h.bob, "VOICE_SERVER_UPDATE", "{}");
-    patch_status(h.ada, &h, h.bob, TEXT(w, "{'mute': true, 'roles': ['%s']}", role), 200);
+    expect_member_patch(h.ada, &h, h.bob, TEXT(w, "{'mute': true, 'roles': ['%s']}", role), 200);
     expect_voice(h.bob, "VOICE_STATE_UPDATE", "{'suppress': true, 'self_video': false}");
     expect_voice(h.bob, "VOICE_STATE_UPDATE",
                  "{'mute': true, 'suppress': true, 'self_video': false}");
 }
 
-static void moderation_in_voice_takes_rights_there(struct world *w)
+static void voice_moderation_requires_permissions_in_the_channel(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     static const char *const bodies[] = { "{'mute': true}", "{'deaf': true}",
                                           "{'channel_id': null}" };
-    static const uint64_t rights[] = { PERMISSION(MUTE_MEMBERS), PERMISSION(DEAFEN_MEMBERS),
-                                       PERMISSION(MOVE_MEMBERS) };
-    struct client *all = test_voice_member(&h, "all", rights[0] | rights[1] | rights[2]);
+    static const uint64_t perms[] = { PERMISSION(MUTE_MEMBERS), PERMISSION(DEAFEN_MEMBERS),
+                                      PERMISSION(MOVE_MEMBERS) };
+    struct client *all = test_voice_member(&h, "all", perms[0] | perms[1] | perms[2]);
     char name[16];
 
     join_voice(&h, h.bob, h.voice, NULL);
     for (int i = 0; i < 3; i++) {
         snprintf(name, sizeof name, "mod%d", i);
         struct client *lacks =
-            test_voice_member(&h, name, (rights[0] | rights[1] | rights[2]) & ~rights[i]);
+            test_voice_member(&h, name, (perms[0] | perms[1] | perms[2]) & ~perms[i]);
 
         expect_error(client_patch(lacks, bodies[i], MEMBER, h.guild, h.bob->id), 403, 50013);
     }
-    /* A channel can take them away. */
+    /* A channel overwrite can deny them. */
     world_sql(w,
               "insert into overwrites (channel_id, target_id, type, deny) values (%s, %s, 1, %llu)",
-              h.voice, all->id, BITS(rights[0] | rights[1] | rights[2]));
+              h.voice, all->id, BITS(perms[0] | perms[1] | perms[2]));
     for (int i = 0; i < 3; i++)
         expect_error(client_patch(all, bodies[i], MEMBER, h.guild, h.bob->id), 403, 50013);
     world_sql(w, "delete from overwrites where channel_id = %s", h.voice);
-    /* Where one moves to takes CONNECT and MOVE_MEMBERS, of the mover. */
+    /* The target channel requires CONNECT and MOVE_MEMBERS of the moderator. */
     const char *body = TEXT(w, "{'channel_id': '%s'}", h.other);
     const uint64_t needed[] = { PERMISSION(CONNECT), PERMISSION(MOVE_MEMBERS) };
     for (int i = 0; i < 2; i++) {
@@ -97,27 +97,27 @@ static void moderation_in_voice_takes_rights_there(struct world *w)
     expect_status(client_patch(all, body, MEMBER, h.guild, h.bob->id), 200);
 }
 
-static void members_are_moved_in_voice(struct world *w)
+static void member_can_be_moved_to_a_full_or_hidden_voice_channel(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
 
     join_voice(&h, h.bob, h.voice, h.ada, NULL);
-    /* Neither its own CONNECT nor a full channel keeps somebody out who is moved. */
+    /* A moved member needs neither CONNECT nor a free slot. */
     world_sql(w, "update channels set user_limit = 1 where id = %s", h.other);
     world_sql(w,
               "insert into overwrites (channel_id, target_id, type, deny) values (%s, %s, 1, %llu)",
               h.other, h.bob->id, BITS(PERMISSION(VIEW_CHANNEL)));
     join_voice(&h, h.ada, h.other, h.bob, NULL);
-    patch_status(h.ada, &h, h.bob, TEXT(w, "{'channel_id': '%s'}", h.other), 200);
+    expect_member_patch(h.ada, &h, h.bob, TEXT(w, "{'channel_id': '%s'}", h.other), 200);
     expect_event(h.bob, "VOICE_STATE_UPDATE", "{'user_id': '%s', 'channel_id': '%s'}", h.bob->id,
                  h.other);
     expect_event(h.bob, "VOICE_SERVER_UPDATE", "{'guild_id': '%s'}", h.guild);
     expect_event(h.ada, "VOICE_STATE_UPDATE", "{'channel_id': '%s'}", h.other);
     expect_event(h.ada, "GUILD_AUDIT_LOG_ENTRY_CREATE",
                  "{'action_type': 26, 'options': {'channel_id': '%s', 'count': '1'}}", h.other);
-    /* To where it is already is nothing. */
-    patch_status(h.ada, &h, h.bob, TEXT(w, "{'channel_id': '%s'}", h.other), 200);
-    patch_status(h.ada, &h, h.bob, "{'channel_id': null}", 200);
+    /* A move to the same channel changes nothing. */
+    expect_member_patch(h.ada, &h, h.bob, TEXT(w, "{'channel_id': '%s'}", h.other), 200);
+    expect_member_patch(h.ada, &h, h.bob, "{'channel_id': null}", 200);
     expect_event(h.bob, "VOICE_STATE_UPDATE", "{'channel_id': null}");
     expect_event(h.ada, "VOICE_STATE_UPDATE", "{'user_id': '%s', 'channel_id': null}", h.bob->id);
     expect_event(h.ada, "GUILD_AUDIT_LOG_ENTRY_CREATE",
@@ -126,37 +126,37 @@ static void members_are_moved_in_voice(struct world *w)
                  40032);
 }
 
-static int64_t whole(const struct dom *d)
+static int64_t whole_number(const struct dom *d)
 {
     return strtoll(d->text.p, NULL, 10);
 }
 
-/* The door is open to who is moved; what holds inside holds for it, too. */
-static void moving_counts_cameras_and_time_anew(struct world *w)
+/* Channel limits apply to a moved member after the move. */
+static void moving_a_member_applies_the_new_channels_camera_limit(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
 
     ask_voice(h.bob, h.guild, h.voice, ", 'self_video': true");
-    int64_t since = whole(dom_at(next_voice(h.bob), "d.connected_at"));
+    int64_t since = whole_number(dom_at(next_voice(h.bob), "d.connected_at"));
     expect_voice(h.bob, "VOICE_SERVER_UPDATE", "{}");
     world_wait(w, 10);
     fill_with_cameras(&h, h.other, 24);
-    patch_status(h.ada, &h, h.bob, TEXT(w, "{'channel_id': '%s'}", h.other), 200);
+    expect_member_patch(h.ada, &h, h.bob, TEXT(w, "{'channel_id': '%s'}", h.other), 200);
     const struct dom *moved = next_voice(h.bob);
     expect(dom_at(moved, "d.self_video")->truth);
-    expect(whole(dom_at(moved, "d.connected_at")) >= since + 10);
+    expect(whole_number(dom_at(moved, "d.connected_at")) >= since + 10);
     expect_voice(h.bob, "VOICE_SERVER_UPDATE", "{}");
-    /* One more than there is room for. */
+    /* One camera more than allowed. */
     world_sql(w, "update voice_states set channel_id = %s where session_id = 'x'", h.voice);
     ask_voice(h.ada, h.guild, h.voice, ", 'self_video': true");
     expect_voice(h.bob, "VOICE_STATE_UPDATE", "{'user_id': '%s', 'self_video': true}", h.ada->id);
-    patch_status(h.ada, &h, h.bob, TEXT(w, "{'channel_id': '%s'}", h.voice), 200);
+    expect_member_patch(h.ada, &h, h.bob, TEXT(w, "{'channel_id': '%s'}", h.voice), 200);
     expect_voice(h.bob, "VOICE_STATE_UPDATE", "{'channel_id': '%s', 'self_video': false}", h.voice);
 }
 
-/* --- what follows rights -------------------------------------------------------------- */
+/* --- permissions ---------------------------------------------------------------------- */
 
-static void who_may_not_speak_is_suppressed_in_voice(struct world *w)
+static void members_without_speak_permission_are_suppressed(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     const char *overwrite = "/channels/%s/permissions/%s";
@@ -170,36 +170,36 @@ static void who_may_not_speak_is_suppressed_in_voice(struct world *w)
     expect_voice(h.bob, "VOICE_STATE_UPDATE", "{'suppress': true}");
     expect_status(client_delete(h.ada, overwrite, h.voice, h.guild), 204);
     expect_voice(h.bob, "VOICE_STATE_UPDATE", "{'suppress': false}");
-    /* By a role of its own. */
+    /* By a role. */
     const char *deny = TEXT(w, "{'type': 0, 'deny': '%llu'}", BITS(PERMISSION(SPEAK)));
     expect_status(client_put(h.ada, deny, overwrite, h.voice, role), 204);
     expect_status(client_put(h.ada, "{}", MEMBER "/roles/%s", h.guild, h.bob->id, role), 204);
     expect_voice(h.bob, "VOICE_STATE_UPDATE", "{'suppress': true}");
     expect_status(client_delete(h.ada, "/guilds/%s/roles/%s", h.guild, role), 204);
     expect_voice(h.bob, "VOICE_STATE_UPDATE", "{'suppress': false}");
-    /* By what everybody may do. */
-    uint64_t rights = PERMISSION(VIEW_CHANNEL) | PERMISSION(CONNECT);
-    expect_status(client_patch(h.ada, TEXT(w, "{'permissions': '%llu'}", BITS(rights)),
+    /* By @everyone. */
+    uint64_t perms = PERMISSION(VIEW_CHANNEL) | PERMISSION(CONNECT);
+    expect_status(client_patch(h.ada, TEXT(w, "{'permissions': '%llu'}", BITS(perms)),
                                "/guilds/%s/roles/%s", h.guild, h.guild),
                   200);
     expect_voice(h.bob, "VOICE_STATE_UPDATE", "{'suppress': true}");
-    /* On joining, too. */
+    /* Also on joining. */
     struct client *cleo = test_voice_member(&h, "cleo", 0);
     ask_voice(cleo, h.guild, h.voice, "");
     expect_voice(cleo, "VOICE_STATE_UPDATE", "{'suppress': true}");
 }
 
-static void time_out(const struct test_voice *h, const struct client *whom, int64_t seconds)
+static void time_out_member(const struct test_voice *h, const struct client *whom, int64_t seconds)
 {
     time_t until = (time_t)(clock_s() + seconds);
     char text[64];
 
     strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", gmtime(&until));
-    patch_status(h->ada, h, whom, TEXT(h->world, "{'communication_disabled_until': '%s'}", text),
-                 200);
+    expect_member_patch(h->ada, h, whom,
+                        TEXT(h->world, "{'communication_disabled_until': '%s'}", text), 200);
 }
 
-static void a_timeout_silences_in_voice_until_it_ends(struct world *w)
+static void time_out_suppresses_a_voice_member_until_its_end(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     struct answer a;
@@ -209,14 +209,14 @@ static void a_timeout_silences_in_voice_until_it_ends(struct world *w)
     world_wait(w, 1);
     a = client_get(h.ada, "/guilds/%s", h.guild);
     expect_status(a, 200);
-    time_out(&h, h.bob, 120);
+    time_out_member(&h, h.bob, 120);
     expect_voice(h.bob, "VOICE_STATE_UPDATE", "{'suppress': true}");
     world_wait(w, 125);
     expect_voice(h.bob, "VOICE_STATE_UPDATE", "{'suppress': false}");
 }
 
-/* The later one does not take the place of the other, whichever guild has it. */
-static void timeouts_in_two_guilds_end_each_at_its_time(struct world *w)
+/* A later time-out does not replace the one in another guild. */
+static void time_outs_in_two_guilds_end_separately(struct world *w)
 {
     struct test_voice h = world_test_voice(w), more = another_test_voice(&h);
     struct client *bot = world_bot(w, "robot");
@@ -226,9 +226,9 @@ static void timeouts_in_two_guilds_end_each_at_its_time(struct world *w)
     client_connect(bot);
     join_voice(&h, bot, h.voice, NULL);
     join_voice(&more, bot, more.voice, NULL);
-    time_out(&h, bot, 20);
+    time_out_member(&h, bot, 20);
     expect_voice(bot, "VOICE_STATE_UPDATE", "{'guild_id': '%s', 'suppress': true}", h.guild);
-    time_out(&more, bot, 40);
+    time_out_member(&more, bot, 40);
     expect_voice(bot, "VOICE_STATE_UPDATE", "{'guild_id': '%s', 'suppress': true}", more.guild);
     world_wait(w, 22);
     expect_voice(bot, "VOICE_STATE_UPDATE", "{'guild_id': '%s', 'suppress': false}", h.guild);
@@ -237,7 +237,7 @@ static void timeouts_in_two_guilds_end_each_at_its_time(struct world *w)
     expect_voice(bot, "VOICE_STATE_UPDATE", "{'guild_id': '%s', 'suppress': false}", more.guild);
 }
 
-static void the_camera_goes_with_the_right_to_stream(struct world *w)
+static void losing_the_stream_permission_turns_the_camera_off(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
 
@@ -253,7 +253,7 @@ static void the_camera_goes_with_the_right_to_stream(struct world *w)
 
 /* --- the AFK channel ------------------------------------------------------------------ */
 
-static void who_is_idle_goes_to_the_afk_channel(struct world *w)
+static void idle_members_are_moved_to_the_afk_channel(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     struct client *bot = test_voice_bot(&h, "robot");
@@ -266,7 +266,7 @@ static void who_is_idle_goes_to_the_afk_channel(struct world *w)
                                "/guilds/%s", h.guild),
                   200);
     world_wait(w, 50);
-    /* A change counts as a sign of life. */
+    /* A change counts as activity. */
     ask_voice(h.bob, h.guild, h.voice, ", 'self_mute': true");
     do
         m = next_voice(h.bob);
@@ -283,7 +283,7 @@ static void who_is_idle_goes_to_the_afk_channel(struct world *w)
            1);
 }
 
-static void who_shows_a_camera_is_not_away(struct world *w)
+static void members_with_a_camera_are_not_moved_to_the_afk_channel(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_voice plain = { .world = w, .ada = ada, .bob = bob };
@@ -300,19 +300,20 @@ static void who_shows_a_camera_is_not_away(struct world *w)
     ask_voice(bob, h.guild, h.voice, "");
     expect_voice(bob, "VOICE_STATE_UPDATE", "{'self_video': false}");
     expect_voice(bob, "VOICE_SERVER_UPDATE", "{}");
-    conn_send(bob->gate, "{'op': 1, 'd': null}"); /* else the socket is cut meanwhile */
+    conn_send(bob->gate,
+              "{'op': 1, 'd': null}"); /* otherwise the connection is closed in the meantime */
     world_wait(w, 61);
     expect_voice(bob, "VOICE_STATE_UPDATE", "{'channel_id': '%s'}", h.other);
 }
 
-static void with_regions(struct config *config)
+static void configure_regions(struct config *config)
 {
     config->voice_regions = "eu,us";
     config->voice_vip_regions = "vip";
     config->voice_endpoint = "{region}.example";
 }
 
-static void a_channel_moves_to_another_region_with_its_voice(struct world *w)
+static void changing_rtc_region_sends_voice_server_update(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
 
@@ -326,13 +327,13 @@ static void a_channel_moves_to_another_region_with_its_voice(struct world *w)
     expect_status(client_patch(h.ada, "{'rtc_region': 'vip'}", "/channels/%s", h.voice), 200);
     expect_event(h.bob, "CHANNEL_UPDATE", "{'rtc_region': 'vip'}");
     expect_event(h.bob, "VOICE_SERVER_UPDATE", "{'endpoint': 'vip.example'}");
-    /* Automatic means that it may stay. */
+    /* null is automatic: the room may stay. */
     expect_status(client_patch(h.ada, "{'rtc_region': null}", "/channels/%s", h.voice), 200);
     expect_event(h.bob, "CHANNEL_UPDATE", "{'rtc_region': null}");
     expect_quiet(h.bob->gate);
 }
 
-static void a_region_that_is_gone_hosts_nobody(struct world *w)
+static void unknown_stored_region_is_replaced_by_an_existing_one(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
 
@@ -343,18 +344,18 @@ static void a_region_that_is_gone_hosts_nobody(struct world *w)
 }
 
 const struct test voice_moderation_tests[] = {
-    TEST(moderators_mute_and_deafen_in_voice),
-    TEST(muting_tells_what_the_same_change_did_to_rights),
-    TEST(moderation_in_voice_takes_rights_there),
-    TEST(members_are_moved_in_voice),
-    TEST(moving_counts_cameras_and_time_anew),
-    TEST(who_may_not_speak_is_suppressed_in_voice),
-    TEST(a_timeout_silences_in_voice_until_it_ends),
-    TEST(timeouts_in_two_guilds_end_each_at_its_time),
-    TEST(the_camera_goes_with_the_right_to_stream),
-    TEST(who_is_idle_goes_to_the_afk_channel),
-    TEST(who_shows_a_camera_is_not_away),
-    TEST_WITH(a_channel_moves_to_another_region_with_its_voice, with_regions),
-    TEST_WITH(a_region_that_is_gone_hosts_nobody, with_regions),
+    TEST(muting_and_deafening_requires_permission_and_persists),
+    TEST(voice_event_contains_all_effects_of_one_member_change),
+    TEST(voice_moderation_requires_permissions_in_the_channel),
+    TEST(member_can_be_moved_to_a_full_or_hidden_voice_channel),
+    TEST(moving_a_member_applies_the_new_channels_camera_limit),
+    TEST(members_without_speak_permission_are_suppressed),
+    TEST(time_out_suppresses_a_voice_member_until_its_end),
+    TEST(time_outs_in_two_guilds_end_separately),
+    TEST(losing_the_stream_permission_turns_the_camera_off),
+    TEST(idle_members_are_moved_to_the_afk_channel),
+    TEST(members_with_a_camera_are_not_moved_to_the_afk_channel),
+    TEST_WITH(changing_rtc_region_sends_voice_server_update, configure_regions),
+    TEST_WITH(unknown_stored_region_is_replaced_by_an_existing_one, configure_regions),
     { 0 },
 };

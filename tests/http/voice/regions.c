@@ -1,7 +1,7 @@
-/* regions.c - where voice can be hosted: for everybody, for some, and what is near. */
+/* regions.c - voice regions: public ones, VIP ones, and the nearest. */
 #include "test_voice.h"
 
-static void configure(struct config *config)
+static void configure_regions(struct config *config)
 {
     config->voice_regions = "eu:Europe, us:America";
     config->voice_vip_regions = "gold:Gold";
@@ -9,7 +9,7 @@ static void configure(struct config *config)
     config->voice_near = "127.0.0.0/8=us, 127.0.0.9/32=gold, 10.0.0.0/8=eu";
 }
 
-static void a_guild_has_the_regions_of_everybody(struct world *w)
+static void guild_regions_contain_the_public_regions(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *eve = world_client(w, "eve");
     const char *g = found_guild(ada, "Hall");
@@ -21,7 +21,7 @@ static void a_guild_has_the_regions_of_everybody(struct world *w)
     expect_error(client_get(eve, "/guilds/5/regions"), 404, 10004);
 }
 
-static void vip_guilds_have_more_regions(struct world *w)
+static void vip_guilds_have_additional_regions(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
@@ -37,18 +37,18 @@ static void vip_guilds_have_more_regions(struct world *w)
     expect_invalid(client_post(ada, "{'name': 'v', 'type': 2, 'rtc_region': 'moon'}",
                                "/guilds/%s/channels", g),
                    "rtc_region", "BASE_TYPE_CHOICES");
-    /* The list for everybody stays the same. */
+    /* The public list stays the same. */
     expect_json(client_get(ada, "/voice/regions"), "[{'id': 'eu'}, {'id': 'us'}]");
 }
 
-static void exactly_one_region_is_the_nearest(struct world *w)
+static void exactly_one_region_is_marked_optimal(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     const char *g = found_guild(ada, "Hall");
 
     expect_json(client_get(ada, "/voice/regions"),
                 "[{'id': 'eu', 'optimal': false}, {'id': 'us', 'optimal': true}]");
-    /* The narrowest network counts, where its region can be had. */
+    /* The narrowest matching network counts, if its region is available. */
     struct client *near = world_client_with(w, ada->authorization);
     snprintf(near->address, sizeof near->address, "127.0.0.9");
     expect_json(client_get(near, "/voice/regions"),
@@ -58,7 +58,7 @@ static void exactly_one_region_is_the_nearest(struct world *w)
                 "[{'optimal': false}, {'optimal': false}, {'id': 'gold', 'optimal': true}]");
 }
 
-static void a_session_is_told_the_regions(struct world *w)
+static void ready_contains_regions_ordered_by_distance(struct world *w)
 {
     struct gateway_conn *g = conn_open(world_client(w, "ada"), "v=10");
 
@@ -67,7 +67,7 @@ static void a_session_is_told_the_regions(struct world *w)
     expect_dispatch(g, "READY", "{'geo_ordered_rtc_regions': ['us', 'eu']}");
 }
 
-static void a_new_room_is_where_the_first_asks_or_near_to_it(struct world *w)
+static void new_voice_room_uses_the_preferred_or_nearest_region(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
 
@@ -75,7 +75,7 @@ static void a_new_room_is_where_the_first_asks_or_near_to_it(struct world *w)
     expect_voice(h.bob, "VOICE_STATE_UPDATE", "{}");
     expect_voice(h.bob, "VOICE_SERVER_UPDATE", "{'endpoint': 'us.example'}");
     leave_voice(&h, h.bob, NULL);
-    /* Of what it asks for the first that there is; others go where it is. */
+    /* The first available preferred region is used; later participants follow. */
     ask_voice(h.ada, h.guild, h.voice,
               ", 'preferred_region': 'moon', 'preferred_regions': "
               "['gold', 'eu', 'us']");
@@ -87,10 +87,10 @@ static void a_new_room_is_where_the_first_asks_or_near_to_it(struct world *w)
 }
 
 const struct test voice_regions_tests[] = {
-    TEST_WITH(a_guild_has_the_regions_of_everybody, configure),
-    TEST_WITH(vip_guilds_have_more_regions, configure),
-    TEST_WITH(exactly_one_region_is_the_nearest, configure),
-    TEST_WITH(a_session_is_told_the_regions, configure),
-    TEST_WITH(a_new_room_is_where_the_first_asks_or_near_to_it, configure),
+    TEST_WITH(guild_regions_contain_the_public_regions, configure_regions),
+    TEST_WITH(vip_guilds_have_additional_regions, configure_regions),
+    TEST_WITH(exactly_one_region_is_marked_optimal, configure_regions),
+    TEST_WITH(ready_contains_regions_ordered_by_distance, configure_regions),
+    TEST_WITH(new_voice_room_uses_the_preferred_or_nearest_region, configure_regions),
     { 0 },
 };

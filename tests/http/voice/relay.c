@@ -1,4 +1,4 @@
-/* relay.c - the voice gateway: who gets in, what is told, how clients come back. */
+/* relay.c - the voice gateway: identify, heartbeats, participants and resume. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -6,27 +6,27 @@
 #include "people.h"
 #include "voice_client.h"
 
-static void with_another_host(struct config *config)
+static void configure_other_endpoint(struct config *config)
 {
     with_relay(config);
     config->voice_endpoint = "voice.example";
 }
 
-static void with_public_url(struct config *config)
+static void configure_public_url(struct config *config)
 {
     with_relay(config);
     config->public_url = "https://chat.example/app";
 }
 
-static void without_the_old_mode(struct config *config)
+static void disable_xsalsa20(struct config *config)
 {
     with_relay(config);
     config->voice_xsalsa20 = false;
 }
 
-/* --- where it is ---------------------------------------------------------------------- */
+/* --- endpoint ------------------------------------------------------------------------- */
 
-static void the_endpoint_is_this_server(struct world *w)
+static void voice_endpoint_is_this_server_by_default(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
 
@@ -35,7 +35,7 @@ static void the_endpoint_is_this_server(struct world *w)
     expect_voice(h.ada, "VOICE_SERVER_UPDATE", "{'endpoint': '127.0.0.1:%d/voice'}", world_port(w));
 }
 
-static void the_endpoint_is_what_the_world_calls_us(struct world *w)
+static void voice_endpoint_follows_the_public_url(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
 
@@ -44,7 +44,7 @@ static void the_endpoint_is_what_the_world_calls_us(struct world *w)
     expect_voice(h.ada, "VOICE_SERVER_UPDATE", "{'endpoint': 'chat.example/voice:443'}");
 }
 
-static void another_host_may_carry_voice(struct world *w)
+static void voice_endpoint_option_names_another_host(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
 
@@ -53,9 +53,9 @@ static void another_host_may_carry_voice(struct world *w)
     expect_voice(h.ada, "VOICE_SERVER_UPDATE", "{'endpoint': 'voice.example'}");
 }
 
-/* --- who gets in ---------------------------------------------------------------------- */
+/* --- identify ------------------------------------------------------------------------- */
 
-static void a_client_is_told_where_media_goes(struct world *w)
+static void voice_ready_contains_address_ssrc_and_modes(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     struct voice_client p = voice_client_join(&h, h.ada, h.voice);
@@ -71,7 +71,7 @@ static void a_client_is_told_where_media_goes(struct world *w)
     expect(str_is(dom_at(ready, "seq")->text, "1"));
 }
 
-static int code_of_identify(struct client *c, const char *target, const char *d)
+static int identify_close_code(struct client *c, const char *target, const char *d)
 {
     struct gateway_conn *g = conn_open_at(c, target);
 
@@ -82,7 +82,7 @@ static int code_of_identify(struct client *c, const char *target, const char *d)
     return conn_close_code(g);
 }
 
-static void wrong_claims_are_refused(struct world *w)
+static void voice_identify_with_wrong_data_is_refused(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     struct voice_client p = voice_client_join(&h, h.ada, h.voice);
@@ -109,25 +109,25 @@ static void wrong_claims_are_refused(struct world *w)
                        "'token': '%s'%s}",
                        rows[i].server, rows[i].user, rows[i].session, rows[i].token, rows[i].more);
 
-        expect(code_of_identify(h.ada, "/voice/?v=8", d.p) == rows[i].code);
+        expect(identify_close_code(h.ada, "/voice/?v=8", d.p) == rows[i].code);
     }
-    expect(code_of_identify(h.ada, "/voice?v=8", "{'server_id': '1'}") == 4020);
-    expect(code_of_identify(h.ada, "/voice?v=8", "null") == 4020);
-    /* Version 9 has to name its channel. */
+    expect(identify_close_code(h.ada, "/voice?v=8", "{'server_id': '1'}") == 4020);
+    expect(identify_close_code(h.ada, "/voice?v=8", "null") == 4020);
+    /* Version 9 requires the channel id. */
     struct str d = str_printf(world_arena(w),
                               "{'server_id': '%s', 'user_id': '%s', 'session_id': '%s', "
                               "'token': '%s'}",
                               h.guild, h.ada->id, p.session, p.token);
-    expect(code_of_identify(h.ada, "/voice:443/?v=9", d.p) == 4020);
+    expect(identify_close_code(h.ada, "/voice:443/?v=9", d.p) == 4020);
     expect_op(conn_open_at(h.ada, "/voice:443?v=8"), 8);
-    /* A token is void with the membership that it was for. */
+    /* The token is invalid after leaving the channel. */
     ask_voice(h.ada, h.guild, NULL, "");
     expect_voice(h.ada, "VOICE_STATE_UPDATE", "{'channel_id': null}");
     voice_client_dial(&p, 8);
     expect_close(p.gate, 4006);
 }
 
-static void messages_are_read_strictly(struct world *w)
+static void malformed_voice_payloads_close_the_connection(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     static const struct {
@@ -155,7 +155,7 @@ static void messages_are_read_strictly(struct world *w)
         expect_close(conn_open_at(h.ada, versions[i]), 4020);
 }
 
-static void protocols_and_modes_are_checked(struct world *w)
+static void unknown_voice_protocols_and_modes_are_refused(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     static const struct {
@@ -181,7 +181,7 @@ static void protocols_and_modes_are_checked(struct world *w)
     expect_close(p.gate, 4005);
 }
 
-static void the_old_mode_can_be_turned_off(struct world *w)
+static void xsalsa20_mode_can_be_disabled(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     struct voice_client p = voice_client_join(&h, h.ada, h.voice);
@@ -192,15 +192,15 @@ static void the_old_mode_can_be_turned_off(struct world *w)
     expect_close(p.gate, 4016);
 }
 
-/* Every message has one but heartbeats' answers, hello and resumed. */
-static void the_answer_to_which_version_has_a_number(struct world *w)
+/* All payloads have a sequence number except heartbeat ACK, HELLO and RESUMED. */
+static void voice_version_reply_has_a_sequence_number(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     struct voice_client p = voice_client_join(&h, h.ada, h.voice);
 
     voice_client_dial(&p, 8);
     voice_client_ready(&p);
-    conn_send(p.gate, "{'op': 32, 'd': {}}"); /* it has no route: nothing is answered */
+    conn_send(p.gate, "{'op': 32, 'd': {}}"); /* no reply */
     conn_send(p.gate, "{'op': 16, 'd': {}}");
     const struct dom *m = expect_op(p.gate, 16);
     expect(str_is(dom_at(m, "d.voice")->text, "guildhall"));
@@ -209,7 +209,7 @@ static void the_answer_to_which_version_has_a_number(struct world *w)
 
 /* --- heartbeats ----------------------------------------------------------------------- */
 
-static void heartbeats_are_answered_as_the_version_asks(struct world *w)
+static void voice_heartbeat_ack_has_the_form_of_its_version(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     struct gateway_conn *g = conn_open_at(h.ada, "/voice?v=4");
@@ -224,7 +224,7 @@ static void heartbeats_are_answered_as_the_version_asks(struct world *w)
     expect(str_is(dom_at(expect_op(p.gate, 6), "d.t")->text, "77"));
 }
 
-static void who_does_not_beat_is_closed(struct world *w)
+static void voice_connection_without_heartbeats_closes_with_4009(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     struct voice_client p = voice_client_call(&h, h.ada, h.voice, VOICE_CLIENT_AES);
@@ -239,14 +239,14 @@ static void who_does_not_beat_is_closed(struct world *w)
     voice_client_hang_up(&p);
 }
 
-/* --- others --------------------------------------------------------------------------- */
+/* --- other participants --------------------------------------------------------------- */
 
-static bool lists(const struct dom *ids, const struct client *c)
+static bool lists_only(const struct dom *ids, const struct client *c)
 {
     return ids->count == 1 && str_is(ids->items[0].text, c->id);
 }
 
-static void people_hear_who_comes_speaks_and_goes(struct world *w)
+static void participants_get_join_speaking_and_leave_payloads(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     struct voice_client ada = voice_client_call(&h, h.ada, h.voice, VOICE_CLIENT_AES);
@@ -255,15 +255,15 @@ static void people_hear_who_comes_speaks_and_goes(struct world *w)
     struct voice_client bob = voice_client_join(&h, h.bob, h.voice);
     voice_client_dial(&bob, 8);
     voice_client_ready(&bob);
-    expect(lists(dom_at(voice_client_await(&bob, 11), "d.user_ids"), h.ada));
-    expect(lists(dom_at(voice_client_await(&ada, 11), "d.user_ids"), h.bob));
-    /* Who comes late hears who speaks already, once media may flow. */
+    expect(lists_only(dom_at(voice_client_await(&bob, 11), "d.user_ids"), h.ada));
+    expect(lists_only(dom_at(voice_client_await(&ada, 11), "d.user_ids"), h.bob));
+    /* A late participant gets the current speakers once media can flow. */
     voice_client_select(&bob, VOICE_CLIENT_CHACHA);
     const struct dom *m = voice_client_await(&bob, 5);
     expect(str_is(dom_at(m, "d.user_id")->text, h.ada->id));
     expect(strtoul(dom_at(m, "d.ssrc")->text.p, NULL, 10) == ada.ssrc);
     expect(str_is(dom_at(m, "d.speaking")->text, "1"));
-    /* Priority is not for everybody; sound of a stream may be shared. */
+    /* Priority requires permission; soundshare is allowed. */
     conn_send(bob.gate, "{'op': 5, 'd': {'speaking': 6, 'delay': 0, 'ssrc': %u}}", ada.ssrc);
     m = voice_client_await(&ada, 5);
     expect(str_is(dom_at(m, "d.user_id")->text, h.bob->id));
@@ -278,7 +278,7 @@ static void people_hear_who_comes_speaks_and_goes(struct world *w)
     expect(strtoul(dom_at(m, "d.video_ssrc")->text.p, NULL, 10) == bob.ssrc + 1);
     expect(str_is(dom_at(m, "d.streams.0.rid")->text, "100"));
     voice_client_await(&bob, 15);
-    /* Somebody else's SSRC is not announced. */
+    /* Another participant's SSRC is not announced. */
     conn_send(bob.gate, "{'op': 12, 'd': {'audio_ssrc': 1, 'video_ssrc': %u}}", ada.ssrc);
     leave_voice(&h, h.bob, NULL);
     expect_close(bob.gate, 4014);
@@ -287,13 +287,13 @@ static void people_hear_who_comes_speaks_and_goes(struct world *w)
     voice_client_hang_up(&ada);
 }
 
-static const char *speaking_of(struct voice_client *p)
+static const char *read_speaking(struct voice_client *p)
 {
-    return str_dupz(world_arena(p->client->world),
-                    dom_at(voice_client_await(p, 5), "d.speaking")->text);
+    return str_dup_cstring(world_arena(p->client->world),
+                           dom_at(voice_client_await(p, 5), "d.speaking")->text);
 }
 
-static void priority_is_for_who_has_the_right(struct world *w)
+static void priority_speaking_requires_priority_speaker_permission(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     struct voice_client ada = voice_client_call(&h, h.ada, h.voice, VOICE_CLIENT_AES),
@@ -301,23 +301,23 @@ static void priority_is_for_who_has_the_right(struct world *w)
     const char *allow = TEXT(w, "{'type': 1, 'allow': '%llu'}", BITS(PERMISSION(PRIORITY_SPEAKER))),
                *deny = "{'type': 1, 'allow': '0'}";
 
-    /* The owner has all rights. */
+    /* The owner has all permissions. */
     conn_send(ada.gate, "{'op': 5, 'd': {'speaking': 5}}");
-    expect(strcmp(speaking_of(&bob), "5") == 0);
+    expect(strcmp(read_speaking(&bob), "5") == 0);
     conn_send(bob.gate, "{'op': 5, 'd': {'speaking': 5}}");
-    expect(strcmp(speaking_of(&ada), "1") == 0);
-    /* The right comes and goes while it speaks, and nobody else is told of its state. */
+    expect(strcmp(read_speaking(&ada), "1") == 0);
+    /* The permission can change while a member speaks; no voice state is sent. */
     expect_status(client_put(h.ada, allow, "/channels/%s/permissions/%s", h.voice, h.bob->id), 204);
-    expect(strcmp(speaking_of(&ada), "5") == 0);
+    expect(strcmp(read_speaking(&ada), "5") == 0);
     expect_status(client_put(h.ada, deny, "/channels/%s/permissions/%s", h.voice, h.bob->id), 204);
-    expect(strcmp(speaking_of(&ada), "1") == 0);
+    expect(strcmp(read_speaking(&ada), "1") == 0);
     conn_send(bob.gate, "{'op': 5, 'd': {'speaking': 4}}");
-    expect(strcmp(speaking_of(&ada), "0") == 0);
+    expect(strcmp(read_speaking(&ada), "0") == 0);
     voice_client_hang_up(&ada);
     voice_client_hang_up(&bob);
 }
 
-static void private_calls_are_named_by_their_channel(struct world *w)
+static void private_calls_are_identified_by_their_channel_id(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
 
@@ -336,7 +336,7 @@ static void private_calls_are_named_by_their_channel(struct world *w)
     voice_client_hang_up(&p);
 }
 
-/* --- coming back ---------------------------------------------------------------------- */
+/* --- resume --------------------------------------------------------------------------- */
 
 static void voice_client_resume_in(struct voice_client *p, int version, long seq_ack,
                                    const char *more)
@@ -357,59 +357,59 @@ static void voice_client_resume(struct voice_client *p, int version, long seq_ac
     voice_client_resume_in(p, version, seq_ack, "");
 }
 
-static void who_comes_back_is_told_what_it_missed(struct world *w)
+static void resumed_voice_connection_gets_missed_payloads(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     struct voice_client ada = voice_client_call(&h, h.ada, h.voice, VOICE_CLIENT_AES);
     struct voice_client bob = voice_client_call(&h, h.bob, h.voice, VOICE_CLIENT_CHACHA);
 
-    /* Ready 1, description 2, clients 3. */
+    /* READY is 1, session description 2, clients 3. */
     expect(str_is(dom_at(voice_client_await(&ada, 11), "seq")->text, "3"));
     conn_kill(ada.gate);
     voice_client_say(&bob, "before");
-    expect_heard(&ada, &bob, "before");
+    expect_audio(&ada, &bob, "before");
     voice_client_resume(&ada, 8, 3);
     expect_op(ada.gate, 9);
     const struct dom *m = expect_op(ada.gate, 5);
     expect(str_is(dom_at(m, "seq")->text, "4"));
     expect(str_is(dom_at(m, "d.user_id")->text, h.bob->id));
-    /* Nothing has changed for media. */
+    /* Media continues unchanged. */
     voice_client_say(&ada, "again");
-    expect_heard(&bob, &ada, "again");
-    /* A second one takes its place, and may ask for all. */
+    expect_audio(&bob, &ada, "again");
+    /* A second connection takes over and may request all payloads. */
     struct gateway_conn *old = ada.gate;
     voice_client_resume(&ada, 8, -1);
     expect_op(ada.gate, 9);
     expect(str_is(dom_at(expect_op(ada.gate, 2), "seq")->text, "1"));
     expect_close(old, 4014);
-    /* A list of those who are there is made anew, under its number. */
+    /* The client list is written again with its number. */
     conn_kill(bob.gate);
     voice_client_resume(&bob, 8, 1);
     expect_op(bob.gate, 9);
     const struct dom *list = expect_op(bob.gate, 11);
     expect(str_is(dom_at(list, "seq")->text, "2"));
-    expect(lists(dom_at(list, "d.user_ids"), h.ada));
+    expect(lists_only(dom_at(list, "d.user_ids"), h.ada));
     expect(str_is(dom_at(expect_op(bob.gate, 4), "seq")->text, "3"));
     voice_client_hang_up(&ada);
     voice_client_hang_up(&bob);
 }
 
-static int seats_of(struct world *w)
+static int read_seat_count(struct world *w)
 {
     static const char name[] = "\nguildhall_voice_seats ";
-    struct answer a = client_request(world_stranger(w), "GET", "/metrics", "", STR(""));
+    struct answer a = client_request(world_anonymous(w), "GET", "/metrics", "", STR(""));
     const char *at = memmem(a.body.p, a.body.n, name, sizeof name - 1);
 
     expect(at);
     return atoi(at + sizeof name - 1);
 }
 
-static void a_session_is_not_resumed(struct world *w)
+static void invalid_voice_resumes_close_with_4006(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     struct voice_client ada = voice_client_call(&h, h.ada, h.voice, VOICE_CLIENT_AES), wrong = ada;
 
-    /* With another's number, from the future, with what was acknowledged already. */
+    /* Wrong session, a future sequence number, an acknowledged one. */
     wrong.session = "another";
     voice_client_resume(&wrong, 8, 2);
     expect_close(wrong.gate, 4006);
@@ -423,23 +423,23 @@ static void a_session_is_not_resumed(struct world *w)
     expect_close(wrong.gate, 4006);
     voice_client_resume(&wrong, 8, 2);
     expect_op(wrong.gate, 9);
-    /* Of another channel than it is in; version 9 has to say one. */
+    /* Wrong channel; version 9 requires one. */
     voice_client_resume_in(&wrong, 9, 2, TEXT(w, ", 'channel_id': '%s'", h.other));
     expect_close(wrong.gate, 4006);
     voice_client_resume_in(&wrong, 9, 2, "");
     expect_close(wrong.gate, 4020);
     voice_client_resume_in(&wrong, 9, 2, TEXT(w, ", 'channel_id': '%s'", h.voice));
     expect_op(wrong.gate, 9);
-    /* After a minute without a socket it is over. */
+    /* After a minute without a connection the session has expired. */
     conn_kill(wrong.gate);
-    while (seats_of(w) != 0)
+    while (read_seat_count(w) != 0)
         world_wait(w, 61);
     voice_client_resume(&wrong, 8, 2);
     expect_close(wrong.gate, 4006);
     voice_client_hang_up(&ada);
 }
 
-static void old_versions_have_no_numbers(struct world *w)
+static void voice_versions_below_8_have_no_sequence_numbers(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     struct voice_client p = voice_client_join(&h, h.ada, h.voice);
@@ -451,8 +451,8 @@ static void old_versions_have_no_numbers(struct world *w)
     expect_op(p.gate, 9);
 }
 
-/* The row of a state says a moment later what has become of its socket. */
-static void await_sockets(struct world *w, int64_t count)
+/* Waits until the voice states' rows show this number of connections. */
+static void await_connected_states(struct world *w, int64_t count)
 {
     for (int i = 0; i < 3000; i++) {
         if (world_number(w, "select count(*) from voice_states where live = 1") == count)
@@ -462,28 +462,28 @@ static void await_sockets(struct world *w, int64_t count)
     fail_test(__FILE__, __LINE__, "no state says that %lld sockets are open", (long long)count);
 }
 
-static void who_has_a_socket_is_not_told_again_where_it_is(struct world *w)
+static void connected_voice_client_gets_no_second_server_update(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     struct voice_client p = voice_client_join(&h, h.ada, h.voice);
 
     voice_client_dial(&p, 8);
     voice_client_connect(&p, VOICE_CLIENT_AES);
-    await_sockets(w, 1);
+    await_connected_states(w, 1);
     world_wait(w, 2);
     ask_voice(h.ada, h.guild, h.voice, ", 'self_mute': true");
     expect_voice(h.ada, "VOICE_STATE_UPDATE", "{'self_mute': true}");
     expect_no_voice(h.ada, 300);
     conn_close(p.gate, 4000);
-    await_sockets(w, 0);
+    await_connected_states(w, 0);
     ask_voice(h.ada, h.guild, h.voice, "");
     expect_voice(h.ada, "VOICE_STATE_UPDATE", "{'self_mute': false}");
     expect_voice(h.ada, "VOICE_SERVER_UPDATE", "{}");
     voice_client_hang_up(&p);
 }
 
-/* discordgo names no version, and reads the interval of its heartbeats in Ready. */
-static void a_client_that_names_no_version_is_served_the_oldest(struct world *w)
+/* discordgo sends no version and reads the heartbeat interval from READY. */
+static void voice_client_without_version_gets_version_4(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     struct voice_client p = voice_client_join(&h, h.ada, h.voice);
@@ -502,8 +502,8 @@ static void a_client_that_names_no_version_is_served_the_oldest(struct world *w)
     expect(str_is(dom_at(voice_client_await(&p, 6), "d")->text, "1794964992"));
 }
 
-/* The request may be read before the end of the socket is known: then the update follows. */
-static void who_closes_its_socket_and_asks_again_is_always_answered(struct world *w)
+/* The request may be processed before the closed connection is noticed: then the update follows. */
+static void rejoining_after_a_lost_voice_connection_sends_server_update(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     struct voice_client p = voice_client_join(&h, h.ada, h.voice);
@@ -526,25 +526,25 @@ static void who_closes_its_socket_and_asks_again_is_always_answered(struct world
 }
 
 const struct test voice_relay_tests[] = {
-    TEST_WITH(who_closes_its_socket_and_asks_again_is_always_answered, with_relay),
-    TEST_WITH(a_client_that_names_no_version_is_served_the_oldest, with_relay),
-    TEST_WITH(the_endpoint_is_this_server, with_relay),
-    TEST_WITH(the_endpoint_is_what_the_world_calls_us, with_public_url),
-    TEST_WITH(another_host_may_carry_voice, with_another_host),
-    TEST_WITH(a_client_is_told_where_media_goes, with_relay),
-    TEST_WITH(wrong_claims_are_refused, with_relay),
-    TEST_WITH(messages_are_read_strictly, with_relay),
-    TEST_WITH(protocols_and_modes_are_checked, with_relay),
-    TEST_WITH(the_old_mode_can_be_turned_off, without_the_old_mode),
-    TEST_WITH(the_answer_to_which_version_has_a_number, with_relay),
-    TEST_WITH(heartbeats_are_answered_as_the_version_asks, with_relay),
-    TEST_WITH(who_does_not_beat_is_closed, with_relay),
-    TEST_WITH(people_hear_who_comes_speaks_and_goes, with_relay),
-    TEST_WITH(priority_is_for_who_has_the_right, with_relay),
-    TEST_WITH(private_calls_are_named_by_their_channel, with_relay),
-    TEST_WITH(who_comes_back_is_told_what_it_missed, with_relay),
-    TEST_WITH(a_session_is_not_resumed, with_relay),
-    TEST_WITH(old_versions_have_no_numbers, with_relay),
-    TEST_WITH(who_has_a_socket_is_not_told_again_where_it_is, with_relay),
+    TEST_WITH(rejoining_after_a_lost_voice_connection_sends_server_update, with_relay),
+    TEST_WITH(voice_client_without_version_gets_version_4, with_relay),
+    TEST_WITH(voice_endpoint_is_this_server_by_default, with_relay),
+    TEST_WITH(voice_endpoint_follows_the_public_url, configure_public_url),
+    TEST_WITH(voice_endpoint_option_names_another_host, configure_other_endpoint),
+    TEST_WITH(voice_ready_contains_address_ssrc_and_modes, with_relay),
+    TEST_WITH(voice_identify_with_wrong_data_is_refused, with_relay),
+    TEST_WITH(malformed_voice_payloads_close_the_connection, with_relay),
+    TEST_WITH(unknown_voice_protocols_and_modes_are_refused, with_relay),
+    TEST_WITH(xsalsa20_mode_can_be_disabled, disable_xsalsa20),
+    TEST_WITH(voice_version_reply_has_a_sequence_number, with_relay),
+    TEST_WITH(voice_heartbeat_ack_has_the_form_of_its_version, with_relay),
+    TEST_WITH(voice_connection_without_heartbeats_closes_with_4009, with_relay),
+    TEST_WITH(participants_get_join_speaking_and_leave_payloads, with_relay),
+    TEST_WITH(priority_speaking_requires_priority_speaker_permission, with_relay),
+    TEST_WITH(private_calls_are_identified_by_their_channel_id, with_relay),
+    TEST_WITH(resumed_voice_connection_gets_missed_payloads, with_relay),
+    TEST_WITH(invalid_voice_resumes_close_with_4006, with_relay),
+    TEST_WITH(voice_versions_below_8_have_no_sequence_numbers, with_relay),
+    TEST_WITH(connected_voice_client_gets_no_second_server_update, with_relay),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* relay_nonces.c - nonces as libraries write them: every frame arrives once, none twice. */
+/* relay_nonces.c - nonces as libraries write them: every frame arrives exactly once. */
 #include "voice_client.h"
 
 #include <string.h>
@@ -6,85 +6,85 @@
 
 #include "base/mem.h"
 
-enum { PIECE = 100 }; /* frames that a socket holds, and that one second takes */
+enum { PIECE = 100 }; /* frames that fit a socket buffer, and the limit of one second */
 
 struct nonce_pair {
-    struct test_voice hall;
+    struct test_voice voice;
     struct voice_client from, to;
 };
 
-static struct nonce_pair pair_of(struct world *w, enum voice_client_mode mode)
+static struct nonce_pair create_nonce_pair(struct world *w, enum voice_client_mode mode)
 {
-    struct nonce_pair p = { .hall = world_test_voice(w) };
+    struct nonce_pair p = { .voice = world_test_voice(w) };
 
-    p.from = voice_client_call(&p.hall, p.hall.ada, p.hall.voice, mode);
-    p.to = voice_client_call(&p.hall, p.hall.bob, p.hall.voice, VOICE_CLIENT_CHACHA);
+    p.from = voice_client_call(&p.voice, p.voice.ada, p.voice.voice, mode);
+    p.to = voice_client_call(&p.voice, p.voice.bob, p.voice.voice, VOICE_CLIENT_CHACHA);
     return p;
 }
 
-static void pair_end(struct nonce_pair *p)
+static void hang_up_pair(struct nonce_pair *p)
 {
     voice_client_hang_up(&p->from);
     voice_client_hang_up(&p->to);
 }
 
-/* How many of so many frames arrive, in pieces of which a second takes two. */
-static int frames_heard(struct nonce_pair *p, int count)
+/* Counts how many of so many frames arrive, in pieces of half a second's limit. */
+static int count_received_frames(struct nonce_pair *p, int count)
 {
-    int heard = 0;
+    int received = 0;
 
     for (int i = 0; i < count; i++) {
         voice_client_say(&p->from, "frame");
         if ((i + 1) % PIECE && i + 1 < count)
             continue;
-        voice_clients_settle(p->hall.world, p->to.port);
-        while (voice_client_hear(&p->to, 0).frame.p)
-            heard++;
+        voice_clients_settle(p->voice.world, p->to.port);
+        while (voice_client_receive(&p->to, 0).frame.p)
+            received++;
         usleep(500 * 1000);
     }
-    return heard;
+    return received;
 }
 
-/* discordgo and disgo begin at 0, koe at 1 to 418, its older versions at 0x80000000. */
-static void little_endian_nonces_are_heard(struct world *w)
+/* discordgo and disgo start at 0, koe at 1 to 418, its older versions at 0x80000000. */
+static void little_endian_nonces_are_accepted(struct world *w)
 {
     static const uint32_t starts[] = { 0, 418, 0x80000000 };
 
-    struct nonce_pair p = pair_of(w, VOICE_CLIENT_AES);
+    struct nonce_pair p = create_nonce_pair(w, VOICE_CLIENT_AES);
 
     p.from.little_endian = true;
     for (unsigned i = 0; i < COUNT_OF(starts); i++) {
         voice_client_select(&p.from,
                             i % 2 ? VOICE_CLIENT_CHACHA : VOICE_CLIENT_AES); /* with another key */
         p.from.counter = starts[i];
-        expect(frames_heard(&p, 500) == 500);
+        expect(count_received_frames(&p, 500) == 500);
     }
-    pair_end(&p);
+    hang_up_pair(&p);
 }
 
-/* songbird begins anywhere. */
-static void nonces_may_begin_anywhere(struct world *w)
+/* songbird starts at a random nonce. */
+static void nonces_may_start_at_any_value(struct world *w)
 {
     static const uint32_t starts[] = { 0x80000000, 0xfffffff0, 0x7ffffff0, 0x5a5a5a5a };
 
-    struct nonce_pair p = pair_of(w, VOICE_CLIENT_AES);
+    struct nonce_pair p = create_nonce_pair(w, VOICE_CLIENT_AES);
 
     for (unsigned i = 0; i < COUNT_OF(starts); i++) {
         voice_client_select(&p.from, i % 2 ? VOICE_CLIENT_CHACHA : VOICE_CLIENT_AES);
         p.from.counter = starts[i];
-        expect(frames_heard(&p, 100) == 100);
+        expect(count_received_frames(&p, 100) == 100);
     }
-    pair_end(&p);
+    hang_up_pair(&p);
 }
 
-/* discord.js-selfbot-v13 begins again with sequence, timestamp and nonce. */
-static void each_track_may_begin_again(struct world *w)
+/* discord.js-selfbot-v13 restarts sequence, timestamp and nonce for each track. */
+static void nonces_may_restart_with_each_track(struct world *w)
 {
-    struct nonce_pair p = pair_of(w, VOICE_CLIENT_AES);
-    struct client *cleo = test_voice_member(&p.hall, "cleo", 0);
+    struct nonce_pair p = create_nonce_pair(w, VOICE_CLIENT_AES);
+    struct client *cleo = test_voice_member(&p.voice, "cleo", 0);
     struct voice_client by_header =
-        voice_client_call(&p.hall, cleo, p.hall.voice, VOICE_CLIENT_SALSA);
-    int heard = 0;
+        voice_client_call(&p.voice, cleo, p.voice.voice, VOICE_CLIENT_SALSA);
+    int received = 0;
 
     for (int track = 0; track < 3; track++) {
         p.from.counter = 1;
@@ -94,42 +94,42 @@ static void each_track_may_begin_again(struct world *w)
             voice_client_say(&p.from, TEXT(w, "%d of %d", i, track));
         voice_clients_settle(w, p.to.port);
         for (int i = 0; i < PIECE; i++) {
-            struct heard_frame f = voice_client_hear(&p.to, 0);
+            struct received_frame f = voice_client_receive(&p.to, 0);
 
             expect(f.frame.p && str_is(f.frame, TEXT(w, "%d of %d", i, track)));
             expect(f.sequence == track * PIECE + i);
             expect(f.timestamp == (uint32_t)(track * PIECE + i) * 960);
         }
-        while (voice_client_hear(&by_header, 0).frame.p)
-            heard++;
+        while (voice_client_receive(&by_header, 0).frame.p)
+            received++;
         usleep(500 * 1000);
     }
-    expect(heard == 3 * PIECE); /* whose nonces are headers, so none came twice */
+    expect(received == 3 * PIECE); /* its nonces are headers, so no frame came twice */
     voice_client_hang_up(&by_header);
-    pair_end(&p);
+    hang_up_pair(&p);
 }
 
-static void a_sequence_may_be_set_back(struct world *w)
+static void rtp_sequence_may_be_set_back(struct world *w)
 {
-    struct nonce_pair p = pair_of(w, VOICE_CLIENT_CHACHA);
+    struct nonce_pair p = create_nonce_pair(w, VOICE_CLIENT_CHACHA);
 
     p.from.sequence = 30000;
-    expect(frames_heard(&p, 200) == 200);
+    expect(count_received_frames(&p, 200) == 200);
     p.from.sequence = 7;
-    expect(frames_heard(&p, 200) == 200);
-    pair_end(&p);
+    expect(count_received_frames(&p, 200) == 200);
+    hang_up_pair(&p);
 }
 
-/* Whatever the nonces say: what came before is not passed on, nor does it move an address. */
-static void old_packets_are_refused(struct world *w)
+/* Replayed packets are dropped and do not change an address, whatever their nonces. */
+static void replayed_packets_are_dropped(struct world *w)
 {
-    struct nonce_pair p = pair_of(w, VOICE_CLIENT_AES);
+    struct nonce_pair p = create_nonce_pair(w, VOICE_CLIENT_AES);
     struct str first = voice_client_seal(&p.from, STR("first")),
                second = voice_client_seal(&p.from, STR("2nd"));
     struct str lost = voice_client_seal(&p.from, STR("lost")), old = { 0 };
-    struct voice_client thief = p.from;
+    struct voice_client attacker = p.from;
 
-    thief.fd = voice_client_socket();
+    attacker.fd = voice_client_socket();
     voice_client_send(&p.from, first);
     voice_client_send(&p.from, second);
     for (int i = 0; i < 150; i++) {
@@ -140,33 +140,34 @@ static void old_packets_are_refused(struct world *w)
     }
     voice_clients_settle(w, p.to.port);
     for (int i = 0; i < 152; i++)
-        expect(voice_client_hear(&p.to, 0).frame.p);
+        expect(voice_client_receive(&p.to, 0).frame.p);
     for (int i = 0; i < 2; i++) {
         const struct str again[] = { first, second, lost, old };
 
         for (unsigned k = 0; k < COUNT_OF(again); k++)
-            voice_client_send(&thief, again[k]);
+            voice_client_send(&attacker, again[k]);
     }
     expect_deaf(&p.to);
     voice_client_say(&p.to, "for ada");
-    expect_heard(&p.from, &p.to, "for ada");
-    close(thief.fd);
-    pair_end(&p);
+    expect_audio(&p.from, &p.to, "for ada");
+    close(attacker.fd);
+    hang_up_pair(&p);
 }
 
-/* Under one key no nonce is used on both sides: the client connects again, with another key. */
-static void a_nonce_of_ours_ends_the_key(struct world *w)
+/* A nonce must not be used by both sides with one key: the client must reconnect with another
+ * key. */
+static void client_reusing_a_server_nonce_must_reconnect(struct world *w)
 {
-    struct nonce_pair p = pair_of(w, VOICE_CLIENT_AES);
+    struct nonce_pair p = create_nonce_pair(w, VOICE_CLIENT_AES);
     unsigned char key[32];
 
     memcpy(key, p.to.key, sizeof key);
     voice_client_say(&p.from, "one");
-    expect_heard(&p.to, &p.from, "one");
+    expect_audio(&p.to, &p.from, "one");
     p.to.counter = (uint32_t)p.to.last[0] << 24 | (uint32_t)p.to.last[1] << 16 |
                    (uint32_t)p.to.last[2] << 8 | p.to.last[3];
     voice_client_say(&p.to, "the same nonce");
-    expect_heard(&p.from, &p.to, "the same nonce");
+    expect_audio(&p.from, &p.to, "the same nonce");
     expect_cut(&p.to, 4006);
     voice_client_hang_up(&p.to);
     uint32_t ssrc = p.to.ssrc;
@@ -174,16 +175,16 @@ static void a_nonce_of_ours_ends_the_key(struct world *w)
     voice_client_connect(&p.to, VOICE_CLIENT_CHACHA);
     expect(p.to.ssrc != ssrc && memcmp(key, p.to.key, sizeof key) != 0);
     voice_client_say(&p.to, "again");
-    expect_heard(&p.from, &p.to, "again");
-    pair_end(&p);
+    expect_audio(&p.from, &p.to, "again");
+    hang_up_pair(&p);
 }
 
 const struct test voice_relay_nonces_tests[] = {
-    TEST_WITH(little_endian_nonces_are_heard, with_relay),
-    TEST_WITH(nonces_may_begin_anywhere, with_relay),
-    TEST_WITH(each_track_may_begin_again, with_relay),
-    TEST_WITH(a_sequence_may_be_set_back, with_relay),
-    TEST_WITH(old_packets_are_refused, with_relay),
-    TEST_WITH(a_nonce_of_ours_ends_the_key, with_relay),
+    TEST_WITH(little_endian_nonces_are_accepted, with_relay),
+    TEST_WITH(nonces_may_start_at_any_value, with_relay),
+    TEST_WITH(nonces_may_restart_with_each_track, with_relay),
+    TEST_WITH(rtp_sequence_may_be_set_back, with_relay),
+    TEST_WITH(replayed_packets_are_dropped, with_relay),
+    TEST_WITH(client_reusing_a_server_nonce_must_reconnect, with_relay),
     { 0 },
 };

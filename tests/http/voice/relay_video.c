@@ -1,4 +1,4 @@
-/* relay_video.c - what is shown in voice: who gets which of it. */
+/* relay_video.c - video in voice rooms: layers, codecs and control packets. */
 #include "voice_client.h"
 
 #include <stdlib.h>
@@ -11,11 +11,11 @@
 /* --- cameras -------------------------------------------------------------------------- */
 
 struct cameras {
-    struct test_voice hall;
+    struct test_voice voice;
     struct voice_client ada, bob;
 };
 
-static const char *two_layers(const struct voice_client *p, bool large)
+static const char *write_two_layers(const struct voice_client *p, bool large)
 {
     return TEXT(p->client->world,
                 "[{'type': 'video', 'rid': '50', 'quality': 50, 'ssrc': %u, 'rtx_ssrc': %u, "
@@ -24,44 +24,44 @@ static const char *two_layers(const struct voice_client *p, bool large)
                 p->ssrc + 1, p->ssrc + 2, p->ssrc + 3, p->ssrc + 4, large ? "true" : "false");
 }
 
-static void turn_camera(struct cameras *c, bool on)
+static void set_camera(struct cameras *c, bool on)
 {
-    ask_voice(c->hall.ada, c->hall.guild, c->hall.voice, on ? ", 'self_video': true" : "");
-    expect_voice(c->hall.ada, "VOICE_STATE_UPDATE", "{'self_video': %s}", on ? "true" : "false");
+    ask_voice(c->voice.ada, c->voice.guild, c->voice.voice, on ? ", 'self_video': true" : "");
+    expect_voice(c->voice.ada, "VOICE_STATE_UPDATE", "{'self_video': %s}", on ? "true" : "false");
 }
 
-/* ada has a camera with two layers, which is on; bob has not asked for it. */
-static struct cameras world_cameras(struct world *w)
+/* Ada's camera with two layers is on; bob has not requested it. */
+static struct cameras create_cameras(struct world *w)
 {
-    struct cameras c = { .hall = world_test_voice(w) };
+    struct cameras c = { .voice = world_test_voice(w) };
 
-    c.ada = voice_client_join(&c.hall, c.hall.ada, c.hall.voice);
+    c.ada = voice_client_join(&c.voice, c.voice.ada, c.voice.voice);
     c.ada.more = ", 'video': true, 'streams': [{'type': 'video', 'rid': '50', 'quality': 50}, "
                  "{'type': 'video', 'rid': '100', 'quality': 100}]";
     voice_client_dial(&c.ada, 8);
     voice_client_connect(&c.ada, VOICE_CLIENT_AES);
-    c.bob = voice_client_call(&c.hall, c.hall.bob, c.hall.voice, VOICE_CLIENT_CHACHA);
-    while (!str_is(dom_at(next_voice(c.hall.ada), "d.user_id")->text, c.hall.bob->id))
+    c.bob = voice_client_call(&c.voice, c.voice.bob, c.voice.voice, VOICE_CLIENT_CHACHA);
+    while (!str_is(dom_at(next_voice(c.voice.ada), "d.user_id")->text, c.voice.bob->id))
         ;
-    turn_camera(&c, true);
-    voice_client_shows(&c.ada, two_layers(&c.ada, true));
+    set_camera(&c, true);
+    voice_client_shows(&c.ada, write_two_layers(&c.ada, true));
     expect(str_is(dom_at(voice_client_await(&c.ada, 15), "d.any")->text, "100"));
     return c;
 }
 
-static void cameras_hang_up(struct cameras *c)
+static void hang_up_cameras(struct cameras *c)
 {
     voice_client_hang_up(&c->ada);
     voice_client_hang_up(&c->bob);
 }
 
-static void show_both(struct voice_client *p, const char *small, const char *large)
+static void send_both_layers(struct voice_client *p, const char *small, const char *large)
 {
     voice_client_show(p, p->ssrc + 1, VOICE_CLIENT_VIDEO, small);
     voice_client_show(p, p->ssrc + 3, VOICE_CLIENT_VIDEO, large);
 }
 
-static void a_client_is_told_the_ssrcs_of_its_layers(struct world *w)
+static void voice_ready_contains_the_ssrcs_of_video_layers(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     struct voice_client p = voice_client_join(&h, h.ada, h.voice);
@@ -85,43 +85,43 @@ static void a_client_is_told_the_ssrcs_of_its_layers(struct world *w)
     voice_client_hang_up(&p);
 }
 
-static void everybody_gets_the_layer_that_it_asks_for(struct world *w)
+static void participants_receive_the_video_layer_they_request(struct world *w)
 {
-    struct cameras c = world_cameras(w);
+    struct cameras c = create_cameras(w);
     uint32_t small = c.ada.ssrc + 1, large = c.ada.ssrc + 3;
 
     expect(
         str_is(dom_at(voice_client_await(&c.bob, 12), "d.video_ssrc")->text, TEXT(w, "%u", small)));
-    show_both(&c.ada, "nobody", "asked");
+    send_both_layers(&c.ada, "nobody", "asked");
     expect_deaf(&c.bob);
     voice_client_wants(&c.bob, "{'any': 100, 'pixelCounts': {}}");
-    show_both(&c.ada, "small", "large");
+    send_both_layers(&c.ada, "small", "large");
     expect_seen(&c.bob, large, "large");
     voice_client_show(&c.ada, large + 1, VOICE_CLIENT_VIDEO, "again");
     expect_seen(&c.bob, large + 1, "again");
     voice_client_wants(&c.bob, TEXT(w, "{'any': 100, '%u': 50}", large));
-    show_both(&c.ada, "small", "large");
+    send_both_layers(&c.ada, "small", "large");
     expect_seen(&c.bob, small, "small");
-    expect_deaf(&c.bob); /* the other one was looked at while it was not wanted */
+    expect_deaf(&c.bob); /* the other layer was not requested */
     voice_client_wants(&c.bob, TEXT(w, "{'%u': 0, '%u': 100}", small, large));
-    show_both(&c.ada, "small", "large");
+    send_both_layers(&c.ada, "small", "large");
     expect_seen(&c.bob, large, "large");
-    /* The sender has turned it off. */
-    voice_client_shows(&c.ada, two_layers(&c.ada, false));
+    /* The sender has turned the layer off. */
+    voice_client_shows(&c.ada, write_two_layers(&c.ada, false));
     voice_client_flush(&c.ada);
     voice_client_wants(&c.bob, "{'any': 100}");
-    show_both(&c.ada, "small", "large");
+    send_both_layers(&c.ada, "small", "large");
     expect_seen(&c.bob, small, "small");
     voice_client_wants(&c.bob, "{'any': 0}");
-    show_both(&c.ada, "small", "large");
+    send_both_layers(&c.ada, "small", "large");
     expect_deaf(&c.bob);
-    cameras_hang_up(&c);
+    hang_up_cameras(&c);
 }
 
-static void only_who_has_its_camera_on_is_seen(struct world *w)
+static void video_is_forwarded_only_while_the_camera_is_on(struct world *w)
 {
-    struct cameras c = world_cameras(w);
-    struct test_voice *h = &c.hall;
+    struct cameras c = create_cameras(w);
+    struct test_voice *h = &c.voice;
     uint32_t ssrc = c.ada.ssrc + 3;
 
     voice_client_wants(&c.bob, "{'any': 100}");
@@ -129,26 +129,26 @@ static void only_who_has_its_camera_on_is_seen(struct world *w)
     voice_client_show(&c.ada, c.ada.ssrc + 7, VOICE_CLIENT_VIDEO, "a fourth layer");
     voice_client_show(&c.ada, c.ada.ssrc + 15, VOICE_CLIENT_VIDEO, "no layer");
     expect_deaf(&c.bob);
-    /* Muted, it is still seen. */
+    /* A muted member's video is still forwarded. */
     expect_status(client_patch(h->ada, "{'mute': true}", MEMBER, h->guild, h->ada->id), 200);
     voice_client_show(&c.ada, ssrc, VOICE_CLIENT_VIDEO, "mute");
     expect_seen(&c.bob, ssrc, "mute");
     expect_voice(h->ada, "VOICE_STATE_UPDATE", "{'mute': true}");
-    turn_camera(&c, false);
+    set_camera(&c, false);
     voice_client_show(&c.ada, ssrc, VOICE_CLIENT_VIDEO, "off");
     expect_deaf(&c.bob);
-    turn_camera(&c, true);
+    set_camera(&c, true);
     voice_client_show(&c.ada, ssrc, VOICE_CLIENT_VIDEO, "on");
     expect_seen(&c.bob, ssrc, "on");
     expect_status(client_patch(h->ada, "{'deaf': true}", MEMBER, h->guild, h->bob->id), 200);
     voice_client_show(&c.ada, ssrc, VOICE_CLIENT_VIDEO, "deaf");
     expect_deaf(&c.bob);
-    cameras_hang_up(&c);
+    hang_up_cameras(&c);
 }
 
-static void nobody_announces_the_video_of_others(struct world *w)
+static void video_with_another_participants_ssrc_closes_with_4020(struct world *w)
 {
-    struct cameras c = world_cameras(w);
+    struct cameras c = create_cameras(w);
 
     voice_client_await(&c.bob, 12);
     conn_send(c.bob.gate, "{'op': 12, 'd': {'video_ssrc': %u, 'streams': []}}", c.ada.ssrc + 1);
@@ -183,24 +183,24 @@ static void nobody_announces_the_video_of_others(struct world *w)
         conn_send(c.bob.gate, "%s", rows[i].message);
         expect_close(c.bob.gate, 4020);
     }
-    cameras_hang_up(&c);
+    hang_up_cameras(&c);
 }
 
-static void what_a_whole_room_is_told_has_a_pace(struct world *w)
+static void video_announcements_are_rate_limited(struct world *w)
 {
-    struct cameras c = world_cameras(w);
+    struct cameras c = create_cameras(w);
 
     for (int i = 1; i <= 60; i++)
         voice_client_shows(&c.ada, "[]");
     for (const struct dom *m; (m = conn_read(c.ada.gate, 60000));)
         ;
     expect(conn_close_code(c.ada.gate) == 4021);
-    cameras_hang_up(&c);
+    hang_up_cameras(&c);
 }
 
-static void payload_types_are_those_that_were_negotiated(struct world *w)
+static void video_payload_types_must_be_negotiated(struct world *w)
 {
-    struct cameras c = world_cameras(w);
+    struct cameras c = create_cameras(w);
     uint32_t ssrc = c.ada.ssrc + 1;
 
     voice_client_wants(&c.bob, TEXT(w, "{'%u': 50}", ssrc));
@@ -215,18 +215,18 @@ static void payload_types_are_those_that_were_negotiated(struct world *w)
     voice_client_show(&c.ada, ssrc, VOICE_CLIENT_VIDEO, "this one");
     expect_seen(&c.bob, ssrc, "this one");
     expect_deaf(&c.bob);
-    cameras_hang_up(&c);
+    hang_up_cameras(&c);
 }
 
 /* --- codecs --------------------------------------------------------------------------- */
 
-static const char *codec_of(struct voice_client *p, int op)
+static const char *read_video_codec(struct voice_client *p, int op)
 {
-    return str_dupz(world_arena(p->client->world),
-                    dom_at(voice_client_await(p, op), "d.video_codec")->text);
+    return str_dup_cstring(world_arena(p->client->world),
+                           dom_at(voice_client_await(p, op), "d.video_codec")->text);
 }
 
-static void voice_client_offers(struct voice_client *p, const char *codecs)
+static void select_with_codecs(struct voice_client *p, const char *codecs)
 {
     conn_send(p->gate,
               "{'op': 1, 'd': {'protocol': 'udp', 'data': {'mode': 'aead_aes256_gcm_rtpsize'}, "
@@ -234,82 +234,83 @@ static void voice_client_offers(struct voice_client *p, const char *codecs)
               codecs);
 }
 
-static void a_room_uses_a_codec_that_all_can_show(struct world *w)
+static void room_uses_a_video_codec_that_all_participants_support(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     struct voice_client ada = voice_client_call(&h, h.ada, h.voice, VOICE_CLIENT_AES),
                         bob = voice_client_call(&h, h.bob, h.voice, VOICE_CLIENT_AES);
 
-    voice_client_offers(&ada, "{'name': 'VP8', 'type': 'video', 'priority': 1000}, "
-                              "{'name': 'H264', 'type': 'video', 'priority': 2000}");
-    expect(strcmp(codec_of(&ada, 4), "VP8") == 0);
-    /* Others who can do less have the room change, and it changes back when they can do more. */
-    voice_client_offers(&bob, "{'name': 'H264', 'type': 'video', 'priority': 1000}, "
-                              "{'name': 'VP8', 'type': 'video', 'priority': 900, 'decode': false}");
-    expect(strcmp(codec_of(&bob, 4), "H264") == 0);
-    expect(strcmp(codec_of(&ada, 14), "H264") == 0);
+    select_with_codecs(&ada, "{'name': 'VP8', 'type': 'video', 'priority': 1000}, "
+                             "{'name': 'H264', 'type': 'video', 'priority': 2000}");
+    expect(strcmp(read_video_codec(&ada, 4), "VP8") == 0);
+    /* Participants with fewer codecs change the room's codec; it changes back when they leave. */
+    select_with_codecs(&bob, "{'name': 'H264', 'type': 'video', 'priority': 1000}, "
+                             "{'name': 'VP8', 'type': 'video', 'priority': 900, 'decode': false}");
+    expect(strcmp(read_video_codec(&bob, 4), "H264") == 0);
+    expect(strcmp(read_video_codec(&ada, 14), "H264") == 0);
     conn_send(bob.gate, "{'op': 14, 'd': {'codecs': [{'name': 'VP8', 'type': 'video', "
                         "'priority': 1}, {'name': 'AV1', 'type': 'video', 'priority': 0}]}}");
-    expect(strcmp(codec_of(&ada, 14), "VP8") == 0 && strcmp(codec_of(&bob, 14), "VP8") == 0);
+    expect(strcmp(read_video_codec(&ada, 14), "VP8") == 0 &&
+           strcmp(read_video_codec(&bob, 14), "VP8") == 0);
     conn_send(bob.gate, "{'op': 14, 'd': {'codecs': [{'name': 'AV1', 'type': 'video'}]}}");
-    expect(strcmp(codec_of(&ada, 14), "H264") == 0);
+    expect(strcmp(read_video_codec(&ada, 14), "H264") == 0);
     leave_voice(&h, h.bob, NULL);
-    expect(strcmp(codec_of(&ada, 14), "VP8") == 0);
+    expect(strcmp(read_video_codec(&ada, 14), "VP8") == 0);
     voice_client_hang_up(&ada);
     voice_client_hang_up(&bob);
 }
 
 /* --- control packets ------------------------------------------------------------------ */
 
-static void requests_reach_who_they_are_about(struct world *w)
+static void rtcp_feedback_reaches_the_sender_it_names(struct world *w)
 {
-    struct cameras c = world_cameras(w);
+    struct cameras c = create_cameras(w);
     struct str pli = control_packet(w, 206, 1, c.bob.ssrc, c.ada.ssrc + 3),
                report = control_packet(w, 200, 0, c.ada.ssrc + 3, 7);
 
     voice_client_control(&c.bob,
                          control_packet(w, 206, 1, c.ada.ssrc, c.ada.ssrc + 1)); /* forged */
     voice_client_control(&c.bob, control_packet(w, 206, 1, c.bob.ssrc, 0));
-    /* Who watches nothing has nothing to ask for, and is told nothing of it. */
+    /* A participant who watches nothing may not send or receive feedback. */
     voice_client_control(&c.bob, pli);
     expect_deaf(&c.ada);
     voice_client_control(&c.ada, report);
     expect_deaf(&c.bob);
     voice_client_wants(&c.bob, "{'any': 100}");
     voice_client_control(&c.bob, pli);
-    expect(str_eq(voice_client_hear_control(&c.ada, 60000), pli));
-    /* What a sender says of its layer goes to who gets it. */
+    expect(str_eq(voice_client_receive_control(&c.ada, 60000), pli));
+    /* A sender report goes to the receivers of its layer. */
     voice_client_control(&c.ada, report);
-    expect(str_eq(voice_client_hear_control(&c.bob, 60000), report));
+    expect(str_eq(voice_client_receive_control(&c.bob, 60000), report));
     voice_client_control(&c.ada, control_packet(w, 200, 0, c.ada.ssrc + 1, 7));
     voice_client_control(&c.ada, control_packet(w, 204, 0, c.ada.ssrc + 3, 7));
     expect_deaf(&c.bob);
     expect_deaf(&c.ada);
-    cameras_hang_up(&c);
+    hang_up_cameras(&c);
 }
 
-static void requests_to_one_sender_are_so_many_a_second(struct world *w)
+static void rtcp_feedback_to_one_sender_is_limited_per_second(struct world *w)
 {
-    enum { PIECES = 10, PIECE = 200, MOST_A_SECOND = 50 }; /* of one who asks */
-    struct cameras c = world_cameras(w);
+    enum { PIECES = 10, PIECE = 200, MOST_A_SECOND = 50 }; /* per requesting participant */
+    struct cameras c = create_cameras(w);
     struct str pli = control_packet(w, 206, 1, c.bob.ssrc, c.ada.ssrc + 3);
-    int64_t heard = 0;
+    int64_t received = 0;
 
     voice_client_wants(&c.bob, "{'any': 100}");
-    int64_t began = clock_mono();
+    int64_t began = clock_monotonic_ns();
     for (int i = 0; i < PIECES; i++) {
         for (int k = 0; k < PIECE; k++)
             voice_client_control(&c.bob, pli);
         voice_clients_settle(w, c.bob.port);
-        while (voice_client_hear_control(&c.ada, 0).p)
-            heard++;
+        while (voice_client_receive_control(&c.ada, 0).p)
+            received++;
     }
-    int64_t seconds = (clock_mono() - began) / 1000000000 + 3;
-    expect(heard >= MOST_A_SECOND && heard <= seconds * MOST_A_SECOND);
-    cameras_hang_up(&c);
+    int64_t seconds = (clock_monotonic_ns() - began) / 1000000000 + 3;
+    expect(received >= MOST_A_SECOND && received <= seconds * MOST_A_SECOND);
+    hang_up_cameras(&c);
 }
 
-static void in_rooms_without_video_there_is_no_control(struct world *w)
+static void rooms_without_video_forward_no_rtcp(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     struct voice_client ada = voice_client_call(&h, h.ada, h.voice, VOICE_CLIENT_AES),
@@ -326,15 +327,15 @@ static void in_rooms_without_video_there_is_no_control(struct world *w)
 }
 
 const struct test voice_relay_video_tests[] = {
-    TEST_WITH(a_client_is_told_the_ssrcs_of_its_layers, with_relay),
-    TEST_WITH(everybody_gets_the_layer_that_it_asks_for, with_relay),
-    TEST_WITH(only_who_has_its_camera_on_is_seen, with_relay),
-    TEST_WITH(nobody_announces_the_video_of_others, with_relay),
-    TEST_WITH(what_a_whole_room_is_told_has_a_pace, with_relay),
-    TEST_WITH(payload_types_are_those_that_were_negotiated, with_relay),
-    TEST_WITH(a_room_uses_a_codec_that_all_can_show, with_relay),
-    TEST_WITH(requests_to_one_sender_are_so_many_a_second, with_relay),
-    TEST_WITH(requests_reach_who_they_are_about, with_relay),
-    TEST_WITH(in_rooms_without_video_there_is_no_control, with_relay),
+    TEST_WITH(voice_ready_contains_the_ssrcs_of_video_layers, with_relay),
+    TEST_WITH(participants_receive_the_video_layer_they_request, with_relay),
+    TEST_WITH(video_is_forwarded_only_while_the_camera_is_on, with_relay),
+    TEST_WITH(video_with_another_participants_ssrc_closes_with_4020, with_relay),
+    TEST_WITH(video_announcements_are_rate_limited, with_relay),
+    TEST_WITH(video_payload_types_must_be_negotiated, with_relay),
+    TEST_WITH(room_uses_a_video_codec_that_all_participants_support, with_relay),
+    TEST_WITH(rtcp_feedback_to_one_sender_is_limited_per_second, with_relay),
+    TEST_WITH(rtcp_feedback_reaches_the_sender_it_names, with_relay),
+    TEST_WITH(rooms_without_video_forward_no_rtcp, with_relay),
     { 0 },
 };

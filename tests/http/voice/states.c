@@ -1,4 +1,4 @@
-/* states.c - GET and PATCH …/voice-states: who is where, and who speaks on stages. */
+/* states.c - GET and PATCH …/voice-states: reading states, and speaking on stages. */
 #include "test_voice.h"
 
 #include <stdio.h>
@@ -10,8 +10,8 @@
 #define OWN   "/guilds/%s/voice-states/@me"
 #define STATE "/guilds/%s/voice-states/%s"
 
-/* A moment from now, in seconds, as JSON text. */
-static const char *moment(struct world *w, int64_t seconds)
+/* Returns a timestamp so many seconds from now. */
+static const char *timestamp_after(struct world *w, int64_t seconds)
 {
     time_t at = (time_t)(clock_s() + seconds);
     char text[64];
@@ -20,18 +20,19 @@ static const char *moment(struct world *w, int64_t seconds)
     return TEXT(w, "%s", text);
 }
 
-static const char *request(struct world *w, int64_t seconds)
+static const char *write_speak_request(struct world *w, int64_t seconds)
 {
-    return TEXT(w, "{'request_to_speak_timestamp': '%s'}", moment(w, seconds));
+    return TEXT(w, "{'request_to_speak_timestamp': '%s'}", timestamp_after(w, seconds));
 }
 
-static const char *order(const struct test_voice *h, const char *channel, const char *suppress)
+static const char *write_suppress(const struct test_voice *h, const char *channel,
+                                  const char *suppress)
 {
     return TEXT(h->world, "{'channel_id': '%s', 'suppress': %s}", channel, suppress);
 }
 
-/* What bob hears of himself. */
-static void expect_stage(const struct test_voice *h, bool suppress, bool asks)
+/* Expects bob's next voice state. */
+static void expect_stage_state(const struct test_voice *h, bool suppress, bool asks)
 {
     const struct dom *d = dom_at(next_voice(h->bob), "d");
 
@@ -40,31 +41,32 @@ static void expect_stage(const struct test_voice *h, bool suppress, bool asks)
     expect((dom_at(d, "request_to_speak_timestamp")->kind == JSON_STRING) == asks);
 }
 
-/* bob is on the stage. */
-static struct test_voice stage_hall(struct world *w)
+/* Creates a voice guild with bob on the stage. */
+static struct test_voice create_stage_with_bob(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
 
     ask_voice(h.bob, h.guild, h.stage, "");
-    expect_stage(&h, true, false);
+    expect_stage_state(&h, true, false);
     expect_voice(h.bob, "VOICE_SERVER_UPDATE", "{}");
     return h;
 }
 
-static void moderate(const struct test_voice *h, const char *suppress)
+static void set_bob_suppressed(const struct test_voice *h, const char *suppress)
 {
-    expect_status(client_patch(h->ada, order(h, h->stage, suppress), STATE, h->guild, h->bob->id),
-                  204);
+    expect_status(
+        client_patch(h->ada, write_suppress(h, h->stage, suppress), STATE, h->guild, h->bob->id),
+        204);
 }
 
-static void ask(const struct test_voice *h, const char *body)
+static void patch_own_state(const struct test_voice *h, const char *body)
 {
     expect_status(client_patch(h->bob, body, OWN, h->guild), 204);
 }
 
 /* --- GET ------------------------------------------------------------------------------ */
 
-static void voice_states_are_read_by_members(struct world *w)
+static void reading_voice_states_requires_view_of_the_channel(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     struct client *eve = world_client(w, "eve"), *bot = test_voice_bot(&h, "robot");
@@ -82,7 +84,7 @@ static void voice_states_are_read_by_members(struct world *w)
     expect_error(client_get(h.ada, STATE, h.guild, eve->id), 404, 10007);
     expect_error(client_get(eve, STATE, h.guild, h.bob->id), 403, 50001);
     expect_error(client_get(eve, OWN, "5"), 404, 10004);
-    /* Who does not see the channel does not see who is in it. */
+    /* A member who cannot view the channel does not see its voice states. */
     world_sql(w,
               "insert into overwrites (channel_id, target_id, type, deny) values (%s, %s, 0, %llu)",
               h.voice, h.guild, BITS(PERMISSION(VIEW_CHANNEL)));
@@ -93,64 +95,65 @@ static void voice_states_are_read_by_members(struct world *w)
 
 /* --- PATCH @me ------------------------------------------------------------------------ */
 
-static void the_audience_of_a_stage_asks_to_speak(struct world *w)
+static void stage_audience_can_request_to_speak(struct world *w)
 {
-    struct test_voice h = stage_hall(w);
+    struct test_voice h = create_stage_with_bob(w);
 
-    ask(&h, request(w, 0));
-    expect_stage(&h, true, true);
-    ask(&h, "{'request_to_speak_timestamp': null}");
-    expect_stage(&h, true, false);
-    /* Later is fine and kept as it is; a little earlier counts as now. */
-    expect_status(client_patch(h.bob, request(w, 3600), OWN, h.guild), 204);
+    patch_own_state(&h, write_speak_request(w, 0));
+    expect_stage_state(&h, true, true);
+    patch_own_state(&h, "{'request_to_speak_timestamp': null}");
+    expect_stage_state(&h, true, false);
+    /* A future time is stored as given; a slightly earlier one counts as now. */
+    expect_status(client_patch(h.bob, write_speak_request(w, 3600), OWN, h.guild), 204);
     const struct dom *d = dom_at(next_voice(h.bob), "d.request_to_speak_timestamp");
-    expect(strncmp(d->text.p, moment(w, 3600), 16) == 0);
+    expect(strncmp(d->text.p, timestamp_after(w, 3600), 16) == 0);
     expect(strncmp(d->text.p + d->text.n - 6, "+00:00", 6) == 0);
-    ask(&h, request(w, -58));
+    patch_own_state(&h, write_speak_request(w, -58));
     d = dom_at(next_voice(h.bob), "d.request_to_speak_timestamp");
-    expect(strncmp(d->text.p, moment(w, -30), 16) >= 0);
-    expect_invalid(client_patch(h.bob, request(w, -62), OWN, h.guild), "request_to_speak_timestamp",
-                   "DATE_TIME_TYPE_IN_PAST");
+    expect(strncmp(d->text.p, timestamp_after(w, -30), 16) >= 0);
+    expect_invalid(client_patch(h.bob, write_speak_request(w, -62), OWN, h.guild),
+                   "request_to_speak_timestamp", "DATE_TIME_TYPE_IN_PAST");
     expect_invalid(client_patch(h.bob, "{'request_to_speak_timestamp': 'soon'}", OWN, h.guild),
                    "request_to_speak_timestamp", "DATE_TIME_TYPE_PARSE");
     expect_invalid(client_patch(h.bob, "{'suppress': 'no'}", OWN, h.guild), "suppress",
                    "BOOLEAN_TYPE_CONVERT");
     expect_invalid(client_patch(h.bob, "{'channel_id': []}", OWN, h.guild), "channel_id",
                    "NUMBER_TYPE_COERCE");
-    /* Silence keeps others from being notified; the state changes. */
-    ask(&h, TEXT(w, "{'silent': true, 'request_to_speak_timestamp': null, 'channel_id': '%s'}",
+    /* With silent there is no notification; the state changes. */
+    patch_own_state(
+        &h, TEXT(w, "{'silent': true, 'request_to_speak_timestamp': null, 'channel_id': '%s'}",
                  h.stage));
-    expect_stage(&h, true, false);
-    ask(&h, "{}");
-    ask(&h, "{'unknown': 7}");
+    expect_stage_state(&h, true, false);
+    patch_own_state(&h, "{}");
+    patch_own_state(&h, "{'unknown': 7}");
     expect_quiet(h.bob->gate);
 }
 
-static void asking_to_speak_on_a_stage_takes_the_right(struct world *w)
+static void request_to_speak_requires_the_permission(struct world *w)
 {
-    struct test_voice h = stage_hall(w);
+    struct test_voice h = create_stage_with_bob(w);
 
     world_sql(w,
               "insert into overwrites (channel_id, target_id, type, deny) values (%s, %s, 0, %llu)",
               h.stage, h.guild, BITS(PERMISSION(REQUEST_TO_SPEAK)));
-    expect_error(client_patch(h.bob, request(w, 0), OWN, h.guild), 403, 50013);
-    /* What asks for nothing new is announced all the same. */
-    ask(&h, "{'request_to_speak_timestamp': null}");
-    expect_stage(&h, true, false);
+    expect_error(client_patch(h.bob, write_speak_request(w, 0), OWN, h.guild), 403, 50013);
+    /* A PATCH without changes still sends the state. */
+    patch_own_state(&h, "{'request_to_speak_timestamp': null}");
+    expect_stage_state(&h, true, false);
 }
 
-static void beginning_to_speak_on_a_stage_takes_mute_members(struct world *w)
+static void unsuppressing_oneself_on_a_stage_requires_mute_members(struct world *w)
 {
-    struct test_voice h = stage_hall(w);
+    struct test_voice h = create_stage_with_bob(w);
 
     expect_error(client_patch(h.bob, "{'suppress': false}", OWN, h.guild), 403, 50013);
-    ask(&h, "{'suppress': true}");
-    expect_stage(&h, true, false);
+    patch_own_state(&h, "{'suppress': true}");
+    expect_stage_state(&h, true, false);
     struct client *mod = test_voice_member(&h, "mod", PERMISSION(MUTE_MEMBERS));
     ask_voice(mod, h.guild, h.stage, "");
     expect_voice(mod, "VOICE_STATE_UPDATE", "{'suppress': true}");
     expect_voice(mod, "VOICE_SERVER_UPDATE", "{}");
-    expect_status(client_patch(mod, request(w, 0), OWN, h.guild), 204);
+    expect_status(client_patch(mod, write_speak_request(w, 0), OWN, h.guild), 204);
     expect_voice(mod, "VOICE_STATE_UPDATE", "{'suppress': true}");
     expect_status(client_patch(mod, "{'suppress': false}", OWN, h.guild), 204);
     expect_voice(mod, "VOICE_STATE_UPDATE",
@@ -160,30 +163,30 @@ static void beginning_to_speak_on_a_stage_takes_mute_members(struct world *w)
                  "{'suppress': true, 'request_to_speak_timestamp': null}");
 }
 
-static void who_is_invited_to_a_stage_accepts_without_rights(struct world *w)
+static void invited_stage_member_can_accept_without_permissions(struct world *w)
 {
-    struct test_voice h = stage_hall(w);
+    struct test_voice h = create_stage_with_bob(w);
 
-    moderate(&h, "false");
-    expect_stage(&h, false, true);
-    ask(&h, "{'suppress': false, 'request_to_speak_timestamp': null}");
-    expect_stage(&h, false, false);
-    ask(&h, "{'suppress': true}");
-    expect_stage(&h, true, false);
-    moderate(&h, "false");
-    expect_stage(&h, false, true);
-    /* Or declines. */
-    ask(&h, "{'suppress': true, 'request_to_speak_timestamp': null}");
-    expect_stage(&h, true, false);
-    /* Who left the stage begins anew. */
-    moderate(&h, "false");
-    expect_stage(&h, false, true);
+    set_bob_suppressed(&h, "false");
+    expect_stage_state(&h, false, true);
+    patch_own_state(&h, "{'suppress': false, 'request_to_speak_timestamp': null}");
+    expect_stage_state(&h, false, false);
+    patch_own_state(&h, "{'suppress': true}");
+    expect_stage_state(&h, true, false);
+    set_bob_suppressed(&h, "false");
+    expect_stage_state(&h, false, true);
+    /* The invitation can be declined. */
+    patch_own_state(&h, "{'suppress': true, 'request_to_speak_timestamp': null}");
+    expect_stage_state(&h, true, false);
+    /* After leaving the stage the member is audience again. */
+    set_bob_suppressed(&h, "false");
+    expect_stage_state(&h, false, true);
     leave_voice(&h, h.bob, NULL);
     ask_voice(h.bob, h.guild, h.stage, "");
-    expect_stage(&h, true, false);
+    expect_stage_state(&h, true, false);
 }
 
-static void own_voice_states_are_of_stages_one_is_on(struct world *w)
+static void own_voice_state_patch_requires_being_on_the_stage(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     const char *body = TEXT(w, "{'channel_id': '%s', 'suppress': true}", h.stage);
@@ -204,77 +207,78 @@ static void own_voice_states_are_of_stages_one_is_on(struct world *w)
     expect_error(client_patch(eve, "{}", OWN, h.guild), 403, 50001);
 }
 
-static void who_lost_sight_of_a_stage_can_still_step_back(struct world *w)
+static void member_without_view_can_still_leave_the_speakers(struct world *w)
 {
-    struct test_voice h = stage_hall(w);
+    struct test_voice h = create_stage_with_bob(w);
     const char *there = TEXT(w, "{'channel_id': '%s', 'suppress': true}", h.stage);
 
-    moderate(&h, "false");
-    expect_stage(&h, false, true);
+    set_bob_suppressed(&h, "false");
+    expect_stage_state(&h, false, true);
     world_sql(w,
               "insert into overwrites (channel_id, target_id, type, deny) values (%s, %s, 0, %llu)",
               h.stage, h.guild, BITS(PERMISSION(VIEW_CHANNEL)));
-    expect_error(client_patch(h.bob, request(w, 0), OWN, h.guild), 403, 50013);
-    ask(&h, "{'request_to_speak_timestamp': null}");
-    expect_stage(&h, false, false);
-    ask(&h, there);
-    expect_stage(&h, true, false);
+    expect_error(client_patch(h.bob, write_speak_request(w, 0), OWN, h.guild), 403, 50013);
+    patch_own_state(&h, "{'request_to_speak_timestamp': null}");
+    expect_stage_state(&h, false, false);
+    patch_own_state(&h, there);
+    expect_stage_state(&h, true, false);
     expect_error(client_patch(h.bob, "{'suppress': false}", OWN, h.guild), 403, 50013);
-    /* Who is not there does not hear that there is one. */
+    /* A member who is not there gets 50001. */
     struct client *cleo = test_voice_member(&h, "cleo", 0);
     expect_error(client_patch(cleo, there, OWN, h.guild), 403, 50001);
 }
 
-/* --- PATCH somebody else's ------------------------------------------------------------ */
+/* --- PATCH of another user's state ---------------------------------------------------- */
 
-static void moderators_of_a_stage_invite_and_send_back(struct world *w)
+static void stage_moderators_can_invite_and_suppress_members(struct world *w)
 {
-    struct test_voice h = stage_hall(w);
+    struct test_voice h = create_stage_with_bob(w);
 
-    ask(&h, request(w, 0));
-    expect_stage(&h, true, true);
-    moderate(&h, "false");
-    expect_stage(&h, false, true);
-    /* Whoever is invited already may be so again, and so may a speaker. */
-    moderate(&h, "false");
-    expect_stage(&h, false, true);
-    ask(&h, "{'request_to_speak_timestamp': null}");
-    expect_stage(&h, false, false);
-    moderate(&h, "false");
-    expect_stage(&h, false, true);
-    moderate(&h, "true");
-    expect_stage(&h, true, false);
-    ask(&h, request(w, 0));
-    expect_stage(&h, true, true);
-    moderate(&h, "true");
-    expect_stage(&h, true, false);
+    patch_own_state(&h, write_speak_request(w, 0));
+    expect_stage_state(&h, true, true);
+    set_bob_suppressed(&h, "false");
+    expect_stage_state(&h, false, true);
+    /* Invited members and speakers can be invited again. */
+    set_bob_suppressed(&h, "false");
+    expect_stage_state(&h, false, true);
+    patch_own_state(&h, "{'request_to_speak_timestamp': null}");
+    expect_stage_state(&h, false, false);
+    set_bob_suppressed(&h, "false");
+    expect_stage_state(&h, false, true);
+    set_bob_suppressed(&h, "true");
+    expect_stage_state(&h, true, false);
+    patch_own_state(&h, write_speak_request(w, 0));
+    expect_stage_state(&h, true, true);
+    set_bob_suppressed(&h, "true");
+    expect_stage_state(&h, true, false);
     expect_status(
         client_patch(h.ada, TEXT(w, "{'channel_id': '%s'}", h.stage), STATE, h.guild, h.bob->id),
         204);
     expect_quiet(h.bob->gate);
 }
 
-static void bots_speak_on_a_stage_at_once(struct world *w)
+static void unsuppressed_bots_speak_on_a_stage_without_accepting(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     struct client *bot = test_voice_bot(&h, "robot");
 
     join_voice(&h, bot, h.stage, NULL);
-    expect_status(client_patch(h.ada, order(&h, h.stage, "false"), STATE, h.guild, bot->id), 204);
+    expect_status(
+        client_patch(h.ada, write_suppress(&h, h.stage, "false"), STATE, h.guild, bot->id), 204);
     expect_voice(bot, "VOICE_STATE_UPDATE",
                  "{'suppress': false, 'request_to_speak_timestamp': null}");
 }
 
-static void moderating_a_stage_takes_mute_members_there(struct world *w)
+static void moderating_a_stage_requires_mute_members_there(struct world *w)
 {
-    struct test_voice h = stage_hall(w);
+    struct test_voice h = create_stage_with_bob(w);
     struct client *mod = test_voice_member(&h, "mod", PERMISSION(MUTE_MEMBERS));
     struct client *cleo = test_voice_member(&h, "cleo", 0), *eve = world_client(w, "eve");
-    const char *body = order(&h, h.stage, "false");
+    const char *body = write_suppress(&h, h.stage, "false");
 
     expect_error(client_patch(cleo, body, STATE, h.guild, h.bob->id), 403, 50013);
-    expect_error(client_patch(cleo, order(&h, h.stage, "true"), STATE, h.guild, h.bob->id), 403,
-                 50013);
+    expect_error(client_patch(cleo, write_suppress(&h, h.stage, "true"), STATE, h.guild, h.bob->id),
+                 403, 50013);
     expect_invalid(client_patch(mod, "{'suppress': true}", STATE, h.guild, h.bob->id), "channel_id",
                    "BASE_TYPE_REQUIRED");
     expect_invalid(client_patch(mod, TEXT(w, "{'channel_id': '%s', 'suppress': 1}", h.stage), STATE,
@@ -282,9 +286,10 @@ static void moderating_a_stage_takes_mute_members_there(struct world *w)
                    "suppress", "BOOLEAN_TYPE_CONVERT");
     expect_error(client_patch(mod, body, STATE, h.guild, eve->id), 404, 10007);
     expect_error(client_patch(mod, body, STATE, h.guild, cleo->id), 404, 10065);
-    expect_error(client_patch(mod, order(&h, "5", "true"), STATE, h.guild, h.bob->id), 404, 10003);
-    expect_error(client_patch(mod, order(&h, h.voice, "true"), STATE, h.guild, h.bob->id), 400,
-                 50024);
+    expect_error(client_patch(mod, write_suppress(&h, "5", "true"), STATE, h.guild, h.bob->id), 404,
+                 10003);
+    expect_error(client_patch(mod, write_suppress(&h, h.voice, "true"), STATE, h.guild, h.bob->id),
+                 400, 50024);
     expect_error(client_patch(eve, body, STATE, h.guild, h.bob->id), 403, 50001);
     ask_voice(h.bob, h.guild, h.voice, "");
     expect_voice(h.bob, "VOICE_STATE_UPDATE", "{'channel_id': '%s'}", h.voice);
@@ -298,21 +303,21 @@ static bool stage_is_open(struct world *w)
     return world_number(w, "select count(*) from stage_instances") == 1;
 }
 
-static void a_silent_stage_is_closed_after_five_minutes(struct world *w)
+static void stage_without_speakers_is_closed_after_five_minutes(struct world *w)
 {
-    struct test_voice h = stage_hall(w);
+    struct test_voice h = create_stage_with_bob(w);
 
     expect_status(client_post(h.ada, TEXT(w, "{'channel_id': '%s', 'topic': 't'}", h.stage),
                               "/stage-instances"),
                   200);
     world_wait(w, 200);
-    /* Somebody speaks. */
-    moderate(&h, "false");
-    ask(&h, "{'request_to_speak_timestamp': null}");
+    /* Bob speaks. */
+    set_bob_suppressed(&h, "false");
+    patch_own_state(&h, "{'request_to_speak_timestamp': null}");
     world_wait(w, 400);
     world_settle(w);
     expect(stage_is_open(w));
-    moderate(&h, "true");
+    set_bob_suppressed(&h, "true");
     world_wait(w, 290);
     world_settle(w);
     expect(stage_is_open(w));
@@ -323,12 +328,12 @@ static void a_silent_stage_is_closed_after_five_minutes(struct world *w)
         str_is(dom_at(world_last_event(w, "STAGE_INSTANCE_DELETE"), "channel_id")->text, h.stage));
 }
 
-static void a_stage_is_silent_when_its_last_speaker_leaves(struct world *w)
+static void stage_closes_five_minutes_after_its_last_speaker_left(struct world *w)
 {
-    struct test_voice h = stage_hall(w);
+    struct test_voice h = create_stage_with_bob(w);
 
-    moderate(&h, "false");
-    ask(&h, "{'request_to_speak_timestamp': null}");
+    set_bob_suppressed(&h, "false");
+    patch_own_state(&h, "{'request_to_speak_timestamp': null}");
     expect_status(client_post(h.ada, TEXT(w, "{'channel_id': '%s', 'topic': 't'}", h.stage),
                               "/stage-instances"),
                   200);
@@ -342,17 +347,17 @@ static void a_stage_is_silent_when_its_last_speaker_leaves(struct world *w)
 }
 
 const struct test voice_states_tests[] = {
-    TEST(voice_states_are_read_by_members),
-    TEST(the_audience_of_a_stage_asks_to_speak),
-    TEST(asking_to_speak_on_a_stage_takes_the_right),
-    TEST(beginning_to_speak_on_a_stage_takes_mute_members),
-    TEST(who_is_invited_to_a_stage_accepts_without_rights),
-    TEST(own_voice_states_are_of_stages_one_is_on),
-    TEST(who_lost_sight_of_a_stage_can_still_step_back),
-    TEST(moderators_of_a_stage_invite_and_send_back),
-    TEST(bots_speak_on_a_stage_at_once),
-    TEST(moderating_a_stage_takes_mute_members_there),
-    TEST(a_silent_stage_is_closed_after_five_minutes),
-    TEST(a_stage_is_silent_when_its_last_speaker_leaves),
+    TEST(reading_voice_states_requires_view_of_the_channel),
+    TEST(stage_audience_can_request_to_speak),
+    TEST(request_to_speak_requires_the_permission),
+    TEST(unsuppressing_oneself_on_a_stage_requires_mute_members),
+    TEST(invited_stage_member_can_accept_without_permissions),
+    TEST(own_voice_state_patch_requires_being_on_the_stage),
+    TEST(member_without_view_can_still_leave_the_speakers),
+    TEST(stage_moderators_can_invite_and_suppress_members),
+    TEST(unsuppressed_bots_speak_on_a_stage_without_accepting),
+    TEST(moderating_a_stage_requires_mute_members_there),
+    TEST(stage_without_speakers_is_closed_after_five_minutes),
+    TEST(stage_closes_five_minutes_after_its_last_speaker_left),
     { 0 },
 };

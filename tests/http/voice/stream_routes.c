@@ -10,7 +10,7 @@
 
 /* --- PATCH ---------------------------------------------------------------------------- */
 
-static void a_region_change_is_told_to_all(struct world *w)
+static void stream_region_change_is_sent_to_owner_and_viewers(struct world *w)
 {
     const char *key;
     struct test_voice h = world_audience(w, &key);
@@ -23,7 +23,7 @@ static void a_region_change_is_told_to_all(struct world *w)
                       key, h.bob->id);
         expect_stream(both[i], "STREAM_SERVER_UPDATE", "{'endpoint': 'us.voice.example'}");
     }
-    /* Where it is already it stays, with the tokens it has. */
+    /* The same region keeps the stream's tokens. */
     expect_status(client_patch(h.ada, "{'region': 'us'}", "/streams/%s/stream", key), 204);
     for (int i = 0; i < 2; i++)
         expect_stream(both[i], "STREAM_UPDATE", "{'stream_key': '%s', 'region': 'us'}", key);
@@ -33,7 +33,7 @@ static void a_region_change_is_told_to_all(struct world *w)
                    "REGION_INVALID");
 }
 
-static void only_its_owner_changes_a_stream(struct world *w)
+static void only_the_owner_can_change_a_stream(struct world *w)
 {
     const char *key;
     struct test_voice h = world_audience(w, &key);
@@ -58,7 +58,7 @@ static void only_its_owner_changes_a_stream(struct world *w)
     }
 }
 
-static void colons_may_be_escaped(struct world *w)
+static void stream_key_may_have_percent_encoded_colons(struct world *w)
 {
     const char *key;
     struct test_voice h = world_show(w, &key);
@@ -70,8 +70,8 @@ static void colons_may_be_escaped(struct world *w)
 
 /* --- previews ------------------------------------------------------------------------- */
 
-/* A PNG of that size, padded to n bytes, as a data URI under any label. */
-static const char *thumbnail(struct world *w, uint32_t width, uint32_t height, size_t n)
+/* Writes a PNG of that size, padded to n bytes, as a data URI. */
+static const char *write_thumbnail(struct world *w, uint32_t width, uint32_t height, size_t n)
 {
     unsigned char *png = arena_alloc(world_arena(w), n);
     size_t room = sodium_base64_ENCODED_LEN(n, sodium_base64_VARIANT_ORIGINAL);
@@ -87,14 +87,15 @@ static const char *thumbnail(struct world *w, uint32_t width, uint32_t height, s
     return str_printf(world_arena(w), "{'thumbnail': 'data:image/jpeg;base64,%s'}", text).p;
 }
 
-static void a_preview_is_kept_and_shown(struct world *w)
+static void stream_preview_is_stored_served_and_replaced(struct world *w)
 {
     const char *key;
     struct test_voice h = world_show(w, &key);
-    struct client *nobody = world_stranger(w);
+    struct client *nobody = world_anonymous(w);
 
     expect_error(client_get(h.bob, "/streams/%s/preview", key), 404, 10049);
-    expect_status(client_post(h.ada, thumbnail(w, 640, 360, 100), "/streams/%s/preview", key), 204);
+    expect_status(client_post(h.ada, write_thumbnail(w, 640, 360, 100), "/streams/%s/preview", key),
+                  204);
     struct answer a = client_get(h.bob, "/streams/%s/preview", key);
     expect_status(a, 200);
     const char *url = answer_text(a, "url");
@@ -105,20 +106,21 @@ static void a_preview_is_kept_and_shown(struct world *w)
     expect_status(a, 200);
     expect(str_is(answer_header(a, "Content-Type"), "image/png") && a.body.n == 100);
 
-    /* The next one takes its place. */
-    expect_status(client_post(h.ada, thumbnail(w, 640, 360, 101), "/streams/%s/preview", key), 204);
+    /* A new preview replaces the old one. */
+    expect_status(client_post(h.ada, write_thumbnail(w, 640, 360, 101), "/streams/%s/preview", key),
+                  204);
     expect_status(client_request(nobody, "GET", path, NULL, STR("")), 404);
     path = strstr(answer_text(client_get(h.bob, "/streams/%s/preview", key), "url"), "/streams/");
     expect_status(client_request(nobody, "GET", path, NULL, STR("")), 200);
 
-    /* And goes with the stream. */
+    /* Ending the stream deletes the preview. */
     ask_about_stream(h.ada, 19, key);
     expect_stream(h.ada, "STREAM_DELETE", "{}");
     expect_status(client_request(nobody, "GET", path, NULL, STR("")), 404);
     expect_error(client_get(h.bob, "/streams/%s/preview", key), 404, 10049);
 }
 
-static void a_preview_is_a_picture_of_some_size(struct world *w)
+static void invalid_stream_previews_are_refused(struct world *w)
 {
     const char *key;
     struct test_voice h = world_show(w, &key);
@@ -137,28 +139,33 @@ static void a_preview_is_a_picture_of_some_size(struct world *w)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         expect_invalid(client_post(h.ada, bad[i].body, "/streams/%s/preview", key), "thumbnail",
                        bad[i].code);
-    expect_invalid(client_post(h.ada, thumbnail(w, 1921, 1080, 100), "/streams/%s/preview", key),
-                   "thumbnail", "IMAGE_TOO_LARGE");
-    expect_invalid(client_post(h.ada, thumbnail(w, 1920, 1081, 100), "/streams/%s/preview", key),
-                   "thumbnail", "IMAGE_TOO_LARGE");
-    expect_invalid(client_post(h.ada, thumbnail(w, 0, 1080, 100), "/streams/%s/preview", key),
+    expect_invalid(
+        client_post(h.ada, write_thumbnail(w, 1921, 1080, 100), "/streams/%s/preview", key),
+        "thumbnail", "IMAGE_TOO_LARGE");
+    expect_invalid(
+        client_post(h.ada, write_thumbnail(w, 1920, 1081, 100), "/streams/%s/preview", key),
+        "thumbnail", "IMAGE_TOO_LARGE");
+    expect_invalid(client_post(h.ada, write_thumbnail(w, 0, 1080, 100), "/streams/%s/preview", key),
                    "thumbnail", "IMAGE_INVALID");
-    expect_status(client_post(h.ada, thumbnail(w, 1920, 1080, 1 << 20), "/streams/%s/preview", key),
-                  204);
     expect_status(
-        client_post(h.ada, thumbnail(w, 1920, 1080, (1 << 20) + 1), "/streams/%s/preview", key),
-        413);
-    expect_status(client_post(h.ada, thumbnail(w, 9, 9, 3 << 20), "/streams/%s/preview", key), 413);
+        client_post(h.ada, write_thumbnail(w, 1920, 1080, 1 << 20), "/streams/%s/preview", key),
+        204);
+    expect_status(client_post(h.ada, write_thumbnail(w, 1920, 1080, (1 << 20) + 1),
+                              "/streams/%s/preview", key),
+                  413);
+    expect_status(client_post(h.ada, write_thumbnail(w, 9, 9, 3 << 20), "/streams/%s/preview", key),
+                  413);
 }
 
-static void a_preview_is_for_who_may_connect(struct world *w)
+static void stream_preview_requires_the_connect_permission(struct world *w)
 {
     const char *key;
     struct test_voice h = world_show(w, &key);
     struct client *cleo = test_voice_member(&h, "cleo", 0), *eve = world_client(w, "eve");
     char overwrite[100];
 
-    expect_status(client_post(h.ada, thumbnail(w, 9, 9, 100), "/streams/%s/preview", key), 204);
+    expect_status(client_post(h.ada, write_thumbnail(w, 9, 9, 100), "/streams/%s/preview", key),
+                  204);
     expect_status(client_get(cleo, "/streams/%s/preview", key), 200);
     expect_error(client_get(eve, "/streams/%s/preview", key), 403, 50001);
     snprintf(overwrite, sizeof overwrite, "{'type': 1, 'deny': '%llu'}",
@@ -170,22 +177,26 @@ static void a_preview_is_for_who_may_connect(struct world *w)
     expect_invalid(client_get(cleo, "/streams/x/preview"), "stream_key", "STREAM_KEY_INVALID");
 }
 
-static void with_limits(struct config *c)
+static void enable_rate_limits(struct config *c)
 {
     c->rate_limits = true;
 }
 
-static void a_preview_every_five_seconds_is_enough(struct world *w)
+static void stream_preview_can_be_uploaded_every_five_seconds(struct world *w)
 {
     const char *key;
     struct test_voice h = world_show(w, &key);
 
-    /* Who may not upload does not use the owner's turn up. */
-    expect_status(client_post(h.bob, thumbnail(w, 9, 9, 99), "/streams/%s/preview", key), 403);
-    expect_status(client_post(h.ada, thumbnail(w, 9, 9, 100), "/streams/%s/preview", key), 204);
-    expect_status(client_post(h.ada, thumbnail(w, 9, 9, 101), "/streams/%s/preview", key), 429);
+    /* Refused uploads do not count towards the owner's limit. */
+    expect_status(client_post(h.bob, write_thumbnail(w, 9, 9, 99), "/streams/%s/preview", key),
+                  403);
+    expect_status(client_post(h.ada, write_thumbnail(w, 9, 9, 100), "/streams/%s/preview", key),
+                  204);
+    expect_status(client_post(h.ada, write_thumbnail(w, 9, 9, 101), "/streams/%s/preview", key),
+                  429);
     world_wait(w, 5);
-    expect_status(client_post(h.ada, thumbnail(w, 9, 9, 101), "/streams/%s/preview", key), 204);
+    expect_status(client_post(h.ada, write_thumbnail(w, 9, 9, 101), "/streams/%s/preview", key),
+                  204);
 }
 
 /* --- video ---------------------------------------------------------------------------- */
@@ -211,7 +222,7 @@ static struct answer upload_video(struct client *c, const char *key, const char 
     return a;
 }
 
-static void a_video_is_mp4_or_webm(struct world *w)
+static void stream_video_preview_must_be_mp4_or_webm(struct world *w)
 {
     const char *key;
     struct test_voice h = world_show(w, &key);
@@ -227,7 +238,8 @@ static void a_video_is_mp4_or_webm(struct world *w)
     expect_status(upload_video(h.ada, key, "file", mp4, (8 << 20) + 1), 413);
     expect_invalid(client_post(h.ada, "{}", "/streams/%s/preview/video", key), "file",
                    "BASE_TYPE_REQUIRED");
-    expect_error(client_get(h.bob, "/streams/%s/preview", key), 404, 10049); /* of pictures alone */
+    expect_error(client_get(h.bob, "/streams/%s/preview", key), 404,
+                 10049); /* only image previews are returned */
 }
 
 /* --- notify --------------------------------------------------------------------------- */
@@ -240,16 +252,16 @@ static void befriend(struct world *w, const struct client *a, const struct clien
               a->id);
 }
 
-static void friends_in_the_guild_are_told_once(struct world *w)
+static void friends_in_the_guild_are_notified_of_a_stream_once(struct world *w)
 {
     const char *key;
     struct test_voice h = world_show(w, &key);
     struct client *cleo = test_voice_member(&h, "cleo", 0); /* a friend */
     struct client *dara = test_voice_member(&h, "dara", 0); /* not a friend */
-    struct client *emil = test_voice_member(&h, "emil", 0); /* wants no such thing */
+    struct client *emil = test_voice_member(&h, "emil", 0); /* disabled stream notifications */
     struct client *fay = test_voice_member(&h, "fay", 0);   /* ignores the streamer */
     struct client *gus = test_voice_member(&h, "gus", 0);   /* cannot view the channel */
-    struct client *eve = world_client(w, "eve");            /* a friend elsewhere */
+    struct client *eve = world_client(w, "eve");            /* a friend in another guild */
     struct client *friends[] = { h.bob, cleo, emil, fay, gus, eve };
     char overwrite[100];
 
@@ -277,7 +289,8 @@ static void friends_in_the_guild_are_told_once(struct world *w)
                dom_at(m, "d.message")->kind == JSON_NULL && !dom_at(m, "d.acked")->truth);
         break;
     }
-    expect_status(client_post(h.ada, NULL, "/streams/%s/notify", key), 204); /* not again */
+    expect_status(client_post(h.ada, NULL, "/streams/%s/notify", key),
+                  204); /* no second notification */
     struct client *others[] = { h.ada, h.bob, cleo, dara, emil, fay, gus, eve };
     for (size_t i = 0; i < 8; i++) {
         const struct dom *m;
@@ -289,7 +302,7 @@ static void friends_in_the_guild_are_told_once(struct world *w)
     }
 }
 
-static void the_size_of_a_guild_does_not_matter(struct world *w)
+static void stream_notifications_work_in_guilds_over_50_members(struct world *w)
 {
     const char *key;
     struct test_voice h = world_show(w, &key);
@@ -303,18 +316,18 @@ static void the_size_of_a_guild_does_not_matter(struct world *w)
     }
     expect(world_number(w, "select count(*) from members") == 51);
     expect_status(client_post(h.ada, NULL, "/streams/%s/notify", key), 204);
-    world_told(w); /* a busy loop may answer a heartbeat first */
-    int told = 0;
+    world_received(w); /* a busy loop may acknowledge a heartbeat first */
+    int notifications = 0;
     const struct dom *m;
     conn_send(cleo->gate, "{'op': 1, 'd': null}");
     while ((m = conn_read(cleo->gate, 60000)) && !str_is(dom_at(m, "op")->text, "11"))
-        told += str_is(dom_at(m, "t")->text, "NOTIFICATION_CENTER_ITEM_CREATE");
-    expect(told == 1);
+        notifications += str_is(dom_at(m, "t")->text, "NOTIFICATION_CENTER_ITEM_CREATE");
+    expect(notifications == 1);
 }
 
 /* --- in private calls ----------------------------------------------------------------- */
 
-static void a_call_has_streams_for_its_people(struct world *w)
+static void streams_in_private_calls_are_for_recipients_only(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct client *eve = world_client(w, "eve");
@@ -339,7 +352,7 @@ static void a_call_has_streams_for_its_people(struct world *w)
     expect_stream(bob, "STREAM_SERVER_UPDATE", "{}");
     expect_stream(bob, "STREAM_UPDATE", "{}");
 
-    expect_status(client_post(ada, thumbnail(w, 9, 9, 100), "/streams/%s/preview", key), 204);
+    expect_status(client_post(ada, write_thumbnail(w, 9, 9, 100), "/streams/%s/preview", key), 204);
     expect_status(client_get(bob, "/streams/%s/preview", key), 200);
     expect_error(client_get(eve, "/streams/%s/preview", key), 403, 50001);
     expect_error(client_post(eve, NULL, "/streams/%s/notify", key), 404, 10049);
@@ -349,16 +362,16 @@ static void a_call_has_streams_for_its_people(struct world *w)
 }
 
 const struct test stream_routes_tests[] = {
-    TEST_WITH(a_region_change_is_told_to_all, with_two_regions),
-    TEST(only_its_owner_changes_a_stream),
-    TEST_WITH(colons_may_be_escaped, with_two_regions),
-    TEST(a_preview_is_kept_and_shown),
-    TEST(a_preview_is_a_picture_of_some_size),
-    TEST(a_preview_is_for_who_may_connect),
-    TEST_WITH(a_preview_every_five_seconds_is_enough, with_limits),
-    TEST(a_video_is_mp4_or_webm),
-    TEST(friends_in_the_guild_are_told_once),
-    TEST(the_size_of_a_guild_does_not_matter),
-    TEST(a_call_has_streams_for_its_people),
+    TEST_WITH(stream_region_change_is_sent_to_owner_and_viewers, with_two_regions),
+    TEST(only_the_owner_can_change_a_stream),
+    TEST_WITH(stream_key_may_have_percent_encoded_colons, with_two_regions),
+    TEST(stream_preview_is_stored_served_and_replaced),
+    TEST(invalid_stream_previews_are_refused),
+    TEST(stream_preview_requires_the_connect_permission),
+    TEST_WITH(stream_preview_can_be_uploaded_every_five_seconds, enable_rate_limits),
+    TEST(stream_video_preview_must_be_mp4_or_webm),
+    TEST(friends_in_the_guild_are_notified_of_a_stream_once),
+    TEST(stream_notifications_work_in_guilds_over_50_members),
+    TEST(streams_in_private_calls_are_for_recipients_only),
     { 0 },
 };

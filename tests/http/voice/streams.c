@@ -1,4 +1,4 @@
-/* streams.c - streams by the gateway: begun, watched, paused, ended; and what ends them. */
+/* streams.c - Go Live streams by the gateway: creating, watching, pausing and ending. */
 #include "streams.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 /* --- op 18 ---------------------------------------------------------------------------- */
 
-static void a_stream_begins_in_order(struct world *w)
+static void creating_a_stream_sends_its_events_in_order(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     const char *key = stream_key(&h, h.voice, h.ada);
@@ -31,7 +31,7 @@ static void a_stream_begins_in_order(struct world *w)
     expect_quiet(h.ada->gate);
 }
 
-static void a_stream_needs_its_owner_in_the_channel(struct world *w)
+static void creating_a_stream_requires_the_owner_in_the_channel(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
 
@@ -44,7 +44,7 @@ static void a_stream_needs_its_owner_in_the_channel(struct world *w)
                   stream_key(&h, h.other, h.ada));
     ask_stream(h.ada, NULL, h.voice, "");
     expect_stream(h.ada, "STREAM_DELETE", "{'stream_key': 'call:%s:%s'}", h.voice, h.ada->id);
-    /* Another session of the account is not there. */
+    /* Another session of the account is not in the channel. */
     struct gateway_conn *second = conn_session(h.ada, "v=10", "");
     conn_send(second, "{'op': 18, 'd': {'type': 'guild', 'guild_id': '%s', 'channel_id': '%s'}}",
               h.guild, h.voice);
@@ -60,25 +60,25 @@ static void a_stream_needs_its_owner_in_the_channel(struct world *w)
     expect(world_number(w, "select count(*) from streams") == 0);
 }
 
-static void deny(const struct test_voice *h, const struct client *c, uint64_t rights)
+static void deny_in_voice_channel(const struct test_voice *h, const struct client *c,
+                                  uint64_t perms)
 {
     char overwrite[100];
 
-    snprintf(overwrite, sizeof overwrite, "{'type': 1, 'deny': '%llu'}",
-             (unsigned long long)rights);
+    snprintf(overwrite, sizeof overwrite, "{'type': 1, 'deny': '%llu'}", (unsigned long long)perms);
     expect_status(client_put(h->ada, overwrite, "/channels/%s/permissions/%s", h->voice, c->id),
                   204);
 }
 
-static void a_stream_takes_the_right_and_no_afk_channel(struct world *w)
+static void streams_require_the_permission_and_no_afk_channel(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
 
     join_voice(&h, h.bob, h.voice, h.ada, NULL);
-    deny(&h, h.bob, PERMISSION(STREAM));
+    deny_in_voice_channel(&h, h.bob, PERMISSION(STREAM));
     ask_stream(h.bob, h.guild, h.voice, "");
     expect_stream(h.bob, "STREAM_DELETE", "{'reason': 'unauthorized'}");
-    deny(&h, h.bob, 0);
+    deny_in_voice_channel(&h, h.bob, 0);
     world_sql(w, "update guilds set afk_channel_id = %s", h.voice);
     ask_stream(h.bob, h.guild, h.voice, "");
     expect_stream(h.bob, "STREAM_DELETE", "{'reason': 'invalid_channel'}");
@@ -87,7 +87,7 @@ static void a_stream_takes_the_right_and_no_afk_channel(struct world *w)
     expect_stream(h.bob, "STREAM_CREATE", "{}");
 }
 
-static void an_owner_has_one_stream(struct world *w)
+static void creating_a_second_stream_ends_the_first(struct world *w)
 {
     const char *key;
     struct test_voice h = world_audience(w, &key);
@@ -103,7 +103,7 @@ static void an_owner_has_one_stream(struct world *w)
 
 /* --- op 20 ---------------------------------------------------------------------------- */
 
-static void watching_tells_owner_and_viewers(struct world *w)
+static void watching_a_stream_sends_updates_to_owner_and_viewers(struct world *w)
 {
     const char *key;
     struct test_voice h = world_show(w, &key);
@@ -117,14 +117,14 @@ static void watching_tells_owner_and_viewers(struct world *w)
     expect_event(h.bob, "STREAM_UPDATE", "{'stream_key': '%s', 'viewer_ids': ['%s']}", key,
                  h.bob->id);
     expect_stream(h.ada, "STREAM_UPDATE", "{'viewer_ids': ['%s'], 'paused': false}", h.bob->id);
-    ask_about_stream(h.bob, 20, key); /* again: told again, and nobody else */
+    ask_about_stream(h.bob, 20, key); /* watching again repeats the events to the viewer only */
     expect_stream(h.bob, "STREAM_CREATE", "{'viewer_ids': ['%s']}", h.bob->id);
     expect_stream(h.bob, "STREAM_SERVER_UPDATE", "{}");
     expect_no_stream(h.ada);
     expect_no_stream(cleo);
 }
 
-static void tokens_of_streams_differ(struct world *w)
+static void stream_tokens_differ_between_participants(struct world *w)
 {
     const char *key;
     struct test_voice h = world_show(w, &key);
@@ -133,14 +133,14 @@ static void tokens_of_streams_differ(struct world *w)
     const struct dom *first = expect_stream(h.bob, "STREAM_CREATE", "{}");
     first = expect_stream(h.bob, "STREAM_SERVER_UPDATE", "{}");
     expect_stream(h.bob, "STREAM_UPDATE", "{}");
-    ask_about_stream(h.ada, 20, key); /* the owner comes back to its own */
+    ask_about_stream(h.ada, 20, key); /* the owner reconnects to its stream */
     expect_stream(h.ada, "STREAM_UPDATE", "{}");
     expect_stream(h.ada, "STREAM_CREATE", "{}");
     const struct dom *second = expect_stream(h.ada, "STREAM_SERVER_UPDATE", "{}");
     expect(!str_eq(dom_at(first, "token")->text, dom_at(second, "token")->text));
 }
 
-static void not_everybody_may_watch(struct world *w)
+static void unauthorized_users_cannot_watch_a_stream(struct world *w)
 {
     const char *key;
     struct test_voice h = world_show(w, &key);
@@ -157,8 +157,8 @@ static void not_everybody_may_watch(struct world *w)
     expect_no_stream(h.ada);
 }
 
-/* That many more who watch, from nowhere. */
-static void fill(struct world *w, int count)
+/* Inserts that many other viewers. */
+static void insert_viewers(struct world *w, int count)
 {
     for (int i = 0; i < count; i++)
         world_sql(w,
@@ -168,25 +168,25 @@ static void fill(struct world *w, int count)
                   1000 + i);
 }
 
-static void fifty_watch_and_no_more(struct world *w)
+static void stream_is_limited_to_50_viewers(struct world *w)
 {
     const char *key;
     struct test_voice h = world_show(w, &key);
     struct client *cleo = test_voice_member(&h, "cleo", 0);
 
-    fill(w, 49);
+    insert_viewers(w, 49);
     join_voice(&h, cleo, h.voice, NULL);
     ask_about_stream(h.bob, 20, key);
     expect_stream(h.bob, "STREAM_CREATE", "{}");
     ask_about_stream(cleo, 20, key);
     expect_stream(cleo, "STREAM_DELETE", "{'reason': 'stream_full'}");
-    ask_about_stream(h.bob, 20, key); /* who is in may come back */
+    ask_about_stream(h.bob, 20, key); /* an existing viewer may reconnect */
     expect_stream(h.bob, "STREAM_SERVER_UPDATE", "{}");
     expect_stream(h.bob, "STREAM_UPDATE", "{}");
     expect_stream(h.bob, "STREAM_CREATE", "{}");
 }
 
-static void stages_show_streams_too(struct world *w)
+static void stage_streams_are_limited_to_50_viewers(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     const char *key = stream_key(&h, h.stage, h.ada);
@@ -195,7 +195,7 @@ static void stages_show_streams_too(struct world *w)
     join_voice(&h, h.bob, h.stage, h.ada, NULL);
     ask_stream(h.ada, h.guild, h.stage, "");
     expect_stream(h.ada, "STREAM_CREATE", "{'stream_key': '%s'}", key);
-    fill(w, 50);
+    insert_viewers(w, 50);
     ask_about_stream(h.bob, 20, key);
     expect_stream(h.bob, "STREAM_DELETE", "{'reason': 'stream_full'}");
     world_sql(w, "delete from stream_sessions where user_id = %d", 1000);
@@ -205,7 +205,7 @@ static void stages_show_streams_too(struct world *w)
 
 /* --- op 19, 21, 22 -------------------------------------------------------------------- */
 
-static void an_owner_ends_its_stream(struct world *w)
+static void owner_can_end_the_stream(struct world *w)
 {
     const char *key;
     struct test_voice h = world_audience(w, &key);
@@ -215,14 +215,14 @@ static void an_owner_ends_its_stream(struct world *w)
     expect_event(h.ada, "VOICE_STATE_UPDATE", "{'self_stream': false}");
     expect_event(h.bob, "STREAM_DELETE", "{'stream_key': '%s', 'reason': 'stream_ended'}", key);
     expect_event(h.bob, "VOICE_STATE_UPDATE", "{'self_stream': false}");
-    ask_about_stream(h.ada, 19, key); /* once more does nothing */
+    ask_about_stream(h.ada, 19, key); /* a second request has no effect */
     ask_about_stream(h.bob, 19, key);
     expect_quiet(h.ada->gate);
     expect_quiet(h.bob->gate);
     expect(world_number(w, "select count(*) from stream_sessions") == 0);
 }
 
-static void a_viewer_leaves_and_the_stream_goes_on(struct world *w)
+static void viewer_can_leave_without_ending_the_stream(struct world *w)
 {
     const char *key;
     struct test_voice h = world_audience(w, &key);
@@ -235,7 +235,7 @@ static void a_viewer_leaves_and_the_stream_goes_on(struct world *w)
     expect(world_number(w, "select count(*) from streams") == 1);
 }
 
-static void a_pause_is_told_and_only_the_owners(struct world *w)
+static void only_the_owner_can_pause_a_stream(struct world *w)
 {
     const char *key;
     struct test_voice h = world_audience(w, &key);
@@ -244,7 +244,7 @@ static void a_pause_is_told_and_only_the_owners(struct world *w)
     ask_pause(h.ada, key, true);
     expect_event(h.ada, "STREAM_UPDATE", "{'paused': true, 'viewer_ids': ['%s']}", h.bob->id);
     expect_event(h.bob, "STREAM_UPDATE", "{'paused': true}");
-    ask_pause(h.ada, key, true); /* nothing new: an answer all the same */
+    ask_pause(h.ada, key, true); /* no change, but the event is sent again */
     expect_event(h.ada, "STREAM_UPDATE", "{'paused': true}");
     expect_event(h.bob, "STREAM_UPDATE", "{'paused': true}");
     ask_pause(h.ada, key, false);
@@ -256,7 +256,7 @@ static void a_pause_is_told_and_only_the_owners(struct world *w)
     expect_event(h.ada, "STREAM_DELETE", "{'reason': 'parse_failed'}");
 }
 
-static void a_pause_may_follow_at_once(struct world *w)
+static void stream_can_be_paused_right_after_its_creation(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     const char *key = stream_key(&h, h.voice, h.ada);
@@ -269,9 +269,9 @@ static void a_pause_may_follow_at_once(struct world *w)
     expect_stream(h.ada, "STREAM_UPDATE", "{'paused': true}");
 }
 
-/* --- what ends it --------------------------------------------------------------------- */
+/* --- end of a stream ------------------------------------------------------------------ */
 
-static void a_stream_ends_when_its_owner_goes(struct world *w)
+static void stream_ends_when_its_owner_leaves_voice(struct world *w)
 {
     const char *key;
     struct test_voice h = world_audience(w, &key);
@@ -282,7 +282,7 @@ static void a_stream_ends_when_its_owner_goes(struct world *w)
     expect(world_number(w, "select count(*) from streams") == 0);
 }
 
-static void a_stream_ends_when_its_owner_moves(struct world *w)
+static void stream_ends_when_its_owner_moves(struct world *w)
 {
     const char *key;
     struct test_voice h = world_audience(w, &key);
@@ -294,7 +294,7 @@ static void a_stream_ends_when_its_owner_moves(struct world *w)
                 "{'channel_id': '%s', 'self_stream': false}", h.other);
 }
 
-static void a_stream_ends_when_its_owner_may_no_longer(struct world *w)
+static void stream_ends_when_its_owner_loses_the_permission(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     const char *key = stream_key(&h, h.voice, h.bob);
@@ -303,13 +303,13 @@ static void a_stream_ends_when_its_owner_may_no_longer(struct world *w)
     ask_stream(h.bob, h.guild, h.voice, "");
     expect_stream(h.bob, "STREAM_CREATE", "{}");
     expect_stream(h.bob, "STREAM_SERVER_UPDATE", "{}");
-    deny(&h, h.bob, PERMISSION(STREAM));
+    deny_in_voice_channel(&h, h.bob, PERMISSION(STREAM));
     expect_stream(h.bob, "STREAM_DELETE", "{'stream_key': '%s', 'reason': 'stream_ended'}", key);
     expect_json(client_get(h.ada, "/guilds/%s/voice-states/%s", h.guild, h.bob->id),
                 "{'channel_id': '%s', 'self_stream': false}", h.voice);
 }
 
-static void a_stream_ends_with_its_session(struct world *w)
+static void stream_ends_with_its_owners_session(struct world *w)
 {
     const char *key;
     struct test_voice h = world_audience(w, &key);
@@ -318,7 +318,7 @@ static void a_stream_ends_with_its_session(struct world *w)
     expect_stream(h.bob, "STREAM_DELETE", "{'stream_key': '%s', 'reason': 'stream_ended'}", key);
 }
 
-static void a_stream_ends_when_another_session_takes_over(struct world *w)
+static void stream_ends_when_another_session_takes_over_voice(struct world *w)
 {
     const char *key;
     struct test_voice h = world_audience(w, &key);
@@ -329,7 +329,7 @@ static void a_stream_ends_when_another_session_takes_over(struct world *w)
     expect_stream(h.ada, "STREAM_DELETE", "{'reason': 'stream_ended'}");
 }
 
-static void a_viewer_who_leaves_voice_watches_no_more(struct world *w)
+static void leaving_voice_ends_watching_a_stream(struct world *w)
 {
     const char *key;
     struct test_voice h = world_audience(w, &key);
@@ -340,7 +340,7 @@ static void a_viewer_who_leaves_voice_watches_no_more(struct world *w)
     expect_no_stream(h.ada);
 }
 
-static void a_stream_ends_with_its_channel(struct world *w)
+static void stream_ends_when_its_channel_is_deleted(struct world *w)
 {
     const char *key;
     struct test_voice h = world_audience(w, &key);
@@ -350,7 +350,7 @@ static void a_stream_ends_with_its_channel(struct world *w)
     expect_stream(h.ada, "STREAM_DELETE", "{'reason': 'stream_ended'}");
 }
 
-static void no_stream_outlives_the_process(struct world *w)
+static void streams_do_not_survive_a_restart(struct world *w)
 {
     const char *key;
 
@@ -361,26 +361,26 @@ static void no_stream_outlives_the_process(struct world *w)
 }
 
 const struct test streams_tests[] = {
-    TEST_WITH(a_stream_begins_in_order, with_two_regions),
-    TEST(a_stream_needs_its_owner_in_the_channel),
-    TEST(a_stream_takes_the_right_and_no_afk_channel),
-    TEST(an_owner_has_one_stream),
-    TEST(watching_tells_owner_and_viewers),
-    TEST(tokens_of_streams_differ),
-    TEST(not_everybody_may_watch),
-    TEST(fifty_watch_and_no_more),
-    TEST(stages_show_streams_too),
-    TEST(an_owner_ends_its_stream),
-    TEST(a_viewer_leaves_and_the_stream_goes_on),
-    TEST(a_pause_is_told_and_only_the_owners),
-    TEST(a_pause_may_follow_at_once),
-    TEST(a_stream_ends_when_its_owner_goes),
-    TEST(a_stream_ends_when_its_owner_moves),
-    TEST(a_stream_ends_when_its_owner_may_no_longer),
-    TEST(a_stream_ends_with_its_session),
-    TEST(a_stream_ends_when_another_session_takes_over),
-    TEST(a_viewer_who_leaves_voice_watches_no_more),
-    TEST(a_stream_ends_with_its_channel),
-    TEST(no_stream_outlives_the_process),
+    TEST_WITH(creating_a_stream_sends_its_events_in_order, with_two_regions),
+    TEST(creating_a_stream_requires_the_owner_in_the_channel),
+    TEST(streams_require_the_permission_and_no_afk_channel),
+    TEST(creating_a_second_stream_ends_the_first),
+    TEST(watching_a_stream_sends_updates_to_owner_and_viewers),
+    TEST(stream_tokens_differ_between_participants),
+    TEST(unauthorized_users_cannot_watch_a_stream),
+    TEST(stream_is_limited_to_50_viewers),
+    TEST(stage_streams_are_limited_to_50_viewers),
+    TEST(owner_can_end_the_stream),
+    TEST(viewer_can_leave_without_ending_the_stream),
+    TEST(only_the_owner_can_pause_a_stream),
+    TEST(stream_can_be_paused_right_after_its_creation),
+    TEST(stream_ends_when_its_owner_leaves_voice),
+    TEST(stream_ends_when_its_owner_moves),
+    TEST(stream_ends_when_its_owner_loses_the_permission),
+    TEST(stream_ends_with_its_owners_session),
+    TEST(stream_ends_when_another_session_takes_over_voice),
+    TEST(leaving_voice_ends_watching_a_stream),
+    TEST(stream_ends_when_its_channel_is_deleted),
+    TEST(streams_do_not_survive_a_restart),
     { 0 },
 };

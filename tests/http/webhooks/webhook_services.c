@@ -1,4 +1,4 @@
-/* webhook_services.c - messages written for Slack, and events of GitHub. */
+/* webhook_services.c - webhook messages in Slack format, and GitHub events. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,15 +7,15 @@
 #include "channel_events.h"
 #include "test_guild.h"
 
-struct service {
+struct service_webhook {
     struct client *ada, *nobody;
     struct test_guild test_guild;
     const char *id, *token;
 };
 
-static struct service service_made(struct world *w)
+static struct service_webhook create_service_webhook(struct world *w)
 {
-    struct service s = { world_client(w, "ada"), world_stranger(w), .id = NULL };
+    struct service_webhook s = { world_client(w, "ada"), world_anonymous(w), .id = NULL };
 
     s.test_guild = world_test_guild(w, s.ada);
     struct answer a =
@@ -26,15 +26,15 @@ static struct service service_made(struct world *w)
     return s;
 }
 
-static struct answer slack_post(struct service *s, const char *json)
+static struct answer post_slack(struct service_webhook *s, const char *json)
 {
     return client_post(s->nobody, json, "/webhooks/%s/%s/slack", s->id, s->token);
 }
 
-static struct answer github_tell(struct service *s, const char *event, const char *json)
+static struct answer post_github(struct service_webhook *s, const char *event, const char *json)
 {
     struct arena *arena = world_arena(s->test_guild.world);
-    char *body = str_dupz(arena, str_of(json));
+    char *body = str_dup_cstring(arena, str_of(json));
 
     for (char *p = body; *p; p++)
         if (*p == '\'')
@@ -45,7 +45,7 @@ static struct answer github_tell(struct service *s, const char *event, const cha
         str_of(body));
 }
 
-static int64_t messages_sent(struct service *s)
+static int64_t count_messages(struct service_webhook *s)
 {
     return world_number(s->test_guild.world, "select count(*) from messages where channel_id = %s",
                         s->test_guild.channel);
@@ -53,11 +53,11 @@ static int64_t messages_sent(struct service *s)
 
 /* --- Slack ---------------------------------------------------------------------------- */
 
-static void messages_for_slack_become_embeds(struct world *w)
+static void slack_messages_become_content_and_embeds(struct world *w)
 {
-    struct service s = service_made(w);
+    struct service_webhook s = create_service_webhook(w);
     struct channel_events room = world_channel_events(w, s.test_guild.channel);
-    struct answer a = slack_post(
+    struct answer a = post_slack(
         &s, "{'text': 'see <https://x.y|this> <b|c> <http://z> <', 'username': 'Bell', "
             "'icon_url': 'https://x.y/i.png', 'attachments': [{'title': 'T', 'title_link': "
             "'https://x.y/t', 'pretext': 'above', 'text': '<https://x.y|in>', 'color': '#36A64f', "
@@ -82,44 +82,44 @@ static void messages_for_slack_become_embeds(struct world *w)
         s.id);
 }
 
-static void what_is_written_for_slack_has_rules(struct world *w)
+static void invalid_slack_messages_are_refused(struct world *w)
 {
-    struct service s = service_made(w);
+    struct service_webhook s = create_service_webhook(w);
     char body[7000];
 
-    expect_error(slack_post(&s, "{}"), 400, 50006);
+    expect_error(post_slack(&s, "{}"), 400, 50006);
     snprintf(body, sizeof body, "{'text': '%02000d'}", 1);
-    expect_status(slack_post(&s, body), 200);
+    expect_status(post_slack(&s, body), 200);
     snprintf(body, sizeof body, "{'text': '%02001d'}", 1);
-    expect_invalid(slack_post(&s, body), "text", "BASE_TYPE_MAX_LENGTH");
-    /* A link is longer in our words. */
+    expect_invalid(post_slack(&s, body), "text", "BASE_TYPE_MAX_LENGTH");
+    /* A Slack link is longer in Markdown. */
     snprintf(body, sizeof body, "{'text': '<http://x|y>%01988d'}", 1);
-    expect_invalid(slack_post(&s, body), "text", "BASE_TYPE_MAX_LENGTH");
+    expect_invalid(post_slack(&s, body), "text", "BASE_TYPE_MAX_LENGTH");
     snprintf(body, sizeof body, "{'attachments': [{'pretext': 'x', 'text': '%04095d'}]}", 1);
-    expect_invalid(slack_post(&s, body), "attachments.0.text", "BASE_TYPE_MAX_LENGTH");
+    expect_invalid(post_slack(&s, body), "attachments.0.text", "BASE_TYPE_MAX_LENGTH");
     snprintf(body, sizeof body, "{'attachments': [{'text': '%04000d'}, {'text': '%02001d'}]}", 1,
              1);
-    expect_invalid(slack_post(&s, body), "attachments", "MAX_EMBED_SIZE_EXCEEDED");
-    expect_invalid(slack_post(&s, "{'attachments': [{'color': '#fff'}]}"), "attachments.0.color",
+    expect_invalid(post_slack(&s, body), "attachments", "MAX_EMBED_SIZE_EXCEEDED");
+    expect_invalid(post_slack(&s, "{'attachments': [{'color': '#fff'}]}"), "attachments.0.color",
                    "STRING_TYPE_REGEX");
-    expect_invalid(slack_post(&s, "{'attachments': [{'color': '#ffffff'}]}"), "attachments.0.text",
+    expect_invalid(post_slack(&s, "{'attachments': [{'color': '#ffffff'}]}"), "attachments.0.text",
                    "BASE_TYPE_REQUIRED");
-    expect_invalid(slack_post(&s, "{'attachments': [{'fields': [{'value': 'x'}]}]}"),
+    expect_invalid(post_slack(&s, "{'attachments': [{'fields': [{'value': 'x'}]}]}"),
                    "attachments.0.fields.0.title", "BASE_TYPE_REQUIRED");
-    expect_invalid(slack_post(&s, "{'attachments': [{'text': 'x', 'image_url': 'y'}]}"),
+    expect_invalid(post_slack(&s, "{'attachments': [{'text': 'x', 'image_url': 'y'}]}"),
                    "attachments.0.image_url", "URL_TYPE_INVALID_URL");
-    expect_invalid(slack_post(&s, "{'attachments': [{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}]}"),
+    expect_invalid(post_slack(&s, "{'attachments': [{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}]}"),
                    "attachments", "BASE_TYPE_MAX_LENGTH");
-    expect_invalid(slack_post(&s, "{'text': 'x', 'username': 'Clyde'}"), "username",
+    expect_invalid(post_slack(&s, "{'text': 'x', 'username': 'Clyde'}"), "username",
                    "USERNAME_INVALID_CONTAINS");
     expect_error(client_post(s.nobody, "{'text': 5}", "/webhooks/%s/x/slack", s.id), 401, 50027);
-    expect(messages_sent(&s) == 1);
+    expect(count_messages(&s) == 1);
 }
 
-static void a_form_holds_the_message_as_json(struct world *w)
+static void slack_form_body_contains_the_message_as_json(struct world *w)
 {
     static const char type[] = "Content-Type: application/x-www-form-urlencoded\r\n";
-    struct service s = service_made(w);
+    struct service_webhook s = create_service_webhook(w);
     struct str path =
         str_printf(world_arena(w), "/api/webhooks/%s/%s/slack?wait=false", s.id, s.token);
 
@@ -134,7 +134,7 @@ static void a_form_holds_the_message_as_json(struct world *w)
     expect_invalid(
         client_request(s.nobody, "POST", path.p, type, STR("payload=%7B%22text%22%3A%5B%5D%7D")),
         "payload.text", "STRING_TYPE_CONVERT");
-    expect(messages_sent(&s) == 1);
+    expect(count_messages(&s) == 1);
 }
 
 /* --- GitHub --------------------------------------------------------------------------- */
@@ -144,7 +144,7 @@ static void a_form_holds_the_message_as_json(struct world *w)
     "'sender': {'login': 'ada', 'html_url': 'https://g/ada', 'avatar_url': " \
     "'https://g/ada.png', 'id': 5}"
 
-static void events_of_github_are_told(struct world *w)
+static void github_events_become_embeds(struct world *w)
 {
     static const struct {
         const char *event, *body, *title, *url;
@@ -195,13 +195,13 @@ static void events_of_github_are_told(struct world *w)
           "'message': 'one', 'url': 'https://g/1', 'author': {'name': 'Ada'}}], ",
           "[o/r:main] 1 new commit", "https://g/cmp" },
     };
-    struct service s = service_made(w);
+    struct service_webhook s = create_service_webhook(w);
     struct channel_events room = world_channel_events(w, s.test_guild.channel);
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct str body = str_printf(world_arena(w), "{%s" REPOSITORY SENDER "}", cases[i].body);
 
-        expect_status(github_tell(&s, cases[i].event, body.p), 204);
+        expect_status(post_github(&s, cases[i].event, body.p), 204);
         expect_channel_event(&room, "MESSAGE_CREATE",
                              "{'content': '', 'author': {'username': 'Post'}, 'embeds': [{'title': "
                              "'%s', 'author': {'name': 'ada', 'url': 'https://g/ada', 'icon_url': "
@@ -213,9 +213,9 @@ static void events_of_github_are_told(struct world *w)
                 "[{'embeds': [{'description': '[`abcdef0`](https://g/1) one - Ada'}]}]");
 }
 
-static void long_words_of_github_are_cut(struct world *w)
+static void long_github_texts_are_truncated(struct world *w)
 {
-    struct service s = service_made(w);
+    struct service_webhook s = create_service_webhook(w);
     struct buf body, commits;
 
     buf_init(&body, 100000);
@@ -224,7 +224,7 @@ static void long_words_of_github_are_cut(struct world *w)
         "{'action': 'opened', 'issue': {'number': 5, 'title': '%0300d', 'body': '%0501d'}, " REPOSITORY
             SENDER "}",
         1, 1);
-    expect_status(github_tell(&s, "issues", buf_take(&body, world_arena(w)).p), 204);
+    expect_status(post_github(&s, "issues", buf_move_to_arena(&body, world_arena(w)).p), 204);
     struct answer a = client_get(s.ada, "/channels/%s/messages?limit=1", s.test_guild.channel);
     expect(utf8_length(str_of(answer_text(a, "0.embeds.0.title"))) == 256);
     expect(utf8_length(str_of(answer_text(a, "0.embeds.0.description"))) == 500);
@@ -235,37 +235,37 @@ static void long_words_of_github_are_cut(struct world *w)
         buf_printf(&commits, ", {'id': 'abcdef0', 'url': 'https://g/1', 'message': '%0200d\\nx'}",
                    i);
     buf_printf(&commits, "]}");
-    expect_status(github_tell(&s, "push", buf_take(&commits, world_arena(w)).p), 204);
+    expect_status(post_github(&s, "push", buf_move_to_arena(&commits, world_arena(w)).p), 204);
     a = client_get(s.ada, "/channels/%s/messages?limit=1", s.test_guild.channel);
     expect_json(a, "[{'embeds': [{'title': '[o/r:m] 13 new commits'}]}]");
-    struct str told = str_of(answer_text(a, "0.embeds.0.description"));
-    expect(utf8_length(told) <= 500 && told.p[told.n - 1] != '\n');
+    struct str description = str_of(answer_text(a, "0.embeds.0.description"));
+    expect(utf8_length(description) <= 500 && description.p[description.n - 1] != '\n');
 }
 
-static void events_that_say_nothing_are_left_out(struct world *w)
+static void github_events_without_content_send_no_message(struct world *w)
 {
-    struct service s = service_made(w);
+    struct service_webhook s = create_service_webhook(w);
 
-    expect_status(github_tell(&s, "ping", "{'zen': 'x'}"), 204);
-    expect_status(github_tell(&s, "gollum", "{" REPOSITORY SENDER "}"), 204);
-    expect_status(github_tell(&s, "push", "{" REPOSITORY SENDER ", 'commits': []}"), 204);
-    expect_status(github_tell(&s, "check_run", "{" REPOSITORY "'check_run': {'conclusion': null}}"),
+    expect_status(post_github(&s, "ping", "{'zen': 'x'}"), 204);
+    expect_status(post_github(&s, "gollum", "{" REPOSITORY SENDER "}"), 204);
+    expect_status(post_github(&s, "push", "{" REPOSITORY SENDER ", 'commits': []}"), 204);
+    expect_status(post_github(&s, "check_run", "{" REPOSITORY "'check_run': {'conclusion': null}}"),
                   204);
     expect_status(client_post(s.nobody, "{}", "/webhooks/%s/%s/github", s.id, s.token), 204);
-    expect_invalid(github_tell(&s, "issues", "{'action': 'opened'}"), "repository",
+    expect_invalid(post_github(&s, "issues", "{'action': 'opened'}"), "repository",
                    "BASE_TYPE_REQUIRED");
-    expect_invalid(github_tell(&s, "issues", "{" REPOSITORY SENDER "}"), "issue",
+    expect_invalid(post_github(&s, "issues", "{" REPOSITORY SENDER "}"), "issue",
                    "BASE_TYPE_REQUIRED");
-    expect_invalid(github_tell(&s, "issues", "{'issue': 5}"), "issue", "MODEL_TYPE_CONVERT");
+    expect_invalid(post_github(&s, "issues", "{'issue': 5}"), "issue", "MODEL_TYPE_CONVERT");
     expect_error(client_post(s.nobody, "{}", "/webhooks/%s/x/github", s.id), 401, 50027);
-    expect(messages_sent(&s) == 0);
+    expect(count_messages(&s) == 0);
 }
 
-/* --- both ----------------------------------------------------------------------------- */
+/* --- Slack and GitHub ----------------------------------------------------------------- */
 
-static void services_write_into_threads_and_not_into_forums(struct world *w)
+static void service_webhooks_post_into_threads_but_not_forums(struct world *w)
 {
-    struct service s = service_made(w);
+    struct service_webhook s = create_service_webhook(w);
 
     world_sql(w,
               "insert into channels (id, guild_id, type, name, parent_id, owner_id) "
@@ -279,20 +279,20 @@ static void services_write_into_threads_and_not_into_forums(struct world *w)
         client_post(s.nobody, "{'text': 'x'}", "/webhooks/%s/%s/slack?thread_id=7", s.id, s.token),
         404, 10003);
     world_sql(w, "update channels set type = 15 where id = %s", s.test_guild.channel);
-    expect_error(slack_post(&s, "{'text': 'x'}"), 400, 220004);
-    expect_error(github_tell(&s, "public", "{" REPOSITORY SENDER "}"), 400, 220004);
+    expect_error(post_slack(&s, "{'text': 'x'}"), 400, 220004);
+    expect_error(post_github(&s, "public", "{" REPOSITORY SENDER "}"), 400, 220004);
     expect_status(client_post(s.nobody, "{'text': 'x'}", "/webhooks/%s/%s/slack?thread_id=90001",
                               s.id, s.token),
                   200);
 }
 
 const struct test webhook_services_tests[] = {
-    TEST(messages_for_slack_become_embeds),
-    TEST(what_is_written_for_slack_has_rules),
-    TEST(a_form_holds_the_message_as_json),
-    TEST(events_of_github_are_told),
-    TEST(long_words_of_github_are_cut),
-    TEST(events_that_say_nothing_are_left_out),
-    TEST(services_write_into_threads_and_not_into_forums),
+    TEST(slack_messages_become_content_and_embeds),
+    TEST(invalid_slack_messages_are_refused),
+    TEST(slack_form_body_contains_the_message_as_json),
+    TEST(github_events_become_embeds),
+    TEST(long_github_texts_are_truncated),
+    TEST(github_events_without_content_send_no_message),
+    TEST(service_webhooks_post_into_threads_but_not_forums),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* webhooks.c - made, listed, changed, deleted and executed. */
+/* webhooks.c - creating, listing, changing, deleting and executing webhooks. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -16,7 +16,7 @@ struct hook {
     const char *id, *token;
 };
 
-static struct hook made(struct client *c, const char *channel)
+static struct hook create_test_webhook(struct client *c, const char *channel)
 {
     struct answer a = client_post(c, "{'name': 'Post'}", "/channels/%s/webhooks", channel);
 
@@ -24,9 +24,9 @@ static struct hook made(struct client *c, const char *channel)
     return (struct hook){ answer_text(a, "id"), answer_text(a, "token") };
 }
 
-/* --- making and listing --------------------------------------------------------------- */
+/* --- creating and listing ------------------------------------------------------------- */
 
-static void a_webhook_is_made_and_announced(struct world *w)
+static void creating_a_webhook_returns_its_token_and_sends_an_event(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
@@ -56,14 +56,14 @@ static void a_webhook_is_made_and_announced(struct world *w)
                         token) == 0);
 }
 
-/* A token is enough to write: it is shown to those who may look where it leads. */
-static void a_guild_lists_webhooks_of_channels_that_the_caller_sees(struct world *w)
+/* The token permits writing, so it is returned only to callers who can view the channel. */
+static void guild_webhook_list_omits_hidden_channels(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *mod = world_client(w, "mod");
     struct test_guild v = world_test_guild(w, ada);
 
     test_guild_add_with(&v, mod, 3, PERMISSION(MANAGE_WEBHOOKS));
-    made(ada, v.channel);
+    create_test_webhook(ada, v.channel);
     expect(client_get(mod, "/guilds/%s/webhooks", v.id).json->count == 1);
     world_sql(w,
               "insert into overwrites (channel_id, target_id, type, deny) values (%s, %s, 1, %d)",
@@ -75,14 +75,14 @@ static void a_guild_lists_webhooks_of_channels_that_the_caller_sees(struct world
     expect(client_get(mod, "/guilds/%s/webhooks", v.id).json->count == 0);
 }
 
-static void managing_needs_the_right(struct world *w)
+static void webhook_routes_require_manage_webhooks(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve"), *mod = world_client(w, "mod");
     struct test_guild v = world_test_guild(w, ada);
     test_guild_add(&v, bob);
     test_guild_add_with(&v, mod, 1, PERMISSION(MANAGE_WEBHOOKS));
-    struct hook h = made(ada, v.channel);
+    struct hook h = create_test_webhook(ada, v.channel);
 
     expect_error(client_post(bob, "{}", "/channels/%s/webhooks", v.channel), 403, 50013);
     expect_error(client_get(bob, "/channels/%s/webhooks", v.channel), 403, 50013);
@@ -98,12 +98,12 @@ static void managing_needs_the_right(struct world *w)
     expect_error(client_delete(mod, "/webhooks/%s", h.id), 404, 10015);
 }
 
-/* Whatever credential comes along, the token alone acts: nobody is named who did not. */
-static void who_has_the_token_signs_for_nobody(struct world *w)
+/* With the token route the caller's own credential is ignored, and the audit log names no user. */
+static void webhook_changes_by_token_have_no_user_in_the_audit_log(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
-    struct hook h = made(ada, v.channel);
+    struct hook h = create_test_webhook(ada, v.channel);
 
     expect_status(client_patch(bob, "{'name': 'mine'}", "/webhooks/%s/%s", h.id, h.token), 200);
     expect_status(client_delete(bob, "/webhooks/%s/%s", h.id, h.token), 204);
@@ -112,8 +112,8 @@ static void who_has_the_token_signs_for_nobody(struct world *w)
                 "'user_id': null}]}");
 }
 
-/* Whoever has the token acts in the app's name. */
-static void the_token_of_an_apps_webhook_is_the_apps(struct world *w)
+/* A caller with the token acts for the app. */
+static void token_of_an_apps_webhook_is_returned_to_the_app_only(struct world *w)
 {
     struct client *ada = world_client(w, "ada"),
                   *bot = application_bot(ada, make_application(ada, "Helper")),
@@ -124,14 +124,14 @@ static void the_token_of_an_apps_webhook_is_the_apps(struct world *w)
 
     test_guild_add_with(&v, bot, 1, PERMISSION(MANAGE_WEBHOOKS));
     test_guild_add_with(&v, other, 2, PERMISSION(MANAGE_WEBHOOKS));
-    struct hook h = made(bot, v.channel);
+    struct hook h = create_test_webhook(bot, v.channel);
     const char *own = TEXT(w, "{'id': '%s', 'token': '%s'}", h.id, h.token);
 
     expect_json(client_get(bot, "/webhooks/%s", h.id), "%s", own);
     expect_json(client_get(bot, "/channels/%s/webhooks", v.channel), "[%s]", own);
     expect_json(client_get(bot, "/guilds/%s/webhooks", v.id), "[%s]", own);
     expect_json(client_patch(bot, "{'name': 'New'}", "/webhooks/%s", h.id), "%s", own);
-    expect_json(client_get(world_stranger(w), "/webhooks/%s/%s", h.id, h.token), "%s", own);
+    expect_json(client_get(world_anonymous(w), "/webhooks/%s/%s", h.id, h.token), "%s", own);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         const struct {
             struct answer a;
@@ -153,12 +153,12 @@ static void the_token_of_an_apps_webhook_is_the_apps(struct world *w)
     expect_json(a, "{'webhooks': [{'id': '%s'}]}", h.id);
     expect_absent(a, "webhooks.0.token");
     expect_absent(a, "webhooks.0.url");
-    /* A person's is for all who manage webhooks. */
-    h = made(ada, v.channel);
+    /* A user's webhook token is returned to all who manage webhooks. */
+    h = create_test_webhook(ada, v.channel);
     expect_json(client_get(other, "/webhooks/%s", h.id), "{'token': '%s'}", h.token);
 }
 
-static void names_have_rules(struct world *w)
+static void invalid_webhook_names_are_refused(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
@@ -177,13 +177,13 @@ static void names_have_rules(struct world *w)
                    "name", "USERNAME_INVALID_CONTAINS");
 }
 
-static void there_is_room_for_fifteen(struct world *w)
+static void webhooks_are_limited_to_15_per_channel_and_1000_per_guild(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
 
     for (int i = 0; i < 15; i++)
-        made(ada, v.channel);
+        create_test_webhook(ada, v.channel);
     expect_error(client_post(ada, "{'name': 'x'}", "/channels/%s/webhooks", v.channel), 400, 30007);
     world_sql(w, "insert into channels (id, guild_id, type, name) values (90001, %s, 0, 'b')",
               v.id);
@@ -197,7 +197,7 @@ static void there_is_room_for_fifteen(struct world *w)
     expect_status(client_post(ada, "{'name': 'x'}", "/channels/90001/webhooks"), 200);
 }
 
-static void some_channels_have_none(struct world *w)
+static void categories_and_direct_channels_cannot_have_webhooks(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
@@ -214,17 +214,17 @@ static void some_channels_have_none(struct world *w)
 
 /* --- with the token ------------------------------------------------------------------- */
 
-static void the_token_is_enough(struct world *w)
+static void webhook_token_is_enough_to_read_change_and_delete_it(struct world *w)
 {
-    struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
+    struct client *ada = world_client(w, "ada"), *nobody = world_anonymous(w);
     struct test_guild v = world_test_guild(w, ada);
-    struct hook h = made(ada, v.channel);
+    struct hook h = create_test_webhook(ada, v.channel);
 
     struct answer a = client_get(nobody, "/webhooks/%s/%s", h.id, h.token);
     expect_status(a, 200);
     expect_json(a, "{'id': '%s', 'token': '%s', 'name': 'Post'}", h.id, h.token);
     expect_absent(a, "user");
-    v = (struct test_guild){ .world = w, .heard = v.heard };
+    v = (struct test_guild){ .world = w, .arrivals = v.arrivals };
     a = client_patch(nobody, "{'name': 'Mail', 'channel_id': '77'}", "/webhooks/%s/%s", h.id,
                      h.token);
     expect_json(a, "{'name': 'Mail'}");
@@ -232,12 +232,13 @@ static void the_token_is_enough(struct world *w)
     expect_error(client_get(nobody, "/webhooks/%s/%s", h.id, h.token), 404, 10015);
 }
 
-static void a_wrong_token_is_told(struct world *w)
+static void wrong_webhook_token_is_401_50027(struct world *w)
 {
-    struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
+    struct client *ada = world_client(w, "ada"), *nobody = world_anonymous(w);
     struct test_guild v = world_test_guild(w, ada);
-    struct hook h = made(ada, v.channel), other = made(ada, v.channel);
-    char *bad = str_dupz(world_arena(w), str_of(h.token));
+    struct hook h = create_test_webhook(ada, v.channel),
+                other = create_test_webhook(ada, v.channel);
+    char *bad = str_dup_cstring(world_arena(w), str_of(h.token));
 
     bad[5] = bad[5] == 'A' ? 'B' : 'A';
     expect_error(client_get(nobody, "/webhooks/%s/%s", h.id, bad), 401, 50027);
@@ -252,12 +253,12 @@ static void a_wrong_token_is_told(struct world *w)
     expect_status(client_get(nobody, "/webhooks/%s/%s", h.id, h.token), 200);
 }
 
-static void webhooks_change_and_move(struct world *w)
+static void webhook_can_be_renamed_and_moved_within_the_guild(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *mod = world_client(w, "mod");
     struct test_guild v = world_test_guild(w, ada), elsewhere = world_test_guild(w, ada);
     test_guild_add_with(&v, mod, 1, PERMISSION(MANAGE_WEBHOOKS));
-    struct hook h = made(ada, v.channel);
+    struct hook h = create_test_webhook(ada, v.channel);
     char body[100];
 
     world_sql(w, "insert into channels (id, guild_id, type, name) values (90001, %s, 0, 'b')",
@@ -286,11 +287,11 @@ static void webhooks_change_and_move(struct world *w)
 
 /* --- executing ------------------------------------------------------------------------ */
 
-static void a_webhook_speaks(struct world *w)
+static void executing_a_webhook_sends_a_message(struct world *w)
 {
-    struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
+    struct client *ada = world_client(w, "ada"), *nobody = world_anonymous(w);
     struct test_guild v = world_test_guild(w, ada);
-    struct hook h = made(ada, v.channel);
+    struct hook h = create_test_webhook(ada, v.channel);
     struct channel_events room = world_channel_events(w, v.channel);
 
     expect_status(client_post(nobody, "{'content': 'ding'}", "/webhooks/%s/%s", h.id, h.token),
@@ -312,7 +313,7 @@ static void a_webhook_speaks(struct world *w)
     expect_absent(a, "member");
     expect_json(client_get(ada, "/channels/%s/messages", v.channel),
                 "[{'author': {'username': 'Bell'}}, {'author': {'username': 'Post'}}]");
-    /* Nobody is its author: only those who keep order delete it. */
+    /* The message has no user as author: it can be deleted with MANAGE_MESSAGES only. */
     expect_error(client_patch(ada, "{'content': 'x'}", "/channels/%s/messages/%s", v.channel,
                               answer_text(a, "id")),
                  403, 50005);
@@ -326,11 +327,11 @@ static void a_webhook_speaks(struct world *w)
 #define LINK  BUTTON_OF("5", "'url': 'https://x.y'")
 #define PRESS BUTTON_OF("1", "'custom_id': 'b'")
 
-static void components_of_nobodys_webhook_are_only_looked_at(struct world *w)
+static void webhooks_without_an_app_can_send_only_link_components(struct world *w)
 {
-    struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
+    struct client *ada = world_client(w, "ada"), *nobody = world_anonymous(w);
     struct test_guild v = world_test_guild(w, ada);
-    struct hook h = made(ada, v.channel);
+    struct hook h = create_test_webhook(ada, v.channel);
     struct answer a = client_post(nobody, "{'content': 'x', " LINK "}", "/webhooks/%s/%s?wait=true",
                                   h.id, h.token);
 
@@ -343,7 +344,7 @@ static void components_of_nobodys_webhook_are_only_looked_at(struct world *w)
                                         h.token, answer_text(a, "id"));
     expect_json(edited, "{'components': []}");
     world_wait(w, 1);
-    /* An edit that leaves components out leaves their flag out, too. */
+    /* An edit without components also drops their flag. */
     expect_json(client_patch(nobody, "{'flags': 32768, " LINK "}", "/webhooks/%s/%s/messages/%s",
                              h.id, h.token, answer_text(a, "id")),
                 "{'content': 'x', 'flags': 0, 'components': [], 'edited_timestamp': '%s'}",
@@ -358,11 +359,11 @@ static void components_of_nobodys_webhook_are_only_looked_at(struct world *w)
                 "{'components': [{'components': [{'custom_id': 'b'}]}]}");
 }
 
-static void what_a_webhook_says_has_rules(struct world *w)
+static void invalid_webhook_messages_are_refused(struct world *w)
 {
-    struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
+    struct client *ada = world_client(w, "ada"), *nobody = world_anonymous(w);
     struct test_guild v = world_test_guild(w, ada);
-    struct hook h = made(ada, v.channel);
+    struct hook h = create_test_webhook(ada, v.channel);
     char body[2100];
 
     expect_error(client_post(nobody, "{}", "/webhooks/%s/%s", h.id, h.token), 400, 50006);
@@ -389,11 +390,11 @@ static void what_a_webhook_says_has_rules(struct world *w)
                  220001);
 }
 
-static void a_webhook_speaks_in_threads_of_its_channel(struct world *w)
+static void webhook_can_send_to_threads_of_its_channel(struct world *w)
 {
-    struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
+    struct client *ada = world_client(w, "ada"), *nobody = world_anonymous(w);
     struct test_guild v = world_test_guild(w, ada);
-    struct hook h = made(ada, v.channel);
+    struct hook h = create_test_webhook(ada, v.channel);
 
     world_sql(w,
               "insert into channels (id, guild_id, type, name, parent_id, owner_id) "
@@ -420,11 +421,12 @@ static void a_webhook_speaks_in_threads_of_its_channel(struct world *w)
         client_get(nobody, "/webhooks/%s/%s/messages/%s?thread_id=90001", h.id, h.token, id), 200);
 }
 
-static void a_webhook_reaches_its_own_messages(struct world *w)
+static void webhook_can_edit_and_delete_only_its_own_messages(struct world *w)
 {
-    struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
+    struct client *ada = world_client(w, "ada"), *nobody = world_anonymous(w);
     struct test_guild v = world_test_guild(w, ada);
-    struct hook h = made(ada, v.channel), other = made(ada, v.channel);
+    struct hook h = create_test_webhook(ada, v.channel),
+                other = create_test_webhook(ada, v.channel);
     const struct upload file[] = { { "files[0]", "a.txt", STR_INIT("a") }, { 0 } };
 
     struct answer a = client_upload(nobody, "POST", "{'content': 'x'}", file,
@@ -451,18 +453,19 @@ static void a_webhook_reaches_its_own_messages(struct world *w)
         404, 10008);
 }
 
-static void limited(struct config *config)
+static void enable_rate_limits(struct config *config)
 {
     config->rate_limits = true;
 }
 
-static void webhooks_have_buckets_of_their_own(struct world *w)
+static void each_webhook_has_a_rate_limit_of_its_own(struct world *w)
 {
-    struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
+    struct client *ada = world_client(w, "ada"), *nobody = world_anonymous(w);
     struct test_guild v = world_test_guild(w, ada);
-    struct hook h = made(ada, v.channel), other = made(ada, v.channel);
+    struct hook h = create_test_webhook(ada, v.channel),
+                other = create_test_webhook(ada, v.channel);
 
-    /* More than an address may ask in a second, but not than a bucket holds. */
+    /* More than the per-second limit of an address, but within the webhook's limit. */
     for (int i = 0; i < 25; i++) {
         expect_status(client_get(nobody, "/webhooks/%s/%s", h.id, h.token), 200);
         expect_status(client_get(nobody, "/webhooks/%s/%s", other.id, other.token), 200);
@@ -474,22 +477,22 @@ static void webhooks_have_buckets_of_their_own(struct world *w)
 }
 
 const struct test webhooks_tests[] = {
-    TEST(a_webhook_is_made_and_announced),
-    TEST(a_guild_lists_webhooks_of_channels_that_the_caller_sees),
-    TEST(managing_needs_the_right),
-    TEST(who_has_the_token_signs_for_nobody),
-    TEST(the_token_of_an_apps_webhook_is_the_apps),
-    TEST(names_have_rules),
-    TEST(there_is_room_for_fifteen),
-    TEST(some_channels_have_none),
-    TEST(the_token_is_enough),
-    TEST(a_wrong_token_is_told),
-    TEST(webhooks_change_and_move),
-    TEST(a_webhook_speaks),
-    TEST(components_of_nobodys_webhook_are_only_looked_at),
-    TEST(what_a_webhook_says_has_rules),
-    TEST(a_webhook_speaks_in_threads_of_its_channel),
-    TEST(a_webhook_reaches_its_own_messages),
-    TEST_WITH(webhooks_have_buckets_of_their_own, limited),
+    TEST(creating_a_webhook_returns_its_token_and_sends_an_event),
+    TEST(guild_webhook_list_omits_hidden_channels),
+    TEST(webhook_routes_require_manage_webhooks),
+    TEST(webhook_changes_by_token_have_no_user_in_the_audit_log),
+    TEST(token_of_an_apps_webhook_is_returned_to_the_app_only),
+    TEST(invalid_webhook_names_are_refused),
+    TEST(webhooks_are_limited_to_15_per_channel_and_1000_per_guild),
+    TEST(categories_and_direct_channels_cannot_have_webhooks),
+    TEST(webhook_token_is_enough_to_read_change_and_delete_it),
+    TEST(wrong_webhook_token_is_401_50027),
+    TEST(webhook_can_be_renamed_and_moved_within_the_guild),
+    TEST(executing_a_webhook_sends_a_message),
+    TEST(webhooks_without_an_app_can_send_only_link_components),
+    TEST(invalid_webhook_messages_are_refused),
+    TEST(webhook_can_send_to_threads_of_its_channel),
+    TEST(webhook_can_edit_and_delete_only_its_own_messages),
+    TEST_WITH(each_webhook_has_a_rate_limit_of_its_own, enable_rate_limits),
     { 0 },
 };

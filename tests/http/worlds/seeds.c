@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "files.h"
-#include "tools/seeds/seed.h"
+#include "tools/seeds/world_objects.h"
 #include "test_guild.h"
 #include "waits.h"
 #include "world_files.h"
 
-static void no_progress(void *arg, int64_t done, int64_t total)
+static void ignore_progress(void *arg, int64_t done, int64_t total)
 {
     (void)arg, (void)done, (void)total;
 }
@@ -23,10 +23,10 @@ static const struct seed_options small = { .users = 300,
                                            .messages = 90,
                                            .random = 4 };
 
-static void a_seeded_world_has_what_was_asked_for(struct world *w)
+static void seeded_world_contains_the_requested_counts(struct world *w)
 {
-    expect(seed_problem(&small) == NULL);
-    expect(world_seed(guildhall_store(world_server(w)), &small, no_progress, NULL) == OK);
+    expect(seed_find_option_error(&small) == NULL);
+    expect(write_seed_world(guildhall_store(world_server(w)), &small, ignore_progress, NULL) == OK);
 
     expect(world_number(w, "select count(*) from users") == 300);
     expect(world_number(w, "select count(*) from guilds") == 7);
@@ -38,11 +38,11 @@ static void a_seeded_world_has_what_was_asked_for(struct world *w)
     expect(world_number(w, "select count(*) from messages") == 90);
 }
 
-static void a_seeded_world_fits_together(struct world *w)
+static void seeded_world_is_consistent(struct world *w)
 {
-    expect(world_seed(guildhall_store(world_server(w)), &small, no_progress, NULL) == OK);
+    expect(write_seed_world(guildhall_store(world_server(w)), &small, ignore_progress, NULL) == OK);
 
-    /* Counts and last messages are true, owners are members, friends are mutual. */
+    /* Counts and last messages are correct, owners are members, friendships are mutual. */
     expect(world_number(w, "select count(*) from guilds g where member_count <> "
                            "(select count(*) from members m where m.guild_id = g.id)") == 0);
     expect(world_number(w,
@@ -56,31 +56,31 @@ static void a_seeded_world_fits_together(struct world *w)
                            "0)") == 0);
     expect(world_number(w, "select count(*) from member_roles mr join roles r on r.id = mr.role_id "
                            "where r.guild_id <> mr.guild_id") == 0);
-    /* The id before a guild's is nobody's. */
+    /* The id before a guild's id is unused. */
     expect(world_number(w, "select count(*) from guilds g where exists (select 1 from roles "
                            "where id = g.id - 1) or exists (select 1 from channels "
                            "where id = g.id - 1) or exists (select 1 from users "
                            "where id = g.id - 1)") == 0);
 }
 
-static void the_same_number_gives_the_same_world(struct world *w)
+static void same_random_seed_gives_the_same_world(struct world *w)
 {
     struct elsewhere other = elsewhere_open(w);
     struct seed_options another = small;
 
     another.random = 5;
-    expect(world_seed(guildhall_store(world_server(w)), &small, no_progress, NULL) == OK);
-    expect(world_seed(other.store, &small, no_progress, NULL) == OK);
+    expect(write_seed_world(guildhall_store(world_server(w)), &small, ignore_progress, NULL) == OK);
+    expect(write_seed_world(other.store, &small, ignore_progress, NULL) == OK);
     struct str here = world_exported_here(w), there = world_exported(w, other.store);
-    /* Twice the same cannot be, another may come beside it. */
-    enum err again = world_seed(other.store, &small, no_progress, NULL);
-    enum err beside = world_seed(other.store, &another, no_progress, NULL);
+    /* The same seed conflicts when used twice; another one can be added. */
+    enum err again = write_seed_world(other.store, &small, ignore_progress, NULL);
+    enum err during = write_seed_world(other.store, &another, ignore_progress, NULL);
     elsewhere_close(&other);
     expect_same(here, there);
-    expect(again == ERR_STORE_CONFLICT && beside == OK);
+    expect(again == ERR_STORE_CONFLICT && during == OK);
 }
 
-static void impossible_worlds_are_refused(struct world *w)
+static void impossible_seed_options_are_refused(struct world *w)
 {
     static const struct {
         struct seed_options o;
@@ -91,7 +91,7 @@ static void impossible_worlds_are_refused(struct world *w)
         { { .users = 10, .guilds = 5, .members = 50 }, true },
         { { .users = 10, .guilds = 5, .members = 51 }, false },
         { { .users = 10, .members = 1 }, false },
-        { { .users = 10, .friends = 25 }, true }, /* reach 5 of the first 5 */
+        { { .users = 10, .friends = 25 }, true }, /* 5 users with 5 friends each */
         { { .users = 10, .friends = 26 }, false },
         { { .users = 10, .messages = 1 }, false },
         { { .users = 10, .guilds = 1, .members = 1, .messages = 1 }, false },
@@ -101,10 +101,10 @@ static void impossible_worlds_are_refused(struct world *w)
 
     (void)w;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        expect((seed_problem(&cases[i].o) == NULL) == cases[i].fine);
+        expect((seed_find_option_error(&cases[i].o) == NULL) == cases[i].fine);
 }
 
-static void full_and_tiny_worlds_are_made_too(struct world *w)
+static void smallest_and_fullest_worlds_can_be_seeded(struct world *w)
 {
     static const struct seed_options worlds[] = {
         { .users = 10, .guilds = 5, .members = 50, .random = 1 },
@@ -119,8 +119,9 @@ static void full_and_tiny_worlds_are_made_too(struct world *w)
     };
 
     for (size_t i = 0; i < sizeof worlds / sizeof *worlds; i++) {
-        expect(seed_problem(&worlds[i]) == NULL);
-        expect(world_seed(guildhall_store(world_server(w)), &worlds[i], no_progress, NULL) == OK);
+        expect(seed_find_option_error(&worlds[i]) == NULL);
+        expect(write_seed_world(guildhall_store(world_server(w)), &worlds[i], ignore_progress,
+                                NULL) == OK);
     }
     expect(world_number(w, "select count(*) from members") == 61);
     expect(world_number(w, "select count(*) from relationships") == 50);
@@ -128,7 +129,7 @@ static void full_and_tiny_worlds_are_made_too(struct world *w)
 }
 
 const struct test seeds_tests[] = {
-    TEST(a_seeded_world_has_what_was_asked_for), TEST(a_seeded_world_fits_together),
-    TEST(the_same_number_gives_the_same_world),  TEST(impossible_worlds_are_refused),
-    TEST(full_and_tiny_worlds_are_made_too),     { 0 },
+    TEST(seeded_world_contains_the_requested_counts), TEST(seeded_world_is_consistent),
+    TEST(same_random_seed_gives_the_same_world),      TEST(impossible_seed_options_are_refused),
+    TEST(smallest_and_fullest_worlds_can_be_seeded),  { 0 },
 };

@@ -1,10 +1,10 @@
-/* worlds.c - world files in and out: accounts, guilds, what was said, what is refused. */
+/* worlds.c - importing and exporting world files: accounts, guilds, messages, and errors. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "files.h"
-#include "platform/worlds/file.h"
+#include "platform/worlds/import_export.h"
 #include "schema_fault.h"
 #include "test_guild.h"
 #include "waits.h"
@@ -12,16 +12,16 @@
 
 /* --- import --------------------------------------------------------------------------- */
 
-static void rows_and_structs_of_world_files_agree(struct world *w)
+static void world_file_schemas_match_their_structs(struct world *w)
 {
-    const char *fault =
-        schema_fault(world_type(world_format_of(guildhall_domains))->schema, world_arena(w));
+    const char *fault = schema_fault(
+        world_file_type(world_format_of_domains(guildhall_domains))->schema, world_arena(w));
 
     if (fault)
         fail_test(__FILE__, __LINE__, "%s", fault);
 }
 
-static void a_world_file_makes_what_it_says(struct world *w)
+static void world_file_import_creates_all_declared_objects(struct world *w)
 {
     struct world_report r = world_file_here(
         w, "{'users': [{'username': 'Ada', 'global_name': 'Ada L', 'password': 'correct horse'}, "
@@ -41,7 +41,7 @@ static void a_world_file_makes_what_it_says(struct world *w)
     expect(world_number(w, "select member_count from guilds") == 2);
     expect(world_number(
                w, "select count(*) from members m join guilds g on g.owner_id = m.user_id") == 1);
-    /* The first role listed is the highest; rights by name, by number, all. */
+    /* The first listed role is the highest; permissions are given by name, by number, or as all. */
     expect(world_number(w, "select position from roles where name = 'high'") == 3);
     expect(world_number(w, "select position from roles where name = 'third'") == 1);
     expect(world_number(w, "select position from roles where name = '@everyone'") == 0);
@@ -51,7 +51,7 @@ static void a_world_file_makes_what_it_says(struct world *w)
     expect(world_number(w, "select permissions from roles where name = 'third'") == 2048);
     expect(world_number(w, "select count(*) from member_roles") == 2);
     expect(world_number(w, "select count(*) from members where nick = 'Bo'") == 1);
-    /* Parents may come later in the file. */
+    /* Parents may follow their children in the file. */
     expect(world_number(w, "select count(*) from channels c join channels p on p.id = c.parent_id "
                            "where c.name = 'talk' and p.name = 'all' and p.type = 4") == 1);
     expect(world_number(w, "select count(*) from guilds g join channels c "
@@ -63,19 +63,19 @@ static void a_world_file_makes_what_it_says(struct world *w)
                            "where o.type = 1 and o.allow = 2097152 and o.deny = 0") == 1);
 }
 
-static void passwords_of_a_world_file_open_the_door(struct world *w)
+static void password_of_a_world_file_can_be_used_to_log_in(struct world *w)
 {
     world_file_here(w, "{'users': [{'username': 'ada', 'password': 'correct horse'}]}");
 
-    expect_status(client_post(world_stranger(w), "{'login': 'ada', 'password': 'correct horse'}",
+    expect_status(client_post(world_anonymous(w), "{'login': 'ada', 'password': 'correct horse'}",
                               "/auth/login"),
                   200);
-    struct answer a = client_post(world_stranger(w), "{'login': 'ada', 'password': 'wrong horse'}",
+    struct answer a = client_post(world_anonymous(w), "{'login': 'ada', 'password': 'wrong horse'}",
                                   "/auth/login");
     expect(a.status == 400);
 }
 
-static void tokens_are_given_to_people_and_bots(struct world *w)
+static void import_returns_tokens_for_users_and_bots(struct world *w)
 {
     static const char FILE_[] = "{'users': [{'username': 'ada'}], 'applications': "
                                 "[{'name': 'Helper', 'owner': 'ada', 'bot': 'helper'}]}";
@@ -84,23 +84,23 @@ static void tokens_are_given_to_people_and_bots(struct world *w)
     char bot[300], again[300];
 
     expect(r.tokens.count == 2 && !t[0].bot && t[1].bot);
-    struct client *ada = world_client_with(w, str_dupz(world_arena(w), t[0].token));
+    struct client *ada = world_client_with(w, str_dup_cstring(world_arena(w), t[0].token));
     expect_json(client_get(ada, "/users/@me"), "{'username': 'ada'}");
-    snprintf(bot, sizeof bot, "Bot %.*s", STR_FMT(t[1].token));
+    snprintf(bot, sizeof bot, "Bot %.*s", STR_ARGS(t[1].token));
     expect_json(client_get(world_client_with(w, bot), "/users/@me"),
                 "{'username': 'helper', 'bot': true}");
 
-    /* Once more: a bot has one token. */
+    /* A second import replaces the bot's only token. */
     world_restart(w);
     r = world_file_here(w, FILE_);
     t = r.tokens.items;
-    snprintf(again, sizeof again, "Bot %.*s", STR_FMT(t[1].token));
+    snprintf(again, sizeof again, "Bot %.*s", STR_ARGS(t[1].token));
     expect_status(client_get(world_client_with(w, again), "/users/@me"), 200);
     expect_status(client_get(world_client_with(w, bot), "/users/@me"), 401);
     expect(world_number(w, "select count(*) from tokens") == 2);
 }
 
-static void an_app_has_the_id_of_its_bot_and_a_key(struct world *w)
+static void imported_application_has_its_bots_id_and_a_key(struct world *w)
 {
     world_file_here(
         w, "{'users': [{'username': 'ada'}], 'applications': "
@@ -118,7 +118,7 @@ static void an_app_has_the_id_of_its_bot_and_a_key(struct world *w)
                            "on a.id = i.application_id where i.type = 'service'") == 1);
 }
 
-static void friendships_have_two_sides(struct world *w)
+static void imported_friendships_have_rows_for_both_users(struct world *w)
 {
     world_file_here(w,
                     "{'users': [{'username': 'ada'}, {'username': 'bob'}, {'username': 'cleo'}], "
@@ -136,8 +136,8 @@ static void friendships_have_two_sides(struct world *w)
                            "where r.type = 2 and u.username = 'bob'") == 1);
 }
 
-/* No file can make half of one: the blocked have nothing left, unless they ignore. */
-static void a_block_ends_what_there_was(struct world *w)
+/* An imported block removes the other side's relationship, unless it is ignored. */
+static void imported_block_ends_earlier_relationships(struct world *w)
 {
     static const char *const before[] = {
         "{'user': 'ada', 'target': 'bob'}",
@@ -161,7 +161,7 @@ static void a_block_ends_what_there_was(struct world *w)
     expect(world_number(w, "select count(*) from relationships where type = 1") == 2);
 }
 
-static void people_may_have_phones(struct world *w)
+static void world_file_phone_numbers_are_imported_and_exported(struct world *w)
 {
     world_file_here(w,
                     "{'users': [{'username': 'ada', 'phone': '+15550100'}, {'username': 'bob'}]}");
@@ -171,7 +171,7 @@ static void people_may_have_phones(struct world *w)
     expect(memmem(out.p, out.n, "+15550100", 9) != NULL);
 }
 
-static void a_phone_is_one_persons(struct world *w)
+static void world_file_phone_numbers_must_be_unique(struct world *w)
 {
     expect_file_refused(w,
                         "{'users': [{'username': 'ada', 'phone': '+15550100'}, {'username': 'bob', "
@@ -180,10 +180,10 @@ static void a_phone_is_one_persons(struct world *w)
     expect_file_refused(w,
                         "{'users': [{'username': 'ada', 'phone': '+15550100'}, {'username': 'bob', "
                         "'phone': '+15550100'}]}",
-                        "users.1.phone: '+15550100' is somebody else's\n");
+                        "users.1.phone: '+15550100' already belongs to another account\n");
 }
 
-static void messages_are_said_in_order_and_once(struct world *w)
+static void imported_messages_are_ordered_and_not_duplicated(struct world *w)
 {
     static const char FILE_[] =
         "{'users': [{'username': 'ada'}, {'username': 'bob'}], 'directs': [{'people': "
@@ -206,7 +206,7 @@ static void messages_are_said_in_order_and_once(struct world *w)
     expect(world_number(w, "select count(*) from messages") == 3);
 }
 
-static void importing_again_brings_up_to_date(struct world *w)
+static void importing_a_changed_world_file_updates_objects(struct world *w)
 {
     world_file_here(
         w, "{'users': [{'username': 'ada', 'global_name': 'Ada', 'bio': 'kept'}], 'guilds': "
@@ -228,9 +228,9 @@ static void importing_again_brings_up_to_date(struct world *w)
     expect(world_number(w, "select member_count from guilds") == 1);
 }
 
-/* --- what is refused ------------------------------------------------------------------ */
+/* --- errors --------------------------------------------------------------------------- */
 
-static void problems_come_with_their_place(struct world *w)
+static void world_file_errors_name_the_json_path(struct world *w)
 {
     expect_file_refused(
         w,
@@ -239,7 +239,7 @@ static void problems_come_with_their_place(struct world *w)
         "[{'name': 'talk', 'type': 'cinema'}]}]}",
         "users.0.username: Must be between 2 and 32 in length.\n"
         "users.1.username: This field is required\n"
-        "guilds.0.roles.0.permissions: 'FLY' is not a right.\n"
+        "guilds.0.roles.0.permissions: 'FLY' is not a permission.\n"
         "guilds.0.channels.0.type: Value must be one of ('text', 'voice', 'category', "
         "'news', 'news_thread', 'thread', 'private_thread', 'stage', 'forum', 'media').\n");
     expect_file_refused(w, "{'users': [{'username': 'ada'}",
@@ -248,7 +248,7 @@ static void problems_come_with_their_place(struct world *w)
     expect_file_refused(w, "[]", "the file: Only dictionaries may be used in a ModelType\n");
 }
 
-static void unknown_names_are_told_all_at_once(struct world *w)
+static void unknown_names_in_a_world_file_are_all_reported(struct world *w)
 {
     expect_file_refused(w,
                         "{'users': [{'username': 'ada'}], 'applications': [{'name': 'A', 'owner': "
@@ -266,10 +266,10 @@ static void unknown_names_are_told_all_at_once(struct world *w)
                         "guilds.0.channels.0.messages.0.author: there is no user 'bob'\n"
                         "guilds.0.afk_channel: there is no channel 'nowhere'\n"
                         "relationships.0.target: there is no user 'bob'\n"
-                        "relationships.1.target: nobody has a relationship with themselves\n");
+                        "relationships.1.target: user and target must be different accounts\n");
 }
 
-static void what_is_kept_as_json_has_its_kind(struct world *w)
+static void json_fields_of_a_world_file_are_checked_by_type(struct world *w)
 {
     expect_file_refused(
         w,
@@ -278,14 +278,14 @@ static void what_is_kept_as_json_has_its_kind(struct world *w)
         "'owner': 'ada', 'features': 'all', 'channels': [{'name': 'c', 'overwrites': "
         "[{'allow': []}], 'messages': [{'author': 'ada', 'content': '', "
         "'embeds': ['x']}]}]}], 'groups': [{'people': ['ada']}]}",
-        "applications.0.tags: Must be a list of texts.\n"
+        "applications.0.tags: Must be a list of strings.\n"
         "applications.0.install_params: Must be an object.\n"
-        "guilds.0.channels.0.overwrites.0: An overwrite is for a role or for a member.\n"
+        "guilds.0.channels.0.overwrites.0: An overwrite needs either a role or a member.\n"
         "guilds.0.channels.0.messages.0.embeds: Must be a list of objects.\n"
-        "guilds.0.features: Must be a list of texts.\n");
+        "guilds.0.features: Must be a list of strings.\n");
 }
 
-static void bots_are_their_apps_own(struct world *w)
+static void world_file_bot_must_be_a_bot_of_one_application(struct world *w)
 {
     expect_file_refused(w,
                         "{'users': [{'username': 'ada'}, {'username': 'helper', 'bot': true}], "
@@ -297,19 +297,19 @@ static void bots_are_their_apps_own(struct world *w)
                         "applications.2.bot: 'helper' is the bot of another app\n");
 }
 
-static void private_channels_have_their_people(struct world *w)
+static void world_file_private_channels_require_valid_recipients(struct world *w)
 {
     expect_file_refused(w,
                         "{'users': [{'username': 'ada'}], 'directs': [{'people': ['ada']}, "
                         "{'people': ['ada', 'ada']}], 'groups': [{'people': ['ada'], "
                         "'owner': 'ada'}, {'name': 'us', 'people': ['ada']}]}",
-                        "directs.0.people: a direct channel is of two people\n"
-                        "directs.1.people: a direct channel is of two people\n"
-                        "groups.0: a group has an owner, and a name or an id\n"
-                        "groups.1: a group has an owner, and a name or an id\n");
+                        "directs.0.people: a direct channel needs exactly two different users\n"
+                        "directs.1.people: a direct channel needs exactly two different users\n"
+                        "groups.0: a group needs an owner, and a name or an id\n"
+                        "groups.1: a group needs an owner, and a name or an id\n");
 }
 
-static void ids_are_never_taken_from_others(struct world *w)
+static void world_file_ids_of_other_objects_are_refused(struct world *w)
 {
     struct world_report report;
     struct store *store = guildhall_store(world_server(w));
@@ -331,8 +331,8 @@ static void ids_are_never_taken_from_others(struct world *w)
     expect(e == ERR_INVALID_FORM_BODY);
     expect_same(report.problems,
                 STR("users.0.id: there is a user 'ada' with another id\n"
-                    "users.1.email: 'a@b.c' is somebody else's\n"
-                    "users.2.username: 'bob' is somebody else's\n"
+                    "users.1.email: 'a@b.c' already belongs to another account\n"
+                    "users.2.username: 'bob' already belongs to another account\n"
                     "guilds.0.roles.0.id: this id belongs to another guild's role\n"
                     "guilds.1.name: there are 2 guilds called 'Twin': give the id\n"));
     expect(world_number(w, "select count(*) from guilds") == 3);
@@ -340,7 +340,7 @@ static void ids_are_never_taken_from_others(struct world *w)
 
 /* --- export --------------------------------------------------------------------------- */
 
-static void an_export_imports_to_the_same_world(struct world *w)
+static void exported_world_imports_to_the_same_world(struct world *w)
 {
     struct elsewhere other = elsewhere_open(w);
     struct world_report report;
@@ -351,17 +351,17 @@ static void an_export_imports_to_the_same_world(struct world *w)
     struct str second = e ? report.problems : world_exported(w, other.store);
     elsewhere_close(&other);
     expect_same(first, second);
-    /* It is all there, and the messages of the demo with it. */
+    /* The export contains all objects and messages of the demo. */
     struct dom *d = dom_parse(world_arena(w), first);
     expect(dom_at(d, "users")->count == 7 && dom_at(d, "relationships")->count == 6);
     expect(dom_at(d, "guilds.0.channels")->count == 12 && dom_at(d, "guilds.0.roles")->count == 5);
-    /* Its bot may have every intent, and its app has commands, which there is a flag for. */
+    /* Its bot has all intents, and its app has commands, which sets a flag. */
     expect(world_number(w, "select flags from applications") == 565248 + (1 << 23));
     expect(dom_at(d, "applications.0.commands")->count == 6);
     expect(dom_at(d, "directs.0.messages")->count == 2 && dom_at(d, "groups.0.people")->count == 3);
 }
 
-static void apps_of_a_file_may_use_every_intent(struct world *w)
+static void imported_applications_have_all_intents_by_default(struct world *w)
 {
     world_file_here(w, "{'users': [{'username': 'ada'}], 'applications': ["
                        "{'name': 'Some', 'owner': 'ada', 'bot': 'some'}, "
@@ -369,7 +369,7 @@ static void apps_of_a_file_may_use_every_intent(struct world *w)
     expect(world_number(w, "select flags from applications where name = 'Some'") == 565248);
     expect(world_number(w, "select flags from applications where name = 'None'") == 0);
 
-    /* What a file leaves out it leaves alone. */
+    /* Fields absent from the file keep their values. */
     world_file_here(w, "{'applications': [{'name': 'None', 'owner': 'ada'}]}");
     expect(world_number(w, "select flags from applications where name = 'None'") == 0);
 }
@@ -384,7 +384,7 @@ static void importing_the_demo_twice_changes_nothing(struct world *w)
         expect(c->made == 0);
 }
 
-static void twins_are_exported_by_id(struct world *w)
+static void objects_with_equal_names_are_exported_by_id(struct world *w)
 {
     struct elsewhere other = elsewhere_open(w);
     struct world_report report;
@@ -414,8 +414,8 @@ static const char LEAVING_WORLD[] =
     " 'guilds': [{'name': 'Home', 'owner': 'ada', 'members': [{'user': 'bob'}, {'user': 'cleo'}],"
     "   'channels': [{'name': 'general', 'messages': [{'author': 'bob', 'content': 'so long'}]}]}]}";
 
-/* What somebody said stays when the account goes: an export says whose it was. */
-static void accounts_that_end_are_exported_with_what_they_said(struct world *w)
+/* Messages of an erased account stay: the export names its author. */
+static void erased_accounts_are_exported_with_their_messages(struct world *w)
 {
     world_file_here(w, LEAVING_WORLD);
     world_file_here(w, LEAVING_WORLD);
@@ -432,7 +432,7 @@ static void accounts_that_end_are_exported_with_what_they_said(struct world *w)
     expect(dom_at(d, "guilds.0.members")->count == 2); /* ada and cleo */
 }
 
-static void sounds_of_a_guild_with_twins_are_exported(struct world *w)
+static void sounds_with_equally_named_emojis_are_exported_by_id(struct world *w)
 {
     world_file_here(w,
                     "{'users': [{'username': 'ada'}], 'guilds': [{'name': 'Home', 'owner': 'ada', "
@@ -442,28 +442,28 @@ static void sounds_of_a_guild_with_twins_are_exported(struct world *w)
 }
 
 const struct test worlds_tests[] = {
-    TEST(rows_and_structs_of_world_files_agree),
-    TEST(a_world_file_makes_what_it_says),
-    TEST(passwords_of_a_world_file_open_the_door),
-    TEST(tokens_are_given_to_people_and_bots),
-    TEST(an_app_has_the_id_of_its_bot_and_a_key),
-    TEST(friendships_have_two_sides),
-    TEST(a_block_ends_what_there_was),
-    TEST(people_may_have_phones),
-    TEST(a_phone_is_one_persons),
-    TEST(messages_are_said_in_order_and_once),
-    TEST(importing_again_brings_up_to_date),
-    TEST(problems_come_with_their_place),
-    TEST(unknown_names_are_told_all_at_once),
-    TEST(what_is_kept_as_json_has_its_kind),
-    TEST(bots_are_their_apps_own),
-    TEST(private_channels_have_their_people),
-    TEST(ids_are_never_taken_from_others),
-    TEST(an_export_imports_to_the_same_world),
-    TEST(apps_of_a_file_may_use_every_intent),
+    TEST(world_file_schemas_match_their_structs),
+    TEST(world_file_import_creates_all_declared_objects),
+    TEST(password_of_a_world_file_can_be_used_to_log_in),
+    TEST(import_returns_tokens_for_users_and_bots),
+    TEST(imported_application_has_its_bots_id_and_a_key),
+    TEST(imported_friendships_have_rows_for_both_users),
+    TEST(imported_block_ends_earlier_relationships),
+    TEST(world_file_phone_numbers_are_imported_and_exported),
+    TEST(world_file_phone_numbers_must_be_unique),
+    TEST(imported_messages_are_ordered_and_not_duplicated),
+    TEST(importing_a_changed_world_file_updates_objects),
+    TEST(world_file_errors_name_the_json_path),
+    TEST(unknown_names_in_a_world_file_are_all_reported),
+    TEST(json_fields_of_a_world_file_are_checked_by_type),
+    TEST(world_file_bot_must_be_a_bot_of_one_application),
+    TEST(world_file_private_channels_require_valid_recipients),
+    TEST(world_file_ids_of_other_objects_are_refused),
+    TEST(exported_world_imports_to_the_same_world),
+    TEST(imported_applications_have_all_intents_by_default),
     TEST(importing_the_demo_twice_changes_nothing),
-    TEST(twins_are_exported_by_id),
-    TEST(accounts_that_end_are_exported_with_what_they_said),
-    TEST(sounds_of_a_guild_with_twins_are_exported),
+    TEST(objects_with_equal_names_are_exported_by_id),
+    TEST(erased_accounts_are_exported_with_their_messages),
+    TEST(sounds_with_equally_named_emojis_are_exported_by_id),
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* router.c - from a method and a path to a row. */
+/* router.c - tests how the router finds a route by method and path. */
 #include "unit/unit.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ static enum err handle(struct call *call)
         .handle = handle                                                                       \
     }
 
-static const struct limit own_limit = { .name = "own", .count = 1, .window_s = 60 };
+static const struct rate_limit own_limit = { .name = "own", .count = 1, .window_s = 60 };
 
 static const struct route rows[] = {
     ROW(GET, "/users/@me", "get_me"),
@@ -61,7 +61,7 @@ static const struct domain *const domains[] = { &domain, NULL };
 
 static struct router *router;
 static struct arena *arena;
-static struct match m;
+static struct route_match m;
 
 static int set_up(void **state)
 {
@@ -79,26 +79,26 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void look(enum http_method method, const char *path)
+static void find_route(enum http_method method, const char *path)
 {
-    m = (struct match){ 0 };
+    m = (struct route_match){ 0 };
     router_match(router, arena, method, str_of(path), &m);
 }
 
 #define assert_route(method, path, expected)            \
     do {                                                \
-        look(method, path);                             \
+        find_route(method, path);                       \
         assert_int_equal(m.error, OK);                  \
         assert_non_null(m.route);                       \
         assert_string_equal(m.route->name, (expected)); \
     } while (0)
 #define assert_no_route(method, path, expected) \
     do {                                        \
-        look(method, path);                     \
+        find_route(method, path);               \
         assert_int_equal(m.error, (expected));  \
     } while (0)
 
-static void literals_win_over_parameters(void **state)
+static void literal_path_segments_win_over_parameters(void **state)
 {
     (void)state;
     assert_route(HTTP_GET, "/api/users/@me", "get_me");
@@ -110,8 +110,8 @@ static void literals_win_over_parameters(void **state)
     assert_route(HTTP_PATCH, "/api/users/@me", "modify_me");
 }
 
-/* Where a literal leads nowhere, the parameter beside it is tried. */
-static void a_literal_that_leads_nowhere_is_left_again(void **state)
+/* If a literal segment leads to no route, the router tries the parameter of the same segment. */
+static void router_backtracks_from_a_literal_segment_without_a_route(void **state)
 {
     (void)state;
     assert_route(HTTP_GET, "/api/users/@me/profile", "get_profile");
@@ -125,8 +125,7 @@ static void a_literal_that_leads_nowhere_is_left_again(void **state)
     assert_no_route(HTTP_GET, "/api/a/b", ERR_NOT_FOUND);
 }
 
-/* Each row has a method: a literal without this one does not stand in the way. */
-static void a_literal_without_the_method_is_left_again(void **state)
+static void router_backtracks_from_a_literal_segment_without_the_method(void **state)
 {
     (void)state;
     assert_route(HTTP_DELETE, "/api/users/@me", "delete_user");
@@ -136,8 +135,7 @@ static void a_literal_without_the_method_is_left_again(void **state)
     assert_true(m.allowed & 1u << HTTP_DELETE);
 }
 
-/* Two rows of the same form: which one it is is seen from how a text begins. */
-static void a_prefix_tells_rows_of_the_same_form_apart(void **state)
+static void parameter_prefix_selects_between_routes_of_the_same_shape(void **state)
 {
     (void)state;
     assert_route(HTTP_PUT, "/api/x/1/y/T-5", "change_ticket");
@@ -152,7 +150,7 @@ static void a_prefix_tells_rows_of_the_same_form_apart(void **state)
     assert_no_route(HTTP_GET, "/api/x/1", ERR_NOT_FOUND);
 }
 
-static void parameters_are_decoded_once(void **state)
+static void path_parameters_are_percent_decoded_once(void **state)
 {
     (void)state;
     assert_route(HTTP_PUT, "/api/x/%31/y/a%2Fb%2520+%C3%A4", "two");
@@ -164,7 +162,7 @@ static void parameters_are_decoded_once(void **state)
     assert_no_route(HTTP_PUT, "/api/x/1/y/%zz", ERR_NOT_FOUND);
 }
 
-static void slashes_count(void **state)
+static void one_trailing_slash_is_ignored_and_empty_segments_are_refused(void **state)
 {
     (void)state;
     assert_route(HTTP_GET, "/api/users/1/", "get_user");
@@ -177,7 +175,7 @@ static void slashes_count(void **state)
     assert_no_route(HTTP_GET, "/1/2/3/4/5/6/7/8/9/10/11/12/13/14/15/16/17/18", ERR_NOT_FOUND);
 }
 
-static void versions_are_9_10_and_none(void **state)
+static void router_accepts_api_versions_9_and_10_and_no_version(void **state)
 {
     (void)state;
     assert_route(HTTP_GET, "/api/v9/users/1", "get_user");
@@ -192,7 +190,7 @@ static void versions_are_9_10_and_none(void **state)
     assert_no_route(HTTP_GET, "/apis/users/1", ERR_NOT_FOUND);
 }
 
-static void the_service_lies_at_the_root(void **state)
+static void service_routes_exist_only_outside_the_api_prefix(void **state)
 {
     (void)state;
     assert_route(HTTP_GET, "/health", "health");
@@ -200,7 +198,7 @@ static void the_service_lies_at_the_root(void **state)
     assert_no_route(HTTP_GET, "/api/v10/health", ERR_NOT_FOUND);
 }
 
-static void methods_are_told_apart(void **state)
+static void wrong_method_is_refused_with_the_list_of_allowed_methods(void **state)
 {
     (void)state;
     assert_no_route(HTTP_PUT, "/api/users/@me", ERR_METHOD_NOT_ALLOWED);
@@ -211,14 +209,14 @@ static void methods_are_told_apart(void **state)
     assert_no_route(HTTP_HEAD, "/api/limited", ERR_METHOD_NOT_ALLOWED);
     assert_no_route(HTTP_OTHER_METHOD, "/api/users/1", ERR_METHOD_NOT_ALLOWED);
     assert_route(HTTP_HEAD, "/api/users/1", "get_user");
-    look(HTTP_OPTIONS, "/api/users/1");
+    find_route(HTTP_OPTIONS, "/api/users/1");
     assert_int_equal(m.error, OK);
     assert_null(m.route);
     assert_int_equal(m.allowed,
                      1 << HTTP_GET | 1 << HTTP_HEAD | 1 << HTTP_DELETE | 1 << HTTP_OPTIONS);
 }
 
-static void rows_have_a_limit_of_their_own_or_the_one_they_name(void **state)
+static void routes_use_their_own_rate_limit_or_the_default_of_their_method(void **state)
 {
     (void)state;
     assert_route(HTTP_POST, "/api/limited", "limited");
@@ -226,7 +224,7 @@ static void rows_have_a_limit_of_their_own_or_the_one_they_name(void **state)
     assert_route(HTTP_GET, "/api/users/1", "get_user");
     assert_int_equal(m.limit->count, 50);
     assert_int_equal(m.limit->window_s, 10);
-    const struct limit *first = m.limit;
+    const struct rate_limit *first = m.limit;
     assert_route(HTTP_GET, "/api/users/2", "get_user");
     assert_ptr_equal(m.limit, first);
     assert_route(HTTP_HEAD, "/api/users/2", "get_user");
@@ -235,22 +233,22 @@ static void rows_have_a_limit_of_their_own_or_the_one_they_name(void **state)
     assert_int_equal(m.limit->count, 20);
 }
 
-static void what_must_be_known_early_is_the_same(void **state)
+static void router_peek_finds_the_same_route_as_the_full_match(void **state)
 {
     (void)state;
-    assert_string_equal(router_peek(router, HTTP_PATCH, STR("/api/v9/users/@me"))->name,
+    assert_string_equal(router_find_route(router, HTTP_PATCH, STR("/api/v9/users/@me"))->name,
                         "modify_me");
-    assert_string_equal(router_peek(router, HTTP_PATCH, STR("/api/users/%40me/"))->name,
+    assert_string_equal(router_find_route(router, HTTP_PATCH, STR("/api/users/%40me/"))->name,
                         "modify_me");
-    assert_null(router_peek(router, HTTP_PATCH, STR("/api/users/%4")));
-    assert_null(router_peek(router, HTTP_PATCH, STR("/api/users/1")));
-    assert_null(router_peek(router, HTTP_OTHER_METHOD, STR("/api/users/1")));
-    assert_null(router_peek(router, HTTP_GET, STR("")));
+    assert_null(router_find_route(router, HTTP_PATCH, STR("/api/users/%4")));
+    assert_null(router_find_route(router, HTTP_PATCH, STR("/api/users/1")));
+    assert_null(router_find_route(router, HTTP_OTHER_METHOD, STR("/api/users/1")));
+    assert_null(router_find_route(router, HTTP_GET, STR("")));
 }
 
-/* --- contradictions ------------------------------------------------------------------- */
+/* --- conflicting route rows ----------------------------------------------------------- */
 
-/* Does making a router of these rows end the process? */
+/* Returns whether creating a router of these routes ends the process. */
 static bool ends(const struct route *list)
 {
     struct domain d = { "Test", "Test.", list, resolvers, NULL };
@@ -269,7 +267,7 @@ static bool ends(const struct route *list)
 
 #define ENDS(...) ends((const struct route[]){ __VA_ARGS__, { 0 } })
 
-static void rows_that_contradict_each_other_are_seen_at_the_start(void **state)
+static void router_refuses_conflicting_or_incomplete_route_rows(void **state)
 {
     (void)state;
     assert_false(ENDS(ROW(GET, "/a", "a"), ROW(PUT, "/a", "b"), ROW(GET, "/a/{word}", "c")));
@@ -286,17 +284,17 @@ static void rows_that_contradict_each_other_are_seen_at_the_start(void **state)
         ENDS({ .method = GET, .path = "/a", .name = "a", .auth = AUTH_USER, .handle = handle }));
 }
 
-static void rows_say_less_than_they_mean(void **state)
+static void route_defaults_for_status_and_store_access(void **state)
 {
     (void)state;
     static const struct type reply = { .kind = KIND_BOOL };
 
-    assert_int_equal(route_status(&(struct route){ .reply = &reply }), 200);
-    assert_int_equal(route_status(&(struct route){ .method = POST }), 204);
-    assert_int_equal(route_status(&(struct route){ .reply = &reply, .status = 201 }), 201);
-    assert_int_equal(route_store(&(struct route){ .method = GET }), ROUTE_STORE_READ);
-    assert_int_equal(route_store(&(struct route){ .method = PUT }), ROUTE_STORE_WRITE);
-    assert_int_equal(route_store(&(struct route){ .method = PUT, .store = ROUTE_STORE_NONE }),
+    assert_int_equal(route_success_status(&(struct route){ .reply = &reply }), 200);
+    assert_int_equal(route_success_status(&(struct route){ .method = POST }), 204);
+    assert_int_equal(route_success_status(&(struct route){ .reply = &reply, .status = 201 }), 201);
+    assert_int_equal(route_store_mode(&(struct route){ .method = GET }), ROUTE_STORE_READ);
+    assert_int_equal(route_store_mode(&(struct route){ .method = PUT }), ROUTE_STORE_WRITE);
+    assert_int_equal(route_store_mode(&(struct route){ .method = PUT, .store = ROUTE_STORE_NONE }),
                      ROUTE_STORE_NONE);
 }
 
@@ -305,19 +303,19 @@ static void rows_say_less_than_they_mean(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(literals_win_over_parameters),
-        TEST(a_literal_that_leads_nowhere_is_left_again),
-        TEST(a_literal_without_the_method_is_left_again),
-        TEST(a_prefix_tells_rows_of_the_same_form_apart),
-        TEST(parameters_are_decoded_once),
-        TEST(slashes_count),
-        TEST(versions_are_9_10_and_none),
-        TEST(the_service_lies_at_the_root),
-        TEST(methods_are_told_apart),
-        TEST(rows_have_a_limit_of_their_own_or_the_one_they_name),
-        TEST(what_must_be_known_early_is_the_same),
-        TEST(rows_that_contradict_each_other_are_seen_at_the_start),
-        TEST(rows_say_less_than_they_mean),
+        TEST(literal_path_segments_win_over_parameters),
+        TEST(router_backtracks_from_a_literal_segment_without_a_route),
+        TEST(router_backtracks_from_a_literal_segment_without_the_method),
+        TEST(parameter_prefix_selects_between_routes_of_the_same_shape),
+        TEST(path_parameters_are_percent_decoded_once),
+        TEST(one_trailing_slash_is_ignored_and_empty_segments_are_refused),
+        TEST(router_accepts_api_versions_9_and_10_and_no_version),
+        TEST(service_routes_exist_only_outside_the_api_prefix),
+        TEST(wrong_method_is_refused_with_the_list_of_allowed_methods),
+        TEST(routes_use_their_own_rate_limit_or_the_default_of_their_method),
+        TEST(router_peek_finds_the_same_route_as_the_full_match),
+        TEST(router_refuses_conflicting_or_incomplete_route_rows),
+        TEST(route_defaults_for_status_and_store_access),
     };
     return cmocka_run_group_tests_name("api/router", tests, NULL, NULL);
 }

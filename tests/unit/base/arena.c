@@ -1,4 +1,4 @@
-/* arena.c - arenas hand out zeroed, aligned memory that stays in place. */
+/* arena.c - tests that arenas allocate zeroed, aligned memory at stable addresses. */
 #include "unit/unit.h"
 
 #include <stdalign.h>
@@ -14,12 +14,12 @@ static bool all_are(const unsigned char *p, size_t n, unsigned char value)
     return true;
 }
 
-static void memory_is_zeroed_and_aligned(void **state)
+static void arena_memory_is_zeroed_and_aligned(void **state)
 {
     (void)state;
     struct arena *a = arena_new();
 
-    /* Twice over the same block: the second time it is no longer fresh. */
+    /* The second round reuses the same block, which is no longer zeroed. */
     for (int round = 0; round < 2; round++) {
         for (size_t size = 1; size < 200; size++) {
             unsigned char *p = arena_alloc(a, size);
@@ -33,20 +33,20 @@ static void memory_is_zeroed_and_aligned(void **state)
     arena_free(a);
 }
 
-static void pieces_do_not_overlap_or_move(void **state)
+static void arena_allocations_do_not_overlap_or_move(void **state)
 {
     (void)state;
     struct arena *a = arena_new();
     unsigned char *pieces[256];
 
     for (size_t i = 0; i < 256; i++)
-        pieces[i] = memset(arena_raw(a, 1 + i * 3), (int)i, 1 + i * 3);
+        pieces[i] = memset(arena_alloc_raw(a, 1 + i * 3), (int)i, 1 + i * 3);
     for (size_t i = 0; i < 256; i++)
         assert_true(all_are(pieces[i], 1 + i * 3, (unsigned char)i));
     arena_free(a);
 }
 
-static void one_piece_may_be_bigger_than_any_block(void **state)
+static void arena_allocation_may_exceed_the_block_size(void **state)
 {
     (void)state;
     struct arena *a = arena_new();
@@ -61,7 +61,7 @@ static void one_piece_may_be_bigger_than_any_block(void **state)
     arena_free(a);
 }
 
-static void freeing_nothing_is_fine(void **state)
+static void arena_free_accepts_null(void **state)
 {
     (void)state;
     arena_free(NULL);
@@ -70,10 +70,10 @@ static void freeing_nothing_is_fine(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_is_zeroed_and_aligned),
-        cmocka_unit_test(pieces_do_not_overlap_or_move),
-        cmocka_unit_test(one_piece_may_be_bigger_than_any_block),
-        cmocka_unit_test(freeing_nothing_is_fine),
+        cmocka_unit_test(arena_memory_is_zeroed_and_aligned),
+        cmocka_unit_test(arena_allocations_do_not_overlap_or_move),
+        cmocka_unit_test(arena_allocation_may_exceed_the_block_size),
+        cmocka_unit_test(arena_free_accepts_null),
     };
     return cmocka_run_group_tests_name("base/arena", tests, NULL, NULL);
 }

@@ -1,10 +1,10 @@
-/* buf.c - buffers grow to their maximum and not a byte further. */
+/* buf.c - tests that buffers grow up to their maximum size and not beyond. */
 #include "unit/unit.h"
 
 #include "base/arena.h"
 #include "base/buf.h"
 
-static void keeps_what_was_added_through_growth(void **state)
+static void buffer_content_survives_growth(void **state)
 {
     (void)state;
     struct buf b;
@@ -23,7 +23,7 @@ static void keeps_what_was_added_through_growth(void **state)
     buf_clear(&b);
 }
 
-static void takes_exactly_its_maximum(void **state)
+static void buffer_accepts_exactly_its_maximum_size(void **state)
 {
     (void)state;
     struct buf b;
@@ -39,7 +39,7 @@ static void takes_exactly_its_maximum(void **state)
     buf_clear(&b);
 }
 
-static void drops_an_append_that_does_not_fit_whole(void **state)
+static void append_that_does_not_fit_is_dropped_entirely(void **state)
 {
     (void)state;
     struct buf b;
@@ -49,15 +49,15 @@ static void drops_an_append_that_does_not_fit_whole(void **state)
     buf_add_lit(&b, "678901");
     assert_true(buf_full(&b));
     assert_str(buf_str(&b), "12345");
-    assert_null(buf_room(&b, SIZE_MAX));
+    assert_null(buf_reserve(&b, SIZE_MAX));
     buf_reset(&b);
     assert_false(buf_full(&b));
     assert_int_equal(b.n, 0);
     buf_clear(&b);
 }
 
-/* What follows a hole would look like data. */
-static void a_full_buffer_takes_nothing_more(void **state)
+/* Data after a dropped append would look complete. */
+static void full_buffer_ignores_later_appends(void **state)
 {
     (void)state;
     struct buf b;
@@ -68,9 +68,9 @@ static void a_full_buffer_takes_nothing_more(void **state)
     buf_add_char(&b, 'x');
     buf_add_u64(&b, 7);
     buf_printf(&b, "%d", 8);
-    assert_null(buf_room(&b, 1));
+    assert_null(buf_reserve(&b, 1));
     assert_str(buf_str(&b), "12345");
-    buf_cut(&b, 3);
+    buf_truncate(&b, 3);
     assert_false(buf_full(&b));
     buf_add_lit(&b, "4567890");
     assert_str(buf_str(&b), "1234567890");
@@ -78,7 +78,7 @@ static void a_full_buffer_takes_nothing_more(void **state)
     buf_clear(&b);
 }
 
-static void what_is_taken_from_a_full_buffer_spoils_the_arena(void **state)
+static void taking_the_text_of_a_full_buffer_marks_the_arena_as_spoiled(void **state)
 {
     (void)state;
     struct arena *arena = arena_new();
@@ -86,18 +86,18 @@ static void what_is_taken_from_a_full_buffer_spoils_the_arena(void **state)
 
     buf_init(&b, 3);
     buf_add_lit(&b, "abc");
-    assert_str(buf_take(&b, arena), "abc");
-    assert_false(arena_spoiled(arena));
+    assert_str(buf_move_to_arena(&b, arena), "abc");
+    assert_false(arena_is_incomplete(arena));
     assert_int_equal(b.n, 0);
     buf_add_lit(&b, "abcd");
-    assert_str(buf_take(&b, arena), "");
-    assert_true(arena_spoiled(arena));
+    assert_str(buf_move_to_arena(&b, arena), "");
+    assert_true(arena_is_incomplete(arena));
     arena_reset(arena);
-    assert_false(arena_spoiled(arena));
+    assert_false(arena_is_incomplete(arena));
     arena_free(arena);
 }
 
-static void adding_nothing_is_never_too_much(void **state)
+static void empty_append_never_fills_the_buffer(void **state)
 {
     (void)state;
     struct buf b;
@@ -110,7 +110,7 @@ static void adding_nothing_is_never_too_much(void **state)
     buf_clear(&b);
 }
 
-static void writes_numbers_to_their_limits(void **state)
+static void integers_are_appended_up_to_their_limits(void **state)
 {
     (void)state;
     struct buf b;
@@ -127,7 +127,7 @@ static void writes_numbers_to_their_limits(void **state)
     buf_clear(&b);
 }
 
-static void printf_fills_the_last_byte(void **state)
+static void buf_printf_can_fill_the_last_byte(void **state)
 {
     (void)state;
     struct buf b;
@@ -151,24 +151,24 @@ static void printf_fills_the_last_byte(void **state)
     buf_clear(&b);
 }
 
-static void drops_from_the_front(void **state)
+static void buf_drop_removes_bytes_from_the_front(void **state)
 {
     (void)state;
     struct buf b;
 
     buf_init(&b, 100);
     buf_add_lit(&b, "abcdef");
-    buf_drop(&b, 2);
+    buf_drop_front(&b, 2);
     assert_str(buf_str(&b), "cdef");
-    buf_drop(&b, 4);
+    buf_drop_front(&b, 4);
     assert_int_equal(b.n, 0);
     buf_add_lit(&b, "x");
-    buf_drop(&b, 100);
+    buf_drop_front(&b, 100);
     assert_int_equal(b.n, 0);
     buf_clear(&b);
 }
 
-static void text_for_a_page_is_escaped(void **state)
+static void buf_add_html_escapes_special_characters(void **state)
 {
     (void)state;
     struct buf b;
@@ -182,16 +182,16 @@ static void text_for_a_page_is_escaped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keeps_what_was_added_through_growth),
-        cmocka_unit_test(takes_exactly_its_maximum),
-        cmocka_unit_test(drops_an_append_that_does_not_fit_whole),
-        cmocka_unit_test(a_full_buffer_takes_nothing_more),
-        cmocka_unit_test(what_is_taken_from_a_full_buffer_spoils_the_arena),
-        cmocka_unit_test(adding_nothing_is_never_too_much),
-        cmocka_unit_test(writes_numbers_to_their_limits),
-        cmocka_unit_test(printf_fills_the_last_byte),
-        cmocka_unit_test(text_for_a_page_is_escaped),
-        cmocka_unit_test(drops_from_the_front),
+        cmocka_unit_test(buffer_content_survives_growth),
+        cmocka_unit_test(buffer_accepts_exactly_its_maximum_size),
+        cmocka_unit_test(append_that_does_not_fit_is_dropped_entirely),
+        cmocka_unit_test(full_buffer_ignores_later_appends),
+        cmocka_unit_test(taking_the_text_of_a_full_buffer_marks_the_arena_as_spoiled),
+        cmocka_unit_test(empty_append_never_fills_the_buffer),
+        cmocka_unit_test(integers_are_appended_up_to_their_limits),
+        cmocka_unit_test(buf_printf_can_fill_the_last_byte),
+        cmocka_unit_test(buf_add_html_escapes_special_characters),
+        cmocka_unit_test(buf_drop_removes_bytes_from_the_front),
     };
     return cmocka_run_group_tests_name("base/buf", tests, NULL, NULL);
 }

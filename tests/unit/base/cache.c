@@ -1,4 +1,4 @@
-/* cache.c - a cache keeps to its bounds, evicts the least recently used and frees its own. */
+/* cache.c - tests the bounds, the eviction and the freeing of caches. */
 #include "unit/unit.h"
 
 #include <pthread.h>
@@ -35,7 +35,7 @@ static void put(struct cache *c, int key, int value, size_t bytes)
     cache_put(c, (uint64_t)key, bytes, &n->entry);
 }
 
-/* -1: a miss. */
+/* Returns the value, or -1 if the key is not cached. */
 static int find(struct cache *c, int key)
 {
     const struct number *n = cache_find(c, (uint64_t)key, &key);
@@ -57,7 +57,7 @@ static int end(void **state)
     return 0;
 }
 
-static void entries_are_bounded(void **state)
+static void cache_evicts_above_its_maximum_number_of_entries(void **state)
 {
     (void)state;
     static struct cache_kind kind = { .entries = 3, .free = number_free };
@@ -75,7 +75,7 @@ static void entries_are_bounded(void **state)
     cache_clear(&c);
 }
 
-static void the_least_recently_used_is_evicted(void **state)
+static void cache_evicts_the_least_recently_used_entry(void **state)
 {
     (void)state;
     static struct cache_kind kind = { .entries = 3, .free = number_free };
@@ -84,7 +84,7 @@ static void the_least_recently_used_is_evicted(void **state)
     for (int i = 1; i <= 3; i++)
         put(&c, i, i * 10, 1);
     assert_int_equal(find(&c, 1), 10);
-    assert_int_equal(find(&c, 3), 30); /* the newest: it stays at the end */
+    assert_int_equal(find(&c, 3), 30); /* already the most recently used */
     put(&c, 4, 40, 1);
     assert_int_equal(last_freed, 20);
     put(&c, 5, 50, 1);
@@ -95,7 +95,7 @@ static void the_least_recently_used_is_evicted(void **state)
     cache_clear(&c);
 }
 
-static void bytes_are_bounded(void **state)
+static void cache_evicts_above_its_maximum_number_of_bytes(void **state)
 {
     (void)state;
     static struct cache_kind kind = { .bytes = 100, .free = number_free };
@@ -103,14 +103,14 @@ static void bytes_are_bounded(void **state)
 
     put(&c, 1, 10, 40);
     put(&c, 2, 20, 60);
-    assert_int_equal(freed, 0); /* exactly the bound */
+    assert_int_equal(freed, 0); /* the sum equals the bound */
     put(&c, 3, 30, 1);
     assert_int_equal(freed, 1);
     assert_int_equal(find(&c, 1), -1);
-    put(&c, 4, 40, 100); /* both others have to leave */
+    put(&c, 4, 40, 100); /* evicts both other entries */
     assert_int_equal(freed, 3);
     assert_int_equal(find(&c, 4), 40);
-    put(&c, 5, 50, 101); /* larger than the bound: alone, until the next one */
+    put(&c, 5, 50, 101); /* larger than the bound: stored alone until the next put */
     assert_int_equal(find(&c, 5), 50);
     assert_int_equal(find(&c, 4), -1);
     put(&c, 6, 60, 1);
@@ -119,7 +119,7 @@ static void bytes_are_bounded(void **state)
     cache_clear(&c);
 }
 
-static void idle_entries_are_not_found_and_are_freed(void **state)
+static void idle_cache_entries_are_not_found_and_are_freed(void **state)
 {
     (void)state;
     static struct cache_kind kind = { .idle_ms = 1000, .free = number_free };
@@ -128,24 +128,23 @@ static void idle_entries_are_not_found_and_are_freed(void **state)
     clock_stop();
     put(&c, 1, 10, 1);
     put(&c, 2, 20, 1);
-    clock_advance(900 * 1000);
-    assert_int_equal(find(&c, 1), 10); /* which is a use */
-    clock_advance(900 * 1000);
+    clock_advance_all(900 * 1000);
+    assert_int_equal(find(&c, 1), 10); /* this lookup counts as a use */
+    clock_advance_all(900 * 1000);
     assert_int_equal(find(&c, 1), 10);
     assert_int_equal(find(&c, 2), -1);
     assert_int_equal(freed, 0);
     put(&c, 3, 30, 1);
     assert_int_equal(freed, 1);
     assert_int_equal(last_freed, 20);
-    clock_advance(1100 * 1000);
+    clock_advance_all(1100 * 1000);
     assert_int_equal(find(&c, 1), -1);
     put(&c, 4, 40, 1);
     assert_int_equal(freed, 3);
     cache_clear(&c);
 }
 
-/* A put that finds many idle entries frees some of them, and the next one others. */
-static void a_put_frees_few_idle_entries(void **state)
+static void one_cache_put_frees_only_a_few_idle_entries(void **state)
 {
     (void)state;
     static struct cache_kind kind = { .idle_ms = 1000, .free = number_free };
@@ -154,7 +153,7 @@ static void a_put_frees_few_idle_entries(void **state)
     clock_stop();
     for (int i = 0; i < 100; i++)
         put(&c, i, i, 1);
-    clock_advance(2000 * 1000);
+    clock_advance_all(2000 * 1000);
     put(&c, 100, 100, 1);
     assert_in_range(freed, 1, 16);
     for (int i = 0; i < 100; i++)
@@ -163,7 +162,7 @@ static void a_put_frees_few_idle_entries(void **state)
     cache_clear(&c);
 }
 
-static void a_put_replaces_and_frees_the_entry_of_its_key(void **state)
+static void cache_put_replaces_and_frees_the_entry_with_the_same_key(void **state)
 {
     (void)state;
     static struct cache_kind kind = { .entries = 2, .bytes = 100, .free = number_free };
@@ -180,10 +179,10 @@ static void a_put_replaces_and_frees_the_entry_of_its_key(void **state)
     cache_clear(&c);
 }
 
-static void another_key_of_the_same_hash_is_a_miss(void **state)
+static void different_key_with_the_same_hash_is_a_cache_miss(void **state)
 {
     (void)state;
-    static struct cache_kind kind = { .is = number_is, .free = number_free };
+    static struct cache_kind kind = { .matches = number_is, .free = number_free };
     static struct cache c = { .kind = &kind };
 
     put(&c, 1, 10, 1);
@@ -193,7 +192,7 @@ static void another_key_of_the_same_hash_is_a_miss(void **state)
     cache_clear(&c);
 }
 
-static void a_taken_entry_belongs_to_its_taker(void **state)
+static void cache_take_removes_an_entry_without_freeing_it(void **state)
 {
     (void)state;
     static struct cache_kind kind = { .free = number_free };
@@ -202,7 +201,7 @@ static void a_taken_entry_belongs_to_its_taker(void **state)
     put(&c, 1, 10, 30);
     put(&c, 2, 20, 5);
     struct number *n = cache_find(&c, 1, NULL);
-    cache_take(&c, &n->entry);
+    cache_remove(&c, &n->entry);
     assert_int_equal(find(&c, 1), -1);
     assert_true(c.stats.bytes == 5 && c.stats.entries == 1);
     cache_put(&c, 1, 31, &n->entry);
@@ -218,24 +217,24 @@ static bool is_odd(const struct cache_entry *e, const void *arg)
     return ((const struct number *)e)->value % 2;
 }
 
-static void matching_entries_are_dropped(void **state)
+static void cache_drop_if_frees_only_matching_entries(void **state)
 {
     (void)state;
     static struct cache_kind kind = { .free = number_free };
     static struct cache c = { .kind = &kind };
 
-    cache_drop_if(&c, is_odd, &freed); /* an empty one */
+    cache_evict_if(&c, is_odd, &freed); /* on an empty cache */
     for (int i = 0; i < 100; i++)
         put(&c, i, i, 1);
-    cache_drop_if(&c, is_odd, &freed);
+    cache_evict_if(&c, is_odd, &freed);
     assert_int_equal(freed, 50);
     for (int i = 0; i < 100; i++)
         assert_int_equal(find(&c, i), i % 2 ? -1 : i);
     cache_clear(&c);
 }
 
-/* Checked by the address sanitizer. */
-static void entries_without_a_function_are_freed_too(void **state)
+/* The address sanitizer checks that nothing leaks. */
+static void cache_entries_without_free_function_are_freed(void **state)
 {
     (void)state;
     static struct cache_kind kind = { .entries = 1 };
@@ -248,7 +247,7 @@ static void entries_without_a_function_are_freed_too(void **state)
     assert_int_equal(freed, 0);
 }
 
-static void clearing_frees_everything_once(void **state)
+static void cache_clear_frees_every_entry_once(void **state)
 {
     (void)state;
     static struct cache_kind kind = { .entries = 10, .free = number_free };
@@ -262,13 +261,13 @@ static void clearing_frees_everything_once(void **state)
     assert_int_equal(find(&c, 1), -1);
     cache_clear(&c);
     assert_int_equal(freed, 5);
-    put(&c, 1, 1, 1); /* it can be used again */
+    put(&c, 1, 1, 1); /* a cleared cache can be used again */
     assert_int_equal(find(&c, 1), 1);
     cache_clear(&c);
     assert_int_equal(freed, 6);
 }
 
-static void note_stats(const char *name, const struct cache_stats *s, void *arg)
+static void record_cache_stats(const char *name, const struct cache_stats *s, void *arg)
 {
     if (strcmp(name, "counted") == 0)
         *(struct cache_stats *)arg = *s;
@@ -278,12 +277,12 @@ static struct cache_stats stats_of_counted(void)
 {
     struct cache_stats s = { 0 };
 
-    cache_each_kind(note_stats, &s);
+    cache_each_kind_stats(record_cache_stats, &s);
     return s;
 }
 
 /* Counters do not fall when one of the caches is cleared. */
-static void statistics_are_summed_by_name(void **state)
+static void cache_statistics_are_summed_by_name(void **state)
 {
     (void)state;
     static struct cache_kind kind = { .name = "counted", .entries = 2, .free = number_free };
@@ -318,7 +317,7 @@ static void *use_thread_cache(void *kind)
     return own;
 }
 
-static void a_thread_has_its_own_and_frees_it(void **state)
+static void each_thread_has_its_own_cache_and_frees_it_on_exit(void **state)
 {
     (void)state;
     static struct cache_kind kind = { .entries = 2, .free = number_free },
@@ -336,19 +335,23 @@ static void a_thread_has_its_own_and_frees_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(entries_are_bounded, begin, end),
-        cmocka_unit_test_setup_teardown(the_least_recently_used_is_evicted, begin, end),
-        cmocka_unit_test_setup_teardown(bytes_are_bounded, begin, end),
-        cmocka_unit_test_setup_teardown(idle_entries_are_not_found_and_are_freed, begin, end),
-        cmocka_unit_test_setup_teardown(a_put_frees_few_idle_entries, begin, end),
-        cmocka_unit_test_setup_teardown(a_put_replaces_and_frees_the_entry_of_its_key, begin, end),
-        cmocka_unit_test_setup_teardown(another_key_of_the_same_hash_is_a_miss, begin, end),
-        cmocka_unit_test_setup_teardown(a_taken_entry_belongs_to_its_taker, begin, end),
-        cmocka_unit_test_setup_teardown(matching_entries_are_dropped, begin, end),
-        cmocka_unit_test_setup_teardown(entries_without_a_function_are_freed_too, begin, end),
-        cmocka_unit_test_setup_teardown(clearing_frees_everything_once, begin, end),
-        cmocka_unit_test_setup_teardown(statistics_are_summed_by_name, begin, end),
-        cmocka_unit_test_setup_teardown(a_thread_has_its_own_and_frees_it, begin, end),
+        cmocka_unit_test_setup_teardown(cache_evicts_above_its_maximum_number_of_entries, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(cache_evicts_the_least_recently_used_entry, begin, end),
+        cmocka_unit_test_setup_teardown(cache_evicts_above_its_maximum_number_of_bytes, begin, end),
+        cmocka_unit_test_setup_teardown(idle_cache_entries_are_not_found_and_are_freed, begin, end),
+        cmocka_unit_test_setup_teardown(one_cache_put_frees_only_a_few_idle_entries, begin, end),
+        cmocka_unit_test_setup_teardown(cache_put_replaces_and_frees_the_entry_with_the_same_key,
+                                        begin, end),
+        cmocka_unit_test_setup_teardown(different_key_with_the_same_hash_is_a_cache_miss, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(cache_take_removes_an_entry_without_freeing_it, begin, end),
+        cmocka_unit_test_setup_teardown(cache_drop_if_frees_only_matching_entries, begin, end),
+        cmocka_unit_test_setup_teardown(cache_entries_without_free_function_are_freed, begin, end),
+        cmocka_unit_test_setup_teardown(cache_clear_frees_every_entry_once, begin, end),
+        cmocka_unit_test_setup_teardown(cache_statistics_are_summed_by_name, begin, end),
+        cmocka_unit_test_setup_teardown(each_thread_has_its_own_cache_and_frees_it_on_exit, begin,
+                                        end),
     };
     return cmocka_run_group_tests_name("base/cache", tests, NULL, NULL);
 }

@@ -1,9 +1,9 @@
-/* map.c - maps keep what was put, through growth and removals. */
+/* map.c - tests that maps retain their entries through growth and removals. */
 #include "unit/unit.h"
 
 #include "base/map.h"
 
-static void keeps_what_was_put(void **state)
+static void map_returns_every_value_that_was_put(void **state)
 {
     (void)state;
     struct map m;
@@ -21,8 +21,8 @@ static void keeps_what_was_put(void **state)
     map_clear(&m);
 }
 
-/* Removing closes gaps, so nothing behind one is lost. */
-static void removal_loses_nothing_else(void **state)
+/* Removal moves later entries of the same probe sequence, so that they stay reachable. */
+static void map_removal_does_not_lose_other_entries(void **state)
 {
     (void)state;
     struct map m;
@@ -47,8 +47,8 @@ static void removal_loses_nothing_else(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keeps_what_was_put),
-        cmocka_unit_test(removal_loses_nothing_else),
+        cmocka_unit_test(map_returns_every_value_that_was_put),
+        cmocka_unit_test(map_removal_does_not_lose_other_entries),
     };
     return cmocka_run_group_tests_name("base/map", tests, NULL, NULL);
 }

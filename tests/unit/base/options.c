@@ -1,5 +1,5 @@
-/* options.c - flags, environment and file fill the same rows, and say what is
- * wrong and where. */
+/* options.c - tests how options are read from flags, the environment and a file, and the error
+ * messages. */
 #include "unit/unit.h"
 
 #include <stdio.h>
@@ -9,28 +9,30 @@
 
 #include "base/options.h"
 
-struct settings {
+struct command_settings {
     const char *name, *colour, *light;
     int64_t size;
     bool loud, quick;
 };
 
 static const struct option_row rows[] = {
-    { "name", OPTION_TEXT, offsetof(struct settings, name), .value = "NAME", .help = "A name" },
-    { "colour", OPTION_CHOICE, offsetof(struct settings, colour), .fallback = "red",
+    { "name", OPTION_TEXT, offsetof(struct command_settings, name), .value = "NAME",
+      .help = "A name" },
+    { "colour", OPTION_CHOICE, offsetof(struct command_settings, colour), .fallback = "red",
       .choices = "red|green", .help = "A colour" },
-    { "light", OPTION_CHOICE, offsetof(struct settings, light), .fallback = "dim",
+    { "light", OPTION_CHOICE, offsetof(struct command_settings, light), .fallback = "dim",
       .choices = "on|off|dim", .help = "A light" },
-    { "the-size", OPTION_INT, offsetof(struct settings, size), .fallback = "5", .min = -1,
+    { "the-size", OPTION_INT, offsetof(struct command_settings, size), .fallback = "5", .min = -1,
       .max = 10, .help = "A size" },
-    { "loud", OPTION_SWITCH, offsetof(struct settings, loud), .fallback = "on", .help = "Loud" },
-    { "quick", OPTION_SWITCH, offsetof(struct settings, quick), .fallback = "off",
+    { "loud", OPTION_SWITCH, offsetof(struct command_settings, loud), .fallback = "on",
+      .help = "Loud" },
+    { "quick", OPTION_SWITCH, offsetof(struct command_settings, quick), .fallback = "off",
       .help = "Quick" },
     { 0 },
 };
 
 static struct arena *arena;
-static struct settings got;
+static struct command_settings got;
 static char *rest[8];
 static char file[64];
 
@@ -38,7 +40,7 @@ static int set_up(void **state)
 {
     (void)state;
     arena = arena_new();
-    got = (struct settings){ 0 };
+    got = (struct command_settings){ 0 };
     snprintf(file, sizeof file, "/tmp/guildhall-options-XXXXXX");
     close(mkstemp(file));
     return 0;
@@ -55,7 +57,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* NULL when all is well, else the sentence. */
+/* Returns NULL, or the error message. */
 static const char *read_all(const char *text, char **argv)
 {
     struct option_source source = { "test", "T_", text ? file : NULL };
@@ -71,11 +73,11 @@ static const char *read_all(const char *text, char **argv)
     return problem;
 }
 
-/* main gets them without const, too. */
+/* Like the argv of main, the array is not const. */
 #define ARGV(...) ((char **)(uintptr_t)(const char *[]){ __VA_ARGS__, NULL })
 #define NO_FLAGS  ((char *[]){ NULL })
 
-static void expect_in_file(const char *text, int line, const char *words)
+static void expect_file_error(const char *text, int line, const char *words)
 {
     char all[300];
 
@@ -83,7 +85,7 @@ static void expect_in_file(const char *text, int line, const char *words)
     assert_string_equal(read_all(text, NO_FLAGS), all);
 }
 
-static void what_is_not_set_has_its_default(void **state)
+static void unset_options_have_their_default(void **state)
 {
     (void)state;
     assert_null(read_all(NULL, NO_FLAGS));
@@ -94,7 +96,7 @@ static void what_is_not_set_has_its_default(void **state)
     assert_null(rest[0]);
 }
 
-static void flags_win_over_the_environment_and_that_over_the_file(void **state)
+static void flags_override_the_environment_which_overrides_the_file(void **state)
 {
     (void)state;
     const char *text = "name = file\nthe-size = 1\ncolour = green\n";
@@ -113,7 +115,7 @@ static void flags_win_over_the_environment_and_that_over_the_file(void **state)
     assert_string_equal(got.colour, "green");
 }
 
-static void flags_have_several_forms(void **state)
+static void flags_accept_values_after_equals_sign_or_space(void **state)
 {
     (void)state;
     assert_null(
@@ -129,14 +131,14 @@ static void flags_have_several_forms(void **state)
     assert_null(got.name);
 }
 
-static void bad_flags_are_told(void **state)
+static void invalid_flags_are_reported(void **state)
 {
     (void)state;
     assert_string_equal(read_all(NULL, ARGV("--nmae", "x")),
                         "there is no option '--nmae'; did you mean --name?");
     assert_string_equal(read_all(NULL, ARGV("--")), "there is no option '--'");
-    assert_string_equal(read_all(NULL, ARGV("--name")), "--name wants a value: NAME");
-    assert_string_equal(read_all(NULL, ARGV("--name", "--quick")), "--name wants a value: NAME");
+    assert_string_equal(read_all(NULL, ARGV("--name")), "--name needs a value: NAME");
+    assert_string_equal(read_all(NULL, ARGV("--name", "--quick")), "--name needs a value: NAME");
     assert_string_equal(read_all(NULL, ARGV("--the-size", "11")),
                         "--the-size must be a number from -1 to 10, not '11'");
     assert_string_equal(read_all(NULL, ARGV("--the-size", "-2")),
@@ -151,14 +153,14 @@ static void bad_flags_are_told(void **state)
                         "--loud=maybe must be on or off, not 'maybe'");
 }
 
-static void the_first_problem_is_told(void **state)
+static void only_the_first_invalid_flag_is_reported(void **state)
 {
     (void)state;
     assert_string_equal(read_all(NULL, ARGV("--colour", "blue", "--nmae")),
                         "--colour must be one of red|green, not 'blue'");
 }
 
-static void a_bad_variable_is_named(void **state)
+static void invalid_environment_variable_is_named_in_the_error(void **state)
 {
     (void)state;
     setenv("T_THE_SIZE", "big", 1);
@@ -169,7 +171,7 @@ static void a_bad_variable_is_named(void **state)
     assert_string_equal(read_all(NULL, NO_FLAGS), "T_LOUD must be on or off, not ''");
 }
 
-static void files_may_have_comments_and_sections(void **state)
+static void configuration_file_may_have_comments_and_sections(void **state)
 {
     (void)state;
     assert_null(read_all("; words\n# more\n\n[part]\nname = a b \nloud=off\n[other]\nquick = yes\n",
@@ -178,30 +180,30 @@ static void files_may_have_comments_and_sections(void **state)
     assert_true(!got.loud && got.quick);
 }
 
-static void a_bad_line_is_named(void **state)
+static void invalid_configuration_line_is_named_in_the_error(void **state)
 {
     (void)state;
-    expect_in_file("name = x\n\nnmae = y\n", 3, "there is no option 'nmae'");
-    expect_in_file("; first\nthe-size = 11\n", 2,
-                   "the-size must be a number from -1 to 10, not '11'");
-    expect_in_file("name = x\nnonsense\n", 2, "not 'name = value'");
-    expect_in_file("name = x\nnonsense\nnmae = y\n", 2, "not 'name = value'");
-    expect_in_file("nmae = y\nnonsense\n", 1, "there is no option 'nmae'");
+    expect_file_error("name = x\n\nnmae = y\n", 3, "there is no option 'nmae'");
+    expect_file_error("; first\nthe-size = 11\n", 2,
+                      "the-size must be a number from -1 to 10, not '11'");
+    expect_file_error("name = x\nnonsense\n", 2, "not of the form 'name = value'");
+    expect_file_error("name = x\nnonsense\nnmae = y\n", 2, "not of the form 'name = value'");
+    expect_file_error("nmae = y\nnonsense\n", 1, "there is no option 'nmae'");
     assert_null(read_all("", NO_FLAGS));
 }
 
-static void a_file_that_is_not_there_is_told(void **state)
+static void missing_configuration_file_is_reported(void **state)
 {
     (void)state;
     struct option_source source = { "test", "T_", "/nowhere/test.conf" };
     const char *problem;
 
     assert_false(options_read(rows, &source, arena, NO_FLAGS, &got, rest, &problem));
-    assert_string_equal(problem, "cannot read the configuration '/nowhere/test.conf'");
+    assert_string_equal(problem, "cannot read the configuration file '/nowhere/test.conf'");
 }
 
-/* Addresses of databases and lists of regions are long. */
-static void lines_may_be_long(void **state)
+/* Database URLs and lists of regions are long. */
+static void configuration_lines_may_have_4000_characters(void **state)
 {
     (void)state;
     char text[4200];
@@ -214,8 +216,7 @@ static void lines_may_be_long(void **state)
     assert_true(got.quick);
 }
 
-/* An indented line is a line, not more of the value before. */
-static void lines_may_be_indented(void **state)
+static void indented_configuration_lines_are_separate_options(void **state)
 {
     (void)state;
     assert_null(read_all("name = a\n  the-size = 7\n\tquick = on\n", NO_FLAGS));
@@ -224,20 +225,21 @@ static void lines_may_be_indented(void **state)
     assert_true(got.quick);
 }
 
-static void one_value_can_be_looked_at_first(void **state)
+static void options_peek_reads_one_option_before_the_others(void **state)
 {
     (void)state;
     struct option_source source = { "test", "T_", NULL };
 
-    assert_null(options_peek("name", &source, NO_FLAGS));
-    assert_null(options_peek("name", &source, ARGV("--names", "x", "--name")));
-    assert_string_equal(options_peek("name", &source, ARGV("a", "--name", "b")), "b");
-    assert_string_equal(options_peek("name", &source, ARGV("--name=c", "--name", "b")), "c");
+    assert_null(options_read_one_early("name", &source, NO_FLAGS));
+    assert_null(options_read_one_early("name", &source, ARGV("--names", "x", "--name")));
+    assert_string_equal(options_read_one_early("name", &source, ARGV("a", "--name", "b")), "b");
+    assert_string_equal(options_read_one_early("name", &source, ARGV("--name=c", "--name", "b")),
+                        "c");
     setenv("T_NAME", "d", 1);
-    assert_string_equal(options_peek("name", &source, ARGV("--names", "x")), "d");
+    assert_string_equal(options_read_one_early("name", &source, ARGV("--names", "x")), "d");
 }
 
-static void help_and_sample_hold_every_row(void **state)
+static void help_and_sample_file_list_every_option(void **state)
 {
     (void)state;
     struct option_source source = { "test", "T_", NULL };
@@ -245,8 +247,8 @@ static void help_and_sample_hold_every_row(void **state)
 
     buf_init(&help, 65536);
     buf_init(&sample, 65536);
-    options_help(rows, &help);
-    options_sample(rows, &source, &sample);
+    options_append_help(rows, &help);
+    options_append_sample_file(rows, &source, &sample);
     buf_add_char(&help, '\0');
     buf_add_char(&sample, '\0');
     assert_non_null(strstr(help.p, "--name NAME "));
@@ -256,7 +258,7 @@ static void help_and_sample_hold_every_row(void **state)
     assert_non_null(strstr(help.p, "--loud on|off "));
     assert_non_null(strstr(sample.p, "T_THE_SIZE\n;the-size = 5\n"));
     assert_null(read_all(sample.p, NO_FLAGS));
-    /* Every line may be taken in as it stands. */
+    /* Every line of the sample file is valid when its comment sign is removed. */
     for (char *at = sample.p; (at = strstr(at, "\n;")); at++)
         if (at[2] != ' ')
             at[1] = ' ';
@@ -269,7 +271,7 @@ static void help_and_sample_hold_every_row(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-/* --- names that are no option --------------------------------------------------------- */
+/* --- unknown names -------------------------------------------------------------------- */
 
 static const char *stray(const char *variable)
 {
@@ -283,22 +285,24 @@ static const char *stray(const char *variable)
     return problem ? problem : "";
 }
 
-static void variables_that_are_no_option_are_told(void **state)
+static void unknown_environment_variables_with_the_prefix_are_reported(void **state)
 {
     (void)state;
     assert_string_equal(stray("STRAY_NAME"), "");
     assert_string_equal(stray("STRAY_THE_SIZE"), "");
     assert_string_equal(stray("ASTRAY_NAM"), "");
     assert_string_equal(stray("STRAY_THE_SIZ"),
-                        "STRAY_THE_SIZ in the environment is no option; did you mean "
+                        "the environment variable STRAY_THE_SIZ is not an option; did you mean "
                         "STRAY_THE_SIZE?");
     assert_string_equal(stray("STRAY_COLOR"),
-                        "STRAY_COLOR in the environment is no option; did you mean STRAY_COLOUR?");
-    assert_string_equal(stray("STRAY_ZEBRA"), "STRAY_ZEBRA in the environment is no option");
-    assert_string_equal(stray("STRAY_"), "STRAY_ in the environment is no option");
+                        "the environment variable STRAY_COLOR is not an option; did you mean "
+                        "STRAY_COLOUR?");
+    assert_string_equal(stray("STRAY_ZEBRA"),
+                        "the environment variable STRAY_ZEBRA is not an option");
+    assert_string_equal(stray("STRAY_"), "the environment variable STRAY_ is not an option");
 }
 
-static void variables_of_other_programs_are_none_of_ours(void **state)
+static void environment_variables_of_other_tools_are_ignored(void **state)
 {
     (void)state;
     assert_string_equal(stray("STRAY_BINARY"), "");
@@ -307,15 +311,14 @@ static void variables_of_other_programs_are_none_of_ours(void **state)
     assert_string_not_equal(stray("STRAY_TEST"), "");
 }
 
-static void a_flag_that_is_nearly_an_option_is_told_which(void **state)
+static void misspelled_flag_gets_a_suggestion(void **state)
 {
     (void)state;
     assert_string_equal(read_all(NULL, ARGV("--colr", "red")),
                         "there is no option '--colr'; did you mean --colour?");
 }
 
-/* Where on and off are choices, other words for them are understood as those of a switch are. */
-static void a_choice_may_be_a_switch_as_well(void **state)
+static void choice_option_with_on_and_off_accepts_boolean_words(void **state)
 {
     (void)state;
     assert_null(read_all("light = true\n", NO_FLAGS));
@@ -330,23 +333,23 @@ static void a_choice_may_be_a_switch_as_well(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(what_is_not_set_has_its_default),
-        TEST(flags_win_over_the_environment_and_that_over_the_file),
-        TEST(flags_have_several_forms),
-        TEST(bad_flags_are_told),
-        TEST(the_first_problem_is_told),
-        TEST(a_bad_variable_is_named),
-        TEST(files_may_have_comments_and_sections),
-        TEST(a_bad_line_is_named),
-        TEST(a_file_that_is_not_there_is_told),
-        TEST(lines_may_be_long),
-        TEST(lines_may_be_indented),
-        TEST(one_value_can_be_looked_at_first),
-        TEST(help_and_sample_hold_every_row),
-        TEST(variables_that_are_no_option_are_told),
-        TEST(variables_of_other_programs_are_none_of_ours),
-        TEST(a_flag_that_is_nearly_an_option_is_told_which),
-        TEST(a_choice_may_be_a_switch_as_well),
+        TEST(unset_options_have_their_default),
+        TEST(flags_override_the_environment_which_overrides_the_file),
+        TEST(flags_accept_values_after_equals_sign_or_space),
+        TEST(invalid_flags_are_reported),
+        TEST(only_the_first_invalid_flag_is_reported),
+        TEST(invalid_environment_variable_is_named_in_the_error),
+        TEST(configuration_file_may_have_comments_and_sections),
+        TEST(invalid_configuration_line_is_named_in_the_error),
+        TEST(missing_configuration_file_is_reported),
+        TEST(configuration_lines_may_have_4000_characters),
+        TEST(indented_configuration_lines_are_separate_options),
+        TEST(options_peek_reads_one_option_before_the_others),
+        TEST(help_and_sample_file_list_every_option),
+        TEST(unknown_environment_variables_with_the_prefix_are_reported),
+        TEST(environment_variables_of_other_tools_are_ignored),
+        TEST(misspelled_flag_gets_a_suggestion),
+        TEST(choice_option_with_on_and_off_accepts_boolean_words),
     };
     return cmocka_run_group_tests_name("base/options", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* snowflake.c - ids rise, carry their time, and never come twice. */
+/* snowflake.c - tests that snowflakes rise, contain their creation time and are unique. */
 #include "unit/unit.h"
 
 #include <pthread.h>
@@ -9,7 +9,7 @@
 
 enum { THREADS = 4, PER_THREAD = 20000 };
 
-static void ids_carry_their_time_of_birth(void **state)
+static void snowflakes_contain_their_creation_time(void **state)
 {
     (void)state;
     int64_t before = clock_ms();
@@ -17,17 +17,17 @@ static void ids_carry_their_time_of_birth(void **state)
     int64_t after = clock_ms();
 
     assert_true(snowflake_ms(id) >= before && snowflake_ms(id) <= after + 1);
-    assert_int_equal(snowflake_at(snowflake_ms(id)) >> 22, id >> 22);
-    assert_int_equal(snowflake_at(SNOWFLAKE_EPOCH_MS - 1), 0);
+    assert_int_equal(snowflake_from_ms(snowflake_ms(id)) >> 22, id >> 22);
+    assert_int_equal(snowflake_from_ms(SNOWFLAKE_EPOCH_MS - 1), 0);
     assert_int_equal(snowflake_ms(175928847299117063), 1462015105796);
 }
 
-static void ids_rise_also_when_the_clock_goes_back(void **state)
+static void snowflakes_rise_even_when_the_clock_is_set_back(void **state)
 {
     (void)state;
     snowflake last = snowflake_new();
 
-    clock_advance(-3600 * 1000000LL);
+    clock_advance_all(-3600 * 1000000LL);
     for (int i = 0; i < 10000; i++) {
         snowflake id = snowflake_new();
 
@@ -37,7 +37,7 @@ static void ids_rise_also_when_the_clock_goes_back(void **state)
     clock_reset();
 }
 
-static void the_node_is_in_the_id(void **state)
+static void snowflakes_contain_the_node_number(void **state)
 {
     (void)state;
     snowflake_init(1023);
@@ -47,8 +47,9 @@ static void the_node_is_in_the_id(void **state)
     snowflake_init(0);
 }
 
-/* The one before a guild's id stands for "all channels" and is nobody's. */
-static void guilds_burn_the_id_before_theirs(void **state)
+/* A guild's id minus one means "all channels" in command permissions, so it must not be used as
+ * an id. */
+static void new_guild_reserves_the_snowflake_before_its_own(void **state)
 {
     (void)state;
     snowflake last = snowflake_new();
@@ -81,7 +82,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void threads_never_share_an_id(void **state)
+static void threads_never_generate_the_same_snowflake(void **state)
 {
     (void)state;
     static snowflake ids[THREADS * PER_THREAD];
@@ -96,7 +97,7 @@ static void threads_never_share_an_id(void **state)
         assert_true(ids[i] > ids[i - 1]);
 }
 
-static void only_decimal_digits_below_2_to_the_63_are_ids(void **state)
+static void only_decimal_numbers_below_2_to_the_63_parse_as_snowflakes(void **state)
 {
     (void)state;
     static const char *const bad[] = { "",
@@ -123,12 +124,12 @@ static void only_decimal_digits_below_2_to_the_63_are_ids(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ids_carry_their_time_of_birth),
-        cmocka_unit_test(ids_rise_also_when_the_clock_goes_back),
-        cmocka_unit_test(the_node_is_in_the_id),
-        cmocka_unit_test(guilds_burn_the_id_before_theirs),
-        cmocka_unit_test(threads_never_share_an_id),
-        cmocka_unit_test(only_decimal_digits_below_2_to_the_63_are_ids),
+        cmocka_unit_test(snowflakes_contain_their_creation_time),
+        cmocka_unit_test(snowflakes_rise_even_when_the_clock_is_set_back),
+        cmocka_unit_test(snowflakes_contain_the_node_number),
+        cmocka_unit_test(new_guild_reserves_the_snowflake_before_its_own),
+        cmocka_unit_test(threads_never_generate_the_same_snowflake),
+        cmocka_unit_test(only_decimal_numbers_below_2_to_the_63_parse_as_snowflakes),
     };
     return cmocka_run_group_tests_name("base/snowflake", tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* str.c - text is compared, cut, read and copied by its length alone. */
+/* str.c - tests the functions for strings with explicit lengths: compare, split, parse, copy,
+ * encode. */
 #include "unit/unit.h"
 
 #include <sodium.h>
@@ -23,7 +24,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void equality_looks_at_every_byte(void **state)
+static void string_comparison_includes_bytes_after_nul(void **state)
 {
     (void)state;
     assert_true(str_eq(STR("a\0b"), STR("a\0b")));
@@ -36,18 +37,18 @@ static void equality_looks_at_every_byte(void **state)
     assert_false(str_starts(STR("ab"), STR("abc")));
 }
 
-static void case_is_ignored_for_ascii_only(void **state)
+static void case_insensitive_comparison_covers_only_ascii(void **state)
 {
     (void)state;
     assert_true(str_eq_nocase(STR("Content-TYPE"), STR("content-type")));
     assert_false(str_eq_nocase(STR("a"), STR("ab")));
-    /* '@' and '`', '[' and '{' are 32 apart like letters. */
+    /* The characters '@' and '`', '[' and '{' differ by 32, like letters of different case. */
     assert_false(str_eq_nocase(STR("@["), STR("`{")));
     assert_false(str_eq_nocase(STR("\xc3\x89"), STR("\xc3\xa9")));
     assert_str(str_lower(arena, STR("ABz[\xc3\x89")), "abz[\xc3\x89");
 }
 
-static void order_is_by_bytes_then_length(void **state)
+static void strings_are_ordered_by_bytes_then_by_length(void **state)
 {
     (void)state;
     assert_true(str_cmp(STR("a"), STR("b")) < 0);
@@ -59,7 +60,7 @@ static void order_is_by_bytes_then_length(void **state)
     assert_true(str_cmp(STR("\xff"), STR("a")) > 0);
 }
 
-static void cutting_takes_the_separator_too(void **state)
+static void str_cut_removes_the_separator(void **state)
 {
     (void)state;
     struct str s = STR("a,b,,c");
@@ -73,7 +74,7 @@ static void cutting_takes_the_separator_too(void **state)
     assert_str(str_cut(&s, ','), "");
 }
 
-static void trimming_takes_spaces_and_tabs(void **state)
+static void str_trim_removes_spaces_and_tabs_at_both_ends(void **state)
 {
     (void)state;
     assert_str(str_trim(STR(" \t a b\t ")), "a b");
@@ -81,15 +82,15 @@ static void trimming_takes_spaces_and_tabs(void **state)
     assert_str(str_trim(STR("\na")), "\na");
 }
 
-static void slices_never_leave_the_text(void **state)
+static void str_from_beyond_the_end_returns_an_empty_string(void **state)
 {
     (void)state;
-    assert_str(str_from(STR("abc"), 1), "bc");
-    assert_str(str_from(STR("abc"), 3), "");
-    assert_str(str_from(STR("abc"), 9), "");
+    assert_str(str_skip(STR("abc"), 1), "bc");
+    assert_str(str_skip(STR("abc"), 3), "");
+    assert_str(str_skip(STR("abc"), 9), "");
 }
 
-static void numbers_are_exact_to_their_limits(void **state)
+static void integers_are_parsed_up_to_their_limits(void **state)
 {
     (void)state;
     uint64_t u;
@@ -109,7 +110,7 @@ static void numbers_are_exact_to_their_limits(void **state)
     assert_false(str_to_i64(STR("9223372036854775808"), &i));
 }
 
-static void what_is_not_all_digits_is_no_number(void **state)
+static void text_with_non_digits_does_not_parse_as_an_integer(void **state)
 {
     (void)state;
     static const char *const bad[] = { "",    "-",   "+1",  "1 ", " 1", "1a",
@@ -124,17 +125,17 @@ static void what_is_not_all_digits_is_no_number(void **state)
     assert_false(str_to_u64(STR("-1"), &u));
 }
 
-static void copies_stand_on_their_own(void **state)
+static void copied_strings_do_not_change_with_their_source(void **state)
 {
     (void)state;
     char text[] = "abc";
     struct str copy = str_dup(arena, str_of(text));
-    char *z = str_dupz(arena, str_slice(text, 2));
+    char *z = str_dup_cstring(arena, str_slice(text, 2));
 
     text[0] = 'x';
     assert_str(copy, "abc");
     assert_string_equal(z, "ab");
-    assert_string_equal(str_dupz(arena, str_of(NULL)), "");
+    assert_string_equal(str_dup_cstring(arena, str_of(NULL)), "");
     assert_str(str_printf(arena, "%d-%s", 5, "x"), "5-x");
 }
 
@@ -142,21 +143,21 @@ static struct str unescape(const char *text, bool plus)
 {
     struct str s = { NULL, 0 };
 
-    assert_true(str_unescape(arena, str_of(text), plus, &s));
+    assert_true(str_percent_decode(arena, str_of(text), plus, &s));
     return s;
 }
 
-static void what_is_not_plain_is_percent_encoded(void **state)
+static void reserved_characters_are_percent_encoded(void **state)
 {
     (void)state;
-    assert_str(str_escape(arena, STR("azAZ09-._~")), "azAZ09-._~");
-    assert_str(str_escape(arena, STR("a b+c/d?e&f=g%")), "a%20b%2Bc%2Fd%3Fe%26f%3Dg%25");
-    assert_str(str_escape(arena, STR("\xe2\x82\xac\0")), "%E2%82%AC%00");
-    assert_str(str_escape(arena, STR("")), "");
-    assert_str(str_escape(arena, STR("`@[{/:^")), "%60%40%5B%7B%2F%3A%5E");
+    assert_str(str_percent_encode(arena, STR("azAZ09-._~")), "azAZ09-._~");
+    assert_str(str_percent_encode(arena, STR("a b+c/d?e&f=g%")), "a%20b%2Bc%2Fd%3Fe%26f%3Dg%25");
+    assert_str(str_percent_encode(arena, STR("\xe2\x82\xac\0")), "%E2%82%AC%00");
+    assert_str(str_percent_encode(arena, STR("")), "");
+    assert_str(str_percent_encode(arena, STR("`@[{/:^")), "%60%40%5B%7B%2F%3A%5E");
 }
 
-static void percent_escapes_are_decoded_once(void **state)
+static void percent_escapes_are_decoded_only_once(void **state)
 {
     (void)state;
     assert_str(unescape("a%20b", false), "a b");
@@ -168,17 +169,17 @@ static void percent_escapes_are_decoded_once(void **state)
     assert_int_equal(unescape("a%00b", false).n, 3);
 }
 
-static void broken_escapes_are_refused(void **state)
+static void malformed_percent_escapes_are_refused(void **state)
 {
     (void)state;
     static const char *const bad[] = { "%", "%2", "a%2", "%g0", "%0g", "%%20", "%-1", "% 1" };
     struct str s;
 
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_false(str_unescape(arena, str_of(bad[i]), true, &s));
+        assert_false(str_percent_decode(arena, str_of(bad[i]), true, &s));
 }
 
-static void binary_goes_to_text_and_back(void **state)
+static void hex_and_base64_round_trip(void **state)
 {
     (void)state;
     const unsigned char bytes[] = { 0xfb, 0xff, 0x00, 0x10 };
@@ -186,8 +187,8 @@ static void binary_goes_to_text_and_back(void **state)
     size_t n;
     struct str s;
 
-    assert_str(str_hex(arena, bytes, 4), "fbff0010");
-    assert_str(str_base64url(arena, bytes, 4), "-_8AEA");
+    assert_str(str_hex_encode(arena, bytes, 4), "fbff0010");
+    assert_str(str_base64url_encode(arena, bytes, 4), "-_8AEA");
     assert_true(str_base64url_decode(STR("-_8AEA"), out, sizeof out, &n));
     assert_int_equal(n, 4);
     assert_memory_equal(out, bytes, 4);
@@ -198,8 +199,7 @@ static void binary_goes_to_text_and_back(void **state)
     assert_int_equal(s.n, 0);
 }
 
-/* What another library makes of the same bytes, and of every character. */
-static void base64url_is_as_others_write_it(void **state)
+static void base64url_matches_libsodium(void **state)
 {
     const int variant = sodium_base64_VARIANT_URLSAFE_NO_PADDING;
     unsigned char bytes[100], out[100], others[100];
@@ -211,7 +211,7 @@ static void base64url_is_as_others_write_it(void **state)
         bytes[i] = (unsigned char)(i * 83 + 7);
     for (size_t i = 0; i <= sizeof bytes; i++) {
         sodium_bin2base64(text, sizeof text, bytes, i, variant);
-        struct str s = str_base64url(arena, bytes, i);
+        struct str s = str_base64url_encode(arena, bytes, i);
         assert_str(s, text);
         assert_true(str_base64url_decode(s, out, i, &n));
         assert_int_equal(n, i);
@@ -221,7 +221,7 @@ static void base64url_is_as_others_write_it(void **state)
         for (int c = 0; c < 256; c++) {
             memset(text, 'A', sizeof text);
             text[length - 1] = (char)c;
-            /* Of bytes above these some versions of it take every one. */
+            /* Some versions of libsodium accept every byte above 127. */
             bool good = c < 128 && sodium_base642bin(others, sizeof others, text, length, NULL, &m,
                                                      NULL, variant) == 0;
 
@@ -235,7 +235,7 @@ static void base64url_is_as_others_write_it(void **state)
     }
 }
 
-static void broken_base64_is_refused(void **state)
+static void malformed_base64_is_refused(void **state)
 {
     (void)state;
     static const char *const bad[] = { "+_8AEA==", "+/8AEA", "+/8AEA=", "A", "===", "+/8AEA==A" };
@@ -255,21 +255,21 @@ static void broken_base64_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equality_looks_at_every_byte),
-        cmocka_unit_test(case_is_ignored_for_ascii_only),
-        cmocka_unit_test(order_is_by_bytes_then_length),
-        cmocka_unit_test(cutting_takes_the_separator_too),
-        cmocka_unit_test(trimming_takes_spaces_and_tabs),
-        cmocka_unit_test(slices_never_leave_the_text),
-        cmocka_unit_test(numbers_are_exact_to_their_limits),
-        cmocka_unit_test(what_is_not_all_digits_is_no_number),
-        cmocka_unit_test(copies_stand_on_their_own),
-        cmocka_unit_test(what_is_not_plain_is_percent_encoded),
-        cmocka_unit_test(percent_escapes_are_decoded_once),
-        cmocka_unit_test(broken_escapes_are_refused),
-        cmocka_unit_test(binary_goes_to_text_and_back),
-        cmocka_unit_test(base64url_is_as_others_write_it),
-        cmocka_unit_test(broken_base64_is_refused),
+        cmocka_unit_test(string_comparison_includes_bytes_after_nul),
+        cmocka_unit_test(case_insensitive_comparison_covers_only_ascii),
+        cmocka_unit_test(strings_are_ordered_by_bytes_then_by_length),
+        cmocka_unit_test(str_cut_removes_the_separator),
+        cmocka_unit_test(str_trim_removes_spaces_and_tabs_at_both_ends),
+        cmocka_unit_test(str_from_beyond_the_end_returns_an_empty_string),
+        cmocka_unit_test(integers_are_parsed_up_to_their_limits),
+        cmocka_unit_test(text_with_non_digits_does_not_parse_as_an_integer),
+        cmocka_unit_test(copied_strings_do_not_change_with_their_source),
+        cmocka_unit_test(reserved_characters_are_percent_encoded),
+        cmocka_unit_test(percent_escapes_are_decoded_only_once),
+        cmocka_unit_test(malformed_percent_escapes_are_refused),
+        cmocka_unit_test(hex_and_base64_round_trip),
+        cmocka_unit_test(base64url_matches_libsodium),
+        cmocka_unit_test(malformed_base64_is_refused),
     };
     return cmocka_run_group_tests_name("base/str", tests, set_up, tear_down);
 }

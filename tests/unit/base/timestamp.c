@@ -1,4 +1,4 @@
-/* timestamp.c - moments are written one way and read in every way allowed. */
+/* timestamp.c - tests the formatting and parsing of timestamps and dates. */
 #include "unit/unit.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 static const char *format(int64_t us)
 {
-    static char text[TIMESTAMP_TEXT];
+    static char text[TIMESTAMP_TEXT_SIZE];
     size_t n = timestamp_format(us, text);
 
     assert_int_equal(n, strlen(text));
@@ -23,7 +23,7 @@ static int64_t parse(const char *text)
     return us;
 }
 
-static void the_fraction_has_six_digits_or_none(void **state)
+static void timestamps_have_six_fraction_digits_or_none(void **state)
 {
     (void)state;
     assert_string_equal(format(0), "1970-01-01T00:00:00+00:00");
@@ -32,14 +32,14 @@ static void the_fraction_has_six_digits_or_none(void **state)
     assert_string_equal(format(1500000), "1970-01-01T00:00:01.500000+00:00");
 }
 
-static void moments_before_1970_count_backwards(void **state)
+static void timestamps_before_1970_are_formatted(void **state)
 {
     (void)state;
     assert_string_equal(format(-1), "1969-12-31T23:59:59.999999+00:00");
     assert_string_equal(format(-1000000), "1969-12-31T23:59:59+00:00");
 }
 
-static void years_always_have_four_digits(void **state)
+static void timestamp_years_have_four_digits(void **state)
 {
     (void)state;
     assert_string_equal(format(parse("0000-01-01T00:00:00Z")), "0000-01-01T00:00:00+00:00");
@@ -50,15 +50,15 @@ static void years_always_have_four_digits(void **state)
     assert_string_equal(format(INT64_MIN), "0000-01-01T00:00:00.224192+00:00");
 }
 
-static void what_is_written_reads_back_on_every_day(void **state)
+static void formatted_timestamps_parse_back_to_the_same_time(void **state)
 {
     (void)state;
-    /* A bit more than a day each step, over four centuries. */
+    /* Steps of slightly more than one day, over four centuries. */
     for (int64_t us = -6311433600000000; us < 6311433600000000; us += 90061000001)
         assert_int_equal(parse(format(us)), us);
 }
 
-static void offsets_and_forms_of_rfc_3339_are_read(void **state)
+static void rfc_3339_offsets_and_variants_are_parsed(void **state)
 {
     (void)state;
     int64_t us = parse("2026-01-31T18:45:31.297561+00:00");
@@ -77,7 +77,7 @@ static void offsets_and_forms_of_rfc_3339_are_read(void **state)
     assert_int_equal(parse("2016-12-31T23:59:60Z"), parse("2017-01-01T00:00:00Z"));
 }
 
-static void what_is_not_a_moment_is_refused(void **state)
+static void invalid_timestamps_are_refused(void **state)
 {
     (void)state;
     static const char *const bad[] = {
@@ -113,7 +113,7 @@ static void what_is_not_a_moment_is_refused(void **state)
             fail_msg("'%s' is read", bad[i]);
 }
 
-static void dates_are_real_days(void **state)
+static void date_parse_accepts_only_existing_days(void **state)
 {
     (void)state;
     int64_t days;
@@ -128,26 +128,26 @@ static void dates_are_real_days(void **state)
     assert_false(date_parse(STR(""), &days));
 }
 
-static void the_http_form_is_fixed(void **state)
+static void http_date_has_the_rfc_7231_format(void **state)
 {
     (void)state;
     char text[30];
 
-    timestamp_http(784111777, text);
+    format_http_date(784111777, text);
     assert_string_equal(text, "Sun, 06 Nov 1994 08:49:37 GMT");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_fraction_has_six_digits_or_none),
-        cmocka_unit_test(moments_before_1970_count_backwards),
-        cmocka_unit_test(years_always_have_four_digits),
-        cmocka_unit_test(what_is_written_reads_back_on_every_day),
-        cmocka_unit_test(offsets_and_forms_of_rfc_3339_are_read),
-        cmocka_unit_test(what_is_not_a_moment_is_refused),
-        cmocka_unit_test(dates_are_real_days),
-        cmocka_unit_test(the_http_form_is_fixed),
+        cmocka_unit_test(timestamps_have_six_fraction_digits_or_none),
+        cmocka_unit_test(timestamps_before_1970_are_formatted),
+        cmocka_unit_test(timestamp_years_have_four_digits),
+        cmocka_unit_test(formatted_timestamps_parse_back_to_the_same_time),
+        cmocka_unit_test(rfc_3339_offsets_and_variants_are_parsed),
+        cmocka_unit_test(invalid_timestamps_are_refused),
+        cmocka_unit_test(date_parse_accepts_only_existing_days),
+        cmocka_unit_test(http_date_has_the_rfc_7231_format),
     };
     return cmocka_run_group_tests_name("base/timestamp", tests, NULL, NULL);
 }

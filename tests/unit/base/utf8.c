@@ -1,9 +1,9 @@
-/* utf8.c - UTF-8, strictly. */
+/* utf8.c - tests the strict UTF-8 decoder, the code point count and trimming. */
 #include "unit/unit.h"
 
 #include "base/utf8.h"
 
-static void accepts_each_form_at_its_limits(void **state)
+static void utf8_accepts_each_sequence_length_at_its_limits(void **state)
 {
     (void)state;
     static const struct {
@@ -27,34 +27,34 @@ static void accepts_each_form_at_its_limits(void **state)
         uint32_t cp = 0;
         char out[4];
 
-        assert_true(utf8_valid(s));
+        assert_true(utf8_is_valid(s));
         assert_int_equal(utf8_length(s), 1);
         assert_int_equal(utf8_decode(s, &cp), s.n);
         assert_int_equal(cp, cases[i].cp);
         assert_int_equal(utf8_encode(cp, out), s.n);
         assert_memory_equal(out, s.p, s.n);
-        /* Cut off anywhere, it is not. */
+        /* Every truncated prefix of a sequence is invalid. */
         for (size_t n = 1; n < s.n; n++) {
-            assert_false(utf8_valid(str_slice(s.p, n)));
+            assert_false(utf8_is_valid(str_slice(s.p, n)));
             assert_int_equal(utf8_decode(str_slice(s.p, n), &cp), 0);
         }
     }
 }
 
-static void refuses_what_is_not_utf8(void **state)
+static void utf8_refuses_malformed_sequences(void **state)
 {
     (void)state;
     static const char *const bad[] = {
         "\x80",             /* a continuation alone */
-        "\xbf",             /* its last form */
-        "\xc0\x80",         /* NUL in two bytes */
-        "\xc1\xbf",         /* 0x7f in two */
-        "\xe0\x9f\xbf",     /* 0x7ff in three */
-        "\xf0\x8f\xbf\xbf", /* 0xffff in four */
+        "\xbf",             /* the last continuation byte */
+        "\xc0\x80",         /* overlong NUL */
+        "\xc1\xbf",         /* overlong 0x7f */
+        "\xe0\x9f\xbf",     /* overlong 0x7ff */
+        "\xf0\x8f\xbf\xbf", /* overlong 0xffff */
         "\xed\xa0\x80",     /* first surrogate */
         "\xed\xbf\xbf",     /* last surrogate */
         "\xf4\x90\x80\x80", /* 0x110000 */
-        "\xf5\x80\x80\x80", /* beyond */
+        "\xf5\x80\x80\x80", /* beyond the last code point */
         "\xf8\x88\x80\x80\x80",
         "\xfe",
         "\xff",
@@ -68,36 +68,36 @@ static void refuses_what_is_not_utf8(void **state)
 
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_int_equal(utf8_decode(str_of(bad[i]), &cp), 0);
-        assert_false(utf8_valid(str_of(bad[i])));
-        /* Also behind and before long ASCII, which is read eight at a time. */
+        assert_false(utf8_is_valid(str_of(bad[i])));
+        /* The bad sequence is also found before and after long ASCII text, which is read eight
+         * bytes at a time. */
         for (size_t before = 0; before < 17; before++) {
             size_t n = strlen(bad[i]);
 
             memset(padded, 'a', sizeof padded);
             memcpy(padded + before, bad[i], n);
-            assert_false(utf8_valid(str_slice(padded, sizeof padded)));
+            assert_false(utf8_is_valid(str_slice(padded, sizeof padded)));
         }
     }
 }
 
-static void empty_text_is_valid_and_has_no_code_point(void **state)
+static void empty_text_is_valid_utf8_without_code_points(void **state)
 {
     (void)state;
     uint32_t cp;
 
-    assert_true(utf8_valid(str_of(NULL)));
+    assert_true(utf8_is_valid(str_of(NULL)));
     assert_int_equal(utf8_length(STR("")), 0);
     assert_int_equal(utf8_decode(STR(""), &cp), 0);
 }
 
-static void counts_code_points_not_bytes(void **state)
+static void utf8_length_counts_code_points(void **state)
 {
     (void)state;
     assert_int_equal(utf8_length(STR("na\xc3\xafve \xf0\x9f\x98\x80")), 7);
 }
 
-/* Of any bytes those count that do not go on with a character, eight at a time or one by one. */
-static void counts_every_byte_at_every_place(void **state)
+static void utf8_length_counts_non_continuation_bytes_at_every_offset(void **state)
 {
     (void)state;
     for (int byte = 0; byte < 256; byte++)
@@ -112,7 +112,7 @@ static void counts_every_byte_at_every_place(void **state)
             }
 }
 
-static void trims_unicode_white_space_at_both_ends_only(void **state)
+static void utf8_trim_removes_unicode_white_space_at_both_ends(void **state)
 {
     (void)state;
     assert_str(utf8_trim(STR(" \t\n a b \r\v\f")), "a b");
@@ -127,12 +127,12 @@ static void trims_unicode_white_space_at_both_ends_only(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(accepts_each_form_at_its_limits),
-        cmocka_unit_test(refuses_what_is_not_utf8),
-        cmocka_unit_test(empty_text_is_valid_and_has_no_code_point),
-        cmocka_unit_test(counts_code_points_not_bytes),
-        cmocka_unit_test(counts_every_byte_at_every_place),
-        cmocka_unit_test(trims_unicode_white_space_at_both_ends_only),
+        cmocka_unit_test(utf8_accepts_each_sequence_length_at_its_limits),
+        cmocka_unit_test(utf8_refuses_malformed_sequences),
+        cmocka_unit_test(empty_text_is_valid_utf8_without_code_points),
+        cmocka_unit_test(utf8_length_counts_code_points),
+        cmocka_unit_test(utf8_length_counts_non_continuation_bytes_at_every_offset),
+        cmocka_unit_test(utf8_trim_removes_unicode_white_space_at_both_ends),
     };
     return cmocka_run_group_tests_name("base/utf8", tests, NULL, NULL);
 }

@@ -1,21 +1,21 @@
-/* frames.c - what a transaction announces comes out of its frame as it went in. */
+/* frames.c - tests the encoding and decoding of event log frames. */
 #include "unit/unit.h"
 
 #include <string.h>
 
 #include "base/mem.h"
 #include "cluster/frames.h"
-#include "model/events/facts.h"
+#include "model/events/event_routing.h"
 
 static snowflake people[] = { 7, 8, 9 };
 
-/* Facts of a member with two roles. */
-static const struct facts *member_facts(struct arena *a)
+/* Routing fields of a member with two roles. */
+static const struct event_routing *member_facts(struct arena *a)
 {
-    struct facts *f = arena_alloc(a, sizeof *f + 2 * sizeof(snowflake));
+    struct event_routing *f = arena_alloc(a, sizeof *f + 2 * sizeof(snowflake));
     snowflake roles[] = { 21, 22 };
 
-    f->kind = FACTS_MEMBER;
+    f->kind = ROUTING_MEMBER;
     f->count = 2;
     f->member.user_id = 7;
     f->member.restrained_until = 99;
@@ -25,61 +25,61 @@ static const struct facts *member_facts(struct arena *a)
 
 static struct str make_frame(struct arena *a)
 {
-    struct announcement second = {
+    struct emitted_event second = {
         .event = EVENT_MESSAGE_CREATE,
-        .to = to_channel(5),
+        .to = audience_of_private_channel(5),
         .payload = STR("{\"content\":\"hi\"}"),
-        .people = { people, 3 },
+        .member_ids = { people, 3 },
     };
-    struct announcement first = {
+    struct emitted_event first = {
         .event = EVENT_GUILD_MEMBER_UPDATE,
-        .to = { .kind = SUBJECT_GUILD,
+        .to = { .kind = AUDIENCE_GUILD,
                 .id = 1,
                 .channel_id = 2,
                 .parent_id = 3,
                 .starter_id = 4,
                 .thread_type = 12,
-                .closed = true,
-                .people = people,
-                .people_count = 2,
+                .private_thread = true,
+                .user_ids = people,
+                .user_count = 2,
                 .any_of = UINT64_C(1) << 63,
                 .hidden_id = 6 },
         .payload = STR("{}"),
-        .facts = member_facts(a),
+        .routing = member_facts(a),
         .next = &second,
         .guild_id = 11,
     };
-    struct forgotten app = { .application = 31, .of_apps = true };
-    struct forgotten one = {
+    struct revocation_record app = { .application = 31, .applications_only = true };
+    struct revocation_record one = {
         .next = &app, .account = 30, .one = true, .session = { 1, 2, 3, 4, 5, 6, 7, 8 }
     };
-    static const struct session_move move = { .kind = MOVE_GIVEN,
+    static const struct session_move move = { .kind = MOVE_RELEASED,
                                               .from = 0x80200001,
                                               .to = 0x80400002,
                                               .number = 0xfedcba9876543210,
                                               .id = "0123456789abcdef0123456789abcdef" };
-    static const struct noted_voice left = { .fact = { .guild_id = 41, .user_id = 42 } };
-    struct noted_voice muted = { .fact = { .guild_id = 43,
-                                           .user_id = 44,
-                                           .channel_id = 45,
-                                           .room_id = 46,
-                                           .salt = { 1, [15] = 2 },
-                                           .hears = true,
-                                           .priority = true,
-                                           .flags = { GIVEN, 5 },
-                                           .platform = { GIVEN, VOICE_MOBILE },
-                                           .claim = 47 } };
-    muted.next = (struct noted_voice *)(uintptr_t)&left;
+    static const struct voice_change left = { .state = { .guild_id = 41, .user_id = 42 } };
+    struct voice_change muted = { .state = { .guild_id = 43,
+                                             .user_id = 44,
+                                             .channel_id = 45,
+                                             .room_id = 46,
+                                             .salt = { 1, [15] = 2 },
+                                             .may_receive_audio = true,
+                                             .priority = true,
+                                             .flags = { GIVEN, 5 },
+                                             .platform = { GIVEN, VOICE_PLATFORM_MOBILE },
+                                             .claim = 47 } };
+    muted.next = (struct voice_change *)(uintptr_t)&left;
     struct frame f = { .origin = 0x80200001,
                        .announced = &first,
-                       .forgotten = &one,
+                       .revocations = &one,
                        .move = &move,
                        .voices = &muted };
 
     return frame_encode(&f, a);
 }
 
-static void a_frame_says_what_was_put_into_it(void **state)
+static void frame_decodes_to_the_values_that_were_encoded(void **state)
 {
     (void)state;
     struct arena *a = arena_new();
@@ -87,52 +87,53 @@ static void a_frame_says_what_was_put_into_it(void **state)
 
     assert_true(frame_decode(make_frame(a), a, &f));
     assert_int_equal(f.origin, 0x80200001);
-    const struct announcement *n = f.announced;
+    const struct emitted_event *n = f.announced;
     assert_non_null(f.move);
-    assert_int_equal(f.move->kind, MOVE_GIVEN);
+    assert_int_equal(f.move->kind, MOVE_RELEASED);
     assert_true(f.move->from == 0x80200001 && f.move->to == 0x80400002);
     assert_true(f.move->number == 0xfedcba9876543210);
     assert_string_equal(f.move->id, "0123456789abcdef0123456789abcdef");
     assert_int_equal(n->event, EVENT_GUILD_MEMBER_UPDATE);
-    assert_int_equal(n->to.kind, SUBJECT_GUILD);
+    assert_int_equal(n->to.kind, AUDIENCE_GUILD);
     assert_int_equal(n->to.id, 1);
     assert_int_equal(n->to.channel_id, 2);
     assert_int_equal(n->to.parent_id, 3);
     assert_int_equal(n->to.starter_id, 4);
     assert_int_equal(n->to.thread_type, 12);
-    assert_true(n->to.closed);
-    assert_int_equal(n->to.people_count, 2);
-    assert_int_equal(n->to.people[1], 8);
+    assert_true(n->to.private_thread);
+    assert_int_equal(n->to.user_count, 2);
+    assert_int_equal(n->to.user_ids[1], 8);
     assert_true(n->to.any_of == UINT64_C(1) << 63);
     assert_int_equal(n->to.hidden_id, 6);
     assert_int_equal(n->guild_id, 11);
     assert_str(n->payload, "{}");
-    assert_int_equal(n->facts->member.restrained_until, 99);
-    assert_int_equal(facts_ids(n->facts)[1], 22);
+    assert_int_equal(n->routing->member.restrained_until, 99);
+    assert_int_equal(event_routing_ids(n->routing)[1], 22);
     n = n->next;
     assert_int_equal(n->event, EVENT_MESSAGE_CREATE);
-    assert_int_equal(n->people.count, 3);
-    assert_null(n->facts);
+    assert_int_equal(n->member_ids.count, 3);
+    assert_null(n->routing);
     assert_str(n->payload, "{\"content\":\"hi\"}");
     assert_null(n->next);
-    const struct voice_fact *v = &f.voices->fact;
+    const struct relay_voice_state *v = &f.voices->state;
     assert_true(v->guild_id == 43 && v->user_id == 44 && v->channel_id == 45 && v->room_id == 46);
-    assert_true(v->hears && v->priority && !v->speaks && !v->films && v->claim == 47);
+    assert_true(v->may_receive_audio && v->priority && !v->may_send_audio && !v->may_send_video &&
+                v->claim == 47);
     assert_true(v->salt[0] == 1 && v->salt[15] == 2);
     assert_true(v->flags.given == GIVEN && v->flags.value == 5);
-    assert_true(v->platform.given == GIVEN && v->platform.value == VOICE_MOBILE);
-    assert_true(f.voices->next->fact.flags.given != GIVEN);
-    assert_true(f.voices->next->fact.platform.given != GIVEN);
-    assert_true(f.voices->next->fact.user_id == 42 && !f.voices->next->fact.channel_id);
+    assert_true(v->platform.given == GIVEN && v->platform.value == VOICE_PLATFORM_MOBILE);
+    assert_true(f.voices->next->state.flags.given != GIVEN);
+    assert_true(f.voices->next->state.platform.given != GIVEN);
+    assert_true(f.voices->next->state.user_id == 42 && !f.voices->next->state.channel_id);
     assert_null(f.voices->next->next);
-    assert_int_equal(f.forgotten->account, 30);
-    assert_true(f.forgotten->one && f.forgotten->session[7] == 8);
-    assert_int_equal(f.forgotten->next->application, 31);
-    assert_true(f.forgotten->next->of_apps && !f.forgotten->next->one);
+    assert_int_equal(f.revocations->account, 30);
+    assert_true(f.revocations->one && f.revocations->session[7] == 8);
+    assert_int_equal(f.revocations->next->application, 31);
+    assert_true(f.revocations->next->applications_only && !f.revocations->next->one);
     arena_free(a);
 }
 
-static void a_frame_that_is_cut_or_longer_is_refused(void **state)
+static void truncated_or_extended_frame_is_refused(void **state)
 {
     (void)state;
     struct arena *a = arena_new(), *scratch = arena_new();
@@ -140,7 +141,7 @@ static void a_frame_that_is_cut_or_longer_is_refused(void **state)
     struct frame f;
 
     for (size_t n = 0; n < whole.n; n++) {
-        /* A copy of that length, so that who looks behind it is seen. */
+        /* Decode an exact copy, so that the address sanitizer detects reads beyond its end. */
         char *cut = mem_resize(NULL, n ? n : 1);
 
         memcpy(cut, whole.p, n);
@@ -153,8 +154,7 @@ static void a_frame_that_is_cut_or_longer_is_refused(void **state)
     arena_free(a);
 }
 
-/* Whatever bytes are changed, it is read within its bounds or refused. */
-static void a_frame_that_was_changed_does_no_harm(void **state)
+static void corrupted_frame_is_decoded_within_its_bounds(void **state)
 {
     (void)state;
     struct arena *a = arena_new(), *scratch = arena_new();
@@ -178,12 +178,12 @@ static void a_frame_that_was_changed_does_no_harm(void **state)
     arena_free(a);
 }
 
-static void an_event_that_only_a_newer_server_knows_is_left_out(void **state)
+static void unknown_event_of_a_newer_server_is_skipped(void **state)
 {
     (void)state;
     struct arena *a = arena_new();
     struct str whole = make_frame(a);
-    char *bytes = str_dupz(a, whole);
+    char *bytes = str_dup_cstring(a, whole);
     struct frame f;
 
     char *name = memmem(bytes, whole.n, "GUILD_MEMBER_UPDATE", 19);
@@ -192,32 +192,32 @@ static void an_event_that_only_a_newer_server_knows_is_left_out(void **state)
     assert_true(frame_decode(str_slice(bytes, whole.n), a, &f));
     assert_int_equal(f.announced->event, EVENT_MESSAGE_CREATE);
     assert_null(f.announced->next);
-    assert_int_equal(f.forgotten->account, 30);
+    assert_int_equal(f.revocations->account, 30);
     arena_free(a);
 }
 
-static void fleeting_events_alone_are_not_kept(void **state)
+static void frames_with_only_transient_events_are_not_logged(void **state)
 {
     (void)state;
-    struct announcement message = { .event = EVENT_MESSAGE_CREATE };
-    struct announcement typing = { .event = EVENT_TYPING_START };
-    struct forgotten one = { .account = 1 };
+    struct emitted_event message = { .event = EVENT_MESSAGE_CREATE };
+    struct emitted_event typing = { .event = EVENT_TYPING_START };
+    struct revocation_record one = { .account = 1 };
 
-    assert_false(frame_is_needed(&(struct frame){ 0 }));
-    assert_false(frame_is_needed(&(struct frame){ .announced = &typing }));
-    assert_true(frame_is_needed(&(struct frame){ .announced = &typing, .forgotten = &one }));
+    assert_false(frame_needs_log(&(struct frame){ 0 }));
+    assert_false(frame_needs_log(&(struct frame){ .announced = &typing }));
+    assert_true(frame_needs_log(&(struct frame){ .announced = &typing, .revocations = &one }));
     typing.next = &message;
-    assert_true(frame_is_needed(&(struct frame){ .announced = &typing }));
+    assert_true(frame_needs_log(&(struct frame){ .announced = &typing }));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_frame_says_what_was_put_into_it),
-        cmocka_unit_test(a_frame_that_is_cut_or_longer_is_refused),
-        cmocka_unit_test(a_frame_that_was_changed_does_no_harm),
-        cmocka_unit_test(an_event_that_only_a_newer_server_knows_is_left_out),
-        cmocka_unit_test(fleeting_events_alone_are_not_kept),
+        cmocka_unit_test(frame_decodes_to_the_values_that_were_encoded),
+        cmocka_unit_test(truncated_or_extended_frame_is_refused),
+        cmocka_unit_test(corrupted_frame_is_decoded_within_its_bounds),
+        cmocka_unit_test(unknown_event_of_a_newer_server_is_skipped),
+        cmocka_unit_test(frames_with_only_transient_events_are_not_logged),
     };
 
     return cmocka_run_group_tests_name("cluster/frames", tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* nats.c - the words of NATS, as servers say and write them. */
+/* nats.c - tests the NATS protocol parser and writer, and the bounded send queue. */
 #include "unit/unit.h"
 
 #include <arpa/inet.h>
@@ -10,13 +10,13 @@
 
 #include "cluster/nats.h"
 
-static void an_address_is_read_whole_or_refused(void **state)
+static void nats_server_list_is_parsed_completely_or_refused(void **state)
 {
     (void)state;
     struct nats_servers s;
 
     assert_true(
-        nats_servers_read(STR("nats://ada:p:w@10.0.0.1:4333, nats://mq/,nats://t@[::1]"), &s));
+        nats_servers_parse(STR("nats://ada:p:w@10.0.0.1:4333, nats://mq/,nats://t@[::1]"), &s));
     assert_int_equal(s.count, 3);
     assert_string_equal(s.items[0].host, "10.0.0.1");
     assert_string_equal(s.items[0].port, "4333");
@@ -28,37 +28,37 @@ static void an_address_is_read_whole_or_refused(void **state)
     assert_string_equal(s.items[2].host, "::1");
     assert_string_equal(s.items[2].user, "t");
     assert_false(s.items[0].tls);
-    assert_true(nats_servers_read(STR("tls://mq"), &s) && s.items[0].tls);
+    assert_true(nats_servers_parse(STR("tls://mq"), &s) && s.items[0].tls);
     assert_string_equal(s.items[0].port, "4222");
     static const char *const bad[] = { "",           "nats://",        "tls://",
                                        "nats://a:0", "nats://a:70000", "nats://a/b",
                                        "nats://@a",  "nats://a,poll",  "nats://a:" };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_false(nats_servers_read(str_of(bad[i]), &s));
+        assert_false(nats_servers_parse(str_of(bad[i]), &s));
 }
 
 static void check_words(struct str all)
 {
-    struct nats_word w;
+    struct nats_command w;
     size_t at = 0;
     long took;
 
-    took = nats_read(all, &w);
+    took = nats_parse_command(all, &w);
     assert_true(took > 0 && w.kind == NATS_INFO);
     assert_int_equal(nats_info_max_payload(w.body), 4096);
     at += (size_t)took;
-    took = nats_read(str_from(all, at), &w);
+    took = nats_parse_command(str_skip(all, at), &w);
     assert_true(took > 0 && w.kind == NATS_MESSAGE);
     assert_true(str_is(w.subject, "a.log") && str_is(w.body, "x\r\ny"));
     at += (size_t)took;
-    took = nats_read(str_from(all, at), &w);
+    took = nats_parse_command(str_skip(all, at), &w);
     assert_true(took > 0 && w.kind == NATS_MESSAGE && w.body.n == 0);
     at += (size_t)took;
-    took = nats_read(str_from(all, at), &w);
+    took = nats_parse_command(str_skip(all, at), &w);
     assert_true(took > 0 && w.kind == NATS_PING);
     at += (size_t)took;
-    took = nats_read(str_from(all, at), &w);
-    assert_true(took > 0 && w.kind == NATS_REFUSED && str_is(w.body, "'Slow Consumer'"));
+    took = nats_parse_command(str_skip(all, at), &w);
+    assert_true(took > 0 && w.kind == NATS_ERR && str_is(w.body, "'Slow Consumer'"));
     assert_int_equal(at + (size_t)took, all.n);
 }
 
@@ -66,28 +66,27 @@ static const char TALK[] = "INFO {\"max_payload\":4096,\"a\":{\"max_payload\":1}
                            "MSG a.log 1 4\r\nx\r\ny\r\nMSG a.log 1 reply.to 0\r\n\r\nping\r\n"
                            "-ERR 'Slow Consumer'\r\n";
 
-/* A part of a word asks for more; it is never read as something else. */
-static void words_are_read_whatever_pieces_they_come_in(void **state)
+static void nats_messages_are_parsed_when_they_arrive_in_pieces(void **state)
 {
     (void)state;
     struct str all = str_slice(TALK, sizeof TALK - 1);
-    struct nats_word w;
+    struct nats_command w;
 
     check_words(all);
     for (size_t from = 0; from < all.n;) {
-        long whole = nats_read(str_from(all, from), &w);
+        long whole = nats_parse_command(str_skip(all, from), &w);
 
         assert_true(whole > 0);
         for (long n = 0; n < whole; n++)
-            assert_int_equal(nats_read(str_slice(all.p + from, (size_t)n), &w), 0);
+            assert_int_equal(nats_parse_command(str_slice(all.p + from, (size_t)n), &w), 0);
         from += (size_t)whole;
     }
 }
 
-static void what_is_no_nats_is_refused(void **state)
+static void malformed_nats_messages_are_refused(void **state)
 {
     (void)state;
-    struct nats_word w;
+    struct nats_command w;
     static const char *const bad[] = {
         "HTTP/1.1 400 Bad Request\r\n",
         "MSG a 1\r\n",
@@ -100,22 +99,22 @@ static void what_is_no_nats_is_refused(void **state)
     };
 
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_int_equal(nats_read(str_of(bad[i]), &w), -1);
+        assert_int_equal(nats_parse_command(str_of(bad[i]), &w), -1);
     static char endless[NATS_LINE_MAX];
     memset(endless, 'x', sizeof endless);
-    assert_int_equal(nats_read(str_slice(endless, sizeof endless), &w), -1);
+    assert_int_equal(nats_parse_command(str_slice(endless, sizeof endless), &w), -1);
     assert_int_equal(nats_info_max_payload(STR("{\"max_payload\":\"x\"")), 1024 * 1024);
     assert_int_equal(nats_info_max_payload(STR("{\"max_payload\":999999999}")), NATS_PAYLOAD_MAX);
 }
 
-static void what_is_written_says_who_we_are(void **state)
+static void nats_connect_message_contains_the_credentials(void **state)
 {
     (void)state;
     struct nats_servers s;
     struct buf b;
 
     buf_init(&b, 4096);
-    assert_true(nats_servers_read(STR("nats://a\"da:pw@mq,nats://token@mq"), &s));
+    assert_true(nats_servers_parse(STR("nats://a\"da:pw@mq,nats://token@mq"), &s));
     nats_write_connect(&b, &s.items[0], "guildhall 7");
     buf_add_char(&b, 0);
     assert_non_null(strstr(b.p, "CONNECT {"));
@@ -131,7 +130,7 @@ static void what_is_written_says_who_we_are(void **state)
     buf_clear(&b);
 }
 
-/* --- a server that takes nothing ------------------------------------------------------- */
+/* --- a server that stops reading ------------------------------------------------------- */
 
 static void ignore_message(void *arg, struct str subject, struct str payload)
 {
@@ -140,7 +139,7 @@ static void ignore_message(void *arg, struct str subject, struct str payload)
     (void)payload;
 }
 
-static void post_connected(void *arg, bool connected)
+static void post_semaphore_when_connected(void *arg, bool connected)
 {
     if (connected)
         sem_post(arg);
@@ -160,7 +159,7 @@ static int listen_somewhere(unsigned *ret_port)
     return fd;
 }
 
-/* Greets who comes, and reads nothing after that. */
+/* Accepts one connection, sends the greeting, and reads nothing more. */
 static int greet_one(int listener)
 {
     static const char info[] = "INFO {\"max_payload\":1048576}\r\n";
@@ -179,12 +178,13 @@ static int greet_one(int listener)
     return fd;
 }
 
-static void what_can_be_told_again_does_not_fill_what_waits(void **state)
+static void repeatable_messages_do_not_fill_the_send_queue(void **state)
 {
     (void)state;
     enum { PIECE = 256 * 1024, MOST = 4 << 20, PIECES = 400 };
     static char bytes[PIECE];
-    struct nats_options options = { .message = ignore_message, .changed = post_connected };
+    struct nats_options options = { .message = ignore_message,
+                                    .changed = post_semaphore_when_connected };
     char url[64];
     unsigned port;
     sem_t connected;
@@ -193,17 +193,18 @@ static void what_can_be_told_again_does_not_fill_what_waits(void **state)
     sem_init(&connected, 0, 0);
     options.arg = &connected;
     snprintf(url, sizeof url, "nats://127.0.0.1:%u", port);
-    assert_true(nats_servers_read(str_of(url), &options.servers));
+    assert_true(nats_servers_parse(str_of(url), &options.servers));
     struct nats *n;
     assert_int_equal(nats_new(&options, &n), OK);
     nats_start(n);
     int fd = greet_one(listener);
     sem_wait(&connected);
-    while (taken < PIECES && nats_offer(n, "a", str_slice(bytes, PIECE)))
+    while (taken < PIECES && nats_publish_droppable(n, "a", str_slice(bytes, PIECE)))
         taken++;
     assert_true(taken < PIECES);
-    assert_in_range(nats_unsent(n), 1, MOST);
-    assert_true(nats_publish(n, "a", str_slice(bytes, PIECE))); /* that has its room */
+    assert_in_range(nats_unsent_bytes(n), 1, MOST);
+    assert_true(nats_publish(
+        n, "a", str_slice(bytes, PIECE))); /* a message that must not be lost still fits */
     nats_free(n);
     close(fd);
     close(listener);
@@ -213,11 +214,11 @@ static void what_can_be_told_again_does_not_fill_what_waits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_address_is_read_whole_or_refused),
-        cmocka_unit_test(words_are_read_whatever_pieces_they_come_in),
-        cmocka_unit_test(what_is_no_nats_is_refused),
-        cmocka_unit_test(what_is_written_says_who_we_are),
-        cmocka_unit_test(what_can_be_told_again_does_not_fill_what_waits),
+        cmocka_unit_test(nats_server_list_is_parsed_completely_or_refused),
+        cmocka_unit_test(nats_messages_are_parsed_when_they_arrive_in_pieces),
+        cmocka_unit_test(malformed_nats_messages_are_refused),
+        cmocka_unit_test(nats_connect_message_contains_the_credentials),
+        cmocka_unit_test(repeatable_messages_do_not_fill_the_send_queue),
     };
 
     return cmocka_run_group_tests_name("cluster/nats", tests, NULL, NULL);

@@ -1,22 +1,22 @@
-/* nodes.c - who is silent is buried, unless the database was away for all; and who has told
- * what the database lacks ends. */
+/* nodes.c - tests when silent nodes are declared dead, and that a node stops when the database
+ * lost events that it published. */
 #include "unit/unit.h"
 
 #include "base/clock.h"
 #include "cluster/internal.h"
 #include "support/stores.h"
 
-static void ignore_announced(void *arg, int64_t position, const struct announcement *list)
+static void ignore_announced_events(void *arg, int64_t position, const struct emitted_event *list)
 {
     (void)arg, (void)position, (void)list;
 }
 
-static void ignore_forgotten(void *arg, const struct forgotten *f)
+static void ignore_revoked_credentials(void *arg, const struct revocation_record *f)
 {
     (void)arg, (void)f;
 }
 
-static void ignore_fresh(void *arg, int64_t until)
+static void ignore_fresh_until_position(void *arg, int64_t until)
 {
     (void)arg, (void)until;
 }
@@ -35,16 +35,16 @@ static uint64_t no_sessions(void *arg)
     return 0;
 }
 
-/* One that is not started: beats are the test's. */
+/* A cluster without its thread: the test sends the heartbeats. */
 static struct cluster *enter_cluster(struct fixture *f)
 {
     struct cluster_options options = {
         .version = "test",
         .address = "here",
         .settings = STR("-"),
-        .announce = ignore_announced,
-        .forget = ignore_forgotten,
-        .fresh = ignore_fresh,
+        .publish_events = ignore_announced_events,
+        .revoke = ignore_revoked_credentials,
+        .credentials_valid_until = ignore_fresh_until_position,
         .sessions = no_sessions,
         .lost = count_lost,
     };
@@ -64,61 +64,63 @@ static const char ADD_SILENT[] =
     "clock_timestamp() - interval '1 minute', clock_timestamp(), 0, 0, 0, 'test', '-', 'there', 0, "
     "0)";
 
-/* However long the test took since, it was not cut off. */
-static void forget_last_beat(struct cluster *c)
+/* Clears the last heartbeat, so that the duration of the test does not look like an outage. */
+static void clear_last_heartbeat_time(struct cluster *c)
 {
-    c->follow.beaten_at = 0;
+    c->follow.last_heartbeat_at = 0;
 }
 
-static bool is_buried_at_beat(struct fixture *f, struct cluster *c)
+static bool is_dead_at_beat(struct fixture *f, struct cluster *c)
 {
-    assert_int_equal(nodes_beat(c), OK);
+    assert_int_equal(node_heartbeat(c), OK);
     return store_number(f->store, "select state from nodes where node = 9") == 3;
 }
 
-static void who_was_cut_off_itself_buries_nobody_at_once(void **state)
+static void node_that_lost_the_database_declares_no_node_dead_immediately(void **state)
 {
     struct fixture *f = *state;
     struct cluster *c = enter_cluster(f);
 
     assert_int_equal(store_do(f->store, ADD_SILENT), OK);
-    assert_true(is_buried_at_beat(f, c));
+    assert_true(is_dead_at_beat(f, c));
     assert_int_equal(store_do(f->store, "update nodes set state = 1 where node = 9"), OK);
-    /* As if nothing could have been written for so long. */
-    c->follow.beaten_at -= ms_to_ns(LEASE_MS);
-    assert_false(is_buried_at_beat(f, c));
-    assert_in_range(c->follow.bury_at - clock_mono(), ms_to_ns(LEASE_MS), ms_to_ns(2 * LEASE_MS));
-    assert_false(is_buried_at_beat(f, c));
-    c->follow.bury_at = clock_mono();
-    forget_last_beat(c);
-    assert_true(is_buried_at_beat(f, c));
+    /* Simulate an outage of the database as long as the lease. */
+    c->follow.last_heartbeat_at -= ms_to_ns(NODE_LEASE_MS);
+    assert_false(is_dead_at_beat(f, c));
+    assert_in_range(c->follow.declare_dead_at - clock_monotonic_ns(), ms_to_ns(NODE_LEASE_MS),
+                    ms_to_ns(2 * NODE_LEASE_MS));
+    assert_false(is_dead_at_beat(f, c));
+    c->follow.declare_dead_at = clock_monotonic_ns();
+    clear_last_heartbeat_time(c);
+    assert_true(is_dead_at_beat(f, c));
     cluster_close(c);
 }
 
-/* As if the database's clock had been put so far forward since the last beat. */
+/* Simulates a database clock that was set forward by `ms` since the last heartbeat. */
 static void set_database_clock(struct cluster *c, int64_t ms)
 {
     c->clocks.last.database_ms -= ms;
 }
 
-static void nobody_is_buried_because_the_clock_was_set(void **state)
+static void clock_jump_does_not_make_a_node_declare_others_dead(void **state)
 {
     struct fixture *f = *state;
     struct cluster *c = enter_cluster(f);
 
-    assert_int_equal(nodes_beat(c), OK);
+    assert_int_equal(node_heartbeat(c), OK);
     assert_int_equal(store_do(f->store, ADD_SILENT), OK);
     set_database_clock(c, 60000);
-    assert_false(is_buried_at_beat(f, c));
-    assert_in_range(c->follow.bury_at - clock_mono(), ms_to_ns(LEASE_MS), ms_to_ns(2 * LEASE_MS));
-    assert_false(is_buried_at_beat(f, c));
-    c->follow.bury_at = 0;
-    forget_last_beat(c);
-    assert_true(is_buried_at_beat(f, c));
+    assert_false(is_dead_at_beat(f, c));
+    assert_in_range(c->follow.declare_dead_at - clock_monotonic_ns(), ms_to_ns(NODE_LEASE_MS),
+                    ms_to_ns(2 * NODE_LEASE_MS));
+    assert_false(is_dead_at_beat(f, c));
+    c->follow.declare_dead_at = 0;
+    clear_last_heartbeat_time(c);
+    assert_true(is_dead_at_beat(f, c));
     cluster_close(c);
 }
 
-static void who_was_last_seen_in_the_future_is_buried(void **state)
+static void node_last_seen_far_in_the_future_is_declared_dead(void **state)
 {
     struct fixture *f = *state;
     struct cluster *c = enter_cluster(f);
@@ -127,18 +129,18 @@ static void who_was_last_seen_in_the_future_is_buried(void **state)
     assert_int_equal(store_do(f->store, "update nodes set seen_at = clock_timestamp() + "
                                         "interval '2 seconds' where node = 9"),
                      OK);
-    assert_false(is_buried_at_beat(f, c));
+    assert_false(is_dead_at_beat(f, c));
     assert_int_equal(store_do(f->store, "update nodes set seen_at = clock_timestamp() + "
                                         "interval '1 hour' where node = 9"),
                      OK);
-    forget_last_beat(c);
-    assert_true(is_buried_at_beat(f, c));
+    clear_last_heartbeat_time(c);
+    assert_true(is_dead_at_beat(f, c));
     cluster_close(c);
 }
 
-/* --- what was told is there still ----------------------------------------------------- */
+/* --- published events are still in the log -------------------------------------------- */
 
-static enum err put_told(struct tx *tx, void *arg)
+static enum err insert_delivered_frame(struct tx *tx, void *arg)
 {
     const int64_t *position = arg;
 
@@ -146,49 +148,49 @@ static enum err put_told(struct tx *tx, void *arg)
                    BIND(v_int(*position), v_bytes(STR("\1\2"))), NULL);
 }
 
-/* Tells a frame, and puts it into the log. */
-static int64_t tell_something(struct fixture *f, struct cluster *c)
+/* Delivers a frame and inserts it into the log. */
+static int64_t deliver_and_log_frame(struct fixture *f, struct cluster *c)
 {
     struct frame nothing = { .origin = 7 };
-    int64_t position = line_next(c->line);
+    int64_t position = frame_sequencer_next_position(c->sequencer);
 
-    assert_int_equal(store_run(f->store, STORE_WRITE, NULL, put_told, &position), OK);
-    line_offer(c->line, position, STR("\1\2"), &nothing);
-    assert_int_equal(line_next(c->line), position + 1);
+    assert_int_equal(store_run(f->store, STORE_WRITE, NULL, insert_delivered_frame, &position), OK);
+    frame_sequencer_offer(c->sequencer, position, STR("\1\2"), &nothing);
+    assert_int_equal(frame_sequencer_next_position(c->sequencer), position + 1);
     return position;
 }
 
-/* As if it had connected anew. */
+/* Executes the SQL and checks the log as after a reconnection. */
 static bool is_lost_after(struct fixture *f, struct cluster *c, const char *sql)
 {
     times_lost = 0;
     c->follow.lost = false;
     assert_int_equal(store_do(f->store, sql), OK);
-    assert_int_equal(history_look(c), OK);
-    assert_int_equal(times_lost, 0); /* it was looked at before, on this connection */
-    c->follow.looked_back = 0;
-    assert_int_equal(history_look(c), OK);
+    assert_int_equal(check_delivered_frames(c), OK);
+    assert_int_equal(times_lost, 0); /* this connection was already checked */
+    c->follow.checked_connections = 0;
+    assert_int_equal(check_delivered_frames(c), OK);
     return times_lost == 1;
 }
 
-static void a_database_that_has_gone_back_ends_the_server(void **state)
+static void node_stops_when_the_database_lost_published_events(void **state)
 {
     struct fixture *f = *state;
     struct cluster *c = enter_cluster(f);
 
-    assert_int_equal(history_look(c), OK);
-    tell_something(f, c);
-    int64_t last = tell_something(f, c);
+    assert_int_equal(check_delivered_frames(c), OK);
+    deliver_and_log_frame(f, c);
+    int64_t last = deliver_and_log_frame(f, c);
     assert_int_equal(store_do(f->store, "insert into session_homes (number, user_id, identity) "
                                         "values (1, 2, 3)"),
                      OK);
     assert_false(is_lost_after(f, c, "select 1"));
-    /* Old parts may go. */
+    /* Old frames may be deleted. */
     assert_false(is_lost_after(f, c,
                                "delete from log where position < (select max(position) from "
                                "log)"));
     assert_int_equal(store_number(f->store, "select count(*) from session_homes"), 1);
-    /* Another transaction has the position now. */
+    /* The position now contains the frame of another transaction. */
     assert_true(is_lost_after(f, c, "update log set body = '\\x0103'"));
     assert_int_equal(store_number(f->store, "select count(*) from session_homes"), 0);
     assert_true(store_number(f->store, "select last_value from log_position") >= last);
@@ -199,10 +201,10 @@ static void a_database_that_has_gone_back_ends_the_server(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        store_test(who_was_cut_off_itself_buries_nobody_at_once),
-        store_test(nobody_is_buried_because_the_clock_was_set),
-        store_test(who_was_last_seen_in_the_future_is_buried),
-        store_test(a_database_that_has_gone_back_ends_the_server),
+        store_test(node_that_lost_the_database_declares_no_node_dead_immediately),
+        store_test(clock_jump_does_not_make_a_node_declare_others_dead),
+        store_test(node_last_seen_far_in_the_future_is_declared_dead),
+        store_test(node_stops_when_the_database_lost_published_events),
     };
 
     return run_on_postgres("cluster/nodes", tests);

@@ -1,4 +1,4 @@
-/* secrets.c - what is sealed opens for its owner alone. */
+/* secrets.c - tests that a sealed secret can be opened only for its owner. */
 #include "unit/unit.h"
 
 #include <ftw.h>
@@ -17,7 +17,7 @@ static int open_auth(void **state)
     (void)state;
     snprintf(folder, sizeof folder, "/tmp/guildhall-secrets-XXXXXX");
     arena = arena_new();
-    return sodium_init() < 0 || !mkdtemp(folder) || auth_open(folder, NULL, &auth) ? -1 : 0;
+    return sodium_init() < 0 || !mkdtemp(folder) || auth_new(folder, NULL, &auth) ? -1 : 0;
 }
 
 static int remove_entry(const char *path, const struct stat *s, int type, struct FTW *f)
@@ -29,56 +29,56 @@ static int remove_entry(const char *path, const struct stat *s, int type, struct
 static int close_auth(void **state)
 {
     (void)state;
-    auth_close(auth);
+    auth_free(auth);
     arena_free(arena);
     return nftw(folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-static void a_sealed_secret_opens_again(void **state)
+static void sealed_secret_can_be_opened(void **state)
 {
-    struct str sealed = secret_seal(arena, auth, 7, STR("the secret"));
+    struct str sealed = encrypt_connection_secret(arena, auth, 7, STR("the secret"));
 
     (void)state;
     assert_null(memmem(sealed.p, sealed.n, "secret", 6));
-    assert_str(secret_open(arena, auth, 7, sealed), "the secret");
-    /* Each time it looks different. */
-    assert_false(str_eq(sealed, secret_seal(arena, auth, 7, STR("the secret"))));
+    assert_str(decrypt_connection_secret(arena, auth, 7, sealed), "the secret");
+    /* Each sealing of the same text gives another result. */
+    assert_false(str_eq(sealed, encrypt_connection_secret(arena, auth, 7, STR("the secret"))));
 }
 
-static void a_secret_opens_for_its_owner_only_and_whole(void **state)
+static void sealed_secret_opens_only_for_its_owner_if_unmodified(void **state)
 {
-    struct str sealed = secret_seal(arena, auth, 7, STR("the secret"));
+    struct str sealed = encrypt_connection_secret(arena, auth, 7, STR("the secret"));
 
     (void)state;
-    assert_null(secret_open(arena, auth, 8, sealed).p);
+    assert_null(decrypt_connection_secret(arena, auth, 8, sealed).p);
     for (size_t n = 0; n < sealed.n; n++)
-        assert_null(secret_open(arena, auth, 7, str_slice(sealed.p, n)).p);
+        assert_null(decrypt_connection_secret(arena, auth, 7, str_slice(sealed.p, n)).p);
     for (size_t i = 0; i < sealed.n; i++) {
         struct str bent = str_dup(arena, sealed);
 
         ((char *)bent.p)[i] ^= 1;
-        assert_null(secret_open(arena, auth, 7, bent).p);
+        assert_null(decrypt_connection_secret(arena, auth, 7, bent).p);
     }
-    assert_null(secret_seal(arena, auth, 7, STR("")).p);
-    assert_null(secret_open(arena, auth, 7, (struct str){ 0 }).p);
+    assert_null(encrypt_connection_secret(arena, auth, 7, STR("")).p);
+    assert_null(decrypt_connection_secret(arena, auth, 7, (struct str){ 0 }).p);
 }
 
-static void digests_tell_words_apart(void **state)
+static void secret_digest_depends_on_purpose_and_text(void **state)
 {
-    struct str one = secret_digest(arena, auth, "one", STR("x"));
+    struct str one = digest_connection_secret(arena, auth, "one", STR("x"));
 
     (void)state;
-    assert_true(str_eq(one, secret_digest(arena, auth, "one", STR("x"))));
-    assert_false(str_eq(one, secret_digest(arena, auth, "two", STR("x"))));
-    assert_false(str_eq(one, secret_digest(arena, auth, "one", STR("y"))));
+    assert_true(str_eq(one, digest_connection_secret(arena, auth, "one", STR("x"))));
+    assert_false(str_eq(one, digest_connection_secret(arena, auth, "two", STR("x"))));
+    assert_false(str_eq(one, digest_connection_secret(arena, auth, "one", STR("y"))));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_sealed_secret_opens_again),
-        cmocka_unit_test(a_secret_opens_for_its_owner_only_and_whole),
-        cmocka_unit_test(digests_tell_words_apart),
+        cmocka_unit_test(sealed_secret_can_be_opened),
+        cmocka_unit_test(sealed_secret_opens_only_for_its_owner_if_unmodified),
+        cmocka_unit_test(secret_digest_depends_on_purpose_and_text),
     };
 
     return cmocka_run_group_tests_name("integrations/secrets", tests, open_auth, close_auth);

@@ -1,7 +1,7 @@
-/* decode.c - bodies go through their rows: presence, containers, errors. */
+/* decode.c - tests the decoding of JSON bodies by schemas: presence, containers, errors. */
 #include "unit/json/thing.h"
 
-static void absent_fields_are_absent_or_fall_back(void **state)
+static void absent_json_fields_are_absent_or_get_their_default(void **state)
 {
     (void)state;
     const struct thing *t = good("");
@@ -22,7 +22,7 @@ static void absent_fields_are_absent_or_fall_back(void **state)
     assert_int_equal(checked, 1);
 }
 
-static void null_is_given_where_it_may_be_and_absent_elsewhere(void **state)
+static void json_null_counts_as_given_only_for_nullable_fields(void **state)
 {
     (void)state;
     const struct thing *t = good("'nick':null,'tags':null,'child':null,'other':null,'bits':null,"
@@ -40,7 +40,7 @@ static void null_is_given_where_it_may_be_and_absent_elsewhere(void **state)
     assert_int_equal(t->words.count, 0);
 }
 
-static void required_fields_must_be_there_and_not_null(void **state)
+static void missing_or_null_required_field_is_refused(void **state)
 {
     (void)state;
     static const char required[] = "{\"name\":{\"_errors\":[{\"code\":\"BASE_TYPE_REQUIRED\","
@@ -55,7 +55,7 @@ static void required_fields_must_be_there_and_not_null(void **state)
     assert_str(form_text(), required);
 }
 
-static void unknown_keys_are_ignored(void **state)
+static void unknown_json_keys_are_ignored(void **state)
 {
     (void)state;
     const struct thing *t =
@@ -65,17 +65,17 @@ static void unknown_keys_are_ignored(void **state)
     assert_str(t->name, "abc");
 }
 
-static void names_are_found_however_they_are_written(void **state)
+static void field_names_are_matched_after_decoding_escapes(void **state)
 {
     (void)state;
     assert_int_equal(good("'r\\u0061nk':1")->rank.value, 1);
     assert_int_equal(good(" 'rank' : 2 ")->rank.value, 2);
     assert_int_equal(good("'rank'\n:3")->rank.value, 3);
-    /* Those that only begin or end like one are others. */
+    /* Keys that only share a prefix or suffix with a field name are unknown keys. */
     assert_int_equal(good("'rank\\u0000':1,'ran':1,'rankk':1,'ank':1")->rank.given, ABSENT);
 }
 
-static void fields_come_in_any_order(void **state)
+static void json_fields_may_come_in_any_order(void **state)
 {
     (void)state;
     const struct thing *t = good("'weight':0.5,'safe':2,'rank':1,'on':true,'\\u006eick':'a'");
@@ -87,7 +87,7 @@ static void fields_come_in_any_order(void **state)
     assert_str(t->nick.value, "a");
 }
 
-static void the_last_duplicate_wins_with_or_without_errors(void **state)
+static void last_duplicate_json_key_wins_even_after_an_invalid_one(void **state)
 {
     (void)state;
     const struct thing *t = good("'rank':'x','rank':5");
@@ -112,7 +112,7 @@ static void the_last_duplicate_wins_with_or_without_errors(void **state)
     assert_int_equal(decode(&thing, quoted("{'name':'abcde','name':'abc'}"), &ret), OK);
 }
 
-static void bad_json_is_told_apart_from_a_bad_body(void **state)
+static void malformed_json_and_invalid_bodies_give_different_errors(void **state)
 {
     (void)state;
     static const char *const bad[] = { "{",
@@ -129,11 +129,11 @@ static void bad_json_is_told_apart_from_a_bad_body(void **state)
 
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_int_equal(decode(&thing, quoted(bad[i]), &ret), ERR_INVALID_JSON);
-        assert_false(form_failed(&form));
+        assert_false(form_has_errors(&form));
     }
 }
 
-static void a_root_of_the_wrong_kind_fails_as_a_whole(void **state)
+static void body_of_the_wrong_json_type_is_refused_at_the_root(void **state)
 {
     (void)state;
     static const char *const roots[] = { "[]", "null", "1", "'x'", "true" };
@@ -149,7 +149,7 @@ static void a_root_of_the_wrong_kind_fails_as_a_whole(void **state)
                             "\"Only iterables may be used in a ListType\"}]}");
 }
 
-static void roots_may_be_lists_or_single_values(void **state)
+static void body_may_be_a_list_or_a_single_value(void **state)
 {
     (void)state;
     void *ret;
@@ -164,7 +164,7 @@ static void roots_may_be_lists_or_single_values(void **state)
     assert_int_equal(decode(&tags, STR("[1,'x']"), &ret), ERR_INVALID_JSON);
 }
 
-static void lists_hold_their_items_in_order(void **state)
+static void decoded_lists_have_their_items_in_order(void **state)
 {
     (void)state;
     const struct thing *t = good("'tags':[3,2,1.0]");
@@ -181,7 +181,7 @@ static void lists_hold_their_items_in_order(void **state)
     wrong("'tags':'1,2'", "LIST_TYPE_CONVERT", "Only iterables may be used in a ListType");
 }
 
-static void null_is_no_item(void **state)
+static void null_is_refused_as_a_list_item(void **state)
 {
     (void)state;
     void *ret;
@@ -206,7 +206,7 @@ static struct str repeated(size_t count)
     return s;
 }
 
-static void a_list_without_a_maximum_has_one_all_the_same(void **state)
+static void list_without_a_declared_maximum_is_limited(void **state)
 {
     (void)state;
     static const struct type any = { .kind = KIND_ARRAY, .of = &rank };
@@ -222,11 +222,11 @@ static void a_list_without_a_maximum_has_one_all_the_same(void **state)
                             "\"Must be 1521 or fewer in length.\"}]}");
 }
 
-static void maps_hold_pairs_and_the_last_of_a_key(void **state)
+static void decoded_maps_have_the_last_value_of_each_key(void **state)
 {
     (void)state;
     const struct thing *t = good("'words':{'de':'x','fr':'oui','de':'ja'}");
-    const struct pair *pairs = t->words.items;
+    const struct string_pair *pairs = t->words.items;
 
     assert_int_equal(t->words.count, 2);
     assert_str(pairs[0].key, "de");
@@ -238,7 +238,7 @@ static void maps_hold_pairs_and_the_last_of_a_key(void **state)
     wrong("'words':[]", "DICT_TYPE_CONVERT", "Only dictionaries may be used in a DictType");
 }
 
-static void map_entries_are_placed_as_a_struct_would_be(void **state)
+static void map_entries_have_the_layout_of_a_c_struct(void **state)
 {
     (void)state;
     static const struct type bools = { .kind = KIND_MAP, .of = &flag };
@@ -256,7 +256,7 @@ static void map_entries_are_placed_as_a_struct_would_be(void **state)
     assert_true(entries[0].value && !entries[1].value && entries[2].value);
 }
 
-static void objects_nest_to_any_allowed_depth(void **state)
+static void nested_objects_are_decoded(void **state)
 {
     (void)state;
     const struct thing *t = good("'child':{'name':'ab','child':{'name':'cd'}},"
@@ -286,7 +286,7 @@ static struct str nested(size_t depth)
     return s;
 }
 
-static void schemas_that_hold_themselves_end_at_the_readers_depth(void **state)
+static void recursive_schemas_are_limited_by_the_json_depth(void **state)
 {
     (void)state;
     void *ret;
@@ -296,7 +296,7 @@ static void schemas_that_hold_themselves_end_at_the_readers_depth(void **state)
     assert_int_equal(decode(&thing, nested(10000), &ret), ERR_INVALID_JSON);
 }
 
-static void all_problems_are_told_at_once(void **state)
+static void all_errors_of_a_body_are_reported_together(void **state)
 {
     (void)state;
     void *ret;
@@ -321,7 +321,7 @@ static void all_problems_are_told_at_once(void **state)
         "\"name\":{\"_errors\":[{\"code\":\"BASE_TYPE_REQUIRED\",\"message\":\"This field is required\"}]}}");
 }
 
-static void the_check_sees_the_whole_object(void **state)
+static void schema_check_runs_on_the_complete_object(void **state)
 {
     (void)state;
     void *ret;
@@ -331,17 +331,16 @@ static void the_check_sees_the_whole_object(void **state)
     assert_str(form_text(),
                "{\"nick\":{\"_errors\":[{\"code\":\"TOGETHER\",\"message\":\"bad and wor\"}]}}");
     assert_int_equal(decode(&thing, quoted("{'nick':'wo','name':'bad'}"), &ret), OK);
-    /* Not run on an object that bad JSON cut short. */
+    /* The check does not run on an object that malformed JSON cut short. */
     checked = 0;
     assert_int_equal(decode(&thing, quoted("{'name':'bad'"), &ret), ERR_INVALID_JSON);
     assert_int_equal(checked, 0);
 }
 
-/* Two parts of one body: each fails for itself, and the problems of both stay. */
-static void a_part_of_a_larger_body_fails_at_its_place(void **state)
+static void errors_in_a_part_of_a_body_have_the_path_of_that_part(void **state)
 {
     (void)state;
-    struct place one = place_key(NULL, STR("one")), two = place_key(NULL, STR("two"));
+    struct json_path one = json_path_key(NULL, STR("one")), two = json_path_key(NULL, STR("two"));
     void *ret;
 
     form = (struct form){ .arena = arena };
@@ -353,20 +352,20 @@ static void a_part_of_a_larger_body_fails_at_its_place(void **state)
                             "\"message\":\"This field is required\"}]}}}");
 }
 
-static void a_list_with_room_stays_where_it_is(void **state)
+static void list_with_reserved_capacity_does_not_move(void **state)
 {
     struct arena *a = arena_new();
     struct list l;
 
     (void)state;
     list_reserve(a, &l, sizeof(int64_t), 1000);
-    const void *first = list_add(a, &l, sizeof(int64_t));
+    const void *first = list_append(a, &l, sizeof(int64_t));
     size_t used = arena_used(a);
     for (int i = 1; i < 1000; i++)
-        list_add(a, &l, sizeof(int64_t));
+        list_append(a, &l, sizeof(int64_t));
     assert_ptr_equal(l.items, first);
     assert_int_equal(arena_used(a), used);
-    list_add(a, &l, sizeof(int64_t));
+    list_append(a, &l, sizeof(int64_t));
     assert_int_equal(l.count, 1001);
     arena_free(a);
 }
@@ -374,27 +373,27 @@ static void a_list_with_room_stays_where_it_is(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(absent_fields_are_absent_or_fall_back),
-        TEST(null_is_given_where_it_may_be_and_absent_elsewhere),
-        TEST(required_fields_must_be_there_and_not_null),
-        TEST(unknown_keys_are_ignored),
-        TEST(names_are_found_however_they_are_written),
-        TEST(fields_come_in_any_order),
-        TEST(the_last_duplicate_wins_with_or_without_errors),
-        TEST(bad_json_is_told_apart_from_a_bad_body),
-        TEST(a_root_of_the_wrong_kind_fails_as_a_whole),
-        TEST(roots_may_be_lists_or_single_values),
-        TEST(lists_hold_their_items_in_order),
-        TEST(null_is_no_item),
-        TEST(a_list_without_a_maximum_has_one_all_the_same),
-        TEST(maps_hold_pairs_and_the_last_of_a_key),
-        TEST(map_entries_are_placed_as_a_struct_would_be),
-        TEST(objects_nest_to_any_allowed_depth),
-        TEST(schemas_that_hold_themselves_end_at_the_readers_depth),
-        TEST(all_problems_are_told_at_once),
-        TEST(the_check_sees_the_whole_object),
-        TEST(a_part_of_a_larger_body_fails_at_its_place),
-        TEST(a_list_with_room_stays_where_it_is),
+        TEST(absent_json_fields_are_absent_or_get_their_default),
+        TEST(json_null_counts_as_given_only_for_nullable_fields),
+        TEST(missing_or_null_required_field_is_refused),
+        TEST(unknown_json_keys_are_ignored),
+        TEST(field_names_are_matched_after_decoding_escapes),
+        TEST(json_fields_may_come_in_any_order),
+        TEST(last_duplicate_json_key_wins_even_after_an_invalid_one),
+        TEST(malformed_json_and_invalid_bodies_give_different_errors),
+        TEST(body_of_the_wrong_json_type_is_refused_at_the_root),
+        TEST(body_may_be_a_list_or_a_single_value),
+        TEST(decoded_lists_have_their_items_in_order),
+        TEST(null_is_refused_as_a_list_item),
+        TEST(list_without_a_declared_maximum_is_limited),
+        TEST(decoded_maps_have_the_last_value_of_each_key),
+        TEST(map_entries_have_the_layout_of_a_c_struct),
+        TEST(nested_objects_are_decoded),
+        TEST(recursive_schemas_are_limited_by_the_json_depth),
+        TEST(all_errors_of_a_body_are_reported_together),
+        TEST(schema_check_runs_on_the_complete_object),
+        TEST(errors_in_a_part_of_a_body_have_the_path_of_that_part),
+        TEST(list_with_reserved_capacity_does_not_move),
     };
     return cmocka_run_group_tests_name("json/decode", tests, NULL, NULL);
 }

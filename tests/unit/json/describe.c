@@ -1,4 +1,4 @@
-/* describe.c - rows describe themselves as JSON Schema and in words. */
+/* describe.c - tests the descriptions of schemas as JSON Schema and as phrases. */
 #include "unit/unit.h"
 
 #include "json/schema.h"
@@ -87,13 +87,13 @@ static const struct schema pet_schema = {
 };
 
 static struct buf out;
-static struct json j;
+static struct json_writer j;
 
 static int set_up(void **state)
 {
     (void)state;
     buf_init(&out, 1 << 20);
-    j = json_to(&out);
+    j = json_writer_to(&out);
     return 0;
 }
 
@@ -104,7 +104,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void objects_are_described_field_by_field(void **state)
+static void json_schema_lists_every_field_of_an_object(void **state)
 {
     (void)state;
     schema_describe_object(&j, &pet_schema);
@@ -134,7 +134,7 @@ static void objects_are_described_field_by_field(void **state)
         "},\"required\":[\"name\",\"nick\"]}");
 }
 
-static void types_are_described_alone(void **state)
+static void json_schema_of_single_types(void **state)
 {
     (void)state;
     schema_describe(&j, &pet);
@@ -146,7 +146,7 @@ static void types_are_described_alone(void **state)
                "{\"type\":\"string\",\"minLength\":1,\"maxLength\":32,\"description\":\"Name\"}");
 }
 
-static void a_loose_enumeration_lists_no_values(void **state)
+static void json_schema_of_a_loose_enumeration_lists_no_values(void **state)
 {
     (void)state;
     static const struct type loose = { .kind = KIND_INT,
@@ -160,11 +160,11 @@ static void a_loose_enumeration_lists_no_values(void **state)
 static void phrase(const struct type *type, const char *expected)
 {
     buf_reset(&out);
-    schema_phrase(&out, type);
+    schema_append_phrase(&out, type);
     assert_str(buf_str(&out), expected);
 }
 
-static void phrases_are_for_people(void **state)
+static void type_descriptions_are_readable_phrases(void **state)
 {
     (void)state;
     phrase(&name, "string, 1-32 characters");
@@ -189,10 +189,10 @@ static void phrases_are_for_people(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(objects_are_described_field_by_field),
-        TEST(types_are_described_alone),
-        TEST(a_loose_enumeration_lists_no_values),
-        TEST(phrases_are_for_people),
+        TEST(json_schema_lists_every_field_of_an_object),
+        TEST(json_schema_of_single_types),
+        TEST(json_schema_of_a_loose_enumeration_lists_no_values),
+        TEST(type_descriptions_are_readable_phrases),
     };
     return cmocka_run_group_tests_name("json/describe", tests, NULL, NULL);
 }

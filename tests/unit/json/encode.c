@@ -1,4 +1,4 @@
-/* encode.c - structs become the JSON that their rows describe. */
+/* encode.c - tests the encoding of structs as JSON by their schemas. */
 #include "unit/unit.h"
 
 #include "base/arena.h"
@@ -41,13 +41,13 @@ static const struct type inner = { .kind = KIND_OBJECT, .schema = &inner_schema 
 static const struct type inners = { .kind = KIND_ARRAY, .of = &inner };
 
 static struct buf out;
-static struct json j;
+static struct json_writer j;
 
 static int set_up(void **state)
 {
     (void)state;
     buf_init(&out, 1 << 20);
-    j = json_to(&out);
+    j = json_writer_to(&out);
     return 0;
 }
 
@@ -58,7 +58,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void every_kind_has_its_form(void **state)
+static void each_member_type_is_encoded_as_json(void **state)
 {
     (void)state;
     static const struct field fields[] = {
@@ -78,7 +78,7 @@ static void every_kind_has_its_form(void **state)
     };
     static const struct schema schema = { .size = sizeof(struct all), .fields = fields };
     bool b[] = { true, false, true };
-    struct pair pairs[] = { { STR("a\""), STR("1") }, { STR("b"), STR("2") } };
+    struct string_pair pairs[] = { { STR("a\""), STR("1") }, { STR("b"), STR("2") } };
     struct inner one = { 1 }, objects[] = { { 1 }, { 2 } };
     struct all all = { .s = STR("x\n"),
                        .i = -5,
@@ -125,7 +125,7 @@ static const struct schema optional_schema = { .size = sizeof(struct all), .fiel
 static const struct schema nullable_schema = { .size = sizeof(struct all), .fields = nullable };
 static const struct schema both_schema = { .size = sizeof(struct all), .fields = both };
 
-static void what_is_absent_is_left_out_or_null(void **state)
+static void absent_members_are_omitted_or_encoded_as_null(void **state)
 {
     (void)state;
     struct all all = { 0 };
@@ -133,17 +133,17 @@ static void what_is_absent_is_left_out_or_null(void **state)
     schema_encode_object(&j, &optional_schema, &all);
     assert_str(buf_str(&out), "{}");
     buf_reset(&out);
-    j = json_to(&out);
+    j = json_writer_to(&out);
     schema_encode_object(&j, &nullable_schema, &all);
     assert_str(buf_str(&out), "{\"os\":null,\"oi\":null,\"od\":null,\"ob\":null,\"oid\":null,"
                               "\"ol\":null,\"oo\":null,\"object\":null,\"s\":null}");
     buf_reset(&out);
-    j = json_to(&out);
+    j = json_writer_to(&out);
     schema_encode_object(&j, &both_schema, &all);
     assert_str(buf_str(&out), "{\"object\":null,\"s\":null}");
 }
 
-static void what_is_given_is_written_also_when_null(void **state)
+static void given_members_are_encoded_even_when_null(void **state)
 {
     (void)state;
     struct inner one = { 1 };
@@ -162,13 +162,12 @@ static void what_is_given_is_written_also_when_null(void **state)
 
     all = (struct all){ .os.given = GIVEN_NULL, .ob.given = GIVEN_NULL };
     buf_reset(&out);
-    j = json_to(&out);
+    j = json_writer_to(&out);
     schema_encode_object(&j, &both_schema, &all);
     assert_str(buf_str(&out), "{\"os\":null,\"ob\":null,\"object\":null,\"s\":null}");
 }
 
-/* A struct made of zeros still has all the keys that clients index. */
-static void required_text_is_never_left_out(void **state)
+static void required_text_is_encoded_even_when_empty(void **state)
 {
     (void)state;
     static const struct field fields[] = { { FIELD(struct all, s), .type = &text }, { 0 } };
@@ -179,7 +178,7 @@ static void required_text_is_never_left_out(void **state)
     assert_str(buf_str(&out), "{\"s\":\"\"}");
 }
 
-static void values_of_any_type_stand_alone(void **state)
+static void single_values_of_each_type_are_encoded(void **state)
 {
     (void)state;
     struct str s = STR("x");
@@ -195,7 +194,7 @@ static void values_of_any_type_stand_alone(void **state)
     assert_str(buf_str(&out), "\"x\",{\"n\":1},[{\"n\":1}],null,null");
 }
 
-static void what_is_encoded_decodes_to_the_same(void **state)
+static void encoded_json_decodes_to_the_same_values(void **state)
 {
     (void)state;
     struct arena *arena = arena_new();
@@ -213,8 +212,8 @@ static void what_is_encoded_decodes_to_the_same(void **state)
     arena_free(arena);
 }
 
-/* Objects that several elements point to are encoded once; more than are remembered come here
- * in turns. */
+/* An object to which several elements point is encoded once and copied; this test uses more
+ * objects than the encoder caches. */
 struct pointing {
     const struct inner *first, *second;
 };
@@ -228,7 +227,7 @@ static const struct schema pointing_schema = { .size = sizeof(struct pointing),
 static const struct type pointing = { .kind = KIND_OBJECT, .schema = &pointing_schema };
 static const struct type pointings = { .kind = KIND_ARRAY, .of = &pointing };
 
-static void what_many_point_to_is_written_for_each(void **state)
+static void object_shared_by_many_elements_is_encoded_for_each(void **state)
 {
     enum { THINGS = 11, ITEMS = 60 };
     struct inner things[THINGS];
@@ -259,13 +258,13 @@ static void what_many_point_to_is_written_for_each(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(every_kind_has_its_form),
-        TEST(what_is_absent_is_left_out_or_null),
-        TEST(what_is_given_is_written_also_when_null),
-        TEST(required_text_is_never_left_out),
-        TEST(values_of_any_type_stand_alone),
-        TEST(what_is_encoded_decodes_to_the_same),
-        TEST(what_many_point_to_is_written_for_each),
+        TEST(each_member_type_is_encoded_as_json),
+        TEST(absent_members_are_omitted_or_encoded_as_null),
+        TEST(given_members_are_encoded_even_when_null),
+        TEST(required_text_is_encoded_even_when_empty),
+        TEST(single_values_of_each_type_are_encoded),
+        TEST(encoded_json_decodes_to_the_same_values),
+        TEST(object_shared_by_many_elements_is_encoded_for_each),
     };
     return cmocka_run_group_tests_name("json/encode", tests, NULL, NULL);
 }

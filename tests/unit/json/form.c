@@ -1,4 +1,4 @@
-/* form.c - the error tree mirrors the request and tells everything once. */
+/* form.c - tests the tree of form errors, which mirrors the request body. */
 #include "unit/unit.h"
 
 #include "base/arena.h"
@@ -28,33 +28,33 @@ static int tear_down(void **state)
 
 static struct str written(void)
 {
-    struct json j = json_to(&out);
+    struct json_writer j = json_writer_to(&out);
 
     buf_reset(&out);
-    form_write(&form, &j);
+    write_form_errors_json(&form, &j);
     return buf_str(&out);
 }
 
-static void nothing_wrong_is_an_empty_tree(void **state)
+static void form_without_errors_is_an_empty_object(void **state)
 {
     (void)state;
-    assert_false(form_failed(&form));
-    assert_false(form_failed_at(&form, NULL));
+    assert_false(form_has_errors(&form));
+    assert_false(form_has_error_at(&form, NULL));
     assert_str(written(), "{}");
 }
 
-static void problems_stand_where_they_are_in_the_request(void **state)
+static void form_errors_are_nested_at_the_path_of_their_field(void **state)
 {
     (void)state;
-    struct place options = place_key(NULL, STR("options"));
-    struct place second = place_index(&options, 1);
-    struct place name = place_key(&second, STR("name"));
-    struct place type = place_key(&second, STR("type"));
+    struct json_path options = json_path_key(NULL, STR("options"));
+    struct json_path second = json_path_index(&options, 1);
+    struct json_path name = json_path_key(&second, STR("name"));
+    struct json_path type = json_path_key(&second, STR("type"));
 
-    form_fail(&form, &name, FORM_BAD_LENGTH, 1LL, 32LL);
-    form_fail(&form, &type, FORM_REQUIRED);
-    form_fail(&form, &options, FORM_MAX_LENGTH, 25LL);
-    assert_true(form_failed(&form));
+    form_add_error(&form, &name, FORM_BAD_LENGTH, 1LL, 32LL);
+    form_add_error(&form, &type, FORM_REQUIRED);
+    form_add_error(&form, &options, FORM_MAX_LENGTH, 25LL);
+    assert_true(form_has_errors(&form));
     assert_str(
         written(),
         "{\"options\":{"
@@ -64,106 +64,108 @@ static void problems_stand_where_they_are_in_the_request(void **state)
         "\"type\":{\"_errors\":[{\"code\":\"BASE_TYPE_REQUIRED\",\"message\":\"This field is required\"}]}}}}");
 }
 
-static void a_whole_body_fails_at_the_root(void **state)
+static void form_errors_of_the_whole_body_are_at_the_root(void **state)
 {
     (void)state;
-    form_fail(&form, NULL, FORM_NOT_MODEL);
-    form_fail(&form, NULL, "X", "second %d", 2);
+    form_add_error(&form, NULL, FORM_NOT_MODEL);
+    form_add_error(&form, NULL, "X", "second %d", 2);
     assert_str(
         written(),
         "{\"_errors\":[{\"code\":\"MODEL_TYPE_CONVERT\",\"message\":\"Only dictionaries may be used in a ModelType\"},"
         "{\"code\":\"X\",\"message\":\"second 2\"}]}");
 }
 
-static void keys_from_outside_are_escaped_and_kept(void **state)
+static void form_error_keys_are_copied_and_escaped(void **state)
 {
     (void)state;
     char key[] = "a\"b";
-    struct place at = place_key(NULL, str_of(key));
+    struct json_path at = json_path_key(NULL, str_of(key));
 
-    form_fail(&form, &at, "X", "m");
+    form_add_error(&form, &at, "X", "m");
     key[0] = 'z';
     assert_str(written(), "{\"a\\\"b\":{\"_errors\":[{\"code\":\"X\",\"message\":\"m\"}]}}");
 }
 
-static void a_failure_is_known_at_its_place_and_above(void **state)
+static void form_failed_at_is_true_at_a_path_and_its_parents(void **state)
 {
     (void)state;
-    struct place a = place_key(NULL, STR("a")), zero = place_index(&a, 0), one = place_index(&a, 1);
-    struct place b = place_key(NULL, STR("b")), below = place_key(&zero, STR("x"));
+    struct json_path a = json_path_key(NULL, STR("a")), zero = json_path_index(&a, 0),
+                     one = json_path_index(&a, 1);
+    struct json_path b = json_path_key(NULL, STR("b")), below = json_path_key(&zero, STR("x"));
 
-    form_fail(&form, &zero, "X", "m");
-    assert_true(form_failed_at(&form, NULL));
-    assert_true(form_failed_at(&form, &a));
-    assert_true(form_failed_at(&form, &zero));
-    assert_false(form_failed_at(&form, &one));
-    assert_false(form_failed_at(&form, &below));
-    assert_false(form_failed_at(&form, &b));
+    form_add_error(&form, &zero, "X", "m");
+    assert_true(form_has_error_at(&form, NULL));
+    assert_true(form_has_error_at(&form, &a));
+    assert_true(form_has_error_at(&form, &zero));
+    assert_false(form_has_error_at(&form, &one));
+    assert_false(form_has_error_at(&form, &below));
+    assert_false(form_has_error_at(&form, &b));
 }
 
-static void forgetting_takes_everything_below_with_it(void **state)
+static void form_forget_removes_all_errors_below_a_path(void **state)
 {
     (void)state;
-    struct place a = place_key(NULL, STR("a")), zero = place_index(&a, 0),
-                 x = place_key(&zero, STR("x"));
-    struct place b = place_key(NULL, STR("b")), c = place_key(NULL, STR("c"));
+    struct json_path a = json_path_key(NULL, STR("a")), zero = json_path_index(&a, 0),
+                     x = json_path_key(&zero, STR("x"));
+    struct json_path b = json_path_key(NULL, STR("b")), c = json_path_key(NULL, STR("c"));
 
-    form_fail(&form, &x, "X", "m");
-    form_fail(&form, &b, "Y", "m");
-    form_forget(&form, &c);
-    form_forget(&form, &a);
+    form_add_error(&form, &x, "X", "m");
+    form_add_error(&form, &b, "Y", "m");
+    form_remove_errors_at(&form, &c);
+    form_remove_errors_at(&form, &a);
     assert_str(written(), "{\"b\":{\"_errors\":[{\"code\":\"Y\",\"message\":\"m\"}]}}");
-    form_forget(&form, &b);
-    assert_false(form_failed(&form));
+    form_remove_errors_at(&form, &b);
+    assert_false(form_has_errors(&form));
 
-    /* What holds nothing else goes as well, up to the root. */
-    form_fail(&form, &x, "X", "m");
-    form_forget(&form, &x);
-    assert_false(form_failed_at(&form, &a));
-    assert_false(form_failed(&form));
+    /* Parents without other errors are removed, up to the root. */
+    form_add_error(&form, &x, "X", "m");
+    form_remove_errors_at(&form, &x);
+    assert_false(form_has_error_at(&form, &a));
+    assert_false(form_has_errors(&form));
     assert_int_equal(form.problems, 0);
 }
 
-static void messages_are_valid_utf8(void **state)
+static void form_error_messages_are_valid_utf8(void **state)
 {
     (void)state;
-    form_fail(&form, NULL, "X", "%s", "a\xff\xc3\xa9\xe2\x82z\xed\xa0\x80");
-    assert_true(utf8_valid(written()));
+    form_add_error(&form, NULL, "X", "%s", "a\xff\xc3\xa9\xe2\x82z\xed\xa0\x80");
+    assert_true(utf8_is_valid(written()));
     assert_str(written(), "{\"_errors\":[{\"code\":\"X\",\"message\":\"a\xef\xbf\xbd\xc3\xa9"
                           "\xef\xbf\xbd\xef\xbf\xbdz\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"}]}");
 }
 
-static void quotes_are_cut_after_100_code_points(void **state)
+static void quoted_values_in_errors_have_at_most_100_code_points(void **state)
 {
     (void)state;
     char text[500];
 
     for (size_t i = 0; i < sizeof text; i += 2)
         memcpy(text + i, "\xc3\xa9", 2);
-    assert_int_equal(form_quote(str_slice(text, 198)).n, 198);
-    assert_int_equal(form_quote(str_slice(text, 200)).n, 200);
-    assert_int_equal(form_quote(str_slice(text, 202)).n, 200);
-    assert_int_equal(form_quote(STR("")).n, 0);
+    assert_int_equal(form_quote_value(str_slice(text, 198)).n, 198);
+    assert_int_equal(form_quote_value(str_slice(text, 200)).n, 200);
+    assert_int_equal(form_quote_value(str_slice(text, 202)).n, 200);
+    assert_int_equal(form_quote_value(STR("")).n, 0);
     memset(text, 0x80, sizeof text);
-    assert_int_equal(form_quote(str_slice(text, sizeof text)).n, 100);
+    assert_int_equal(form_quote_value(str_slice(text, sizeof text)).n, 100);
 }
 
-static void the_answer_stays_bounded(void **state)
+static void number_of_form_errors_is_limited(void **state)
 {
     (void)state;
-    struct place list = place_key(NULL, STR("list")), other = place_key(NULL, STR("other"));
+    struct json_path list = json_path_key(NULL, STR("list")),
+                     other = json_path_key(NULL, STR("other"));
 
-    for (size_t i = 0; i < FORM_MAX_PROBLEMS; i++) {
-        struct place at = place_index(&list, i);
+    for (size_t i = 0; i < FORM_MAX_ERRORS; i++) {
+        struct json_path at = json_path_index(&list, i);
 
-        form_fail(&form, &at, FORM_REQUIRED);
+        form_add_error(&form, &at, FORM_REQUIRED);
     }
-    assert_false(form_failed_at(&form, &other));
+    assert_false(form_has_error_at(&form, &other));
     size_t before = written().n;
-    form_fail(&form, &other, FORM_REQUIRED);
+    form_add_error(&form, &other, FORM_REQUIRED);
     assert_int_equal(written().n, before);
-    /* A check that asks must not take the untold one for a success. */
-    assert_true(form_failed_at(&form, &other));
+    /* An error beyond the limit still counts as a failure for later checks. */
+    assert_true(form_has_error_at(&form, &other));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -171,15 +173,15 @@ static void the_answer_stays_bounded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(nothing_wrong_is_an_empty_tree),
-        TEST(problems_stand_where_they_are_in_the_request),
-        TEST(a_whole_body_fails_at_the_root),
-        TEST(keys_from_outside_are_escaped_and_kept),
-        TEST(a_failure_is_known_at_its_place_and_above),
-        TEST(forgetting_takes_everything_below_with_it),
-        TEST(messages_are_valid_utf8),
-        TEST(quotes_are_cut_after_100_code_points),
-        TEST(the_answer_stays_bounded),
+        TEST(form_without_errors_is_an_empty_object),
+        TEST(form_errors_are_nested_at_the_path_of_their_field),
+        TEST(form_errors_of_the_whole_body_are_at_the_root),
+        TEST(form_error_keys_are_copied_and_escaped),
+        TEST(form_failed_at_is_true_at_a_path_and_its_parents),
+        TEST(form_forget_removes_all_errors_below_a_path),
+        TEST(form_error_messages_are_valid_utf8),
+        TEST(quoted_values_in_errors_have_at_most_100_code_points),
+        TEST(number_of_form_errors_is_limited),
     };
     return cmocka_run_group_tests_name("json/form", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* image.c - images are data URIs, and their bytes say what they are. */
+/* image.c - tests images as data URIs, and the detection of their type. */
 #include "unit/unit.h"
 
 #include "base/arena.h"
@@ -39,18 +39,18 @@ static const char *extension(const char *uri)
 static void wrong(const char *uri, const char *code)
 {
     struct buf out;
-    struct json j = json_to(&out);
+    struct json_writer j = json_writer_to(&out);
     void *ret;
 
     assert_int_equal(decode(uri, &ret), ERR_INVALID_FORM_BODY);
     buf_init(&out, 10000);
-    form_write(&form, &j);
+    write_form_errors_json(&form, &j);
     buf_add_char(&out, '\0');
     assert_non_null(strstr(out.p, code));
     buf_clear(&out);
 }
 
-static void the_first_bytes_decide_not_the_label(void **state)
+static void image_type_is_detected_from_its_bytes_not_its_label(void **state)
 {
     (void)state;
     assert_string_equal(extension("data:image/gif;base64,iVBORw0KGgo="), "png");
@@ -60,14 +60,14 @@ static void the_first_bytes_decide_not_the_label(void **state)
     assert_string_equal(extension("data:;base64,UklGRgAAAABXRUJQ"), "webp");
 }
 
-static void white_space_in_base64_is_ignored(void **state)
+static void white_space_in_base64_images_is_ignored(void **state)
 {
     (void)state;
     assert_string_equal(extension("data:image/gif;base64,R0lG\\nODlh\\r\\nAQA=\\n"), "gif");
     assert_string_equal(extension("data:image/gif;base64, R0lG ODlh\\tAQA="), "gif");
 }
 
-static void the_bytes_are_kept(void **state)
+static void decoded_image_contains_the_bytes(void **state)
 {
     (void)state;
     void *ret;
@@ -78,14 +78,14 @@ static void the_bytes_are_kept(void **state)
     assert_memory_equal(i->bytes.p, "GIF89a\x01\0", 8);
 }
 
-static void spaces_after_the_marks_are_tolerated(void **state)
+static void data_uri_may_have_spaces_after_separators(void **state)
 {
     (void)state;
     assert_string_equal(extension("data: image/gif; base64, R0lGODlhAQA="), "gif");
     assert_string_equal(extension("DATA:image/gif;BASE64,R0lGODlhAQA="), "gif");
 }
 
-static void what_is_not_an_image_is_refused(void **state)
+static void invalid_image_data_uris_are_refused(void **state)
 {
     (void)state;
     static const char *const bad[] = {
@@ -112,7 +112,7 @@ static void what_is_not_an_image_is_refused(void **state)
     assert_int_equal(schema_decode(&image, STR("5"), &form, &ret), ERR_INVALID_FORM_BODY);
 }
 
-static void the_size_counts_decoded_bytes(void **state)
+static void image_size_limit_counts_decoded_bytes(void **state)
 {
     (void)state;
     /* 12 bytes are allowed. */
@@ -127,9 +127,12 @@ static void the_size_counts_decoded_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(the_first_bytes_decide_not_the_label), TEST(the_bytes_are_kept),
-        TEST(white_space_in_base64_is_ignored),     TEST(spaces_after_the_marks_are_tolerated),
-        TEST(what_is_not_an_image_is_refused),      TEST(the_size_counts_decoded_bytes),
+        TEST(image_type_is_detected_from_its_bytes_not_its_label),
+        TEST(decoded_image_contains_the_bytes),
+        TEST(white_space_in_base64_images_is_ignored),
+        TEST(data_uri_may_have_spaces_after_separators),
+        TEST(invalid_image_data_uris_are_refused),
+        TEST(image_size_limit_counts_decoded_bytes),
     };
     return cmocka_run_group_tests_name("json/image", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* inspect.c - schemas are walked once each, and their faults are found. */
+/* inspect.c - tests the walk over schemas and the detection of faulty schemas. */
 #include "unit/unit.h"
 
 #include "base/arena.h"
@@ -55,29 +55,29 @@ static const struct schema other_schema = { .name = "Other",
                                             .size = sizeof(struct node),
                                             .fields = other_fields };
 
-static void note(const struct schema *schema, void *arg)
+static void append_schema_name(const struct schema *schema, void *arg)
 {
     buf_printf(arg, "%s ", schema->name);
 }
 
-static void each_named_schema_is_visited_once(void **state)
+static void schema_walk_visits_each_named_schema_once(void **state)
 {
     (void)state;
     struct buf b;
 
     buf_init(&b, 1000);
-    schema_walk(&loops, note, &b);
+    schema_visit_all(&loops, append_schema_name, &b);
     assert_str(buf_str(&b), "Loop Other ");
     buf_reset(&b);
-    schema_walk(&within, note, &b);
+    schema_visit_all(&within, append_schema_name, &b);
     assert_str(buf_str(&b), "Other Loop ");
     buf_reset(&b);
-    schema_walk(&text, note, &b);
+    schema_visit_all(&text, append_schema_name, &b);
     assert_int_equal(b.n, 0);
     buf_clear(&b);
 }
 
-static void sound_schemas_have_none(void **state)
+static void valid_schemas_have_no_faults(void **state)
 {
     (void)state;
     assert_null(schema_fault(&loop_schema, arena));
@@ -92,7 +92,7 @@ static void fault(struct field f, const char *expected)
     assert_string_equal(schema_fault(&schema, arena), expected);
 }
 
-static void types_must_be_whole(void **state)
+static void incomplete_types_are_schema_faults(void **state)
 {
     (void)state;
     static const struct type none = { 0 }, array = { .kind = KIND_ARRAY },
@@ -103,7 +103,7 @@ static void types_must_be_whole(void **state)
     static const struct type c1 = { .kind = KIND_INT, .choices = words };
     static const struct type c2 = { .kind = KIND_STRING, .choices = numbers };
     static const struct type c3 = { .kind = KIND_REAL, .choices = numbers };
-    static const struct rule rule = { 0 };
+    static const struct string_rule rule = { 0 };
     static const struct type r = { .kind = KIND_INT, .rule = &rule };
 
     fault((struct field){ FIELD(struct node, s) }, "S.s has no type");
@@ -123,7 +123,7 @@ static void types_must_be_whole(void **state)
     fault((struct field){ FIELD(struct node, o), .type = &r }, "S.o has a rule but is no string");
 }
 
-static void members_must_be_able_to_hold_their_fields(void **state)
+static void member_of_the_wrong_c_type_is_a_schema_fault(void **state)
 {
     (void)state;
     static const struct type image = { .kind = KIND_IMAGE };
@@ -149,7 +149,7 @@ static void members_must_be_able_to_hold_their_fields(void **state)
                         "S.a may be null, but a plain member cannot say so");
 }
 
-static void fallbacks_belong_to_optional_plain_members(void **state)
+static void default_value_on_a_required_member_is_a_schema_fault(void **state)
 {
     (void)state;
     fault(
@@ -161,7 +161,7 @@ static void fallbacks_belong_to_optional_plain_members(void **state)
           "S.s has a fallback of the wrong kind");
 }
 
-static void the_struct_must_be_big_enough(void **state)
+static void member_outside_the_struct_is_a_schema_fault(void **state)
 {
     (void)state;
     struct field fields[] = { { FIELD(struct node, s), .type = &text }, { 0 } };
@@ -175,7 +175,7 @@ static void the_struct_must_be_big_enough(void **state)
     assert_string_equal(schema_fault(&schema, arena), "(unnamed) has no fields");
 }
 
-static void faults_of_unnamed_schemas_inside_are_found(void **state)
+static void faults_in_nested_unnamed_schemas_are_found(void **state)
 {
     (void)state;
     struct field inner_fields[] = { { FIELD(struct node, s), .type = &number }, { 0 } };
@@ -187,7 +187,7 @@ static void faults_of_unnamed_schemas_inside_are_found(void **state)
           "S.list: (unnamed).s has a member that cannot hold its kind");
 }
 
-static void a_schema_has_at_most_63_fields(void **state)
+static void schema_with_more_than_63_fields_is_a_fault(void **state)
 {
     (void)state;
     static struct field fields[65];
@@ -203,7 +203,7 @@ static void a_schema_has_at_most_63_fields(void **state)
     assert_null(schema_fault(&schema, arena));
 }
 
-static void item_sizes_are_those_of_the_c_types(void **state)
+static void list_item_sizes_match_the_c_types(void **state)
 {
     (void)state;
     static const struct {
@@ -220,9 +220,10 @@ static void item_sizes_are_those_of_the_c_types(void **state)
     static const struct schema schema = { .size = 40 };
 
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        assert_int_equal(schema_item_size(&(struct type){ .kind = sizes[i].kind }), sizes[i].size);
-    assert_int_equal(schema_item_size(&(struct type){ .kind = KIND_OBJECT, .schema = &schema }),
-                     40);
+        assert_int_equal(schema_list_item_size(&(struct type){ .kind = sizes[i].kind }),
+                         sizes[i].size);
+    assert_int_equal(
+        schema_list_item_size(&(struct type){ .kind = KIND_OBJECT, .schema = &schema }), 40);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -230,15 +231,15 @@ static void item_sizes_are_those_of_the_c_types(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(each_named_schema_is_visited_once),
-        TEST(sound_schemas_have_none),
-        TEST(types_must_be_whole),
-        TEST(members_must_be_able_to_hold_their_fields),
-        TEST(fallbacks_belong_to_optional_plain_members),
-        TEST(the_struct_must_be_big_enough),
-        TEST(faults_of_unnamed_schemas_inside_are_found),
-        TEST(a_schema_has_at_most_63_fields),
-        TEST(item_sizes_are_those_of_the_c_types),
+        TEST(schema_walk_visits_each_named_schema_once),
+        TEST(valid_schemas_have_no_faults),
+        TEST(incomplete_types_are_schema_faults),
+        TEST(member_of_the_wrong_c_type_is_a_schema_fault),
+        TEST(default_value_on_a_required_member_is_a_schema_fault),
+        TEST(member_outside_the_struct_is_a_schema_fault),
+        TEST(faults_in_nested_unnamed_schemas_are_found),
+        TEST(schema_with_more_than_63_fields_is_a_fault),
+        TEST(list_item_sizes_match_the_c_types),
     };
     return cmocka_run_group_tests_name("json/inspect", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* query.c - query strings go through the same rows as bodies. */
+/* query.c - tests the decoding of query strings by schemas. */
 #include "unit/unit.h"
 
 #include "base/arena.h"
@@ -39,13 +39,13 @@ static const struct field fields[] = {
     { 0 },
 };
 
-static void check(struct form *form, const struct place *here, const void *object)
+static void check(struct form *form, const struct json_path *here, const void *object)
 {
     const struct search *s = object;
-    struct place at = place_key(here, STR("limit"));
+    struct json_path at = json_path_key(here, STR("limit"));
 
     if (s->limit.given && s->before.given && s->limit.value == 13)
-        form_fail(form, &at, "UNLUCKY", "not with before");
+        form_add_error(form, &at, "UNLUCKY", "not with before");
 }
 
 static const struct schema schema = { .size = sizeof(struct search),
@@ -79,19 +79,19 @@ static const struct search *good(const char *query)
     return ret;
 }
 
-/* The errors of a query, in the quotes of a C programmer. */
+/* Asserts the errors of a query; single quotes stand for double quotes. */
 static void wrong(const char *query, const char *errors)
 {
     void *ret = &form;
     struct buf out;
-    struct json j = json_to(&out);
+    struct json_writer j = json_writer_to(&out);
 
     form = (struct form){ .arena = arena };
     assert_int_equal(schema_decode_query(&schema, str_of(query), &form, &ret),
                      ERR_INVALID_FORM_BODY);
     assert_ptr_equal(ret, &form);
     buf_init(&out, 1 << 20);
-    form_write(&form, &j);
+    write_form_errors_json(&form, &j);
     for (size_t i = 0; i < out.n; i++)
         if (out.p[i] == '"')
             out.p[i] = '\'';
@@ -99,7 +99,7 @@ static void wrong(const char *query, const char *errors)
     buf_clear(&out);
 }
 
-static void values_are_found_in_text(void **state)
+static void query_values_are_decoded_by_type(void **state)
 {
     (void)state;
     const struct search *s =
@@ -116,7 +116,7 @@ static void values_are_found_in_text(void **state)
     assert_str(s->data.value, "{\"a\":1}");
 }
 
-static void escapes_and_plus_are_decoded(void **state)
+static void percent_escapes_and_plus_in_queries_are_decoded(void **state)
 {
     (void)state;
     assert_str(good("q=a+b%20c")->q, "a b c");
@@ -126,7 +126,7 @@ static void escapes_and_plus_are_decoded(void **state)
     assert_str(good("&&q=a&&")->q, "a");
 }
 
-static void broken_escapes_are_errors_of_their_key(void **state)
+static void malformed_escapes_in_a_query_are_errors_of_their_key(void **state)
 {
     (void)state;
     wrong(
@@ -146,7 +146,7 @@ static void broken_escapes_are_errors_of_their_key(void **state)
           "{'q':{'_errors':[{'code':'BASE_TYPE_REQUIRED','message':'This field is required'}]}}");
 }
 
-static void booleans_have_six_words(void **state)
+static void query_booleans_accept_six_spellings(void **state)
 {
     (void)state;
     assert_true(good("q=a&pinned=True")->pinned.value);
@@ -165,7 +165,7 @@ static void booleans_have_six_words(void **state)
         "{'pinned':{'_errors':[{'code':'BOOLEAN_TYPE_CONVERT','message':'Must be either true or false.'}]}}");
 }
 
-static void integers_are_refused_or_clamped(void **state)
+static void query_integers_out_of_range_are_refused_or_clamped(void **state)
 {
     (void)state;
     wrong(
@@ -188,7 +188,7 @@ static void integers_are_refused_or_clamped(void **state)
         "{'page':{'_errors':[{'code':'NUMBER_TYPE_COERCE','message':'Value \\'x\\' is not int.'}]}}");
 }
 
-static void lists_are_repeated_keys_or_commas(void **state)
+static void query_lists_are_repeated_keys_or_comma_separated(void **state)
 {
     (void)state;
     static const char *const forms[] = { "q=a&ids=1&ids=2&ids=3", "q=a&ids=1,2,3",
@@ -205,7 +205,7 @@ static void lists_are_repeated_keys_or_commas(void **state)
     assert_int_equal(good("q=a&words=")->words.count, 0);
 }
 
-static void list_items_have_their_own_errors(void **state)
+static void query_list_items_have_their_own_errors(void **state)
 {
     (void)state;
     wrong(
@@ -223,7 +223,7 @@ static void list_items_have_their_own_errors(void **state)
         "{'ids':{'_errors':[{'code':'BASE_TYPE_BAD_LENGTH','message':'Must be between 1 and 3 in length.'}]}}");
 }
 
-static void the_last_of_a_repeated_key_wins(void **state)
+static void last_value_of_a_repeated_query_key_wins(void **state)
 {
     (void)state;
     assert_str(good("q=toolong&q=a")->q, "a");
@@ -233,7 +233,7 @@ static void the_last_of_a_repeated_key_wins(void **state)
         "{'q':{'_errors':[{'code':'BASE_TYPE_BAD_LENGTH','message':'Must be between 1 and 5 in length.'}]}}");
 }
 
-static void all_problems_are_told_and_checks_run(void **state)
+static void all_query_errors_are_reported_and_checks_run(void **state)
 {
     (void)state;
     wrong("",
@@ -254,15 +254,15 @@ static void all_problems_are_told_and_checks_run(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(values_are_found_in_text),
-        TEST(escapes_and_plus_are_decoded),
-        TEST(broken_escapes_are_errors_of_their_key),
-        TEST(booleans_have_six_words),
-        TEST(integers_are_refused_or_clamped),
-        TEST(lists_are_repeated_keys_or_commas),
-        TEST(list_items_have_their_own_errors),
-        TEST(the_last_of_a_repeated_key_wins),
-        TEST(all_problems_are_told_and_checks_run),
+        TEST(query_values_are_decoded_by_type),
+        TEST(percent_escapes_and_plus_in_queries_are_decoded),
+        TEST(malformed_escapes_in_a_query_are_errors_of_their_key),
+        TEST(query_booleans_accept_six_spellings),
+        TEST(query_integers_out_of_range_are_refused_or_clamped),
+        TEST(query_lists_are_repeated_keys_or_comma_separated),
+        TEST(query_list_items_have_their_own_errors),
+        TEST(last_value_of_a_repeated_query_key_wins),
+        TEST(all_query_errors_are_reported_and_checks_run),
     };
     return cmocka_run_group_tests_name("json/query", tests, NULL, NULL);
 }

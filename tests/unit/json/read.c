@@ -1,6 +1,5 @@
-/* read.c - the reader gives each value exactly and refuses the rest.
- *
- * What is JSON and what is not has its own, longer list in tests/conformance. */
+/* read.c - tests the JSON reader: exact values, and the refusal of malformed text.
+ * tests/conformance has the longer list of valid and invalid JSON. */
 #include "unit/unit.h"
 
 #include <math.h>
@@ -36,9 +35,9 @@ static struct json_number number(const char *text)
     struct json_number n;
 
     read_from(text);
-    assert_int_equal(json_peek(&r), JSON_NUMBER);
-    assert_true(json_take_number(&r, &n));
-    assert_true(json_end(&r));
+    assert_int_equal(json_peek_kind(&r), JSON_NUMBER);
+    assert_true(json_read_number(&r, &n));
+    assert_true(json_is_at_end(&r));
     assert_str(n.raw, text);
     return n;
 }
@@ -48,13 +47,13 @@ static struct str string(const char *text)
     struct str s = { NULL, 0 };
 
     read_from(text);
-    assert_int_equal(json_peek(&r), JSON_STRING);
-    assert_true(json_take_string(&r, &s));
-    assert_true(json_end(&r));
+    assert_int_equal(json_peek_kind(&r), JSON_STRING);
+    assert_true(json_read_string(&r, &s));
+    assert_true(json_is_at_end(&r));
     return s;
 }
 
-static void integers_are_exact_to_64_bits(void **state)
+static void json_integers_are_exact_to_64_bits(void **state)
 {
     (void)state;
     struct json_number n = number("9223372036854775807");
@@ -87,7 +86,7 @@ static void integers_are_exact_to_64_bits(void **state)
     assert_true(n.d == 9007199254740992.0);
 }
 
-static void zero_may_be_negative(void **state)
+static void negative_zero_is_parsed(void **state)
 {
     (void)state;
     struct json_number n = number("-0");
@@ -101,7 +100,7 @@ static void zero_may_be_negative(void **state)
     assert_false(signbit(number("0").d));
 }
 
-static void fractions_and_exponents_are_the_nearest_double(void **state)
+static void json_numbers_are_rounded_to_the_nearest_double(void **state)
 {
     (void)state;
     static const struct {
@@ -141,8 +140,7 @@ static void fractions_and_exponents_are_the_nearest_double(void **state)
     }
 }
 
-/* A digit far behind the others still decides a tie. */
-static void digits_without_end_are_all_looked_at(void **state)
+static void json_numbers_with_thousands_of_digits_are_rounded_correctly(void **state)
 {
     (void)state;
     static char text[5000];
@@ -157,7 +155,7 @@ static void digits_without_end_are_all_looked_at(void **state)
     assert_true(number(text).d == 0);
 }
 
-static void escapes_are_resolved(void **state)
+static void json_string_escapes_are_decoded(void **state)
 {
     (void)state;
     assert_str(string("\"plain\""), "plain");
@@ -173,7 +171,7 @@ static void escapes_are_resolved(void **state)
     assert_memory_equal(s.p, "a\0b", 3);
 }
 
-static void strings_without_escapes_are_not_copied(void **state)
+static void json_strings_without_escapes_are_not_copied(void **state)
 {
     (void)state;
     const char *text = "\"plain \xc3\xa9\"";
@@ -182,8 +180,8 @@ static void strings_without_escapes_are_not_copied(void **state)
     assert_int_equal(arena_used(arena), 0);
 }
 
-/* Strings are looked at eight bytes at a time: what matters may stand anywhere. */
-static void every_place_in_a_string_is_looked_at(void **state)
+/* Strings are scanned eight bytes at a time, so the invalid byte is tested at every offset. */
+static void invalid_bytes_are_found_at_every_offset_of_a_string(void **state)
 {
     (void)state;
     char text[40];
@@ -192,20 +190,20 @@ static void every_place_in_a_string_is_looked_at(void **state)
         for (size_t at = 1; at < n - 1; at++) {
             memset(text, 'a', n);
             text[0] = text[n - 1] = '"';
-            assert_true(json_valid(str_slice(text, n)));
+            assert_true(json_is_valid(str_slice(text, n)));
             static const char bad[] = { '\0', '\n', '\x1f', '"', '\\', '\x80', '\xff', '\xc3' };
             for (size_t i = 0; i < sizeof bad; i++) {
                 text[at] = bad[i];
-                assert_false(json_valid(str_slice(text, n)));
+                assert_false(json_is_valid(str_slice(text, n)));
             }
             text[at] = '\x7f';
-            assert_true(json_valid(str_slice(text, n)));
+            assert_true(json_is_valid(str_slice(text, n)));
         }
     }
 }
 
-/* With and without more behind it, as a string may be at the very end. */
-static void strings_are_utf8_or_nothing(void **state)
+/* Strings are tested with bytes after them and at the very end of the text. */
+static void json_strings_with_invalid_utf8_are_refused(void **state)
 {
     static const char thirds[] = { 'x', '\x7f', '\x80', '\xbf', '\xc0' };
 
@@ -217,12 +215,12 @@ static void strings_are_utf8_or_nothing(void **state)
                     char text[] = { '"', (char)a, (char)b, thirds[i], '\x80', '"', '"' };
 
                     text[n + 1] = '"';
-                    assert_int_equal(json_valid(str_slice(text, n + 2)),
-                                     utf8_valid(str_slice(text + 1, n)));
+                    assert_int_equal(json_is_valid(str_slice(text, n + 2)),
+                                     utf8_is_valid(str_slice(text + 1, n)));
                 }
 }
 
-static void values_are_pulled_one_by_one(void **state)
+static void json_reader_returns_values_one_by_one(void **state)
 {
     (void)state;
     struct json_number n;
@@ -230,57 +228,57 @@ static void values_are_pulled_one_by_one(void **state)
     bool b;
 
     read_from(" { \"a\" : [ 1 , true , null ] , \"b\\n\" : { } , \"c\":[],\"d\":\"x\" } ");
-    assert_int_equal(json_peek(&r), JSON_OBJECT);
-    json_enter(&r);
+    assert_int_equal(json_peek_kind(&r), JSON_OBJECT);
+    json_enter_container(&r);
     assert_true(json_next_member(&r, &key));
     assert_str(key, "a");
-    assert_int_equal(json_peek(&r), JSON_ARRAY);
-    json_enter(&r);
+    assert_int_equal(json_peek_kind(&r), JSON_ARRAY);
+    json_enter_container(&r);
     assert_true(json_next_item(&r));
-    assert_true(json_take_number(&r, &n));
+    assert_true(json_read_number(&r, &n));
     assert_true(json_next_item(&r));
-    assert_int_equal(json_peek(&r), JSON_BOOL);
-    assert_true(json_take_bool(&r, &b) && b);
+    assert_int_equal(json_peek_kind(&r), JSON_BOOL);
+    assert_true(json_read_bool(&r, &b) && b);
     assert_true(json_next_item(&r));
-    assert_int_equal(json_peek(&r), JSON_NULL);
-    assert_true(json_take_null(&r));
+    assert_int_equal(json_peek_kind(&r), JSON_NULL);
+    assert_true(json_read_null(&r));
     assert_false(json_next_item(&r));
     assert_true(json_next_member(&r, &key));
     assert_str(key, "b\n");
-    json_enter(&r);
+    json_enter_container(&r);
     assert_false(json_next_member(&r, &key));
     assert_true(json_next_member(&r, &key));
-    json_enter(&r);
+    json_enter_container(&r);
     assert_false(json_next_item(&r));
     assert_true(json_next_member(&r, &key));
     assert_str(key, "d");
-    assert_true(json_take_string(&r, &s));
+    assert_true(json_read_string(&r, &s));
     assert_false(json_next_member(&r, &key));
-    assert_true(json_end(&r));
+    assert_true(json_is_at_end(&r));
     assert_int_equal(r.values, 8);
 }
 
-static void skipping_returns_the_text_of_one_value(void **state)
+static void json_skip_returns_the_text_of_one_value(void **state)
 {
     (void)state;
     struct str raw = { NULL, 0 };
 
     read_from(" [ {\"a\":[1,{}]} , \"\\n\" ,-1.5e3,null ] ");
-    json_enter(&r);
-    assert_true(json_next_item(&r) && json_skip(&r, &raw));
+    json_enter_container(&r);
+    assert_true(json_next_item(&r) && json_skip_value(&r, &raw));
     assert_str(raw, "{\"a\":[1,{}]}");
-    assert_true(json_next_item(&r) && json_skip(&r, &raw));
+    assert_true(json_next_item(&r) && json_skip_value(&r, &raw));
     assert_str(raw, "\"\\n\"");
-    assert_true(json_next_item(&r) && json_skip(&r, &raw));
+    assert_true(json_next_item(&r) && json_skip_value(&r, &raw));
     assert_str(raw, "-1.5e3");
-    assert_true(json_next_item(&r) && json_skip(&r, &raw));
+    assert_true(json_next_item(&r) && json_skip_value(&r, &raw));
     assert_str(raw, "null");
     assert_false(json_next_item(&r));
-    assert_true(json_end(&r));
+    assert_true(json_is_at_end(&r));
     assert_int_equal(arena_used(arena), 0);
 }
 
-static void after_an_error_everything_fails(void **state)
+static void json_reader_fails_after_the_first_error(void **state)
 {
     (void)state;
     struct json_number n;
@@ -288,23 +286,23 @@ static void after_an_error_everything_fails(void **state)
     bool b;
 
     read_from("[1 2, {\"a\":1}]");
-    json_enter(&r);
-    assert_true(json_next_item(&r) && json_take_number(&r, &n));
+    json_enter_container(&r);
+    assert_true(json_next_item(&r) && json_read_number(&r, &n));
     assert_false(json_next_item(&r));
-    assert_false(json_ok(&r));
-    assert_int_equal(json_peek(&r), JSON_BAD);
-    assert_false(json_take_number(&r, &n));
-    assert_false(json_take_string(&r, &s));
-    assert_false(json_take_bool(&r, &b));
-    assert_false(json_take_null(&r));
-    json_enter(&r);
+    assert_false(json_reader_ok(&r));
+    assert_int_equal(json_peek_kind(&r), JSON_BAD);
+    assert_false(json_read_number(&r, &n));
+    assert_false(json_read_string(&r, &s));
+    assert_false(json_read_bool(&r, &b));
+    assert_false(json_read_null(&r));
+    json_enter_container(&r);
     assert_false(json_next_item(&r));
     assert_false(json_next_member(&r, &s));
-    assert_false(json_skip(&r, &s));
-    assert_false(json_end(&r));
+    assert_false(json_skip_value(&r, &s));
+    assert_false(json_is_at_end(&r));
 }
 
-static void taking_the_wrong_kind_is_an_error(void **state)
+static void reading_a_json_value_of_the_wrong_type_is_an_error(void **state)
 {
     (void)state;
     struct json_number n;
@@ -312,49 +310,49 @@ static void taking_the_wrong_kind_is_an_error(void **state)
     bool b;
 
     read_from("\"x\"");
-    assert_false(json_take_number(&r, &n));
-    assert_false(json_ok(&r));
+    assert_false(json_read_number(&r, &n));
+    assert_false(json_reader_ok(&r));
     read_from("1");
-    assert_false(json_take_string(&r, &s));
+    assert_false(json_read_string(&r, &s));
     read_from("null");
-    assert_false(json_take_bool(&r, &b));
+    assert_false(json_read_bool(&r, &b));
     read_from("true");
-    assert_false(json_take_null(&r));
+    assert_false(json_read_null(&r));
     read_from("1");
-    json_enter(&r);
-    assert_false(json_ok(&r));
+    json_enter_container(&r);
+    assert_false(json_reader_ok(&r));
     read_from("[]");
-    json_enter(&r);
+    json_enter_container(&r);
     assert_false(json_next_member(&r, &s));
-    assert_false(json_ok(&r));
+    assert_false(json_reader_ok(&r));
     read_from("{}");
-    json_enter(&r);
+    json_enter_container(&r);
     assert_false(json_next_item(&r));
-    assert_false(json_ok(&r));
+    assert_false(json_reader_ok(&r));
 }
 
-static void the_text_is_one_value(void **state)
+static void json_text_must_be_exactly_one_value(void **state)
 {
     (void)state;
     struct json_number n;
 
     read_from("1 2");
-    assert_true(json_take_number(&r, &n));
-    assert_false(json_end(&r));
-    /* Also for a caller that would take both. */
+    assert_true(json_read_number(&r, &n));
+    assert_false(json_is_at_end(&r));
+    /* A caller that would read both values gets the error too. */
     read_from("[]1");
-    json_enter(&r);
+    json_enter_container(&r);
     assert_false(json_next_item(&r));
-    assert_false(json_take_number(&r, &n));
-    assert_false(json_end(&r));
-    /* And an empty text is none. */
+    assert_false(json_read_number(&r, &n));
+    assert_false(json_is_at_end(&r));
+    /* An empty text is no value. */
     read_from("");
-    assert_false(json_end(&r));
-    /* Nor is one that was not read to its end. */
+    assert_false(json_is_at_end(&r));
+    /* A text that was not read to its end is refused. */
     read_from("[");
-    json_enter(&r);
-    assert_false(json_end(&r));
-    assert_false(json_valid(str_of(NULL)));
+    json_enter_container(&r);
+    assert_false(json_is_at_end(&r));
+    assert_false(json_is_valid(str_of(NULL)));
 }
 
 static bool nested(size_t depth, char open, char close)
@@ -363,10 +361,10 @@ static bool nested(size_t depth, char open, char close)
 
     memset(text, open, depth);
     memset(text + depth, close, depth);
-    return json_valid(str_slice(text, 2 * depth));
+    return json_is_valid(str_slice(text, 2 * depth));
 }
 
-static void depth_is_limited(void **state)
+static void json_nesting_depth_is_limited(void **state)
 {
     (void)state;
     assert_true(nested(JSON_MAX_DEPTH, '[', ']'));
@@ -383,42 +381,48 @@ static bool many(size_t count)
         text[1 + 2 * i] = '0';
     text[0] = '[';
     text[2 * count] = ']';
-    return json_valid(str_slice(text, 2 * count + 1));
+    return json_is_valid(str_slice(text, 2 * count + 1));
 }
 
-static void the_number_of_values_is_limited(void **state)
+static void number_of_json_values_is_limited(void **state)
 {
     (void)state;
-    /* The array is one of them. */
+    /* The array counts as one value. */
     assert_true(many(JSON_MAX_VALUES - 1));
     assert_false(many(JSON_MAX_VALUES));
 }
 
-static void expect_mistake(const char *text, const char *begins)
+static void expect_json_error_position(const char *text, const char *begins)
 {
-    struct str told = json_mistake(str_of(text), arena);
+    struct str delivered_to = json_describe_syntax_error(str_of(text), arena);
 
     assert_string_equal(
-        str_dupz(arena, str_slice(told.p, told.n < strlen(begins) ? told.n : strlen(begins))),
+        str_dup_cstring(arena, str_slice(delivered_to.p, delivered_to.n < strlen(begins)
+                                                             ? delivered_to.n
+                                                             : strlen(begins))),
         begins);
-    assert_true(json_valid(str_of(text)) == (told.n == 0));
+    assert_true(json_is_valid(str_of(text)) == (delivered_to.n == 0));
 }
 
-static void a_mistake_is_told_with_its_place(void **state)
+static void json_error_names_line_column_and_path(void **state)
 {
     (void)state;
-    expect_mistake("{\"a\": [1, {\"b\": null}]} ", "");
-    expect_mistake("", "line 1, column 1: the text ends");
-    expect_mistake("{\n \"users\": [\n  {\"name\": \"\u00e4d\u00e4\" \"x\": 1}]}",
-                   "line 3, column 18, at users.0.name: a comma is missing before this");
-    expect_mistake("[1,]", "line 1, column 4, at 1: ']' is not what JSON has here");
-    expect_mistake("{\"a\": 1,}", "line 1, column 9, at a: '}' is not");
-    expect_mistake("{\"a\": [tru]}", "line 1, column 8, at a.0: 't' is not");
-    expect_mistake("{\"a\": {\"b\": \"x\n\"}}", "line 1, column 13, at a.b: this string");
-    expect_mistake("{\"a\" 1}", "line 1, column 2, at a: this string");
-    expect_mistake("[1] 2", "line 1, column 5: '2' is not");
-    expect_mistake("[1\n,\n", "line 3, column 1, at 1: the text ends");
-    expect_mistake("[\x01]", "line 1, column 2, at 0: the byte 0x01 is not");
+    expect_json_error_position("{\"a\": [1, {\"b\": null}]} ", "");
+    expect_json_error_position("", "line 1, column 1: the text ends");
+    expect_json_error_position(
+        "{\n \"users\": [\n  {\"name\": \"\u00e4d\u00e4\" \"x\": 1}]}",
+        "line 3, column 18, at users.0.name: a comma is missing before this");
+    expect_json_error_position(
+        "[1,]", "line 1, column 4, at 1: the character ']' is not allowed at this position");
+    expect_json_error_position("{\"a\": 1,}", "line 1, column 9, at a: the character '}' is not");
+    expect_json_error_position("{\"a\": [tru]}",
+                               "line 1, column 8, at a.0: the character 't' is not");
+    expect_json_error_position("{\"a\": {\"b\": \"x\n\"}}",
+                               "line 1, column 13, at a.b: this string");
+    expect_json_error_position("{\"a\" 1}", "line 1, column 2, at a: this string");
+    expect_json_error_position("[1] 2", "line 1, column 5: the character '2' is not");
+    expect_json_error_position("[1\n,\n", "line 3, column 1, at 1: the text ends");
+    expect_json_error_position("[\x01]", "line 1, column 2, at 0: the byte 0x01 is not");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -426,22 +430,22 @@ static void a_mistake_is_told_with_its_place(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(integers_are_exact_to_64_bits),
-        TEST(zero_may_be_negative),
-        TEST(fractions_and_exponents_are_the_nearest_double),
-        TEST(digits_without_end_are_all_looked_at),
-        TEST(escapes_are_resolved),
-        TEST(strings_without_escapes_are_not_copied),
-        TEST(every_place_in_a_string_is_looked_at),
-        TEST(strings_are_utf8_or_nothing),
-        TEST(values_are_pulled_one_by_one),
-        TEST(skipping_returns_the_text_of_one_value),
-        TEST(after_an_error_everything_fails),
-        TEST(taking_the_wrong_kind_is_an_error),
-        TEST(the_text_is_one_value),
-        TEST(depth_is_limited),
-        TEST(the_number_of_values_is_limited),
-        TEST(a_mistake_is_told_with_its_place),
+        TEST(json_integers_are_exact_to_64_bits),
+        TEST(negative_zero_is_parsed),
+        TEST(json_numbers_are_rounded_to_the_nearest_double),
+        TEST(json_numbers_with_thousands_of_digits_are_rounded_correctly),
+        TEST(json_string_escapes_are_decoded),
+        TEST(json_strings_without_escapes_are_not_copied),
+        TEST(invalid_bytes_are_found_at_every_offset_of_a_string),
+        TEST(json_strings_with_invalid_utf8_are_refused),
+        TEST(json_reader_returns_values_one_by_one),
+        TEST(json_skip_returns_the_text_of_one_value),
+        TEST(json_reader_fails_after_the_first_error),
+        TEST(reading_a_json_value_of_the_wrong_type_is_an_error),
+        TEST(json_text_must_be_exactly_one_value),
+        TEST(json_nesting_depth_is_limited),
+        TEST(number_of_json_values_is_limited),
+        TEST(json_error_names_line_column_and_path),
     };
     return cmocka_run_group_tests_name("json/read", tests, NULL, NULL);
 }

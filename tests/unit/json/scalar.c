@@ -1,7 +1,7 @@
-/* scalar.c - single values: what is coerced, what is refused, every limit. */
+/* scalar.c - tests the decoding of single values: coercion, refusal, limits. */
 #include "unit/json/thing.h"
 
-static void integers_are_coerced_only_without_loss(void **state)
+static void json_numbers_become_integers_only_without_loss(void **state)
 {
     (void)state;
     assert_int_equal(good("'rank':5")->rank.value, 5);
@@ -31,7 +31,7 @@ static void integers_are_coerced_only_without_loss(void **state)
     wrong("'rank':{ 'a' : 1 }", "NUMBER_TYPE_COERCE", "Value \"{ \"a\" : 1 }\" is not int.");
 }
 
-static void numbers_keep_their_limits(void **state)
+static void integers_out_of_range_are_refused(void **state)
 {
     (void)state;
     assert_int_equal(good("'level':-5")->level, -5);
@@ -60,7 +60,7 @@ static void numbers_keep_their_limits(void **state)
     wrong("'clamp':1.5", "NUMBER_TYPE_COERCE", "Value \"1.5\" is not int.");
 }
 
-static void reals_are_finite_and_within_limits(void **state)
+static void floating_point_fields_must_be_finite_and_in_range(void **state)
 {
     (void)state;
     assert_true(good("'ratio':0.25")->ratio.value == 0.25);
@@ -77,7 +77,7 @@ static void reals_are_finite_and_within_limits(void **state)
     wrong("'ratio':false", "NUMBER_TYPE_COERCE", "Value \"false\" is not float.");
 }
 
-static void an_empty_value_is_null_where_the_type_says_so(void **state)
+static void empty_value_is_null_if_the_type_says_so(void **state)
 {
     (void)state;
     assert_int_equal(good("'alt':''")->alt.given, GIVEN_NULL);
@@ -92,7 +92,7 @@ static void an_empty_value_is_null_where_the_type_says_so(void **state)
     wrong("'at':0", "DATE_TIME_TYPE_PARSE", "Could not parse 0. Should be ISO8601.");
 }
 
-static void texts_hold_no_nul(void **state)
+static void text_with_a_nul_character_is_refused(void **state)
 {
     (void)state;
     wrong("'note':'a\\u0000b'", "STRING_TYPE_REGEX",
@@ -100,7 +100,7 @@ static void texts_hold_no_nul(void **state)
     wrong("'note':'\\u0000'", "STRING_TYPE_REGEX", "String value did not match validation regex.");
 }
 
-static void booleans_are_true_or_false(void **state)
+static void boolean_fields_accept_only_true_and_false(void **state)
 {
     (void)state;
     assert_true(good("'on':true")->on.value);
@@ -111,7 +111,7 @@ static void booleans_are_true_or_false(void **state)
     wrong("'on':'true'", "BOOLEAN_TYPE_CONVERT", "Must be either true or false.");
 }
 
-static void strings_are_text_and_nothing_else(void **state)
+static void string_fields_refuse_other_json_types(void **state)
 {
     (void)state;
     assert_str(good("'note':'x'")->note, "x");
@@ -124,7 +124,7 @@ static void strings_are_text_and_nothing_else(void **state)
     wrong("'note':{}", "STRING_TYPE_CONVERT", "Could not interpret \"{}\" as string.");
 }
 
-static void types_may_take_either_spelling(void **state)
+static void lenient_types_accept_numbers_as_strings_and_strings_as_numbers(void **state)
 {
     (void)state;
     assert_str(good("'lower':-5")->lower.value, "-5");
@@ -138,7 +138,7 @@ static void types_may_take_either_spelling(void **state)
     wrong("'clamped':' 1.5'", "NUMBER_TYPE_COERCE", "Value \" 1.5\" is not float.");
 }
 
-static void length_counts_code_points_after_trimming(void **state)
+static void string_length_counts_code_points_after_trimming(void **state)
 {
     (void)state;
     assert_str(good("'name':'  ab\\u2003'")->name, "ab");
@@ -155,10 +155,10 @@ static void length_counts_code_points_after_trimming(void **state)
     wrong("'lower':''", "BASE_TYPE_MIN_LENGTH", "Must be 1 or more in length.");
 }
 
-static void text_without_a_maximum_has_one_all_the_same(void **state)
+static void text_without_a_declared_maximum_is_limited(void **state)
 {
     (void)state;
-    char *long_text = arena_raw(arena, 152134);
+    char *long_text = arena_alloc_raw(arena, 152134);
     void *ret;
 
     memset(long_text, 'a', 152134);
@@ -170,7 +170,7 @@ static void text_without_a_maximum_has_one_all_the_same(void **state)
                             "\"message\":\"Must be 152133 or fewer in length.\"}]}}");
 }
 
-static void rules_choices_and_case_are_kept(void **state)
+static void string_rules_choices_and_lower_case_are_applied(void **state)
 {
     (void)state;
     wrong("'nick':'axb'", "STRING_TYPE_REGEX", "String value did not match validation regex.");
@@ -184,7 +184,7 @@ static void rules_choices_and_case_are_kept(void **state)
     assert_int_equal(good("'loose':3")->loose.value, 3);
 }
 
-static void ids_are_strings_or_integers_below_2_to_the_63(void **state)
+static void snowflake_fields_accept_strings_or_integers_below_2_to_the_63(void **state)
 {
     (void)state;
     assert_int_equal(good("'owner':'175928847299117063'")->owner.value, 175928847299117063);
@@ -202,7 +202,7 @@ static void ids_are_strings_or_integers_below_2_to_the_63(void **state)
     wrong("'owner':'me'", "NUMBER_TYPE_COERCE", "Value \"me\" is not snowflake.");
 }
 
-static void bits_have_64_of_them(void **state)
+static void bitset_fields_accept_64_bits(void **state)
 {
     (void)state;
     assert_true(good("'bits':'18446744073709551615'")->bits == UINT64_MAX);
@@ -213,7 +213,7 @@ static void bits_have_64_of_them(void **state)
     wrong("'bits':-1", "NUMBER_TYPE_COERCE", "Value \"-1\" is not int.");
 }
 
-static void times_are_iso_8601_strings(void **state)
+static void time_fields_accept_only_iso_8601_strings(void **state)
 {
     (void)state;
     assert_int_equal(good("'at':'1970-01-01T00:00:01.5Z'")->at.value, 1500000);
@@ -222,17 +222,17 @@ static void times_are_iso_8601_strings(void **state)
     wrong("'at':5", "DATE_TIME_TYPE_PARSE", "Could not parse 5. Should be ISO8601.");
 }
 
-static void raw_values_are_kept_as_written(void **state)
+static void raw_json_fields_keep_the_source_text(void **state)
 {
     (void)state;
     assert_str(good("'raw': { 'a' : [1, 2.50] } ")->raw.value, "{ \"a\" : [1, 2.50] }");
     assert_str(good("'raw':'x\\n'")->raw.value, "\"x\\n\"");
 }
 
-static void quoted_values_are_cut(void **state)
+static void long_values_are_truncated_in_errors(void **state)
 {
     (void)state;
-    char *long_text = arena_raw(arena, 1000);
+    char *long_text = arena_alloc_raw(arena, 1000);
     void *ret;
 
     memset(long_text, 'a', 1000);
@@ -248,22 +248,22 @@ static void quoted_values_are_cut(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(integers_are_coerced_only_without_loss),
-        TEST(numbers_keep_their_limits),
-        TEST(reals_are_finite_and_within_limits),
-        TEST(an_empty_value_is_null_where_the_type_says_so),
-        TEST(texts_hold_no_nul),
-        TEST(booleans_are_true_or_false),
-        TEST(strings_are_text_and_nothing_else),
-        TEST(types_may_take_either_spelling),
-        TEST(length_counts_code_points_after_trimming),
-        TEST(text_without_a_maximum_has_one_all_the_same),
-        TEST(rules_choices_and_case_are_kept),
-        TEST(ids_are_strings_or_integers_below_2_to_the_63),
-        TEST(bits_have_64_of_them),
-        TEST(times_are_iso_8601_strings),
-        TEST(raw_values_are_kept_as_written),
-        TEST(quoted_values_are_cut),
+        TEST(json_numbers_become_integers_only_without_loss),
+        TEST(integers_out_of_range_are_refused),
+        TEST(floating_point_fields_must_be_finite_and_in_range),
+        TEST(empty_value_is_null_if_the_type_says_so),
+        TEST(text_with_a_nul_character_is_refused),
+        TEST(boolean_fields_accept_only_true_and_false),
+        TEST(string_fields_refuse_other_json_types),
+        TEST(lenient_types_accept_numbers_as_strings_and_strings_as_numbers),
+        TEST(string_length_counts_code_points_after_trimming),
+        TEST(text_without_a_declared_maximum_is_limited),
+        TEST(string_rules_choices_and_lower_case_are_applied),
+        TEST(snowflake_fields_accept_strings_or_integers_below_2_to_the_63),
+        TEST(bitset_fields_accept_64_bits),
+        TEST(time_fields_accept_only_iso_8601_strings),
+        TEST(raw_json_fields_keep_the_source_text),
+        TEST(long_values_are_truncated_in_errors),
     };
     return cmocka_run_group_tests_name("json/scalar", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* thing.h - a schema with everything in it, for the tests of decoding. */
+/* thing.h - a schema that has every type, for the tests of decoding. */
 #ifndef TESTS_UNIT_JSON_THING_H
 #define TESTS_UNIT_JSON_THING_H
 
@@ -8,7 +8,7 @@
 #include "json/read.h"
 #include "json/schema.h"
 
-/* Everything a body can hold. */
+/* A struct with every kind of member. */
 struct thing {
     struct str name;
     struct opt_str nick;
@@ -44,8 +44,8 @@ static bool no_x(struct str s)
     return !memchr(s.p, 'x', s.n);
 }
 
-static const struct rule without_x = { no_x, "STRING_TYPE_REGEX",
-                                       "String value did not match validation regex." };
+static const struct string_rule without_x = { no_x, "STRING_TYPE_REGEX",
+                                              "String value did not match validation regex." };
 static const struct choice kinds[] = { { .text = "red", .name = "RED", .doc = "Red." },
                                        { .text = "blue", .name = "BLUE", .doc = "Blue." },
                                        { 0 } };
@@ -122,15 +122,16 @@ static const struct field thing_fields[] = {
 
 static int checked;
 
-/* "bad" and "worse" do not go together; and the check counts its calls. */
-static void check_thing(struct form *form, const struct place *here, const void *object)
+/* Refuses "bad" together with "wor", and counts its calls. */
+static void check_thing(struct form *form, const struct json_path *here, const void *object)
 {
     const struct thing *t = object;
-    struct place place = place_key(here, STR("nick"));
+    struct json_path location = json_path_key(here, STR("nick"));
 
     checked++;
-    if (!form_failed_at(form, &place) && str_is(t->name, "bad") && str_is(t->nick.value, "wor"))
-        form_fail(form, &place, "TOGETHER", "bad and wor");
+    if (!form_has_error_at(form, &location) && str_is(t->name, "bad") &&
+        str_is(t->nick.value, "wor"))
+        form_add_error(form, &location, "TOGETHER", "bad and wor");
 }
 
 static const struct schema thing_schema = {
@@ -161,10 +162,10 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* JSON in tests is single-quoted to be readable. */
+/* Replaces single quotes by double quotes; JSON in tests uses single quotes to be readable. */
 static struct str quoted(const char *single)
 {
-    char *p = str_dupz(arena, str_of(single));
+    char *p = str_dup_cstring(arena, str_of(single));
 
     for (size_t i = 0; p[i]; i++)
         if (p[i] == '\'')
@@ -178,7 +179,7 @@ static enum err decode(const struct type *type, struct str json, void **ret)
     return schema_decode(type, json, &form, ret);
 }
 
-/* A body that is right, with a name added. */
+/* Decodes a valid body with these members and a name. */
 static const struct thing *good(const char *members)
 {
     void *ret = NULL;
@@ -186,23 +187,23 @@ static const struct thing *good(const char *members)
     enum err e = decode(&thing, quoted(json.p), &ret);
 
     if (e) {
-        struct json j = json_to(&out);
-        form_write(&form, &j);
-        fail_msg("%s: error %d, %.*s", members, e, STR_FMT(buf_str(&out)));
+        struct json_writer j = json_writer_to(&out);
+        write_form_errors_json(&form, &j);
+        fail_msg("%s: error %d, %.*s", members, e, STR_ARGS(buf_str(&out)));
     }
     return ret;
 }
 
 static struct str form_text(void)
 {
-    struct json j = json_to(&out);
+    struct json_writer j = json_writer_to(&out);
 
     buf_reset(&out);
-    form_write(&form, &j);
+    write_form_errors_json(&form, &j);
     return buf_str(&out);
 }
 
-/* A body that is wrong in exactly one place. */
+/* Asserts that a body with these members has exactly one error. */
 static void wrong(const char *members, const char *code, const char *message)
 {
     void *ret = &form;
@@ -215,21 +216,21 @@ static void wrong(const char *members, const char *code, const char *message)
     assert_ptr_equal(ret, &form);
     struct buf expected;
     buf_init(&expected, 10000);
-    struct json j = json_to(&expected);
-    json_object(&j);
+    struct json_writer j = json_writer_to(&expected);
+    json_begin_object(&j);
     json_key(&j, key);
-    json_object(&j);
+    json_begin_object(&j);
     json_name(&j, "_errors");
-    json_array(&j);
-    json_object(&j);
+    json_begin_array(&j);
+    json_begin_object(&j);
     json_name(&j, "code");
     json_text(&j, str_of(code));
     json_name(&j, "message");
     json_text(&j, str_of(message));
-    json_object_end(&j);
-    json_array_end(&j);
-    json_object_end(&j);
-    json_object_end(&j);
+    json_end_object(&j);
+    json_end_array(&j);
+    json_end_object(&j);
+    json_end_object(&j);
     buf_add_char(&expected, '\0');
     assert_str(form_text(), expected.p);
     buf_clear(&expected);

@@ -1,4 +1,4 @@
-/* write.c - what the writer appends is what JSON.stringify would give. */
+/* write.c - tests that the JSON writer gives the same text as JSON.stringify. */
 #include "unit/unit.h"
 
 #include <float.h>
@@ -9,13 +9,13 @@
 #include "json/write.h"
 
 static struct buf out;
-static struct json j;
+static struct json_writer j;
 
 static int set_up(void **state)
 {
     (void)state;
     buf_init(&out, 1 << 20);
-    j = json_to(&out);
+    j = json_writer_to(&out);
     return 0;
 }
 
@@ -26,35 +26,35 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void commas_and_colons_come_by_themselves(void **state)
+static void json_writer_adds_commas_and_colons(void **state)
 {
     (void)state;
-    json_object(&j);
+    json_begin_object(&j);
     json_name(&j, "a");
-    json_array(&j);
-    json_array_end(&j);
+    json_begin_array(&j);
+    json_end_array(&j);
     json_name(&j, "b");
-    json_object(&j);
-    json_object_end(&j);
+    json_begin_object(&j);
+    json_end_object(&j);
     json_name(&j, "c");
-    json_array(&j);
+    json_begin_array(&j);
     json_int(&j, 1);
     json_null(&j);
     json_bool(&j, true);
     json_bool(&j, false);
     json_text(&j, STR("x"));
-    json_array(&j);
-    json_array_end(&j);
+    json_begin_array(&j);
+    json_end_array(&j);
     json_raw(&j, STR("{\"k\":0}"));
-    json_array_end(&j);
-    json_key_text(&j, STR("d\"\n"));
+    json_end_array(&j);
+    json_escaped_key(&j, STR("d\"\n"));
     json_real(&j, 0.5);
-    json_object_end(&j);
+    json_end_object(&j);
     assert_str(buf_str(&out), "{\"a\":[],\"b\":{},\"c\":[1,null,true,false,\"x\",[],{\"k\":0}],"
                               "\"d\\\"\\n\":0.5}");
 }
 
-static void integers_are_exact(void **state)
+static void json_writer_writes_exact_integers(void **state)
 {
     (void)state;
     static const int64_t values[] = { 0, 9, 10, 99, 100, -1, 1234567, INT64_MAX, INT64_MIN };
@@ -64,7 +64,7 @@ static void integers_are_exact(void **state)
     assert_str(buf_str(&out), "0,9,10,99,100,-1,1234567,9223372036854775807,-9223372036854775808");
 }
 
-static void ids_and_times_are_strings(void **state)
+static void json_writer_writes_ids_and_times_as_strings(void **state)
 {
     (void)state;
     json_id(&j, 0);
@@ -75,7 +75,7 @@ static void ids_and_times_are_strings(void **state)
                               "\"2026-01-31T18:45:31.297561+00:00\"");
 }
 
-static void only_what_must_be_escaped_is(void **state)
+static void json_writer_escapes_only_required_characters(void **state)
 {
     (void)state;
     json_text(&j, STR("\b\f\n\r\t\"\\"));
@@ -86,8 +86,8 @@ static void only_what_must_be_escaped_is(void **state)
                               "\"a\\u0000b\"");
 }
 
-/* Text is looked at eight bytes at a time: one to escape may stand anywhere. */
-static void escapes_are_found_at_every_place(void **state)
+/* Text is scanned eight bytes at a time, so the character to escape is tested at every offset. */
+static void json_writer_finds_escapes_at_every_offset(void **state)
 {
     (void)state;
     for (size_t n = 1; n < 40; n++) {
@@ -97,7 +97,7 @@ static void escapes_are_found_at_every_place(void **state)
             memset(text, 0xe9, sizeof text);
             text[at] = '"';
             buf_reset(&out);
-            j = json_to(&out);
+            j = json_writer_to(&out);
             json_text(&j, str_slice(text, n));
             assert_int_equal(out.n, n + 3);
             assert_memory_equal(out.p + at + 1, "\\\"", 2);
@@ -105,7 +105,7 @@ static void escapes_are_found_at_every_place(void **state)
     }
 }
 
-static void empty_text_is_two_quotes(void **state)
+static void json_writer_writes_empty_text_as_two_quotes(void **state)
 {
     (void)state;
     json_text(&j, str_of(NULL));
@@ -114,7 +114,7 @@ static void empty_text_is_two_quotes(void **state)
     assert_str(buf_str(&out), "\"\",\"\",null");
 }
 
-static void reals_look_as_in_javascript(void **state)
+static void json_writer_formats_floats_like_javascript(void **state)
 {
     (void)state;
     static const struct {
@@ -151,13 +151,13 @@ static void reals_look_as_in_javascript(void **state)
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         buf_reset(&out);
-        j = json_to(&out);
+        j = json_writer_to(&out);
         json_real(&j, cases[i].v);
         assert_str(buf_str(&out), cases[i].text);
     }
 }
 
-static void what_is_no_number_is_null(void **state)
+static void json_writer_writes_nan_and_infinity_as_null(void **state)
 {
     (void)state;
     json_real(&j, INFINITY);
@@ -166,7 +166,7 @@ static void what_is_no_number_is_null(void **state)
     assert_str(buf_str(&out), "null,null,null");
 }
 
-static void every_real_reads_back_the_same(void **state)
+static void written_floats_parse_back_to_the_same_value(void **state)
 {
     (void)state;
     uint64_t seed = 88172645463325252ULL;
@@ -181,15 +181,14 @@ static void every_real_reads_back_the_same(void **state)
         if (!isfinite(v))
             continue;
         buf_reset(&out);
-        j = json_to(&out);
+        j = json_writer_to(&out);
         json_real(&j, v);
         buf_add_char(&out, '\0');
         assert_true(strtod(out.p, NULL) == v);
     }
 }
 
-/* Where the decimal mark is a comma, JSON's is still a point. */
-static void the_locale_changes_nothing(void **state)
+static void json_numbers_do_not_depend_on_the_locale(void **state)
 {
     (void)state;
     if (!setlocale(LC_NUMERIC, "de_DE.UTF-8") && !setlocale(LC_NUMERIC, "fr_FR.UTF-8"))
@@ -200,13 +199,13 @@ static void the_locale_changes_nothing(void **state)
     assert_str(buf_str(&out), "0.1,1.5e+300");
 }
 
-static void write_sample(struct json *to)
+static void write_sample_json(struct json_writer *to)
 {
-    json_object(to);
+    json_begin_object(to);
     json_name(to, "text");
     json_text(to, STR("a\"b\n\x01 plain text of some length"));
-    json_key_text(to, STR("k\"ey"));
-    json_array(to);
+    json_escaped_key(to, STR("k\"ey"));
+    json_begin_array(to);
     json_int(to, INT64_MIN);
     json_real(to, 0.1);
     json_bool(to, true);
@@ -214,24 +213,23 @@ static void write_sample(struct json *to)
     json_id(to, UINT64_MAX);
     json_time(to, 0);
     json_raw(to, STR("{\"raw\":[1,2]}"));
-    json_array_end(to);
+    json_end_array(to);
     json_name(to, "last");
-    json_object(to);
-    json_object_end(to);
-    json_object_end(to);
+    json_begin_object(to);
+    json_end_object(to);
+    json_end_object(to);
 }
 
-/* However little room there is: the beginning, and the word that it is no more than that. */
-static void a_text_that_does_not_fit_is_its_beginning(void **state)
+static void json_that_does_not_fit_is_truncated_and_marks_the_buffer_full(void **state)
 {
     (void)state;
-    write_sample(&j);
+    write_sample_json(&j);
     for (size_t max = 0; max <= out.n + 1; max++) {
         struct buf small;
-        struct json k = json_to(&small);
+        struct json_writer k = json_writer_to(&small);
 
         buf_init(&small, max);
-        write_sample(&k);
+        write_sample_json(&k);
         assert_int_equal(buf_full(&small), max < out.n);
         assert_true(str_starts(buf_str(&out), buf_str(&small)));
         assert_true(small.n <= max);
@@ -239,13 +237,13 @@ static void a_text_that_does_not_fit_is_its_beginning(void **state)
     }
 }
 
-static void a_value_fills_the_buffer_to_its_last_byte(void **state)
+static void json_value_can_fill_the_buffer_to_its_last_byte(void **state)
 {
     (void)state;
     struct buf small;
 
     buf_init(&small, 9);
-    j = json_to(&small);
+    j = json_writer_to(&small);
     json_text(&j, STR("ab\n"));
     assert_false(buf_full(&small));
     json_int(&j, 12);
@@ -261,18 +259,18 @@ static void a_value_fills_the_buffer_to_its_last_byte(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(commas_and_colons_come_by_themselves),
-        TEST(integers_are_exact),
-        TEST(ids_and_times_are_strings),
-        TEST(only_what_must_be_escaped_is),
-        TEST(escapes_are_found_at_every_place),
-        TEST(empty_text_is_two_quotes),
-        TEST(reals_look_as_in_javascript),
-        TEST(what_is_no_number_is_null),
-        TEST(every_real_reads_back_the_same),
-        TEST(the_locale_changes_nothing),
-        TEST(a_text_that_does_not_fit_is_its_beginning),
-        TEST(a_value_fills_the_buffer_to_its_last_byte),
+        TEST(json_writer_adds_commas_and_colons),
+        TEST(json_writer_writes_exact_integers),
+        TEST(json_writer_writes_ids_and_times_as_strings),
+        TEST(json_writer_escapes_only_required_characters),
+        TEST(json_writer_finds_escapes_at_every_offset),
+        TEST(json_writer_writes_empty_text_as_two_quotes),
+        TEST(json_writer_formats_floats_like_javascript),
+        TEST(json_writer_writes_nan_and_infinity_as_null),
+        TEST(written_floats_parse_back_to_the_same_value),
+        TEST(json_numbers_do_not_depend_on_the_locale),
+        TEST(json_that_does_not_fit_is_truncated_and_marks_the_buffer_full),
+        TEST(json_value_can_fill_the_buffer_to_its_last_byte),
     };
     return cmocka_run_group_tests_name("json/write", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* tables.c - the lists that every layer speaks: errors, events, rights, users. Tests
- * src/base/errors.c, src/model/events/events.c and src/model/permissions/permissions.c. */
+/* tables.c - tests the tables of errors, events, permissions and users. Tests src/base/errors.c,
+ * src/model/events/events.c and src/model/permissions/permissions.c. */
 #include "unit/unit.h"
 
 #include <stdio.h>
@@ -18,7 +18,7 @@ static bool has_own_status(enum err e)
     return status >= 400 && status < 600;
 }
 
-static void errors_are_whole(void **state)
+static void every_error_has_status_code_and_message(void **state)
 {
     (void)state;
     for (int e = OK + 1; e < ERR_COUNT; e++) {
@@ -27,16 +27,14 @@ static void errors_are_whole(void **state)
         assert_true(has_own_status((enum err)e));
         assert_true(i->code >= 0);
         assert_true(strlen(i->message) > 0);
-        /* Where a limit depends on what it is for, one code has several sentences, side
-         * by side. */
+        /* One code may have several adjacent messages if its limit depends on the object. */
         for (int other = OK + 1; i->code && other < e - 1; other++)
             if (error_info((enum err)other)->code == i->code)
                 assert_int_equal(error_info((enum err)(other + 1))->code, i->code);
     }
 }
 
-/* Without a code of its own an error says its status and reason. */
-static void errors_without_a_code_say_their_status(void **state)
+static void error_without_code_has_its_status_as_message(void **state)
 {
     (void)state;
     char text[100];
@@ -46,10 +44,10 @@ static void errors_without_a_code_say_their_status(void **state)
 
         if (i->code || e == ERR_RATE_LIMITED || e == ERR_NOT_SERVED)
             continue;
-        /* What the operator has to do something about says what. */
+        /* An error that the operator must fix says what to do. */
         snprintf(text, sizeof text, "%d: %s", i->status,
                  e == ERR_FILE_DAMAGED ? "This file is missing or damaged"
-                                       : status_reason(i->status));
+                                       : http_reason_phrase(i->status));
         if (e == ERR_FILE_DAMAGED)
             assert_memory_equal(i->message, text, strlen(text));
         else
@@ -57,13 +55,13 @@ static void errors_without_a_code_say_their_status(void **state)
     }
 }
 
-static void families_of_codes_have_their_status(void **state)
+static void error_code_ranges_have_their_http_status(void **state)
 {
     (void)state;
     for (int e = OK + 1; e < ERR_COUNT; e++) {
         const struct error_info *i = error_info((enum err)e);
 
-        /* A tag that a body names is the body's fault; of reactions the interface has others. */
+        /* Unknown tags in a body are errors of the body; reactions have codes of their own. */
         if (i->code / 1000 == 10 && e != ERR_UNKNOWN_TAG_GIVEN && e != ERR_NO_SUCH_EMOJI)
             assert_int_equal(i->status, 404);
         if (i->code / 1000 == 30 && e != ERR_MAX_REACTIONS)
@@ -71,7 +69,7 @@ static void families_of_codes_have_their_status(void **state)
     }
 }
 
-static void events_have_names_and_words(void **state)
+static void every_event_has_a_unique_name_and_description(void **state)
 {
     (void)state;
     for (int e = EVENT_NONE + 1; e < EVENT_COUNT; e++) {
@@ -85,36 +83,36 @@ static void events_have_names_and_words(void **state)
     assert_string_equal(event_name(EVENT_USER_UPDATE), "USER_UPDATE");
 }
 
-static void rights_are_single_bits_with_names(void **state)
+static void permission_names_and_bits_are_the_published_ones(void **state)
 {
     (void)state;
     struct buf out;
 
     buf_init(&out, 4096);
-    permissions_phrase(&out, PERMISSION(MANAGE_GUILD));
+    append_permission_names(&out, PERMISSION(MANAGE_GUILD));
     assert_str(buf_str(&out), "MANAGE_GUILD");
     buf_reset(&out);
-    permissions_phrase(&out, PERMISSION(CONNECT) | PERMISSION(ADMINISTRATOR));
+    append_permission_names(&out, PERMISSION(CONNECT) | PERMISSION(ADMINISTRATOR));
     assert_str(buf_str(&out), "ADMINISTRATOR, CONNECT");
     buf_reset(&out);
-    permissions_phrase(&out, 0);
+    append_permission_names(&out, 0);
     assert_int_equal(out.n, 0);
     buf_clear(&out);
-    /* Bits are the published ones. */
+    /* The bits equal Discord's documented ones. */
     assert_true(PERMISSION(ADMINISTRATOR) == 0x8);
     assert_true(PERMISSION(MANAGE_GUILD) == 0x20);
     assert_true(PERMISSION(VIEW_CHANNEL) == 0x400);
     assert_true(PERMISSION(CONNECT) == 0x100000);
 }
 
-static void users_fit_their_schemas(void **state)
+static void user_schemas_are_valid(void **state)
 {
     (void)state;
     struct arena *arena = arena_new();
 
     assert_null(schema_fault(&partial_user_schema, arena));
     assert_null(schema_fault(&public_user_schema, arena));
-    assert_null(schema_fault(&own_user_schema, arena));
+    assert_null(schema_fault(&current_user_schema, arena));
     assert_null(schema_fault(&user_with_token_schema, arena));
     arena_free(arena);
 }
@@ -127,7 +125,7 @@ static bool has_field(const struct schema *s, const char *name)
     return false;
 }
 
-static void others_never_see_what_is_private(void **state)
+static void public_user_schemas_have_no_private_fields(void **state)
 {
     (void)state;
     static const char *const secret[] = { "email",    "phone",         "bio",           "token",
@@ -137,18 +135,18 @@ static void others_never_see_what_is_private(void **state)
         assert_false(has_field(&partial_user_schema, secret[i]));
         assert_false(has_field(&public_user_schema, secret[i]));
     }
-    /* Their flags are the public ones. */
+    /* The flags of other users are the public flags. */
     for (const struct field *f = public_user_schema.fields; f->name.p; f++)
         assert_true(!str_is(f->name, "flags") || f->offset == offsetof(struct user, public_flags));
-    assert_false(has_field(&own_user_schema, "password_hash"));
-    assert_false(has_field(&own_user_schema, "token"));
-    assert_false(has_field(&own_user_schema, "date_of_birth"));
+    assert_false(has_field(&current_user_schema, "password_hash"));
+    assert_false(has_field(&current_user_schema, "token"));
+    assert_false(has_field(&current_user_schema, "date_of_birth"));
 }
 
-static void usernames_are_small_letters_digits_and_single_dots(void **state)
+static void usernames_allow_lower_case_letters_digits_and_single_dots(void **state)
 {
     (void)state;
-    bool (*holds)(struct str) = type_username.rule->holds;
+    bool (*holds)(struct str) = type_username.rule->is_valid;
 
     assert_true(holds(STR("a.b_c9")));
     assert_true(holds(STR(".a.")));
@@ -163,14 +161,14 @@ static void usernames_are_small_letters_digits_and_single_dots(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(errors_are_whole),
-        cmocka_unit_test(errors_without_a_code_say_their_status),
-        cmocka_unit_test(families_of_codes_have_their_status),
-        cmocka_unit_test(events_have_names_and_words),
-        cmocka_unit_test(rights_are_single_bits_with_names),
-        cmocka_unit_test(users_fit_their_schemas),
-        cmocka_unit_test(others_never_see_what_is_private),
-        cmocka_unit_test(usernames_are_small_letters_digits_and_single_dots),
+        cmocka_unit_test(every_error_has_status_code_and_message),
+        cmocka_unit_test(error_without_code_has_its_status_as_message),
+        cmocka_unit_test(error_code_ranges_have_their_http_status),
+        cmocka_unit_test(every_event_has_a_unique_name_and_description),
+        cmocka_unit_test(permission_names_and_bits_are_the_published_ones),
+        cmocka_unit_test(user_schemas_are_valid),
+        cmocka_unit_test(public_user_schemas_have_no_private_fields),
+        cmocka_unit_test(usernames_allow_lower_case_letters_digits_and_single_dots),
     };
     return cmocka_run_group_tests_name("model/tables", tests, NULL, NULL);
 }

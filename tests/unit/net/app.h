@@ -16,33 +16,33 @@
 #include "unit/net/peer.h"
 
 enum { APP_SMALL_BODY = 1000, APP_BODY = 1024 * 1024, APP_FORM = 10000 };
-enum { APP_PATIENCE_MS = 60 * 1000 }; /* where a test is not about time */
+enum { APP_PATIENCE_MS = 60 * 1000 }; /* for tests that do not measure time */
 
 static struct {
     struct loops *loops;
-    struct server *server;
-    _Atomic(struct exchange *) held; /* by /hold, or before the body of /wait */
-    _Atomic int asked;               /* how often a body was asked about */
-    _Atomic int closed, code;        /* WebSockets; the last one's code */
+    struct http_server *server;
+    _Atomic(struct exchange *) held; /* exchange held by /hold, or before the body of /wait */
+    _Atomic int asked;               /* number of bodies that were authorized */
+    _Atomic int closed, code;        /* closed WebSockets, and the last close code */
     _Atomic int shutdowns;
-    _Atomic int ends; /* how often "end" has come */
+    _Atomic int ends; /* number of "end" messages */
 } app;
 
 static void app_answer(struct exchange *x, int status, struct str body)
 {
-    struct answer_head head = { .status = status, .content_type = STR("application/json") };
+    struct response_head head = { .status = status, .content_type = STR("application/json") };
 
-    http_answer(x, &head, body);
+    http_respond(x, &head, body);
 }
 
-/* --- answers from another thread ------------------------------------------------------ */
+/* --- responses from another thread ---------------------------------------------------- */
 
 struct app_later {
-    struct post post;
+    struct loop_message post;
     struct exchange *x;
 };
 
-static void app_answer_later(struct post *p)
+static void app_respond_later(struct loop_message *p)
 {
     app_answer(container_of(p, struct app_later, post)->x, 200, STR("later"));
 }
@@ -56,37 +56,37 @@ static void *app_think(void *arg)
     return NULL;
 }
 
-static void app_start_thinking(struct exchange *x)
+static void app_respond_from_thread(struct exchange *x)
 {
     struct app_later *l = arena_alloc(x->arena, sizeof *l);
     pthread_t thread;
 
     l->x = x;
-    l->post.run = app_answer_later;
+    l->post.run = app_respond_later;
     assert_int_equal(pthread_create(&thread, NULL, app_think, l), 0);
     pthread_detach(thread);
 }
 
-static void app_release_on_loop(struct loop *l, void *arg)
+static void app_release_held_on_loop(struct loop *l, void *arg)
 {
     (void)l;
     app_answer(arg, 200, STR("held"));
 }
 
-/* Answers what /hold held back. */
+/* Completes the exchange that /hold holds. */
 static inline void app_release(void)
 {
     struct exchange *x;
 
     while (!(x = atomic_exchange(&app.held, NULL)))
         usleep(1000);
-    loop_call(x->loop, app_release_on_loop, x);
+    loop_call_and_wait(x->loop, app_release_held_on_loop, x);
 }
 
 /* --- routes --------------------------------------------------------------------------- */
 
-/* The same letters again and again. Megabytes are copied and not counted out: under a sanitizer
- * that would hold the loop for seconds, and everybody's deadlines with it. */
+/* Fills the buffer with repeated letters by copying blocks: counting them out under a sanitizer
+ * would block the loop for seconds. */
 static void app_fill(char *p, size_t n, size_t letters)
 {
     size_t done = n < letters ? n : letters;
@@ -106,68 +106,68 @@ static struct str app_bytes(struct exchange *x)
     uint64_t n = 0;
 
     assert_true(str_to_u64(x->request->query, &n));
-    char *p = arena_raw(x->arena, n + 1);
+    char *p = arena_alloc_raw(x->arena, n + 1);
     app_fill(p, n, 23);
     return str_slice(p, n);
 }
 
 static void app_send_file(struct exchange *x)
 {
-    struct answer_head head = { .status = 200, .content_type = STR("image/png") };
+    struct response_head head = { .status = 200, .content_type = STR("image/png") };
     struct str bytes = app_bytes(x);
     int fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 
     assert_int_equal(write(fd, bytes.p, bytes.n), bytes.n);
     lseek(fd, 0, SEEK_SET);
-    http_answer_file(x, &head, fd, (int64_t)bytes.n);
+    http_respond_file(x, &head, fd, (int64_t)bytes.n);
 }
 
-/* A text of its own buffer. */
+/* Sends a text in its own buffer. */
 static void app_send_text(struct exchange *x)
 {
-    struct answer_head head = { .status = 200, .content_type = STR("text/plain") };
+    struct response_head head = { .status = 200, .content_type = STR("text/plain") };
     struct str bytes = app_bytes(x);
     struct buf b;
 
     buf_init(&b, bytes.n);
     buf_add_str(&b, bytes);
-    http_answer_long(x, &head, buf_str(&b), &b);
+    http_respond_long(x, &head, buf_str(&b), &b);
     assert_null(b.p);
 }
 
-enum { APP_KEPT = 8 * 1024 * 1024 };
+enum { APP_STORED = 8 * 1024 * 1024 };
 
-/* A text that all share. */
-static void app_send_kept(struct exchange *x)
+/* Sends a text that all responses share. */
+static void app_send_shared_text(struct exchange *x)
 {
-    static char kept[APP_KEPT];
-    struct answer_head head = { .status = 200, .content_type = STR("image/png") };
+    static char retained[APP_STORED];
+    struct response_head head = { .status = 200, .content_type = STR("image/png") };
 
-    http_answer_long(x, &head, str_slice(kept, sizeof kept), NULL);
+    http_respond_long(x, &head, str_slice(retained, sizeof retained), NULL);
 }
 
-static void app_list_parts(struct exchange *x)
+static void app_list_form_parts(struct exchange *x)
 {
     struct str out = STR("");
 
-    for (size_t i = 0; x->parts && i < multipart_count(x->parts); i++) {
-        const struct part *p = multipart_at(x->parts, i);
+    for (size_t i = 0; x->parts && i < multipart_part_count(x->parts); i++) {
+        const struct multipart_part *p = multipart_part_at(x->parts, i);
         out =
-            str_printf(x->arena, "%.*s%s=%.*s;", STR_FMT(out), p->name, (int)p->data.n, p->data.p);
+            str_printf(x->arena, "%.*s%s=%.*s;", STR_ARGS(out), p->name, (int)p->data.n, p->data.p);
     }
     app_answer(x, 200, out);
 }
 
-/* A millisecond of the loop's time. */
+/* Takes 1 ms of the loop's time. */
 static void app_work(void)
 {
-    int64_t until = clock_mono() + 1000 * 1000;
+    int64_t until = clock_monotonic_ns() + 1000 * 1000;
 
-    while (clock_mono() < until)
+    while (clock_monotonic_ns() < until)
         ;
 }
 
-static void app_answer_slowly(struct exchange *x)
+static void app_respond_slowly(struct exchange *x)
 {
     app_work();
     app_answer(x, 200, STR("at last"));
@@ -176,11 +176,11 @@ static void app_answer_slowly(struct exchange *x)
 static void app_request(void *arg, struct exchange *x)
 {
     struct str path = x->request->path;
-    struct answer_head closing = { .status = 200,
-                                   .content_type = STR("text/plain"),
-                                   .close = true };
-    struct answer_head tagged = { .status = 200, .headers = STR("X-Tag: yes\r\n") };
-    struct answer_head moved = { .status = 302, .headers = STR("Location: /echo\r\n") };
+    struct response_head closing = { .status = 200,
+                                     .content_type = STR("text/plain"),
+                                     .close = true };
+    struct response_head tagged = { .status = 200, .headers = STR("X-Tag: yes\r\n") };
+    struct response_head moved = { .status = 302, .headers = STR("Location: /echo\r\n") };
 
     (void)arg;
     if (str_is(path, "/echo") || str_is(path, "/small") || str_is(path, "/wait"))
@@ -192,17 +192,17 @@ static void app_request(void *arg, struct exchange *x)
     else if (str_is(path, "/unchanged"))
         app_answer(x, 304, STR("not sent"));
     else if (str_is(path, "/closing"))
-        http_answer(x, &closing, STR("bye"));
+        http_respond(x, &closing, STR("bye"));
     else if (str_is(path, "/tagged"))
-        http_answer(x, &tagged, STR("tag"));
+        http_respond(x, &tagged, STR("tag"));
     else if (str_is(path, "/moved"))
-        http_answer(x, &moved, STR("elsewhere"));
+        http_respond(x, &moved, STR("elsewhere"));
     else if (str_is(path, "/header"))
-        app_answer(x, 200, http_header(x->request, STR("X-Sent")));
+        app_answer(x, 200, http_find_header(x->request, STR("X-Sent")));
     else if (str_is(path, "/slow"))
-        app_answer_slowly(x);
+        app_respond_slowly(x);
     else if (str_is(path, "/later"))
-        app_start_thinking(x);
+        app_respond_from_thread(x);
     else if (str_is(path, "/hold"))
         atomic_store(&app.held, x);
     else if (str_is(path, "/file"))
@@ -210,25 +210,25 @@ static void app_request(void *arg, struct exchange *x)
     else if (str_is(path, "/text"))
         app_send_text(x);
     else if (str_is(path, "/kept"))
-        app_send_kept(x);
+        app_send_shared_text(x);
     else if (str_is(path, "/form"))
-        app_list_parts(x);
+        app_list_form_parts(x);
     else if (str_is(path, "/who"))
-        app_answer(x, 200, str_printf(x->arena, "%.*s %d", STR_FMT(x->remote), x->secure));
+        app_answer(x, 200, str_printf(x->arena, "%.*s %d", STR_ARGS(x->remote), x->secure));
     else
         app_answer(x, 404, STR("no such path"));
 }
 
-static struct intake app_intake(void *arg, const struct http_request *r)
+static struct body_limits app_intake(void *arg, const struct http_request *r)
 {
     bool form = str_is(r->path, "/form");
 
     (void)arg;
-    return (struct intake){ str_is(r->path, "/small") ? APP_SMALL_BODY : APP_BODY,
-                            form ? APP_FORM : 0 };
+    return (struct body_limits){ str_is(r->path, "/small") ? APP_SMALL_BODY : APP_BODY,
+                                 form ? APP_FORM : 0 };
 }
 
-/* Who may send a long body: anybody but to /closed. */
+/* Admits a long body for every path except /closed. */
 static void app_admit(void *arg, struct exchange *x)
 {
     (void)arg;
@@ -238,23 +238,23 @@ static void app_admit(void *arg, struct exchange *x)
     else if (str_is(x->request->path, "/wait"))
         atomic_store(&app.held, x);
     else
-        http_admit(x, 7);
+        http_accept_body(x, 7);
 }
 
-static void app_admit_on_loop(struct loop *l, void *arg)
+static void app_admit_body_on_loop(struct loop *l, void *arg)
 {
     (void)l;
-    http_admit(arg, 7);
+    http_accept_body(arg, 7);
 }
 
-/* Admits what /wait held back. */
+/* Admits the body that /wait holds. */
 static inline void app_let_in(void)
 {
     struct exchange *x;
 
     while (!(x = atomic_exchange(&app.held, NULL)))
         usleep(1000);
-    loop_call(x->loop, app_admit_on_loop, x);
+    loop_call_and_wait(x->loop, app_admit_body_on_loop, x);
 }
 
 static void app_refusal(void *arg, int status, struct buf *out)
@@ -273,25 +273,25 @@ static void app_open(struct websocket *ws, void *arg)
     websocket_send(ws, WS_TEXT, STR("come"));
 }
 
-/* The last piece of it is no short one. */
+/* The last piece of a long message is not a short one. */
 enum { APP_LONG = 9 * 1024 * 1024 + 120 * 1024 + 5 };
 
-/* A message in pieces, and one behind it. */
-static void app_send_long(struct websocket *ws)
+/* Sends a long message in pieces, and a short one after it. */
+static void app_send_long_message(struct websocket *ws)
 {
     struct buf b;
 
     buf_init(&b, APP_LONG);
-    char *p = buf_room(&b, APP_LONG);
+    char *p = buf_reserve(&b, APP_LONG);
     app_fill(p, APP_LONG, 19);
     b.n = APP_LONG;
     websocket_send_buf(ws, WS_BINARY, &b);
     assert_null(b.p);
-    assert_true(websocket_waiting(ws) >= APP_LONG);
+    assert_true(websocket_unsent_bytes(ws) >= APP_LONG);
     websocket_send(ws, WS_TEXT, STR("behind"));
 }
 
-/* Each leaves at once, until the peer takes no more; what is left follows. */
+/* Each frame is sent immediately until the socket is full; the rest follows. */
 enum { APP_FRAMES = 300, APP_FRAME = 50 * 1024 };
 static void app_send_frames(struct websocket *ws)
 {
@@ -302,7 +302,7 @@ static void app_send_frames(struct websocket *ws)
     for (int i = 0; i < APP_FRAMES; i++) {
         app_fill(text, APP_FRAME, (size_t)(2 + i % 20));
         buf_reset(&b);
-        ws_write(&b, WS_TEXT, str_slice(text, APP_FRAME));
+        ws_append_frame(&b, WS_TEXT, str_slice(text, APP_FRAME));
         websocket_send_frame(ws, buf_str(&b), true);
     }
     buf_clear(&b);
@@ -320,9 +320,10 @@ static void app_message(struct websocket *ws, enum ws_opcode opcode, struct str 
     else if (str_is(payload, "frames"))
         app_send_frames(ws);
     else if (str_is(payload, "long"))
-        app_send_long(ws);
+        app_send_long_message(ws);
     else if (str_is(payload, "who"))
-        websocket_send(ws, WS_TEXT, websocket_secure(ws) ? STR("secure") : websocket_remote(ws));
+        websocket_send(ws, WS_TEXT,
+                       websocket_is_secure(ws) ? STR("secure") : websocket_remote_address(ws));
     else
         websocket_send(ws, opcode, payload);
     if (str_is(payload, "end"))
@@ -342,37 +343,37 @@ static void app_shutdown(struct websocket *ws)
     websocket_close(ws, 1001, STR("going"));
 }
 
-/* Many sockets of a loop that are sent something at once, and of which each takes long. */
-enum { APP_CROWD = 40, APP_SLOW_US = 2000 };
+/* Many sockets of a loop that get a message at the same time, each of which takes long. */
+enum { APP_GROUP = 40, APP_SLOW_US = 2000 };
 
-static struct app_crowd {
-    struct post post;
+static struct app_socket_group {
+    struct loop_message post;
     struct loop *loop;
-    struct websocket *all[APP_CROWD];
+    struct websocket *all[APP_GROUP];
     int count;
     int last;
-    bool told;                 /* by the first of them */
-    _Atomic int drained, most; /* at the end of one turn */
-} app_crowds[2];
+    bool delivered_to;         /* set by the first message */
+    _Atomic int drained, most; /* at the end of one iteration */
+} app_groups[2];
 
-static struct app_crowd *app_crowd(void)
+static struct app_socket_group *app_socket_group(void)
 {
-    return &app_crowds[loop_index(loop_current())];
+    return &app_groups[loop_index(loop_current())];
 }
 
-static void app_crowd_open(struct websocket *ws, void *arg)
+static void app_group_on_open(struct websocket *ws, void *arg)
 {
-    struct app_crowd *c = app_crowd();
+    struct app_socket_group *c = app_socket_group();
 
     app_open(ws, arg);
     c->loop = loop_current();
     c->all[c->count++] = ws;
 }
 
-/* Once a turn. */
-static void app_crowd_count(struct post *post)
+/* Runs once per iteration. */
+static void app_group_count_iteration(struct loop_message *post)
 {
-    struct app_crowd *c = container_of(post, struct app_crowd, post);
+    struct app_socket_group *c = container_of(post, struct app_socket_group, post);
     int now = c->drained;
 
     if (now - c->last > c->most)
@@ -382,61 +383,61 @@ static void app_crowd_count(struct post *post)
         loop_post(c->loop, &c->post);
 }
 
-static void app_crowd_message(struct websocket *ws, enum ws_opcode opcode, struct str payload)
+static void app_group_on_message(struct websocket *ws, enum ws_opcode opcode, struct str payload)
 {
-    struct app_crowd *c = app_crowd();
+    struct app_socket_group *c = app_socket_group();
 
     (void)ws;
-    if (c->told)
+    if (c->delivered_to)
         return;
-    c->told = true;
+    c->delivered_to = true;
     for (int i = 0; i < c->count; i++) {
         websocket_send(c->all[i], opcode, payload);
-        websocket_await(c->all[i]);
+        websocket_notify_when_drained(c->all[i]);
     }
-    c->post.run = app_crowd_count;
+    c->post.run = app_group_count_iteration;
     loop_post(c->loop, &c->post);
 }
 
-static void app_crowd_drained(struct websocket *ws)
+static void app_group_on_drained(struct websocket *ws)
 {
     (void)ws;
     usleep(APP_SLOW_US);
-    atomic_fetch_add(&app_crowd()->drained, 1);
+    atomic_fetch_add(&app_socket_group()->drained, 1);
 }
 
 static bool app_upgrade(void *arg, const struct http_request *r, struct websocket_handler *ret)
 {
     static char name[] = "app";
     (void)arg;
-    bool patient = str_is(r->path, "/patient"), crowd = str_is(r->path, "/crowd");
+    bool patient = str_is(r->path, "/patient"), group = str_is(r->path, "/crowd");
 
-    if (!patient && !crowd && !str_is(r->path, "/socket"))
+    if (!patient && !group && !str_is(r->path, "/socket"))
         return false;
     *ret = (struct websocket_handler){ .arg = name,
                                        .max_message = 100000,
-                                       .max_waiting = (patient ? 64 : 1) * 1024 * 1024,
-                                       .open = crowd ? app_crowd_open : app_open,
-                                       .message = crowd ? app_crowd_message : app_message,
-                                       .drained = app_crowd_drained,
+                                       .max_unsent = (patient ? 64 : 1) * 1024 * 1024,
+                                       .open = group ? app_group_on_open : app_open,
+                                       .message = group ? app_group_on_message : app_message,
+                                       .drained = app_group_on_drained,
                                        .closed = app_closed,
                                        .shutdown = app_shutdown };
     return true;
 }
 
-/* --- life ----------------------------------------------------------------------------- */
+/* --- start and stop ------------------------------------------------------------------- */
 
-static const struct server_app app_calls = {
-    .intake = app_intake,
-    .admit = app_admit,
+static const struct http_server_app app_calls = {
+    .body_limits = app_intake,
+    .authorize_body = app_admit,
     .request = app_request,
     .refusal = app_refusal,
     .upgrade = app_upgrade,
 };
 
-static inline void app_start(const struct server_options *changes)
+static inline void app_start(const struct http_server_options *changes)
 {
-    struct server_options o = *changes;
+    struct http_server_options o = *changes;
 
     o.host = o.host ? o.host : "127.0.0.1";
     o.head_timeout_ms = o.head_timeout_ms ? o.head_timeout_ms : APP_PATIENCE_MS;
@@ -448,29 +449,29 @@ static inline void app_start(const struct server_options *changes)
     atomic_store(&app.shutdowns, 0);
     atomic_store(&app.ends, 0);
     app.loops = loops_start(2, NULL, NULL);
-    assert_int_equal(server_start(app.loops, &o, &app_calls, &app.server), OK);
+    assert_int_equal(http_server_start(app.loops, &o, &app_calls, &app.server), OK);
 }
 
 static inline void app_stop(void)
 {
-    server_stop(app.server, 1000);
-    server_free(app.server);
+    http_server_stop(app.server, 1000);
+    http_server_free(app.server);
     loops_stop(app.loops);
 }
 
-/* --- turns ---------------------------------------------------------------------------- */
+/* --- iterations ----------------------------------------------------------------------- */
 
 enum { APP_LOOPS = 2 };
 
-/* Holds the loops, so that all that is sent meanwhile is there when they look again. */
+/* Pauses the loops, so that everything sent meanwhile is ready when they continue. */
 static struct {
-    struct post post[APP_LOOPS];
-    struct turn_end ends[APP_LOOPS];
+    struct loop_message post[APP_LOOPS];
+    struct iteration_end ends[APP_LOOPS];
     sem_t held[APP_LOOPS], go[APP_LOOPS];
     _Atomic int turns;
 } app_jam;
 
-static inline void app_jam_hold(struct post *p)
+static inline void app_jam_hold(struct loop_message *p)
 {
     long i = p - app_jam.post;
 
@@ -478,7 +479,7 @@ static inline void app_jam_hold(struct post *p)
     sem_wait(&app_jam.go[i]);
 }
 
-static inline void app_jam_count(struct turn_end *t)
+static inline void app_jam_count(struct iteration_end *t)
 {
     (void)t;
     app_jam.turns++;
@@ -490,7 +491,7 @@ static inline void app_jam_begin(struct loop *l, void *arg)
 
     (void)arg;
     app_jam.ends[i].run = app_jam_count;
-    loop_add_turn_end(l, &app_jam.ends[i]);
+    loop_add_iteration_end(l, &app_jam.ends[i]);
     app_jam.post[i].run = app_jam_hold;
     loop_post(l, &app_jam.post[i]);
 }
@@ -498,7 +499,7 @@ static inline void app_jam_begin(struct loop *l, void *arg)
 static inline void app_jam_end(struct loop *l, void *arg)
 {
     (void)arg;
-    loop_drop_turn_end(&app_jam.ends[loop_index(l)]);
+    loop_remove_iteration_end(&app_jam.ends[loop_index(l)]);
 }
 
 static inline void app_hold_loops(void)
@@ -506,7 +507,7 @@ static inline void app_hold_loops(void)
     for (unsigned i = 0; i < APP_LOOPS; i++) {
         sem_init(&app_jam.held[i], 0, 0);
         sem_init(&app_jam.go[i], 0, 0);
-        loop_call(loops_at(app.loops, i), app_jam_begin, NULL);
+        loop_call_and_wait(loops_get(app.loops, i), app_jam_begin, NULL);
         sem_wait(&app_jam.held[i]);
     }
 }
@@ -518,13 +519,13 @@ static inline void app_let_go(void)
         sem_post(&app_jam.go[i]);
 }
 
-/* Of all loops, since they were let go. */
-static inline int app_turns(void)
+/* Iterations of all loops since they continued. */
+static inline int app_iterations(void)
 {
     int turns = app_jam.turns;
 
     for (unsigned i = 0; i < APP_LOOPS; i++) {
-        loop_call(loops_at(app.loops, i), app_jam_end, NULL);
+        loop_call_and_wait(loops_get(app.loops, i), app_jam_end, NULL);
         sem_destroy(&app_jam.held[i]);
         sem_destroy(&app_jam.go[i]);
     }
@@ -533,23 +534,23 @@ static inline int app_turns(void)
 
 static inline int app_connect(void)
 {
-    return peer_connect(server_port(app.server));
+    return peer_connect(http_server_port(app.server));
 }
 
-static void app_turn(struct loop *l, void *arg)
+static void app_do_nothing_on_loop(struct loop *l, void *arg)
 {
     (void)l, (void)arg;
 }
 
-/* Lets every loop go round so often: whatever it could read or write by then, it has. */
-static inline void app_turn_loops(int times)
+/* Runs this many iterations on every loop, so that all possible reads and writes are done. */
+static inline void app_run_loop_iterations(int times)
 {
     for (int i = 0; i < times; i++)
         for (unsigned k = 0; k < loops_count(app.loops); k++)
-            loop_call(loops_at(app.loops, k), app_turn, NULL);
+            loop_call_and_wait(loops_get(app.loops, k), app_do_nothing_on_loop, NULL);
 }
 
-/* Waits for something that another thread does. */
+/* Waits until another thread makes the condition true. */
 #define app_wait_until(condition)                            \
     do {                                                     \
         for (int left = 60000; !(condition) && left; left--) \

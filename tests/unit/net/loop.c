@@ -1,4 +1,4 @@
-/* loop.c - posts arrive once and in order; deadlines expire when they should. */
+/* loop.c - tests posts, iteration ends and deadlines of event loops. */
 #include "unit/unit.h"
 
 #include <semaphore.h>
@@ -13,19 +13,19 @@
 enum { POSTERS = 4, POSTS = 5000 };
 
 struct numbered {
-    struct post post;
+    struct loop_message post;
     int poster, number;
 };
 
 static struct {
-    int next[POSTERS]; /* touched by the loop only */
+    int next[POSTERS]; /* used only by the loop */
     int total;
     bool disorder, elsewhere;
     sem_t all;
     struct loop *loop;
 } posts;
 
-static void take_post(struct post *p)
+static void check_post_order(struct loop_message *p)
 {
     struct numbered *n = container_of(p, struct numbered, post);
 
@@ -41,7 +41,7 @@ static void *send_posts(void *arg)
     for (int i = 0; i < POSTS; i++) {
         struct numbered *n = mem_new(sizeof *n);
 
-        n->post.run = take_post;
+        n->post.run = check_post_order;
         n->poster = (int)(intptr_t)arg;
         n->number = i;
         loop_post(posts.loop, &n->post);
@@ -49,13 +49,13 @@ static void *send_posts(void *arg)
     return NULL;
 }
 
-static void posts_of_a_thread_arrive_once_and_in_order(void **state)
+static void posts_of_a_thread_run_once_and_in_order(void **state)
 {
     struct loops *ls = loops_start(2, NULL, NULL);
     pthread_t threads[POSTERS];
 
     (void)state;
-    posts.loop = loops_at(ls, 1);
+    posts.loop = loops_get(ls, 1);
     sem_init(&posts.all, 0, 0);
     for (intptr_t i = 0; i < POSTERS; i++)
         pthread_create(&threads[i], NULL, send_posts, (void *)i);
@@ -74,44 +74,44 @@ enum { TRAINS = 100 * 1000, LONGEST = 40, LONG_ENOUGH_S = 2, PATIENCE_S = 60 };
 
 static _Atomic int arrived;
 
-static void count_arrival(struct post *p)
+static void count_arrived_post(struct loop_message *p)
 {
     (void)p;
     arrived++;
 }
 
-static void wait_for_arrivals(int count)
+static void wait_for_posts(int count)
 {
-    int64_t until = clock_mono() + PATIENCE_S * SECOND;
+    int64_t until = clock_monotonic_ns() + PATIENCE_S * SECOND;
 
     while (arrived < count)
-        assert_true(clock_mono() < until);
+        assert_true(clock_monotonic_ns() < until);
 }
 
-/* Any of them may fall into the moment in which the loop has taken those before and is
- * about to sleep: it must be woken again, though nothing else happens. */
-static void the_last_of_a_train_of_posts_is_not_left_behind(void **state)
+/* A post may arrive at the moment when the loop has taken the earlier posts and is about to
+ * sleep: the loop must be woken again. */
+static void last_post_of_a_burst_wakes_the_loop(void **state)
 {
     struct loops *ls = loops_start(1, NULL, NULL);
-    struct post train[LONGEST];
-    int64_t end = clock_mono() + LONG_ENOUGH_S * SECOND;
+    struct loop_message train[LONGEST];
+    int64_t end = clock_monotonic_ns() + LONG_ENOUGH_S * SECOND;
     uint32_t random = 1;
     int sent = 0;
 
     (void)state;
     arrived = 0;
-    for (int i = 0; i < TRAINS && clock_mono() < end; i++) {
+    for (int i = 0; i < TRAINS && clock_monotonic_ns() < end; i++) {
         int length = 2 + i % (LONGEST - 1);
 
         for (int k = 0; k < length; k++) {
             random = random * 1664525 + 1013904223;
             for (volatile uint32_t pause = random >> 24; pause; pause--)
                 ;
-            train[k].run = count_arrival;
-            loop_post(loops_at(ls, 0), &train[k]);
+            train[k].run = count_arrived_post;
+            loop_post(loops_get(ls, 0), &train[k]);
         }
         sent += length;
-        wait_for_arrivals(sent);
+        wait_for_posts(sent);
     }
     loops_stop(ls);
 }
@@ -120,47 +120,47 @@ enum { SLOW_POSTS = 40, SLOW_MS = 1 };
 
 static _Atomic int turns;
 
-static void take_slowly(struct post *p)
+static void run_slowly(struct loop_message *p)
 {
-    int64_t until = clock_mono() + SLOW_MS * (SECOND / 1000);
+    int64_t until = clock_monotonic_ns() + SLOW_MS * (SECOND / 1000);
 
     (void)p;
-    while (clock_mono() < until)
+    while (clock_monotonic_ns() < until)
         ;
     arrived++;
 }
 
-static void count_turn(struct loop *l, void *arg)
+static void count_iteration(struct loop *l, void *arg)
 {
     (void)l, (void)arg;
     turns++;
 }
 
-static void send_slow_posts(struct loop *l, void *arg)
+static void post_slow_callbacks(struct loop *l, void *arg)
 {
-    struct post *all = arg;
+    struct loop_message *all = arg;
 
     for (int i = 0; i < SLOW_POSTS; i++) {
-        all[i].run = take_slowly;
+        all[i].run = run_slowly;
         loop_post(l, &all[i]);
     }
     turns = 0;
 }
 
-/* Forty milliseconds of posts that arrive together are eight turns of five, at least; what
- * still waits when the loop stops is done all the same. */
-static void posts_that_take_long_leave_others_their_turns(void **state)
+/* Posts of 40 ms together take at least eight iterations of 5 ms; posts that still wait when the
+ * loop stops are run too. */
+static void slow_posts_are_spread_over_several_iterations(void **state)
 {
-    struct loops *ls = loops_start(1, count_turn, NULL);
-    struct post all[SLOW_POSTS];
+    struct loops *ls = loops_start(1, count_iteration, NULL);
+    struct loop_message all[SLOW_POSTS];
 
     (void)state;
     arrived = 0;
-    loop_call(loops_at(ls, 0), send_slow_posts, all);
-    wait_for_arrivals(SLOW_POSTS);
+    loop_call_and_wait(loops_get(ls, 0), post_slow_callbacks, all);
+    wait_for_posts(SLOW_POSTS);
     assert_true(turns >= SLOW_POSTS * SLOW_MS / 5 - 1);
     arrived = 0;
-    loop_call(loops_at(ls, 0), send_slow_posts, all);
+    loop_call_and_wait(loops_get(ls, 0), post_slow_callbacks, all);
     loops_stop(ls);
     assert_int_equal(arrived, SLOW_POSTS);
 }
@@ -173,20 +173,20 @@ static void give_back(void *where)
     given_back++;
 }
 
-static void dispose_there(struct loop *l, void *arg)
+static void dispose_pointer_on_loop(struct loop *l, void *arg)
 {
-    loop_dispose(l, arg, give_back);
+    loop_free_on_pool(l, arg, give_back);
 }
 
-static void what_is_much_is_given_back_beside_the_loop(void **state)
+static void loop_dispose_frees_memory_in_the_background(void **state)
 {
     struct loops *ls = loops_start(1, NULL, NULL);
-    struct loop *where = loops_at(ls, 0);
+    struct loop *where = loops_get(ls, 0);
 
     (void)state;
     given_back = 0;
-    loop_call(loops_at(ls, 0), dispose_there, &where);
-    loops_stop(ls); /* which waits for it */
+    loop_call_and_wait(loops_get(ls, 0), dispose_pointer_on_loop, &where);
+    loops_stop(ls); /* waits for the background thread */
     assert_int_equal(given_back, 1);
     assert_null(where);
 }
@@ -196,7 +196,7 @@ static void see_where(struct loop *l, void *arg)
     *(bool *)arg = loop_current() == l;
 }
 
-static void a_call_runs_on_its_loop_and_is_waited_for(void **state)
+static void loop_call_runs_on_its_loop_and_waits(void **state)
 {
     struct loops *ls = loops_start(2, NULL, NULL);
 
@@ -206,65 +206,65 @@ static void a_call_runs_on_its_loop_and_is_waited_for(void **state)
     for (unsigned i = 0; i < 2; i++) {
         bool there = false;
 
-        loop_call(loops_at(ls, i), see_where, &there);
+        loop_call_and_wait(loops_get(ls, i), see_where, &there);
         assert_true(there);
-        assert_int_equal(loop_index(loops_at(ls, i)), i);
+        assert_int_equal(loop_index(loops_get(ls, i)), i);
     }
     loops_stop(ls);
 }
 
-/* --- the end of a turn ---------------------------------------------------------------- */
+/* --- the end of an iteration ---------------------------------------------------------- */
 
 static struct {
-    struct turn_end end;
+    struct iteration_end end;
     char order[8];
     size_t n;
     bool called;
 } turn;
 
-static void note(char c)
+static void record_callback(char c)
 {
     if (turn.called && turn.n < sizeof turn.order - 1)
         turn.order[turn.n++] = c;
 }
 
-static void application_turn_end(struct loop *l, void *arg)
+static void record_application_iteration_end(struct loop *l, void *arg)
 {
     (void)l;
     (void)arg;
-    note('a');
+    record_callback('a');
 }
 
-static void own_turn_end(struct turn_end *t)
+static void record_callback_iteration_end(struct iteration_end *t)
 {
     (void)t;
-    note('t');
+    record_callback('t');
 }
 
-static void begin_turn(struct loop *l, void *arg)
+static void begin_iteration(struct loop *l, void *arg)
 {
     (void)arg;
-    turn.end.run = own_turn_end;
-    loop_add_turn_end(l, &turn.end);
+    turn.end.run = record_callback_iteration_end;
+    loop_add_iteration_end(l, &turn.end);
     turn.called = true;
-    note('c');
+    record_callback('c');
 }
 
-static void end_turn(struct loop *l, void *arg)
+static void end_iteration(struct loop *l, void *arg)
 {
     (void)l;
     (void)arg;
     turn.called = false;
-    loop_drop_turn_end(&turn.end);
+    loop_remove_iteration_end(&turn.end);
 }
 
-static void a_turn_ends_with_the_application_then_with_what_gathered(void **state)
+static void iteration_end_runs_the_application_before_registered_callbacks(void **state)
 {
-    struct loops *ls = loops_start(1, application_turn_end, NULL);
+    struct loops *ls = loops_start(1, record_application_iteration_end, NULL);
 
     (void)state;
-    loop_call(loops_at(ls, 0), begin_turn, NULL);
-    loop_call(loops_at(ls, 0), end_turn, NULL);
+    loop_call_and_wait(loops_get(ls, 0), begin_iteration, NULL);
+    loop_call_and_wait(loops_get(ls, 0), end_iteration, NULL);
     loops_stop(ls);
     assert_memory_equal(turn.order, "cat", 3);
 }
@@ -272,7 +272,7 @@ static void a_turn_ends_with_the_application_then_with_what_gathered(void **stat
 /* --- deadlines ------------------------------------------------------------------------ */
 
 static struct {
-    struct deadlines *real, *movable;
+    struct deadline_list *real, *movable;
     struct deadline first, second, dropped, moved;
     int64_t began, first_took;
     char order[8];
@@ -287,31 +287,31 @@ static void expired(struct deadline *d)
                            : d == &late.moved  ? 'm'
                                                : 'x';
     if (d == &late.first)
-        late.first_took = (clock_mono() - late.began) / 1000000;
+        late.first_took = (clock_monotonic_ns() - late.began) / 1000000;
     sem_post(&late.expired);
 }
 
-static void start_deadlines(struct loop *l, void *arg)
+static void start_deadlines_on_loop(struct loop *l, void *arg)
 {
     (void)arg;
-    late.real = deadlines_new(l, 100, false, expired);
-    late.movable = deadlines_new(l, 60 * 60 * 1000, true, expired);
-    deadline_touch(late.real, &late.second);
-    deadline_touch(late.real, &late.dropped);
-    deadline_touch(late.real, &late.first);
-    deadline_touch(late.real, &late.second); /* again: now behind the first */
-    deadline_touch(late.movable, &late.moved);
-    deadline_drop(&late.dropped);
-    deadline_drop(&late.dropped); /* not running any more: nothing happens */
+    late.real = deadline_list_new(l, 100, false, expired);
+    late.movable = deadline_list_new(l, 60 * 60 * 1000, true, expired);
+    deadline_restart(late.real, &late.second);
+    deadline_restart(late.real, &late.dropped);
+    deadline_restart(late.real, &late.first);
+    deadline_restart(late.real, &late.second); /* again: now after the first */
+    deadline_restart(late.movable, &late.moved);
+    deadline_cancel(&late.dropped);
+    deadline_cancel(&late.dropped); /* already dropped: no effect */
 }
 
-static void free_deadlines(struct loop *l, void *arg)
+static void free_deadlines_on_loop(struct loop *l, void *arg)
 {
     (void)l;
     (void)arg;
-    deadline_touch(late.real, &late.first);
-    deadlines_free(late.real);
-    deadlines_free(late.movable);
+    deadline_restart(late.real, &late.first);
+    deadline_list_free(late.real);
+    deadline_list_free(late.movable);
 }
 
 static void deadlines_expire_in_order_and_follow_their_clock(void **state)
@@ -320,14 +320,14 @@ static void deadlines_expire_in_order_and_follow_their_clock(void **state)
 
     (void)state;
     sem_init(&late.expired, 0, 0);
-    late.began = clock_mono(); /* before the loop looks at its clock */
-    loop_call(loops_at(ls, 0), start_deadlines, NULL);
+    late.began = clock_monotonic_ns(); /* before the loop reads its clock */
+    loop_call_and_wait(loops_get(ls, 0), start_deadlines_on_loop, NULL);
     sem_wait(&late.expired);
     sem_wait(&late.expired);
-    clock_advance(60LL * 60 * 1000 * 1000);
+    clock_advance_all(60LL * 60 * 1000 * 1000);
     sem_wait(&late.expired);
     clock_reset();
-    loop_call(loops_at(ls, 0), free_deadlines, NULL);
+    loop_call_and_wait(loops_get(ls, 0), free_deadlines_on_loop, NULL);
     loops_stop(ls);
     assert_int_equal(late.n, 3);
     assert_memory_equal(late.order, "12m", 3);
@@ -336,56 +336,56 @@ static void deadlines_expire_in_order_and_follow_their_clock(void **state)
 }
 
 static struct {
-    struct deadlines *list;
+    struct deadline_list *list;
     struct deadline all[SLOW_POSTS];
-} crowd;
+} group;
 
-static void expire_slowly(struct deadline *d)
+static void on_deadline_expired_slowly(struct deadline *d)
 {
     (void)d;
-    take_slowly(NULL);
+    run_slowly(NULL);
 }
 
-static void start_crowd(struct loop *l, void *arg)
+static void start_many_deadlines(struct loop *l, void *arg)
 {
     (void)arg;
-    crowd.list = deadlines_new(l, 10, false, expire_slowly);
+    group.list = deadline_list_new(l, 10, false, on_deadline_expired_slowly);
     for (int i = 0; i < SLOW_POSTS; i++)
-        deadline_touch(crowd.list, &crowd.all[i]);
+        deadline_restart(group.list, &group.all[i]);
     turns = 0;
 }
 
-static void free_crowd(struct loop *l, void *arg)
+static void free_many_deadlines(struct loop *l, void *arg)
 {
     (void)l, (void)arg;
-    deadlines_free(crowd.list);
+    deadline_list_free(group.list);
 }
 
-/* A proxy that goes away takes thousands of sockets along, which are all given up at once. */
-static void deadlines_that_are_due_together_leave_others_their_turns(void **state)
+/* When a proxy disappears, thousands of sockets reach their deadline at the same time. */
+static void simultaneous_deadlines_are_spread_over_several_iterations(void **state)
 {
-    struct loops *ls = loops_start(1, count_turn, NULL);
+    struct loops *ls = loops_start(1, count_iteration, NULL);
 
     (void)state;
     arrived = 0;
-    loop_call(loops_at(ls, 0), start_crowd, NULL);
-    wait_for_arrivals(SLOW_POSTS);
+    loop_call_and_wait(loops_get(ls, 0), start_many_deadlines, NULL);
+    wait_for_posts(SLOW_POSTS);
     assert_true(turns >= SLOW_POSTS * SLOW_MS / 6 - 1);
-    loop_call(loops_at(ls, 0), free_crowd, NULL);
+    loop_call_and_wait(loops_get(ls, 0), free_many_deadlines, NULL);
     loops_stop(ls);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(posts_of_a_thread_arrive_once_and_in_order),
-        cmocka_unit_test(the_last_of_a_train_of_posts_is_not_left_behind),
-        cmocka_unit_test(posts_that_take_long_leave_others_their_turns),
-        cmocka_unit_test(what_is_much_is_given_back_beside_the_loop),
-        cmocka_unit_test(a_call_runs_on_its_loop_and_is_waited_for),
-        cmocka_unit_test(a_turn_ends_with_the_application_then_with_what_gathered),
+        cmocka_unit_test(posts_of_a_thread_run_once_and_in_order),
+        cmocka_unit_test(last_post_of_a_burst_wakes_the_loop),
+        cmocka_unit_test(slow_posts_are_spread_over_several_iterations),
+        cmocka_unit_test(loop_dispose_frees_memory_in_the_background),
+        cmocka_unit_test(loop_call_runs_on_its_loop_and_waits),
+        cmocka_unit_test(iteration_end_runs_the_application_before_registered_callbacks),
         cmocka_unit_test(deadlines_expire_in_order_and_follow_their_clock),
-        cmocka_unit_test(deadlines_that_are_due_together_leave_others_their_turns),
+        cmocka_unit_test(simultaneous_deadlines_are_spread_over_several_iterations),
     };
     return cmocka_run_group_tests_name("net/loop", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* peer.h - the other side of a connection, with plain blocking sockets. */
+/* peer.h - a test client with plain blocking sockets. */
 #ifndef TESTS_UNIT_NET_PEER_H
 #define TESTS_UNIT_NET_PEER_H
 
@@ -48,7 +48,7 @@ static inline void peer_send(int fd, const char *text)
     peer_send_bytes(fd, text, strlen(text));
 }
 
-/* An answer as it came; head is NUL-terminated, body counted. */
+/* A response as received; head is NUL-terminated, body has a length. */
 struct peer_answer {
     int status;
     char head[4096];
@@ -77,8 +77,8 @@ static inline void peer_read_exactly(int fd, void *p, size_t n)
     }
 }
 
-/* Reads byte by byte up to the empty line, so that nothing of the next answer is
- * taken, then as much body as the head says. */
+/* Reads byte by byte up to the empty line, so that nothing of the next response is consumed,
+ * then the body of the declared length. */
 static inline struct peer_answer peer_read_answer(int fd, bool to_head_request)
 {
     struct peer_answer a = { 0 };
@@ -111,7 +111,7 @@ static inline void peer_expect(int fd, int status, const char *body)
     free(a.body);
 }
 
-/* The connection ends, and nothing comes before that. */
+/* Asserts that the connection ends without further bytes. */
 static inline void peer_expect_end(int fd)
 {
     char c;

@@ -1,4 +1,4 @@
-/* proxies.c - who a client is, by the words of proxies. */
+/* proxies.c - tests how the client's address is found in the headers of trusted proxies. */
 #include "unit/unit.h"
 
 #include <arpa/inet.h>
@@ -9,12 +9,12 @@
 #include "base/mem.h"
 #include "net/proxies.h"
 
-static struct proxies trusted(const char *list)
+static struct proxy_networks trusted(const char *list)
 {
-    struct proxies p;
+    struct proxy_networks p;
     const char *problem = NULL;
 
-    assert_true(proxies_parse(str_of(list), &p, &problem));
+    assert_true(parse_trusted_proxies(str_of(list), &p, &problem));
     return p;
 }
 
@@ -26,11 +26,11 @@ static struct address address(const char *text)
     return a;
 }
 
-static void lists_of_proxies_are_read(void **state)
+static void trusted_proxy_lists_are_parsed(void **state)
 {
     static const char *const bad[] = { "x",         "10.0.0.0/33", "::/129",     "1.2.3",
                                        "10.0.0.0/", "a,",          "1.1.1.1/8/8" };
-    struct proxies p = trusted("loopback, 10.0.0.0/8,2001:db8::/32, 192.0.2.1");
+    struct proxy_networks p = trusted("loopback, 10.0.0.0/8,2001:db8::/32, 192.0.2.1");
     struct address yes[] = { address("127.9.9.9"),  address("::1"),
                              address("10.255.0.1"), address("2001:db8:ffff::1"),
                              address("192.0.2.1"),  address("::ffff:10.1.1.1") };
@@ -40,43 +40,42 @@ static void lists_of_proxies_are_read(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(yes); i++)
-        assert_true(proxies_hold(&p, &yes[i]));
+        assert_true(is_trusted_proxy(&p, &yes[i]));
     for (size_t i = 0; i < COUNT_OF(no); i++)
-        assert_false(proxies_hold(&p, &no[i]));
+        assert_false(is_trusted_proxy(&p, &no[i]));
     for (size_t i = 0; i < COUNT_OF(bad); i++)
-        assert_false(proxies_parse(str_of(bad[i]), &p, &problem));
+        assert_false(parse_trusted_proxies(str_of(bad[i]), &p, &problem));
     assert_int_equal(trusted("").count, 0);
 }
 
-static void six_is_counted_by_its_64(void **state)
+static void ipv6_addresses_are_counted_by_their_64_bit_prefix(void **state)
 {
     struct address a = address("2001:db8:1:2::1"), b = address("2001:db8:1:2:ffff::9"),
                    c = address("2001:db8:1:3::1"), four = address("192.0.2.1"),
                    mapped = address("::ffff:192.0.2.1"), other = address("192.0.2.2");
-    char text[ADDRESS_TEXT];
+    char text[ADDRESS_TEXT_SIZE];
 
     (void)state;
-    assert_true(address_key(&a) == address_key(&b));
-    assert_true(address_key(&a) != address_key(&c));
-    assert_true(address_key(&four) == address_key(&mapped));
-    assert_true(address_key(&four) != address_key(&other));
-    address_write(&mapped, text);
+    assert_true(address_limit_key(&a) == address_limit_key(&b));
+    assert_true(address_limit_key(&a) != address_limit_key(&c));
+    assert_true(address_limit_key(&four) == address_limit_key(&mapped));
+    assert_true(address_limit_key(&four) != address_limit_key(&other));
+    address_format(&mapped, text);
     assert_string_equal(text, "192.0.2.1");
 }
 
-/* As the C library does, whatever the digits. */
-static void four_is_written_as_it_is_read(void **state)
+static void ipv4_addresses_are_formatted_like_inet_ntop(void **state)
 {
-    char text[ADDRESS_TEXT], usual[ADDRESS_TEXT];
+    char text[ADDRESS_TEXT_SIZE], usual[ADDRESS_TEXT_SIZE];
 
     (void)state;
-    for (unsigned place = 0; place < 4; place++)
+    for (unsigned location = 0; location < 4; location++)
         for (unsigned n = 0; n < 256; n++) {
             struct address a = address("10.200.3.45");
 
-            a.bytes[12 + place] = (unsigned char)n;
+            a.bytes[12 + location] = (unsigned char)n;
             inet_ntop(AF_INET, a.bytes + 12, usual, sizeof usual);
-            assert_int_equal(address_write(&a, text), strlen(usual));
+            assert_int_equal(address_format(&a, text), strlen(usual));
             assert_string_equal(text, usual);
         }
 }
@@ -95,7 +94,7 @@ static const struct {
     { "X-Forwarded-For: 192.0.2.7:4711\r\n", "192.0.2.7", false },
     { "X-Forwarded-For: [2001:db8::7]:4711\r\n", "2001:db8::7", false },
     { "X-Forwarded-For: 2001:db8::7\r\n", "2001:db8::7", false },
-    /* What cannot be read ends the walk. */
+    /* An unreadable entry ends the evaluation. */
     { "X-Forwarded-For: unknown\r\n", "10.0.0.1", false },
     { "X-Forwarded-For: \r\n", "10.0.0.1", false },
     { "X-Forwarded-For: ,,,\r\n", "10.0.0.1", false },
@@ -107,11 +106,11 @@ static const struct {
     { "Forwarded: proto=https;by=_x\r\n", "10.0.0.1", true },
     { "Forwarded: for=_hidden\r\n", "10.0.0.1", false },
     { "Forwarded: for=\"a,b\", for=192.0.2.7\r\n", "192.0.2.7", false },
-    /* A quote of the client's own hides nothing that the proxy adds. */
+    /* An unclosed quote of the client does not hide the entries that the proxy added. */
     { "X-Forwarded-For: \"6.6.6.6, 192.0.2.7\r\n", "192.0.2.7", false },
     { "Forwarded: for=\"6.6.6.6, for=192.0.2.7;proto=https\r\n", "192.0.2.7", true },
     { "Forwarded: for=\"a\\, for=\"192.0.2.7:80\"\r\n", "192.0.2.7", false },
-    /* Two that agree, and two of which one is the client's own. */
+    /* Two headers that agree, and two of which one was sent by the client. */
     { "X-Forwarded-For: 192.0.2.7\r\nForwarded: for=192.0.2.7\r\n", "192.0.2.7", false },
     { "X-Forwarded-For: 192.0.2.7\r\nForwarded: for=6.6.6.6\r\n", "10.0.0.1", false },
     { "X-Forwarded-Proto: https\r\n", "10.0.0.1", true },
@@ -120,29 +119,29 @@ static const struct {
     { "X-Forwarded-Proto: gopher\r\n", "10.0.0.1", false },
 };
 
-static void hops_are_walked_from_the_right(void **state)
+static void forwarded_addresses_are_evaluated_from_right_to_left(void **state)
 {
-    struct proxies p = trusted("10.0.0.0/8");
+    struct proxy_networks p = trusted("10.0.0.0/8");
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct address a = address("10.0.0.1");
         struct http_request r;
-        char head[1024], text[ADDRESS_TEXT];
+        char head[1024], text[ADDRESS_TEXT_SIZE];
         int n =
             snprintf(head, sizeof head, "GET / HTTP/1.1\r\nHost: x\r\n%s\r\n", cases[i].headers);
 
-        assert_true(http_read_head(str_slice(head, (size_t)n), &r) == n);
-        forwarded_client(&p, &r, &a);
-        address_write(&a, text);
+        assert_true(http_parse_head(str_slice(head, (size_t)n), &r) == n);
+        find_forwarded_client(&p, &r, &a);
+        address_format(&a, text);
         assert_string_equal(text, cases[i].client);
-        assert_int_equal(forwarded_secure(&r, false), cases[i].secure);
+        assert_int_equal(forwarded_over_tls(&r, false), cases[i].secure);
     }
 }
 
 #define SIGNATURE "\r\n\r\n\0\r\nQUIT\n"
 
-static void headers_of_the_proxy_protocol_are_read(void **state)
+static void proxy_protocol_headers_are_parsed(void **state)
 {
     static const char four[] = SIGNATURE "\x21\x11\0\x0c"
                                          "\xc0\0\2\7\x0a\0\0\1\x12\x34\0\x50GET";
@@ -155,28 +154,28 @@ static void headers_of_the_proxy_protocol_are_read(void **state)
 
     (void)state;
     for (size_t n = 0; n < 28; n++)
-        assert_int_equal(proxy_header_read(str_slice(four, n), &a, &found), 0);
-    assert_int_equal(proxy_header_read(str_slice(four, sizeof four - 1), &a, &found), 28);
+        assert_int_equal(parse_proxy_protocol_header(str_slice(four, n), &a, &found), 0);
+    assert_int_equal(parse_proxy_protocol_header(str_slice(four, sizeof four - 1), &a, &found), 28);
     assert_true(found && memcmp(&a, &client, sizeof a) == 0);
-    assert_int_equal(proxy_header_read(str_slice(local, 16), &a, &found), 16);
+    assert_int_equal(parse_proxy_protocol_header(str_slice(local, 16), &a, &found), 16);
     assert_false(found);
-    assert_int_equal(proxy_header_read(str_slice(unix_socket, 16), &a, &found), 16);
+    assert_int_equal(parse_proxy_protocol_header(str_slice(unix_socket, 16), &a, &found), 16);
     assert_false(found);
-    assert_int_equal(proxy_header_read(STR("GET / HTTP/1.1"), &a, &found), PROXY_NONE);
-    assert_int_equal(proxy_header_read(STR("\r\nGET /"), &a, &found), PROXY_NONE);
+    assert_int_equal(parse_proxy_protocol_header(STR("GET / HTTP/1.1"), &a, &found), PROXY_NONE);
+    assert_int_equal(parse_proxy_protocol_header(STR("\r\nGET /"), &a, &found), PROXY_NONE);
     for (size_t i = 0; i < COUNT_OF(bad); i++)
-        assert_int_equal(proxy_header_read(str_slice(bad[i], 16), &a, &found), PROXY_BAD);
+        assert_int_equal(parse_proxy_protocol_header(str_slice(bad[i], 16), &a, &found), PROXY_BAD);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lists_of_proxies_are_read),
-        cmocka_unit_test(six_is_counted_by_its_64),
-        cmocka_unit_test(four_is_written_as_it_is_read),
-        cmocka_unit_test(hops_are_walked_from_the_right),
-        cmocka_unit_test(headers_of_the_proxy_protocol_are_read),
+        cmocka_unit_test(trusted_proxy_lists_are_parsed),
+        cmocka_unit_test(ipv6_addresses_are_counted_by_their_64_bit_prefix),
+        cmocka_unit_test(ipv4_addresses_are_formatted_like_inet_ntop),
+        cmocka_unit_test(forwarded_addresses_are_evaluated_from_right_to_left),
+        cmocka_unit_test(proxy_protocol_headers_are_parsed),
     };
-    hash_init();
+    hash_init_random_key();
     return cmocka_run_group_tests_name("net/proxies", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* tls.c - certificates, and a server that speaks TLS and plain on one port. */
+/* tls.c - tests self-signed certificates, and a server with TLS and plain HTTP on one port. */
 #include "unit/unit.h"
 
 #include <openssl/pem.h>
@@ -49,7 +49,7 @@ static X509 *read_certificate(void)
 
 /* --- certificates --------------------------------------------------------------------- */
 
-static void the_certificate_is_good_for_host_and_loopback(void **state)
+static void self_signed_certificate_covers_the_host_and_loopback(void **state)
 {
     X509 *c = read_certificate();
     struct stat st;
@@ -90,7 +90,7 @@ static long serial_after_opening(const char *host)
     return serial();
 }
 
-static void the_certificate_is_kept_until_a_week_before_its_end(void **state)
+static void self_signed_certificate_is_reused_until_a_week_before_expiry(void **state)
 {
     const int64_t day = 24LL * 60 * 60 * 1000000;
     long first = serial();
@@ -98,9 +98,9 @@ static void the_certificate_is_kept_until_a_week_before_its_end(void **state)
     (void)state;
     assert_int_equal(serial_after_opening("chat.example"), first);
     assert_int_equal(serial_after_opening("localhost"), first);
-    clock_advance(817 * day);
+    clock_advance_all(817 * day);
     assert_int_equal(serial_after_opening("chat.example"), first);
-    clock_advance(2 * day);
+    clock_advance_all(2 * day);
     long second = serial_after_opening("chat.example");
     assert_int_not_equal(second, first);
     clock_reset();
@@ -108,7 +108,7 @@ static void the_certificate_is_kept_until_a_week_before_its_end(void **state)
     serial_after_opening("chat.example");
 }
 
-static void a_pair_that_does_not_match_is_made_anew(void **state)
+static void damaged_certificate_pair_is_generated_again(void **state)
 {
     long first = serial();
 
@@ -126,7 +126,7 @@ static void a_pair_that_does_not_match_is_made_anew(void **state)
 
 static int start(void **state)
 {
-    struct server_options o = { .tls = context };
+    struct http_server_options o = { .tls = context };
 
     (void)state;
     app_start(&o);
@@ -140,9 +140,9 @@ static int stop(void **state)
     return 0;
 }
 
-static struct wire connect_tls(void)
+static struct api_client connect_tls(void)
 {
-    struct wire w = { .fd = app_connect(), .ssl = SSL_new(client) };
+    struct api_client w = { .fd = app_connect(), .ssl = SSL_new(client) };
 
     SSL_set_fd(w.ssl, w.fd);
     SSL_set_alpn_protos(w.ssl, (const unsigned char *)"\x02h2\x08http/1.1", 12);
@@ -150,13 +150,13 @@ static struct wire connect_tls(void)
     return w;
 }
 
-static void wire_end(struct wire *w)
+static void wire_end(struct api_client *w)
 {
     SSL_free(w->ssl);
     close(w->fd);
 }
 
-static void expect_answer(struct wire *w, const char *request, const char *body)
+static void expect_tls_response(struct api_client *w, const char *request, const char *body)
 {
     char text[1024];
 
@@ -168,9 +168,9 @@ static void expect_answer(struct wire *w, const char *request, const char *body)
     assert_memory_equal(text, body, strlen(body));
 }
 
-static void requests_are_answered_over_tls(void **state)
+static void http_requests_are_answered_over_tls(void **state)
 {
-    struct wire w = connect_tls();
+    struct api_client w = connect_tls();
     const unsigned char *protocol;
     unsigned n;
 
@@ -178,17 +178,17 @@ static void requests_are_answered_over_tls(void **state)
     SSL_get0_alpn_selected(w.ssl, &protocol, &n);
     assert_int_equal(n, 8);
     assert_memory_equal(protocol, "http/1.1", 8);
-    expect_answer(&w, "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n", "hello");
-    expect_answer(&w, "GET /who HTTP/1.1\r\nHost: x\r\n\r\n", "127.0.0.1 1");
-    expect_answer(&w, "GET /later HTTP/1.1\r\nHost: x\r\n\r\nGET /echo HTTP/1.1\r\nHost: x\r\n\r\n",
-                  "later");
-    expect_answer(&w, NULL, "hello");
+    expect_tls_response(&w, "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n", "hello");
+    expect_tls_response(&w, "GET /who HTTP/1.1\r\nHost: x\r\n\r\n", "127.0.0.1 1");
+    expect_tls_response(
+        &w, "GET /later HTTP/1.1\r\nHost: x\r\n\r\nGET /echo HTTP/1.1\r\nHost: x\r\n\r\n", "later");
+    expect_tls_response(&w, NULL, "hello");
     wire_end(&w);
 }
 
-static void old_versions_are_refused(void **state)
+static void tls_1_1_is_refused(void **state)
 {
-    struct wire w = { .fd = app_connect(), .ssl = SSL_new(client) };
+    struct api_client w = { .fd = app_connect(), .ssl = SSL_new(client) };
 
     (void)state;
     SSL_set_fd(w.ssl, w.fd);
@@ -197,18 +197,18 @@ static void old_versions_are_refused(void **state)
     assert_int_not_equal(SSL_connect(w.ssl), 1);
     wire_end(&w);
 
-    w = (struct wire){ .fd = app_connect(), .ssl = SSL_new(client) };
+    w = (struct api_client){ .fd = app_connect(), .ssl = SSL_new(client) };
     SSL_set_fd(w.ssl, w.fd);
     SSL_set_max_proto_version(w.ssl, TLS1_2_VERSION);
     assert_int_equal(SSL_connect(w.ssl), 1);
-    expect_answer(&w, "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n", "hello");
+    expect_tls_response(&w, "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n", "hello");
     wire_end(&w);
 }
 
-static void large_bodies_and_files_pass_through_tls(void **state)
+static void large_bodies_and_files_are_transferred_over_tls(void **state)
 {
     enum { LENGTH = 1000000 };
-    struct wire w = connect_tls();
+    struct api_client w = connect_tls();
     char *body = malloc(LENGTH), *got = malloc(LENGTH);
     char text[1024];
     const char *const requests[] = {
@@ -233,19 +233,19 @@ static void large_bodies_and_files_pass_through_tls(void **state)
     wire_end(&w);
 }
 
-static void the_server_says_goodbye(void **state)
+static void server_sends_tls_close_notify(void **state)
 {
-    struct wire w = connect_tls();
+    struct api_client w = connect_tls();
     char c;
 
     (void)state;
-    expect_answer(&w, "GET /echo HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", "hello");
+    expect_tls_response(&w, "GET /echo HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", "hello");
     assert_int_equal(SSL_read(w.ssl, &c, 1), 0);
     assert_int_equal(SSL_get_error(w.ssl, 0), SSL_ERROR_ZERO_RETURN);
     wire_end(&w);
 }
 
-static void plain_requests_are_answered_on_the_same_port(void **state)
+static void plain_http_is_answered_on_the_tls_port(void **state)
 {
     int fd = app_connect();
 
@@ -255,9 +255,9 @@ static void plain_requests_are_answered_on_the_same_port(void **state)
     close(fd);
 }
 
-static void plain_requests_are_refused_where_only_tls_is_allowed(void **state)
+static void plain_http_is_refused_if_tls_is_required(void **state)
 {
-    struct server_options o = { .tls = context, .tls_only = true };
+    struct http_server_options o = { .tls = context, .tls_only = true };
 
     (void)state;
     app_start(&o);
@@ -265,13 +265,13 @@ static void plain_requests_are_refused_where_only_tls_is_allowed(void **state)
     peer_send(fd, "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
     peer_expect(fd, 400, "{\"refused\":400}");
     peer_expect_end(fd);
-    struct wire w = connect_tls();
-    expect_answer(&w, "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n", "hello");
+    struct api_client w = connect_tls();
+    expect_tls_response(&w, "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n", "hello");
     wire_end(&w);
     app_stop();
 }
 
-static void nonsense_after_the_first_byte_ends_the_connection(void **state)
+static void invalid_tls_handshake_ends_the_connection(void **state)
 {
     int fd = app_connect();
     char rest[64];
@@ -281,18 +281,18 @@ static void nonsense_after_the_first_byte_ends_the_connection(void **state)
     while (recv(fd, rest, sizeof rest, 0) > 0)
         ; /* an alert may come first */
     close(fd);
-    struct wire w = connect_tls();
+    struct api_client w = connect_tls();
     wire_send(&w, "GET /echo HTTP/1.1\r\n", 20);
     peer_send(w.fd, "plain bytes into a TLS connection");
     while (recv(w.fd, rest, sizeof rest, 0) > 0)
         ;
     wire_end(&w);
-    plain_requests_are_answered_on_the_same_port(state);
+    plain_http_is_answered_on_the_tls_port(state);
 }
 
 static void websockets_work_over_tls(void **state)
 {
-    struct wire w = connect_tls();
+    struct api_client w = connect_tls();
 
     (void)state;
     wire_handshake(&w, "/socket");
@@ -308,9 +308,9 @@ static void websockets_work_over_tls(void **state)
     wire_end(&w);
 }
 
-static void frames_leave_at_once_over_tls(void **state)
+static void websocket_frames_are_sent_immediately_over_tls(void **state)
 {
-    struct wire w = connect_tls();
+    struct api_client w = connect_tls();
 
     (void)state;
     wire_handshake(&w, "/patient");
@@ -324,20 +324,20 @@ static void frames_leave_at_once_over_tls(void **state)
 
 int main(void)
 {
-    log_init(2, LOG_OFF, 0); /* before there are threads */
+    log_init(2, LOG_OFF, 0); /* before threads start */
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_certificate_is_good_for_host_and_loopback),
-        cmocka_unit_test(the_certificate_is_kept_until_a_week_before_its_end),
-        cmocka_unit_test(a_pair_that_does_not_match_is_made_anew),
-        with_server(requests_are_answered_over_tls),
-        with_server(old_versions_are_refused),
-        with_server(large_bodies_and_files_pass_through_tls),
-        with_server(the_server_says_goodbye),
-        with_server(plain_requests_are_answered_on_the_same_port),
-        cmocka_unit_test(plain_requests_are_refused_where_only_tls_is_allowed),
-        with_server(nonsense_after_the_first_byte_ends_the_connection),
+        cmocka_unit_test(self_signed_certificate_covers_the_host_and_loopback),
+        cmocka_unit_test(self_signed_certificate_is_reused_until_a_week_before_expiry),
+        cmocka_unit_test(damaged_certificate_pair_is_generated_again),
+        with_server(http_requests_are_answered_over_tls),
+        with_server(tls_1_1_is_refused),
+        with_server(large_bodies_and_files_are_transferred_over_tls),
+        with_server(server_sends_tls_close_notify),
+        with_server(plain_http_is_answered_on_the_tls_port),
+        cmocka_unit_test(plain_http_is_refused_if_tls_is_required),
+        with_server(invalid_tls_handshake_ends_the_connection),
         with_server(websockets_work_over_tls),
-        with_server(frames_leave_at_once_over_tls),
+        with_server(websocket_frames_are_sent_immediately_over_tls),
     };
     return cmocka_run_group_tests_name("net/tls", tests, prepare, clean_up);
 }

@@ -1,4 +1,4 @@
-/* wire.h - the other side of a WebSocket, over plain TCP or TLS. */
+/* wire.h - a WebSocket test client over plain TCP or TLS. */
 #ifndef TESTS_UNIT_NET_WIRE_H
 #define TESTS_UNIT_NET_WIRE_H
 
@@ -6,12 +6,12 @@
 
 #include "unit/net/peer.h"
 
-struct wire {
+struct api_client {
     int fd;
     SSL *ssl; /* NULL: plain */
 };
 
-static inline void wire_send(struct wire *w, const void *p, size_t n)
+static inline void wire_send(struct api_client *w, const void *p, size_t n)
 {
     if (w->ssl)
         assert_int_equal(SSL_write(w->ssl, p, (int)n), n);
@@ -19,8 +19,8 @@ static inline void wire_send(struct wire *w, const void *p, size_t n)
         peer_send_bytes(w->fd, p, n);
 }
 
-/* Exactly n bytes; false when the connection ends instead. */
-static inline bool wire_read(struct wire *w, void *p, size_t n)
+/* Reads exactly n bytes; returns false if the connection ends. */
+static inline bool wire_read(struct api_client *w, void *p, size_t n)
 {
     for (char *at = p; n;) {
         ssize_t got = w->ssl ? SSL_read(w->ssl, at, (int)n) : recv(w->fd, at, n, 0);
@@ -33,7 +33,7 @@ static inline bool wire_read(struct wire *w, void *p, size_t n)
     return true;
 }
 
-static inline void wire_read_head(struct wire *w, char *out, size_t max)
+static inline void wire_read_head(struct api_client *w, char *out, size_t max)
 {
     size_t n = 0;
 
@@ -44,8 +44,8 @@ static inline void wire_read_head(struct wire *w, char *out, size_t max)
     } while (n < 4 || strcmp(out + n - 4, "\r\n\r\n") != 0);
 }
 
-/* The key and its answer are those of RFC 6455 §1.3. */
-static inline void wire_handshake(struct wire *w, const char *path)
+/* The key and the accept value are those of RFC 6455 section 1.3. */
+static inline void wire_handshake(struct api_client *w, const char *path)
 {
     char text[512];
 
@@ -67,7 +67,7 @@ static inline size_t wire_frame(char *out, int opcode, const void *payload, size
     out[at++] = (char)(0x80 | opcode);
     if (n < 126) {
         out[at++] = (char)(0x80 | n);
-    } else { /* the shortest way to say it: others are refused */
+    } else { /* the shortest length encoding: others are refused */
         out[at++] = (char)(0x80 | (n < 65536 ? 126 : 127));
         for (int shift = n < 65536 ? 8 : 56; shift >= 0; shift -= 8)
             out[at++] = (char)((uint64_t)n >> shift);
@@ -79,7 +79,7 @@ static inline size_t wire_frame(char *out, int opcode, const void *payload, size
     return at + n;
 }
 
-static inline void wire_send_frame(struct wire *w, int opcode, const void *payload, size_t n)
+static inline void wire_send_frame(struct api_client *w, int opcode, const void *payload, size_t n)
 {
     char *frame = malloc(n + 14);
 
@@ -87,13 +87,13 @@ static inline void wire_send_frame(struct wire *w, int opcode, const void *paylo
     free(frame);
 }
 
-static inline void wire_send_text(struct wire *w, const char *text)
+static inline void wire_send_text(struct api_client *w, const char *text)
 {
     wire_send_frame(w, 1, text, strlen(text));
 }
 
 /* Reads one frame; returns its opcode, or -1 at the end of the connection. */
-static inline int wire_read_frame(struct wire *w, char *out, size_t max, size_t *ret_n)
+static inline int wire_read_frame(struct api_client *w, char *out, size_t max, size_t *ret_n)
 {
     unsigned char head[10];
     uint64_t n;
@@ -116,7 +116,7 @@ static inline int wire_read_frame(struct wire *w, char *out, size_t max, size_t 
     return head[0] & 15;
 }
 
-static inline void wire_expect(struct wire *w, int opcode, const char *payload)
+static inline void wire_expect(struct api_client *w, int opcode, const char *payload)
 {
     char got[1024];
     size_t n = 0;
@@ -125,7 +125,7 @@ static inline void wire_expect(struct wire *w, int opcode, const char *payload)
     assert_string_equal(got, payload);
 }
 
-static inline void wire_expect_close(struct wire *w, int code)
+static inline void wire_expect_close(struct api_client *w, int code)
 {
     char got[256];
     size_t n = 0;
@@ -135,8 +135,8 @@ static inline void wire_expect_close(struct wire *w, int code)
     assert_int_equal((unsigned char)got[0] << 8 | (unsigned char)got[1], code);
 }
 
-/* Asks for frames that leave at once, and reads them once the sockets are full. */
-static inline void wire_expect_frames(struct wire *w, int count, size_t length)
+/* Requests frames that are sent immediately, and reads them after the sockets are full. */
+static inline void wire_expect_frames(struct api_client *w, int count, size_t length)
 {
     char *got = malloc(length + 1);
     size_t n = 0;

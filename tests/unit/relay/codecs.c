@@ -1,4 +1,4 @@
-/* codecs.c - which video codec the people of a room use. */
+/* codecs.c - tests the choice of the video codec of a room. */
 #include "unit/unit.h"
 
 #include "relay/codecs.h"
@@ -16,14 +16,14 @@ static struct video_codecs offer(const char *first, const char *second)
 
 static const char *best_of(const struct video_codecs *offers, size_t count)
 {
-    struct codec_count c = { 0 };
+    struct codec_votes c = { 0 };
 
     for (size_t i = 0; i < count; i++)
-        codec_count_add(&c, &offers[i]);
-    return video_codec_name(codec_count_best(&c));
+        codec_votes_add(&c, &offers[i]);
+    return video_codec_name(codec_votes_choose(&c));
 }
 
-static void the_codec_is_one_that_all_can_show(void **state)
+static void video_codec_is_supported_by_all_participants(void **state)
 {
     struct video_codecs offers[] = { offer("VP8", "H264"), offer("VP9", "H264"),
                                      offer(NULL, NULL) };
@@ -32,18 +32,18 @@ static void the_codec_is_one_that_all_can_show(void **state)
     assert_string_equal(best_of(offers, 0), "H264");
     assert_string_equal(best_of(offers, 1), "VP8");
     assert_string_equal(best_of(offers, 2), "H264");
-    /* Who says nothing of video takes any. */
+    /* A participant without a video offer accepts every codec. */
     assert_string_equal(best_of(offers, 3), "H264");
     assert_string_equal(best_of(offers + 1, 2), "VP9");
     assert_string_equal(best_of(offers + 2, 1), "H264");
 }
 
-static void nobody_is_outvoted_by_odd_numbers(void **state)
+static void invalid_codec_priorities_do_not_decide(void **state)
 {
     struct video_codecs wild[] = { offer("nonsense", NULL), { 0 }, { 0 } };
 
     (void)state;
-    /* A codec that we do not know refuses all that we do. */
+    /* An offer with only an unknown codec excludes all known ones. */
     assert_true(wild[0].given);
     assert_string_equal(best_of(wild, 1), "H264");
     video_codecs_add(&wild[1], STR("AV1"), -5);
@@ -57,8 +57,8 @@ static void nobody_is_outvoted_by_odd_numbers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_codec_is_one_that_all_can_show),
-        cmocka_unit_test(nobody_is_outvoted_by_odd_numbers),
+        cmocka_unit_test(video_codec_is_supported_by_all_participants),
+        cmocka_unit_test(invalid_codec_priorities_do_not_decide),
     };
 
     return cmocka_run_group_tests_name("relay/codecs", tests, NULL, NULL);

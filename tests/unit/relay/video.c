@@ -1,4 +1,4 @@
-/* video.c - which layer of a video somebody gets. */
+/* video.c - tests which layer of a video a participant receives. */
 #include "unit/unit.h"
 
 #include "relay/media/packets.h"
@@ -6,81 +6,81 @@
 
 enum { BLOCK = 0x100, SMALL = BLOCK + 1, MIDDLE = BLOCK + 3, LARGE = BLOCK + 5, OTHER = 0x201 };
 
-static int chosen(unsigned active, struct video_wants wants)
+static int chosen(unsigned active, struct video_request wants)
 {
-    struct relay_layer layers[RELAY_LAYERS] = { { .quality = 25 },
-                                                { .quality = 50 },
-                                                { .quality = 100 } };
+    struct relay_layer layers[RELAY_LAYERS_MAX] = { { .quality = 25 },
+                                                    { .quality = 50 },
+                                                    { .quality = 100 } };
 
-    for (unsigned i = 0; i < RELAY_LAYERS; i++)
+    for (unsigned i = 0; i < RELAY_LAYERS_MAX; i++)
         layers[i].active = active >> i & 1;
-    return video_choose(layers, RELAY_LAYERS, BLOCK, &wants);
+    return video_choose_layer(layers, RELAY_LAYERS_MAX, BLOCK, &wants);
 }
 
-#define NAMED(...)            \
-    .named = { __VA_ARGS__ }, \
-    .count = sizeof(struct video_want[]){ __VA_ARGS__ } / sizeof(struct video_want)
+#define NAMED(...)                                                                           \
+    .named = { __VA_ARGS__ }, .count = sizeof(struct video_request_entry[]){ __VA_ARGS__ } / \
+                                       sizeof(struct video_request_entry)
 
-static void the_best_that_was_asked_for_is_chosen(void **state)
+static void best_requested_video_layer_is_chosen(void **state)
 {
     (void)state;
-    assert_int_equal(chosen(7, (struct video_wants){ .any = 100 }), 2);
-    assert_int_equal(chosen(7, (struct video_wants){ .any = 99 }), 1);
-    assert_int_equal(chosen(7, (struct video_wants){ .any = 50 }), 1);
-    assert_int_equal(chosen(7, (struct video_wants){ .any = 49 }), 0);
-    assert_int_equal(chosen(7, (struct video_wants){ .any = 1 }), 0);
-    assert_int_equal(chosen(7, (struct video_wants){ .any = 0 }), -1);
-    /* Of those that are sent. */
-    assert_int_equal(chosen(3, (struct video_wants){ .any = 100 }), 1);
-    assert_int_equal(chosen(6, (struct video_wants){ .any = 10 }), 1);
-    assert_int_equal(chosen(0, (struct video_wants){ .any = 100 }), -1);
+    assert_int_equal(chosen(7, (struct video_request){ .any = 100 }), 2);
+    assert_int_equal(chosen(7, (struct video_request){ .any = 99 }), 1);
+    assert_int_equal(chosen(7, (struct video_request){ .any = 50 }), 1);
+    assert_int_equal(chosen(7, (struct video_request){ .any = 49 }), 0);
+    assert_int_equal(chosen(7, (struct video_request){ .any = 1 }), 0);
+    assert_int_equal(chosen(7, (struct video_request){ .any = 0 }), -1);
+    /* Only layers that are sent can be chosen. */
+    assert_int_equal(chosen(3, (struct video_request){ .any = 100 }), 1);
+    assert_int_equal(chosen(6, (struct video_request){ .any = 10 }), 1);
+    assert_int_equal(chosen(0, (struct video_request){ .any = 100 }), -1);
 }
 
-static void what_is_named_counts_before_the_rest(void **state)
+static void wish_for_a_named_stream_overrides_the_general_wish(void **state)
 {
     (void)state;
-    assert_int_equal(chosen(7, (struct video_wants){ NAMED({ LARGE, 50 }) }), 1);
-    assert_int_equal(chosen(7, (struct video_wants){ .any = 100, NAMED({ SMALL, 25 }) }), 0);
-    assert_int_equal(chosen(7, (struct video_wants){ .any = 100, NAMED({ LARGE, 0 }) }), 1);
+    assert_int_equal(chosen(7, (struct video_request){ NAMED({ LARGE, 50 }) }), 1);
+    assert_int_equal(chosen(7, (struct video_request){ .any = 100, NAMED({ SMALL, 25 }) }), 0);
+    assert_int_equal(chosen(7, (struct video_request){ .any = 100, NAMED({ LARGE, 0 }) }), 1);
     assert_int_equal(
-        chosen(7, (struct video_wants){ NAMED({ SMALL, 100 }, { MIDDLE, 0 }, { LARGE, 0 }) }), 0);
+        chosen(7, (struct video_request){ NAMED({ SMALL, 100 }, { MIDDLE, 0 }, { LARGE, 0 }) }), 0);
     assert_int_equal(
-        chosen(7, (struct video_wants){ .any = 100,
-                                        NAMED({ SMALL, 0 }, { MIDDLE, 0 }, { LARGE, 0 }) }),
+        chosen(7, (struct video_request){ .any = 100,
+                                          NAMED({ SMALL, 0 }, { MIDDLE, 0 }, { LARGE, 0 }) }),
         -1);
-    assert_int_equal(chosen(7, (struct video_wants){ NAMED({ OTHER, 100 }) }), -1);
+    assert_int_equal(chosen(7, (struct video_request){ NAMED({ OTHER, 100 }) }), -1);
 }
 
-static void a_block_has_its_layers_in_order(void **state)
+static void ssrc_block_contains_its_layers_in_order(void **state)
 {
     (void)state;
-    assert_int_equal(video_layer_of(BLOCK, BLOCK), -1);
-    assert_int_equal(video_layer_of(BLOCK, SMALL), 0);
-    assert_int_equal(video_layer_of(BLOCK, SMALL + 1), 0);
-    assert_int_equal(video_layer_of(BLOCK, LARGE + 1), 2);
-    assert_int_equal(video_layer_of(BLOCK, LARGE + 2), -1);
-    assert_int_equal(video_layer_of(BLOCK, BLOCK - 1), -1);
-    for (unsigned i = 0; i < RELAY_LAYERS; i++)
-        assert_int_equal(video_layer_of(BLOCK, video_ssrc(BLOCK, i)), i);
+    assert_int_equal(video_layer_of_ssrc(BLOCK, BLOCK), -1);
+    assert_int_equal(video_layer_of_ssrc(BLOCK, SMALL), 0);
+    assert_int_equal(video_layer_of_ssrc(BLOCK, SMALL + 1), 0);
+    assert_int_equal(video_layer_of_ssrc(BLOCK, LARGE + 1), 2);
+    assert_int_equal(video_layer_of_ssrc(BLOCK, LARGE + 2), -1);
+    assert_int_equal(video_layer_of_ssrc(BLOCK, BLOCK - 1), -1);
+    for (unsigned i = 0; i < RELAY_LAYERS_MAX; i++)
+        assert_int_equal(video_layer_of_ssrc(BLOCK, video_layer_ssrc(BLOCK, i)), i);
 }
 
-static void audio_is_no_usual_type_of_video(void **state)
+static void default_video_payload_types_exclude_audio(void **state)
 {
-    struct video_types types = video_types_usual();
+    struct video_types types = video_types_default();
 
     (void)state;
-    assert_true(video_type_is(&types, 96) && video_type_is(&types, 127));
-    assert_false(video_type_is(&types, 95));
-    assert_false(video_type_is(&types, RTP_OPUS));
+    assert_true(video_type_is_set(&types, 96) && video_type_is_set(&types, 127));
+    assert_false(video_type_is_set(&types, 95));
+    assert_false(video_type_is_set(&types, RTP_OPUS_PAYLOAD_TYPE));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_best_that_was_asked_for_is_chosen),
-        cmocka_unit_test(what_is_named_counts_before_the_rest),
-        cmocka_unit_test(a_block_has_its_layers_in_order),
-        cmocka_unit_test(audio_is_no_usual_type_of_video),
+        cmocka_unit_test(best_requested_video_layer_is_chosen),
+        cmocka_unit_test(wish_for_a_named_stream_overrides_the_general_wish),
+        cmocka_unit_test(ssrc_block_contains_its_layers_in_order),
+        cmocka_unit_test(default_video_payload_types_exclude_audio),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

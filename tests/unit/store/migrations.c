@@ -1,5 +1,4 @@
-/* migrations.c - a database is brought up to date once, and never touched
- * by a program that does not know it. */
+/* migrations.c - tests that migrations are applied once, and that unknown databases are refused. */
 #include "unit/unit.h"
 
 #include <pthread.h>
@@ -28,7 +27,7 @@ static void reopen(struct fixture *f, enum err expected)
     assert_int_equal(store_open(&f->options, &f->store), expected);
 }
 
-static void the_numbers_of_steps_rise(void **state)
+static void migration_numbers_rise(void **state)
 {
     (void)state;
     assert_true(known() > 0);
@@ -36,7 +35,7 @@ static void the_numbers_of_steps_rise(void **state)
         assert_true(migrations[i].number > migrations[i - 1].number);
 }
 
-static void an_empty_database_gets_every_step_once(void **state)
+static void empty_database_gets_every_migration_once(void **state)
 {
     struct fixture *f = *state;
 
@@ -49,7 +48,7 @@ static void an_empty_database_gets_every_step_once(void **state)
     assert_int_equal(store_number(f->store, "select count(*) from users"), 1);
 }
 
-static void each_engine_gets_its_own_parts(void **state)
+static void migrations_create_the_search_index_of_each_engine(void **state)
 {
     struct fixture *f = *state;
     const char *words =
@@ -70,8 +69,7 @@ static const char *step_text(int number)
     return NULL;
 }
 
-/* Step 86, on rows of a version before: only codes of invites that give roles go. */
-static void codes_that_give_roles_leave_the_audit_log(void **state)
+static void migration_86_removes_role_invite_codes_from_the_audit_log(void **state)
 {
     static const char *const rows[] = {
         "insert into users (id, username) values (1, 'ada')",
@@ -95,7 +93,7 @@ static void codes_that_give_roles_leave_the_audit_log(void **state)
         1);
 }
 
-static void a_newer_database_is_refused(void **state)
+static void database_with_unknown_migrations_is_refused(void **state)
 {
     struct fixture *f = *state;
 
@@ -103,11 +101,12 @@ static void a_newer_database_is_refused(void **state)
     reopen(f, ERR_UNAVAILABLE);
 }
 
-static void a_newer_database_is_fine_where_the_newer_program_says_so(void **state)
+static void database_with_newer_compatible_migrations_is_accepted(void **state)
 {
     struct fixture *f = *state;
 
-    /* In this order: a worker that connects after the step alone is there refuses the database. */
+    /* The order matters: a worker that connects when only the migration row exists refuses the
+     * database. */
     no_error(store_do(f->store, "insert into expanded_steps values (9999)"));
     no_error(store_do(f->store, "insert into migrations values (9999, '9999-later', 0, 'x')"));
     reopen(f, OK);
@@ -115,7 +114,7 @@ static void a_newer_database_is_fine_where_the_newer_program_says_so(void **stat
     reopen(f, ERR_UNAVAILABLE);
 }
 
-static void a_step_with_another_text_is_refused(void **state)
+static void database_with_a_changed_migration_is_refused(void **state)
 {
     struct fixture *f = *state;
 
@@ -123,8 +122,8 @@ static void a_step_with_another_text_is_refused(void **state)
     reopen(f, ERR_UNAVAILABLE);
 }
 
-/* Digests that databases of earlier programs have: lines for scripts/check-tables do not count. */
-static void lines_about_owners_do_not_change_a_digest(void **state)
+/* Digests in databases of older versions: comment lines for scripts/check-tables do not count. */
+static void owner_comments_do_not_change_a_migration_digest(void **state)
 {
     static const char *const known_digests[] = {
         "select count(*) from migrations where number = 2 and digest = 'bd018837124ef1e53330bea445f355c2'",
@@ -143,8 +142,8 @@ static void *open_in_thread(void *arg)
     struct fixture *f = arg;
     struct store *s = NULL;
 
-    /* Each wants to be alone, so one that meets another is refused after a while: it comes again,
-     * as one does whom a service manager starts. */
+    /* Each node needs exclusive access, so a node that meets another is refused and retries, as
+     * under a service manager. */
     for (int tries = 0; tries < 100; tries++) {
         if (store_open(&f->options, &s) == OK) {
             store_close(s);
@@ -155,7 +154,7 @@ static void *open_in_thread(void *arg)
     return NULL;
 }
 
-static void nodes_that_start_together_migrate_once(void **state)
+static void nodes_that_start_together_apply_migrations_once(void **state)
 {
     enum { NODES = 4 };
     struct fixture *f = *state;
@@ -163,7 +162,7 @@ static void nodes_that_start_together_migrate_once(void **state)
     void *opened;
 
     if (!f->postgres)
-        return; /* an SQLite folder has one process */
+        return; /* an SQLite folder belongs to one process */
     store_close(f->store);
     f->store = NULL;
     test_postgres_do(f->postgres, "do $$ declare s text := current_schema(); begin "
@@ -182,15 +181,15 @@ static void nodes_that_start_together_migrate_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_numbers_of_steps_rise),
-        store_test(an_empty_database_gets_every_step_once),
-        store_test(each_engine_gets_its_own_parts),
-        store_test(codes_that_give_roles_leave_the_audit_log),
-        store_test(a_newer_database_is_refused),
-        store_test(a_newer_database_is_fine_where_the_newer_program_says_so),
-        store_test(a_step_with_another_text_is_refused),
-        store_test(lines_about_owners_do_not_change_a_digest),
-        store_test(nodes_that_start_together_migrate_once),
+        cmocka_unit_test(migration_numbers_rise),
+        store_test(empty_database_gets_every_migration_once),
+        store_test(migrations_create_the_search_index_of_each_engine),
+        store_test(migration_86_removes_role_invite_codes_from_the_audit_log),
+        store_test(database_with_unknown_migrations_is_refused),
+        store_test(database_with_newer_compatible_migrations_is_accepted),
+        store_test(database_with_a_changed_migration_is_refused),
+        store_test(owner_comments_do_not_change_a_migration_digest),
+        store_test(nodes_that_start_together_apply_migrations_once),
     };
 
     log_init(2, LOG_OFF, 0);

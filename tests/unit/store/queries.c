@@ -1,4 +1,4 @@
-/* queries.c - what is put in comes out again, the same on both engines. Tests src/store/rows.c,
+/* queries.c - tests that both engines store and return the same values. Tests src/store/rows.c,
  * src/store/sqlite/query.c and src/store/postgres/query.c. */
 #include "unit/unit.h"
 
@@ -44,11 +44,11 @@ static enum err there_and_back(struct tx *tx, void *arg)
     assert_true(str_eq(row_text(&r, 2), k->t));
     assert_true(str_eq(row_bytes(&r, 3), k->b));
     for (int i = 0; i < 4; i++)
-        assert_false(row_null(&r, i));
+        assert_false(row_is_null(&r, i));
     return OK;
 }
 
-static void values_come_back_at_their_limits(void **state)
+static void extreme_values_are_stored_and_read_back(void **state)
 {
     struct fixture *f = *state;
     struct kinds all[] = {
@@ -70,7 +70,7 @@ static enum err put_nulls(struct tx *tx, void *arg)
     bool found;
 
     (void)arg;
-    /* The same statement takes a null and a number, in either order. */
+    /* The same statement accepts a null and a number, in either order. */
     for (int round = 0; round < 2; round++) {
         no_error(tx_exec(tx, "insert into kinds (i, d, t, b) values ($1, $2, $3, $4)",
                          BIND(v_null(), v_null(), v_null(), v_null()), NULL));
@@ -81,7 +81,7 @@ static enum err put_nulls(struct tx *tx, void *arg)
         tx_one(tx, "select i, d, t, b from kinds where i is null limit 1", NO_BIND, &r, &found));
     assert_true(found);
     for (int i = 0; i < 4; i++)
-        assert_true(row_null(&r, i));
+        assert_true(row_is_null(&r, i));
     assert_int_equal(row_int(&r, 0), 0);
     assert_false(row_bool(&r, 0));
     assert_true(row_real(&r, 1) == 0);
@@ -90,7 +90,7 @@ static enum err put_nulls(struct tx *tx, void *arg)
     return OK;
 }
 
-static void nulls_are_null_and_read_as_nothing(void **state)
+static void null_values_are_stored_and_read_as_empty(void **state)
 {
     struct fixture *f = *state;
 
@@ -120,7 +120,7 @@ static void text_with_a_nul_byte_is_refused(void **state)
 static enum err walk(struct tx *tx, void *arg)
 {
     struct rows r;
-    struct str kept[100];
+    struct str retained[100];
     int n = 0;
 
     (void)arg;
@@ -130,17 +130,17 @@ static enum err walk(struct tx *tx, void *arg)
     no_error(tx_query(tx, "select i, t from kinds where i >= $1 order by i", BIND(v_int(0)), &r));
     while (rows_next(&r)) {
         assert_int_equal(row_int(&r, 0), n);
-        kept[n++] = row_text(&r, 1);
+        retained[n++] = row_text(&r, 1);
     }
     assert_false(rows_next(&r));
     no_error(rows_end(&r));
     assert_int_equal(n, 100);
-    assert_str(kept[0], "t0");
-    assert_str(kept[99], "t99");
+    assert_str(retained[0], "t0");
+    assert_str(retained[99], "t99");
     return OK;
 }
 
-static void rows_come_in_order_and_their_text_stays(void **state)
+static void query_rows_come_in_order_and_their_text_stays_valid(void **state)
 {
     struct fixture *f = *state;
 
@@ -173,7 +173,7 @@ static enum err walk_lent(struct tx *tx, void *arg)
     return rows_end(&r);
 }
 
-static void lent_rows_are_those_that_are_there(void **state)
+static void borrowed_rows_have_the_stored_values(void **state)
 {
     struct fixture *f = *state;
 
@@ -202,7 +202,7 @@ static enum err nest(struct tx *tx, void *arg)
     return OK;
 }
 
-static void a_query_can_run_inside_itself(void **state)
+static void query_can_run_inside_its_own_row_loop(void **state)
 {
     struct fixture *f = *state;
 
@@ -220,7 +220,7 @@ static enum err leave_open(struct tx *tx, void *arg)
     return OK;
 }
 
-static void rows_that_were_not_ended_harm_nobody(void **state)
+static void unfinished_query_does_not_disturb_later_transactions(void **state)
 {
     struct fixture *f = *state;
 
@@ -229,7 +229,7 @@ static void rows_that_were_not_ended_harm_nobody(void **state)
     for (int i = 0; i < 3; i++)
         no_error(store_run(f->store, STORE_READ, NULL, leave_open, NULL));
 
-    /* SQLite closes properly only when all of its statements were let go. */
+    /* SQLite closes without an error only if all statements were released. */
     char log[128];
     store_close(f->store);
     f->store = NULL;
@@ -251,7 +251,7 @@ static enum err count_changes(struct tx *tx, void *arg)
     no_error(tx_exec(tx, "delete from kinds where i = $1", BIND(v_int(99)), &changed));
     assert_int_equal(changed, 0);
 
-    /* All of a write happens, also when only its first row is looked at. */
+    /* The whole write is executed even if only its first row is read. */
     no_error(tx_one(tx, "update kinds set t = 'x' returning i", NO_BIND, &r, &found));
     assert_true(found);
     assert_int_equal(r.changed, 3);
@@ -260,7 +260,7 @@ static enum err count_changes(struct tx *tx, void *arg)
     return OK;
 }
 
-static void changes_are_counted(void **state)
+static void tx_changes_counts_the_changed_rows(void **state)
 {
     struct fixture *f = *state;
 
@@ -281,10 +281,10 @@ static enum err insert_twice(struct tx *tx, void *arg)
     assert_true(ERR_IS_CONFLICT(e));
     assert_int_equal(tx_exec(tx, sql, BIND(v_int(3), v_text(STR("bob"))), NULL),
                      ERR_STORE_CONFLICT);
-    return OK; /* which it is not */
+    return OK; /* although a statement failed */
 }
 
-static void a_taken_name_is_a_conflict_and_ends_the_work(void **state)
+static void unique_constraint_violation_is_a_conflict_and_aborts_the_transaction(void **state)
 {
     struct fixture *f = *state;
 
@@ -306,7 +306,7 @@ static enum err insert_or_not(struct tx *tx, void *arg)
     return OK;
 }
 
-static void on_conflict_do_nothing_lets_the_work_go_on(void **state)
+static void on_conflict_do_nothing_lets_the_transaction_continue(void **state)
 {
     struct fixture *f = *state;
 
@@ -326,7 +326,7 @@ static enum err insert_orphan(struct tx *tx, void *arg)
                   BIND(v_bytes(STR("12345678")), v_bytes(STR("d"))), &r, &found);
 }
 
-static void a_row_without_its_owner_is_refused(void **state)
+static void row_without_its_foreign_key_target_is_refused(void **state)
 {
     struct fixture *f = *state;
 
@@ -346,7 +346,7 @@ static enum err too_few_values(struct tx *tx, void *arg)
     return tx_exec(tx, "delete from users where id = $1 and username = $2", BIND(v_int(1)), NULL);
 }
 
-static void a_wrong_query_is_our_fault_and_the_next_one_works(void **state)
+static void invalid_sql_is_an_internal_error_and_the_next_query_works(void **state)
 {
     struct fixture *f = *state;
 
@@ -361,8 +361,8 @@ static enum err write_in_a_read(struct tx *tx, void *arg)
     return tx_exec(tx, "delete from users", NO_BIND, NULL);
 }
 
-/* A debug build stops at once; another refuses. In a process of its own. */
-static void a_read_cannot_write(void **state)
+/* A debug build aborts, a release build refuses; therefore the test runs in a child process. */
+static void read_transaction_cannot_write(void **state)
 {
     struct fixture *f = *state;
     int status;
@@ -385,7 +385,7 @@ static void a_read_cannot_write(void **state)
 #endif
 }
 
-/* --- what travels together ------------------------------------------------------------ */
+/* --- pipelined statements ------------------------------------------------------------- */
 
 #define PAIRS     "create table pairs (k bigint primary key, v bigint)"
 #define PAIR_OF   "select v from pairs where k = $1"
@@ -403,19 +403,19 @@ static int64_t value_of_pair(struct tx *tx, int64_t k)
     return found ? row_int(&r, 0) : -1;
 }
 
-static enum err prefetch_and_ask(struct tx *tx, void *arg)
+static enum err prefetch_and_query(struct tx *tx, void *arg)
 {
     (void)arg;
-    for (int64_t k = 1; k <= 200; k++) /* more than are kept */
+    for (int64_t k = 1; k <= 200; k++) /* more than the prefetch buffer holds */
         tx_prefetch(tx, pair_of, BIND(v_int(k)));
     for (int64_t k = 20; k >= 0; k--)
         assert_int_equal(value_of_pair(tx, k), k && k <= 3 ? k * 10 : -1);
-    /* Asked for twice, prefetched once. */
+    /* Requested twice, prefetched once. */
     tx_prefetch(tx, pair_of, BIND(v_int(2)));
     assert_int_equal(value_of_pair(tx, 1), 10);
     assert_int_equal(value_of_pair(tx, 2), 20);
     assert_int_equal(value_of_pair(tx, 2), 20);
-    /* What was asked for before a write is of no use after it. */
+    /* A prefetch from before a write is invalid after it. */
     tx_prefetch(tx, pair_of, BIND(v_int(2)));
     tx_prefetch(tx, pair_of, BIND(v_int(3)));
     assert_int_equal(value_of_pair(tx, 1), 10);
@@ -423,18 +423,18 @@ static enum err prefetch_and_ask(struct tx *tx, void *arg)
     assert_int_equal(value_of_pair(tx, 2), 25);
     tx_prefetch(tx, pair_of, BIND(v_int(3)));
     assert_int_equal(value_of_pair(tx, 1), 10);
-    no_error(tx_exec_soon(tx, move_pair, BIND(v_int(3), v_int(5))));
+    no_error(tx_exec_deferred(tx, move_pair, BIND(v_int(3), v_int(5))));
     assert_int_equal(value_of_pair(tx, 3), 35);
     return OK;
 }
 
-static void what_was_prefetched_is_what_is_there(void **state)
+static void prefetched_rows_match_the_stored_rows(void **state)
 {
     struct fixture *f = *state;
 
     no_error(store_do(f->store, PAIRS));
     no_error(store_do(f->store, "insert into pairs (k, v) values (1, 10), (2, 20), (3, 30)"));
-    no_error(in_one(f, prefetch_and_ask, NULL));
+    no_error(in_one(f, prefetch_and_query, NULL));
     assert_int_equal(store_number(f->store, "select v from pairs where k = 3"), 35);
 }
 
@@ -442,13 +442,13 @@ static enum err add_many_soon(struct tx *tx, void *arg)
 {
     (void)arg;
     for (int64_t k = 1; k <= 200; k++)
-        no_error(tx_exec_soon(tx, add_pair, BIND(v_int(k), v_int(k))));
+        no_error(tx_exec_deferred(tx, add_pair, BIND(v_int(k), v_int(k))));
     assert_int_equal(value_of_pair(tx, 200), 200);
-    no_error(tx_exec_soon(tx, add_pair, BIND(v_int(201), v_null())));
+    no_error(tx_exec_deferred(tx, add_pair, BIND(v_int(201), v_null())));
     return OK;
 }
 
-static void what_is_written_soon_is_seen_and_kept(void **state)
+static void pipelined_writes_are_visible_to_later_reads(void **state)
 {
     struct fixture *f = *state;
 
@@ -463,14 +463,14 @@ static enum err add_twice(struct tx *tx, void *arg)
     struct rows r;
     bool found;
 
-    no_error(tx_exec_soon(tx, add_pair, BIND(v_int(1), v_int(1))));
-    tx_exec_soon(tx, add_pair, BIND(v_int(1), v_int(2)));
+    no_error(tx_exec_deferred(tx, add_pair, BIND(v_int(1), v_int(1))));
+    tx_exec_deferred(tx, add_pair, BIND(v_int(1), v_int(2)));
     if (*asks)
         assert_true(tx_one(tx, pair_of, BIND(v_int(1)), &r, &found) != OK);
     return OK;
 }
 
-static void a_write_that_fails_later_takes_all_of_it_along(void **state)
+static void failed_pipelined_write_rolls_back_the_transaction(void **state)
 {
     struct fixture *f = *state;
     bool asks[] = { false, true };
@@ -486,22 +486,22 @@ static void a_write_that_fails_later_takes_all_of_it_along(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        store_test(values_come_back_at_their_limits),
-        store_test(nulls_are_null_and_read_as_nothing),
+        store_test(extreme_values_are_stored_and_read_back),
+        store_test(null_values_are_stored_and_read_as_empty),
         store_test(text_with_a_nul_byte_is_refused),
-        store_test(rows_come_in_order_and_their_text_stays),
-        store_test(lent_rows_are_those_that_are_there),
-        store_test(a_query_can_run_inside_itself),
-        store_test(rows_that_were_not_ended_harm_nobody),
-        store_test(changes_are_counted),
-        store_test(a_taken_name_is_a_conflict_and_ends_the_work),
-        store_test(on_conflict_do_nothing_lets_the_work_go_on),
-        store_test(a_row_without_its_owner_is_refused),
-        store_test(a_wrong_query_is_our_fault_and_the_next_one_works),
-        store_test(a_read_cannot_write),
-        store_test(what_was_prefetched_is_what_is_there),
-        store_test(what_is_written_soon_is_seen_and_kept),
-        store_test(a_write_that_fails_later_takes_all_of_it_along),
+        store_test(query_rows_come_in_order_and_their_text_stays_valid),
+        store_test(borrowed_rows_have_the_stored_values),
+        store_test(query_can_run_inside_its_own_row_loop),
+        store_test(unfinished_query_does_not_disturb_later_transactions),
+        store_test(tx_changes_counts_the_changed_rows),
+        store_test(unique_constraint_violation_is_a_conflict_and_aborts_the_transaction),
+        store_test(on_conflict_do_nothing_lets_the_transaction_continue),
+        store_test(row_without_its_foreign_key_target_is_refused),
+        store_test(invalid_sql_is_an_internal_error_and_the_next_query_works),
+        store_test(read_transaction_cannot_write),
+        store_test(prefetched_rows_match_the_stored_rows),
+        store_test(pipelined_writes_are_visible_to_later_reads),
+        store_test(failed_pipelined_write_rolls_back_the_transaction),
     };
 
     log_init(2, LOG_OFF, 0);

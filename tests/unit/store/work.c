@@ -1,5 +1,5 @@
-/* work.c - works run whole or not at all, and those who were told see them. Tests src/store/store.c
- * and src/store/queue.c. */
+/* work.c - tests that transactions run completely or not at all, and that later reads see them.
+ * Tests src/store/store.c and src/store/queue.c. */
 #include "unit/unit.h"
 
 #include <semaphore.h>
@@ -11,9 +11,9 @@
 #include "support/stores.h"
 #include "support/test_work.h"
 
-/* --- whole or not at all -------------------------------------------------------------- */
+/* --- atomicity ------------------------------------------------------------------------ */
 
-static void a_failed_work_leaves_its_neighbours_alone(void **state)
+static void failed_transaction_does_not_affect_others_of_its_batch(void **state)
 {
     struct fixture *f = *state;
     sem_t finished;
@@ -31,14 +31,14 @@ static void a_failed_work_leaves_its_neighbours_alone(void **state)
     sem_destroy(&finished);
 }
 
-static enum err insert_ada(struct work *w, struct tx *tx)
+static enum err insert_ada(struct work_item *w, struct tx *tx)
 {
     (void)w;
     return tx_exec(tx, "insert into users (id, username) values ($1, 'ada')",
                    BIND(v_id(snowflake_new())), NULL);
 }
 
-static void of_those_who_want_one_name_one_gets_it(void **state)
+static void only_one_of_concurrent_inserts_of_a_name_succeeds(void **state)
 {
     struct fixture *f = *state;
     sem_t finished;
@@ -73,9 +73,9 @@ static void add_many(struct fixture *f, size_t count)
     sem_destroy(&finished);
 }
 
-/* On PostgreSQL these meet each other and are tried again; none is lost. On a busy machine they
- * may take turns by chance, so there are more until some have met. */
-static void concurrent_additions_make_the_exact_sum(void **state)
+/* On PostgreSQL these transactions conflict and are retried. On a busy machine they may run one
+ * after the other by chance, so rounds are repeated until some have conflicted. */
+static void concurrent_increments_lose_no_update(void **state)
 {
     enum { COUNT = 200, MOST_ROUNDS = 100 };
     struct fixture *f = *state;
@@ -95,18 +95,18 @@ static void concurrent_additions_make_the_exact_sum(void **state)
 
 /* --- loops ---------------------------------------------------------------------------- */
 
-static struct store *turning; /* whose snapshots the loops let go of */
+static struct store *turning; /* the store whose snapshots the loops release */
 
-static void end_turn(struct loop *l, void *arg)
+static void end_iteration(struct loop *l, void *arg)
 {
     (void)arg;
-    store_turn_end(turning, l);
+    store_iteration_end(turning, l);
 }
 
 static struct loops *start_loops(struct fixture *f)
 {
     turning = f->store;
-    return loops_start(2, end_turn, NULL);
+    return loops_start(2, end_iteration, NULL);
 }
 
 struct loop_work {
@@ -115,7 +115,7 @@ struct loop_work {
     struct loop *expected;
 };
 
-static void note_done_on_loop(struct work *w, enum err e)
+static void record_completion_on_loop(struct work_item *w, enum err e)
 {
     struct loop_work *lw = container_of(w, struct loop_work, one.work);
 
@@ -124,16 +124,16 @@ static void note_done_on_loop(struct work *w, enum err e)
     note_done(w, e);
 }
 
-static void submit_on_loop(struct loop *l, void *arg)
+static void submit_work_on_loop(struct loop *l, void *arg)
 {
     struct loop_work *lw = arg;
 
     lw->one.work.loop = lw->expected = l;
-    lw->one.work.done = note_done_on_loop;
+    lw->one.work.done = record_completion_on_loop;
     store_submit(lw->f->store, &lw->one.work);
 }
 
-static void done_is_called_on_the_loop_it_came_from(void **state)
+static void completion_callback_runs_on_the_submitting_loop(void **state)
 {
     struct fixture *f = *state;
     struct loops *loops = start_loops(f);
@@ -145,7 +145,7 @@ static void done_is_called_on_the_loop_it_came_from(void **state)
         struct loop_work lw = { .one = *one, .f = f };
 
         lw.one.work.mode = STORE_WRITE;
-        loop_call(loops_at(loops, i % 2), submit_on_loop, &lw);
+        loop_call_and_wait(loops_get(loops, i % 2), submit_work_on_loop, &lw);
         wait_for(&finished);
         assert_int_equal(lw.one.result, OK);
         test_works_free(one, 1);
@@ -155,17 +155,17 @@ static void done_is_called_on_the_loop_it_came_from(void **state)
     sem_destroy(&finished);
 }
 
-/* Within one turn of a loop: read, somebody else commits, read again. */
+/* Within one loop iteration: read, another thread commits, read again. */
 struct turn {
     struct fixture *f;
     int64_t before, after;
     enum err result;
-    struct work work;
-    int64_t *place;
+    struct work_item work;
+    int64_t *location;
     atomic_int reads;
 };
 
-static enum err read_counter(struct work *w, struct tx *tx)
+static enum err read_counter(struct work_item *w, struct tx *tx)
 {
     struct turn *t = container_of(w, struct turn, work);
     struct rows r;
@@ -173,11 +173,11 @@ static enum err read_counter(struct work *w, struct tx *tx)
     enum err e = tx_one(tx, "select n from counter where id = 1", NO_BIND, &r, &found);
 
     if (!e)
-        *t->place = row_int(&r, 0);
+        *t->location = row_int(&r, 0);
     return e;
 }
 
-static void note_read(struct work *w, enum err e)
+static void record_read_result(struct work_item *w, enum err e)
 {
     struct turn *t = container_of(w, struct turn, work);
 
@@ -186,38 +186,38 @@ static void note_read(struct work *w, enum err e)
     atomic_fetch_add(&t->reads, 1);
 }
 
-static void read_write_read(struct loop *l, void *arg)
+static void read_then_write_then_read_on_loop(struct loop *l, void *arg)
 {
     struct turn *t = arg;
 
-    t->work = (struct work){
+    t->work = (struct work_item){
         .mode = STORE_READ,
         .loop = l,
         .run = read_counter,
-        .done = note_read,
+        .done = record_read_result,
         .arena = arena_new(),
     };
-    t->place = &t->before;
+    t->location = &t->before;
     store_submit(t->f->store, &t->work);
-    /* From no loop: the writer commits and wakes us, all inside this turn. */
+    /* Called from no loop: the writer commits and wakes this thread within the iteration. */
     t->result = store_do(t->f->store, "update counter set n = n + 5 where id = 1");
-    t->place = &t->after;
+    t->location = &t->after;
     store_submit(t->f->store, &t->work);
     arena_free(t->work.arena);
 }
 
-static void a_read_sees_every_commit_it_could_have_heard_of(void **state)
+static void read_on_a_loop_sees_earlier_commits_of_the_same_iteration(void **state)
 {
     struct fixture *f = *state;
 
     if (f->postgres)
-        return; /* there a read never runs within the turn */
+        return; /* on PostgreSQL a read never completes within the iteration */
 
     struct loops *loops = start_loops(f);
     struct turn t = { .f = f };
 
     counter_make(f);
-    loop_call(loops_at(loops, 0), read_write_read, &t);
+    loop_call_and_wait(loops_get(loops, 0), read_then_write_then_read_on_loop, &t);
     loops_stop(loops);
     assert_int_equal(t.result, OK);
     assert_int_equal(t.reads, 2);
@@ -225,9 +225,9 @@ static void a_read_sees_every_commit_it_could_have_heard_of(void **state)
     assert_int_equal(t.after, 5);
 }
 
-/* Both loops: write, and once told of it, read; each must see its own at least. */
+/* Both loops write, and read after the completion; each must see at least its own write. */
 struct chain {
-    struct work work;
+    struct work_item work;
     struct fixture *f;
     sem_t *finished;
     int64_t written, seen;
@@ -238,7 +238,7 @@ struct chain {
 
 static void chain_write(struct chain *c);
 
-static enum err chain_run(struct work *w, struct tx *tx)
+static enum err chain_run(struct work_item *w, struct tx *tx)
 {
     struct chain *c = container_of(w, struct chain, work);
     struct rows r;
@@ -253,7 +253,7 @@ static enum err chain_run(struct work *w, struct tx *tx)
     return e;
 }
 
-static void chain_done(struct work *w, enum err e)
+static void chain_done(struct work_item *w, enum err e)
 {
     struct chain *c = container_of(w, struct chain, work);
 
@@ -288,7 +288,7 @@ static void chain_start(struct loop *l, void *arg)
     chain_write(c);
 }
 
-static void whoever_was_told_of_a_write_reads_it(void **state)
+static void read_after_a_completed_write_sees_it(void **state)
 {
     enum { CHAINS = 6, ROUNDS = 60 };
     struct fixture *f = *state;
@@ -301,7 +301,7 @@ static void whoever_was_told_of_a_write_reads_it(void **state)
     for (unsigned i = 0; i < CHAINS; i++) {
         chains[i] = (struct chain){ .f = f, .finished = &finished, .left = ROUNDS };
         chains[i].work.arena = arena_new();
-        loop_call(loops_at(loops, i % 2), chain_start, &chains[i]);
+        loop_call_and_wait(loops_get(loops, i % 2), chain_start, &chains[i]);
     }
     for (unsigned i = 0; i < CHAINS; i++)
         wait_for(&finished);
@@ -317,13 +317,13 @@ static void whoever_was_told_of_a_write_reads_it(void **state)
 
 /* --- reads that take long ------------------------------------------------------------- */
 
-/* A read that is not through before its gate opens. */
+/* A read that lasts until its gate opens. */
 struct long_read {
     struct loop_work lw;
     sem_t *gate;
 };
 
-static enum err read_behind_gate(struct work *w, struct tx *tx)
+static enum err read_behind_gate(struct work_item *w, struct tx *tx)
 {
     struct long_read *r = container_of(w, struct long_read, lw.one.work);
     struct rows rows;
@@ -334,7 +334,7 @@ static enum err read_behind_gate(struct work *w, struct tx *tx)
     return e;
 }
 
-static enum err read_and_go(struct work *w, struct tx *tx)
+static enum err read_and_go(struct work_item *w, struct tx *tx)
 {
     struct rows rows;
     bool found;
@@ -343,9 +343,9 @@ static enum err read_and_go(struct work *w, struct tx *tx)
     return tx_one(tx, "select n from counter where id = 1", NO_BIND, &rows, &found);
 }
 
-static void reads_aside_hold_up_neither_loop_nor_writer(void **state)
+static void background_reads_block_neither_loop_nor_writer(void **state)
 {
-    enum { LONG = 5 }; /* more than there are threads for them */
+    enum { LONG = 5 }; /* more than the background threads */
     struct fixture *f = *state;
     struct loops *loops = start_loops(f);
     struct long_read reads[LONG];
@@ -358,14 +358,14 @@ static void reads_aside_hold_up_neither_loop_nor_writer(void **state)
     for (int i = 0; i < LONG; i++) {
         reads[i] = (struct long_read){ .lw = { .one = ones[i], .f = f }, .gate = &gate };
         reads[i].lw.one.work.mode = STORE_READ;
-        reads[i].lw.one.work.aside = true;
+        reads[i].lw.one.work.in_background = true;
         reads[i].lw.one.work.run = read_behind_gate;
-        loop_call(loops_at(loops, 0), submit_on_loop, &reads[i].lw);
+        loop_call_and_wait(loops_get(loops, 0), submit_work_on_loop, &reads[i].lw);
     }
     struct loop_work short_read = { .one = *near, .f = f };
     short_read.one.work.mode = STORE_READ;
     short_read.one.work.run = read_and_go;
-    loop_call(loops_at(loops, 0), submit_on_loop, &short_read);
+    loop_call_and_wait(loops_get(loops, 0), submit_work_on_loop, &short_read);
     wait_for(&near_done);
     assert_int_equal(short_read.one.result, OK);
     no_error(store_do(f->store, "update counter set n = n + 1 where id = 1"));
@@ -384,19 +384,19 @@ static void reads_aside_hold_up_neither_loop_nor_writer(void **state)
     sem_destroy(&near_done);
 }
 
-/* A read that says nothing of how long it takes. */
+/* A read that does not declare how long it takes. */
 struct counting_read {
     struct loop_work lw;
     int64_t most, counted;
-    bool says_so;        /* that it takes long, after it has asked the store */
-    struct arena *other; /* in use when it may be broken off */
+    bool says_so;        /* declares a long read after its first query */
+    struct arena *other; /* in use when the read may be interrupted */
     bool ended_on_loop;
 };
 
-static enum err count_up(struct work *w, struct tx *tx)
+static enum err count_up(struct work_item *w, struct tx *tx)
 {
     struct counting_read *r = container_of(w, struct counting_read, lw.one.work);
-    struct arena *before = tx_use_arena(tx, r->other);
+    struct arena *before = tx_switch_arena(tx, r->other);
     struct rows rows;
     bool found;
     enum err e = tx_one(tx,
@@ -405,9 +405,9 @@ static enum err count_up(struct work *w, struct tx *tx)
                         BIND(v_int(r->most)), &rows, &found);
 
     if (e)
-        return e; /* with the wrong arena */
-    tx_use_arena(tx, before);
-    if (r->says_so && (e = tx_expect_long(tx)))
+        return e; /* the wrong arena was used */
+    tx_switch_arena(tx, before);
+    if (r->says_so && (e = tx_require_background(tx)))
         return e;
     r->counted = row_int(&rows, 0);
     r->ended_on_loop = loop_current() != NULL;
@@ -424,7 +424,7 @@ static struct counting_read count_on_loop(struct fixture *f, struct loops *loops
     r.other = arena_new();
     r.lw.one.work.mode = STORE_READ;
     r.lw.one.work.run = count_up;
-    loop_call(loops_at(loops, 0), submit_on_loop, &r.lw);
+    loop_call_and_wait(loops_get(loops, 0), submit_work_on_loop, &r.lw);
     wait_for(&finished);
     assert_int_equal(r.lw.one.result, OK);
     assert_int_equal(r.counted, most);
@@ -435,7 +435,7 @@ static struct counting_read count_on_loop(struct fixture *f, struct loops *loops
     return r;
 }
 
-static void a_read_that_takes_long_goes_on_beside_its_loop(void **state)
+static void long_read_continues_in_the_background(void **state)
 {
     struct fixture *f = *state;
     struct loops *loops = start_loops(f);
@@ -446,10 +446,10 @@ static void a_read_that_takes_long_goes_on_beside_its_loop(void **state)
     loops_stop(loops);
     assert_false(long_one.ended_on_loop);
     assert_false(expected.ended_on_loop);
-    assert_int_equal(short_one.ended_on_loop, strcmp(store_engine(f->store), "sqlite") == 0);
+    assert_int_equal(short_one.ended_on_loop, strcmp(store_engine_name(f->store), "sqlite") == 0);
 }
 
-static void closing_finishes_what_was_submitted(void **state)
+static void store_close_completes_submitted_work(void **state)
 {
     enum { COUNT = 50 };
     struct fixture *f = *state;
@@ -473,15 +473,15 @@ static void closing_finishes_what_was_submitted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        store_test(a_failed_work_leaves_its_neighbours_alone),
-        store_test(of_those_who_want_one_name_one_gets_it),
-        store_test(concurrent_additions_make_the_exact_sum),
-        store_test(done_is_called_on_the_loop_it_came_from),
-        store_test(a_read_sees_every_commit_it_could_have_heard_of),
-        store_test(whoever_was_told_of_a_write_reads_it),
-        store_test(reads_aside_hold_up_neither_loop_nor_writer),
-        store_test(a_read_that_takes_long_goes_on_beside_its_loop),
-        store_test(closing_finishes_what_was_submitted),
+        store_test(failed_transaction_does_not_affect_others_of_its_batch),
+        store_test(only_one_of_concurrent_inserts_of_a_name_succeeds),
+        store_test(concurrent_increments_lose_no_update),
+        store_test(completion_callback_runs_on_the_submitting_loop),
+        store_test(read_on_a_loop_sees_earlier_commits_of_the_same_iteration),
+        store_test(read_after_a_completed_write_sees_it),
+        store_test(background_reads_block_neither_loop_nor_writer),
+        store_test(long_read_continues_in_the_background),
+        store_test(store_close_completes_submitted_work),
     };
 
     log_init(2, LOG_OFF, 0);

@@ -1,4 +1,4 @@
-/* rules.c - the decision table of op 4, and the table of stages, row by row. */
+/* rules.c - tests the decision tables of voice state updates (opcode 4) and of stage channels. */
 #include "unit/unit.h"
 
 #include "model/permissions/permissions.h"
@@ -7,48 +7,51 @@
 
 /* --- op 4 ----------------------------------------------------------------------------- */
 
-#define HERE .present = true, .same_place = true, .same_channel = true
+#define HERE .present = true, .same_guild = true, .same_channel = true
 
-static void every_row_leads_where_it_says(void **unused)
+static void voice_state_update_follows_every_row_of_the_table(void **unused)
 {
     static const struct {
-        struct voice_facts facts;
+        struct voice_request_facts facts;
         enum voice_outcome outcome;
     } rows[] = {
-        /* 1: nothing to leave, or another session's */
-        { { .leaves = true }, VOICE_IGNORED },
-        { { .leaves = true, .present = true }, VOICE_IGNORED },
+        /* 1: not connected, or connected in another session */
+        { { .leaves = true }, VOICE_OUTCOME_IGNORE },
+        { { .leaves = true, .present = true }, VOICE_OUTCOME_IGNORE },
         /* 2 */
-        { { .leaves = true, .present = true, .own = true }, VOICE_LEAVES },
+        { { .leaves = true, .present = true, .own_session = true }, VOICE_OUTCOME_LEAVE },
         /* 3 and 4 */
-        { { .open = false }, VOICE_IGNORED },
-        { { HERE, .own = true, .open = false }, VOICE_IGNORED },
+        { { .open = false }, VOICE_OUTCOME_IGNORE },
+        { { HERE, .own_session = true, .open = false }, VOICE_OUTCOME_IGNORE },
         /* 5 */
-        { { .open = true, .full = true }, VOICE_IGNORED },
-        { { .open = true, .full = true, .present = true, .same_place = true, .own = true },
-          VOICE_IGNORED },
-        { { HERE, .own = true, .here = true, .open = true, .full = true, .live = true },
-          VOICE_CHANGES },
-        { { HERE, .open = true, .full = true }, VOICE_TAKES_OVER },
+        { { .open = true, .full = true }, VOICE_OUTCOME_IGNORE },
+        { { .open = true, .full = true, .present = true, .same_guild = true, .own_session = true },
+          VOICE_OUTCOME_IGNORE },
+        { { HERE, .own_session = true, .on_this_node = true, .open = true, .full = true,
+            .live = true },
+          VOICE_OUTCOME_CHANGE_FLAGS },
+        { { HERE, .open = true, .full = true }, VOICE_OUTCOME_TAKE_OVER },
         /* 7 and 8 */
-        { { HERE, .own = true, .here = true, .open = true, .live = true }, VOICE_CHANGES },
-        { { HERE, .own = true, .here = true, .open = true }, VOICE_REJOINS },
-        /* 9, and a session that goes on at another server */
-        { { HERE, .own = true, .open = true, .live = true }, VOICE_TAKES_OVER },
-        { { HERE, .own = true, .open = true }, VOICE_TAKES_OVER },
-        { { HERE, .open = true, .live = true }, VOICE_TAKES_OVER },
-        { { .present = true, .same_place = true, .open = true }, VOICE_TAKES_OVER },
+        { { HERE, .own_session = true, .on_this_node = true, .open = true, .live = true },
+          VOICE_OUTCOME_CHANGE_FLAGS },
+        { { HERE, .own_session = true, .on_this_node = true, .open = true }, VOICE_OUTCOME_REJOIN },
+        /* 9, and a session that continues on another node */
+        { { HERE, .own_session = true, .open = true, .live = true }, VOICE_OUTCOME_TAKE_OVER },
+        { { HERE, .own_session = true, .open = true }, VOICE_OUTCOME_TAKE_OVER },
+        { { HERE, .open = true, .live = true }, VOICE_OUTCOME_TAKE_OVER },
+        { { .present = true, .same_guild = true, .open = true }, VOICE_OUTCOME_TAKE_OVER },
         /* 10 */
-        { { .present = true, .same_place = true, .own = true, .open = true }, VOICE_MOVES },
+        { { .present = true, .same_guild = true, .own_session = true, .open = true },
+          VOICE_OUTCOME_MOVE },
         /* 11 */
-        { { .open = true }, VOICE_JOINS },
-        { { .present = true, .own = true, .open = true }, VOICE_JOINS },
-        { { .present = true, .open = true }, VOICE_JOINS },
+        { { .open = true }, VOICE_OUTCOME_JOIN },
+        { { .present = true, .own_session = true, .open = true }, VOICE_OUTCOME_JOIN },
+        { { .present = true, .open = true }, VOICE_OUTCOME_JOIN },
     };
 
     (void)unused;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        assert_int_equal(voice_decide(&rows[i].facts), rows[i].outcome);
+        assert_int_equal(decide_voice_outcome(&rows[i].facts), rows[i].outcome);
 }
 
 /* --- stages --------------------------------------------------------------------------- */
@@ -63,7 +66,7 @@ static struct voice_state state(bool suppress, int64_t asked)
     };
 }
 
-static void expect_state(const struct voice_state *s, bool suppress, int64_t asked)
+static void expect_stage_state(const struct voice_state *s, bool suppress, int64_t asked)
 {
     assert_int_equal(s->suppress, suppress);
     assert_int_equal(s->request_to_speak_timestamp.given == GIVEN, asked != 0);
@@ -73,104 +76,106 @@ static void expect_state(const struct voice_state *s, bool suppress, int64_t ask
 #define SUPPRESS(v) .suppress = { GIVEN, (v) }
 #define ASK(v)      .request_to_speak_timestamp = { (v) ? GIVEN : GIVEN_NULL, (v) }
 
-static void wishes_take_their_rights(void **unused)
+static void stage_requests_require_their_permissions(void **unused)
 {
     const uint64_t mute = PERMISSION(MUTE_MEMBERS), ask = PERMISSION(REQUEST_TO_SPEAK);
     const struct voice_state audience = state(true, 0), invited = state(false, 5);
 
     (void)unused;
-    assert_int_equal(stage_request_needs(&audience, &(struct stage_request){ SUPPRESS(false) }),
-                     mute);
-    assert_int_equal(stage_request_needs(&audience, &(struct stage_request){ SUPPRESS(true) }), 0);
-    assert_int_equal(stage_request_needs(&audience, &(struct stage_request){ ASK(NOW) }), ask);
-    assert_int_equal(stage_request_needs(&audience, &(struct stage_request){ ASK(0) }), 0);
     assert_int_equal(
-        stage_request_needs(&audience, &(struct stage_request){ SUPPRESS(false), ASK(NOW) }),
+        stage_request_permissions(&audience, &(struct stage_request){ SUPPRESS(false) }), mute);
+    assert_int_equal(
+        stage_request_permissions(&audience, &(struct stage_request){ SUPPRESS(true) }), 0);
+    assert_int_equal(stage_request_permissions(&audience, &(struct stage_request){ ASK(NOW) }),
+                     ask);
+    assert_int_equal(stage_request_permissions(&audience, &(struct stage_request){ ASK(0) }), 0);
+    assert_int_equal(
+        stage_request_permissions(&audience, &(struct stage_request){ SUPPRESS(false), ASK(NOW) }),
         mute | ask);
     assert_int_equal(
-        stage_request_needs(&invited, &(struct stage_request){ SUPPRESS(false), ASK(0) }), 0);
-    assert_int_equal(stage_request_needs(&invited, &(struct stage_request){ 0 }), 0);
+        stage_request_permissions(&invited, &(struct stage_request){ SUPPRESS(false), ASK(0) }), 0);
+    assert_int_equal(stage_request_permissions(&invited, &(struct stage_request){ 0 }), 0);
 }
 
-static void wishes_lead_from_state_to_state(void **unused)
+static void stage_requests_change_the_voice_state(void **unused)
 {
     struct voice_state s = state(true, 0);
 
     (void)unused;
     stage_request_apply(&s, &(struct stage_request){ 0 }, NOW);
-    expect_state(&s, true, 0);
+    expect_stage_state(&s, true, 0);
     stage_request_apply(&s, &(struct stage_request){ SUPPRESS(true) }, NOW);
-    expect_state(&s, true, 0);
-    /* Raise the hand, lower it. */
+    expect_stage_state(&s, true, 0);
+    /* Request to speak, and withdraw the request. */
     stage_request_apply(&s, &(struct stage_request){ ASK(NOW - 5) }, NOW);
-    expect_state(&s, true, NOW);
+    expect_stage_state(&s, true, NOW);
     stage_request_apply(&s, &(struct stage_request){ ASK(NOW + 5) }, NOW);
-    expect_state(&s, true, NOW + 5);
+    expect_stage_state(&s, true, NOW + 5);
     stage_request_apply(&s, &(struct stage_request){ ASK(0) }, NOW);
-    expect_state(&s, true, 0);
-    /* Speak, with and without a hand that was raised. */
+    expect_stage_state(&s, true, 0);
+    /* Become a speaker, with and without a request. */
     s = state(true, 7);
     stage_request_apply(&s, &(struct stage_request){ SUPPRESS(false) }, NOW);
-    expect_state(&s, false, 0);
+    expect_stage_state(&s, false, 0);
     stage_request_apply(&s, &(struct stage_request){ SUPPRESS(false) }, NOW);
-    expect_state(&s, false, 0);
-    /* Accept. */
+    expect_stage_state(&s, false, 0);
+    /* Accept an invitation. */
     s = state(false, 7);
     stage_request_apply(&s, &(struct stage_request){ SUPPRESS(false) }, NOW);
-    expect_state(&s, false, 7);
+    expect_stage_state(&s, false, 7);
     stage_request_apply(&s, &(struct stage_request){ SUPPRESS(false), ASK(0) }, NOW);
-    expect_state(&s, false, 0);
-    /* Decline, or go back. */
+    expect_stage_state(&s, false, 0);
+    /* Decline an invitation, or return to the audience. */
     s = state(false, 7);
     stage_request_apply(&s, &(struct stage_request){ SUPPRESS(true) }, NOW);
-    expect_state(&s, true, 0);
+    expect_stage_state(&s, true, 0);
     s = state(true, 7);
     stage_request_apply(&s, &(struct stage_request){ SUPPRESS(true) }, NOW);
-    expect_state(&s, true, 0);
+    expect_stage_state(&s, true, 0);
 }
 
-static void moderators_lead_from_state_to_state(void **unused)
+static void stage_moderators_change_the_voice_state(void **unused)
 {
     struct voice_state s = state(true, 0);
 
     (void)unused;
-    stage_order_apply(&s, false, false, NOW);
-    expect_state(&s, false, NOW);
-    stage_order_apply(&s, false, false, NOW + 1);
-    expect_state(&s, false, NOW + 1);
-    stage_order_apply(&s, true, false, NOW);
-    expect_state(&s, true, 0);
-    stage_order_apply(&s, true, false, NOW);
-    expect_state(&s, true, 0);
+    stage_apply_moderator_change(&s, false, false, NOW);
+    expect_stage_state(&s, false, NOW);
+    stage_apply_moderator_change(&s, false, false, NOW + 1);
+    expect_stage_state(&s, false, NOW + 1);
+    stage_apply_moderator_change(&s, true, false, NOW);
+    expect_stage_state(&s, true, 0);
+    stage_apply_moderator_change(&s, true, false, NOW);
+    expect_stage_state(&s, true, 0);
     s = state(true, 7);
-    stage_order_apply(&s, false, true, NOW);
-    expect_state(&s, false, 0);
-    /* A speaker is asked as well; a bot is not. */
+    stage_apply_moderator_change(&s, false, true, NOW);
+    expect_stage_state(&s, false, 0);
+    /* A speaker gets an invitation too; a bot does not. */
     s = state(false, 0);
-    stage_order_apply(&s, false, false, NOW);
-    expect_state(&s, false, NOW);
+    stage_apply_moderator_change(&s, false, false, NOW);
+    expect_stage_state(&s, false, NOW);
     s = state(false, 0);
-    stage_order_apply(&s, false, true, NOW);
-    expect_state(&s, false, 0);
+    stage_apply_moderator_change(&s, false, true, NOW);
+    expect_stage_state(&s, false, 0);
 }
 
-static void a_minute_ago_counts_as_now(void **unused)
+static void request_to_speak_time_may_be_a_minute_old(void **unused)
 {
     (void)unused;
-    assert_true(stage_moment_counts(NOW, NOW));
-    assert_true(stage_moment_counts(NOW + 1, NOW));
-    assert_true(stage_moment_counts(NOW - 60 * 1000000, NOW));
-    assert_false(stage_moment_counts(NOW - 60 * 1000000 - 1, NOW));
+    assert_true(stage_time_is_acceptable(NOW, NOW));
+    assert_true(stage_time_is_acceptable(NOW + 1, NOW));
+    assert_true(stage_time_is_acceptable(NOW - 60 * 1000000, NOW));
+    assert_false(stage_time_is_acceptable(NOW - 60 * 1000000 - 1, NOW));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_row_leads_where_it_says),
-        cmocka_unit_test(wishes_take_their_rights),
-        cmocka_unit_test(wishes_lead_from_state_to_state),
-        cmocka_unit_test(moderators_lead_from_state_to_state),
-        cmocka_unit_test(a_minute_ago_counts_as_now),
+        cmocka_unit_test(voice_state_update_follows_every_row_of_the_table),
+        cmocka_unit_test(stage_requests_require_their_permissions),
+        cmocka_unit_test(stage_requests_change_the_voice_state),
+        cmocka_unit_test(stage_moderators_change_the_voice_state),
+        cmocka_unit_test(request_to_speak_time_may_be_a_minute_old),
     };
     return cmocka_run_group_tests_name("voice/rules", tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 static const char LOG_RANGE[] = "select coalesce((select min(position) from log), 0), "
                                 "coalesce((select max(position) from log), 0)";
 
-enum err event_log_range(struct tx *tx, int64_t *ret_first, int64_t *ret_last)
+enum err read_event_log_range(struct tx *tx, int64_t *ret_first, int64_t *ret_last)
 {
     struct rows r;
     bool found;
@@ -23,7 +23,7 @@ enum err event_log_range(struct tx *tx, int64_t *ret_first, int64_t *ret_last)
 static const char LOG_POSITIONS[] =
     "select position from log where position >= $1 order by position limit $2";
 
-enum err event_log_positions(struct tx *tx, int64_t from, int64_t limit, struct list *ret)
+enum err read_event_log_positions(struct tx *tx, int64_t from, int64_t limit, struct list *ret)
 {
     struct rows r;
     enum err e = tx_query(tx, LOG_POSITIONS, BIND(v_int(from), v_int(limit)), &r);
@@ -32,14 +32,15 @@ enum err event_log_positions(struct tx *tx, int64_t from, int64_t limit, struct 
     if (e)
         return e;
     while (rows_next(&r))
-        *(int64_t *)list_add(tx_arena(tx), ret, sizeof(int64_t)) = row_int(&r, 0);
+        *(int64_t *)list_append(tx_arena(tx), ret, sizeof(int64_t)) = row_int(&r, 0);
     return rows_end(&r);
 }
 
 static const char LOG_ROWS[] = "select position, body from log where position > $1 and "
                                "position <= $2 order by position limit $3";
 
-enum err event_log_page(struct tx *tx, int64_t after, int64_t last, int64_t limit, struct list *ret)
+enum err read_event_log_page(struct tx *tx, int64_t after, int64_t last, int64_t limit,
+                             struct list *ret)
 {
     struct rows r;
     size_t cap = 64;

@@ -12,12 +12,12 @@ struct log_row {
     struct str body;
 };
 
-/* The first and the last position in the log; 0: the log is empty. */
-enum err event_log_range(struct tx *tx, int64_t *ret_first, int64_t *ret_last);
-/* The first `limit` positions (int64_t) at or after `from`. */
-enum err event_log_positions(struct tx *tx, int64_t from, int64_t limit, struct list *ret);
-/* The first `limit` rows (struct log_row) after `after`, up to `last`. */
-enum err event_log_page(struct tx *tx, int64_t after, int64_t last, int64_t limit,
-                        struct list *ret);
+/* Reads the first and the last position of the log; 0: the log is empty. */
+enum err read_event_log_range(struct tx *tx, int64_t *ret_first, int64_t *ret_last);
+/* Reads the first `limit` positions (int64_t) at or after `from`. */
+enum err read_event_log_positions(struct tx *tx, int64_t from, int64_t limit, struct list *ret);
+/* Reads the first `limit` rows (struct log_row) after `after`, up to `last`. */
+enum err read_event_log_page(struct tx *tx, int64_t after, int64_t last, int64_t limit,
+                             struct list *ret);
 
 #endif

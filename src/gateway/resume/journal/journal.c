@@ -15,44 +15,42 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "gateway/resume/journal/replication.h"
-#include "gateway/sessions/hub.h"
+#include "gateway/sessions/gateway_loop.h"
 #include "gateway/resume/journal/journal_file.h"
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/session.h"
 
-/* Disk space is allocated before it is written to: a write to a mapped page without space kills the
- * process (SIGBUS). */
-enum { SLOTS_AT_ONCE = 256 };
+/* Disk space is allocated before it is written to: a write to a mapped page without disk space
+ * kills the process (SIGBUS). */
+enum { SLOTS_ALLOCATED_AT_ONCE = 256 };
 
 struct journal {
     char *path;
     int fd;
-    struct journal_head *head; /* the whole file */
+    struct journal_head *head; /* the mapped file */
     pthread_mutex_t lock;      /* protects the members below */
-    uint32_t *free;            /* slots that are free again */
+    uint32_t *free;            /* indexes of slots that are free again */
     uint32_t free_count, used, allocated;
-    bool full; /* disk full, which was logged */
+    bool full; /* the disk is full, which was logged */
 };
 
-/* --- the file ------------------------------------------------------------------------- */
-
-static char *journal_path(const char *folder, uint32_t identity)
+static char *journal_file_path(const char *folder, uint32_t identity)
 {
-    size_t n = strlen(folder) + JOURNAL_NAME;
+    size_t n = strlen(folder) + JOURNAL_NAME_BYTES;
     char *path = mem_resize(NULL, n);
 
     snprintf(path, n, "%s/ledger-%" PRIu32, folder, identity);
     return path;
 }
 
-static bool journal_map(struct journal *l)
+static bool journal_map_file(struct journal *l)
 {
-    size_t size = journal_offset(JOURNAL_SLOTS);
+    size_t size = journal_slot_offset(JOURNAL_SLOTS_MAX);
     int failed = ftruncate(l->fd, 0) != 0 || ftruncate(l->fd, (off_t)size) != 0 ? errno : 0;
     void *at;
 
     if (!failed)
-        failed = posix_fallocate(l->fd, 0, (off_t)journal_offset(0));
+        failed = posix_fallocate(l->fd, 0, (off_t)journal_slot_offset(0));
     if (failed) {
         errno = failed;
         return false;
@@ -61,7 +59,7 @@ static bool journal_map(struct journal *l)
     if (at == MAP_FAILED)
         return false;
     l->head = at;
-    journal_boot_id(l->head->boot);
+    read_kernel_boot_id(l->head->boot);
     atomic_store(&l->head->magic, JOURNAL_MAGIC);
     return true;
 }
@@ -70,14 +68,14 @@ struct journal *journal_open(const char *folder, uint32_t identity)
 {
     struct journal *l = mem_new(sizeof *l);
 
-    mkdir(folder, 0700); /* may exist */
-    l->path = journal_path(folder, identity);
+    mkdir(folder, 0700); /* fails if the folder exists */
+    l->path = journal_file_path(folder, identity);
     l->fd = open(l->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     pthread_mutex_init(&l->lock, NULL);
-    l->free = mem_new(JOURNAL_SLOTS * sizeof *l->free);
-    if (l->fd >= 0 && flock(l->fd, LOCK_EX | LOCK_NB) == 0 && journal_map(l))
+    l->free = mem_new(JOURNAL_SLOTS_MAX * sizeof *l->free);
+    if (l->fd >= 0 && flock(l->fd, LOCK_EX | LOCK_NB) == 0 && journal_map_file(l))
         return l;
-    log_warn("gateway: %s: %s; sessions will not outlive a server that is killed", l->path,
+    log_warn("gateway: cannot open the journal %s: %s; sessions will not survive a crash", l->path,
              strerror(errno));
     journal_close(l);
     return NULL;
@@ -88,7 +86,7 @@ void journal_close(struct journal *l)
     if (!l)
         return;
     if (l->head)
-        munmap(l->head, journal_offset(JOURNAL_SLOTS));
+        munmap(l->head, journal_slot_offset(JOURNAL_SLOTS_MAX));
     if (l->head) /* else another process may own the file */
         unlink(l->path);
     if (l->fd >= 0)
@@ -99,31 +97,30 @@ void journal_close(struct journal *l)
     mem_free(l);
 }
 
-_Atomic uint64_t *journal_hub_position(struct journal *l, unsigned hub)
+_Atomic uint64_t *journal_loop_position(struct journal *l, unsigned hub)
 {
-    return l && hub < JOURNAL_HUBS ? &l->head->hubs[hub].position : NULL;
+    return l && hub < JOURNAL_LOOPS_MAX ? &l->head->loops[hub].position : NULL;
 }
 
-/* --- slots ---------------------------------------------------------------------------- */
-
-static struct journal_slot *slot_at(struct journal *l, uint32_t i)
+static struct journal_slot *journal_slot_at(struct journal *l, uint32_t i)
 {
-    return (struct journal_slot *)((char *)l->head + journal_offset(i));
+    return (struct journal_slot *)((char *)l->head + journal_slot_offset(i));
 }
 
-static uint32_t slot_index(struct journal *l, const struct journal_slot *slot)
+static uint32_t journal_slot_index(struct journal *l, const struct journal_slot *slot)
 {
-    return (uint32_t)(((const char *)slot - (const char *)l->head - journal_offset(0)) /
-                      JOURNAL_SLOT);
+    return (uint32_t)(((const char *)slot - (const char *)l->head - journal_slot_offset(0)) /
+                      JOURNAL_SLOT_BYTES);
 }
 
-/* With the lock held. False: the disk is full. */
-static bool slots_allocate(struct journal *l)
+/* Needs the lock. Returns false if the disk is full. */
+static bool journal_allocate_slots(struct journal *l)
 {
     if (l->used < l->allocated)
         return true;
-    if (l->used == JOURNAL_SLOTS || posix_fallocate(l->fd, (off_t)journal_offset(l->used),
-                                                    (off_t)SLOTS_AT_ONCE * JOURNAL_SLOT) != 0) {
+    if (l->used == JOURNAL_SLOTS_MAX ||
+        posix_fallocate(l->fd, (off_t)journal_slot_offset(l->used),
+                        (off_t)SLOTS_ALLOCATED_AT_ONCE * JOURNAL_SLOT_BYTES) != 0) {
         if (!l->full)
             log_warn("gateway: %s has no room; some sessions will not outlive a server that is "
                      "killed",
@@ -131,24 +128,24 @@ static bool slots_allocate(struct journal *l)
         l->full = true;
         return false;
     }
-    l->allocated += SLOTS_AT_ONCE;
+    l->allocated += SLOTS_ALLOCATED_AT_ONCE;
     return true;
 }
 
-static struct journal_slot *slot_take(struct journal *l)
+static struct journal_slot *journal_acquire_slot(struct journal *l)
 {
     struct journal_slot *slot = NULL;
 
     pthread_mutex_lock(&l->lock);
     if (l->free_count)
-        slot = slot_at(l, l->free[--l->free_count]);
-    else if (slots_allocate(l))
-        slot = slot_at(l, l->used++);
+        slot = journal_slot_at(l, l->free[--l->free_count]);
+    else if (journal_allocate_slots(l))
+        slot = journal_slot_at(l, l->used++);
     pthread_mutex_unlock(&l->lock);
     return slot;
 }
 
-static void slot_fill(struct journal_slot *slot, const struct session *s)
+static void journal_slot_init(struct journal_slot *slot, const struct session *s)
 {
     memset(slot, 0, sizeof *slot);
     slot->user_id = s->caller.id;
@@ -160,35 +157,35 @@ static void slot_fill(struct journal_slot *slot, const struct session *s)
     slot->client_kind = s->presence.kind;
     slot->capabilities = s->options.capabilities;
     slot->large_threshold = s->large_threshold;
-    session_id_write(s, slot->id);
+    session_id_format(s, slot->id);
     memcpy(slot->client, session_client(s), strlen(session_client(s)) + 1);
     slot->first = s->seq;
-    slot->base = s->resume.seen;
-    slot->hub = JOURNAL_IN_TRANSIT;
+    slot->base = s->resume.delivered_elsewhere;
+    slot->loop_index = JOURNAL_IN_TRANSIT;
     slot->seq = s->seq;
 }
 
-void journal_begin(struct session *s)
+void journal_add_session(struct session *s)
 {
-    struct journal *l = s->hub->gateway->journal;
+    struct journal *l = s->gateway_loop->gateway->journal;
 
-    if (!l || s->resume.slot || !(s->resume.slot = slot_take(l)))
+    if (!l || s->resume.slot || !(s->resume.slot = journal_acquire_slot(l)))
         return;
-    slot_fill(s->resume.slot, s);
-    journal_note_presence(s);
-    journal_note_errands(s);
-    atomic_store(&l->head->numbers[slot_index(l, s->resume.slot)], s->number);
-    replication_mark_all(s);
+    journal_slot_init(s->resume.slot, s);
+    journal_record_presence(s);
+    journal_record_tasks(s);
+    atomic_store(&l->head->numbers[journal_slot_index(l, s->resume.slot)], s->number);
+    replication_mark_whole_session(s);
 }
 
-void journal_end(struct session *s)
+void journal_remove_session(struct session *s)
 {
-    struct journal *l = s->hub->gateway->journal;
+    struct journal *l = s->gateway_loop->gateway->journal;
 
     replication_end_session(s);
     if (!s->resume.slot)
         return;
-    uint32_t slot = slot_index(l, s->resume.slot);
+    uint32_t slot = journal_slot_index(l, s->resume.slot);
     atomic_store(&l->head->numbers[slot], 0);
     pthread_mutex_lock(&l->lock);
     l->free[l->free_count++] = slot;
@@ -196,46 +193,44 @@ void journal_end(struct session *s)
     s->resume.slot = NULL;
 }
 
-/* --- updates -------------------------------------------------------------------------- */
-
-void journal_settle(struct session *s)
+void journal_set_loop(struct session *s)
 {
     struct journal_slot *slot = s->resume.slot;
 
     if (!slot)
         return;
-    if (s->hub->position > slot->base)
-        slot->base = s->hub->position;
-    if (s->hub->resume.journal_position)
-        atomic_store(&slot->hub, loop_index(s->hub->loop));
-    replication_mark_all(s);
+    if (s->gateway_loop->position > slot->base)
+        slot->base = s->gateway_loop->position;
+    if (s->gateway_loop->resume.journal_position)
+        atomic_store(&slot->loop_index, loop_index(s->gateway_loop->loop));
+    replication_mark_whole_session(s);
 }
 
-void journal_unsettle(struct session *s)
+void journal_set_in_transit(struct session *s)
 {
     struct journal_slot *slot = s->resume.slot;
 
     if (!slot)
         return;
-    if (s->hub->position > slot->base)
-        slot->base = s->hub->position;
-    atomic_store(&slot->hub, JOURNAL_IN_TRANSIT);
-    replication_send_now(s);
+    if (s->gateway_loop->position > slot->base)
+        slot->base = s->gateway_loop->position;
+    atomic_store(&slot->loop_index, JOURNAL_IN_TRANSIT);
+    replication_send_session_now(s);
 }
 
 /* If the activities are too long, the slot stays marked as torn: after a crash the client has to
  * identify again, instead of being shown without activities. */
-void journal_note_presence(struct session *s)
+void journal_record_presence(struct session *s)
 {
     struct journal_slot *slot = s->resume.slot;
     struct str activities = session_activities(s);
 
     if (!slot)
         return;
-    replication_mark_all(s);
+    replication_mark_whole_session(s);
     atomic_store(&slot->torn, 1);
     slot->status = s->presence.status;
-    slot->presence_ms = session_presence_ms(s);
+    slot->presence_ms = session_presence_window_ms(s);
     if (activities.n > sizeof slot->presence)
         return;
     slot->presence_n = (uint32_t)activities.n;
@@ -245,10 +240,10 @@ void journal_note_presence(struct session *s)
 }
 
 /* A member list counts as a running task, because the journal does not store its row ranges. */
-void journal_note_errands(struct session *s)
+void journal_record_tasks(struct session *s)
 {
     if (!s->resume.slot)
         return;
-    atomic_store(&s->resume.slot->errands, session_errand_count(s) + !links_empty(&s->lists));
-    replication_mark_all(s);
+    atomic_store(&s->resume.slot->tasks, session_task_count(s) + !links_empty(&s->lists));
+    replication_mark_whole_session(s);
 }

@@ -1,10 +1,10 @@
 /* journal.h - the last events that each session was sent, in a file that survives a crash.
  *
- * A client resumes with the seq of the last event that it has read. After a crash of the owner node
- * the journal maps that seq to a position of the event log, which has the events after it. Each
- * event is recorded before its bytes go to the socket, so no client can have read more than the
- * journal has. The file is memory-mapped, so it has every record, however the process ended. The
- * process locks the file while it runs: if another process can lock it, this one is dead.
+ * A client resumes with the seq of the last event that it has read. After a crash of the owner
+ * node the journal maps that seq to a position of the event log, which has the events after it.
+ * Each event is recorded before its bytes go to the socket, so no client can have read more than
+ * the journal has. The file is memory-mapped, so it has every record, however the process ended.
+ * The process locks the file while it runs: if another process can lock it, this one is dead.
  *
  * If the journal cannot tell exactly what a session missed, the session is invalid (op 9). The
  * option and the files are called ledger. */
@@ -17,79 +17,83 @@
 #include "base/str.h"
 #include "json/schema.h"
 
-struct hub;
+struct gateway_loop;
 struct journal;
-struct news;
+struct gateway_event;
 struct session;
 
 enum {
-    JOURNAL_SENT = 256,      /* the maximum of unread events that can be replayed, plus 1 */
-    JOURNAL_PRESENCE = 1536, /* bytes of activities; a session with more is not recovered */
-    JOURNAL_SLOT = 4096,
-    JOURNAL_IN_TRANSIT = 0xffffffff, /* instead of a hub index: between two hubs */
+    JOURNAL_SENT_MAX = 256,        /* the maximum of unread events that can be replayed, plus 1 */
+    JOURNAL_PRESENCE_BYTES = 1536, /* bytes of activities; a session with more is not recovered */
+    JOURNAL_SLOT_BYTES = 4096,
+    /* Instead of a loop index: the session moves between two loops. */
+    JOURNAL_IN_TRANSIT = 0xffffffff,
 };
 
-/* Dispatches that are not in the event log: ones that may be lost; answers to client requests. */
-enum { SENT_TRANSIENT = 0, SENT_RESPONSE = 1 };
+/* Numbers of dispatches that are not in the event log: dispatches that may be lost; responses to
+ * client requests. */
+enum { NUMBER_TRANSIENT = 0, NUMBER_RESPONSE = 1 };
 
-/* The record of one session in the file. */
+/* The record of one session in the journal file. */
 struct journal_slot {
-    /* From IDENTIFY: */
+    /* Members from IDENTIFY: */
     uint64_t user_id, caller_kind, presences, intents, shard_id, shard_count, status, client_kind;
     int64_t capabilities, large_threshold, presence_ms;
     char id[40], client[64];
-    /* Changing members: */
-    _Atomic uint32_t torn;    /* a write is not finished */
-    _Atomic uint32_t errands; /* running tasks; their remaining dispatches are not in the log */
-    _Atomic uint32_t hub;     /* index of the hub whose position applies, or JOURNAL_IN_TRANSIT */
+    /* Members that change: */
+    _Atomic uint32_t torn;  /* a write is not finished */
+    _Atomic uint32_t tasks; /* running tasks; their remaining dispatches are not in the log */
+    _Atomic uint32_t
+        loop_index; /* index of the loop whose position applies, or JOURNAL_IN_TRANSIT */
     uint32_t presence_n;
-    uint64_t first;       /* seq; earlier dispatches are not known */
+    uint64_t first;       /* first seq of the record; earlier dispatches are not known */
     uint64_t base;        /* all events up to this number are sent or in `sent` */
     _Atomic uint64_t seq; /* seq of the last record */
-    char presence[JOURNAL_PRESENCE];
-    uint64_t sent[JOURNAL_SENT]; /* event numbers, by seq modulo JOURNAL_SENT */
+    char presence[JOURNAL_PRESENCE_BYTES];
+    uint64_t sent[JOURNAL_SENT_MAX]; /* event numbers, at index seq modulo JOURNAL_SENT_MAX */
 };
 
 /* --- the journal of this process ------------------------------------------------------ */
 
-/* NULL: it failed, which was logged. */
+/* Returns NULL on failure, which was logged. */
 struct journal *journal_open(const char *folder, uint32_t identity);
-/* Deletes the file, because no session needs it. Accepts NULL. */
+/* Deletes the journal file, because no session needs it. Accepts NULL. */
 void journal_close(struct journal *l);
 
-/* From now on the session's dispatches are recorded, if the file has a free slot. Its slot starts
- * in transit. */
-void journal_begin(struct session *s);
-/* The position of its hub applies to the session (settle), or no longer (unsettle). */
-void journal_settle(struct session *s);
-void journal_unsettle(struct session *s);
-void journal_note_presence(struct session *s);
-void journal_note_errands(struct session *s);
-void journal_end(struct session *s);
-/* Address of a hub's position in the file; NULL: there is none. */
-_Atomic uint64_t *journal_hub_position(struct journal *l, unsigned hub);
+/* Records the session's dispatches from now on, if the file has a free slot. The slot starts in
+ * transit. */
+void journal_add_session(struct session *s);
+/* journal_set_loop: the position of the session's loop applies to the session.
+ * journal_set_in_transit: it no longer applies, because the session moves. */
+void journal_set_loop(struct session *s);
+void journal_set_in_transit(struct session *s);
+void journal_record_presence(struct session *s);
+void journal_record_tasks(struct session *s);
+void journal_remove_session(struct session *s);
+/* Returns the address of a loop's position in the file, or NULL. */
+_Atomic uint64_t *journal_loop_position(struct journal *l, unsigned hub);
 
-/* Records a dispatch. The process may be killed between any two of these lines. The entry after the
- * last seq then has either a number that does not count yet, or an old one that is already in the
- * base. */
-static inline void journal_note(struct journal_slot *slot, uint64_t seq, uint64_t number)
+/* Records a dispatch. The process may be killed between any two of these lines. The entry after
+ * the last seq then has either a number that does not count yet, or an old one that is already
+ * included in `base`. */
+static inline void journal_record_dispatch(struct journal_slot *slot, uint64_t seq, uint64_t number)
 {
-    uint64_t next = slot->sent[(seq + 1) % JOURNAL_SENT];
+    uint64_t next = slot->sent[(seq + 1) % JOURNAL_SENT_MAX];
 
     if (next > slot->base)
         slot->base = next;
-    slot->sent[seq % JOURNAL_SENT] = number;
+    slot->sent[seq % JOURNAL_SENT_MAX] = number;
     atomic_store_explicit(&slot->seq, seq, memory_order_release);
 }
 
 /* --- journals of dead processes ------------------------------------------------------- */
 
-enum journal_verdict {
-    JOURNAL_UNKNOWN, /* no such file, or not reliable */
-    JOURNAL_LIVES,   /* the process is alive */
-    JOURNAL_SHORT,   /* the node does not answer; the replica lacks the client's seq */
-    JOURNAL_UNFIT,   /* the node does not answer; the replica's copy is unusable */
-    JOURNAL_GONE,    /* the process is dead; its journal is not sufficient */
+enum journal_result {
+    JOURNAL_UNKNOWN,      /* no such file, or not reliable */
+    JOURNAL_OWNER_ALIVE,  /* the process is alive */
+    JOURNAL_SEQ_MISSING,  /* the node does not reply; the replica lacks the client's seq */
+    JOURNAL_UNUSABLE,     /* the node does not reply; the replica's copy is unusable */
+    JOURNAL_INSUFFICIENT, /* the process is dead; its journal is not sufficient */
     JOURNAL_FOUND,
 };
 
@@ -99,15 +103,18 @@ struct journal_entry {
 };
 
 /* Finds the session of a client that has read up to a seq. */
-enum journal_verdict journal_find(const char *folder, uint32_t identity, uint64_t number,
-                                  uint64_t seq, struct arena *arena, struct journal_entry *ret);
-/* All events up to the returned number were sent to the session, or do not concern it. */
-uint64_t journal_slot_position(const struct journal_slot *slot, uint64_t hub_position);
-/* The same for a client that has read up to a seq. False: the slot is not sufficient. */
-bool journal_slot_seen(const struct journal_slot *slot, uint64_t hub_position, uint64_t seq,
-                       uint64_t *ret);
+enum journal_result journal_find_session(const char *folder, uint32_t identity, uint64_t number,
+                                         uint64_t seq, struct arena *arena,
+                                         struct journal_entry *ret);
+/* Returns a number: all events up to it were sent to the session, or do not concern it. */
+uint64_t journal_slot_last_sent_event(const struct journal_slot *slot, uint64_t hub_position);
+/* Returns in *ret the number up to which a client that has read up to a seq got all events.
+ * Returns false if the slot is not sufficient. */
+bool journal_slot_last_event_before_seq(const struct journal_slot *slot, uint64_t hub_position,
+                                        uint64_t seq, uint64_t *ret);
 /* Deletes files of processes that have been dead for longer than a session can be resumed; *ret:
  * identities (snowflake) of the other files. */
-void journals_prune(const char *folder, int64_t now_ms, struct arena *arena, struct list *ret);
+void delete_outdated_journals(const char *folder, int64_t now_ms, struct arena *arena,
+                              struct list *ret);
 
 #endif

@@ -1,37 +1,43 @@
-/* journal_file.h - the layout of the journal's file. */
+/* journal_file.h - the layout of the journal file. */
 #ifndef GATEWAY_RESUME_JOURNAL_JOURNAL_FILE_H
 #define GATEWAY_RESUME_JOURNAL_JOURNAL_FILE_H
 
 #include "gateway/resume/journal/journal.h"
 
-enum { JOURNAL_HUBS = 256, JOURNAL_SLOTS = 1 << 16, JOURNAL_NAME = 32, JOURNAL_BOOT_ID = 40 };
+enum {
+    JOURNAL_LOOPS_MAX = 256,
+    JOURNAL_SLOTS_MAX = 1 << 16,
+    JOURNAL_NAME_BYTES = 32,
+    JOURNAL_BOOT_ID = 40
+};
 
 #define JOURNAL_MAGIC UINT64_C(0x0331726467646c47)
 
-struct journal_hub {
+struct journal_loop {
     _Atomic uint64_t position;
     char rest[56]; /* pads to a cache line */
 };
 
 struct journal_head {
     _Atomic uint64_t magic;     /* written last */
-    int64_t gone_ms;            /* when another process first found this one dead; 0: not yet */
-    char boot[JOURNAL_BOOT_ID]; /* boot id; after a reboot the pages may be inconsistent */
+    int64_t gone_ms;            /* when another process first found this process dead; 0: not yet */
+    char boot[JOURNAL_BOOT_ID]; /* kernel boot id; after a reboot the pages may be inconsistent */
     char rest[8];
-    struct journal_hub hubs[JOURNAL_HUBS];
-    _Atomic uint64_t numbers[JOURNAL_SLOTS]; /* session numbers; 0: free slot */
+    struct journal_loop loops[JOURNAL_LOOPS_MAX];
+    _Atomic uint64_t numbers[JOURNAL_SLOTS_MAX]; /* session number of each slot; 0: free slot */
 };
 
-/* The kernel's boot id; empty if there is none. */
-void journal_boot_id(char out[JOURNAL_BOOT_ID]);
+/* Reads the kernel's boot id; empty if there is none. */
+void read_kernel_boot_id(char out[JOURNAL_BOOT_ID]);
 
-_Static_assert(sizeof(struct journal_slot) <= JOURNAL_SLOT, "a session has its slot");
+_Static_assert(sizeof(struct journal_slot) <= JOURNAL_SLOT_BYTES, "a session has its slot");
 
-static inline size_t journal_offset(uint32_t slot)
+static inline size_t journal_slot_offset(uint32_t slot)
 {
-    size_t head = (sizeof(struct journal_head) + JOURNAL_SLOT - 1) / JOURNAL_SLOT * JOURNAL_SLOT;
+    size_t head = (sizeof(struct journal_head) + JOURNAL_SLOT_BYTES - 1) / JOURNAL_SLOT_BYTES *
+                  JOURNAL_SLOT_BYTES;
 
-    return head + (size_t)slot * JOURNAL_SLOT;
+    return head + (size_t)slot * JOURNAL_SLOT_BYTES;
 }
 
 #endif

@@ -12,64 +12,60 @@
 #include "gateway/sessions/session.h"
 #include "model/fields/ids.h"
 
-/* --- which events a client has missed ------------------------------------------------- */
-
-static bool slot_knows(const struct journal_slot *slot, uint64_t seq)
+static bool slot_has_seq(const struct journal_slot *slot, uint64_t seq)
 {
-    return !slot->torn && !slot->errands && seq >= slot->first && seq <= slot->seq &&
-           slot->seq - seq < JOURNAL_SENT && slot->presence_n <= sizeof slot->presence;
+    return !slot->torn && !slot->tasks && seq >= slot->first && seq <= slot->seq &&
+           slot->seq - seq < JOURNAL_SENT_MAX && slot->presence_n <= sizeof slot->presence;
 }
 
-/* An unread response to a request is not in the log and cannot be sent again. The first unread
- * event with a number tells where to continue in the log: all events before it were sent, or do not
- * concern the session. */
-static bool first_unread(const struct journal_slot *slot, uint64_t seq, uint64_t *ret)
+/* Finds the first unread event with a number, at which the log continues: all events before it
+ * were sent, or do not concern the session. Returns false if a response to a request is unread,
+ * because responses are not in the log and cannot be sent again. */
+static bool find_first_unread_event(const struct journal_slot *slot, uint64_t seq, uint64_t *ret)
 {
     *ret = 0;
     for (uint64_t i = seq + 1; i <= slot->seq; i++) {
-        uint64_t told = slot->sent[i % JOURNAL_SENT];
+        uint64_t delivered_to = slot->sent[i % JOURNAL_SENT_MAX];
 
-        if (told == SENT_RESPONSE)
+        if (delivered_to == NUMBER_RESPONSE)
             return false;
-        if (told != SENT_TRANSIENT && !*ret)
-            *ret = told;
+        if (delivered_to != NUMBER_TRANSIENT && !*ret)
+            *ret = delivered_to;
     }
     return true;
 }
 
-uint64_t journal_slot_position(const struct journal_slot *slot, uint64_t hub_position)
+uint64_t journal_slot_last_sent_event(const struct journal_slot *slot, uint64_t hub_position)
 {
     uint64_t seen = slot->base;
 
-    if (slot->hub != JOURNAL_IN_TRANSIT && hub_position > seen)
+    if (slot->loop_index != JOURNAL_IN_TRANSIT && hub_position > seen)
         seen = hub_position;
-    for (size_t i = 0; i < JOURNAL_SENT; i++)
-        if (i != (slot->seq + 1) % JOURNAL_SENT && slot->sent[i] > seen)
+    for (size_t i = 0; i < JOURNAL_SENT_MAX; i++)
+        if (i != (slot->seq + 1) % JOURNAL_SENT_MAX && slot->sent[i] > seen)
             seen = slot->sent[i];
     return seen;
 }
 
-bool journal_slot_seen(const struct journal_slot *slot, uint64_t hub_position, uint64_t seq,
-                       uint64_t *ret)
+bool journal_slot_last_event_before_seq(const struct journal_slot *slot, uint64_t hub_position,
+                                        uint64_t seq, uint64_t *ret)
 {
     uint64_t unread;
 
-    if (!slot_knows(slot, seq) || !first_unread(slot, seq, &unread))
+    if (!slot_has_seq(slot, seq) || !find_first_unread_event(slot, seq, &unread))
         return false;
-    *ret = unread ? unread - 1 : journal_slot_position(slot, hub_position);
+    *ret = unread ? unread - 1 : journal_slot_last_sent_event(slot, hub_position);
     return true;
 }
 
-/* --- files ---------------------------------------------------------------------------- */
-
-static bool read_at(int fd, void *to, size_t n, size_t offset)
+static bool read_exactly_at(int fd, void *to, size_t n, size_t offset)
 {
     return pread(fd, to, n, (off_t)offset) == (ssize_t)n;
 }
 
-static int open_journal(const char *folder, uint32_t identity)
+static int open_journal_file(const char *folder, uint32_t identity)
 {
-    char name[JOURNAL_NAME];
+    char name[JOURNAL_NAME_BYTES];
     int dir = open(folder, O_DIRECTORY | O_RDONLY | O_CLOEXEC), fd = -1;
 
     snprintf(name, sizeof name, "ledger-%" PRIu32, identity);
@@ -80,7 +76,7 @@ static int open_journal(const char *folder, uint32_t identity)
     return fd;
 }
 
-void journal_boot_id(char out[JOURNAL_BOOT_ID])
+void read_kernel_boot_id(char out[JOURNAL_BOOT_ID])
 {
     int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
 
@@ -91,40 +87,41 @@ void journal_boot_id(char out[JOURNAL_BOOT_ID])
         close(fd);
 }
 
-/* Pages reach the disk in any order, so after a crash of the machine the file is not consistent. */
-static bool is_of_this_boot(int fd)
+/* Pages are written to disk in any order, so after a crash of the machine the file is not
+ * consistent. */
+static bool journal_is_from_this_boot(int fd)
 {
     char then[JOURNAL_BOOT_ID], now[JOURNAL_BOOT_ID];
 
-    journal_boot_id(now);
-    return read_at(fd, then, sizeof then, offsetof(struct journal_head, boot)) &&
+    read_kernel_boot_id(now);
+    return read_exactly_at(fd, then, sizeof then, offsetof(struct journal_head, boot)) &&
            memcmp(then, now, sizeof now) == 0;
 }
 
-/* Whether the file may be deleted. A crash leaves no timestamp, so the time counts from when
- * another process first found this one dead. */
-static bool is_outdated(int fd, int64_t now_ms)
+/* Returns whether the file may be deleted. A crash leaves no timestamp, so the time counts from
+ * when another process first found this process dead. */
+static bool journal_is_outdated(int fd, int64_t now_ms)
 {
     int64_t gone_ms = 0;
     off_t at = offsetof(struct journal_head, gone_ms);
 
     /* The read fails for a file that was just created and is not locked yet. */
-    if (!read_at(fd, &gone_ms, sizeof gone_ms, (size_t)at))
+    if (!read_exactly_at(fd, &gone_ms, sizeof gone_ms, (size_t)at))
         return false;
     if (gone_ms)
-        return now_ms - gone_ms > AWAY_MS;
+        return now_ms - gone_ms > SESSION_EXPIRY_MS;
     return pwrite(fd, &now_ms, sizeof now_ms, at) != (ssize_t)sizeof now_ms;
 }
 
-/* False: the file does not have the session. */
-static bool find_slot(int fd, struct arena *arena, uint64_t number, uint32_t *ret)
+/* Returns false if the file does not have the session. */
+static bool find_slot_of_session(int fd, struct arena *arena, uint64_t number, uint32_t *ret)
 {
-    size_t size = JOURNAL_SLOTS * sizeof(uint64_t);
+    size_t size = JOURNAL_SLOTS_MAX * sizeof(uint64_t);
     uint64_t *numbers = arena_alloc(arena, size);
 
-    if (!read_at(fd, numbers, size, offsetof(struct journal_head, numbers)))
+    if (!read_exactly_at(fd, numbers, size, offsetof(struct journal_head, numbers)))
         return false;
-    for (uint32_t i = 0; i < JOURNAL_SLOTS; i++)
+    for (uint32_t i = 0; i < JOURNAL_SLOTS_MAX; i++)
         if (numbers[i] == number) {
             *ret = i;
             return true;
@@ -132,63 +129,65 @@ static bool find_slot(int fd, struct arena *arena, uint64_t number, uint32_t *re
     return false;
 }
 
-static bool read_entry(int fd, uint64_t number, uint64_t seq, struct arena *arena,
-                       struct journal_entry *ret)
+static bool read_journal_entry(int fd, uint64_t number, uint64_t seq, struct arena *arena,
+                               struct journal_entry *ret)
 {
     uint64_t position = 0;
     uint32_t slot;
 
-    if (!find_slot(fd, arena, number, &slot))
+    if (!find_slot_of_session(fd, arena, number, &slot))
         return false;
     ret->slot = arena_alloc(arena, sizeof *ret->slot);
-    if (!read_at(fd, ret->slot, sizeof *ret->slot, journal_offset(slot)))
+    if (!read_exactly_at(fd, ret->slot, sizeof *ret->slot, journal_slot_offset(slot)))
         return false;
-    if (ret->slot->hub < JOURNAL_HUBS &&
-        !read_at(fd, &position, sizeof position,
-                 offsetof(struct journal_head, hubs) + ret->slot->hub * sizeof(struct journal_hub)))
+    if (ret->slot->loop_index < JOURNAL_LOOPS_MAX &&
+        !read_exactly_at(fd, &position, sizeof position,
+                         offsetof(struct journal_head, loops) +
+                             ret->slot->loop_index * sizeof(struct journal_loop)))
         return false;
-    return journal_slot_seen(ret->slot, position, seq, &ret->seen);
+    return journal_slot_last_event_before_seq(ret->slot, position, seq, &ret->seen);
 }
 
-/* An unreliable file counts as missing: another node may have a replica. */
-static enum journal_verdict read_journal(int fd, uint64_t number, uint64_t seq, struct arena *arena,
-                                         struct journal_entry *ret)
+/* An unreliable file counts as missing, because another node may have a replica. */
+static enum journal_result read_session_from_journal(int fd, uint64_t number, uint64_t seq,
+                                                     struct arena *arena, struct journal_entry *ret)
 {
-    bool outdated = is_outdated(fd, clock_ms());
+    bool outdated = journal_is_outdated(fd, clock_ms());
     uint64_t magic;
 
-    if (!read_at(fd, &magic, sizeof magic, 0) || magic != JOURNAL_MAGIC || !is_of_this_boot(fd))
+    if (!read_exactly_at(fd, &magic, sizeof magic, 0) || magic != JOURNAL_MAGIC ||
+        !journal_is_from_this_boot(fd))
         return JOURNAL_UNKNOWN;
-    return !outdated && read_entry(fd, number, seq, arena, ret) ? JOURNAL_FOUND : JOURNAL_GONE;
+    return !outdated && read_journal_entry(fd, number, seq, arena, ret) ? JOURNAL_FOUND
+                                                                        : JOURNAL_INSUFFICIENT;
 }
 
-enum journal_verdict journal_find(const char *folder, uint32_t identity, uint64_t number,
-                                  uint64_t seq, struct arena *arena, struct journal_entry *ret)
+enum journal_result journal_find_session(const char *folder, uint32_t identity, uint64_t number,
+                                         uint64_t seq, struct arena *arena,
+                                         struct journal_entry *ret)
 {
-    enum journal_verdict answer = JOURNAL_LIVES;
-    int fd = open_journal(folder, identity);
+    enum journal_result answer = JOURNAL_OWNER_ALIVE;
+    int fd = open_journal_file(folder, identity);
 
     if (fd < 0)
         return JOURNAL_UNKNOWN;
     if (flock(fd, LOCK_SH | LOCK_NB) == 0)
-        answer = read_journal(fd, number, seq, arena, ret);
+        answer = read_session_from_journal(fd, number, seq, arena, ret);
     close(fd);
     return answer;
 }
 
-/* --- outdated files ------------------------------------------------------------------- */
-
-static void journal_prune(int dir, const char *name, int64_t now_ms, struct arena *arena,
-                          struct list *ret)
+static void delete_journal_if_outdated(int dir, const char *name, int64_t now_ms,
+                                       struct arena *arena, struct list *ret)
 {
     uint64_t identity;
     int fd;
 
     if (!str_starts(str_of(name), STR("ledger-")) ||
-        !str_to_u64(str_from(str_of(name), 7), &identity))
+        !str_to_u64(str_skip(str_of(name), 7), &identity))
         return;
     fd = openat(dir, name, O_RDWR | O_CLOEXEC);
-    if (fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) == 0 && is_outdated(fd, now_ms))
+    if (fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) == 0 && journal_is_outdated(fd, now_ms))
         unlinkat(dir, name, 0);
     else
         ids_add(arena, ret, identity);
@@ -196,12 +195,13 @@ static void journal_prune(int dir, const char *name, int64_t now_ms, struct aren
         close(fd);
 }
 
-void journals_prune(const char *folder, int64_t now_ms, struct arena *arena, struct list *ret)
+void delete_outdated_journals(const char *folder, int64_t now_ms, struct arena *arena,
+                              struct list *ret)
 {
     DIR *dir = opendir(folder);
 
     for (struct dirent *d; dir && (d = readdir(dir));)
-        journal_prune(dirfd(dir), d->d_name, now_ms, arena, ret);
+        delete_journal_if_outdated(dirfd(dir), d->d_name, now_ms, arena, ret);
     if (dir)
         closedir(dir);
 }

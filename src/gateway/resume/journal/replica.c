@@ -7,9 +7,9 @@
 #include "gateway/sessions/session.h"
 
 enum {
-    MOST_NODES = 4096, /* nodes that store copies */
-    DROPPED_AT_ONCE = 1024,
-    SLOW_MS = 60 * 1000, /* in this time a node sends each session several times */
+    REPLICA_NODES_MAX = 4096, /* limit of nodes that store copies */
+    EVICTED_PER_CALL = 1024,
+    REPLICATION_SLACK_MS = 60 * 1000, /* in this time a node sends each session several times */
 };
 
 struct replica *replica_new(void)
@@ -42,25 +42,23 @@ void replica_free(struct replica *k)
     mem_free(k);
 }
 
-/* --- nodes that store copies ---------------------------------------------------------- */
-
 void replica_write_hello(struct buf *out, uint32_t identity)
 {
-    serial_put(out, REPLICA_HELLO);
-    serial_put(out, identity);
-    serial_put(out, JOURNAL_MAGIC);
+    serial_put_u64(out, REPLICA_HELLO);
+    serial_put_u64(out, identity);
+    serial_put_u64(out, JOURNAL_MAGIC);
 }
 
-static void receive_hello(struct replica *k, uint32_t identity, struct serial_reader *in)
+static void handle_replica_hello(struct replica *k, uint32_t identity, struct serial_reader *in)
 {
-    uint64_t magic = serial_get(in);
+    uint64_t magic = serial_get_u64(in);
 
-    if (!in->bad && magic == JOURNAL_MAGIC && k->replicas.count < MOST_NODES)
+    if (!in->bad && magic == JOURNAL_MAGIC && k->replicas.count < REPLICA_NODES_MAX)
         map_put(&k->replicas, identity, k);
 }
 
-/* Dead nodes are dropped; living nodes announce themselves regularly. */
-static void replicas_keep_living(struct replica *k, const uint32_t *identities, size_t count)
+/* Removes dead nodes from the set; living nodes announce themselves regularly. */
+static void retain_living_replica_nodes(struct replica *k, const uint32_t *identities, size_t count)
 {
     struct map living;
 
@@ -72,12 +70,13 @@ static void replicas_keep_living(struct replica *k, const uint32_t *identities, 
     k->replicas = living;
 }
 
-uint32_t replica_choose(struct replica *k, uint32_t me, const uint32_t *identities, size_t count)
+uint32_t choose_replica_node(struct replica *k, uint32_t me, const uint32_t *identities,
+                             size_t count)
 {
     uint32_t next = 0, first = 0;
 
     pthread_mutex_lock(&k->lock);
-    replicas_keep_living(k, identities, count);
+    retain_living_replica_nodes(k, identities, count);
     for (size_t i = 0; i < count; i++) {
         uint32_t id = identities[i];
 
@@ -92,21 +91,19 @@ uint32_t replica_choose(struct replica *k, uint32_t me, const uint32_t *identiti
     return next ? next : first;
 }
 
-/* --- messages ------------------------------------------------------------------------- */
-
-static void receive_missed(struct serial_reader *in, struct replica_reply *ret)
+static void handle_gap_report(struct serial_reader *in, struct replica_reply *ret)
 {
-    uint64_t hub = serial_get(in);
+    uint64_t hub = serial_get_u64(in);
 
-    ret->restart = !in->bad && hub < JOURNAL_HUBS;
-    ret->hub = (unsigned)hub;
+    ret->restart = !in->bad && hub < JOURNAL_LOOPS_MAX;
+    ret->loop_index = (unsigned)hub;
 }
 
-void replica_receive(struct replica *k, struct str message, struct replica_reply *ret)
+void replica_handle_message(struct replica *k, struct str message, struct replica_reply *ret)
 {
     struct serial_reader in = { .rest = message };
-    uint64_t kind = serial_get(&in);
-    uint32_t identity = (uint32_t)serial_get(&in);
+    uint64_t kind = serial_get_u64(&in);
+    uint32_t identity = (uint32_t)serial_get_u64(&in);
 
     ret->to = 0;
     ret->number = 0;
@@ -115,26 +112,27 @@ void replica_receive(struct replica *k, struct str message, struct replica_reply
         return;
     pthread_mutex_lock(&k->lock);
     if (kind == REPLICA_RECORDS)
-        replica_receive_records(k, identity, &in, ret);
-    else if (kind == REPLICA_MISSED)
-        receive_missed(&in, ret);
-    else if (kind == REPLICA_ASK)
-        replica_receive_question(k, identity, &in, ret);
-    else if (kind == REPLICA_ANSWER)
-        replica_receive_answer(k, identity, &in, ret);
+        replica_handle_records(k, identity, &in, ret);
+    else if (kind == REPLICA_GAP)
+        handle_gap_report(&in, ret);
+    else if (kind == REPLICA_REQUEST)
+        replica_handle_request(k, identity, &in, ret);
+    else if (kind == REPLICA_SESSION)
+        replica_handle_session(k, identity, &in, ret);
     else if (kind == REPLICA_REFUSAL)
-        replica_receive_unfit(k, identity, &in, ret);
+        replica_handle_refusal(k, identity, &in, ret);
     else if (kind == REPLICA_HELLO)
-        receive_hello(k, identity, &in);
+        handle_replica_hello(k, identity, &in);
     pthread_mutex_unlock(&k->lock);
 }
 
-enum journal_verdict replica_find(struct replica *k, uint32_t identity, uint64_t number,
-                                  uint64_t seq, struct arena *arena, struct journal_entry *ret)
+enum journal_result replica_find_session(struct replica *k, uint32_t identity, uint64_t number,
+                                         uint64_t seq, struct arena *arena,
+                                         struct journal_entry *ret)
 {
     pthread_mutex_lock(&k->lock);
     const struct replica_session *s = replica_session_find(k, number, identity);
-    enum journal_verdict answer = replica_session_judge(k, s, seq, &ret->seen);
+    enum journal_result answer = replica_session_check_seq(k, s, seq, &ret->seen);
     if (answer == JOURNAL_FOUND) {
         ret->slot = arena_alloc(arena, sizeof *ret->slot);
         *ret->slot = s->slot;
@@ -143,30 +141,28 @@ enum journal_verdict replica_find(struct replica *k, uint32_t identity, uint64_t
     return answer;
 }
 
-/* --- expiry --------------------------------------------------------------------------- */
-
-static bool is_expired(int64_t received_ms, int64_t now_ms)
+static bool copy_is_expired(int64_t received_ms, int64_t now_ms)
 {
-    return now_ms - received_ms > AWAY_MS + SLOW_MS;
+    return now_ms - received_ms > SESSION_EXPIRY_MS + REPLICATION_SLACK_MS;
 }
 
 /* The list is sorted by age, so the loop ends at the first session that stays. */
-void replica_prune(struct replica *k, int64_t now_ms)
+void replica_evict_expired(struct replica *k, int64_t now_ms)
 {
     size_t count = 0, at = 0;
     struct replica_node *silent = NULL;
 
     pthread_mutex_lock(&k->lock);
-    for (; count < DROPPED_AT_ONCE && !links_empty(&k->by_age); count++) {
+    for (; count < EVICTED_PER_CALL && !links_empty(&k->by_age); count++) {
         const struct replica_session *s =
             container_of(k->by_age.next, struct replica_session, link);
 
-        if (!is_expired(s->received_ms, now_ms))
+        if (!copy_is_expired(s->received_ms, now_ms))
             break;
         replica_session_drop(k, s->number);
     }
     for (struct replica_node *s; (s = map_next(&k->nodes, &at));)
-        if (is_expired(s->received_ms, now_ms))
+        if (copy_is_expired(s->received_ms, now_ms))
             silent = s;
     if (silent) {
         map_remove(&k->nodes, silent->identity);
@@ -177,7 +173,7 @@ void replica_prune(struct replica *k, int64_t now_ms)
     pthread_mutex_unlock(&k->lock);
 }
 
-uint64_t replica_count(struct replica *k)
+uint64_t replica_session_count(struct replica *k)
 {
     pthread_mutex_lock(&k->lock);
     uint64_t count = k->sessions.count;

@@ -5,13 +5,13 @@
  * that is behind is still exact for clients that have read no more than it has, because later
  * events are in the log. A client that has read more has to identify again.
  *
- * Messages are numbered per hub. After a lost message the hub's position applies to no session
- * until the whole session is sent again, and new records of a session must continue the last ones.
- * A replica that misses a message reports it. A node stores only copies with its own slot layout
- * (JOURNAL_MAGIC), and gets copies only after it has announced that it stores them.
+ * Messages are numbered per loop. After a lost message the loop's position applies to no session
+ * until the whole session is sent again, and new records of a session must continue the last
+ * ones. A replica that misses a message reports it. A node stores only copies with its own slot
+ * layout (JOURNAL_MAGIC), and gets copies only after it has announced that it stores them.
  *
- * A client may connect to any node: a node without a copy asks all others. The option is called
- * --keeper. */
+ * A client may connect to any node: a node without a copy sends a request to all others. The
+ * option is called --keeper. */
 #ifndef GATEWAY_RESUME_JOURNAL_REPLICA_H
 #define GATEWAY_RESUME_JOURNAL_REPLICA_H
 
@@ -22,47 +22,49 @@ struct replica;
 
 /* A message begins with its kind and a node identity: the sender, or the owner of the session. */
 enum replica_message {
-    REPLICA_RECORDS, /* magic, hub, message number, position (0: unchanged), records */
-    REPLICA_ASK,     /* asking node, session number, last seq that its client has read */
-    REPLICA_MISSED,  /* hub: the receiver must send all its sessions again */
-    REPLICA_ANSWER,  /* session number, position of its hub, magic, slot */
+    REPLICA_RECORDS, /* magic, loop index, message number, position (0: unchanged), records */
+    REPLICA_REQUEST, /* requesting node, session number, last seq that its client has read */
+    REPLICA_GAP,     /* loop index: the receiver must send all sessions of this loop again */
+    REPLICA_SESSION, /* session number, position of its loop, magic, slot */
     REPLICA_REFUSAL, /* session number, first and last seq: the copy is unusable for that client */
     REPLICA_HELLO,   /* magic: the sender stores copies */
 };
 
-/* Records of a session; its number follows the kind. */
+/* Kinds of records of a session; the session number follows the kind. */
 enum record_kind {
-    RECORD_ALL,  /* last event sent; slot up to the activities; activities */
-    RECORD_SENT, /* last seq, count, event numbers */
-    RECORD_END,
+    RECORD_WHOLE_SESSION, /* last event sent; slot up to the activities; activities */
+    RECORD_SENT_EVENTS,   /* last seq, count, event numbers */
+    RECORD_SESSION_END,
 };
 
 /* The effect of a received message. */
 struct replica_reply {
-    uint32_t to;      /* the node that gets a reply; 0: none */
-    struct buf bytes; /* the reply */
-    uint64_t number;  /* requested session that is available now; 0: none */
-    bool restart;     /* the replica has missed a message of this node, … */
-    unsigned hub;     /* … of this hub */
+    uint32_t to;         /* the node that gets a reply; 0: none */
+    struct buf bytes;    /* the reply */
+    uint64_t number;     /* requested session that is available now; 0: none */
+    bool restart;        /* the replica has missed a message of this node */
+    unsigned loop_index; /* loop whose message the replica missed */
 };
 
 struct replica *replica_new(void);
 void replica_free(struct replica *k); /* accepts NULL */
 
-/* The functions below may be called from any thread. */
-void replica_receive(struct replica *k, struct str message, struct replica_reply *ret);
-void replica_write_question(struct buf *out, uint32_t identity, uint64_t number, uint64_t seq,
-                            uint32_t asker);
+/* The functions below are thread-safe. */
+void replica_handle_message(struct replica *k, struct str message, struct replica_reply *ret);
+void replica_write_request(struct buf *out, uint32_t identity, uint64_t number, uint64_t seq,
+                           uint32_t asker);
 void replica_write_hello(struct buf *out, uint32_t identity);
-/* Finds the session of a client that has read up to a seq, on a node: JOURNAL_UNKNOWN (no copy),
- * _SHORT, _UNFIT or _FOUND. */
-enum journal_verdict replica_find(struct replica *k, uint32_t identity, uint64_t number,
-                                  uint64_t seq, struct arena *arena, struct journal_entry *ret);
-/* Chooses the replica of node `me`: the next one in the ring of living nodes that store copies;
+/* Finds the session of a client that has read up to a seq. The result is JOURNAL_UNKNOWN (no
+ * copy), JOURNAL_SEQ_MISSING, JOURNAL_UNUSABLE or JOURNAL_FOUND. */
+enum journal_result replica_find_session(struct replica *k, uint32_t identity, uint64_t number,
+                                         uint64_t seq, struct arena *arena,
+                                         struct journal_entry *ret);
+/* Chooses the replica of node `me`: the next node in the ring of living nodes that store copies;
  * 0: none. */
-uint32_t replica_choose(struct replica *k, uint32_t me, const uint32_t *identities, size_t count);
-/* Drops some copies that were not updated for longer than a session can be resumed. */
-void replica_prune(struct replica *k, int64_t now_ms);
-uint64_t replica_count(struct replica *k);
+uint32_t choose_replica_node(struct replica *k, uint32_t me, const uint32_t *identities,
+                             size_t count);
+/* Evicts some copies that were not updated for longer than a session can be resumed. */
+void replica_evict_expired(struct replica *k, int64_t now_ms);
+uint64_t replica_session_count(struct replica *k);
 
 #endif

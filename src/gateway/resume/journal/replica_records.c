@@ -7,11 +7,9 @@
 #include "gateway/resume/journal/replica_internal.h"
 
 enum {
-    MOST_SESSIONS = 4 * JOURNAL_SLOTS, /* sessions; about 4 KiB each */
-    HEAD_BYTES = offsetof(struct journal_slot, presence),
+    REPLICA_SESSIONS_MAX = 4 * JOURNAL_SLOTS_MAX, /* about 4 KiB each */
+    SLOT_HEAD_BYTES = offsetof(struct journal_slot, presence),
 };
-
-/* --- sessions ------------------------------------------------------------------------- */
 
 void replica_session_drop(struct replica *k, uint64_t number)
 {
@@ -22,20 +20,21 @@ void replica_session_drop(struct replica *k, uint64_t number)
     mem_free(s);
 }
 
-void replica_session_touch(struct replica *k, struct replica_session *s, int64_t now_ms)
+void replica_session_set_received(struct replica *k, struct replica_session *s, int64_t now_ms)
 {
     s->received_ms = now_ms;
     link_remove(&s->link);
     links_append(&k->by_age, &s->link);
 }
 
-struct replica_session *replica_session_make(struct replica *k, uint64_t number, uint32_t identity)
+struct replica_session *replica_session_get_or_create(struct replica *k, uint64_t number,
+                                                      uint32_t identity)
 {
     struct replica_session *s = map_get(&k->sessions, number);
 
     if (s && s->identity == identity)
         return s;
-    if (!s && k->sessions.count >= MOST_SESSIONS) {
+    if (!s && k->sessions.count >= REPLICA_SESSIONS_MAX) {
         if (!k->full)
             log_warn("gateway: the replica of other nodes' sessions is full; some sessions will "
                      "not survive the loss of their machine");
@@ -59,9 +58,7 @@ struct replica_session *replica_session_find(const struct replica *k, uint64_t n
     return s && s->identity == identity ? s : NULL;
 }
 
-/* --- records -------------------------------------------------------------------------- */
-
-static struct replica_node *server_of(struct replica *k, uint32_t identity)
+static struct replica_node *replica_node_get_or_create(struct replica *k, uint32_t identity)
 {
     struct replica_node *s = map_get(&k->nodes, identity);
 
@@ -73,44 +70,45 @@ static struct replica_node *server_of(struct replica *k, uint32_t identity)
     return s;
 }
 
-/* Terminates the strings, because they come from another process. */
-static void slot_take_head(struct journal_slot *slot, struct str head, struct str presence)
+/* Copies the head of a slot. The strings are terminated, because they come from another process. */
+static void slot_copy_head(struct journal_slot *slot, struct str head, struct str presence)
 {
-    memcpy((void *)slot, head.p, HEAD_BYTES);
+    memcpy((void *)slot, head.p, SLOT_HEAD_BYTES);
     slot->id[sizeof slot->id - 1] = '\0';
     slot->client[sizeof slot->client - 1] = '\0';
     memcpy(slot->presence, presence.p, presence.n);
     slot->presence_n = (uint32_t)presence.n;
 }
 
-/* When a session moves between two loops of its node, both send records: an older one of the former
- * loop is ignored. A journal that was restarted may have a lower seq. */
-static bool is_overtaken(const struct replica_session *s, unsigned hub,
-                         const struct journal_slot *told)
+/* When a session moves between two loops of its node, both send records: an older record of the
+ * former loop is ignored. A journal that was restarted may have a lower seq. */
+static bool record_is_outdated(const struct replica_session *s, unsigned hub,
+                               const struct journal_slot *delivered_to)
 {
-    return s->received_ms && !s->borrowed && s->sent_by != hub && s->began == told->first &&
-           told->seq < s->slot.seq;
+    return s->received_ms && !s->borrowed && s->sent_by != hub && s->began == delivered_to->first &&
+           delivered_to->seq < s->slot.seq;
 }
 
-/* Earlier event numbers stay valid if they end at the same seq. */
-static void receive_all(struct replica *k, const struct replica_node *from, unsigned hub,
-                        struct serial_reader *in)
+/* Stores a whole session. Event numbers that were received before stay valid if they end at the
+ * same seq. */
+static void handle_whole_session(struct replica *k, const struct replica_node *from, unsigned hub,
+                                 struct serial_reader *in)
 {
-    uint64_t number = serial_get(in), seen = serial_get(in);
-    struct str head = serial_get_raw(in, HEAD_BYTES), presence = serial_get_bytes(in);
+    uint64_t number = serial_get_u64(in), seen = serial_get_u64(in);
+    struct str head = serial_get_slice(in, SLOT_HEAD_BYTES), presence = serial_get_bytes(in);
 
-    if (in->bad || presence.n > JOURNAL_PRESENCE) {
+    if (in->bad || presence.n > JOURNAL_PRESENCE_BYTES) {
         in->bad = true;
         return;
     }
-    struct replica_session *s = replica_session_make(k, number, from->identity);
-    struct journal_slot told;
-    memcpy((void *)&told, head.p, HEAD_BYTES);
-    if (!s || is_overtaken(s, hub, &told))
+    struct replica_session *s = replica_session_get_or_create(k, number, from->identity);
+    struct journal_slot delivered_to;
+    memcpy((void *)&delivered_to, head.p, SLOT_HEAD_BYTES);
+    if (!s || record_is_outdated(s, hub, &delivered_to))
         return;
     uint64_t seq = s->slot.seq, first = s->slot.first;
     bool is_known = s->received_ms && !s->borrowed;
-    slot_take_head(&s->slot, head, presence);
+    slot_copy_head(&s->slot, head, presence);
     if (is_known && s->slot.seq == seq) {
         s->slot.first = first;
     } else {
@@ -118,19 +116,19 @@ static void receive_all(struct replica *k, const struct replica_node *from, unsi
         memset(s->slot.sent, 0, sizeof s->slot.sent);
     }
     s->slot.base = seen;
-    if (s->slot.hub != hub)
-        s->slot.hub = JOURNAL_IN_TRANSIT;
-    s->gaps = from->hubs[hub].gaps;
+    if (s->slot.loop_index != hub)
+        s->slot.loop_index = JOURNAL_IN_TRANSIT;
+    s->gaps = from->loops[hub].gaps;
     s->sent_by = hub;
-    s->began = told.first;
+    s->began = delivered_to.first;
     s->borrowed = false;
-    replica_session_touch(k, s, from->received_ms);
+    replica_session_set_received(k, s, from->received_ms);
 }
 
-static void receive_sent(struct replica *k, const struct replica_node *from,
-                         struct serial_reader *in)
+static void handle_sent_events(struct replica *k, const struct replica_node *from,
+                               struct serial_reader *in)
 {
-    uint64_t number = serial_get(in), last = serial_get(in);
+    uint64_t number = serial_get_u64(in), last = serial_get_u64(in);
     size_t count = serial_get_count(in, 8);
     struct replica_session *s = replica_session_find(k, number, from->identity);
 
@@ -139,64 +137,64 @@ static void receive_sent(struct replica *k, const struct replica_node *from,
         s = NULL;
     }
     for (; count; count--) {
-        uint64_t told = serial_get(in);
+        uint64_t delivered_to = serial_get_u64(in);
 
         if (s)
-            journal_note(&s->slot, s->slot.seq + 1, told);
+            journal_record_dispatch(&s->slot, s->slot.seq + 1, delivered_to);
     }
 }
 
-static void receive_end(struct replica *k, const struct replica_node *from,
-                        struct serial_reader *in)
+static void handle_session_end(struct replica *k, const struct replica_node *from,
+                               struct serial_reader *in)
 {
-    uint64_t number = serial_get(in);
+    uint64_t number = serial_get_u64(in);
 
     if (replica_session_find(k, number, from->identity))
         replica_session_drop(k, number);
 }
 
-/* False: malformed. */
-static bool receive_records(struct replica *k, struct replica_node *from, unsigned hub,
-                            struct serial_reader *in)
+/* Returns false if the message is malformed. */
+static bool handle_session_records(struct replica *k, struct replica_node *from, unsigned hub,
+                                   struct serial_reader *in)
 {
     while (in->rest.n && !in->bad)
-        switch (serial_get(in)) {
-        case RECORD_ALL:
-            receive_all(k, from, hub, in);
+        switch (serial_get_u64(in)) {
+        case RECORD_WHOLE_SESSION:
+            handle_whole_session(k, from, hub, in);
             break;
-        case RECORD_SENT:
-            receive_sent(k, from, in);
+        case RECORD_SENT_EVENTS:
+            handle_sent_events(k, from, in);
             break;
-        case RECORD_END:
-            receive_end(k, from, in);
+        case RECORD_SESSION_END:
+            handle_session_end(k, from, in);
             break;
-        default: /* from a newer version */
+        default: /* sent by a newer version */
             in->bad = true;
             break;
         }
     return !in->bad;
 }
 
-void replica_receive_records(struct replica *k, uint32_t identity, struct serial_reader *in,
-                             struct replica_reply *ret)
+void replica_handle_records(struct replica *k, uint32_t identity, struct serial_reader *in,
+                            struct replica_reply *ret)
 {
-    uint64_t magic = serial_get(in), hub = serial_get(in), message = serial_get(in);
-    uint64_t position = serial_get(in);
+    uint64_t magic = serial_get_u64(in), hub = serial_get_u64(in), message = serial_get_u64(in);
+    uint64_t position = serial_get_u64(in);
 
-    if (in->bad || magic != JOURNAL_MAGIC || hub >= JOURNAL_HUBS)
+    if (in->bad || magic != JOURNAL_MAGIC || hub >= JOURNAL_LOOPS_MAX)
         return;
-    struct replica_node *from = server_of(k, identity);
-    struct replica_hub *h = &from->hubs[hub];
+    struct replica_node *from = replica_node_get_or_create(k, identity);
+    struct replica_loop *h = &from->loops[hub];
     from->received_ms = clock_steady_ms();
     if (message != h->messages + 1) {
         h->gaps++;
         ret->to = identity;
-        serial_put(&ret->bytes, REPLICA_MISSED);
-        serial_put(&ret->bytes, identity);
-        serial_put(&ret->bytes, hub);
+        serial_put_u64(&ret->bytes, REPLICA_GAP);
+        serial_put_u64(&ret->bytes, identity);
+        serial_put_u64(&ret->bytes, hub);
     }
     h->messages = message;
-    if (!receive_records(k, from, (unsigned)hub, in))
+    if (!handle_session_records(k, from, (unsigned)hub, in))
         h->gaps++;
     else if (position)
         h->position = position;

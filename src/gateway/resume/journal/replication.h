@@ -1,60 +1,61 @@
 /* replication.h - sends the records of this node's journal to its replica (replica.h).
  *
- * At the end of each loop iteration, before bytes are sent to clients, the replica gets the records
- * of the iteration: 40 bytes for each event and session. Every 10 seconds, and when the replica
- * changes or has missed a message, all sessions are sent completely: in steps, spread over these
- * seconds, and not while the connection to NATS has a backlog. */
+ * At the end of each loop iteration, before bytes are sent to clients, the replica gets the
+ * records of the iteration: 40 bytes for each event and session. Every 10 seconds, and when the
+ * replica changes or has missed a message, all sessions are sent completely: in steps, spread
+ * over these seconds, and not while the connection to NATS has a backlog. */
 #ifndef GATEWAY_RESUME_JOURNAL_REPLICATION_H
 #define GATEWAY_RESUME_JOURNAL_REPLICATION_H
 
-#include "gateway/sessions/hub.h"
+#include "gateway/sessions/gateway_loop.h"
 #include "gateway/resume/journal/journal.h"
 #include "gateway/sessions/session.h"
 
-/* Each hub has one. */
+/* Replication state of one loop. */
 struct replication {
-    struct hub *hub;
-    uint32_t node;      /* identity of the replica; 0: none */
-    uint64_t messages;  /* sent to it */
+    struct gateway_loop *gateway_loop;
+    uint32_t node;      /* identity of the node that is the replica; 0: none */
+    uint64_t messages;  /* number of messages sent to the replica */
     struct link unsent; /* struct session_sync: sessions with unsent records */
     struct buf out;     /* records of the next message */
     uint32_t round;     /* number of the current round, which sends all sessions */
-    unsigned ticks;     /* since the last round began */
+    unsigned ticks;     /* seconds since the last round began */
     bool round_runs;
-    size_t marked;     /* sessions in this round, … */
-    size_t round_size; /* … and in the one before */
-    bool restart_due;  /* a message was missed; the round that repairs it has not begun */
-    unsigned rest;     /* ticks until such a round may begin */
-    struct deadlines *steps;
-    struct deadline step; /* the next step of the round */
+    size_t marked;        /* sessions marked in this round */
+    size_t round_size;    /* number of sessions in the previous round */
+    bool restart_due;     /* a message was missed; the round that repairs it has not begun */
+    unsigned pause_ticks; /* seconds until such a round may begin */
+    struct deadline_list *steps;
+    struct deadline step; /* deadline of the round's next step */
 };
 
-/* NULL: this node does not replicate. */
-struct replication *replication_new(struct hub *h);
+/* Returns NULL if this node does not replicate. */
+struct replication *replication_new(struct gateway_loop *h);
 void replication_free(struct replication *c); /* accepts NULL */
 
-/* On the loop of the session; no effect without a replica. */
-void replication_mark_all(struct session *s); /* the whole session has to be sent */
-void replication_send_now(struct session *s); /* the same, at once */
+/* Functions on the session's loop; no effect without a replica. */
+void replication_mark_whole_session(struct session *s); /* the whole session has to be sent */
+void replication_send_session_now(struct session *s);   /* the whole session is sent immediately */
 void replication_end_session(struct session *s);
-void replication_flush(struct hub *h);
+void replication_send_records(struct gateway_loop *h);
 
-/* One step of a round: marks some sessions, unless too many bytes are unsent in the connection to
- * NATS. False: the round is complete. */
-bool replication_step(struct replication *c, size_t unsent);
-/* Called once a second, or because a message was missed (restart): whether a round has to begin. */
-bool replication_is_due(struct replication *c, bool restart);
+/* Runs one step of a round: marks some sessions, unless too many bytes are unsent in the
+ * connection to NATS. Returns false if the round is complete. */
+bool replication_round_step(struct replication *c, size_t unsent);
+/* Returns whether a round has to begin. Called once a second, or with `restart` because a
+ * message was missed. */
+bool replication_round_is_due(struct replication *c, bool restart);
 
-/* nodes_live: the living nodes, this one included. restart: messages of all hubs, or of one, may be
- * lost. From any thread. */
-void replication_nodes_live(struct gateway *g, const uint32_t *identities, size_t count);
-void replication_restart(struct gateway *g);
-void replication_restart_hub(struct gateway *g, unsigned hub);
+/* replication_on_live_nodes gets the living nodes, this one included. The restart functions are
+ * called when messages of all loops, or of one loop, may be lost. Thread-safe. */
+void replication_on_live_nodes(struct gateway *g, const uint32_t *identities, size_t count);
+void replication_resend_all(struct gateway *g);
+void replication_resend_loop(struct gateway *g, unsigned hub);
 
-/* The session has an unsent record. */
-static inline void replication_mark(struct session *s)
+/* Marks the session because it has an unsent record. */
+static inline void replication_mark_session(struct session *s)
 {
-    struct replication *c = s->hub->resume.replication;
+    struct replication *c = s->gateway_loop->resume.replication;
 
     if (!c)
         return;
@@ -63,22 +64,22 @@ static inline void replication_mark(struct session *s)
         links_append(&c->unsent, &sync->unreplicated);
 }
 
-/* Whether bytes to clients must wait for the end of the loop iteration. */
-static inline bool replication_comes_first(const struct hub *h)
+/* Returns whether bytes to clients must wait for the end of the loop iteration. */
+static inline bool replication_delays_output(const struct gateway_loop *h)
 {
     return h->resume.replication && h->resume.replication->node;
 }
 
-/* --- messages ------------------------------------------------------------------------- */
+/* --- messages to the replica ---------------------------------------------------------- */
 
-void replication_write_head(struct buf *out, uint32_t identity, unsigned hub, uint64_t message,
-                            uint64_t position);
-/* hub_position: position of its hub, if it applies to the session. */
-void replication_write_all(struct buf *out, uint64_t number, const struct journal_slot *slot,
-                           uint64_t hub_position);
-/* Writes the event numbers after a seq; false: the slot does not have all of them. */
-bool replication_write_sent(struct buf *out, uint64_t number, const struct journal_slot *slot,
-                            uint64_t after);
-void replication_write_end(struct buf *out, uint64_t number);
+void replication_write_message_head(struct buf *out, uint32_t identity, unsigned hub,
+                                    uint64_t message, uint64_t position);
+/* hub_position: position of the session's loop, if it applies to the session. */
+void replication_write_whole_session(struct buf *out, uint64_t number,
+                                     const struct journal_slot *slot, uint64_t hub_position);
+/* Writes the event numbers after a seq. Returns false if the slot does not have all of them. */
+bool replication_write_sent_events(struct buf *out, uint64_t number,
+                                   const struct journal_slot *slot, uint64_t after);
+void replication_write_session_end(struct buf *out, uint64_t number);
 
 #endif

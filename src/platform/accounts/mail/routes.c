@@ -1,11 +1,11 @@
 /* routes.c - routes to verify an email address and to reset a password with mailed links.
  *
- * POST /auth/forgot does not reveal which accounts exist: it replies at once and looks up the
- * login later, in a job. */
+ * POST /auth/forgot does not reveal which accounts exist: the handler replies at once, and a job
+ * looks up the login later. */
 #include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "platform/accounts/internal.h"
-#include "platform/accounts/mail/links.h"
+#include "platform/accounts/mail/mailed_links.h"
 #include "platform/accounts/operator.h"
 
 struct mail_login {
@@ -23,7 +23,7 @@ struct verified_reply {
 
 static const struct type type_link_token = { .kind = KIND_STRING,
                                              .max = 100,
-                                             .doc = "As the link has it behind #token=" };
+                                             .doc = "The part of the mailed link after #token=" };
 
 static const struct field login_fields[] = {
     { FIELD(struct mail_login, login), .type = &type_login },
@@ -33,7 +33,7 @@ static const struct schema forgot_schema = {
     .name = "ForgottenPassword",
     .size = sizeof(struct mail_login),
     .fields = login_fields,
-    .doc = "Whose password is forgotten.",
+    .doc = "The account whose password was forgotten.",
 };
 static const struct type forgot_body = { .kind = KIND_OBJECT, .schema = &forgot_schema };
 
@@ -45,7 +45,7 @@ static const struct schema verify_schema = {
     .name = "MailedToken",
     .size = sizeof(struct mail_token),
     .fields = token_fields,
-    .doc = "A token that was mailed.",
+    .doc = "A token from a mailed link.",
 };
 static const struct type verify_body = { .kind = KIND_OBJECT, .schema = &verify_schema };
 
@@ -58,7 +58,7 @@ static const struct schema reset_schema = {
     .name = "PasswordReset",
     .size = sizeof(struct mail_reset),
     .fields = reset_fields,
-    .doc = "A new password, and the token that was mailed for it.",
+    .doc = "A new password, and the token from the mailed link.",
 };
 static const struct type reset_body = { .kind = KIND_OBJECT, .schema = &reset_schema };
 
@@ -70,100 +70,100 @@ static const struct schema verified_schema = {
     .name = "VerifiedAddress",
     .size = sizeof(struct verified_reply),
     .fields = verified_fields,
-    .doc = "Whose address is verified now.",
+    .doc = "The account whose address is now verified.",
 };
 static const struct type verified_reply = { .kind = KIND_OBJECT, .schema = &verified_schema };
 
 /* Limits mail requests per client address: each mail costs its recipient and the mail server. */
-static const struct limit limit_mail = {
+static const struct rate_limit limit_mail = {
     .name = "mail", .count = 5, .window_s = 60, .by_address = true, .strict = true
 };
 
-static enum err prepare_mail(struct call *call)
+static enum err require_mail_configured(struct call *call)
 {
-    return mail_is_on(call) ? OK : ERR_FEATURE_DISABLED;
+    return mail_is_configured(call) ? OK : ERR_FEATURE_DISABLED;
 }
 
 /* --- POST /auth/forgot ---------------------------------------------------------------- */
 
 /* Only a verified address may receive a password reset link. */
-static enum err run_forgotten(struct call *call, const struct job *job)
+static enum err run_password_forgotten_job(struct call *call, const struct job *job)
 {
     struct user user;
     bool found;
     int64_t wait_ms;
-    enum err e = user_find_login(call->tx, job->data, &user, &found);
+    enum err e = user_find_by_login(call->tx, job->data, &user, &found);
 
     if (e || !found || user.disabled || !user.verified || user.email.given != GIVEN)
         return e;
-    return link_send(call, &user, LINK_RESET, &wait_ms);
+    return mailed_link_send(call, &user, LINK_RESET, &wait_ms);
 }
 
-static const struct job_kind forgotten_job = {
+static const struct job_kind password_forgotten_job = {
     .name = "password-forgotten",
-    .doc = "Looks whose login it is that somebody forgot the password of.",
-    .run = run_forgotten,
+    .doc = "Finds the account of a forgotten password and mails it a link.",
+    .run = run_password_forgotten_job,
 };
 
 static enum err forgot_password(struct call *call)
 {
     const struct mail_login *in = call->body;
     int64_t wait_ms;
-    enum err e = mail_count_client(call, &wait_ms);
+    enum err e = count_mail_of_client(call, &wait_ms);
 
     if (e || wait_ms)
-        return e ? e : call_wait(call, wait_ms);
-    return job_schedule(call, &forgotten_job, snowflake_new(), clock_us(), in->login);
+        return e ? e : call_refuse_rate_limited(call, wait_ms);
+    return job_schedule(call, &password_forgotten_job, snowflake_new(), clock_us(), in->login);
 }
 
 /* --- POST /auth/reset ----------------------------------------------------------------- */
 
 /* Checks the token first, so that an invalid token does not cost a password hash. */
-static enum err look_at_reset(struct call *call)
+static enum err check_reset_token(struct call *call)
 {
     const struct mail_reset *in = call->body;
     struct user user;
 
-    return link_find(call, in->token, LINK_RESET, &user);
+    return mailed_link_find_user(call, in->token, LINK_RESET, &user);
 }
 
-static enum err hash_reset(struct call *call)
+static enum err hash_new_password(struct call *call)
 {
     const struct mail_reset *in = call->body;
-    struct str *hash = call_pass(call, "str", sizeof *hash);
+    struct str *hash = call_pass_data(call, "str", sizeof *hash);
 
     return password_hash(call->api, call->arena, in->password, hash);
 }
 
 static enum err prepare_reset(struct call *call)
 {
-    call->look = look_at_reset;
-    call->hash = hash_reset;
-    return prepare_mail(call);
+    call->read = check_reset_token;
+    call->hash = hash_new_password;
+    return require_mail_configured(call);
 }
 
 static enum err reset_password(struct call *call)
 {
     const struct mail_reset *in = call->body;
-    const struct str *hash = call_passed(call, "str");
+    const struct str *hash = call_passed_data(call, "str");
     struct user user;
-    enum err e = link_use(call, in->token, LINK_RESET, &user);
+    enum err e = mailed_link_use(call, in->token, LINK_RESET, &user);
 
     if (!e)
         e = account_set_password(call, user.id, *hash);
     user.password_hash = *hash;
-    return e ? e : login_reply_to(call, &user, false);
+    return e ? e : reply_to_login(call, &user, false);
 }
 
 /* --- POST /auth/verify, /auth/verify/resend ------------------------------------------- */
 
-/* Returns no credential: the reader of the mail is not necessarily the account's owner. */
+/* The reply has no token: the reader of the mail is not necessarily the account's owner. */
 static enum err verify_email(struct call *call)
 {
     const struct mail_token *in = call->body;
     const char *taken;
     struct user user;
-    enum err e = link_use(call, in->token, LINK_VERIFY, &user);
+    enum err e = mailed_link_use(call, in->token, LINK_VERIFY, &user);
 
     if (e)
         return e;
@@ -171,7 +171,7 @@ static enum err verify_email(struct call *call)
     e = user_update(call->tx, &user, &taken);
     if (e)
         return e;
-    call_emit(call, EVENT_USER_UPDATE, to_user(user.id), &own_user_schema, &user);
+    call_emit(call, EVENT_USER_UPDATE, audience_of_user(user.id), &current_user_schema, &user);
     return call_reply(call, &(struct verified_reply){ user.id });
 }
 
@@ -184,11 +184,11 @@ static enum err resend_verification(struct call *call)
     if (e)
         return e;
     if (user.email.given != GIVEN)
-        return call_invalid(call, "email", FORM_REQUIRED);
+        return call_add_field_error(call, "email", FORM_REQUIRED);
     if (user.verified)
         return OK;
-    e = link_send(call, &user, LINK_VERIFY, &wait_ms);
-    return e ? e : wait_ms ? call_wait(call, wait_ms) : OK;
+    e = mailed_link_send(call, &user, LINK_VERIFY, &wait_ms);
+    return e ? e : wait_ms ? call_refuse_rate_limited(call, wait_ms) : OK;
 }
 
 static const struct route routes[] = {
@@ -196,20 +196,20 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/auth/forgot",
         .name = "forgot_password",
-        .doc = "Have a link for a new password mailed to the verified address of an account. The "
-               "answer is the same whether there is one.",
+        .doc = "Mail a password reset link to the verified address of an account. The reply is "
+               "the same if no such account exists.",
         .auth = AUTH_OPEN,
         .body = &forgot_body,
         .limit = &limit_mail,
-        .prepare = prepare_mail,
+        .prepare = require_mail_configured,
         .handle = forgot_password,
     },
     {
         .method = POST,
         .path = "/auth/reset",
         .name = "reset_password",
-        .doc = "Set a new password with the token that was mailed, and log in. All other "
-               "credentials of the account end.",
+        .doc = "Set a new password with the mailed token and log in. All other tokens of the "
+               "account are revoked.",
         .auth = AUTH_OPEN,
         .body = &reset_body,
         .reply = &login_reply,
@@ -221,23 +221,23 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/auth/verify",
         .name = "verify_email",
-        .doc = "Verify the address that a token was mailed to.",
+        .doc = "Verify an email address with the mailed token.",
         .auth = AUTH_OPEN,
         .body = &verify_body,
         .reply = &verified_reply,
         .fires = (const enum event[]){ EVENT_USER_UPDATE, EVENT_NONE },
         .limit = &limit_mail,
-        .prepare = prepare_mail,
+        .prepare = require_mail_configured,
         .handle = verify_email,
     },
     {
         .method = POST,
         .path = "/auth/verify/resend",
         .name = "resend_verification",
-        .doc = "Have the link that verifies the caller's address mailed once more.",
+        .doc = "Mail the link that verifies the caller's address again.",
         .auth = AUTH_USER,
         .limit = &limit_mail,
-        .prepare = prepare_mail,
+        .prepare = require_mail_configured,
         .handle = resend_verification,
     },
     { 0 },
@@ -245,8 +245,8 @@ static const struct route routes[] = {
 
 const struct domain mail_domain = {
     .name = "Mailed links",
-    .doc = "Verifying an address, and getting a new password, where the server sends mail.",
+    .doc = "Email verification and password reset, if the server can send mail.",
     .routes = routes,
-    .jobs =
-        (const struct job_kind *const[]){ &forgotten_job, &mail_verify_job, &mail_reset_job, NULL },
+    .jobs = (const struct job_kind *const[]){ &password_forgotten_job, &mail_verify_job,
+                                              &mail_reset_job, NULL },
 };

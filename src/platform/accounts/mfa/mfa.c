@@ -5,14 +5,14 @@
 #include <string.h>
 
 #include "api/api.h"
-#include "api/auth/sealed.h"
+#include "api/auth/secret_encryption.h"
 #include "base/clock.h"
 
 enum { SALT_BYTES = 16, TICKET_LIFE_S = 300, TICKET_MARK = 9, TICKET_MAC = 24 };
 
-static const char SECRET_WORD[] = "mfa-secret";
+static const char MFA_SECRET_LABEL[] = "mfa-secret";
 
-static const struct auth *auth_of(const struct call *call)
+static const struct auth *server_auth(const struct call *call)
 {
     return api_options(call->api)->auth;
 }
@@ -30,10 +30,10 @@ enum err mfa_find(struct call *call, snowflake user_id, struct mfa *ret)
 
     if (e || !found)
         return e ? e : ERR_MFA_OFF;
-    struct str secret =
-        sealed_open(call->arena, auth_of(call), SECRET_WORD, user_id, row_bytes(&row, 0));
+    struct str secret = decrypt_secret(call->arena, server_auth(call), MFA_SECRET_LABEL, user_id,
+                                       row_bytes(&row, 0));
     if (secret.n != TOTP_SECRET)
-        return ERR_INTERNAL; /* encrypted with another server key */
+        return ERR_INTERNAL; /* the secret was encrypted with another server key */
     *ret = (struct mfa){ .user_id = user_id,
                          .last_step = row_int(&row, 1),
                          .codes_salt = row_bytes(&row, 2),
@@ -42,7 +42,7 @@ enum err mfa_find(struct call *call, snowflake user_id, struct mfa *ret)
     return OK;
 }
 
-static struct str random_salt(struct arena *a)
+static struct str create_random_salt(struct arena *a)
 {
     unsigned char *salt = arena_alloc(a, SALT_BYTES);
 
@@ -55,21 +55,21 @@ static const char ADD_MFA[] =
     "values ($1, $2, $3, $4, 0)";
 static const char MARK_USER[] = "update users set mfa_enabled = $2 where id = $1";
 
-enum err mfa_add(struct call *call, struct mfa *m)
+enum err mfa_insert(struct call *call, struct mfa *m)
 {
     struct str secret = str_slice((const char *)m->secret, TOTP_SECRET);
 
-    m->codes_salt = random_salt(call->arena);
-    enum err e = tx_exec(
-        call->tx, ADD_MFA,
-        BIND(v_id(m->user_id),
-             v_bytes(sealed_make(call->arena, auth_of(call), SECRET_WORD, m->user_id, secret)),
-             v_int(m->last_step), v_bytes(m->codes_salt)),
-        NULL);
+    m->codes_salt = create_random_salt(call->arena);
+    enum err e = tx_exec(call->tx, ADD_MFA,
+                         BIND(v_id(m->user_id),
+                              v_bytes(encrypt_secret(call->arena, server_auth(call),
+                                                     MFA_SECRET_LABEL, m->user_id, secret)),
+                              v_int(m->last_step), v_bytes(m->codes_salt)),
+                         NULL);
     return e ? e : tx_exec(call->tx, MARK_USER, BIND(v_id(m->user_id), v_int(1)), NULL);
 }
 
-enum err mfa_drop(struct call *call, snowflake user_id)
+enum err mfa_remove(struct call *call, snowflake user_id)
 {
     enum err e = tx_exec(call->tx, "delete from mfa where user_id = $1", BIND(v_id(user_id)), NULL);
 
@@ -78,9 +78,9 @@ enum err mfa_drop(struct call *call, snowflake user_id)
 
 static const char NEW_CODES[] = "update mfa set codes_salt = $2, codes_used = 0 where user_id = $1";
 
-enum err mfa_new_codes(struct call *call, struct mfa *m)
+enum err mfa_replace_backup_codes(struct call *call, struct mfa *m)
 {
-    m->codes_salt = random_salt(call->arena);
+    m->codes_salt = create_random_salt(call->arena);
     m->codes_used = 0;
     return tx_exec(call->tx, NEW_CODES, BIND(v_id(m->user_id), v_bytes(m->codes_salt)), NULL);
 }
@@ -92,7 +92,7 @@ static const char USE_STEP[] =
 
 enum err mfa_use_totp(struct call *call, const struct mfa *m, struct str code)
 {
-    int64_t step = totp_step(m->secret, code, clock_s(), m->last_step), changed = 0;
+    int64_t step = totp_find_matching_step(m->secret, code, clock_s(), m->last_step), changed = 0;
 
     if (step < 0)
         return ERR_MFA_CODE;
@@ -100,23 +100,23 @@ enum err mfa_use_totp(struct call *call, const struct mfa *m, struct str code)
     return e ? e : changed ? OK : ERR_MFA_CODE;
 }
 
-/* The alphabet omits letters and digits that look alike. */
+/* The alphabet omits characters that look alike. */
 struct str mfa_backup_code(const struct call *call, const struct mfa *m, int number)
 {
     static const char letters[] = "abcdefghijkmnpqrstuvwxyz23456789";
     unsigned char bytes[MFA_BACKUP_LETTERS];
     char *out = arena_alloc(call->arena, MFA_BACKUP_LETTERS);
-    unsigned char place = (unsigned char)number;
-    struct str salt =
-        STR_CONCAT(call->arena, m->codes_salt, str_slice((const char *)&place, sizeof place));
+    unsigned char code_index = (unsigned char)number;
+    struct str salt = STR_CONCAT(call->arena, m->codes_salt,
+                                 str_slice((const char *)&code_index, sizeof code_index));
 
-    auth_derive(auth_of(call), "mfa-backup", m->user_id, salt, bytes, sizeof bytes);
+    auth_derive_key(server_auth(call), "mfa-backup", m->user_id, salt, bytes, sizeof bytes);
     for (int i = 0; i < MFA_BACKUP_LETTERS; i++)
         out[i] = letters[bytes[i] % (sizeof letters - 1)];
     return str_slice(out, MFA_BACKUP_LETTERS);
 }
 
-bool mfa_backup_used(const struct mfa *m, int number)
+bool mfa_backup_code_is_used(const struct mfa *m, int number)
 {
     return m->codes_used >> number & 1;
 }
@@ -124,7 +124,7 @@ bool mfa_backup_used(const struct mfa *m, int number)
 static const char USE_BACKUP[] =
     "update mfa set codes_used = $3 where user_id = $1 and codes_used = $2";
 
-static enum err use_backup_number(struct call *call, const struct mfa *m, int number)
+static enum err mark_backup_code_used(struct call *call, const struct mfa *m, int number)
 {
     int64_t changed = 0;
     enum err e = tx_exec(
@@ -143,53 +143,54 @@ enum err mfa_use_backup(struct call *call, const struct mfa *m, struct str code)
     if (given.n != MFA_BACKUP_LETTERS)
         return ERR_MFA_CODE;
     for (int i = 0; i < MFA_BACKUP_CODES; i++)
-        if (!mfa_backup_used(m, i) &&
+        if (!mfa_backup_code_is_used(m, i) &&
             sodium_memcmp(given.p, mfa_backup_code(call, m, i).p, MFA_BACKUP_LETTERS) == 0)
             found = i;
-    return found < 0 ? ERR_MFA_CODE : use_backup_number(call, m, found);
+    return found < 0 ? ERR_MFA_CODE : mark_backup_code_used(call, m, found);
 }
 
 /* --- tickets -------------------------------------------------------------------------- */
 
-static const char *const ticket_words[] = {
+static const char *const ticket_labels[] = {
     [TICKET_LOGIN] = "mfa-login",
     [TICKET_UNDELETE] = "mfa-undelete",
     [TICKET_CODES] = "mfa-codes",
     [TICKET_NEW_CODES] = "mfa-new-codes",
 };
 
-/* A value that changes with the password: binds a ticket to the current password. */
-static struct str password_mark(const struct call *call, const struct user *u)
+/* Returns a value that changes with the password; it binds a ticket to the current password. */
+static struct str derive_password_mark(const struct call *call, const struct user *u)
 {
     unsigned char mark[TICKET_MARK];
 
-    auth_derive(auth_of(call), "mfa-password", u->id,
-                u->password_hash.p ? u->password_hash : STR(""), mark, sizeof mark);
-    return str_base64url(call->arena, mark, sizeof mark);
+    auth_derive_key(server_auth(call), "mfa-password", u->id,
+                    u->password_hash.p ? u->password_hash : STR(""), mark, sizeof mark);
+    return str_base64url_encode(call->arena, mark, sizeof mark);
 }
 
-/* MAC of "account.expiry.mark"; the ticket carries it after a further dot. */
-static struct str ticket_proof(const struct call *call, struct str said, snowflake id,
-                               enum ticket_purpose purpose)
+/* Returns the MAC of "account.expiry.mark", which is the last part of the ticket. */
+static struct str derive_ticket_mac(const struct call *call, struct str said, snowflake id,
+                                    enum ticket_purpose purpose)
 {
     unsigned char mac[TICKET_MAC];
 
-    auth_derive(auth_of(call), ticket_words[purpose], id, said, mac, sizeof mac);
-    return str_base64url(call->arena, mac, sizeof mac);
+    auth_derive_key(server_auth(call), ticket_labels[purpose], id, said, mac, sizeof mac);
+    return str_base64url_encode(call->arena, mac, sizeof mac);
 }
 
-struct str ticket_make(const struct call *call, const struct user *u, enum ticket_purpose purpose)
+struct str mfa_ticket_create(const struct call *call, const struct user *u,
+                             enum ticket_purpose purpose)
 {
-    struct str mark = password_mark(call, u);
+    struct str mark = derive_password_mark(call, u);
     int64_t end = clock_s() + TICKET_LIFE_S;
     struct str said = str_printf(call->arena, "%llu.%lld.%.*s", (unsigned long long)u->id,
-                                 (long long)end, STR_FMT(mark));
+                                 (long long)end, STR_ARGS(mark));
 
-    return STR_CONCAT(call->arena, said, STR("."), ticket_proof(call, said, u->id, purpose));
+    return STR_CONCAT(call->arena, said, STR("."), derive_ticket_mac(call, said, u->id, purpose));
 }
 
-bool ticket_read(const struct call *call, struct str ticket, enum ticket_purpose purpose,
-                 snowflake *ret_user_id)
+bool mfa_ticket_verify(const struct call *call, struct str ticket, enum ticket_purpose purpose,
+                       snowflake *ret_user_id)
 {
     struct str rest = ticket, id = str_cut(&rest, '.'), end = str_cut(&rest, '.'),
                mark = str_cut(&rest, '.');
@@ -199,18 +200,18 @@ bool ticket_read(const struct call *call, struct str ticket, enum ticket_purpose
     if (!snowflake_parse(id, &user_id) || !str_to_i64(end, &until) || until <= clock_s() || !mark.n)
         return false;
     struct str said = str_slice(ticket.p, (size_t)(mark.p + mark.n - ticket.p));
-    struct str proof = ticket_proof(call, said, user_id, purpose);
+    struct str proof = derive_ticket_mac(call, said, user_id, purpose);
     if (proof.n != rest.n || sodium_memcmp(proof.p, rest.p, proof.n) != 0)
         return false;
     *ret_user_id = user_id;
     return true;
 }
 
-bool ticket_fits(const struct call *call, struct str ticket, const struct user *u)
+bool mfa_ticket_matches_user(const struct call *call, struct str ticket, const struct user *u)
 {
     struct str rest = ticket;
 
     str_cut(&rest, '.');
     str_cut(&rest, '.');
-    return str_eq(str_cut(&rest, '.'), password_mark(call, u));
+    return str_eq(str_cut(&rest, '.'), derive_password_mark(call, u));
 }

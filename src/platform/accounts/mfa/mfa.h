@@ -19,42 +19,44 @@ struct mfa {
 
 /* --- rows ----------------------------------------------------------------------------- */
 
-/* ERR_MFA_OFF if the account has no second factor. */
+/* Returns ERR_MFA_OFF if the account has no second factor. */
 enum err mfa_find(struct call *call, snowflake user_id, struct mfa *ret);
 /* Enables the second factor. m->last_step: TOTP step of the code that confirmed m->secret. */
-enum err mfa_add(struct call *call, struct mfa *m);
-/* Does nothing if the account has no second factor. */
-enum err mfa_drop(struct call *call, snowflake user_id);
+enum err mfa_insert(struct call *call, struct mfa *m);
+/* Removes the second factor. Does nothing if the account has none. */
+enum err mfa_remove(struct call *call, snowflake user_id);
 /* Replaces all backup codes; the previous ones become invalid. */
-enum err mfa_new_codes(struct call *call, struct mfa *m);
+enum err mfa_replace_backup_codes(struct call *call, struct mfa *m);
 
 /* --- codes ---------------------------------------------------------------------------- */
 
 /* Consumes a TOTP code or a backup code. ERR_MFA_CODE if it is wrong or already used. */
 enum err mfa_use_totp(struct call *call, const struct mfa *m, struct str code);
 enum err mfa_use_backup(struct call *call, const struct mfa *m, struct str code);
-/* Call in prepare if the caller sends a code with the password: counts an attempt, which is
+/* Call in prepare if the caller sends a code with the password: counts an attempt. The attempt is
  * uncounted if the code is right. */
-enum err mfa_count_own_try(struct call *call, const struct opt_str *code);
-/* Call in the handler: consumes that code, TOTP or backup. Without a code, OK only if the account
- * has no second factor, else ERR_MFA_CODE. */
-enum err mfa_use_own(struct call *call, const struct user *caller, const struct opt_str *code);
+enum err mfa_count_caller_attempt(struct call *call, const struct opt_str *code);
+/* Call in the handler: consumes the caller's TOTP or backup code. Without a code, OK only if the
+ * account has no second factor, else ERR_MFA_CODE. */
+enum err mfa_use_caller_code(struct call *call, const struct user *caller,
+                             const struct opt_str *code);
 
-extern const struct type type_mfa_code; /* for bodies with such a code */
-/* A backup code by its index, allocated in the call's arena. */
+extern const struct type type_mfa_code; /* for bodies with a TOTP or backup code */
+/* Returns the backup code with this index, allocated in the call's arena. */
 struct str mfa_backup_code(const struct call *call, const struct mfa *m, int number);
-bool mfa_backup_used(const struct mfa *m, int number);
+bool mfa_backup_code_is_used(const struct mfa *m, int number);
 
 /* --- tickets: signed, valid for minutes, one account, one purpose ----------------------- */
 
 enum ticket_purpose { TICKET_LOGIN, TICKET_UNDELETE, TICKET_CODES, TICKET_NEW_CODES };
 
 /* The ticket becomes invalid when the account's password changes. */
-struct str ticket_make(const struct call *call, const struct user *u, enum ticket_purpose purpose);
+struct str mfa_ticket_create(const struct call *call, const struct user *u,
+                             enum ticket_purpose purpose);
 /* Verifies a ticket's signature, purpose and expiry without the database and returns its account.
- * ticket_fits then checks it against the current password. */
-bool ticket_read(const struct call *call, struct str ticket, enum ticket_purpose purpose,
-                 snowflake *ret_user_id);
-bool ticket_fits(const struct call *call, struct str ticket, const struct user *u);
+ * mfa_ticket_matches_user then checks it against the current password. */
+bool mfa_ticket_verify(const struct call *call, struct str ticket, enum ticket_purpose purpose,
+                       snowflake *ret_user_id);
+bool mfa_ticket_matches_user(const struct call *call, struct str ticket, const struct user *u);
 
 #endif

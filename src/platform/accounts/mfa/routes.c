@@ -6,77 +6,78 @@
 #include "platform/accounts/mfa/mfa.h"
 #include "platform/accounts/operator.h"
 
-static struct list backup_codes_of(const struct call *call, const struct mfa *m)
+static struct list list_backup_codes(const struct call *call, const struct mfa *m)
 {
     struct backup_code *codes = arena_array(call->arena, struct backup_code, MFA_BACKUP_CODES);
 
     for (int i = 0; i < MFA_BACKUP_CODES; i++)
-        codes[i] =
-            (struct backup_code){ m->user_id, mfa_backup_code(call, m, i), mfa_backup_used(m, i) };
+        codes[i] = (struct backup_code){ m->user_id, mfa_backup_code(call, m, i),
+                                         mfa_backup_code_is_used(m, i) };
     return (struct list){ .items = codes, .count = MFA_BACKUP_CODES };
 }
 
 /* --- rate limits ------------------------------------------------------------------------ */
 
-static const struct limit limit_mfa = {
+static const struct rate_limit limit_mfa = {
     .name = "mfa", .count = 10, .window_s = 60, .by_address = true, .strict = true
 };
-/* Limits on wrong codes, per ticket and per account. At any time 3 of a million codes are valid. */
-static const struct limit limit_ticket = {
+/* Limits on wrong codes, per ticket and per account. At any time 3 of a million codes are right. */
+static const struct rate_limit limit_ticket = {
     .name = "mfa-ticket", .count = 5, .window_s = 300, .strict = true
 };
-static const struct limit limit_wrong_codes = {
+static const struct rate_limit limit_wrong_codes = {
     .name = "mfa-wrong", .count = 20, .window_s = 1800, .strict = true
 };
 
-struct mfa_try {
+struct mfa_attempt {
     snowflake user_id;
-    struct str ticket; /* p == NULL: caller is logged in */
+    struct str ticket; /* p == NULL: the caller is logged in */
     bool undelete;
 };
 
-static struct str account_key(const snowflake *user_id)
+static struct str account_id_as_key(const snowflake *user_id)
 {
     return str_slice((const char *)user_id, sizeof *user_id);
 }
 
-/* Counts every attempt before the check; a right code is uncounted. */
-static enum err try_count(struct call *call, const struct mfa_try *t)
+/* Counts every attempt before the check; an attempt with a right code is uncounted afterwards. */
+static enum err count_mfa_attempt(struct call *call, const struct mfa_attempt *t)
 {
-    if (t->ticket.p && call_count(call, &limit_ticket, t->ticket) != OK)
+    if (t->ticket.p && call_count_against_limit(call, &limit_ticket, t->ticket) != OK)
         return ERR_MFA_TICKET;
-    return call_count(call, &limit_wrong_codes, account_key(&t->user_id));
+    return call_count_against_limit(call, &limit_wrong_codes, account_id_as_key(&t->user_id));
 }
 
-static void try_was_right(struct call *call)
+static void uncount_mfa_attempt(struct call *call)
 {
-    const struct mfa_try *t = call_passed(call, "mfa_try");
+    const struct mfa_attempt *t = call_passed_data(call, "mfa_attempt");
 
     if (t->ticket.p)
-        call_uncount(call, &limit_ticket, t->ticket);
-    call_uncount(call, &limit_wrong_codes, account_key(&t->user_id));
+        call_revert_limit_count(call, &limit_ticket, t->ticket);
+    call_revert_limit_count(call, &limit_wrong_codes, account_id_as_key(&t->user_id));
 }
 
-enum err mfa_count_own_try(struct call *call, const struct opt_str *code)
+enum err mfa_count_caller_attempt(struct call *call, const struct opt_str *code)
 {
     if (code->given != GIVEN)
         return OK;
-    return call_count(call, &limit_wrong_codes, account_key(&call->caller->id));
+    return call_count_against_limit(call, &limit_wrong_codes, account_id_as_key(&call->caller->id));
 }
 
-static void own_try_was_right(struct call *call)
+static void uncount_caller_attempt(struct call *call)
 {
-    call_uncount(call, &limit_wrong_codes, account_key(&call->caller->id));
+    call_revert_limit_count(call, &limit_wrong_codes, account_id_as_key(&call->caller->id));
 }
 
-enum err mfa_use_own(struct call *call, const struct user *caller, const struct opt_str *code)
+enum err mfa_use_caller_code(struct call *call, const struct user *caller,
+                             const struct opt_str *code)
 {
     struct str text = code->given == GIVEN ? code->value : STR("");
     struct mfa m;
     enum err e = OK;
 
     if (code->given == GIVEN)
-        call->after = own_try_was_right;
+        call->after = uncount_caller_attempt;
     if (caller->mfa_enabled)
         e = mfa_find(call, caller->id, &m);
     if (e || !caller->mfa_enabled)
@@ -89,29 +90,29 @@ enum err mfa_use_own(struct call *call, const struct user *caller, const struct 
 static enum err prepare_mfa_login(struct call *call)
 {
     const struct mfa_login *in = call->body;
-    struct mfa_try *t = call_pass(call, "mfa_try", sizeof *t);
+    struct mfa_attempt *t = call_pass_data(call, "mfa_attempt", sizeof *t);
 
     t->ticket = in->ticket;
-    if (!ticket_read(call, in->ticket, TICKET_LOGIN, &t->user_id)) {
+    if (!mfa_ticket_verify(call, in->ticket, TICKET_LOGIN, &t->user_id)) {
         t->undelete = true;
-        if (!ticket_read(call, in->ticket, TICKET_UNDELETE, &t->user_id))
+        if (!mfa_ticket_verify(call, in->ticket, TICKET_UNDELETE, &t->user_id))
             return ERR_MFA_TICKET;
     }
-    return try_count(call, t);
+    return count_mfa_attempt(call, t);
 }
 
 static enum err finish_mfa_login(struct call *call,
                                  enum err (*use)(struct call *, const struct mfa *, struct str))
 {
     const struct mfa_login *in = call->body;
-    const struct mfa_try *t = call_passed(call, "mfa_try");
+    const struct mfa_attempt *t = call_passed_data(call, "mfa_attempt");
     struct user user;
     struct mfa m;
     enum err e = user_find(call->tx, t->user_id, &user);
 
     if (!e)
         e = mfa_find(call, user.id, &m);
-    if (e == ERR_MFA_OFF || (!e && !ticket_fits(call, in->ticket, &user)))
+    if (e == ERR_MFA_OFF || (!e && !mfa_ticket_matches_user(call, in->ticket, &user)))
         return ERR_MFA_TICKET;
     if (!e && user.disabled && !(user.paused && t->undelete))
         return ERR_ACCOUNT_DISABLED;
@@ -120,9 +121,9 @@ static enum err finish_mfa_login(struct call *call,
     if (!e)
         e = use(call, &m, in->code);
     if (!e && (user.deleting || user.paused))
-        e = account_undelete(call, &user);
-    call->after = try_was_right;
-    return e ? e : login_grant(call, &user);
+        e = account_cancel_deletion(call, &user);
+    call->after = uncount_mfa_attempt;
+    return e ? e : reply_with_login_token(call, &user);
 }
 
 static enum err log_in_with_totp(struct call *call)
@@ -137,19 +138,20 @@ static enum err log_in_with_backup_code(struct call *call)
 
 /* --- on and off ----------------------------------------------------------------------- */
 
-static enum err prepare_enable(struct call *call)
+static enum err prepare_enable_totp(struct call *call)
 {
-    own_password_ask(call, ((const struct mfa_enable *)call->body)->password);
+    require_caller_password(call, ((const struct mfa_enable *)call->body)->password);
     return OK;
 }
 
-/* Checks in the order in which clients ask: first the secret, then the code. */
-static enum err read_factor(const struct mfa_enable *in, struct mfa *m)
+/* Clients ask for the secret first, then for the code; the checks have the same order. */
+static enum err parse_new_factor(const struct mfa_enable *in, struct mfa *m)
 {
-    if (in->secret.given != GIVEN || !totp_secret_read(in->secret.value, m->secret))
+    if (in->secret.given != GIVEN || !totp_secret_parse(in->secret.value, m->secret))
         return ERR_MFA_SECRET;
-    m->last_step =
-        in->code.given == GIVEN ? totp_step(m->secret, in->code.value, clock_s(), -1) : -1;
+    m->last_step = in->code.given == GIVEN
+                       ? totp_find_matching_step(m->secret, in->code.value, clock_s(), -1)
+                       : -1;
     return m->last_step < 0 ? ERR_MFA_CODE : OK;
 }
 
@@ -159,21 +161,21 @@ static enum err enable_totp(struct call *call)
     struct mfa_enabled_reply out;
     struct mfa m = { .user_id = call->caller->id };
     struct user user;
-    enum err e = own_password_find(call, &user);
+    enum err e = read_caller_after_password_check(call, &user);
 
     if (!e && user.mfa_enabled)
         e = ERR_MFA_ON;
     if (!e)
-        e = read_factor(in, &m);
+        e = parse_new_factor(in, &m);
     if (!e)
-        e = mfa_add(call, &m);
+        e = mfa_insert(call, &m);
     if (!e)
-        e = own_token_renew(call, &out.token);
+        e = caller_tokens_replace(call, &out.token);
     if (e)
         return e;
     user.mfa_enabled = true;
-    call_emit(call, EVENT_USER_UPDATE, to_user(user.id), &own_user_schema, &user);
-    out.backup_codes = backup_codes_of(call, &m);
+    call_emit(call, EVENT_USER_UPDATE, audience_of_user(user.id), &current_user_schema, &user);
+    out.backup_codes = list_backup_codes(call, &m);
     return call_reply(call, &out);
 }
 
@@ -187,31 +189,31 @@ static enum err disable_totp(struct call *call)
     if (!e && !user.mfa_enabled)
         e = ERR_MFA_OFF;
     if (!e)
-        e = mfa_use_own(call, &user, &in->code);
+        e = mfa_use_caller_code(call, &user, &in->code);
     if (!e)
-        e = mfa_drop(call, user.id);
+        e = mfa_remove(call, user.id);
     if (!e)
-        e = own_token_renew(call, &out.token);
+        e = caller_tokens_replace(call, &out.token);
     if (e)
         return e;
     user.mfa_enabled = false;
-    call_emit(call, EVENT_USER_UPDATE, to_user(user.id), &own_user_schema, &user);
+    call_emit(call, EVENT_USER_UPDATE, audience_of_user(user.id), &current_user_schema, &user);
     return call_reply(call, &out);
 }
 
-static enum err prepare_disable(struct call *call)
+static enum err prepare_disable_totp(struct call *call)
 {
-    return mfa_count_own_try(call, &((const struct mfa_disable *)call->body)->code);
+    return mfa_count_caller_attempt(call, &((const struct mfa_disable *)call->body)->code);
 }
 
 /* --- backup codes --------------------------------------------------------------------- */
 
-static enum err prepare_challenge(struct call *call)
+static enum err prepare_backup_codes_challenge(struct call *call)
 {
     const struct mfa_challenge *in = call->body;
 
-    own_password_ask(call, in->password);
-    return mfa_count_own_try(call, &in->code);
+    require_caller_password(call, in->password);
+    return mfa_count_caller_attempt(call, &in->code);
 }
 
 /* Backup codes can disable the second factor, so viewing them needs a code and the password. */
@@ -219,16 +221,17 @@ static enum err view_backup_codes_challenge(struct call *call)
 {
     const struct mfa_challenge *in = call->body;
     struct user user;
-    enum err e = own_password_find(call, &user);
+    enum err e = read_caller_after_password_check(call, &user);
 
     if (!e && !user.mfa_enabled)
         e = ERR_MFA_OFF;
     if (!e)
-        e = mfa_use_own(call, &user, &in->code);
+        e = mfa_use_caller_code(call, &user, &in->code);
     if (e)
         return e;
-    return call_reply(call, &(struct mfa_nonces){ ticket_make(call, &user, TICKET_CODES),
-                                                  ticket_make(call, &user, TICKET_NEW_CODES) });
+    return call_reply(call,
+                      &(struct mfa_nonces){ mfa_ticket_create(call, &user, TICKET_CODES),
+                                            mfa_ticket_create(call, &user, TICKET_NEW_CODES) });
 }
 
 static enum err get_backup_codes(struct call *call)
@@ -240,14 +243,15 @@ static enum err get_backup_codes(struct call *call)
     struct mfa m;
     enum err e = user_find(call->tx, call->caller->id, &user);
 
-    if (!e && (!ticket_read(call, in->nonce, purpose, &user_id) || user_id != user.id ||
-               !ticket_fits(call, in->nonce, &user)))
-        return call_invalid(call, "nonce", "NONCE_INVALID", "This nonce is not good any more.");
+    if (!e && (!mfa_ticket_verify(call, in->nonce, purpose, &user_id) || user_id != user.id ||
+               !mfa_ticket_matches_user(call, in->nonce, &user)))
+        return call_add_field_error(call, "nonce", "NONCE_INVALID",
+                                    "This nonce is invalid or has expired. Request a new one.");
     if (!e)
         e = mfa_find(call, user.id, &m);
     if (!e && in->regenerate)
-        e = mfa_new_codes(call, &m);
-    return e ? e : call_reply(call, &(struct mfa_codes){ backup_codes_of(call, &m) });
+        e = mfa_replace_backup_codes(call, &m);
+    return e ? e : call_reply(call, &(struct mfa_codes){ list_backup_codes(call, &m) });
 }
 
 static const struct route routes[] = {
@@ -255,7 +259,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/auth/mfa/totp",
         .name = "log_in_with_totp",
-        .doc = "Finish a login with a code of the second factor. A code is good once.",
+        .doc = "Finish a login with a TOTP code. Each code works once.",
         .auth = AUTH_OPEN,
         .body = &mfa_login_body,
         .reply = &login_reply,
@@ -267,7 +271,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/auth/mfa/backup",
         .name = "log_in_with_backup_code",
-        .doc = "Finish a login with a backup code. Each is good once.",
+        .doc = "Finish a login with a backup code. Each code works once.",
         .auth = AUTH_OPEN,
         .body = &mfa_login_body,
         .reply = &login_reply,
@@ -279,44 +283,43 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/users/@me/mfa/totp/enable",
         .name = "enable_totp",
-        .doc = "Ask for a second factor at each login from now on. All other credentials end.",
+        .doc = "Enable the second factor. All other tokens of the account are revoked.",
         .auth = AUTH_USER,
         .body = &mfa_enable_body,
         .reply = &mfa_enabled_reply,
         .fires = (const enum event[]){ EVENT_USER_UPDATE, EVENT_NONE },
-        .prepare = prepare_enable,
+        .prepare = prepare_enable_totp,
         .handle = enable_totp,
     },
     {
         .method = POST,
         .path = "/users/@me/mfa/totp/disable",
         .name = "disable_totp",
-        .doc = "Ask for no second factor any more. All other credentials end.",
+        .doc = "Disable the second factor. All other tokens of the account are revoked.",
         .auth = AUTH_USER,
         .body = &mfa_disable_body,
         .reply = &token_reply,
         .fires = (const enum event[]){ EVENT_USER_UPDATE, EVENT_NONE },
-        .prepare = prepare_disable,
+        .prepare = prepare_disable_totp,
         .handle = disable_totp,
     },
     {
         .method = POST,
         .path = "/auth/verify/view-backup-codes-challenge",
         .name = "view_backup_codes_challenge",
-        .doc =
-            "Nonces with which backup codes are shown or replaced, for the password and a code of "
-            "the second factor.",
+        .doc = "Get nonces to read or replace the backup codes; needs the password and a code of "
+               "the second factor.",
         .auth = AUTH_USER,
         .body = &mfa_challenge_body,
         .reply = &mfa_nonces_reply,
-        .prepare = prepare_challenge,
+        .prepare = prepare_backup_codes_challenge,
         .handle = view_backup_codes_challenge,
     },
     {
         .method = POST,
         .path = "/users/@me/mfa/codes-verification",
         .name = "get_backup_codes",
-        .doc = "Show the backup codes, or make others.",
+        .doc = "Get the backup codes, or replace them.",
         .auth = AUTH_USER,
         .body = &mfa_codes_body,
         .reply = &mfa_codes_reply,
@@ -327,6 +330,6 @@ static const struct route routes[] = {
 
 const struct domain mfa_domain = {
     .name = "Second factor",
-    .doc = "Codes that change every 30 seconds, beside the password.",
+    .doc = "TOTP codes as a second factor besides the password.",
     .routes = routes,
 };

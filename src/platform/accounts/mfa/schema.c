@@ -5,13 +5,14 @@
 
 static const struct type type_ticket = { .kind = KIND_STRING,
                                          .max = 200,
-                                         .doc = "Stands for a few minutes for who asked" };
+                                         .doc = "Signed ticket of the caller, valid for five "
+                                                "minutes" };
 const struct type type_mfa_code = {
     .kind = KIND_STRING, .flags = TYPE_TRIM, .max = 32, .doc = "Six digits, or a backup code"
 };
 static const struct type type_secret = { .kind = KIND_STRING,
                                          .max = 64,
-                                         .doc = "20 bytes in base32, which the client chose" };
+                                         .doc = "20 bytes in base32, chosen by the client" };
 
 static const struct field login_fields[] = {
     { FIELD(struct mfa_login, ticket), .type = &type_ticket },
@@ -24,12 +25,12 @@ static const struct schema login_schema = {
     .name = "MfaLogin",
     .size = sizeof(struct mfa_login),
     .fields = login_fields,
-    .doc = "The second half of a login.",
+    .doc = "The second step of a login.",
 };
 const struct type mfa_login_body = { .kind = KIND_OBJECT, .schema = &login_schema };
 
 static const struct field enable_fields[] = {
-    { FIELD(struct mfa_enable, password), .type = &type_given_password },
+    { FIELD(struct mfa_enable, password), .type = &type_entered_password },
     { FIELD(struct mfa_enable, secret), .type = &type_secret, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct mfa_enable, code), .type = &type_mfa_code, .flags = OPTIONAL | NULLABLE },
     { 0 },
@@ -38,7 +39,7 @@ static const struct schema enable_schema = {
     .name = "MfaEnable",
     .size = sizeof(struct mfa_enable),
     .fields = enable_fields,
-    .doc = "A second factor, and a code that shows that it works.",
+    .doc = "A TOTP secret, and a code that confirms it.",
 };
 const struct type mfa_enable_body = { .kind = KIND_OBJECT, .schema = &enable_schema };
 
@@ -50,12 +51,12 @@ static const struct schema disable_schema = {
     .name = "MfaDisable",
     .size = sizeof(struct mfa_disable),
     .fields = disable_fields,
-    .doc = "A code of the second factor that goes.",
+    .doc = "A code that confirms disabling the second factor.",
 };
 const struct type mfa_disable_body = { .kind = KIND_OBJECT, .schema = &disable_schema };
 
 static const struct field challenge_fields[] = {
-    { FIELD(struct mfa_challenge, password), .type = &type_given_password },
+    { FIELD(struct mfa_challenge, password), .type = &type_entered_password },
     { FIELD(struct mfa_challenge, code), .type = &type_mfa_code, .flags = OPTIONAL | NULLABLE,
       .doc = "Required" },
     { 0 },
@@ -64,23 +65,23 @@ static const struct schema challenge_schema = {
     .name = "BackupCodesChallenge",
     .size = sizeof(struct mfa_challenge),
     .fields = challenge_fields,
-    .doc = "The password once more, and a code.",
+    .doc = "The password and a code of the second factor.",
 };
 const struct type mfa_challenge_body = { .kind = KIND_OBJECT, .schema = &challenge_schema };
 
 static const struct field codes_request_fields[] = {
     { FIELD(struct mfa_codes_request, key), .type = &type_text, .flags = OPTIONAL | NULLABLE,
-      .doc = "Not looked at" },
+      .doc = "Ignored" },
     { FIELD(struct mfa_codes_request, nonce), .type = &type_ticket },
     { FIELD(struct mfa_codes_request, regenerate), .type = &type_bool, .flags = OPTIONAL,
-      .doc = "Others, and the old ones are none any more" },
+      .doc = "Replace the codes; the old ones become invalid" },
     { 0 },
 };
 static const struct schema codes_request_schema = {
     .name = "BackupCodesRequest",
     .size = sizeof(struct mfa_codes_request),
     .fields = codes_request_fields,
-    .doc = "Which backup codes are wanted.",
+    .doc = "Whether to read or replace the backup codes.",
 };
 const struct type mfa_codes_body = { .kind = KIND_OBJECT, .schema = &codes_request_schema };
 
@@ -94,7 +95,7 @@ static const struct schema backup_code_schema = {
     .name = "BackupCode",
     .size = sizeof(struct backup_code),
     .fields = backup_code_fields,
-    .doc = "A code that is good once.",
+    .doc = "A backup code, which works once.",
 };
 static const struct type type_backup_code = { .kind = KIND_OBJECT, .schema = &backup_code_schema };
 static const struct type type_backup_codes = { .kind = KIND_ARRAY, .of = &type_backup_code };
@@ -108,7 +109,7 @@ static const struct schema enabled_schema = {
     .name = "MfaEnabled",
     .size = sizeof(struct mfa_enabled_reply),
     .fields = enabled_fields,
-    .doc = "A new credential, and codes for when the second factor is lost.",
+    .doc = "A new token, and the backup codes.",
 };
 const struct type mfa_enabled_reply = { .kind = KIND_OBJECT, .schema = &enabled_schema };
 
@@ -121,7 +122,7 @@ static const struct schema nonces_schema = {
     .name = "BackupCodesNonces",
     .size = sizeof(struct mfa_nonces),
     .fields = nonces_fields,
-    .doc = "What backup codes are shown, or made anew, for.",
+    .doc = "Nonces for reading and for replacing the backup codes.",
 };
 const struct type mfa_nonces_reply = { .kind = KIND_OBJECT, .schema = &nonces_schema };
 

@@ -15,7 +15,7 @@ static int base32_value(char c)
     return c >= '2' && c <= '7' ? c - '2' + 26 : -1;
 }
 
-bool totp_secret_read(struct str text, unsigned char ret[TOTP_SECRET])
+bool totp_secret_parse(struct str text, unsigned char ret[TOTP_SECRET])
 {
     uint32_t bits = 0;
     int held = 0;
@@ -38,7 +38,7 @@ bool totp_secret_read(struct str text, unsigned char ret[TOTP_SECRET])
     return n == TOTP_SECRET && held == 0;
 }
 
-uint32_t totp_code(const unsigned char secret[TOTP_SECRET], int64_t step)
+uint32_t totp_code_of_step(const unsigned char secret[TOTP_SECRET], int64_t step)
 {
     unsigned char counter[8], mac[EVP_MAX_MD_SIZE];
     unsigned size = 0;
@@ -52,8 +52,8 @@ uint32_t totp_code(const unsigned char secret[TOTP_SECRET], int64_t step)
     return number % 1000000;
 }
 
-int64_t totp_step(const unsigned char secret[TOTP_SECRET], struct str code, int64_t now_s,
-                  int64_t used)
+int64_t totp_find_matching_step(const unsigned char secret[TOTP_SECRET], struct str code,
+                                int64_t now_s, int64_t used)
 {
     int64_t now = now_s / TOTP_STEP_S, found = -1;
     uint64_t given;
@@ -61,7 +61,7 @@ int64_t totp_step(const unsigned char secret[TOTP_SECRET], struct str code, int6
     if (code.n != TOTP_DIGITS || !str_to_u64(code, &given))
         return -1;
     for (int64_t step = now - SKEW_STEPS; step <= now + SKEW_STEPS; step++)
-        if (step > used && totp_code(secret, step) == given)
+        if (step > used && totp_code_of_step(secret, step) == given)
             found = step;
     return found;
 }

@@ -10,12 +10,12 @@
 enum { TOTP_SECRET = 20, TOTP_STEP_S = 30, TOTP_DIGITS = 6 };
 
 /* Parses 32 base32 characters, in either case; spaces and dashes are ignored. */
-bool totp_secret_read(struct str text, unsigned char ret[TOTP_SECRET]);
-/* The code of one 30-second step. */
-uint32_t totp_code(const unsigned char secret[TOTP_SECRET], int64_t step);
-/* The latest step among the current one, the previous and the next that matches the code and is
+bool totp_secret_parse(struct str text, unsigned char ret[TOTP_SECRET]);
+/* Returns the code of one 30-second step. */
+uint32_t totp_code_of_step(const unsigned char secret[TOTP_SECRET], int64_t step);
+/* Returns the latest step among the previous, current and next one that matches the code and is
  * later than `used`; -1 if none does. */
-int64_t totp_step(const unsigned char secret[TOTP_SECRET], struct str code, int64_t now_s,
-                  int64_t used);
+int64_t totp_find_matching_step(const unsigned char secret[TOTP_SECRET], struct str code,
+                                int64_t now_s, int64_t used);
 
 #endif

@@ -3,11 +3,11 @@
 #include "model/channel.h"
 #include "model/fields/ids.h"
 #include "platform/channels/internal.h"
-#include "platform/worlds/file.h"
+#include "platform/worlds/import_export.h"
 
 /* --- entries ---------------------------------------------------------------------------- */
 
-/* A direct channel (two people) or a group. */
+/* A direct channel (two users) or a group. */
 struct world_private {
     struct opt_id id;
     struct opt_str name, owner;
@@ -31,7 +31,8 @@ static const char ADD_RECIPIENT[] =
     "select id, $2, $3, case when type = 3 then 1 else 0 end from channels where id = $1 "
     "on conflict do nothing";
 
-static enum err add_people(struct importing *im, snowflake channel, const struct list *people)
+static enum err insert_recipients(struct world_importer *im, snowflake channel,
+                                  const struct list *people)
 {
     const snowflake *ids = people->items;
     enum err e = OK;
@@ -48,7 +49,8 @@ static const char FIND_DIRECT[] =
     "select channel_id from direct_channels where low_id = $1 and high_id = $2";
 static const char ADD_DIRECT[] =
     "insert into direct_channels (low_id, high_id, channel_id) values ($1, $2, $3)";
-static enum err add_direct(struct importing *im, snowflake id, const struct list *people)
+static enum err insert_direct_channel(struct world_importer *im, snowflake id,
+                                      const struct list *people)
 {
     const snowflake *who = people->items;
     bool ordered = who[0] < who[1];
@@ -57,25 +59,26 @@ static enum err add_direct(struct importing *im, snowflake id, const struct list
     if (!e)
         e = tx_exec(im->tx, ADD_DIRECT, BIND(v_id(who[!ordered]), v_id(who[ordered]), v_id(id)),
                     NULL);
-    return e ? e : add_people(im, id, people);
+    return e ? e : insert_recipients(im, id, people);
 }
 
-static enum err import_direct(struct importing *im, const void *entry, const struct place *at,
-                              snowflake id)
+static enum err import_direct_channel(struct world_importer *im, const void *entry,
+                                      const struct json_path *at, snowflake id)
 {
     const struct world_private *p = entry;
-    struct place people_at = place_key(at, STR("people"));
+    struct json_path people_at = json_path_key(at, STR("people"));
     unsigned before = im->form->problems;
     struct list people = { 0 };
     struct rows row;
     bool known;
-    enum err e = refer_each(im, &user_naming, 0, &p->people, at, "people", &people);
+    enum err e = world_resolve_references(im, &user_naming, 0, &p->people, at, "people", &people);
 
     if (e || im->form->problems != before)
         return e;
     const snowflake *who = people.items;
     if (people.count != 2 || who[0] == who[1]) {
-        form_fail(im->form, &people_at, "WORLD_NOT_TWO", "a direct channel is of two people");
+        form_add_error(im->form, &people_at, "WORLD_NOT_TWO",
+                       "a direct channel needs exactly two different users");
         return OK;
     }
     bool ordered = who[0] < who[1];
@@ -85,7 +88,7 @@ static enum err import_direct(struct importing *im, const void *entry, const str
     count(im, COUNT_CHANNELS, !known);
     id = known ? row_id(&row, 0) : p->id.given == GIVEN ? p->id.value : snowflake_new();
     if (!known)
-        e = add_direct(im, id, &people);
+        e = insert_direct_channel(im, id, &people);
     return e ? e : world_import_parts(im, "private", entry, at, id);
 }
 
@@ -95,8 +98,8 @@ static const char GROUP_BY_ID[] = "select id from channels where id = $1 and typ
 static const char GROUP_BY_NAME[] =
     "select id from channels where name = $1 and owner_id = $2 and type = 3 order by id limit 1";
 
-static enum err find_group(struct importing *im, const struct world_private *p, snowflake owner,
-                           snowflake *ret)
+static enum err find_imported_group(struct world_importer *im, const struct world_private *p,
+                                    snowflake owner, snowflake *ret)
 {
     struct rows row;
     bool known = false;
@@ -105,27 +108,28 @@ static enum err find_group(struct importing *im, const struct world_private *p, 
     if (p->id.given == GIVEN)
         e = tx_one(im->tx, GROUP_BY_ID, BIND(v_id(p->id.value)), &row, &known);
     else
-        e = tx_one(im->tx, GROUP_BY_NAME, BIND(v_opt_text(p->name), v_id(owner)), &row, &known);
+        e = tx_one(im->tx, GROUP_BY_NAME, BIND(optional_text_value(p->name), v_id(owner)), &row,
+                   &known);
     *ret = known ? row_id(&row, 0) : 0;
     return e;
 }
 
-static enum err import_group(struct importing *im, const void *entry, const struct place *at,
-                             snowflake id)
+static enum err import_group(struct world_importer *im, const void *entry,
+                             const struct json_path *at, snowflake id)
 {
     const struct world_private *p = entry;
     unsigned before = im->form->problems;
     struct list people = { 0 };
     snowflake owner = 0;
-    enum err e = refer_each(im, &user_naming, 0, &p->people, at, "people", &people);
+    enum err e = world_resolve_references(im, &user_naming, 0, &p->people, at, "people", &people);
 
     if (!e)
-        e = refer_maybe(im, &user_naming, 0, &p->owner, at, "owner", &owner);
+        e = world_resolve_optional_reference(im, &user_naming, 0, &p->owner, at, "owner", &owner);
     if (!owner || (p->id.given != GIVEN && p->name.given != GIVEN))
-        form_fail(im->form, at, "WORLD_GROUP", "a group has an owner, and a name or an id");
+        form_add_error(im->form, at, "WORLD_GROUP", "a group needs an owner, and a name or an id");
     if (e || im->form->problems != before)
         return e;
-    e = find_group(im, p, owner, &id);
+    e = find_imported_group(im, p, owner, &id);
     if (e)
         return e;
     count(im, COUNT_CHANNELS, !id);
@@ -135,10 +139,10 @@ static enum err import_group(struct importing *im, const void *entry, const stru
         e = channel_insert(im->tx, &(struct channel){ .id = id,
                                                       .type = CHANNEL_GROUP,
                                                       .name = p->name,
-                                                      .owner_id = given_id(owner) });
+                                                      .owner_id = opt_id_or_null(owner) });
     }
     if (!e)
-        e = add_people(im, id, &people);
+        e = insert_recipients(im, id, &people);
     return e ? e : world_import_parts(im, "private", entry, at, id);
 }
 
@@ -150,7 +154,7 @@ static const char PRIVATE_CHANNELS[] =
     "select c.id, c.name, u.username from channels c left join users u "
     "on u.id = c.owner_id where c.type = $1 order by c.id";
 
-static enum err export_people(struct tx *tx, snowflake channel, struct opt_list *ret)
+static enum err export_recipients(struct tx *tx, snowflake channel, struct opt_list *ret)
 {
     struct rows r;
     enum err e = tx_query(tx, PEOPLE, BIND(v_id(channel)), &r);
@@ -158,12 +162,13 @@ static enum err export_people(struct tx *tx, snowflake channel, struct opt_list 
     if (e)
         return e;
     while (rows_next(&r))
-        *(struct str *)shown_item(tx, ret, sizeof(struct str)) = row_text(&r, 0);
+        *(struct str *)world_export_list_item(tx, ret, sizeof(struct str)) = row_text(&r, 0);
     return rows_end(&r);
 }
 
 /* type: direct channels or groups. */
-static enum err export_private(struct exporting *ex, int64_t type, struct opt_list *ret)
+static enum err export_private_channels(struct world_exporter *ex, int64_t type,
+                                        struct opt_list *ret)
 {
     size_t size = world_entry_size(ex->format, "private");
     struct rows r;
@@ -176,8 +181,8 @@ static enum err export_private(struct exporting *ex, int64_t type, struct opt_li
 
         *p = (struct world_private){
             .id = { GIVEN, row_id(&r, 0) },
-            .name = shown_text(&r, 1, NULL),
-            .owner = shown_text(&r, 2, NULL),
+            .name = world_export_text(&r, 1, NULL),
+            .owner = world_export_text(&r, 2, NULL),
         };
     }
     e = rows_end(&r);
@@ -186,26 +191,26 @@ static enum err export_private(struct exporting *ex, int64_t type, struct opt_li
         struct world_private *p = (void *)entry;
 
         ex->channel = p->id.value;
-        e = export_people(ex->tx, p->id.value, &p->people);
+        e = export_recipients(ex->tx, p->id.value, &p->people);
         if (!e)
             e = world_export_parts(ex, "private", ex->channel, entry, 1);
     }
     return e;
 }
 
-static enum err export_directs(struct exporting *ex, struct opt_list *ret)
+static enum err export_direct_channels(struct world_exporter *ex, struct opt_list *ret)
 {
-    return export_private(ex, CHANNEL_DM, ret);
+    return export_private_channels(ex, CHANNEL_DM, ret);
 }
 
-static enum err export_groups(struct exporting *ex, struct opt_list *ret)
+static enum err export_groups(struct world_exporter *ex, struct opt_list *ret)
 {
-    return export_private(ex, CHANNEL_GROUP, ret);
+    return export_private_channels(ex, CHANNEL_GROUP, ret);
 }
 
 const struct world_parts private_channels_world = { (const struct world_part[]){
-    { NULL, "directs", &world_private_list, "private", 70, .import = import_direct,
-      .export = export_directs },
+    { NULL, "directs", &world_private_list, "private", 70, .import = import_direct_channel,
+      .export = export_direct_channels },
     { NULL, "groups", &world_private_list, "private", 80, .import = import_group,
       .export = export_groups },
     { 0 },

@@ -4,7 +4,7 @@
 #include "platform/channels/deletion.h"
 #include "platform/channels/world/world.h"
 #include "platform/emojis/world.h"
-#include "platform/worlds/file.h"
+#include "platform/worlds/import_export.h"
 
 /* --- entries ---------------------------------------------------------------------------- */
 
@@ -22,7 +22,7 @@ WORLD_OBJECT(tag, tag_fields, NULL);
 /* --- import of forums ------------------------------------------------------------------- */
 
 static const char FORUM_TAGS[] = "select available_tags from channels where id = $1";
-static const char DRESS_FORUM[] =
+static const char UPDATE_FORUM[] =
     "update channels set available_tags = coalesce($2, available_tags), "
     "default_reaction = coalesce($3, default_reaction), "
     "default_sort_order = coalesce($4, default_sort_order), "
@@ -30,20 +30,20 @@ static const char DRESS_FORUM[] =
     "default_tag_setting = coalesce($6, default_tag_setting), "
     "default_thread_slowmode = coalesce($7, default_thread_slowmode) where id = $1";
 
-static enum err load_tags(struct importing *im, snowflake forum, struct list *ret)
+static enum err read_tags_of_forum(struct world_importer *im, snowflake forum, struct list *ret)
 {
     struct rows row;
     bool found;
     enum err e = tx_one(im->tx, FORUM_TAGS, BIND(v_id(forum)), &row, &found);
 
     *ret = (struct list){ 0 };
-    if (!e && found && !row_null(&row, 0))
-        *ret = column_list(im->arena, &type_forum_tags, row_text(&row, 0));
+    if (!e && found && !row_is_null(&row, 0))
+        *ret = json_column_decode_list(im->arena, &type_forum_tags, row_text(&row, 0));
     return e;
 }
 
 /* Finds a tag by name, else by id; NULL if there is none. */
-static const struct forum_tag *tag_named(const struct list *tags, struct str to)
+static const struct forum_tag *find_tag(const struct list *tags, struct str to)
 {
     const struct forum_tag *t = tags->items;
     snowflake id = 0;
@@ -59,23 +59,24 @@ static const struct forum_tag *tag_named(const struct list *tags, struct str to)
 }
 
 /* A tag that already exists retains its id. */
-static enum err import_tags(struct importing *im, const struct opt_list *in, snowflake forum,
-                            snowflake guild, const struct place *up, struct list *ret)
+static enum err import_forum_tags(struct world_importer *im, const struct opt_list *in,
+                                  snowflake forum, snowflake guild, const struct json_path *up,
+                                  struct list *ret)
 {
     const struct world_tag *tags = in->value.items;
-    struct place all = place_key(up, STR("tags"));
+    struct json_path all = json_path_key(up, STR("tags"));
     struct list before;
-    enum err e = load_tags(im, forum, &before);
+    enum err e = read_tags_of_forum(im, forum, &before);
 
     for (size_t i = 0; !e && i < in->value.count; i++) {
-        struct place at = place_index(&all, i), emoji_at = place_key(&at, STR("emoji"));
-        const struct forum_tag *known = tag_named(&before, tags[i].name);
-        struct emoji_shown emoji;
+        struct json_path at = json_path_index(&all, i), emoji_at = json_path_key(&at, STR("emoji"));
+        const struct forum_tag *known = find_tag(&before, tags[i].name);
+        struct world_emoji_ref emoji;
 
-        e = refer_emoji(im, guild, &tags[i].emoji, &emoji_at, &emoji);
-        if (tag_named(ret, tags[i].name))
-            form_fail(im->form, &at, "WORLD_AMBIGUOUS", "two tags have this name");
-        *(struct forum_tag *)list_add(im->arena, ret, sizeof(struct forum_tag)) =
+        e = world_emoji_ref_resolve(im, guild, &tags[i].emoji, &emoji_at, &emoji);
+        if (find_tag(ret, tags[i].name))
+            form_add_error(im->form, &at, "WORLD_AMBIGUOUS", "two tags have this name");
+        *(struct forum_tag *)list_append(im->arena, ret, sizeof(struct forum_tag)) =
             (struct forum_tag){ .id = tags[i].id.given == GIVEN ? tags[i].id.value
                                       : known                   ? known->id
                                                                 : snowflake_new(),
@@ -89,52 +90,55 @@ static enum err import_tags(struct importing *im, const struct opt_list *in, sno
     return e;
 }
 
-static enum err read_default_reaction(struct importing *im, const struct world_channel *c,
-                                      snowflake guild, const struct place *up, struct value *ret)
+static enum err resolve_default_reaction(struct world_importer *im, const struct world_channel *c,
+                                         snowflake guild, const struct json_path *up,
+                                         struct value *ret)
 {
-    struct place at = place_key(up, STR("default_reaction"));
-    struct emoji_shown emoji;
+    struct json_path at = json_path_key(up, STR("default_reaction"));
+    struct world_emoji_ref emoji;
 
     *ret = v_null();
     if (c->default_reaction.given != GIVEN)
         return OK;
-    enum err e = refer_emoji(im, guild, &c->default_reaction, &at, &emoji);
+    enum err e = world_emoji_ref_resolve(im, guild, &c->default_reaction, &at, &emoji);
     struct default_reaction r = { emoji.id, emoji.name };
     if (emoji.id.given == GIVEN)
         r.emoji_name = (struct opt_str){ .given = GIVEN_NULL };
-    *ret = v_text(column_encode(im->arena, &type_default_reaction, &r));
+    *ret = v_text(json_column_encode(im->arena, &type_default_reaction, &r));
     return e;
 }
 
-enum err import_forum(struct importing *im, const struct world_channel *c, snowflake id,
-                      snowflake guild, const struct place *at)
+enum err import_forum(struct world_importer *im, const struct world_channel *c, snowflake id,
+                      snowflake guild, const struct json_path *at)
 {
     unsigned before = im->form->problems;
     struct value reaction;
     struct list tags = { 0 };
-    enum err e = import_tags(im, &c->tags, id, guild, at, &tags);
+    enum err e = import_forum_tags(im, &c->tags, id, guild, at, &tags);
 
     if (!e)
-        e = read_default_reaction(im, c, guild, at, &reaction);
+        e = resolve_default_reaction(im, c, guild, at, &reaction);
     if (e || im->form->problems != before)
         return e;
-    return tx_exec(
-        im->tx, DRESS_FORUM,
-        BIND(v_id(id),
-             c->tags.given == GIVEN ? v_text(column_encode(im->arena, &type_forum_tags, &tags))
-                                    : v_null(),
-             reaction, v_opt_int(c->default_sort_order), v_opt_int(c->default_forum_layout),
-             v_opt_text(c->default_tag_setting), v_opt_int(c->default_thread_rate_limit_per_user)),
-        NULL);
+    return tx_exec(im->tx, UPDATE_FORUM,
+                   BIND(v_id(id),
+                        c->tags.given == GIVEN
+                            ? v_text(json_column_encode(im->arena, &type_forum_tags, &tags))
+                            : v_null(),
+                        reaction, optional_int_value(c->default_sort_order),
+                        optional_int_value(c->default_forum_layout),
+                        optional_text_value(c->default_tag_setting),
+                        optional_int_value(c->default_thread_rate_limit_per_user)),
+                   NULL);
 }
 
 /* --- import of threads ------------------------------------------------------------------ */
 
-static const char DRESS_THREAD[] =
+static const char UPDATE_THREAD[] =
     "update channels set applied_tags = coalesce($2, applied_tags, (select '[]' from channels p "
     "where p.id = channels.parent_id and p.type in (15, 16))), "
     "thread_invitable = coalesce($3, thread_invitable) where id = $1";
-static const char ADD_PERSON[] =
+static const char ADD_MEMBER[] =
     "insert into thread_members (thread_id, user_id, guild_id, joined_at, flags) "
     "select id, $2, guild_id, $3, 1 from channels where id = $1 on conflict do nothing";
 /* If the file names no members of a private thread, its creator becomes one. */
@@ -143,48 +147,48 @@ static const char ADD_STARTER[] =
     "select id, owner_id, guild_id, $2, 1 from channels where id = $1 and type = 12 and "
     "owner_id is not null on conflict do nothing";
 
-static enum err find_applied(struct importing *im, const struct opt_list *in, snowflake forum,
-                             const struct place *up, struct list *ret)
+static enum err resolve_applied_tags(struct world_importer *im, const struct opt_list *in,
+                                     snowflake forum, const struct json_path *up, struct list *ret)
 {
     const struct str *names = in->value.items;
-    struct place all = place_key(up, STR("applied_tags"));
+    struct json_path all = json_path_key(up, STR("applied_tags"));
     struct list tags = { 0 };
-    enum err e = in->value.count ? load_tags(im, forum, &tags) : OK;
+    enum err e = in->value.count ? read_tags_of_forum(im, forum, &tags) : OK;
 
     for (size_t i = 0; !e && i < in->value.count; i++) {
-        struct place at = place_index(&all, i);
-        const struct forum_tag *t = tag_named(&tags, names[i]);
+        struct json_path at = json_path_index(&all, i);
+        const struct forum_tag *t = find_tag(&tags, names[i]);
 
         if (t)
             ids_add(im->arena, ret, t->id);
         else
-            form_fail(im->form, &at, "WORLD_UNKNOWN", "there is no tag '%.*s'",
-                      STR_FMT(form_quote(names[i])));
+            form_add_error(im->form, &at, "WORLD_UNKNOWN", "there is no tag '%.*s'",
+                           STR_ARGS(form_quote_value(names[i])));
     }
     return e;
 }
 
-enum err import_thread(struct importing *im, const struct world_channel *c, snowflake id,
-                       snowflake parent, const struct place *at)
+enum err import_thread(struct world_importer *im, const struct world_channel *c, snowflake id,
+                       snowflake parent, const struct json_path *at)
 {
     unsigned before = im->form->problems;
     struct list tags = { 0 }, people = { 0 };
-    enum err e = find_applied(im, &c->applied_tags, parent, at, &tags);
+    enum err e = resolve_applied_tags(im, &c->applied_tags, parent, at, &tags);
 
     if (!e)
-        e = refer_each(im, &user_naming, 0, &c->people, at, "people", &people);
+        e = world_resolve_references(im, &user_naming, 0, &c->people, at, "people", &people);
     if (e || im->form->problems != before)
         return e;
-    e = tx_exec(im->tx, DRESS_THREAD,
+    e = tx_exec(im->tx, UPDATE_THREAD,
                 BIND(v_id(id),
                      c->applied_tags.given == GIVEN
-                         ? v_text(column_encode(im->arena, &type_ids, &tags))
+                         ? v_text(json_column_encode(im->arena, &type_ids, &tags))
                          : v_null(),
                      v_opt_bool(c->invitable)),
                 NULL);
     const snowflake *who = people.items;
     for (size_t i = 0; !e && i < people.count; i++)
-        e = tx_exec(im->tx, ADD_PERSON,
+        e = tx_exec(im->tx, ADD_MEMBER,
                     BIND(v_id(id), v_id(who[i]), v_int(snowflake_ms(id) * 1000)), NULL);
     if (!e && c->people.given == ABSENT)
         e = tx_exec(im->tx, ADD_STARTER, BIND(v_id(id), v_int(snowflake_ms(id) * 1000)), NULL);
@@ -204,45 +208,51 @@ static const char PEOPLE[] =
     "join channels c on c.id = t.thread_id where c.guild_id = $1 and "
     "not" PARENT_BEING_DELETED("c.parent_id") " order by t.thread_id, t.user_id";
 
-static void show_forum(const struct rows *r, struct tx *tx, struct world_channel *c)
+static void export_forum_settings(const struct rows *r, struct tx *tx, struct world_channel *c)
 {
-    struct list tags = row_null(r, 2) ? (struct list){ 0 }
-                                      : column_list(tx_arena(tx), &type_forum_tags, row_text(r, 2));
+    struct list tags =
+        row_is_null(r, 2) ? (struct list){ 0 }
+                          : json_column_decode_list(tx_arena(tx), &type_forum_tags, row_text(r, 2));
     const struct forum_tag *t = tags.items;
     const struct default_reaction *reaction =
-        row_null(r, 3) ? NULL : column_decode(tx_arena(tx), &type_default_reaction, row_text(r, 3));
+        row_is_null(r, 3)
+            ? NULL
+            : json_column_decode(tx_arena(tx), &type_default_reaction, row_text(r, 3));
 
     for (size_t i = 0; i < tags.count; i++)
-        *(struct world_tag *)shown_item(tx, &c->tags, sizeof(struct world_tag)) =
-            (struct world_tag){ .id = given_id(t[i].id),
+        *(struct world_tag *)world_export_list_item(tx, &c->tags, sizeof(struct world_tag)) =
+            (struct world_tag){ .id = opt_id_or_null(t[i].id),
                                 .name = t[i].name,
                                 .moderated = { t[i].moderated ? GIVEN : ABSENT, t[i].moderated },
-                                .emoji = shown_emoji(tx, t[i].emoji_id, t[i].emoji_name) };
+                                .emoji = world_export_emoji(tx, t[i].emoji_id, t[i].emoji_name) };
     if (reaction)
-        c->default_reaction = shown_emoji(tx, reaction->emoji_id, reaction->emoji_name);
-    c->default_sort_order = shown_int(r, 4, -1);
-    c->default_forum_layout = shown_int(r, 5, 0);
-    c->default_tag_setting = shown_text(r, 6, NULL);
+        c->default_reaction = world_export_emoji(tx, reaction->emoji_id, reaction->emoji_name);
+    c->default_sort_order = world_export_int(r, 4, -1);
+    c->default_forum_layout = world_export_int(r, 5, 0);
+    c->default_tag_setting = world_export_text(r, 6, NULL);
 }
 
-/* Omits tags that the forum no longer has, because an import could not find them. */
-static void show_thread(const struct rows *r, struct tx *tx, struct world_channel *c)
+/* Omits tags that the forum no longer has, because an import could not resolve them. */
+static void export_thread_tags(const struct rows *r, struct tx *tx, struct world_channel *c)
 {
-    struct list ids =
-        row_null(r, 8) ? (struct list){ 0 } : column_list(tx_arena(tx), &type_ids, row_text(r, 8));
-    struct list tags = ids.count && !row_null(r, 10)
-                           ? column_list(tx_arena(tx), &type_forum_tags, row_text(r, 10))
-                           : (struct list){ 0 };
+    struct list ids = row_is_null(r, 8)
+                          ? (struct list){ 0 }
+                          : json_column_decode_list(tx_arena(tx), &type_ids, row_text(r, 8));
+    struct list tags =
+        ids.count && !row_is_null(r, 10)
+            ? json_column_decode_list(tx_arena(tx), &type_forum_tags, row_text(r, 10))
+            : (struct list){ 0 };
     const struct forum_tag *t = tags.items;
 
     if (row_int(r, 1) == CHANNEL_PRIVATE_THREAD)
-        c->invitable = shown_bool(r, 9, true);
+        c->invitable = world_export_bool(r, 9, true);
     for (size_t i = 0; i < tags.count; i++)
-        if (ids_hold(&ids, t[i].id))
-            *(struct str *)shown_item(tx, &c->applied_tags, sizeof(struct str)) = t[i].name;
+        if (id_list_contains(&ids, t[i].id))
+            *(struct str *)world_export_list_item(tx, &c->applied_tags, sizeof(struct str)) =
+                t[i].name;
 }
 
-static enum err export_thread_people(struct exporting *ex, struct world_entries *to)
+static enum err export_thread_members(struct world_exporter *ex, struct world_entries *to)
 {
     struct rows r;
     enum err e = tx_query(ex->tx, PEOPLE, BIND(v_id(ex->guild)), &r);
@@ -250,15 +260,16 @@ static enum err export_thread_people(struct exporting *ex, struct world_entries 
     if (e)
         return e;
     while (rows_next(&r)) {
-        struct opt_list *people = world_entry_member(to, row_id(&r, 0));
+        struct opt_list *people = world_entry_find_field(to, row_id(&r, 0));
 
         if (people)
-            *(struct str *)shown_item(ex->tx, people, sizeof(struct str)) = row_text(&r, 1);
+            *(struct str *)world_export_list_item(ex->tx, people, sizeof(struct str)) =
+                row_text(&r, 1);
     }
     return rows_end(&r);
 }
 
-enum err export_threads(struct exporting *ex, struct opt_list *channels)
+enum err export_threads(struct world_exporter *ex, struct opt_list *channels)
 {
     size_t size = world_entry_size(ex->format, "channel");
     char *next = channels->value.items, *end = next + channels->value.count * size;
@@ -273,12 +284,12 @@ enum err export_threads(struct exporting *ex, struct opt_list *channels)
     for (; rows_next(&r) && next < end; next += size) {
         struct world_channel *c = (void *)next;
 
-        c->default_thread_rate_limit_per_user = shown_int(&r, 7, 0);
-        if (channel_holds_posts(row_int(&r, 1)))
-            show_forum(&r, ex->tx, c);
+        c->default_thread_rate_limit_per_user = world_export_int(&r, 7, 0);
+        if (channel_has_posts(row_int(&r, 1)))
+            export_forum_settings(&r, ex->tx, c);
         if (channel_is_thread(row_int(&r, 1)))
-            show_thread(&r, ex->tx, c);
+            export_thread_tags(&r, ex->tx, c);
     }
     e = rows_end(&r);
-    return e ? e : export_thread_people(ex, &people);
+    return e ? e : export_thread_members(ex, &people);
 }

@@ -6,7 +6,7 @@
 #include "platform/channels/deletion.h"
 #include "platform/channels/internal.h"
 #include "platform/channels/world/world.h"
-#include "platform/worlds/file.h"
+#include "platform/worlds/import_export.h"
 
 /* --- entries ---------------------------------------------------------------------------- */
 
@@ -14,8 +14,8 @@ static const struct choice channel_words[] = {
     { CHANNEL_TEXT, "text", "TEXT", "" },
     { CHANNEL_VOICE, "voice", "VOICE", "" },
     { CHANNEL_CATEGORY, "category", "CATEGORY", "" },
-    { CHANNEL_NEWS, "news", "NEWS", "" },
-    { CHANNEL_NEWS_THREAD, "news_thread", "NEWS_THREAD", "" },
+    { CHANNEL_ANNOUNCEMENT, "news", "NEWS", "" },
+    { CHANNEL_ANNOUNCEMENT_THREAD, "news_thread", "NEWS_THREAD", "" },
     { CHANNEL_THREAD, "thread", "THREAD", "" },
     { CHANNEL_PRIVATE_THREAD, "private_thread", "PRIVATE_THREAD", "" },
     { CHANNEL_STAGE, "stage", "STAGE", "" },
@@ -25,7 +25,7 @@ static const struct choice channel_words[] = {
 };
 static const struct type type_channel_word = { .kind = KIND_STRING, .choices = channel_words };
 
-static int64_t channel_type_of(struct str word)
+static int64_t channel_type_from_word(struct str word)
 {
     for (const struct choice *c = channel_words; c->text; c++)
         if (str_is(word, c->text))
@@ -33,7 +33,7 @@ static int64_t channel_type_of(struct str word)
     return -1;
 }
 
-static const char *channel_type_word(int64_t type)
+static const char *channel_type_to_word(int64_t type)
 {
     for (const struct choice *c = channel_words; c->text; c++)
         if (c->value == type)
@@ -44,26 +44,26 @@ static const char *channel_type_word(int64_t type)
 static const struct field overwrite_fields[] = {
     MAYBE(struct world_overwrite, role, type_world_ref),
     MAYBE(struct world_overwrite, member, type_world_ref),
-    MAYBE(struct world_overwrite, allow, type_world_rights),
-    MAYBE(struct world_overwrite, deny, type_world_rights),
+    MAYBE(struct world_overwrite, allow, type_world_permissions),
+    MAYBE(struct world_overwrite, deny, type_world_permissions),
     { 0 },
 };
 
-static void check_overwrite(struct form *form, const struct place *here, const void *object)
+static void validate_overwrite(struct form *form, const struct json_path *here, const void *object)
 {
     const struct world_overwrite *o = object;
 
-    world_check_rights(form, here, "allow", &o->allow);
-    world_check_rights(form, here, "deny", &o->deny);
+    world_check_permissions(form, here, "allow", &o->allow);
+    world_check_permissions(form, here, "deny", &o->deny);
     if ((o->role.given == GIVEN) == (o->member.given == GIVEN))
-        form_fail(form, here, "WORLD_ONE_OF", "An overwrite is for a role or for a member.");
+        form_add_error(form, here, "WORLD_ONE_OF", "An overwrite needs either a role or a member.");
 }
 
-WORLD_OBJECT(overwrite, overwrite_fields, check_overwrite);
+WORLD_OBJECT(overwrite, overwrite_fields, validate_overwrite);
 
 static const struct choice tag_settings[] = {
-    { 0, "match_some", "MATCH_SOME", "One of the tags is enough" },
-    { 0, "match_all", "MATCH_ALL", "All of them" },
+    { 0, "match_some", "MATCH_SOME", "One of the tags" },
+    { 0, "match_all", "MATCH_ALL", "All of the tags" },
     { 0 },
 };
 static const struct type type_tag_setting = { .kind = KIND_STRING, .choices = tag_settings };
@@ -112,13 +112,13 @@ static const char ADD_CHANNEL[] =
     "insert into channels (id, guild_id, type, name, position) values ($1, $2, $3, $4, "
     "(select count(*) from channels where guild_id = $2))";
 
-static enum err import_channel(struct importing *im, const void *entry, const struct place *at,
-                               snowflake guild)
+static enum err import_channel(struct world_importer *im, const void *entry,
+                               const struct json_path *at, snowflake guild)
 {
     const struct world_channel *c = entry;
     unsigned before = im->form->problems;
     snowflake id = 0;
-    enum err e = settle(im, &channel_naming, guild, c->id, c->name, at, &id);
+    enum err e = world_find_existing(im, &channel_naming, guild, c->id, c->name, at, &id);
 
     if (e || im->form->problems != before)
         return e;
@@ -126,51 +126,51 @@ static enum err import_channel(struct importing *im, const void *entry, const st
     if (id)
         return OK;
     id = c->id.given == GIVEN ? c->id.value : snowflake_new();
-    return tx_exec(im->tx, ADD_CHANNEL,
-                   BIND(v_id(id), v_id(guild), v_int(channel_type_of(c->type)), v_text(c->name)),
-                   NULL);
+    return tx_exec(
+        im->tx, ADD_CHANNEL,
+        BIND(v_id(id), v_id(guild), v_int(channel_type_from_word(c->type)), v_text(c->name)), NULL);
 }
 
 /* --- overwrites ----------------------------------------------------------------------- */
 
-static uint64_t rights_of_entry(struct importing *im, const struct opt_str *json)
+static uint64_t parse_permissions(struct world_importer *im, const struct opt_str *json)
 {
     struct str wrong;
-    uint64_t rights = 0;
+    uint64_t perms = 0;
 
     if (json->given == GIVEN)
-        rights_read(json->value, im->arena, &rights, &wrong);
-    return rights;
+        permission_names_parse(json->value, im->arena, &perms, &wrong);
+    return perms;
 }
 
-static enum err import_overwrites(struct importing *im, const struct world_channel *c,
-                                  snowflake channel, snowflake guild, const struct place *up)
+static enum err import_overwrites(struct world_importer *im, const struct world_channel *c,
+                                  snowflake channel, snowflake guild, const struct json_path *up)
 {
-    struct place all = place_key(up, STR("overwrites"));
+    struct json_path all = json_path_key(up, STR("overwrites"));
     const struct world_overwrite *o = c->overwrites.value.items;
     struct list made = { 0 };
     enum err e = OK;
 
     for (size_t i = 0; i < c->overwrites.value.count && !e; i++) {
         bool role = o[i].role.given == GIVEN;
-        struct place at = place_index(&all, i),
-                     to_at = place_key(&at, role ? STR("role") : STR("member"));
+        struct json_path at = json_path_index(&all, i),
+                         to_at = json_path_key(&at, role ? STR("role") : STR("member"));
         snowflake target = 0;
 
-        e = refer(im, role ? &role_naming : &user_naming, guild,
-                  role ? o[i].role.value : o[i].member.value, &to_at, &target);
+        e = world_resolve_reference(im, role ? &role_naming : &user_naming, guild,
+                                    role ? o[i].role.value : o[i].member.value, &to_at, &target);
         if (!e && target)
-            *(struct overwrite *)list_add(im->arena, &made, sizeof(struct overwrite)) =
+            *(struct overwrite *)list_append(im->arena, &made, sizeof(struct overwrite)) =
                 (struct overwrite){ target, role ? OVERWRITE_ROLE : OVERWRITE_MEMBER,
-                                    rights_of_entry(im, &o[i].allow),
-                                    rights_of_entry(im, &o[i].deny) };
+                                    parse_permissions(im, &o[i].allow),
+                                    parse_permissions(im, &o[i].deny) };
     }
     return e || c->overwrites.given != GIVEN ? e : overwrites_replace(im->tx, channel, &made);
 }
 
 /* --- second pass: everything that belongs to a channel ---------------------------------- */
 
-static const char DRESS_CHANNEL[] =
+static const char UPDATE_CHANNEL[] =
     "update channels set name = $2, type = $3, parent_id = coalesce($4, parent_id), "
     "topic = coalesce($5, topic), position = coalesce($6, position), nsfw = coalesce($7, nsfw), "
     "rate_limit_per_user = coalesce($8, rate_limit_per_user), bitrate = coalesce($9, bitrate), "
@@ -182,37 +182,40 @@ static const char DRESS_CHANNEL[] =
     "thread_archive_minutes = coalesce($18, thread_archive_minutes), "
     "thread_locked = coalesce($19, thread_locked) where id = $1";
 
-static enum err write_channel(struct importing *im, const struct world_channel *c, snowflake id,
-                              snowflake parent, snowflake owner)
+static enum err update_channel_row(struct world_importer *im, const struct world_channel *c,
+                                   snowflake id, snowflake parent, snowflake owner)
 {
-    return tx_exec(
-        im->tx, DRESS_CHANNEL,
-        BIND(v_id(id), v_text(c->name), v_int(channel_type_of(c->type)),
-             parent ? v_id(parent) : v_null(), v_opt_text(c->topic), v_opt_int(c->position),
-             v_opt_bool(c->nsfw), v_opt_int(c->rate_limit_per_user), v_opt_int(c->bitrate),
-             v_opt_int(c->user_limit), v_opt_text(c->rtc_region), v_opt_int(c->video_quality_mode),
-             v_opt_int(c->flags), v_opt_int(c->default_auto_archive_duration),
-             owner ? v_id(owner) : v_null(), v_opt_bool(c->archived), v_opt_int(c->archived_at),
-             v_opt_int(c->auto_archive_duration), v_opt_bool(c->locked)),
-        NULL);
+    return tx_exec(im->tx, UPDATE_CHANNEL,
+                   BIND(v_id(id), v_text(c->name), v_int(channel_type_from_word(c->type)),
+                        parent ? v_id(parent) : v_null(), optional_text_value(c->topic),
+                        optional_int_value(c->position), v_opt_bool(c->nsfw),
+                        optional_int_value(c->rate_limit_per_user), optional_int_value(c->bitrate),
+                        optional_int_value(c->user_limit), optional_text_value(c->rtc_region),
+                        optional_int_value(c->video_quality_mode), optional_int_value(c->flags),
+                        optional_int_value(c->default_auto_archive_duration),
+                        owner ? v_id(owner) : v_null(), v_opt_bool(c->archived),
+                        optional_int_value(c->archived_at),
+                        optional_int_value(c->auto_archive_duration), v_opt_bool(c->locked)),
+                   NULL);
 }
 
-static enum err dress_channel(struct importing *im, const void *entry, const struct place *at,
-                              snowflake guild)
+static enum err import_channel_details(struct world_importer *im, const void *entry,
+                                       const struct json_path *at, snowflake guild)
 {
     const struct world_channel *c = entry;
     snowflake id = 0, parent = 0, owner = 0;
 
-    /* Skip entries for which import_channel already reported a problem. */
-    if (form_failed_at(im->form, at))
+    /* Entries for which import_channel already reported a problem are skipped. */
+    if (form_has_error_at(im->form, at))
         return OK;
-    enum err e = settle(im, &channel_naming, guild, c->id, c->name, at, &id);
+    enum err e = world_find_existing(im, &channel_naming, guild, c->id, c->name, at, &id);
     if (!e)
-        e = refer_maybe(im, &channel_naming, guild, &c->parent, at, "parent", &parent);
+        e = world_resolve_optional_reference(im, &channel_naming, guild, &c->parent, at, "parent",
+                                             &parent);
     if (!e)
-        e = refer_maybe(im, &user_naming, 0, &c->owner, at, "owner", &owner);
+        e = world_resolve_optional_reference(im, &user_naming, 0, &c->owner, at, "owner", &owner);
     if (!e && id)
-        e = write_channel(im, c, id, parent, owner);
+        e = update_channel_row(im, c, id, parent, owner);
     if (!e && id)
         e = import_overwrites(im, c, id, guild, at);
     if (!e && id)
@@ -221,17 +224,18 @@ static enum err dress_channel(struct importing *im, const void *entry, const str
 }
 
 /* Third pass, because a thread's tags belong to its forum, which may be listed later. */
-static enum err fill_thread(struct importing *im, const void *entry, const struct place *at,
-                            snowflake guild)
+static enum err import_thread_details(struct world_importer *im, const void *entry,
+                                      const struct json_path *at, snowflake guild)
 {
     const struct world_channel *c = entry;
     snowflake id = 0, parent = 0;
 
-    if (!channel_is_thread(channel_type_of(c->type)) || form_failed_at(im->form, at))
+    if (!channel_is_thread(channel_type_from_word(c->type)) || form_has_error_at(im->form, at))
         return OK;
-    enum err e = settle(im, &channel_naming, guild, c->id, c->name, at, &id);
+    enum err e = world_find_existing(im, &channel_naming, guild, c->id, c->name, at, &id);
     if (!e)
-        e = refer_maybe(im, &channel_naming, guild, &c->parent, at, "parent", &parent);
+        e = world_resolve_optional_reference(im, &channel_naming, guild, &c->parent, at, "parent",
+                                             &parent);
     return e || !id ? e : import_thread(im, c, id, parent, at);
 }
 
@@ -241,7 +245,8 @@ static const char OVERWRITES[] =
     "select o.target_id, o.type, o.allow, o.deny, u.username from overwrites o "
     "left join users u on u.id = o.target_id where o.channel_id = $1 order by o.target_id";
 
-static enum err export_overwrites(struct exporting *ex, snowflake channel, struct opt_list *ret)
+static enum err export_overwrites(struct world_exporter *ex, snowflake channel,
+                                  struct opt_list *ret)
 {
     struct rows r;
     enum err e = tx_query(ex->tx, OVERWRITES, BIND(v_id(channel)), &r);
@@ -250,17 +255,17 @@ static enum err export_overwrites(struct exporting *ex, snowflake channel, struc
         return e;
     while (rows_next(&r)) {
         bool role = row_int(&r, 1) == OVERWRITE_ROLE;
-        struct opt_str to =
-            role ? shown_reference(ex->tx, &ex->roles, row_id(&r, 0)) : shown_text(&r, 4, NULL);
+        struct opt_str to = role ? world_export_reference(ex->tx, &ex->roles, row_id(&r, 0))
+                                 : world_export_text(&r, 4, NULL);
 
         if (to.given != GIVEN)
             continue;
-        struct world_overwrite *o = shown_item(ex->tx, ret, sizeof *o);
+        struct world_overwrite *o = world_export_list_item(ex->tx, ret, sizeof *o);
         *(role ? &o->role : &o->member) = to;
         if (row_int(&r, 2))
-            o->allow = rights_write((uint64_t)row_int(&r, 2), tx_arena(ex->tx));
+            o->allow = permission_names_encode((uint64_t)row_int(&r, 2), tx_arena(ex->tx));
         if (row_int(&r, 3))
-            o->deny = rights_write((uint64_t)row_int(&r, 3), tx_arena(ex->tx));
+            o->deny = permission_names_encode((uint64_t)row_int(&r, 3), tx_arena(ex->tx));
     }
     return rows_end(&r);
 }
@@ -273,34 +278,35 @@ static const char CHANNELS[] =
     "left join users u on u.id = c.owner_id where c.guild_id = $1 and "
     "not" PARENT_BEING_DELETED("c.parent_id") " order by c.id";
 
-static void read_channel(const struct rows *r, struct exporting *ex, struct world_channel *c)
+static void world_channel_from_row(const struct rows *r, struct world_exporter *ex,
+                                   struct world_channel *c)
 {
-    const char *type = channel_type_word(row_int(r, 2));
+    const char *type = channel_type_to_word(row_int(r, 2));
 
     *c = (struct world_channel){
         .id = { GIVEN, row_id(r, 0) },
         .name = row_text(r, 1),
         .type = str_of(type ? type : "text"),
-        .parent = shown_reference(ex->tx, &ex->channels, row_id(r, 3)),
-        .topic = shown_text(r, 4, NULL),
-        .position = shown_int(r, 5, -1),
-        .nsfw = shown_bool(r, 6, false),
-        .rate_limit_per_user = shown_int(r, 7, 0),
-        .bitrate = shown_int(r, 8, 64000),
-        .user_limit = shown_int(r, 9, 0),
-        .rtc_region = shown_text(r, 10, NULL),
-        .video_quality_mode = shown_int(r, 11, 1),
-        .flags = shown_int(r, 12, 0),
-        .default_auto_archive_duration = shown_int(r, 13, -1),
-        .owner = shown_text(r, 14, NULL),
-        .archived = shown_bool(r, 15, false),
-        .archived_at = shown_int(r, 16, -1),
-        .auto_archive_duration = shown_int(r, 17, 1440),
-        .locked = shown_bool(r, 18, false),
+        .parent = world_export_reference(ex->tx, &ex->channels, row_id(r, 3)),
+        .topic = world_export_text(r, 4, NULL),
+        .position = world_export_int(r, 5, -1),
+        .nsfw = world_export_bool(r, 6, false),
+        .rate_limit_per_user = world_export_int(r, 7, 0),
+        .bitrate = world_export_int(r, 8, 64000),
+        .user_limit = world_export_int(r, 9, 0),
+        .rtc_region = world_export_text(r, 10, NULL),
+        .video_quality_mode = world_export_int(r, 11, 1),
+        .flags = world_export_int(r, 12, 0),
+        .default_auto_archive_duration = world_export_int(r, 13, -1),
+        .owner = world_export_text(r, 14, NULL),
+        .archived = world_export_bool(r, 15, false),
+        .archived_at = world_export_int(r, 16, -1),
+        .auto_archive_duration = world_export_int(r, 17, 1440),
+        .locked = world_export_bool(r, 18, false),
     };
 }
 
-static enum err export_channels(struct exporting *ex, struct opt_list *ret)
+static enum err export_channels(struct world_exporter *ex, struct opt_list *ret)
 {
     size_t size = world_entry_size(ex->format, "channel");
     struct rows r;
@@ -309,7 +315,7 @@ static enum err export_channels(struct exporting *ex, struct opt_list *ret)
     if (e)
         return e;
     while (rows_next(&r))
-        read_channel(&r, ex, world_entry_add(ex, "channel", ret));
+        world_channel_from_row(&r, ex, world_entry_add(ex, "channel", ret));
     e = rows_end(&r);
     char *entry = ret->value.items;
     for (size_t i = 0; i < ret->value.count && !e; i++, entry += size) {
@@ -326,7 +332,7 @@ static enum err export_channels(struct exporting *ex, struct opt_list *ret)
 const struct world_parts channels_world = { (const struct world_part[]){
     { "guild", "channels", &world_channel_list, "channel", 50, .import = import_channel,
       .export = export_channels },
-    { "guild", "channels", .order = 70, .import = dress_channel },
-    { "guild", "channels", .order = 80, .import = fill_thread },
+    { "guild", "channels", .order = 70, .import = import_channel_details },
+    { "guild", "channels", .order = 80, .import = import_thread_details },
     { 0 },
 } };

@@ -2,7 +2,7 @@
 #ifndef PLATFORM_CHANNELS_WORLD_H
 #define PLATFORM_CHANNELS_WORLD_H
 
-#include "platform/worlds/file.h"
+#include "platform/worlds/import_export.h"
 
 struct world_overwrite {
     struct opt_str role, member, allow, deny;
@@ -16,7 +16,7 @@ struct world_channel {
     struct opt_bool nsfw, archived, locked;
     struct opt_list overwrites; /* struct world_overwrite */
 
-    /* Forums, media channels and threads; see world_threads.c. */
+    /* Fields of forums, media channels and threads; see world_threads.c. */
     struct opt_list tags; /* struct world_tag */
     struct opt_str default_reaction, default_tag_setting;
     struct opt_int default_sort_order, default_forum_layout, default_thread_rate_limit_per_user;
@@ -31,11 +31,11 @@ struct world_tag {
 };
 extern const struct type world_tag_list;
 
-/* world_threads.c: fields of forums and threads; all channels must exist. */
-enum err import_forum(struct importing *im, const struct world_channel *c, snowflake id,
-                      snowflake guild, const struct place *at);
-enum err import_thread(struct importing *im, const struct world_channel *c, snowflake id,
-                       snowflake parent, const struct place *at);
-enum err export_threads(struct exporting *ex, struct opt_list *channels);
+/* world_threads.c: imports the fields of forums and threads; all channels must exist already. */
+enum err import_forum(struct world_importer *im, const struct world_channel *c, snowflake id,
+                      snowflake guild, const struct json_path *at);
+enum err import_thread(struct world_importer *im, const struct world_channel *c, snowflake id,
+                       snowflake parent, const struct json_path *at);
+enum err export_threads(struct world_exporter *ex, struct opt_list *channels);
 
 #endif

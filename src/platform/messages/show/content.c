@@ -1,7 +1,6 @@
-/* content.c - removes message content from replies to bots without the MESSAGE_CONTENT intent.
- *
- * The rule is the same as for events (model/permissions/message_content.h). Handlers that reply
- * with messages of others call messages_hide_content after writing the reply. */
+/* content.c - removes message content from replies to bots without the MESSAGE_CONTENT intent, by
+ * the same rule as for events (model/permissions/message_content.h). Handlers that reply with
+ * messages call messages_hide_content_from_bot after writing the reply. */
 #include "platform/messages/internal.h"
 
 #include <limits.h>
@@ -12,11 +11,11 @@
 #include "model/permissions/message_content.h"
 #include "platform/members/members.h"
 
-static enum err content_granted(struct call *call, bool *ret)
+static enum err read_content_intent(struct call *call, bool *ret)
 {
     int64_t flags;
     bool found;
-    enum err e = bot_application_flags(call->tx, call->caller->id, &flags, &found);
+    enum err e = bot_read_application_flags(call->tx, call->caller->id, &flags, &found);
 
     *ret = flags & APPLICATION_MESSAGE_CONTENT;
     return e;
@@ -26,10 +25,10 @@ struct content_copy {
     const struct content_reader *reader;
     bool in_guild;
     struct arena *arena;
-    struct json json;
+    struct json_writer json;
 };
 
-static const struct type *member_type(const struct schema *s, struct str name)
+static const struct type *find_field_type(const struct schema *s, struct str name)
 {
     for (const struct field *f = s->fields; f->name.p; f++)
         if (str_eq(f->name, name))
@@ -37,8 +36,9 @@ static const struct type *member_type(const struct schema *s, struct str name)
     return NULL;
 }
 
-/* Copies a value of this type (NULL: unknown), with its messages reduced for the reader. */
-static void content_copy(struct content_copy *c, const struct type *t, struct str raw)
+/* Copies a JSON value of type t (NULL: unknown) and removes the hidden content of its messages. */
+static void copy_without_hidden_content(struct content_copy *c, const struct type *t,
+                                        struct str raw)
 {
     struct json_reader r;
     struct str key, inner;
@@ -54,39 +54,39 @@ static void content_copy(struct content_copy *c, const struct type *t, struct st
         return;
     }
     json_reader_init(&r, raw, c->arena);
-    r.values_max = UINT_MAX; /* trusted: this program wrote the reply */
-    json_enter(&r);
+    r.values_max = UINT_MAX; /* no limit: this program wrote the reply */
+    json_enter_container(&r);
     if (t->kind == KIND_ARRAY) {
-        json_array(&c->json);
-        while (json_next_item(&r) && json_skip(&r, &inner))
-            content_copy(c, t->of, inner);
-        json_array_end(&c->json);
+        json_begin_array(&c->json);
+        while (json_next_item(&r) && json_skip_value(&r, &inner))
+            copy_without_hidden_content(c, t->of, inner);
+        json_end_array(&c->json);
         return;
     }
-    json_object(&c->json);
-    while (json_next_member(&r, &key) && json_skip(&r, &inner)) {
-        json_key_text(&c->json, key);
-        content_copy(c, member_type(t->schema, key), inner);
+    json_begin_object(&c->json);
+    while (json_next_member(&r, &key) && json_skip_value(&r, &inner)) {
+        json_escaped_key(&c->json, key);
+        copy_without_hidden_content(c, find_field_type(t->schema, key), inner);
     }
-    json_object_end(&c->json);
+    json_end_object(&c->json);
 }
 
-static enum err reader_of_caller(struct call *call, struct content_reader *ret)
+static enum err content_reader_of_caller(struct call *call, struct content_reader *ret)
 {
     *ret = (struct content_reader){ .id = call->caller->id,
                                     .application_id = call->caller->application_id,
                                     .bot = call->caller->kind == CALLER_BOT };
-    return ret->bot ? content_granted(call, &ret->granted) : OK;
+    return ret->bot ? read_content_intent(call, &ret->granted) : OK;
 }
 
 enum err message_check_readable(struct call *call, bool in_guild, const struct message *m)
 {
     const struct mention *mentions = m->mentions.items;
-    struct content_origin from = { .author_id = m->author_id,
+    struct message_origin from = { .author_id = m->author_id,
                                    .application_id = m->application_id.value };
     struct list mentioned = { 0 };
     struct content_reader reader;
-    enum err e = reader_of_caller(call, &reader);
+    enum err e = content_reader_of_caller(call, &reader);
 
     for (size_t i = 0; i < m->mentions.count; i++)
         ids_add(call->arena, &mentioned, mentions[i].user.id);
@@ -97,20 +97,20 @@ enum err message_check_readable(struct call *call, bool in_guild, const struct m
     return e;
 }
 
-enum err messages_hide_content(struct call *call)
+enum err messages_hide_content_from_bot(struct call *call)
 {
     struct content_reader reader;
 
     if (call->caller->kind != CALLER_BOT || !call->reply.n)
         return OK;
-    enum err e = reader_of_caller(call, &reader);
+    enum err e = content_reader_of_caller(call, &reader);
     if (e || reader.granted)
         return e;
     struct str whole = str_dup(call->arena, buf_str(&call->reply));
-    struct content_copy copy = { &reader, call->target.standing, call->arena,
-                                 call_reply_json(call) };
+    struct content_copy copy = { &reader, call->target.member_access, call->arena,
+                                 call_reply_json_writer(call) };
 
     buf_reset(&call->reply);
-    content_copy(&copy, call->route->reply, whole);
+    copy_without_hidden_content(&copy, call->route->reply, whole);
     return OK;
 }

@@ -1,4 +1,4 @@
-/* cloud_rows.c - SQL of files uploaded before their message (cloud_uploads). */
+/* cloud_rows.c - SQL of cloud uploads: files that are uploaded before their message. */
 #include "platform/messages/uploads/cloud_uploads.h"
 
 #include "model/fields/rows.h"
@@ -7,7 +7,7 @@
     "select id, key, owner_id, filename, size, file_id, content_type, width, height, place_id from " \
     "cloud_uploads where "
 
-static void read_upload(const struct rows *r, struct cloud_upload *ret)
+static void upload_from_row(const struct rows *r, struct cloud_upload *ret)
 {
     *ret = (struct cloud_upload){
         .id = row_id(r, 0),
@@ -16,10 +16,10 @@ static void read_upload(const struct rows *r, struct cloud_upload *ret)
         .filename = row_text(r, 3),
         .size = row_int(r, 4),
         .file_id = row_id(r, 5),
-        .content_type = row_opt_text(r, 6),
-        .width = row_opt_int(r, 7),
-        .height = row_opt_int(r, 8),
-        .place_id = row_id(r, 9),
+        .content_type = row_optional_text(r, 6),
+        .width = row_optional_int(r, 7),
+        .height = row_optional_int(r, 8),
+        .target_id = row_id(r, 9),
     };
 }
 
@@ -29,24 +29,25 @@ enum err cloud_upload_find(struct tx *tx, struct str key, bool *ret_found, struc
     enum err e = tx_one(tx, UPLOAD_COLUMNS "key = $1", BIND(v_text(key)), &row, ret_found);
 
     if (!e && *ret_found)
-        read_upload(&row, ret);
+        upload_from_row(&row, ret);
     return e;
 }
 
-enum err cloud_upload_by_id(struct tx *tx, snowflake id, bool *ret_found, struct cloud_upload *ret)
+enum err cloud_upload_find_by_id(struct tx *tx, snowflake id, bool *ret_found,
+                                 struct cloud_upload *ret)
 {
     struct rows row;
     enum err e = tx_one(tx, UPLOAD_COLUMNS "id = $1", BIND(v_id(id)), &row, ret_found);
 
     if (!e && *ret_found)
-        read_upload(&row, ret);
+        upload_from_row(&row, ret);
     return e;
 }
 
 static const char COUNT_OPEN[] =
     "select count(*) from cloud_uploads where owner_id = $1 and place_id is null";
 
-enum err cloud_uploads_count(struct tx *tx, snowflake owner_id, int64_t *ret)
+enum err cloud_uploads_count_pending(struct tx *tx, snowflake owner_id, int64_t *ret)
 {
     struct rows row;
     bool found;
@@ -68,15 +69,16 @@ enum err cloud_upload_insert(struct tx *tx, const struct cloud_upload *u)
         NULL);
 }
 
-static const char FILL_UPLOAD[] = "update cloud_uploads set file_id = $2, content_type = $3, "
-                                  "width = $4, height = $5, place_id = $6 where id = $1";
+static const char UPDATE_UPLOAD_FILE[] =
+    "update cloud_uploads set file_id = $2, content_type = $3, "
+    "width = $4, height = $5, place_id = $6 where id = $1";
 
-enum err cloud_upload_fill(struct tx *tx, const struct cloud_upload *u)
+enum err cloud_upload_update_file(struct tx *tx, const struct cloud_upload *u)
 {
-    return tx_exec(tx, FILL_UPLOAD,
-                   BIND(v_id(u->id), v_id(u->file_id), v_opt_text(u->content_type),
-                        v_opt_int(u->width), v_opt_int(u->height),
-                        u->place_id ? v_id(u->place_id) : v_null()),
+    return tx_exec(tx, UPDATE_UPLOAD_FILE,
+                   BIND(v_id(u->id), v_id(u->file_id), optional_text_value(u->content_type),
+                        optional_int_value(u->width), optional_int_value(u->height),
+                        u->target_id ? v_id(u->target_id) : v_null()),
                    NULL);
 }
 

@@ -10,72 +10,72 @@
 
 #define UPLOAD_LIFE_US (INT64_C(24) * 3600 * 1000000)
 
-/* Each is a row and a job for one day, whether or not bytes are uploaded. */
+/* Per account, because each requested URL occupies a row and a job for one day. */
 enum { MOST_OPEN_UPLOADS = 100 };
 
 /* --- request URLs ----------------------------------------------------------------------- */
 
-/* A random UUID (version 4), the format that clients expect. */
-static struct str upload_key(struct arena *arena)
+/* Returns a random UUID (version 4), the format that clients expect. */
+static struct str new_upload_key(struct arena *arena)
 {
     unsigned char b[16];
 
     randombytes_buf(b, sizeof b);
     b[6] = (unsigned char)((b[6] & 0x0f) | 0x40);
     b[8] = (unsigned char)((b[8] & 0x3f) | 0x80);
-    struct str hex = str_hex(arena, b, sizeof b);
+    struct str hex = str_hex_encode(arena, b, sizeof b);
     return str_printf(arena, "%.8s-%.4s-%.4s-%.4s-%.12s", hex.p, hex.p + 8, hex.p + 12, hex.p + 16,
                       hex.p + 20);
 }
 
-static struct str upload_token(struct call *call, const struct cloud_upload *u)
+static struct str derive_upload_token(struct call *call, const struct cloud_upload *u)
 {
     unsigned char digest[32];
 
-    auth_derive(api_options(call->api)->auth, "upload", u->id, u->key, digest, sizeof digest);
-    return str_hex(call->arena, digest, sizeof digest);
+    auth_derive_key(api_options(call->api)->auth, "upload", u->id, u->key, digest, sizeof digest);
+    return str_hex_encode(call->arena, digest, sizeof digest);
 }
 
-static enum err cloud_upload_watch(struct call *call, const struct cloud_upload *u)
+static enum err schedule_upload_expiry(struct call *call, const struct cloud_upload *u)
 {
     return job_schedule(call, &cloud_upload_expiry, u->id, clock_us() + UPLOAD_LIFE_US, STR(""));
 }
 
-static enum err place_open(struct call *call, const struct upload_wanted *in,
-                           struct upload_place *ret)
+static enum err create_upload_slot(struct call *call, const struct upload_request *in,
+                                   struct upload_slot *ret)
 {
     struct cloud_upload u = { .id = snowflake_new(),
                               .owner_id = call->caller->id,
-                              .key = upload_key(call->arena),
-                              .filename = safe_filename(call->arena, in->filename),
+                              .key = new_upload_key(call->arena),
+                              .filename = sanitize_filename(call->arena, in->filename),
                               .size = in->file_size };
     struct str name = STR_CONCAT(call->arena, u.key, STR("/"), u.filename);
     enum err e = cloud_upload_insert(call->tx, &u);
 
-    *ret = (struct upload_place){
+    *ret = (struct upload_slot){
         .id = in->id,
         .upload_filename = name,
-        .upload_url = STR_CONCAT(call->arena, api_url(call, "http"), STR("/uploads/"), name,
-                                 STR("?token="), upload_token(call, &u)),
+        .upload_url = STR_CONCAT(call->arena, api_base_url(call, "http"), STR("/uploads/"), name,
+                                 STR("?token="), derive_upload_token(call, &u)),
     };
-    return e ? e : cloud_upload_watch(call, &u);
+    return e ? e : schedule_upload_expiry(call, &u);
 }
 
-static enum err may_upload(struct call *call)
+static enum err check_upload_permission(struct call *call)
 {
     const uint64_t needs = PERMISSION(SEND_MESSAGES) | PERMISSION(ATTACH_FILES);
 
-    return (call->target.rights & needs) == needs ? OK : ERR_MISSING_PERMISSIONS;
+    return (call->target.permissions & needs) == needs ? OK : ERR_MISSING_PERMISSIONS;
 }
 
 /* POST /channels/{channel.id}/attachments */
 static enum err create_attachments(struct call *call)
 {
-    const struct uploads_wanted *in = call->body;
-    const struct upload_wanted *files = in->files.items;
-    struct upload_places out = { 0 };
+    const struct upload_requests *in = call->body;
+    const struct upload_request *files = in->files.items;
+    struct upload_slots out = { 0 };
     int64_t open = 0;
-    enum err e = cloud_uploads_count(call->tx, call->caller->id, &open);
+    enum err e = cloud_uploads_count_pending(call->tx, call->caller->id, &open);
 
     for (size_t i = 0; i < in->files.count; i++)
         if (files[i].file_size > MESSAGE_MAX_FILE)
@@ -83,14 +83,15 @@ static enum err create_attachments(struct call *call)
     if (!e && open + (int64_t)in->files.count > MOST_OPEN_UPLOADS)
         e = ERR_UPLOAD_QUOTA;
     for (size_t i = 0; !e && i < in->files.count; i++)
-        e = place_open(call, &files[i],
-                       list_add(call->arena, &out.attachments, sizeof(struct upload_place)));
+        e = create_upload_slot(
+            call, &files[i],
+            list_append(call->arena, &out.attachments, sizeof(struct upload_slot)));
     return e ? e : call_reply(call, &out);
 }
 
 /* --- upload bytes ----------------------------------------------------------------------- */
 
-static struct str sent_token(const struct call *call)
+static struct str token_of_query(const struct call *call)
 {
     struct str query = call->exchange->request->query, token = { 0 };
 
@@ -103,36 +104,36 @@ static struct str sent_token(const struct call *call)
     return token;
 }
 
-/* The URL contains a secret token: whoever has the URL may upload. */
-static enum err path_upload(struct call *call, struct cloud_upload *ret)
+/* Reads the upload of the path. The secret token of the URL is the only credential. */
+static enum err read_upload_of_path(struct call *call, struct cloud_upload *ret)
 {
-    struct str token = sent_token(call);
+    struct str token = token_of_query(call);
     bool found = false;
-    enum err e = cloud_upload_find(call->tx, call_text(call, "upload.key"), &found, ret);
+    enum err e = cloud_upload_find(call->tx, call_path_text(call, "upload.key"), &found, ret);
 
     if (e || !found)
         return e ? e : ERR_NOT_FOUND;
-    struct str right = upload_token(call, ret);
-    if (token.n != right.n || sodium_memcmp(token.p, right.p, right.n) != 0 ||
-        !str_eq(call_text(call, "upload.filename"), ret->filename))
+    struct str expected = derive_upload_token(call, ret);
+    if (token.n != expected.n || sodium_memcmp(token.p, expected.p, expected.n) != 0 ||
+        !str_eq(call_path_text(call, "upload.filename"), ret->filename))
         return ERR_NOT_FOUND;
     return OK;
 }
 
-struct upload_sent {
+struct received_upload {
     struct cloud_upload upload;
-    struct attachment kept;
+    struct attachment stored;
 };
 
-/* Also runs before the body is received, so that an invalid URL cannot upload bytes. */
-static enum err admit_upload(struct call *call)
+/* Runs before the body is received and before the handler: refuses bytes for an invalid URL. */
+static enum err check_upload_url(struct call *call)
 {
     const struct http_request *r = call->exchange->request;
-    struct upload_sent *sent = call_passed(call, "upload_sent");
+    struct received_upload *sent = call_passed_data(call, "received_upload");
 
     if (!sent)
-        sent = call_pass(call, "upload_sent", sizeof *sent);
-    enum err e = path_upload(call, &sent->upload);
+        sent = call_pass_data(call, "received_upload", sizeof *sent);
+    enum err e = read_upload_of_path(call, &sent->upload);
     if (!e && r->has_length && (int64_t)r->length != sent->upload.size)
         e = ERR_BAD_REQUEST;
     if (!e)
@@ -140,64 +141,65 @@ static enum err admit_upload(struct call *call)
     return e;
 }
 
-/* The length of a chunked body is known only after it was received. */
-static enum err look_upload(struct call *call)
+/* Compares the body's length with the announced one; for a chunked body it is known only now. */
+static enum err check_upload_length(struct call *call)
 {
-    const struct upload_sent *sent = call_passed(call, "upload_sent");
+    const struct received_upload *sent = call_passed_data(call, "received_upload");
 
     return (int64_t)call->exchange->body.n == sent->upload.size ? OK : ERR_BAD_REQUEST;
 }
 
-/* Runs on the thread pool: neither the writer nor an event loop waits for the disk. */
-static enum err keep_upload(struct call *call)
+/* Runs on the thread pool, so that neither the writer nor an event loop waits for the disk. */
+static enum err store_upload(struct call *call)
 {
-    struct upload_sent *sent = call_passed(call, "upload_sent");
+    struct received_upload *sent = call_passed_data(call, "received_upload");
 
-    return upload_keep_bytes(call, snowflake_new(), sent->upload.filename, call->exchange->body,
-                             &sent->kept);
+    return upload_store_bytes(call, snowflake_new(), sent->upload.filename, call->exchange->body,
+                              &sent->stored);
 }
 
 static enum err prepare_put_upload(struct call *call)
 {
-    call->look = look_upload;
-    call->compute = keep_upload;
+    call->read = check_upload_length;
+    call->compute = store_upload;
     return OK;
 }
 
 /* PUT /uploads/{upload.key}/{upload.filename}: replaces an earlier upload. */
 static enum err put_upload(struct call *call)
 {
-    const struct upload_sent *sent = call_passed(call, "upload_sent");
+    const struct received_upload *sent = call_passed_data(call, "received_upload");
     struct cloud_upload u = sent->upload;
-    enum err e = look_upload(call);
+    enum err e = check_upload_length(call);
 
     if (!e && u.file_id)
-        e = attachment_drop(call, u.file_id);
+        e = attachment_delete_file(call, u.file_id);
     if (e)
         return e;
-    u.file_id = sent->kept.id;
-    u.content_type = sent->kept.content_type;
-    u.width = sent->kept.width;
-    u.height = sent->kept.height;
-    return cloud_upload_fill(call->tx, &u);
+    u.file_id = sent->stored.id;
+    u.content_type = sent->stored.content_type;
+    u.width = sent->stored.width;
+    u.height = sent->stored.height;
+    return cloud_upload_update_file(call->tx, &u);
 }
 
 /* --- attach to a message ---------------------------------------------------------------- */
 
-/* The key of "key/filename"; the filename is not needed. */
-static struct str key_named(struct str uploaded_filename)
+/* Returns the key of "key/filename". */
+static struct str key_of_uploaded_filename(struct str uploaded_filename)
 {
     return str_cut(&uploaded_filename, '/');
 }
 
-static enum err upload_take(struct call *call, const struct attachment_in *in, snowflake owner_id,
-                            struct attachment *ret)
+static enum err consume_upload(struct call *call, const struct attachment_draft *in,
+                               snowflake owner_id, struct attachment *ret)
 {
     struct cloud_upload u;
     bool found = false;
-    enum err e = cloud_upload_find(call->tx, key_named(in->uploaded_filename.value), &found, &u);
+    enum err e = cloud_upload_find(call->tx, key_of_uploaded_filename(in->uploaded_filename.value),
+                                   &found, &u);
 
-    if (!e && (!found || !u.file_id || !owner_id || u.owner_id != owner_id || u.place_id))
+    if (!e && (!found || !u.file_id || !owner_id || u.owner_id != owner_id || u.target_id))
         e = ERR_UPLOAD_NOT_FOUND;
     if (!e)
         e = cloud_upload_delete(call->tx, u.id);
@@ -207,7 +209,7 @@ static enum err upload_take(struct call *call, const struct attachment_in *in, s
         return e;
     *ret = (struct attachment){
         .id = u.file_id,
-        .filename = in->filename.given == GIVEN ? safe_filename(call->arena, in->filename.value)
+        .filename = in->filename.given == GIVEN ? sanitize_filename(call->arena, in->filename.value)
                                                 : u.filename,
         .content_type = u.content_type,
         .size = u.size,
@@ -216,66 +218,66 @@ static enum err upload_take(struct call *call, const struct attachment_in *in, s
         ret->width = u.width;
         ret->height = u.height;
     }
-    attachment_describe(ret, in);
+    attachment_apply_draft(ret, in);
     return OK;
 }
 
-/* The handler may be retried, so the list of uploaded files is copied, not changed. */
-enum err uploads_take_named(struct call *call, snowflake owner_id, struct list *ret)
+/* Copies the list of uploaded files instead of changing it, because the handler may be retried. */
+enum err uploads_consume_named(struct call *call, snowflake owner_id, struct list *ret)
 {
-    const struct message_sending *sending = message_sending_of(call);
-    const struct list *words = &sending->in->attachments.value;
-    const struct attachment_in *in = words->items;
+    const struct message_send_state *sending = message_send_state_of(call);
+    const struct list *drafts = &sending->in->attachments.value;
+    const struct attachment_draft *in = drafts->items;
     enum err e = OK;
 
     *ret = sending->uploads;
     ret->cap = 0;
-    for (size_t i = 0; !e && i < words->count; i++)
+    for (size_t i = 0; !e && i < drafts->count; i++)
         if (in[i].uploaded_filename.given == GIVEN)
-            e = upload_take(call, &in[i], owner_id,
-                            list_add(call->arena, ret, sizeof(struct attachment)));
+            e = consume_upload(call, &in[i], owner_id,
+                               list_append(call->arena, ret, sizeof(struct attachment)));
     return !e && ret->count > MESSAGE_MAX_FILES
-               ? message_refuse(call, "attachments", "BASE_TYPE_MAX_LENGTH",
-                                "Must be 10 or fewer in length.")
+               ? message_refuse_field(call, "attachments", "BASE_TYPE_MAX_LENGTH",
+                                      "Must be 10 or fewer in length.")
                : e;
 }
 
 /* --- without a message ---------------------------------------------------------------- */
 
-static struct opt_int null_unless_given(struct opt_int v)
+static struct opt_int int_or_null(struct opt_int v)
 {
     return v.given == GIVEN ? v : (struct opt_int){ .given = GIVEN_NULL };
 }
 
-enum err upload_show(struct call *call, snowflake place_id, const struct attachment *a)
+enum err upload_publish(struct call *call, snowflake target_id, const struct attachment *a)
 {
     struct cloud_upload u = { .id = snowflake_new(),
                               .owner_id = call->caller->id,
-                              .key = upload_key(call->arena),
+                              .key = new_upload_key(call->arena),
                               .filename = a->filename,
                               .size = a->size,
                               .file_id = a->id,
                               .content_type = a->content_type,
-                              .width = null_unless_given(a->width),
-                              .height = null_unless_given(a->height),
-                              .place_id = place_id };
+                              .width = int_or_null(a->width),
+                              .height = int_or_null(a->height),
+                              .target_id = target_id };
     enum err e = cloud_upload_insert(call->tx, &u);
 
     if (!e)
-        e = cloud_upload_fill(call->tx, &u);
-    return e ? e : cloud_upload_watch(call, &u);
+        e = cloud_upload_update_file(call->tx, &u);
+    return e ? e : schedule_upload_expiry(call, &u);
 }
 
 /* --- deletion and expiry ---------------------------------------------------------------- */
 
-static enum err upload_forget(struct call *call, const struct cloud_upload *u)
+static enum err delete_upload_and_file(struct call *call, const struct cloud_upload *u)
 {
-    enum err e = u->file_id ? attachment_drop(call, u->file_id) : OK;
+    enum err e = u->file_id ? attachment_delete_file(call, u->file_id) : OK;
 
     return e ? e : cloud_upload_delete(call->tx, u->id);
 }
 
-static enum err delete_named(struct call *call, struct str key)
+static enum err delete_upload_by_key(struct call *call, struct str key)
 {
     struct cloud_upload u;
     bool found = false;
@@ -285,34 +287,34 @@ static enum err delete_named(struct call *call, struct str key)
         e = ERR_UPLOAD_NOT_FOUND;
     if (!e)
         e = job_cancel(call, &cloud_upload_expiry, u.id);
-    return e ? e : upload_forget(call, &u);
+    return e ? e : delete_upload_and_file(call, &u);
 }
 
 /* DELETE /attachments/{upload.key}/{upload.filename} */
 static enum err delete_upload(struct call *call)
 {
-    return delete_named(call, call_text(call, "upload.key"));
+    return delete_upload_by_key(call, call_path_text(call, "upload.key"));
 }
 
 /* DELETE /attachments/{upload.key}, with the slash as %2F */
-static enum err delete_upload_by_name(struct call *call)
+static enum err delete_upload_by_escaped_name(struct call *call)
 {
-    return delete_named(call, key_named(call_text(call, "upload.key")));
+    return delete_upload_by_key(call, key_of_uploaded_filename(call_path_text(call, "upload.key")));
 }
 
-static enum err expire_upload(struct call *call, const struct job *job)
+static enum err run_upload_expiry(struct call *call, const struct job *job)
 {
     struct cloud_upload u;
     bool found = false;
-    enum err e = cloud_upload_by_id(call->tx, job->key, &found, &u);
+    enum err e = cloud_upload_find_by_id(call->tx, job->key, &found, &u);
 
-    return e || !found ? e : upload_forget(call, &u);
+    return e || !found ? e : delete_upload_and_file(call, &u);
 }
 
 const struct job_kind cloud_upload_expiry = {
     .name = "cloud-upload-expiry",
-    .doc = "Removes a file that no message named within a day.",
-    .run = expire_upload,
+    .doc = "Deletes an uploaded file that no message used within a day.",
+    .run = run_upload_expiry,
 };
 
 /* --- routes ----------------------------------------------------------------------------- */
@@ -321,36 +323,36 @@ static const struct resolver resolvers[] = {
     { .name = "upload.key",
       .field = "upload_filename",
       .is_text = true,
-      .doc = "What stands before the slash of an upload's name." },
+      .doc = "The part of an upload's name before the slash." },
     { .name = "upload.filename",
       .field = "filename",
       .is_text = true,
-      .doc = "What stands behind it." },
+      .doc = "The part of an upload's name after the slash." },
     { 0 },
 };
 
-static const struct limit upload_limit = { "cloud uploads", 10, 10 };
+static const struct rate_limit upload_limit = { "cloud uploads", 10, 10 };
 
 static const struct route routes[] = {
     {
         .method = POST,
         .path = "/channels/{channel.id}/attachments",
         .name = "create_attachments",
-        .doc = "Ask for addresses to send files to, which messages name then. What no message "
-               "names goes after a day; an account has 100 of these at most.",
+        .doc = "Request URLs to upload files to, which messages then refer to. Unused uploads "
+               "expire after a day; an account can have at most 100 of them.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &uploads_body,
         .reply = &uploads_reply,
         .status = 200,
         .limit = &upload_limit,
-        .admit = may_upload,
+        .admit = check_upload_permission,
         .handle = create_attachments,
     },
     {
         .method = DELETE,
         .path = "/attachments/{upload.key}/{upload.filename}",
         .name = "delete_attachment",
-        .doc = "Let go of a file that no message names yet.",
+        .doc = "Delete an uploaded file that no message uses yet.",
         .auth = AUTH_USER | AUTH_BOT,
         .handle = delete_upload,
     },
@@ -358,41 +360,41 @@ static const struct route routes[] = {
         .method = DELETE,
         .path = "/attachments/{upload.key}",
         .name = "delete_attachment_by_name",
-        .doc = "The same, with the slash of its name written as %2F.",
+        .doc = "Delete an uploaded file; the slash of its name is written as %2F.",
         .auth = AUTH_USER | AUTH_BOT,
-        .handle = delete_upload_by_name,
+        .handle = delete_upload_by_escaped_name,
     },
     { 0 },
 };
 
 const struct domain cloud_uploads_domain = {
     .name = "Cloud uploads",
-    .doc = "Files that are sent before the message that shows them.",
+    .doc = "Files that are uploaded before the message that shows them.",
     .routes = routes,
     .resolvers = resolvers,
     .jobs = (const struct job_kind *const[]){ &cloud_upload_expiry, NULL },
 };
 
-static const struct route place_routes[] = {
+static const struct route position_routes[] = {
     {
         .method = PUT,
         .path = "/uploads/{upload.key}/{upload.filename}",
         .name = "put_upload",
-        .doc = "Send a file to the address that was asked for: as many bytes as announced. Once "
-               "more replaces it.",
+        .doc = "Upload a file to a requested URL, with exactly the announced size. A second upload "
+               "replaces the first.",
         .service = true,
         .status = 200,
         .max_body = MESSAGE_MAX_FILE,
         .store = ROUTE_STORE_WRITE,
         .prepare = prepare_put_upload,
-        .admit = admit_upload,
+        .admit = check_upload_url,
         .handle = put_upload,
     },
     { 0 },
 };
 
-const struct domain upload_places_domain = {
+const struct domain upload_slots_domain = {
     .name = "Upload addresses",
-    .doc = "Where files are sent, at the root, for anybody who has the address.",
-    .routes = place_routes,
+    .doc = "URLs for uploads, at the root, for everyone who has the URL.",
+    .routes = position_routes,
 };

@@ -1,6 +1,6 @@
 /* cloud_uploads.h - files uploaded before their message: a client requests a URL, uploads the
- * bytes, and names them in a message. The requester owns them; unused uploads expire after a
- * day. */
+ * bytes, and names the file in a message. The requester owns the file; unused uploads expire after
+ * a day. */
 #ifndef PLATFORM_MESSAGES_UPLOADS_CLOUD_UPLOADS_H
 #define PLATFORM_MESSAGES_UPLOADS_CLOUD_UPLOADS_H
 
@@ -9,31 +9,31 @@
 
 struct cloud_upload {
     snowflake id, owner_id;
-    struct str key, filename; /* messages name it as key/filename */
-    int64_t size;             /* as the client declared */
-    snowflake file_id;        /* 0: nothing uploaded yet */
+    struct str key, filename; /* messages name the upload as key/filename */
+    int64_t size;             /* size in bytes that the client declared */
+    snowflake file_id;        /* id of the stored file; 0: not uploaded yet */
     struct opt_str content_type;
     struct opt_int width, height;
-    snowflake place_id; /* 0: waits for a message; else shown there */
+    snowflake target_id; /* 0: unused by messages; else /attachments/{place_id} serves the file */
 };
 
 /* --- cloud_schema.c ------------------------------------------------------------------- */
 
-struct upload_wanted {
+struct upload_request {
     struct opt_str id; /* returned unchanged */
     struct str filename;
     int64_t file_size;
     struct opt_bool is_clip;
     struct opt_str original_content_type;
 };
-struct uploads_wanted {
+struct upload_requests {
     struct list files;
 };
-struct upload_place {
+struct upload_slot {
     struct opt_str id;
     struct str upload_url, upload_filename;
 };
-struct upload_places {
+struct upload_slots {
     struct list attachments;
 };
 
@@ -41,14 +41,15 @@ extern const struct type uploads_body, uploads_reply;
 
 /* --- cloud_rows.c --------------------------------------------------------------------- */
 
-/* Number of uploads of an account that wait for a message. */
-enum err cloud_uploads_count(struct tx *tx, snowflake owner_id, int64_t *ret);
+/* Counts the uploads of an account that no message has used yet. */
+enum err cloud_uploads_count_pending(struct tx *tx, snowflake owner_id, int64_t *ret);
 enum err cloud_upload_insert(struct tx *tx, const struct cloud_upload *u);
 enum err cloud_upload_find(struct tx *tx, struct str key, bool *ret_found,
                            struct cloud_upload *ret);
-enum err cloud_upload_by_id(struct tx *tx, snowflake id, bool *ret_found, struct cloud_upload *ret);
-/* Records the uploaded file. */
-enum err cloud_upload_fill(struct tx *tx, const struct cloud_upload *u);
+enum err cloud_upload_find_by_id(struct tx *tx, snowflake id, bool *ret_found,
+                                 struct cloud_upload *ret);
+/* Stores the file of an upload. */
+enum err cloud_upload_update_file(struct tx *tx, const struct cloud_upload *u);
 enum err cloud_upload_delete(struct tx *tx, snowflake id);
 
 extern const struct job_kind cloud_upload_expiry;

@@ -10,37 +10,37 @@
 
 /* --- upload ----------------------------------------------------------------------------- */
 
-/* Blobs are spread over 256 folders; the visible filename is only in the row. */
-void attachment_blob(snowflake id, char out[64])
+/* Returns the blob's name, in one of 256 folders; the original filename is only in the row. */
+void attachment_blob_name(snowflake id, char out[64])
 {
     snprintf(out, 64, "attachments/%02x/%" PRIu64, (unsigned)(id >> 22 & 0xff), id);
 }
 
-enum err attachment_drop(struct call *call, snowflake id)
+enum err attachment_delete_file(struct call *call, snowflake id)
 {
     char name[64];
 
-    attachment_blob(id, name);
-    return call_drop_blob(call, name);
+    attachment_blob_name(id, name);
+    return call_delete_blob(call, name);
 }
 
-static bool is_file(const struct part *p)
+static bool is_uploaded_file(const struct multipart_part *p)
 {
     return strcmp(p->name, "payload_json") != 0 && p->filename;
 }
 
-size_t upload_count(const struct call *call)
+size_t count_uploads(const struct call *call)
 {
     const struct multipart *parts = call->parts;
     size_t count = 0;
 
-    for (size_t i = 0; parts && i < multipart_count(parts); i++)
-        count += is_file(multipart_at(parts, i));
+    for (size_t i = 0; parts && i < multipart_part_count(parts); i++)
+        count += is_uploaded_file(multipart_part_at(parts, i));
     return count;
 }
 
-/* "files[3]" is 3; other names use their position. */
-static uint64_t upload_number(const struct part *p, size_t nth)
+/* Returns the n of the name "files[n]"; for other names the position of the part. */
+static uint64_t upload_index(const struct multipart_part *p, size_t nth)
 {
     struct str name = str_of(p->name);
     uint64_t n;
@@ -51,73 +51,76 @@ static uint64_t upload_number(const struct part *p, size_t nth)
     return nth;
 }
 
-static const struct attachment_in *words_about(const struct list *words, uint64_t number)
+static const struct attachment_draft *find_attachment_draft(const struct list *drafts,
+                                                            uint64_t number)
 {
-    const struct attachment_in *in = words->items;
+    const struct attachment_draft *in = drafts->items;
 
-    for (size_t i = 0; i < words->count; i++)
+    for (size_t i = 0; i < drafts->count; i++)
         if (in[i].id == number)
             return &in[i];
     return NULL;
 }
 
-const struct part *upload_find(const struct call *call, uint64_t number)
+const struct multipart_part *upload_find(const struct call *call, uint64_t number)
 {
     const struct multipart *parts = call->parts;
     size_t nth = 0;
 
-    for (size_t i = 0; parts && i < multipart_count(parts); i++)
-        if (is_file(multipart_at(parts, i)) &&
-            upload_number(multipart_at(parts, i), nth++) == number)
-            return multipart_at(parts, i);
+    for (size_t i = 0; parts && i < multipart_part_count(parts); i++)
+        if (is_uploaded_file(multipart_part_at(parts, i)) &&
+            upload_index(multipart_part_at(parts, i), nth++) == number)
+            return multipart_part_at(parts, i);
     return NULL;
 }
 
-enum err uploads_check(struct call *call, const struct place *here, const struct list *words,
-                       const struct list *present)
+enum err uploads_validate(struct call *call, const struct json_path *here,
+                          const struct list *drafts, const struct list *present)
 {
     const struct multipart *parts = call->parts;
     const struct attachment *old = present->items;
-    const struct attachment_in *in = words->items;
-    struct place list = place_key(here, STR("attachments"));
+    const struct attachment_draft *in = drafts->items;
+    struct json_path list = json_path_key(here, STR("attachments"));
 
-    for (size_t i = 0; parts && i < multipart_count(parts); i++)
-        if (is_file(multipart_at(parts, i)) && multipart_at(parts, i)->data.n > MESSAGE_MAX_FILE)
+    for (size_t i = 0; parts && i < multipart_part_count(parts); i++)
+        if (is_uploaded_file(multipart_part_at(parts, i)) &&
+            multipart_part_at(parts, i)->data.n > MESSAGE_MAX_FILE)
             return ERR_FILE_TOO_LARGE;
-    for (size_t i = 0; i < words->count; i++) {
+    for (size_t i = 0; i < drafts->count; i++) {
         bool known = in[i].uploaded_filename.given == GIVEN || upload_find(call, in[i].id) != NULL;
-        struct place item = place_index(&list, i), at = place_key(&item, STR("id"));
+        struct json_path item = json_path_index(&list, i), at = json_path_key(&item, STR("id"));
 
         for (size_t j = 0; j < present->count; j++)
             known = known || old[j].id == in[i].id;
         if (!known)
-            form_fail(&call->form, &at, "ATTACHMENT_NOT_FOUND", "There is no such file.");
+            form_add_error(&call->form, &at, "ATTACHMENT_NOT_FOUND",
+                           "The request has no file with this id.");
     }
-    return form_failed(&call->form) ? ERR_INVALID_FORM_BODY : OK;
+    return form_has_errors(&call->form) ? ERR_INVALID_FORM_BODY : OK;
 }
 
-enum err upload_keep_bytes(struct call *call, snowflake id, struct str given, struct str bytes,
-                           struct attachment *ret)
+enum err upload_store_bytes(struct call *call, snowflake id, struct str given, struct str bytes,
+                            struct attachment *ret)
 {
-    struct str name = safe_filename(call->arena, given);
-    struct media media = media_of(name, bytes);
+    struct str name = sanitize_filename(call->arena, given);
+    struct media_info media = media_detect(name, bytes);
     char blob[64];
 
     *ret = (struct attachment){
         .id = id,
         .filename = name,
-        .content_type = given_str(str_of(media.type)),
+        .content_type = opt_str_or_null(str_of(media.type)),
         .size = (int64_t)bytes.n,
     };
     if (media.width && media.height) {
-        ret->width = given_int(media.width);
-        ret->height = given_int(media.height);
+        ret->width = opt_int_of(media.width);
+        ret->height = opt_int_of(media.height);
     }
-    attachment_blob(ret->id, blob);
-    return call_keep_blob(call, ret->id, blob, bytes.p ? bytes : STR(""));
+    attachment_blob_name(ret->id, blob);
+    return call_write_blob(call, ret->id, blob, bytes.p ? bytes : STR(""));
 }
 
-void attachment_describe(struct attachment *a, const struct attachment_in *in)
+void attachment_apply_draft(struct attachment *a, const struct attachment_draft *in)
 {
     if (in && in->description.given == GIVEN)
         a->description = in->description;
@@ -128,48 +131,49 @@ void attachment_describe(struct attachment *a, const struct attachment_in *in)
     if (in && in->waveform.given == GIVEN)
         a->waveform = in->waveform;
     if ((in && in->is_spoiler.value) || str_starts(a->filename, STR("SPOILER_")))
-        a->flags = given_int(a->flags.value | ATTACHMENT_IS_SPOILER);
+        a->flags = opt_int_of(a->flags.value | ATTACHMENT_IS_SPOILER);
     if (in && in->is_remix.value)
-        a->flags = given_int(a->flags.value | ATTACHMENT_IS_REMIX);
+        a->flags = opt_int_of(a->flags.value | ATTACHMENT_IS_REMIX);
 }
 
-enum err upload_keep(struct call *call, snowflake id, const struct part *p,
-                     const struct attachment_in *in, struct attachment *ret)
+enum err upload_store(struct call *call, snowflake id, const struct multipart_part *p,
+                      const struct attachment_draft *in, struct attachment *ret)
 {
     struct str given = in && in->filename.given == GIVEN ? in->filename.value : str_of(p->filename);
-    enum err e = upload_keep_bytes(call, id, given, buf_str(&p->data), ret);
+    enum err e = upload_store_bytes(call, id, given, buf_str(&p->data), ret);
 
     if (!e)
-        attachment_describe(ret, in);
+        attachment_apply_draft(ret, in);
     return e;
 }
 
-enum err uploads_keep(struct call *call, const struct list *words, struct list *ret)
+enum err uploads_store(struct call *call, const struct list *drafts, struct list *ret)
 {
     const struct multipart *parts = call->parts;
     enum err e = OK;
     size_t nth = 0;
 
     *ret = (struct list){ 0 };
-    for (size_t i = 0; !e && parts && i < multipart_count(parts); i++) {
-        const struct part *p = multipart_at(parts, i);
+    for (size_t i = 0; !e && parts && i < multipart_part_count(parts); i++) {
+        const struct multipart_part *p = multipart_part_at(parts, i);
 
-        if (!is_file(p))
+        if (!is_uploaded_file(p))
             continue;
-        e = upload_keep(call, snowflake_new(), p, words_about(words, upload_number(p, nth++)),
-                        list_add(call->arena, ret, sizeof(struct attachment)));
+        e = upload_store(call, snowflake_new(), p,
+                         find_attachment_draft(drafts, upload_index(p, nth++)),
+                         list_append(call->arena, ret, sizeof(struct attachment)));
     }
     return e;
 }
 
 /* --- download --------------------------------------------------------------------------- */
 
-/* Browsers send the purpose of a request (Sec-Fetch-Dest). This server's pages may run its own
- * scripts and styles, so an attachment must never be loaded as one. */
-static bool is_for_showing(const struct call *call)
+/* Returns whether the browser wants to display the file, by Sec-Fetch-Dest. Pages of this server
+ * may run its scripts and styles, so an attachment must never be loaded as one. */
+static bool fetch_destination_is_allowed(const struct call *call)
 {
     static const char *const fine[] = { "empty", "document", "image", "audio", "video" };
-    struct str wanted = http_header(call->exchange->request, STR("Sec-Fetch-Dest"));
+    struct str wanted = http_find_header(call->exchange->request, STR("Sec-Fetch-Dest"));
 
     for (size_t i = 0; wanted.p && i < COUNT_OF(fine); i++)
         if (str_is(wanted, fine[i]))
@@ -181,31 +185,32 @@ static bool is_for_showing(const struct call *call)
  * browser could treat as a page of this server is served as a download only. */
 static enum err get_attachment(struct call *call)
 {
-    snowflake channel_id = call_id(call, "place.id"), id = call_id(call, "attachment.id");
-    struct str filename = call_text(call, "filename");
+    snowflake channel_id = call_path_id(call, "place.id"), id = call_path_id(call, "attachment.id");
+    struct str filename = call_path_text(call, "filename");
     struct attachment a;
     char blob[64];
     int64_t size;
     int fd;
 
-    if (!attachment_signed(call, channel_id, id, filename) || !is_for_showing(call))
+    if (!attachment_signature_is_valid(call, channel_id, id, filename) ||
+        !fetch_destination_is_allowed(call))
         return ERR_NOT_FOUND;
     enum err e = attachment_find(call->tx, channel_id, id, &a);
     if (!e && !str_eq(a.filename, filename))
         e = ERR_NOT_FOUND;
-    attachment_blob(e || !a.file_id ? id : a.file_id, blob);
+    attachment_blob_name(e || !a.file_id ? id : a.file_id, blob);
     if (!e)
         e = call_open_blob(call, blob, &fd, &size);
     if (e)
         return e;
 
-    bool inline_ok = media_is_safe(a.content_type.value);
+    bool inline_ok = media_type_is_safe_inline(a.content_type.value);
     call_add_header(call, "Content-Disposition",
                     str_printf(call->arena, "%s; filename=\"%.*s\"",
-                               inline_ok ? "inline" : "attachment", STR_FMT(a.filename)));
+                               inline_ok ? "inline" : "attachment", STR_ARGS(a.filename)));
     call_add_header(call, "Content-Security-Policy", STR("default-src 'none'; sandbox"));
     call_add_header(call, "Cache-Control", STR("private, max-age=86400"));
-    return call_reply_range(call, a.content_type.value, fd, size);
+    return call_reply_file_range(call, a.content_type.value, fd, size);
 }
 
 static const struct resolver resolvers[] = {
@@ -220,7 +225,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/attachments/{place.id}/{attachment.id}/{filename}",
         .name = "get_attachment",
-        .doc = "A file that came with a message, at a signed address.",
+        .doc = "The file of an attachment, by its signed URL.",
         .service = true,
         .status = 200,
         .store = ROUTE_STORE_READ,
@@ -231,7 +236,7 @@ static const struct route routes[] = {
 
 const struct domain attachments_domain = {
     .name = "Attachments",
-    .doc = "Files of messages, at the root, for anybody who has a signed address.",
+    .doc = "Files of messages, at the root, for everyone who has a signed URL.",
     .routes = routes,
     .resolvers = resolvers,
 };

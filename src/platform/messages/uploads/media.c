@@ -8,23 +8,23 @@ enum { LONGEST_NAME = 100 };
 
 /* --- names ---------------------------------------------------------------------------- */
 
-static bool is_safe(char c)
+static bool is_filename_character(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
            c == '_' || c == '-';
 }
 
-static struct str media_extension(struct str name)
+static struct str filename_extension(struct str name)
 {
     const char *dot = name.n ? memrchr(name.p, '.', name.n) : NULL;
 
-    return dot ? str_from(name, (size_t)(dot - name.p)) : STR("");
+    return dot ? str_skip(name, (size_t)(dot - name.p)) : STR("");
 }
 
-/* Shortens the middle of a name, because the extension states its type. */
-static struct str media_shortened(struct arena *a, struct str name)
+/* Shortens the middle of a name and retains the extension, which states the type. */
+static struct str shorten_filename(struct arena *a, struct str name)
 {
-    struct str end = media_extension(name);
+    struct str end = filename_extension(name);
 
     if (name.n <= LONGEST_NAME)
         return name;
@@ -33,31 +33,31 @@ static struct str media_shortened(struct arena *a, struct str name)
     return STR_CONCAT(a, str_slice(name.p, LONGEST_NAME - end.n), end);
 }
 
-struct str safe_filename(struct arena *a, struct str name)
+struct str sanitize_filename(struct arena *a, struct str name)
 {
-    char *out = str_dupz(a, name);
+    char *out = str_dup_cstring(a, name);
     size_t n = 0;
 
     for (size_t i = 0; i < name.n; i++) {
-        if (is_safe(name.p[i]))
+        if (is_filename_character(name.p[i]))
             out[n++] = name.p[i];
-        else if ((name.p[i] & 0xc0) != 0x80) /* one underscore per character */
+        else if ((name.p[i] & 0xc0) != 0x80) /* one underscore per UTF-8 character */
             out[n++] = '_';
     }
     struct str safe = str_slice(out, n);
     while (safe.n && safe.p[0] == '.')
-        safe = str_from(safe, 1);
-    return safe.n ? media_shortened(a, safe) : STR("file");
+        safe = str_skip(safe, 1);
+    return safe.n ? shorten_filename(a, safe) : STR("file");
 }
 
 /* --- media types ------------------------------------------------------------------------ */
 
-struct file_kind {
+struct file_type {
     const char *extension, *type;
-    bool safe; /* browsers may display it inline */
+    bool safe; /* browsers may display this type inline */
 };
 
-static const struct file_kind kinds[] = {
+static const struct file_type kinds[] = {
     { ".txt", "text/plain; charset=utf-8", true },
     { ".log", "text/plain; charset=utf-8", true },
     { ".md", "text/markdown; charset=utf-8", false },
@@ -78,21 +78,21 @@ static const struct file_kind kinds[] = {
     { ".mov", "video/quicktime", true },
 };
 
-struct media media_of(struct str filename, struct str bytes)
+struct media_info media_detect(struct str filename, struct str bytes)
 {
-    struct media m = { .type = "application/octet-stream" };
-    struct str end = media_extension(filename);
+    struct media_info m = { .type = "application/octet-stream" };
+    struct str end = filename_extension(filename);
     struct picture picture;
 
-    if (picture_look(bytes, &picture))
-        return (struct media){ picture.type, picture.width, picture.height };
+    if (picture_detect(bytes, &picture))
+        return (struct media_info){ picture.type, picture.width, picture.height };
     for (size_t i = 0; i < COUNT_OF(kinds); i++)
         if (str_eq_nocase(end, str_of(kinds[i].extension)))
             m.type = kinds[i].type;
     return m;
 }
 
-bool media_is_safe(struct str type)
+bool media_type_is_safe_inline(struct str type)
 {
     static const char *const pictures[] = { "image/png", "image/jpeg", "image/gif", "image/webp" };
 

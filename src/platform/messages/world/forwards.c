@@ -1,14 +1,14 @@
-/* world_forwards.c - import and export of forwarded snapshots, without files, in world files. */
+/* forwards.c - import and export of forwarded snapshots, without files, in world files. */
 #include "base/mem.h"
 #include "model/message.h"
-#include "platform/message_parts/kept.h"
+#include "platform/message_parts/column_json.h"
 #include "platform/messages/world/world.h"
 
 /* --- entries ---------------------------------------------------------------------------- */
 
-/* Stored fields, in the order of the API object. */
+/* Stored fields of a snapshot, in the order of the API object. */
 /* clang-format off */
-#define TAKEN_FIELDS                                                                               \
+#define SNAPSHOT_FIELDS                                                                               \
     MAYBE(struct world_forward, type, type_count),                                                 \
     MUST(struct world_forward, content, type_text),                                                \
     MUST(struct world_forward, timestamp, type_time),                                              \
@@ -21,20 +21,20 @@
     MAYBE(struct world_forward, sticker_items, type_raw)
 /* clang-format on */
 
-static const struct field taken_fields[] = { TAKEN_FIELDS, { 0 } };
-static const struct schema taken_rows = { .size = sizeof(struct world_forward),
-                                          .fields = taken_fields };
-static const struct type taken_type = { .kind = KIND_OBJECT, .schema = &taken_rows };
+static const struct field snapshot_fields[] = { SNAPSHOT_FIELDS, { 0 } };
+static const struct schema snapshot_rows = { .size = sizeof(struct world_forward),
+                                             .fields = snapshot_fields };
+static const struct type snapshot_type = { .kind = KIND_OBJECT, .schema = &snapshot_rows };
 
 static const struct field forward_fields[] = {
     MAYBE(struct world_forward, message_id, type_id),
     MUST(struct world_forward, channel_id, type_id),
     MAYBE(struct world_forward, guild_id, type_id),
-    TAKEN_FIELDS,
+    SNAPSHOT_FIELDS,
     { 0 },
 };
 
-static void check_forward(struct form *form, const struct place *here, const void *object)
+static void check_forward(struct form *form, const struct json_path *here, const void *object)
 {
     const struct world_forward *f = object;
 
@@ -48,33 +48,35 @@ WORLD_SINGLE(forward, forward_fields, check_forward);
 
 /* --- import ----------------------------------------------------------------------------- */
 
-static struct opt_str list_kept(const struct importing *im, struct opt_str json)
+static struct opt_str compact_json_list(const struct world_importer *im, struct opt_str json)
 {
-    return given_str(json.given == GIVEN ? layout_compact(im->arena, json.value) : STR("[]"));
+    return opt_str_or_null(json.given == GIVEN ? json_remove_white_space(im->arena, json.value)
+                                               : STR("[]"));
 }
 
-/* The text stored in a message's row: the snapshot up to its list of attachments. */
-static struct str forward_kept(const struct importing *im, const struct world_forward *in)
+/* Returns the JSON stored in the message's row: the snapshot up to its list of attachments. */
+static struct str encode_forward(const struct world_importer *im, const struct world_forward *in)
 {
     struct world_forward f = *in;
 
-    f.type = given_int(in->type.value);
-    f.flags = given_int(in->flags.value);
+    f.type = opt_int_of(in->type.value);
+    f.flags = opt_int_of(in->flags.value);
     if (in->edited_timestamp.given != GIVEN)
         f.edited_timestamp.given = GIVEN_NULL;
-    f.mentions = list_kept(im, in->mentions);
+    f.mentions = compact_json_list(im, in->mentions);
     f.mention_roles.given = GIVEN;
-    f.embeds = list_kept(im, in->embeds);
-    f.components = list_kept(im, in->components);
+    f.embeds = compact_json_list(im, in->embeds);
+    f.components = compact_json_list(im, in->components);
     if (in->sticker_items.given == GIVEN)
-        f.sticker_items = list_kept(im, in->sticker_items);
+        f.sticker_items = compact_json_list(im, in->sticker_items);
     else
         f.sticker_items.given = ABSENT;
-    struct str text = kept_text(im->arena, &taken_type, &f);
+    struct str text = encode_column_json(im->arena, &snapshot_type, &f);
     return STR_CONCAT(im->arena, str_slice(text.p, text.n - 1), STR(",\"attachments\":"));
 }
 
-void import_forward(struct importing *im, const struct world_forward *in, struct message *ret)
+void import_forwarded_snapshot(struct world_importer *im, const struct world_forward *in,
+                               struct message *ret)
 {
     struct message_reference *to = arena_alloc(im->arena, sizeof *to);
 
@@ -84,18 +86,18 @@ void import_forward(struct importing *im, const struct world_forward *in, struct
                                       .channel_id = in->channel_id,
                                       .guild_id = in->guild_id };
     ret->message_reference = to;
-    ret->snapshot = given_str(forward_kept(im, in));
+    ret->snapshot = opt_str_or_null(encode_forward(im, in));
     ret->flags |= MESSAGE_HAS_SNAPSHOT;
 }
 
 /* --- export ----------------------------------------------------------------------------- */
 
-static const char TAKEN_ALONG[] =
+static const char READ_FORWARDS[] =
     "select id, snapshot, reference_message_id, reference_channel_id, reference_guild_id from "
     "messages where channel_id = $1 and snapshot is not null order by id";
 
 /* Omits values that an import would assume by default. */
-static void leave_out_usual(struct world_forward *f)
+static void omit_default_fields(struct world_forward *f)
 {
     struct opt_str *const lists[] = { &f->mentions, &f->embeds, &f->components };
 
@@ -112,40 +114,40 @@ static void leave_out_usual(struct world_forward *f)
         f->mention_roles.given = ABSENT;
 }
 
-static struct opt_id forward_id(const struct rows *r, int column)
+static struct opt_id optional_id_column(const struct rows *r, int column)
 {
-    return (struct opt_id){ row_null(r, column) ? ABSENT : GIVEN, row_id(r, column) };
+    return (struct opt_id){ row_is_null(r, column) ? ABSENT : GIVEN, row_id(r, column) };
 }
 
-static void read_forward(const struct rows *r, struct opt_object *ret)
+static void forward_from_row(const struct rows *r, struct opt_object *ret)
 {
     struct arena *arena = tx_arena(r->tx);
     struct form form = { .arena = arena };
     void *taken;
 
-    if (schema_decode(&taken_type, STR_CONCAT(arena, row_text(r, 1), STR("[]}")), &form, &taken))
+    if (schema_decode(&snapshot_type, STR_CONCAT(arena, row_text(r, 1), STR("[]}")), &form, &taken))
         return;
     struct world_forward *f = taken;
-    f->message_id = forward_id(r, 2);
+    f->message_id = optional_id_column(r, 2);
     f->channel_id = row_id(r, 3);
-    f->guild_id = forward_id(r, 4);
-    leave_out_usual(f);
+    f->guild_id = optional_id_column(r, 4);
+    omit_default_fields(f);
     *ret = (struct opt_object){ GIVEN, f };
 }
 
-enum err export_forwards(struct exporting *ex, struct world_entries to)
+enum err export_forwarded_snapshots(struct world_exporter *ex, struct world_entries to)
 {
     struct rows r;
-    enum err e = tx_query(ex->tx, TAKEN_ALONG, BIND(v_id(ex->channel)), &r);
+    enum err e = tx_query(ex->tx, READ_FORWARDS, BIND(v_id(ex->channel)), &r);
 
     if (e)
         return e;
     to.member = offsetof(struct world_message, forward);
     while (rows_next(&r)) {
-        struct opt_object *forward = world_entry_member(&to, row_id(&r, 0));
+        struct opt_object *forward = world_entry_find_field(&to, row_id(&r, 0));
 
         if (forward)
-            read_forward(&r, forward);
+            forward_from_row(&r, forward);
     }
     return rows_end(&r);
 }

@@ -25,58 +25,59 @@ static const struct field message_fields[] = {
     { 0 },
 };
 
-/* A message without an id gets one for its time, so the time must be within the range of ids. */
-static void check_moment(struct form *form, const struct place *here, const struct world_message *m)
+/* Checks the range of the time, because a message without an id gets a snowflake of its time. */
+static void check_message_time(struct form *form, const struct json_path *here,
+                               const struct world_message *m)
 {
     bool said = m->at.given == GIVEN;
-    struct place at = place_key(here, said ? STR("at") : STR("minutes_ago"));
+    struct json_path at = json_path_key(here, said ? STR("at") : STR("minutes_ago"));
     int64_t last = SNOWFLAKE_EPOCH_MS + (INT64_MAX >> 22);
     int64_t most = (clock_ms() - SNOWFLAKE_EPOCH_MS) / 60000;
 
     if (said ? m->at.value / 1000 < SNOWFLAKE_EPOCH_MS || m->at.value / 1000 > last
              : m->minutes_ago.value > most)
-        form_fail(form, &at, "WORLD_NO_ID", "There are no ids of this moment.");
+        form_add_error(form, &at, "WORLD_NO_ID", "The time is outside the range of ids.");
 }
 
-static void check_message(struct form *form, const struct place *here, const void *object)
+static void check_message_entry(struct form *form, const struct json_path *here, const void *object)
 {
     const struct world_message *m = object;
 
     if ((m->author.given == GIVEN) == (m->webhook.given == GIVEN)) {
-        struct place at = place_key(here, STR("author"));
+        struct json_path at = json_path_key(here, STR("author"));
 
-        form_fail(form, &at, "WORLD_ONE_OF", "A message is by an author or by a webhook.");
+        form_add_error(form, &at, "WORLD_ONE_OF", "A message needs either an author or a webhook.");
     }
     if (m->id.given != GIVEN)
-        check_moment(form, here, m);
+        check_message_time(form, here, m);
     world_check_json(form, here, "embeds", &m->embeds, JSON_ARRAY, JSON_OBJECT);
 }
 
-WORLD_OBJECT(message, message_fields, check_message);
+WORLD_OBJECT(message, message_fields, check_message_entry);
 
 /* --- import ----------------------------------------------------------------------------- */
 
 static const char COUNT_MESSAGES_IN[] = "select count(*) from messages where channel_id = $1";
 static const char FIND_MESSAGE[] = "select 1 from messages where id = $1";
-static const char NOTE_LAST[] =
+static const char UPDATE_LAST_MESSAGE[] =
     "update channels set last_message_id = "
     "(select max(id) from messages where channel_id = $1) where id = $1";
 
-/* The first unused id for that time. */
-static enum err free_id(struct importing *im, int64_t ms, snowflake *ret)
+/* Returns the first unused id for a time. */
+static enum err find_unused_id(struct world_importer *im, int64_t ms, snowflake *ret)
 {
     struct rows row;
     bool taken = true;
     enum err e = OK;
 
-    for (*ret = snowflake_at(ms); taken && !e; *ret += taken)
+    for (*ret = snowflake_from_ms(ms); taken && !e; *ret += taken)
         e = tx_one(im->tx, FIND_MESSAGE, BIND(v_id(*ret)), &row, &taken);
     return e;
 }
 
-/* The id for a message; 0: it was imported before. */
-static enum err message_id(struct importing *im, const struct world_message *m, bool quiet,
-                           snowflake *ret)
+/* Chooses the id of an imported message; 0: the message was imported before. */
+static enum err choose_message_id(struct world_importer *im, const struct world_message *m,
+                                  bool quiet, snowflake *ret)
 {
     struct rows row;
     bool known;
@@ -91,22 +92,22 @@ static enum err message_id(struct importing *im, const struct world_message *m, 
     if (!quiet)
         return OK;
     if (m->at.given == GIVEN)
-        return free_id(im, m->at.value / 1000, ret);
-    return free_id(im, clock_ms() - m->minutes_ago.value * 60000, ret);
+        return find_unused_id(im, m->at.value / 1000, ret);
+    return find_unused_id(im, clock_ms() - m->minutes_ago.value * 60000, ret);
 }
 
-static enum err add_message(struct importing *im, const struct world_message *m,
-                            struct message *made, const struct world_speaker *by,
-                            const struct place *up)
+static enum err insert_imported_message(struct world_importer *im, const struct world_message *m,
+                                        struct message *made, const struct world_message_author *by,
+                                        const struct json_path *up)
 {
     if (m->embeds.given == GIVEN)
-        made->embeds = layout_compact(im->arena, m->embeds.value);
+        made->embeds = json_remove_white_space(im->arena, m->embeds.value);
     made->webhook_id = (struct opt_id){ by->webhook ? GIVEN : ABSENT, by->webhook };
     made->webhook_name = by->name;
     made->webhook_avatar = by->avatar;
-    import_forward(im, m->forward.value, made);
+    import_forwarded_snapshot(im, m->forward.value, made);
     enum err e = import_message_stickers(im, &m->stickers, up, made);
-    made->shown = message_shown_text(im->arena, made);
+    made->cached_json = message_precompute_json(im->arena, made);
     if (!e)
         e = message_insert(im->tx, made);
     if (e || (m->edited_at.given != GIVEN && !m->pinned.value))
@@ -116,27 +117,27 @@ static enum err add_message(struct importing *im, const struct world_message *m,
     return message_update(im->tx, made);
 }
 
-static enum err import_message(struct importing *im, const struct world_message *m,
-                               snowflake channel, bool quiet, const struct place *up)
+static enum err import_message(struct world_importer *im, const struct world_message *m,
+                               snowflake channel, bool quiet, const struct json_path *up)
 {
-    struct world_speaker by = { 0 };
+    struct world_message_author by = { 0 };
     snowflake id;
-    enum err e = import_speaker(im, m, channel, up, &by);
+    enum err e = import_message_author(im, m, channel, up, &by);
 
     if (!e && by.author)
-        e = message_id(im, m, quiet, &id);
+        e = choose_message_id(im, m, quiet, &id);
     if (e || !by.author)
         return e;
     count(im, COUNT_MESSAGES, id != 0);
     if (!id)
         return OK;
-    struct message made = message_plain(id, channel, by.author, m->content);
-    e = add_message(im, m, &made, &by, up);
+    struct message made = message_make_text_only(id, channel, by.author, m->content);
+    e = insert_imported_message(im, m, &made, &by, up);
     im->channel = channel;
     return e ? e : world_import_parts(im, "message", m, up, id);
 }
 
-/* The first message of a post has the thread's id and is not counted. */
+/* The first message of a forum post has the thread's id and is not counted. */
 static const char COUNT_MESSAGES_OF[] =
     "update channels set thread_message_count = (select count(*) from messages m where "
     "m.channel_id = $1), thread_begun = case when exists (select 1 from messages m where "
@@ -146,7 +147,7 @@ static const char NUMBER_MESSAGES[] =
     "update messages set position = p.n, shown = null from (select id, row_number() over (order by id) - 1 as n "
     "from messages where channel_id = $1) p where messages.id = p.id";
 
-static enum err count_in_thread(struct importing *im, snowflake id)
+static enum err update_thread_message_count(struct world_importer *im, snowflake id)
 {
     int64_t threads = 0;
     enum err e = tx_exec(im->tx, COUNT_MESSAGES_OF, BIND(v_id(id)), &threads);
@@ -154,9 +155,9 @@ static enum err count_in_thread(struct importing *im, snowflake id)
     return e || !threads ? e : tx_exec(im->tx, NUMBER_MESSAGES, BIND(v_id(id)), NULL);
 }
 
-/* Messages without an id need an empty channel, because a second import would duplicate them. */
-static enum err import_messages(struct importing *im, const void *entries, const struct place *all,
-                                snowflake channel)
+/* Imports messages without an id only into an empty channel, to avoid duplicates. */
+static enum err import_messages(struct world_importer *im, const void *entries,
+                                const struct json_path *all, snowflake channel)
 {
     const struct opt_list *messages = entries;
     size_t size = world_entry_size(im->format, "message");
@@ -169,14 +170,14 @@ static enum err import_messages(struct importing *im, const void *entries, const
     enum err e = tx_one(im->tx, COUNT_MESSAGES_IN, BIND(v_id(channel)), &row, &found);
     bool quiet = !e && row_int(&row, 0) == 0;
     for (size_t i = 0; i < messages->value.count && !e; i++, entry += size) {
-        struct place at = place_index(all, i);
+        struct json_path at = json_path_index(all, i);
 
         e = import_message(im, (const struct world_message *)(const void *)entry, channel, quiet,
                            &at);
     }
     if (!e)
-        e = tx_exec(im->tx, NOTE_LAST, BIND(v_id(channel)), NULL);
-    return e ? e : count_in_thread(im, channel);
+        e = tx_exec(im->tx, UPDATE_LAST_MESSAGE, BIND(v_id(channel)), NULL);
+    return e ? e : update_thread_message_count(im, channel);
 }
 
 /* --- export ----------------------------------------------------------------------------- */
@@ -190,7 +191,7 @@ static const char MESSAGES[] =
     "where m.channel_id = $1 and m.type in (0, 19) and (u.id is not null or h.id is not null) "
     "and m.ephemeral_for is null order by m.id";
 
-static enum err export_messages(struct exporting *ex, struct opt_list *ret)
+static enum err export_messages(struct world_exporter *ex, struct opt_list *ret)
 {
     struct world_entries all = { .size = world_entry_size(ex->format, "message") };
     struct rows r;
@@ -203,11 +204,11 @@ static enum err export_messages(struct exporting *ex, struct opt_list *ret)
 
         *m = (struct world_message){
             .id = { GIVEN, row_id(&r, 0) },
-            .author = shown_text(&r, 1, NULL),
+            .author = world_export_text(&r, 1, NULL),
             .content = row_text(&r, 2),
-            .edited_at = shown_int(&r, 3, -1),
-            .embeds = shown_text(&r, 4, "[]"),
-            .pinned = shown_bool(&r, 5, false),
+            .edited_at = world_export_int(&r, 3, -1),
+            .embeds = world_export_text(&r, 4, "[]"),
+            .pinned = world_export_bool(&r, 5, false),
         };
     }
     e = rows_end(&r);
@@ -215,9 +216,9 @@ static enum err export_messages(struct exporting *ex, struct opt_list *ret)
         return e;
     all.next = ret->value.items;
     all.end = all.next + ret->value.count * all.size;
-    e = export_speakers(ex, all);
+    e = export_message_authors(ex, all);
     if (!e)
-        e = export_forwards(ex, all);
+        e = export_forwarded_snapshots(ex, all);
     if (!e)
         e = export_message_stickers(ex, all);
     return e ? e

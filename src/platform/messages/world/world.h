@@ -3,12 +3,12 @@
 #define PLATFORM_MESSAGES_WORLD_H
 
 #include "model/message.h"
-#include "platform/worlds/file.h"
+#include "platform/worlds/import_export.h"
 
 struct world_message {
     struct opt_id id;
-    struct opt_str author, webhook;      /* exactly one of them */
-    struct opt_str username, avatar_url; /* if they differ from the webhook's */
+    struct opt_str author, webhook;      /* exactly one of the two is present */
+    struct opt_str username, avatar_url; /* present if they differ from the webhook's */
     struct str content;
     struct opt_int at, minutes_ago, edited_at;
     struct opt_str embeds;
@@ -16,7 +16,7 @@ struct world_message {
     struct opt_object forward; /* struct world_forward */
     struct opt_list stickers;  /* struct str */
 };
-/* The forwarded snapshot, and where its source is. */
+/* A forwarded snapshot and the ids of its source. */
 struct world_forward {
     struct opt_id message_id, guild_id;
     snowflake channel_id;
@@ -29,20 +29,21 @@ struct world_forward {
 
 extern const struct type world_forward_type;
 
-/* world_forwards.c: forwarded snapshots; in: NULL if there is none. */
-void import_forward(struct importing *im, const struct world_forward *in, struct message *ret);
-enum err export_forwards(struct exporting *ex, struct world_entries to);
-/* world_speakers.c: the author. On failure author is 0 and a form error is reported. */
-struct world_speaker {
-    snowflake author, webhook; /* equal for a webhook */
+/* forwards.c: forwarded snapshots; in: NULL if there is none. */
+void import_forwarded_snapshot(struct world_importer *im, const struct world_forward *in,
+                               struct message *ret);
+enum err export_forwarded_snapshots(struct world_exporter *ex, struct world_entries to);
+/* speakers.c: the author of a message; author 0: not found, and a form error is reported. */
+struct world_message_author {
+    snowflake author, webhook; /* both are the webhook's id if a webhook is the author */
     struct opt_str name, avatar;
 };
-enum err import_speaker(struct importing *im, const struct world_message *m, snowflake channel,
-                        const struct place *up, struct world_speaker *ret);
-enum err export_speakers(struct exporting *ex, struct world_entries to);
-/* world_stickers.c */
-enum err import_message_stickers(struct importing *im, const struct opt_list *stickers,
-                                 const struct place *up, struct message *ret);
-enum err export_message_stickers(struct exporting *ex, struct world_entries to);
+enum err import_message_author(struct world_importer *im, const struct world_message *m,
+                               snowflake channel, const struct json_path *up,
+                               struct world_message_author *ret);
+enum err export_message_authors(struct world_exporter *ex, struct world_entries to);
+enum err import_message_stickers(struct world_importer *im, const struct opt_list *stickers,
+                                 const struct json_path *up, struct message *ret);
+enum err export_message_stickers(struct world_exporter *ex, struct world_entries to);
 
 #endif

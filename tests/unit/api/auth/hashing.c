@@ -1,4 +1,4 @@
-/* hashing.c - the line for passwords is bounded, and its order is kept. */
+/* hashing.c - tests the bounded queue of the password hashing threads. */
 #include "unit/unit.h"
 
 #include <semaphore.h>
@@ -8,23 +8,23 @@
 #include "base/mem.h"
 
 struct note {
-    struct hash_task task;
-    unsigned place; /* in the order of running, from 1 */
+    struct password_hash_task task;
+    unsigned location; /* number of the task in the order in which tasks ran, from 1 */
 };
 
 static sem_t begun, go_on;
 static atomic_uint ran;
 
-static void note_run(struct hash_task *t)
+static void record_task_order(struct password_hash_task *t)
 {
-    container_of(t, struct note, task)->place = ++ran;
+    container_of(t, struct note, task)->location = ++ran;
 }
 
-static void hold(struct hash_task *t)
+static void hold(struct password_hash_task *t)
 {
     sem_post(&begun);
     sem_wait(&go_on);
-    note_run(t);
+    record_task_order(t);
 }
 
 static int set_up(void **state)
@@ -44,54 +44,54 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void a_full_line_takes_no_more(void **state)
+static void full_hashing_queue_refuses_new_tasks(void **state)
 {
-    struct hashing *h = hashing_new(1, 2);
+    struct password_hasher *h = password_hasher_new(1, 2);
     struct note running = { { .run = hold } }, notes[3] = { 0 };
-    struct hashing_stats stats;
+    struct password_hasher_stats stats;
 
     (void)state;
-    assert_true(hashing_submit(h, &running.task));
+    assert_true(password_hasher_submit(h, &running.task));
     sem_wait(&begun);
     for (int i = 0; i < 3; i++) {
-        notes[i].task.run = note_run;
-        /* What runs does not wait any more. */
-        assert_int_equal(hashing_submit(h, &notes[i].task), i < 2);
+        notes[i].task.run = record_task_order;
+        /* The running task does not count towards the queue's bound. */
+        assert_int_equal(password_hasher_submit(h, &notes[i].task), i < 2);
     }
-    hashing_stats(h, &stats);
+    password_hasher_read_stats(h, &stats);
     assert_int_equal(stats.waiting, 2);
     assert_int_equal(stats.refused, 1);
     sem_post(&go_on);
-    hashing_free(h);
-    assert_int_equal(running.place, 1);
-    assert_int_equal(notes[0].place, 2);
-    assert_int_equal(notes[1].place, 3);
-    assert_int_equal(notes[2].place, 0);
+    password_hasher_free(h);
+    assert_int_equal(running.location, 1);
+    assert_int_equal(notes[0].location, 2);
+    assert_int_equal(notes[1].location, 3);
+    assert_int_equal(notes[2].location, 0);
 }
 
-static void threads_work_at_the_same_time(void **state)
+static void hashing_threads_run_tasks_in_parallel(void **state)
 {
-    struct hashing *h = hashing_new(2, 2);
+    struct password_hasher *h = password_hasher_new(2, 2);
     struct note one = { { .run = hold } }, two = { { .run = hold } };
 
     (void)state;
-    assert_true(hashing_submit(h, &one.task));
-    assert_true(hashing_submit(h, &two.task));
+    assert_true(password_hasher_submit(h, &one.task));
+    assert_true(password_hasher_submit(h, &two.task));
     sem_wait(&begun);
     sem_wait(&begun);
     sem_post(&go_on);
     sem_post(&go_on);
-    hashing_free(h);
-    assert_int_equal(one.place + two.place, 3);
+    password_hasher_free(h);
+    assert_int_equal(one.location + two.location, 3);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_full_line_takes_no_more, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(threads_work_at_the_same_time, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(full_hashing_queue_refuses_new_tasks, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(hashing_threads_run_tasks_in_parallel, set_up, tear_down),
     };
 
-    hashing_free(NULL);
+    password_hasher_free(NULL);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* durations.c - durations of calls are counted by loop and shown added up. */
+/* durations.c - tests the histogram of request durations, which sums the counts of all event
+ * loops. */
 #include "unit/unit.h"
 
 #include <string.h>
@@ -14,17 +15,17 @@ static void expect_line(const struct buf *out, const char *line)
         fail_msg("no line %s in\n%.*s", line, (int)out->n, out->p);
 }
 
-static void loops_are_added_up_below_each_bound(void **state)
+static void duration_histogram_sums_the_counts_of_all_loops(void **state)
 {
-    struct durations *d = durations_new(domains, 2);
+    struct call_durations *d = durations_new(domains, 2);
     struct buf out;
 
     (void)state;
-    durations_note(d, 0, 1, 500 * 1000); /* as long as a bound is within it */
-    durations_note(d, 1, 1, 501 * 1000); /* one more is not */
-    durations_note(d, 1, 1, 7000000000); /* longer than all bounds */
+    durations_record(d, 0, 1, 500 * 1000); /* a duration equal to the bound is within it */
+    durations_record(d, 1, 1, 501 * 1000); /* 1 µs more is not */
+    durations_record(d, 1, 1, 7000000000); /* longer than all bounds */
     buf_init(&out, SIZE_MAX);
-    durations_write(d, &out);
+    durations_write_metrics(d, &out);
     expect_line(&out, "guildhall_call_seconds_bucket{group=\"Busy\",le=\"0.0005\"} 1\n");
     expect_line(&out, "guildhall_call_seconds_bucket{group=\"Busy\",le=\"0.001\"} 2\n");
     expect_line(&out, "guildhall_call_seconds_bucket{group=\"Busy\",le=\"5\"} 2\n");
@@ -38,7 +39,8 @@ static void loops_are_added_up_below_each_bound(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(loops_are_added_up_below_each_bound) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(
+        duration_histogram_sums_the_counts_of_all_loops) };
 
     return cmocka_run_group_tests_name("api/durations", tests, NULL, NULL);
 }

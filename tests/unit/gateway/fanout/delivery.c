@@ -1,4 +1,4 @@
-/* delivery.c - which events a session is not told, whatever its seat. */
+/* delivery.c - tests which events a session does not receive. */
 #include "unit/unit.h"
 
 #include "gateway/fanout/delivery.h"
@@ -6,18 +6,18 @@
 
 static bool receives(const struct session *s, enum event event, uint64_t number)
 {
-    struct news *n = news_new(event, to_guild(1), STR("{}"));
+    struct gateway_event *n = gateway_event_new(event, audience_of_guild(1), STR("{}"));
 
     n->number = number;
-    struct delivery d = delivery_of(NULL, n);
-    bool is_told = delivery_receives(&d, s);
-    news_unref(n);
-    return is_told;
+    struct delivery d = delivery_new(NULL, n);
+    bool is_received = session_receives_event(&d, s);
+    gateway_event_unref(n);
+    return is_received;
 }
 
-/* READY tells of presences as they are in memory, which is ahead of the line of events: one that
- * still stands there would undo what READY said. */
-static void presences_from_before_ready_are_not_told_after_it(void **state)
+/* READY contains the current presences, which are newer than queued presence events: a queued
+ * event would undo them. */
+static void presence_updates_older_than_ready_are_not_delivered(void **state)
 {
     struct session s = { .caller.id = 7, .presences = 5 };
 
@@ -28,21 +28,21 @@ static void presences_from_before_ready_are_not_told_after_it(void **state)
     assert_true(receives(&s, EVENT_MESSAGE_CREATE, 4));
 }
 
-static void what_another_loop_has_told_is_not_told_again(void **state)
+static void events_already_delivered_by_another_loop_are_skipped(void **state)
 {
-    struct session s = { .caller.id = 7, .resume.seen = 5 };
+    struct session s = { .caller.id = 7, .resume.delivered_elsewhere = 5 };
 
     (void)state;
     assert_false(receives(&s, EVENT_MESSAGE_CREATE, 5));
     assert_true(receives(&s, EVENT_MESSAGE_CREATE, 6));
-    assert_true(receives(&s, EVENT_MESSAGE_CREATE, 0)); /* has no place in the line */
+    assert_true(receives(&s, EVENT_MESSAGE_CREATE, 0)); /* has no event number */
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(presences_from_before_ready_are_not_told_after_it),
-        cmocka_unit_test(what_another_loop_has_told_is_not_told_again),
+        cmocka_unit_test(presence_updates_older_than_ready_are_not_delivered),
+        cmocka_unit_test(events_already_delivered_by_another_loop_are_skipped),
     };
 
     return cmocka_run_group_tests_name("gateway/delivery", tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* member_order.c - members in the order of a list, and the list's name. */
+/* member_order.c - tests the order of members in a member list, and the list's id. */
 #include "unit/unit.h"
 
 #include <stdio.h>
@@ -30,7 +30,7 @@ static void free_members(struct ordered_member **all, size_t count)
 
 /* --- order ---------------------------------------------------------------------------- */
 
-static void rows_are_groups_and_their_members_by_name_and_id(void **state)
+static void member_list_sorts_by_group_then_name_then_id(void **state)
 {
     struct ordered_member *all[] = {
         member(1, 2, "zoe"), member(2, 0, "bob"), member(3, 2, "ada"),
@@ -41,26 +41,26 @@ static void rows_are_groups_and_their_members_by_name_and_id(void **state)
     struct order_group groups[8];
 
     (void)state;
-    order_merge(&o, all, COUNT_OF(all));
-    size_t n = order_groups(&o, groups, COUNT_OF(groups));
+    member_order_insert(&o, all, COUNT_OF(all));
+    size_t n = member_order_groups(&o, groups, COUNT_OF(groups));
     assert_int_equal(n, 3);
     assert_int_equal(groups[1].row, 4);
     assert_int_equal(groups[1].count, 2);
     for (size_t row = 0; row < COUNT_OF(expected); row++) {
-        struct list_row r = order_row_at(&o, groups, n, row);
+        struct list_row r = member_order_row_at(&o, groups, n, row);
 
         assert_non_null(r.group);
         assert_int_equal(r.member ? r.member->user_id : 0, expected[row]);
     }
-    assert_null(order_row_at(&o, groups, n, COUNT_OF(expected)).group);
-    assert_int_equal(order_groups(&o, groups, 2), 2);
+    assert_null(member_order_row_at(&o, groups, n, COUNT_OF(expected)).group);
+    assert_int_equal(member_order_groups(&o, groups, 2), 2);
     free_members(all, COUNT_OF(all));
-    order_clear(&o);
-    assert_int_equal(order_groups(&o, groups, 8), 0);
-    assert_null(order_row_at(&o, groups, 0, 0).group);
+    member_order_clear(&o);
+    assert_int_equal(member_order_groups(&o, groups, 8), 0);
+    assert_null(member_order_row_at(&o, groups, 0, 0).group);
 }
 
-static void those_who_are_gone_are_swept_out(void **state)
+static void members_who_left_are_removed_from_the_order(void **state)
 {
     struct ordered_member *all[] = { member(1, 0, "a"), member(2, 0, "b"), member(3, 1, "c") };
     struct ordered_member *same[] = { all[0], all[1], all[2] };
@@ -68,18 +68,17 @@ static void those_who_are_gone_are_swept_out(void **state)
     struct order_group groups[4];
 
     (void)state;
-    order_merge(&o, same, 3);
+    member_order_insert(&o, same, 3);
     all[0]->gone = all[2]->gone = true;
-    order_sweep(&o);
+    member_order_remove_gone(&o);
     assert_int_equal(o.count, 1);
     assert_int_equal(o.items[0]->user_id, 2);
-    assert_int_equal(order_groups(&o, groups, 4), 1);
+    assert_int_equal(member_order_groups(&o, groups, 4), 1);
     free_members(all, 3);
-    order_clear(&o);
+    member_order_clear(&o);
 }
 
-/* The same as sorting all of them at once, however they come. */
-static void members_that_come_in_pieces_stand_in_order(void **state)
+static void members_merged_in_parts_are_sorted(void **state)
 {
     static struct ordered_member *all[RANDOM], *some[RANDOM];
     struct member_order o = { 0 }, whole = { 0 };
@@ -95,18 +94,18 @@ static void members_that_come_in_pieces_stand_in_order(void **state)
         size_t count = (size_t)rand() % 200 + 1;
 
         count = count < RANDOM - from ? count : RANDOM - from;
-        order_merge(&o, some + from, count);
+        member_order_insert(&o, some + from, count);
         from += count;
     }
-    order_merge(&whole, all, RANDOM);
+    member_order_insert(&whole, all, RANDOM);
     assert_int_equal(o.count, RANDOM);
     assert_memory_equal(o.items, whole.items, RANDOM * sizeof *o.items);
     free_members(all, RANDOM);
-    order_clear(&o);
-    order_clear(&whole);
+    member_order_clear(&o);
+    member_order_clear(&whole);
 }
 
-static void a_digest_changes_with_what_its_rows_show(void **state)
+static void digest_changes_only_when_its_visible_rows_change(void **state)
 {
     struct ordered_member *all[] = { member(1, 0, "a"), member(2, 0, "b"), member(3, 1, "c") };
     struct ordered_member *same[] = { all[0], all[1], all[2] };
@@ -114,23 +113,25 @@ static void a_digest_changes_with_what_its_rows_show(void **state)
     struct order_group groups[4];
 
     (void)state;
-    order_merge(&o, same, 3);
-    size_t n = order_groups(&o, groups, 4);
-    uint64_t first = order_digest(&o, groups, n, 0, 2), rest = order_digest(&o, groups, n, 3, 99);
+    member_order_insert(&o, same, 3);
+    size_t n = member_order_groups(&o, groups, 4);
+    uint64_t first = member_order_hash_rows(&o, groups, n, 0, 2),
+             rest = member_order_hash_rows(&o, groups, n, 3, 99);
 
     all[2]->version++;
-    assert_true(order_digest(&o, groups, n, 0, 2) == first);
-    assert_true(order_digest(&o, groups, n, 3, 99) != rest);
+    assert_true(member_order_hash_rows(&o, groups, n, 0, 2) == first);
+    assert_true(member_order_hash_rows(&o, groups, n, 3, 99) != rest);
     groups[0].count++;
-    assert_true(order_digest(&o, groups, n, 0, 2) != first);
-    /* What is beyond the end looks the same, whatever is before it. */
-    assert_true(order_digest(&o, groups, n, 50, 99) == order_digest(&o, groups, 1, 50, 99));
+    assert_true(member_order_hash_rows(&o, groups, n, 0, 2) != first);
+    /* Rows beyond the end have the same digest, whatever is before them. */
+    assert_true(member_order_hash_rows(&o, groups, n, 50, 99) ==
+                member_order_hash_rows(&o, groups, 1, 50, 99));
     free_members(all, 3);
-    order_clear(&o);
+    member_order_clear(&o);
 }
 
-/* A step takes about a millisecond; a loop has twenty, and sanitizers take their time. */
-static void a_hundred_thousand_members_are_ordered_in_short_steps(void **state)
+/* A step takes about 1 ms; a loop iteration may take 20 ms, and sanitizers are slow. */
+static void sorting_100000_members_takes_only_short_steps(void **state)
 {
     static struct ordered_member *all[MANY], *some[MANY];
     struct member_order o = { 0 };
@@ -144,22 +145,22 @@ static void a_hundred_thousand_members_are_ordered_in_short_steps(void **state)
         all[i] = some[i] = member(i + 1, i % 5 == 0, name);
     }
     for (size_t from = 0; from < MANY; from += BATCH) {
-        int64_t began = clock_thread();
+        int64_t began = clock_thread_cpu_ns();
 
-        order_merge(&o, some + from, BATCH);
-        order_sweep(&o);
-        int64_t took = clock_thread() - began;
+        member_order_insert(&o, some + from, BATCH);
+        member_order_remove_gone(&o);
+        int64_t took = clock_thread_cpu_ns() - began;
         longest = took > longest ? took : longest;
     }
     assert_int_equal(o.count, MANY);
     assert_true(longest < INT64_C(200) * 1000 * 1000);
     free_members(all, MANY);
-    order_clear(&o);
+    member_order_clear(&o);
 }
 
-/* --- names ---------------------------------------------------------------------------- */
+/* --- list ids ------------------------------------------------------------------------- */
 
-static void murmur3_is_what_others_make_of_it(void **state)
+static void murmur3_matches_known_hashes(void **state)
 {
     (void)state;
     assert_true(murmur3("", 0) == 0);
@@ -169,7 +170,7 @@ static void murmur3_is_what_others_make_of_it(void **state)
     assert_true(murmur3("The quick brown fox jumps over the lazy dog", 43) == 0x2e4ff723);
 }
 
-static void a_list_is_everyones_until_somebody_is_shut_out(void **state)
+static void list_id_is_everyone_until_an_overwrite_denies_view(void **state)
 {
     const uint64_t view = PERMISSION(VIEW_CHANNEL);
     const struct overwrite shown = { .id = 7, .allow = view };
@@ -178,31 +179,31 @@ static void a_list_is_everyones_until_somebody_is_shut_out(void **state)
     char id[LIST_ID_MAX], other[LIST_ID_MAX];
 
     (void)state;
-    list_id_write(true, NULL, 0, id);
+    compute_member_list_id(true, NULL, 0, id);
     assert_string_equal(id, "everyone");
-    list_id_write(true, &shown, 1, id);
+    compute_member_list_id(true, &shown, 1, id);
     assert_string_equal(id, "everyone");
-    list_id_write(false, &shown, 1, id);
+    compute_member_list_id(false, &shown, 1, id);
     snprintf(other, sizeof other, "%u", murmur3("allow:7", 7));
     assert_string_equal(id, other);
-    list_id_write(true, hidden, 2, id);
+    compute_member_list_id(true, hidden, 2, id);
     snprintf(other, sizeof other, "%u", murmur3("allow:7,deny:9", 14));
     assert_string_equal(id, other);
-    /* Neither their order nor what else they say matters. */
-    list_id_write(true, turned, 3, other);
+    /* Neither the order of the overwrites nor their other permissions matter. */
+    compute_member_list_id(true, turned, 3, other);
     assert_string_equal(id, other);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_are_groups_and_their_members_by_name_and_id),
-        cmocka_unit_test(those_who_are_gone_are_swept_out),
-        cmocka_unit_test(members_that_come_in_pieces_stand_in_order),
-        cmocka_unit_test(a_digest_changes_with_what_its_rows_show),
-        cmocka_unit_test(a_hundred_thousand_members_are_ordered_in_short_steps),
-        cmocka_unit_test(murmur3_is_what_others_make_of_it),
-        cmocka_unit_test(a_list_is_everyones_until_somebody_is_shut_out),
+        cmocka_unit_test(member_list_sorts_by_group_then_name_then_id),
+        cmocka_unit_test(members_who_left_are_removed_from_the_order),
+        cmocka_unit_test(members_merged_in_parts_are_sorted),
+        cmocka_unit_test(digest_changes_only_when_its_visible_rows_change),
+        cmocka_unit_test(sorting_100000_members_takes_only_short_steps),
+        cmocka_unit_test(murmur3_matches_known_hashes),
+        cmocka_unit_test(list_id_is_everyone_until_an_overwrite_denies_view),
     };
 
     return cmocka_run_group_tests_name("gateway/lists", tests, NULL, NULL);

@@ -1,17 +1,17 @@
-/* directory.c - how often a server sends all its sessions to the others. */
+/* directory.c - tests how often a node sends its session list to the other nodes. */
 #include "unit/unit.h"
 
 #include "cluster/cluster.h"
 #include "gateway/presence/directory_internal.h"
 #include "gateway/sessions/registry.h"
 
-/* The linker puts these functions in place of the real ones: meson.build. */
+/* The linker replaces the real functions by these (see meson.build). */
 static int64_t fake_now_ns;
 static unsigned sent_all, sent_heads;
 
 int64_t __wrap_clock_mono(void);
 uint32_t __wrap_cluster_identity(const struct cluster *c);
-void __wrap_cluster_tell(struct cluster *c, enum cluster_topic topic, struct str message);
+void __wrap_cluster_report(struct cluster *c, enum cluster_topic topic, struct str message);
 
 int64_t __wrap_clock_mono(void)
 {
@@ -24,15 +24,15 @@ uint32_t __wrap_cluster_identity(const struct cluster *c)
     return 1;
 }
 
-void __wrap_cluster_tell(struct cluster *c, enum cluster_topic topic, struct str message)
+void __wrap_cluster_report(struct cluster *c, enum cluster_topic topic, struct str message)
 {
     struct serial_reader in = { .rest = message };
-    uint64_t kind = serial_get(&in);
+    uint64_t kind = serial_get_u64(&in);
 
     (void)c;
     assert_int_equal(topic, CLUSTER_SESSIONS);
     sent_all += kind == DIRECTORY_ALL;
-    sent_heads += kind == DIRECTORY_HEAD;
+    sent_heads += kind == DIRECTORY_CHANGE_NUMBER;
 }
 
 static void assert_sent(unsigned all, unsigned heads)
@@ -41,8 +41,9 @@ static void assert_sent(unsigned all, unsigned heads)
     assert_int_equal(sent_heads, heads);
 }
 
-/* When the broker restarts, every server asks every other one: one answer is for all of them. */
-static void all_sessions_are_sent_at_most_once_per_250_ms(void **state)
+/* When NATS restarts, every node requests the list of every other node: one reply serves all
+ * requests. */
+static void node_sends_its_session_list_at_most_once_per_250_ms(void **state)
 {
     const int64_t ms = 1000 * 1000, start = 5000 * ms;
     static struct gateway gateway;
@@ -51,24 +52,24 @@ static void all_sessions_are_sent_at_most_once_per_250_ms(void **state)
     (void)state;
     pthread_mutex_init(&d.lock, NULL);
     fake_now_ns = start;
-    directory_tend(&d); /* nobody has asked */
+    directory_run_periodic(&d); /* no request yet */
     assert_sent(0, 1);
     for (int i = 0; i < 10; i++)
         directory_send_all(&d);
     assert_sent(1, 1);
 
-    /* The requests that came meanwhile are answered together, when the time is over. */
+    /* Requests of the meantime are answered together after 250 ms. */
     fake_now_ns = start + 250 * ms - 1;
     directory_send_all(&d);
-    directory_tend(&d);
+    directory_run_periodic(&d);
     assert_sent(1, 2);
     fake_now_ns = start + 250 * ms;
-    directory_tend(&d);
+    directory_run_periodic(&d);
     assert_sent(2, 3);
 
-    /* Later nobody has asked any more; who asks now is answered at once. */
+    /* A request after a pause is answered immediately. */
     fake_now_ns = start + 1000 * ms;
-    directory_tend(&d);
+    directory_run_periodic(&d);
     assert_sent(2, 4);
     directory_send_all(&d);
     assert_sent(3, 4);
@@ -78,7 +79,7 @@ static void all_sessions_are_sent_at_most_once_per_250_ms(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_sessions_are_sent_at_most_once_per_250_ms),
+        cmocka_unit_test(node_sends_its_session_list_at_most_once_per_250_ms),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

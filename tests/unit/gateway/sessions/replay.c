@@ -1,4 +1,4 @@
-/* replay.c - what is kept of a session's dispatches. */
+/* replay.c - tests the buffer of events that a session may replay after RESUME. */
 #include "unit/unit.h"
 
 #include <malloc.h>
@@ -8,9 +8,10 @@
 
 enum { SESSIONS = 100, EVENTS = 10000, MOST_EACH = 75 * 1024 };
 
-static struct news *news_of(uint64_t number)
+static struct gateway_event *make_numbered_event(uint64_t number)
 {
-    struct news *n = news_new(EVENT_MESSAGE_DELETE, to_guild(1), STR("{}"));
+    struct gateway_event *n =
+        gateway_event_new(EVENT_MESSAGE_DELETE, audience_of_guild(1), STR("{}"));
 
     n->number = number;
     return n;
@@ -18,20 +19,20 @@ static struct news *news_of(uint64_t number)
 
 static void add(struct replay *r, uint64_t number, int64_t now_s)
 {
-    struct news *n = news_of(number);
+    struct gateway_event *n = make_numbered_event(number);
 
     replay_add(r, n, 0, now_s);
-    news_unref(n);
+    gateway_event_unref(n);
 }
 
-static void expect_kept(const struct replay *r, uint64_t first, uint32_t count)
+static void expect_retained_events(const struct replay *r, uint64_t first, uint32_t count)
 {
     assert_int_equal(r->count, count);
     for (uint32_t i = 0; i < count; i++)
-        assert_int_equal(replay_at(r, i)->news->number, first + i);
+        assert_int_equal(replay_entry_at(r, i)->event->number, first + i);
 }
 
-static void the_last_ones_are_kept_in_order(void **state)
+static void replay_buffer_retains_the_last_events_in_order(void **state)
 {
     struct replay r = { 0 };
 
@@ -39,14 +40,14 @@ static void the_last_ones_are_kept_in_order(void **state)
     for (uint64_t i = 0; i < EVENTS; i++) {
         add(&r, i, 1);
         if (i < 100 || i % 997 == 0)
-            expect_kept(&r, i < REPLAY_COUNT ? 0 : i + 1 - REPLAY_COUNT,
-                        i < REPLAY_COUNT ? (uint32_t)i + 1 : REPLAY_COUNT);
+            expect_retained_events(&r, i < REPLAY_COUNT ? 0 : i + 1 - REPLAY_COUNT,
+                                   i < REPLAY_COUNT ? (uint32_t)i + 1 : REPLAY_COUNT);
     }
     replay_clear(&r);
     assert_null(r.oldest);
 }
 
-static void the_old_ones_go_and_room_is_used_again(void **state)
+static void replay_buffer_drops_old_events_and_reuses_their_memory(void **state)
 {
     struct replay r = { 0 };
     int64_t now = 1000000;
@@ -54,24 +55,25 @@ static void the_old_ones_go_and_room_is_used_again(void **state)
     (void)state;
     for (uint64_t i = 0; i < 300; i++)
         add(&r, i, now + (int64_t)i);
-    replay_trim(&r, now + 250 + REPLAY_AGE_S);
-    expect_kept(&r, 250, 50);
+    replay_evict_expired(&r, now + 250 + REPLAY_AGE_S);
+    expect_retained_events(&r, 250, 50);
     for (uint64_t i = 300; i < 1300; i++)
         add(&r, i, now + 300);
-    expect_kept(&r, 300 - 50, 1050);
-    replay_trim(&r, now + 5000);
+    expect_retained_events(&r, 300 - 50, 1050);
+    replay_evict_expired(&r, now + 5000);
     assert_int_equal(r.count, 0);
     assert_null(r.oldest);
     add(&r, 7, now + 5000);
-    expect_kept(&r, 7, 1);
+    expect_retained_events(&r, 7, 1);
     replay_clear(&r);
 }
 
-/* All grow together, as those do that hear the same: nothing is left between them. */
-static void busy_sessions_leave_no_holes(void **state)
+/* All sessions receive the same events, so their buffers grow together without unused memory
+ * between them. */
+static void replay_buffers_do_not_fragment_the_heap(void **state)
 {
     struct replay *all = mem_new(SESSIONS * sizeof *all);
-    struct news *n = news_of(1);
+    struct gateway_event *n = make_numbered_event(1);
 
     (void)state;
     malloc_trim(0);
@@ -84,16 +86,16 @@ static void busy_sessions_leave_no_holes(void **state)
         fail_msg("%zu bytes for each", each);
     for (int s = 0; s < SESSIONS; s++)
         replay_clear(&all[s]);
-    news_unref(n);
+    gateway_event_unref(n);
     mem_free(all);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_last_ones_are_kept_in_order),
-        cmocka_unit_test(the_old_ones_go_and_room_is_used_again),
-        cmocka_unit_test(busy_sessions_leave_no_holes),
+        cmocka_unit_test(replay_buffer_retains_the_last_events_in_order),
+        cmocka_unit_test(replay_buffer_drops_old_events_and_reuses_their_memory),
+        cmocka_unit_test(replay_buffers_do_not_fragment_the_heap),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

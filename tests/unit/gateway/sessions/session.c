@@ -1,72 +1,72 @@
-/* session.c - what a session is called, and how little of it there is while it rests. */
+/* session.c - tests session ids, client properties, state changes and the memory of an idle
+ * session. */
 #include "unit/unit.h"
 
 #include <stdio.h>
 
 #include "gateway/sessions/client_names.h"
-#include "gateway/sessions/peer.h"
+#include "gateway/sessions/gateway_socket.h"
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/session.h"
 
-/* --- names of clients ------------------------------------------------------------------- */
+/* --- client properties ------------------------------------------------------------------ */
 
-static void sessions_of_one_kind_share_a_name(void **state)
+static void sessions_share_equal_client_property_strings(void **state)
 {
     struct client_names all;
     char said[] = "linux|some|thing";
 
     (void)state;
     client_names_init(&all);
-    const char *first = client_name_take(&all, said);
+    const char *first = client_name_ref(&all, said);
     said[0] = 'L';
-    const char *other = client_name_take(&all, said);
-    assert_ptr_equal(client_name_take(&all, "linux|some|thing"), first);
+    const char *other = client_name_ref(&all, said);
+    assert_ptr_equal(client_name_ref(&all, "linux|some|thing"), first);
     assert_string_equal(first, "linux|some|thing");
     assert_string_equal(other, "Linux|some|thing");
-    client_name_drop(&all, first);
-    assert_ptr_equal(client_name_take(&all, "linux|some|thing"), first);
-    client_name_drop(&all, first);
-    client_name_drop(&all, first);
+    client_name_unref(&all, first);
+    assert_ptr_equal(client_name_ref(&all, "linux|some|thing"), first);
+    client_name_unref(&all, first);
+    client_name_unref(&all, first);
     assert_int_equal(all.map.count, 1);
-    client_name_drop(&all, other);
+    client_name_unref(&all, other);
     assert_int_equal(all.map.count, 0);
-    client_name_take(&all, "");
+    client_name_ref(&all, "");
     client_names_clear(&all);
 }
 
 /* --- ids -------------------------------------------------------------------------------- */
 
-static void an_id_is_written_as_it_was_read(void **state)
+static void session_id_is_written_as_it_was_parsed(void **state)
 {
     static const char id[] = "00112233445566778899aabbccddeeff";
     struct session s = { .id_rest = { 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff } };
     char written[SESSION_ID + 1];
 
     (void)state;
-    assert_true(session_id_read(str_of(id), &s.number));
-    session_id_write(&s, written);
+    assert_true(session_id_parse(str_of(id), &s.number));
+    session_id_format(&s, written);
     assert_string_equal(written, id);
-    assert_true(session_is_called(&s, str_of(id)));
-    assert_false(session_is_called(&s, STR("00112233445566778899aabbccddeefe")));
-    assert_false(session_is_called(&s, STR("00112233445566778899AABBCCDDEEFF")));
-    assert_false(session_is_called(&s, str_slice(id, SESSION_ID - 1)));
+    assert_true(session_has_id(&s, str_of(id)));
+    assert_false(session_has_id(&s, STR("00112233445566778899aabbccddeefe")));
+    assert_false(session_has_id(&s, STR("00112233445566778899AABBCCDDEEFF")));
+    assert_false(session_has_id(&s, str_slice(id, SESSION_ID - 1)));
 }
 
-/* --- what there is of it when nothing happens --------------------------------------------- */
+/* --- memory of an idle session ---------------------------------------------------------- */
 
-/* There are ten thousand of them on a loop: what few have, or for a while, stands apart. */
-static void a_session_that_rests_is_small(void **state)
+/* A loop has ten thousand sessions: rarely used fields are allocated separately. */
+static void idle_session_structs_stay_within_their_size_limits(void **state)
 {
     (void)state;
     assert_in_range(sizeof(struct session), 1, 344);
-    assert_in_range(sizeof(struct peer), 1, 136);
-    assert_in_range(sizeof(struct seat), 1, 88);
-    assert_in_range(SEAT_ELSEWHERE, 1, 40);
+    assert_in_range(sizeof(struct gateway_socket), 1, 136);
+    assert_in_range(sizeof(struct topic_subscription), 1, 88);
+    assert_in_range(SUBSCRIPTION_BYTES_OUTSIDE_GUILDS, 1, 40);
     assert_in_range(sizeof(struct account), 1, 104);
 }
 
-/* The arrows of the diagram in resume/resume.h, and no others. */
-static void a_session_changes_its_state_only_as_the_diagram_says(void **state)
+static void session_state_changes_follow_the_state_diagram(void **state)
 {
     static const struct {
         enum session_state from, to;
@@ -83,20 +83,20 @@ static void a_session_changes_its_state_only_as_the_diagram_says(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof arrows / sizeof *arrows; i++)
-        assert_true(session_may_become(arrows[i].from, arrows[i].to));
+        assert_true(session_can_change_state(arrows[i].from, arrows[i].to));
     for (int from = 0; from < SESSION_STATES; from++)
         for (int to = 0; to < SESSION_STATES; to++)
-            allowed += from != to && session_may_become(from, to);
+            allowed += from != to && session_can_change_state(from, to);
     assert_int_equal(allowed, sizeof arrows / sizeof *arrows);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sessions_of_one_kind_share_a_name),
-        cmocka_unit_test(an_id_is_written_as_it_was_read),
-        cmocka_unit_test(a_session_that_rests_is_small),
-        cmocka_unit_test(a_session_changes_its_state_only_as_the_diagram_says),
+        cmocka_unit_test(sessions_share_equal_client_property_strings),
+        cmocka_unit_test(session_id_is_written_as_it_was_parsed),
+        cmocka_unit_test(idle_session_structs_stay_within_their_size_limits),
+        cmocka_unit_test(session_state_changes_follow_the_state_diagram),
     };
 
     return cmocka_run_group_tests_name("gateway/session", tests, NULL, NULL);

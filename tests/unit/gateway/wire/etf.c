@@ -1,4 +1,4 @@
-/* etf.c - JSON as external terms, and back. */
+/* etf.c - tests the conversion between JSON and Erlang's external term format. */
 #include "unit/unit.h"
 
 #include "base/arena.h"
@@ -37,7 +37,7 @@ static bool refused(struct str terms)
     return !ok;
 }
 
-static void values_come_back_as_they_were(void **state)
+static void json_values_round_trip_through_etf(void **state)
 {
     (void)state;
     static const char *const texts[] = {
@@ -77,7 +77,7 @@ static void values_come_back_as_they_were(void **state)
     }
 }
 
-static void each_kind_has_its_tag(void **state)
+static void each_json_type_has_its_etf_tag(void **state)
 {
     (void)state;
     struct arena *a = arena_new();
@@ -98,7 +98,7 @@ static void each_kind_has_its_tag(void **state)
     arena_free(a);
 }
 
-static void other_spellings_are_read(void **state)
+static void alternative_etf_encodings_are_decoded(void **state)
 {
     (void)state;
     struct arena *a = arena_new();
@@ -114,17 +114,17 @@ static void other_spellings_are_read(void **state)
     arena_free(a);
 }
 
-static void everything_else_is_refused(void **state)
+static void malformed_etf_is_refused(void **state)
 {
     (void)state;
     assert_true(refused(STR("")));
     assert_true(refused(STR("\x83")));
     assert_true(refused(STR("\x82\x61\1")));
-    assert_true(refused(STR("\x83\x61\1\x61")));                  /* more after it */
+    assert_true(refused(STR("\x83\x61\1\x61")));                  /* trailing bytes */
     assert_true(refused(STR("\x83\x74\0\0\0\1\x73\2op\x61\1")));  /* an atom as key */
     assert_true(refused(STR("\x83\x73\5maybe")));                 /* another atom */
     assert_true(refused(STR("\x83\x6d\0\0\0\1\xff")));            /* not UTF-8 */
-    assert_true(refused(STR("\x83\x6d\xff\xff\xff\xffx")));       /* longer than it is */
+    assert_true(refused(STR("\x83\x6d\xff\xff\xff\xffx")));       /* length beyond the end */
     assert_true(refused(STR("\x83\x6c\0\0\0\1\x61\1\x61\2")));    /* improper list */
     assert_true(refused(STR("\x83\x6e\x9\0\1\1\1\1\1\1\1\1\1"))); /* 72 bits */
     assert_true(refused(STR("\x83\x6e\x8\1\1\0\0\0\0\0\0\x80"))); /* below int64 */
@@ -133,7 +133,7 @@ static void everything_else_is_refused(void **state)
     assert_true(refused(STR("\x83\x6c\xff\xff\xff\xff")));
 }
 
-static void depth_is_bounded(void **state)
+static void etf_nesting_depth_is_limited(void **state)
 {
     (void)state;
     char deep[400];
@@ -149,13 +149,13 @@ static void depth_is_bounded(void **state)
     struct buf out;
     buf_init(&out, 1000);
     deep[2] = 1;
-    /* One less. */
+    /* One level less is accepted. */
     deep[2 * 63 + 1] = 106;
     assert_true(etf_to_json(str_slice(deep, 2 * 63 + 2), &out));
     buf_clear(&out);
 }
 
-static void a_full_buffer_is_told(void **state)
+static void etf_conversion_fails_when_the_buffer_is_full(void **state)
 {
     (void)state;
     struct arena *a = arena_new();
@@ -175,12 +175,12 @@ static void a_full_buffer_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_come_back_as_they_were),
-        cmocka_unit_test(each_kind_has_its_tag),
-        cmocka_unit_test(other_spellings_are_read),
-        cmocka_unit_test(everything_else_is_refused),
-        cmocka_unit_test(depth_is_bounded),
-        cmocka_unit_test(a_full_buffer_is_told),
+        cmocka_unit_test(json_values_round_trip_through_etf),
+        cmocka_unit_test(each_json_type_has_its_etf_tag),
+        cmocka_unit_test(alternative_etf_encodings_are_decoded),
+        cmocka_unit_test(malformed_etf_is_refused),
+        cmocka_unit_test(etf_nesting_depth_is_limited),
+        cmocka_unit_test(etf_conversion_fails_when_the_buffer_is_full),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

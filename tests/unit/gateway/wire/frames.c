@@ -1,67 +1,69 @@
-/* frames.c - what many sockets are sent is what each would be sent alone. */
+/* frames.c - tests that a frame shared by many sockets equals a frame made for one socket. */
 #include "unit/unit.h"
 
 #include "base/mem.h"
 #include "gateway/wire/codec.h"
 #include "gateway/wire/frames.h"
-#include "gateway/wire/pack.h"
+#include "gateway/wire/compressor.h"
 #include "net/websocket/websocket.h"
 
 static struct {
-    struct event_frame frames[NEWS_FORMS];
-    struct packer *packer;
+    struct event_frame frames[PAYLOAD_FORMS];
+    struct compressor *packer;
     struct arena *arena;
-} place;
+} location;
 
 static int prepare(void **state)
 {
     (void)state;
-    place.packer = packer_new();
-    place.arena = arena_new();
+    location.packer = compressor_new();
+    location.arena = arena_new();
     return 0;
 }
 
 static int clean_up(void **state)
 {
     (void)state;
-    frames_clear(place.frames);
-    packer_free(place.packer);
-    arena_free(place.arena);
+    shared_frames_free(location.frames);
+    compressor_free(location.packer);
+    arena_free(location.arena);
     return 0;
 }
 
-static struct str frame(uint64_t seq, struct news *n, unsigned form)
+static struct str frame(uint64_t seq, struct gateway_event *n, unsigned form)
 {
-    return frame_of(place.frames, seq, n, form, place.packer, place.arena);
+    return shared_frame_for_seq(location.frames, seq, n, form, location.packer, location.arena);
 }
 
-/* In parts it is the message without its frame. */
-static void check_parts(uint64_t seq, struct news *n, unsigned form, struct str message)
+/* The parts together are the message without its frame. */
+static void check_parts(uint64_t seq, struct gateway_event *n, unsigned form, struct str message)
 {
-    char room[FRAME_ROOM];
+    char room[FRAME_PREFIX_MAX];
     struct str parts[FRAME_PARTS];
     struct buf all;
 
     buf_init(&all, 1 << 20);
-    frame_parts(seq, n, form, place.packer, place.arena, room, parts);
+    dispatch_frame_parts(seq, n, form, location.packer, location.arena, room, parts);
     for (size_t i = 0; i < FRAME_PARTS; i++)
         buf_add_str(&all, parts[i]);
     assert_true(str_eq(buf_str(&all), message));
     buf_clear(&all);
 }
 
-/* The message is encoded for this socket alone, and then framed. */
-static void check_frame(uint64_t seq, struct news *n, unsigned form)
+/* Encodes and frames the message for this socket alone and compares. */
+static void check_frame(uint64_t seq, struct gateway_event *n, unsigned form)
 {
-    struct dialect d = { .etf = form & NEWS_ETF,
-                         .compression = form & NEWS_DEFLATED ? COMPRESS_ZLIB : COMPRESS_NONE };
-    struct coder c = { .dialect = &d, .packer = place.packer, .arena = place.arena };
+    struct dialect d = { .etf = form & PAYLOAD_ETF,
+                         .compression = form & PAYLOAD_DEFLATED ? COMPRESS_ZLIB : COMPRESS_NONE };
+    struct message_encoder c = { .dialect = &d,
+                                 .packer = location.packer,
+                                 .arena = location.arena };
     struct buf message, want;
 
     buf_init(&message, 1 << 20);
     buf_init(&want, 1 << 20);
-    bool text = encode_dispatch(&c, seq, n, form & NEWS_EMPTIED, &message);
-    ws_write(&want, text ? WS_TEXT : WS_BINARY, buf_str(&message));
+    bool text = encode_dispatch(&c, seq, n, form & PAYLOAD_WITHOUT_CONTENT, &message);
+    ws_append_frame(&want, text ? WS_TEXT : WS_BINARY, buf_str(&message));
     struct str got = frame(seq, n, form);
     assert_int_equal(got.n, want.n);
     assert_memory_equal(got.p, want.p, want.n);
@@ -70,7 +72,7 @@ static void check_frame(uint64_t seq, struct news *n, unsigned form)
     buf_clear(&want);
 }
 
-static struct news *message_of(size_t n)
+static struct gateway_event *message_of(size_t n)
 {
     struct buf b;
 
@@ -79,13 +81,14 @@ static struct news *message_of(size_t n)
     for (size_t i = 0; i < n; i++)
         buf_add_char(&b, (char)('a' + i * 7 % 23));
     buf_add_lit(&b, "\"}");
-    struct news *made = news_new(EVENT_MESSAGE_CREATE, to_guild(1), buf_str(&b));
+    struct gateway_event *made =
+        gateway_event_new(EVENT_MESSAGE_CREATE, audience_of_guild(1), buf_str(&b));
     buf_clear(&b);
     return made;
 }
 
-/* Numbers that are as long as the one before, longer and shorter. */
-static void each_socket_gets_its_number(void **state)
+/* Sequence numbers have as many digits as the number before, more, or fewer. */
+static void shared_frames_have_the_sequence_number_of_each_socket(void **state)
 {
     static const uint64_t numbers[] = { 1,  1,    9,    10,    12,     99, 100,           7,
                                         70, 9999, 1000, 65536, 100000, 9,  UINT64_MAX / 3 };
@@ -93,48 +96,48 @@ static void each_socket_gets_its_number(void **state)
 
     (void)state;
     for (size_t s = 0; s < COUNT_OF(sizes); s++) {
-        struct news *n = message_of(sizes[s]);
+        struct gateway_event *n = message_of(sizes[s]);
 
         for (size_t i = 0; i < COUNT_OF(numbers); i++)
-            for (unsigned form = 0; form < NEWS_FORMS; form++)
-                if (!(form & NEWS_ETF) || numbers[i] <= INT64_MAX)
+            for (unsigned form = 0; form < PAYLOAD_FORMS; form++)
+                if (!(form & PAYLOAD_ETF) || numbers[i] <= INT64_MAX)
                     check_frame(numbers[i], n, form);
-        news_unref(n);
+        gateway_event_unref(n);
     }
 }
 
-/* Another event may lie where one was that is gone. */
-static void events_are_not_mistaken_for_each_other(void **state)
+/* A new event may have the memory address of a freed one. */
+static void cached_frame_is_not_used_for_another_event(void **state)
 {
     (void)state;
     for (size_t i = 0; i < 50; i++) {
-        struct news *n = message_of(10 + i % 3);
+        struct gateway_event *n = message_of(10 + i % 3);
 
         check_frame(i + 1, n, 0);
-        news_unref(n);
+        gateway_event_unref(n);
     }
-    frames_forget(place.frames);
-    for (unsigned form = 0; form < NEWS_FORMS; form++)
-        assert_null(place.frames[form].news);
+    shared_frames_release(location.frames);
+    for (unsigned form = 0; form < PAYLOAD_FORMS; form++)
+        assert_null(location.frames[form].event);
 }
 
-static void what_is_large_is_given_back(void **state)
+static void large_frames_are_freed(void **state)
 {
-    struct news *n = message_of(3 << 20);
+    struct gateway_event *n = message_of(3 << 20);
 
     (void)state;
     assert_true(frame(1, n, 0).n > 3 << 20);
-    frames_forget(place.frames);
-    assert_null(place.frames[0].bytes.p);
-    news_unref(n);
+    shared_frames_release(location.frames);
+    assert_null(location.frames[0].bytes.p);
+    gateway_event_unref(n);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_socket_gets_its_number),
-        cmocka_unit_test(events_are_not_mistaken_for_each_other),
-        cmocka_unit_test(what_is_large_is_given_back),
+        cmocka_unit_test(shared_frames_have_the_sequence_number_of_each_socket),
+        cmocka_unit_test(cached_frame_is_not_used_for_another_event),
+        cmocka_unit_test(large_frames_are_freed),
     };
 
     return cmocka_run_group_tests(tests, prepare, clean_up);

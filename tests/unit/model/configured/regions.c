@@ -1,4 +1,4 @@
-/* regions.c - the operator's list of regions, good and bad. */
+/* regions.c - tests the operator's list of voice regions. */
 #include "unit/unit.h"
 
 #include <stdio.h>
@@ -9,13 +9,13 @@
 static const char *problem_of(const char *list)
 {
     const char *problem = "none was set";
-    bool ok = regions_set(str_of(list), &problem);
+    bool ok = voice_regions_configure(str_of(list), &problem);
 
     assert_true(ok == (problem == NULL));
     return problem;
 }
 
-static void good_lists_are_taken(void **state)
+static void valid_region_lists_are_accepted(void **state)
 {
     (void)state;
     assert_null(problem_of("main"));
@@ -26,12 +26,12 @@ static void good_lists_are_taken(void **state)
     assert_null(problem_of("abcdefghijklmnopqrstuvwxyz-01234")); /* 32 */
 }
 
-static void bad_lists_are_told(void **state)
+static void invalid_region_lists_are_reported(void **state)
 {
     (void)state;
-    static const char bad_id[] = "has an id that is not 1-32 of a-z, 0-9 and -";
+    static const char bad_id[] = "has an id that is not 1-32 characters of a-z, 0-9 and -";
 
-    assert_string_equal(problem_of(""), "names no region");
+    assert_string_equal(problem_of(""), "contains no region");
     assert_string_equal(problem_of(","), bad_id);
     assert_string_equal(problem_of("main,,eu"), bad_id);
     assert_string_equal(problem_of(":Main"), bad_id);
@@ -39,11 +39,11 @@ static void bad_lists_are_told(void **state)
     assert_string_equal(problem_of("a b"), bad_id);
     assert_string_equal(problem_of("\xc3\xa4"), bad_id);
     assert_string_equal(problem_of("abcdefghijklmnopqrstuvwxyz-012345"), bad_id); /* 33 */
-    assert_string_equal(problem_of("a:x,b:y,a:z"), "names a region twice");
+    assert_string_equal(problem_of("a:x,b:y,a:z"), "contains a region twice");
     assert_string_equal(problem_of("a:\xff"), "has a name that is too long or not UTF-8");
 }
 
-static void names_and_lists_have_limits(void **state)
+static void region_names_and_lists_have_limits(void **state)
 {
     (void)state;
     char list[400] = "";
@@ -63,31 +63,32 @@ static void names_and_lists_have_limits(void **state)
 static const char *near_problem(const char *list)
 {
     const char *problem = "none was set";
-    bool ok = regions_set_near(str_of(list), &problem);
+    bool ok = voice_regions_configure_networks(str_of(list), &problem);
 
     assert_true(ok == (problem == NULL));
     return problem;
 }
 
-static void more_regions_are_for_some(void **state)
+static void vip_regions_are_usable_only_by_vip_guilds(void **state)
 {
     const char *problem;
 
     (void)state;
     assert_null(problem_of("main,eu"));
-    assert_true(regions_set_vip(str_of(NULL), &problem));
-    assert_true(regions_set_vip(STR("gold:Gold, silver"), &problem));
-    assert_true(region_usable(STR("gold"), true));
-    assert_false(region_usable(STR("gold"), false));
-    assert_true(region_usable(STR("eu"), false));
-    assert_false(region_usable(STR("moon"), true));
-    assert_false(regions_set_vip(STR("eu"), &problem));
-    assert_string_equal(problem, "names a region twice");
+    assert_true(voice_regions_configure_vip(str_of(NULL), &problem));
+    assert_true(voice_regions_configure_vip(STR("gold:Gold, silver"), &problem));
+    assert_true(voice_region_is_usable(STR("gold"), true));
+    assert_false(voice_region_is_usable(STR("gold"), false));
+    assert_true(voice_region_is_usable(STR("eu"), false));
+    assert_false(voice_region_is_usable(STR("moon"), true));
+    assert_false(voice_regions_configure_vip(STR("eu"), &problem));
+    assert_string_equal(problem, "contains a region twice");
 }
 
-static void networks_are_checked(void **state)
+static void invalid_networks_of_regions_are_reported(void **state)
 {
-    static const char bad_net[] = "has a network that is not like 10.0.0.0/8 or 2001:db8::/32";
+    static const char bad_net[] =
+        "contains a network that does not have the form 10.0.0.0/8 or 2001:db8::/32";
     char list[6000] = "";
 
     (void)state;
@@ -101,7 +102,7 @@ static void networks_are_checked(void **state)
     assert_string_equal(near_problem("10.0.0.0/x=eu"), bad_net);
     assert_string_equal(near_problem("=eu"), bad_net);
     assert_string_equal(near_problem("10.0.0.0/8=moon"),
-                        "names a region that voice-regions does not");
+                        "contains a region that is not in voice-regions or voice-vip-regions");
     for (int i = 0; i < 256; i++)
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s10.%d.0.0/16=eu", i ? "," : "",
                  i);
@@ -110,11 +111,11 @@ static void networks_are_checked(void **state)
     assert_string_equal(near_problem(list), "has more than 256 networks");
 }
 
-/* The id of the optimal region, of which there is one. */
+/* Returns the id of the optimal region, of which there is exactly one. */
 static struct str optimal(struct arena *arena, const char *address, bool vip)
 {
-    struct list list = regions_for(arena, str_of(address), vip);
-    const struct region *r = list.items;
+    struct list list = voice_regions_for_client(arena, str_of(address), vip);
+    const struct voice_region *r = list.items;
     struct str found = { 0 };
 
     for (size_t i = 0; i < list.count; i++) {
@@ -126,14 +127,14 @@ static struct str optimal(struct arena *arena, const char *address, bool vip)
     return found;
 }
 
-static void the_narrowest_network_is_the_nearest(void **state)
+static void region_with_the_longest_matching_network_is_optimal(void **state)
 {
     struct arena *arena = arena_new();
     const char *problem;
 
     (void)state;
     assert_null(problem_of("main,eu,us"));
-    assert_true(regions_set_vip(STR("gold"), &problem));
+    assert_true(voice_regions_configure_vip(STR("gold"), &problem));
     assert_null(near_problem("10.0.0.0/8=eu,10.9.0.0/17=us,10.9.0.1/32=gold,2001:db8::/33=us"));
     assert_true(str_is(optimal(arena, "10.1.1.1", false), "eu"));
     assert_true(str_is(optimal(arena, "10.9.127.1", false), "us"));
@@ -149,33 +150,33 @@ static void the_narrowest_network_is_the_nearest(void **state)
     arena_free(arena);
 }
 
-static void endpoints_name_their_region(void **state)
+static void voice_endpoint_contains_the_region(void **state)
 {
     struct arena *arena = arena_new();
 
     (void)state;
-    regions_set_endpoint(NULL);
-    assert_null(region_endpoint(arena, STR("eu")).p);
-    regions_set_endpoint("voice.example/a");
-    assert_true(str_is(region_endpoint(arena, STR("eu")), "voice.example/a"));
-    regions_set_endpoint("{region}.voice.example/a");
-    assert_true(str_is(region_endpoint(arena, STR("eu")), "eu.voice.example/a"));
-    regions_set_endpoint("voice.example/{region}");
-    assert_true(str_is(region_endpoint(arena, STR("eu")), "voice.example/eu"));
-    regions_set_endpoint(NULL);
+    voice_regions_set_endpoint(NULL);
+    assert_null(voice_region_endpoint(arena, STR("eu")).p);
+    voice_regions_set_endpoint("voice.example/a");
+    assert_true(str_is(voice_region_endpoint(arena, STR("eu")), "voice.example/a"));
+    voice_regions_set_endpoint("{region}.voice.example/a");
+    assert_true(str_is(voice_region_endpoint(arena, STR("eu")), "eu.voice.example/a"));
+    voice_regions_set_endpoint("voice.example/{region}");
+    assert_true(str_is(voice_region_endpoint(arena, STR("eu")), "voice.example/eu"));
+    voice_regions_set_endpoint(NULL);
     arena_free(arena);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(good_lists_are_taken),
-        cmocka_unit_test(bad_lists_are_told),
-        cmocka_unit_test(names_and_lists_have_limits),
-        cmocka_unit_test(more_regions_are_for_some),
-        cmocka_unit_test(networks_are_checked),
-        cmocka_unit_test(the_narrowest_network_is_the_nearest),
-        cmocka_unit_test(endpoints_name_their_region),
+        cmocka_unit_test(valid_region_lists_are_accepted),
+        cmocka_unit_test(invalid_region_lists_are_reported),
+        cmocka_unit_test(region_names_and_lists_have_limits),
+        cmocka_unit_test(vip_regions_are_usable_only_by_vip_guilds),
+        cmocka_unit_test(invalid_networks_of_regions_are_reported),
+        cmocka_unit_test(region_with_the_longest_matching_network_is_optimal),
+        cmocka_unit_test(voice_endpoint_contains_the_region),
     };
     return cmocka_run_group_tests_name("voice/regions", tests, NULL, NULL);
 }

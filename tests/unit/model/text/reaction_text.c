@@ -1,5 +1,4 @@
-/* reaction_text.c - the text that a message's row has of its reactions is shown as the
- * interface's rows describe them. */
+/* reaction_text.c - tests the stored text of a message's reactions and its conversion to JSON. */
 #include "unit/unit.h"
 
 #include "base/arena.h"
@@ -12,10 +11,10 @@ static int set_up(void **state)
 {
     (void)state;
     arena = arena_new();
-    buf_init(&text, MOST_REACTION_TEXT);
-    reaction_text_begin(&text);
-    buf_init(&shown, MOST_REACTION_TEXT);
-    buf_init(&described, MOST_REACTION_TEXT);
+    buf_init(&text, MAX_REACTION_TEXT_BYTES);
+    reaction_text_append_head(&text);
+    buf_init(&shown, MAX_REACTION_TEXT_BYTES);
+    buf_init(&described, MAX_REACTION_TEXT_BYTES);
     return 0;
 }
 
@@ -36,22 +35,22 @@ static const struct reaction_emoji wave = { { GIVEN, 71 },
                                             STR_INIT("wa\"\n\tve"),
                                             { GIVEN, true } };
 
-static void keep(snowflake id, const struct reaction_emoji *emoji, const char *key, int64_t normal,
-                 int64_t burst)
+static void append_stored_reaction(snowflake id, const struct reaction_emoji *emoji,
+                                   const char *key, int64_t normal, int64_t burst)
 {
     struct reaction_line line = { .id = id,
                                   .normal = normal,
                                   .burst = burst,
                                   .key = str_of(key),
-                                  .emoji = reaction_emoji_text(arena, emoji) };
+                                  .emoji = reaction_emoji_encode(arena, emoji) };
 
-    reaction_line_add(&text, &line);
+    reaction_line_append(&text, &line);
 }
 
-/* What the interface's own rows make of it. */
+/* The same reactions, encoded by the schema. */
 static struct str as_described(const struct reaction *reactions, size_t count)
 {
-    struct json j = json_to(&described);
+    struct json_writer j = json_writer_to(&described);
 
     schema_encode(&j, type_reactions.of, &(struct list){ (void *)(uintptr_t)reactions, count, 0 });
     return buf_str(&described);
@@ -59,13 +58,13 @@ static struct str as_described(const struct reaction *reactions, size_t count)
 
 static struct str as_shown(void)
 {
-    struct json j = json_to(&shown);
+    struct json_writer j = json_writer_to(&shown);
 
     schema_encode(&j, &type_reactions, &(struct str){ text.p, text.n });
     return buf_str(&shown);
 }
 
-static void it_is_shown_as_described(void **state)
+static void stored_reactions_are_written_as_their_schema_describes(void **state)
 {
     (void)state;
     const struct reaction_details of[] = { { 3, 0 }, { 0, 1 }, { 123456, 654321 }, { 1, 0 } };
@@ -76,57 +75,57 @@ static void it_is_shown_as_described(void **state)
         { .emoji = &wave, .count = 1, .count_details = &of[3] },
     };
 
-    keep(1, &fire, "x", 3, 0);
-    keep(UINT64_MAX, &wave, ":71", 0, 1);
-    keep(0x123456789abcdef0, &fire, "y", 123456, 654321);
-    keep(9, &wave, ":72", 1, 0);
-    reaction_text_mark(buf_str(&text), 1, OWN_NORMAL);
-    reaction_text_mark(buf_str(&text), UINT64_MAX, OWN_BURST);
-    reaction_text_mark(buf_str(&text), 0x123456789abcdef0, OWN_NORMAL);
-    reaction_text_mark(buf_str(&text), 0x123456789abcdef0, OWN_BURST);
-    reaction_text_mark(buf_str(&text), 5, OWN_BURST);
-    assert_str(as_shown(), str_dupz(arena, as_described(reactions, 4)));
+    append_stored_reaction(1, &fire, "x", 3, 0);
+    append_stored_reaction(UINT64_MAX, &wave, ":71", 0, 1);
+    append_stored_reaction(0x123456789abcdef0, &fire, "y", 123456, 654321);
+    append_stored_reaction(9, &wave, ":72", 1, 0);
+    reaction_text_mark_reader(buf_str(&text), 1, READER_REACTED_NORMAL);
+    reaction_text_mark_reader(buf_str(&text), UINT64_MAX, READER_REACTED_BURST);
+    reaction_text_mark_reader(buf_str(&text), 0x123456789abcdef0, READER_REACTED_NORMAL);
+    reaction_text_mark_reader(buf_str(&text), 0x123456789abcdef0, READER_REACTED_BURST);
+    reaction_text_mark_reader(buf_str(&text), 5, READER_REACTED_BURST);
+    assert_str(as_shown(), str_dup_cstring(arena, as_described(reactions, 4)));
 }
 
-static void none_is_an_empty_array(void **state)
+static void message_without_reactions_has_an_empty_array(void **state)
 {
     (void)state;
     assert_true(str_is(as_shown(), "[]"));
 }
 
-static void lines_are_read_back(void **state)
+static void stored_reaction_lines_are_parsed(void **state)
 {
     (void)state;
     struct reaction_line line;
 
-    keep(UINT64_MAX, &wave, ":71", -2, 5);
-    keep(7, &fire, "\xf0\x9f\x94\xa5", 1, 0);
-    reaction_text_mark(buf_str(&text), 7, OWN_NORMAL);
-    struct str rest = reaction_text_lines(buf_str(&text));
-    assert_true(reaction_line_next(&rest, &line));
-    assert_true(line.id == UINT64_MAX && line.normal == -2 && line.burst == 5 && !line.own);
+    append_stored_reaction(UINT64_MAX, &wave, ":71", -2, 5);
+    append_stored_reaction(7, &fire, "\xf0\x9f\x94\xa5", 1, 0);
+    reaction_text_mark_reader(buf_str(&text), 7, READER_REACTED_NORMAL);
+    struct str rest = reaction_text_skip_head(buf_str(&text));
+    assert_true(reaction_line_parse_next(&rest, &line));
+    assert_true(line.id == UINT64_MAX && line.normal == -2 && line.burst == 5 && !line.reader_bits);
     assert_true(str_is(line.key, ":71"));
-    const struct reaction_emoji *emoji = reaction_emoji_of(arena, &line);
+    const struct reaction_emoji *emoji = reaction_emoji_decode(arena, &line);
     assert_true(emoji->id.value == 71 && emoji->animated.value && str_eq(emoji->name, wave.name));
-    assert_true(reaction_line_next(&rest, &line));
-    assert_true(line.id == 7 && line.own == OWN_NORMAL);
-    assert_true(reaction_emoji_of(arena, &line)->id.given == GIVEN_NULL);
-    assert_false(reaction_line_next(&rest, &line));
+    assert_true(reaction_line_parse_next(&rest, &line));
+    assert_true(line.id == 7 && line.reader_bits == READER_REACTED_NORMAL);
+    assert_true(reaction_emoji_decode(arena, &line)->id.given == GIVEN_NULL);
+    assert_false(reaction_line_parse_next(&rest, &line));
 }
 
-static void a_text_that_ends_early_ends_there(void **state)
+static void truncated_reaction_text_ends_at_the_last_complete_line(void **state)
 {
     (void)state;
     struct reaction_line line;
 
-    keep(7, &fire, "x", 1, 0);
+    append_stored_reaction(7, &fire, "x", 1, 0);
     size_t whole = text.n;
-    keep(8, &fire, "y", 1, 0);
+    append_stored_reaction(8, &fire, "y", 1, 0);
     for (size_t n = 0; n < text.n; n++) {
-        struct str rest = reaction_text_lines(str_dup(arena, str_slice(text.p, n)));
+        struct str rest = reaction_text_skip_head(str_dup(arena, str_slice(text.p, n)));
 
-        assert_true(reaction_line_next(&rest, &line) == (n >= whole));
-        assert_false(reaction_line_next(&rest, &line));
+        assert_true(reaction_line_parse_next(&rest, &line) == (n >= whole));
+        assert_false(reaction_line_parse_next(&rest, &line));
     }
     static const char *const wrong[] = { "00000000000000070x,0,,k\t{}\n",
                                          "000000000000000701,0,k\t{}\n",
@@ -135,61 +134,66 @@ static void a_text_that_ends_early_ends_there(void **state)
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct str rest = str_of(wrong[i]);
 
-        assert_false(reaction_line_next(&rest, &line));
+        assert_false(reaction_line_parse_next(&rest, &line));
     }
 }
 
-static void the_first_few_are_named(void **state)
+static void reaction_line_names_the_first_four_users(void **state)
 {
     (void)state;
     struct reaction_line line = { .id = 7, .key = STR("x"), .emoji = STR("{}") };
 
     for (snowflake id = 1; id <= 4; id++) {
-        reaction_line_count(arena, &line, id);
-        assert_true(reaction_line_names(&line, id));
+        reaction_line_add_user(arena, &line, id);
+        assert_true(reaction_line_contains_user(&line, id));
     }
-    reaction_line_add(&text, &line);
-    assert_int_equal(reaction_text_kind(buf_str(&text)), REACTED_BY_FEW);
-    reaction_line_count(arena, &line, 5);
-    assert_true(line.normal == 5 && !reaction_line_names(&line, 5));
-    reaction_line_add(&text, &line);
-    assert_int_equal(reaction_text_kind(buf_str(&text)), REACTED);
-    /* One more is named only where all the others are. */
-    reaction_line_discount(arena, &line, 2);
-    assert_true(line.normal == 4 && !reaction_line_names(&line, 2));
-    reaction_line_count(arena, &line, 6);
-    assert_false(reaction_line_names(&line, 6));
-    reaction_line_discount(arena, &line, 5);
-    reaction_line_discount(arena, &line, 6);
-    assert_true(line.normal == 3 && reaction_line_names(&line, 4));
-    reaction_line_count(arena, &line, 8);
-    assert_true(reaction_line_names(&line, 8));
+    reaction_line_append(&text, &line);
+    assert_int_equal(reaction_text_state(buf_str(&text)), HAS_REACTIONS_WITH_ALL_USERS);
+    reaction_line_add_user(arena, &line, 5);
+    assert_true(line.normal == 5 && !reaction_line_contains_user(&line, 5));
+    reaction_line_append(&text, &line);
+    assert_int_equal(reaction_text_state(buf_str(&text)), MAY_HAVE_REACTIONS);
+    /* Another user is named only if all other users are named. */
+    reaction_line_remove_user(arena, &line, 2);
+    assert_true(line.normal == 4 && !reaction_line_contains_user(&line, 2));
+    reaction_line_add_user(arena, &line, 6);
+    assert_false(reaction_line_contains_user(&line, 6));
+    reaction_line_remove_user(arena, &line, 5);
+    reaction_line_remove_user(arena, &line, 6);
+    assert_true(line.normal == 3 && reaction_line_contains_user(&line, 4));
+    reaction_line_add_user(arena, &line, 8);
+    assert_true(reaction_line_contains_user(&line, 8));
 }
 
-static void a_reader_who_is_named_sees_it(void **state)
+static void reaction_of_the_reading_user_is_marked_as_me(void **state)
 {
     (void)state;
     struct reaction_line line = { .id = 7, .key = STR("x"), .emoji = STR("{}") };
 
-    reaction_line_count(arena, &line, 70);
-    reaction_line_count(arena, &line, 71);
-    reaction_line_add(&text, &line);
-    reaction_text_for(buf_str(&text), 72);
-    assert_non_null(strstr(str_dupz(arena, as_shown()), "\"me\":false"));
+    reaction_line_add_user(arena, &line, 70);
+    reaction_line_add_user(arena, &line, 71);
+    reaction_line_append(&text, &line);
+    reaction_text_set_reader(buf_str(&text), 72);
+    assert_non_null(strstr(str_dup_cstring(arena, as_shown()), "\"me\":false"));
     buf_reset(&shown);
-    reaction_text_for(buf_str(&text), 71);
-    assert_non_null(strstr(str_dupz(arena, as_shown()), "\"me\":true,\"me_burst\":false"));
+    reaction_text_set_reader(buf_str(&text), 71);
+    assert_non_null(strstr(str_dup_cstring(arena, as_shown()), "\"me\":true,\"me_burst\":false"));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(it_is_shown_as_described, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(none_is_an_empty_array, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(lines_are_read_back, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_text_that_ends_early_ends_there, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(the_first_few_are_named, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_reader_who_is_named_sees_it, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(stored_reactions_are_written_as_their_schema_describes,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(message_without_reactions_has_an_empty_array, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(stored_reaction_lines_are_parsed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(truncated_reaction_text_ends_at_the_last_complete_line,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(reaction_line_names_the_first_four_users, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(reaction_of_the_reading_user_is_marked_as_me, set_up,
+                                        tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* multipart.c - multipart forms, whole and in every pair of pieces. */
+/* multipart.c - tests the parsing of multipart forms, whole and in every pair of pieces. */
 #include "unit/unit.h"
 
 #include <stdlib.h>
@@ -77,7 +77,7 @@ static const struct reading readings[] = {
                     "Content-Transfer-Encoding: binary\r\n")),
       "a=x " },
 
-    /* What is refused. */
+    /* Refused bodies. */
     { "no bytes at all", STR_INIT(""), "bad" },
     { "no boundary", STR_INIT("hello"), "bad" },
     { "no closing boundary", STR_INIT(FIELD("a", "1")), "bad" },
@@ -156,8 +156,8 @@ static const struct reading readings[] = {
 
 static void describe(struct buf *out, const struct multipart *m)
 {
-    for (size_t i = 0; i < multipart_count(m); i++) {
-        const struct part *p = multipart_at(m, i);
+    for (size_t i = 0; i < multipart_part_count(m); i++) {
+        const struct multipart_part *p = multipart_part_at(m, i);
 
         buf_printf(out, "%s", p->name);
         if (p->filename)
@@ -179,7 +179,7 @@ static enum err feed(struct multipart *m, struct str piece)
     return e;
 }
 
-static void check_pieces(const struct reading *c, size_t first, size_t step)
+static void check_multipart_in_pieces(const struct reading *c, size_t first, size_t step)
 {
     struct multipart *m = multipart_new(STR("b"), MAX_TOTAL);
     struct buf out;
@@ -189,11 +189,11 @@ static void check_pieces(const struct reading *c, size_t first, size_t step)
     for (size_t at = first; at < c->body.n; at += step) {
         enum err next =
             feed(m, str_slice(c->body.p + at, c->body.n - at < step ? c->body.n - at : step));
-        /* An error stays. */
+        /* Every call after an error returns the same error. */
         assert_true(!e || next == e);
         e = next;
     }
-    enum err end = multipart_end(m);
+    enum err end = multipart_finish(m);
     assert_true(!e || end == e);
     if (end == OK)
         describe(&out, m);
@@ -202,22 +202,22 @@ static void check_pieces(const struct reading *c, size_t first, size_t step)
     assert_true(end == OK || end == ERR_BAD_REQUEST || end == ERR_ENTITY_TOO_LARGE);
     if (!str_is(buf_str(&out), c->expect))
         fail_msg("%s: '%.*s' instead of '%s' (%zu, then %zu a piece)", c->name,
-                 STR_FMT(buf_str(&out)), c->expect, first, step);
+                 STR_ARGS(buf_str(&out)), c->expect, first, step);
     buf_clear(&out);
     multipart_free(m);
 }
 
-static void reads_alike_in_all_pieces(void **state)
+static void multipart_bodies_are_parsed_equally_in_all_pieces(void **state)
 {
     const struct reading *c = *state;
 
     for (size_t first = 0; first <= c->body.n; first++)
-        check_pieces(c, first, c->body.n);
-    check_pieces(c, 0, 1);
-    check_pieces(c, 1, 3);
+        check_multipart_in_pieces(c, first, c->body.n);
+    check_multipart_in_pieces(c, 0, 1);
+    check_multipart_in_pieces(c, 1, 3);
 }
 
-static void boundaries_are_checked(void **state)
+static void invalid_multipart_boundaries_are_refused(void **state)
 {
     (void)state;
     static const char *const good[] = {
@@ -241,18 +241,18 @@ static void boundaries_are_checked(void **state)
     multipart_free(NULL);
 }
 
-static void parts_are_found_by_name(void **state)
+static void multipart_parts_are_found_by_name(void **state)
 {
     (void)state;
     struct multipart *m = multipart_new(STR("b"), MAX_TOTAL);
 
     assert_int_equal(multipart_feed(m, STR(FIELD("a", "1") FIELD("b", "2") FIELD("b", "3") END)),
                      OK);
-    assert_int_equal(multipart_end(m), OK);
-    assert_int_equal(multipart_count(m), 3);
-    assert_str(buf_str(&multipart_find(m, STR("b"))->data), "2");
-    assert_null(multipart_find(m, STR("c")));
-    assert_null(multipart_at(m, 3));
+    assert_int_equal(multipart_finish(m), OK);
+    assert_int_equal(multipart_part_count(m), 3);
+    assert_str(buf_str(&multipart_find_part(m, STR("b"))->data), "2");
+    assert_null(multipart_find_part(m, STR("c")));
+    assert_null(multipart_part_at(m, 3));
     multipart_free(m);
 }
 
@@ -266,12 +266,12 @@ static enum err feed_fields(int count)
     if (!e)
         e = multipart_feed(m, STR(END));
     if (!e)
-        e = multipart_end(m);
+        e = multipart_finish(m);
     multipart_free(m);
     return e;
 }
 
-static void parts_have_a_limit(void **state)
+static void number_of_multipart_parts_is_limited(void **state)
 {
     (void)state;
 
@@ -279,7 +279,7 @@ static void parts_have_a_limit(void **state)
     assert_int_equal(feed_fields(MULTIPART_MAX_PARTS + 1), ERR_ENTITY_TOO_LARGE);
 }
 
-/* A part whose head has that many bytes. */
+/* Feeds a part whose header has n bytes. */
 static enum err feed_head(size_t n)
 {
     const char *start = "Content-Disposition: form-data; name=a\r\nA: ";
@@ -293,12 +293,12 @@ static enum err feed_head(size_t n)
     if (!e)
         e = multipart_feed(m, STR("\r\n\r\n\r\n" END));
     if (!e)
-        e = multipart_end(m);
+        e = multipart_finish(m);
     multipart_free(m);
     return e;
 }
 
-static void head_of_a_part_has_a_limit(void **state)
+static void multipart_part_header_size_is_limited(void **state)
 {
     (void)state;
 
@@ -309,17 +309,18 @@ static void head_of_a_part_has_a_limit(void **state)
 int main(void)
 {
     const struct CMUnitTest others[] = {
-        cmocka_unit_test(boundaries_are_checked),
-        cmocka_unit_test(parts_are_found_by_name),
-        cmocka_unit_test(parts_have_a_limit),
-        cmocka_unit_test(head_of_a_part_has_a_limit),
+        cmocka_unit_test(invalid_multipart_boundaries_are_refused),
+        cmocka_unit_test(multipart_parts_are_found_by_name),
+        cmocka_unit_test(number_of_multipart_parts_is_limited),
+        cmocka_unit_test(multipart_part_header_size_is_limited),
     };
     struct CMUnitTest tests[COUNT_OF(readings) + COUNT_OF(others)];
 
     for (size_t i = 0; i < COUNT_OF(readings); i++)
-        tests[i] = (struct CMUnitTest){ .name = readings[i].name,
-                                        .test_func = reads_alike_in_all_pieces,
-                                        .initial_state = (void *)(uintptr_t)&readings[i] };
+        tests[i] =
+            (struct CMUnitTest){ .name = readings[i].name,
+                                 .test_func = multipart_bodies_are_parsed_equally_in_all_pieces,
+                                 .initial_state = (void *)(uintptr_t)&readings[i] };
     for (size_t i = 0; i < COUNT_OF(others); i++)
         tests[COUNT_OF(readings) + i] = others[i];
     return cmocka_run_group_tests_name("net/multipart", tests, NULL, NULL);

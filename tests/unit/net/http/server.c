@@ -1,4 +1,4 @@
-/* server.c - deadlines, ends and figures of a real server. */
+/* server.c - tests timeouts, shutdown, statistics and fairness of a running server. */
 #include "unit/unit.h"
 
 #include <sys/resource.h>
@@ -7,7 +7,7 @@
 #include "net/http/server_internal.h"
 #include "unit/net/app.h"
 
-static const struct server_options ordinary;
+static const struct http_server_options ordinary;
 
 static int start(void **state)
 {
@@ -23,17 +23,17 @@ static int stop(void **state)
     return 0;
 }
 
-static struct server_stats stats(void)
+static struct http_server_stats stats(void)
 {
-    struct server_stats s;
+    struct http_server_stats s;
 
-    server_stats(app.server, &s);
+    http_server_stats(app.server, &s);
     return s;
 }
 
-static void slow_senders_are_told_and_idle_peers_are_not(void **state)
+static void slow_requests_get_408_and_idle_connections_are_closed(void **state)
 {
-    struct server_options quick = { .head_timeout_ms = 1000, .idle_timeout_ms = 5000 };
+    struct http_server_options quick = { .head_timeout_ms = 1000, .idle_timeout_ms = 5000 };
 
     (void)state;
     app_start(&quick);
@@ -52,11 +52,11 @@ static void slow_senders_are_told_and_idle_peers_are_not(void **state)
     app_stop();
 }
 
-/* Two windows and more; a piece has all that a window needs, and there is time for ten. */
-static void a_body_may_take_long_at_a_least_rate(void **state)
+/* The upload takes more than two rate windows; each piece has the bytes that a window requires. */
+static void body_upload_may_take_long_above_the_minimum_rate(void **state)
 {
-    enum { WINDOW_MS = 2000, PIECE = WINDOW_MS * LEAST_RATE / 1000, PIECES = 30 };
-    struct server_options quick = { .head_timeout_ms = WINDOW_MS, .idle_timeout_ms = 60000 };
+    enum { WINDOW_MS = 2000, PIECE = WINDOW_MS * MIN_BODY_RATE / 1000, PIECES = 30 };
+    struct http_server_options quick = { .head_timeout_ms = WINDOW_MS, .idle_timeout_ms = 60000 };
     char head[128], piece[PIECE];
 
     (void)state;
@@ -79,11 +79,10 @@ static void a_body_may_take_long_at_a_least_rate(void **state)
     app_stop();
 }
 
-/* A text and a file: each to one who takes it, and to one who does not. */
-static void a_large_answer_is_sent_while_it_is_taken(void **state)
+static void large_response_is_sent_as_long_as_the_client_reads(void **state)
 {
     enum { KINDS = 2, LENGTH = 24 * 1024 * 1024, PIECE = 1024 * 1024 };
-    struct server_options quick = { .head_timeout_ms = 60000, .idle_timeout_ms = 12000 };
+    struct http_server_options quick = { .head_timeout_ms = 60000, .idle_timeout_ms = 12000 };
     static const char *const requests[KINDS] = { "GET /size?25165824 HTTP/1.1\r\nHost: x\r\n\r\n",
                                                  "GET /file?25165824 HTTP/1.1\r\nHost: x\r\n\r\n" };
     int steady[KINDS], idle[KINDS];
@@ -108,7 +107,8 @@ static void a_large_answer_is_sent_while_it_is_taken(void **state)
         if (got[0] > LENGTH / 2)
             usleep(100000);
     }
-    /* Who does not read is cut; who has read all may have been idle for too long, too. */
+    /* Clients that do not read are disconnected; a client that has read everything may be closed
+     * as idle. */
     for (int left = 60000; stats().open > KINDS && left; left--)
         usleep(1000);
     assert_true(stats().open <= KINDS);
@@ -121,22 +121,21 @@ static void a_large_answer_is_sent_while_it_is_taken(void **state)
     free(room);
 }
 
-/* The refusal must get through, but nobody is waited for without end. */
-static void a_refused_peer_has_a_second_to_leave(void **state)
+static void refused_connection_is_closed_after_one_second(void **state)
 {
-    int64_t began = clock_mono();
+    int64_t began = clock_monotonic_ns();
     int fd = app_connect();
 
     (void)state;
     peer_send(fd, "nonsense\r\n\r\n");
     peer_expect(fd, 400, NULL);
     bool waited_for = stats().open == 1;
-    assert_true(waited_for || (clock_mono() - began) / 1000000 >= LINGER_MS);
+    assert_true(waited_for || (clock_monotonic_ns() - began) / 1000000 >= LINGER_MS);
     app_wait_until(stats().open == 0);
     close(fd);
 }
 
-static void a_peer_that_left_does_not_disturb_its_call(void **state)
+static void client_disconnect_does_not_disturb_its_running_call(void **state)
 {
     struct linger reset = { .l_onoff = 1 };
     int fd = app_connect();
@@ -147,12 +146,12 @@ static void a_peer_that_left_does_not_disturb_its_call(void **state)
     setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
     close(fd);
     app_wait_until(stats().open == 0);
-    app_release(); /* finds nobody */
+    app_release(); /* the client is gone */
 }
 
-static void see_stopping(struct loop *l, void *arg)
+static void check_loop_is_stopping(struct loop *l, void *arg)
 {
-    *(bool *)arg &= app.server->homes[loop_index(l)]->stopping;
+    *(bool *)arg &= app.server->server_loops[loop_index(l)]->stopping;
 }
 
 static bool every_loop_stops(void)
@@ -160,7 +159,7 @@ static bool every_loop_stops(void)
     bool all = true;
 
     for (unsigned i = 0; i < APP_LOOPS; i++)
-        loop_call(loops_at(app.loops, i), see_stopping, &all);
+        loop_call_and_wait(loops_get(app.loops, i), check_loop_is_stopping, &all);
     return all;
 }
 
@@ -172,7 +171,7 @@ static void *release_while_stopping(void *arg)
     return arg;
 }
 
-static void stopping_lets_calls_finish_and_closes_the_rest(void **state)
+static void server_stop_finishes_running_calls_and_closes_idle_connections(void **state)
 {
     pthread_t thread;
 
@@ -184,7 +183,7 @@ static void stopping_lets_calls_finish_and_closes_the_rest(void **state)
     peer_send(busy, "GET /hold HTTP/1.1\r\nHost: x\r\n\r\n");
     app_wait_until(atomic_load(&app.held));
     pthread_create(&thread, NULL, release_while_stopping, NULL);
-    server_stop(app.server, APP_PATIENCE_MS);
+    http_server_stop(app.server, APP_PATIENCE_MS);
     pthread_join(thread, NULL);
     struct peer_answer a = peer_read_answer(busy, false);
     assert_string_equal(a.body, "held");
@@ -195,24 +194,24 @@ static void stopping_lets_calls_finish_and_closes_the_rest(void **state)
     app_stop();
 }
 
-static void a_call_that_outlives_the_server_is_answered_into_the_void(void **state)
+static void call_that_outlives_the_server_drops_its_response(void **state)
 {
     (void)state;
     app_start(&ordinary);
     int busy = app_connect();
     peer_send(busy, "GET /hold HTTP/1.1\r\nHost: x\r\n\r\n");
     app_wait_until(atomic_load(&app.held));
-    server_stop(app.server, 20);
-    server_free(app.server);
+    http_server_stop(app.server, 20);
+    http_server_free(app.server);
     peer_expect_end(busy);
     app_release();
     loops_stop(app.loops);
 }
 
-static void an_ipv4_peer_of_an_ipv6_socket_keeps_its_address(void **state)
+static void ipv4_client_of_an_ipv6_socket_has_its_ipv4_address(void **state)
 {
-    /* An IPv6 socket that only IPv4 peers on loopback can reach. */
-    static const struct server_options mapped = { .host = "::ffff:127.0.0.1" };
+    /* This IPv6 socket accepts only IPv4 clients on loopback. */
+    static const struct http_server_options mapped = { .host = "::ffff:127.0.0.1" };
     int probe = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
     (void)state;
@@ -227,15 +226,15 @@ static void an_ipv4_peer_of_an_ipv6_socket_keeps_its_address(void **state)
     app_stop();
 }
 
-static void a_port_that_is_taken_is_refused(void **state)
+static void server_start_fails_if_the_port_is_in_use(void **state)
 {
-    struct server_options o = { .host = "127.0.0.1", .port = server_port(app.server) };
-    struct server_options nowhere = { .host = "not an address", .port = 0 };
-    struct server *second = NULL;
+    struct http_server_options o = { .host = "127.0.0.1", .port = http_server_port(app.server) };
+    struct http_server_options nowhere = { .host = "not an address", .port = 0 };
+    struct http_server *second = NULL;
 
     (void)state;
-    assert_int_not_equal(server_start(app.loops, &o, &app_calls, &second), OK);
-    assert_int_not_equal(server_start(app.loops, &nowhere, &app_calls, &second), OK);
+    assert_int_not_equal(http_server_start(app.loops, &o, &app_calls, &second), OK);
+    assert_int_not_equal(http_server_start(app.loops, &nowhere, &app_calls, &second), OK);
     assert_null(second);
 }
 
@@ -248,8 +247,7 @@ static int64_t cpu_us(void)
            r.ru_stime.tv_usec;
 }
 
-/* Connections beyond the limit wait, at no cost, until there is room. */
-static void running_out_of_descriptors_is_survived(void **state)
+static void server_survives_running_out_of_file_descriptors(void **state)
 {
     struct rlimit before, few;
     int beyond[8];
@@ -266,7 +264,7 @@ static void running_out_of_descriptors_is_survived(void **state)
     setrlimit(RLIMIT_NOFILE, &few);
 
     struct sockaddr_in to = { .sin_family = AF_INET,
-                              .sin_port = htons((uint16_t)server_port(app.server)),
+                              .sin_port = htons((uint16_t)http_server_port(app.server)),
                               .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
     int64_t used = cpu_us();
     for (size_t i = 0; i < COUNT_OF(beyond); i++) {
@@ -285,7 +283,7 @@ static void running_out_of_descriptors_is_survived(void **state)
     close(first);
 }
 
-static void figures_tell_what_happened(void **state)
+static void server_statistics_count_connections_requests_and_bytes(void **state)
 {
     int fd = app_connect();
 
@@ -301,13 +299,13 @@ static void figures_tell_what_happened(void **state)
     app_wait_until(stats().open == 0);
 }
 
-/* --- turns ---------------------------------------------------------------------------- */
+/* --- iterations ----------------------------------------------------------------------- */
 
 enum { CALLERS = 200, CALLS_A_TURN = 16 };
 
-/* Everybody asks while the loops are held, so all is there when they look again. Each call takes
- * a millisecond, and a turn reads for ten of them and some more. */
-static void sockets_that_speak_together_leave_others_their_turns(void **state)
+/* All clients send while the loops are paused, so all requests are ready at once. Each call
+ * takes 1 ms, and an iteration reads for about 10 ms. */
+static void simultaneous_requests_of_many_sockets_are_spread_over_iterations(void **state)
 {
     int callers[CALLERS];
 
@@ -323,13 +321,13 @@ static void sockets_that_speak_together_leave_others_their_turns(void **state)
     app_let_go();
     for (int i = 0; i < CALLERS; i++)
         peer_expect(callers[i], 200, "at last");
-    assert_true(app_turns() >= CALLERS / CALLS_A_TURN - 2);
+    assert_true(app_iterations() >= CALLERS / CALLS_A_TURN - 2);
     for (int i = 0; i < CALLERS; i++)
         close(callers[i]);
 }
 
-/* Ten milliseconds of one peer's calls, or some more, are a turn; all are answered. */
-static void calls_of_one_peer_leave_others_their_turns(void **state)
+/* An iteration processes about 10 ms of one client's calls; all are answered. */
+static void pipelined_requests_of_one_client_are_spread_over_iterations(void **state)
 {
     enum { CALLS = 100, CALLS_OF_TURN = 11 };
     int fd = app_connect();
@@ -343,7 +341,7 @@ static void calls_of_one_peer_leave_others_their_turns(void **state)
     app_let_go();
     for (int i = 0; i < CALLS; i++)
         peer_expect(fd, 200, "at last");
-    assert_true(app_turns() >= CALLS / CALLS_OF_TURN - 2);
+    assert_true(app_iterations() >= CALLS / CALLS_OF_TURN - 2);
     peer_send(fd, "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
     peer_expect(fd, 200, "hello");
     close(fd);
@@ -354,20 +352,20 @@ static void calls_of_one_peer_leave_others_their_turns(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slow_senders_are_told_and_idle_peers_are_not),
-        cmocka_unit_test(a_body_may_take_long_at_a_least_rate),
-        cmocka_unit_test(a_large_answer_is_sent_while_it_is_taken),
-        with_server(a_refused_peer_has_a_second_to_leave),
-        with_server(a_peer_that_left_does_not_disturb_its_call),
-        cmocka_unit_test(stopping_lets_calls_finish_and_closes_the_rest),
-        cmocka_unit_test(a_call_that_outlives_the_server_is_answered_into_the_void),
-        cmocka_unit_test(an_ipv4_peer_of_an_ipv6_socket_keeps_its_address),
-        with_server(a_port_that_is_taken_is_refused),
-        with_server(running_out_of_descriptors_is_survived),
-        with_server(figures_tell_what_happened),
-        with_server(sockets_that_speak_together_leave_others_their_turns),
-        with_server(calls_of_one_peer_leave_others_their_turns),
+        cmocka_unit_test(slow_requests_get_408_and_idle_connections_are_closed),
+        cmocka_unit_test(body_upload_may_take_long_above_the_minimum_rate),
+        cmocka_unit_test(large_response_is_sent_as_long_as_the_client_reads),
+        with_server(refused_connection_is_closed_after_one_second),
+        with_server(client_disconnect_does_not_disturb_its_running_call),
+        cmocka_unit_test(server_stop_finishes_running_calls_and_closes_idle_connections),
+        cmocka_unit_test(call_that_outlives_the_server_drops_its_response),
+        cmocka_unit_test(ipv4_client_of_an_ipv6_socket_has_its_ipv4_address),
+        with_server(server_start_fails_if_the_port_is_in_use),
+        with_server(server_survives_running_out_of_file_descriptors),
+        with_server(server_statistics_count_connections_requests_and_bytes),
+        with_server(simultaneous_requests_of_many_sockets_are_spread_over_iterations),
+        with_server(pipelined_requests_of_one_client_are_spread_over_iterations),
     };
-    log_init(2, LOG_OFF, 0); /* before there are threads */
+    log_init(2, LOG_OFF, 0); /* before threads start */
     return cmocka_run_group_tests_name("net/server", tests, NULL, NULL);
 }

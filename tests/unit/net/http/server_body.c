@@ -1,11 +1,11 @@
-/* server_body.c - bodies of requests, their limits and forms. */
+/* server_body.c - tests request bodies, their limits and forms. */
 #include "unit/unit.h"
 
 #include "base/log.h"
 #include "net/http/body_budget.h"
 #include "unit/net/app.h"
 
-static const struct server_options ordinary;
+static const struct http_server_options ordinary;
 
 static int start(void **state)
 {
@@ -21,15 +21,15 @@ static int stop(void **state)
     return 0;
 }
 
-static struct server_stats stats(void)
+static struct http_server_stats stats(void)
 {
-    struct server_stats s;
+    struct http_server_stats s;
 
-    server_stats(app.server, &s);
+    http_server_stats(app.server, &s);
     return s;
 }
 
-static void chunked_bodies_are_joined_and_limited(void **state)
+static void chunked_request_bodies_are_joined_and_limited(void **state)
 {
     int fd = app_connect();
     char chunk[1100];
@@ -59,9 +59,9 @@ static void chunked_bodies_are_joined_and_limited(void **state)
     peer_expect_end(fd);
 }
 
-/* The request is answered and its memory given back before the reader goes on; with a long
- * head the request does not lie in the part of the arena that is kept. */
-static void a_long_head_does_not_move_the_next_request(void **state)
+/* The request is answered and its arena reset before the reader continues; a long head lies
+ * outside the arena's first block. */
+static void long_request_head_does_not_corrupt_the_next_request(void **state)
 {
     enum { LONGEST = 38 * 1024, STEP = 1021 };
     char *text = malloc(LONGEST + 1024);
@@ -87,7 +87,7 @@ static void a_long_head_does_not_move_the_next_request(void **state)
     close(fd);
 }
 
-static void a_body_that_is_a_little_too_long_costs_the_answer_only(void **state)
+static void slightly_too_long_body_is_refused_but_the_connection_stays_open(void **state)
 {
     int fd = app_connect();
     char body[1001];
@@ -106,8 +106,7 @@ static void a_body_that_is_a_little_too_long_costs_the_answer_only(void **state)
     close(fd);
 }
 
-/* The refusal must arrive although the peer is still sending. */
-static void a_body_that_is_far_too_long_ends_the_connection_after_the_answer(void **state)
+static void far_too_long_body_is_refused_and_the_connection_closes(void **state)
 {
     enum { LENGTH = 3 * 1024 * 1024 };
     int fd = app_connect();
@@ -123,7 +122,7 @@ static void a_body_that_is_far_too_long_ends_the_connection_after_the_answer(voi
     peer_expect_end(fd);
 }
 
-static void a_large_body_in_pieces_arrives_whole(void **state)
+static void large_request_body_sent_in_pieces_arrives_complete(void **state)
 {
     enum { LENGTH = 1024 * 1024 };
     int fd = app_connect();
@@ -140,7 +139,7 @@ static void a_large_body_in_pieces_arrives_whole(void **state)
     close(fd);
 }
 
-static void the_server_says_continue_only_when_it_will_read_the_body(void **state)
+static void server_sends_100_continue_only_if_it_will_read_the_body(void **state)
 {
     int fd = app_connect();
 
@@ -170,7 +169,7 @@ static void send_form(int fd, const char *body)
     peer_send(fd, body);
 }
 
-static void forms_are_taken_apart_and_limited(void **state)
+static void multipart_forms_are_parsed_and_limited(void **state)
 {
     static const char part[] = "--cut here\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n";
     char *large = malloc(20000);
@@ -196,7 +195,7 @@ static void forms_are_taken_apart_and_limited(void **state)
     free(large);
 }
 
-static void a_form_that_is_none_is_refused(void **state)
+static void malformed_multipart_form_is_refused(void **state)
 {
     int fd = app_connect();
 
@@ -221,7 +220,7 @@ static void a_form_that_is_none_is_refused(void **state)
     close(fd);
 }
 
-/* --- who sends it --------------------------------------------------------------------- */
+/* --- authorization before the body ---------------------------------------------------- */
 
 static void send_body(int fd, const char *path, size_t length, size_t sent)
 {
@@ -235,7 +234,7 @@ static void send_body(int fd, const char *path, size_t length, size_t sent)
     free(body);
 }
 
-static void only_long_bodies_are_asked_about(void **state)
+static void only_long_bodies_are_authorized_before_reading(void **state)
 {
     int fd = app_connect();
 
@@ -254,14 +253,14 @@ static void only_long_bodies_are_asked_about(void **state)
     close(fd);
 }
 
-static void a_stranger_is_refused_before_its_body(void **state)
+static void unauthenticated_client_is_refused_before_its_body_is_read(void **state)
 {
     int fd = app_connect();
 
     (void)state;
     send_body(fd, "/closed", 60 * 1024, 0);
     peer_expect(fd, 401, "who are you");
-    send_body(fd, "/echo", 0, 0); /* of the first body only its beginning: */
+    send_body(fd, "/echo", 0, 0); /* this is the beginning of the first body */
     char *rest = calloc(1, 60 * 1024);
     peer_send_bytes(fd, rest,
                     60 * 1024 - strlen("POST /echo HTTP/1.1\r\nHost: x\r\n"
@@ -269,7 +268,7 @@ static void a_stranger_is_refused_before_its_body(void **state)
     free(rest);
     peer_send(fd, "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
     peer_expect(fd, 200, "hello");
-    /* Nobody waits for a long one. */
+    /* The server does not wait for a long body. */
     send_body(fd, "/closed", 900 * 1024, 0);
     peer_expect(fd, 401, "who are you");
     peer_expect_end(fd);
@@ -280,7 +279,7 @@ static void a_stranger_is_refused_before_its_body(void **state)
     peer_expect_end(fd);
 }
 
-static void a_body_waits_for_the_word(void **state)
+static void long_body_is_not_read_before_authorization(void **state)
 {
     int fd = app_connect();
     uint64_t before = stats().bytes_in;
@@ -288,14 +287,14 @@ static void a_body_waits_for_the_word(void **state)
     (void)state;
     send_body(fd, "/wait", 200 * 1024, 200 * 1024);
     app_wait_until(atomic_load(&app.held));
-    app_turn_loops(20);
-    assert_true(stats().bytes_in - before < 130 * 1024); /* one read at most after the head's */
+    app_run_loop_iterations(20);
+    assert_true(stats().bytes_in - before < 130 * 1024); /* at most one read after the head */
     app_let_in();
     peer_expect(fd, 200, NULL);
     close(fd);
 }
 
-static void who_leaves_before_the_word_is_forgotten(void **state)
+static void client_that_disconnects_before_authorization_is_dropped(void **state)
 {
     struct linger reset = { .l_onoff = 1 };
     int fd = app_connect(), half = app_connect();
@@ -314,14 +313,14 @@ static void who_leaves_before_the_word_is_forgotten(void **state)
     app_wait_until(stats().open == 0);
 }
 
-static void bodies_share_a_budget(void **state)
+static void request_bodies_share_a_memory_budget(void **state)
 {
-    static const struct server_options small = { .body_memory = 1536 * 1024 };
+    static const struct http_server_options small = { .body_memory = 1536 * 1024 };
     int first, second;
 
     (void)state;
     app_start(&small);
-    /* A third for one caller: what can never fit is too long. */
+    /* One caller gets at most a third of the budget: a body that can never fit is too long. */
     first = app_connect();
     send_body(first, "/echo", 448 * 1024 + 1, 0);
     peer_expect(first, 413, "{\"refused\":413}");
@@ -349,22 +348,22 @@ static void bodies_share_a_budget(void **state)
     app_stop();
 }
 
-/* However many addresses they have. */
-static void those_without_an_account_share_a_fifth(void **state)
+static void clients_without_account_share_a_fifth_of_the_body_budget(void **state)
 {
     struct body_budget *b = body_budget_new(1500);
-    struct body_owner known = { 1, 9 };
+    struct body_budget_owner known = { 1, 9 };
 
     (void)state;
     for (uint64_t address = 1; address <= 3; address++)
-        assert_true(body_budget_take(b, &(struct body_owner){ address, 0 }, 100));
-    assert_false(body_budget_take(b, &(struct body_owner){ 4, 0 }, 1));
-    assert_true(body_budget_take(b, &known, 400));
-    assert_false(body_budget_take(b, &known, 1)); /* a third of all, for its address */
-    body_budget_give(b, &(struct body_owner){ 1, 0 }, 100);
-    assert_true(body_budget_take(b, &known, 100));
-    assert_false(body_budget_take(b, &(struct body_owner){ 5, 9 }, 1)); /* and for its account */
-    assert_true(body_budget_take(b, &(struct body_owner){ 4, 0 }, 100));
+        assert_true(body_budget_reserve(b, &(struct body_budget_owner){ address, 0 }, 100));
+    assert_false(body_budget_reserve(b, &(struct body_budget_owner){ 4, 0 }, 1));
+    assert_true(body_budget_reserve(b, &known, 400));
+    assert_false(body_budget_reserve(b, &known, 1)); /* an address gets at most a third */
+    body_budget_release(b, &(struct body_budget_owner){ 1, 0 }, 100);
+    assert_true(body_budget_reserve(b, &known, 100));
+    assert_false(body_budget_reserve(b, &(struct body_budget_owner){ 5, 9 },
+                                     1)); /* an account gets at most a third */
+    assert_true(body_budget_reserve(b, &(struct body_budget_owner){ 4, 0 }, 100));
     assert_int_equal(body_budget_used(b), 800);
     body_budget_unref(b);
 }
@@ -374,21 +373,21 @@ static void those_without_an_account_share_a_fifth(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        with_server(chunked_bodies_are_joined_and_limited),
-        with_server(a_long_head_does_not_move_the_next_request),
-        with_server(a_body_that_is_a_little_too_long_costs_the_answer_only),
-        with_server(a_body_that_is_far_too_long_ends_the_connection_after_the_answer),
-        with_server(a_large_body_in_pieces_arrives_whole),
-        with_server(the_server_says_continue_only_when_it_will_read_the_body),
-        with_server(forms_are_taken_apart_and_limited),
-        with_server(a_form_that_is_none_is_refused),
-        with_server(only_long_bodies_are_asked_about),
-        with_server(a_stranger_is_refused_before_its_body),
-        with_server(a_body_waits_for_the_word),
-        with_server(who_leaves_before_the_word_is_forgotten),
-        cmocka_unit_test(bodies_share_a_budget),
-        cmocka_unit_test(those_without_an_account_share_a_fifth),
+        with_server(chunked_request_bodies_are_joined_and_limited),
+        with_server(long_request_head_does_not_corrupt_the_next_request),
+        with_server(slightly_too_long_body_is_refused_but_the_connection_stays_open),
+        with_server(far_too_long_body_is_refused_and_the_connection_closes),
+        with_server(large_request_body_sent_in_pieces_arrives_complete),
+        with_server(server_sends_100_continue_only_if_it_will_read_the_body),
+        with_server(multipart_forms_are_parsed_and_limited),
+        with_server(malformed_multipart_form_is_refused),
+        with_server(only_long_bodies_are_authorized_before_reading),
+        with_server(unauthenticated_client_is_refused_before_its_body_is_read),
+        with_server(long_body_is_not_read_before_authorization),
+        with_server(client_that_disconnects_before_authorization_is_dropped),
+        cmocka_unit_test(request_bodies_share_a_memory_budget),
+        cmocka_unit_test(clients_without_account_share_a_fifth_of_the_body_budget),
     };
-    log_init(2, LOG_OFF, 0); /* before there are threads */
+    log_init(2, LOG_OFF, 0); /* before threads start */
     return cmocka_run_group_tests_name("net/server bodies", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* server_websocket.c - WebSockets of a real server. */
+/* server_websocket.c - tests WebSockets of a running server. */
 #include "unit/unit.h"
 
 #include <signal.h>
@@ -9,7 +9,7 @@
 
 static int start(void **state)
 {
-    static const struct server_options ordinary;
+    static const struct http_server_options ordinary;
 
     (void)state;
     app_start(&ordinary);
@@ -23,9 +23,9 @@ static int stop(void **state)
     return 0;
 }
 
-static struct wire open_socket(void)
+static struct api_client open_socket(void)
 {
-    struct wire w = { .fd = app_connect() };
+    struct api_client w = { .fd = app_connect() };
 
     wire_handshake(&w, "/socket");
     wire_expect(&w, 1, "wel");
@@ -33,14 +33,14 @@ static struct wire open_socket(void)
     return w;
 }
 
-static void expect_end(struct wire *w)
+static void expect_end(struct api_client *w)
 {
     peer_expect_end(w->fd);
 }
 
-static void messages_come_back(void **state)
+static void websocket_echoes_messages(void **state)
 {
-    struct wire w = open_socket();
+    struct api_client w = open_socket();
 
     (void)state;
     wire_send_text(&w, "one");
@@ -56,10 +56,10 @@ static void messages_come_back(void **state)
     assert_int_equal(atomic_load(&app.code), 1006);
 }
 
-static void large_messages_come_back_whole(void **state)
+static void websocket_echoes_large_messages(void **state)
 {
     enum { LENGTH = 100000 };
-    struct wire w = open_socket();
+    struct api_client w = open_socket();
     char *sent = malloc(LENGTH), *got = malloc(LENGTH + 1);
     size_t n = 0;
 
@@ -75,10 +75,10 @@ static void large_messages_come_back_whole(void **state)
     free(got);
 }
 
-/* To a peer that takes its time, and pings meanwhile. */
-static void a_long_message_leaves_in_pieces_and_others_follow_it(void **state)
+/* The peer reads slowly and sends pings meanwhile. */
+static void long_websocket_message_is_sent_in_pieces_before_later_ones(void **state)
 {
-    struct wire w = { .fd = app_connect() };
+    struct api_client w = { .fd = app_connect() };
     char *got = malloc(APP_LONG + 1);
     size_t n = 0;
 
@@ -89,7 +89,7 @@ static void a_long_message_leaves_in_pieces_and_others_follow_it(void **state)
     for (int round = 0; round < 2; round++) {
         wire_send_text(&w, "long");
         wire_send_frame(&w, 9, "still there", 11);
-        app_turn_loops(50);
+        app_run_loop_iterations(50);
         assert_int_equal(wire_read_frame(&w, got, APP_LONG + 1, &n), 2);
         assert_int_equal(n, APP_LONG);
         for (size_t i = 0; i < APP_LONG; i++)
@@ -98,9 +98,9 @@ static void a_long_message_leaves_in_pieces_and_others_follow_it(void **state)
         wire_expect(&w, 1, "behind");
         wire_expect(&w, 10, "still there");
     }
-    /* Nothing else moves what is behind it. */
+    /* Nothing else triggers the sending of the message after it. */
     wire_send_text(&w, "long");
-    app_turn_loops(50);
+    app_run_loop_iterations(50);
     assert_int_equal(wire_read_frame(&w, got, APP_LONG + 1, &n), 2);
     wire_expect(&w, 1, "behind");
     wire_send_text(&w, "long");
@@ -110,8 +110,8 @@ static void a_long_message_leaves_in_pieces_and_others_follow_it(void **state)
     assert_int_equal(wire_read_frame(&w, got, APP_LONG + 1, &n), 8);
     free(got);
     close(w.fd);
-    /* One that goes in the middle of it. */
-    w = (struct wire){ .fd = app_connect() };
+    /* A peer disconnects in the middle of the message. */
+    w = (struct api_client){ .fd = app_connect() };
     wire_handshake(&w, "/patient");
     wire_send_text(&w, "long");
     wire_expect(&w, 1, "wel");
@@ -119,22 +119,22 @@ static void a_long_message_leaves_in_pieces_and_others_follow_it(void **state)
     app_wait_until(atomic_load(&app.closed) == 2);
 }
 
-/* Reads until a frame of this kind, and counts the others' kind on the way. */
-static int read_until(struct wire *w, int kind, int counted, char *got, size_t *ret_n)
+/* Reads until a frame of `kind`, and counts the frames of kind `counted` before it. */
+static int read_until(struct api_client *w, int kind, int counted, char *got, size_t *ret_n)
 {
     enum { ROOM = 100001 };
     int count = 0, opcode;
 
     while ((opcode = wire_read_frame(w, got, ROOM, ret_n)) != kind) {
-        assert_int_not_equal(opcode, -1); /* it has ended instead */
+        assert_int_not_equal(opcode, -1); /* the connection has ended */
         count += opcode == counted;
     }
     return count;
 }
 
-static void frames_that_leave_at_once_keep_their_order(void **state)
+static void immediately_sent_frames_keep_their_order(void **state)
 {
-    struct wire w = { .fd = app_connect() };
+    struct api_client w = { .fd = app_connect() };
 
     (void)state;
     wire_handshake(&w, "/patient");
@@ -144,22 +144,22 @@ static void frames_that_leave_at_once_keep_their_order(void **state)
     close(w.fd);
 }
 
-static void a_peer_that_does_not_read_is_owed_one_pong(void **state)
+static void peer_that_does_not_read_gets_one_pong_for_many_pings(void **state)
 {
     enum { LENGTH = 100000, MESSAGES = 120, PINGS = 500 };
-    struct wire w = { .fd = app_connect() };
+    struct api_client w = { .fd = app_connect() };
     char *text = calloc(1, LENGTH + 1), number[16];
     size_t n = 0;
 
     (void)state;
     wire_handshake(&w, "/patient");
     memset(text, 'a', LENGTH);
-    for (int i = 0; i < MESSAGES; i++) /* more than the kernel keeps for us */
+    for (int i = 0; i < MESSAGES; i++) /* more than the kernel buffers */
         wire_send_frame(&w, 2, text, LENGTH);
     for (int i = 0; i < PINGS; i++)
         wire_send_frame(&w, 9, number, (size_t)sprintf(number, "%d", i));
     wire_send_text(&w, "end");
-    app_wait_until(atomic_load(&app.ends) == 1); /* or there is a reader after all */
+    app_wait_until(atomic_load(&app.ends) == 1); /* the message was sent completely */
     int texts = 0, pongs = 0;
     do {
         int opcode = wire_read_frame(&w, text, LENGTH + 1, &n);
@@ -176,18 +176,18 @@ static void a_peer_that_does_not_read_is_owed_one_pong(void **state)
     free(text);
 }
 
-/* The answer waits for the end of the turn in which the ping is read, and then the kernel takes
- * all of it at once: there is no "sent" to come that would bring the pong. */
-static void a_ping_behind_a_message_is_answered(void **state)
+/* The echo is queued until the end of the iteration that read the ping, and the kernel accepts
+ * all of it at once: no later "sent" event would send the pong. */
+static void ping_after_a_message_in_the_same_read_is_answered(void **state)
 {
-    enum { LENGTH = 6000 }; /* more than pongs wait behind, less than one read brings */
-    struct wire w = open_socket();
+    enum { LENGTH = 6000 }; /* more than the queue limit for pongs, less than one read */
+    struct api_client w = open_socket();
     char message[LENGTH] = { 0 }, frames[LENGTH + 64], got[LENGTH + 1];
     size_t n = wire_frame(frames, 2, message, LENGTH);
 
     (void)state;
     n += wire_frame(frames + n, 9, "there?", 6);
-    for (int i = 0; i < 5; i++) { /* one read brings both nearly always */
+    for (int i = 0; i < 5; i++) { /* one read mostly contains both */
         wire_send(&w, frames, n);
         size_t length = 0;
         assert_int_equal(wire_read_frame(&w, got, sizeof got, &length), 2);
@@ -196,7 +196,7 @@ static void a_ping_behind_a_message_is_answered(void **state)
     close(w.fd);
 }
 
-static void control_frames_have_a_pace(void **state)
+static void control_frames_are_rate_limited(void **state)
 {
     static const int kinds[] = { 9, 10 };
     char *got = malloc(100001);
@@ -204,7 +204,7 @@ static void control_frames_have_a_pace(void **state)
 
     (void)state;
     for (size_t k = 0; k < COUNT_OF(kinds); k++) {
-        struct wire w = open_socket();
+        struct api_client w = open_socket();
 
         for (int i = 0; i < 600; i++)
             wire_send_frame(&w, kinds[k], "x", 1);
@@ -219,9 +219,9 @@ static void control_frames_have_a_pace(void **state)
     free(got);
 }
 
-static void a_message_past_the_limit_ends_the_connection(void **state)
+static void websocket_message_above_the_limit_closes_the_connection(void **state)
 {
-    struct wire w = open_socket();
+    struct api_client w = open_socket();
     char *sent = calloc(1, 100001);
 
     (void)state;
@@ -231,10 +231,10 @@ static void a_message_past_the_limit_ends_the_connection(void **state)
     expect_end(&w);
 }
 
-static void bytes_sent_along_with_the_handshake_are_not_lost(void **state)
+static void frames_sent_together_with_the_handshake_are_processed(void **state)
 {
     char text[1024];
-    struct wire w = { .fd = app_connect() };
+    struct api_client w = { .fd = app_connect() };
     int n = snprintf(
         text, sizeof text,
         "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -252,11 +252,11 @@ static void bytes_sent_along_with_the_handshake_are_not_lost(void **state)
     close(w.fd);
 }
 
-/* A client library loses bytes that arrive together with the handshake. */
-static void the_handshake_leaves_in_a_write_of_its_own(void **state)
+/* One client library loses bytes that arrive together with the handshake. */
+static void handshake_response_is_sent_in_a_separate_write(void **state)
 {
-    struct server_stats s;
-    struct wire w = { .fd = app_connect() };
+    struct http_server_stats s;
+    struct api_client w = { .fd = app_connect() };
     char first[1024];
 
     (void)state;
@@ -265,16 +265,16 @@ static void the_handshake_leaves_in_a_write_of_its_own(void **state)
               "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n",
               146);
     wire_read_head(&w, first, sizeof first);
-    /* The two messages of open leave together: 3 + 2 and 4 + 2 bytes. */
+    /* The two messages of the open callback are sent together: 3 + 2 and 4 + 2 bytes. */
     assert_int_equal(recv(w.fd, first, sizeof first, 0), 11);
-    server_stats(app.server, &s);
+    http_server_stats(app.server, &s);
     assert_int_equal(s.websockets, 1);
     close(w.fd);
 }
 
-static void the_application_closes_and_hears_the_peer(void **state)
+static void close_by_the_application_reports_the_close_code_of_the_peer(void **state)
 {
-    struct wire w = open_socket();
+    struct api_client w = open_socket();
 
     (void)state;
     wire_send_text(&w, "close");
@@ -286,23 +286,23 @@ static void the_application_closes_and_hears_the_peer(void **state)
     assert_int_equal(atomic_load(&app.code), 4001);
 }
 
-static void a_peer_that_does_not_answer_a_close_is_cut_after_five_seconds(void **state)
+static void unanswered_close_ends_the_connection_after_five_seconds(void **state)
 {
-    struct wire w = open_socket();
-    int64_t began = clock_mono();
+    struct api_client w = open_socket();
+    int64_t began = clock_monotonic_ns();
 
     (void)state;
     wire_send_text(&w, "close");
     wire_expect_close(&w, 4000);
     expect_end(&w);
-    assert_in_range((clock_mono() - began) / 1000000, 4900, 30000);
+    assert_in_range((clock_monotonic_ns() - began) / 1000000, 4900, 30000);
     app_wait_until(atomic_load(&app.closed) == 1);
     assert_int_equal(atomic_load(&app.code), 1006);
 }
 
-static void the_peer_closes_and_is_answered(void **state)
+static void close_frame_of_the_peer_is_answered(void **state)
 {
-    struct wire w = open_socket();
+    struct api_client w = open_socket();
 
     (void)state;
     wire_send_frame(&w, 8, "\x03\xe8", 2); /* 1000 */
@@ -313,9 +313,9 @@ static void the_peer_closes_and_is_answered(void **state)
     assert_int_equal(atomic_load(&app.code), 1000);
 }
 
-static void a_violation_is_named_and_ends_the_connection(void **state)
+static void protocol_violation_closes_the_websocket_with_code_1002(void **state)
 {
-    struct wire w = open_socket();
+    struct api_client w = open_socket();
 
     (void)state;
     wire_send(&w, "\x81\x02hi", 4); /* not masked */
@@ -325,16 +325,16 @@ static void a_violation_is_named_and_ends_the_connection(void **state)
     assert_int_equal(atomic_load(&app.code), 1006);
 }
 
-static void a_peer_that_does_not_read_is_cut(void **state)
+static void peer_that_does_not_read_is_disconnected(void **state)
 {
-    struct wire w = open_socket();
+    struct api_client w = open_socket();
     char *message = calloc(1, 100000);
     char *frame = malloc(100014);
     size_t n = wire_frame(frame, 2, message, 100000);
 
     (void)state;
-    /* Each comes back; nobody takes them, so after the socket's buffers the
-     * server's own limit of a megabyte is reached. */
+    /* The client reads no echo, so after the kernel's buffers the server's limit of 1 MiB is
+     * reached. */
     for (int i = 0; i < 400 && atomic_load(&app.closed) == 0; i++)
         if (send(w.fd, frame, n, MSG_NOSIGNAL) < 0)
             break;
@@ -345,7 +345,7 @@ static void a_peer_that_does_not_read_is_cut(void **state)
     free(frame);
 }
 
-static void bad_handshakes_are_refused(void **state)
+static void invalid_websocket_handshakes_are_refused(void **state)
 {
     int fd = app_connect();
 
@@ -373,22 +373,22 @@ static void bad_handshakes_are_refused(void **state)
     close(fd);
 }
 
-/* With time for an answer to the close frame. */
+/* Stops the server with time for a reply to the close frame. */
 static void *stop_in_thread(void *arg)
 {
-    server_stop(app.server, APP_PATIENCE_MS);
+    http_server_stop(app.server, APP_PATIENCE_MS);
     app_stop();
     return arg;
 }
 
-static void stopping_tells_the_application(void **state)
+static void server_stop_closes_websockets_with_code_1001(void **state)
 {
-    static const struct server_options ordinary;
+    static const struct http_server_options ordinary;
     pthread_t thread;
 
     (void)state;
     app_start(&ordinary);
-    struct wire w = open_socket();
+    struct api_client w = open_socket();
     pthread_create(&thread, NULL, stop_in_thread, NULL);
     wire_expect_close(&w, 1001);
     wire_send_frame(&w, 8, "\x03\xe9", 2);
@@ -399,19 +399,18 @@ static void stopping_tells_the_application(void **state)
     assert_int_equal(atomic_load(&app.code), 1001);
 }
 
-/* A peer that never answers the close frame, and one that never finishes its request. */
-static void stopping_does_not_wait_for_silent_peers(void **state)
+static void server_stop_does_not_wait_for_silent_peers(void **state)
 {
-    static const struct server_options ordinary;
+    static const struct http_server_options ordinary;
 
     (void)state;
     app_start(&ordinary);
-    struct wire w = open_socket();
+    struct api_client w = open_socket();
     int half = app_connect();
     peer_send(half, "GET /socket HTTP/1.1\r\nHost: x\r\n");
-    int64_t began = clock_mono();
-    server_stop(app.server, APP_PATIENCE_MS);
-    assert_true(clock_mono() - began < INT64_C(5) * 1000 * 1000 * 1000);
+    int64_t began = clock_monotonic_ns();
+    http_server_stop(app.server, APP_PATIENCE_MS);
+    assert_true(clock_monotonic_ns() - began < INT64_C(5) * 1000 * 1000 * 1000);
     wire_expect_close(&w, 1001);
     assert_int_equal(atomic_load(&app.closed), 1);
     close(w.fd);
@@ -421,22 +420,22 @@ static void stopping_does_not_wait_for_silent_peers(void **state)
 
 static bool server_has_part_of_a_head(void)
 {
-    struct server_stats s;
+    struct http_server_stats s;
 
-    server_stats(app.server, &s);
+    http_server_stats(app.server, &s);
     return s.bytes_in > 0;
 }
 
-static void handshakes_are_refused_while_the_server_drains(void **state)
+static void websocket_handshakes_are_refused_while_the_server_drains(void **state)
 {
-    static const struct server_options ordinary;
+    static const struct http_server_options ordinary;
 
     (void)state;
     app_start(&ordinary);
     int fd = app_connect();
     peer_send(fd, "GET /socket HTTP/1.1\r\nHost: x\r\n");
     app_wait_until(server_has_part_of_a_head());
-    server_drain(app.server);
+    http_server_drain(app.server);
     peer_send(fd, "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
                   "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n");
     struct peer_answer a = peer_read_answer(fd, false);
@@ -447,36 +446,35 @@ static void handshakes_are_refused_while_the_server_drains(void **state)
     app_stop();
 }
 
-/* Others are read meanwhile: what a turn sends takes 5 ms, and a look at the clock comes after
- * eight sockets. */
-static void sockets_of_a_turn_have_a_share_of_it(void **state)
+/* An iteration sends for at most 5 ms and checks the clock after eight sockets. */
+static void sending_to_many_sockets_is_spread_over_iterations(void **state)
 {
-    struct wire w[APP_CROWD];
+    struct api_client w[APP_GROUP];
     int larger;
 
     (void)state;
-    for (int i = 0; i < APP_CROWD; i++) {
-        w[i] = (struct wire){ .fd = app_connect() };
+    for (int i = 0; i < APP_GROUP; i++) {
+        w[i] = (struct api_client){ .fd = app_connect() };
         wire_handshake(&w[i], "/crowd");
         wire_expect(&w[i], 1, "wel");
         wire_expect(&w[i], 1, "come");
     }
-    for (int i = 0; i < APP_CROWD; i++)
+    for (int i = 0; i < APP_GROUP; i++)
         wire_send_text(&w[i], "all");
-    larger = app_crowds[1].count > app_crowds[0].count;
-    assert_true(app_crowds[larger].count >= APP_CROWD / 2);
-    app_wait_until(app_crowds[larger].drained >= app_crowds[larger].count);
-    app_turn_loops(3);
-    assert_in_range(app_crowds[larger].most, 1, 8);
-    for (int i = 0; i < APP_CROWD; i++)
+    larger = app_groups[1].count > app_groups[0].count;
+    assert_true(app_groups[larger].count >= APP_GROUP / 2);
+    app_wait_until(app_groups[larger].drained >= app_groups[larger].count);
+    app_run_loop_iterations(3);
+    assert_in_range(app_groups[larger].most, 1, 8);
+    for (int i = 0; i < APP_GROUP; i++)
         close(w[i].fd);
 }
 
-/* Ten milliseconds of one peer's messages, or some more, are a turn; all are answered. */
-static void messages_of_one_peer_leave_others_their_turns(void **state)
+/* An iteration processes about 10 ms of one peer's messages; all are answered. */
+static void messages_of_one_peer_are_spread_over_iterations(void **state)
 {
     enum { MESSAGES = 100, MESSAGES_A_TURN = 11 };
-    struct wire w = open_socket();
+    struct api_client w = open_socket();
 
     (void)state;
     app_hold_loops();
@@ -485,7 +483,7 @@ static void messages_of_one_peer_leave_others_their_turns(void **state)
     app_let_go();
     for (int i = 0; i < MESSAGES; i++)
         wire_expect(&w, 1, "slow");
-    assert_true(app_turns() >= MESSAGES / MESSAGES_A_TURN - 2);
+    assert_true(app_iterations() >= MESSAGES / MESSAGES_A_TURN - 2);
     wire_send_text(&w, "one");
     wire_expect(&w, 1, "one");
     close(w.fd);
@@ -496,28 +494,28 @@ static void messages_of_one_peer_leave_others_their_turns(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        with_server(sockets_of_a_turn_have_a_share_of_it),
-        with_server(messages_come_back),
-        with_server(messages_of_one_peer_leave_others_their_turns),
-        with_server(large_messages_come_back_whole),
-        with_server(a_long_message_leaves_in_pieces_and_others_follow_it),
-        with_server(frames_that_leave_at_once_keep_their_order),
-        with_server(a_peer_that_does_not_read_is_owed_one_pong),
-        with_server(a_ping_behind_a_message_is_answered),
-        with_server(control_frames_have_a_pace),
-        with_server(a_message_past_the_limit_ends_the_connection),
-        with_server(bytes_sent_along_with_the_handshake_are_not_lost),
-        with_server(the_handshake_leaves_in_a_write_of_its_own),
-        with_server(the_application_closes_and_hears_the_peer),
-        with_server(a_peer_that_does_not_answer_a_close_is_cut_after_five_seconds),
-        with_server(the_peer_closes_and_is_answered),
-        with_server(a_violation_is_named_and_ends_the_connection),
-        with_server(a_peer_that_does_not_read_is_cut),
-        with_server(bad_handshakes_are_refused),
-        cmocka_unit_test(stopping_tells_the_application),
-        cmocka_unit_test(stopping_does_not_wait_for_silent_peers),
-        cmocka_unit_test(handshakes_are_refused_while_the_server_drains),
+        with_server(sending_to_many_sockets_is_spread_over_iterations),
+        with_server(websocket_echoes_messages),
+        with_server(messages_of_one_peer_are_spread_over_iterations),
+        with_server(websocket_echoes_large_messages),
+        with_server(long_websocket_message_is_sent_in_pieces_before_later_ones),
+        with_server(immediately_sent_frames_keep_their_order),
+        with_server(peer_that_does_not_read_gets_one_pong_for_many_pings),
+        with_server(ping_after_a_message_in_the_same_read_is_answered),
+        with_server(control_frames_are_rate_limited),
+        with_server(websocket_message_above_the_limit_closes_the_connection),
+        with_server(frames_sent_together_with_the_handshake_are_processed),
+        with_server(handshake_response_is_sent_in_a_separate_write),
+        with_server(close_by_the_application_reports_the_close_code_of_the_peer),
+        with_server(unanswered_close_ends_the_connection_after_five_seconds),
+        with_server(close_frame_of_the_peer_is_answered),
+        with_server(protocol_violation_closes_the_websocket_with_code_1002),
+        with_server(peer_that_does_not_read_is_disconnected),
+        with_server(invalid_websocket_handshakes_are_refused),
+        cmocka_unit_test(server_stop_closes_websockets_with_code_1001),
+        cmocka_unit_test(server_stop_does_not_wait_for_silent_peers),
+        cmocka_unit_test(websocket_handshakes_are_refused_while_the_server_drains),
     };
-    signal(SIGPIPE, SIG_IGN); /* as the program does */
+    signal(SIGPIPE, SIG_IGN); /* like the server program */
     return cmocka_run_group_tests_name("net/server websockets", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* rules.c - decisions about accounts. */
+/* rules.c - tests the rules for accounts: age, reserved usernames, image hashes. */
 #include "unit/unit.h"
 
 #include <sodium.h>
@@ -6,33 +6,33 @@
 
 #include "platform/accounts/internal.h"
 
-static void a_year_is_over_on_its_birthday(void **state)
+static void age_rises_on_the_birthday(void **state)
 {
     (void)state;
-    assert_int_equal(age_on(STR("2000-06-15"), STR("2013-06-14")), 12);
-    assert_int_equal(age_on(STR("2000-06-15"), STR("2013-06-15")), 13);
-    assert_int_equal(age_on(STR("2000-06-15"), STR("2013-06-16")), 13);
-    assert_int_equal(age_on(STR("2000-06-15"), STR("2013-05-30")), 12);
-    assert_int_equal(age_on(STR("2000-12-31"), STR("2014-01-01")), 13);
-    assert_int_equal(age_on(STR("2000-01-01"), STR("2000-01-01")), 0);
-    /* Born on a leap day: on the first of March in other years. */
-    assert_int_equal(age_on(STR("2000-02-29"), STR("2013-02-28")), 12);
-    assert_int_equal(age_on(STR("2000-02-29"), STR("2013-03-01")), 13);
-    /* Not born yet is not old. */
-    assert_true(age_on(STR("2030-01-01"), STR("2013-01-01")) < 13);
-    assert_int_equal(age_on(STR("0001-01-01"), STR("2013-01-01")), 2012);
+    assert_int_equal(age_in_years_on(STR("2000-06-15"), STR("2013-06-14")), 12);
+    assert_int_equal(age_in_years_on(STR("2000-06-15"), STR("2013-06-15")), 13);
+    assert_int_equal(age_in_years_on(STR("2000-06-15"), STR("2013-06-16")), 13);
+    assert_int_equal(age_in_years_on(STR("2000-06-15"), STR("2013-05-30")), 12);
+    assert_int_equal(age_in_years_on(STR("2000-12-31"), STR("2014-01-01")), 13);
+    assert_int_equal(age_in_years_on(STR("2000-01-01"), STR("2000-01-01")), 0);
+    /* A person born on a leap day has the birthday on 1 March in other years. */
+    assert_int_equal(age_in_years_on(STR("2000-02-29"), STR("2013-02-28")), 12);
+    assert_int_equal(age_in_years_on(STR("2000-02-29"), STR("2013-03-01")), 13);
+    /* A birth date in the future gives a negative age. */
+    assert_true(age_in_years_on(STR("2030-01-01"), STR("2013-01-01")) < 13);
+    assert_int_equal(age_in_years_on(STR("0001-01-01"), STR("2013-01-01")), 2012);
 }
 
-static void some_names_are_reserved(void **state)
+static void reserved_usernames_are_recognized(void **state)
 {
     (void)state;
-    assert_true(username_reserved(STR("everyone")));
-    assert_true(username_reserved(STR("here")));
-    assert_true(username_reserved(STR("me")));
-    assert_true(username_reserved(STR("system")));
-    assert_false(username_reserved(STR("everyone2")));
-    assert_false(username_reserved(STR("")));
-    assert_false(username_reserved(STR("ada")));
+    assert_true(username_is_reserved(STR("everyone")));
+    assert_true(username_is_reserved(STR("here")));
+    assert_true(username_is_reserved(STR("me")));
+    assert_true(username_is_reserved(STR("system")));
+    assert_false(username_is_reserved(STR("everyone2")));
+    assert_false(username_is_reserved(STR("")));
+    assert_false(username_is_reserved(STR("ada")));
 }
 
 static struct arena *arena;
@@ -42,7 +42,7 @@ static struct str name_of(const char *extension, struct str bytes)
     return image_hash(arena, &(struct image){ bytes, extension }, 1);
 }
 
-static void pictures_are_named_by_their_content_and_upload(void **state)
+static void image_hash_depends_on_content_and_upload(void **state)
 {
     (void)state;
     struct str a = name_of("png", STR("abc"));
@@ -53,12 +53,12 @@ static void pictures_are_named_by_their_content_and_upload(void **state)
     assert_false(str_eq(a, image_hash(arena, &(struct image){ STR("abc"), "png" }, 2)));
 }
 
-/* A screen of one pixel, and a picture for it with colours of its own. */
+/* A GIF of one pixel, and an image block with its own colour table. */
 #define GIF   "GIF89a\1\0\1\0\0\0\0"
 #define FRAME "\x2c\0\0\0\0\1\0\1\0\x80\0\0\0\xff\xff\xff\2\2\x4c\1\0"
 #define DELAY "\x21\xf9\4\0\0\0\0\0"
 
-static void pictures_that_move_are_marked(void **state)
+static void animated_images_have_hashes_with_an_a_prefix(void **state)
 {
     (void)state;
     assert_true(str_starts(name_of("gif", STR(GIF FRAME FRAME ";")), STR("a_")));
@@ -77,10 +77,10 @@ static void pictures_that_move_are_marked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_year_is_over_on_its_birthday),
-        cmocka_unit_test(some_names_are_reserved),
-        cmocka_unit_test(pictures_are_named_by_their_content_and_upload),
-        cmocka_unit_test(pictures_that_move_are_marked),
+        cmocka_unit_test(age_rises_on_the_birthday),
+        cmocka_unit_test(reserved_usernames_are_recognized),
+        cmocka_unit_test(image_hash_depends_on_content_and_upload),
+        cmocka_unit_test(animated_images_have_hashes_with_an_a_prefix),
     };
 
     if (sodium_init() < 0)

@@ -1,30 +1,31 @@
-/* matching.c - what words and patterns of rules find in texts. */
+/* matching.c - tests the keywords and patterns of automod rules. */
 #include "unit/unit.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "platform/automod/sets.h"
+#include "platform/automod/rule_sets.h"
 
-/* --- words ---------------------------------------------------------------------------- */
+/* --- keywords ------------------------------------------------------------------------- */
 
-/* The first of the words, by number, that is found in a text; allowed ones begin with '+'. */
+/* Returns the index of the first keyword found in the text; allowed keywords begin with '+'. */
 static int64_t found(const char *const *words, const char *text)
 {
     struct arena *a = arena_new();
-    struct word_entry entries[8];
+    struct keyword_entry entries[8];
     size_t count = 0;
 
     for (size_t i = 0; words[i]; i++, count++) {
         bool allowed = words[i][0] == '+';
 
-        entries[i] = (struct word_entry){ .number = (uint32_t)i, .allowed = allowed };
-        assert_true(word_read(a, str_of(words[i] + allowed), &entries[i]));
+        entries[i] = (struct keyword_entry){ .number = (uint32_t)i, .allowed = allowed };
+        assert_true(keyword_parse(a, str_of(words[i] + allowed), &entries[i]));
     }
-    struct words *w = words_new(entries, count, 1);
-    int64_t number = words_find(w, a, text_fold(a, str_of(text)).text).hits->number;
-    words_free(w);
+    struct keyword_automaton *w = keyword_automaton_new(entries, count, 1);
+    int64_t number =
+        keyword_automaton_find(w, a, text_fold_case(a, str_of(text)).text).hits->number;
+    keyword_automaton_free(w);
     arena_free(a);
     return number;
 }
@@ -36,7 +37,7 @@ static int64_t found(const char *const *words, const char *text)
 #define ACCUSES(word, ok, text) \
     assert_int_equal(found((const char *const[]){ word, "+" ok, NULL }, text), 0)
 
-static void stars_say_where_a_word_ends(void **state)
+static void automod_wildcards_decide_whether_word_boundaries_count(void **state)
 {
     (void)state;
     FINDS("cat", "the CAT sat");
@@ -54,13 +55,13 @@ static void stars_say_where_a_word_ends(void **state)
     FINDS_NOT("a*b", "see axb here");
     FINDS("two words", "these Two Words.");
     FINDS("\xc3\x84rger", "\xc3\xa4rger!"); /* Ärger, ärger */
-    FINDS_NOT("rger", "\xc3\xa4rger");      /* ä is of the word */
+    FINDS_NOT("rger", "\xc3\xa4rger");      /* ä belongs to the word */
     FINDS("cat", "\xe7\x8c\xab-cat");       /* 猫 and a dash */
     FINDS_NOT("cat", "\xe7\x8c\xab"
                      "cat");
 }
 
-static void what_lies_inside_an_allowed_word_does_not_count(void **state)
+static void automod_ignores_matches_inside_allowed_words(void **state)
 {
     (void)state;
     EXCUSES("*ass*", "class", "the class");
@@ -70,51 +71,50 @@ static void what_lies_inside_an_allowed_word_does_not_count(void **state)
     EXCUSES("*ass", "*grass", "crabgrass");
 }
 
-static void nothing_is_left_of_stars_alone(void **state)
+static void automod_keyword_of_only_wildcards_is_refused(void **state)
 {
     (void)state;
     struct arena *a = arena_new();
-    struct word_entry entry;
+    struct keyword_entry entry;
 
-    assert_false(word_read(a, STR("*"), &entry));
-    assert_false(word_read(a, STR("**"), &entry));
-    assert_true(word_read(a, STR("***"), &entry));
-    assert_null(words_new(NULL, 0, 0));
+    assert_false(keyword_parse(a, STR("*"), &entry));
+    assert_false(keyword_parse(a, STR("**"), &entry));
+    assert_true(keyword_parse(a, STR("***"), &entry));
+    assert_null(keyword_automaton_new(NULL, 0, 0));
     arena_free(a);
 }
 
-/* A text is read once, however many words there are: two steps for each of its bytes. */
-static void a_hundred_thousand_words_cost_no_more_steps_than_one(void **state)
+static void automod_matches_100000_keywords_in_linear_time(void **state)
 {
     (void)state;
     enum { RULES = 100, WORDS = 1000 };
     struct arena *a = arena_new();
-    struct word_entry *entries = arena_array(a, struct word_entry, RULES * WORDS);
+    struct keyword_entry *entries = arena_array(a, struct keyword_entry, RULES * WORDS);
     struct str text;
     char *words = arena_alloc(a, 4096);
 
     for (uint32_t i = 0; i < RULES * WORDS; i++) {
-        entries[i] = (struct word_entry){ .rule = i / WORDS, .number = i % WORDS };
-        word_read(a, str_printf(a, i % 2 ? "*bad%u*" : "word%uend", i * 7919), &entries[i]);
+        entries[i] = (struct keyword_entry){ .rule = i / WORDS, .number = i % WORDS };
+        keyword_parse(a, str_printf(a, i % 2 ? "*bad%u*" : "word%uend", i * 7919), &entries[i]);
     }
     for (size_t n = 0; n < 2000;)
         n += (size_t)sprintf(words + n, "word%zu bad ", n * 31);
-    text = text_fold(a, str_of(words)).text;
-    struct words *w = words_new(entries, RULES * WORDS, RULES);
-    assert_true(words_find(w, a, text).steps <= 2 * text.n);
-    assert_true(words_bytes(w) < 40 * 1024 * 1024);
-    int64_t since = clock_thread();
+    text = text_fold_case(a, str_of(words)).text;
+    struct keyword_automaton *w = keyword_automaton_new(entries, RULES * WORDS, RULES);
+    assert_true(keyword_automaton_find(w, a, text).steps <= 2 * text.n);
+    assert_true(keyword_automaton_bytes(w) < 40 * 1024 * 1024);
+    int64_t since = clock_thread_cpu_ns();
     for (int i = 0; i < 100; i++)
-        words_find(w, a, str_slice(text.p, 200));
+        keyword_automaton_find(w, a, str_slice(text.p, 200));
     print_message("200 bytes among 100000 words: %.1f us\n",
-                  (double)(clock_thread() - since) / 100000);
-    words_free(w);
+                  (double)(clock_thread_cpu_ns() - since) / 100000);
+    keyword_automaton_free(w);
     arena_free(a);
 }
 
 /* --- patterns ------------------------------------------------------------------------- */
 
-/* What a pattern finds, or "-"; "!" when it is none. */
+/* Returns the match, "-" for none, or "!" for an invalid pattern. */
 static const char *first(const char *pattern, const char *text)
 {
     static char out[200];
@@ -126,7 +126,7 @@ static const char *first(const char *pattern, const char *text)
     if (!p) {
         assert_non_null(problem);
         strcpy(out, "!");
-    } else if (!pattern_find(p, a, str_of(text), &start, &end)) {
+    } else if (!pattern_find_match(p, a, str_of(text), &start, &end)) {
         strcpy(out, "-");
     } else {
         memcpy(out, text + start, end - start);
@@ -139,11 +139,11 @@ static const char *first(const char *pattern, const char *text)
 
 #define MATCH(pattern, text, expected) assert_string_equal(first(pattern, text), expected)
 
-static void patterns_find_what_they_say(void **state)
+static void automod_patterns_match_as_documented(void **state)
 {
     (void)state;
     MATCH("b+", "aabbbc", "bbb");
-    MATCH("b+?", "aabbbc", "bbb"); /* the longest, whatever is asked for */
+    MATCH("b+?", "aabbbc", "bbb"); /* always the longest match */
     MATCH("a|bc|d", "xbcd", "bc");
     MATCH("(ab)*c", "xababc", "ababc");
     MATCH("(?:a|b){2,3}", "xabab", "aba");
@@ -169,12 +169,12 @@ static void patterns_find_what_they_say(void **state)
     MATCH("\\w+", " na\xc3\xafve!", "na\xc3\xafve");
     MATCH("\\x41\\u{42}", "xAB", "AB");
     MATCH("(?P<name>x)y", "xy", "xy");
-    MATCH("a*", "bbb", "-"); /* nothing is no match */
+    MATCH("a*", "bbb", "-"); /* an empty match does not count */
     MATCH("(a*)*b", "aaab", "aaab");
     MATCH("\\.", "a.b", ".");
 }
 
-static void what_cannot_be_followed_is_refused(void **state)
+static void unsupported_automod_patterns_are_refused(void **state)
 {
     (void)state;
     static const char *const bad[] = {
@@ -188,21 +188,21 @@ static void what_cannot_be_followed_is_refused(void **state)
 }
 
 /* Backtracking would take 2^40 steps. */
-static void no_text_takes_long(void **state)
+static void automod_patterns_never_backtrack_exponentially(void **state)
 {
     (void)state;
     char text[4001];
 
     memset(text, 'a', 4000);
     text[4000] = 0;
-    int64_t since = clock_thread();
+    int64_t since = clock_thread_cpu_ns();
     MATCH("(a|aa|a*)*b", text, "-");
     MATCH("(a?){200}a{200}c", text, "-");
-    assert_true(clock_thread() - since < INT64_C(5000) * 1000 * 1000);
+    assert_true(clock_thread_cpu_ns() - since < INT64_C(5000) * 1000 * 1000);
 }
 
-/* Under the undefined behaviour sanitizer: nothing is copied from or to NULL. */
-static void an_empty_group_may_be_repeated(void **state)
+/* Checked by the undefined behaviour sanitizer: no copy from or to NULL. */
+static void empty_pattern_group_may_be_repeated(void **state)
 {
     (void)state;
     MATCH("(){3}cat", "a cat", "cat");
@@ -221,8 +221,7 @@ static size_t cost(const char *pattern)
     return n;
 }
 
-/* Thirty of what people write fit into a guild. */
-static void what_people_write_costs_little(void **state)
+static void common_automod_patterns_are_within_the_cost_limit(void **state)
 {
     (void)state;
     static const char *const real[] = {
@@ -241,23 +240,22 @@ static void what_people_write_costs_little(void **state)
 
     for (size_t i = 0; i < sizeof real / sizeof *real; i++)
         all += cost(real[i]);
-    assert_in_range(all, 1, AUTOMOD_MOST_COST / 3);
+    assert_in_range(all, 1, AUTOMOD_MAX_PATTERN_COST / 3);
 }
 
-static void a_character_costs_the_states_that_it_leads_to(void **state)
+static void pattern_cost_is_the_largest_number_of_states_per_character(void **state)
 {
     (void)state;
-    assert_int_equal(cost("abc"), 2);       /* where a match begins, and behind one letter */
-    assert_int_equal(cost("aaa"), 4);       /* all, and the end */
-    assert_int_equal(cost(".{100}"), 101);  /* the same of any character */
-    assert_int_equal(cost("[^a]{50}"), 51); /* beyond ASCII, too */
+    assert_int_equal(cost("abc"), 2);       /* the start state and the state after one letter */
+    assert_int_equal(cost("aaa"), 4);       /* all states and the end */
+    assert_int_equal(cost(".{100}"), 101);  /* the same for any character */
+    assert_int_equal(cost("[^a]{50}"), 51); /* also for non-ASCII characters */
     assert_true(cost("(.?){200}x") > 400);
     assert_true(cost("(?i)(\xc3\xa4?){100}") > 200);
     assert_true(cost("(?i)(k?){100}") > 200);
 }
 
-/* What the limit promises: the worst text, against the worst patterns that a guild may have. */
-static void the_dearest_patterns_of_a_guild_take_few_steps(void **state)
+static void most_expensive_allowed_patterns_take_a_bounded_number_of_steps(void **state)
 {
     (void)state;
     char text[4001];
@@ -268,10 +266,10 @@ static void the_dearest_patterns_of_a_guild_take_few_steps(void **state)
     memset(text, 'a', 4000);
     text[4000] = 0;
     struct pattern *p = pattern_new(STR("(.?){599}\\x01"), &problem);
-    assert_int_equal(pattern_cost(p), AUTOMOD_MOST_COST);
-    int64_t since = clock_thread();
-    assert_false(pattern_find(p, a, str_of(text), &start, &end));
-    print_message("4000 characters: %.1f ms\n", (double)(clock_thread() - since) / 1000000);
+    assert_int_equal(pattern_cost(p), AUTOMOD_MAX_PATTERN_COST);
+    int64_t since = clock_thread_cpu_ns();
+    assert_false(pattern_find_match(p, a, str_of(text), &start, &end));
+    print_message("4000 characters: %.1f ms\n", (double)(clock_thread_cpu_ns() - since) / 1000000);
     pattern_free(p);
     arena_free(a);
 }
@@ -289,8 +287,8 @@ static struct automod_rule rule_of(struct automod_metadata *m, struct str *patte
                                   .enabled = true };
 }
 
-/* Rows from before the limit: the largest are left out until the others fit. */
-static void patterns_beyond_the_limit_are_left_out_and_the_others_stay(void **state)
+/* Rules older than the limit: the most expensive patterns are skipped until the others fit. */
+static void patterns_beyond_the_cost_limit_are_skipped_and_others_work(void **state)
 {
     (void)state;
     struct arena *a = arena_new();
@@ -303,51 +301,50 @@ static void patterns_beyond_the_limit_are_left_out_and_the_others_stay(void **st
 
     memset(text, 'b', 999);
     text[999] = 0;
-    automod_set_find(s, AUTOMOD_ON_MESSAGE, a, str_of(text), &hits);
+    automod_set_find_hits(s, AUTOMOD_ON_MESSAGE, a, str_of(text), &hits);
     assert_int_equal(hits.count, 0);
-    automod_set_find(s, AUTOMOD_ON_MESSAGE, a, STR("a cat"), &hits);
+    automod_set_find_hits(s, AUTOMOD_ON_MESSAGE, a, STR("a cat"), &hits);
     assert_int_equal(hits.count, 1);
     automod_set_unref(s);
     arena_free(a);
 }
 
-/* A rule may name the same word a thousand times, and sixty that end with each other. */
-static void words_that_end_at_one_place_are_few(void **state)
+static void keywords_that_end_at_the_same_position_are_limited(void **state)
 {
     (void)state;
     struct arena *a = arena_new();
-    struct word_entry entries[2000];
+    struct keyword_entry entries[2000];
     char word[64];
 
     memset(word, 'a', sizeof word);
     for (uint32_t i = 0; i < 2000; i++) {
-        entries[i] = (struct word_entry){ .number = i };
-        word_read(a, str_slice(word, 1 + i % 60), &entries[i]);
+        entries[i] = (struct keyword_entry){ .number = i };
+        keyword_parse(a, str_slice(word, 1 + i % 60), &entries[i]);
     }
-    struct words *w = words_new(entries, 2000, 1);
-    assert_int_equal(words_cost(w), 60);
-    assert_int_equal(words_find(w, a, STR("b aa b")).hits->number, 1);
-    words_free(w);
-    assert_int_equal(words_cost(NULL), 0);
+    struct keyword_automaton *w = keyword_automaton_new(entries, 2000, 1);
+    assert_int_equal(keyword_automaton_cost(w), 60);
+    assert_int_equal(keyword_automaton_find(w, a, STR("b aa b")).hits->number, 1);
+    keyword_automaton_free(w);
+    assert_int_equal(keyword_automaton_cost(NULL), 0);
     arena_free(a);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stars_say_where_a_word_ends),
-        cmocka_unit_test(what_lies_inside_an_allowed_word_does_not_count),
-        cmocka_unit_test(nothing_is_left_of_stars_alone),
-        cmocka_unit_test(a_hundred_thousand_words_cost_no_more_steps_than_one),
-        cmocka_unit_test(patterns_find_what_they_say),
-        cmocka_unit_test(an_empty_group_may_be_repeated),
-        cmocka_unit_test(what_cannot_be_followed_is_refused),
-        cmocka_unit_test(no_text_takes_long),
-        cmocka_unit_test(what_people_write_costs_little),
-        cmocka_unit_test(a_character_costs_the_states_that_it_leads_to),
-        cmocka_unit_test(the_dearest_patterns_of_a_guild_take_few_steps),
-        cmocka_unit_test(patterns_beyond_the_limit_are_left_out_and_the_others_stay),
-        cmocka_unit_test(words_that_end_at_one_place_are_few),
+        cmocka_unit_test(automod_wildcards_decide_whether_word_boundaries_count),
+        cmocka_unit_test(automod_ignores_matches_inside_allowed_words),
+        cmocka_unit_test(automod_keyword_of_only_wildcards_is_refused),
+        cmocka_unit_test(automod_matches_100000_keywords_in_linear_time),
+        cmocka_unit_test(automod_patterns_match_as_documented),
+        cmocka_unit_test(empty_pattern_group_may_be_repeated),
+        cmocka_unit_test(unsupported_automod_patterns_are_refused),
+        cmocka_unit_test(automod_patterns_never_backtrack_exponentially),
+        cmocka_unit_test(common_automod_patterns_are_within_the_cost_limit),
+        cmocka_unit_test(pattern_cost_is_the_largest_number_of_states_per_character),
+        cmocka_unit_test(most_expensive_allowed_patterns_take_a_bounded_number_of_steps),
+        cmocka_unit_test(patterns_beyond_the_cost_limit_are_skipped_and_others_work),
+        cmocka_unit_test(keywords_that_end_at_the_same_position_are_limited),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* rules.c - which relationship follows which, walked from end to end. */
+/* rules.c - tests the changes of relationships between two users. */
 #include "unit/unit.h"
 
 #include <stdlib.h>
@@ -14,28 +14,29 @@ enum { I = RELATIONSHIP_INCOMING, O = RELATIONSHIP_OUTGOING };
 #define END      OPERATION_END
 #define IGNORE   OPERATION_IGNORE
 #define UNIGNORE OPERATION_UNIGNORE
-#define NONE     NEWS_NONE
-#define ADD      NEWS_ADDED
-#define UPD      NEWS_UPDATED
-#define REM      NEWS_REMOVED
+#define NONE     SIDE_EVENT_NONE
+#define ADD      SIDE_EVENT_ADD
+#define UPD      SIDE_EVENT_UPDATE
+#define REM      SIDE_EVENT_REMOVE
 
 static const int64_t legal[][2] = { { N, N }, { F, F }, { O, I }, { I, O },
                                     { K, N }, { N, K }, { K, K } };
 enum { PAIRS = 7 };
 
-static struct bond bond_of(int64_t mine, int64_t theirs, bool i_ignore, bool they_ignore)
+static struct relationship_pair bond_of(int64_t mine, int64_t theirs, bool i_ignore,
+                                        bool they_ignore)
 {
-    return (struct bond){ .mine = { .type = mine, .ignored = i_ignore },
-                          .theirs = { .type = theirs, .ignored = they_ignore } };
+    return (struct relationship_pair){ .mine = { .type = mine, .ignored = i_ignore },
+                                       .theirs = { .type = theirs, .ignored = they_ignore } };
 }
 
-/* --- the table of the interface, written down a second time --------------------------- */
+/* --- the documented table, written a second time -------------------------------------- */
 
 struct expected {
-    enum operation op;
+    enum relationship_operation op;
     int64_t mine, theirs; /* before */
     int64_t my_next, their_next;
-    enum side_news my_news, their_news;
+    enum relationship_event my_events, their_events;
     bool notify;
     enum err refusal;
 };
@@ -76,7 +77,7 @@ static const struct expected table[] = {
 };
 /* clang-format on */
 
-static const struct expected *row_for(enum operation op, int64_t mine, int64_t theirs)
+static const struct expected *row_for(enum relationship_operation op, int64_t mine, int64_t theirs)
 {
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (table[i].op == op && table[i].mine == mine && table[i].theirs == theirs)
@@ -84,19 +85,19 @@ static const struct expected *row_for(enum operation op, int64_t mine, int64_t t
     return NULL;
 }
 
-/* With every combination of ignoring: it never changes the types, and nobody else's mark. */
+/* Ignoring never changes the types, nor the other user's mark. */
 static void check_row(const struct expected *x, bool i_ignore, bool they_ignore)
 {
-    struct bond before = bond_of(x->mine, x->theirs, i_ignore, they_ignore);
-    struct bond_change c;
+    struct relationship_pair before = bond_of(x->mine, x->theirs, i_ignore, they_ignore);
+    struct relationship_pair_change c;
 
-    assert_int_equal(relationship_decide(x->op, &before, &c), x->refusal);
+    assert_int_equal(relationship_compute_change(x->op, &before, &c), x->refusal);
     if (x->refusal)
         return;
     assert_int_equal(c.mine.type, x->my_next);
     assert_int_equal(c.theirs.type, x->their_next);
-    assert_int_equal(c.mine.news, x->my_news);
-    assert_int_equal(c.theirs.news, x->their_news);
+    assert_int_equal(c.mine.event, x->my_events);
+    assert_int_equal(c.theirs.event, x->their_events);
     assert_int_equal(c.mine.ignored, i_ignore);
     assert_int_equal(c.theirs.ignored, they_ignore);
     assert_false(c.mine.notify);
@@ -104,13 +105,14 @@ static void check_row(const struct expected *x, bool i_ignore, bool they_ignore)
     assert_int_equal(c.theirs.notify, x->notify && !silenced);
 }
 
-static void the_table_holds_for_every_pair_and_operation(void **state)
+static void relationship_changes_match_the_table_for_every_pair(void **state)
 {
     (void)state;
     for (int op = ASK; op <= END; op++)
         for (int p = 0; p < PAIRS; p++)
             for (int g = 0; g < 4; g++) {
-                const struct expected *x = row_for((enum operation)op, legal[p][0], legal[p][1]);
+                const struct expected *x =
+                    row_for((enum relationship_operation)op, legal[p][0], legal[p][1]);
 
                 assert_non_null(x);
                 check_row(x, g & 1, g & 2);
@@ -118,66 +120,68 @@ static void the_table_holds_for_every_pair_and_operation(void **state)
     assert_int_equal(sizeof table / sizeof *table, 4 * PAIRS);
 }
 
-static void ignoring_is_private_and_leaves_the_type(void **state)
+static void ignoring_a_user_does_not_change_the_relationship_type(void **state)
 {
     (void)state;
     for (int p = 0; p < PAIRS; p++)
         for (int g = 0; g < 4; g++)
             for (int op = IGNORE; op <= UNIGNORE; op++) {
                 bool was = g & 1, want = op == IGNORE, nothing = legal[p][0] == N;
-                struct bond before = bond_of(legal[p][0], legal[p][1], was, g & 2);
-                struct bond_change c;
+                struct relationship_pair before = bond_of(legal[p][0], legal[p][1], was, g & 2);
+                struct relationship_pair_change c;
 
-                assert_int_equal(relationship_decide((enum operation)op, &before, &c), OK);
+                assert_int_equal(
+                    relationship_compute_change((enum relationship_operation)op, &before, &c), OK);
                 assert_int_equal(c.mine.type, legal[p][0]);
                 assert_int_equal(c.theirs.type, legal[p][1]);
                 assert_int_equal(c.mine.ignored, want);
                 assert_int_equal(c.theirs.ignored, (g & 2) != 0);
-                assert_int_equal(c.theirs.news, NONE);
-                assert_int_equal(c.mine.news, was == want ? NONE
-                                              : !nothing  ? UPD
-                                              : want      ? ADD
-                                                          : REM);
+                assert_int_equal(c.theirs.event, NONE);
+                assert_int_equal(c.mine.event, was == want ? NONE
+                                               : !nothing  ? UPD
+                                               : want      ? ADD
+                                                           : REM);
             }
 }
 
-static void only_seven_pairs_are_legal(void **state)
+static void only_seven_pairs_of_relationship_types_are_legal(void **state)
 {
     int count = 0;
 
     (void)state;
     for (int mine = 0; mine <= 5; mine++)
         for (int theirs = 0; theirs <= 5; theirs++)
-            count += bond_is_legal(mine, theirs);
+            count += relationship_types_are_legal(mine, theirs);
     assert_int_equal(count, PAIRS);
     for (int p = 0; p < PAIRS; p++)
-        assert_true(bond_is_legal(legal[p][0], legal[p][1]));
+        assert_true(relationship_types_are_legal(legal[p][0], legal[p][1]));
 }
 
 /* --- random walks --------------------------------------------------------------------- */
 
-static struct bond turned(const struct bond *b)
+static struct relationship_pair swap_bond_sides(const struct relationship_pair *b)
 {
-    return (struct bond){ .mine = b->theirs, .theirs = b->mine };
+    return (struct relationship_pair){ .mine = b->theirs, .theirs = b->mine };
 }
 
-/* A removal tells of a row that was there, an addition of one that is; nothing changes
- * unheard but blocks on the other side. */
-static void check_news(const struct side *before, const struct side_change *after)
+/* A removal event is for a row that existed, an addition event for one that exists. Only blocks
+ * on the other side change without an event. */
+static void check_emitted_events(const struct relationship_side *before,
+                                 const struct relationship_side_change *after)
 {
     bool there_before = before->type || before->ignored;
     bool there_after = after->type || after->ignored;
 
-    switch (after->news) {
-    case NEWS_ADDED:
+    switch (after->event) {
+    case SIDE_EVENT_ADD:
         assert_true(there_after);
         assert_true(before->type != after->type || (!there_before && after->ignored));
         break;
-    case NEWS_UPDATED:
+    case SIDE_EVENT_UPDATE:
         assert_true(there_before && there_after && before->type == after->type);
         assert_true(before->ignored != after->ignored);
         break;
-    case NEWS_REMOVED:
+    case SIDE_EVENT_REMOVE:
         assert_true(there_before && after->type == N);
         break;
     default:
@@ -186,34 +190,34 @@ static void check_news(const struct side *before, const struct side_change *afte
     }
 }
 
-/* Users 0..count-1; bonds[i][j] is how i sees j. */
+/* Random operations of users 0..count-1; bonds[i][j] is the relationship of i to j. */
 static void walk(int count, unsigned seed)
 {
-    struct bond bonds[3][3] = { 0 };
+    struct relationship_pair bonds[3][3] = { 0 };
 
     for (int step = 0; step < 20000; step++) {
         int a = rand_r(&seed) % count, b = (a + 1 + rand_r(&seed) % (count - 1)) % count;
-        enum operation op = (enum operation)(rand_r(&seed) % OPERATIONS);
-        struct bond *bond = &bonds[a][b];
-        struct bond_change c;
+        enum relationship_operation op = (enum relationship_operation)(rand_r(&seed) % OPERATIONS);
+        struct relationship_pair *bond = &bonds[a][b];
+        struct relationship_pair_change c;
 
-        if (relationship_decide(op, bond, &c))
+        if (relationship_compute_change(op, bond, &c))
             continue;
-        check_news(&bond->mine, &c.mine);
-        check_news(&bond->theirs, &c.theirs);
-        assert_true(bond_is_legal(c.mine.type, c.theirs.type));
-        /* A block on either side is only lifted by who made it. */
+        check_emitted_events(&bond->mine, &c.mine);
+        check_emitted_events(&bond->theirs, &c.theirs);
+        assert_true(relationship_types_are_legal(c.mine.type, c.theirs.type));
+        /* Only the user who blocked removes the block. */
         if (bond->theirs.type == K)
             assert_int_equal(c.theirs.type, K);
         bond->mine.type = c.mine.type;
         bond->mine.ignored = c.mine.ignored;
         bond->theirs.type = c.theirs.type;
         bond->theirs.ignored = c.theirs.ignored;
-        bonds[b][a] = turned(bond);
+        bonds[b][a] = swap_bond_sides(bond);
     }
 }
 
-static void random_walks_stay_legal(void **state)
+static void random_relationship_operations_keep_legal_pairs(void **state)
 {
     (void)state;
     for (unsigned seed = 1; seed <= 20; seed++) {
@@ -222,13 +226,13 @@ static void random_walks_stay_legal(void **state)
     }
 }
 
-/* --- who may ask ---------------------------------------------------------------------- */
+/* --- friend requests ------------------------------------------------------------------ */
 
-static void settings_say_who_may_ask(void **state)
+static void settings_decide_who_may_send_friend_requests(void **state)
 {
     const struct acquaintance nobody = { 0 }, friend = { .mutual_friend = true },
                               guild = { .mutual_guild = true };
-    /* bits, stranger, mutual friend, mutual guild, suggested */
+    /* bits, unknown user, mutual friend, mutual guild, suggested */
     static const int rows[][5] = {
         { 14, 1, 1, 1, 1 }, { 8, 1, 1, 1, 1 }, { 2, 0, 1, 0, 1 },
         { 4, 0, 0, 1, 0 },  { 6, 0, 1, 1, 1 }, { 0, 0, 0, 0, 0 },
@@ -236,14 +240,14 @@ static void settings_say_who_may_ask(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        assert_int_equal(may_ask(rows[i][0], &nobody, false), rows[i][1]);
-        assert_int_equal(may_ask(rows[i][0], &friend, false), rows[i][2]);
-        assert_int_equal(may_ask(rows[i][0], &guild, false), rows[i][3]);
-        assert_int_equal(may_ask(rows[i][0], &nobody, true), rows[i][4]);
+        assert_int_equal(accepts_friend_request(rows[i][0], &nobody, false), rows[i][1]);
+        assert_int_equal(accepts_friend_request(rows[i][0], &friend, false), rows[i][2]);
+        assert_int_equal(accepts_friend_request(rows[i][0], &guild, false), rows[i][3]);
+        assert_int_equal(accepts_friend_request(rows[i][0], &nobody, true), rows[i][4]);
     }
 }
 
-static void strangers_have_nothing_in_common(void **state)
+static void users_without_common_friend_or_small_guild_are_unknown(void **state)
 {
     (void)state;
     assert_true(is_stranger(&(struct acquaintance){ 0 }));
@@ -253,17 +257,17 @@ static void strangers_have_nothing_in_common(void **state)
     assert_false(is_stranger(&(struct acquaintance){ .suggested = true }));
 }
 
-static void spam_is_known_by_its_record(void **state)
+static void friend_request_spam_is_detected_by_account_history(void **state)
 {
     const int64_t day = INT64_C(24) * 3600 * 1000000;
-    struct asking_record r = { .age_us = day };
+    struct friend_request_statistics r = { .age_us = day };
 
     (void)state;
     assert_false(is_spam(&r, true));
     r.age_us = day - 1;
     assert_true(is_spam(&r, true));
     assert_false(is_spam(&r, false));
-    r = (struct asking_record){ .age_us = day, .sent = 19 };
+    r = (struct friend_request_statistics){ .age_us = day, .sent = 19 };
     assert_false(is_spam(&r, false));
     r.sent = 20;
     assert_true(is_spam(&r, false));
@@ -277,15 +281,15 @@ static void spam_is_known_by_its_record(void **state)
 
 /* --- text ----------------------------------------------------------------------------- */
 
-static void notes_have_one_line(void **state)
+static void friend_notes_are_collapsed_to_one_line(void **state)
 {
     struct arena *a = arena_new();
 
     (void)state;
-    assert_true(str_is(note_collapse(a, STR("hi\r\n\nthere")), "hi there"));
-    assert_true(str_is(note_collapse(a, STR("  hi\n")), "hi"));
-    assert_null(note_collapse(a, STR("\n \n")).p);
-    assert_null(note_collapse(a, STR("")).p);
+    assert_true(str_is(collapse_line_breaks(a, STR("hi\r\n\nthere")), "hi there"));
+    assert_true(str_is(collapse_line_breaks(a, STR("  hi\n")), "hi"));
+    assert_null(collapse_line_breaks(a, STR("\n \n")).p);
+    assert_null(collapse_line_breaks(a, STR("")).p);
     arena_free(a);
 }
 
@@ -293,12 +297,12 @@ static void check_tag(const char *name, const char *raw, const char *expected, i
 {
     struct user_tag tag;
 
-    assert_true(tag_read(str_of(name), str_of(raw), &tag));
+    assert_true(user_tag_parse(str_of(name), str_of(raw), &tag));
     assert_true(str_is(tag.name, expected));
     assert_int_equal(tag.discriminator, digits);
 }
 
-static void tags_are_names_and_maybe_digits(void **state)
+static void user_tags_are_parsed_with_and_without_discriminator(void **state)
 {
     struct user_tag tag;
 
@@ -315,26 +319,26 @@ static void tags_are_names_and_maybe_digits(void **state)
     check_tag("ada#12345", NULL, "ada#12345", 0);
     check_tag("#1234", NULL, "#1234", 0);
     check_tag("ada#1234", "7", "ada#1234", 7);
-    assert_false(tag_read(STR("ada"), STR("10000"), &tag));
-    assert_false(tag_read(STR("ada"), STR("-1"), &tag));
-    assert_false(tag_read(STR("ada"), STR("\"x\""), &tag));
-    assert_false(tag_read(STR("ada"), STR("\"\""), &tag));
-    assert_false(tag_read(STR("ada"), STR("true"), &tag));
-    assert_false(tag_read(STR("ada"), STR("{}"), &tag));
+    assert_false(user_tag_parse(STR("ada"), STR("10000"), &tag));
+    assert_false(user_tag_parse(STR("ada"), STR("-1"), &tag));
+    assert_false(user_tag_parse(STR("ada"), STR("\"x\""), &tag));
+    assert_false(user_tag_parse(STR("ada"), STR("\"\""), &tag));
+    assert_false(user_tag_parse(STR("ada"), STR("true"), &tag));
+    assert_false(user_tag_parse(STR("ada"), STR("{}"), &tag));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_table_holds_for_every_pair_and_operation),
-        cmocka_unit_test(ignoring_is_private_and_leaves_the_type),
-        cmocka_unit_test(only_seven_pairs_are_legal),
-        cmocka_unit_test(random_walks_stay_legal),
-        cmocka_unit_test(settings_say_who_may_ask),
-        cmocka_unit_test(strangers_have_nothing_in_common),
-        cmocka_unit_test(spam_is_known_by_its_record),
-        cmocka_unit_test(notes_have_one_line),
-        cmocka_unit_test(tags_are_names_and_maybe_digits),
+        cmocka_unit_test(relationship_changes_match_the_table_for_every_pair),
+        cmocka_unit_test(ignoring_a_user_does_not_change_the_relationship_type),
+        cmocka_unit_test(only_seven_pairs_of_relationship_types_are_legal),
+        cmocka_unit_test(random_relationship_operations_keep_legal_pairs),
+        cmocka_unit_test(settings_decide_who_may_send_friend_requests),
+        cmocka_unit_test(users_without_common_friend_or_small_guild_are_unknown),
+        cmocka_unit_test(friend_request_spam_is_detected_by_account_history),
+        cmocka_unit_test(friend_notes_are_collapsed_to_one_line),
+        cmocka_unit_test(user_tags_are_parsed_with_and_without_discriminator),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

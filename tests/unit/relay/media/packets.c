@@ -1,4 +1,4 @@
-/* packets.c - datagrams of voice, and which were there before. */
+/* packets.c - tests the parsing of voice datagrams and the detection of replays. */
 #include "unit/unit.h"
 
 #include <stdio.h>
@@ -12,43 +12,43 @@ static struct str packet(unsigned char *bytes, size_t n)
     return str_slice((const char *)bytes, n);
 }
 
-static void datagrams_are_told_apart(void **state)
+static void voice_datagram_kinds_are_recognized(void **state)
 {
     unsigned char b[1500] = { 0, 1, 0, 70, 1, 2, 3, 4 };
 
     (void)state;
-    assert_int_equal(packet_kind(packet(b, 74)), PACKET_ASKS_ADDRESS);
-    assert_int_equal(packet_ssrc(PACKET_ASKS_ADDRESS, packet(b, 74)), 0x01020304);
-    assert_int_equal(packet_kind(packet(b, 73)), PACKET_NONE);
-    assert_int_equal(packet_kind(packet(b, 75)), PACKET_NONE);
+    assert_int_equal(packet_classify(packet(b, 74)), PACKET_IS_DISCOVERY);
+    assert_int_equal(packet_read_ssrc(PACKET_IS_DISCOVERY, packet(b, 74)), 0x01020304);
+    assert_int_equal(packet_classify(packet(b, 73)), PACKET_IGNORED);
+    assert_int_equal(packet_classify(packet(b, 75)), PACKET_IGNORED);
     b[1] = 2;
-    assert_int_equal(packet_kind(packet(b, 74)), PACKET_NONE);
+    assert_int_equal(packet_classify(packet(b, 74)), PACKET_IGNORED);
     memcpy(b, "\x13\x37\xca\xfe", 4);
-    assert_int_equal(packet_kind(packet(b, 8)), PACKET_PINGS);
+    assert_int_equal(packet_classify(packet(b, 8)), PACKET_IS_PING);
     memcpy(b, "\x80\x78", 2);
     memcpy(b + 8, "\x0a\x0b\x0c\x0d", 4);
     for (size_t n = 0; n < 12; n++)
-        assert_int_equal(packet_kind(packet(b, n)), PACKET_NONE);
-    assert_int_equal(packet_kind(packet(b, 12)), PACKET_RTP);
-    assert_int_equal(packet_ssrc(PACKET_RTP, packet(b, 12)), 0x0a0b0c0d);
-    assert_int_equal(packet_kind(packet(b, PACKET_MAX)), PACKET_RTP);
-    assert_int_equal(packet_kind(packet(b, PACKET_MAX + 1)), PACKET_NONE);
+        assert_int_equal(packet_classify(packet(b, n)), PACKET_IGNORED);
+    assert_int_equal(packet_classify(packet(b, 12)), PACKET_RTP);
+    assert_int_equal(packet_read_ssrc(PACKET_RTP, packet(b, 12)), 0x0a0b0c0d);
+    assert_int_equal(packet_classify(packet(b, PACKET_MAX)), PACKET_RTP);
+    assert_int_equal(packet_classify(packet(b, PACKET_MAX + 1)), PACKET_IGNORED);
     b[1] = 0xf8; /* with a marker */
-    assert_int_equal(packet_kind(packet(b, 12)), PACKET_RTP);
+    assert_int_equal(packet_classify(packet(b, 12)), PACKET_RTP);
     b[1] = 200;
-    assert_int_equal(packet_kind(packet(b, 12)), PACKET_RTCP);
+    assert_int_equal(packet_classify(packet(b, 12)), PACKET_RTCP);
     b[1] = 206;
-    assert_int_equal(packet_kind(packet(b, 12)), PACKET_RTCP);
+    assert_int_equal(packet_classify(packet(b, 12)), PACKET_RTCP);
     b[0] = 0x40;
-    assert_int_equal(packet_kind(packet(b, 12)), PACKET_NONE);
+    assert_int_equal(packet_classify(packet(b, 12)), PACKET_IGNORED);
 }
 
-static void an_address_is_answered_in_74_bytes(void **state)
+static void ip_discovery_reply_has_74_bytes(void **state)
 {
-    unsigned char out[PACKET_DISCOVERY];
+    unsigned char out[PACKET_DISCOVERY_SIZE];
 
     (void)state;
-    packet_write_address(0x01020304, STR("203.0.113.9"), 50001, out);
+    packet_write_discovery_reply(0x01020304, STR("203.0.113.9"), 50001, out);
     assert_memory_equal(out,
                         "\0\2\0\106\1\2\3\4"
                         "203.0.113.9\0",
@@ -58,65 +58,64 @@ static void an_address_is_answered_in_74_bytes(void **state)
     assert_int_equal(out[72] << 8 | out[73], 50001);
 }
 
-static void rtp_is_as_long_as_it_says(void **state)
+static void truncated_rtp_headers_are_refused(void **state)
 {
     unsigned char b[64] = { 0x80, 0x78, 0x12, 0x34, 0, 0, 0, 9, 0, 0, 0, 16 };
     struct rtp_packet p;
 
     (void)state;
-    assert_true(rtp_read(packet(b, 12), &p));
+    assert_true(rtp_parse(packet(b, 12), &p));
     assert_int_equal(p.sequence, 0x1234);
     assert_int_equal(p.timestamp, 9);
     assert_int_equal(p.ssrc, 16);
     assert_int_equal(p.type, 120);
-    assert_int_equal(p.sealed.n, 0);
-    b[0] = 0x93; /* an extension, and three sources */
-    assert_false(rtp_read(packet(b, 27), &p));
-    assert_true(rtp_read(packet(b, 30), &p));
+    assert_int_equal(p.encrypted.n, 0);
+    b[0] = 0x93; /* an extension and three contributing sources */
+    assert_false(rtp_parse(packet(b, 27), &p));
+    assert_true(rtp_parse(packet(b, 30), &p));
     assert_int_equal(p.clear.n, 28);
-    assert_int_equal(p.sealed.n, 2);
+    assert_int_equal(p.encrypted.n, 2);
     assert_int_equal(p.sources, 3);
     assert_true(p.extended);
     b[0] = 0x8f;
-    assert_false(rtp_read(packet(b, 64), &p) && p.clear.n > 64);
+    assert_false(rtp_parse(packet(b, 64), &p) && p.clear.n > 64);
 }
 
-static void numbers_are_new_once(void **state)
+static void replay_window_accepts_each_number_once(void **state)
 {
     struct replay_window w = { 0 };
 
     (void)state;
-    assert_true(window_is_new(&w, 0));
-    window_add(&w, 0);
-    assert_false(window_is_new(&w, 0));
+    assert_true(replay_window_is_new(&w, 0));
+    replay_window_add(&w, 0);
+    assert_false(replay_window_is_new(&w, 0));
     for (uint64_t n = 2; n < 1000; n += 2) {
-        assert_true(window_is_new(&w, n));
-        window_add(&w, n);
+        assert_true(replay_window_is_new(&w, n));
+        replay_window_add(&w, n);
     }
     for (uint64_t n = 998 - REPLAY_WINDOW + 1; n <= 998; n++)
-        assert_int_equal(window_is_new(&w, n), n % 2 == 1);
-    assert_false(window_is_new(&w, 998 - REPLAY_WINDOW));
-    assert_false(window_is_new(&w, 998 - REPLAY_WINDOW - 1));
-    window_add(&w, 999 - REPLAY_WINDOW + 2);
-    assert_false(window_is_new(&w, 999 - REPLAY_WINDOW + 2));
-    window_add(&w, 100000);
+        assert_int_equal(replay_window_is_new(&w, n), n % 2 == 1);
+    assert_false(replay_window_is_new(&w, 998 - REPLAY_WINDOW));
+    assert_false(replay_window_is_new(&w, 998 - REPLAY_WINDOW - 1));
+    replay_window_add(&w, 999 - REPLAY_WINDOW + 2);
+    assert_false(replay_window_is_new(&w, 999 - REPLAY_WINDOW + 2));
+    replay_window_add(&w, 100000);
     for (uint64_t n = 100000 - REPLAY_WINDOW + 1; n < 100000; n++)
-        assert_true(window_is_new(&w, n));
+        assert_true(replay_window_is_new(&w, n));
 }
 
-/* Every distance, against a list of what was there. */
-static void the_window_forgets_nothing_that_is_in_it(void **state)
+static void replay_window_remembers_all_numbers_within_it(void **state)
 {
     (void)state;
     for (uint64_t step = 1; step < 200; step++) {
         struct replay_window w = { 0 };
 
-        window_add(&w, 1000);
-        window_add(&w, 1000 + step);
-        assert_false(window_is_new(&w, 1000));
-        assert_false(window_is_new(&w, 1000 + step));
+        replay_window_add(&w, 1000);
+        replay_window_add(&w, 1000 + step);
+        assert_false(replay_window_is_new(&w, 1000));
+        assert_false(replay_window_is_new(&w, 1000 + step));
         for (uint64_t n = 1001; n < 1000 + step; n++)
-            assert_int_equal(window_is_new(&w, n), 1000 + step - n < REPLAY_WINDOW);
+            assert_int_equal(replay_window_is_new(&w, n), 1000 + step - n < REPLAY_WINDOW);
     }
 }
 
@@ -125,131 +124,134 @@ static struct rtp_packet sent(uint16_t sequence, uint32_t timestamp)
     return (struct rtp_packet){ .sequence = sequence, .timestamp = timestamp };
 }
 
-static void short_numbers_go_on_after_their_end(void **state)
+static void rtp_sequence_numbers_are_extended_after_wraparound(void **state)
 {
-    struct rtp_place place = { 0 };
+    struct rtp_position location = { 0 };
     struct rtp_packet p = sent(65535, UINT32_MAX - 100);
     uint64_t first, next;
 
     (void)state;
-    assert_true(rtp_extend(&place, &p, &first));
-    rtp_advance(&place, &p, first);
+    assert_true(rtp_extend_sequence(&location, &p, &first));
+    rtp_update_highest(&location, &p, first);
     p = sent(0, 860);
-    assert_true(rtp_extend(&place, &p, &next));
+    assert_true(rtp_extend_sequence(&location, &p, &next));
     assert_true(next == first + 1);
-    rtp_advance(&place, &p, next);
+    rtp_update_highest(&location, &p, next);
     p = sent(65534, UINT32_MAX - 1060);
-    assert_true(rtp_extend(&place, &p, &next));
+    assert_true(rtp_extend_sequence(&location, &p, &next));
     assert_true(next == first - 1);
-    /* The same number of a round before, which by its time is long ago. */
+    /* The same sequence number one wraparound earlier, with an old timestamp. */
     p = sent(5, 860u - 65536u * 960u);
-    assert_false(rtp_extend(&place, &p, &next));
+    assert_false(rtp_extend_sequence(&location, &p, &next));
     p = sent(5, 860u - 10u * 48000u);
-    assert_true(rtp_extend(&place, &p, &next));
+    assert_true(rtp_extend_sequence(&location, &p, &next));
 }
 
 /* --- streams -------------------------------------------------------------------------- */
 
-static bool stream_takes(struct rtp_stream *s, uint16_t sequence, uint32_t timestamp,
-                         unsigned content, struct rtp_admission *ret)
+static bool stream_admits_packet(struct rtp_stream *s, uint16_t sequence, uint32_t timestamp,
+                                 unsigned content, struct rtp_stream_position *ret)
 {
     char sealed[16];
     int n = snprintf(sealed, sizeof sealed, "%u", content);
     struct rtp_packet p = sent(sequence, timestamp);
 
-    p.sealed = str_slice(sealed, (size_t)n);
-    bool admits = rtp_stream_admits(s, &p, ret);
+    p.encrypted = str_slice(sealed, (size_t)n);
+    bool admits = rtp_stream_check_packet(s, &p, ret);
     if (admits)
-        rtp_stream_take(s, &p, ret);
+        rtp_stream_record_packet(s, &p, ret);
     return admits;
 }
 
-/* A track of the same headers each time; what is passed on is numbered on. */
-static void tracks_that_begin_again_are_numbered_on(void **state)
+static void restarted_rtp_tracks_continue_the_numbering(void **state)
 {
     struct rtp_stream s = { 0 };
-    struct rtp_admission a;
+    struct rtp_stream_position a;
     uint64_t last = 0;
     uint32_t last_time = 0;
 
     (void)state;
     for (unsigned track = 0; track < 30; track++) {
         for (unsigned i = 0; i < 300; i++) {
-            assert_true(stream_takes(&s, (uint16_t)(65500 + i), i * 960, track * 300 + i, &a));
+            assert_true(
+                stream_admits_packet(&s, (uint16_t)(65500 + i), i * 960, track * 300 + i, &a));
             assert_true(!last || (a.number == last + 1 && a.newest));
             assert_true(!last || (int32_t)(a.timestamp - last_time) == 960);
             assert_int_equal(a.sequence, (uint16_t)a.number);
             last = a.number;
             last_time = a.timestamp;
         }
-        for (unsigned i = 0; i < 300; i++) /* what was there is not there again */
-            assert_false(stream_takes(&s, (uint16_t)(65500 + i), i * 960, track * 300 + i, &a));
-        assert_false(stream_takes(&s, 65500, 0, 0, &a));
+        for (unsigned i = 0; i < 300; i++) /* packets of earlier tracks are replays */
+            assert_false(
+                stream_admits_packet(&s, (uint16_t)(65500 + i), i * 960, track * 300 + i, &a));
+        assert_false(stream_admits_packet(&s, 65500, 0, 0, &a));
     }
     rtp_stream_clear(&s);
 }
 
-static void a_track_whose_first_packets_are_lost_begins_again(void **state)
+static void rtp_track_restart_is_detected_without_its_first_packets(void **state)
 {
     struct rtp_stream s = { 0 };
-    struct rtp_admission a;
+    struct rtp_stream_position a;
 
     (void)state;
     for (unsigned i = 0; i < 1000; i++)
-        assert_true(stream_takes(&s, (uint16_t)i, i * 960, i, &a));
+        assert_true(stream_admits_packet(&s, (uint16_t)i, i * 960, i, &a));
     for (unsigned i = 3; i < 1000; i++)
-        assert_true(stream_takes(&s, (uint16_t)i, i * 960, 5000 + i, &a));
-    /* In the middle of a track nothing begins, and what never came in this one may be late. */
-    assert_false(stream_takes(&s, 1, 960, 9998, &a));
-    assert_false(stream_takes(&s, 500, 500 * 960, 9999, &a));
+        assert_true(stream_admits_packet(&s, (uint16_t)i, i * 960, 5000 + i, &a));
+    /* A restart is not detected in the middle of a track, and missing packets of this track may
+     * be late. */
+    assert_false(stream_admits_packet(&s, 1, 960, 9998, &a));
+    assert_false(stream_admits_packet(&s, 500, 500 * 960, 9999, &a));
     rtp_stream_clear(&s);
 }
 
-static void a_sequence_that_is_set_back_goes_on_by_its_time(void **state)
+static void rtp_sequence_that_jumps_back_continues_by_timestamp(void **state)
 {
     struct rtp_stream s = { 0 };
-    struct rtp_admission a;
+    struct rtp_stream_position a;
 
     (void)state;
     for (unsigned i = 0; i < 2000; i++)
-        assert_true(stream_takes(&s, (uint16_t)(40000 + i), i * 960, i, &a));
+        assert_true(stream_admits_packet(&s, (uint16_t)(40000 + i), i * 960, i, &a));
     for (unsigned i = 0; i < 2000; i++)
-        assert_true(stream_takes(&s, (uint16_t)(10000 + i), (2000 + i) * 960, 2000 + i, &a));
+        assert_true(
+            stream_admits_packet(&s, (uint16_t)(10000 + i), (2000 + i) * 960, 2000 + i, &a));
     for (unsigned i = 0; i < 2000; i++)
-        assert_false(stream_takes(&s, (uint16_t)(40000 + i), i * 960, i, &a));
+        assert_false(stream_admits_packet(&s, (uint16_t)(40000 + i), i * 960, i, &a));
     rtp_stream_clear(&s);
 }
 
-static void a_stream_recognises_so_many_beginnings(void **state)
+static void rtp_stream_recognizes_a_limited_number_of_restarts(void **state)
 {
     struct rtp_stream s = { 0 };
-    struct rtp_admission a;
+    struct rtp_stream_position a;
     unsigned tracks = 0;
 
     (void)state;
     while (!rtp_stream_is_full(&s)) {
         for (unsigned i = 0; i < 300; i++)
-            stream_takes(&s, (uint16_t)i, i * 960, tracks * 300 + i, &a);
+            stream_admits_packet(&s, (uint16_t)i, i * 960, tracks * 300 + i, &a);
         tracks++;
     }
     assert_true(tracks >= 32);
-    assert_false(stream_takes(&s, 0, 0, 1000000, &a));
+    assert_false(stream_admits_packet(&s, 0, 0, 1000000, &a));
     rtp_stream_clear(&s);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(datagrams_are_told_apart),
-        cmocka_unit_test(an_address_is_answered_in_74_bytes),
-        cmocka_unit_test(rtp_is_as_long_as_it_says),
-        cmocka_unit_test(numbers_are_new_once),
-        cmocka_unit_test(the_window_forgets_nothing_that_is_in_it),
-        cmocka_unit_test(short_numbers_go_on_after_their_end),
-        cmocka_unit_test(tracks_that_begin_again_are_numbered_on),
-        cmocka_unit_test(a_track_whose_first_packets_are_lost_begins_again),
-        cmocka_unit_test(a_sequence_that_is_set_back_goes_on_by_its_time),
-        cmocka_unit_test(a_stream_recognises_so_many_beginnings),
+        cmocka_unit_test(voice_datagram_kinds_are_recognized),
+        cmocka_unit_test(ip_discovery_reply_has_74_bytes),
+        cmocka_unit_test(truncated_rtp_headers_are_refused),
+        cmocka_unit_test(replay_window_accepts_each_number_once),
+        cmocka_unit_test(replay_window_remembers_all_numbers_within_it),
+        cmocka_unit_test(rtp_sequence_numbers_are_extended_after_wraparound),
+        cmocka_unit_test(restarted_rtp_tracks_continue_the_numbering),
+        cmocka_unit_test(rtp_track_restart_is_detected_without_its_first_packets),
+        cmocka_unit_test(rtp_sequence_that_jumps_back_continues_by_timestamp),
+        cmocka_unit_test(rtp_stream_recognizes_a_limited_number_of_restarts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* quality.c - what is missing of somebody's audio, and how unevenly it comes. */
+/* quality.c - tests the measurement of packet loss and jitter. */
 #include "unit/unit.h"
 
 #include "relay/media/quality.h"
@@ -7,7 +7,7 @@
 
 struct sender {
     struct media_quality quality;
-    struct rtp_place highest;
+    struct rtp_position highest;
 };
 
 static int64_t send_packet(struct sender *s, uint16_t sequence, int64_t at_ns)
@@ -15,13 +15,13 @@ static int64_t send_packet(struct sender *s, uint16_t sequence, int64_t at_ns)
     struct rtp_packet p = { .sequence = sequence, .timestamp = sequence * 960U };
     uint64_t number;
 
-    assert_true(rtp_extend(&s->highest, &p, &number));
-    int64_t more = quality_take(&s->quality, &s->highest, number, p.timestamp, at_ns);
-    rtp_advance(&s->highest, &p, number);
+    assert_true(rtp_extend_sequence(&s->highest, &p, &number));
+    int64_t more = quality_record_packet(&s->quality, &s->highest, number, p.timestamp, at_ns);
+    rtp_update_highest(&s->highest, &p, number);
     return more;
 }
 
-static void what_is_passed_over_is_missing_until_it_comes(void **state)
+static void skipped_packets_count_as_missing_until_they_arrive(void **state)
 {
     struct sender s = { 0 };
 
@@ -32,12 +32,12 @@ static void what_is_passed_over_is_missing_until_it_comes(void **state)
     assert_int_equal(send_packet(&s, 13, 4 * MS), -1);
     assert_int_equal(s.quality.missing - s.quality.late, 1);
     assert_int_equal(s.quality.packets, 4);
-    /* A client that begins anew has lost nothing. */
+    /* A client that restarts its sequence has lost nothing. */
     assert_int_equal(send_packet(&s, 1000, 5 * MS), 0);
     assert_int_equal(s.quality.missing, 2);
 }
 
-static void what_comes_evenly_has_no_jitter(void **state)
+static void packets_at_even_intervals_have_no_jitter(void **state)
 {
     struct sender even = { 0 }, uneven = { 0 };
 
@@ -48,7 +48,7 @@ static void what_comes_evenly_has_no_jitter(void **state)
     }
     assert_int_equal(even.quality.jitter_ns, 0);
     assert_true(uneven.quality.jitter_ns > 9 * MS && uneven.quality.jitter_ns <= 10 * MS);
-    /* A pause is none. */
+    /* A pause is not jitter. */
     send_packet(&even, 260, 100 * 1000 * MS);
     assert_int_equal(even.quality.jitter_ns, 0);
 }
@@ -56,8 +56,8 @@ static void what_comes_evenly_has_no_jitter(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_passed_over_is_missing_until_it_comes),
-        cmocka_unit_test(what_comes_evenly_has_no_jitter),
+        cmocka_unit_test(skipped_packets_count_as_missing_until_they_arrive),
+        cmocka_unit_test(packets_at_even_intervals_have_no_jitter),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

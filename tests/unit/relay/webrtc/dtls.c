@@ -124,7 +124,8 @@ static void handshake_yields_the_same_keys_on_both_sides(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct browser b;
         unsigned char material[SRTP_MATERIAL_MAX], out[SRTP_MAX];
-        struct rtp_plain got, p = { .header = { 0x80, 0x78, 0, 1 }, .bytes = "sound", .n = 5 };
+        struct decrypted_rtp_packet got,
+            p = { .header = { 0x80, 0x78, 0, 1 }, .bytes = "sound", .n = 5 };
 
         browser_open(&b, rows[i].offered, true);
         struct dtls *d = dtls_new(identity, str_of(b.fingerprint));

@@ -63,13 +63,14 @@ static struct srtp *new_session(enum srtp_profile profile)
     return srtp_new(profile, material);
 }
 
-static struct rtp_plain plain_packet(uint16_t sequence)
+static struct decrypted_rtp_packet plain_packet(uint16_t sequence)
 {
-    struct rtp_plain p = { .header = { 0x90, 0x78, (unsigned char)(sequence >> 8),
-                                       (unsigned char)sequence, 0, 0, 0, 2, 0, 0, 0, 16 },
-                           .extended = true,
-                           .bytes = "\xbe\xde\x00\x01\x10\x85\x00\x00opus frame",
-                           .n = 18 };
+    struct decrypted_rtp_packet p = { .header = { 0x90, 0x78, (unsigned char)(sequence >> 8),
+                                                  (unsigned char)sequence, 0, 0, 0, 2, 0, 0, 0,
+                                                  16 },
+                                      .extended = true,
+                                      .bytes = "\xbe\xde\x00\x01\x10\x85\x00\x00opus frame",
+                                      .n = 18 };
     return p;
 }
 
@@ -107,7 +108,7 @@ static void gcm_encryption_matches_rfc_7714(void **state)
     for (size_t i = 0; i < 2; i++) {
         struct srtp_keys keys[2] = { 0 };
         unsigned char out[SRTP_MAX], expected[SRTP_MAX];
-        struct rtp_plain p = { .n = 38 };
+        struct decrypted_rtp_packet p = { .n = 38 };
 
         for (int k = 0; k < SRTP_MAX_KEY; k++)
             keys[1].cipher[k] = (unsigned char)k;
@@ -116,8 +117,8 @@ static void gcm_encryption_matches_rfc_7714(void **state)
         parse_hex("8040f17b8041f8d35501a0b2", p.header);
         struct srtp *s = srtp_new_from_keys(rows[i].profile, keys, keys);
         size_t n = srtp_write(s, &p, out);
-        assert_int_equal(n, RTP_HEADER + parse_hex(rows[i].sealed, expected));
-        assert_memory_equal(out + RTP_HEADER, expected, n - RTP_HEADER);
+        assert_int_equal(n, RTP_HEADER_SIZE + parse_hex(rows[i].sealed, expected));
+        assert_memory_equal(out + RTP_HEADER_SIZE, expected, n - RTP_HEADER_SIZE);
         srtp_free(s);
     }
 }
@@ -128,7 +129,7 @@ static void packets_of_libsrtp_are_decrypted(void **state)
     for (size_t i = 0; i < VECTORS; i++) {
         struct srtp *s = new_session(vectors[i].profile);
         unsigned char bytes[SRTP_MAX], control[PACKET_MAX];
-        struct rtp_plain p;
+        struct decrypted_rtp_packet p;
         size_t n;
 
         assert_true(srtp_open(s, str_of_hex(vectors[i].rtp, bytes), &p));
@@ -150,8 +151,8 @@ static void written_packets_equal_those_of_libsrtp(void **state)
     for (size_t i = 0; i < VECTORS; i++) {
         struct srtp *s = new_session(vectors[i].profile);
         unsigned char out[SRTP_MAX], expected[SRTP_MAX];
-        struct rtp_plain p = plain_packet(65535);
-        struct rtp_plain rolled = plain_packet(0);
+        struct decrypted_rtp_packet p = plain_packet(65535);
+        struct decrypted_rtp_packet rolled = plain_packet(0);
 
         rolled.header[7] = 3;
         size_t n = srtp_write(s, &p, out);
@@ -173,7 +174,7 @@ static void replayed_packets_are_refused(void **state)
     for (size_t i = 0; i < VECTORS; i++) {
         struct srtp *s = new_session(vectors[i].profile);
         unsigned char bytes[SRTP_MAX], control[PACKET_MAX];
-        struct rtp_plain p;
+        struct decrypted_rtp_packet p;
         size_t n;
 
         assert_true(srtp_open(s, str_of_hex(vectors[i].rtp, bytes), &p));
@@ -190,7 +191,7 @@ static void every_changed_or_missing_byte_is_refused(void **state)
     for (size_t i = 0; i < VECTORS; i++) {
         struct srtp *s = new_session(vectors[i].profile);
         unsigned char bytes[SRTP_MAX], control[PACKET_MAX];
-        struct rtp_plain p;
+        struct decrypted_rtp_packet p;
         size_t n;
 
         for (size_t at = 0, size = parse_hex(vectors[i].rtp, bytes); at < size; at++) {
@@ -213,7 +214,8 @@ static void an_index_is_never_encrypted_twice(void **state)
 {
     struct srtp *s = new_session(PROFILE_GCM_128);
     unsigned char out[SRTP_MAX];
-    struct rtp_plain p = plain_packet(1000), late = plain_packet(999), old = plain_packet(800);
+    struct decrypted_rtp_packet p = plain_packet(1000), late = plain_packet(999),
+                                old = plain_packet(800);
 
     (void)state;
     assert_true(srtp_write(s, &p, out) > 0);
@@ -228,7 +230,7 @@ static void a_packet_before_the_first_one_is_refused(void **state)
 {
     struct srtp *s = new_session(PROFILE_GCM_128);
     unsigned char out[SRTP_MAX];
-    struct rtp_plain first = plain_packet(3), before = plain_packet(65535);
+    struct decrypted_rtp_packet first = plain_packet(3), before = plain_packet(65535);
 
     (void)state;
     assert_true(srtp_write(s, &first, out) > 0);
@@ -242,7 +244,7 @@ static void rollovers_are_counted_by_both_sides(void **state)
     for (size_t i = 0; i < VECTORS; i++) {
         struct srtp *s = new_session(vectors[i].profile);
         unsigned char out[SRTP_MAX];
-        struct rtp_plain p, got;
+        struct decrypted_rtp_packet p, got;
 
         for (uint32_t number = 60000; number < 60000 + 3 * 65536; number += 100) {
             p = plain_packet((uint16_t)number);
@@ -259,7 +261,7 @@ static void only_sixteen_streams_are_accepted(void **state)
 {
     struct srtp *s = new_session(PROFILE_GCM_128);
     unsigned char out[SRTP_MAX];
-    struct rtp_plain p = plain_packet(1), got;
+    struct decrypted_rtp_packet p = plain_packet(1), got;
 
     (void)state;
     for (unsigned ssrc = 0; ssrc <= SRTP_MAX_STREAMS; ssrc++) {
@@ -275,7 +277,7 @@ static void an_extension_longer_than_the_packet_is_refused(void **state)
 {
     struct srtp *s = new_session(PROFILE_GCM_128);
     unsigned char bytes[SRTP_MAX], out[SRTP_MAX];
-    struct rtp_plain p = plain_packet(1);
+    struct decrypted_rtp_packet p = plain_packet(1);
     struct str datagram = str_of_hex(vectors[1].rtp, bytes);
 
     (void)state;

@@ -1,4 +1,4 @@
-/* blobs.c - blobs are whole, and stay inside their folder. */
+/* blobs.c - tests that blobs are stored completely and stay inside their folder. */
 #include "unit/unit.h"
 
 #include <fcntl.h>
@@ -31,7 +31,7 @@ static void assert_blob(struct store *s, const char *name, struct str expected)
     close(fd);
 }
 
-static void a_blob_comes_back_whole(void **state)
+static void blob_is_read_back_completely(void **state)
 {
     struct store *s = ((struct fixture *)*state)->store;
     size_t n = 3 << 20;
@@ -51,11 +51,10 @@ static void a_blob_comes_back_whole(void **state)
     mem_free(big);
 }
 
-/* In the folder, and in PostgreSQL. */
-static void a_check_compares_blobs_with_their_rows(void **state)
+static void blob_check_compares_files_with_their_rows(void **state)
 {
     struct store *s = ((struct fixture *)*state)->store;
-    char digest[BLOB_DIGEST], sql[300];
+    char digest[BLOB_DIGEST_SIZE], sql[300];
     struct file_report r;
 
     blob_digest(STR("hello"), digest);
@@ -65,27 +64,27 @@ static void a_check_compares_blobs_with_their_rows(void **state)
              "values (1, 'files/1/a', 0, 5, 0, '%s')",
              digest);
     no_error(store_do(s, sql));
-    no_error(file_rows_check(s, &r));
+    no_error(file_rows_check_blobs(s, &r));
     assert_int_equal(r.files, 1);
     assert_int_equal(r.bytes, 5);
 
     no_error(blob_put(s, "files/1/a", STR("jello")));
-    assert_int_equal(file_rows_check(s, &r), ERR_FILE_DAMAGED);
+    assert_int_equal(file_rows_check_blobs(s, &r), ERR_FILE_DAMAGED);
     no_error(blob_put(s, "files/1/a", STR("hell")));
-    assert_int_equal(file_rows_check(s, &r), ERR_FILE_DAMAGED);
+    assert_int_equal(file_rows_check_blobs(s, &r), ERR_FILE_DAMAGED);
     no_error(blob_delete(s, "files/1/a"));
-    assert_int_equal(file_rows_check(s, &r), ERR_FILE_DAMAGED);
+    assert_int_equal(file_rows_check_blobs(s, &r), ERR_FILE_DAMAGED);
     assert_int_equal(r.damaged, 1);
     no_error(store_do(s, "update files set gone = 1"));
-    no_error(file_rows_check(s, &r));
+    no_error(file_rows_check_blobs(s, &r));
 
-    /* Rows of the first versions know neither size nor digest. */
+    /* Rows of old versions have neither size nor digest. */
     no_error(store_do(s, "update files set gone = 0, size = 0, digest = ''"));
     no_error(blob_put(s, "files/1/a", STR("anything")));
-    no_error(file_rows_check(s, &r));
+    no_error(file_rows_check_blobs(s, &r));
 }
 
-static void a_deleted_blob_is_not_there(void **state)
+static void deleted_blob_is_not_found(void **state)
 {
     struct store *s = ((struct fixture *)*state)->store;
     int fd;
@@ -96,11 +95,11 @@ static void a_deleted_blob_is_not_there(void **state)
     no_error(blob_delete(s, "avatars/1/x"));
     assert_int_equal(blob_open(s, "avatars/1/x", &fd, &size), ERR_NOT_FOUND);
     assert_int_equal(blob_delete(s, "avatars/1/x"), ERR_NOT_FOUND);
-    /* A folder of blobs is none itself. */
+    /* A folder that contains blobs is not a blob. */
     assert_int_equal(blob_open(s, "avatars/1", &fd, &size), ERR_NOT_FOUND);
 }
 
-static void names_that_lead_elsewhere_are_refused(void **state)
+static void blob_names_outside_the_folder_are_refused(void **state)
 {
     struct store *s = ((struct fixture *)*state)->store;
     static const char *const names[] = {
@@ -140,10 +139,10 @@ static void names_that_lead_elsewhere_are_refused(void **state)
     longest[255] = 'a';
     longest[256] = 0;
     assert_int_equal(blob_put(s, longest, STR("x")), ERR_NOT_FOUND);
-    no_error(blob_put(s, "x/y..z", STR("x"))); /* dots inside a name are fine */
+    no_error(blob_put(s, "x/y..z", STR("x"))); /* dots inside a name are allowed */
 }
 
-static void a_half_written_blob_is_swept_away_at_start(void **state)
+static void partially_written_blob_is_deleted_at_start(void **state)
 {
     struct fixture *f = *state;
     char part[128];
@@ -155,7 +154,7 @@ static void a_half_written_blob_is_swept_away_at_start(void **state)
     no_error(blob_put(f->store, "x/y", STR("kept")));
     store_close(f->store);
     no_error(store_open(&f->options, &f->store));
-    /* Where nodes share the folder it may be another's that is being written. */
+    /* If nodes share the folder, another node may be writing the file. */
     assert_int_equal(access(part, F_OK) == 0, f->postgres != NULL);
     assert_blob(f->store, "x/y", STR("kept"));
 }
@@ -170,11 +169,11 @@ static int unsettled(struct store *s, int64_t seconds)
 {
     int count = 0;
 
-    no_error(blobs_unsettled(s, seconds, count_name, &count));
+    no_error(blobs_list_uncommitted(s, seconds, count_name, &count));
     return count;
 }
 
-static void a_blob_is_noted_until_it_is_settled_or_deleted(void **state)
+static void blob_is_listed_as_unconfirmed_until_confirmed_or_deleted(void **state)
 {
     struct fixture *f = *state;
 
@@ -185,8 +184,8 @@ static void a_blob_is_noted_until_it_is_settled_or_deleted(void **state)
     store_close(f->store);
     no_error(store_open(&f->options, &f->store));
     assert_int_equal(unsettled(f->store, 0), 1);
-    no_error(blob_settle(f->store, "avatars/1/new"));
-    no_error(blob_settle(f->store, "avatars/1/new"));
+    no_error(blob_mark_row_committed(f->store, "avatars/1/new"));
+    no_error(blob_mark_row_committed(f->store, "avatars/1/new"));
     assert_int_equal(unsettled(f->store, 0), 0);
     assert_blob(f->store, "avatars/1/new", STR("x"));
     no_error(blob_put(f->store, "avatars/1/new", STR("y")));
@@ -200,14 +199,14 @@ static bool copy_is_near(struct store *s, const char *name)
 {
     int64_t size;
     int fd;
-    bool near = blob_open_near(s, name, &fd, &size);
+    bool near = blob_open_without_database(s, name, &fd, &size);
 
     if (near)
         close(fd);
     return near;
 }
 
-/* On SQLite there is no such thing. */
+/* Blobs in the database exist only with PostgreSQL. */
 static int open_inside(void **state)
 {
     int failed = fixture_open(state);
@@ -222,7 +221,7 @@ static int open_inside(void **state)
 
 #define inside_test(f) cmocka_unit_test_setup_teardown(f, open_inside, fixture_close)
 
-static void a_folder_has_copies_of_what_is_in_the_database(void **state)
+static void cache_folder_has_copies_of_blobs_in_the_database(void **state)
 {
     struct fixture *f = *state;
     char path[128];
@@ -238,7 +237,7 @@ static void a_folder_has_copies_of_what_is_in_the_database(void **state)
     assert_true(copy_is_near(f->store, "avatars/1/new"));
     assert_int_equal(unlink(path), 0);
     assert_blob(f->store, "avatars/1/new", STR("here"));
-    /* Another server deletes it: after a while that is noticed. */
+    /* The node notices later that another node deleted the blob. */
     no_error(store_do(f->store, "delete from blobs"));
     assert_blob(f->store, "avatars/1/new", STR("here"));
     const struct timespec old[2] = { 0 };
@@ -250,7 +249,7 @@ static void a_folder_has_copies_of_what_is_in_the_database(void **state)
 
 enum { COPIES = 8, COPY_BYTES = 1000 };
 
-static void reopen_with_cache_of(struct fixture *f, int64_t bytes)
+static void reopen_store_with_blob_cache(struct fixture *f, int64_t bytes)
 {
     store_close(f->store);
     f->options.blob_cache = bytes;
@@ -278,7 +277,7 @@ static void open_copy(struct fixture *f, int i)
     assert_blob(f->store, name, copy_bytes(i));
 }
 
-/* As if it had been opened so many seconds ago for the last time. False: there is none. */
+/* Sets the last access of a copy back by `seconds`. Returns false if there is no copy. */
 static bool age_copy(struct fixture *f, int i, int seconds)
 {
     const struct timespec times[2] = { { .tv_sec = time(NULL) - seconds },
@@ -302,8 +301,8 @@ static void list_copies(struct fixture *f, char found[COPIES + 1])
     found[n] = '\0';
 }
 
-/* A thread of the store deletes them. */
-static void assert_copies(struct fixture *f, const char *expected)
+/* A background thread of the store deletes copies, so wait for the result. */
+static void assert_cached_copies(struct fixture *f, const char *expected)
 {
     char found[COPIES + 1];
 
@@ -315,60 +314,60 @@ static void assert_copies(struct fixture *f, const char *expected)
     assert_string_equal(found, expected);
 }
 
-static void copies_that_were_opened_longest_ago_make_room(void **state)
+static void least_recently_opened_blob_copies_are_evicted(void **state)
 {
     struct fixture *f = *state;
-    char name[16], kept[128], other[128];
+    char name[16], retained[128], other[128];
 
     if (!f->postgres)
         return;
-    reopen_with_cache_of(f, 4 * COPY_BYTES);
+    reopen_store_with_blob_cache(f, 4 * COPY_BYTES);
     for (int i = 0; i < COPIES; i++) {
         copy_name(i, name);
         no_error(blob_put(f->store, name, copy_bytes(i)));
     }
     for (int i = 0; i < 4; i++)
         open_copy(f, i);
-    assert_copies(f, "0123"); /* they fill it */
+    assert_cached_copies(f, "0123"); /* these copies fill the cache */
     assert_true(age_copy(f, 0, 500000));
     assert_true(age_copy(f, 1, 3000));
     assert_true(age_copy(f, 2, 300000));
     assert_true(age_copy(f, 3, 90));
-    open_copy(f, 0); /* it is in use again */
+    open_copy(f, 0); /* this access makes it recent */
     open_copy(f, 4);
-    assert_copies(f, "034"); /* an eighth is free again */
+    assert_cached_copies(f, "034"); /* an eighth of the cache is free again */
     open_copy(f, 5);
-    assert_copies(f, "0345");
-    open_copy(f, 2); /* what went is read anew */
+    assert_cached_copies(f, "0345");
+    open_copy(f, 2); /* the evicted blob is read again */
     for (int i = 0; i < COPIES; i++)
         age_copy(f, i, 100);
 
-    /* Copies of an earlier run are counted, too; files that are no copies are left alone. */
-    snprintf(kept, sizeof kept, "%s/blobs/x", f->folder);
-    assert_int_equal(mkdir(kept, 0700), 0);
+    /* Copies of an earlier run count; files that are no copies are not deleted. */
+    snprintf(retained, sizeof retained, "%s/blobs/x", f->folder);
+    assert_int_equal(mkdir(retained, 0700), 0);
     snprintf(other, sizeof other, "%s/blobs/x/1", f->folder);
     assert_int_equal(close(open(other, O_CREAT | O_WRONLY, 0600)), 0);
-    reopen_with_cache_of(f, COPY_BYTES + COPY_BYTES / 2);
+    reopen_store_with_blob_cache(f, COPY_BYTES + COPY_BYTES / 2);
     open_copy(f, 7);
-    assert_copies(f, "7");
+    assert_cached_copies(f, "7");
     assert_int_equal(access(other, F_OK), 0);
-    /* One that is larger than all of it is served and does not stay. */
-    reopen_with_cache_of(f, COPY_BYTES / 2);
+    /* A copy larger than the cache is served and not retained. */
+    reopen_store_with_blob_cache(f, COPY_BYTES / 2);
     open_copy(f, 6);
-    assert_copies(f, "");
-    snprintf(kept, sizeof kept, "%s/blob-cache/x", f->folder);
-    for (int waited = 0; waited < 30000 && access(kept, F_OK) == 0; waited++)
+    assert_cached_copies(f, "");
+    snprintf(retained, sizeof retained, "%s/blob-cache/x", f->folder);
+    for (int waited = 0; waited < 30000 && access(retained, F_OK) == 0; waited++)
         usleep(1000);
-    assert_int_not_equal(access(kept, F_OK), 0); /* nor does an empty folder */
+    assert_int_not_equal(access(retained, F_OK), 0); /* empty folders are deleted */
     open_copy(f, 6);
-    /* 0: any. */
-    reopen_with_cache_of(f, 0);
+    /* Size 0: unlimited. */
+    reopen_store_with_blob_cache(f, 0);
     for (int i = 0; i < COPIES; i++)
         open_copy(f, i);
-    assert_copies(f, "01234567");
+    assert_cached_copies(f, "01234567");
 }
 
-/* --- many at once --------------------------------------------------------------------- */
+/* --- concurrency ---------------------------------------------------------------------- */
 
 enum { READERS = 4, ROUNDS = 40 };
 
@@ -379,7 +378,7 @@ struct copy_reader {
     bool failed;
 };
 
-/* Each brings copies that the others' sweeps delete. */
+/* Each thread creates copies that the evictions of others delete. */
 static void *bring_copies(void *arg)
 {
     struct copy_reader *r = arg;
@@ -396,8 +395,8 @@ static void *bring_copies(void *arg)
     return NULL;
 }
 
-/* Every sweep's thread is noted and waited for: a store that closes leaves none behind. */
-static void copies_make_room_for_many_readers(void **state)
+/* The store joins every eviction thread when it closes. */
+static void blob_cache_eviction_is_safe_with_many_readers(void **state)
 {
     struct fixture *f = *state;
     struct copy_reader readers[READERS];
@@ -410,7 +409,7 @@ static void copies_make_room_for_many_readers(void **state)
         no_error(blob_put(f->store, name, copy_bytes(i)));
     }
     for (int round = 0; round < 3; round++) {
-        reopen_with_cache_of(f, COPY_BYTES / 2); /* a sweep for each copy */
+        reopen_store_with_blob_cache(f, COPY_BYTES / 2); /* every copy starts an eviction */
         for (int i = 0; i < READERS; i++) {
             readers[i] = (struct copy_reader){ .fixture = f, .first = i * 2 };
             assert_int_equal(pthread_create(&readers[i].thread, NULL, bring_copies, &readers[i]),
@@ -421,10 +420,10 @@ static void copies_make_room_for_many_readers(void **state)
             assert_false(readers[i].failed);
         }
     }
-    assert_copies(f, "");
+    assert_cached_copies(f, "");
 }
 
-static void files_are_not_looked_for_in_the_wrong_place(void **state)
+static void store_refuses_to_open_with_the_wrong_blob_location(void **state)
 {
     struct fixture *f = *state;
 
@@ -450,20 +449,20 @@ static void files_are_not_looked_for_in_the_wrong_place(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        store_test(a_blob_comes_back_whole),
-        store_test(a_check_compares_blobs_with_their_rows),
-        store_test(a_deleted_blob_is_not_there),
-        store_test(names_that_lead_elsewhere_are_refused),
-        store_test(a_half_written_blob_is_swept_away_at_start),
-        store_test(a_blob_is_noted_until_it_is_settled_or_deleted),
-        inside_test(a_blob_comes_back_whole),
-        inside_test(a_deleted_blob_is_not_there),
-        inside_test(names_that_lead_elsewhere_are_refused),
-        inside_test(a_blob_is_noted_until_it_is_settled_or_deleted),
-        inside_test(a_folder_has_copies_of_what_is_in_the_database),
-        inside_test(copies_that_were_opened_longest_ago_make_room),
-        inside_test(copies_make_room_for_many_readers),
-        inside_test(files_are_not_looked_for_in_the_wrong_place),
+        store_test(blob_is_read_back_completely),
+        store_test(blob_check_compares_files_with_their_rows),
+        store_test(deleted_blob_is_not_found),
+        store_test(blob_names_outside_the_folder_are_refused),
+        store_test(partially_written_blob_is_deleted_at_start),
+        store_test(blob_is_listed_as_unconfirmed_until_confirmed_or_deleted),
+        inside_test(blob_is_read_back_completely),
+        inside_test(deleted_blob_is_not_found),
+        inside_test(blob_names_outside_the_folder_are_refused),
+        inside_test(blob_is_listed_as_unconfirmed_until_confirmed_or_deleted),
+        inside_test(cache_folder_has_copies_of_blobs_in_the_database),
+        inside_test(least_recently_opened_blob_copies_are_evicted),
+        inside_test(blob_cache_eviction_is_safe_with_many_readers),
+        inside_test(store_refuses_to_open_with_the_wrong_blob_location),
     };
 
     log_init(2, LOG_OFF, 0);

@@ -1,4 +1,4 @@
-/* group.c - works that only add something share a transaction on PostgreSQL. */
+/* group.c - tests that append-only transactions share one PostgreSQL transaction. */
 #include "unit/unit.h"
 
 #include <stdatomic.h>
@@ -21,22 +21,22 @@ static const char noted[] = "select n from jotted where owner = $1";
 
 static struct {
     unsigned count;
-    const struct work *works[2 * COUNT];
+    const struct work_item *works[2 * COUNT];
 } said;
 
-static void note_committed(struct work *w)
+static void record_committed_work(struct work_item *w)
 {
     said.works[said.count++] = w;
 }
 
-static void prefetch_counter(struct work *w, struct tx *tx)
+static void prefetch_counter_row(struct work_item *w, struct tx *tx)
 {
     (void)w;
     tx_prefetch(tx, counted, BIND(v_int(1)));
 }
 
-/* Notes what the counter says, of its owner. */
-static enum err add_note(struct work *w, struct tx *tx)
+/* Inserts the counter's value for the owner. */
+static enum err insert_counter_value(struct work_item *w, struct tx *tx)
 {
     struct test_work *o = container_of(w, struct test_work, work);
     struct rows r;
@@ -44,24 +44,24 @@ static enum err add_note(struct work *w, struct tx *tx)
     enum err e = tx_one(tx, counted, BIND(v_int(1)), &r, &found);
 
     if (!e)
-        e = tx_exec_soon(tx, note_it, BIND(v_id(w->owner), v_int(row_int(&r, 0) + o->add)));
+        e = tx_exec_deferred(tx, note_it, BIND(v_id(w->owner), v_int(row_int(&r, 0) + o->add)));
     return e ? e : o->answer;
 }
 
-/* The same, and looks at it. */
-static enum err add_and_look(struct work *w, struct tx *tx)
+/* Inserts a row and reads it. */
+static enum err insert_and_read(struct work_item *w, struct tx *tx)
 {
     struct rows r;
     bool found = false;
-    enum err e = add_note(w, tx);
+    enum err e = insert_counter_value(w, tx);
 
     if (!e)
         e = tx_one(tx, noted, BIND(v_id(w->owner)), &r, &found);
     return e ? e : found ? OK : ERR_INTERNAL;
 }
 
-/* The same, and wants to know what became of it. */
-static enum err add_now(struct work *w, struct tx *tx)
+/* Inserts a row and waits for the result of the statement. */
+static enum err add_now(struct work_item *w, struct tx *tx)
 {
     return tx_exec(tx, note_it, BIND(v_id(w->owner), v_int(1)), NULL);
 }
@@ -72,10 +72,10 @@ static struct test_work *adders_new(size_t count, sem_t *finished)
 
     for (size_t i = 0; i < count; i++) {
         ones[i].work.mode = STORE_APPEND;
-        ones[i].work.owner = count - i; /* they are sorted by it */
-        ones[i].work.prefetch = prefetch_counter;
-        ones[i].work.run = add_note;
-        ones[i].work.committed = note_committed;
+        ones[i].work.owner = count - i; /* the group is sorted by owner */
+        ones[i].work.prefetch = prefetch_counter_row;
+        ones[i].work.run = insert_counter_value;
+        ones[i].work.committed = record_committed_work;
     }
     said.count = 0;
     return ones;
@@ -87,7 +87,7 @@ static void adders_free(struct test_work *ones, size_t count, sem_t *finished)
     sem_destroy(finished);
 }
 
-/* One connection, which all have to wait for. */
+/* Opens the store with one connection, for which all transactions wait. */
 static void group_open(struct fixture *f)
 {
     store_close(f->store);
@@ -105,14 +105,14 @@ static struct store_stats group_stats(struct fixture *f)
     return stats;
 }
 
-static void forget_notes(struct fixture *f)
+static void delete_inserted_rows(struct fixture *f)
 {
     no_error(store_do(f->store, "delete from jotted"));
 }
 
-static void works_that_wait_travel_together(void **state)
+static void waiting_transactions_share_their_round_trips(void **state)
 {
-    enum { MOST_WAYS = 3, MOST_TRIES = 100 };
+    enum { MAX_VARIANTS = 3, MOST_TRIES = 100 };
     struct fixture *f = *state;
     sem_t finished;
     struct test_work *ones = adders_new(COUNT, &finished);
@@ -121,18 +121,18 @@ static void works_that_wait_travel_together(void **state)
 
     group_open(f);
     run_as_batch(f, ones, COUNT, &finished); /* prepares the statements */
-    do { /* other threads may be connecting still, and those are ways, too */
+    do { /* other threads may still connect, which also takes round trips */
         assert_in_range(++tries, 1, MOST_TRIES);
-        forget_notes(f);
+        delete_inserted_rows(f);
         said.count = 0;
         before = group_stats(f);
         run_as_batch(f, ones, COUNT, &finished);
         after = group_stats(f);
-    } while (after.round_trips - before.round_trips > MOST_WAYS);
-    /* What holds the connection until all wait has a commit of its own. */
+    } while (after.round_trips - before.round_trips > MAX_VARIANTS);
+    /* The transaction that blocks the connection has its own commit. */
     assert_int_equal(after.commits - before.commits, 2);
-    /* A statement may be prepared once more. */
-    assert_in_range(after.round_trips - before.round_trips, 2, MOST_WAYS);
+    /* A statement may be prepared again. */
+    assert_in_range(after.round_trips - before.round_trips, 2, MAX_VARIANTS);
     assert_int_equal(after.retries - before.retries, 0);
     for (int i = 0; i < COUNT; i++)
         assert_int_equal(ones[i].result, OK);
@@ -143,7 +143,7 @@ static void works_that_wait_travel_together(void **state)
     adders_free(ones, COUNT, &finished);
 }
 
-static void one_that_is_refused_takes_nobody_along(void **state)
+static void refused_transaction_does_not_fail_its_group(void **state)
 {
     struct fixture *f = *state;
     sem_t finished;
@@ -162,14 +162,14 @@ static void one_that_is_refused_takes_nobody_along(void **state)
     adders_free(ones, COUNT, &finished);
 }
 
-static void one_that_looks_at_what_it_wrote_is_run_by_itself(void **state)
+static void transaction_that_reads_its_own_write_runs_alone(void **state)
 {
     struct fixture *f = *state;
     sem_t finished;
     struct test_work *ones = adders_new(COUNT, &finished);
 
     group_open(f);
-    ones[2].work.run = add_and_look;
+    ones[2].work.run = insert_and_read;
     ones[5].work.run = add_now;
     struct store_stats before = group_stats(f);
     run_as_batch(f, ones, COUNT, &finished);
@@ -186,8 +186,8 @@ static struct {
     _Atomic int met;
 } parting;
 
-/* Has a connection until the first of the others is run by itself. */
-static enum err keep_busy(struct work *w, struct tx *tx)
+/* Occupies a connection until the first of the others runs alone. */
+static enum err occupy_connection(struct work_item *w, struct tx *tx)
 {
     (void)w, (void)tx;
     sem_post(&parting.began);
@@ -195,13 +195,13 @@ static enum err keep_busy(struct work *w, struct tx *tx)
     return OK;
 }
 
-/* Leaves its group; by itself it waits for the other that does. */
-static enum err leave_and_meet(struct work *w, struct tx *tx)
+/* Leaves its group; when it runs alone, it waits for the other transaction that left. */
+static enum err leave_and_meet(struct work_item *w, struct tx *tx)
 {
     struct test_work *o = container_of(w, struct test_work, work);
 
     if (o->add++ == 1)
-        return add_and_look(w, tx);
+        return insert_and_read(w, tx);
     sem_post(&parting.go);
     atomic_fetch_add(&parting.met, 1);
     for (int left = 30000; atomic_load(&parting.met) < 2 && left; left--)
@@ -209,7 +209,7 @@ static enum err leave_and_meet(struct work *w, struct tx *tx)
     return atomic_load(&parting.met) < 2 ? ERR_INTERNAL : add_now(w, tx);
 }
 
-static void those_that_leave_a_group_do_not_wait_for_each_other(void **state)
+static void transactions_that_leave_a_group_run_in_parallel(void **state)
 {
     struct fixture *f = *state;
     sem_t finished;
@@ -224,7 +224,7 @@ static void those_that_leave_a_group_do_not_wait_for_each_other(void **state)
     atomic_store(&parting.met, 0);
     ones[2].work.run = leave_and_meet;
     ones[5].work.run = leave_and_meet;
-    busy->work.run = keep_busy;
+    busy->work.run = occupy_connection;
     store_submit(f->store, &busy->work);
     wait_for(&parting.began);
     run_as_batch(f, ones, COUNT, &finished);
@@ -237,14 +237,14 @@ static void those_that_leave_a_group_do_not_wait_for_each_other(void **state)
     adders_free(ones, COUNT + 1, &finished);
 }
 
-static enum err add_and_announce(struct work *w, struct tx *tx)
+static enum err add_and_announce(struct work_item *w, struct tx *tx)
 {
-    tx_log(tx, w->owner % 2 ? STR("odd") : STR("even!"));
-    return add_note(w, tx);
+    tx_set_log_event(tx, w->owner % 2 ? STR("odd") : STR("even!"));
+    return insert_counter_value(w, tx);
 }
 
-/* Each has its place in the log; one that announces nothing has none. */
-static void what_is_announced_is_in_the_log_with_the_commit(void **state)
+/* Each transaction with events has a log position; one without events has none. */
+static void events_of_a_group_are_logged_with_its_commit(void **state)
 {
     struct fixture *f = *state;
     sem_t finished;
@@ -260,7 +260,7 @@ static void what_is_announced_is_in_the_log_with_the_commit(void **state)
     assert_int_equal(group_stats(f).commits - stats.commits, 2);
     assert_int_equal(store_number(f->store, "select count(*) from log") - before, COUNT - 2);
     assert_int_equal(ones[COUNT - 1].work.position, 0);
-    /* In the order of their owners, which is the other way round. */
+    /* Positions are in the order of owners, which is reversed. */
     for (int i = COUNT - 2, last = 0; i >= 0; i--) {
         if (i == 3)
             continue;
@@ -271,8 +271,7 @@ static void what_is_announced_is_in_the_log_with_the_commit(void **state)
     adders_free(ones, COUNT, &finished);
 }
 
-/* Some of them cannot be kept: the others are, and still together. */
-static void who_fails_is_left_out_and_the_others_try_again(void **state)
+static void failed_transactions_are_removed_and_the_group_is_retried(void **state)
 {
     struct fixture *f = *state;
     sem_t finished;
@@ -292,7 +291,7 @@ static void who_fails_is_left_out_and_the_others_try_again(void **state)
     adders_free(ones, COUNT, &finished);
 }
 
-static void when_most_fail_each_is_run_by_itself(void **state)
+static void transactions_run_alone_if_most_of_the_group_fail(void **state)
 {
     struct fixture *f = *state;
     sem_t finished;
@@ -309,9 +308,9 @@ static void when_most_fail_each_is_run_by_itself(void **state)
     adders_free(ones, COUNT, &finished);
 }
 
-static const char *ended_on; /* the database; NULL: its session was ended */
+static const char *ended_on; /* the database to shut down; NULL: end only the session */
 
-static enum err add_and_be_ended(struct work *w, struct tx *tx)
+static enum err add_and_be_ended(struct work_item *w, struct tx *tx)
 {
     struct rows r;
     bool found;
@@ -319,7 +318,7 @@ static enum err add_and_be_ended(struct work *w, struct tx *tx)
     enum err e = tx_one(tx, "select pg_backend_pid()", NO_BIND, &r, &found);
 
     if (!e)
-        e = add_note(w, tx);
+        e = insert_counter_value(w, tx);
     if (e || !ended_on)
         return e;
     snprintf(sql, sizeof sql, "select pg_terminate_backend(%d, 60000)", (int)row_int(&r, 0));
@@ -328,8 +327,8 @@ static enum err add_and_be_ended(struct work *w, struct tx *tx)
     return OK;
 }
 
-/* The last to run: after it there is nothing but the commit. */
-static void what_was_shut_down_before_the_commit_is_run_again(void **state)
+/* The last transaction of the group: only the commit follows. */
+static void group_is_retried_if_the_connection_ends_before_the_commit(void **state)
 {
     struct fixture *f = *state;
     sem_t finished;
@@ -338,7 +337,7 @@ static void what_was_shut_down_before_the_commit_is_run_again(void **state)
     group_open(f);
     ones[0].work.run = add_and_be_ended;
     run_as_batch(f, ones, COUNT, &finished); /* prepares the statements */
-    forget_notes(f);
+    delete_inserted_rows(f);
     said.count = 0;
     ended_on = f->postgres;
     run_as_batch(f, ones, COUNT, &finished);
@@ -350,8 +349,8 @@ static void what_was_shut_down_before_the_commit_is_run_again(void **state)
     adders_free(ones, COUNT, &finished);
 }
 
-/* Did it commit? */
-static void a_commit_of_all_without_an_answer_is_not_run_again(void **state)
+/* The connection ends during the commit, so its result is unknown. */
+static void group_commit_with_unknown_result_is_not_retried(void **state)
 {
     struct fixture *f = *state;
     sem_t finished;
@@ -373,7 +372,7 @@ static void a_commit_of_all_without_an_answer_is_not_run_again(void **state)
     adders_free(ones, COUNT, &finished);
 }
 
-static void an_owner_is_in_a_group_once(void **state)
+static void group_contains_one_transaction_per_owner(void **state)
 {
     struct fixture *f = *state;
     sem_t finished;
@@ -393,16 +392,16 @@ static void an_owner_is_in_a_group_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        store_test(works_that_wait_travel_together),
-        store_test(one_that_is_refused_takes_nobody_along),
-        store_test(one_that_looks_at_what_it_wrote_is_run_by_itself),
-        store_test(those_that_leave_a_group_do_not_wait_for_each_other),
-        store_test(what_is_announced_is_in_the_log_with_the_commit),
-        store_test(who_fails_is_left_out_and_the_others_try_again),
-        store_test(when_most_fail_each_is_run_by_itself),
-        store_test(what_was_shut_down_before_the_commit_is_run_again),
-        store_test(a_commit_of_all_without_an_answer_is_not_run_again),
-        store_test(an_owner_is_in_a_group_once),
+        store_test(waiting_transactions_share_their_round_trips),
+        store_test(refused_transaction_does_not_fail_its_group),
+        store_test(transaction_that_reads_its_own_write_runs_alone),
+        store_test(transactions_that_leave_a_group_run_in_parallel),
+        store_test(events_of_a_group_are_logged_with_its_commit),
+        store_test(failed_transactions_are_removed_and_the_group_is_retried),
+        store_test(transactions_run_alone_if_most_of_the_group_fail),
+        store_test(group_is_retried_if_the_connection_ends_before_the_commit),
+        store_test(group_commit_with_unknown_result_is_not_retried),
+        store_test(group_contains_one_transaction_per_owner),
     };
 
     log_init(2, LOG_OFF, 0);

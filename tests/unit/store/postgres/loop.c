@@ -1,4 +1,4 @@
-/* loop.c - reads that ask PostgreSQL from their loop. */
+/* loop.c - tests reads that query PostgreSQL from their event loop. */
 #include "unit/unit.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "support/postgres.h"
 #include "support/test_sql.h"
 
-static uint64_t ways(struct fixture *f)
+static uint64_t variants(struct fixture *f)
 {
     struct store_stats stats;
 
@@ -20,7 +20,7 @@ static uint64_t ways(struct fixture *f)
     return stats.round_trips;
 }
 
-static void reads_of_a_turn_go_together(void **state)
+static void reads_of_one_iteration_share_a_round_trip(void **state)
 {
     struct fixture *f = *state;
     struct loops *loops = batch_serve(f);
@@ -29,20 +29,20 @@ static void reads_of_a_turn_go_together(void **state)
     batch_ask_on_loop(&b, loops, 1);
     uint64_t before;
     int tries = 0;
-    do { /* workers may be connecting still */
+    do { /* workers may still connect */
         assert_in_range(++tries, 1, 100);
-        before = ways(f);
-        batch_ask(&b, loops, MOST_READS);
-    } while (!batch_was_on_loop(&b) || ways(f) - before != 1);
-    for (int i = 0; i < MOST_READS; i++) {
+        before = variants(f);
+        batch_ask(&b, loops, READS_PER_ROUND_TRIP);
+    } while (!batch_was_on_loop(&b) || variants(f) - before != 1);
+    for (int i = 0; i < READS_PER_ROUND_TRIP; i++) {
         assert_int_equal(b.reads[i].runs, 2);
         assert_int_equal(b.reads[i].seen[0], 0);
     }
     loops_stop(loops);
 }
 
-/* Somebody else writes between the two questions of a read, and it does not see that. */
-static enum err ask_while_another_writes(struct work *w, struct tx *tx)
+/* Another transaction writes between the two queries, which the read must not see. */
+static enum err query_while_another_writes(struct work_item *w, struct tx *tx)
 {
     struct asked *a = container_of(w, struct asked, one.work);
     struct rows r;
@@ -61,11 +61,11 @@ static enum err ask_while_another_writes(struct work *w, struct tx *tx)
     return e;
 }
 
-static void a_read_that_asks_twice_sees_one_moment(void **state)
+static void read_with_two_queries_sees_one_snapshot(void **state)
 {
     struct fixture *f = *state;
     struct loops *loops = batch_serve(f);
-    struct batch b = { .f = f, .name = "twice", .run = ask_while_another_writes };
+    struct batch b = { .f = f, .name = "twice", .run = query_while_another_writes };
 
     for (int seen = 0; seen < 3; seen += b.reads[0].on_loop) {
         int64_t n = store_number(f->store, "select n from counter");
@@ -79,8 +79,8 @@ static void a_read_that_asks_twice_sees_one_moment(void **state)
     loops_stop(loops);
 }
 
-/* Those of its kind ended with their first question before. */
-static void a_read_that_asks_more_than_the_others_has_its_answer(void **state)
+/* Earlier reads of this name ended after their first query. */
+static void read_with_more_queries_than_predicted_completes(void **state)
 {
     struct fixture *f = *state;
     struct loops *loops = batch_serve(f);
@@ -98,8 +98,8 @@ static void a_read_that_asks_more_than_the_others_has_its_answer(void **state)
     loops_stop(loops);
 }
 
-/* The second question has the id of the first, and is not asked before that is answered. */
-static enum err ask_twice_by_id(struct work *w, struct tx *tx)
+/* The second query uses the id that the first query returned. */
+static enum err query_twice_by_id(struct work_item *w, struct tx *tx)
 {
     struct asked *a = container_of(w, struct asked, one.work);
     struct value id = v_id(a->batch->id);
@@ -128,21 +128,21 @@ static void expect_seen(const struct batch *b)
     }
 }
 
-static void what_is_always_asked_later_is_asked_at_once(void **state)
+static void second_query_is_prefetched_once_it_was_learned(void **state)
 {
     struct fixture *f = *state;
     struct loops *loops = batch_serve(f);
-    struct batch b = { .f = f, .name = "later", .questions = 2, .run = ask_twice_by_id };
+    struct batch b = { .f = f, .name = "later", .questions = 2, .run = query_twice_by_id };
     uint64_t before;
 
     b.id = 12345678901;
     do {
         b.id++;
-        before = ways(f);
+        before = variants(f);
         batch_ask(&b, loops, 3);
         expect_seen(&b);
-    } while (!batch_was_on_loop(&b) || ways(f) - before != 1);
-    b.questions = 1; /* what is not wanted any more does no harm */
+    } while (!batch_was_on_loop(&b) || variants(f) - before != 1);
+    b.questions = 1; /* an unused prefetch does no harm */
     for (int i = 0; i < 10; i++, b.id++) {
         batch_ask(&b, loops, 2);
         expect_seen(&b);
@@ -153,7 +153,7 @@ static void what_is_always_asked_later_is_asked_at_once(void **state)
     loops_stop(loops);
 }
 
-static void a_loop_whose_connection_ended_reads_on(void **state)
+static void loop_reads_continue_after_their_connection_ended(void **state)
 {
     struct fixture *f = *state;
     struct loops *loops = batch_serve(f);
@@ -165,8 +165,8 @@ static void a_loop_whose_connection_ended_reads_on(void **state)
                          "select count(pg_terminate_backend(pid)) from pg_stat_activity "
                          "where application_name = current_setting('application_name') "
                          "and pid <> pg_backend_pid()");
-        batch_ask(&b, loops, MOST_READS);
-        for (int j = 0; j < MOST_READS; j++) {
+        batch_ask(&b, loops, READS_PER_ROUND_TRIP);
+        for (int j = 0; j < READS_PER_ROUND_TRIP; j++) {
             assert_int_equal(b.reads[j].one.result, OK);
             assert_int_equal(b.reads[j].seen[1], 1);
         }
@@ -174,8 +174,8 @@ static void a_loop_whose_connection_ended_reads_on(void **state)
     loops_stop(loops);
 }
 
-/* What one of them asks is wrong: it is told so, and the others have their answers. */
-static enum err ask_nonsense(struct work *w, struct tx *tx)
+/* One of the reads has an invalid query: it fails, and the others complete. */
+static enum err query_invalid_sql(struct work_item *w, struct tx *tx)
 {
     struct asked *a = container_of(w, struct asked, one.work);
     struct rows r;
@@ -187,11 +187,11 @@ static enum err ask_nonsense(struct work *w, struct tx *tx)
     return tx_one(tx, "select cast($1 as bigint)", BIND(v_text(STR("no number"))), &r, &found);
 }
 
-static void one_that_fails_takes_nobody_along(void **state)
+static void failed_loop_read_does_not_fail_others_of_its_batch(void **state)
 {
     struct fixture *f = *state;
     struct loops *loops = batch_serve(f);
-    struct batch b = { .f = f, .name = "nonsense", .questions = 1, .run = ask_nonsense };
+    struct batch b = { .f = f, .name = "nonsense", .questions = 1, .run = query_invalid_sql };
 
     batch_ask_on_loop(&b, loops, 1);
     batch_ask(&b, loops, 3);
@@ -202,13 +202,13 @@ static void one_that_fails_takes_nobody_along(void **state)
     loops_stop(loops);
 }
 
-/* A loop's connection is for all: what ends one is not asked on the next. */
-static void a_kind_that_fails_is_not_for_loops(void **state)
+/* The connection of a loop is shared: a query that broke one is not sent on the next. */
+static void queries_that_failed_are_no_longer_sent_from_loops(void **state)
 {
     struct fixture *f = *state;
     struct loops *loops = batch_serve(f);
     struct batch few = { .f = f, .name = "fine", .questions = 1 },
-                 b = { .f = f, .name = "failing", .questions = 1, .run = ask_nonsense };
+                 b = { .f = f, .name = "failing", .questions = 1, .run = query_invalid_sql };
 
     batch_ask_on_loop(&b, loops, 1);
     batch_ask(&b, loops, 2);
@@ -220,8 +220,8 @@ static void a_kind_that_fails_is_not_for_loops(void **state)
     loops_stop(loops);
 }
 
-/* Long only on a loop's connection. */
-static enum err ask_slowly(struct work *w, struct tx *tx)
+/* Slow only on a loop's connection. */
+static enum err query_slowly(struct work_item *w, struct tx *tx)
 {
     struct asked *a = container_of(w, struct asked, one.work);
     struct rows r;
@@ -232,11 +232,11 @@ static enum err ask_slowly(struct work *w, struct tx *tx)
     return tx_one(tx, "select 1 from (select pg_sleep(6)) x", NO_BIND, &r, &found);
 }
 
-static void one_that_takes_long_keeps_nobody_waiting(void **state)
+static void slow_loop_read_does_not_block_others(void **state)
 {
     struct fixture *f = *state;
     struct loops *loops = batch_serve(f);
-    struct batch b = { .f = f, .name = "slow", .questions = 1, .run = ask_slowly };
+    struct batch b = { .f = f, .name = "slow", .questions = 1, .run = query_slowly };
 
     batch_ask_on_loop(&b, loops, 1);
     batch_ask(&b, loops, 3);
@@ -247,18 +247,18 @@ static void one_that_takes_long_keeps_nobody_waiting(void **state)
     loops_stop(loops);
 }
 
-/* It is known where it is only when it is asked. */
-static enum err expect_long(struct work *w, struct tx *tx)
+/* The read declares itself long only when it runs. */
+static enum err expect_long(struct work_item *w, struct tx *tx)
 {
     struct asked *a = container_of(w, struct asked, one.work);
-    enum err e = tx_expect_long(tx);
+    enum err e = tx_require_background(tx);
 
     a->runs++;
     a->on_loop = loop_current();
     return e ? e : ask_some(w, tx);
 }
 
-static void what_takes_long_is_not_done_on_a_loop(void **state)
+static void reads_declared_long_do_not_run_on_a_loop(void **state)
 {
     struct fixture *f = *state;
     struct loops *loops = batch_serve(f);
@@ -274,8 +274,8 @@ static void what_takes_long_is_not_done_on_a_loop(void **state)
     loops_stop(loops);
 }
 
-/* Milliseconds of the processor, when its answer is here. */
-static enum err ask_and_compute(struct work *w, struct tx *tx)
+/* Takes milliseconds of processor time after the result arrived. */
+static enum err query_and_compute(struct work_item *w, struct tx *tx)
 {
     enum err e = ask_some(w, tx);
     struct timespec began, now;
@@ -289,18 +289,18 @@ static enum err ask_and_compute(struct work *w, struct tx *tx)
     return OK;
 }
 
-/* Each of them would be fine alone. */
-static void reads_that_compute_share_no_turn(void **state)
+/* Each of the reads alone would be short enough. */
+static void cpu_heavy_reads_do_not_share_a_loop_iteration(void **state)
 {
     struct fixture *f = *state;
     struct loops *loops = batch_serve(f);
     struct batch few = { .f = f, .name = "few", .questions = 1 },
-                 b = { .f = f, .name = "heavy", .questions = 1, .run = ask_and_compute };
+                 b = { .f = f, .name = "heavy", .questions = 1, .run = query_and_compute };
     int on_loop = 0;
 
     batch_ask_on_loop(&few, loops, 1);
-    batch_ask(&b, loops, MOST_READS);
-    for (int i = 0; i < MOST_READS; i++) {
+    batch_ask(&b, loops, READS_PER_ROUND_TRIP);
+    for (int i = 0; i < READS_PER_ROUND_TRIP; i++) {
         assert_int_equal(b.reads[i].one.result, OK);
         on_loop += b.reads[i].on_loop;
     }
@@ -308,9 +308,8 @@ static void reads_that_compute_share_no_turn(void **state)
     loops_stop(loops);
 }
 
-/* Half a millisecond of the processor for each of the rows, of which there are so many as it has
- * questions. */
-static enum err work_between_rows(struct work *w, struct tx *tx)
+/* Takes 0.5 ms of processor time per row; the number of rows is `questions`. */
+static enum err work_between_rows(struct work_item *w, struct tx *tx)
 {
     struct asked *a = container_of(w, struct asked, one.work);
     struct rows r;
@@ -323,14 +322,14 @@ static enum err work_between_rows(struct work *w, struct tx *tx)
         return e;
     a->seen[0] = 0;
     while (rows_next(&r)) {
-        for (int64_t end = clock_thread() + 500000; clock_thread() < end;)
+        for (int64_t end = clock_thread_cpu_ns() + 500000; clock_thread_cpu_ns() < end;)
             ;
         a->seen[0] += row_int(&r, 0);
     }
     return rows_end(&r);
 }
 
-static void rows_that_are_measured_are_read_on_a_loop_while_there_is_time(void **state)
+static void measured_reads_stay_on_the_loop_while_their_time_lasts(void **state)
 {
     enum { FEW = 2, MANY = 40 };
     struct fixture *f = *state;
@@ -354,7 +353,7 @@ static void rows_that_are_measured_are_read_on_a_loop_while_there_is_time(void *
 enum { STATEMENTS = 600 };
 static char many_sql[STATEMENTS][40];
 
-static enum err ask_one_of_many(struct work *w, struct tx *tx)
+static enum err query_one_of_many(struct work_item *w, struct tx *tx)
 {
     struct asked *a = container_of(w, struct asked, one.work);
     struct rows r;
@@ -367,7 +366,7 @@ static enum err ask_one_of_many(struct work *w, struct tx *tx)
     return e;
 }
 
-static enum err count_prepared(struct work *w, struct tx *tx)
+static enum err count_prepared(struct work_item *w, struct tx *tx)
 {
     struct asked *a = container_of(w, struct asked, one.work);
     struct rows r;
@@ -380,14 +379,13 @@ static enum err count_prepared(struct work *w, struct tx *tx)
     return e;
 }
 
-/* More than a connection remembers, and each is asked there. */
-static void a_loop_makes_room_for_other_statements(void **state)
+static void loop_connection_evicts_old_prepared_statements(void **state)
 {
     enum { TRIES = 200, MOST_STATEMENTS = 512 };
     struct fixture *f = *state;
     struct loops *loops = batch_serve(f);
     struct batch few = { .f = f, .name = "few", .questions = 1 },
-                 b = { .f = f, .name = "many", .run = ask_one_of_many },
+                 b = { .f = f, .name = "many", .run = query_one_of_many },
                  count = { .f = f, .name = "count", .run = count_prepared };
 
     batch_ask_on_loop(&few, loops, 1);
@@ -408,8 +406,7 @@ static void a_loop_makes_room_for_other_statements(void **state)
     loops_stop(loops);
 }
 
-/* Reads are answered, whatever they wait for, before the store is closed. */
-static void a_store_that_closes_answers_what_was_asked(void **state)
+static void store_close_completes_loop_reads(void **state)
 {
     struct fixture *f = *state;
     struct loops *loops = batch_serve(f);
@@ -417,22 +414,22 @@ static void a_store_that_closes_answers_what_was_asked(void **state)
 
     batch_ask_on_loop(&b, loops, 1);
     sem_init(&b.finished, 0, 0);
-    b.count = MOST_READS;
-    for (int i = 0; i < MOST_READS; i++) {
+    b.count = READS_PER_ROUND_TRIP;
+    for (int i = 0; i < READS_PER_ROUND_TRIP; i++) {
         b.reads[i].one.result = ERR_INTERNAL;
         b.reads[i].batch = &b;
         b.reads[i].questions = b.questions;
         b.reads[i].one.work = b.reads[0].one.work;
         b.reads[i].one.finished = &b.finished;
     }
-    for (int i = 0; i < MOST_READS; i++)
+    for (int i = 0; i < READS_PER_ROUND_TRIP; i++)
         b.reads[i].one.work.arena = arena_new();
-    loop_call(loops_at(loops, 0), batch_submit, &b);
+    loop_call_and_wait(loops_get(loops, 0), batch_submit, &b);
     store_close(f->store);
     f->store = NULL;
-    for (int i = 0; i < MOST_READS; i++)
+    for (int i = 0; i < READS_PER_ROUND_TRIP; i++)
         wait_for(&b.finished);
-    for (int i = 0; i < MOST_READS; i++) {
+    for (int i = 0; i < READS_PER_ROUND_TRIP; i++) {
         assert_int_equal(b.reads[i].one.result, OK);
         assert_int_equal(b.reads[i].seen[2], 2);
         arena_free(b.reads[i].one.work.arena);
@@ -441,9 +438,9 @@ static void a_store_that_closes_answers_what_was_asked(void **state)
     loops_stop(loops);
 }
 
-/* The first read of a loop, which a worker answers, makes it connect. Nobody tells this thread when
- * it has. */
-static void a_store_closes_while_a_loop_connects(void **state)
+/* The first read of a loop runs on a worker and makes the loop connect; this thread gets no
+ * notification of that. */
+static void store_close_is_safe_while_a_loop_connects(void **state)
 {
     struct fixture *f = *state;
     struct loops *loops = batch_serve(f);
@@ -463,20 +460,20 @@ static void a_store_closes_while_a_loop_connects(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        store_test(reads_of_a_turn_go_together),
-        store_test(a_read_that_asks_twice_sees_one_moment),
-        store_test(a_read_that_asks_more_than_the_others_has_its_answer),
-        store_test(what_is_always_asked_later_is_asked_at_once),
-        store_test(a_loop_whose_connection_ended_reads_on),
-        store_test(one_that_fails_takes_nobody_along),
-        store_test(a_kind_that_fails_is_not_for_loops),
-        store_test(one_that_takes_long_keeps_nobody_waiting),
-        store_test(what_takes_long_is_not_done_on_a_loop),
-        store_test(reads_that_compute_share_no_turn),
-        store_test(rows_that_are_measured_are_read_on_a_loop_while_there_is_time),
-        store_test(a_loop_makes_room_for_other_statements),
-        store_test(a_store_that_closes_answers_what_was_asked),
-        store_test(a_store_closes_while_a_loop_connects),
+        store_test(reads_of_one_iteration_share_a_round_trip),
+        store_test(read_with_two_queries_sees_one_snapshot),
+        store_test(read_with_more_queries_than_predicted_completes),
+        store_test(second_query_is_prefetched_once_it_was_learned),
+        store_test(loop_reads_continue_after_their_connection_ended),
+        store_test(failed_loop_read_does_not_fail_others_of_its_batch),
+        store_test(queries_that_failed_are_no_longer_sent_from_loops),
+        store_test(slow_loop_read_does_not_block_others),
+        store_test(reads_declared_long_do_not_run_on_a_loop),
+        store_test(cpu_heavy_reads_do_not_share_a_loop_iteration),
+        store_test(measured_reads_stay_on_the_loop_while_their_time_lasts),
+        store_test(loop_connection_evicts_old_prepared_statements),
+        store_test(store_close_completes_loop_reads),
+        store_test(store_close_is_safe_while_a_loop_connects),
     };
 
     log_init(2, LOG_OFF, 0);

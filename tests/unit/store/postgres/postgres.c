@@ -1,4 +1,4 @@
-/* postgres.c - PostgreSQL comes and goes, and others are there. */
+/* postgres.c - tests outages of PostgreSQL, and exclusive and shared access to it. */
 #include "unit/unit.h"
 
 #include <stdio.h>
@@ -11,29 +11,28 @@
 #include "support/stores.h"
 #include "support/test_work.h"
 
-/* Ends every connection of the store. Other tests have theirs on the same server. */
-static void kill_backends(struct fixture *f)
+/* Ends every connection of the store, but no connection of other tests on the same server. */
+static void terminate_store_connections(struct fixture *f)
 {
     test_postgres_do(f->postgres, "select count(pg_terminate_backend(pid)) from pg_stat_activity "
                                   "where application_name = current_setting('application_name') "
                                   "and pid <> pg_backend_pid()");
 }
 
-static void a_killed_connection_is_made_again(void **state)
+static void terminated_connection_is_replaced(void **state)
 {
     struct fixture *f = *state;
 
     counter_make(f);
     for (int i = 0; i < 3; i++) {
-        kill_backends(f);
+        terminate_store_connections(f);
         no_error(store_do(f->store, "update counter set n = n + 1"));
     }
     assert_int_equal(store_number(f->store, "select n from counter"), 3);
-    assert_true(store_ready(f->store));
+    assert_true(store_is_reachable(f->store));
 }
 
-/* The database is away for one who may not log in. Opens the store as a role
- * made for this, which is then shut out and let in again. */
+/* Simulates an outage: the store uses a role that is then forbidden to log in and allowed again. */
 struct guest {
     struct fixture *f;
     char role[32], where[512];
@@ -43,7 +42,7 @@ static void guest_do(struct guest *g, const char *fmt)
 {
     char sql[128];
 
-    snprintf(sql, sizeof sql, fmt, g->role, g->role); /* once or twice */
+    snprintf(sql, sizeof sql, fmt, g->role, g->role); /* the role occurs once or twice */
     test_postgres_do(g->f->postgres, sql);
 }
 
@@ -69,23 +68,23 @@ static void guest_leave(struct guest *g)
 
 static bool becomes_ready(struct store *s, bool expected)
 {
-    for (int i = 0; i < 6000 && store_ready(s) != expected; i++)
+    for (int i = 0; i < 6000 && store_is_reachable(s) != expected; i++)
         usleep(10000);
-    return store_ready(s) == expected;
+    return store_is_reachable(s) == expected;
 }
 
-static void while_it_is_away_works_wait_and_then_give_up(void **state)
+static void transactions_time_out_while_the_database_is_unavailable(void **state)
 {
     struct fixture *f = *state;
     struct guest g;
 
     guest_come(&g, f);
-    assert_true(store_ready(f->store));
+    assert_true(store_is_reachable(f->store));
     guest_do(&g, "alter role %s nologin");
-    kill_backends(f);
-    int64_t start = clock_mono();
+    terminate_store_connections(f);
+    int64_t start = clock_monotonic_ns();
     assert_int_equal(store_do(f->store, "update counter set n = n + 1"), ERR_UNAVAILABLE);
-    assert_in_range((clock_mono() - start) / 1000000, 4900, 30000);
+    assert_in_range((clock_monotonic_ns() - start) / 1000000, 4900, 30000);
     assert_true(becomes_ready(f->store, false)); /* the other worker noticed by itself */
 
     guest_do(&g, "alter role %s login");
@@ -95,7 +94,7 @@ static void while_it_is_away_works_wait_and_then_give_up(void **state)
     guest_leave(&g);
 }
 
-static void a_database_that_is_not_there_is_refused_at_once(void **state)
+static void store_open_fails_immediately_without_a_database(void **state)
 {
     struct fixture *f = *state;
     struct store *s = NULL;
@@ -105,13 +104,13 @@ static void a_database_that_is_not_there_is_refused_at_once(void **state)
     assert_null(s);
 }
 
-static enum err pretend_full(struct work *w, struct tx *tx)
+static enum err pretend_full(struct work_item *w, struct tx *tx)
 {
     (void)w;
     return tx_exec(tx, "select leave_full()", NO_BIND, NULL);
 }
 
-static void a_full_disk_is_named(void **state)
+static void full_disk_of_the_database_is_reported(void **state)
 {
     struct fixture *f = *state;
     sem_t finished;
@@ -127,7 +126,7 @@ static void a_full_disk_is_named(void **state)
     sem_destroy(&finished);
 }
 
-static enum err sleep_too_long(struct work *w, struct tx *tx)
+static enum err sleep_too_long(struct work_item *w, struct tx *tx)
 {
     enum err e = add_to_counter(w, tx);
 
@@ -136,7 +135,7 @@ static enum err sleep_too_long(struct work *w, struct tx *tx)
     return e ? e : tx_exec(tx, "select pg_sleep(30)", NO_BIND, NULL);
 }
 
-static void a_statement_that_takes_too_long_is_given_up(void **state)
+static void statement_above_the_time_limit_is_cancelled(void **state)
 {
     struct fixture *f = *state;
     struct store_stats before, after;
@@ -161,7 +160,7 @@ static void a_statement_that_takes_too_long_is_given_up(void **state)
     sem_destroy(&finished);
 }
 
-static void a_tool_and_a_server_keep_each_other_out(void **state)
+static void tool_and_server_exclude_each_other(void **state)
 {
     struct fixture *f = *state;
     struct store *tool, *second = NULL;
@@ -169,15 +168,15 @@ static void a_tool_and_a_server_keep_each_other_out(void **state)
 
     as_tool.serves = false;
     no_error(store_open(&as_tool, &tool));
-    assert_int_equal(store_take(tool), ERR_UNAVAILABLE);
+    assert_int_equal(store_lock_exclusive(tool), ERR_UNAVAILABLE);
     store_close(f->store);
-    no_error(store_take(tool));
+    no_error(store_lock_exclusive(tool));
     assert_int_equal(store_open(&f->options, &second), ERR_UNAVAILABLE);
     store_close(tool);
     no_error(store_open(&f->options, &f->store));
 }
 
-/* As node so, among others. */
+/* Opens the store as the given node. */
 static enum err open_node(struct fixture *f, unsigned node, bool shared, struct store **ret)
 {
     struct store_options options = f->options;
@@ -189,16 +188,16 @@ static enum err open_node(struct fixture *f, unsigned node, bool shared, struct 
     return e;
 }
 
-static void servers_share_a_database_when_all_of_them_say_so(void **state)
+static void nodes_share_a_database_only_if_all_are_configured_to(void **state)
 {
     struct fixture *f = *state;
     struct store *one = NULL, *two = NULL;
 
-    assert_int_equal(open_node(f, 1, true, &one), ERR_UNAVAILABLE); /* node 0 is alone */
+    assert_int_equal(open_node(f, 1, true, &one), ERR_UNAVAILABLE); /* node 0 runs exclusively */
     store_close(f->store);
     no_error(open_node(f, 1, true, &one));
     no_error(open_node(f, 2, true, &two));
-    assert_int_equal(store_identity_node(store_identity(two)), 2);
+    assert_int_equal(process_identity_node(store_process_identity(two)), 2);
     assert_int_equal(open_node(f, 2, true, &f->store), ERR_UNAVAILABLE);
     assert_int_equal(open_node(f, 3, false, &f->store), ERR_UNAVAILABLE);
     store_close(one);
@@ -210,10 +209,10 @@ static enum err save(struct store *s, const char *path, struct backup_report *re
 {
     static const char *const no_keys[] = { NULL };
 
-    return backup_make(s, &(struct backup_options){ .path = path, .keys = no_keys }, ret);
+    return backup_create(s, &(struct backup_options){ .path = path, .keys = no_keys }, ret);
 }
 
-static void a_backup_leaves_the_rows_to_pg_dump(void **state)
+static void postgres_backup_contains_no_rows(void **state)
 {
     struct fixture *f = *state;
 
@@ -224,21 +223,21 @@ static void a_backup_leaves_the_rows_to_pg_dump(void **state)
     no_error(save(f->store, path, &report));
     assert_false(report.has_rows);
     no_error(backup_check(path, &report));
-    no_error(store_check(f->store));
-    assert_string_equal(store_engine(f->store), "postgres");
+    no_error(store_check_integrity(f->store));
+    assert_string_equal(store_engine_name(f->store), "postgres");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        store_test(a_killed_connection_is_made_again),
-        store_test(while_it_is_away_works_wait_and_then_give_up),
-        store_test(a_database_that_is_not_there_is_refused_at_once),
-        store_test(a_full_disk_is_named),
-        store_test(a_statement_that_takes_too_long_is_given_up),
-        store_test(a_tool_and_a_server_keep_each_other_out),
-        store_test(servers_share_a_database_when_all_of_them_say_so),
-        store_test(a_backup_leaves_the_rows_to_pg_dump),
+        store_test(terminated_connection_is_replaced),
+        store_test(transactions_time_out_while_the_database_is_unavailable),
+        store_test(store_open_fails_immediately_without_a_database),
+        store_test(full_disk_of_the_database_is_reported),
+        store_test(statement_above_the_time_limit_is_cancelled),
+        store_test(tool_and_server_exclude_each_other),
+        store_test(nodes_share_a_database_only_if_all_are_configured_to),
+        store_test(postgres_backup_contains_no_rows),
     };
 
     log_init(2, LOG_OFF, 0);

@@ -1,5 +1,4 @@
-/* query.c - what travels together to PostgreSQL, and reads that begin anew when they
- * ask more. */
+/* query.c - tests pipelined queries, and reads that restart when they query more than predicted. */
 #include "unit/unit.h"
 
 #include <stdio.h>
@@ -8,8 +7,7 @@
 #include "support/stores.h"
 #include "support/test_work.h"
 
-/* More than a connection remembers: the oldest are prepared again. */
-static void many_different_queries_are_fine(void **state)
+static void more_queries_than_the_statement_cache_holds_work(void **state)
 {
     enum { COUNT = 600 };
     static char sql[COUNT][40];
@@ -22,7 +20,7 @@ static void many_different_queries_are_fine(void **state)
             assert_int_equal(store_number(f->store, sql[i]), i);
 }
 
-static uint64_t ways_of(struct fixture *f)
+static uint64_t install_types_of(struct fixture *f)
 {
     struct store_stats stats;
 
@@ -30,7 +28,7 @@ static uint64_t ways_of(struct fixture *f)
     return stats.round_trips;
 }
 
-static enum err ask_and_write(struct tx *tx, void *arg)
+static enum err query_and_write(struct tx *tx, void *arg)
 {
     static const char first[] = "select n from counter", second[] = "select n + 1 from counter",
                       third[] = "select n + 2 from counter",
@@ -45,13 +43,13 @@ static enum err ask_and_write(struct tx *tx, void *arg)
     for (int i = 0; i < 3; i++)
         no_error(tx_one(tx, all[i], NO_BIND, &r, &found));
     for (int i = 0; i < 3; i++)
-        no_error(tx_exec_soon(tx, more, NO_BIND));
+        no_error(tx_exec_deferred(tx, more, NO_BIND));
     return OK;
 }
 
-/* Three queries are one way, three writes and the commit another. Each connection makes the
- * statements for itself, and threads may be connecting still: those are ways, too. */
-static void what_can_travel_together_does(void **state)
+/* Three queries take one round trip, three writes and the commit another. Each connection
+ * prepares its statements, and threads may still connect, which takes round trips too. */
+static void independent_queries_share_a_round_trip(void **state)
 {
     enum { TRIES = 500 };
     struct fixture *f = *state;
@@ -61,20 +59,20 @@ static void what_can_travel_together_does(void **state)
     counter_make(f);
     do {
         assert_in_range(++tries, 1, TRIES);
-        before = ways_of(f);
-        no_error(store_run(f->store, STORE_WRITE, NULL, ask_and_write, NULL));
-    } while (ways_of(f) - before != 2);
+        before = install_types_of(f);
+        no_error(store_run(f->store, STORE_WRITE, NULL, query_and_write, NULL));
+    } while (install_types_of(f) - before != 2);
     assert_int_equal(store_number(f->store, "select n from counter"), tries * 3);
 }
 
-/* --- how much is asked ---------------------------------------------------------------- */
+/* --- number of queries ---------------------------------------------------------------- */
 
 static struct {
-    int runs, asks; /* how often, and how much each time */
+    int runs, asks; /* number of runs, and queries per run */
     int64_t first, last;
 } sometimes;
 
-static enum err ask_sometimes(struct work *w, struct tx *tx)
+static enum err run_variable_queries(struct work_item *w, struct tx *tx)
 {
     static const char first[] = "select n from counter", then[] = "select n + $1 from counter";
     struct rows r;
@@ -93,7 +91,7 @@ static enum err ask_sometimes(struct work *w, struct tx *tx)
     return e;
 }
 
-static void read_by_name(struct fixture *f, const char *name, bool again, int asks)
+static void run_named_read(struct fixture *f, const char *name, bool again, int asks)
 {
     sem_t finished;
     struct test_work *one = test_works_new(1, &finished);
@@ -102,8 +100,8 @@ static void read_by_name(struct fixture *f, const char *name, bool again, int as
     sometimes.asks = asks;
     one->work.mode = STORE_READ;
     one->work.name = name;
-    one->work.again = again;
-    one->work.run = ask_sometimes;
+    one->work.is_idempotent = again;
+    one->work.run = run_variable_queries;
     store_submit(f->store, &one->work);
     wait_for(&finished);
     assert_int_equal(one->result, OK);
@@ -111,13 +109,13 @@ static void read_by_name(struct fixture *f, const char *name, bool again, int as
     sem_destroy(&finished);
 }
 
-static void read_sometimes(struct fixture *f, int asks)
+static void run_repeatable_read(struct fixture *f, int asks)
 {
-    read_by_name(f, "sometimes", true, asks);
+    run_named_read(f, "sometimes", true, asks);
 }
 
-/* One connection, which has the statements from the first time on. */
-static void one_connection(struct fixture *f)
+/* Uses one connection, which has the prepared statements after the first run. */
+static void reopen_with_one_connection(struct fixture *f)
 {
     store_close(f->store);
     f->options.workers = 1;
@@ -125,36 +123,37 @@ static void one_connection(struct fixture *f)
     counter_make(f);
 }
 
-/* A read that asked one thing before is over when it has it; who then asks more begins anew. */
-static void a_read_that_asks_more_than_before_begins_anew(void **state)
+/* A read that had one query before ends its transaction with it; a second query restarts the
+ * read. */
+static void read_with_more_queries_than_before_is_restarted(void **state)
 {
     struct fixture *f = *state;
 
-    one_connection(f);
+    reopen_with_one_connection(f);
     for (int i = 0; i < 3; i++) {
-        read_sometimes(f, 1);
+        run_repeatable_read(f, 1);
         assert_int_equal(sometimes.runs, 1);
     }
     no_error(store_do(f->store, "update counter set n = 5"));
-    read_sometimes(f, 3);
+    run_repeatable_read(f, 3);
     assert_int_equal(sometimes.runs, 2);
     assert_int_equal(sometimes.first, 5);
     assert_int_equal(sometimes.last, 7);
-    read_sometimes(f, 3); /* which is known from now on */
+    run_repeatable_read(f, 3); /* which is learned from now on */
     assert_int_equal(sometimes.runs, 1);
-    read_sometimes(f, 1);
+    run_repeatable_read(f, 1);
     assert_int_equal(sometimes.runs, 1);
 }
 
-static void a_read_that_may_leave_something_behind_is_run_once(void **state)
+static void read_with_side_effects_is_never_restarted(void **state)
 {
     struct fixture *f = *state;
     static const char name[] = "leaves something";
 
-    one_connection(f);
+    reopen_with_one_connection(f);
     for (int i = 0; i < 3; i++)
-        read_by_name(f, name, false, 1);
-    read_by_name(f, name, false, 3);
+        run_named_read(f, name, false, 1);
+    run_named_read(f, name, false, 3);
     assert_int_equal(sometimes.runs, 1);
     assert_int_equal(sometimes.last, 2);
 }
@@ -162,10 +161,10 @@ static void a_read_that_may_leave_something_behind_is_run_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        store_test(many_different_queries_are_fine),
-        store_test(what_can_travel_together_does),
-        store_test(a_read_that_asks_more_than_before_begins_anew),
-        store_test(a_read_that_may_leave_something_behind_is_run_once),
+        store_test(more_queries_than_the_statement_cache_holds_work),
+        store_test(independent_queries_share_a_round_trip),
+        store_test(read_with_more_queries_than_before_is_restarted),
+        store_test(read_with_side_effects_is_never_restarted),
     };
 
     log_init(2, LOG_OFF, 0);

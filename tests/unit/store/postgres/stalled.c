@@ -1,5 +1,5 @@
-/* stalled.c - a database behind a Unix socket that stands still. Tests src/store/postgres/conn.c
- * and src/store/postgres/worker.c. */
+/* stalled.c - tests a database behind a Unix socket that stops reading. Tests
+ * src/store/postgres/conn.c and src/store/postgres/worker.c. */
 #include "unit/unit.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 enum { LONG = 8 * 1024 * 1024, LONGEST_S = 60 };
 
-static bool stalls; /* the database stands still once the transaction has begun */
+static bool stalls; /* the database stops after the begin of the transaction */
 
 static enum err measure_text(struct tx *tx, void *arg)
 {
@@ -30,8 +30,8 @@ static enum err measure_text(struct tx *tx, void *arg)
     return tx_one(tx, "select length(cast($1 as text))", BIND(v_text(*text)), &row, &found);
 }
 
-/* More than a socket holds: it cannot be sent before somebody reads it. */
-static void sending_to_a_database_that_does_not_read_ends(void **state)
+/* More bytes than the socket buffer holds, so sending blocks. */
+static void sending_to_a_stalled_database_times_out(void **state)
 {
     struct fixture *f = *state;
     char where[600];
@@ -44,9 +44,9 @@ static void sending_to_a_database_that_does_not_read_ends(void **state)
     no_error(store_open(&f->options, &f->store));
     no_error(store_run(f->store, STORE_WRITE, NULL, measure_text, &text));
     stalls = true;
-    int64_t began = clock_mono();
+    int64_t began = clock_monotonic_ns();
     assert_int_equal(store_run(f->store, STORE_WRITE, NULL, measure_text, &text), ERR_UNAVAILABLE);
-    assert_in_range((clock_mono() - began) / 1000000000, 0, LONGEST_S);
+    assert_in_range((clock_monotonic_ns() - began) / 1000000000, 0, LONGEST_S);
     stalls = false;
     stalling_set(false);
     no_error(store_run(f->store, STORE_WRITE, NULL, measure_text, &text));
@@ -59,7 +59,7 @@ static void sending_to_a_database_that_does_not_read_ends(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        store_test(sending_to_a_database_that_does_not_read_ends),
+        store_test(sending_to_a_stalled_database_times_out),
     };
 
     log_init(2, LOG_OFF, 0);

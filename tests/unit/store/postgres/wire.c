@@ -1,4 +1,4 @@
-/* wire.c - answers of PostgreSQL that come in long records of TLS, or not at all. Tests
+/* wire.c - tests PostgreSQL replies in long TLS records, and missing replies. Tests
  * src/store/postgres/loop_conn.c and src/store/postgres/loop_reads.c. */
 #include "unit/unit.h"
 
@@ -11,7 +11,7 @@
 #include "support/batches.h"
 #include "support/silence.h"
 
-/* The store's connections go by the wire from now on. */
+/* Reopens the store with connections through this proxy. */
 static void go_by(struct fixture *f, const struct silence *wire)
 {
     store_close(f->store);
@@ -30,8 +30,8 @@ static void leave_wire(struct fixture *f, struct silence *wire)
 
 enum { LONG_ROWS = 30, LONG_ROW = 1000 };
 
-/* The bytes of all rows: two records, of which the second is longer than what libpq has room for
- * behind the part of a row that the first one ended with. */
+/* Counts the bytes of all rows: two TLS records, of which the second is longer than libpq's free
+ * buffer space. */
 static enum err count_long(struct tx *tx, int64_t *ret)
 {
     struct rows r;
@@ -48,7 +48,7 @@ static enum err read_long(struct tx *tx, void *arg)
     return count_long(tx, arg);
 }
 
-static void a_worker_hears_all_of_a_long_record(void **state)
+static void worker_reads_all_of_a_long_tls_record(void **state)
 {
     struct fixture *f = *state;
     struct silence *wire = silence_new_tls(f->postgres);
@@ -67,7 +67,7 @@ static void a_worker_hears_all_of_a_long_record(void **state)
     leave_wire(f, wire);
 }
 
-static enum err ask_long(struct work *w, struct tx *tx)
+static enum err query_long_rows(struct work_item *w, struct tx *tx)
 {
     struct asked *a = container_of(w, struct asked, one.work);
 
@@ -75,26 +75,26 @@ static enum err ask_long(struct work *w, struct tx *tx)
     return count_long(tx, &a->seen[0]);
 }
 
-/* Five of them, one after the other, on the loop. */
+/* Returns the duration of five reads in sequence on the loop. */
 static int64_t time_of_five(struct batch *b, struct loops *loops)
 {
-    int64_t began = clock_mono();
+    int64_t began = clock_monotonic_ns();
 
     for (int i = 0; i < 5; i++) {
         batch_ask_on_loop(b, loops, 1);
         assert_int_equal(b->reads[0].seen[0], LONG_ROWS * LONG_ROW);
     }
-    return (clock_mono() - began) / 1000000;
+    return (clock_monotonic_ns() - began) / 1000000;
 }
 
-/* It would look after a fifth of a second anyhow, so that five took a second each time. */
-static void a_loop_hears_all_of_a_long_record(void **state)
+/* Without the fix, the loop polls after 200 ms, so five reads take a second. */
+static void loop_reads_all_of_a_long_tls_record(void **state)
 {
     enum { TRIES = 20, SOON_MS = 900 };
     struct fixture *f = *state;
     struct loops *loops = batch_serve(f);
     struct silence *wire = silence_new_tls(f->postgres);
-    struct batch b = { .f = f, .name = "long records", .run = ask_long };
+    struct batch b = { .f = f, .name = "long records", .run = query_long_rows };
     int tries = 0;
 
     go_by(f, wire);
@@ -106,8 +106,8 @@ static void a_loop_hears_all_of_a_long_record(void **state)
 
 /* --- silence -------------------------------------------------------------------------- */
 
-/* After eight seconds, where nobody is kept from the processor. */
-static void silence_is_noticed(void **state)
+/* Detected after eight seconds, or later on a busy machine. */
+static void silent_database_is_detected_by_workers(void **state)
 {
     struct fixture *f = *state;
 
@@ -118,25 +118,26 @@ static void silence_is_noticed(void **state)
     no_error(store_do(f->store, "update counter set n = n + 1"));
 
     silence_begin(wire);
-    int64_t start = clock_mono();
+    int64_t start = clock_monotonic_ns();
     assert_int_equal(store_do(f->store, "update counter set n = n + 1"), ERR_UNAVAILABLE);
-    assert_in_range((clock_mono() - start) / 1000000, 0, 30000);
+    assert_in_range((clock_monotonic_ns() - start) / 1000000, 0, 30000);
     silence_end(wire);
     no_error(store_do(f->store, "update counter set n = n + 1"));
     assert_int_equal(store_number(f->store, "select n from counter"), 2);
     leave_wire(f, wire);
 }
 
-/* Nobody waits for ever for a database that stands still. */
-static void expect_silence_noticed(struct fixture *f, struct silence *wire, struct loops *loops)
+/* Asserts that reads of a stalled database fail and that later reads work. */
+static void expect_silent_database_is_detected(struct fixture *f, struct silence *wire,
+                                               struct loops *loops)
 {
     struct batch b = { .f = f, .name = "silence", .questions = 2 };
 
     go_by(f, wire);
     batch_ask_on_loop(&b, loops, 1);
     silence_begin(wire);
-    batch_ask(&b, loops, MOST_READS);
-    for (int i = 0; i < MOST_READS; i++)
+    batch_ask(&b, loops, READS_PER_ROUND_TRIP);
+    for (int i = 0; i < READS_PER_ROUND_TRIP; i++)
         assert_int_equal(b.reads[i].one.result, ERR_UNAVAILABLE);
     silence_end(wire);
     batch_ask_on_loop(&b, loops, 2);
@@ -144,23 +145,23 @@ static void expect_silence_noticed(struct fixture *f, struct silence *wire, stru
     leave_wire(f, wire);
 }
 
-static void a_loop_notices_silence(void **state)
+static void silent_database_is_detected_by_loops(void **state)
 {
     struct fixture *f = *state;
     struct loops *loops = batch_serve(f);
 
-    expect_silence_noticed(f, silence_new(f->postgres), loops);
+    expect_silent_database_is_detected(f, silence_new(f->postgres), loops);
 }
 
-static void a_loop_notices_silence_over_tls(void **state)
+static void silent_database_is_detected_by_loops_over_tls(void **state)
 {
     struct fixture *f = *state;
     struct loops *loops = batch_serve(f);
 
-    expect_silence_noticed(f, silence_new_tls(f->postgres), loops);
+    expect_silent_database_is_detected(f, silence_new_tls(f->postgres), loops);
 }
 
-/* Something came, a little too late, and was not all. */
+/* A fake connection on which an incomplete reply arrives after the deadline. */
 static struct {
     int ends[2];
     int64_t until;
@@ -190,13 +191,12 @@ static int late_consume(PGconn *pg)
 
     (void)pg;
     assert_int_equal(read(late.ends[0], &byte, 1), 1);
-    while (clock_mono() < late.until)
+    while (clock_monotonic_ns() < late.until)
         ;
     return 1;
 }
 
-/* The end of its patience was a millisecond and a half ago. */
-static void who_hears_something_too_late_waits_no_longer(void **state)
+static void partial_reply_after_the_deadline_ends_the_wait(void **state)
 {
     enum { PATIENCE_MS = 20 };
     struct postgres_conn *c = mem_new(sizeof *c);
@@ -209,10 +209,10 @@ static void who_hears_something_too_late_waits_no_longer(void **state)
                          .isBusy = late_is_busy,
                          .consumeInput = late_consume,
                          .flush = late_flush };
-    c->patience_ms = PATIENCE_MS;
-    late.until = clock_mono() + PATIENCE_MS * 1000000 + 1500000;
-    assert_null(postgres_next_result(c));
-    assert_true(c->lost && c->silent);
+    c->answer_timeout_ms = PATIENCE_MS;
+    late.until = clock_monotonic_ns() + PATIENCE_MS * 1000000 + 1500000;
+    assert_null(postgres_read_next_result(c));
+    assert_true(c->lost && c->timed_out);
     pq = real;
     close(late.ends[0]);
     close(late.ends[1]);
@@ -222,12 +222,12 @@ static void who_hears_something_too_late_waits_no_longer(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        store_test(a_worker_hears_all_of_a_long_record),
-        store_test(a_loop_hears_all_of_a_long_record),
-        store_test(silence_is_noticed),
-        store_test(a_loop_notices_silence),
-        store_test(a_loop_notices_silence_over_tls),
-        cmocka_unit_test(who_hears_something_too_late_waits_no_longer),
+        store_test(worker_reads_all_of_a_long_tls_record),
+        store_test(loop_reads_all_of_a_long_tls_record),
+        store_test(silent_database_is_detected_by_workers),
+        store_test(silent_database_is_detected_by_loops),
+        store_test(silent_database_is_detected_by_loops_over_tls),
+        cmocka_unit_test(partial_reply_after_the_deadline_ends_the_wait),
     };
 
     log_init(2, LOG_OFF, 0);

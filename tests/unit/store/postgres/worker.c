@@ -1,5 +1,5 @@
-/* worker.c - works that lose their connection or meet others are not lost nor done
- * twice. */
+/* worker.c - tests that transactions that lose their connection or conflict are neither lost nor
+ * applied twice. */
 #include "unit/unit.h"
 
 #include <stdio.h>
@@ -11,19 +11,19 @@
 #include "support/stores.h"
 #include "support/test_work.h"
 
-static enum err add_and_be_killed(struct work *w, struct tx *tx)
+static enum err add_and_be_killed(struct work_item *w, struct tx *tx)
 {
     struct test_work *o = container_of(w, struct test_work, work);
     struct rows r;
     bool found;
     enum err e = add_to_counter(w, tx);
 
-    if (e || o->add++ > 1) /* the first try adds 1 in vain */
+    if (e || o->add++ > 1) /* the first attempt is rolled back */
         return e;
     return tx_one(tx, "select pg_terminate_backend(pg_backend_pid())", NO_BIND, &r, &found);
 }
 
-static void a_work_that_lost_its_connection_is_run_again(void **state)
+static void transaction_that_lost_its_connection_is_retried(void **state)
 {
     struct fixture *f = *state;
     sem_t finished;
@@ -42,8 +42,8 @@ static void a_work_that_lost_its_connection_is_run_again(void **state)
     sem_destroy(&finished);
 }
 
-/* A trigger that runs at commit and ends the connection: did it commit? */
-static void a_commit_without_an_answer_is_not_run_again(void **state)
+/* A trigger ends the connection during the commit, so the result is unknown. */
+static void commit_with_unknown_result_is_not_retried(void **state)
 {
     struct fixture *f = *state;
     sem_t finished;
@@ -71,8 +71,8 @@ static void a_commit_without_an_answer_is_not_run_again(void **state)
 
 static const char *ended_on; /* the database */
 
-/* What it adds waits for the commit, and the first time its session is ended before that. */
-static enum err add_soon_and_be_ended(struct work *w, struct tx *tx)
+/* The write is pipelined until the commit, and on the first attempt the session ends before it. */
+static enum err add_soon_and_be_ended(struct work_item *w, struct tx *tx)
 {
     struct test_work *o = container_of(w, struct test_work, work);
     struct rows r;
@@ -81,7 +81,7 @@ static enum err add_soon_and_be_ended(struct work *w, struct tx *tx)
     enum err e = tx_one(tx, "select pg_backend_pid()", NO_BIND, &r, &found);
 
     if (!e)
-        e = tx_exec_soon(tx, "update counter set n = n + 1", NO_BIND);
+        e = tx_exec_deferred(tx, "update counter set n = n + 1", NO_BIND);
     if (e || o->add++ > 1)
         return e;
     snprintf(sql, sizeof sql, "select pg_terminate_backend(%d, 60000)", (int)row_int(&r, 0));
@@ -89,13 +89,13 @@ static enum err add_soon_and_be_ended(struct work *w, struct tx *tx)
     return OK;
 }
 
-static enum err announce_and_be_ended(struct work *w, struct tx *tx)
+static enum err announce_and_be_ended(struct work_item *w, struct tx *tx)
 {
-    tx_log(tx, STR("said"));
+    tx_set_log_event(tx, STR("said"));
     return add_soon_and_be_ended(w, tx);
 }
 
-static void one_that_was_shut_down_before_its_commit_is_run_again(void **state)
+static void transaction_is_retried_if_the_connection_ends_before_its_commit(void **state)
 {
     struct fixture *f = *state;
     sem_t finished;
@@ -118,15 +118,15 @@ static void one_that_was_shut_down_before_its_commit_is_run_again(void **state)
     sem_destroy(&finished);
 }
 
-static enum err add_slowly(struct work *w, struct tx *tx)
+static enum err add_slowly(struct work_item *w, struct tx *tx)
 {
     enum err e = tx_exec(tx, "select n, pg_sleep(0.002) from counter where id = 1", NO_BIND, NULL);
 
     return e ? e : add_to_counter(w, tx);
 }
 
-/* All of them want the same row, and each takes long enough to meet all others. */
-static void however_often_works_meet_none_is_refused(void **state)
+/* All transactions update the same row and last long enough to conflict with all others. */
+static void conflicting_transactions_are_retried_until_all_succeed(void **state)
 {
     enum { COUNT = 160 };
     struct fixture *f = *state;
@@ -148,38 +148,37 @@ static void however_often_works_meet_none_is_refused(void **state)
     sem_destroy(&finished);
 }
 
-static enum err add_beside(struct tx *tx, void *arg)
+static enum err add_during(struct tx *tx, void *arg)
 {
     (void)arg;
     return tx_exec(tx, "update counter set n = n + 1", NO_BIND, NULL);
 }
 
-/* A server's sign of life comes also while somebody writes alone, for however long. */
-static void what_is_beside_the_callers_waits_for_none(void **state)
+static void internal_transactions_do_not_wait_for_exclusive_writers(void **state)
 {
     struct fixture *f = *state;
     struct postgres *p = container_of(f->store, struct postgres, store);
-    struct store_side *side = store_side_new(f->store);
+    struct store_connection *side = store_connection_new(f->store);
     struct arena *arena = arena_new();
 
     counter_make(f);
     pthread_rwlock_wrlock(&p->writing);
-    enum err e = store_side_run(side, STORE_APPEND, arena, add_beside, NULL);
+    enum err e = store_connection_run(side, STORE_APPEND, arena, add_during, NULL);
     pthread_rwlock_unlock(&p->writing);
     assert_int_equal(e, OK);
     assert_int_equal(store_number(f->store, "select n from counter"), 1);
-    store_side_free(side);
+    store_connection_free(side);
     arena_free(arena);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        store_test(a_work_that_lost_its_connection_is_run_again),
-        store_test(a_commit_without_an_answer_is_not_run_again),
-        store_test(one_that_was_shut_down_before_its_commit_is_run_again),
-        store_test(however_often_works_meet_none_is_refused),
-        store_test(what_is_beside_the_callers_waits_for_none),
+        store_test(transaction_that_lost_its_connection_is_retried),
+        store_test(commit_with_unknown_result_is_not_retried),
+        store_test(transaction_is_retried_if_the_connection_ends_before_its_commit),
+        store_test(conflicting_transactions_are_retried_until_all_succeed),
+        store_test(internal_transactions_do_not_wait_for_exclusive_writers),
     };
 
     log_init(2, LOG_OFF, 0);

@@ -1,4 +1,4 @@
-/* conn.c - more statements than a connection keeps. */
+/* conn.c - tests a connection with more statements than its cache holds. */
 #include "unit/unit.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@ enum { MANY = 600 };
 static char many_sql[MANY][40];
 
 /* The cache overflows while a cursor is open on one of its statements. */
-static enum err ask_many(struct tx *tx, void *arg)
+static enum err run_many_queries(struct tx *tx, void *arg)
 {
     struct rows outer, r;
     bool found;
@@ -29,21 +29,21 @@ static enum err ask_many(struct tx *tx, void *arg)
     return rows_end(&outer);
 }
 
-static void more_queries_than_the_cache_holds_are_fine(void **state)
+static void more_queries_than_the_statement_cache_holds_work(void **state)
 {
     struct fixture *f = *state;
 
     for (int i = 0; i < MANY; i++)
         snprintf(many_sql[i], sizeof many_sql[i], "select %d", i);
     for (int round = 0; round < 2; round++)
-        no_error(store_run(f->store, STORE_READ, NULL, ask_many, NULL));
-    no_error(store_run(f->store, STORE_WRITE, NULL, ask_many, NULL));
+        no_error(store_run(f->store, STORE_READ, NULL, run_many_queries, NULL));
+    no_error(store_run(f->store, STORE_WRITE, NULL, run_many_queries, NULL));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        store_test(more_queries_than_the_cache_holds_are_fine),
+        store_test(more_queries_than_the_statement_cache_holds_work),
     };
 
     log_init(2, LOG_OFF, 0);

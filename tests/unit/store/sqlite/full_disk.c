@@ -1,4 +1,5 @@
-/* full_disk.c - a disk without room. Tests src/store/space.c and src/store/sqlite/writer.c. */
+/* full_disk.c - tests SQLite on a full disk. Tests src/store/disk_full.c and
+ * src/store/sqlite/writer.c. */
 #include "unit/unit.h"
 
 #include <errno.h>
@@ -12,7 +13,7 @@
 #include "support/stores.h"
 #include "support/test_work.h"
 
-/* Gives the fixture a folder of its own on a file system of 8 MiB. */
+/* Moves the fixture to its own file system of 8 MiB. */
 static bool move_to_small_disk(struct fixture *f)
 {
     store_close(f->store);
@@ -26,7 +27,7 @@ static bool move_to_small_disk(struct fixture *f)
     return true;
 }
 
-/* Clean-up of tests that may be on one. */
+/* Cleans up after tests that may use the small file system. */
 static int leave_small_disk(void **state)
 {
     struct fixture *f = *state;
@@ -45,12 +46,12 @@ static enum err add_filler(struct tx *tx, void *arg)
     return tx_exec(tx, "insert into filler (b) values (zeroblob(100000))", NO_BIND, NULL);
 }
 
-static void a_full_disk_is_refused_until_there_is_room(void **state)
+static void writes_on_a_full_disk_are_refused_until_space_is_free(void **state)
 {
     struct fixture *f = *state;
     int64_t stored = 0;
     enum err e;
-    /* More than half: what is in the log may need the same room once more. */
+    /* More than half of the disk: the content of the log may need the same space once more. */
     static char ballast[7 << 20];
 
     if (!move_to_small_disk(f))
@@ -65,10 +66,10 @@ static void a_full_disk_is_refused_until_there_is_room(void **state)
     no_error(blob_delete(f->store, "test/ballast"));
     no_error(store_run(f->store, STORE_WRITE, NULL, add_filler, NULL));
     assert_int_equal(store_number(f->store, "select count(*) from filler"), stored + 1);
-    no_error(store_check(f->store));
+    no_error(store_check_integrity(f->store));
 }
 
-static void fill_the_rest(struct fixture *f)
+static void fill_remaining_disk_space(struct fixture *f)
 {
     static const char page[4096];
     char path[128];
@@ -82,8 +83,8 @@ static void fill_the_rest(struct fixture *f)
     close(fd);
 }
 
-/* What is in the log goes to where it belongs, and the log has room again. */
-static void a_full_disk_still_takes_what_needs_no_more_room(void **state)
+/* The log is copied into the database, so that it has space again. */
+static void full_disk_accepts_writes_that_need_no_space(void **state)
 {
     struct fixture *f = *state;
 
@@ -93,14 +94,14 @@ static void a_full_disk_still_takes_what_needs_no_more_room(void **state)
     store_close(f->store);
     no_error(store_open(&f->options, &f->store));
     no_error(store_do(f->store, "update counter set n = 1"));
-    fill_the_rest(f);
+    fill_remaining_disk_space(f);
     assert_int_equal(store_do(f->store, "update counter set n = 2"), ERR_STORAGE_FULL);
     no_error(store_do(f->store, "update counter set n = 3"));
     assert_int_equal(store_number(f->store, "select n from counter"), 3);
 }
 
-/* Too much for the disk and for the cache: the transaction ends in the middle. */
-static enum err fill_the_disk(struct work *w, struct tx *tx)
+/* Writes too much for the disk and the cache: the transaction fails in the middle. */
+static enum err fill_the_disk(struct work_item *w, struct tx *tx)
 {
     enum err e = OK;
 
@@ -110,7 +111,7 @@ static enum err fill_the_disk(struct work *w, struct tx *tx)
     return e;
 }
 
-static void one_work_that_fills_the_disk_fails_alone(void **state)
+static void transaction_that_fills_the_disk_fails_alone(void **state)
 {
     struct fixture *f = *state;
     sem_t finished;
@@ -135,9 +136,9 @@ static void one_work_that_fills_the_disk_fails_alone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        small_disk_test(a_full_disk_is_refused_until_there_is_room),
-        small_disk_test(a_full_disk_still_takes_what_needs_no_more_room),
-        small_disk_test(one_work_that_fills_the_disk_fails_alone),
+        small_disk_test(writes_on_a_full_disk_are_refused_until_space_is_free),
+        small_disk_test(full_disk_accepts_writes_that_need_no_space),
+        small_disk_test(transaction_that_fills_the_disk_fails_alone),
     };
 
     log_init(2, LOG_OFF, 0);

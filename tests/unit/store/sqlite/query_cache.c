@@ -1,4 +1,5 @@
-/* query_cache.c - a loop reuses the rows of a query until a column that it read changes. */
+/* query_cache.c - tests that a loop reuses the rows of a query until a column that the query
+ * read changes. */
 #include "unit/unit.h"
 
 #include <pthread.h>
@@ -8,21 +9,21 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "net/loop.h"
-#include "store/kept.h"
+#include "store/result_cache.h"
 #include "store/sqlite/sqlite.h"
 #include "support/stores.h"
 #include "support/test_work.h"
 #include "support/test_sql.h"
 
-/* --- a loop that asks ----------------------------------------------------------------- */
+/* --- queries on a loop ---------------------------------------------------------------- */
 
 static struct store *asked;
 static struct loops *loops;
 
-static void end_turn(struct loop *l, void *arg)
+static void end_iteration(struct loop *l, void *arg)
 {
     (void)arg;
-    store_turn_end(asked, l);
+    store_iteration_end(asked, l);
 }
 
 struct question {
@@ -30,22 +31,22 @@ struct question {
     const char *sql;
     struct value values[2];
     size_t count;
-    bool all; /* rows, not only the first */
+    bool all; /* all rows, not only the first */
     char answer[200];
 };
 static struct question *now;
 
-static void note_row(struct question *q, const struct rows *r)
+static void append_row_text(struct question *q, const struct rows *r)
 {
     size_t n = strlen(q->answer);
 
     if (r->row[0].kind == VALUE_TEXT)
-        snprintf(q->answer + n, sizeof q->answer - n, "%.*s;", STR_FMT(row_text(r, 0)));
+        snprintf(q->answer + n, sizeof q->answer - n, "%.*s;", STR_ARGS(row_text(r, 0)));
     else
         snprintf(q->answer + n, sizeof q->answer - n, "%lld;", (long long)row_int(r, 0));
 }
 
-static enum err run_question(struct work *w, struct tx *tx)
+static enum err run_question(struct work_item *w, struct tx *tx)
 {
     struct rows r;
     bool found;
@@ -55,16 +56,16 @@ static enum err run_question(struct work *w, struct tx *tx)
     if (!now->all) {
         no_error(tx_one(tx, test_sql(now->sql), now->values, now->count, &r, &found));
         if (found)
-            note_row(now, &r);
+            append_row_text(now, &r);
         return OK;
     }
     no_error(tx_query(tx, test_sql(now->sql), now->values, now->count, &r));
     while (rows_next(&r))
-        note_row(now, &r);
+        append_row_text(now, &r);
     return rows_end(&r);
 }
 
-static void submit_question(struct loop *l, void *arg)
+static void submit_query_on_loop(struct loop *l, void *arg)
 {
     struct test_work *one = arg;
 
@@ -76,18 +77,18 @@ static void submit_question(struct loop *l, void *arg)
 
 static uint64_t given(void)
 {
-    return query_cache_hits(((struct sqlite *)asked)->readers[0]->cache);
+    return query_cache_count_hits(((struct sqlite *)asked)->readers[0]->cache);
 }
 
-/* True: from memory. */
-static bool ask(struct question *q)
+/* Runs the query; returns true if the result came from the cache. */
+static bool run_cached_query(struct question *q)
 {
     sem_t finished;
     struct test_work *one = test_works_new(1, &finished);
     uint64_t before = ((struct sqlite *)asked)->readers[0] ? given() : 0;
 
     now = q;
-    loop_call(loops_at(loops, 0), submit_question, one);
+    loop_call_and_wait(loops_get(loops, 0), submit_query_on_loop, one);
     wait_for(&finished);
     assert_int_equal(one->result, OK);
     test_works_free(one, 1);
@@ -95,21 +96,21 @@ static bool ask(struct question *q)
     return given() != before;
 }
 
-/* The third time at the latest it is from memory. */
-static void ask_until_kept(struct question *q)
+/* The third query at the latest is answered from the cache. */
+static void query_until_cached(struct question *q)
 {
     for (int i = 0; i < 2; i++)
-        ask(q);
-    assert_true(ask(q));
+        run_cached_query(q);
+    assert_true(run_cached_query(q));
 }
 
-static int begin_asking(void **state)
+static int open_query_test(void **state)
 {
     int failed = fixture_open(state);
     struct fixture *f = *state;
 
     asked = f->store;
-    loops = loops_start(1, end_turn, NULL);
+    loops = loops_start(1, end_iteration, NULL);
     no_error(store_do(asked, "create table guild_like (id integer primary key, name text, seen "
                              "integer not null default 0)"));
     no_error(store_do(
@@ -124,13 +125,13 @@ static int begin_asking(void **state)
     return failed;
 }
 
-static int end_asking(void **state)
+static int close_query_test(void **state)
 {
     loops_stop(loops);
     return fixture_close(state);
 }
 
-#define asking_test(f) cmocka_unit_test_setup_teardown(f, begin_asking, end_asking)
+#define asking_test(f) cmocka_unit_test_setup_teardown(f, open_query_test, close_query_test)
 
 static void change(const char *sql)
 {
@@ -154,74 +155,74 @@ static struct question parts_of(int64_t id)
 
 /* --- the tests ------------------------------------------------------------------------ */
 
-static void what_was_asked_before_comes_from_memory(void **state)
+static void repeated_query_is_answered_from_the_cache(void **state)
 {
     struct question q = name_of(1), other = name_of(2), parts = parts_of(1), none = name_of(3);
 
     (void)state;
-    assert_false(ask(&q));
+    assert_false(run_cached_query(&q));
     assert_string_equal(q.answer, "one;");
-    ask_until_kept(&q);
+    query_until_cached(&q);
     assert_string_equal(q.answer, "one;");
-    assert_false(ask(&other));
+    assert_false(run_cached_query(&other));
     assert_string_equal(other.answer, "two;");
-    ask_until_kept(&parts);
+    query_until_cached(&parts);
     assert_string_equal(parts.answer, "10;11;");
-    ask_until_kept(&none);
+    query_until_cached(&none);
     assert_string_equal(none.answer, "");
 }
 
-static void a_column_that_was_read_makes_it_forgotten(void **state)
+static void change_of_a_read_column_invalidates_the_cached_query(void **state)
 {
     struct question q = name_of(1);
 
     (void)state;
-    ask_until_kept(&q);
+    query_until_cached(&q);
     change("update guild_like set name = 'another' where id = 1");
-    assert_false(ask(&q));
+    assert_false(run_cached_query(&q));
     assert_string_equal(q.answer, "another;");
-    ask_until_kept(&q);
+    query_until_cached(&q);
     change("insert into guild_like (id, name) values (4, 'four')");
-    assert_false(ask(&q));
-    ask_until_kept(&q);
+    assert_false(run_cached_query(&q));
+    query_until_cached(&q);
     change("delete from guild_like where id = 1");
-    assert_false(ask(&q));
+    assert_false(run_cached_query(&q));
     assert_string_equal(q.answer, "");
 }
 
-static void other_columns_and_tables_do_not(void **state)
+static void change_of_other_columns_keeps_the_cached_query(void **state)
 {
     struct question q = name_of(1);
 
     (void)state;
-    ask_until_kept(&q);
+    query_until_cached(&q);
     change("update guild_like set seen = 5 where id = 1");
-    assert_true(ask(&q));
+    assert_true(run_cached_query(&q));
     change("insert into part_like values (1, 12)");
-    assert_true(ask(&q));
+    assert_true(run_cached_query(&q));
     assert_string_equal(q.answer, "one;");
 }
 
-static void cascades_and_triggers_are_seen(void **state)
+static void cascades_and_triggers_invalidate_cached_queries(void **state)
 {
     struct question parts = parts_of(1);
     struct question notes = { .sql = "select count(*) from note_like" };
 
     (void)state;
-    ask_until_kept(&parts);
-    ask_until_kept(&notes);
+    query_until_cached(&parts);
+    query_until_cached(&notes);
     assert_string_equal(notes.answer, "0;");
     change("update guild_like set seen = 6 where id = 2");
-    assert_true(ask(&parts));
-    assert_false(ask(&notes));
+    assert_true(run_cached_query(&parts));
+    assert_false(run_cached_query(&notes));
     assert_string_equal(notes.answer, "1;");
     change("delete from guild_like where id = 1");
-    assert_false(ask(&parts));
+    assert_false(run_cached_query(&parts));
     assert_string_equal(parts.answer, "");
 }
 
-/* SQLite prepares what is cached anew by itself: who writes what is found out again. */
-static void tables_that_change_are_seen(void **state)
+/* SQLite prepares cached statements again by itself, so the dependencies are determined again. */
+static void schema_changes_invalidate_cached_queries(void **state)
 {
     struct question q = name_of(2);
     const char *rename = "update guild_like set seen = seen + 1 where id = 2";
@@ -230,14 +231,14 @@ static void tables_that_change_are_seen(void **state)
     change(rename);
     change("create trigger renaming after update of seen on guild_like begin "
            "update guild_like set name = 'renamed ' || new.seen where id = new.id; end");
-    ask_until_kept(&q);
+    query_until_cached(&q);
     assert_string_equal(q.answer, "two;");
     change(rename);
-    ask(&q);
+    run_cached_query(&q);
     assert_string_equal(q.answer, "renamed 2;");
-    ask_until_kept(&q);
+    query_until_cached(&q);
     change(rename);
-    assert_false(ask(&q));
+    assert_false(run_cached_query(&q));
     assert_string_equal(q.answer, "renamed 3;");
 }
 
@@ -248,23 +249,23 @@ static enum err rename_in_vain(struct tx *tx, void *arg)
     return ERR_BAD_REQUEST;
 }
 
-static void what_came_to_nothing_is_not_shown(void **state)
+static void rolled_back_changes_are_not_cached(void **state)
 {
     struct question q = name_of(1);
 
     (void)state;
-    ask_until_kept(&q);
+    query_until_cached(&q);
     store_run(asked, STORE_WRITE, NULL, rename_in_vain, NULL);
-    ask(&q);
+    run_cached_query(&q);
     assert_string_equal(q.answer, "one;");
-    ask(&q);
-    ask(&q);
+    run_cached_query(&q);
+    run_cached_query(&q);
     change("update guild_like set name = 'late' where id = 1");
-    ask(&q);
+    run_cached_query(&q);
     assert_string_equal(q.answer, "late;");
 }
 
-static void views_are_seen_through(void **state)
+static void changes_of_tables_behind_a_view_invalidate_the_query(void **state)
 {
     struct question q = { .sql = "select name from seen_like where id = $1",
                           .values = { v_int(1) },
@@ -272,38 +273,37 @@ static void views_are_seen_through(void **state)
 
     (void)state;
     change("create view seen_like as select id, name from guild_like where seen = 0");
-    ask_until_kept(&q);
+    query_until_cached(&q);
     assert_string_equal(q.answer, "one;");
     change("update guild_like set name = 'other' where id = 1");
-    assert_false(ask(&q));
+    assert_false(run_cached_query(&q));
     assert_string_equal(q.answer, "other;");
-    ask_until_kept(&q);
+    query_until_cached(&q);
     change("update guild_like set seen = 1 where id = 1");
-    assert_false(ask(&q));
+    assert_false(run_cached_query(&q));
     assert_string_equal(q.answer, "");
 }
 
-/* Rows that another takes the place of, with all that hangs on them. */
-static void rows_that_are_replaced_are_seen(void **state)
+static void replaced_rows_invalidate_cached_queries(void **state)
 {
     struct question name = name_of(1), parts = parts_of(1);
 
     (void)state;
-    ask_until_kept(&name);
-    ask_until_kept(&parts);
+    query_until_cached(&name);
+    query_until_cached(&parts);
     change("insert or replace into guild_like (id, name) values (1, 'replaced')");
-    assert_false(ask(&name));
+    assert_false(run_cached_query(&name));
     assert_string_equal(name.answer, "replaced;");
-    assert_false(ask(&parts));
+    assert_false(run_cached_query(&parts));
     assert_string_equal(parts.answer, "");
-    ask_until_kept(&name);
+    query_until_cached(&name);
     change("insert into guild_like (id, name) values (1, 'changed') on conflict (id) do update set "
            "name = excluded.name");
-    assert_false(ask(&name));
+    assert_false(run_cached_query(&name));
     assert_string_equal(name.answer, "changed;");
 }
 
-static void columns_that_lose_their_owner_are_seen(void **state)
+static void on_delete_set_null_invalidates_cached_queries(void **state)
 {
     struct question q = { .sql = "select guild_id from owned_like where id = 1" };
 
@@ -312,21 +312,21 @@ static void columns_that_lose_their_owner_are_seen(void **state)
         "create table owned_like (id integer primary key, guild_id integer references guild_like "
         "(id) on delete set null on update cascade)");
     change("insert into owned_like values (1, 1)");
-    ask_until_kept(&q);
+    query_until_cached(&q);
     assert_string_equal(q.answer, "1;");
     change("delete from part_like where guild_id = 1");
     change("update guild_like set id = 5 where id = 1");
-    assert_false(ask(&q));
+    assert_false(run_cached_query(&q));
     assert_string_equal(q.answer, "5;");
-    ask_until_kept(&q);
+    query_until_cached(&q);
     change("delete from guild_like where id = 5");
-    assert_false(ask(&q));
+    assert_false(run_cached_query(&q));
     assert_string_equal(q.answer, "0;");
 }
 
-/* What SQLite prepares for the index itself was prepared before: nothing else would tell. (What is
- * asked first of an index is never kept: all that is prepared with it seems to be its own.) */
-static void words_that_change_are_seen(void **state)
+/* SQLite's internal statements for the index were prepared before, so no callback reports them.
+ * The first query of an index is never cached. */
+static void changes_of_a_full_text_index_invalidate_cached_queries(void **state)
 {
     struct question first = { .sql = "select count(*) from word_like" };
     struct question q = { .sql = "select rowid from word_like where word_like match $1",
@@ -336,30 +336,31 @@ static void words_that_change_are_seen(void **state)
 
     (void)state;
     change("create virtual table word_like using fts5 (words)");
-    ask(&first);
+    run_cached_query(&first);
     for (int i = 0; i < 2; i++) {
         change("insert into word_like (rowid, words) values (1, 'a word'), (2, 'two')");
         change("update word_like set words = 'a word again' where rowid = 1");
         change("delete from word_like where rowid = 2");
-        ask_until_kept(&q);
+        query_until_cached(&q);
         assert_string_equal(q.answer, "1;");
         change("update word_like set words = 'another' where rowid = 1");
-        assert_false(ask(&q));
+        assert_false(run_cached_query(&q));
         assert_string_equal(q.answer, "");
-        ask_until_kept(&q);
+        query_until_cached(&q);
         change("insert into word_like (rowid, words) values (3, 'the word')");
-        assert_false(ask(&q));
+        assert_false(run_cached_query(&q));
         assert_string_equal(q.answer, "3;");
-        ask_until_kept(&q);
+        query_until_cached(&q);
         change("delete from word_like where rowid in (1, 3)");
-        assert_false(ask(&q));
+        assert_false(run_cached_query(&q));
         assert_string_equal(q.answer, "");
-        assert_true(ask(&q)); /* of use, so that the next is kept at once */
+        assert_true(
+            run_cached_query(&q)); /* a hit, so that the next result is cached immediately */
     }
 }
 
-/* SQLite does not name the columns that such a one is made of. */
-static void no_column_is_generated(void **state)
+/* SQLite does not report the source columns of generated columns. */
+static void schema_has_no_generated_columns(void **state)
 {
     (void)state;
     assert_int_equal(store_number(asked, "select count(*) from sqlite_schema s, "
@@ -376,17 +377,17 @@ static struct str name_within(struct tx *tx)
     return found ? row_text(&r, 0) : STR("gone");
 }
 
-/* Read, written and read in one transaction, which may come to nothing. */
+/* Reads, writes and reads in one transaction, which may be rolled back. */
 static enum err rename_within(struct tx *tx, void *arg)
 {
     const struct sqlite *q = (const struct sqlite *)asked;
-    uint64_t before = query_cache_hits(q->writer->cache);
+    uint64_t before = query_cache_count_hits(q->writer->cache);
     const enum err *answer = arg;
 
     for (int i = 0; i < 3; i++)
         assert_true(str_is(name_within(tx), "one"));
-    /* After one that came to nothing it is tried more rarely. */
-    assert_true(query_cache_hits(q->writer->cache) > before || *answer == OK);
+    /* After a rollback, results are cached less often. */
+    assert_true(query_cache_count_hits(q->writer->cache) > before || *answer == OK);
     no_error(tx_exec(tx, "update guild_like set name = 'new' where id = 1", NO_BIND, NULL));
     for (int i = 0; i < 3; i++)
         assert_true(str_is(name_within(tx), "new"));
@@ -404,7 +405,7 @@ static enum err see_name(struct tx *tx, void *arg)
     return OK;
 }
 
-static void the_writer_sees_what_it_writes(void **state)
+static void write_transaction_reads_its_own_changes(void **state)
 {
     enum err vain = ERR_BAD_REQUEST, good = OK;
     char one[] = "one", back[] = "back";
@@ -416,7 +417,7 @@ static void the_writer_sees_what_it_writes(void **state)
     no_error(store_run(asked, STORE_WRITE, NULL, see_name, back));
 }
 
-static enum err see_one(struct work *w, struct tx *tx)
+static enum err see_one(struct work_item *w, struct tx *tx)
 {
     (void)w;
     for (int i = 0; i < 3; i++)
@@ -424,7 +425,7 @@ static enum err see_one(struct work *w, struct tx *tx)
     return OK;
 }
 
-static enum err rename_and_fail(struct work *w, struct tx *tx)
+static enum err rename_and_fail(struct work_item *w, struct tx *tx)
 {
     struct test_work *o = container_of(w, struct test_work, work);
 
@@ -435,8 +436,7 @@ static enum err rename_and_fail(struct work *w, struct tx *tx)
     return o->answer;
 }
 
-/* Of works that share a transaction, one takes back what it wrote. */
-static void what_a_work_takes_back_is_not_shown_to_the_next(void **state)
+static void rolled_back_change_is_invisible_to_the_next_transaction(void **state)
 {
     struct fixture *f = *state;
     sem_t finished;
@@ -455,7 +455,7 @@ static void what_a_work_takes_back_is_not_shown_to_the_next(void **state)
     sem_destroy(&finished);
 }
 
-static void values_are_told_apart(void **state)
+static void query_cache_distinguishes_parameter_values(void **state)
 {
     static const char sql[] = "select id from guild_like where name = $1 or id = $2";
     struct question text = { .sql = sql, .values = { v_text(STR("one")), v_null() }, .count = 2 };
@@ -466,16 +466,16 @@ static void values_are_told_apart(void **state)
     both.values[0] = v_text(STR("one"));
     both.all = true;
     for (int i = 0; i < 4; i++) {
-        assert_int_equal(ask(&text), i >= 2);
-        assert_int_equal(ask(&number), i >= 2);
-        assert_int_equal(ask(&both), i >= 2);
+        assert_int_equal(run_cached_query(&text), i >= 2);
+        assert_int_equal(run_cached_query(&number), i >= 2);
+        assert_int_equal(run_cached_query(&both), i >= 2);
         assert_string_equal(text.answer, "1;");
         assert_string_equal(number.answer, "2;");
         assert_string_equal(both.answer, "1;2;");
     }
 }
 
-static void chance_and_orders_are_not_remembered(void **state)
+static void random_time_and_pragma_queries_are_not_cached(void **state)
 {
     struct question q = { .sql = "select random() from guild_like where id = 1" };
     struct question now_is = { .sql = "select current_timestamp from guild_like where id = 1" };
@@ -486,29 +486,29 @@ static void chance_and_orders_are_not_remembered(void **state)
 
     (void)state;
     for (int i = 0; i < 4; i++) {
-        assert_false(ask(&q));
-        assert_false(ask(&now_is));
-        assert_false(ask(&bytes));
-        assert_false(ask(&run));
+        assert_false(run_cached_query(&q));
+        assert_false(run_cached_query(&now_is));
+        assert_false(run_cached_query(&bytes));
+        assert_false(run_cached_query(&run));
     }
 }
 
-/* What is never used before it changes is not worth being kept each time. */
-static void what_changes_each_time_is_tried_more_rarely(void **state)
+static void frequently_invalidated_queries_are_cached_less_often(void **state)
 {
     struct question q = name_of(1);
 
     (void)state;
-    ask(&q);
-    ask(&q); /* kept from here on */
+    run_cached_query(&q);
+    run_cached_query(&q); /* cached from here on */
     change("update guild_like set name = 'a' where id = 1");
     for (int i = 0; i < 3; i++)
-        assert_false(ask(&q)); /* two that wait, and the one that keeps it again */
-    assert_true(ask(&q));
+        assert_false(
+            run_cached_query(&q)); /* two misses, and the one that caches the result again */
+    assert_true(run_cached_query(&q));
     assert_string_equal(q.answer, "a;");
     change("update guild_like set name = 'b' where id = 1");
-    assert_false(ask(&q));
-    assert_true(ask(&q)); /* it was used, so it is kept at once */
+    assert_false(run_cached_query(&q));
+    assert_true(run_cached_query(&q)); /* after a hit the result is cached immediately */
     assert_string_equal(q.answer, "b;");
 }
 
@@ -516,7 +516,7 @@ static void what_changes_each_time_is_tried_more_rarely(void **state)
 
 enum { FIRST_ID = 1, LAST_ID = 4, STEPS = 600 };
 
-/* What a read finds, with all that is cached, and without. */
+/* The result of a read, with or without all caches. */
 struct view {
     struct test_work *one;
     bool fresh;
@@ -528,28 +528,28 @@ static struct view *viewed;
 static const char *user_name(struct tx *tx, int64_t id, bool fresh)
 {
     static const char what[] = "test user";
-    struct kept_key key = { what, { (uint64_t)id } };
-    const char *found = fresh ? NULL : kept_find(tx, &key);
+    struct result_cache_key key = { what, { (uint64_t)id } };
+    const char *found = fresh ? NULL : result_cache_find(tx, &key);
     struct rows r;
     bool is_there;
 
     if (found)
         return found;
-    struct kept_read *kept = fresh ? NULL : kept_begin(tx, &key, 1);
+    struct result_cache_entry *retained = fresh ? NULL : result_cache_begin(tx, &key, 1);
     no_error(
         tx_one(tx, "select username from users where id = $1", BIND(v_int(id)), &r, &is_there));
     struct str name = is_there ? row_text(&r, 0) : STR("none");
-    if (!kept)
-        return str_dupz(tx_arena(tx), name);
-    kept_row(kept, NOTED_USERS, (snowflake)id);
-    found = str_dupz(kept_arena(kept), name);
-    kept_end(kept, found);
+    if (!retained)
+        return str_dup_cstring(tx_arena(tx), name);
+    result_cache_add_dependency(retained, VERSIONED_USERS, (snowflake)id);
+    found = str_dup_cstring(result_cache_arena(retained), name);
+    result_cache_end(retained, found);
     return found;
 }
 
 static void read_parts(struct tx *tx, struct arena *arena, int64_t id, struct buf *out)
 {
-    struct arena *before = tx_use_arena(tx, arena);
+    struct arena *before = tx_switch_arena(tx, arena);
     struct rows r;
 
     no_error(tx_query(tx,
@@ -557,28 +557,29 @@ static void read_parts(struct tx *tx, struct arena *arena, int64_t id, struct bu
                       "p.guild_id = g.id where g.id = $1 order by p.n",
                       BIND(v_int(id)), &r));
     while (rows_next(&r))
-        buf_printf(out, "%.*s %lld,", STR_FMT(row_text(&r, 0)), (long long)row_int(&r, 1));
+        buf_printf(out, "%.*s %lld,", STR_ARGS(row_text(&r, 0)), (long long)row_int(&r, 1));
     no_error(rows_end(&r));
-    tx_use_arena(tx, before);
+    tx_switch_arena(tx, before);
 }
 
 static const char *guild_text(struct tx *tx, int64_t id, bool fresh)
 {
     static const char what[] = "test guild";
-    struct kept_key key = { what, { (uint64_t)id } };
-    const char *found = fresh ? NULL : kept_find(tx, &key);
-    struct kept_read *kept = found || fresh ? NULL : kept_begin_reading(tx, &key);
-    struct arena *arena = kept ? kept_arena(kept) : tx_arena(tx);
+    struct result_cache_key key = { what, { (uint64_t)id } };
+    const char *found = fresh ? NULL : result_cache_find(tx, &key);
+    struct result_cache_entry *retained =
+        found || fresh ? NULL : result_cache_begin_tracked(tx, &key);
+    struct arena *arena = retained ? result_cache_arena(retained) : tx_arena(tx);
     struct buf out;
 
     if (found)
         return found;
     buf_init(&out, sizeof viewed->text);
     read_parts(tx, arena, id, &out);
-    found = str_dupz(arena, buf_str(&out));
+    found = str_dup_cstring(arena, buf_str(&out));
     buf_clear(&out);
-    if (kept)
-        kept_end_reading(kept, found, false);
+    if (retained)
+        result_cache_end_tracked(retained, found, false);
     return found;
 }
 
@@ -592,7 +593,7 @@ static long long count_parts(struct tx *tx, int64_t id)
     return row_int(&r, 0);
 }
 
-static void view_everything(struct tx *tx, struct view *v)
+static void read_all_test_rows(struct tx *tx, struct view *v)
 {
     size_t n = 0;
 
@@ -602,16 +603,16 @@ static void view_everything(struct tx *tx, struct view *v)
                               count_parts(tx, id));
 }
 
-static enum err run_view(struct work *w, struct tx *tx)
+static enum err run_view(struct work_item *w, struct tx *tx)
 {
     (void)w;
-    view_everything(tx, viewed);
+    read_all_test_rows(tx, viewed);
     return OK;
 }
 
 static enum err run_fresh(struct tx *tx, void *arg)
 {
-    view_everything(tx, arg);
+    read_all_test_rows(tx, arg);
     return OK;
 }
 
@@ -624,22 +625,22 @@ static void submit_view(struct loop *l, void *arg)
     store_submit(asked, &one->work);
 }
 
-static void view_on_loop(struct view *v, enum err (*run)(struct work *w, struct tx *tx))
+static void run_view_on_loop(struct view *v, enum err (*run)(struct work_item *w, struct tx *tx))
 {
     sem_t finished;
     struct test_work *one = test_works_new(1, &finished);
 
     viewed = v;
     one->work.run = run;
-    loop_call(loops_at(loops, 0), submit_view, one);
+    loop_call_and_wait(loops_get(loops, 0), submit_view, one);
     wait_for(&finished);
     assert_int_equal(one->result, OK);
     test_works_free(one, 1);
     sem_destroy(&finished);
 }
 
-/* Statements are cached by the address of their text, which stays in the arena. */
-static void change_at_random(struct arena *arena, unsigned *seed)
+/* Statements are cached by the address of their text, so the text stays in the arena. */
+static void apply_random_change(struct arena *arena, unsigned *seed)
 {
     static const char *const changes[] = {
         "insert into users (id, username) values (%1$d, 'u%1$d x%2$d') on conflict (id) do update "
@@ -656,10 +657,10 @@ static void change_at_random(struct arena *arena, unsigned *seed)
     char text[300];
 
     snprintf(text, sizeof text, sql, FIRST_ID + rand_r(seed) % LAST_ID, 1 + rand_r(seed) % 100);
-    change(str_dupz(arena, str_of(text)));
+    change(str_dup_cstring(arena, str_of(text)));
 }
 
-/* The rows of statements, results by rows and results by columns, after random writes. */
+/* Compares cached rows, results by rows and results by columns after random writes. */
 static void cached_and_fresh_reads_agree(void **state)
 {
     struct view cached = { 0 }, fresh = { .fresh = true };
@@ -670,8 +671,8 @@ static void cached_and_fresh_reads_agree(void **state)
     (void)state;
     for (int i = 0; i < STEPS; i++) {
         for (unsigned n = rand_r(&seed) % 3; n; n--)
-            change_at_random(arena, &seed);
-        view_on_loop(&cached, run_view);
+            apply_random_change(arena, &seed);
+        run_view_on_loop(&cached, run_view);
         no_error(store_run(asked, STORE_READ, arena, run_fresh, &fresh));
         assert_string_equal(cached.text, fresh.text);
         before = before ? before : given() + 1;
@@ -687,8 +688,8 @@ static void *rename_user(void *arg)
     return NULL;
 }
 
-/* The name comes from the cache, before SQLite has a snapshot; then it changes. */
-static enum err read_around_commit(struct work *w, struct tx *tx)
+/* The name comes from the cache before SQLite has a snapshot; then it changes. */
+static enum err read_around_commit(struct work_item *w, struct tx *tx)
 {
     pthread_t thread;
     struct rows r;
@@ -702,45 +703,45 @@ static enum err read_around_commit(struct work *w, struct tx *tx)
     }
     enum err e = tx_one(tx, "select username from users where id = 1", NO_BIND, &r, &found);
     if (!e)
-        snprintf(viewed->text + strlen(viewed->text), 100, "%.*s", STR_FMT(row_text(&r, 0)));
+        snprintf(viewed->text + strlen(viewed->text), 100, "%.*s", STR_ARGS(row_text(&r, 0)));
     return e;
 }
 
-static void a_commit_after_cached_rows_makes_a_read_run_again(void **state)
+static void read_restarts_if_a_commit_follows_its_cached_rows(void **state)
 {
     struct view v = { 0 }, first = { 0 };
 
     (void)state;
     change("insert into users (id, username) values (1, 'early')");
-    view_on_loop(&first, run_view);
-    view_on_loop(&v, read_around_commit);
+    run_view_on_loop(&first, run_view);
+    run_view_on_loop(&v, read_around_commit);
     assert_int_equal(v.runs, 2);
     assert_string_equal(v.text, "later/later");
-    view_on_loop(&v, read_around_commit);
+    run_view_on_loop(&v, read_around_commit);
     assert_int_equal(v.runs, 3);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        asking_test(what_was_asked_before_comes_from_memory),
-        asking_test(a_column_that_was_read_makes_it_forgotten),
-        asking_test(other_columns_and_tables_do_not),
-        asking_test(cascades_and_triggers_are_seen),
-        asking_test(tables_that_change_are_seen),
-        asking_test(views_are_seen_through),
-        asking_test(rows_that_are_replaced_are_seen),
-        asking_test(columns_that_lose_their_owner_are_seen),
-        asking_test(words_that_change_are_seen),
-        asking_test(no_column_is_generated),
-        asking_test(what_came_to_nothing_is_not_shown),
-        asking_test(the_writer_sees_what_it_writes),
-        asking_test(what_a_work_takes_back_is_not_shown_to_the_next),
-        asking_test(values_are_told_apart),
-        asking_test(chance_and_orders_are_not_remembered),
-        asking_test(what_changes_each_time_is_tried_more_rarely),
+        asking_test(repeated_query_is_answered_from_the_cache),
+        asking_test(change_of_a_read_column_invalidates_the_cached_query),
+        asking_test(change_of_other_columns_keeps_the_cached_query),
+        asking_test(cascades_and_triggers_invalidate_cached_queries),
+        asking_test(schema_changes_invalidate_cached_queries),
+        asking_test(changes_of_tables_behind_a_view_invalidate_the_query),
+        asking_test(replaced_rows_invalidate_cached_queries),
+        asking_test(on_delete_set_null_invalidates_cached_queries),
+        asking_test(changes_of_a_full_text_index_invalidate_cached_queries),
+        asking_test(schema_has_no_generated_columns),
+        asking_test(rolled_back_changes_are_not_cached),
+        asking_test(write_transaction_reads_its_own_changes),
+        asking_test(rolled_back_change_is_invisible_to_the_next_transaction),
+        asking_test(query_cache_distinguishes_parameter_values),
+        asking_test(random_time_and_pragma_queries_are_not_cached),
+        asking_test(frequently_invalidated_queries_are_cached_less_often),
         asking_test(cached_and_fresh_reads_agree),
-        asking_test(a_commit_after_cached_rows_makes_a_read_run_again),
+        asking_test(read_restarts_if_a_commit_follows_its_cached_rows),
     };
 
     log_init(2, LOG_OFF, 0);

@@ -1,4 +1,4 @@
-/* row_versions.c - which rows have changed since a read. */
+/* row_versions.c - tests which rows are reported as changed since a read. */
 #include "unit/unit.h"
 
 #include <pthread.h>
@@ -7,26 +7,26 @@
 #include "support/stores.h"
 #include "support/test_work.h"
 
-struct kept_look {
-    struct tx_seen seen; /* of the first look */
+struct stored_read {
+    struct snapshot_version seen; /* of the first read */
     bool again, user, other;
 };
 
-static bool has_changed(struct tx *tx, const struct tx_seen *since, snowflake user)
+static bool has_changed(struct tx *tx, const struct snapshot_version *since, snowflake user)
 {
-    uint16_t slot = row_slot(NOTED_USERS, user);
+    uint16_t slot = row_version_slot(VERSIONED_USERS, user);
 
-    return !tx_unchanged(tx, since, &slot, 1);
+    return !tx_slots_unchanged(tx, since, &slot, 1);
 }
 
-static enum err look_for_changes(struct tx *tx, void *arg)
+static enum err read_changed_rows(struct tx *tx, void *arg)
 {
-    struct kept_look *look = arg;
+    struct stored_read *read_step = arg;
 
-    if (!look->again)
-        return tx_seen(tx, &look->seen) ? OK : ERR_INTERNAL;
-    look->user = has_changed(tx, &look->seen, 7);
-    look->other = has_changed(tx, &look->seen, 8);
+    if (!read_step->again)
+        return tx_snapshot_version(tx, &read_step->seen) ? OK : ERR_INTERNAL;
+    read_step->user = has_changed(tx, &read_step->seen, 7);
+    read_step->other = has_changed(tx, &read_step->seen, 8);
     return OK;
 }
 
@@ -40,74 +40,76 @@ static enum err fail_after_change(struct tx *tx, void *arg)
 static enum err touch_seven(struct tx *tx, void *arg)
 {
     (void)arg;
-    tx_touch(tx, NOTED_USERS, 7);
+    tx_mark_row_changed(tx, VERSIONED_USERS, 7);
     return OK;
 }
 
 static enum err cannot_see(struct tx *tx, void *arg)
 {
-    struct tx_seen seen;
+    struct snapshot_version seen;
 
     (void)arg;
-    assert_false(tx_seen(tx, &seen));
+    assert_false(tx_snapshot_version(tx, &seen));
     return OK;
 }
 
-static struct kept_look look_since(struct fixture *f, const char *sql)
+static struct stored_read read_changes_since(struct fixture *f, const char *sql)
 {
-    struct kept_look look = { .again = false };
+    struct stored_read read_step = { .again = false };
 
-    no_error(store_run(f->store, STORE_READ, NULL, look_for_changes, &look));
+    no_error(store_run(f->store, STORE_READ, NULL, read_changed_rows, &read_step));
     if (sql)
         no_error(store_do(f->store, sql));
-    look.again = true;
-    no_error(store_run(f->store, STORE_READ, NULL, look_for_changes, &look));
-    return look;
+    read_step.again = true;
+    no_error(store_run(f->store, STORE_READ, NULL, read_changed_rows, &read_step));
+    return read_step;
 }
 
-static void a_read_knows_which_rows_changed_since_another(void **state)
+static void rows_changed_since_an_earlier_read_are_detected(void **state)
 {
     struct fixture *f = *state;
-    struct kept_look look = look_since(f, "insert into users (id, username) values (7, 'seven')");
+    struct stored_read read_step =
+        read_changes_since(f, "insert into users (id, username) values (7, 'seven')");
 
-    assert_true(look.user && !look.other);
-    look = look_since(f, NULL);
-    assert_false(look.user);
-    look = look_since(f, "insert into users (id, username) values (8, 'eight')");
-    assert_true(!look.user && look.other);
-    look = look_since(f, "update users set bio = 'x'");
-    assert_true(look.user && look.other);
-    look = look_since(f, "delete from users where id = 7");
-    assert_true(look.user && !look.other);
-    look = look_since(f, "insert into guilds (id, name, owner_id) values (7, 'x', 8)");
-    assert_true(!look.user && !look.other);
+    assert_true(read_step.user && !read_step.other);
+    read_step = read_changes_since(f, NULL);
+    assert_false(read_step.user);
+    read_step = read_changes_since(f, "insert into users (id, username) values (8, 'eight')");
+    assert_true(!read_step.user && read_step.other);
+    read_step = read_changes_since(f, "update users set bio = 'x'");
+    assert_true(read_step.user && read_step.other);
+    read_step = read_changes_since(f, "delete from users where id = 7");
+    assert_true(read_step.user && !read_step.other);
+    read_step = read_changes_since(f, "insert into guilds (id, name, owner_id) values (7, 'x', 8)");
+    assert_true(!read_step.user && !read_step.other);
 }
 
-static void rows_are_touched_by_hand_and_by_many(void **state)
+static void row_versions_change_by_explicit_call_and_by_bulk_update(void **state)
 {
     struct fixture *f = *state;
-    struct kept_look look = { .again = false };
+    struct stored_read read_step = { .again = false };
 
-    no_error(store_run(f->store, STORE_READ, NULL, look_for_changes, &look));
+    no_error(store_run(f->store, STORE_READ, NULL, read_changed_rows, &read_step));
     store_run(f->store, STORE_WRITE, NULL, fail_after_change, NULL);
     no_error(store_run(f->store, STORE_WRITE, NULL, touch_seven, NULL));
-    look.again = true;
-    no_error(store_run(f->store, STORE_READ, NULL, look_for_changes, &look));
-    assert_true(look.user && !look.other);
+    read_step.again = true;
+    no_error(store_run(f->store, STORE_READ, NULL, read_changed_rows, &read_step));
+    assert_true(read_step.user && !read_step.other);
     no_error(store_run(f->store, STORE_WRITE, NULL, cannot_see, NULL));
-    look = look_since(f, "insert into users (id, username) with recursive n(i) as (select 1000 "
-                         "union all select i + 1 from n where i < 4000) select i, i from n");
-    assert_true(!look.user && !look.other);
-    look = look_since(f, NULL);
-    assert_true(!look.user && !look.other);
+    read_step = read_changes_since(
+        f, "insert into users (id, username) with recursive n(i) as (select 1000 "
+           "union all select i + 1 from n where i < 4000) select i, i from n");
+    assert_true(!read_step.user && !read_step.other);
+    read_step = read_changes_since(f, NULL);
+    assert_true(!read_step.user && !read_step.other);
 }
 
-struct snapshot_look {
+struct snapshot_read {
     struct fixture *f;
     int64_t users;
 };
 
-static void *add_user(void *arg)
+static void *add_user_without_server(void *arg)
 {
     struct fixture *f = arg;
 
@@ -115,37 +117,38 @@ static void *add_user(void *arg)
     return NULL;
 }
 
-/* tx_seen is what cached pages are compared with: rows that are read after it are no newer. */
+/* Cached pages are compared with tx_snapshot_version, so rows that are read after it must not be
+ * newer. */
 static enum err read_after_seen(struct tx *tx, void *arg)
 {
-    struct snapshot_look *look = arg;
-    struct tx_seen seen;
+    struct snapshot_read *read_step = arg;
+    struct snapshot_version seen;
     struct rows row;
     pthread_t thread;
     bool found;
 
-    assert_true(tx_seen(tx, &seen));
-    pthread_create(&thread, NULL, add_user, look->f);
+    assert_true(tx_snapshot_version(tx, &seen));
+    pthread_create(&thread, NULL, add_user_without_server, read_step->f);
     pthread_join(thread, NULL);
     enum err e = tx_one(tx, "select count(*) from users", NO_BIND, &row, &found);
-    look->users = e ? -1 : row_int(&row, 0);
+    read_step->users = e ? -1 : row_int(&row, 0);
     return e;
 }
 
-static void what_is_cached_and_what_is_read_are_of_one_snapshot(void **state)
+static void tx_seen_and_later_reads_share_one_snapshot(void **state)
 {
-    struct snapshot_look look = { .f = *state };
+    struct snapshot_read read_step = { .f = *state };
 
-    no_error(store_run(look.f->store, STORE_READ, NULL, read_after_seen, &look));
-    assert_int_equal(look.users, 0);
+    no_error(store_run(read_step.f->store, STORE_READ, NULL, read_after_seen, &read_step));
+    assert_int_equal(read_step.users, 0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        store_test(a_read_knows_which_rows_changed_since_another),
-        store_test(rows_are_touched_by_hand_and_by_many),
-        store_test(what_is_cached_and_what_is_read_are_of_one_snapshot),
+        store_test(rows_changed_since_an_earlier_read_are_detected),
+        store_test(row_versions_change_by_explicit_call_and_by_bulk_update),
+        store_test(tx_seen_and_later_reads_share_one_snapshot),
     };
 
     log_init(2, LOG_OFF, 0);

@@ -1,4 +1,4 @@
-/* sqlite.c - a folder with a database in it, and whose it is. */
+/* sqlite.c - tests the data folder of an SQLite database and its exclusive use. */
 #include "unit/unit.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "support/stores.h"
 #include "support/test_work.h"
 
-static void a_folder_belongs_to_one_process(void **state)
+static void data_folder_belongs_to_one_process(void **state)
 {
     struct fixture *f = *state;
     struct store *second = NULL;
@@ -20,7 +20,7 @@ static void a_folder_belongs_to_one_process(void **state)
     no_error(store_open(&f->options, &f->store));
 }
 
-static void nobody_else_may_read_the_files(void **state)
+static void database_files_are_readable_only_by_their_owner(void **state)
 {
     static const char *const names[] = { "guildhall.db", "guildhall.db-wal", "guildhall.db-shm" };
     struct fixture *f = *state;
@@ -36,7 +36,7 @@ static void nobody_else_may_read_the_files(void **state)
     }
 }
 
-static void missing_folders_are_made(void **state)
+static void missing_data_folders_are_created(void **state)
 {
     struct fixture *f = *state;
     char deep[128];
@@ -49,7 +49,7 @@ static void missing_folders_are_made(void **state)
     assert_int_equal(store_open(&(struct store_options){ .folder = deep }, &s), ERR_UNAVAILABLE);
 }
 
-static void a_file_that_is_no_database_is_refused(void **state)
+static void file_that_is_not_a_database_is_refused(void **state)
 {
     struct fixture *f = *state;
     char path[128];
@@ -68,10 +68,10 @@ static void a_file_that_is_no_database_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        store_test(a_folder_belongs_to_one_process),
-        store_test(nobody_else_may_read_the_files),
-        store_test(missing_folders_are_made),
-        store_test(a_file_that_is_no_database_is_refused),
+        store_test(data_folder_belongs_to_one_process),
+        store_test(database_files_are_readable_only_by_their_owner),
+        store_test(missing_data_folders_are_created),
+        store_test(file_that_is_not_a_database_is_refused),
     };
 
     log_init(2, LOG_OFF, 0);

@@ -1,4 +1,4 @@
-/* tools.c - copies of a database, and tools that look at one. */
+/* tools.c - tests backups of a database, and tools that read it. */
 #include "unit/unit.h"
 
 #include <sqlite3.h>
@@ -26,8 +26,8 @@ static struct str read_all(const char *path)
     return str_slice(p, n);
 }
 
-/* Cut off there, or with another byte. */
-static void write_bent(const char *path, struct str all, size_t at, bool cut)
+/* Writes the backup truncated at `at`, or with a changed byte there. */
+static void write_damaged_copy(const char *path, struct str all, size_t at, bool cut)
 {
     FILE *file = fopen(path, "wb");
 
@@ -44,10 +44,10 @@ static enum err save(struct store *s, const char *path, struct backup_report *re
 {
     static const char *const no_keys[] = { NULL };
 
-    return backup_make(s, &(struct backup_options){ .path = path, .keys = no_keys }, ret);
+    return backup_create(s, &(struct backup_options){ .path = path, .keys = no_keys }, ret);
 }
 
-static void a_backup_is_a_whole_database(void **state)
+static void sqlite_backup_is_a_complete_database(void **state)
 {
     struct fixture *f = *state;
     char folder[100], path[128];
@@ -67,25 +67,24 @@ static void a_backup_is_a_whole_database(void **state)
     assert_int_equal(backup_restore(path, folder, false, &report), ERR_BAD_REQUEST);
     no_error(store_open(&(struct store_options){ .folder = folder }, &copy));
     assert_int_equal(store_number(copy, "select n from counter"), 41);
-    no_error(store_check(copy));
+    no_error(store_check_integrity(copy));
     store_close(copy);
     assert_int_equal(save(f->store, "/nowhere/at/all", &report), ERR_UNAVAILABLE);
 }
 
-static void a_backup_holds_files_until_it_is_made(void **state)
+static void backup_prevents_file_deletion_until_it_is_complete(void **state)
 {
     struct fixture *f = *state;
     int lock;
 
-    assert_false(blobs_held(f->store));
-    no_error(blobs_hold(f->store, &lock));
-    assert_true(blobs_held(f->store));
+    assert_false(blobs_deletion_is_locked(f->store));
+    no_error(blobs_lock_deletion(f->store, &lock));
+    assert_true(blobs_deletion_is_locked(f->store));
     close(lock);
-    assert_false(blobs_held(f->store));
+    assert_false(blobs_deletion_is_locked(f->store));
 }
 
-/* Whatever is cut off or changed, it is not taken for a backup. */
-static void a_damaged_backup_is_found_out(void **state)
+static void damaged_backup_is_detected(void **state)
 {
     struct fixture *f = *state;
     char path[128], bent[128];
@@ -99,42 +98,43 @@ static void a_damaged_backup_is_found_out(void **state)
     no_error(save(f->store, path, &report));
     all = read_all(path);
     for (size_t i = 0; i < all.n; i += i < 300 || all.n - i < 500 ? 1 : 9973) {
-        write_bent(bent, all, i, true);
+        write_damaged_copy(bent, all, i, true);
         assert_int_equal(backup_check(bent, &report), ERR_BAD_REQUEST);
-        write_bent(bent, all, i, false);
+        write_damaged_copy(bent, all, i, false);
         assert_int_equal(backup_check(bent, &report), ERR_BAD_REQUEST);
     }
     free((char *)all.p);
 }
 
-static void a_tool_reads_beside_a_server_that_runs(void **state)
+static void tool_can_read_the_database_of_a_running_server(void **state)
 {
     struct fixture *f = *state;
     struct store *tool;
 
     counter_make(f);
     no_error(store_do(f->store, "update counter set n = 41"));
-    no_error(store_open(&(struct store_options){ .folder = f->folder, .beside = true }, &tool));
+    no_error(
+        store_open(&(struct store_options){ .folder = f->folder, .read_only_tool = true }, &tool));
     assert_int_equal(store_number(tool, "select n from counter"), 41);
     no_error(store_do(f->store, "update counter set n = 42"));
     assert_int_equal(store_number(tool, "select n from counter"), 42);
-    no_error(store_check(tool));
+    no_error(store_check_integrity(tool));
     store_close(tool);
     no_error(store_do(f->store, "update counter set n = 43"));
     assert_int_equal(
-        store_open(&(struct store_options){ .folder = "/nowhere", .beside = true }, &tool),
+        store_open(&(struct store_options){ .folder = "/nowhere", .read_only_tool = true }, &tool),
         ERR_UNAVAILABLE);
 }
 
-static void a_check_finds_rows_without_their_owner(void **state)
+static void database_check_finds_rows_with_missing_foreign_keys(void **state)
 {
     struct fixture *f = *state;
     char path[128];
     sqlite3 *db;
 
-    no_error(store_check(f->store));
+    no_error(store_check_integrity(f->store));
     store_close(f->store);
-    /* Foreign keys are off in a connection that does not ask for them. */
+    /* Foreign keys are not enforced by default. */
     snprintf(path, sizeof path, "%s/guildhall.db", f->folder);
     assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
     assert_int_equal(sqlite3_exec(db,
@@ -144,17 +144,17 @@ static void a_check_finds_rows_without_their_owner(void **state)
                      SQLITE_OK);
     sqlite3_close(db);
     no_error(store_open(&f->options, &f->store));
-    assert_int_equal(store_check(f->store), ERR_INTERNAL);
+    assert_int_equal(store_check_integrity(f->store), ERR_INTERNAL);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        store_test(a_backup_is_a_whole_database),
-        store_test(a_backup_holds_files_until_it_is_made),
-        store_test(a_damaged_backup_is_found_out),
-        store_test(a_tool_reads_beside_a_server_that_runs),
-        store_test(a_check_finds_rows_without_their_owner),
+        store_test(sqlite_backup_is_a_complete_database),
+        store_test(backup_prevents_file_deletion_until_it_is_complete),
+        store_test(damaged_backup_is_detected),
+        store_test(tool_can_read_the_database_of_a_running_server),
+        store_test(database_check_finds_rows_with_missing_foreign_keys),
     };
 
     log_init(2, LOG_OFF, 0);

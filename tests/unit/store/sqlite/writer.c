@@ -1,5 +1,5 @@
-/* writer.c - works that wait for the one writer share a commit, and one that fails
- * takes nobody along. */
+/* writer.c - tests that waiting transactions share a commit, and that one failure does not
+ * affect the others. */
 #include "unit/unit.h"
 
 #include "base/log.h"
@@ -14,7 +14,7 @@ static uint64_t commits(struct fixture *f)
     return stats.commits;
 }
 
-static void works_that_wait_share_one_commit(void **state)
+static void waiting_transactions_share_one_commit(void **state)
 {
     enum { BATCH = 512 };
     struct fixture *f = *state;
@@ -24,7 +24,8 @@ static void works_that_wait_share_one_commit(void **state)
     counter_make(f);
     uint64_t before = commits(f);
     run_as_batch(f, ones, BATCH, &finished);
-    assert_int_equal(commits(f) - before, 2); /* one is the work they waited for */
+    assert_int_equal(commits(f) - before,
+                     2); /* one is the transaction for which the others waited */
 
     before = commits(f);
     run_as_batch(f, ones, BATCH + 1, &finished);
@@ -34,15 +35,15 @@ static void works_that_wait_share_one_commit(void **state)
     sem_destroy(&finished);
 }
 
-static int times_run; /* on the writer's thread */
+static int times_run; /* counted on the writer's thread */
 
-static enum err count_and_add(struct work *w, struct tx *tx)
+static enum err count_and_add(struct work_item *w, struct tx *tx)
 {
     times_run++;
     return add_to_counter(w, tx);
 }
 
-static enum err look_and_refuse(struct work *w, struct tx *tx)
+static enum err read_and_refuse(struct work_item *w, struct tx *tx)
 {
     struct rows row;
     bool found;
@@ -52,8 +53,8 @@ static enum err look_and_refuse(struct work *w, struct tx *tx)
     return e ? e : ERR_FORBIDDEN;
 }
 
-/* A batch is run anew, warily, only for one that fails after it has written. */
-static void who_is_refused_before_writing_costs_the_others_nothing(void **state)
+/* A batch is restarted with savepoints only if a transaction fails after it has written. */
+static void transaction_refused_before_writing_does_not_restart_its_batch(void **state)
 {
     struct fixture *f = *state;
     sem_t finished;
@@ -61,7 +62,7 @@ static void who_is_refused_before_writing_costs_the_others_nothing(void **state)
 
     counter_make(f);
     for (size_t i = 0; i < 5; i++)
-        ones[i].work.run = i % 2 ? look_and_refuse : count_and_add;
+        ones[i].work.run = i % 2 ? read_and_refuse : count_and_add;
     times_run = 0;
     run_as_batch(f, ones, 5, &finished);
     for (size_t i = 0; i < 5; i++)
@@ -69,23 +70,23 @@ static void who_is_refused_before_writing_costs_the_others_nothing(void **state)
     assert_int_equal(times_run, 3);
     assert_int_equal(store_number(f->store, "select n from counter"), 3);
 
-    ones[2].answer = ERR_NOT_FOUND; /* after it has added */
+    ones[2].answer = ERR_NOT_FOUND; /* fails after its write */
     times_run = 0;
     run_as_batch(f, ones, 5, &finished);
     assert_int_equal(ones[2].result, ERR_NOT_FOUND);
-    assert_int_equal(times_run, 5); /* the first two, and all of them */
+    assert_int_equal(times_run, 5); /* the first two attempts, and then all */
     assert_int_equal(store_number(f->store, "select n from counter"), 5);
 
     times_run = 0;
-    run_as_batch(f, ones, 5, &finished); /* with savepoints at once */
+    run_as_batch(f, ones, 5, &finished); /* savepoints from the beginning */
     assert_int_equal(times_run, 3);
     assert_int_equal(store_number(f->store, "select n from counter"), 7);
     test_works_free(ones, 5);
     sem_destroy(&finished);
 }
 
-/* Passes as a statement, and fails when all is committed. */
-static enum err break_commit(struct work *w, struct tx *tx)
+/* The statement succeeds, and the commit fails. */
+static enum err break_commit(struct work_item *w, struct tx *tx)
 {
     enum err e = tx_exec(tx, "pragma defer_foreign_keys = on", NO_BIND, NULL);
 
@@ -98,7 +99,7 @@ static enum err break_commit(struct work *w, struct tx *tx)
                    NO_BIND, NULL);
 }
 
-static void a_failed_commit_fails_its_batch_and_not_the_next(void **state)
+static void failed_commit_fails_its_batch_but_not_the_next(void **state)
 {
     struct fixture *f = *state;
     sem_t finished;
@@ -122,9 +123,9 @@ static void a_failed_commit_fails_its_batch_and_not_the_next(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        store_test(works_that_wait_share_one_commit),
-        store_test(who_is_refused_before_writing_costs_the_others_nothing),
-        store_test(a_failed_commit_fails_its_batch_and_not_the_next),
+        store_test(waiting_transactions_share_one_commit),
+        store_test(transaction_refused_before_writing_does_not_restart_its_batch),
+        store_test(failed_commit_fails_its_batch_but_not_the_next),
     };
 
     log_init(2, LOG_OFF, 0);

@@ -1,4 +1,5 @@
-/* journal.c - what a session is owed, by what its killed server noted. */
+/* journal.c - tests the journal that lets sessions resume after their node crashed, and its
+ * replicas on other nodes. */
 #include "unit/unit.h"
 
 #include <fcntl.h>
@@ -14,62 +15,63 @@
 #include "gateway/resume/journal/journal_file.h"
 #include "gateway/sessions/session.h"
 
-/* --- the rule, against a session that remembers everything ---------------------------- */
+/* --- the rule, checked against a session that records everything ---------------------- */
 
 enum { LONGEST = 2000 };
 
-/* What a session was told: the number of an event, or SENT_TRANSIENT or SENT_RESPONSE. */
+/* Messages that a session received: an event number, NUMBER_TRANSIENT or NUMBER_RESPONSE. */
 struct memory {
-    uint64_t told[LONGEST];
-    uint64_t seq;      /* of the last */
-    uint64_t position; /* of the hub */
+    uint64_t delivered_to[LONGEST];
+    uint64_t seq;      /* of the last message */
+    uint64_t position; /* of the loop's last event */
 };
 
 static void remember(struct memory *m, struct journal_slot *slot, uint64_t what)
 {
-    m->told[++m->seq] = what;
-    journal_note(slot, m->seq, what);
+    m->delivered_to[++m->seq] = what;
+    journal_record_dispatch(slot, m->seq, what);
 }
 
-/* Whether nothing that was read comes after `seen`, and nothing that was not read before it. */
+/* Asserts that all events up to `seen` were received and none after it. */
 static void check_cut(const struct memory *m, uint64_t seq, uint64_t seen)
 {
     for (uint64_t i = 1; i <= m->seq; i++)
-        if (m->told[i] > SENT_RESPONSE)
-            assert_true(i <= seq ? m->told[i] <= seen : m->told[i] > seen);
+        if (m->delivered_to[i] > NUMBER_RESPONSE)
+            assert_true(i <= seq ? m->delivered_to[i] <= seen : m->delivered_to[i] > seen);
 }
 
 static bool has_answer_after(const struct memory *m, uint64_t seq)
 {
     for (uint64_t i = seq + 1; i <= m->seq; i++)
-        if (m->told[i] == SENT_RESPONSE)
+        if (m->delivered_to[i] == NUMBER_RESPONSE)
             return true;
     return false;
 }
 
-static void check_all_readers(const struct memory *m, const struct journal_slot *slot)
+static void check_resume_from_every_sequence(const struct memory *m,
+                                             const struct journal_slot *slot)
 {
-    uint64_t least = m->seq < JOURNAL_SENT ? 0 : m->seq - JOURNAL_SENT, seen;
+    uint64_t least = m->seq < JOURNAL_SENT_MAX ? 0 : m->seq - JOURNAL_SENT_MAX, seen;
 
     for (uint64_t seq = least; seq <= m->seq; seq++) {
-        bool known = journal_slot_seen(slot, m->position, seq, &seen);
+        bool known = journal_slot_last_event_before_seq(slot, m->position, seq, &seen);
 
-        assert_int_equal(known, m->seq - seq < JOURNAL_SENT && !has_answer_after(m, seq));
+        assert_int_equal(known, m->seq - seq < JOURNAL_SENT_MAX && !has_answer_after(m, seq));
         if (!known)
             continue;
         check_cut(m, seq, seen);
-        /* Nothing that the hub has been through is read again for who has read everything. */
+        /* A client that received everything gets no event again that its loop has processed. */
         if (seq == m->seq)
             assert_true(seen >= m->position);
     }
-    assert_false(journal_slot_seen(slot, m->position, m->seq + 1, &seen));
+    assert_false(journal_slot_last_event_before_seq(slot, m->position, m->seq + 1, &seen));
 }
 
-static void every_reader_is_cut_where_it_stopped(void **state)
+static void journal_finds_the_resume_point_for_every_sequence_number(void **state)
 {
     (void)state;
     static struct memory m;
-    struct journal_slot slot = { .hub = 0 };
+    struct journal_slot slot = { .loop_index = 0 };
 
     srand(7);
     for (uint64_t number = 1000; m.seq < LONGEST - 2; number += 1 + (uint64_t)(rand() % 3)) {
@@ -78,179 +80,180 @@ static void every_reader_is_cut_where_it_stopped(void **state)
         if (what < 30)
             remember(&m, &slot, number);
         else if (what < 50)
-            remember(&m, &slot, SENT_TRANSIENT);
+            remember(&m, &slot, NUMBER_TRANSIENT);
         else if (what == 50)
-            remember(&m, &slot, SENT_RESPONSE);
-        if (rand() % 8) /* else it is killed between the event and the end of it */
+            remember(&m, &slot, NUMBER_RESPONSE);
+        if (rand() % 8) /* otherwise the node is killed in the middle of the event */
             m.position = number;
         if (rand() % 40 == 0)
-            check_all_readers(&m, &slot);
+            check_resume_from_every_sequence(&m, &slot);
     }
 }
 
-static void a_number_that_was_being_written_does_not_count(void **state)
+static void half_written_journal_entry_is_ignored(void **state)
 {
     (void)state;
     static struct memory m;
-    struct journal_slot slot = { .hub = 0 };
+    struct journal_slot slot = { .loop_index = 0 };
 
     for (uint64_t number = 1000; number < 1600; number++) {
-        remember(&m, &slot, number % 5 ? SENT_TRANSIENT : number);
+        remember(&m, &slot, number % 5 ? NUMBER_TRANSIENT : number);
         m.position = number;
         struct journal_slot killed = slot;
-        killed.sent[(m.seq + 1) % JOURNAL_SENT] = number + 1;
-        check_all_readers(&m, &killed);
+        killed.sent[(m.seq + 1) % JOURNAL_SENT_MAX] = number + 1;
+        check_resume_from_every_sequence(&m, &killed);
     }
 }
 
-static void what_may_be_incomplete_is_not_told(void **state)
+static void incomplete_journal_slot_is_not_used_for_resume(void **state)
 {
     (void)state;
-    struct journal_slot good = { .hub = 0, .first = 3, .seq = 3, .base = 70 }, bad;
+    struct journal_slot good = { .loop_index = 0, .first = 3, .seq = 3, .base = 70 }, bad;
     uint64_t seen = 0;
 
-    journal_note(&good, 4, 80);
-    assert_true(journal_slot_seen(&good, 75, 3, &seen));
+    journal_record_dispatch(&good, 4, 80);
+    assert_true(journal_slot_last_event_before_seq(&good, 75, 3, &seen));
     assert_int_equal(seen, 79);
-    assert_true(journal_slot_seen(&good, 75, 4, &seen));
+    assert_true(journal_slot_last_event_before_seq(&good, 75, 4, &seen));
     assert_int_equal(seen, 80);
-    assert_true(journal_slot_seen(&good, 95, 4, &seen));
+    assert_true(journal_slot_last_event_before_seq(&good, 95, 4, &seen));
     assert_int_equal(seen, 95);
-    assert_false(journal_slot_seen(&good, 95, 2, &seen)); /* from before it was noted */
+    assert_false(
+        journal_slot_last_event_before_seq(&good, 95, 2, &seen)); /* before the journal began */
     bad = good;
     bad.torn = 1;
-    assert_false(journal_slot_seen(&bad, 95, 4, &seen));
+    assert_false(journal_slot_last_event_before_seq(&bad, 95, 4, &seen));
     bad = good;
-    bad.errands = 1;
-    assert_false(journal_slot_seen(&bad, 95, 4, &seen));
+    bad.tasks = 1;
+    assert_false(journal_slot_last_event_before_seq(&bad, 95, 4, &seen));
     bad = good;
-    bad.hub = JOURNAL_IN_TRANSIT; /* between two loops: no hub speaks for it */
-    assert_true(journal_slot_seen(&bad, 95, 4, &seen));
+    bad.loop_index =
+        JOURNAL_IN_TRANSIT; /* moving between two loops: no loop is responsible for it */
+    assert_true(journal_slot_last_event_before_seq(&bad, 95, 4, &seen));
     assert_int_equal(seen, 80);
 }
 
 /* --- files ---------------------------------------------------------------------------- */
 
-static void who_lives_is_known_by_its_lock(void **state)
+static void journal_of_a_running_node_is_detected_by_its_file_lock(void **state)
 {
     (void)state;
     char folder[] = "/tmp/guildhall-ledger.XXXXXX";
     struct arena *arena = arena_new();
     struct journal_entry entry;
-    struct list kept = { 0 };
+    struct list retained = { 0 };
 
     assert_non_null(mkdtemp(folder));
-    assert_int_equal(journal_find(folder, 5, 1, 0, arena, &entry), JOURNAL_UNKNOWN);
+    assert_int_equal(journal_find_session(folder, 5, 1, 0, arena, &entry), JOURNAL_UNKNOWN);
     struct journal *own = journal_open(folder, 5);
     assert_non_null(own);
-    assert_int_equal(journal_find(folder, 5, 1, 0, arena, &entry), JOURNAL_LIVES);
+    assert_int_equal(journal_find_session(folder, 5, 1, 0, arena, &entry), JOURNAL_OWNER_ALIVE);
     pid_t child = fork();
     if (!child)
-        _exit(!journal_open(folder, 6)); /* as one that is killed: nothing is closed */
+        _exit(!journal_open(folder, 6)); /* like a killed node: nothing is closed */
     waitpid(child, NULL, 0);
-    assert_int_equal(journal_find(folder, 6, 1, 0, arena, &entry), JOURNAL_GONE);
-    journals_prune(folder, INT64_C(1) << 50, arena, &kept);
-    assert_int_equal(kept.count, 1); /* the other was missed long ago */
-    assert_int_equal(journal_find(folder, 6, 1, 0, arena, &entry), JOURNAL_UNKNOWN);
+    assert_int_equal(journal_find_session(folder, 6, 1, 0, arena, &entry), JOURNAL_INSUFFICIENT);
+    delete_outdated_journals(folder, INT64_C(1) << 50, arena, &retained);
+    assert_int_equal(retained.count, 1); /* the other node died too long ago */
+    assert_int_equal(journal_find_session(folder, 6, 1, 0, arena, &entry), JOURNAL_UNKNOWN);
     journal_close(own);
     assert_int_equal(rmdir(folder), 0);
     arena_free(arena);
 }
 
-/* The machine was started anew since: its pages may be of different times. Whoever keeps what it
- * told may know. */
-static void a_ledger_of_another_boot_says_nothing(void **state)
+/* After a reboot, the pages of a journal may be of different times, so only replicas are used. */
+static void journal_of_another_boot_is_ignored(void **state)
 {
     (void)state;
     char folder[] = "/tmp/guildhall-ledger.XXXXXX", path[64];
     struct arena *arena = arena_new();
     struct journal_entry entry;
-    struct list kept = { 0 };
+    struct list retained = { 0 };
 
     assert_non_null(mkdtemp(folder));
     pid_t child = fork();
     if (!child)
         _exit(!journal_open(folder, 6));
     waitpid(child, NULL, 0);
-    assert_int_equal(journal_find(folder, 6, 1, 0, arena, &entry), JOURNAL_GONE);
+    assert_int_equal(journal_find_session(folder, 6, 1, 0, arena, &entry), JOURNAL_INSUFFICIENT);
     snprintf(path, sizeof path, "%s/ledger-6", folder);
     int fd = open(path, O_RDWR);
     assert_int_equal(pwrite(fd, "another", 7, offsetof(struct journal_head, boot)), 7);
-    assert_int_equal(journal_find(folder, 6, 1, 0, arena, &entry), JOURNAL_UNKNOWN);
+    assert_int_equal(journal_find_session(folder, 6, 1, 0, arena, &entry), JOURNAL_UNKNOWN);
     char boot[JOURNAL_BOOT_ID];
-    journal_boot_id(boot);
+    read_kernel_boot_id(boot);
     assert_int_equal(pwrite(fd, boot, 7, offsetof(struct journal_head, boot)), 7);
-    assert_int_equal(journal_find(folder, 6, 1, 0, arena, &entry), JOURNAL_GONE);
+    assert_int_equal(journal_find_session(folder, 6, 1, 0, arena, &entry), JOURNAL_INSUFFICIENT);
     assert_int_equal(pwrite(fd, "another", 7, 0), 7); /* of another version */
-    assert_int_equal(journal_find(folder, 6, 1, 0, arena, &entry), JOURNAL_UNKNOWN);
+    assert_int_equal(journal_find_session(folder, 6, 1, 0, arena, &entry), JOURNAL_UNKNOWN);
     close(fd);
-    journals_prune(folder, INT64_C(1) << 50, arena, &kept);
-    assert_int_equal(kept.count, 0);
+    delete_outdated_journals(folder, INT64_C(1) << 50, arena, &retained);
+    assert_int_equal(retained.count, 0);
     assert_int_equal(rmdir(folder), 0);
     arena_free(arena);
 }
 
-/* --- what another server keeps -------------------------------------------------------- */
+/* --- replicas on other nodes ---------------------------------------------------------- */
 
 enum { SENDER = 7, NUMBER = 42 };
 
-/* A session that is told things, and a server that hears of most of that. */
-struct kept_scene {
+/* A session that receives messages, and a replica that receives most of the updates. */
+struct stored_scene {
     struct memory m;
     struct journal_slot slot;
     struct replica *keeper;
     struct buf out; /* records of the next message */
     uint64_t messages, copied;
-    uint64_t owed; /* an event that the session is told later than its hub has passed it; or 0 */
+    uint64_t pending; /* an event that the session receives after its loop has passed it; or 0 */
     bool whole, was_lost;
 };
 
-static void scene_hear(struct kept_scene *s, bool is_lost)
+static void scene_deliver_message(struct stored_scene *s, bool is_lost)
 {
     struct replica_reply reply = { 0 };
     struct buf message;
 
     buf_init(&reply.bytes, 64);
     buf_init(&message, 1 << 20);
-    replication_write_head(&message, SENDER, 0, ++s->messages, s->m.position);
+    replication_write_message_head(&message, SENDER, 0, ++s->messages, s->m.position);
     buf_add_str(&message, buf_str(&s->out));
     buf_reset(&s->out);
     if (!is_lost)
-        replica_receive(s->keeper, buf_str(&message), &reply);
-    if (!is_lost) /* who misses one says so, with the next */
+        replica_handle_message(s->keeper, buf_str(&message), &reply);
+    if (!is_lost) /* a replica that missed an update reports it with the next one */
         assert_int_equal(reply.to, s->was_lost ? SENDER : 0);
     s->was_lost = is_lost;
     buf_clear(&reply.bytes);
     buf_clear(&message);
 }
 
-static void scene_copy(struct kept_scene *s)
+static void scene_copy(struct stored_scene *s)
 {
-    if (s->whole || !replication_write_sent(&s->out, NUMBER, &s->slot, s->copied))
-        replication_write_all(&s->out, NUMBER, &s->slot, s->m.position);
+    if (s->whole || !replication_write_sent_events(&s->out, NUMBER, &s->slot, s->copied))
+        replication_write_whole_session(&s->out, NUMBER, &s->slot, s->m.position);
     s->copied = s->m.seq;
     s->whole = false;
 }
 
-static void scene_leave_hub(struct kept_scene *s, uint64_t owed)
+static void move_session_off_its_loop(struct stored_scene *s, uint64_t pending)
 {
     s->slot.base = s->m.position > s->slot.base ? s->m.position : s->slot.base;
-    s->slot.hub = JOURNAL_IN_TRANSIT;
+    s->slot.loop_index = JOURNAL_IN_TRANSIT;
     s->whole = true;
     scene_copy(s);
-    s->owed = owed;
+    s->pending = pending;
 }
 
-static void scene_return(struct kept_scene *s)
+static void move_session_back_to_its_loop(struct stored_scene *s)
 {
-    remember(&s->m, &s->slot, s->owed);
-    s->owed = 0;
+    remember(&s->m, &s->slot, s->pending);
+    s->pending = 0;
     s->slot.base = s->m.position;
-    s->slot.hub = 0;
+    s->slot.loop_index = 0;
     s->whole = true;
 }
 
-static unsigned scene_check(struct kept_scene *s, struct arena *arena)
+static unsigned scene_check(struct stored_scene *s, struct arena *arena)
 {
     struct journal_entry entry;
     unsigned known = 0;
@@ -258,41 +261,41 @@ static unsigned scene_check(struct kept_scene *s, struct arena *arena)
     for (uint64_t back = 0; back < 20 && back <= s->m.seq; back++) {
         uint64_t seq = s->m.seq - back;
 
-        if (replica_find(s->keeper, SENDER, NUMBER, seq, arena, &entry) != JOURNAL_FOUND)
+        if (replica_find_session(s->keeper, SENDER, NUMBER, seq, arena, &entry) != JOURNAL_FOUND)
             continue;
         known++;
         check_cut(&s->m, seq, entry.seen);
-        assert_true(!s->owed || entry.seen < s->owed);
+        assert_true(!s->pending || entry.seen < s->pending);
     }
-    assert_int_equal(replica_find(s->keeper, SENDER + 1, NUMBER, s->m.seq, arena, &entry),
+    assert_int_equal(replica_find_session(s->keeper, SENDER + 1, NUMBER, s->m.seq, arena, &entry),
                      JOURNAL_UNKNOWN);
-    assert_int_equal(replica_find(s->keeper, SENDER, NUMBER + 1, s->m.seq, arena, &entry),
+    assert_int_equal(replica_find_session(s->keeper, SENDER, NUMBER + 1, s->m.seq, arena, &entry),
                      JOURNAL_UNKNOWN);
     return known;
 }
 
-static void scene_step(struct kept_scene *s, uint64_t number)
+static void scene_step(struct stored_scene *s, uint64_t number)
 {
     int what = rand() % 100;
 
-    if (s->owed && what < 30)
-        scene_return(s);
-    else if (!s->owed && what < 5)
-        scene_leave_hub(s, number);
-    else if (!s->owed && what < 60)
+    if (s->pending && what < 30)
+        move_session_back_to_its_loop(s);
+    else if (!s->pending && what < 5)
+        move_session_off_its_loop(s, number);
+    else if (!s->pending && what < 60)
         remember(&s->m, &s->slot, number);
     else if (what < 70)
-        remember(&s->m, &s->slot, SENT_TRANSIENT);
+        remember(&s->m, &s->slot, NUMBER_TRANSIENT);
     s->m.position = number;
     s->whole |= rand() % 20 == 0;
     scene_copy(s);
 }
 
-static void what_is_kept_is_exact_whatever_is_lost_on_the_way(void **state)
+static void replica_is_exact_even_if_messages_are_lost(void **state)
 {
     (void)state;
     for (unsigned seed = 1; seed <= 20; seed++) {
-        struct kept_scene *s = calloc(1, sizeof *s);
+        struct stored_scene *s = calloc(1, sizeof *s);
         struct arena *arena = arena_new();
         unsigned known = 0;
         uint64_t number = 1000;
@@ -304,14 +307,14 @@ static void what_is_kept_is_exact_whatever_is_lost_on_the_way(void **state)
         while (s->m.seq < LONGEST - 2) {
             scene_step(s, number);
             number += 1 + (uint64_t)(rand() % 3);
-            scene_hear(s, rand() % 10 == 0);
+            scene_deliver_message(s, rand() % 10 == 0);
             known += scene_check(s, arena);
             arena_reset(arena);
         }
         assert_true(known > LONGEST);
-        replication_write_end(&s->out, NUMBER);
-        scene_hear(s, false);
-        assert_int_equal(replica_count(s->keeper), 0);
+        replication_write_session_end(&s->out, NUMBER);
+        scene_deliver_message(s, false);
+        assert_int_equal(replica_session_count(s->keeper), 0);
         buf_clear(&s->out);
         replica_free(s->keeper);
         arena_free(arena);
@@ -319,10 +322,10 @@ static void what_is_kept_is_exact_whatever_is_lost_on_the_way(void **state)
     }
 }
 
-static void who_keeps_nothing_is_lent_it(void **state)
+static void node_without_a_replica_receives_it_from_another_node(void **state)
 {
     (void)state;
-    struct kept_scene s = { .whole = true };
+    struct stored_scene s = { .whole = true };
     struct replica *other = replica_new();
     struct arena *arena = arena_new();
     struct replica_reply reply = { 0 }, none = { 0 };
@@ -337,25 +340,26 @@ static void who_keeps_nothing_is_lent_it(void **state)
         remember(&s.m, &s.slot, number);
         s.m.position = number;
         scene_copy(&s);
-        scene_hear(&s, false);
+        scene_deliver_message(&s, false);
     }
-    assert_int_equal(replica_count(s.keeper), 1);
-    replica_write_question(&question, SENDER, NUMBER, 30, 9);
-    replica_receive(other, buf_str(&question), &none);
-    assert_int_equal(none.to, 0); /* it has nothing to lend */
-    replica_receive(s.keeper, buf_str(&question), &reply);
+    assert_int_equal(replica_session_count(s.keeper), 1);
+    replica_write_request(&question, SENDER, NUMBER, 30, 9);
+    replica_handle_message(other, buf_str(&question), &none);
+    assert_int_equal(none.to, 0); /* the replica has no copy */
+    replica_handle_message(s.keeper, buf_str(&question), &reply);
     assert_int_equal(reply.to, 9);
-    replica_receive(other, buf_str(&reply.bytes), &none);
+    replica_handle_message(other, buf_str(&reply.bytes), &none);
     assert_int_equal(none.number, NUMBER);
-    assert_int_equal(replica_find(other, SENDER, NUMBER, 30, arena, &entry), JOURNAL_FOUND);
+    assert_int_equal(replica_find_session(other, SENDER, NUMBER, 30, arena, &entry), JOURNAL_FOUND);
     assert_int_equal(entry.seen, 1029);
-    assert_int_equal(replica_find(other, SENDER, NUMBER, 40, arena, &entry), JOURNAL_FOUND);
+    assert_int_equal(replica_find_session(other, SENDER, NUMBER, 40, arena, &entry), JOURNAL_FOUND);
     assert_int_equal(entry.seen, 1039);
-    assert_int_equal(replica_find(other, SENDER, NUMBER, 41, arena, &entry), JOURNAL_SHORT);
-    for (size_t n = 0; n < reply.bytes.n; n += 7) /* what is cut short is no answer */
-        replica_receive(other, str_slice(reply.bytes.p, n), &none);
-    replica_prune(other, INT64_C(1) << 50);
-    assert_int_equal(replica_count(other), 0);
+    assert_int_equal(replica_find_session(other, SENDER, NUMBER, 41, arena, &entry),
+                     JOURNAL_SEQ_MISSING);
+    for (size_t n = 0; n < reply.bytes.n; n += 7) /* a truncated reply is refused */
+        replica_handle_message(other, str_slice(reply.bytes.p, n), &none);
+    replica_evict_expired(other, INT64_C(1) << 50);
+    assert_int_equal(replica_session_count(other), 0);
     buf_clear(&question);
     buf_clear(&reply.bytes);
     buf_clear(&s.out);
@@ -364,23 +368,23 @@ static void who_keeps_nothing_is_lent_it(void **state)
     arena_free(arena);
 }
 
-/* --- one keeper beside another -------------------------------------------------------- */
+/* --- several replicas ----------------------------------------------------------------- */
 
 static struct buf begin_message(unsigned hub, uint64_t message)
 {
     struct buf b;
 
     buf_init(&b, 1 << 20);
-    replication_write_head(&b, SENDER, hub, message, 0);
+    replication_write_message_head(&b, SENDER, hub, message, 0);
     return b;
 }
 
-static void hear_message(struct replica *k, struct buf *b, struct replica_reply *ret)
+static void replica_receive_message(struct replica *k, struct buf *b, struct replica_reply *ret)
 {
     struct replica_reply reply = { 0 };
 
     buf_init(&reply.bytes, 1 << 20);
-    replica_receive(k, buf_str(b), &reply);
+    replica_handle_message(k, buf_str(b), &reply);
     buf_clear(b);
     if (ret)
         *ret = reply;
@@ -388,103 +392,108 @@ static void hear_message(struct replica *k, struct buf *b, struct replica_reply 
         buf_clear(&reply.bytes);
 }
 
-static void hear_slot(struct replica *k, unsigned hub, uint64_t message, uint64_t number,
-                      const struct journal_slot *slot)
+static void replica_receive_slot(struct replica *k, unsigned hub, uint64_t message, uint64_t number,
+                                 const struct journal_slot *slot)
 {
     struct buf b = begin_message(hub, message);
 
-    replication_write_all(&b, number, slot, 0);
-    hear_message(k, &b, NULL);
+    replication_write_whole_session(&b, number, slot, 0);
+    replica_receive_message(k, &b, NULL);
 }
 
-static struct replica_reply ask_for(struct replica *k, uint64_t seq)
+static struct replica_reply request_from_replica(struct replica *k, uint64_t seq)
 {
     struct replica_reply reply;
     struct buf b;
 
     buf_init(&b, 64);
-    replica_write_question(&b, SENDER, NUMBER, seq, 9);
-    hear_message(k, &b, &reply);
+    replica_write_request(&b, SENDER, NUMBER, seq, 9);
+    replica_receive_message(k, &b, &reply);
     return reply;
 }
 
-static void what_is_of_no_use_is_answered_in_a_word(void **state)
+static void replica_reports_unusable_slots_with_a_short_reply(void **state)
 {
     (void)state;
     struct replica *k = replica_new(), *asker = replica_new(), *another = replica_new();
     struct arena *arena = arena_new();
-    struct journal_slot slot = { .first = 10, .seq = 10, .hub = 0, .errands = 1 };
+    struct journal_slot slot = { .first = 10, .seq = 10, .loop_index = 0, .tasks = 1 };
     struct journal_entry entry;
 
-    hear_slot(k, 0, 1, NUMBER, &slot);
-    assert_int_equal(replica_find(k, SENDER, NUMBER, 10, arena, &entry), JOURNAL_UNFIT);
-    assert_int_equal(replica_find(k, SENDER, NUMBER, 11, arena, &entry), JOURNAL_SHORT);
-    assert_int_equal(replica_find(k, SENDER, NUMBER, 9, arena, &entry), JOURNAL_SHORT);
-    struct replica_reply reply = ask_for(k, 10);
+    replica_receive_slot(k, 0, 1, NUMBER, &slot);
+    assert_int_equal(replica_find_session(k, SENDER, NUMBER, 10, arena, &entry), JOURNAL_UNUSABLE);
+    assert_int_equal(replica_find_session(k, SENDER, NUMBER, 11, arena, &entry),
+                     JOURNAL_SEQ_MISSING);
+    assert_int_equal(replica_find_session(k, SENDER, NUMBER, 9, arena, &entry),
+                     JOURNAL_SEQ_MISSING);
+    struct replica_reply reply = request_from_replica(k, 10);
     assert_int_equal(reply.to, 9);
     assert_true(reply.bytes.n < 64);
-    struct replica_reply heard;
-    hear_message(asker, &reply.bytes, &heard);
-    assert_int_equal(heard.number, NUMBER); /* it is worth a look: */
-    assert_int_equal(replica_find(asker, SENDER, NUMBER, 10, arena, &entry), JOURNAL_UNFIT);
-    assert_int_equal(replica_find(asker, SENDER, NUMBER, 11, arena, &entry), JOURNAL_SHORT);
-    buf_clear(&heard.bytes);
-    slot.errands = 0; /* another one knows more */
+    struct replica_reply arrivals;
+    replica_receive_message(asker, &reply.bytes, &arrivals);
+    assert_int_equal(arrivals.number, NUMBER); /* the sender has the session */
+    assert_int_equal(replica_find_session(asker, SENDER, NUMBER, 10, arena, &entry),
+                     JOURNAL_UNUSABLE);
+    assert_int_equal(replica_find_session(asker, SENDER, NUMBER, 11, arena, &entry),
+                     JOURNAL_SEQ_MISSING);
+    buf_clear(&arrivals.bytes);
+    slot.tasks = 0; /* another replica has a usable copy */
     slot.seq = slot.first = 11;
-    hear_slot(another, 0, 1, NUMBER, &slot);
-    reply = ask_for(another, 11);
-    hear_message(asker, &reply.bytes, NULL);
-    assert_int_equal(replica_find(asker, SENDER, NUMBER, 11, arena, &entry), JOURNAL_FOUND);
-    reply = ask_for(k, 11); /* a word does not take that away */
-    hear_message(asker, &reply.bytes, &heard);
-    assert_int_equal(heard.number, 0);
-    buf_clear(&heard.bytes);
-    assert_int_equal(replica_find(asker, SENDER, NUMBER, 11, arena, &entry), JOURNAL_FOUND);
+    replica_receive_slot(another, 0, 1, NUMBER, &slot);
+    reply = request_from_replica(another, 11);
+    replica_receive_message(asker, &reply.bytes, NULL);
+    assert_int_equal(replica_find_session(asker, SENDER, NUMBER, 11, arena, &entry), JOURNAL_FOUND);
+    reply = request_from_replica(k, 11); /* a short reply does not replace the copy */
+    replica_receive_message(asker, &reply.bytes, &arrivals);
+    assert_int_equal(arrivals.number, 0);
+    buf_clear(&arrivals.bytes);
+    assert_int_equal(replica_find_session(asker, SENDER, NUMBER, 11, arena, &entry), JOURNAL_FOUND);
     replica_free(k);
     replica_free(asker);
     replica_free(another);
     arena_free(arena);
 }
 
-/* A session goes to another loop, which tells of it before the first has said its last. */
-static void what_was_overtaken_does_not_count(void **state)
+/* A session moves to another loop, whose update arrives before the last update of the old loop. */
+static void overtaken_replica_update_is_ignored(void **state)
 {
     (void)state;
     struct replica *k = replica_new();
     struct arena *arena = arena_new();
-    struct journal_slot early = { .seq = 10 }, late = { .seq = 12, .hub = 1 };
+    struct journal_slot early = { .seq = 10 }, late = { .seq = 12, .loop_index = 1 };
     struct journal_entry entry;
 
-    hear_slot(k, 1, 1, NUMBER, &late);
-    hear_slot(k, 0, 1, NUMBER, &early);
-    assert_int_equal(replica_find(k, SENDER, NUMBER, 12, arena, &entry), JOURNAL_FOUND);
-    early.first = 5; /* it was away and is noted anew */
-    hear_slot(k, 0, 2, NUMBER, &early);
-    assert_int_equal(replica_find(k, SENDER, NUMBER, 12, arena, &entry), JOURNAL_SHORT);
-    assert_int_equal(replica_find(k, SENDER, NUMBER, 10, arena, &entry), JOURNAL_FOUND);
+    replica_receive_slot(k, 1, 1, NUMBER, &late);
+    replica_receive_slot(k, 0, 1, NUMBER, &early);
+    assert_int_equal(replica_find_session(k, SENDER, NUMBER, 12, arena, &entry), JOURNAL_FOUND);
+    early.first = 5; /* the session returned and its journal began again */
+    replica_receive_slot(k, 0, 2, NUMBER, &early);
+    assert_int_equal(replica_find_session(k, SENDER, NUMBER, 12, arena, &entry),
+                     JOURNAL_SEQ_MISSING);
+    assert_int_equal(replica_find_session(k, SENDER, NUMBER, 10, arena, &entry), JOURNAL_FOUND);
     replica_free(k);
     arena_free(arena);
 }
 
-static void only_some_are_forgotten_at_once(void **state)
+static void replica_prune_removes_at_most_1024_sessions_at_once(void **state)
 {
     (void)state;
     struct replica *k = replica_new();
     struct journal_slot slot = { .seq = 1 };
 
     for (uint64_t number = 1; number <= 3000; number++)
-        hear_slot(k, 0, number, number, &slot);
-    replica_prune(k, 0);
-    assert_int_equal(replica_count(k), 3000);
-    replica_prune(k, INT64_C(1) << 50);
-    assert_int_equal(replica_count(k), 3000 - 1024);
-    replica_prune(k, INT64_C(1) << 50);
-    replica_prune(k, INT64_C(1) << 50);
-    assert_int_equal(replica_count(k), 0);
+        replica_receive_slot(k, 0, number, number, &slot);
+    replica_evict_expired(k, 0);
+    assert_int_equal(replica_session_count(k), 3000);
+    replica_evict_expired(k, INT64_C(1) << 50);
+    assert_int_equal(replica_session_count(k), 3000 - 1024);
+    replica_evict_expired(k, INT64_C(1) << 50);
+    replica_evict_expired(k, INT64_C(1) << 50);
+    assert_int_equal(replica_session_count(k), 0);
     replica_free(k);
 }
 
-static void who_has_other_slots_is_not_kept(void **state)
+static void replica_ignores_nodes_with_another_slot_format(void **state)
 {
     (void)state;
     struct replica *k = replica_new();
@@ -492,24 +501,24 @@ static void who_has_other_slots_is_not_kept(void **state)
     struct replica_reply reply;
     struct buf b = begin_message(0, 1);
 
-    replication_write_all(&b, NUMBER, &slot, 0);
-    b.p[16] ^= 1; /* after the kind and the identity */
-    hear_message(k, &b, &reply);
-    assert_int_equal(replica_count(k), 0);
+    replication_write_whole_session(&b, NUMBER, &slot, 0);
+    b.p[16] ^= 1; /* after the message kind and the identity */
+    replica_receive_message(k, &b, &reply);
+    assert_int_equal(replica_session_count(k), 0);
     assert_int_equal(reply.to, 0);
     buf_clear(&reply.bytes);
-    b = begin_message(3, 7); /* the first one that is heard is not its first */
-    hear_message(k, &b, &reply);
+    b = begin_message(3, 7); /* the first message received is not the first one sent */
+    replica_receive_message(k, &b, &reply);
     assert_int_equal(reply.to, SENDER);
     struct replica_reply missed;
-    hear_message(k, &reply.bytes, &missed);
+    replica_receive_message(k, &reply.bytes, &missed);
     assert_true(missed.restart);
-    assert_int_equal(missed.hub, 3);
+    assert_int_equal(missed.loop_index, 3);
     buf_clear(&missed.bytes);
     replica_free(k);
 }
 
-static void say_here(struct replica *k, uint32_t identity, bool is_ours)
+static void replica_announce_node(struct replica *k, uint32_t identity, bool is_ours)
 {
     struct buf b;
 
@@ -517,25 +526,26 @@ static void say_here(struct replica *k, uint32_t identity, bool is_ours)
     replica_write_hello(&b, identity);
     if (!is_ours)
         b.p[16] ^= 1;
-    hear_message(k, &b, NULL);
+    replica_receive_message(k, &b, NULL);
 }
 
-static void only_who_says_so_is_chosen(void **state)
+static void only_announced_nodes_are_chosen_as_replicas(void **state)
 {
     (void)state;
     struct replica *k = replica_new();
     const uint32_t all[] = { 2, 5, 7, 9 };
 
-    assert_int_equal(replica_choose(k, 5, all, 4), 0);
-    say_here(k, 5, true);
-    say_here(k, 7, false); /* of another version */
-    assert_int_equal(replica_choose(k, 5, all, 4), 0);
-    say_here(k, 2, true);
-    assert_int_equal(replica_choose(k, 5, all, 4), 2);
-    say_here(k, 9, true);
-    assert_int_equal(replica_choose(k, 5, all, 4), 9);
-    assert_int_equal(replica_choose(k, 5, all, 3), 2);
-    assert_int_equal(replica_choose(k, 5, all, 4), 2); /* it was gone, and has to say it again */
+    assert_int_equal(choose_replica_node(k, 5, all, 4), 0);
+    replica_announce_node(k, 5, true);
+    replica_announce_node(k, 7, false); /* of another version */
+    assert_int_equal(choose_replica_node(k, 5, all, 4), 0);
+    replica_announce_node(k, 2, true);
+    assert_int_equal(choose_replica_node(k, 5, all, 4), 2);
+    replica_announce_node(k, 9, true);
+    assert_int_equal(choose_replica_node(k, 5, all, 4), 9);
+    assert_int_equal(choose_replica_node(k, 5, all, 3), 2);
+    assert_int_equal(choose_replica_node(k, 5, all, 4),
+                     2); /* the node was gone and must announce itself again */
     replica_free(k);
 }
 
@@ -544,9 +554,9 @@ static void only_who_says_so_is_chosen(void **state)
 enum { MANY = 20000 };
 
 struct round_scene {
-    struct hub hub;
+    struct gateway_loop hub;
     struct replication copies;
-    struct journal_slot slot; /* of all of them */
+    struct journal_slot slot; /* shared by all sessions */
     struct session *sessions;
 };
 
@@ -556,20 +566,20 @@ static struct round_scene *round_scene_new(uint32_t presence)
 
     s->sessions = calloc(MANY, sizeof *s->sessions);
     s->hub.resume.replication = &s->copies;
-    s->copies.hub = &s->hub;
+    s->copies.gateway_loop = &s->hub;
     s->copies.round = 1;
     s->slot.presence_n = presence;
     links_init(&s->hub.sessions);
     links_init(&s->copies.unsent);
     for (size_t i = 0; i < MANY; i++) {
-        s->sessions[i].hub = &s->hub;
+        s->sessions[i].gateway_loop = &s->hub;
         s->sessions[i].resume.slot = &s->slot;
         links_append(&s->hub.sessions, &s->sessions[i].link);
     }
     return s;
 }
 
-static void round_scene_free(struct round_scene *s)
+static void free_round_scene(struct round_scene *s)
 {
     for (size_t i = 0; i < MANY; i++)
         mem_free(s->sessions[i].sync);
@@ -577,7 +587,7 @@ static void round_scene_free(struct round_scene *s)
     free(s);
 }
 
-/* Bytes of what was marked, as a message has it. */
+/* Writes the marked sessions as a message and returns its size in bytes. */
 static size_t write_marked(struct round_scene *s, size_t *count)
 {
     struct buf b;
@@ -585,14 +595,14 @@ static size_t write_marked(struct round_scene *s, size_t *count)
     buf_init(&b, 16 << 20);
     for (; !links_empty(&s->copies.unsent); ++*count) {
         link_remove(s->copies.unsent.next);
-        replication_write_all(&b, NUMBER, &s->slot, 0);
+        replication_write_whole_session(&b, NUMBER, &s->slot, 0);
     }
     size_t bytes = b.n;
     buf_clear(&b);
     return bytes;
 }
 
-/* How many steps a round takes; *most is what one of them writes at most. */
+/* Returns the number of steps of a round; *most is the largest number of bytes in one step. */
 static size_t count_steps(struct round_scene *s, size_t *most)
 {
     size_t steps = 0, count = 0;
@@ -601,15 +611,15 @@ static size_t count_steps(struct round_scene *s, size_t *most)
     s->copies.marked = 0;
     *most = 0;
     for (bool goes_on = true; goes_on; steps++) {
-        goes_on = replication_step(&s->copies, 0);
+        goes_on = replication_round_step(&s->copies, 0);
         size_t bytes = write_marked(s, &count);
         *most = bytes > *most ? bytes : *most;
     }
-    assert_int_equal(count, MANY); /* each once */
+    assert_int_equal(count, MANY); /* each session once */
     return steps;
 }
 
-static void a_round_is_spread_over_its_time(void **state)
+static void replication_round_is_spread_over_many_steps(void **state)
 {
     (void)state;
     struct round_scene *s = round_scene_new(0);
@@ -617,66 +627,67 @@ static void a_round_is_spread_over_its_time(void **state)
 
     assert_true(count_steps(s, &most) >= 40);
     assert_true(most <= 512 * 1024);
-    size_t steps = count_steps(s, &most); /* now it is known how many there are */
+    size_t steps = count_steps(s, &most); /* now the number of sessions is known */
     assert_in_range(steps, 38, 44);
     assert_true(most <= 512 * 1024);
-    round_scene_free(s);
-    s = round_scene_new(JOURNAL_PRESENCE);
+    free_round_scene(s);
+    s = round_scene_new(JOURNAL_PRESENCE_BYTES);
     assert_true(count_steps(s, &most) >= 40);
-    assert_true(most <= 600 * 1024); /* with what stands before each */
-    round_scene_free(s);
+    assert_true(most <= 600 * 1024); /* with the header of each session */
+    free_round_scene(s);
 }
 
-static void a_round_waits_while_much_is_unsent(void **state)
+static void replication_round_waits_while_much_data_is_unsent(void **state)
 {
     (void)state;
     struct round_scene *s = round_scene_new(0);
 
     s->copies.round++;
-    assert_true(replication_step(&s->copies, (1 << 20) + 1));
+    assert_true(replication_round_step(&s->copies, (1 << 20) + 1));
     assert_true(links_empty(&s->copies.unsent));
-    assert_true(replication_step(&s->copies, 1 << 20));
+    assert_true(replication_round_step(&s->copies, 1 << 20));
     assert_false(links_empty(&s->copies.unsent));
-    round_scene_free(s);
+    free_round_scene(s);
 }
 
-static void what_is_missed_again_and_again_is_told_after_a_rest(void **state)
+static void repeated_replication_requests_are_delayed(void **state)
 {
     (void)state;
-    struct replication c = { .rest = 3 }; /* one has just begun for that reason */
+    struct replication c = { .pause_ticks =
+                                 3 }; /* a round has just started because of a missed update */
 
     for (int i = 0; i < 100; i++)
-        assert_false(replication_is_due(&c, true));
-    assert_false(replication_is_due(&c, false));
-    assert_false(replication_is_due(&c, false));
-    assert_true(replication_is_due(&c, false));
+        assert_false(replication_round_is_due(&c, true));
+    assert_false(replication_round_is_due(&c, false));
+    assert_false(replication_round_is_due(&c, false));
+    assert_true(replication_round_is_due(&c, false));
     c = (struct replication){ .round_runs = true };
-    assert_true(replication_is_due(&c, true));
+    assert_true(replication_round_is_due(&c, true));
     c = (struct replication){ .round_runs = true };
-    for (int i = 0; i < 20; i++) /* one that takes longer comes to its end first */
-        assert_false(replication_is_due(&c, false));
+    for (int i = 0; i < 20; i++) /* a long round is finished first */
+        assert_false(replication_round_is_due(&c, false));
     c.round_runs = false;
-    assert_true(replication_is_due(&c, false));
+    assert_true(replication_round_is_due(&c, false));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_reader_is_cut_where_it_stopped),
-        cmocka_unit_test(a_number_that_was_being_written_does_not_count),
-        cmocka_unit_test(what_may_be_incomplete_is_not_told),
-        cmocka_unit_test(who_lives_is_known_by_its_lock),
-        cmocka_unit_test(what_is_kept_is_exact_whatever_is_lost_on_the_way),
-        cmocka_unit_test(who_keeps_nothing_is_lent_it),
-        cmocka_unit_test(a_ledger_of_another_boot_says_nothing),
-        cmocka_unit_test(what_is_of_no_use_is_answered_in_a_word),
-        cmocka_unit_test(what_was_overtaken_does_not_count),
-        cmocka_unit_test(only_some_are_forgotten_at_once),
-        cmocka_unit_test(who_has_other_slots_is_not_kept),
-        cmocka_unit_test(only_who_says_so_is_chosen),
-        cmocka_unit_test(a_round_is_spread_over_its_time),
-        cmocka_unit_test(a_round_waits_while_much_is_unsent),
-        cmocka_unit_test(what_is_missed_again_and_again_is_told_after_a_rest),
+        cmocka_unit_test(journal_finds_the_resume_point_for_every_sequence_number),
+        cmocka_unit_test(half_written_journal_entry_is_ignored),
+        cmocka_unit_test(incomplete_journal_slot_is_not_used_for_resume),
+        cmocka_unit_test(journal_of_a_running_node_is_detected_by_its_file_lock),
+        cmocka_unit_test(replica_is_exact_even_if_messages_are_lost),
+        cmocka_unit_test(node_without_a_replica_receives_it_from_another_node),
+        cmocka_unit_test(journal_of_another_boot_is_ignored),
+        cmocka_unit_test(replica_reports_unusable_slots_with_a_short_reply),
+        cmocka_unit_test(overtaken_replica_update_is_ignored),
+        cmocka_unit_test(replica_prune_removes_at_most_1024_sessions_at_once),
+        cmocka_unit_test(replica_ignores_nodes_with_another_slot_format),
+        cmocka_unit_test(only_announced_nodes_are_chosen_as_replicas),
+        cmocka_unit_test(replication_round_is_spread_over_many_steps),
+        cmocka_unit_test(replication_round_waits_while_much_data_is_unsent),
+        cmocka_unit_test(repeated_replication_requests_are_delayed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

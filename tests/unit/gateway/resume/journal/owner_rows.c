@@ -1,4 +1,4 @@
-/* owner_rows.c - rows of sessions whose node is dead go after a while, and no others. */
+/* owner_rows.c - tests that session rows of dead nodes are deleted after a waiting time. */
 #include "unit/unit.h"
 
 #include "base/arena.h"
@@ -12,17 +12,17 @@ enum { PATIENCE_MS = 180 * 1000, BEGIN_MS = 1000 * 1000 };
 struct tidying {
     uint32_t identity;
     int64_t now_ms;
-    snowflake kept; /* whose ledger is there; 0: nobody's */
+    snowflake retained; /* node whose journal exists; 0: none */
 };
 
 static enum err tidy_rows(struct tx *tx, void *arg)
 {
     const struct tidying *t = arg;
-    struct list kept = { 0 };
+    struct list retained = { 0 };
 
-    if (t->kept)
-        ids_add(tx_arena(tx), &kept, t->kept);
-    return owner_rows_prune(tx, t->identity, &kept, PATIENCE_MS, t->now_ms);
+    if (t->retained)
+        ids_add(tx_arena(tx), &retained, t->retained);
+    return owner_rows_prune(tx, t->identity, &retained, PATIENCE_MS, t->now_ms);
 }
 
 static int64_t count_of(struct fixture *f, uint32_t identity)
@@ -37,14 +37,14 @@ static int64_t count_of(struct fixture *f, uint32_t identity)
     return store_number(f->store, counts[identity]);
 }
 
-static void tidy_at(struct fixture *f, uint32_t identity, int64_t now_ms, snowflake kept)
+static void tidy_at(struct fixture *f, uint32_t identity, int64_t now_ms, snowflake retained)
 {
-    struct tidying t = { identity, BEGIN_MS + now_ms, kept };
+    struct tidying t = { identity, BEGIN_MS + now_ms, retained };
 
     assert_int_equal(store_run(f->store, STORE_WRITE, NULL, tidy_rows, &t), OK);
 }
 
-/* A row says more on PostgreSQL. */
+/* PostgreSQL nodes have more columns. */
 static const char NODES[] = "insert into nodes (node, identity, state) values (1, 1, 1), (2, 2, 3)";
 static const char NODES_POSTGRES[] =
     "insert into nodes (node, identity, state, name, seen_at, begun_at, ids_until, position, "
@@ -52,8 +52,8 @@ static const char NODES_POSTGRES[] =
     "(1, 1, 1, '', now(), now(), 0, 0, 0, '', '', ''), "
     "(2, 2, 3, '', now(), now(), 0, 0, 0, '', '', '')";
 
-/* Server 1 lives, 2 and 3 are gone; one session is put away. */
-static void make_homes(struct fixture *f)
+/* Node 1 is alive, nodes 2 and 3 are dead, and one session is suspended. */
+static void insert_session_owners(struct fixture *f)
 {
     assert_int_equal(store_do(f->store, f->postgres ? NODES_POSTGRES : NODES), OK);
     assert_int_equal(store_do(f->store, "insert into session_homes (number, user_id, identity) "
@@ -64,29 +64,29 @@ static void make_homes(struct fixture *f)
                      OK);
 }
 
-static void who_is_gone_for_long_is_forgotten_and_nobody_else(void **state)
+static void rows_of_long_dead_nodes_are_deleted_and_no_others(void **state)
 {
     struct fixture *f = *state;
 
-    make_homes(f);
+    insert_session_owners(f);
     tidy_at(f, 0, 0, 3);
     tidy_at(f, 0, PATIENCE_MS - 1, 3);
     assert_int_equal(count_of(f, 2), 1);
     tidy_at(f, 0, PATIENCE_MS + 1, 3);
     assert_int_equal(count_of(f, 2), 0);
-    assert_int_equal(count_of(f, 0), 1); /* it waits for its client */
+    assert_int_equal(count_of(f, 0), 1); /* suspended: waits for its client */
     assert_int_equal(count_of(f, 1), 1);
-    assert_int_equal(count_of(f, 3), 1); /* its ledger is there */
-    tidy_at(f, 1, PATIENCE_MS + 2, 3);   /* of one that begins or ends */
+    assert_int_equal(count_of(f, 3), 1); /* the journal of its node exists */
+    tidy_at(f, 1, PATIENCE_MS + 2, 3);   /* for a node that starts or stops */
     assert_int_equal(count_of(f, 1), 0);
     assert_int_equal(count_of(f, 0), 1);
 }
 
-static void who_came_back_is_missed_anew(void **state)
+static void returning_node_restarts_the_waiting_time(void **state)
 {
     struct fixture *f = *state;
 
-    make_homes(f);
+    insert_session_owners(f);
     tidy_at(f, 0, 0, 0);
     assert_int_equal(store_do(f->store, "update nodes set state = 1 where node = 2"), OK);
     tidy_at(f, 0, 1000, 0);
@@ -101,8 +101,8 @@ static void who_came_back_is_missed_anew(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        store_test(who_is_gone_for_long_is_forgotten_and_nobody_else),
-        store_test(who_came_back_is_missed_anew),
+        store_test(rows_of_long_dead_nodes_are_deleted_and_no_others),
+        store_test(returning_node_restarts_the_waiting_time),
     };
 
     log_init(2, LOG_OFF, 0);

@@ -1,0 +1,69 @@
+/* hints.c - hints on the probable mistake in a rejected call. */
+#include "net/http/http_parser.h"
+#include "admin/console/traffic_records.h"
+
+static bool path_contains_twice(struct str target, const char *word)
+{
+    const char *first = memmem(target.p, target.n, word, strlen(word));
+
+    if (!first)
+        return false;
+    /* The slash that ends the first match may begin the second. */
+    struct str rest = str_skip(target, (size_t)(first - target.p) + strlen(word) - 1);
+    return memmem(rest.p, rest.n, word, strlen(word)) != NULL;
+}
+
+static bool path_has_version(struct str target)
+{
+    struct str rest = str_skip(target, 5), version = str_cut(&rest, '/');
+
+    return version.n >= 2 && version.p[0] == 'v' && version.p[1] >= '0' && version.p[1] <= '9';
+}
+
+static const char *hint_for_unknown_path(struct str target)
+{
+    if (!str_starts(target, STR("/api/")) && !str_is(target, "/api"))
+        return "no such route: paths begin with /api/v10; is /api missing in the base URL?";
+    if (path_contains_twice(target, "/api/"))
+        return "no such route: /api is there twice; does your library add it to the base URL?";
+    if (path_contains_twice(target, "/v10/") || path_contains_twice(target, "/v9/"))
+        return "no such route: the version is there twice; does your library add it itself?";
+    if (memmem(target.p, target.n, "//", 2))
+        return "no such route: there is a slash too many; does the base URL end with one?";
+    if (memmem(target.p, target.n, "undefined", 9) || memmem(target.p, target.n, "None", 4) ||
+        memmem(target.p, target.n, "null", 4))
+        return "no such route: an id is not filled in";
+    return path_has_version(target) ? "no such route"
+                                    : "no such route below /api; is /v10 missing?";
+}
+
+static const char *hint_for_credential(const struct traffic_record *r)
+{
+    switch (r->credential) {
+    case TRAFFIC_NO_CREDENTIAL:
+        return "no Authorization header was sent";
+    case TRAFFIC_UNPREFIXED_TOKEN:
+        return "nobody has this token; is it a bot's? Then it is \"Bot \" and the token";
+    case TRAFFIC_BOT:
+        return "no bot has this token; is it a person's, sent with \"Bot \"? Or an old one?";
+    case TRAFFIC_BOT_TWICE:
+        return "the token has \"Bot \" in front twice; libraries add it themselves";
+    default:
+        return "nobody has this token; perhaps it has ended";
+    }
+}
+
+const char *hint_for_rejected_call(const struct traffic_record *r, struct str target)
+{
+    if (r->kind != TRAFFIC_CALL || r->status < 400)
+        return NULL;
+    if (r->not_served)
+        return "the interface has this operation, this server has not: see docs/reference.md";
+    if (r->status == 404 && !r->path_pattern)
+        return hint_for_unknown_path(target);
+    if (r->status == 405)
+        return "the path is right, the method is not";
+    if (r->status == 401 && r->path_pattern)
+        return hint_for_credential(r);
+    return NULL;
+}

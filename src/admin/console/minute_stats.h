@@ -1,0 +1,47 @@
+/* minute_stats.h - per-minute statistics of the server for the last hour, in constant memory.
+ *
+ * A sample has the current values of the counters; a minute is the difference of two samples. The
+ * caller must serialize all calls. */
+#ifndef ADMIN_CONSOLE_MINUTE_STATS_H
+#define ADMIN_CONSOLE_MINUTE_STATS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { STATS_MINUTES = 60 };
+
+struct stats_sample {
+    int64_t mono_ns, at_us;
+    uint64_t calls, events, writes, commits, sent_bytes; /* totals since the start of the server */
+    uint64_t sessions, connections, memory_bytes;        /* current values */
+    int64_t longest_iteration_ns; /* longest loop iteration since the last sample */
+    uint64_t *counts;             /* calls per group and duration bucket since the start */
+};
+
+struct stats_minute {
+    int64_t at_us, ns; /* start and length */
+    uint64_t calls, events, writes, commits, sent_bytes;
+    uint64_t sessions, connections, memory_bytes; /* values at the end of the minute */
+    int64_t longest_iteration_ns;
+    const uint32_t *counts;
+};
+
+struct minute_stats;
+
+/* durations: number of duration buckets per group. */
+struct minute_stats *minute_stats_new(size_t groups, size_t durations);
+void minute_stats_free(struct minute_stats *f);
+
+/* Ends a minute; the first call starts the first minute. Copies the sample. */
+void minute_stats_add_sample(struct minute_stats *f, const struct stats_sample *s);
+
+/* Returns the number of minutes, oldest first; the last one is the current minute up to now.
+ * Returns 0 before the first sample. The result is valid until the next call. */
+size_t minute_stats_read(struct minute_stats *f, const struct stats_sample *now,
+                         struct stats_minute ret[STATS_MINUTES + 1]);
+
+/* Returns the duration within which this part (0.5, 0.99) of the calls was answered: one of the
+ * bounds, 0 without calls, -1 above the last bound. counts has n + 1 elements. */
+int64_t duration_quantile(const uint32_t *counts, const int64_t *bounds, size_t n, double part);
+
+#endif

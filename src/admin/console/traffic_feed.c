@@ -1,0 +1,210 @@
+/* traffic_feed.c - the live feed of the traffic log over a WebSocket.
+ *
+ * The client's first message has the filter and the key; later messages change the filter. Up to
+ * ten times per second the feed sends the new records in one message. */
+#include <stddef.h>
+
+#include "api/jobs/internal_call.h"
+#include "base/mem.h"
+#include "net/http/server.h"
+#include "net/local_requests.h"
+#include "admin/console/internal.h"
+
+enum {
+    FEED_INTERVAL_MS = 100,
+    FEED_PAGE = 200,
+    FIRST_MESSAGE_TICKS = 100, /* timeout of the first message, in ticks */
+    MAX_REQUEST = 4096,
+    FEED_MESSAGE_MAX_BYTES = 2 * 1024 * 1024,
+    FEED_UNSENT_MAX_BYTES = 8 * 1024 * 1024,
+    SLOW_CLIENT_BYTES = 1024 * 1024, /* unsent bytes above which no records are sent */
+    CLOSE_FORBIDDEN = 4004,
+    CLOSE_BAD_REQUEST = 4002,
+    CLOSE_TOO_MANY_WATCHERS = 4008,
+};
+
+static const struct type type_live = { .kind = KIND_OBJECT, .schema = &traffic_live_schema };
+
+struct traffic_watcher {
+    struct workbench *workbench;
+    struct websocket *ws; /* NULL: closed */
+    struct loop *loop;
+    uv_timer_t timer;
+    struct arena *filter_arena; /* owns the strings of the filter */
+    bool local_head, admitted, reading, closed;
+    unsigned ticks; /* ticks since the socket was opened, without a first message */
+    struct traffic_page page;
+    struct buf records;
+};
+
+static void watcher_free(uv_handle_t *handle)
+{
+    struct traffic_watcher *x = handle->data;
+
+    if (x->admitted)
+        traffic_stop_watching(x->workbench->traffic);
+    atomic_fetch_sub(&x->workbench->watchers, 1);
+    buf_clear(&x->records);
+    arena_free(x->filter_arena);
+    mem_free(x);
+}
+
+static void watcher_free_if_closed(struct traffic_watcher *x)
+{
+    if (x->closed && !x->reading)
+        uv_close((uv_handle_t *)&x->timer, watcher_free);
+}
+
+static enum err read_feed_records(struct call *call)
+{
+    struct traffic_watcher *x = call_passed_data(call, "traffic_watcher");
+
+    enum err e = tx_require_background(call->tx); /* the read formats up to 512 KiB of records */
+
+    return e ? e : traffic_read_page_json(call->tx, x->workbench->traffic, &x->page);
+}
+
+static void send_feed_records(struct traffic_watcher *x)
+{
+    struct buf out;
+
+    buf_init(&out, FEED_MESSAGE_MAX_BYTES);
+    buf_printf(&out, "{\"last\":%llu,\"lost\":%llu,\"records\":[", (unsigned long long)x->page.last,
+               (unsigned long long)x->page.lost);
+    buf_add_str(&out, buf_str(&x->records));
+    buf_add_lit(&out, "]}");
+    if (buf_full(&out) || buf_full(&x->records))
+        websocket_close(x->ws, 1009, STR("records too large"));
+    else if (x->records.n || x->page.lost)
+        websocket_send(x->ws, WS_TEXT, buf_str(&out));
+    buf_clear(&out);
+}
+
+static void on_feed_records_read(struct call *call, enum err e, void *arg)
+{
+    struct traffic_watcher *x = arg;
+
+    (void)call;
+    x->reading = false;
+    if (!e && x->ws) {
+        send_feed_records(x);
+        x->page.after = x->page.last;
+    }
+    watcher_free_if_closed(x);
+}
+
+static void on_watcher_timer(uv_timer_t *timer)
+{
+    struct traffic_watcher *x = timer->data;
+    uint64_t oldest, newest;
+
+    if (!x->ws)
+        return;
+    if (!x->admitted && ++x->ticks == FIRST_MESSAGE_TICKS)
+        websocket_close(x->ws, CLOSE_FORBIDDEN, STR("nothing was asked for"));
+    traffic_read_range(x->workbench->traffic, &oldest, &newest);
+    if (!x->admitted || x->reading || newest <= x->page.after ||
+        websocket_unsent_bytes(x->ws) > SLOW_CLIENT_BYTES)
+        return;
+    x->reading = true;
+    internal_call_start(x->workbench->api, x->loop,
+                        &(struct internal_call){ .name = "traffic feed",
+                                                 .store = ROUTE_STORE_READ,
+                                                 .run = read_feed_records,
+                                                 .done = on_feed_records_read,
+                                                 .type = "traffic_watcher",
+                                                 .data = x,
+                                                 .arg = x });
+}
+
+static void watcher_set_filter(struct traffic_watcher *x, const struct traffic_query *in)
+{
+    uint64_t oldest, newest;
+
+    x->page.filter = traffic_filter_from_query(in);
+    /* Read the position before traffic_start_watching starts recording, so that no record is
+     * missed. */
+    traffic_read_range(x->workbench->traffic, &oldest, &newest);
+    if (!x->admitted)
+        traffic_start_watching(x->workbench->traffic);
+    if (in->after.given)
+        x->page.after = (uint64_t)in->after.value;
+    else if (!x->admitted)
+        x->page.after = newest;
+    x->admitted = true;
+}
+
+static void on_watcher_message(struct websocket *ws, enum ws_opcode opcode, struct str payload)
+{
+    struct traffic_watcher *x = websocket_data(ws);
+    struct arena *arena = arena_new();
+    struct form form = { .arena = arena };
+    void *read = NULL;
+
+    (void)opcode;
+    /* A running read still uses the old filter. */
+    if (x->reading || schema_decode(&type_live, str_dup(arena, payload), &form, &read)) {
+        websocket_close(ws, CLOSE_BAD_REQUEST,
+                        x->reading ? STR("one after the other") : STR("not understood"));
+        arena_free(arena);
+        return;
+    }
+    const struct traffic_query *in = read;
+    bool local = x->workbench->options.open && x->local_head &&
+                 address_is_loopback(websocket_remote_address(ws));
+    if (!x->admitted && !local && !console_key_is_valid(x->workbench, in->key)) {
+        websocket_close(ws, CLOSE_FORBIDDEN, STR("not the console's key"));
+        arena_free(arena);
+        return;
+    }
+    arena_free(x->filter_arena);
+    x->filter_arena = arena;
+    watcher_set_filter(x, in);
+}
+
+static void on_watcher_open(struct websocket *ws, void *arg)
+{
+    const struct feed_upgrade *door = arg;
+    struct traffic_watcher *x = mem_new(sizeof *x);
+
+    x->workbench = door->workbench;
+    x->ws = ws;
+    x->loop = websocket_loop(ws);
+    x->local_head = door->local_head;
+    x->filter_arena = arena_new();
+    x->page.limit = FEED_PAGE;
+    buf_init(&x->records, FEED_MESSAGE_MAX_BYTES);
+    x->page.out = &x->records;
+    x->timer.data = x;
+    uv_timer_init(loop_uv(x->loop), &x->timer);
+    uv_timer_start(&x->timer, on_watcher_timer, FEED_INTERVAL_MS, FEED_INTERVAL_MS);
+    websocket_set_data(ws, x);
+    if (atomic_fetch_add(&x->workbench->watchers, 1) >= FEED_WATCHERS_MAX)
+        websocket_close(ws, CLOSE_TOO_MANY_WATCHERS, STR("too many watch already"));
+}
+
+static void on_watcher_closed(struct websocket *ws, int code)
+{
+    struct traffic_watcher *x = websocket_data(ws);
+
+    (void)code;
+    if (!x)
+        return;
+    x->ws = NULL;
+    x->closed = true;
+    watcher_free_if_closed(x);
+}
+
+bool workbench_upgrade(struct workbench *w, const struct http_request *r,
+                       struct websocket_handler *ret)
+{
+    if (!str_is(r->path, "/console/traffic/live"))
+        return false;
+    *ret = (struct websocket_handler){ .arg = &w->feed_upgrades[request_head_is_local_page(r)],
+                                       .max_message = MAX_REQUEST,
+                                       .max_unsent = FEED_UNSENT_MAX_BYTES,
+                                       .open = on_watcher_open,
+                                       .message = on_watcher_message,
+                                       .closed = on_watcher_closed };
+    return true;
+}

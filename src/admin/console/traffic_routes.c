@@ -1,0 +1,114 @@
+/* traffic_routes.c - GET /console/traffic: the traffic log. */
+#include "admin/console/internal.h"
+
+const struct rate_limit limit_console = {
+    .name = "console", .count = 300, .window_s = 10, .by_address = true
+};
+
+/* clang-format off */
+static const struct type type_word = { .kind = KIND_STRING, .max = 200 };
+static const struct type type_app = { .kind = KIND_ID };
+static const struct type type_number = { .kind = KIND_INT, .min = 0, .max = INT64_MAX };
+static const struct type type_page = { .kind = KIND_INT, .min = 1, .max = 200 };
+static const struct type type_any = { .kind = KIND_RAW };
+static const struct field traffic_query_fields[] = {
+    /* Only in the live feed. */
+    { FIELD(struct traffic_query, key), .type = &type_word, .flags = OPTIONAL },
+    { FIELD(struct traffic_query, kind), .type = &type_word, .flags = OPTIONAL,
+      .doc = "request, frame, or one kind: call, opened, received, sent, closed, delivered, refused" },
+    { FIELD(struct traffic_query, user), .type = &type_word, .flags = OPTIONAL,
+      .doc = "Id or name of who called" },
+    { FIELD(struct traffic_query, route), .type = &type_word, .flags = OPTIONAL,
+      .doc = "Part of the route's name or path" },
+    { FIELD(struct traffic_query, method), .type = &type_word, .flags = OPTIONAL },
+    { FIELD(struct traffic_query, status), .type = &type_word, .flags = OPTIONAL,
+      .doc = "404, 4xx, or error" },
+    { FIELD(struct traffic_query, event), .type = &type_word, .flags = OPTIONAL,
+      .doc = "Name of an event" },
+    { FIELD(struct traffic_query, session), .type = &type_word, .flags = OPTIONAL,
+      .doc = "A session's id" },
+    { FIELD(struct traffic_query, text), .type = &type_word, .flags = OPTIONAL,
+      .doc = "Anywhere in path, headers, bodies and problem" },
+    { FIELD(struct traffic_query, application_id), .type = &type_app, .flags = OPTIONAL },
+    { FIELD(struct traffic_query, after), .type = &type_number, .flags = OPTIONAL,
+      .doc = "Records with higher numbers, the oldest first; without it the newest" },
+    { FIELD(struct traffic_query, limit), .type = &type_page, .flags = OPTIONAL,
+      .doc = "1-200; 100 without it" },
+    { 0 },
+};
+/* clang-format on */
+static const struct schema traffic_query_schema = { .name = "TrafficQuery",
+                                                    .size = sizeof(struct traffic_query),
+                                                    .fields = traffic_query_fields + 1 };
+const struct schema traffic_live_schema = { .size = sizeof(struct traffic_query),
+                                            .fields = traffic_query_fields };
+
+struct traffic_filter traffic_filter_from_query(const struct traffic_query *q)
+{
+    return (struct traffic_filter){ q->kind,  q->user,    q->route, q->method,        q->status,
+                                    q->event, q->session, q->text,  q->application_id };
+}
+
+/* GET /console/traffic: recorded calls and gateway messages. */
+static enum err get_traffic(struct call *call)
+{
+    const struct traffic_query *q = call->query;
+    struct traffic_ring *t = call_workbench(call)->traffic;
+    struct buf records;
+    struct traffic_page page = {
+        .filter = traffic_filter_from_query(q),
+        .after = q->after.given ? (uint64_t)q->after.value : 0,
+        .from_end = !q->after.given,
+        .limit = q->limit ? q->limit : 100,
+        .out = &records,
+    };
+
+    buf_init(&records, CALL_MAX_REPLY);
+    enum err e = traffic_read_page_json(call->tx, t, &page);
+    if (!e) {
+        struct json_writer j = call_reply_json_writer(call);
+
+        json_begin_object(&j);
+        json_name(&j, "on");
+        json_bool(&j, traffic_is_recorded(t));
+        json_name(&j, "last");
+        json_int(&j, (int64_t)page.last);
+        json_name(&j, "newest");
+        json_int(&j, (int64_t)page.newest);
+        json_name(&j, "lost");
+        json_int(&j, (int64_t)page.lost);
+        json_name(&j, "records");
+        buf_add_char(&call->reply, '[');
+        buf_add_str(&call->reply, buf_str(&records));
+        buf_add_lit(&call->reply, "]}");
+    }
+    if (!e && buf_full(&records))
+        e = ERR_ANSWER_TOO_LARGE;
+    buf_clear(&records);
+    return e;
+}
+
+static const struct route routes[] = {
+    {
+        .method = GET,
+        .path = "/console/traffic",
+        .name = "get_traffic",
+        .doc = "Calls and messages of the gateway of a moment ago, without secrets. For the "
+               "operator: with the console's key as a bearer, or on a demo's own machine.",
+        .service = true,
+        .query = &traffic_query_schema,
+        .reply = &type_any,
+        .store = ROUTE_STORE_READ,
+        .background = true, /* searches texts of up to 1000 records */
+        .limit = &limit_console,
+        .admit = check_console_permission,
+        .handle = get_traffic,
+    },
+    { 0 },
+};
+
+const struct domain workbench_domain = {
+    .name = "Workbench",
+    .doc = "For the operator: what happens on the wire. At the root, below /console.",
+    .routes = routes,
+};

@@ -1,0 +1,44 @@
+/* clock.c - operator commands that move the server's clock, for tests. */
+#include "base/clock.h"
+
+#include "admin/operator_commands/internal.h"
+
+enum { CLOCK_MOVE_MAX_S = 400 * 86400 };
+
+struct clock_change {
+    int64_t advance_ms;
+    bool reset;
+};
+
+static const struct type type_advance = { .kind = KIND_INT,
+                                          .min = 0,
+                                          .max = INT64_C(1000) * CLOCK_MOVE_MAX_S };
+static const struct type type_reset = { .kind = KIND_BOOL };
+static const struct field clock_fields[] = {
+    { FIELD(struct clock_change, advance_ms), .type = &type_advance, .flags = OPTIONAL,
+      .doc = "Milliseconds that pass at once" },
+    { FIELD(struct clock_change, reset), .type = &type_reset, .flags = OPTIONAL,
+      .doc = "Back to the machine's time first" },
+    { 0 },
+};
+static const struct schema clock_schema = { .name = "ClockChange",
+                                            .size = sizeof(struct clock_change),
+                                            .fields = clock_fields };
+const struct type operator_clock_type = { .kind = KIND_OBJECT, .schema = &clock_schema };
+
+enum err operator_clock(struct call *call, struct operator_command *o)
+{
+    (void)call;
+    OPERATOR_ROW(o, v_int(clock_us()), v_int(clock_wall_moved_us() / 1000));
+    return OK;
+}
+
+enum err operator_clock_move(struct call *call, struct operator_command *o)
+{
+    const struct clock_change *in = o->body;
+
+    if (in->reset)
+        clock_reset();
+    clock_advance_all(in->advance_ms * 1000);
+    return operator_clock(call, o);
+}

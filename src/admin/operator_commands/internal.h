@@ -1,0 +1,124 @@
+/* internal.h - functions shared by the operator commands. */
+#ifndef ADMIN_OPERATOR_COMMANDS_INTERNAL_H
+#define ADMIN_OPERATOR_COMMANDS_INTERNAL_H
+
+#include "admin/operator_commands/operator_commands.h"
+#include "model/user.h"
+
+struct operator_command {
+    const struct operator_command_row *row;
+    struct str words[OPERATOR_ARGUMENTS_MAX]; /* arguments after noun and verb */
+    int count;
+    unsigned uid;
+    snowflake after; /* lists: page after this id */
+    int64_t limit;   /* lists: page size */
+    struct str password_hash;
+    const void *body; /* decoded with row->body */
+    struct api *api;
+    struct relay *relay; /* NULL: no voice relay, or console route */
+    struct arena *arena;
+    bool as_json;        /* output: JSON objects, else lines of cells */
+    struct buf out;      /* used only while gather or run writes */
+    struct str output;   /* output of gather or run, in the arena */
+    const char *problem; /* error sentence, if the error code is not enough */
+};
+
+/* --- orders.c: used by control socket and console ------------------------------------- */
+
+/* Runs a command that has row->gather; blocks. */
+enum err operator_command_run_blocking(struct operator_command *o);
+/* Runs the command in the call's transaction, which may be repeated. No effect if the row has
+ * gather. */
+enum err operator_command_run_in_transaction(struct call *call, struct operator_command *o);
+/* Writes the reply of the command. */
+void operator_command_write_reply(const struct operator_command *o, struct buf *out);
+
+/* --- table.c: output rows ------------------------------------------------------------- */
+
+/* Writes a row with one value per column; `names` as in order_row.columns. */
+void write_output_row(struct buf *out, const char *names, bool as_json, const struct value *values);
+/* Adds a row to the reply. */
+void operator_row_add(struct operator_command *o, const struct value *values);
+#define OPERATOR_ROW(o, ...) operator_row_add(o, (const struct value[]){ __VA_ARGS__ })
+
+static inline struct value v_cstr(const char *text)
+{
+    return v_text(str_of(text));
+}
+
+/* Runs a command that is one query, and outputs its rows. */
+enum err operator_command_run_query(struct call *call, struct operator_command *o);
+/* Sets the error sentence and returns e. */
+enum err operator_command_refuse(struct operator_command *o, enum err e, const char *problem);
+
+/* --- users.c -------------------------------------------------------------------------- */
+
+/* Finds an account by name or id. Sets o->problem if there is none. */
+enum err operator_find_user(struct call *call, struct operator_command *o, int word,
+                            struct user *ret);
+
+enum err operator_user_show(struct call *call, struct operator_command *o);
+enum err operator_user_add(struct call *call, struct operator_command *o);
+enum err operator_user_set_password(struct call *call, struct operator_command *o);
+enum err operator_user_disable(struct call *call, struct operator_command *o);
+enum err operator_user_enable(struct call *call, struct operator_command *o);
+enum err operator_user_delete(struct call *call, struct operator_command *o);
+enum err operator_user_restore(struct call *call, struct operator_command *o);
+enum err operator_user_export(struct call *call, struct operator_command *o);
+enum err operator_user_erase(struct call *call, struct operator_command *o);
+enum err operator_user_disable_mfa(struct call *call, struct operator_command *o);
+enum err operator_user_set_premium(struct call *call, struct operator_command *o);
+enum err operator_token_revoke(struct call *call, struct operator_command *o);
+
+/* --- guilds.c and applications.c ------------------------------------------------------ */
+
+enum err operator_guild_set_owner(struct call *call, struct operator_command *o);
+enum err operator_guild_delete(struct call *call, struct operator_command *o);
+enum err operator_app_renew_token(struct call *call, struct operator_command *o);
+
+/* --- content.c ------------------------------------------------------------------------ */
+
+enum err operator_message_show(struct call *call, struct operator_command *o);
+enum err operator_message_delete(struct call *call, struct operator_command *o);
+enum err operator_message_purge(struct call *call, struct operator_command *o);
+enum err operator_message_purge_progress(struct call *call, struct operator_command *o);
+enum err operator_file_show(struct call *call, struct operator_command *o);
+enum err operator_file_delete(struct call *call, struct operator_command *o);
+
+/* --- reports.c and bans.c ------------------------------------------------------------- */
+
+enum err operator_report_list(struct call *call, struct operator_command *o);
+enum err operator_report_show(struct call *call, struct operator_command *o);
+enum err operator_report_close(struct call *call, struct operator_command *o);
+enum err operator_ban_list(struct call *call, struct operator_command *o);
+enum err operator_ban_add(struct call *call, struct operator_command *o);
+enum err operator_ban_lift(struct call *call, struct operator_command *o);
+
+/* --- service.c ------------------------------------------------------------------------ */
+
+enum err operator_invite_create(struct call *call, struct operator_command *o);
+enum err operator_invite_list(struct call *call, struct operator_command *o);
+enum err operator_invite_revoke(struct call *call, struct operator_command *o);
+enum err operator_stats(struct call *call, struct operator_command *o);
+/* --- clock.c, faults.c, sessions.c, snapshots.c --------------------------------------- */
+
+extern const struct type operator_clock_type, operator_fault_type, operator_session_action_type;
+enum err operator_health(struct call *call, struct operator_command *o); /* console/health.c */
+enum err operator_clock(struct call *call, struct operator_command *o);
+enum err operator_clock_move(struct call *call, struct operator_command *o);
+enum err operator_fault_list(struct call *call, struct operator_command *o);
+enum err operator_fault_add(struct call *call, struct operator_command *o);
+enum err operator_fault_clear(struct call *call, struct operator_command *o);
+enum err operator_sessions(struct operator_command *o);
+enum err operator_sessions_voice(struct operator_command *o);
+enum err operator_session_action(struct call *call, struct operator_command *o);
+enum err operator_snapshot_list(struct operator_command *o);
+enum err operator_snapshot_count(struct operator_command *o);
+enum err operator_snapshot_make(struct operator_command *o);
+enum err operator_snapshot_restore(struct operator_command *o);
+enum err operator_snapshot_delete(struct operator_command *o);
+
+/* Records a command that changes something in the operator log. */
+enum err operator_log_command(struct call *call, const struct operator_command *o);
+
+#endif

@@ -1,0 +1,375 @@
+/* operator_commands.c - the table of operator commands, and their execution. */
+#include <pthread.h>
+#include <string.h>
+
+#include "api/jobs/internal_call.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "admin/console/workbench.h"
+#include "admin/operator_commands/internal.h"
+#include "platform/accounts/accounts.h"
+
+enum { COMMAND_OUTPUT_MAX_BYTES = 128 * 1024 * 1024 };
+
+/* clang-format off */
+#define COLUMNS_USER_STATE     "&id\t$name\t$state"
+#define COLUMNS_GUILD_STATE    "&id\t$name\t$state"
+#define COLUMNS_BAN            "&id\t$range\t@since\t$reason"
+#define COLUMNS_INVITE         "&id\t$begins\t#uses_left\t@made\t@until"
+#define COLUMNS_PURGE          "&id\t$name\t$state\t#deleted\t@reached"
+#define COLUMNS_REPORT         "&id\t@made\t$reason\t&channel\t&message\t&author_id\t&reporter_id"
+#define COLUMNS_CLOCK          "@now\t#moved_ms"
+#define COLUMNS_FAULT          "#id\t$method\t$path\t#status\t#delay_ms\t#retry_after_ms\t#times\t?drop\t#hits"
+#define TEXT_UNKNOWN_GUILD  "there is no guild with that id"
+#define TEXT_UNKNOWN_APP    "there is no application with that id"
+
+const struct operator_command_row operator_command_rows[] = {
+    { "user", "list", "", "Accounts, by id", 0, 0, .is_list = true,
+      .columns = "&id\t$name\t$email\t?bot\t#premium\t$state",
+      .query = SQL_TEXT("select id, username, coalesce(email, ''), bot, premium_type, "
+          "case when deleting <> 0 and disabled <> 0 then 'deleted' when deleting <> 0 then "
+          "'deleting' when disabled <> 0 then 'disabled' else 'active' end from users "
+          "where id > $1 order by id limit $2") },
+    { "user", "show", "NAME", "One account", 1, 1, .run = operator_user_show,
+      .columns = "&id\t$name\t$email\t?bot\t#premium\t$state\t@since\t#guilds\t#owns\t#apps\t"
+          "#tokens\t#bytes" },
+    { "user", "add", "NAME [bot]", "Make an account and print its token", 1, 2, .writes = true,
+      .run = operator_user_add, .columns = "&id\t$token" },
+    { "user", "passwd", "NAME", "Set a password; every token and session ends", 2, 2,
+      .writes = true, .has_secret = true, .run = operator_user_set_password, .columns = COLUMNS_USER_STATE },
+    { "user", "disable", "NAME", "Keep an account out; its tokens and sessions end", 1, 1,
+      .writes = true, .run = operator_user_disable, .columns = COLUMNS_USER_STATE },
+    { "user", "enable", "NAME", "Let an account in again", 1, 1, .writes = true,
+      .run = operator_user_enable, .columns = COLUMNS_USER_STATE },
+    { "user", "delete", "NAME", "Delete an account in 14 days; what it wrote stays", 1, 1,
+      .writes = true, .run = operator_user_delete, .columns = COLUMNS_USER_STATE },
+    { "user", "restore", "NAME", "Take back that an account is deleted", 1, 1, .writes = true,
+      .run = operator_user_restore, .columns = COLUMNS_USER_STATE },
+    { "user", "export", "NAME", "Gather what is kept about a person in a file", 1, 1,
+      .writes = true, .run = operator_user_export,
+      .columns = "&id\t$name\t$state\t#bytes\t$file" },
+    { "user", "erase", "NAME", "Delete an account at once; what it wrote stays", 1, 1,
+      .writes = true, .is_final = true, .run = operator_user_erase, .columns = COLUMNS_USER_STATE },
+    { "user", "mfa-off", "NAME", "Ask an account for no second factor any more", 1, 1,
+      .writes = true, .run = operator_user_disable_mfa, .columns = COLUMNS_USER_STATE },
+    { "user", "premium", "NAME 0-3", "Set the premium type of an account", 2, 2, .writes = true,
+      .run = operator_user_set_premium, .columns = COLUMNS_USER_STATE },
+    { "guild", "list", "", "Guilds, by id", 0, 0, .is_list = true,
+      .columns = "&id\t$name\t$owner\t#members",
+      .query = SQL_TEXT("select g.id, g.name, u.username, g.member_count from guilds g join users "
+          "u on u.id = g.owner_id where g.removed = 0 and g.id > $1 order by g.id limit $2") },
+    { "guild", "show", "ID", "One guild", 1, 1, .unknown = TEXT_UNKNOWN_GUILD,
+      .columns = "&id\t$name\t$owner\t#members\t#channels\t#roles",
+      .query = SQL_TEXT("select g.id, g.name, u.username, g.member_count, "
+          "(select count(*) from channels c where c.guild_id = g.id and c.thread_archived = 0), "
+          "(select count(*) from roles r where r.guild_id = g.id) "
+          "from guilds g join users u on u.id = g.owner_id where g.removed = 0 and g.id = $1") },
+    { "guild", "owner", "ID NAME", "Give a guild to one of its members", 2, 2, .writes = true,
+      .run = operator_guild_set_owner, .columns = COLUMNS_GUILD_STATE, .unknown = TEXT_UNKNOWN_GUILD },
+    { "guild", "delete", "ID", "Delete a guild and all that is in it", 1, 1, .writes = true,
+      .is_final = true, .run = operator_guild_delete, .columns = COLUMNS_GUILD_STATE,
+      .unknown = TEXT_UNKNOWN_GUILD },
+    { "app", "list", "", "Applications, by id", 0, 0, .is_list = true,
+      .columns = "&id\t$name\t$owner\t$bot",
+      .query = SQL_TEXT("select a.id, a.name, u.username, coalesce(b.username, '') from "
+          "applications a join users u on u.id = a.owner_id left join users b on b.id = a.bot_id "
+          "where a.removed = 0 and a.id > $1 order by a.id limit $2") },
+    { "app", "show", "ID", "One application", 1, 1, .unknown = TEXT_UNKNOWN_APP,
+      .columns = "&id\t$name\t$owner\t$bot\t$endpoint\t#guilds\t#commands",
+      .query = SQL_TEXT("select a.id, a.name, u.username, coalesce(b.username, ''), "
+          "coalesce(a.interactions_endpoint_url, ''), "
+          "(select count(*) from members m where m.user_id = a.bot_id), "
+          "(select count(*) from commands c where c.application_id = a.id) "
+          "from applications a join users u on u.id = a.owner_id left join users b on "
+          "b.id = a.bot_id where a.removed = 0 and a.id = $1") },
+    { "app", "token", "ID", "A new token for its bot; the old one ends", 1, 1, .writes = true,
+      .is_final = true, .run = operator_app_renew_token, .columns = "&id\t$token",
+      .unknown = TEXT_UNKNOWN_APP },
+    { "token", "revoke", "NAME", "End every token and session of an account", 1, 1,
+      .writes = true, .run = operator_token_revoke, .columns = COLUMNS_USER_STATE },
+    { "invite", "create", "[USES [DAYS]]", "A code to register with; once, within 7 days", 0, 2,
+      .writes = true, .run = operator_invite_create, .columns = "$code\t#uses\t@until\t&id" },
+    { "invite", "list", "", "Codes that are good, by id, without the codes themselves", 0, 0,
+      .is_list = true, .run = operator_invite_list, .columns = COLUMNS_INVITE },
+    { "invite", "revoke", "ID|CODE", "End a code to register with", 1, 1, .writes = true,
+      .run = operator_invite_revoke, .columns = COLUMNS_INVITE },
+    { "message", "show", "LINK|CHANNEL MESSAGE", "One message; this is noted in the log", 1, 2,
+      .writes = true, .run = operator_message_show,
+      .columns = "&id\t&channel\t&guild\t&author_id\t$author\t@written\t@edited\t$files\t"
+          "$content\t$embeds" },
+    { "message", "delete", "LINK|CHANNEL MESSAGE", "Delete a message and its files", 1, 2,
+      .writes = true, .is_final = true, .run = operator_message_delete,
+      .columns = "&id\t&channel\t$state" },
+    { "message", "purge", "NAME", "Delete all messages of an account, in the background", 1, 1,
+      .writes = true, .is_final = true, .run = operator_message_purge, .columns = COLUMNS_PURGE },
+    { "message", "purging", "NAME", "How far that is", 1, 1, .run = operator_message_purge_progress,
+      .columns = COLUMNS_PURGE },
+    { "file", "show", "LINK|ID", "A file of a message, and its path in the data folder", 1, 1,
+      .writes = true, .run = operator_file_show,
+      .columns = "&id\t$name\t$type\t#bytes\t&channel\t&message\t&author_id\t$blob\t#messages" },
+    { "file", "delete", "LINK|ID", "Delete a file in every message that has it", 1, 1,
+      .writes = true, .is_final = true, .run = operator_file_delete,
+      .columns = "&id\t$state\t#messages" },
+    { "report", "list", "", "Reported messages that nobody has closed, by id", 0, 0,
+      .is_list = true, .run = operator_report_list, .columns = COLUMNS_REPORT },
+    { "report", "show", "ID", "A report, with the message as it was", 1, 1,
+      .run = operator_report_show,
+      .columns = COLUMNS_REPORT "\t&guild\t$comment\t@closed\t$resolution\t$snapshot" },
+    { "report", "close", "ID [WHY]", "Close a report; it is deleted 90 days later", 1, 2,
+      .writes = true, .run = operator_report_close, .columns = "&id\t$state" },
+    { "ban", "list", "", "Banned address ranges, by id", 0, 0, .is_list = true,
+      .run = operator_ban_list, .columns = COLUMNS_BAN },
+    { "ban", "add", "RANGE [WHY]", "Ban addresses (192.0.2.0/24); their sessions end", 1, 2,
+      .writes = true, .run = operator_ban_add, .columns = COLUMNS_BAN },
+    { "ban", "lift", "ID", "Let the addresses of a ban in again", 1, 1, .writes = true,
+      .run = operator_ban_lift, .columns = COLUMNS_BAN },
+    { "stats", NULL, "", "How much there is", 0, 0, .run = operator_stats,
+      .columns = "$version\t$store\t#people\t#bots\t#disabled\t#guilds\t#apps\t#tokens\t"
+          "#file_bytes\t#sessions\t#connected" },
+    { "sessions", NULL, "", "Sessions of the gateway", 0, 0, .run_blocking = operator_sessions },
+    { "sessions", "voice", "", "Who is connected to voice", 0, 0, .run_blocking = operator_sessions_voice },
+    { "sessions", "drop", "NAME|ID [CODE]", "Close its socket", 1, 2,
+      .run = operator_session_action },
+    { "sessions", "reconnect", "NAME|ID", "Send op 7", 1, 2, .run = operator_session_action },
+    { "sessions", "invalidate", "NAME|ID", "Send op 9", 1, 2, .run = operator_session_action },
+    { "sessions", "resumable", "NAME|ID", "Send op 9 with true", 1, 2,
+      .run = operator_session_action },
+    { "sessions", "push", "WHO JSON", NULL, 2, 2, .body = &operator_session_action_type,
+      .run = operator_session_action },
+    { "health", NULL, "", "Figures of the last hour", 0, 0, .run = operator_health },
+    { "clock", NULL, "", "What the server takes for now", 0, 0, .run = operator_clock,
+      .columns = COLUMNS_CLOCK },
+    { "clock", "move", "JSON", NULL, 1, 1, .for_tests = true, .body = &operator_clock_type,
+      .run = operator_clock_move, .columns = COLUMNS_CLOCK },
+    { "fault", NULL, "", "Faults that wait for a call", 0, 0, .is_array = true,
+      .run = operator_fault_list, .columns = COLUMNS_FAULT },
+    { "fault", "add", "JSON", NULL, 1, 1, .for_tests = true, .body = &operator_fault_type,
+      .run = operator_fault_add, .columns = COLUMNS_FAULT },
+    { "fault", "clear", "[ID]", "Take all faults back, or one", 0, 1, .for_tests = true,
+      .run = operator_fault_clear },
+    { "snapshot", NULL, "", "Snapshots, by name", 0, 0, .run_blocking = operator_snapshot_list,
+      .columns = "$name\t#bytes\t@made_at" },
+    { "snapshot", "make", "NAME", NULL, 0, 1, .run_blocking = operator_snapshot_make, .columns = "$answer" },
+    { "snapshot", "restore", "NAME", NULL, 0, 1, .run_blocking = operator_snapshot_restore,
+      .columns = "$answer" },
+    { "snapshot", "restored", "", NULL, 0, 0, .run_blocking = operator_snapshot_count,
+      .columns = "#tried\t#restored" },
+    { "snapshot", "delete", "NAME", NULL, 1, 1, .run_blocking = operator_snapshot_delete,
+      .columns = "$answer" },
+    { "log", NULL, "", "What the operator changed, by id", 0, 0, .is_list = true,
+      .columns = "&id\t@at\t#uid\t$command",
+      .query = SQL_TEXT("select id, at, uid, command from operator_log where id > $1 order by id "
+          "limit $2") },
+    { 0 },
+};
+/* clang-format on */
+
+const struct operator_command_row *operator_command_row_find(struct str noun, struct str verb)
+{
+    for (const struct operator_command_row *r = operator_command_rows; r->noun; r++)
+        if (str_is(noun, r->noun) && (r->verb ? str_is(verb, r->verb) : verb.n == 0))
+            return r;
+    return NULL;
+}
+
+static bool parse_list_page(struct operator_command *o, struct str *rest)
+{
+    struct str after = str_cut(rest, '\t'), limit = str_cut(rest, '\t');
+
+    return str_to_u64(after, &o->after) && str_to_i64(limit, &o->limit) && o->limit >= 1 &&
+           o->limit <= OPERATOR_PAGE_MAX;
+}
+
+/* Decodes the last argument with the row's type. Returns an error sentence, or NULL. */
+static const char *parse_command_body(struct operator_command *o)
+{
+    struct form form = { .arena = o->arena };
+    struct buf problem;
+    void *body;
+
+    if (!schema_decode(o->row->body, o->words[--o->count], &form, &body)) {
+        o->body = body;
+        return NULL;
+    }
+    buf_init(&problem, 4096);
+    form_append_first_error(&form, &problem);
+    return str_dup_cstring(o->arena, buf_move_to_arena(&problem, o->arena));
+}
+
+/* Parses a request. Returns an error sentence, or NULL. */
+static const char *parse_operator_command(struct operator_command *o, struct str question)
+{
+    struct str rest = question, noun = str_cut(&rest, '\t'), verb = str_cut(&rest, '\t');
+
+    if (!utf8_is_valid(question))
+        return "that is not UTF-8";
+    o->row = operator_command_row_find(noun, verb);
+    if (!o->row)
+        return "there is no such order";
+    if (o->row->is_list && !parse_list_page(o, &rest))
+        return "--after is an id";
+    while (rest.n && o->count < OPERATOR_ARGUMENTS_MAX)
+        o->words[o->count++] = str_cut(&rest, '\t');
+    if (rest.n || o->count < o->row->least || o->count > o->row->most)
+        return "it has too few words, or too many";
+    return o->row->body ? parse_command_body(o) : NULL;
+}
+
+/* Moves the command's output to the arena. */
+static enum err move_output_to_arena(struct operator_command *o, enum err e)
+{
+    if (!e && buf_full(&o->out))
+        e = ERR_ANSWER_TOO_LARGE;
+    if (!e)
+        o->output = buf_move_to_arena(&o->out, o->arena);
+    buf_clear(&o->out);
+    return e;
+}
+
+enum err operator_command_run_blocking(struct operator_command *o)
+{
+    return move_output_to_arena(o, o->row->run_blocking(o));
+}
+
+enum err operator_command_run_in_transaction(struct call *call, struct operator_command *o)
+{
+    const struct operator_command_row *row = o->row;
+
+    if (row->run_blocking)
+        return OK;
+    o->problem = NULL;
+    return move_output_to_arena(o,
+                                row->run ? row->run(call, o) : operator_command_run_query(call, o));
+}
+
+void operator_command_write_reply(const struct operator_command *o, struct buf *out)
+{
+    if (o->row->columns && !o->as_json)
+        buf_printf(out, "%s\n", o->row->columns);
+    buf_printf(out, o->as_json && o->row->is_array ? "[%.*s]" : "%.*s", STR_ARGS(o->output));
+}
+
+/* A command that runs on a loop while the control thread waits. */
+struct operator_call {
+    struct operator_command command;
+    struct loop *loop;
+    struct loop_message post;
+    pthread_mutex_t lock;
+    pthread_cond_t ended;
+    bool is_ended;
+    enum err result;
+};
+
+static enum err run_operator_call(struct call *call)
+{
+    struct operator_command *o =
+        &((struct operator_call *)call_passed_data(call, "operator_call"))->command;
+    enum err e = operator_command_run_in_transaction(call, o);
+
+    return !e && o->row->writes ? operator_log_command(call, o) : e;
+}
+
+static void on_operator_call_done(struct call *call, enum err e, void *arg)
+{
+    struct operator_call *w = arg;
+    struct operator_command *o = &w->command;
+
+    if (form_has_errors(&call->form) && !o->problem) {
+        form_append_first_error(&call->form, &o->out);
+        o->problem = str_dup_cstring(o->arena, buf_move_to_arena(&o->out, o->arena));
+    }
+    pthread_mutex_lock(&w->lock);
+    w->result = e;
+    w->is_ended = true;
+    pthread_cond_signal(&w->ended);
+    pthread_mutex_unlock(&w->lock);
+}
+
+static void begin_operator_call(struct loop_message *p)
+{
+    struct operator_call *w = container_of(p, struct operator_call, post);
+
+    internal_call_start(w->command.api, w->loop,
+                        &(struct internal_call){
+                            .name = "operator",
+                            .store = w->command.row->writes ? ROUTE_STORE_WRITE : ROUTE_STORE_READ,
+                            .run = run_operator_call,
+                            .done = on_operator_call_done,
+                            .type = "operator_call",
+                            .data = w,
+                            .arg = w,
+                        });
+}
+
+static enum err run_on_loop_and_wait(struct operator_call *w)
+{
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_cond_init(&w->ended, NULL);
+    w->post.run = begin_operator_call;
+    loop_post(w->loop, &w->post);
+    pthread_mutex_lock(&w->lock);
+    while (!w->is_ended)
+        pthread_cond_wait(&w->ended, &w->lock);
+    pthread_mutex_unlock(&w->lock);
+    pthread_cond_destroy(&w->ended);
+    pthread_mutex_destroy(&w->lock);
+    return w->result;
+}
+
+/* Applies the API's length rule and hashes the password, which is not stored. */
+static enum err hash_password_argument(struct operator_command *o)
+{
+    const struct api_options *options = api_options(o->api);
+    struct str password = o->words[--o->count];
+
+    if (password.n < 8 || password.n > 72)
+        return operator_command_refuse(o, ERR_BAD_REQUEST, "a password has 8-72 bytes");
+    return password_hash_with_cost(options->password_ops, options->password_memory, o->arena,
+                                   password, &o->password_hash);
+}
+
+static enum err execute_operator_command(struct operator_call *w)
+{
+    struct operator_command *o = &w->command;
+    enum err e = OK;
+
+    if (o->row->for_tests && !workbench_has_controls(api_options(o->api)->workbench))
+        return operator_command_refuse(
+            o, ERR_FORBIDDEN,
+            "this server has no workbench: it is neither a demo nor run with "
+            "--workbench on");
+    if (o->row->has_secret)
+        e = hash_password_argument(o);
+    if (!e && o->row->run_blocking)
+        return operator_command_run_blocking(o);
+    return e ? e : run_on_loop_and_wait(w);
+}
+
+void operator_command_run(const struct operator_server *server, unsigned uid, struct str question,
+                          bool as_json, struct buf *out)
+{
+    struct operator_call w = { .loop = server->loop };
+    struct operator_command *o = &w.command;
+    enum err e = ERR_BAD_REQUEST;
+
+    *o = (struct operator_command){ .api = server->api,
+                                    .relay = server->relay,
+                                    .arena = arena_new(),
+                                    .uid = uid,
+                                    .as_json = as_json };
+    buf_init(&o->out, COMMAND_OUTPUT_MAX_BYTES);
+    o->problem = parse_operator_command(o, question);
+    if (!o->problem)
+        e = execute_operator_command(&w);
+    if (e)
+        buf_printf(out, "error %d %s\n", error_info(e)->status,
+                   o->problem ? o->problem : error_info(e)->message);
+    else {
+        buf_add_lit(out, "ok\n");
+        operator_command_write_reply(o, out);
+    }
+    if (!e && o->row->writes)
+        log_info("operator: %s %s by user %u", o->row->noun, o->row->verb, uid);
+    arena_free(o->arena);
+}

@@ -1,0 +1,56 @@
+/* reports.c - operator commands for messages that users reported. */
+#include "platform/reports/reports.h"
+
+#include "admin/operator_commands/internal.h"
+
+/* Writes all columns; a list uses only the first ones. */
+static void add_report_row(struct operator_command *o, const struct report *r)
+{
+    OPERATOR_ROW(o, v_id(r->id), v_int(snowflake_ms(r->id) * 1000), v_text(r->reason),
+                 v_id(r->channel_id), v_id(r->message_id), v_id(r->author_id), v_id(r->reporter_id),
+                 v_id(r->guild_id), v_text(r->comment), v_int(r->closed_at), v_text(r->resolution),
+                 v_text(r->snapshot));
+}
+
+enum err operator_report_list(struct call *call, struct operator_command *o)
+{
+    struct list all;
+    enum err e = reports_read_open(call->tx, o->after, o->limit, &all);
+
+    for (size_t i = 0; !e && i < all.count; i++)
+        add_report_row(o, &((struct report *)all.items)[i]);
+    return e;
+}
+
+static enum err operator_find_report(struct call *call, struct operator_command *o,
+                                     struct report *ret)
+{
+    snowflake id;
+    enum err e = snowflake_parse(o->words[0], &id) ? report_find(call->tx, id, ret) : ERR_NOT_FOUND;
+
+    if (e == ERR_NOT_FOUND)
+        o->problem = "there is no report with that id; report list prints those that are open";
+    return e;
+}
+
+enum err operator_report_show(struct call *call, struct operator_command *o)
+{
+    struct report r;
+    enum err e = operator_find_report(call, o, &r);
+
+    if (!e)
+        add_report_row(o, &r);
+    return e;
+}
+
+enum err operator_report_close(struct call *call, struct operator_command *o)
+{
+    struct report r;
+    enum err e = operator_find_report(call, o, &r);
+
+    if (!e)
+        e = report_close(call->tx, r.id, o->uid, o->count > 1 ? o->words[1] : STR(""));
+    if (!e)
+        OPERATOR_ROW(o, v_id(r.id), v_cstr("closed"));
+    return e;
+}

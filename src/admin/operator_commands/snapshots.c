@@ -1,0 +1,78 @@
+/* snapshots.c - operator commands that make, list, restore and delete database snapshots. */
+#include "store/backup/snapshots.h"
+
+#include "admin/operator_commands/internal.h"
+
+static void snapshot_row_add(void *arg, const struct snapshot *s)
+{
+    OPERATOR_ROW((struct operator_command *)arg, v_text(s->name), v_int(s->bytes),
+                 v_int(s->made_at_us));
+}
+
+/* JSON output also has the counts. */
+enum err operator_snapshot_list(struct operator_command *o)
+{
+    int tried, restored;
+
+    snapshot_list(api_options(o->api)->data, snapshot_row_add, o);
+    if (o->as_json) {
+        struct str rows = buf_move_to_arena(&o->out, o->arena);
+
+        snapshot_count_restores(&tried, &restored);
+        buf_printf(&o->out, "{\"tried\":%d,\"restored\":%d,\"snapshots\":[%.*s]}", tried, restored,
+                   STR_ARGS(rows));
+    }
+    return OK;
+}
+
+enum err operator_snapshot_count(struct operator_command *o)
+{
+    int tried, restored;
+
+    snapshot_count_restores(&tried, &restored);
+    OPERATOR_ROW(o, v_int(tried), v_int(restored));
+    return OK;
+}
+
+/* Turns a sentence of the store into a row or an error. */
+static enum err reply_with_sentence(struct operator_command *o, struct buf *sentence)
+{
+    struct str text = buf_move_to_arena(sentence, o->arena);
+
+    if (text.n && text.p[text.n - 1] == '\n')
+        text.n--;
+    if (str_starts(text, STR("error: ")))
+        return operator_command_refuse(o, ERR_BAD_REQUEST,
+                                       str_dup_cstring(o->arena, str_skip(text, 7)));
+    if (!o->as_json)
+        OPERATOR_ROW(o, v_text(text));
+    return OK;
+}
+
+enum err operator_snapshot_make(struct operator_command *o)
+{
+    struct buf out;
+
+    buf_init(&out, 4096);
+    snapshot_create(api_options(o->api)->store, api_options(o->api)->data, o->words[0], &out);
+    return reply_with_sentence(o, &out);
+}
+
+enum err operator_snapshot_restore(struct operator_command *o)
+{
+    struct buf out;
+
+    buf_init(&out, 4096);
+    snapshot_request_restore(api_options(o->api)->store, api_options(o->api)->data, o->words[0],
+                             &out);
+    return reply_with_sentence(o, &out);
+}
+
+enum err operator_snapshot_delete(struct operator_command *o)
+{
+    struct buf out;
+
+    buf_init(&out, 4096);
+    snapshot_delete(api_options(o->api)->data, o->words[0], &out);
+    return reply_with_sentence(o, &out);
+}

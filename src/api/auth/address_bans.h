@@ -1,0 +1,43 @@
+/* address_bans.h - IP address ranges banned by the operator.
+ *
+ * All API calls and gateway sessions of a banned address are refused. The rows are in address_bans.
+ * Each node has a copy in memory, which it updates after the commit of a ban, on this or another
+ * node. */
+#ifndef API_BANS_H
+#define API_BANS_H
+
+#include "api/call.h"
+#include "net/address.h"
+
+enum { ADDRESS_BANS_MAX = 1000 }; /* each call scans all banned ranges */
+
+struct address_ban_set;
+
+struct address_ban_set *address_ban_set_new(void);
+void address_ban_set_free(struct address_ban_set *b);
+/* Reads all banned ranges into memory. Blocks, so do not call it on a loop. */
+enum err address_ban_set_read(struct address_ban_set *b, struct store *store);
+
+/* From any thread. */
+bool is_address_banned(struct address_ban_set *b, struct str address);
+void address_ban_set_add(struct address_ban_set *b, const struct network *n);
+void address_ban_set_remove(struct address_ban_set *b, const struct network *n);
+
+/* --- in a call's transaction ----------------------------------------------------------- */
+
+struct address_ban {
+    snowflake id;
+    struct str range; /* "192.0.2.0/24" */
+    struct str reason;
+    int64_t created_at;
+};
+
+/* ERR_STORE_CONFLICT: the range is already banned. ERR_RATE_LIMITED: there are ADDRESS_BANS_MAX
+ * ranges. */
+enum err insert_address_ban(struct call *call, const struct network *n, struct str reason,
+                            struct address_ban *ret);
+/* ERR_NOT_FOUND */
+enum err delete_address_ban(struct call *call, snowflake id, struct address_ban *ret);
+enum err list_address_bans(struct tx *tx, snowflake after, int64_t limit, struct list *ret);
+
+#endif

@@ -1,0 +1,16 @@
+/* key_file.h - the key file of the server (pepper.key), and the check that it belongs to the
+ * database. */
+#ifndef API_AUTH_KEY_FILE_H
+#define API_AUTH_KEY_FILE_H
+
+#include "store/store.h"
+
+enum { AUTH_KEY_BYTES = 32 };
+
+/* Reads <folder>/pepper.key. For a database that was never used, creates a new key. Refuses a
+ * database that was used with another key or whose key is missing, and logs why. store NULL: no
+ * check. */
+enum err read_server_key(const char *folder, struct store *store,
+                         unsigned char key[AUTH_KEY_BYTES]);
+
+#endif

@@ -1,0 +1,69 @@
+/* background_work.c - starts and stops background work: jobs, outgoing requests, password threads.
+ */
+#include "api/internal.h"
+
+#include "api/auth/address_bans.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "net/client/fetcher.h"
+
+void api_start(struct api *api, struct loops *loops)
+{
+    api->loops = loops;
+    api->durations = durations_new(api->domains, loops_count(loops));
+    api->fetchers = mem_new(loops_count(loops) * sizeof *api->fetchers);
+    api->hashing = password_hasher_new(api->options.password_threads, api->options.password_queue);
+    if (api->options.auth && api->options.store &&
+        address_ban_set_read(auth_address_bans(api->options.auth), api->options.store))
+        log_error("api: cannot read the banned addresses; restart the server to retry");
+    jobs_start(api->jobs, loops_get(loops, 0));
+    file_removal_start(api->file_removal, loops_get(loops, 0));
+    token_use_writer_start(api->token_uses, loops_get(loops, 0));
+}
+
+struct fetcher *api_fetcher_of_loop(struct api *api, struct loop *loop)
+{
+    struct fetcher **f = &api->fetchers[loop_index(loop)];
+
+    if (!*f)
+        *f = fetcher_new(
+            loop, &(struct fetch_options){ .allow_private = api->options.private_endpoints });
+    return *f;
+}
+
+static void free_loop_fetcher(struct loop *loop, void *arg)
+{
+    struct api *api = arg;
+
+    fetcher_free(api->fetchers[loop_index(loop)]);
+    api->fetchers[loop_index(loop)] = NULL;
+}
+
+static bool has_any_fetcher(const struct api *api)
+{
+    for (unsigned i = 0; i < loops_count(api->loops); i++)
+        if (api->fetchers[i])
+            return true;
+    return false;
+}
+
+void api_stop(struct api *api)
+{
+    if (!api->loops)
+        return;
+    jobs_stop(api->jobs);
+    file_removal_stop(api->file_removal);
+    token_use_writer_stop(api->token_uses);
+    /* Each cancelled request starts an internal call, which may send another request: repeat. */
+    do {
+        for (unsigned i = 0; i < loops_count(api->loops); i++)
+            loop_call_and_wait(loops_get(api->loops, i), free_loop_fetcher, api);
+        api_wait_for_calls(api);
+    } while (has_any_fetcher(api));
+    /* Free the hasher before the loops stop: a password thread may still post to one of them. */
+    password_hasher_free(api->hashing);
+    api->hashing = NULL;
+    mem_free(api->fetchers);
+    api->fetchers = NULL;
+    api->loops = NULL;
+}

@@ -1,0 +1,122 @@
+/* cluster_exchange.c - exchanges rate-limit counts between the nodes of a cluster. */
+#include "api/limits/internal.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/serial.h"
+
+enum { ENTRY = 5 }; /* numbers per counter in a message */
+
+void limits_enable_sharing(struct rate_limit_counters *l)
+{
+    l->shares = true;
+}
+
+void limits_set_cluster(struct rate_limit_counters *l, const struct limits_cluster *others)
+{
+    l->others = *others;
+}
+
+/* Writes a counter to a message. The caller holds the shard's lock. */
+static void write_counter_message(struct limit_counter *c, struct buf *out)
+{
+    int64_t ends = clock_ms() + c->ends_ms - clock_steady_ms(); /* wall clock, for other nodes */
+    const uint64_t numbers[] = { c->caller, c->limit, c->major, (uint64_t)ends,
+                                 c->count > c->published ? c->count - c->published : 0 };
+
+    for (size_t i = 0; i < COUNT_OF(numbers); i++)
+        serial_put_u64(out, numbers[i]);
+    c->published = c->count > c->published ? c->count : c->published;
+    c->is_due = false;
+}
+
+/* Queues a counter for sending, once it has reached a quarter of its limit. */
+void limit_counter_queue(struct rate_limit_counters *l, struct rate_limit_shard *s,
+                         struct limit_counter *c, unsigned most)
+{
+    if (c->is_due || (c->count + c->others) * 4 < most)
+        return;
+    c->is_due = true;
+    c->next_due = s->due;
+    s->due = c;
+    atomic_store_explicit(&l->has_due, true, memory_order_release);
+}
+
+/* Writes the counter of a strict limit to `out`, which the caller sends after it has released the
+ * lock. */
+void limit_counter_write_strict(struct rate_limit_counters *l, struct limit_counter *c,
+                                struct buf *out)
+{
+    buf_init(out, LIMITS_MESSAGE);
+    if (l->others.send)
+        write_counter_message(c, out);
+}
+
+static void write_shard_counters(struct rate_limit_shard *s, struct buf *out)
+{
+    pthread_mutex_lock(&s->lock);
+    while (s->due && out->n < LIMITS_MESSAGE) {
+        struct limit_counter *c = s->due;
+
+        s->due = c->next_due;
+        write_counter_message(c, out);
+    }
+    pthread_mutex_unlock(&s->lock);
+}
+
+void limits_publish_counts(struct rate_limit_counters *l,
+                           void (*send)(void *arg, struct str message), void *arg)
+{
+    struct buf out;
+
+    if (!atomic_exchange_explicit(&l->has_due, false, memory_order_acquire))
+        return;
+    buf_init(&out, 2 * LIMITS_MESSAGE);
+    for (int i = 0; i < LIMIT_SHARDS;) {
+        write_shard_counters(&l->shards[i], &out);
+        bool full = out.n >= LIMITS_MESSAGE;
+
+        i += !full;
+        if (full || (i == LIMIT_SHARDS && out.n)) {
+            send(arg, buf_str(&out));
+            buf_reset(&out);
+        }
+    }
+    buf_clear(&out);
+}
+
+/* Adds the count of another node. If several nodes have started a window for one caller, the
+ * earliest window counts. */
+static void apply_received_counter(struct rate_limit_counters *l, const uint64_t n[ENTRY])
+{
+    uint64_t hash = hash_limit_counter(n[0], n[1], n[2]);
+    struct rate_limit_shard *s = &l->shards[hash % LIMIT_SHARDS];
+    int64_t now = clock_steady_ms(), ends = now + (int64_t)n[3] - clock_ms();
+
+    if (ends <= now || n[4] > UINT32_MAX / 2)
+        return;
+    pthread_mutex_lock(&s->lock);
+    struct limit_counter *c = find_limit_counter(s, hash, n[0], n[1], n[2], now);
+    if (c->ends_ms <= now)
+        limit_counter_start_window(c, ends);
+    else if (ends < c->ends_ms)
+        c->ends_ms = ends;
+    c->others += (unsigned)n[4];
+    pthread_mutex_unlock(&s->lock);
+}
+
+uint64_t limits_receive_counts(struct rate_limit_counters *l, struct str message)
+{
+    struct serial_reader in = { .rest = message };
+    uint64_t calls = 0;
+
+    while (in.rest.n >= ENTRY * sizeof(uint64_t)) {
+        uint64_t numbers[ENTRY];
+
+        for (size_t i = 0; i < ENTRY; i++)
+            numbers[i] = serial_get_u64(&in);
+        apply_received_counter(l, numbers);
+        calls += numbers[4];
+    }
+    return calls;
+}

@@ -1,0 +1,502 @@
+/* stages.c - moves a call through the stages of enum call_stage (call.h), from request to response.
+ *
+ * Checks run in the order of the stages, so all routes return errors in the same order. */
+#include "api/internal.h"
+
+#include <assert.h>
+#include <stdatomic.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "traffic/traffic.h"
+
+static void start_next_stage(struct call_context *run, enum call_stage ended);
+
+static void end_call(struct call_context *run, enum err e)
+{
+    if (!run->call.exchange)
+        internal_call_end(run, e);
+    else if (e)
+        response_send_error(run, e);
+    else
+        response_send_success(run);
+}
+
+/* Returns true if the call may continue as anonymous although its credential is invalid. */
+static bool may_continue_as_anonymous(const struct call *call)
+{
+    unsigned auth = call->route->auth;
+
+    return auth & AUTH_OPEN && !(auth & AUTH_GOOD && call->exchange->request->authorization.p);
+}
+
+static void submit_transaction(struct call_context *run, enum call_stage stage,
+                               enum store_mode mode);
+
+enum err call_restart_at_read(struct call *call)
+{
+    call_context_of(call)->outdated = true;
+    return ERR_STORE_RETRY;
+}
+
+/* Returns the call to the READ stage after a conflict. If many calls conflict, one of them commits
+ * in each round. */
+static bool restart_at_read(struct call_context *run)
+{
+    enum { MOST_LOOKS = 8 };
+
+    if (!run->outdated || !run->call.read || ++run->read_restarts > MOST_LOOKS)
+        return false;
+    response_discard(run);
+    submit_transaction(run, STAGE_READ, STORE_READ);
+    return true;
+}
+
+static void on_handler_finished(struct call_context *run, enum err e)
+{
+    struct call *call = &run->call;
+
+    if (!e && call->after)
+        call->after(call);
+    if (!e || !restart_at_read(run))
+        end_call(run, e);
+}
+
+static void on_revocation_acknowledged(struct loop_message *p)
+{
+    on_handler_finished(container_of(p, struct call_context, revocation_wait.post), OK);
+}
+
+/* Delays the response until every node has dropped the revoked credential. */
+static void wait_until_nodes_revoked(struct call_context *run)
+{
+    run->revocation_wait = (struct cluster_wait){
+        .position = run->work.position,
+        .loop = run->call.loop,
+        .post.run = on_revocation_acknowledged,
+    };
+    cluster_await_position(run->call.api->options.cluster, &run->revocation_wait);
+}
+
+static void on_transaction_finished(struct work_item *w, enum err e)
+{
+    struct call_context *run = container_of(w, struct call_context, work);
+    struct call *call = &run->call;
+
+    loop_begin_part(call->route->name);
+    /* Remove the headers that the failed stage has added. */
+    if (e)
+        buf_truncate(&run->response.headers, run->header_bytes_before);
+    switch (run->stage) {
+    case STAGE_CREDENTIAL:
+        if (!e)
+            call->caller = &run->caller;
+        else if (e == ERR_UNAUTHORIZED && may_continue_as_anonymous(call))
+            e = OK;
+        break;
+    case STAGE_HEAD:
+    case STAGE_READ:
+        break;
+    case STAGE_KNOWN_BODY:
+        if (!run->outdated) {
+            end_call(run, e);
+            return;
+        }
+        run->outdated = false;
+        call->read = NULL;
+        response_discard(run);
+        e = OK;
+        break;
+    default:
+        /* After ERR_UNAVAILABLE the commit may still have happened (store.h), so evict the revoked
+         * credentials: the next call reads them again. */
+        for (struct revocation_record *f = e == ERR_UNAVAILABLE ? run->effects.revocations : NULL;
+             f; f = f->next)
+            api_apply_revocation(call->api, f);
+        if (!e && run->effects.revocations && run->work.position)
+            wait_until_nodes_revoked(run);
+        else
+            on_handler_finished(run, e);
+        return;
+    }
+    if (e)
+        end_call(run, e);
+    else
+        start_next_stage(run, run->stage);
+}
+
+uint64_t call_scheduling_key(const struct call *call)
+{
+    if (call->caller)
+        return call->caller->id;
+    return call->exchange ? call->exchange->address : 0;
+}
+
+static void submit_transaction(struct call_context *run, enum call_stage stage,
+                               enum store_mode mode)
+{
+    struct call *call = &run->call;
+
+    run->stage = stage;
+    run->header_bytes_before = run->response.headers.n;
+    run->work = (struct work_item){
+        .mode = mode,
+        .in_background = stage != STAGE_CREDENTIAL && call->route->background,
+        .measured = stage != STAGE_CREDENTIAL && call->route->measured,
+        .is_idempotent = stage == STAGE_HANDLE,
+        .owner = call_scheduling_key(call),
+        .name = call->route->name,
+        .loop = call->loop,
+        .run = attempt_run_stage,
+        .prefetch =
+            mode == STORE_APPEND && call->route->prefetch && !call->alone ? attempt_prefetch : NULL,
+        .committed = on_call_committed,
+        .done = on_transaction_finished,
+        .arena = call->arena,
+    };
+    store_submit(call->api->options.store, &run->work);
+}
+
+static void run_handler(struct call_context *run)
+{
+    struct call *call = &run->call;
+
+    switch (route_store_mode(call->route)) {
+    case ROUTE_STORE_NONE:
+        run->stage = STAGE_HANDLE;
+        run->header_bytes_before = run->response.headers.n;
+        on_transaction_finished(&run->work, attempt_run_stage(&run->work, NULL));
+        break;
+    case ROUTE_STORE_READ:
+        submit_transaction(run, STAGE_HANDLE, STORE_READ);
+        break;
+    case ROUTE_STORE_APPEND:
+        submit_transaction(run, STAGE_HANDLE, call->decides ? STORE_WRITE : STORE_APPEND);
+        break;
+    default:
+        submit_transaction(run, STAGE_HANDLE, STORE_WRITE);
+    }
+}
+
+static void on_hash_finished(struct loop_message *p)
+{
+    struct call_context *run = container_of(p, struct call_context, hashed);
+
+    if (run->computed)
+        end_call(run, run->computed);
+    else
+        start_next_stage(run, STAGE_HASH);
+}
+
+/* Runs call->hash on a password thread, unless the client has disconnected. */
+static void run_hash_stage(struct password_hash_task *t)
+{
+    struct call_context *run = container_of(t, struct call_context, hash);
+    struct call *call = &run->call;
+
+    run->computed = call->exchange && exchange_is_abandoned(call->exchange) ? ERR_UNAVAILABLE
+                                                                            : call->hash(call);
+    loop_post(call->loop, &run->hashed);
+}
+
+static void start_hash_stage(struct call_context *run)
+{
+    run->stage = STAGE_HASH;
+    run->hash.run = run_hash_stage;
+    run->hashed.run = on_hash_finished;
+    if (!password_hasher_submit(run->call.api->hashing, &run->hash))
+        end_call(run, ERR_UNAVAILABLE);
+}
+
+static void run_compute_stage(uv_work_t *w)
+{
+    struct call_context *run = container_of(w, struct call_context, compute);
+
+    run->computed = run->call.compute(&run->call);
+}
+
+static void on_compute_finished(uv_work_t *w, int status)
+{
+    struct call_context *run = container_of(w, struct call_context, compute);
+
+    loop_begin_part(run->call.route->name);
+    if (status || run->computed)
+        end_call(run, run->computed ? run->computed : ERR_UNAVAILABLE);
+    else
+        start_next_stage(run, STAGE_COMPUTE);
+}
+
+static void start_compute_stage(struct call_context *run)
+{
+    run->stage = STAGE_COMPUTE;
+    uv_queue_work(loop_uv(run->call.loop), &run->compute, run_compute_stage, on_compute_finished);
+}
+
+/* Lets the body be received after the head was accepted. The connection may close before the body
+ * has arrived, without a callback, so the call holds nothing but its arena until then. */
+static void allow_body(struct call_context *run)
+{
+    struct call *call = &run->call;
+    struct api *api = call->api;
+
+    buf_clear(&run->response.headers);
+    run->admitting = false;
+    run->admitted = true;
+    call->exchange->app = run;
+    http_accept_body(call->exchange, call->caller ? call->caller->id : call->files_of);
+    atomic_fetch_sub_explicit(&api->running, 1, memory_order_release);
+}
+
+/* Checks the caller and the head. The head is checked once; the credential is checked again when
+ * the body has arrived, because it may have been revoked meanwhile. */
+static enum err check_caller_and_head(struct call_context *run)
+{
+    const struct caller *c = run->call.caller;
+
+    if (c && c->disabled)
+        return ERR_ACCOUNT_DISABLED;
+    if (c && c->deleting)
+        return ERR_ACCOUNT_DELETING;
+    if (!run->admitted)
+        return check_request_head(run);
+    add_rate_limit_headers(run);
+    return OK;
+}
+
+static void decode_call_input(struct call *call)
+{
+    if (call->exchange)
+        decode_input(call);
+    else
+        call->decoded = internal_call_decode(call);
+}
+
+static void run_decode_stage(uv_work_t *w)
+{
+    decode_call_input(&container_of(w, struct call_context, compute)->call);
+}
+
+static void on_decode_finished(uv_work_t *w, int status)
+{
+    struct call_context *run = container_of(w, struct call_context, compute);
+
+    loop_begin_part(run->call.route->name);
+    if (status)
+        end_call(run, ERR_UNAVAILABLE);
+    else
+        start_next_stage(run, STAGE_DECODE);
+}
+
+static void start_decode_stage(struct call_context *run)
+{
+    run->stage = STAGE_DECODE;
+    uv_queue_work(loop_uv(run->call.loop), &run->compute, run_decode_stage, on_decode_finished);
+}
+
+/* Runs route->before_decode. Returns true if the call ended or continues in the KNOWN_BODY
+ * stage. */
+static bool try_before_decode(struct call_context *run)
+{
+    struct call *call = &run->call;
+    enum err e = call->route->before_decode ? call->route->before_decode(call) : OK;
+
+    if (e)
+        end_call(run, e);
+    else if (call->read)
+        submit_transaction(run, STAGE_KNOWN_BODY, STORE_READ);
+    return e || call->read;
+}
+
+/* --- from stage to stage -------------------------------------------------------------- */
+
+/* Starts the stage that follows the completed one. */
+static void start_next_stage(struct call_context *run, enum call_stage ended)
+{
+    struct call *call = &run->call;
+
+    if (ended == STAGE_CREDENTIAL) {
+        enum err e = check_caller_and_head(run);
+
+        if (e) {
+            end_call(run, e);
+            return;
+        }
+        if (run->admitting && call->route->service && call->route->admit) {
+            submit_transaction(run, STAGE_HEAD, STORE_READ);
+            return;
+        }
+    }
+    if (run->admitting) {
+        allow_body(run);
+        return;
+    }
+    if (ended == STAGE_CREDENTIAL && try_before_decode(run))
+        return;
+    if (ended == STAGE_CREDENTIAL || ended == STAGE_KNOWN_BODY) {
+        if (input_is_long(call)) {
+            start_decode_stage(run);
+            return;
+        }
+        decode_input(call);
+    }
+    if (ended <= STAGE_DECODE) {
+        enum err e = check_request_body(run);
+
+        if (e) {
+            end_call(run, e);
+            return;
+        }
+        if (call->read) {
+            submit_transaction(run, STAGE_READ, STORE_READ);
+            return;
+        }
+    }
+    if (ended <= STAGE_READ && call->await) {
+        run->stage = STAGE_AWAIT;
+        call->await(call);
+        return;
+    }
+    if (ended <= STAGE_AWAIT && call->hash) {
+        start_hash_stage(run);
+        return;
+    }
+    if (ended <= STAGE_HASH && call->compute) {
+        start_compute_stage(run);
+        return;
+    }
+    run_handler(run);
+}
+
+void call_start_internal(struct call_context *run, bool input_is_long)
+{
+    if (input_is_long) {
+        start_decode_stage(run);
+        return;
+    }
+    decode_call_input(&run->call);
+    start_next_stage(run, STAGE_DECODE);
+}
+
+void call_resume(struct call *call, enum err e)
+{
+    struct call_context *run = call_context_of(call);
+
+    assert(run->stage == STAGE_AWAIT);
+    if (e)
+        end_call(run, e);
+    else
+        start_next_stage(run, STAGE_AWAIT);
+}
+
+void call_authenticate(struct call_context *run)
+{
+    struct call *call = &run->call;
+    struct auth *auth = call->api->options.auth;
+    struct str header = call->exchange->request->authorization;
+
+    if (call->route->service) {
+        start_next_stage(run, STAGE_CREDENTIAL);
+        return;
+    }
+    enum caller_kind kind = parse_credential_kind(header, &call->token);
+    if (header.p && auth_find_cached(auth, kind, call->token, &run->caller)) {
+        call->caller = &run->caller;
+        start_next_stage(run, STAGE_CREDENTIAL);
+    } else if (header.p && parse_credential_token(kind, call->token, &run->credential)) {
+        auth_begin_lookup(auth, &run->credential);
+        submit_transaction(run, STAGE_CREDENTIAL, STORE_READ);
+    } else if (may_continue_as_anonymous(call)) {
+        start_next_stage(run, STAGE_CREDENTIAL);
+    } else {
+        end_call(run, ERR_UNAUTHORIZED);
+    }
+}
+
+void call_context_init(struct call_context *run, struct api *api, struct arena *arena,
+                       struct loop *loop)
+{
+    struct call *call = &run->call;
+
+    memset(run, 0, offsetof(struct call_context, match));
+    call->api = api;
+    call->arena = arena;
+    call->loop = loop;
+    call->form.arena = arena;
+    run->response.file = -1;
+    run->effects.announced_end = &run->effects.announced;
+    run->effects.voice_changes_end = &run->effects.voice_changes;
+    buf_init(&call->reply, CALL_MAX_REPLY);
+    buf_init(&run->response.headers, CALL_MAX_HEADERS);
+}
+
+/* Serves a page of the web client if the path matches no route. */
+static bool serve_web_page(struct call_context *run)
+{
+    struct call *call = &run->call;
+    const struct api_options *o = &call->api->options;
+    enum http_method method = call->exchange->request->method;
+
+    if (!o->page || run->match.error != ERR_NOT_FOUND ||
+        (method != HTTP_GET && method != HTTP_HEAD))
+        return false;
+    loop_begin_part("page");
+    return o->page(o->page_arg, call);
+}
+
+static void start_call(struct api *api, struct exchange *x, bool admitting)
+{
+    struct call_context *run = arena_alloc_raw(x->arena, sizeof *run);
+    struct call *call = &run->call;
+
+    call_context_init(run, api, x->arena, x->loop);
+    call->exchange = x;
+    call->parts = x->parts;
+    run->admitting = admitting;
+    run->admitted = false;
+    run->read_restarts = 0;
+    run->started = clock_monotonic_ns();
+    run->began = traffic_is_recorded(api->options.traffic) ? run->started : 0;
+    run->refused = OK;
+    atomic_fetch_add_explicit(&api->running, 1, memory_order_relaxed);
+    if (x->first)
+        api_warn_untrusted_proxy(api, x);
+    if (cors_is_preflight(api, x->request)) {
+        response_send_options(run);
+        return;
+    }
+    router_match(api->router, x->arena, x->request->method, x->request->path, &run->match);
+    call->route = run->match.route;
+    if (call->route)
+        loop_begin_part(call->route->name);
+    if ((run->match.error == ERR_NOT_FOUND || run->match.error == ERR_METHOD_NOT_ALLOWED) &&
+        is_documented_operation(x->request->method, x->request->path))
+        run->match.error = ERR_NOT_SERVED;
+    if (run->match.error == ERR_METHOD_NOT_ALLOWED)
+        response_add_allow_header(run, "Allow");
+    if (run->match.error)
+        end_call(run, serve_web_page(run) ? OK : run->match.error);
+    else if (!call->route)
+        response_send_options(run);
+    else if (!faults_is_any_set(api->faults) || call->route->service || !call_apply_fault(run))
+        call_authenticate(run);
+}
+
+void call_admit_request_head(struct api *api, struct exchange *x)
+{
+    start_call(api, x, true);
+}
+
+void call_process_request(struct api *api, struct exchange *x)
+{
+    struct call_context *run = x->app;
+
+    if (!run) {
+        start_call(api, x, false);
+        return;
+    }
+    atomic_fetch_add_explicit(&api->running, 1, memory_order_relaxed);
+    run->started = clock_monotonic_ns(); /* the upload time does not count */
+    run->call.parts = x->parts;
+    run->call.caller = NULL; /* the credential is checked again */
+    call_authenticate(run);
+}

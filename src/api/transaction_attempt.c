@@ -1,0 +1,217 @@
+/* transaction_attempt.c - runs a stage of a call inside a transaction, and applies its effects
+ * after the commit.
+ *
+ * The store may run a transaction again, so each attempt resets the previous one. */
+#include "api/internal.h"
+
+#include <assert.h>
+
+#include "api/auth/address_bans.h"
+#include "base/log.h"
+#include "base/mem.h"
+
+static enum err resolve_path_parameters(struct call_context *run)
+{
+    for (size_t i = 0; i < run->match.count; i++) {
+        if (!run->match.resolvers[i]->resolve)
+            continue;
+        enum err e = run->match.resolvers[i]->resolve(&run->call);
+
+        if (e)
+            return e;
+    }
+    return OK;
+}
+
+/* Runs all checks before the handler: resolvers of the path, permissions, route->admit; then
+ * returns the decoding error of the body, if any. */
+static enum err check_call_access(struct call_context *run)
+{
+    struct call *call = &run->call;
+    enum err e = resolve_path_parameters(run);
+
+    if (!e && (call->route->needs ||
+               (route_is_visible_write(call->route) && call->api->check_permissions))) {
+        assert(call->api->check_permissions);
+        e = call->api->check_permissions(call, call->route->needs);
+    }
+    if (!e && call->route->admit)
+        e = call->route->admit(call);
+    return e ? e : call->decoded;
+}
+
+void attempt_reset(struct call_context *run)
+{
+    struct call *call = &run->call;
+
+    response_discard(run);
+    buf_truncate(&run->response.headers, run->header_bytes_before);
+    run->response.status = 0;
+    run->effects.announced = NULL;
+    run->effects.announced_end = &run->effects.announced;
+    run->effects.announce_error = OK;
+    run->effects.revocations = NULL;
+    run->effects.voice_changes = NULL;
+    run->effects.voice_changes_end = &run->effects.voice_changes;
+    reset_attempt_files(call);
+    run->effects.job_due = 0;
+    call->after = NULL;
+    run->outdated = false;
+    if (!call->decoded)
+        call->form.root = NULL;
+}
+
+/* Fails if the response, its headers or an arena allocation exceeded its limit. Called inside the
+ * transaction, which is then rolled back. */
+static enum err check_response_fits(const struct call_context *run)
+{
+    const struct call *call = &run->call;
+    bool response_too_large = buf_full(&call->reply) || buf_full(&run->response.headers);
+
+    if (!response_too_large && !arena_is_incomplete(call->arena))
+        return OK;
+    log_warn("api: %s: %s", call->route->name,
+             response_too_large ? "the response exceeds its size limit"
+                                : "the call exceeds its memory limit");
+    return response_too_large ? ERR_ANSWER_TOO_LARGE : ERR_ENTITY_TOO_LARGE;
+}
+
+/* Returns the effects of the call that other nodes must apply. */
+static struct frame frame_from_effects(const struct call_effects *effects)
+{
+    return (struct frame){ .announced = effects->announced,
+                           .revocations = effects->revocations,
+                           .voices = effects->voice_changes };
+}
+
+bool call_was_prefetched(const struct call *call)
+{
+    return call_context_of(call)->work.prefetch;
+}
+
+void attempt_prefetch(struct work_item *w, struct tx *tx)
+{
+    struct call *call = &container_of(w, struct call_context, work)->call;
+
+    call->tx = tx;
+    if (!call->decoded)
+        call->route->prefetch(call);
+    call->tx = NULL;
+}
+
+/* Runs route->prefetch before the path is resolved. The calls of an APPEND route are prefetched for
+ * the whole batch (attempt_prefetch), or not at all. */
+static enum err prefetch_handler_queries(struct call *call)
+{
+    bool already_prefetched = call->decoded || route_store_mode(call->route) == ROUTE_STORE_APPEND;
+
+    return call->route->prefetch && !already_prefetched ? call->route->prefetch(call) : OK;
+}
+
+enum err attempt_run_stage(struct work_item *w, struct tx *tx)
+{
+    struct call_context *run = container_of(w, struct call_context, work);
+    struct call *call = &run->call;
+    enum err e;
+
+    call->tx = tx;
+    attempt_reset(run);
+    switch (run->stage) {
+    case STAGE_CREDENTIAL:
+        e = auth_find_stored(call->api->options.auth, tx, &run->credential, &run->caller);
+        break;
+    case STAGE_HEAD:
+        e = check_call_access(run);
+        break;
+    case STAGE_KNOWN_BODY:
+        e = check_call_access(run);
+        if (!e)
+            e = call->read(call);
+        if (!e)
+            e = check_response_fits(run);
+        if (run->outdated)
+            e = OK; /* not an error: the body is decoded next */
+        break;
+    case STAGE_READ:
+        e = check_call_access(run);
+        if (!e)
+            e = call->read(call);
+        break;
+    default:
+        e = prefetch_handler_queries(call);
+        if (!e)
+            e = check_call_access(run);
+        if (!e)
+            e = call->route->handle(call);
+        if (!e && run->effects.blobs)
+            e = insert_call_files(call);
+        if (!e)
+            e = check_response_fits(run);
+    }
+    if (!e)
+        e = run->effects.announce_error;
+    if (!e && call->api->options.cluster && work_item_is_write(w))
+        cluster_log_frame(call->api->options.cluster, tx, frame_from_effects(&run->effects));
+    call->tx = NULL;
+    return e;
+}
+
+static void apply_address_ban(struct api *api, const struct revocation_record *f)
+{
+    const struct api_options *o = &api->options;
+
+    if (f->addresses == ADDRESSES_LIFTED) {
+        address_ban_set_remove(auth_address_bans(o->auth), &f->network);
+        return;
+    }
+    address_ban_set_add(auth_address_bans(o->auth), &f->network);
+    if (o->events.addresses_banned)
+        o->events.addresses_banned(o->events.arg, &f->network);
+}
+
+void api_apply_revocation(struct api *api, const struct revocation_record *f)
+{
+    const struct api_options *o = &api->options;
+
+    if (f->addresses) {
+        apply_address_ban(api, f);
+        return;
+    }
+    uint64_t forgets = f->application ? auth_evict_application(o->auth, f->application)
+                       : f->one       ? auth_evict_session(o->auth, f->session)
+                                      : auth_evict_account(o->auth, f->account);
+
+    if (o->events.credential_revoked && !f->applications_only)
+        o->events.credential_revoked(o->events.arg, f->account, f->one ? f->session : NULL,
+                                     forgets);
+}
+
+void call_publish_events(const struct call *call)
+{
+    const struct api_events *events = &call->api->options.events;
+    const struct call_effects *effects = &call_context_of(call)->effects;
+
+    for (const struct voice_change *v = effects->voice_changes; v && events->voice_state_changed;
+         v = v->next)
+        events->voice_state_changed(events->arg, &v->state);
+    if (effects->announced && events->announce)
+        events->announce(events->arg, effects->announced);
+}
+
+void on_call_committed(struct work_item *w)
+{
+    struct call_context *run = container_of(w, struct call_context, work);
+    struct call *call = &run->call;
+    const struct api_options *o = &call->api->options;
+
+    for (struct revocation_record *f = run->effects.revocations; f; f = f->next)
+        api_apply_revocation(call->api, f);
+    if (o->cluster)
+        cluster_publish_frame(o->cluster, w, frame_from_effects(&run->effects));
+    else
+        call_publish_events(call);
+    if (run->effects.job_due)
+        jobs_wake_at(call->api->jobs, run->effects.job_due);
+    if (run->effects.files_marked_deleted)
+        file_removal_schedule(call->api->file_removal);
+}

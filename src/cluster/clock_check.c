@@ -1,0 +1,43 @@
+/* clock_check.c - decides whether the clock of this node is wrong. */
+#include "cluster/clock_check.h"
+
+static bool clocks_are_near(int64_t a, int64_t b)
+{
+    return a - b <= CLOCK_OFFSET_MAX_MS && b - a <= CLOCK_OFFSET_MAX_MS;
+}
+
+bool clock_agrees(int64_t offset_ms, const int64_t *others, size_t count)
+{
+    size_t same = 1, all = count + 2; /* includes the clocks of this node and of the database */
+
+    if (clocks_are_near(offset_ms, 0))
+        return true;
+    for (size_t i = 0; i < count; i++)
+        same += clocks_are_near(offset_ms, others[i]);
+    return same * 2 > all;
+}
+
+bool database_clock_jumped(const struct clock_check *w, const struct clock_sample *now)
+{
+    const struct clock_sample *last = &w->last;
+    int64_t passed = now->database_ms - last->database_ms;
+    int64_t least = (now->before - last->after) / 1000000,
+            most = (now->after - last->before) / 1000000;
+
+    return last->after && (passed < least - CLOCK_JUMP_MS || passed > most + CLOCK_JUMP_MS);
+}
+
+void clock_check_record(struct clock_check *w, const struct clock_sample *now, bool agrees)
+{
+    bool is_first = !w->last.after;
+
+    w->last = *now;
+    if (agrees) {
+        w->off_since = 0;
+        w->is_off = false;
+        return;
+    }
+    if (!w->off_since)
+        w->off_since = now->after;
+    w->is_off |= is_first || now->after - w->off_since >= (int64_t)CLOCK_WRONG_AFTER_MS * 1000000;
+}

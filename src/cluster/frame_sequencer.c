@@ -1,0 +1,202 @@
+/* frame_sequencer.c - delivers the frames of all nodes in the order of their positions (see
+ * line.h). */
+#include "cluster/frame_sequencer.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/mem.h"
+
+enum { SEQUENCER_SLOTS = 1 << 16 };
+
+/* A frame that waits for earlier ones; bytes.n == 0: an aborted position. */
+struct sequencer_slot {
+    bool filled;
+    bool published; /* received through NATS */
+    struct str bytes;
+};
+
+struct frame_sequencer {
+    struct frame_sink sink;
+    pthread_mutex_t lock;
+    int64_t next, head;
+    struct arena *arena; /* memory of the current frame */
+    _Atomic uint64_t unreadable;
+    bool records_delivered;
+    uint64_t delivered_count;
+    struct delivered_frame delivered[DELIVERED_FRAMES_RECORDED];
+    struct sequencer_slot slots[SEQUENCER_SLOTS];
+};
+
+struct frame_sequencer *frame_sequencer_new(const struct frame_sink *sink, int64_t next)
+{
+    struct frame_sequencer *l = mem_new(sizeof *l);
+
+    l->sink = *sink;
+    l->next = next;
+    l->head = next - 1;
+    l->arena = arena_new();
+    pthread_mutex_init(&l->lock, NULL);
+    return l;
+}
+
+void frame_sequencer_free(struct frame_sequencer *l)
+{
+    if (!l)
+        return;
+    for (int i = 0; i < SEQUENCER_SLOTS; i++)
+        mem_free((void *)l->slots[i].bytes.p);
+    pthread_mutex_destroy(&l->lock);
+    arena_free(l->arena);
+    mem_free(l);
+}
+
+static struct sequencer_slot *sequencer_slot_at(struct frame_sequencer *l, int64_t position)
+{
+    return &l->slots[position & (SEQUENCER_SLOTS - 1)];
+}
+
+static void record_delivered_frame(struct frame_sequencer *l, struct str bytes)
+{
+    if (l->records_delivered)
+        l->delivered[l->delivered_count++ % DELIVERED_FRAMES_RECORDED] =
+            (struct delivered_frame){ l->next, hash_str(bytes) };
+}
+
+/* Returns false if the published frame cannot be decoded and must be read from the log. */
+static bool deliver_slot(struct frame_sequencer *l, const struct sequencer_slot *s)
+{
+    struct frame f;
+
+    arena_reset(l->arena);
+    bool readable = frame_decode(s->bytes, l->arena, &f);
+    if (!readable && s->published) {
+        log_warn("cluster: the frame that NATS delivered for position %lld cannot be read; it is "
+                 "read from the log",
+                 (long long)l->next);
+        return false;
+    }
+    record_delivered_frame(l, s->bytes);
+    if (readable) {
+        l->sink.deliver(l->sink.arg, l->next, &f);
+    } else {
+        atomic_fetch_add(&l->unreadable, 1);
+        log_error("cluster: the frame at position %lld of the log cannot be read, so this server "
+                  "has missed events or revocations and is not ready (/readyz) until it is "
+                  "restarted; does another version of this program use the database?",
+                  (long long)l->next);
+    }
+    return true;
+}
+
+static void deliver_ready_frames(struct frame_sequencer *l)
+{
+    for (struct sequencer_slot *s; (s = sequencer_slot_at(l, l->next))->filled;) {
+        l->next += !s->bytes.n || deliver_slot(l, s);
+        mem_free((void *)s->bytes.p);
+        *s = (struct sequencer_slot){ 0 };
+    }
+}
+
+static void store_waiting_frame(struct frame_sequencer *l, int64_t position, struct str bytes,
+                                bool published)
+{
+    struct sequencer_slot *s = sequencer_slot_at(l, position);
+
+    /* A frame from the log replaces a published frame, which may be unreadable. */
+    if (s->filled && (published || !s->published))
+        return;
+    mem_free((void *)s->bytes.p);
+    *s = (struct sequencer_slot){ .filled = true, .published = published };
+    if (bytes.n) {
+        char *copy = mem_resize(NULL, bytes.n);
+
+        memcpy(copy, bytes.p, bytes.n);
+        s->bytes = str_slice(copy, bytes.n);
+    }
+}
+
+static void sequencer_put(struct frame_sequencer *l, int64_t position, struct str bytes,
+                          const struct frame *frame, bool published)
+{
+    pthread_mutex_lock(&l->lock);
+    bool fits = position >= l->next && position < l->next + SEQUENCER_SLOTS;
+    if (fits && position > l->head)
+        l->head = position;
+    if (fits && position == l->next && frame) {
+        record_delivered_frame(l, bytes);
+        l->sink.deliver(l->sink.arg, position, frame);
+        l->next++;
+    } else if (fits) {
+        store_waiting_frame(l, position, bytes, published);
+    }
+    deliver_ready_frames(l);
+    pthread_mutex_unlock(&l->lock);
+}
+
+void frame_sequencer_offer(struct frame_sequencer *l, int64_t position, struct str bytes,
+                           const struct frame *frame)
+{
+    sequencer_put(l, position, bytes, frame, false);
+}
+
+void frame_sequencer_offer_published(struct frame_sequencer *l, int64_t position, struct str bytes)
+{
+    sequencer_put(l, position, bytes, NULL, true);
+}
+
+uint64_t frame_sequencer_abort_missing(struct frame_sequencer *l, int64_t last)
+{
+    uint64_t count = 0;
+
+    pthread_mutex_lock(&l->lock);
+    for (; l->next <= last; count++) {
+        sequencer_slot_at(l, l->next)->filled = true;
+        deliver_ready_frames(l);
+    }
+    if (l->head < l->next - 1)
+        l->head = l->next - 1;
+    pthread_mutex_unlock(&l->lock);
+    return count;
+}
+
+void frame_sequencer_record_delivered(struct frame_sequencer *l)
+{
+    l->records_delivered = true;
+}
+
+size_t frame_sequencer_delivered(struct frame_sequencer *l,
+                                 struct delivered_frame out[DELIVERED_FRAMES_RECORDED])
+{
+    pthread_mutex_lock(&l->lock);
+    uint64_t count = l->delivered_count < DELIVERED_FRAMES_RECORDED ? l->delivered_count
+                                                                    : DELIVERED_FRAMES_RECORDED;
+    for (uint64_t i = 0; i < count; i++)
+        out[i] = l->delivered[(l->delivered_count - count + i) % DELIVERED_FRAMES_RECORDED];
+    pthread_mutex_unlock(&l->lock);
+    return count;
+}
+
+uint64_t frame_sequencer_unreadable_count(const struct frame_sequencer *l)
+{
+    return atomic_load(&l->unreadable);
+}
+
+int64_t frame_sequencer_next_position(struct frame_sequencer *l)
+{
+    pthread_mutex_lock(&l->lock);
+    int64_t next = l->next;
+    pthread_mutex_unlock(&l->lock);
+    return next;
+}
+
+int64_t frame_sequencer_greatest_position(struct frame_sequencer *l)
+{
+    pthread_mutex_lock(&l->lock);
+    int64_t head = l->head;
+    pthread_mutex_unlock(&l->lock);
+    return head;
+}

@@ -1,0 +1,246 @@
+/* log_follower.c - the thread that follows the log.
+ *
+ * The thread reads the log from the next undelivered position on. Frames of this node, and those
+ * that NATS delivered, have usually been delivered already.
+ *
+ * Concurrent commits of one node cause gaps all the time, and each closes within a moment. So a
+ * gap triggers a read only after 2 ms. */
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/test_faults.h"
+#include "cluster/internal.h"
+
+enum {
+    READ_INTERVAL_ALONE_MS = 50, /* read interval without other nodes */
+    READ_INTERVAL_NATS_MS = 50,  /* read interval with other nodes, if NATS is connected */
+    READ_INTERVAL_IDLE_MS = 10,  /* read interval with other nodes, without NATS */
+    READ_INTERVAL_BUSY_MS = 2,   /* read interval while other nodes commit, or a reply waits */
+    BUSY_AFTER_FRAME_MS = 200,   /* how long after a frame other nodes count as busy */
+    LOG_PAGE_ROWS = 512,
+    WAIT_AFTER_FAILURE_MS = 100,
+};
+
+void log_follower_wake(struct cluster *c)
+{
+    pthread_mutex_lock(&c->lock);
+    c->wake_now = true;
+    pthread_cond_signal(&c->woken);
+    pthread_mutex_unlock(&c->lock);
+}
+
+void log_follower_check_soon(struct cluster *c)
+{
+    int64_t at = clock_monotonic_ns() + ms_to_ns(READ_INTERVAL_BUSY_MS),
+            missing = frame_sequencer_next_position(c->sequencer);
+
+    pthread_mutex_lock(&c->lock);
+    if (!c->inspect) {
+        c->inspect = at;
+        c->search_for = missing;
+        pthread_cond_signal(&c->woken);
+    }
+    pthread_mutex_unlock(&c->lock);
+}
+
+struct page_read {
+    struct cluster *cluster;
+    int64_t last;
+    uint64_t count;
+};
+
+static const char SELECT_LOG_PAGE[] =
+    "select position, body from log where position >= $1 order by position limit $2";
+
+static enum err read_log_page(struct tx *tx, void *arg)
+{
+    struct page_read *p = arg;
+    struct rows r;
+
+    p->last = 0;
+    p->count = 0;
+    enum err e = tx_query(
+        tx, SELECT_LOG_PAGE,
+        BIND(v_int(frame_sequencer_next_position(p->cluster->sequencer)), v_int(LOG_PAGE_ROWS)),
+        &r);
+    if (e)
+        return e;
+    for (; rows_next(&r); p->count++) {
+        p->last = row_int(&r, 0);
+        frame_sequencer_offer(p->cluster->sequencer, p->last, row_bytes(&r, 1), NULL);
+    }
+    return rows_end(&r);
+}
+
+enum err log_follower_read_page(struct cluster *c, int64_t *ret_last, bool *ret_more)
+{
+    struct page_read p = { .cluster = c };
+    bool reads =
+        !test_fault_is_enabled(TEST_FAULT_NO_LOG_FOLLOWER) || !atomic_load(&c->nats.connected);
+
+    arena_reset(c->arena);
+    enum err e = reads ? cluster_run(c, STORE_READ, read_log_page, &p) : OK;
+    *ret_last = p.last;
+    *ret_more = p.count == LOG_PAGE_ROWS;
+    atomic_fetch_add(&c->count.frames_read, p.count);
+    return e;
+}
+
+/* Revocations that committed before the query was sent are in its result. Once they are applied,
+ * all cached credentials were valid at the time of the query. */
+static void record_log_is_read(struct cluster *c, int64_t asked, int64_t last)
+{
+    if (last && frame_sequencer_next_position(c->sequencer) <= last)
+        return;
+    atomic_store(&c->fresh_at, asked);
+    c->options.credentials_valid_until(c->options.arg, asked + ms_to_ns(CREDENTIALS_FRESH_MS));
+}
+
+static enum err read_log_to_end(struct cluster *c)
+{
+    int64_t last;
+    bool more = true;
+
+    while (more) {
+        int64_t asked = clock_monotonic_ns();
+        enum err e = log_follower_read_page(c, &last, &more);
+
+        if (e)
+            return e;
+        if (last)
+            c->follow.busy_until = asked + ms_to_ns(BUSY_AFTER_FRAME_MS);
+        if (!more)
+            record_log_is_read(c, asked, last);
+        /* If the page begins after a gap, the next position does not advance. */
+        more = more && frame_sequencer_next_position(c->sequencer) > last;
+    }
+    return OK;
+}
+
+static enum err run_heartbeat_if_due(struct cluster *c)
+{
+    int64_t now = clock_monotonic_ns();
+
+    if (now - c->follow.beat_at < ms_to_ns(HEARTBEAT_INTERVAL_MS))
+        return OK;
+    c->follow.beat_at = now;
+    enum err e = node_heartbeat(c);
+    if (!e)
+        log_partitions_maintain(c);
+    if (!e && store_has_waiting_migrations(c->options.store))
+        store_connection_finish_migrations(c->side); /* on failure the next heartbeat retries */
+    return e;
+}
+
+/* Newer servers may have applied a migration that this program cannot use while it was paused.
+ * Then this node cannot connect, and its sessions continue on other nodes. */
+static void stop_if_schema_is_newer(struct cluster *c)
+{
+    if (c->follow.lost || !store_schema_is_too_new(c->options.store))
+        return;
+    c->follow.lost = true;
+    c->options.lost(c->options.arg);
+}
+
+/* Publishes the position of this node, for which a node that revoked a credential waits. */
+static enum err acknowledge_revocations(struct cluster *c)
+{
+    int64_t to_ack = atomic_load(&c->to_ack);
+
+    if (to_ack <= c->follow.acked)
+        return OK;
+    enum err e = node_publish_position(c);
+    if (!e)
+        c->follow.acked = to_ack;
+    return e;
+}
+
+static struct timespec timespec_from_ns(int64_t ns)
+{
+    return (struct timespec){ .tv_sec = ns / 1000000000, .tv_nsec = (long)(ns % 1000000000) };
+}
+
+/* Sleeps until that time, or until log_follower_wake. Returns whether log_follower_wake was called.
+ */
+static bool sleep_until_or_woken(struct cluster *c, int64_t until)
+{
+    pthread_mutex_lock(&c->lock);
+    while (!c->wake_now && !c->ending) {
+        int64_t first = c->inspect && c->inspect < until ? c->inspect : until;
+        struct timespec at = timespec_from_ns(first);
+
+        if (clock_monotonic_ns() >= first)
+            break;
+        pthread_cond_timedwait(&c->woken, &c->lock, &at);
+    }
+    bool hurried = c->wake_now;
+    c->follow.missed = c->inspect && clock_monotonic_ns() >= c->inspect ? c->search_for : 0;
+    c->wake_now = false;
+    c->inspect = 0;
+    pthread_mutex_unlock(&c->lock);
+    return hurried;
+}
+
+static bool cluster_is_ending(struct cluster *c)
+{
+    pthread_mutex_lock(&c->lock);
+    bool ending = c->ending;
+    pthread_mutex_unlock(&c->lock);
+    return ending;
+}
+
+/* Returns the interval of periodic reads of the log, in ms. */
+static int64_t log_read_interval_ms(struct cluster *c)
+{
+    if (atomic_load(&c->count.nodes) == 1)
+        return READ_INTERVAL_ALONE_MS;
+    if (atomic_load(&c->nats.connected))
+        return READ_INTERVAL_NATS_MS;
+    return clock_monotonic_ns() < c->follow.busy_until ? READ_INTERVAL_BUSY_MS
+                                                       : READ_INTERVAL_IDLE_MS;
+}
+
+static bool log_read_is_due(struct cluster *c)
+{
+    return clock_monotonic_ns() >= c->follow.follow_at ||
+           log_gap_age_ns(c) >= ms_to_ns(READ_INTERVAL_BUSY_MS) ||
+           c->follow.missed == frame_sequencer_next_position(c->sequencer);
+}
+
+/* Does all work that is due. Returns when to run next. */
+static int64_t log_follower_run_once(struct cluster *c, bool hurried)
+{
+    enum err e = OK;
+
+    if (hurried || log_read_is_due(c)) {
+        e = read_log_to_end(c);
+        c->follow.follow_at = clock_monotonic_ns() + ms_to_ns(log_read_interval_ms(c));
+    }
+    if (!e)
+        e = check_delivered_frames(c);
+    if (!e)
+        e = acknowledge_revocations(c);
+    if (!e)
+        e = run_heartbeat_if_due(c);
+    if (e)
+        stop_if_schema_is_newer(c);
+    if (c->options.bus.n) /* also without a connection, so that counts do not accumulate */
+        c->options.send_counts(c->options.arg);
+    bool missing = !e && log_gap_step(c);
+    bool waited = cluster_waits_finish(c);
+    if (e && !waited)
+        c->follow.follow_at = clock_monotonic_ns() + ms_to_ns(WAIT_AFTER_FAILURE_MS);
+    int64_t soon = clock_monotonic_ns() + ms_to_ns(READ_INTERVAL_BUSY_MS);
+    return (missing || waited) && soon < c->follow.follow_at ? soon : c->follow.follow_at;
+}
+
+void *log_follower_thread(void *arg)
+{
+    struct cluster *c = arg;
+    bool hurried = true;
+
+    while (!cluster_is_ending(c))
+        hurried = sleep_until_or_woken(c, log_follower_run_once(c, hurried));
+    return NULL;
+}

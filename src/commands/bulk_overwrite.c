@@ -1,0 +1,328 @@
+/* bulk_overwrite.c - PUT …/commands: the bulk overwrite of all commands of a scope.
+ *
+ * Bots send the same list at every start, so usually nothing changes and nothing is written. A
+ * command that matches a stored row keeps that row's id. The overwrite is atomic. */
+#include "commands/internal.h"
+
+#include "commands/form_errors.h"
+#include "commands/known_overwrite_bodies.h"
+#include "commands/permissions/permission_deletion.h"
+#include "model/fields/ids.h"
+#include "platform/applications/applications.h"
+
+struct bulk_overwrite {
+    struct call *call;
+    snowflake application_id, guild_id;
+    const struct list *body;     /* struct command_patch */
+    struct command_draft *items; /* drafts, one per item of the body */
+    const struct list *rows;     /* struct command_row: stored rows */
+    bool *matched;               /* per stored row: true if an item of the body replaces it */
+    int64_t room; /* number of permission rows that this transaction may still delete */
+};
+
+static size_t stored_row_count(const struct bulk_overwrite *b)
+{
+    return b->rows->count;
+}
+static const struct command_row *stored_row_at(const struct bulk_overwrite *b, size_t i)
+{
+    return (const struct command_row *)b->rows->items + i;
+}
+static const struct command_patch *body_item_at(const struct bulk_overwrite *b, size_t i)
+{
+    return (const struct command_patch *)b->body->items + i;
+}
+
+static struct bulk_overwrite bulk_overwrite_of_call(struct call *call,
+                                                    const struct command_drafts *d)
+{
+    return (struct bulk_overwrite){
+        .call = call,
+        .application_id = call->target.application->id,
+        .guild_id = call->target.guild ? call->target.guild->id : 0,
+        .body = call->body,
+        .items = d->items,
+        .rows = &d->rows,
+        .matched = arena_alloc(call->arena, d->rows.count + 1),
+        .room = PERMISSION_DELETIONS_PER_STEP,
+    };
+}
+
+/* --- building drafts ------------------------------------------------------------------ */
+
+static enum err build_command_drafts(struct bulk_overwrite *b)
+{
+    struct arena *arena = b->call->arena;
+    enum err e = OK;
+
+    for (size_t i = 0; i < b->body->count; i++) {
+        struct json_path here = json_path_index(NULL, i);
+        struct command *k = &b->items[i].command;
+
+        *k = new_empty_command(b->guild_id);
+        k->application_id = b->application_id;
+        apply_command_patch(arena, k, body_item_at(b, i));
+        normalize_command(arena, k);
+        enum err misfit = check_command_install_types(
+            &b->call->form, &here, b->call->target.application, k, body_item_at(b, i));
+        e = e ? e : misfit;
+    }
+    return e;
+}
+
+static bool items_are_same_command(const struct bulk_overwrite *b, size_t i, size_t n)
+{
+    const struct command *one = &b->items[i].command, *two = &b->items[n].command;
+    const struct opt_id *id = &body_item_at(b, i)->id, *other = &body_item_at(b, n)->id;
+
+    return (one->type == two->type && str_eq(one->name, two->name)) ||
+           (id->given == GIVEN && other->given == GIVEN && id->value == other->value);
+}
+
+static enum err check_duplicate_items(struct bulk_overwrite *b)
+{
+    enum err e = OK;
+
+    for (size_t n = 1; n < b->body->count; n++) {
+        struct json_path at = json_path_index(NULL, n);
+        size_t i = 0;
+
+        while (i < n && !items_are_same_command(b, i, n))
+            i++;
+        if (i < n) {
+            form_add_error(&b->call->form, &at, FORM_DUPLICATE_COMMAND);
+            e = ERR_INVALID_FORM_BODY;
+        }
+    }
+    return e;
+}
+
+/* --- matching ------------------------------------------------------------------------- */
+
+static void match_item_to_row(struct bulk_overwrite *b, size_t item, size_t row)
+{
+    b->items[item].old = stored_row_at(b, row);
+    b->matched[row] = true;
+}
+
+/* Matches items to rows by id, before names: an item with an id can take the name that another item
+ * has now. */
+static void match_items_by_id(struct bulk_overwrite *b)
+{
+    for (size_t i = 0; i < b->body->count; i++) {
+        const struct opt_id *id = &body_item_at(b, i)->id;
+
+        for (size_t n = 0; id->given == GIVEN && n < stored_row_count(b); n++)
+            if (stored_row_at(b, n)->id == id->value &&
+                stored_row_at(b, n)->type == b->items[i].command.type)
+                match_item_to_row(b, i, n);
+    }
+}
+
+/* Returns true if the names match. An application has at most one entry point, which matches with
+ * any name. */
+static bool row_has_command_name(const struct command_row *row, const struct command *k)
+{
+    return row->type == k->type && (k->type == COMMAND_ENTRY_POINT || str_eq(row->name, k->name));
+}
+
+static void match_items_by_name(struct bulk_overwrite *b)
+{
+    for (size_t i = 0; i < b->body->count; i++)
+        for (size_t n = 0; !b->items[i].old && n < stored_row_count(b); n++)
+            if (!b->matched[n] && row_has_command_name(stored_row_at(b, n), &b->items[i].command))
+                match_item_to_row(b, i, n);
+}
+
+static enum err finish_item_drafts(struct bulk_overwrite *b)
+{
+    enum err e = OK;
+
+    for (size_t i = 0; i < b->body->count && !e; i++) {
+        struct json_path here = json_path_index(NULL, i);
+
+        e = finish_command_draft(b->call, &b->items[i], &here);
+    }
+    return e;
+}
+
+static enum err read_scope_rows(struct call *call, bool whole, struct list *ret)
+{
+    snowflake guild_id = call->target.guild ? call->target.guild->id : 0;
+
+    return read_command_rows(call->tx, call->target.application->id, guild_id, whole, ret);
+}
+
+static enum err build_all_drafts(struct call *call, struct command_drafts *d)
+{
+    struct bulk_overwrite b = bulk_overwrite_of_call(call, d);
+
+    d->count = b.body->count;
+    d->items = b.items = arena_alloc(call->arena, d->count * sizeof *d->items + 1);
+    enum err e = build_command_drafts(&b), duplicates = check_duplicate_items(&b);
+    if (e || duplicates)
+        return e ? e : duplicates;
+    match_items_by_id(&b);
+    match_items_by_name(&b);
+    return finish_item_drafts(&b);
+}
+
+/* Requests the READ stage in any case: a short body can replace long commands. */
+enum err prepare_overwrite_commands(struct call *call)
+{
+    static const struct command_change_callbacks change = { read_scope_rows, build_all_drafts };
+    const struct command_drafts *before = call_passed_data(call, "command_drafts");
+    bool counted = before && before->counted;
+
+    prepare_command_drafts(call, &change, true);
+    return counted ? OK : count_command_write(call);
+}
+
+/* --- limits --------------------------------------------------------------------------- */
+
+static enum err check_command_counts(const struct bulk_overwrite *b)
+{
+    for (int64_t type = COMMAND_CHAT_INPUT; type <= COMMAND_ENTRY_POINT; type++) {
+        int64_t count = 0;
+
+        for (size_t i = 0; i < b->body->count; i++)
+            count += b->items[i].command.type == type;
+        if (count > max_commands_of_type(type))
+            return max_commands_error(type);
+    }
+    return OK;
+}
+
+/* Refuses to remove the entry point of an embedded application: a bulk overwrite must contain
+ * it. */
+static enum err check_entry_point_present(const struct bulk_overwrite *b)
+{
+    if (!(b->call->target.application->flags & APPLICATION_EMBEDDED))
+        return OK;
+    for (size_t n = 0; n < stored_row_count(b); n++)
+        if (stored_row_at(b, n)->type == COMMAND_ENTRY_POINT && !b->matched[n])
+            return ERR_ENTRY_POINT_REQUIRED;
+    return OK;
+}
+
+/* --- writing -------------------------------------------------------------------------- */
+
+static enum err delete_unmatched_commands(struct bulk_overwrite *b, bool *ret_changed)
+{
+    enum err e = OK;
+
+    for (size_t n = 0; n < stored_row_count(b) && !e; n++) {
+        if (b->matched[n])
+            continue;
+        *ret_changed = true;
+        e = delete_command_permissions(b->call, stored_row_at(b, n), false, &b->room);
+        if (!e)
+            e = delete_command_row(b->call->tx, stored_row_at(b, n)->id);
+    }
+    return e;
+}
+
+/* Frees all changing names before any of them is assigned, because commands may swap names. */
+static enum err clear_changed_names(struct bulk_overwrite *b)
+{
+    enum err e = OK;
+
+    for (size_t i = 0; i < b->body->count && !e; i++) {
+        const struct command_draft *item = &b->items[i];
+
+        if (!item->old || str_eq(item->old->name, item->command.name))
+            continue;
+        e = delete_command_permissions(b->call, item->old, true, &b->room);
+        if (!e)
+            e = clear_command_name(b->call->tx, item->old->id);
+    }
+    return e;
+}
+
+static enum err write_changed_commands(struct bulk_overwrite *b, bool *ret_changed)
+{
+    enum err e = OK;
+
+    for (size_t i = 0; i < b->body->count && !e; i++) {
+        const struct command_draft *item = &b->items[i];
+
+        if (!item->changed)
+            continue;
+        *ret_changed = true;
+        e = item->old ? update_command(b->call->tx, &item->command, &item->texts)
+                      : insert_command(b->call->tx, &item->command, &item->texts);
+    }
+    return e;
+}
+
+static struct list collect_new_ids(const struct bulk_overwrite *b)
+{
+    struct list ids = { 0 };
+
+    for (size_t i = 0; i < b->body->count; i++)
+        if (!b->items[i].old)
+            ids_add(b->call->arena, &ids, b->items[i].command.id);
+    return ids;
+}
+
+static enum err write_overwrite(struct bulk_overwrite *b)
+{
+    struct list new_ids = collect_new_ids(b); /* count towards the daily limit */
+    bool changed = false;
+
+    enum err e = record_command_creates(b->call->tx, b->application_id, b->guild_id, new_ids.items,
+                                        new_ids.count);
+    if (!e)
+        e = delete_unmatched_commands(b, &changed);
+    if (!e)
+        e = clear_changed_names(b);
+    if (!e)
+        e = write_changed_commands(b, &changed);
+    if (!e && changed)
+        e = apply_and_emit_command_changes(b->call, b->call->target.application, b->guild_id);
+    return e;
+}
+
+static enum err reply_overwritten_commands(struct bulk_overwrite *b)
+{
+    static const struct type texts = { .kind = KIND_ARRAY, .of = &type_raw };
+    struct list replies = { 0 };
+
+    for (size_t i = 0; i < b->body->count; i++)
+        *(struct str *)list_append(b->call->arena, &replies, sizeof(struct str)) =
+            command_reply_json(b->call->arena, &b->items[i].command, &b->items[i].texts);
+    return call_reply_as_type(b->call, &texts, &replies);
+}
+
+/* Marks the rows that the drafts replace; other rows are deleted. */
+static void mark_matched_rows(struct bulk_overwrite *b)
+{
+    for (size_t i = 0; i < b->body->count; i++)
+        if (b->items[i].old)
+            b->matched[b->items[i].old - (const struct command_row *)b->rows->items] = true;
+}
+
+/* Caches the result for the next request with the same body. */
+static void store_known_body(struct call *call)
+{
+    known_overwrite_body_store(call, call_passed_data(call, "command_drafts"));
+}
+
+/* PUT …/commands: replaces the whole list. */
+enum err overwrite_commands(struct call *call)
+{
+    struct command_drafts *d;
+    enum err e = complete_command_drafts(call, &d);
+
+    if (e)
+        return e;
+    struct bulk_overwrite b = bulk_overwrite_of_call(call, d);
+    mark_matched_rows(&b);
+    e = check_command_counts(&b);
+    if (!e)
+        e = check_entry_point_present(&b);
+    if (!e)
+        e = write_overwrite(&b);
+    call->after = store_known_body;
+    return e ? e : reply_overwritten_commands(&b);
+}

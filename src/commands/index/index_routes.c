@@ -1,0 +1,424 @@
+/* index_routes.c - GET …/application-command-index for guilds, accounts, applications and channels.
+ */
+#include "commands/index/index.h"
+
+#include "commands/index/index_invalidation.h"
+#include "model/fields/rows.h"
+#include "platform/accounts/age.h"
+#include "platform/applications/applications.h"
+#include "platform/channels/channels.h"
+
+/* --- writing one command -------------------------------------------------------------- */
+
+/* A command of a bundle with the fields that depend on the caller. */
+struct index_command {
+    const struct command_bundle *bundle;
+    const struct command_bundle_entry *entry;
+    struct str text; /* a JSON object */
+    int64_t rank;    /* 0: a guild command, which has no rank */
+    const struct command_index_permissions *permissions;
+};
+
+/* Decodes the command and encodes it in the caller's language. */
+static enum err encode_localized_command(struct index_request *v, const struct index_command *s,
+                                         struct str *ret)
+{
+    struct command k;
+    enum err e = read_command(v->call->tx, s->bundle->application_id, s->entry->id, &k);
+
+    if (e)
+        return e;
+    command_localize(&k, v->locale, COMMAND_FORM_INDEX);
+    k.permissions = s->permissions;
+    if (s->rank)
+        k.global_popularity_rank = opt_int_of(s->rank);
+    *ret = json_column_encode(v->call->arena, &type_command, &k);
+    return OK;
+}
+
+/* Writes the stored text, with the caller's fields before the closing brace. */
+static void write_stored_command_json(struct index_request *v, const struct index_command *s)
+{
+    struct buf *out = v->json.out;
+
+    json_raw(&v->json, str_slice(s->text.p, s->text.n - 1));
+    if (s->rank) {
+        buf_add_lit(out, ",\"global_popularity_rank\":");
+        buf_add_i64(out, s->rank);
+    }
+    if (s->permissions) {
+        buf_add_lit(out, ",\"permissions\":");
+        buf_add_str(out, json_column_encode(v->call->arena, &type_command_index_permissions,
+                                            s->permissions));
+    }
+    buf_add_char(out, '}');
+}
+
+static enum err write_index_command_json(struct index_request *v, struct index_command *s)
+{
+    struct str text;
+
+    if (v->member)
+        s->permissions = index_permissions_of_member(v->member, s->entry->id);
+    if (!(s->entry->locales & v->locales)) {
+        write_stored_command_json(v, s);
+        return OK;
+    }
+    enum err e = encode_localized_command(v, s, &text);
+    if (!e)
+        json_raw(&v->json, text);
+    else if (e == ERR_UNKNOWN_COMMAND)
+        write_stored_command_json(v, s); /* The command cannot be decoded: send the stored text. */
+    return e == ERR_UNKNOWN_COMMAND ? OK : e;
+}
+
+/* --- filtering ------------------------------------------------------------------------ */
+
+static bool application_is_launchable(const struct index_request *v, snowflake application_id)
+{
+    const struct index_application *a = v->applications.items;
+
+    for (size_t i = 0; i < v->applications.count; i++)
+        if (a[i].id == application_id)
+            return a[i].flags & APPLICATION_EMBEDDED;
+    return false;
+}
+
+/* Returns true if the application is in the index, which leaves out apps without the scope
+ * applications.commands. */
+static bool application_is_in_index(const struct index_request *v, snowflake application_id)
+{
+    const struct index_application *a = v->applications.items;
+    size_t low = 0, high = v->applications.count;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+
+        if (a[middle].id < application_id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < v->applications.count && a[low].id == application_id;
+}
+
+/* Returns true if the caller may use the command, by evaluate_command_permission, as for an
+ * invocation. */
+static bool command_is_listed(const struct index_request *v, const struct command_bundle *b,
+                              const struct command_bundle_entry *k)
+{
+    struct command_permission_check q = v->check;
+
+    q.contexts = k->contexts;
+    q.integration_types = k->integration_types;
+    q.nsfw = k->nsfw;
+    q.entry_point = k->type == COMMAND_ENTRY_POINT;
+    q.launchable = q.entry_point && application_is_launchable(v, b->application_id);
+    if (!v->member)
+        return evaluate_command_permission(&q) == COMMAND_ALLOWED;
+    q.default_member_permissions = (struct opt_id){
+        k->default_member_permissions == BUNDLE_NO_DEFAULT_PERMISSIONS ? GIVEN_NULL : GIVEN,
+        k->default_member_permissions,
+    };
+    q.of_command = index_permission_rows(v->member, k->id);
+    q.of_application = index_permission_rows(v->member, b->application_id);
+    return can_use_in_any_channel(v->member, &q);
+}
+
+static enum err write_bundle_commands(struct index_request *v, const struct command_bundle *b)
+{
+    int64_t *ranks = arena_alloc(v->call->arena, b->count * sizeof *ranks);
+    struct index_command s = { .bundle = b };
+    struct bundle_iterator walk;
+
+    if (!b->guild_id)
+        rank_commands_by_use(b, &v->uses, ranks);
+    if (b->unreadable)
+        schedule_bundle_repair(v->call, b);
+    enum err e = bundle_iterator_begin(v->call->tx, b, &walk), end;
+    if (e)
+        return e;
+    walk.rows.lent = true; /* texts are copied into the reply at once */
+    while (!e && bundle_iterator_next(&walk, &s.entry, &s.text)) {
+        s.rank = ranks[s.entry - b->entries];
+        if (command_is_listed(v, b, s.entry))
+            e = write_index_command_json(v, &s);
+    }
+    end = bundle_iterator_end(&walk);
+    return e ? e : end;
+}
+
+/* Reserves space for most replies, to avoid repeated copies while the buffer grows. */
+static void reserve_reply_buffer(struct index_request *v)
+{
+    enum { USUAL = 8 * 1024 }; /* bytes per application */
+    size_t size = v->applications.count * USUAL;
+
+    if (size <= v->json.out->max - v->json.out->n)
+        buf_reserve(v->json.out, size);
+}
+
+/* Returns true if an application is active: else there are no uses to read. */
+static bool has_active_application(const struct index_request *v)
+{
+    const struct index_application *a = v->applications.items;
+
+    for (size_t i = 0; i < v->applications.count; i++)
+        if (a[i].active)
+            return true;
+    return false;
+}
+
+static enum err write_index_commands(struct index_request *v)
+{
+    struct command_bundle b;
+    struct rows rows;
+    enum err e = read_index_bundles(v->call->tx, v->kind, v->key, &rows), end;
+
+    if (e)
+        return e;
+    reserve_reply_buffer(v);
+    while (!e && index_bundles_read_next(&rows, &b, &e))
+        if (application_is_in_index(v, b.application_id))
+            e = write_bundle_commands(v, &b);
+    end = rows_end(&rows);
+    return e ? e : end;
+}
+
+static void set_application_permissions(struct index_request *v)
+{
+    struct index_application *a = v->applications.items;
+
+    for (size_t i = 0; v->member && i < v->applications.count; i++)
+        a[i].permissions = index_permissions_of_member(v->member, a[i].id);
+}
+
+static snowflake version_key_of_index(const struct index_request *v)
+{
+    return v->version_key ? v->version_key : v->key;
+}
+
+/* Reads the caller's account for its age and language. */
+static enum err read_requesting_user(struct index_request *v)
+{
+    return user_find(v->call->tx, v->call->caller->id, &v->user);
+}
+
+static enum err read_index_data(struct index_request *v)
+{
+    struct tx *tx = v->call->tx;
+    enum err e = read_index_applications(tx, v->kind, v->key, &v->applications);
+
+    if (!e)
+        e = read_index_version(tx, version_key_of_index(v), &v->applications, &v->own_version,
+                               &v->version);
+    if (!e && has_active_application(v))
+        e = read_index_uses(tx, v->kind, v->key, &v->uses);
+    if (e)
+        return e;
+    v->locale = request_locale_for_user(v->call, &v->user);
+    v->locales = locale_fallback_bits(v->locale);
+    if (v->bot)
+        ((struct index_application *)v->applications.items)->bot = v->bot;
+    set_application_permissions(v);
+    return OK;
+}
+
+/* Writes the reply that command_index_reply describes piece by piece: it may be large, and most of
+ * it is stored text. */
+static enum err write_index_json(struct index_request *v)
+{
+    struct json_writer *j = &v->json;
+    enum err e;
+
+    *j = call_reply_json_writer(v->call);
+    json_begin_object(j);
+    json_name(j, "applications");
+    schema_encode(j, &type_index_applications, &v->applications);
+    json_name(j, "application_commands");
+    json_begin_array(j);
+    e = write_index_commands(v);
+    json_end_array(j);
+    json_name(j, "version");
+    json_id(j, v->version);
+    json_end_object(j);
+    return e;
+}
+
+/* Replies from the cache if possible: many users request the same index, and a user requests it
+ * repeatedly. */
+static enum err reply_index(struct index_request *v)
+{
+    enum err e = read_index_data(v);
+
+    if (e)
+        return e;
+    struct result_cache_key key;
+    bool has_key = index_cache_key(v, &key);
+    struct shared_text *cached = has_key ? result_cache_find_constant_text(&key) : NULL;
+    if (cached)
+        return call_reply_shared_text(v->call, cached);
+    e = write_index_json(v);
+    if (!e && has_key && !v->call->after)
+        result_cache_add_constant_text(&key, buf_str(&v->call->reply));
+    return e;
+}
+
+/* --- handlers ------------------------------------------------------------------------- */
+
+enum err prefetch_guild_command_index(struct call *call)
+{
+    snowflake guild_id = call_path_id(call, "guild.id");
+
+    user_prefetch(call->tx, call->caller->id);
+    prefetch_index(call->tx, INDEX_GUILD, guild_id);
+    prefetch_index_member(call->tx, guild_id, call->caller->id);
+    return OK;
+}
+
+/* GET /guilds/{guild.id}/application-command-index */
+enum err get_guild_command_index(struct call *call)
+{
+    struct index_member reader;
+    struct index_request v = {
+        .call = call,
+        .kind = INDEX_GUILD,
+        .key = call->target.guild->id,
+        .check = { .contexts_to_check = 1u << CONTEXT_GUILD, .installed = 1u << INSTALL_GUILD },
+        .member = &reader,
+    };
+    enum err e = read_requesting_user(&v);
+    if (!e)
+        e = read_index_member(call->tx, call->target.member_access, user_is_adult(&v.user),
+                              &reader);
+    if (e)
+        return e;
+    command_check_set_member(&v.check, call->target.member_access);
+    return reply_index(&v);
+}
+
+enum {
+    ALL_CONTEXTS = 1u << CONTEXT_GUILD | 1u << CONTEXT_BOT_DM | 1u << CONTEXT_PRIVATE_CHANNEL,
+    ALL_INSTALL_TYPES = 1u << INSTALL_GUILD | 1u << INSTALL_USER,
+};
+
+enum err prefetch_user_command_index(struct call *call)
+{
+    user_prefetch(call->tx, call->caller->id);
+    prefetch_index(call->tx, INDEX_USER, call->caller->id);
+    return OK;
+}
+
+/* GET /users/@me/application-command-index */
+enum err get_user_command_index(struct call *call)
+{
+    struct index_request v = {
+        .call = call,
+        .kind = INDEX_USER,
+        .key = call->caller->id,
+        .check = { .contexts_to_check = ALL_CONTEXTS, .installed = 1u << INSTALL_USER },
+    };
+    enum err e = read_requesting_user(&v);
+
+    v.check.nsfw_allowed = !e && user_is_adult(&v.user);
+    return e ? e : reply_index(&v);
+}
+
+static const char AUTHORIZED[] =
+    "select installed from authorizations where user_id = $1 and application_id = $2";
+
+/* GET /applications/{application.id}/application-command-index: the caller must have authorized the
+ * app. */
+enum err get_application_command_index(struct call *call)
+{
+    const struct application *a = call->target.application;
+    struct index_request v = {
+        .call = call,
+        .kind = INDEX_APPLICATION,
+        .key = a->id,
+        .bot = a->bot,
+        .check = { .contexts_to_check = ALL_CONTEXTS, .installed = ALL_INSTALL_TYPES },
+    };
+    struct rows row;
+    bool found;
+
+    enum err e =
+        tx_one(call->tx, AUTHORIZED, BIND(v_id(call->caller->id), v_id(a->id)), &row, &found);
+    if (!e && !found)
+        e = ERR_MISSING_ACCESS;
+    if (!e)
+        e = read_requesting_user(&v);
+    v.check.nsfw_allowed = !e && user_is_adult(&v.user);
+    return e ? e : reply_index(&v);
+}
+
+/* --- private channels ----------------------------------------------------------------- */
+
+static const char APPLICATION_OF_BOT[] =
+    "select id from applications where bot_id = $1 and removed = 0";
+
+/* Finds the application of the bot in this direct channel; *ret 0: the other user is no bot. */
+static enum err find_application_of_dm_bot(struct call *call, snowflake *ret)
+{
+    struct list others;
+    struct rows row;
+    bool found = false;
+
+    *ret = 0;
+    enum err e = channel_list_other_recipients(call->tx, call->target.channel->id, call->caller->id,
+                                               &others);
+    if (!e && others.count)
+        e = tx_one(call->tx, APPLICATION_OF_BOT, BIND(v_id(*(const snowflake *)others.items)), &row,
+                   &found);
+    if (!e && found)
+        *ret = row_id(&row, 0);
+    return e;
+}
+
+/* Replies with the commands in the direct channel with a bot: those with the context BOT_DM if the
+ * app is installed for the user. */
+static enum err reply_bot_dm_index(struct call *call)
+{
+    struct index_request v = {
+        .call = call,
+        .kind = INDEX_APPLICATION,
+        .version_key = call->target.channel->id,
+        .check = { .contexts_to_check = 1u << CONTEXT_BOT_DM },
+    };
+    bool barred = false;
+    enum err e = find_application_of_dm_bot(call, &v.key);
+
+    if (!e && v.key)
+        e = read_installed_in_user_guilds(call->tx, v.key, call->caller->id, &v.check.installed);
+    if (!e && v.key)
+        e = read_installed_on_account(call->tx, v.key, call->caller->id, &v.check.installed);
+    /* A user who has blocked the bot cannot invoke its commands, so none are listed. */
+    if (!e && v.key)
+        e = direct_channel_is_barred(call->tx, call->target.channel, call->caller->id, &barred);
+    if (barred)
+        v.check.installed = 0;
+    if (!e)
+        e = read_requesting_user(&v);
+    if (!e && v.key && user_is_adult(&v.user))
+        e = read_age_restricted_enabled(call->tx, call->caller->id, &v.check.nsfw_allowed);
+    return e ? e : reply_index(&v);
+}
+
+/* GET /channels/{channel.id}/application-command-index */
+enum err get_channel_command_index(struct call *call)
+{
+    const struct channel *c = call->target.channel;
+    struct index_request v = {
+        .call = call,
+        .kind = INDEX_GROUP,
+        .key = c->id,
+        .check = { .contexts_to_check = 1u << CONTEXT_PRIVATE_CHANNEL, .in_group = true },
+    };
+
+    if (!channel_is_private(c->type))
+        return ERR_CHANNEL_TYPE;
+    if (c->type == CHANNEL_DM)
+        return reply_bot_dm_index(call);
+    enum err e = read_requesting_user(&v);
+    return e ? e : reply_index(&v);
+}

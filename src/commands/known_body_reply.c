@@ -1,0 +1,108 @@
+/* known_body_reply.c - the KNOWN_BODY stage of a bulk overwrite: replies to a repeated body from
+ * the cache, without decoding it; known_overwrite_bodies.h describes when that is valid. */
+#include "commands/known_overwrite_bodies.h"
+
+#include "model/fields/ids.h"
+#include "model/fields/rows.h"
+#include "platform/applications/applications.h"
+
+static enum err reply_to_known_body(struct call *call);
+
+static enum err match_known_body(struct call *call, snowflake guild_id)
+{
+    struct known_overwrite_body known;
+
+    if (!known_overwrite_body_find(call, call_path_id(call, "application.id"), guild_id, &known))
+        return OK;
+    struct command_drafts *d = call_pass_data(call, "command_drafts", sizeof *d);
+    d->known = arena_alloc_raw(call->arena, sizeof known);
+    *d->known = known;
+    d->counted = true;
+    call->read = reply_to_known_body;
+    return count_command_write(call);
+}
+
+enum err match_known_commands_body(struct call *call)
+{
+    return match_known_body(call, 0);
+}
+
+enum err match_known_guild_commands_body(struct call *call)
+{
+    return match_known_body(call, call_path_id(call, "app_guild.id"));
+}
+
+static const struct known_overwrite_body *known_body_of_call(const struct call *call)
+{
+    const struct command_drafts *d = call_passed_data(call, "command_drafts");
+
+    return d->known;
+}
+
+static struct result_cache_key known_body_cache_key(const struct call *call,
+                                                    const struct known_overwrite_body *known)
+{
+    static const char what[] = "recalled commands";
+    struct result_cache_key key = {
+        what, { call->target.application->id, call->target.guild ? call->target.guild->id : 0 }
+    };
+
+    memcpy(&key.ids[2], known->body, sizeof key.ids[2]);
+    memcpy(&key.ids[3], known->rows, sizeof key.ids[3]);
+    return key;
+}
+
+/* Writes the commands in the order of the request body. */
+static void write_known_reply(struct call *call, const struct known_overwrite_body *known,
+                              const struct str *texts)
+{
+    struct json_writer j = call_reply_json_writer(call);
+
+    json_begin_array(&j);
+    for (size_t i = 0; i < known->count; i++)
+        json_raw(&j, texts[known->order[i]]);
+    json_end_array(&j);
+}
+
+static struct list collect_row_ids(struct arena *arena, const struct list *rows)
+{
+    const struct command_row *row = rows->items;
+    struct list ids = { 0 };
+
+    for (size_t i = 0; i < rows->count; i++)
+        ids_add(arena, &ids, row[i].id);
+    return ids;
+}
+
+static enum err write_and_cache_known_reply(struct call *call,
+                                            const struct known_overwrite_body *known,
+                                            const struct result_cache_key *key)
+{
+    struct list rows, texts;
+    enum err e = read_command_rows(call->tx, key->ids[0], key->ids[1], false, &rows);
+
+    if (!e && !known_overwrite_body_is_current(call, known, &rows))
+        e = call_restart_at_read(call);
+    if (!e)
+        e = read_commands_json(call->tx, key->ids[0], key->ids[1], &texts);
+    if (!e && texts.count != known->count)
+        e = call_restart_at_read(call); /* a command is unreadable */
+    if (e)
+        return e;
+    write_known_reply(call, known, texts.items);
+    struct list ids = collect_row_ids(call->arena, &rows);
+    cache_commands_reply(call, key, &ids);
+    return OK;
+}
+
+static enum err reply_to_known_body(struct call *call)
+{
+    const struct known_overwrite_body *known = known_body_of_call(call);
+    struct result_cache_key key = known_body_cache_key(call, known);
+
+    if (known->installs != application_install_types(call->target.application))
+        return call_restart_at_read(call);
+    struct shared_text *cached = result_cache_find_text(call->tx, &key);
+    return cached ? call_reply_shared_text(call, cached)
+                  : write_and_cache_known_reply(call, known, &key);
+}

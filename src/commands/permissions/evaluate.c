@@ -1,0 +1,150 @@
+/* evaluate.c - evaluate_command_permission: decides who may use a command, from plain data.
+ *
+ * Indexes and invocations both call it, so a member sees exactly the commands that it can use.
+ * Discord's order of stages: installation and context, access to the channel, rows of the channel,
+ * rows of the user and its roles, default_member_permissions. In each stage rows of the command
+ * override rows of the application. */
+#include "commands/commands.h"
+
+enum permission_row_result { ROW_ABSENT, ROW_ALLOWS, ROW_DENIES };
+
+static enum permission_row_result find_row_result(const struct list *rows, snowflake id,
+                                                  enum command_permission_type type)
+{
+    const struct command_permission *p = rows->items;
+
+    for (size_t i = 0; i < rows->count; i++)
+        if (p[i].id == id && p[i].type == type)
+            return p[i].permission ? ROW_ALLOWS : ROW_DENIES;
+    return ROW_ABSENT;
+}
+
+static bool user_has_role(const struct command_permission_check *q, snowflake id)
+{
+    for (size_t i = 0; i < q->role_count; i++)
+        if (q->roles[i] == id)
+            return true;
+    return false;
+}
+
+/* Combines the rows of the user's roles: one role that allows is enough. */
+static enum permission_row_result role_rows_result(const struct list *rows,
+                                                   const struct command_permission_check *q)
+{
+    const struct command_permission *p = rows->items;
+    enum permission_row_result result = ROW_ABSENT;
+
+    for (size_t i = 0; i < rows->count && result != ROW_ALLOWS; i++)
+        if (p[i].type == COMMAND_PERMISSION_ROLE && p[i].id != q->guild_id &&
+            user_has_role(q, p[i].id))
+            result = p[i].permission ? ROW_ALLOWS : ROW_DENIES;
+    return result;
+}
+
+static enum permission_row_result channel_rows_result(const struct list *rows,
+                                                      const struct command_permission_check *q)
+{
+    enum permission_row_result result =
+        find_row_result(rows, q->channel_id, COMMAND_PERMISSION_CHANNEL);
+
+    return result ? result : find_row_result(rows, q->guild_id - 1, COMMAND_PERMISSION_CHANNEL);
+}
+
+static enum permission_row_result user_rows_result(const struct list *rows,
+                                                   const struct command_permission_check *q)
+{
+    enum permission_row_result result = find_row_result(rows, q->user_id, COMMAND_PERMISSION_USER);
+
+    if (!result)
+        result = role_rows_result(rows, q);
+    return result ? result : find_row_result(rows, q->guild_id, COMMAND_PERMISSION_ROLE);
+}
+
+/* --- installation and context --------------------------------------------------------- */
+
+unsigned command_install_types(const struct command_permission_check *q)
+{
+    unsigned install_types = q->installed & q->integration_types;
+
+    if (!(q->contexts & q->contexts_to_check))
+        return 0;
+    /* Private channels need INSTALL_USER; an app that is in a group DM serves all its members. */
+    if (q->in_group && q->integration_types >> INSTALL_USER & 1)
+        install_types |= 1u << INSTALL_GUILD;
+    return install_types;
+}
+
+static bool is_available_here(const struct command_permission_check *q)
+{
+    return command_install_types(q) && (!q->entry_point || q->launchable);
+}
+
+/* --- access to the channel ------------------------------------------------------------ */
+
+/* Returns true if the user has access to the channel. User-installed commands do not need
+ * SEND_MESSAGES: without it, only the user sees the reply. */
+static bool has_channel_access(const struct command_permission_check *q)
+{
+    uint64_t needs = PERMISSION(VIEW_CHANNEL) | PERMISSION(USE_APPLICATION_COMMANDS);
+
+    if (command_install_types(q) >> INSTALL_GUILD & 1)
+        needs |= q->thread ? PERMISSION(SEND_MESSAGES_IN_THREADS) : PERMISSION(SEND_MESSAGES);
+    return q->administrator || (!q->timed_out && (q->user_permissions & needs) == needs);
+}
+
+/* --- user, roles, defaults ------------------------------------------------------------ */
+
+static bool default_permissions_allow(const struct command_permission_check *q)
+{
+    const struct opt_id *needs = &q->default_member_permissions;
+
+    if (needs->given != GIVEN)
+        return true;
+    return needs->value && (q->user_permissions & needs->value) == needs->value;
+}
+
+/* Checks user rows, role rows and defaults. A row of the command overrides the default permissions;
+ * a row of the application does not. */
+enum command_permission_result evaluate_command_user_permission(
+    const struct command_permission_check *q)
+{
+    if (q->administrator)
+        return COMMAND_ALLOWED;
+    enum permission_row_result result = user_rows_result(&q->of_command, q);
+    if (result == ROW_ALLOWS)
+        return COMMAND_ALLOWED;
+    if (!result)
+        result = user_rows_result(&q->of_application, q);
+    if (result == ROW_DENIES)
+        return COMMAND_USER_DENIED;
+    return default_permissions_allow(q) ? COMMAND_ALLOWED : COMMAND_DEFAULT_DENIED;
+}
+
+enum command_permission_result evaluate_command_permission(const struct command_permission_check *q)
+{
+    if (!is_available_here(q))
+        return COMMAND_NOT_HERE;
+    if (q->nsfw && !q->nsfw_allowed)
+        return COMMAND_NOT_OF_AGE;
+    if (!q->guild_id)
+        return COMMAND_ALLOWED;
+    if (q->archived || !has_channel_access(q))
+        return COMMAND_NO_ACCESS;
+    if (q->administrator)
+        return COMMAND_ALLOWED;
+    enum permission_row_result result = channel_rows_result(&q->of_command, q);
+    if (!result)
+        result = channel_rows_result(&q->of_application, q);
+    return result == ROW_DENIES ? COMMAND_CHANNEL_DENIED : evaluate_command_user_permission(q);
+}
+
+void command_check_set_member(struct command_permission_check *q, const struct member_access *s)
+{
+    q->guild_id = s->guild_id;
+    q->user_id = s->user_id;
+    q->roles = s->input.roles;
+    q->role_count = s->input.role_count;
+    q->administrator = (s->input.owner || s->input.base & PERMISSION(ADMINISTRATOR)) &&
+                       !(s->withheld & PERMISSION(ADMINISTRATOR));
+    q->timed_out = member_is_restricted(&s->input);
+}

@@ -1,0 +1,131 @@
+/* prepared_changes.c - prepares command changes before the write transaction.
+ *
+ * A definition may have a mebibyte, and decoding, checking and encoding it takes tens of
+ * milliseconds: too long for the writer. Long definitions are built on the thread pool from rows
+ * that a read transaction returned; the write transaction only checks that those rows are
+ * unchanged. */
+#include "commands/internal.h"
+
+#include "net/http/server.h"
+#include "platform/applications/applications.h"
+
+/* Definitions up to this size in bytes are processed inside the transaction, in less than a
+ * millisecond. */
+enum { SHORT_DRAFTS = 32 * 1024 };
+
+unsigned application_install_types(const struct application *a)
+{
+    unsigned bits = 0;
+
+    for (int t = INSTALL_GUILD; t <= INSTALL_USER; t++)
+        if (application_can_be_installed(a, (enum integration_type)t))
+            bits |= 1u << t;
+    return bits;
+}
+
+static bool drafts_are_long(const struct call *call, const struct list *rows)
+{
+    const struct command_row *row = rows->items;
+    size_t bytes = call->exchange->body.n;
+
+    for (size_t i = 0; i < rows->count; i++)
+        bytes += row[i].definition.n;
+    return bytes > SHORT_DRAFTS;
+}
+
+/* --- before the transaction ----------------------------------------------------------- */
+
+static enum err compute_drafts(struct call *call)
+{
+    struct command_drafts *d = call_passed_data(call, "command_drafts");
+
+    d->made = true;
+    return d->change->make(call, d);
+}
+
+static enum err read_draft_rows(struct call *call)
+{
+    struct command_drafts *d = call_passed_data(call, "command_drafts");
+    enum err e = d->change->find(call, true, &d->rows);
+
+    d->made = false;
+    d->installs = application_install_types(call->target.application);
+    call->compute = drafts_are_long(call, &d->rows) ? compute_drafts : NULL;
+    return e;
+}
+
+void prepare_command_drafts(struct call *call, const struct command_change_callbacks *change,
+                            bool read_first)
+{
+    struct command_drafts *d = call_pass_data(call, "command_drafts", sizeof *d);
+
+    d->change = change;
+    if (read_first || drafts_are_long(call, &d->rows))
+        call->read = read_draft_rows;
+}
+
+/* --- in the transaction --------------------------------------------------------------- */
+
+static bool rows_are_unchanged(const struct list *one, const struct list *two)
+{
+    const struct command_row *a = one->items, *b = two->items;
+
+    if (one->count != two->count)
+        return false;
+    for (size_t i = 0; i < one->count; i++)
+        if (a[i].id != b[i].id || a[i].version != b[i].version)
+            return false;
+    return true;
+}
+
+/* Checks that the rows are unchanged, by their versions: every change of a command gives it a new
+ * one. */
+static enum err verify_draft_rows(struct call *call, struct command_drafts *d)
+{
+    struct list now;
+    enum err e = d->change->find(call, false, &now);
+
+    if (e)
+        return e;
+    if (rows_are_unchanged(&now, &d->rows) &&
+        d->installs == application_install_types(call->target.application))
+        return OK;
+    return call_restart_at_read(call);
+}
+
+enum err complete_command_drafts(struct call *call, struct command_drafts **ret)
+{
+    struct command_drafts *d = call_passed_data(call, "command_drafts");
+
+    *ret = d;
+    if (d->made)
+        return verify_draft_rows(call, d);
+    enum err e = d->change->find(call, true, &d->rows);
+    if (e)
+        return e;
+    /* The commands have become too long for the transaction since the READ stage. */
+    if (call->read && drafts_are_long(call, &d->rows))
+        return call_restart_at_read(call);
+    return d->change->make(call, d);
+}
+
+enum err finish_command_draft(struct call *call, struct command_draft *d,
+                              const struct json_path *here)
+{
+    struct command *k = &d->command;
+
+    if (d->old) {
+        k->id = d->old->id;
+        k->version = d->old->version;
+        if (command_equals_row(call->arena, k, d->old)) {
+            d->changed = false;
+            d->texts = texts_of_unchanged_command(k, d->old);
+            return OK;
+        }
+        k->version = snowflake_new();
+    } else {
+        k->id = k->version = snowflake_new();
+    }
+    d->changed = true;
+    return encode_command(call->arena, k, &call->form, here, &d->texts);
+}

@@ -1,0 +1,469 @@
+/* channel_visibility.c - CHANNEL_CREATE and CHANNEL_DELETE for channels that users gain or lose.
+ *
+ * When a role, a member's roles or the owner change, users receive these events for each channel
+ * that they gain or lose; bots know all channels anyway. Only the values that the event changed
+ * are stored. A session's former permissions are computed from them when the session is
+ * processed, so no table of sessions and channels is needed. Channels are read from the store
+ * when the first session needs their payload. */
+#include "gateway/fanout/channel_visibility.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "gateway/fanout/thread_sync.h"
+#include "gateway/sessions/gateway_loop.h"
+#include "gateway/sessions/registry.h"
+#include "gateway/sessions/session.h"
+#include "gateway/subscriptions/topics.h"
+#include "gateway/subscriptions/guild_view.h"
+#include "gateway/wire/gateway_event.h"
+#include "gateway/wire/protocol.h"
+
+enum {
+    OVERWRITES_PER_TICK = 16,
+    CHANNELS_PER_READ = 32,             /* channels per store read */
+    FIND_CHANNELS_TICKS = 256,          /* budget for finding channels to read */
+    READ_CHANNELS_NS = 3 * 1000 * 1000, /* time limit of a store read */
+};
+
+struct visibility_channel {
+    /* In the guild view, which no event changes during the delivery. */
+    const struct channel_overwrites *rule;
+    snowflake id;
+    bool wanted, read, known;
+    struct str payload; /* in the arena of the store read */
+    struct gateway_event
+        *events[2]; /* CHANNEL_DELETE, CHANNEL_CREATE; both NULL: the channel is deleted */
+};
+
+/* The roles of a session before the event. Stored per session, because a new subscription may
+ * have the new roles already. */
+struct old_roles {
+    uint64_t session;
+    snowflake *ids;
+    uint32_t count;
+};
+
+struct visibility_changes {
+    struct session_store_read store_read;
+    snowflake guild_id;
+    enum event event;
+
+    /* State of the guild before the event. */
+    snowflake owner_id, role_id;
+    uint64_t permissions;    /* former permissions of the role role_id */
+    struct old_roles *roles; /* former roles of the member's sessions */
+    uint32_t role_sets;
+
+    uint64_t session; /* number of the session in progress, or 0 */
+    uint32_t at;      /* index of the next channel of the session in progress */
+    bool failed;      /* a store read failed */
+    struct visibility_channel *channels;
+    uint32_t channel_count;
+    snowflake *gained; /* channels that the session in progress gained */
+    uint32_t gained_count, gained_cap;
+    bool gained_threads; /* a gained channel can have threads */
+};
+
+static const uint64_t VIEW_PERMISSIONS = PERMISSION(VIEW_CHANNEL) | PERMISSION(ADMINISTRATOR);
+
+static bool subscription_has_role(const struct topic_subscription *seat, snowflake id)
+{
+    for (uint32_t i = 0; i < seat->role_count; i++)
+        if (seat->roles[i] == id)
+            return true;
+    return false;
+}
+
+static bool subscription_roles_differ(const struct topic_subscription *seat,
+                                      const struct event_routing *f)
+{
+    return seat->role_count != f->count ||
+           (f->count &&
+            memcmp(seat->roles, event_routing_ids(f), f->count * sizeof *seat->roles) != 0);
+}
+
+static const struct old_roles *find_old_roles(const struct visibility_changes *s,
+                                              const struct topic_subscription *seat)
+{
+    for (uint32_t i = 0; i < s->role_sets; i++)
+        if (s->roles[i].session == seat->session->number)
+            return &s->roles[i];
+    return NULL;
+}
+
+static bool event_can_change_visibility(const struct delivery *d)
+{
+    const struct guild_view *v = d->topic->view;
+    const struct event_routing *f = d->routing;
+
+    switch (d->event->type) {
+    case EVENT_GUILD_ROLE_UPDATE:
+        return (guild_view_role_permissions(v, f->role.id) ^ f->role.permissions) &
+               VIEW_PERMISSIONS;
+    case EVENT_GUILD_UPDATE:
+        return f->guild.owner_id && f->guild.owner_id != v->owner_id;
+    case EVENT_GUILD_ROLE_DELETE:
+        return true;
+    case EVENT_GUILD_MEMBER_UPDATE:
+        return topic_find(&d->gateway_loop->topics, AUDIENCE_USER, event_routing_user_id(f));
+    default:
+        return false;
+    }
+}
+
+/* Bots know all channels, but need the threads of channels that they can view now. */
+static bool session_needs_visibility(const struct session *s)
+{
+    return !s->bot || s->options.intents & INTENT(GUILDS);
+}
+
+static bool visibility_change_concerns(const struct visibility_changes *s, const struct delivery *d,
+                                       const struct topic_subscription *seat)
+{
+    snowflake id = seat->session->caller.id;
+
+    /* The session's former loop delivered the event and sent the channel changes. */
+    if (!session_needs_visibility(seat->session) ||
+        d->event->number <= seat->session->resume.delivered_elsewhere)
+        return false;
+    switch (s->event) {
+    case EVENT_GUILD_ROLE_UPDATE:
+        return s->role_id == s->guild_id || subscription_has_role(seat, s->role_id);
+    case EVENT_GUILD_ROLE_DELETE:
+        return subscription_has_role(seat, s->role_id);
+    case EVENT_GUILD_MEMBER_UPDATE:
+        return id == event_routing_user_id(d->routing) && find_old_roles(s, seat);
+    default:
+        return id == s->owner_id || id == d->routing->guild.owner_id;
+    }
+}
+
+static void record_old_roles(struct visibility_changes *s, const struct topic_subscription *seat)
+{
+    struct old_roles *old;
+
+    s->roles = mem_resize(s->roles, (s->role_sets + 1) * sizeof *s->roles);
+    old = &s->roles[s->role_sets++];
+    *old = (struct old_roles){ .session = seat->session->number, .count = seat->role_count };
+    old->ids = mem_resize(NULL, (seat->role_count + 1) * sizeof *old->ids);
+    if (seat->role_count)
+        memcpy(old->ids, seat->roles, seat->role_count * sizeof *old->ids);
+}
+
+static void free_old_roles(struct visibility_changes *s)
+{
+    for (uint32_t i = 0; i < s->role_sets; i++)
+        mem_free(s->roles[i].ids);
+    s->role_sets = 0;
+}
+
+/* Records the roles of all sessions of the member. */
+static void record_member_old_roles(struct visibility_changes *s, const struct delivery *d)
+{
+    const struct topic *own =
+        topic_find(&d->gateway_loop->topics, AUDIENCE_USER, event_routing_user_id(d->routing));
+
+    for (uint32_t i = 0; own && i < own->count; i++) {
+        const struct topic_subscription *seat = session_subscription_find(
+            &own->subscriptions[i]->session->subscriptions, AUDIENCE_GUILD, s->guild_id);
+
+        if (seat && session_needs_visibility(seat->session) &&
+            subscription_roles_differ(seat, d->routing))
+            record_old_roles(s, seat);
+    }
+}
+
+struct visibility_changes *visibility_changes_begin(const struct delivery *d)
+{
+    if (!event_can_change_visibility(d))
+        return NULL;
+    struct visibility_changes *s = mem_new(sizeof *s);
+    s->guild_id = d->topic->id;
+    s->event = d->event->type;
+    s->owner_id = d->topic->view->owner_id;
+    s->role_id = d->routing->kind == ROUTING_ROLE ? d->routing->role.id : 0;
+    s->permissions = s->role_id ? guild_view_role_permissions(d->topic->view, s->role_id) : 0;
+    if (s->event == EVENT_GUILD_MEMBER_UPDATE)
+        record_member_old_roles(s, d);
+    return s;
+}
+
+static void free_visibility_channels(struct visibility_changes *s)
+{
+    for (uint32_t i = 0; i < s->channel_count; i++) {
+        gateway_event_unref(s->channels[i].events[0]);
+        gateway_event_unref(s->channels[i].events[1]);
+    }
+    mem_free(s->channels);
+}
+
+void visibility_changes_free(struct visibility_changes *s)
+{
+    if (!s)
+        return;
+    free_visibility_channels(s);
+    free_old_roles(s);
+    mem_free(s->roles);
+    mem_free(s->gained);
+    mem_free(s);
+}
+
+static int compare_channel_ids(const void *a, const void *b)
+{
+    snowflake x = ((const struct visibility_channel *)a)->id,
+              y = ((const struct visibility_channel *)b)->id;
+
+    return x < y ? -1 : x > y;
+}
+
+/* Collects the channels sorted by id, so that categories come before their channels. */
+static void collect_guild_channels(struct visibility_changes *s, const struct guild_view *v)
+{
+    size_t at = 0;
+
+    s->channels = mem_new((v->channels.count + 1) * sizeof *s->channels);
+    for (const struct channel_overwrites *p; (p = map_next(&v->channels, &at));)
+        if (!channel_is_thread(p->type))
+            s->channels[s->channel_count++] = (struct visibility_channel){ .rule = p, .id = p->id };
+    qsort(s->channels, s->channel_count, sizeof *s->channels, compare_channel_ids);
+}
+
+/* Ignores timeouts, because they do not remove VIEW_CHANNEL. */
+struct permission_input member_access_without_timeout(const struct topic_subscription *seat)
+{
+    const struct guild_view *v = seat->topic->view;
+    struct permission_input who = {
+        .guild_id = v->guild_id,
+        .user_id = seat->session->caller.id,
+        .owner = v->owner_id == seat->session->caller.id,
+        .base = guild_view_role_permissions(v, v->guild_id),
+        .roles = seat->roles,
+        .role_count = seat->role_count,
+    };
+
+    for (uint32_t i = 0; i < seat->role_count; i++)
+        who.base |= guild_view_role_permissions(v, seat->roles[i]);
+    return who;
+}
+
+static uint64_t role_permissions_before(const struct visibility_changes *s,
+                                        const struct guild_view *v, snowflake id)
+{
+    return id == s->role_id ? s->permissions : guild_view_role_permissions(v, id);
+}
+
+static struct permission_input member_access_before(const struct visibility_changes *s,
+                                                    const struct topic_subscription *seat)
+{
+    const struct guild_view *v = seat->topic->view;
+    const struct old_roles *old = find_old_roles(s, seat);
+    struct permission_input who = {
+        .guild_id = v->guild_id,
+        .user_id = seat->session->caller.id,
+        .owner = s->owner_id == seat->session->caller.id,
+        .base = role_permissions_before(s, v, v->guild_id),
+        .roles = old ? old->ids : seat->roles,
+        .role_count = old ? old->count : seat->role_count,
+    };
+
+    for (size_t i = 0; i < who.role_count; i++)
+        who.base |= role_permissions_before(s, v, who.roles[i]);
+    return who;
+}
+
+struct permissions_change {
+    struct permission_input before, now;
+};
+
+bool member_can_view_channel(const struct permission_input *who, const struct channel_overwrites *p)
+{
+    return permissions_in_channel(who, p->type, p->overwrites, p->count, false) &
+           PERMISSION(VIEW_CHANNEL);
+}
+
+static bool channel_visibility_changes(const struct permissions_change *c,
+                                       const struct visibility_channel *p, bool *ret_shown)
+{
+    *ret_shown = member_can_view_channel(&c->now, p->rule);
+    return member_can_view_channel(&c->before, p->rule) != *ret_shown;
+}
+
+static uint32_t channel_check_ticks(const struct visibility_channel *p)
+{
+    return 1 + p->rule->count / OVERWRITES_PER_TICK;
+}
+
+static enum err read_channel_payload(struct visibility_changes *s, struct visibility_channel *p,
+                                     struct tx *tx)
+{
+    const struct gateway_source *source = s->store_read.gateway_loop->gateway->options.source;
+    struct buf out;
+    struct json_writer j = json_writer_to(&out);
+
+    buf_init(&out, MAX_PAYLOAD);
+    enum err e = source->channel(tx, p->id, &j);
+    if (!e)
+        p->payload = buf_move_to_arena(&out, tx_arena(tx));
+    buf_clear(&out);
+    if (e == ERR_UNKNOWN_CHANNEL)
+        e = OK; /* the channel is deleted; its CHANNEL_DELETE event follows */
+    p->read = !e;
+    return e;
+}
+
+/* A read that takes too long on the loop is restarted in the background, so results of the first
+ * run are reset. */
+static enum err read_channel_payloads(struct session_store_read *l, struct tx *tx)
+{
+    struct visibility_changes *s = container_of(l, struct visibility_changes, store_read);
+    int64_t end = clock_monotonic_ns() + READ_CHANNELS_NS;
+    enum err e = OK;
+
+    for (uint32_t i = s->at; i < s->channel_count; i++) {
+        s->channels[i].read = false;
+        s->channels[i].payload = (struct str){ 0 };
+    }
+    for (uint32_t i = s->at; i < s->channel_count && !e && clock_monotonic_ns() < end; i++)
+        if (s->channels[i].wanted && !s->channels[i].known)
+            e = read_channel_payload(s, &s->channels[i], tx);
+    return e;
+}
+
+static void on_channel_payloads_read(struct session_store_read *l, enum err e)
+{
+    struct visibility_changes *s = container_of(l, struct visibility_changes, store_read);
+
+    s->failed = e != OK;
+    for (uint32_t i = s->at; i < s->channel_count; i++) {
+        struct visibility_channel *p = &s->channels[i];
+
+        p->known |= p->read;
+        if (p->payload.p)
+            p->events[1] = gateway_event_new(
+                EVENT_CHANNEL_CREATE, audience_of_channel_viewers(s->guild_id, p->id), p->payload);
+        p->payload = (struct str){ 0 };
+    }
+}
+
+/* Starts to read the next channels that the session gains or loses. */
+static void begin_channel_payloads_read(struct visibility_changes *s,
+                                        const struct permissions_change *c, struct gateway_loop *h)
+{
+    uint32_t wanted = 0, ticks = 0;
+    bool shown;
+
+    for (uint32_t i = s->at;
+         i < s->channel_count && wanted < CHANNELS_PER_READ && ticks < FIND_CHANNELS_TICKS; i++) {
+        struct visibility_channel *p = &s->channels[i];
+
+        ticks += channel_check_ticks(p);
+        if (!p->known && channel_visibility_changes(c, p, &shown))
+            wanted += p->wanted = true;
+    }
+    s->store_read = (struct session_store_read){ .blocks_events = true,
+                                                 .run = read_channel_payloads,
+                                                 .done = on_channel_payloads_read };
+    store_read_now(h, &s->store_read);
+}
+
+bool channel_type_has_threads(int64_t type)
+{
+    return type == CHANNEL_TEXT || type == CHANNEL_ANNOUNCEMENT || channel_has_posts(type);
+}
+
+static void record_gained_channel(struct visibility_changes *s, const struct visibility_channel *p)
+{
+    if (s->gained_count == s->gained_cap) {
+        s->gained_cap = s->gained_cap ? s->gained_cap * 2 : 16;
+        s->gained = mem_resize(s->gained, s->gained_cap * sizeof *s->gained);
+    }
+    s->gained[s->gained_count++] = p->id;
+    s->gained_threads |= channel_type_has_threads(p->rule->type);
+}
+
+static void send_gained_threads(struct visibility_changes *s, struct session *to)
+{
+    if (s->gained_threads)
+        thread_sync_begin(to, s->guild_id, s->gained, s->gained_count);
+    s->gained_count = 0;
+    s->gained_threads = false;
+}
+
+static void send_channel_change(const struct visibility_changes *s, struct visibility_channel *p,
+                                struct session *to, bool shown)
+{
+    if (!p->events[1])
+        return;
+    if (!shown && !p->events[0])
+        p->events[0] =
+            gateway_event_new(EVENT_CHANNEL_DELETE, audience_of_channel_viewers(s->guild_id, p->id),
+                              gateway_event_payload(p->events[1]));
+    session_deliver_event(to, p->events[shown], 0);
+}
+
+static bool send_channel_changes(struct visibility_changes *s, const struct permissions_change *c,
+                                 struct topic_subscription *seat)
+{
+    struct gateway_loop *h = seat->session->gateway_loop;
+    bool shown;
+
+    for (; s->at < s->channel_count; s->at++) {
+        struct visibility_channel *p = &s->channels[s->at];
+
+        if (loop_budget_use(h, channel_check_ticks(p)))
+            return false;
+        if (!channel_visibility_changes(c, p, &shown))
+            continue;
+        if (seat->session->bot) {
+            if (shown)
+                record_gained_channel(s, p);
+            continue;
+        }
+        if (s->failed) {
+            /* The client would have wrong channels, so it has to identify again. */
+            session_invalidate_later(h, s->session);
+            return true;
+        }
+        if (!p->known) {
+            begin_channel_payloads_read(s, c, h);
+            return false;
+        }
+        send_channel_change(s, p, seat->session, shown);
+        if (shown)
+            record_gained_channel(s, p);
+    }
+    return true;
+}
+
+bool visibility_changes_sending(const struct visibility_changes *s,
+                                const struct topic_subscription *seat)
+{
+    return s->session == seat->session->number;
+}
+
+bool visibility_changes_send(struct visibility_changes *s, const struct delivery *d,
+                             struct topic_subscription *seat)
+{
+    if (!visibility_changes_sending(s, seat)) {
+        if (!visibility_change_concerns(s, d, seat))
+            return true;
+        if (!s->channels)
+            collect_guild_channels(s, seat->topic->view);
+        s->session = seat->session->number;
+        s->at = 0;
+        if (s->event == EVENT_GUILD_ROLE_DELETE) {
+            free_old_roles(s); /* frees the roles of the previous session */
+            record_old_roles(s, seat);
+            subscription_remove_role(seat, s->role_id);
+        }
+    }
+    struct permissions_change c = { member_access_before(s, seat),
+                                    member_access_without_timeout(seat) };
+    if (!send_channel_changes(s, &c, seat))
+        return false;
+    send_gained_threads(s, seat->session);
+    s->session = 0;
+    return true;
+}

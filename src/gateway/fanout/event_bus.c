@@ -1,0 +1,99 @@
+/* event_bus.c - numbers events and posts them to every loop of the process. */
+#include <unistd.h>
+
+#include "base/test_faults.h"
+#include "gateway/fanout/event_bus.h"
+#include "gateway/sessions/gateway_loop.h"
+#include "gateway/sessions/registry.h"
+#include "gateway/wire/gateway_event.h"
+
+/* Loops without subscribers get the events too: the event number of a loop is its progress,
+ * which sessions that move between loops or nodes rely on. */
+static void post_batch_to_loops(const struct gateway *g, struct event_batch *b)
+{
+    /* After the last post the loops own the batch and may free it. */
+    unsigned loops = b->loops;
+
+    for (unsigned i = 0; i < loops; i++) {
+        struct loop_event_batch *p = &b->loop_batches[i];
+
+        if (i && test_fault_is_enabled(TEST_FAULT_LATE_LOOPS))
+            usleep(1000);
+        p->post.run = event_queue_on_parcel;
+        p->gateway_loop = g->gateway_loops[i];
+        loop_post(g->gateway_loops[i]->loop, &p->post);
+    }
+}
+
+/* Numbers and posts the events with the lock held, so that every loop sees the same order.
+ * Numbers begin after `before` or the last number given, whichever is larger. */
+static void number_and_post_batch(struct gateway *g, struct event_batch *b, uint64_t before)
+{
+    pthread_mutex_lock(&g->publishing);
+    if (b->count && before > g->published)
+        g->published = before;
+    for (size_t i = 0; i < b->count; i++)
+        b->events[i]->number = ++g->published;
+    /* The gateway may have started or stopped its loops since the batch was created. */
+    if (!b->count || !b->loops || b->loops != g->gateway_loop_count)
+        event_batch_free(b);
+    else
+        post_batch_to_loops(g, b);
+    pthread_mutex_unlock(&g->publishing);
+}
+
+void publish_event(struct gateway *g, struct gateway_event *n)
+{
+    struct event_batch *b = event_batch_new(g->gateway_loop_count, 1);
+
+    event_batch_add(b, n);
+    number_and_post_batch(g, b, 0);
+}
+
+/* Sessions do not subscribe to the private channels of their account, of which there may be a
+ * hundred thousand. Events of a private channel are sent to each recipient's account. */
+void for_each_announced_event(const struct emitted_event *list,
+                              void (*take)(void *arg, struct gateway_event *n), void *arg)
+{
+    for (; list; list = list->next) {
+        const snowflake *people = list->member_ids.items;
+
+        if (list->to.kind != AUDIENCE_CHANNEL)
+            take(arg, gateway_event_from_announcement(list, list->to));
+        for (size_t i = 0; i < list->member_ids.count; i++)
+            take(arg, gateway_event_from_announcement(
+                          list, audience_of_channel_member(list->to.id, people[i])));
+    }
+}
+
+/* Returns an upper bound of the number of events that for_each_announced_event creates. */
+static size_t max_event_count(const struct emitted_event *list)
+{
+    size_t count = 0;
+
+    for (; list; list = list->next)
+        count += 1 + list->member_ids.count;
+    return count;
+}
+
+static void append_event_to_batch(void *arg, struct gateway_event *n)
+{
+    event_batch_add(arg, n);
+}
+
+/* All events of a log position get their numbers together, the same on every node. A position
+ * without events uses no number, because store reads wait for the event with the last number. */
+void gateway_publish_at(struct gateway *g, int64_t position, const struct emitted_event *list)
+{
+    if (!list)
+        return;
+    struct event_batch *b = event_batch_new(g->gateway_loop_count, max_event_count(list));
+
+    for_each_announced_event(list, append_event_to_batch, b);
+    number_and_post_batch(g, b, (uint64_t)position << EVENT_NUMBER_BITS);
+}
+
+void gateway_publish(struct gateway *g, const struct emitted_event *list)
+{
+    gateway_publish_at(g, 0, list);
+}

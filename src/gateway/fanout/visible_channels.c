@@ -1,0 +1,173 @@
+/* visible_channels.c - channels that a session gains or loses while it moves to another loop.
+ *
+ * While a session moves, events may change which channels it can view. The view of the new loop
+ * has these changes already, so the channels that were visible when the session left are
+ * compared with the channels that are visible now. */
+#include "gateway/fanout/visible_channels.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "gateway/fanout/channel_visibility.h"
+#include "gateway/fanout/thread_sync.h"
+#include "gateway/sessions/session.h"
+#include "gateway/subscriptions/topics.h"
+#include "gateway/subscriptions/guild_view.h"
+#include "gateway/wire/protocol.h"
+
+static void visible_channels_append(struct visible_channels *c, struct visible_channel item)
+{
+    if (c->count == c->cap) {
+        c->cap = c->cap ? c->cap * 2 : 32;
+        c->items = mem_resize(c->items, c->cap * sizeof *c->items);
+    }
+    c->items[c->count++] = item;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+    snowflake x = ((const struct visible_channel *)a)->id,
+              y = ((const struct visible_channel *)b)->id;
+
+    return x < y ? -1 : x > y;
+}
+
+void visible_channels_add(struct visible_channels *c, const struct topic_subscription *seat)
+{
+    const struct guild_view *v = seat->topic->view;
+    uint32_t from = c->count;
+    size_t at = 0;
+
+    if (!v)
+        return;
+    struct permission_input who = member_access_without_timeout(seat);
+    for (const struct channel_overwrites *p; (p = map_next(&v->channels, &at));)
+        if (!channel_is_thread(p->type) && member_can_view_channel(&who, p))
+            visible_channels_append(c, (struct visible_channel){
+                                           .guild_id = v->guild_id, .id = p->id, .type = p->type });
+    if (c->count > from)
+        qsort(c->items + from, c->count - from, sizeof *c->items, compare_ids);
+}
+
+/* Returns the first item of a guild; *ret_count is the number of its items. */
+static const struct visible_channel *find_guild_channels(const struct visible_channels *c,
+                                                         snowflake guild_id, uint32_t *ret_count)
+{
+    uint32_t from = 0, to;
+
+    while (from < c->count && c->items[from].guild_id != guild_id)
+        from++;
+    for (to = from; to < c->count && c->items[to].guild_id == guild_id;)
+        to++;
+    *ret_count = to - from;
+    return c->items + from;
+}
+
+static void append_channel_change(struct visible_channels *ret, const struct visible_channel *item,
+                                  bool shown)
+{
+    struct visible_channel change = *item;
+
+    change.gained = shown;
+    visible_channels_append(ret, change);
+}
+
+void visible_channels_compare(const struct visible_channels *before,
+                              const struct topic_subscription *seat, struct visible_channels *ret)
+{
+    struct visible_channels now = { 0 };
+    uint32_t count, i = 0, k = 0;
+    const struct visible_channel *old = find_guild_channels(before, seat->topic->id, &count);
+
+    visible_channels_add(&now, seat);
+    while (i < count || k < now.count) {
+        if (k == now.count || (i < count && old[i].id < now.items[k].id))
+            append_channel_change(ret, &old[i++], false);
+        else if (i == count || now.items[k].id < old[i].id)
+            append_channel_change(ret, &now.items[k++], true);
+        else
+            i++, k++;
+    }
+    visible_channels_clear(&now);
+}
+
+enum err visible_channels_read_payloads(struct visible_channels *changes,
+                                        const struct gateway_source *source, struct tx *tx)
+{
+    struct buf out;
+    enum err e = OK;
+
+    buf_init(&out, MAX_PAYLOAD);
+    for (uint32_t i = 0; i < changes->count && !e; i++) {
+        struct json_writer j = json_writer_to(&out);
+
+        buf_reset(&out);
+        /* Reset, because the read may be restarted. */
+        changes->items[i].payload = (struct str){ 0 };
+        e = source->channel(tx, changes->items[i].id, &j);
+        if (!e)
+            changes->items[i].payload = buf_move_to_arena(&out, tx_arena(tx));
+        else if (e == ERR_UNKNOWN_CHANNEL)
+            e = OK;
+    }
+    buf_clear(&out);
+    return e;
+}
+
+/* Sends CHANNEL_DELETE for a channel that is deleted in the store; it has only the ids and the
+ * type. */
+static void send_deleted_channel(const struct visible_channel *c, struct session *s)
+{
+    struct buf out;
+    struct json_writer j = json_writer_to(&out);
+
+    buf_init(&out, MAX_PAYLOAD);
+    json_begin_object(&j);
+    json_name(&j, "id");
+    json_id(&j, c->id);
+    json_name(&j, "guild_id");
+    json_id(&j, c->guild_id);
+    json_name(&j, "type");
+    json_int(&j, c->type);
+    json_end_object(&j);
+    session_deliver_payload(s, EVENT_CHANNEL_DELETE, buf_str(&out));
+    buf_clear(&out);
+}
+
+/* Requests the threads of one guild's gained channels. Items of a guild are adjacent; *at moves
+ * to the end of them. */
+static void send_threads_of_gained_channels(const struct visible_channels *changes, uint32_t *at,
+                                            struct session *s)
+{
+    snowflake guild_id = changes->items[*at].guild_id;
+    snowflake *ids = mem_new(changes->count * sizeof *ids);
+    size_t count = 0;
+
+    for (; *at < changes->count && changes->items[*at].guild_id == guild_id; ++*at)
+        if (changes->items[*at].gained && changes->items[*at].payload.p)
+            ids[count++] = changes->items[*at].id;
+    if (count)
+        thread_sync_begin(s, guild_id, ids, count);
+    mem_free(ids);
+}
+
+void visible_channels_send_changes(const struct visible_channels *changes, struct session *s)
+{
+    for (uint32_t i = 0; i < changes->count; i++) {
+        const struct visible_channel *c = &changes->items[i];
+
+        if (c->payload.p)
+            session_deliver_payload(s, c->gained ? EVENT_CHANNEL_CREATE : EVENT_CHANNEL_DELETE,
+                                    c->payload);
+        else if (!c->gained)
+            send_deleted_channel(c, s);
+    }
+    for (uint32_t i = 0; i < changes->count;)
+        send_threads_of_gained_channels(changes, &i, s);
+}
+
+void visible_channels_clear(struct visible_channels *c)
+{
+    mem_free(c->items);
+    *c = (struct visible_channels){ 0 };
+}

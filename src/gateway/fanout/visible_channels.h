@@ -1,0 +1,34 @@
+/* visible_channels.h - channels that a session gains or loses while it moves to another loop. */
+#ifndef GATEWAY_FANOUT_VISIBLE_CHANNELS_H
+#define GATEWAY_FANOUT_VISIBLE_CHANNELS_H
+
+#include "gateway/gateway.h"
+
+struct topic_subscription;
+struct session;
+
+struct visible_channel {
+    snowflake guild_id, id;
+    int64_t type;
+    bool gained;        /* only in a list of changes: true: gained, false: lost */
+    struct str payload; /* p == NULL: the channel is deleted */
+};
+
+struct visible_channels {
+    struct visible_channel *items;
+    uint32_t count, cap;
+};
+
+/* Adds the channels that the subscribed session can view, sorted by id. */
+void visible_channels_add(struct visible_channels *c, const struct topic_subscription *seat);
+/* Adds to `ret` the channels that the session gained or lost since `before`. */
+void visible_channels_compare(const struct visible_channels *before,
+                              const struct topic_subscription *seat, struct visible_channels *ret);
+/* Reads the payloads of the changed channels into tx_arena. */
+enum err visible_channels_read_payloads(struct visible_channels *changes,
+                                        const struct gateway_source *source, struct tx *tx);
+/* Sends the changes as CHANNEL_CREATE and CHANNEL_DELETE. */
+void visible_channels_send_changes(const struct visible_channels *changes, struct session *s);
+void visible_channels_clear(struct visible_channels *c);
+
+#endif

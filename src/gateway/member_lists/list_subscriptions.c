@@ -1,0 +1,486 @@
+/* list_subscriptions.c - subscriptions of sessions to member lists (op 14 and 37). */
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/serial.h"
+#include "gateway/fanout/thread_sync.h"
+#include "gateway/member_lists/member_tables.h"
+#include "gateway/resume/journal/journal.h"
+#include "gateway/sessions/gateway_socket.h"
+#include "gateway/sessions/registry.h"
+#include "gateway/sessions/session.h"
+#include "gateway/wire/messages.h"
+#include "gateway/wire/protocol.h"
+
+enum {
+    STEP_NS = 2 * 1000 * 1000,         /* time limit of a step */
+    SUBSCRIPTIONS_PER_CLOCK_CHECK = 8, /* subscriptions between two reads of the clock */
+};
+
+/* A time-limited step of work on many subscriptions. */
+struct timed_step {
+    int64_t until;
+    unsigned done;
+};
+
+static struct timed_step timed_step_begin(void)
+{
+    return (struct timed_step){ .until = clock_monotonic_ns() + STEP_NS };
+}
+
+static bool timed_step_is_over(struct timed_step *p)
+{
+    return ++p->done % SUBSCRIPTIONS_PER_CLOCK_CHECK == 0 && clock_monotonic_ns() > p->until;
+}
+
+static uint64_t hash_list_ranges(const struct list_range *ranges, uint32_t count)
+{
+    return hash_str(str_slice((const char *)ranges, count * sizeof *ranges));
+}
+
+static bool window_has_ranges(const struct list_window *f, const struct list_subscription *u)
+{
+    return f->count == u->count && memcmp(f->ranges, u->ranges, u->count * sizeof *u->ranges) == 0;
+}
+
+/* Finds a window by a hash of its ranges, because there may be thousands, or creates it. */
+static struct list_window *list_window_get_or_create(struct channel_member_list *l,
+                                                     const struct list_subscription *u)
+{
+    uint64_t hash = hash_list_ranges(u->ranges, u->count);
+    struct list_window *f = map_get(&l->windows_by_hash, hash);
+
+    if (f && window_has_ranges(f, u))
+        return f;
+    f = mem_new(sizeof *f);
+    f->list = l;
+    f->count = u->count;
+    memcpy(f->ranges, u->ranges, u->count * sizeof *u->ranges);
+    links_init(&f->subscriptions);
+    links_append(&l->windows, &f->link);
+    map_put(&l->windows_by_hash, hash, f);
+    return f;
+}
+
+static void list_window_add(struct list_window *f, struct list_subscription *u)
+{
+    u->window = f;
+    links_append(&f->subscriptions, &u->of_window);
+    f->subscription_count++;
+    f->fresh_count += u->fresh;
+}
+
+static void list_window_remove(struct list_subscription *u)
+{
+    struct list_window *f = u->window;
+
+    link_remove(&u->of_window);
+    u->window = NULL;
+    if (!f)
+        return;
+    f->subscription_count--;
+    f->fresh_count -= u->fresh;
+}
+
+void list_window_free(struct list_window *f)
+{
+    uint64_t hash = hash_list_ranges(f->ranges, f->count);
+
+    while (!links_empty(&f->subscriptions))
+        list_window_remove(
+            container_of(f->subscriptions.next, struct list_subscription, of_window));
+    if (map_get(&f->list->windows_by_hash, hash) == f)
+        map_remove(&f->list->windows_by_hash, hash);
+    link_remove(&f->link);
+    mem_free(f);
+}
+
+void list_subscription_set_fresh(struct list_subscription *u, bool fresh)
+{
+    u->window->fresh_count += (size_t)fresh - (size_t)u->fresh;
+    u->fresh = fresh;
+}
+
+static void list_subscription_enter(struct list_subscription *u, struct channel_member_list *l)
+{
+    u->fresh = true;
+    u->round = 0;
+    u->moves = l->table->move.moves;
+    list_window_add(list_window_get_or_create(l, u), u);
+    member_table_start_round_now(l->table);
+}
+
+/* Removes the subscription from its list. The next round frees a list without subscriptions. */
+void list_subscription_leave(struct list_subscription *u)
+{
+    struct member_table *r = u->window ? u->window->list->table : NULL;
+
+    list_window_remove(u);
+    if (r) {
+        r->pending.has_outdated_rows = true;
+        member_table_start_round_when_due(r);
+    }
+}
+
+void list_subscription_free(struct list_subscription *u)
+{
+    struct session *s = u->session;
+
+    list_subscription_leave(u);
+    link_remove(&u->of_session);
+    mem_free(u);
+    journal_record_tasks(s);
+}
+
+bool list_subscription_can_view(const struct list_subscription *u)
+{
+    struct topic_subscription *seat =
+        session_subscription_find(&u->session->subscriptions, AUDIENCE_GUILD, u->guild_id);
+
+    return seat && subscription_permissions(seat, u->channel_id) & PERMISSION(VIEW_CHANNEL);
+}
+
+static void list_subscription_begin(struct list_subscription *u)
+{
+    struct member_table *r;
+
+    if (!list_subscription_can_view(u)) {
+        list_subscription_free(u);
+        return;
+    }
+    r = member_table_get_or_create(u->session->gateway_loop, u->guild_id);
+    list_subscription_enter(u, member_list_get_or_create(r, u->channel_id));
+}
+
+/* Calls visit for the first subscription of each window until visit returns false. Returns true
+ * if the step's time is over first. New lists and windows are added at the end. */
+static bool visit_list_subscriptions(struct member_table *r,
+                                     bool (*visit)(struct member_table *r,
+                                                   struct list_subscription *u))
+{
+    struct timed_step piece = timed_step_begin();
+
+    for (struct link *at = r->lists.next; at != &r->lists; at = at->next) {
+        struct channel_member_list *l = container_of(at, struct channel_member_list, link);
+
+        for (struct link *f = l->windows.next; f != &l->windows; f = f->next) {
+            struct list_window *face = container_of(f, struct list_window, link);
+            struct link *all = &face->subscriptions;
+
+            while (!links_empty(all) &&
+                   visit(r, container_of(all->next, struct list_subscription, of_window)))
+                if (timed_step_is_over(&piece))
+                    return true;
+        }
+    }
+    return false;
+}
+
+/* Returns false if this subscription, and so all after it, were already checked. */
+static bool move_list_subscription(struct member_table *r, struct list_subscription *u)
+{
+    struct channel_member_list *l = map_get(&r->move.moved_to, u->channel_id);
+    struct list_window *face = u->window;
+
+    if (u->moves == r->move.moves)
+        return false;
+    if (!map_get(&member_table_guild_view(r)->channels, u->channel_id)) {
+        list_subscription_free(u);
+        return true;
+    }
+    if (!l) {
+        l = member_list_get_or_create(r, u->channel_id);
+        map_put(&r->move.moved_to, u->channel_id, l);
+    }
+    list_window_remove(u);
+    if (l == face->list) {
+        u->moves = r->move.moves;
+        list_window_add(face, u);
+    } else {
+        list_subscription_enter(u, l);
+    }
+    return true;
+}
+
+void list_moves_begin(struct member_table *r)
+{
+    r->move.moving = true;
+    r->move.moves++;
+    map_clear(&r->move.moved_to);
+}
+
+bool list_moves_step(struct member_table *r)
+{
+    r->move.moving = visit_list_subscriptions(r, move_list_subscription);
+    if (!r->move.moving)
+        map_clear(&r->move.moved_to);
+    return r->move.moving;
+}
+
+static bool end_list_subscription(struct member_table *r, struct list_subscription *u)
+{
+    (void)r;
+    list_subscription_free(u);
+    return true;
+}
+
+bool list_subscriptions_end_step(struct member_table *r)
+{
+    return visit_list_subscriptions(r, end_list_subscription);
+}
+
+void member_lists_remove_session(struct session *s, bool ends)
+{
+    s->enters_lists = false;
+    for (struct link *at = s->lists.next, *next; at != &s->lists; at = next) {
+        struct list_subscription *u = container_of(at, struct list_subscription, of_session);
+
+        next = at->next;
+        if (ends)
+            list_subscription_free(u);
+        else
+            list_subscription_leave(u);
+    }
+}
+
+/* A session that moves between loops does not count as online in its guilds (crowds.h), so its
+ * presence is checked again. */
+static void recheck_presence_in_guilds(struct session *s)
+{
+    struct gateway *g = s->gateway_loop->gateway;
+
+    for (uint32_t i = 0; i < s->subscriptions.count; i++) {
+        const struct topic *t = s->subscriptions.items[i]->topic;
+
+        if (t->kind == AUDIENCE_GUILD && guild_has_member_lists(&g->online_members, t->id))
+            member_lists_on_presence(g, t->id, s->caller.id);
+    }
+}
+
+/* Posted task that enters a session into its lists in steps: a session may show a thousand
+ * lists, each of a channel with a thousand overwrites. */
+struct enter_lists_post {
+    struct loop_message post;
+    struct gateway_loop *gateway_loop;
+    uint64_t session;
+};
+
+/* Returns true if the step's time is over before all lists are entered. */
+static bool enter_lists_step(struct session *s)
+{
+    struct timed_step piece = timed_step_begin();
+
+    for (struct link *at = s->lists.next, *next; at != &s->lists; at = next) {
+        struct list_subscription *u = container_of(at, struct list_subscription, of_session);
+
+        next = at->next;
+        if (u->window)
+            continue;
+        list_subscription_begin(u);
+        if (timed_step_is_over(&piece))
+            return true;
+    }
+    return false;
+}
+
+static void post_enter_lists(struct enter_lists_post *e)
+{
+    e->gateway_loop->list_pieces++;
+    loop_post(e->gateway_loop->loop, &e->post);
+}
+
+/* If the session has moved away, its subscriptions are entered on its new loop. */
+static void on_enter_lists_posted(struct loop_message *post)
+{
+    struct enter_lists_post *e = container_of(post, struct enter_lists_post, post);
+    struct session *s = registry_find_on_loop(e->gateway_loop, e->session);
+
+    loop_begin_part("member_lists");
+    e->gateway_loop->list_pieces--;
+    if (s && enter_lists_step(s)) {
+        post_enter_lists(e);
+        return;
+    }
+    if (s)
+        s->enters_lists = false;
+    mem_free(e);
+}
+
+static void begin_enter_lists(struct session *s)
+{
+    if (s->enters_lists)
+        return;
+    struct enter_lists_post *e = mem_new(sizeof *e);
+
+    s->enters_lists = true;
+    *e = (struct enter_lists_post){ { .run = on_enter_lists_posted }, s->gateway_loop, s->number };
+    post_enter_lists(e);
+}
+
+void member_lists_on_session_arrived(struct session *s)
+{
+    recheck_presence_in_guilds(s);
+    if (!links_empty(&s->lists))
+        begin_enter_lists(s);
+}
+
+static bool list_range_is_valid(struct list_range range)
+{
+    return range.first <= range.last && range.last - range.first < ROWS_PER_RANGE;
+}
+
+void serialize_list_subscriptions(const struct session *s, struct buf *out)
+{
+    uint64_t count = 0;
+
+    for (const struct link *at = s->lists.next; at != &s->lists; at = at->next)
+        count++;
+    serial_put_u64(out, count);
+    for (const struct link *at = s->lists.next; at != &s->lists; at = at->next) {
+        const struct list_subscription *u =
+            container_of(at, const struct list_subscription, of_session);
+
+        serial_put_u64(out, u->guild_id);
+        serial_put_u64(out, u->channel_id);
+        serial_put_u64(out, u->count);
+        for (uint32_t i = 0; i < u->count; i++)
+            serial_put_u64(out, (uint64_t)u->ranges[i].first << 32 | u->ranges[i].last);
+    }
+}
+
+static void deserialize_list_subscription(struct serial_reader *r, struct session *s)
+{
+    struct list_subscription *u = mem_new(sizeof *u);
+
+    u->session = s;
+    links_append(&s->lists, &u->of_session);
+    u->guild_id = serial_get_u64(r);
+    u->channel_id = serial_get_u64(r);
+    uint64_t count = serial_get_u64(r);
+    r->bad |= count < 1 || count > RANGES_PER_SUBSCRIPTION;
+    for (uint64_t i = 0; i < count && !r->bad; i++) {
+        uint64_t range = serial_get_u64(r);
+
+        u->ranges[u->count] = (struct list_range){ (uint32_t)(range >> 32), (uint32_t)range };
+        r->bad |= !list_range_is_valid(u->ranges[u->count++]);
+    }
+}
+
+void deserialize_list_subscriptions(struct serial_reader *r, struct session *s)
+{
+    for (size_t count = serial_get_count(r, 32); count && !r->bad; count--)
+        deserialize_list_subscription(r, s);
+}
+
+/* Finds the session's subscription to a channel. *ret_oldest and *ret_count are the oldest
+ * subscription and the number of subscriptions of its guild. */
+static struct list_subscription *list_subscription_find(const struct session *s, snowflake guild_id,
+                                                        snowflake channel_id,
+                                                        struct list_subscription **ret_oldest,
+                                                        size_t *ret_count)
+{
+    struct list_subscription *found = NULL;
+
+    *ret_oldest = NULL;
+    *ret_count = 0;
+    for (struct link *at = s->lists.next; at != &s->lists; at = at->next) {
+        struct list_subscription *u = container_of(at, struct list_subscription, of_session);
+
+        if (u->guild_id != guild_id)
+            continue;
+        if (!*ret_oldest)
+            *ret_oldest = u;
+        ++*ret_count;
+        if (u->channel_id == channel_id)
+            found = u;
+    }
+    return found;
+}
+
+/* Beyond LIST_CHANNELS_PER_GUILD per guild the oldest subscription is dropped. */
+static void subscribe_to_channel_list(struct session *s, snowflake guild_id, snowflake channel_id,
+                                      const struct list_range *ranges, size_t count)
+{
+    struct list_subscription *oldest;
+    size_t all;
+    struct list_subscription *u = list_subscription_find(s, guild_id, channel_id, &oldest, &all);
+
+    if (u)
+        list_subscription_free(u);
+    else if (count && all == LIST_CHANNELS_PER_GUILD)
+        list_subscription_free(oldest);
+    if (!count)
+        return;
+    u = mem_new(sizeof *u);
+    u->session = s;
+    u->guild_id = guild_id;
+    u->channel_id = channel_id;
+    u->count = (uint32_t)count;
+    memcpy(u->ranges, ranges, count * sizeof *ranges);
+    links_append(&s->lists, &u->of_session);
+    journal_record_tasks(s);
+    begin_enter_lists(s);
+}
+
+/* Returns false if a range is invalid or longer than ROWS_PER_RANGE. */
+static bool parse_list_ranges(const struct list *in, struct list_range *ret)
+{
+    const struct list *pairs = in->items;
+
+    for (size_t i = 0; i < in->count; i++) {
+        const int64_t *pair = pairs[i].items;
+
+        ret[i] = (struct list_range){ (uint32_t)pair[0], (uint32_t)pair[1] };
+        if (!list_range_is_valid(ret[i]))
+            return false;
+    }
+    return true;
+}
+
+/* Returns false if the request is malformed. */
+static bool apply_guild_subscription(struct session *s, snowflake guild_id,
+                                     const struct guild_subscription *in)
+{
+    const struct requested_list_channel *c = in->channels.items;
+    const snowflake *threads = in->thread_member_lists.items;
+
+    for (size_t i = 0; i < in->channels.count; i++) {
+        struct list_range ranges[RANGES_PER_SUBSCRIPTION];
+        snowflake id;
+
+        if (!snowflake_parse(c[i].id, &id) || !parse_list_ranges(&c[i].ranges, ranges))
+            return false;
+        subscribe_to_channel_list(s, guild_id, id, ranges, c[i].ranges.count);
+    }
+    if (in->threads.given == GIVEN && in->threads.value)
+        thread_sync_begin(s, guild_id, NULL, 0);
+    for (size_t i = 0; i < in->thread_member_lists.count; i++)
+        thread_members_begin(s, guild_id, threads[i]);
+    return true;
+}
+
+void handle_guild_subscription(struct gateway_socket *p, int op, struct str raw, const void *d)
+{
+    const struct guild_subscription *in = d;
+
+    (void)op, (void)raw;
+    if (!apply_guild_subscription(p->session, in->guild_id, in))
+        gateway_socket_close(p, CLOSE_BAD_PAYLOAD, "malformed payload");
+}
+
+void handle_guild_subscriptions(struct gateway_socket *p, int op, struct str raw, const void *d)
+{
+    const struct guild_subscriptions *in = d;
+    const struct subscribed_guild *g = in->subscriptions.items;
+    snowflake id;
+
+    (void)op, (void)raw;
+    for (size_t i = 0; i < in->subscriptions.count; i++)
+        if (!snowflake_parse(g[i].id, &id) ||
+            !apply_guild_subscription(p->session, id, &g[i].subscription)) {
+            gateway_socket_close(p, CLOSE_BAD_PAYLOAD, "malformed payload");
+            return;
+        }
+}

@@ -1,0 +1,505 @@
+/* directory_nodes.c - receives the sessions of other nodes.
+ *
+ * Clients of a dead node may resume on another node. Sessions of a dead node are shown as online
+ * as long as disconnected ones (SHOW_OFFLINE_MS), and stay in the directory as long as they can be
+ * resumed (SESSION_EXPIRY_MS). */
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/test_faults.h"
+#include "cluster/cluster.h"
+#include "gateway/presence/directory_internal.h"
+#include "gateway/presence/presence.h"
+#include "gateway/resume/journal/replication.h"
+#include "gateway/sessions/gateway_loop.h"
+#include "gateway/resume/journal/replica.h"
+#include "gateway/sessions/registry.h"
+
+enum {
+    REQUEST_INTERVAL_MS = 300,
+    SESSIONS_PER_CALL = 500 /* SESSIONS_PER_CALL: sessions of a dead node that one call processes */
+};
+
+struct directory_node {
+    uint32_t identity;
+    uint64_t change_number; /* change number of the last message, if `known` */
+    bool up_to_date;        /* no message of the node was missed */
+    uint32_t round;         /* number of full updates received */
+    uint64_t next_piece;    /* next piece of the full update in progress; 0: none */
+    int64_t asked_at;       /* time of the last request (clock_monotonic_ns); 0: never */
+    int64_t gone_at;        /* when the node was first missing (clock_steady_ms); 0: alive */
+    struct link sessions;   /* items: struct remote_session */
+};
+
+static void count_remote_session_online(struct gateway *g, const struct remote_session *r,
+                                        bool comes)
+{
+    if (r->shown_offline || r->status == PRESENCE_INVISIBLE)
+        return;
+    for (size_t i = 0; i < r->guild_count; i++)
+        if (comes)
+            online_members_add(&g->online_members, r->guilds[i], r->user_id);
+        else
+            online_members_remove(&g->online_members, r->guilds[i], r->user_id);
+}
+
+static bool remote_presence_equals(const struct remote_session *a, const struct remote_session *b)
+{
+    return a->status == b->status && str_eq(a->presence, b->presence);
+}
+
+static void remote_session_replace(struct directory *d, struct directory_node *p,
+                                   struct remote_session *r)
+{
+    struct gateway *g = d->gateway;
+
+    pthread_mutex_lock(&g->lock);
+    struct remote_session *old = map_get(&g->remotes, r->number);
+    if (old && old->user_id != r->user_id) /* session numbers are never reused */
+        r->user_id = old->user_id;
+    remote_session_add(g, r);
+    if (old) {
+        remote_session_remove(g, old);
+        map_put(&g->remotes, r->number, r);
+    }
+    links_append(&p->sessions, &r->of_node);
+    pthread_mutex_unlock(&g->lock);
+    count_remote_session_online(g, r, true);
+    if (old)
+        count_remote_session_online(g, old, false);
+    presence_on_remote_change(g, r);
+    if (!r->bot && !(old && remote_presence_equals(old, r)))
+        on_remote_session_changed(g, r->user_id);
+    remote_session_free(old);
+}
+
+static bool remote_session_show_offline(struct directory *d, struct remote_session *r)
+{
+    struct gateway *g = d->gateway;
+
+    count_remote_session_online(g, r, false);
+    pthread_mutex_lock(&g->lock);
+    r->shown_offline = true;
+    pthread_mutex_unlock(&g->lock);
+    return presence_on_remote_change(g, r);
+}
+
+static void remote_session_drop(struct directory *d, struct remote_session *r)
+{
+    struct gateway *g = d->gateway;
+
+    remote_session_show_offline(d, r);
+    pthread_mutex_lock(&g->lock);
+    remote_session_remove(g, r);
+    pthread_mutex_unlock(&g->lock);
+    if (!r->bot)
+        on_remote_session_changed(g, r->user_id);
+    remote_session_free(r);
+}
+
+static bool copy_terminated(char *to, size_t size, struct str from)
+{
+    if (from.n >= size)
+        return false;
+    memcpy(to, from.p, from.n);
+    to[from.n] = '\0';
+    return true;
+}
+
+static void read_record_guilds(struct serial_reader *in, struct remote_session *r)
+{
+    for (int round = 0; round < 2; round++) {
+        size_t n = serial_get_count(in, 8);
+
+        r->guilds = mem_resize(r->guilds, (r->guild_count + n + 1) * sizeof *r->guilds);
+        for (size_t i = 0; i < n; i++)
+            r->guilds[r->guild_count++] = serial_get_u64(in);
+        if (!round)
+            r->small_count = n;
+    }
+}
+
+/* Returns NULL if the record is malformed. */
+static struct remote_session *read_session_record(struct serial_reader *in)
+{
+    struct remote_session *r = mem_new(sizeof *r);
+
+    r->number = serial_get_u64(in);
+    r->user_id = serial_get_u64(in);
+    uint64_t status = serial_get_u64(in), kind = serial_get_u64(in);
+    r->shown_offline = serial_get_u64(in) != 0;
+    r->bot = serial_get_u64(in) != 0;
+    r->shard_id = (uint32_t)serial_get_u64(in);
+    r->shard_count = (uint32_t)serial_get_u64(in);
+    in->bad |= status > PRESENCE_INVISIBLE || kind >= CLIENT_KINDS || !r->shard_count;
+    in->bad |= !copy_terminated(r->id, sizeof r->id, serial_get_bytes(in));
+    in->bad |= !copy_terminated(r->client, sizeof r->client, serial_get_bytes(in));
+    struct str presence = serial_get_bytes(in);
+    if (presence.n) {
+        char *copy = mem_resize(NULL, presence.n);
+
+        memcpy(copy, presence.p, presence.n);
+        r->presence = str_slice(copy, presence.n);
+    }
+    read_record_guilds(in, r);
+    if (in->bad) {
+        remote_session_free(r);
+        return NULL;
+    }
+    r->status = (unsigned char)status;
+    r->kind = (unsigned char)kind;
+    return r;
+}
+
+static struct directory_node *directory_node_get_or_create(struct directory *d, uint32_t identity)
+{
+    struct directory_node *p = map_get(&d->nodes, identity);
+
+    if (!p) {
+        p = mem_new(sizeof *p);
+        p->identity = identity;
+        links_init(&p->sessions);
+        map_put(&d->nodes, identity, p);
+    }
+    return p;
+}
+
+static void directory_node_request_all(struct directory *d, struct directory_node *p)
+{
+    int64_t now = clock_monotonic_ns();
+
+    p->up_to_date = false;
+    if (p->asked_at && now - p->asked_at < REQUEST_INTERVAL_MS * INT64_C(1000000))
+        return;
+    p->asked_at = now;
+    directory_request_all(d, p->identity);
+}
+
+static void handle_session_record(struct directory *d, struct directory_node *p,
+                                  struct serial_reader *in)
+{
+    struct remote_session *r = read_session_record(in);
+
+    if (!r)
+        return;
+    r->server = p->identity;
+    r->round = p->round;
+    uint64_t number = r->number;
+    remote_session_replace(d, p, r);
+    directory_on_session_resumed(d, number);
+}
+
+static void handle_session_removal(struct directory *d, const struct directory_node *p,
+                                   struct serial_reader *in)
+{
+    uint64_t number = serial_get_u64(in);
+
+    pthread_mutex_lock(&d->gateway->lock);
+    struct remote_session *r = map_get(&d->gateway->remotes, number);
+    pthread_mutex_unlock(&d->gateway->lock);
+    /* Another node may have published the session meanwhile. */
+    if (r && r->server == p->identity)
+        remote_session_drop(d, r);
+}
+
+static void drop_unlisted_sessions(struct directory *d, struct directory_node *p)
+{
+    for (struct link *at = p->sessions.next, *next; at != &p->sessions; at = next) {
+        struct remote_session *r = container_of(at, struct remote_session, of_node);
+
+        next = at->next;
+        if (r->round != p->round)
+            remote_session_drop(d, r);
+    }
+}
+
+/* Handles one piece of a full update. Pieces arrive in sequence. If one is lost, the next
+ * DIRECTORY_CHANGE_NUMBER shows the gap. */
+static void handle_full_update_piece(struct directory *d, struct directory_node *p,
+                                     uint64_t delivered_to, struct serial_reader *in)
+{
+    uint64_t piece = serial_get_u64(in), pieces = serial_get_u64(in), count = serial_get_u64(in);
+
+    if (p->up_to_date && p->change_number == delivered_to)
+        return;
+    if (!piece)
+        p->round++;
+    else if (piece != p->next_piece)
+        return;
+    for (; count && !in->bad; count--)
+        handle_session_record(d, p, in);
+    p->next_piece = piece + 1;
+    if (in->bad || piece + 1 != pieces)
+        return;
+    drop_unlisted_sessions(d, p);
+    p->next_piece = 0;
+    p->change_number = delivered_to;
+    p->up_to_date = true;
+}
+
+static void handle_session_change(struct directory *d, struct directory_node *p,
+                                  enum directory_kind kind, uint64_t delivered_to,
+                                  struct serial_reader *in)
+{
+    if (!p->up_to_date || delivered_to != p->change_number + 1) {
+        directory_node_request_all(d, p);
+        return;
+    }
+    p->change_number = delivered_to;
+    if (kind == DIRECTORY_PUT)
+        handle_session_record(d, p, in);
+    else
+        handle_session_removal(d, p, in);
+}
+
+static void handle_friends_message(struct directory *d, struct serial_reader *in)
+{
+    snowflake user_id = serial_get_u64(in);
+    size_t n = serial_get_count(in, 8);
+    snowflake *ids = mem_new((n + 1) * sizeof *ids);
+
+    for (size_t i = 0; i < n; i++)
+        ids[i] = serial_get_u64(in);
+    presence_publish_to_local_friends(d->gateway, user_id,
+                                      &(struct list){ .items = ids, .count = n });
+    mem_free(ids);
+}
+
+static void handle_starts_message(struct directory *d, struct serial_reader *in)
+{
+    struct session_starts s = { .user_id = serial_get_u64(in) };
+
+    s.key = (uint32_t)serial_get_u64(in);
+    s.full_ms = (int64_t)serial_get_u64(in);
+    s.day = (int64_t)serial_get_u64(in);
+    s.starts = (unsigned)serial_get_u64(in);
+    if (!in->bad)
+        registry_apply_remote_starts(d->gateway, &s);
+}
+
+static void handle_directory_message(struct directory *d, struct str message)
+{
+    struct serial_reader in = { .rest = message };
+    uint64_t kind = serial_get_u64(&in);
+    uint32_t from = (uint32_t)serial_get_u64(&in);
+    uint64_t delivered_to = serial_get_u64(&in);
+
+    if (in.bad || from == cluster_identity(d->gateway->cluster))
+        return;
+    struct directory_node *p = directory_node_get_or_create(d, from);
+    switch (kind) {
+    case DIRECTORY_CHANGE_NUMBER:
+        if (!p->up_to_date || p->change_number != delivered_to)
+            directory_node_request_all(d, p);
+        break;
+    case DIRECTORY_REQUEST_ALL: {
+        uint64_t whom = serial_get_u64(&in);
+
+        if (!whom || whom == cluster_identity(d->gateway->cluster))
+            directory_send_all(d);
+        break;
+    }
+    case DIRECTORY_PUT:
+    case DIRECTORY_REMOVE:
+        handle_session_change(d, p, (enum directory_kind)kind, delivered_to, &in);
+        break;
+    case DIRECTORY_ALL:
+        handle_full_update_piece(d, p, delivered_to, &in);
+        break;
+    case DIRECTORY_STARTS:
+        handle_starts_message(d, &in);
+        break;
+    case DIRECTORY_FRIENDS:
+        handle_friends_message(d, &in);
+        break;
+    default: /* sent by a newer version */
+        break;
+    }
+}
+
+void gateway_on_directory_message(struct gateway *g, struct str message)
+{
+    struct directory *d = g->directory;
+
+    if (!d)
+        return;
+    pthread_mutex_lock(&d->nodes_lock);
+    handle_directory_message(d, message);
+    pthread_mutex_unlock(&d->nodes_lock);
+}
+
+/* Messages were lost while NATS was not connected: request all sessions again. */
+void gateway_on_nats_connected(struct gateway *g)
+{
+    replication_resend_all(g);
+    if (!g->directory)
+        return;
+    directory_request_all(g->directory, 0);
+    directory_run_periodic(g->directory);
+}
+
+/* --- dead nodes ----------------------------------------------------------------------- */
+
+/* Reads the friends of an account whose node died, because no other node sends them the
+ * presence. */
+struct lost_session_friends {
+    struct session_store_read store_read;
+    struct loop_message post;
+    struct gateway_loop *gateway_loop;
+    snowflake user_id;
+    struct list friends;
+};
+
+static enum err read_friends_of_lost_session(struct session_store_read *l, struct tx *tx)
+{
+    struct lost_session_friends *f = container_of(l, struct lost_session_friends, store_read);
+
+    return l->gateway_loop->gateway->options.source->friends(tx, f->user_id, &f->friends);
+}
+
+static void on_lost_session_friends_read(struct session_store_read *l, enum err e)
+{
+    struct lost_session_friends *f = container_of(l, struct lost_session_friends, store_read);
+
+    if (!e)
+        presence_publish_to_local_friends(l->gateway_loop->gateway, f->user_id, &f->friends);
+    mem_free(f);
+}
+
+static void begin_lost_session_friends_read(struct loop_message *post)
+{
+    struct lost_session_friends *f = container_of(post, struct lost_session_friends, post);
+
+    f->store_read = (struct session_store_read){ .run = read_friends_of_lost_session,
+                                                 .done = on_lost_session_friends_read };
+    store_read_now(f->gateway_loop, &f->store_read);
+}
+
+static void notify_lost_session_friends(struct gateway *g, snowflake user_id)
+{
+    pthread_mutex_lock(&g->publishing);
+    if (g->gateway_loop_count && !g->draining) {
+        struct lost_session_friends *f = mem_new(sizeof *f);
+
+        f->post.run = begin_lost_session_friends_read;
+        f->gateway_loop = g->gateway_loops[0];
+        f->user_id = user_id;
+        loop_post(f->gateway_loop->loop, &f->post);
+    }
+    pthread_mutex_unlock(&g->publishing);
+}
+
+void directory_on_session_lost(struct directory *d, struct str record)
+{
+    struct serial_reader in = { .rest = record };
+    struct remote_session *r = read_session_record(&in);
+
+    if (r && presence_on_remote_change(d->gateway, r) && !r->bot)
+        notify_lost_session_friends(d->gateway, r->user_id);
+    remote_session_free(r);
+}
+
+/* Shows up to SESSIONS_PER_CALL sessions as offline. Returns true if all are. */
+static bool show_some_sessions_offline(struct directory *d, struct directory_node *p)
+{
+    unsigned was_shown_offline = 0;
+
+    for (struct link *at = p->sessions.next;
+         at != &p->sessions && was_shown_offline < SESSIONS_PER_CALL; at = at->next) {
+        struct remote_session *r = container_of(at, struct remote_session, of_node);
+
+        if (r->shown_offline)
+            continue;
+        was_shown_offline++;
+        if (remote_session_show_offline(d, r) && !r->bot)
+            notify_lost_session_friends(d->gateway, r->user_id);
+    }
+    return was_shown_offline == 0;
+}
+
+static bool drop_some_sessions(struct directory *d, struct directory_node *p)
+{
+    for (unsigned i = 0; i < SESSIONS_PER_CALL && !links_empty(&p->sessions); i++)
+        remote_session_drop(d, container_of(p->sessions.next, struct remote_session, of_node));
+    return links_empty(&p->sessions);
+}
+
+static bool identity_is_in_list(const uint32_t *identities, size_t count, uint32_t identity)
+{
+    for (size_t i = 0; i < count; i++)
+        if (identities[i] == identity)
+            return true;
+    return false;
+}
+
+static void directory_node_on_alive(struct directory *d, struct directory_node *p)
+{
+    if (!p->gone_at)
+        return;
+    p->gone_at = 0; /* the node was only paused; its sessions are online again */
+    directory_node_request_all(d, p);
+}
+
+/* Returns true if the missing node has no session left. */
+static bool directory_node_on_missing(struct directory *d, struct directory_node *p)
+{
+    int64_t now = clock_steady_ms();
+
+    if (!p->gone_at)
+        p->gone_at = now;
+    if (now - p->gone_at >= SESSION_EXPIRY_MS)
+        return drop_some_sessions(d, p);
+    if (now - p->gone_at >= SHOW_OFFLINE_MS || test_fault_is_enabled(TEST_FAULT_OFFLINE_AT_ONCE))
+        show_some_sessions_offline(d, p);
+    return links_empty(&p->sessions);
+}
+
+static void check_directory_nodes(struct directory *d, const uint32_t *identities, size_t count)
+{
+    size_t at = 0;
+    struct directory_node *ended = NULL;
+
+    for (struct directory_node *p; (p = map_next(&d->nodes, &at));)
+        if (identity_is_in_list(identities, count, p->identity))
+            directory_node_on_alive(d, p);
+        else if (directory_node_on_missing(d, p))
+            ended = p; /* frees one node per call */
+    if (ended) {
+        map_remove(&d->nodes, ended->identity);
+        mem_free(ended);
+    }
+}
+
+void gateway_on_live_nodes(struct gateway *g, const uint32_t *identities, size_t count)
+{
+    struct directory *d = g->directory;
+
+    replication_on_live_nodes(g, identities, count);
+    if (g->replica)
+        replica_evict_expired(g->replica, clock_steady_ms());
+    if (!d)
+        return;
+    pthread_mutex_lock(&d->nodes_lock);
+    check_directory_nodes(d, identities, count);
+    pthread_mutex_unlock(&d->nodes_lock);
+    directory_run_periodic(d);
+}
+
+void directory_nodes_free(struct directory *d)
+{
+    struct gateway *g = d->gateway;
+    size_t at = 0;
+
+    for (struct directory_node *p; (p = map_next(&d->nodes, &at));) {
+        while (!links_empty(&p->sessions)) {
+            struct remote_session *r =
+                container_of(p->sessions.next, struct remote_session, of_node);
+
+            remote_session_remove(g, r);
+            remote_session_free(r);
+        }
+        mem_free(p);
+    }
+    map_clear(&d->nodes);
+}

@@ -1,0 +1,154 @@
+/* crash_recovery.c - rebuilds a session whose node crashed, from its journal and the event log.
+ *
+ * The journal, or its replica if the machine is lost, has the number of the last event that the
+ * session was sent. The store has its guilds, the log has the missed events. The channels that
+ * its user could view are not known, so the session is invalid if a missed event changes them:
+ * its client would not get the resulting CHANNEL_CREATE and CHANNEL_DELETE events. */
+#include "gateway/resume/crash_recovery.h"
+
+#include "base/test_faults.h"
+#include "cluster/cluster.h"
+#include "gateway/resume/session_serialization.h"
+#include "gateway/resume/journal/owner_rows.h"
+#include "gateway/sessions/gateway_loop.h"
+#include "gateway/resume/journal/replica.h"
+#include "gateway/sessions/registry.h"
+
+enum { RECOVERED_SESSION_MAX_BYTES = 4 * 1024 * 1024 };
+
+static bool slot_shard_has_guild(const struct journal_slot *slot, snowflake guild_id)
+{
+    return slot->shard_count && (guild_id >> 22) % slot->shard_count == slot->shard_id;
+}
+
+static void retain_guilds_of_slot_shard(const struct journal_slot *slot, struct list *guilds)
+{
+    snowflake *ids = guilds->items;
+    size_t n = 0;
+
+    for (size_t i = 0; i < guilds->count; i++)
+        if (slot_shard_has_guild(slot, ids[i]))
+            ids[n++] = ids[i];
+    guilds->count = n;
+}
+
+static bool slot_belongs_to_client(const struct journal_slot *slot, const struct resume_request *r)
+{
+    return slot->user_id == r->authentication.caller.id && str_is(str_of(r->id), slot->id);
+}
+
+static enum err serialize_crashed_session(struct tx *tx, const struct gateway_source *source,
+                                          const struct journal_entry *entry, uint64_t seq,
+                                          struct str *ret)
+{
+    struct list guilds = { 0 };
+    struct buf out;
+    enum err e = source->guilds(tx, entry->slot->user_id, &guilds);
+
+    if (e)
+        return e;
+    retain_guilds_of_slot_shard(entry->slot, &guilds);
+    buf_init(&out, RECOVERED_SESSION_MAX_BYTES);
+    serialize_recovered_session(entry, seq, &guilds, &out);
+    if (!buf_full(&out))
+        *ret = str_dup(tx_arena(tx), buf_str(&out));
+    buf_clear(&out);
+    return OK;
+}
+
+static enum journal_result find_session_in_replica(const struct gateway *g,
+                                                   const struct resume_request *r,
+                                                   uint32_t identity, struct arena *arena,
+                                                   struct journal_entry *ret)
+{
+    if (!g->replica)
+        return JOURNAL_UNKNOWN;
+    if (r->bad_seq)
+        return JOURNAL_UNUSABLE;
+    enum journal_result verdict =
+        replica_find_session(g->replica, identity, r->number, r->seq, arena, ret);
+    if (verdict != JOURNAL_FOUND)
+        return verdict;
+    return slot_belongs_to_client(ret->slot, r) ? JOURNAL_FOUND : JOURNAL_UNUSABLE;
+}
+
+enum err take_over_crashed_session(const struct gateway *g, struct tx *tx,
+                                   const struct resume_request *r, uint32_t identity, bool silent,
+                                   enum journal_result *ret_answer, struct str *ret)
+{
+    const struct gateway_source *source = g->options.source;
+    uint32_t me = cluster_identity(g->cluster);
+    struct journal_entry entry;
+    bool moved = false;
+    enum journal_result answer = JOURNAL_UNKNOWN;
+
+    if (g->options.journal)
+        answer = journal_find_session(g->options.journal, identity, r->number, r->seq, tx_arena(tx),
+                                      &entry);
+    if ((answer == JOURNAL_UNKNOWN || answer == JOURNAL_OWNER_ALIVE) && silent)
+        answer = find_session_in_replica(g, r, identity, tx_arena(tx), &entry);
+    *ret = STR("");
+    *ret_answer = answer;
+    if (answer < JOURNAL_INSUFFICIENT) /* the owner may only be slow */
+        return OK;
+    *ret_answer = JOURNAL_INSUFFICIENT;
+    if (answer == JOURNAL_INSUFFICIENT || r->bad_seq || !slot_belongs_to_client(entry.slot, r))
+        return owner_row_delete(tx, r->number, identity);
+    enum err e = owner_row_compare_and_set(tx, r->number, identity, me, &moved);
+    if (!e && moved)
+        e = serialize_crashed_session(tx, source, &entry, r->seq, ret);
+    if (!e && ret->n)
+        *ret_answer = JOURNAL_FOUND;
+    return e;
+}
+
+static bool event_changes_visible_channels(const struct gateway_event *n, snowflake user_id)
+{
+    switch (n->type) {
+    case EVENT_GUILD_ROLE_UPDATE:
+    case EVENT_GUILD_ROLE_DELETE:
+    case EVENT_CHANNEL_CREATE:
+    case EVENT_CHANNEL_UPDATE:
+    case EVENT_CHANNEL_DELETE:
+        return true;
+    case EVENT_GUILD_UPDATE:
+        return n->routing.guild.owner_id != 0;
+    case EVENT_GUILD_MEMBER_UPDATE:
+        return event_routing_user_id(&n->routing) == user_id;
+    default:
+        return false;
+    }
+}
+
+/* A bot is not concerned by channel changes: it knows all channels, and its permissions are read
+ * when it arrives. */
+static bool event_changes_session_view(const struct gateway_event *n, const struct session *s)
+{
+    bool moves = n->type == EVENT_GUILD_CREATE || n->type == EVENT_GUILD_DELETE;
+
+    switch (n->to.kind) {
+    case AUDIENCE_USER:
+        return n->to.id == s->caller.id && moves;
+    case AUDIENCE_GUILD:
+        return (moves || (!s->bot && event_changes_visible_channels(n, s->caller.id))) &&
+               session_subscription_find(&s->subscriptions, AUDIENCE_GUILD, n->to.id);
+    default:
+        return false;
+    }
+}
+
+bool recovered_session_is_exact(const struct session_transfer *h, const struct session *s)
+{
+    struct retained_events *recent = &h->to->resume.retained;
+    struct gateway_event *n;
+
+    if (test_fault_is_enabled(TEST_FAULT_INEXACT_RECOVERY))
+        return true;
+    for (size_t i = 0; i < h->missed_count; i++)
+        if (event_changes_session_view(h->missed[i], s))
+            return false;
+    for (uint64_t i = h->since; (n = retained_event_at(recent, i)); i++)
+        if (event_changes_session_view(n, s))
+            return false;
+    return true;
+}

@@ -1,0 +1,127 @@
+/* replica_requests.c - requests for copies of sessions, for a local client or another node. */
+#include <string.h>
+
+#include "base/clock.h"
+#include "gateway/resume/journal/replica_internal.h"
+
+enum { REFUSAL_VALID_MS = 10 * 1000 }; /* how long a refusal of another replica is valid */
+
+static uint64_t copied_loop_position(const struct replica *k, const struct replica_session *s)
+{
+    const struct replica_node *from = map_get(&k->nodes, s->identity);
+
+    if (s->borrowed)
+        return s->position;
+    if (!from || s->slot.loop_index >= JOURNAL_LOOPS_MAX ||
+        from->loops[s->slot.loop_index].gaps != s->gaps)
+        return 0;
+    return from->loops[s->slot.loop_index].position;
+}
+
+enum journal_result replica_session_check_seq(const struct replica *k,
+                                              const struct replica_session *s, uint64_t seq,
+                                              uint64_t *ret_seen)
+{
+    if (!s ||
+        (s->borrowed && s->slot.torn && clock_steady_ms() - s->received_ms > REFUSAL_VALID_MS))
+        return JOURNAL_UNKNOWN;
+    if (seq > s->slot.seq || seq < s->slot.first)
+        return JOURNAL_SEQ_MISSING;
+    return journal_slot_last_event_before_seq(&s->slot, copied_loop_position(k, s), seq, ret_seen)
+               ? JOURNAL_FOUND
+               : JOURNAL_UNUSABLE;
+}
+
+void replica_write_request(struct buf *out, uint32_t identity, uint64_t number, uint64_t seq,
+                           uint32_t asker)
+{
+    serial_put_u64(out, REPLICA_REQUEST);
+    serial_put_u64(out, identity);
+    serial_put_u64(out, asker);
+    serial_put_u64(out, number);
+    serial_put_u64(out, seq);
+}
+
+void replica_handle_request(struct replica *k, uint32_t identity, struct serial_reader *in,
+                            struct replica_reply *ret)
+{
+    uint32_t asker = (uint32_t)serial_get_u64(in);
+    uint64_t number = serial_get_u64(in), seq = serial_get_u64(in), seen;
+    const struct replica_session *s = replica_session_find(k, number, identity);
+
+    if (in->bad || !s || s->borrowed)
+        return;
+    bool is_found = replica_session_check_seq(k, s, seq, &seen) == JOURNAL_FOUND;
+    ret->to = asker;
+    serial_put_u64(&ret->bytes, is_found ? REPLICA_SESSION : REPLICA_REFUSAL);
+    serial_put_u64(&ret->bytes, identity);
+    serial_put_u64(&ret->bytes, number);
+    if (!is_found) {
+        serial_put_u64(&ret->bytes, s->slot.first);
+        serial_put_u64(&ret->bytes, s->slot.seq);
+        return;
+    }
+    serial_put_u64(&ret->bytes, copied_loop_position(k, s));
+    serial_put_u64(&ret->bytes, JOURNAL_MAGIC);
+    buf_add(&ret->bytes, (const void *)&s->slot, sizeof s->slot);
+}
+
+/* A former and a current replica may both reply: the copy that has more events is used. An equal
+ * copy is no reason to read the store again. */
+static bool slot_has_more_events(const struct replica *k, const struct replica_session *s,
+                                 const struct journal_slot *slot, uint64_t position)
+{
+    if (s->slot.torn || slot->torn)
+        return s->slot.torn && (s->borrowed || !slot->torn);
+    if (slot->seq != s->slot.seq || slot->first != s->slot.first)
+        return slot->seq > s->slot.seq || slot->first < s->slot.first;
+    return position > copied_loop_position(k, s);
+}
+
+static void store_borrowed_session(struct replica *k, uint32_t identity, uint64_t number,
+                                   const struct journal_slot *slot, uint64_t position,
+                                   struct replica_reply *ret)
+{
+    struct replica_session *s = map_get(&k->sessions, number);
+
+    if (s && s->identity != identity && !s->borrowed)
+        return; /* another node owns the session by now and replicates it to this node */
+    s = replica_session_find(k, number, identity);
+    if ((s && !slot_has_more_events(k, s, slot, position)) ||
+        !(s = replica_session_get_or_create(k, number, identity)))
+        return;
+    s->slot = *slot;
+    s->slot.id[sizeof slot->id - 1] = '\0';
+    s->slot.client[sizeof slot->client - 1] = '\0';
+    s->borrowed = true;
+    s->position = position;
+    replica_session_set_received(k, s, clock_steady_ms());
+    ret->number = number;
+}
+
+void replica_handle_session(struct replica *k, uint32_t identity, struct serial_reader *in,
+                            struct replica_reply *ret)
+{
+    uint64_t number = serial_get_u64(in), position = serial_get_u64(in), magic = serial_get_u64(in);
+    struct str bytes = serial_get_slice(in, sizeof(struct journal_slot));
+    struct journal_slot slot;
+
+    if (in->bad || magic != JOURNAL_MAGIC)
+        return;
+    memcpy((void *)&slot, bytes.p, sizeof slot);
+    if (slot.presence_n <= sizeof slot.presence)
+        store_borrowed_session(k, identity, number, &slot, position, ret);
+}
+
+/* Stores a refusal as a torn copy that has only the range of seqs. */
+void replica_handle_refusal(struct replica *k, uint32_t identity, struct serial_reader *in,
+                            struct replica_reply *ret)
+{
+    uint64_t number = serial_get_u64(in), first = serial_get_u64(in), seq = serial_get_u64(in);
+    struct journal_slot slot = {
+        .torn = 1, .loop_index = JOURNAL_IN_TRANSIT, .first = first, .seq = seq
+    };
+
+    if (!in->bad)
+        store_borrowed_session(k, identity, number, &slot, 0, ret);
+}

@@ -1,0 +1,26 @@
+/* retained_events.h - events that a loop retains for sessions that move to it. */
+#ifndef GATEWAY_RESUME_JOURNAL_RETAINED_EVENTS_H
+#define GATEWAY_RESUME_JOURNAL_RETAINED_EVENTS_H
+
+#include "gateway/wire/gateway_event.h"
+
+struct retained_events {
+    struct gateway_event **items;
+    size_t from, to, cap; /* indexes in items */
+    uint64_t dropped;     /* number of dropped events, which is the index of items[from] */
+};
+
+void retained_events_add(struct retained_events *r,
+                         struct gateway_event *n); /* adds a reference to the event */
+/* Returns the index that the next event will have. */
+uint64_t retained_events_end(const struct retained_events *r);
+/* Returns NULL if the event is not retained. */
+struct gateway_event *retained_event_at(struct retained_events *r, uint64_t index);
+/* Returns the first index, from this one on, whose event has a higher number. */
+uint64_t retained_events_find_after(const struct retained_events *r, uint64_t index,
+                                    uint64_t number);
+/* Drops all events before an index. */
+void retained_events_trim(struct retained_events *r, uint64_t index);
+void retained_events_clear(struct retained_events *r);
+
+#endif

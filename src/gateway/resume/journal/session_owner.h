@@ -1,0 +1,16 @@
+/* session_owner.h - records which node of a cluster owns a session. */
+#ifndef GATEWAY_RESUME_JOURNAL_SESSION_OWNER_H
+#define GATEWAY_RESUME_JOURNAL_SESSION_OWNER_H
+
+#include <stdint.h>
+
+struct gateway_loop;
+struct session;
+
+/* Record in the background that this node owns the session, or no longer owns it. */
+void session_owner_insert(struct session *s);
+void session_owner_delete(struct session *s);
+/* Deletes the owner row of a session that was taken over from another node and cannot continue. */
+void session_owner_delete_by_number(struct gateway_loop *h, uint64_t number);
+
+#endif

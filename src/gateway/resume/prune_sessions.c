@@ -1,0 +1,75 @@
+/* prune_sessions.c - removes rows of sessions whose node is dead and that no client has resumed. */
+#include "base/clock.h"
+#include "base/mem.h"
+#include "cluster/cluster.h"
+#include "gateway/resume/journal/journal.h"
+#include "gateway/resume/journal/owner_rows.h"
+#include "gateway/resume/suspend.h"
+#include "gateway/sessions/gateway_loop.h"
+#include "gateway/sessions/registry.h"
+
+enum { PRUNE_INTERVAL_HEARTBEATS = 60 }; /* heartbeats, one per second */
+
+/* Nodes on other machines may have journals that this node cannot read; they get a grace period. */
+static enum err prune_session_rows(const struct gateway *g, struct tx *tx, uint32_t identity,
+                                   int64_t grace_ms)
+{
+    int64_t now = clock_ms();
+    struct list with_journal = { 0 };
+
+    if (g->options.journal)
+        delete_outdated_journals(g->options.journal, now, tx_arena(tx), &with_journal);
+    return owner_rows_prune(tx, identity, &with_journal, grace_ms, now);
+}
+
+enum err prune_sessions_at_start_or_stop(const struct gateway *g, struct tx *tx)
+{
+    return prune_session_rows(g, tx, cluster_identity(g->cluster),
+                              cluster_is_alone(g->cluster) ? 0 : SESSION_EXPIRY_MS);
+}
+
+struct session_pruning {
+    struct session_store_read store_write;
+    struct loop_message post;
+    struct gateway_loop *gateway_loop;
+};
+
+static enum err run_session_pruning(struct session_store_read *l, struct tx *tx)
+{
+    return prune_session_rows(l->gateway_loop->gateway, tx, 0, SESSION_EXPIRY_MS);
+}
+
+static void on_session_pruning_done(struct session_store_read *l, enum err e)
+{
+    (void)e; /* the next call tries again */
+    mem_free(container_of(l, struct session_pruning, store_write));
+}
+
+static void begin_session_pruning(struct loop_message *post)
+{
+    struct session_pruning *p = container_of(post, struct session_pruning, post);
+
+    p->store_write = (struct session_store_read){ .writes = true,
+                                                  .own_rows = true,
+                                                  .run = run_session_pruning,
+                                                  .done = on_session_pruning_done };
+    store_read_now(p->gateway_loop, &p->store_write);
+}
+
+void gateway_prune_sessions(struct gateway *g)
+{
+    int64_t rank, living;
+
+    cluster_rank(g->cluster, &rank, &living);
+    if (rank || ++g->cluster_heartbeats % PRUNE_INTERVAL_HEARTBEATS)
+        return;
+    pthread_mutex_lock(&g->publishing);
+    if (g->gateway_loop_count && !g->draining) {
+        struct session_pruning *p = mem_new(sizeof *p);
+
+        p->post.run = begin_session_pruning;
+        p->gateway_loop = g->gateway_loops[0];
+        loop_post(p->gateway_loop->loop, &p->post);
+    }
+    pthread_mutex_unlock(&g->publishing);
+}

@@ -1,0 +1,178 @@
+/* session_release.c - releases a session that another node of the cluster has requested. */
+#include "base/clock.h"
+#include "base/mem.h"
+#include "cluster/cluster.h"
+#include "gateway/resume/session_transfer.h"
+#include "gateway/resume/journal/owner_rows.h"
+#include "gateway/resume/resume.h"
+#include "gateway/resume/session_serialization.h"
+#include "gateway/resume/suspended_rows.h"
+#include "gateway/sessions/session_tasks.h"
+#include "gateway/sessions/registry.h"
+
+enum { RELEASED_SESSION_MAX_BYTES = 64 * 1024 * 1024 };
+
+struct session_release {
+    struct loop_message post;
+    struct link link; /* in the list of its loop */
+    struct gateway_loop *gateway_loop;
+    struct session_move move; /* the request, then the reply */
+    uint64_t least;           /* the session must have received the event with this number */
+    struct session_store_read store_write;
+    snowflake user_id;
+    struct buf body; /* the session as bytes; empty: the session is not on this node */
+};
+
+static void on_release_posted(struct loop_message *post)
+{
+    struct session_release *v = container_of(post, struct session_release, post);
+
+    links_append(&v->gateway_loop->resume.releases, &v->link);
+    session_releases_continue(v->gateway_loop);
+}
+
+/* Events before the request in the log have been posted to the loops by now. */
+void session_release_on_request(struct gateway *g, const struct session_move *m)
+{
+    struct gateway_loop *hub = registry_find_loop(g, m->number);
+
+    pthread_mutex_lock(&g->publishing);
+    if (g->gateway_loop_count) {
+        struct session_release *v = mem_new(sizeof *v);
+
+        v->post.run = on_release_posted;
+        v->gateway_loop = hub ? hub : g->gateway_loops[0];
+        v->move = *m;
+        v->least = g->published;
+        loop_post(v->gateway_loop->loop, &v->post);
+    }
+    pthread_mutex_unlock(&g->publishing);
+}
+
+/* The suspended row and the change of owner are one transaction, so that the session never has
+ * two owners. */
+static enum err write_released_session(struct session_store_read *l, struct tx *tx)
+{
+    struct session_release *v = container_of(l, struct session_release, store_write);
+    struct suspended_session suspended = { v->move.number, v->user_id,
+                                           clock_ms() + SESSION_EXPIRY_MS, buf_str(&v->body) };
+    bool changed = false;
+    enum err e = OK;
+
+    if (v->body.n)
+        e = owner_row_compare_and_set(tx, v->move.number, v->move.from, v->move.to, &changed);
+    if (!e && changed)
+        e = suspended_row_insert(tx, &suspended);
+    v->move.kind = changed ? MOVE_RELEASED : MOVE_REFUSED;
+    if (!e)
+        cluster_log_session_move(l->gateway_loop->gateway->cluster, tx, &v->move);
+    return e;
+}
+
+static void on_release_committed(struct session_store_read *l)
+{
+    struct session_release *v = container_of(l, struct session_release, store_write);
+
+    cluster_publish_session_move(l->gateway_loop->gateway->cluster, &l->work, &v->move);
+}
+
+/* The session ends on this node even after an error: the transaction may have committed, and
+ * then another node owns the session. */
+static void on_release_done(struct session_store_read *l, enum err e)
+{
+    struct session_release *v = container_of(l, struct session_release, store_write);
+    struct session *s = v->body.n ? registry_find_on_loop(l->gateway_loop, v->move.number) : NULL;
+
+    (void)e;
+    if (s)
+        session_end(s);
+    buf_clear(&v->body);
+    mem_free(v);
+}
+
+static void reply_to_release_request(struct session_release *v)
+{
+    link_remove(&v->link);
+    v->store_write = (struct session_store_read){ .writes = true,
+                                                  .own_rows = true,
+                                                  .run = write_released_session,
+                                                  .committed = on_release_committed,
+                                                  .done = on_release_done };
+    store_read_now(v->gateway_loop, &v->store_write);
+}
+
+static void serialize_and_release_session(struct session_release *v, struct session *s)
+{
+    const struct serialized_dispatch_limits limits = { REPLAY_COUNT, REPLAY_BYTES };
+    struct session_guilds_and_channels positions;
+
+    s->resume.delivered_elsewhere = v->gateway_loop->position;
+    v->user_id = s->caller.id;
+    buf_init(&v->body, RELEASED_SESSION_MAX_BYTES);
+    collect_guilds_and_channels(s, &positions);
+    if (serialize_session(s, &positions, &limits, &v->body)) {
+        session_close_connection(s);
+        session_set_state(s, SESSION_MOVING);
+    } else {
+        buf_clear(&v->body);
+    }
+    guilds_and_channels_clear(&positions);
+    reply_to_release_request(v);
+}
+
+/* The session can leave under the conditions of session_can_leave_node in handover.c, and when all
+ * requests of the client are answered. */
+static bool session_can_leave_node(const struct session_release *v, const struct session *s)
+{
+    const struct gateway_loop *h = v->gateway_loop;
+
+    return h->position >= v->least && h->position == h->begun && !h->reads.blocking &&
+           session_is_ready(s) && !session_task_count(s) && !session_task_is_running(s);
+}
+
+/* Forwards the request if the session moves to another loop of this node. Returns true if the
+ * request has to wait. */
+static bool forward_release_request(struct session_release *v)
+{
+    struct gateway_loop *hub = registry_find_loop(v->gateway_loop->gateway, v->move.number);
+
+    if (!hub)
+        return false;
+    if (hub != v->gateway_loop) {
+        link_remove(&v->link);
+        v->gateway_loop = hub;
+        loop_post(hub->loop, &v->post);
+    }
+    return true;
+}
+
+static void session_release_step(struct session_release *v)
+{
+    struct session *s = registry_find_on_loop(v->gateway_loop, v->move.number);
+
+    if (s ? s->state == SESSION_MOVING : forward_release_request(v))
+        return;
+    if (!s || s->revoked || !session_has_id(s, str_of(v->move.id)))
+        reply_to_release_request(v);
+    else if (session_can_leave_node(v, s))
+        serialize_and_release_session(v, s);
+}
+
+void session_releases_continue(struct gateway_loop *h)
+{
+    for (struct link *at = h->resume.releases.next, *next; at != &h->resume.releases; at = next) {
+        next = at->next;
+        session_release_step(container_of(at, struct session_release, link));
+    }
+}
+
+void session_releases_free(struct gateway_loop *h)
+{
+    while (!links_empty(&h->resume.releases)) {
+        struct session_release *v =
+            container_of(h->resume.releases.next, struct session_release, link);
+
+        link_remove(&v->link);
+        mem_free(v);
+    }
+}

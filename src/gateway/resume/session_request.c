@@ -1,0 +1,410 @@
+/* session_request.c - gets a session from the node that owns it, or from the data of a stopped
+ * node.
+ *
+ * The store tells which node owns the session. A node that is alive gets a release request
+ * through the event log, so the request has a log position. A node that was stopped has
+ * suspended the session; a node that crashed has left a journal, and with NATS a replica of it
+ * on another node. Any node may take over a session that is stored as a row, even one that was
+ * released to another node: a client that changes nodes quickly would never get its session
+ * otherwise.
+ *
+ * The store decides, not the replies of nodes: a reply only triggers the next read. The store is
+ * read up to 24 times, every 250 ms or when a reply arrives. */
+#include "base/clock.h"
+#include "base/mem.h"
+#include "cluster/cluster.h"
+#include "gateway/fanout/event_bus.h"
+#include "gateway/resume/session_transfer.h"
+#include "gateway/resume/journal/event_log.h"
+#include "gateway/resume/journal/session_owner.h"
+#include "gateway/resume/journal/owner_rows.h"
+#include "gateway/resume/journal/replica.h"
+#include "gateway/resume/missed_events.h"
+#include "gateway/resume/crash_recovery.h"
+#include "gateway/resume/resume.h"
+#include "gateway/resume/session_serialization.h"
+#include "gateway/resume/suspended_rows.h"
+#include "gateway/sessions/registry.h"
+
+/* Waiting times, counted in reads of the store, which are 250 ms apart. */
+enum {
+    STORE_READS_MAX = 24,
+    OWNER_REPLY_READS = 4,    /* for a reply of the owner */
+    REPLICA_REPLY_READS = 12, /* for replies of replicas */
+    OTHER_REPLICA_READS = 2,  /* for other replicas after one has replied JOURNAL_SEQ_MISSING */
+};
+
+enum { REFUSALS_MAX = 3, REPLICA_REQUEST_BYTES = 64 };
+
+enum request_state {
+    REQUEST_WAITING,
+    REQUEST_FOUND_SUSPENDED, /* from a suspended row */
+    REQUEST_FOUND_CRASHED,   /* from a journal or its replica */
+    REQUEST_SESSION_ENDED,   /* the session has ended */
+};
+
+struct session_request {
+    struct link link; /* in the list of its loop */
+    struct session_transfer *transfer;
+    struct deadline deadline; /* time of the next store read */
+    struct session_store_read store_read;
+    uint64_t seen;  /* number of the last event that the session was sent */
+    uint64_t begun; /* last event that this loop had begun when it started to retain events */
+    struct missed_events missed;          /* events of the log between `seen` and `begun` */
+    unsigned reads;                       /* number of store reads */
+    bool reading, reply_received;         /* a read is running; a reply arrived meanwhile */
+    uint32_t asked;                       /* node that got the release request; 0: none */
+    uint32_t replicas_of;                 /* node whose replicas were requested; 0: none */
+    unsigned asked_at, replicas_asked_at; /* values of `reads` at these requests */
+    unsigned short_at; /* value of `reads` at the first JOURNAL_SEQ_MISSING; 0: none */
+    unsigned refusals;
+    bool abandoned; /* the connection is closed: the session stays in the store */
+    /* Results of one store read: */
+    struct session_move release_request;
+    enum request_state state;
+    bool sends_request;
+    bool unfit;       /* no replica is usable */
+    bool misses;      /* there are missed events to read from the log */
+    struct str bytes; /* the session, in the arena of the read */
+    struct buf copy;  /* copy of `bytes` while the log is read */
+};
+
+static void session_request_read_store(struct session_request *q);
+
+/* The session missed the events between the last one that it was sent and the first one that
+ * this loop retains. The crash may have interrupted the last event of a recovered session, so
+ * that event is read too. This function only checks that the log has the events; they are read
+ * outside the write transaction. */
+static enum err check_log_has_missed_events(struct session_request *q, struct tx *tx)
+{
+    const struct gateway *g = q->store_read.gateway_loop->gateway;
+    bool recovered = q->state == REQUEST_FOUND_CRASHED;
+
+    if (!read_last_sent_event_number(q->bytes, &q->seen) || (q->seen >= q->begun && !recovered))
+        return OK;
+    uint64_t last = recovered && q->seen > q->begun ? q->seen : q->begun;
+    q->missed = missed_events_in_range(q->seen, last, recovered);
+    int64_t first = 0, end = 0;
+    enum err e = read_event_log_range(tx, &first, &end);
+    /* A journal that is ahead of the log which this process found at its start shows that a
+     * backup was restored since. In a cluster other nodes may have extended the log. */
+    bool alone = cluster_is_alone(g->cluster);
+    int64_t known = alone ? (int64_t)(g->first_number >> EVENT_NUMBER_BITS) : end;
+    bool log_is_older = recovered && known < q->missed.at + 1;
+    q->misses = !e && !log_is_older && !missed_events_are_trimmed(&q->missed, first);
+    if (!e && !q->misses)
+        q->state = REQUEST_SESSION_ENDED;
+    return e;
+}
+
+/* Takes over the session if the store has it as a suspended row. */
+static enum err take_over_suspended_session(struct session_request *q, const struct gateway *g,
+                                            struct tx *tx, const struct session_owner *owner)
+{
+    const struct resume_request *r = q->transfer->resumption;
+    uint32_t me = cluster_identity(g->cluster);
+    bool changed = true;
+    enum err e = suspended_row_read_and_delete(tx, r->number, r->authentication.caller.id,
+                                               clock_ms(), &q->bytes);
+
+    if (!e && q->bytes.n && owner->identity != me)
+        e = owner_row_compare_and_set(tx, r->number, owner->identity, me, &changed);
+    if (e || !q->bytes.n)
+        return e;
+    q->state = changed ? REQUEST_FOUND_SUSPENDED : REQUEST_WAITING;
+    return changed ? check_log_has_missed_events(q, tx) : OK;
+}
+
+static void write_release_request(struct session_request *q, const struct gateway *g, struct tx *tx,
+                                  uint32_t identity)
+{
+    const struct resume_request *r = q->transfer->resumption;
+
+    q->release_request = (struct session_move){ .kind = MOVE_REQUEST,
+                                                .from = identity,
+                                                .to = cluster_identity(g->cluster),
+                                                .number = r->number };
+    memcpy(q->release_request.id, r->id, sizeof q->release_request.id);
+    cluster_log_session_move(g->cluster, tx, &q->release_request);
+    q->sends_request = true;
+}
+
+/* *ret: the owner is known to be dead and needs no release request. */
+static enum err take_over_recovered_session(struct session_request *q, struct tx *tx,
+                                            uint32_t identity, bool silent, bool *ret)
+{
+    const struct gateway *g = q->store_read.gateway_loop->gateway;
+    const struct resume_request *r = q->transfer->resumption;
+    enum journal_result answer;
+    enum err e = take_over_crashed_session(g, tx, r, identity, silent, &answer, &q->bytes);
+
+    q->unfit = answer == JOURNAL_UNUSABLE;
+    if (answer == JOURNAL_SEQ_MISSING && !q->short_at)
+        q->short_at = q->reads;
+    *ret = answer == JOURNAL_INSUFFICIENT || answer == JOURNAL_FOUND;
+    if (e || !*ret)
+        return e;
+    q->state = answer == JOURNAL_FOUND ? REQUEST_FOUND_CRASHED : REQUEST_SESSION_ENDED;
+    if (answer == JOURNAL_FOUND)
+        e = check_log_has_missed_events(q, tx);
+    if (!e && answer == JOURNAL_FOUND && q->state == REQUEST_SESSION_ENDED)
+        e = owner_row_delete(tx, r->number, cluster_identity(g->cluster));
+    /* An owner that was only paused reads the release request and finds that it no longer owns
+     * the session. */
+    if (!e && silent && q->asked != identity)
+        write_release_request(q, g, tx, identity);
+    return e;
+}
+
+/* Returns whether the owner does not reply. An owner that is only slow finds later that it lost
+ * the session. */
+static bool owner_does_not_reply(const struct session_request *q, const struct session_owner *owner)
+{
+    return !owner->alive ||
+           (owner->identity == q->asked && q->reads - q->asked_at >= OWNER_REPLY_READS);
+}
+
+static void send_replica_request(const struct session_request *q, uint32_t identity)
+{
+    const struct gateway *g = q->store_read.gateway_loop->gateway;
+    const struct resume_request *r = q->transfer->resumption;
+    struct buf question;
+
+    buf_init(&question, REPLICA_REQUEST_BYTES);
+    replica_write_request(&question, identity, r->number, r->seq, cluster_identity(g->cluster));
+    cluster_send_to_all(g->cluster, CLUSTER_LEDGERS, buf_str(&question));
+    buf_clear(&question);
+}
+
+/* Returns whether a node may still reply that it has a replica. Replicas are requested at each
+ * read until one has replied, because a message may be lost, and a node that has just started
+ * does not receive messages yet. */
+static bool replicas_can_still_reply(struct session_request *q, uint32_t identity)
+{
+    bool first = q->replicas_of != identity;
+
+    if (!q->store_read.gateway_loop->gateway->replica || q->unfit)
+        return false;
+    if (first) {
+        q->replicas_of = identity;
+        q->replicas_asked_at = q->reads;
+    }
+    if (first || !q->short_at)
+        send_replica_request(q, identity);
+    if (q->short_at && q->reads - q->short_at >= OTHER_REPLICA_READS)
+        return false;
+    return q->reads - q->replicas_asked_at < REPLICA_REPLY_READS;
+}
+
+static enum err run_session_request(struct session_store_read *l, struct tx *tx)
+{
+    struct session_request *q = container_of(l, struct session_request, store_read);
+    const struct gateway *g = l->gateway_loop->gateway;
+    const struct resume_request *r = q->transfer->resumption;
+    struct session_owner owner;
+    bool dead = false;
+
+    q->state = q->abandoned ? REQUEST_SESSION_ENDED : REQUEST_WAITING;
+    q->sends_request = q->misses = false;
+    q->bytes = STR("");
+    if (q->abandoned)
+        return OK;
+    enum err e = owner_row_read(tx, r->number, r->authentication.caller.id, &owner);
+    if (!e && owner.found)
+        e = take_over_suspended_session(q, g, tx, &owner);
+    if (e || q->bytes.n)
+        return e;
+    bool elsewhere = owner.identity && owner.identity != cluster_identity(g->cluster);
+    bool silent = elsewhere && owner_does_not_reply(q, &owner);
+    if (elsewhere)
+        e = take_over_recovered_session(q, tx, owner.identity, silent, &dead);
+    if (e || dead || (silent && replicas_can_still_reply(q, owner.identity)))
+        return e;
+    if (!elsewhere || !owner.alive || q->refusals == REFUSALS_MAX)
+        q->state = REQUEST_SESSION_ENDED;
+    else if (owner.identity != q->asked)
+        write_release_request(q, g, tx, owner.identity);
+    return OK;
+}
+
+static void on_session_request_committed(struct session_store_read *l)
+{
+    struct session_request *q = container_of(l, struct session_request, store_read);
+
+    if (q->sends_request)
+        cluster_publish_session_move(l->gateway_loop->gateway->cluster, &l->work,
+                                     &q->release_request);
+}
+
+static void session_request_end(struct session_request *q)
+{
+    struct session_transfer *h = q->transfer;
+    struct str bytes = q->copy.n ? buf_str(&q->copy) : q->bytes;
+
+    link_remove(&q->link);
+    if (map_get(&h->to->resume.requests_by_number, h->resumption->number) == q)
+        map_remove(&h->to->resume.requests_by_number, h->resumption->number);
+    deadline_cancel(&q->deadline);
+    if (q->state == REQUEST_FOUND_SUSPENDED)
+        session_transfer_deserialize(h, bytes, SESSION_ARRIVING);
+    else if (q->state == REQUEST_FOUND_CRASHED)
+        session_transfer_deserialize(h, bytes, SESSION_RECOVERED);
+    registry_set_arriving_loop(h->to->gateway, h->resumption->number, NULL);
+    buf_clear(&q->copy);
+    mem_free(q);
+    session_transfer_arrive(h);
+}
+
+static void begin_missed_events_read(struct session_request *q);
+
+/* If the missed events of a session that was taken over cannot be read, the session ends. */
+static void on_missed_events_page_read(struct session_store_read *l, enum err e)
+{
+    struct session_request *q = container_of(l, struct session_request, store_read);
+
+    if (!e && missed_events_have_next_page(&q->missed, q->transfer)) {
+        begin_missed_events_read(q);
+        return;
+    }
+    if (e || !missed_events_are_complete(&q->missed)) {
+        q->state = REQUEST_SESSION_ENDED;
+        session_owner_delete_by_number(l->gateway_loop, q->transfer->resumption->number);
+    }
+    session_request_end(q);
+}
+
+static enum err run_missed_events_page_read(struct session_store_read *l, struct tx *tx)
+{
+    struct session_request *q = container_of(l, struct session_request, store_read);
+
+    return read_missed_events_page(&q->missed, q->transfer, tx);
+}
+
+static void begin_missed_events_read(struct session_request *q)
+{
+    q->store_read = (struct session_store_read){ .in_background = true,
+                                                 .run = run_missed_events_page_read,
+                                                 .done = on_missed_events_page_read };
+    store_read_now(q->transfer->to, &q->store_read);
+}
+
+/* Thousands of events may be missed, so they are read in pages, in the background. */
+static void begin_missed_events(struct session_request *q)
+{
+    q->reading = true;
+    buf_init(&q->copy, q->bytes.n);
+    buf_add_str(&q->copy, q->bytes);
+    begin_missed_events_read(q);
+}
+
+static void on_session_request_done(struct session_store_read *l, enum err e)
+{
+    struct session_request *q = container_of(l, struct session_request, store_read);
+
+    q->reading = false;
+    if (e)
+        q->state = REQUEST_WAITING;
+    else if (q->sends_request) {
+        q->asked = q->release_request.from;
+        q->asked_at = q->reads;
+    }
+    if (q->state == REQUEST_WAITING && q->reads < STORE_READS_MAX) {
+        if (q->reply_received)
+            session_request_read_store(q);
+        else
+            deadline_restart(l->gateway_loop->resume.request_timer, &q->deadline);
+        return;
+    }
+    if (q->misses && (q->state == REQUEST_FOUND_SUSPENDED || q->state == REQUEST_FOUND_CRASHED))
+        begin_missed_events(q);
+    else
+        session_request_end(q);
+}
+
+/* A node that takes over a session updates its row; of two such transactions the second
+ * restarts, so no stricter isolation is needed. Stricter isolation would make every session that
+ * moves conflict with every other. */
+static void session_request_read_store(struct session_request *q)
+{
+    q->reads++;
+    q->reading = true;
+    q->reply_received = false;
+    q->abandoned = !q->transfer->resumption->authentication.socket;
+    deadline_cancel(&q->deadline);
+    q->store_read = (struct session_store_read){ .writes = true,
+                                                 .own_rows = true,
+                                                 .run = run_session_request,
+                                                 .committed = on_session_request_committed,
+                                                 .done = on_session_request_done };
+    store_read_now(q->transfer->to, &q->store_read);
+}
+
+void session_request_retry(struct deadline *d)
+{
+    session_request_read_store(container_of(d, struct session_request, deadline));
+}
+
+void session_request_begin(struct resume_request *r)
+{
+    struct gateway_loop *here = r->authentication.socket->gateway_loop;
+    struct session_request *q = mem_new(sizeof *q);
+
+    q->begun =
+        here->begun > here->gateway->first_number ? here->begun : here->gateway->first_number;
+    q->transfer = session_transfer_new(r, NULL);
+    registry_set_arriving_loop(here->gateway, r->number, here);
+    links_append(&here->resume.requests, &q->link);
+    map_put(&here->resume.requests_by_number, r->number, q);
+    session_request_read_store(q);
+}
+
+void session_requests_abort(struct gateway_loop *h)
+{
+    while (!links_empty(&h->resume.requests)) {
+        struct session_request *q =
+            container_of(h->resume.requests.next, struct session_request, link);
+
+        q->state = REQUEST_SESSION_ENDED;
+        session_request_end(q);
+    }
+}
+
+struct session_request_reply {
+    struct loop_message post;
+    struct gateway_loop *gateway_loop;
+    struct session_move move;
+};
+
+/* Reads the store even after a refusal, because the session may have been suspended just now.
+ * The session may also have moved back to the refusing node, so that node may be asked again. */
+static void on_reply_posted(struct loop_message *post)
+{
+    struct session_request_reply *a = container_of(post, struct session_request_reply, post);
+    struct session_request *q =
+        map_get(&a->gateway_loop->resume.requests_by_number, a->move.number);
+
+    if (q && a->move.kind == MOVE_REFUSED) {
+        q->refusals++;
+        q->asked = 0;
+    }
+    mem_free(a);
+    if (!q)
+        return;
+    q->reply_received = true;
+    if (!q->reading)
+        session_request_read_store(q);
+}
+
+void session_request_on_reply(struct gateway *g, const struct session_move *m)
+{
+    pthread_mutex_lock(&g->publishing);
+    for (unsigned i = 0; i < g->gateway_loop_count; i++) {
+        struct session_request_reply *a = mem_new(sizeof *a);
+
+        a->post.run = on_reply_posted;
+        a->gateway_loop = g->gateway_loops[i];
+        a->move = *m;
+        loop_post(a->gateway_loop->loop, &a->post);
+    }
+    pthread_mutex_unlock(&g->publishing);
+}

@@ -1,0 +1,85 @@
+/* session_restore.c - creates a session from bytes; restores one that was suspended before a
+ * restart.
+ *
+ * Since the restart every loop retains the events that it begins (hub.resume.recording), from
+ * which the session gets its missed events. */
+#include "base/clock.h"
+#include "base/mem.h"
+#include "gateway/presence/presence.h"
+#include "gateway/resume/session_transfer.h"
+#include "gateway/resume/session_serialization.h"
+#include "gateway/resume/suspended_rows.h"
+#include "gateway/sessions/registry.h"
+
+static void transfer_guilds_and_channels(struct session_transfer *h,
+                                         const struct session_guilds_and_channels *p)
+{
+    h->guild_setups = mem_new((p->count + 1) * sizeof *h->guild_setups);
+    for (size_t i = 0; i < p->count; i++)
+        h->guild_setups[h->guild_count++].guild_id = p->guilds[i];
+    h->visible_before = p->visible_channels;
+    mem_free(p->guilds);
+}
+
+bool session_transfer_deserialize(struct session_transfer *h, struct str bytes,
+                                  enum session_state state)
+{
+    const struct resume_request *r = h->resumption;
+    struct session_guilds_and_channels positions;
+    struct session *s =
+        bytes.n ? deserialize_session(h->to, &r->authentication.caller, r->id, bytes, &positions)
+                : NULL;
+
+    if (!s)
+        return false;
+    transfer_guilds_and_channels(h, &positions);
+    session_set_state(s, state);
+    presence_update_visibility(s);
+    h->session = s;
+    registry_add_restored_session(h->to->gateway, s);
+    if (s->bot && s->options.intents & INTENT(GUILD_PRESENCES))
+        atomic_fetch_add(&h->to->gateway->presence_bots, 1);
+    return true;
+}
+
+struct session_restore {
+    struct session_store_read store_read;
+    struct session_transfer *transfer;
+    struct str bytes; /* in the arena of the read; empty: no such session */
+};
+
+static enum err run_session_restore(struct session_store_read *l, struct tx *tx)
+{
+    struct session_restore *x = container_of(l, struct session_restore, store_read);
+    const struct resume_request *r = x->transfer->resumption;
+
+    x->bytes = STR("");
+    return suspended_row_read_and_delete(tx, r->number, r->authentication.caller.id, clock_ms(),
+                                         &x->bytes);
+}
+
+static void on_session_restore_done(struct session_store_read *l, enum err e)
+{
+    struct session_restore *x = container_of(l, struct session_restore, store_read);
+    struct session_transfer *h = x->transfer;
+
+    /* Event numbers start again with the process, so all events of this process are later. */
+    if (!e && h->to->resume.retains_all &&
+        session_transfer_deserialize(h, x->bytes, SESSION_ARRIVING))
+        h->session->resume.delivered_elsewhere = h->session->presences = 0;
+    mem_free(x);
+    session_transfer_arrive(h);
+}
+
+void session_restore_begin(struct resume_request *r)
+{
+    struct gateway_loop *here = r->authentication.socket->gateway_loop;
+    struct session_restore *x = mem_new(sizeof *x);
+
+    x->transfer = session_transfer_new(r, NULL);
+    x->transfer->since = 0;
+    x->store_read = (struct session_store_read){ .writes = true,
+                                                 .run = run_session_restore,
+                                                 .done = on_session_restore_done };
+    store_read_now(here, &x->store_read);
+}

@@ -1,0 +1,389 @@
+/* session_transfer.c - moves a session to the loop of its client's connection and sends missed
+ * events.
+ *
+ * The target loop requests the session from the source loop. The source first processes every
+ * event that the target had begun at the time of the request; the target retains the events that
+ * it begins from then on. So the session gets each event exactly once. */
+#include "gateway/resume/session_transfer.h"
+
+#include "base/mem.h"
+#include "gateway/fanout/dispatch.h"
+#include "gateway/member_lists/lists.h"
+#include "gateway/resume/journal/journal.h"
+#include "gateway/resume/journal/retained_events.h"
+#include "gateway/resume/crash_recovery.h"
+#include "gateway/resume/resume.h"
+#include "gateway/sessions/session_tasks.h"
+#include "gateway/sessions/gateway_loop.h"
+#include "gateway/sessions/registry.h"
+#include "gateway/subscriptions/topics.h"
+#include "gateway/wire/gateway_event.h"
+
+/* --- the source loop ------------------------------------------------------------------ */
+
+static void on_transfer_requested(struct loop_message *post);
+static void on_transfer_posted(struct loop_message *post);
+
+/* Stores the session's guilds and the channels that its user can view, and unsubscribes it. */
+static void store_and_remove_subscriptions(struct session_transfer *h, struct session *s)
+{
+    h->guild_setups = mem_new((s->subscriptions.count + 1) * sizeof *h->guild_setups);
+    while (s->subscriptions.count) {
+        struct topic_subscription *seat = s->subscriptions.items[s->subscriptions.count - 1];
+
+        if (seat->topic->kind == AUDIENCE_GUILD) {
+            h->guild_setups[h->guild_count++].guild_id = seat->topic->id;
+            if (!s->bot)
+                visible_channels_add(&h->visible_before, seat);
+        }
+        subscription_remove(&s->subscriptions, seat);
+    }
+}
+
+/* Forwards the request if the session has moved to another loop since it was requested. */
+static bool forward_transfer_request(struct session_transfer *h)
+{
+    struct gateway_loop *hub = registry_find_loop(h->from->gateway, h->resumption->number);
+
+    if (!hub || hub == h->from)
+        return false;
+    h->from = hub;
+    h->post.run = on_transfer_requested;
+    loop_post(hub->loop, &h->post);
+    return true;
+}
+
+static void detach_session_for_transfer(struct session_transfer *h, struct session *s)
+{
+    struct gateway *g = h->from->gateway;
+
+    session_close_connection(s);
+    session_set_state(s, SESSION_ARRIVING);
+    h->session = s;
+    store_and_remove_subscriptions(h, s);
+    s->resume.delivered_elsewhere = h->from->position;
+    journal_set_in_transit(s);
+    session_detach(s);
+    pthread_mutex_lock(&g->lock);
+    s->gateway_loop = h->to;
+    pthread_mutex_unlock(&g->lock);
+}
+
+static void transfer_leave_source(struct session_transfer *h)
+{
+    struct session *s = registry_find_on_loop(h->from, h->resumption->number);
+
+    link_remove(&h->link);
+    if (!s && forward_transfer_request(h))
+        return;
+    if (session_belongs_to_client(s, h->resumption)) {
+        if (resume_has_newer_connection(s, h->resumption))
+            h->resumption->objection = RESUME_SUPERSEDED;
+        else
+            detach_session_for_transfer(h, s);
+    }
+    h->post.run = on_transfer_posted;
+    loop_post(h->to->loop, &h->post);
+}
+
+static void on_transfer_requested(struct loop_message *post)
+{
+    struct session_transfer *h = container_of(post, struct session_transfer, post);
+
+    links_append(&h->from->resume.leaving_transfers, &h->link);
+    session_transfers_continue(h->from);
+}
+
+/* A session does not leave while the store is read for it, because the result would be lost, nor
+ * in the middle of an event, which it may or may not have received. A session that is itself
+ * moving to this loop has to arrive first. A session that moves to another node is requested
+ * there later. */
+static bool session_can_leave_loop(const struct session_transfer *o, struct gateway_loop *h)
+{
+    const struct session *s = registry_find_on_loop(h, o->resumption->number);
+
+    if (!s && registry_find_loop(h->gateway, o->resumption->number) == h)
+        return false;
+    if (s && s->state == SESSION_MOVING)
+        return false;
+    return h->position >= o->least && h->position == h->begun && !h->reads.blocking &&
+           !(s && session_task_is_running(s));
+}
+
+void session_transfers_continue(struct gateway_loop *h)
+{
+    struct link *at = h->resume.leaving_transfers.next;
+
+    while (at != &h->resume.leaving_transfers) {
+        struct session_transfer *o = container_of(at, struct session_transfer, link);
+
+        at = at->next;
+        if (session_can_leave_loop(o, h))
+            transfer_leave_source(o);
+    }
+    session_releases_continue(h);
+}
+
+/* --- the target loop: permissions ----------------------------------------------------- */
+
+static void begin_retaining_events(struct session_transfer *h)
+{
+    h->since = retained_events_end(&h->to->resume.retained);
+    links_append(&h->to->resume.arriving, &h->of_target);
+}
+
+/* Drops the retained events that no other transfer needs. */
+static void end_retaining_events(struct session_transfer *h)
+{
+    struct gateway_loop *to = h->to;
+    uint64_t needed = retained_events_end(&to->resume.retained);
+
+    link_remove(&h->of_target);
+    for (struct link *at = to->resume.arriving.next; at != &to->resume.arriving; at = at->next) {
+        uint64_t since = container_of(at, struct session_transfer, of_target)->since;
+
+        needed = since < needed ? since : needed;
+    }
+    /* Suspended sessions need all events since the start, whenever their clients resume. */
+    if (to->resume.retains_all)
+        needed = 0;
+    retained_events_trim(&to->resume.retained, needed);
+}
+
+static void session_transfer_end(struct session_transfer *h, struct session *s)
+{
+    end_retaining_events(h);
+    resume_send_result(h->resumption, s);
+    mem_free(h->guild_setups);
+    for (size_t i = 0; i < h->missed_count; i++)
+        gateway_event_unref(h->missed[i]);
+    mem_free(h->missed);
+    visible_channels_clear(&h->visible_before);
+    visible_channels_clear(&h->channel_changes);
+    mem_free(h);
+}
+
+static enum err read_guild_permissions(struct session_store_read *l, struct tx *tx)
+{
+    struct session_transfer *h = container_of(l, struct session_transfer, store_read);
+
+    for (size_t i = 0; i < h->guild_count; i++) {
+        enum err e = read_guild_setup(l->gateway_loop, tx, &h->viewer, NULL, &h->guild_setups[i]);
+
+        if (e)
+            return e;
+    }
+    return OK;
+}
+
+/* If the guild is deleted, or the account has left it, the GUILD_DELETE event may not have
+ * reached this loop yet: a subscription without permissions waits for it. */
+static void subscribe_transferred_session(struct session_transfer *h, struct session *s)
+{
+    subscription_add(&s->subscriptions, AUDIENCE_USER, s->caller.id);
+    for (size_t i = 0; i < h->guild_count; i++) {
+        const struct topic_subscription *seat = guild_setup_apply(s, &h->guild_setups[i]);
+
+        if (!seat)
+            subscription_add(&s->subscriptions, AUDIENCE_GUILD, h->guild_setups[i].guild_id);
+        else if (!s->bot && s->state != SESSION_RECOVERED)
+            visible_channels_compare(&h->visible_before, seat, &h->channel_changes);
+    }
+}
+
+/* --- the target loop: missed events --------------------------------------------------- */
+
+static void end_sending_missed_events(struct session_transfer *h, struct session *s)
+{
+    struct gateway_loop *to = h->to;
+
+    to->reads.blocking--;
+    to->reads.count--;
+    if (s) {
+        journal_set_loop(s);
+        if (!s->socket) /* a newer connection may have resumed the session */
+            session_on_disconnect(s);
+        member_lists_on_session_arrived(s);
+    }
+    session_transfer_end(h, s);
+    event_queue_process(to);
+}
+
+/* Returns NULL if all missed events are sent. */
+static struct gateway_event *next_missed_event(struct session_transfer *h)
+{
+    if (h->missed_at < h->missed_count)
+        return h->missed[h->missed_at++];
+    return retained_event_at(&h->to->resume.retained, h->recent_at++);
+}
+
+/* A session may have missed thousands of events: sending them uses the time budget of events. */
+static void continue_sending_missed_events(struct loop_message *post)
+{
+    struct session_transfer *h = container_of(post, struct session_transfer, post);
+    struct session *s = registry_find_on_loop(h->to, h->resumption->number);
+    struct gateway_event *n;
+
+    loop_begin_part("sessions");
+    while (s && (n = next_missed_event(h))) {
+        dispatch_missed_event(s, n);
+        if (loop_budget_use(h->to, 1)) {
+            loop_post(h->to->loop, &h->post);
+            return;
+        }
+    }
+    end_sending_missed_events(h, s);
+}
+
+/* Sends the events that this loop has begun since the request, except those whose number shows
+ * that the source loop has sent them. The session is subscribed, so new events wait meanwhile. */
+static void begin_sending_missed_events(struct session_transfer *h, struct session *s)
+{
+    h->to->reads.blocking++;
+    h->to->reads.count++;
+    atomic_fetch_add(&h->to->gateway->count.recovered, s->state == SESSION_RECOVERED);
+    journal_add_session(s);
+    visible_channels_send_changes(&h->channel_changes, s);
+    h->recent_at = retained_events_find_after(&h->to->resume.retained, h->since,
+                                              s->resume.delivered_elsewhere);
+    h->post.run = continue_sending_missed_events;
+    continue_sending_missed_events(&h->post);
+}
+
+static enum err read_changed_channels(struct session_store_read *l, struct tx *tx)
+{
+    struct session_transfer *h = container_of(l, struct session_transfer, store_read);
+
+    return visible_channels_read_payloads(&h->channel_changes,
+                                          l->gateway_loop->gateway->options.source, tx);
+}
+
+static void on_changed_channels_read(struct session_store_read *l, enum err e)
+{
+    struct session_transfer *h = container_of(l, struct session_transfer, store_read);
+    struct session *s = registry_find_on_loop(l->gateway_loop, h->resumption->number);
+
+    if (s && !e) {
+        begin_sending_missed_events(h, s);
+        return;
+    }
+    if (s)
+        session_end(s); /* the client would have wrong channels */
+    session_transfer_end(h, NULL);
+}
+
+/* --- the target loop: arrival --------------------------------------------------------- */
+
+static void on_guild_permissions_read(struct session_store_read *l, enum err e);
+
+static void prepare_guild_permissions_read(struct session_transfer *h)
+{
+    for (size_t i = 0; i < h->guild_count; i++)
+        guild_setup_begin(h->to, h->guild_setups[i].guild_id, &h->guild_setups[i]);
+    h->store_read = (struct session_store_read){
+        .blocks_events = true,
+        .in_background = h->guild_count > MANY_GUILDS_FOR_LOOP,
+        .run = read_guild_permissions,
+        .done = on_guild_permissions_read,
+    };
+}
+
+static bool guild_permissions_are_outdated(const struct session_transfer *h)
+{
+    for (size_t i = 0; i < h->guild_count; i++)
+        if (guild_setup_is_outdated(h->to, &h->guild_setups[i]))
+            return true;
+    return false;
+}
+
+static void on_guild_permissions_read(struct session_store_read *l, enum err e)
+{
+    struct session_transfer *h = container_of(l, struct session_transfer, store_read);
+    struct session *s = h->session;
+
+    if (!e && guild_permissions_are_outdated(h)) {
+        prepare_guild_permissions_read(h);
+        store_read_now(h->to, &h->store_read);
+        return;
+    }
+    session_attach(s, h->to);
+    if (e || s->revoked) {
+        session_end(s);
+        session_transfer_end(h, NULL);
+        return;
+    }
+    subscribe_transferred_session(h, s);
+    if (s->state == SESSION_RECOVERED && !recovered_session_is_exact(h, s)) {
+        session_end(s);
+        session_transfer_end(h, NULL);
+        return;
+    }
+    if (!h->channel_changes.count) {
+        begin_sending_missed_events(h, s);
+        return;
+    }
+    h->store_read = (struct session_store_read){
+        .blocks_events = true,
+        .in_background = h->channel_changes.count > MANY_CHANNELS_FOR_LOOP,
+        .run = read_changed_channels,
+        .done = on_changed_channels_read,
+    };
+    store_read_now(h->to, &h->store_read);
+}
+
+/* Reads the session's owner from the store, because the session has left this process or has
+ * ended. */
+static bool request_session_from_store(struct session_transfer *h)
+{
+    struct resume_request *r = h->resumption;
+
+    if (!h->from || !h->to->gateway->cluster || r->objection == RESUME_SUPERSEDED ||
+        !r->authentication.socket)
+        return false;
+    end_retaining_events(h);
+    mem_free(h);
+    session_request_begin(r);
+    return true;
+}
+
+void session_transfer_arrive(struct session_transfer *h)
+{
+    if (!h->session && request_session_from_store(h))
+        return;
+    if (!h->session) {
+        session_transfer_end(h, NULL);
+        return;
+    }
+    h->viewer = gateway_viewer_from_session(h->session);
+    prepare_guild_permissions_read(h);
+    /* The source loop may have sent the session an event that this loop's guild view does not
+     * have yet; a comparison of channels would undo it. So wait for that event. The event
+     * numbers of another process are not comparable. */
+    store_read_after_event(h->to, &h->store_read,
+                           h->from ? h->session->resume.delivered_elsewhere : 0);
+}
+
+static void on_transfer_posted(struct loop_message *post)
+{
+    session_transfer_arrive(container_of(post, struct session_transfer, post));
+}
+
+struct session_transfer *session_transfer_new(struct resume_request *r, struct gateway_loop *from)
+{
+    struct session_transfer *h = mem_new(sizeof *h);
+
+    h->from = from;
+    h->to = r->authentication.socket->gateway_loop;
+    h->resumption = r;
+    h->least = h->to->begun;
+    begin_retaining_events(h);
+    return h;
+}
+
+void session_transfer_begin(struct resume_request *r, struct gateway_loop *from)
+{
+    struct session_transfer *h = session_transfer_new(r, from);
+
+    h->post.run = on_transfer_requested;
+    loop_post(from->loop, &h->post);
+}

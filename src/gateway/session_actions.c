@@ -1,0 +1,92 @@
+/* session_actions.c - operator actions on a session (reconnect, invalidate, close), to test its
+ * client. */
+#include "base/mem.h"
+#include "gateway/sessions/gateway_loop.h"
+#include "gateway/sessions/gateway_socket.h"
+#include "gateway/sessions/registry.h"
+#include "gateway/sessions/sending.h"
+#include "gateway/sessions/session.h"
+
+struct session_action_post {
+    struct loop_message post;
+    struct gateway_loop *gateway_loop;
+    uint64_t number;
+    enum gateway_session_action what;
+    int code;
+};
+
+static void act_on_socket(struct gateway_socket *p, enum gateway_session_action what, int code)
+{
+    switch (what) {
+    case GATEWAY_ACTION_RECONNECT:
+        send_opcode(p, OP_RECONNECT, STR("null"));
+        break;
+    case GATEWAY_ACTION_INVALIDATE:
+        session_invalidate(p);
+        break;
+    case GATEWAY_ACTION_RESUMABLE:
+        send_opcode(p, OP_INVALID_SESSION, STR("true"));
+        break;
+    case GATEWAY_ACTION_CLOSE:
+        gateway_socket_close(p, (enum close_code)code, "by the operator");
+        break;
+    }
+}
+
+static void on_session_action_posted(struct loop_message *post)
+{
+    struct session_action_post *x = container_of(post, struct session_action_post, post);
+    struct session *s = registry_find_on_loop(x->gateway_loop, x->number);
+
+    if (s && s->socket && !s->socket->closing)
+        act_on_socket(s->socket, x->what, x->code);
+    else if (s && !s->socket && x->what == GATEWAY_ACTION_INVALIDATE)
+        session_end(s); /* the client gets op 9 at its next RESUME */
+    mem_free(x);
+}
+
+/* Returns false if there is no such session. */
+static bool post_session_action(struct gateway *g, uint64_t number,
+                                enum gateway_session_action what, int code)
+{
+    /* Posts made with this lock held reach the loop before its gateway state is freed. */
+    pthread_mutex_lock(&g->publishing);
+    struct gateway_loop *owner = g->gateway_loop_count ? registry_find_loop(g, number) : NULL;
+    if (owner) {
+        struct session_action_post *x = mem_new(sizeof *x);
+
+        *x = (struct session_action_post){
+            { .run = on_session_action_posted }, owner, number, what, code
+        };
+        loop_post(owner->loop, &x->post);
+    }
+    pthread_mutex_unlock(&g->publishing);
+    return owner != NULL;
+}
+
+bool gateway_act_on_session(struct gateway *g, struct str session_id,
+                            enum gateway_session_action what, int code)
+{
+    uint64_t number;
+
+    return session_id_parse(session_id, &number) && post_session_action(g, number, what, code);
+}
+
+size_t gateway_act_on_account(struct gateway *g, snowflake user_id,
+                              enum gateway_session_action what, int code)
+{
+    uint64_t *numbers = NULL;
+    size_t count = 0, pushed = 0;
+
+    pthread_mutex_lock(&g->lock);
+    struct account *a = map_get(&g->accounts, user_id);
+    if (a)
+        numbers = mem_resize(NULL, (a->session_count + 1) * sizeof *numbers);
+    for (struct link *at = a ? a->sessions.next : NULL; at && at != &a->sessions; at = at->next)
+        numbers[count++] = container_of(at, struct session, of_user)->number;
+    pthread_mutex_unlock(&g->lock);
+    for (size_t i = 0; i < count; i++)
+        pushed += post_session_action(g, numbers[i], what, code);
+    mem_free(numbers);
+    return pushed;
+}

@@ -1,0 +1,90 @@
+/* session_list.c - lists all sessions of the process as JSON lines, for the operator. */
+#include "base/mem.h"
+#include "gateway/sessions/gateway_loop.h"
+#include "gateway/sessions/gateway_socket.h"
+#include "gateway/sessions/registry.h"
+#include "gateway/sessions/session.h"
+#include "json/write.h"
+
+struct session_list_writer {
+    struct gateway *gateway;
+    struct buf *out;
+};
+
+static size_t count_session_guilds(const struct session *s)
+{
+    size_t n = 0;
+
+    for (uint32_t i = 0; i < s->subscriptions.count; i++)
+        n += s->subscriptions.items[i]->topic->kind == AUDIENCE_GUILD;
+    return n;
+}
+
+static const char *transport_name(const struct gateway_socket *p)
+{
+    static const char *const names[] = { "json", "json, zlib", "json, zstd",
+                                         "etf",  "etf, zlib",  "etf, zstd" };
+
+    return names[p->dialect->compression + (p->dialect->etf ? 3 : 0)];
+}
+
+static void write_session_json(const struct session *s, struct json_writer *j)
+{
+    char id[SESSION_ID + 1];
+
+    session_id_format(s, id);
+    json_begin_object(j);
+    json_name(j, "user_id");
+    json_id(j, s->caller.id);
+    json_name(j, "bot");
+    json_bool(j, s->bot);
+    json_name(j, "session_id");
+    json_text(j, str_of(id));
+    json_name(j, "connected");
+    json_bool(j, s->socket != NULL);
+    json_name(j, "address");
+    json_text(j, s->socket ? websocket_remote_address(s->socket->ws) : STR(""));
+    json_name(j, "transport");
+    json_text(j, str_of(s->socket ? transport_name(s->socket) : ""));
+    json_name(j, "shard");
+    json_begin_array(j);
+    json_int(j, s->options.shard_id);
+    json_int(j, s->options.shard_count);
+    json_end_array(j);
+    json_name(j, "intents");
+    json_int(j, s->options.intents);
+    json_name(j, "guilds");
+    json_int(j, (int64_t)count_session_guilds(s));
+    json_name(j, "events");
+    json_int(j, (int64_t)s->seq);
+    json_name(j, "waiting");
+    json_int(j, s->socket ? (int64_t)(s->seq - s->output.sent) : 0);
+    json_name(j, "buffered_bytes");
+    json_int(j, s->socket ? (int64_t)(websocket_unsent_bytes(s->socket->ws) + s->behind_bytes) : 0);
+    json_name(j, "client");
+    json_text(j, str_of(session_client(s)));
+    json_name(j, "loop");
+    json_int(j, loop_index(s->gateway_loop->loop));
+    json_end_object(j);
+}
+
+static void write_sessions_of_loop(struct loop *loop, void *arg)
+{
+    struct session_list_writer *c = arg;
+    const struct gateway_loop *h = c->gateway->gateway_loops[loop_index(loop)];
+
+    for (const struct link *at = h->sessions.next; at != &h->sessions; at = at->next) {
+        struct json_writer j = json_writer_to(c->out);
+
+        write_session_json(container_of(at, const struct session, link), &j);
+        buf_add_char(c->out, '\n');
+    }
+}
+
+void gateway_write_session_list(struct gateway *g, struct buf *out)
+{
+    struct session_list_writer c = { g, out };
+
+    for (unsigned i = 0; i < g->gateway_loop_count; i++)
+        loop_call_and_wait(g->gateway_loops[i]->loop, write_sessions_of_loop, &c);
+}

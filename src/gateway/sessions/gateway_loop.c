@@ -1,0 +1,106 @@
+/* gateway_loop.c - the gateway's state on one event loop: creation, end, and end-of-iteration work.
+ */
+#include "gateway/sessions/gateway_loop.h"
+
+#include "base/mem.h"
+#include "gateway/resume/journal/replication.h"
+#include "gateway/sessions/session_tasks.h"
+#include "gateway/sessions/gateway_socket.h"
+#include "gateway/sessions/registry.h"
+#include "gateway/sessions/session.h"
+#include "gateway/sessions/upcalls.h"
+#include "gateway/wire/compressor.h"
+
+static void timers_init(struct gateway_loop_timers *t, const struct gateway *g, struct loop *loop)
+{
+    unsigned hello_ms = g->options.hello_ms ? g->options.hello_ms : HELLO_MS;
+
+    t->hellos = deadline_list_new(loop, hello_ms, false, on_hello_due);
+    t->unauthenticated =
+        deadline_list_new(loop, UNAUTHENTICATED_MS, true, on_unauthenticated_timeout);
+    t->overdue = deadline_list_new(loop, HEARTBEAT_OVERDUE_MS, true, on_heartbeat_overdue);
+    t->dead = deadline_list_new(loop, HEARTBEAT_DEAD_MS, true, on_heartbeat_timeout);
+    t->invalidated = deadline_list_new(loop, INVALIDATED_MS, true, on_reidentify_timeout);
+    t->away = deadline_list_new(loop, SESSION_EXPIRY_MS, true, on_session_expired);
+    t->showing_offline = deadline_list_new(loop, SHOW_OFFLINE_MS, true, on_session_show_offline);
+    t->windows = deadline_list_new(loop, PRESENCE_MS, true, gateway_upcalls.presence_window_ended);
+}
+
+static void timers_clear(struct gateway_loop_timers *t)
+{
+    deadline_list_free(t->hellos);
+    deadline_list_free(t->unauthenticated);
+    deadline_list_free(t->overdue);
+    deadline_list_free(t->dead);
+    deadline_list_free(t->invalidated);
+    deadline_list_free(t->away);
+    deadline_list_free(t->showing_offline);
+    deadline_list_free(t->windows);
+}
+
+struct gateway_loop *gateway_loop_new(struct gateway *g, struct loop *loop)
+{
+    struct gateway_loop *h = mem_new(sizeof *h);
+
+    h->gateway = g;
+    h->loop = loop;
+    h->delivered = &g->delivered[loop_index(loop)];
+    h->begun = h->position = g->published;
+    links_init(&h->peers);
+    links_init(&h->sessions);
+    links_init(&h->authentications);
+    links_init(&h->reads.waiting);
+    links_init(&h->session_tasks.runnable);
+    links_init(&h->unpublished);
+    topics_init(&h->topics, loop);
+    h->topics.online_members = &g->online_members;
+    if (g->directory)
+        h->topics.on_guild_change = gateway_upcalls.directory_mark;
+    h->queue.end = &h->queue.first;
+    h->arena = arena_new();
+    h->packer = compressor_new();
+    buf_init(&h->out, MAX_ENCODED_MESSAGE);
+    buf_init(&h->in, MAX_MESSAGE * 8);
+    timers_init(&h->timers, g, loop);
+    loop_resume_init(h);
+    h->iteration_end.run = gateway_loop_end_iteration;
+    h->queue.post.run = event_queue_on_posted;
+    h->session_tasks.post.run = run_session_tasks;
+    loop_add_iteration_end(loop, &h->iteration_end);
+    return h;
+}
+
+void gateway_loop_free(struct gateway_loop *h)
+{
+    if (!h)
+        return;
+    topics_close(&h->topics);
+    while (!links_empty(&h->sessions))
+        session_end(container_of(h->sessions.next, struct session, link));
+    gateway_upcalls.lists_free(h);
+    event_queue_clear(h);
+    loop_resume_clear(h);
+    topics_clear(&h->topics);
+    loop_remove_iteration_end(&h->iteration_end);
+    timers_clear(&h->timers);
+    compressor_free(h->packer);
+    shared_frames_free(h->frames);
+    buf_clear(&h->out);
+    buf_clear(&h->in);
+    arena_free(h->arena);
+    mem_free(h);
+}
+
+void gateway_loop_end_iteration(struct iteration_end *t)
+{
+    struct gateway_loop *h = container_of(t, struct gateway_loop, iteration_end);
+
+    budget_renew(&h->budget);
+    if (h->framed)
+        shared_frames_release(h->frames);
+    h->framed = false;
+    if (!links_empty(&h->unpublished))
+        gateway_upcalls.directory_flush(h);
+    /* Journal records are replicated before the server sends the bytes of this iteration. */
+    replication_send_records(h);
+}

@@ -1,0 +1,105 @@
+/* gateway_loop.h - the gateway's state on one event loop; start here to read the gateway.
+ *
+ *   gateway        one per process: options, the registry of sessions (registry.h)
+ *   hub            one per event loop: its sockets, sessions, topics and event queue
+ *   peer           a WebSocket and how messages are sent to it
+ *   session        receives events, knows which ones were sent; outlives its sockets
+ *   topic          an audience of events and the sessions that subscribe to it
+ *   seat           the subscription of a session to a topic (views/topics.h)
+ *
+ * Only the loop's thread uses struct gateway_loop. Folder sessions/ uses wire/ and views/; it calls
+ * the folders above it through upcalls.h. */
+#ifndef GATEWAY_SESSIONS_GATEWAY_LOOP_H
+#define GATEWAY_SESSIONS_GATEWAY_LOOP_H
+
+#include "base/buf.h"
+#include "base/links.h"
+#include "gateway/resume/journal/loop_resume.h"
+#include "gateway/sessions/budget.h"
+#include "gateway/sessions/event_queue.h"
+#include "gateway/sessions/store_reads.h"
+#include "gateway/subscriptions/topics.h"
+#include "gateway/wire/frames.h"
+#include "net/loop.h"
+
+struct gateway;
+struct compressor;
+struct member_tables;
+
+/* An event counter that one loop writes, padded to a cache line: a shared counter would slow
+ * down all loops at every dispatch. */
+struct loop_count {
+    _Atomic uint64_t n;
+    char rest_of_line[64 - sizeof(uint64_t)];
+};
+
+/* Deadlines of sockets (first line) and of sessions (second line). */
+struct gateway_loop_timers {
+    struct deadline_list *hellos, *unauthenticated, *overdue, *dead, *invalidated;
+    struct deadline_list *away, *showing_offline, *windows;
+};
+
+/* Sessions whose first task can continue (errands.h). */
+struct runnable_session_tasks {
+    struct link runnable;
+    struct loop_message post;
+    bool posted;
+};
+
+struct gateway_loop {
+    struct gateway *gateway;
+    struct loop *loop;
+    struct link peers, sessions;
+    struct link authentications; /* items: struct authentication */
+    struct topics topics;
+    struct gateway_loop_timers timers;
+    struct compressor *packer;
+    struct arena *arena;                      /* temporary memory for the message in progress */
+    struct buf out;                           /* buffer for messages to send */
+    struct event_frame frames[PAYLOAD_FORMS]; /* shared frames of events sent in this iteration */
+    bool framed;                              /* `frames` has frames of this iteration */
+    bool at_once;  /* write messages to the socket immediately: fanout/dispatch.c */
+    struct buf in; /* buffer for received messages */
+
+    struct event_queue queue;
+    /* Numbers of the last event that was started, and of the last that was finished. */
+    uint64_t begun, position;
+    struct store_reads reads;
+    struct iteration_budget budget;
+    struct loop_resume_state resume;
+    struct runnable_session_tasks session_tasks;
+    struct link unpublished; /* items: struct session_sync (presence/directory.h) */
+    /* Member lists of this loop (member_lists/); NULL before the first list. */
+    struct member_tables *member_tables;
+    unsigned list_pieces; /* number of posted member list tasks */
+    struct iteration_end iteration_end;
+    struct loop_count *delivered; /* this loop's counter in the gateway's array */
+};
+
+struct gateway_loop *gateway_loop_new(struct gateway *g, struct loop *loop);
+void gateway_loop_free(struct gateway_loop *h);
+void gateway_loop_end_iteration(struct iteration_end *t);
+
+static inline void count_delivered_event(struct gateway_loop *h)
+{
+    uint64_t before = atomic_load_explicit(&h->delivered->n, memory_order_relaxed);
+
+    atomic_store_explicit(&h->delivered->n, before + 1, memory_order_relaxed);
+}
+
+/* Returns clock_s, read once per iteration. */
+static inline int64_t gateway_loop_time_s(struct gateway_loop *h)
+{
+    if (!h->budget.second)
+        h->budget.second = clock_s();
+    return h->budget.second;
+}
+
+/* Adds ticks. Returns true if events have used up their time in this iteration. */
+static inline bool loop_budget_use(struct gateway_loop *h, uint32_t ticks)
+{
+    h->budget.ticks += ticks;
+    return h->budget.ticks >= BUDGET_TICKS && budget_is_spent(&h->budget);
+}
+
+#endif

@@ -1,0 +1,343 @@
+/* gateway_socket.c - a gateway socket: HELLO, heartbeats, rate limit, reading messages, close. */
+#include "gateway/sessions/gateway_socket.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "gateway/sessions/gateway_loop.h"
+#include "gateway/sessions/background_encoding.h"
+#include "gateway/sessions/traffic_recording.h"
+#include "gateway/sessions/registry.h"
+#include "gateway/sessions/sending.h"
+#include "gateway/sessions/session.h"
+#include "gateway/sessions/upcalls.h"
+#include "gateway/wire/codec.h"
+#include "gateway/wire/etf.h"
+#include "json/read.h"
+
+enum { WINDOW_MS = 60 * 1000, WINDOW_PAYLOADS = 120, FREE_BEATS = 10 };
+
+void gateway_socket_on_open(struct websocket *ws, void *arg)
+{
+    const struct dialect *d = arg;
+    struct gateway *g = d->gateway;
+    struct gateway_socket *p = mem_new(sizeof *p);
+
+    p->gateway_loop = g->gateway_loops[loop_index(websocket_loop(ws))];
+    p->ws = ws;
+    p->dialect = d;
+    p->since_ms = clock_steady_ms();
+    p->connection_number = atomic_fetch_add(&g->accepted_connections, 1) + 1;
+    websocket_set_data(ws, p);
+    links_append(&p->gateway_loop->peers, &p->link);
+    atomic_fetch_add(&g->count.connected, 1);
+    record_opcode(p, TRAFFIC_OPENED, 0, STR(""));
+    if (d->fault) {
+        gateway_socket_close(p, d->fault, d->fault == CLOSE_BAD_VERSION ? "version" : "encoding");
+        return;
+    }
+    p->counted = registry_count_unauthenticated(g, websocket_address_key(ws));
+    if (!p->counted) {
+        gateway_socket_close(p, CLOSE_TOO_MANY, "too many connections that have not identified");
+        return;
+    }
+    deadline_restart(p->gateway_loop->timers.hellos, &p->deadline);
+}
+
+static void send_hello(struct gateway_socket *p)
+{
+    p->hello_sent = true;
+    deadline_restart(p->gateway_loop->timers.unauthenticated, &p->deadline);
+    send_opcode(p, OP_HELLO, STR("{\"heartbeat_interval\":41250,\"_trace\":" GATEWAY_TRACE "}"));
+}
+
+static void uncount_unauthenticated_socket(struct gateway_socket *p)
+{
+    if (p->counted)
+        registry_uncount_unauthenticated(p->gateway_loop->gateway, websocket_address_key(p->ws));
+    p->counted = false;
+}
+
+void gateway_socket_close(struct gateway_socket *p, enum close_code code, const char *reason)
+{
+    if (p->closing)
+        return;
+    p->closing = true;
+    deadline_cancel(&p->deadline);
+    atomic_fetch_add(&p->gateway_loop->gateway->count.closed, 1);
+    record_close(p, code, reason);
+    websocket_close(p->ws, code, str_of(reason));
+}
+
+void gateway_socket_on_closed(struct websocket *ws, int code)
+{
+    struct gateway_socket *p = websocket_data(ws);
+
+    if (!p)
+        return;
+    if (!p->closing)
+        record_close(p, code, "by the client");
+    uncount_unauthenticated_socket(p);
+    deadline_cancel(&p->deadline);
+    if (p->request_socket)
+        *p->request_socket = NULL;
+    if (p->session) {
+        struct session *s = p->session;
+
+        p->session = NULL;
+        s->socket = NULL;
+        /* A client that closes with 1000 or 1001 ends its session, unless it confirms a close by
+         * the server. */
+        if (!p->closing && (code == 1000 || code == 1001))
+            session_end(s);
+        else
+            session_on_disconnect(s);
+    }
+    link_remove(&p->link);
+    zstd_free(p->zstd);
+    delayed_ops_free(p);
+    background_encoding_cancel(p->encoding);
+    atomic_fetch_sub(&p->gateway_loop->gateway->count.connected, 1);
+    mem_free(p);
+}
+
+void gateway_socket_on_shutdown(struct websocket *ws)
+{
+    struct gateway_socket *p = websocket_data(ws);
+
+    if (p)
+        gateway_socket_close(p, CLOSE_GOING_AWAY, "");
+}
+
+void gateway_socket_on_drained(struct websocket *ws)
+{
+    struct gateway_socket *p = websocket_data(ws);
+
+    if (p && p->session)
+        session_send_waiting(p->session);
+}
+
+void gateway_socket_set_session(struct gateway_socket *p, struct session *s)
+{
+    uncount_unauthenticated_socket(p);
+    /* Cancel a long dispatch of the socket's former session. */
+    if (p->encoding && !p->lent) {
+        background_encoding_cancel(p->encoding);
+        p->encoding = NULL;
+    }
+    websocket_set_max_unsent(p->ws, MAX_PAYLOAD);
+    p->state = SOCKET_HAS_SESSION;
+    p->session = s;
+    s->socket = p;
+    if (session_is_ready(s))
+        session_set_state(s, SESSION_LIVE);
+    deadline_restart(p->gateway_loop->timers.overdue, &p->deadline);
+}
+
+/* After op 9 the client may identify again on the same socket. */
+void gateway_socket_unset_session(struct gateway_socket *p)
+{
+    p->state = SOCKET_UNAUTHENTICATED;
+    p->session = NULL;
+    p->since_ms = clock_steady_ms();
+    if (!p->closing)
+        deadline_restart(p->gateway_loop->timers.unauthenticated, &p->deadline);
+}
+
+void gateway_socket_await_identify(struct gateway_socket *p)
+{
+    if (p->closing)
+        return;
+    p->invalidated = true;
+    deadline_restart(p->gateway_loop->timers.invalidated, &p->deadline);
+}
+
+void gateway_socket_on_identify(struct gateway_socket *p)
+{
+    if (p->invalidated)
+        deadline_restart(p->gateway_loop->timers.unauthenticated, &p->deadline);
+    p->invalidated = false;
+}
+
+void gateway_socket_on_heartbeat(struct gateway_socket *p)
+{
+    bool person = p->state == SOCKET_HAS_SESSION && !p->session->bot;
+
+    /* User clients read "d" of every opcode as an object, so it must not be null. */
+    send_opcode(p, OP_HEARTBEAT_ACK, person ? STR("{}") : STR("null"));
+    if (p->closing || p->invalidated)
+        return;
+    if (p->state == SOCKET_HAS_SESSION) {
+        deadline_restart(p->gateway_loop->timers.overdue, &p->deadline);
+        replay_evict_expired(&p->session->replay, gateway_loop_time_s(p->gateway_loop));
+    } else if (clock_steady_ms() - p->since_ms < UNAUTHENTICATED_MAX_MS) {
+        deadline_restart(p->gateway_loop->timers.unauthenticated, &p->deadline);
+    } else {
+        gateway_socket_close(p, CLOSE_NOT_IDENTIFIED, "not identified");
+    }
+}
+
+static struct gateway_socket *socket_from_deadline(struct deadline *d)
+{
+    return container_of(d, struct gateway_socket, deadline);
+}
+
+void on_hello_due(struct deadline *d)
+{
+    send_hello(socket_from_deadline(d));
+}
+
+void on_unauthenticated_timeout(struct deadline *d)
+{
+    gateway_socket_close(socket_from_deadline(d), CLOSE_UNKNOWN, "not identified");
+}
+
+void on_heartbeat_overdue(struct deadline *d)
+{
+    struct gateway_socket *p = socket_from_deadline(d);
+
+    send_opcode(p, OP_HEARTBEAT, STR("null"));
+    deadline_restart(p->gateway_loop->timers.dead, &p->deadline);
+}
+
+void on_heartbeat_timeout(struct deadline *d)
+{
+    gateway_socket_close(socket_from_deadline(d), CLOSE_UNKNOWN, "no heartbeat");
+}
+
+void on_reidentify_timeout(struct deadline *d)
+{
+    gateway_socket_close(socket_from_deadline(d), CLOSE_BAD_SEQUENCE, "the session is gone");
+}
+
+struct envelope {
+    struct str op, d;
+};
+
+static const struct type type_any = { .kind = KIND_RAW };
+static const struct field envelope_fields[] = {
+    { FIELD(struct envelope, op), .type = &type_any, .flags = OPTIONAL },
+    { FIELD(struct envelope, d), .type = &type_any, .flags = OPTIONAL },
+    { 0 },
+};
+static const struct schema envelope_schema = {
+    .name = "GatewayMessage",
+    .size = sizeof(struct envelope),
+    .fields = envelope_fields,
+};
+static const struct type type_envelope = { .kind = KIND_OBJECT, .schema = &envelope_schema };
+
+/* The rate limit window starts with its first message, as in clients that limit themselves. */
+static bool is_within_rate_limit(struct gateway_socket *p, bool beat)
+{
+    uint32_t now = (uint32_t)clock_steady_ms();
+
+    if (p->gateway_loop->gateway->options.no_limits)
+        return true;
+    if (now - p->window_ms >= WINDOW_MS) {
+        p->window_ms = now;
+        p->payloads = p->beats = 0;
+    }
+    if (beat && p->beats < FREE_BEATS) {
+        p->beats++;
+        return true;
+    }
+    return ++p->payloads <= WINDOW_PAYLOADS;
+}
+
+/* Decodes "d" with the row's schema and calls the row's handler. */
+static void run_opcode_handler(struct gateway_socket *p, const struct opcode_row *row,
+                               struct str raw)
+{
+    struct form form = { .arena = p->gateway_loop->arena };
+    void *d = NULL;
+
+    if (!row->handle)
+        return;
+    if (row->type) {
+        bool object = raw.n && raw.p[0] == '{';
+
+        if (!object) {
+            gateway_socket_close(p, CLOSE_BAD_OPCODE, "data of the wrong type");
+            return;
+        }
+        if (schema_decode(row->type, raw, &form, &d)) {
+            gateway_socket_close(p, CLOSE_BAD_PAYLOAD, "malformed payload");
+            return;
+        }
+    }
+    loop_begin_part(row->name);
+    row->handle(p, row->op, raw, d);
+}
+
+static void handle_opcode(struct gateway_socket *p, int64_t op, struct str d)
+{
+    const struct opcode_row *row = gateway_upcalls.opcode_find(op);
+    bool unidentified = p->state != SOCKET_HAS_SESSION;
+    bool bot = p->session && p->session->bot;
+
+    if (!is_within_rate_limit(p, row && row->flags & OP_IS_HEARTBEAT)) {
+        gateway_socket_close(p, CLOSE_TOO_MANY, "too many payloads");
+        return;
+    }
+    if (op == OP_IDENTIFY || op == OP_RESUME) {
+        if (p->state != SOCKET_UNAUTHENTICATED) {
+            gateway_socket_close(p, CLOSE_IDENTIFIED, "already identified");
+            return;
+        }
+    } else if (unidentified && !(row && row->flags & OP_BEFORE_IDENTIFY)) {
+        /* Between IDENTIFY and READY other opcodes are ignored. */
+        if (p->state == SOCKET_UNAUTHENTICATED)
+            gateway_socket_close(p, CLOSE_NOT_IDENTIFIED, "not identified");
+        return;
+    }
+    if (!row || (bot && row->flags & OP_NOT_FOR_BOTS))
+        return;
+    run_opcode_handler(p, row, d);
+}
+
+static bool parse_opcode(struct str raw, int64_t *ret)
+{
+    return json_parse_raw_int(raw, ret) && *ret >= 0 && *ret <= OP_MAX;
+}
+
+void gateway_socket_on_message(struct websocket *ws, enum ws_opcode opcode, struct str payload)
+{
+    struct gateway_socket *p = websocket_data(ws);
+    struct gateway_loop *h = p->gateway_loop;
+    struct form form = { .arena = h->arena };
+    bool bot = p->session && p->session->bot;
+    void *decoded;
+    int64_t op;
+
+    if (p->closing)
+        return;
+    /* A client that sends a message is ready to receive HELLO: do not wait for HELLO_MS. */
+    if (!p->hello_sent)
+        send_hello(p);
+    if (p->closing)
+        return;
+    arena_reset(h->arena);
+    if (payload.n > (bot ? MAX_FROM_BOT : MAX_FROM_USER)) {
+        gateway_socket_close(p, CLOSE_BAD_PAYLOAD, "payload too large");
+        return;
+    }
+    if (p->dialect->etf) {
+        buf_reset(&h->in);
+        if (opcode != WS_BINARY || !etf_to_json(payload, &h->in)) {
+            gateway_socket_close(p, CLOSE_BAD_PAYLOAD, "not a term");
+            return;
+        }
+        payload = buf_str(&h->in);
+    }
+    if (payload.n == 0 || schema_decode(&type_envelope, payload, &form, &decoded)) {
+        gateway_socket_close(p, CLOSE_BAD_PAYLOAD, "not a message");
+        return;
+    }
+    const struct envelope *e = decoded;
+    if (!parse_opcode(e->op, &op)) {
+        gateway_socket_close(p, CLOSE_BAD_OPCODE, "no such opcode");
+        return;
+    }
+    record_opcode(p, TRAFFIC_RECEIVED, (int)op, e->d);
+    handle_opcode(p, op, e->d);
+}

@@ -1,0 +1,207 @@
+/* session_tasks.c - long tasks of a session, run in steps: sending guilds, answering requests.
+ *
+ * A step is a store read and the events sent from its result. The next step starts when the
+ * socket has accepted these events, so that one session fills neither the loop nor memory. */
+#include "gateway/sessions/session_tasks.h"
+
+#include "base/mem.h"
+#include "gateway/resume/journal/journal.h"
+#include "gateway/sessions/gateway_socket.h"
+#include "gateway/sessions/registry.h"
+#include "gateway/sessions/session.h"
+
+enum { STEPS_PER_POST = 8, SESSION_TASKS_MAX = 256, ACCOUNT_TASKS_MAX = 1024 };
+
+/* The account's task count needs the gateway's lock, because the account's sessions may be on
+ * several loops. */
+static void change_task_counts(struct session *s, unsigned more, unsigned less)
+{
+    struct gateway *g = s->gateway_loop->gateway;
+
+    pthread_mutex_lock(&g->lock);
+    struct account *a = map_get(&g->accounts, s->caller.id);
+    if (a)
+        a->task_count += more - less;
+    pthread_mutex_unlock(&g->lock);
+    s->tasks->count += more - less;
+    journal_record_tasks(s);
+}
+
+/* The first task of a session is always accepted, because it sends the session's guilds. */
+static bool has_too_many_tasks(const struct session *s)
+{
+    struct gateway *g = s->gateway_loop->gateway;
+
+    unsigned count = session_task_count(s);
+
+    if (count == 0 || count == SESSION_TASKS_MAX)
+        return count;
+    pthread_mutex_lock(&g->lock);
+    const struct account *a = map_get(&g->accounts, s->caller.id);
+    bool many = a && a->task_count >= ACCOUNT_TASKS_MAX;
+    pthread_mutex_unlock(&g->lock);
+    return many;
+}
+
+static struct session_task *first_session_task(const struct session *s)
+{
+    const struct session_tasks *line = s->tasks;
+
+    return !line || links_empty(&line->tasks)
+               ? NULL
+               : container_of(line->tasks.next, struct session_task, of_session);
+}
+
+static struct session_tasks *session_tasks_get_or_create(struct session *s)
+{
+    if (!s->tasks) {
+        s->tasks = mem_new(sizeof *s->tasks);
+        s->tasks->session = s;
+        links_init(&s->tasks->tasks);
+    }
+    return s->tasks;
+}
+
+static void session_tasks_free(struct session *s)
+{
+    link_remove(&s->tasks->runnable);
+    mem_free(s->tasks);
+    s->tasks = NULL;
+}
+
+/* Tasks run one after the other, so a request waits until all guilds were sent. The guild task
+ * also runs while the session is disconnected; its events go to the replay buffer. A request
+ * waits for the next connection, because its response would exceed the replay buffer. */
+static bool session_task_can_continue(const struct session *s)
+{
+    const struct session_task *e = first_session_task(s);
+
+    return e && !e->stepping && (s->socket || !e->needs_socket);
+}
+
+static void post_session_tasks(struct gateway_loop *h)
+{
+    if (h->session_tasks.posted || links_empty(&h->session_tasks.runnable))
+        return;
+    h->session_tasks.posted = true;
+    loop_post(h->loop, &h->session_tasks.post);
+}
+
+void session_tasks_continue(struct session *s)
+{
+    if (!s->tasks || s->tasks->runnable.next || !session_task_can_continue(s))
+        return;
+    if (session_has_backlog(s)) {
+        if (!s->socket->closing)
+            websocket_notify_when_drained(s->socket->ws);
+        return;
+    }
+    links_append(&s->gateway_loop->session_tasks.runnable, &s->tasks->runnable);
+    post_session_tasks(s->gateway_loop);
+}
+
+static void session_task_end(struct session_task *e)
+{
+    struct session *s = e->session;
+
+    link_remove(&e->of_session);
+    change_task_counts(s, 0, 1);
+    e->free(e);
+    if (links_empty(&s->tasks->tasks))
+        session_tasks_free(s);
+    session_tasks_continue(s);
+}
+
+static void on_task_read_done(struct session_store_read *l, enum err error)
+{
+    struct session_task *e = container_of(l, struct session_task, store_read);
+
+    e->stepping = false;
+    if (!e->session) {
+        e->free(e);
+        return;
+    }
+    e->stepped(e, error);
+    session_tasks_continue(e->session);
+}
+
+static void session_task_begin_step(struct gateway_loop *h, struct session_task *e)
+{
+    if (!e->step(e)) {
+        session_task_end(e);
+        return;
+    }
+    e->stepping = true;
+    e->store_read.owner = e->session->caller.id;
+    e->store_read.done = on_task_read_done;
+    store_read_ordered(h, &e->store_read);
+}
+
+/* Runs the next step of sessions that can continue. A session whose socket has a backlog again
+ * waits for its socket. */
+void run_session_tasks(struct loop_message *post)
+{
+    struct gateway_loop *h = container_of(post, struct gateway_loop, session_tasks.post);
+
+    h->session_tasks.posted = false;
+    for (int i = 0; i < STEPS_PER_POST && !links_empty(&h->session_tasks.runnable); i++) {
+        struct session_tasks *line =
+            container_of(h->session_tasks.runnable.next, struct session_tasks, runnable);
+        struct session *s = line->session;
+
+        link_remove(&line->runnable);
+        if (session_task_can_continue(s) && !session_has_backlog(s))
+            session_task_begin_step(h, first_session_task(s));
+        else
+            session_tasks_continue(s);
+    }
+    post_session_tasks(h);
+}
+
+void session_task_begin(struct session *s, struct session_task *e)
+{
+    if (has_too_many_tasks(s)) {
+        e->free(e);
+        return;
+    }
+    struct session_tasks *line = session_tasks_get_or_create(s);
+    change_task_counts(s, 1, 0);
+    e->session = s;
+    links_append(&line->tasks, &e->of_session);
+    session_tasks_continue(s);
+}
+
+bool session_task_is_running(const struct session *s)
+{
+    const struct link *all = s->tasks ? &s->tasks->tasks : NULL;
+
+    for (const struct link *at = all ? all->next : NULL; at != all; at = at->next)
+        if (container_of(at, const struct session_task, of_session)->stepping)
+            return true;
+    return false;
+}
+
+void session_tasks_detach(struct session *s)
+{
+    if (s->tasks)
+        link_remove(&s->tasks->runnable);
+}
+
+void session_tasks_attach(struct session *s)
+{
+    session_tasks_continue(s);
+}
+
+void session_tasks_abort(struct session *s)
+{
+    if (!s->tasks)
+        return;
+    for (struct session_task *e; (e = first_session_task(s));) {
+        link_remove(&e->of_session);
+        e->session = NULL;
+        if (!e->stepping)
+            e->free(e);
+    }
+    change_task_counts(s, 0, s->tasks->count);
+    session_tasks_free(s);
+}

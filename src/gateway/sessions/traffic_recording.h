@@ -1,0 +1,17 @@
+/* traffic_recording.h - records messages of gateway sockets for the traffic viewer. */
+#ifndef GATEWAY_SESSIONS_TRAFFIC_RECORDING_H
+#define GATEWAY_SESSIONS_TRAFFIC_RECORDING_H
+
+#include "gateway/wire/gateway_event.h"
+#include "traffic/traffic.h"
+
+struct gateway_socket;
+
+/* Records a message that is not a dispatch, or a new socket; d is JSON. No effect while
+ * recording is off. */
+void record_opcode(struct gateway_socket *p, enum traffic_kind kind, int op, struct str d);
+void record_dispatch(struct gateway_socket *p, uint64_t seq, struct gateway_event *n,
+                     unsigned form);
+void record_close(struct gateway_socket *p, int code, const char *reason);
+
+#endif

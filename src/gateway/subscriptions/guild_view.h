@@ -1,0 +1,85 @@
+/* guild_view.h - a loop's cached roles, channels and overwrites of a guild, to compute permissions.
+ */
+#ifndef GATEWAY_SUBSCRIPTIONS_GUILD_VIEW_H
+#define GATEWAY_SUBSCRIPTIONS_GUILD_VIEW_H
+
+#include "base/map.h"
+#include "base/test_build.h"
+#include "model/events/events.h"
+#include "model/guild.h"
+#include "model/permissions/member_permissions.h"
+
+struct snapshot_positions;
+struct topic_subscription;
+
+enum {
+    SMALL_GUILD_MEMBERS = 250
+}; /* in guilds up to this size, members get each other's presences */
+
+/* The permission overwrites of a channel. */
+struct channel_overwrites {
+    snowflake id;
+    int64_t type;
+    uint32_t count;
+    /* Cached id of the channel's member list, derived from all overwrites; "" if not computed. */
+    char list_id[12];
+    bool list_everybody; /* value of the parameter `everybody` that list_id was computed with */
+    struct overwrite overwrites[];
+};
+
+struct role_permissions {
+    snowflake id;
+    uint64_t permissions;
+};
+
+/* Permission data of a guild: read from the store once, then updated by events. */
+struct guild_view {
+    snowflake guild_id, owner_id;
+    int64_t member_count;
+    uint32_t version;
+    struct role_permissions *roles;
+    uint32_t role_count, role_cap;
+    struct map channels; /* channel id -> struct channel_overwrites; without threads */
+    /* Log positions that the view's snapshot included; usually NULL. */
+    struct snapshot_positions *snapshot_positions;
+    struct guild_view *next; /* next view in the loop's list of unused views */
+    size_t freed;            /* progress of guild_view_free_step */
+};
+
+struct guild_view *guild_view_new(const struct guild *g, const struct list *channels);
+void guild_view_free(struct guild_view *v);
+/* Frees up to `most` channels of the view. Returns true when the whole view is freed. */
+bool guild_view_free_step(struct guild_view *v, unsigned most);
+#if TEST_BUILD
+/* Logs whether the view equals the rows that were read. Call it only while no event is pending
+ * whose commit the read saw. */
+void guild_view_compare_with_rows(const struct guild_view *v, const struct guild *g,
+                                  const struct list *channels);
+#else
+static inline void guild_view_compare_with_rows(const struct guild_view *v, const struct guild *g,
+                                                const struct list *channels)
+{
+    (void)v, (void)g, (void)channels;
+}
+#endif
+uint64_t guild_view_role_permissions(const struct guild_view *v,
+                                     snowflake id); /* 0: unknown role */
+void guild_view_set_role(struct guild_view *v, snowflake id, uint64_t permissions);
+void guild_view_remove_role(struct guild_view *v, snowflake id);
+/* Removes the overwrites of a deleted role. Discord sends no CHANNEL_UPDATE events for them. */
+void guild_view_remove_overwrites(struct guild_view *v, snowflake id);
+void guild_view_set_channel(struct guild_view *v, snowflake id, int64_t type,
+                            const struct overwrite *list, size_t count);
+void guild_view_remove_channel(struct guild_view *v, snowflake id);
+/* Returns the permissions of the subscribed session in a channel, or in the guild if channel_id
+ * is 0. An unknown channel gives no permissions. */
+uint64_t subscription_permissions(struct topic_subscription *seat, snowflake channel_id);
+/* Returns the permissions in the channel of an event. The view has no threads, because a guild
+ * may have any number of them: the event of a thread carries the thread's parent, type and
+ * members. */
+uint64_t subscription_event_permissions(struct topic_subscription *seat, const struct audience *to);
+/* Whether the session is a recipient of an event sent with audience_of_role_granters: by its
+ * account, or by a role together with MANAGE_ROLES. */
+bool subscription_can_grant_roles(struct topic_subscription *seat, const struct audience *to);
+
+#endif

@@ -1,0 +1,33 @@
+/* snapshot_positions.h - log positions that a snapshot of the store included before their events
+ * were sent.
+ *
+ * A snapshot shows all commits, including some whose events are still queued on this loop. A
+ * session that was set up from the snapshot must not receive those events again. Only a cluster
+ * has a log. */
+#ifndef GATEWAY_SUBSCRIPTIONS_SNAPSHOT_POSITIONS_H
+#define GATEWAY_SUBSCRIPTIONS_SNAPSHOT_POSITIONS_H
+
+#include "json/schema.h"
+#include "model/events/events.h"
+
+struct snapshot_positions;
+
+/* positions: int64_t in ascending order. Returns NULL if the list is empty. */
+struct snapshot_positions *snapshot_positions_new(const struct list *positions);
+struct snapshot_positions *snapshot_positions_ref(struct snapshot_positions *k); /* accepts NULL */
+void snapshot_positions_unref(struct snapshot_positions *k);                     /* accepts NULL */
+
+/* Returns whether k contains all positions of `other`. Both may be NULL. */
+bool snapshot_positions_include(const struct snapshot_positions *k,
+                                const struct snapshot_positions *other);
+
+bool snapshot_has_event_slow(struct snapshot_positions **k, uint64_t number);
+
+/* Returns whether the snapshot included the event with that number. Frees *k when the number is
+ * past the last position. */
+static inline bool snapshot_has_event(struct snapshot_positions **k, uint64_t number)
+{
+    return *k && snapshot_has_event_slow(k, number);
+}
+
+#endif

@@ -1,0 +1,318 @@
+/* topics.c - audiences of events on a loop and the sessions that subscribe to them. */
+#include "gateway/subscriptions/topics.h"
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "gateway/subscriptions/online_members.h"
+#include "gateway/subscriptions/snapshot_positions.h"
+#include "gateway/subscriptions/guild_view.h"
+
+enum { FREE_VIEWS_BUDGET_NS = 2 * 1000 * 1000, CHANNELS_PER_CLOCK_CHECK = 256 };
+
+/* Snowflakes do not use the two highest bits; these bits store the audience kind. */
+static uint64_t topic_map_key(enum audience_kind kind, snowflake id)
+{
+    return hash_u64(id + ((uint64_t)kind << 62));
+}
+
+struct topic *topic_find(const struct topics *all, enum audience_kind kind, snowflake id)
+{
+    return map_get(&all->map, topic_map_key(kind, id));
+}
+
+static struct topic *topic_get_or_create(struct topics *all, enum audience_kind kind, snowflake id)
+{
+    struct topic *t = topic_find(all, kind, id);
+
+    if (!t) {
+        t = mem_new(sizeof *t);
+        t->kind = kind;
+        t->id = id;
+        t->subscriptions = &t->one;
+        t->cap = 1;
+        map_put(&all->map, topic_map_key(kind, id), t);
+    }
+    return t;
+}
+
+static void topic_free(struct topic *t)
+{
+    guild_view_free(t->view);
+    if (t->subscriptions != &t->one)
+        mem_free(t->subscriptions);
+    mem_free(t);
+}
+
+/* Most sessions have a few subscriptions, for which a linear search is fastest. A bot may have
+ * thousands; above LINEAR_SEARCH_MAX subscriptions a map is used. */
+enum { LINEAR_SEARCH_MAX = 16 };
+
+struct topic_subscription *session_subscription_find(const struct session_subscriptions *own,
+                                                     enum audience_kind kind, snowflake id)
+{
+    if (own->map)
+        return map_get(own->map, topic_map_key(kind, id));
+    for (uint32_t i = 0; i < own->count; i++)
+        if (own->items[i]->topic->id == id && own->items[i]->topic->kind == kind)
+            return own->items[i];
+    return NULL;
+}
+
+static void index_subscription(struct session_subscriptions *own, struct topic_subscription *seat)
+{
+    map_put(own->map, topic_map_key(seat->topic->kind, seat->topic->id), seat);
+}
+
+/* Indexes a subscription that was just appended to the session's list. */
+static void index_new_subscription(struct session_subscriptions *own,
+                                   struct topic_subscription *seat)
+{
+    if (own->map) {
+        index_subscription(own, seat);
+    } else if (own->count > LINEAR_SEARCH_MAX) {
+        own->map = mem_new(sizeof *own->map);
+        for (uint32_t i = 0; i < own->count; i++)
+            index_subscription(own, own->items[i]);
+    }
+}
+
+static void free_subscription_index(struct session_subscriptions *own)
+{
+    if (own->map)
+        map_clear(own->map);
+    mem_free(own->map);
+    own->map = NULL;
+}
+
+static void unlink_session_subscription(struct session_subscriptions *own,
+                                        struct topic_subscription *seat)
+{
+    struct topic_subscription *last = own->items[--own->count];
+
+    own->items[seat->session_index] = last;
+    last->session_index = seat->session_index;
+    if (own->map)
+        map_remove(own->map, topic_map_key(seat->topic->kind, seat->topic->id));
+    if (own->count == 0)
+        free_subscription_index(own);
+}
+
+static void topic_append_subscription(struct topic *t, struct topic_subscription *seat)
+{
+    if (t->count == t->cap) {
+        bool alone = t->subscriptions == &t->one;
+
+        t->cap *= 2;
+        t->subscriptions =
+            mem_resize(alone ? NULL : t->subscriptions, t->cap * sizeof *t->subscriptions);
+        if (alone)
+            t->subscriptions[0] = t->one;
+    }
+    t->subscriptions[t->count++] = seat;
+}
+
+static void append_session_subscription(struct session_subscriptions *own,
+                                        struct topic_subscription *seat)
+{
+    uint32_t n = own->count;
+
+    if (n == 0)
+        own->items = mem_resize(own->items, 2 * sizeof *own->items);
+    else if (n > 1 && (n & (n - 1)) == 0)
+        own->items = mem_resize(own->items, 2 * (size_t)n * sizeof *own->items);
+    own->items[own->count++] = seat;
+}
+
+static void update_online_members(const struct session_subscriptions *own,
+                                  const struct topic_subscription *seat, bool comes)
+{
+    struct online_members *all = own->topics->online_members;
+
+    if (!all || seat->topic->kind != AUDIENCE_GUILD)
+        return;
+    if (comes)
+        online_members_add(all, seat->topic->id, own->user_id);
+    else
+        online_members_remove(all, seat->topic->id, own->user_id);
+}
+
+static void call_on_guild_change(const struct session_subscriptions *own, const struct topic *t)
+{
+    if (own->topics->on_guild_change && t->kind == AUDIENCE_GUILD)
+        own->topics->on_guild_change(own->session);
+}
+
+void session_subscriptions_set_visible(struct session_subscriptions *own, bool seen)
+{
+    if (own->visible == seen)
+        return;
+    own->visible = seen;
+    for (uint32_t i = 0; i < own->count; i++)
+        update_online_members(own, own->items[i], seen);
+}
+
+struct topic_subscription *subscription_add(struct session_subscriptions *own,
+                                            enum audience_kind kind, snowflake id)
+{
+    struct topic_subscription *seat = session_subscription_find(own, kind, id);
+
+    if (seat)
+        return seat;
+    seat = mem_new(kind == AUDIENCE_GUILD ? sizeof *seat : SUBSCRIPTION_BYTES_OUTSIDE_GUILDS);
+    seat->session = own->session;
+    seat->user_id = own->user_id;
+    seat->topic = topic_get_or_create(own->topics, kind, id);
+    seat->index = seat->topic->count;
+    topic_append_subscription(seat->topic, seat);
+    seat->session_index = own->count;
+    append_session_subscription(own, seat);
+    index_new_subscription(own, seat);
+    if (own->visible)
+        update_online_members(own, seat, true);
+    call_on_guild_change(own, seat->topic);
+    return seat;
+}
+
+static void move_topic_subscription(struct topic *t, uint32_t from, uint32_t to)
+{
+    t->subscriptions[to] = t->subscriptions[from];
+    t->subscriptions[to]->index = to;
+}
+
+/* Moves the last subscription into the free slot. Subscriptions that already got the current
+ * event stay in front of the others: a free slot among them is filled with the last of them
+ * first. If all got the event, that subscription was the last of all and must not be moved back. */
+static void topic_remove_subscription(struct topic *t, uint32_t gap)
+{
+    if (gap < t->delivered_count) {
+        move_topic_subscription(t, --t->delivered_count, gap);
+        gap = t->delivered_count;
+    }
+    if (gap != --t->count)
+        move_topic_subscription(t, t->count, gap);
+}
+
+static void schedule_free_old_views(struct topics *all)
+{
+    if (all->posted || !all->old)
+        return;
+    all->posted = true;
+    loop_post(all->loop, &all->post);
+}
+
+static void free_old_views(struct loop_message *post)
+{
+    struct topics *all = container_of(post, struct topics, post);
+    int64_t began = clock_monotonic_ns();
+
+    loop_begin_part("old_views");
+    all->posted = false;
+    while (all->old && clock_monotonic_ns() - began < FREE_VIEWS_BUDGET_NS) {
+        struct guild_view *next = all->old->next;
+
+        if (guild_view_free_step(all->old, CHANNELS_PER_CLOCK_CHECK))
+            all->old = next;
+    }
+    schedule_free_old_views(all);
+}
+
+/* Frees the view in steps, because the end of a bot's session may leave thousands of views. */
+static void free_view_later(struct topics *all, struct guild_view *v)
+{
+    if (!v || all->closing) {
+        guild_view_free(v);
+        return;
+    }
+    v->next = all->old;
+    all->old = v;
+    schedule_free_old_views(all);
+}
+
+static void topic_remove_from_loop(struct topics *all, struct topic *t)
+{
+    map_remove(&all->map, topic_map_key(t->kind, t->id));
+    if (all->delivering && *all->delivering == t)
+        *all->delivering = NULL;
+    free_view_later(all, t->view);
+    t->view = NULL;
+    topic_free(t);
+}
+
+void subscription_remove(struct session_subscriptions *own, struct topic_subscription *seat)
+{
+    struct topic *t = seat->topic;
+
+    if (own->visible)
+        update_online_members(own, seat, false);
+    call_on_guild_change(own, t);
+    topic_remove_subscription(t, seat->index);
+    unlink_session_subscription(own, seat);
+    if (t->kind == AUDIENCE_GUILD)
+        mem_free(seat->roles);
+    snapshot_positions_unref(seat->snapshot_positions);
+    mem_free(seat);
+    if (t->count == 0)
+        topic_remove_from_loop(own->topics, t);
+}
+
+void session_subscriptions_clear(struct session_subscriptions *own)
+{
+    while (own->count)
+        subscription_remove(own, own->items[own->count - 1]);
+    mem_free(own->items);
+    own->items = NULL;
+}
+
+void subscription_set_snapshot(struct topic_subscription *seat, struct snapshot_positions *known)
+{
+    snapshot_positions_unref(seat->snapshot_positions);
+    seat->snapshot_positions = snapshot_positions_ref(known);
+}
+
+void subscription_set_roles(struct topic_subscription *seat, const snowflake *ids, size_t count,
+                            int64_t restrained_until)
+{
+    mem_free(seat->roles);
+    seat->role_count = (uint32_t)count;
+    seat->roles =
+        seat->role_count ? mem_resize(NULL, seat->role_count * sizeof *seat->roles) : NULL;
+    if (seat->role_count)
+        memcpy(seat->roles, ids, seat->role_count * sizeof *seat->roles);
+    seat->restrained_until = restrained_until;
+    seat->version = 0;
+}
+
+void subscription_remove_role(struct topic_subscription *seat, snowflake role_id)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < seat->role_count; i++)
+        if (seat->roles[i] != role_id)
+            seat->roles[n++] = seat->roles[i];
+    seat->role_count = n;
+}
+
+void topics_init(struct topics *all, struct loop *loop)
+{
+    *all = (struct topics){ .loop = loop, .post.run = free_old_views };
+    map_init(&all->map);
+}
+
+void topics_close(struct topics *all)
+{
+    all->closing = true;
+}
+
+void topics_clear(struct topics *all)
+{
+    size_t at = 0;
+
+    for (struct topic *t; (t = map_next(&all->map, &at));)
+        topic_free(t);
+    map_clear(&all->map);
+    for (struct guild_view *v = all->old, *next; v; v = next) {
+        next = v->next;
+        guild_view_free(v);
+    }
+}

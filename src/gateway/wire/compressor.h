@@ -1,0 +1,27 @@
+/* compressor.h - zlib compression for the gateway; one compressor per loop.
+ *
+ * A connection's zlib stream consists of independent pieces: stored blocks for bytes of one
+ * session, and for shared payloads the output of a deflate run that starts with an empty window
+ * and ends with a sync flush. Any decoder reads them as one ordinary stream. */
+#ifndef GATEWAY_WIRE_COMPRESSOR_H
+#define GATEWAY_WIRE_COMPRESSOR_H
+
+#include "base/buf.h"
+#include "base/str.h"
+
+struct compressor;
+
+struct compressor *compressor_new(void);
+void compressor_free(struct compressor *p);
+
+/* Appends the parts deflated, byte-aligned, ending with 00 00 FF FF. */
+void deflate_shared_payload(struct compressor *p, const struct str *parts, size_t count,
+                            struct buf *out);
+/* Appends a stored (uncompressed) deflate block. An empty block, 00 00 00 FF FF, ends a message. */
+void deflate_append_stored(struct str bytes, struct buf *out);
+/* Appends the two header bytes of a zlib stream. */
+void zlib_append_header(struct buf *out);
+/* Appends a complete zlib stream. */
+void zlib_compress_whole(struct compressor *p, struct str bytes, struct buf *out);
+
+#endif

@@ -1,0 +1,13 @@
+/* encoded_members.h - the members of a guild as cached JSON. */
+#ifndef GATEWAY_SOURCE_ENCODED_MEMBERS_H
+#define GATEWAY_SOURCE_ENCODED_MEMBERS_H
+
+#include "model/guild.h"
+#include "store/store.h"
+
+/* Returns the first `limit` members by id. A cached result is valid until this thread caches
+ * another. refers: members and users separately; else one list. */
+enum err read_encoded_members(struct tx *tx, snowflake guild_id, int64_t limit, bool refers,
+                              const struct encoded_members **ret);
+
+#endif

@@ -1,0 +1,281 @@
+/* count_choices.c - counts choices: updates the heat (popularity) of GIFs and terms, and the pairs
+ * of both.
+ *
+ * A job counts the oldest recorded choices and deletes their rows in one transaction, so that each
+ * counts exactly once, even after a crash. */
+#include "gifs/internal.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+
+enum { AT_ONCE = 200 }; /* choices per transaction, which takes some milliseconds */
+
+/* Pause between two batches: requests have priority over counting. */
+static const int64_t PAUSE = SECOND / 20;
+
+struct gif_choice_row {
+    snowflake user_id;
+    int64_t gif, at;
+    struct str locale, term;
+};
+
+static double day_of_choice(const struct gif_choice_row *c)
+{
+    return days_since_epoch(c->at);
+}
+
+/* --- reading choices ------------------------------------------------------------------ */
+
+static const char DELETE_CHOICES[] =
+    "delete from gif_choices where n in (select n from gif_choices order by n limit $1) "
+    "returning user_id, gif, at, locale, term";
+
+static int compare_choice_time(const void *a, const void *b)
+{
+    const struct gif_choice_row *x = a, *y = b;
+
+    return x->at < y->at ? -1 : x->at > y->at;
+}
+
+static enum err consume_choices(struct call *call, struct list *ret)
+{
+    struct rows rows;
+    enum err e = tx_query(call->tx, DELETE_CHOICES, BIND(v_int(AT_ONCE)), &rows);
+
+    *ret = (struct list){ 0 };
+    if (e)
+        return e;
+    while (rows_next(&rows)) {
+        struct gif_choice_row *c = list_append(call->arena, ret, sizeof *c);
+
+        *c = (struct gif_choice_row){ row_id(&rows, 0), row_int(&rows, 1), row_int(&rows, 2),
+                                      row_text(&rows, 3), row_text(&rows, 4) };
+    }
+    if (ret->count)
+        qsort(ret->items, ret->count, sizeof(struct gif_choice_row), compare_choice_time);
+    return rows_end(&rows);
+}
+
+static const char UPSERT_PICK[] = "insert into gif_picks (user_id, gif, at) values ($1, $2, $3) "
+                                  "on conflict (user_id, gif) do update set at = excluded.at "
+                                  "where gif_picks.at <= $4";
+
+/* Keeps only one choice per account and GIF within GIFS_PICK_WINDOW_US. */
+static enum err remove_repeated_choices(struct call *call, struct list *choices)
+{
+    struct gif_choice_row *c = choices->items;
+    size_t left = 0;
+    enum err e = OK;
+
+    for (size_t i = 0; i < choices->count && !e; i++) {
+        int64_t changed = 0;
+
+        e = tx_exec(call->tx, UPSERT_PICK,
+                    BIND(v_id(c[i].user_id), v_int(c[i].gif), v_int(c[i].at),
+                         v_int(c[i].at - GIFS_PICK_WINDOW_US)),
+                    &changed);
+        if (changed)
+            c[left++] = c[i];
+    }
+    choices->count = left;
+    return e;
+}
+
+/* --- GIFs ----------------------------------------------------------------------------- */
+
+static const char FIND_GIF[] = "select heat from gif_scores where n = $1";
+static const char UPDATE_GIF_HEAT[] = "update gif_scores set heat = $2 where n = $1";
+
+static int compare_choice_gif(const void *a, const void *b)
+{
+    const struct gif_choice_row *x = a, *y = b;
+
+    return x->gif < y->gif ? -1 : x->gif > y->gif;
+}
+
+/* Counts choices of one GIF, which may have been deleted. */
+static enum err count_choices_of_gif(struct call *call, const struct gif_choice_row *c,
+                                     size_t count)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(call->tx, FIND_GIF, BIND(v_int(c->gif)), &row, &found);
+
+    if (e || !found)
+        return e;
+    double heat = row_real(&row, 0);
+    for (size_t i = 0; i < count; i++)
+        heat = heat_after_choice(heat, day_of_choice(&c[i]));
+    return tx_exec(call->tx, UPDATE_GIF_HEAT, BIND(v_int(c->gif), v_real(heat)), NULL);
+}
+
+/* --- terms ---------------------------------------------------------------------------- */
+
+static const char MAKE_TERM[] =
+    "insert into gif_terms (n, locale, term, initial, heat) values ($1, $2, $3, $4, 0) "
+    "on conflict (locale, term) do nothing";
+static const char FIND_TERM[] =
+    "select n, heat, third_at from gif_terms where locale = $1 and term = $2";
+static const char UPSERT_TERM_USER[] =
+    "insert into gif_term_users (term, user_id, at) "
+    "values ($1, $2, $3) on conflict (term, user_id) "
+    "do update set at = excluded.at where gif_term_users.at <= $4";
+static const char THIRD_USER[] =
+    "select at from gif_term_users where term = $1 order by at desc limit 1 offset 2";
+static const char UPDATE_TERM_HEAT[] = "update gif_terms set heat = $2, third_at = $3 where n = $1";
+static const char UPSERT_CLICKS[] =
+    "insert into gif_pairs (term, gif, clicks) select cast($1 as bigint), g.n, cast($3 as bigint) "
+    "from gifs g where g.n = $2 on conflict (term, gif) do update set "
+    "clicks = gif_pairs.clicks + excluded.clicks";
+
+static int compare_choice_term(const void *a, const void *b)
+{
+    const struct gif_choice_row *x = a, *y = b;
+    int order = str_cmp(x->locale, y->locale);
+
+    if (!order)
+        order = str_cmp(x->term, y->term);
+    return order ? order : compare_choice_gif(a, b);
+}
+
+static bool choices_have_same_term(const struct gif_choice_row *a, const struct gif_choice_row *b)
+{
+    return str_eq(a->locale, b->locale) && str_eq(a->term, b->term);
+}
+
+static enum err read_or_insert_term(struct call *call, const struct gif_choice_row *c,
+                                    struct rows *ret)
+{
+    struct value locale = v_text(c->locale), term = v_text(c->term);
+    bool found;
+    enum err e = tx_one(call->tx, FIND_TERM, BIND(locale, term), ret, &found);
+
+    if (e || found)
+        return e;
+    e = tx_exec(call->tx, MAKE_TERM,
+                BIND(v_id(snowflake_new()), locale, term, v_text(first_character(c->term))), NULL);
+    if (!e)
+        e = tx_one(call->tx, FIND_TERM, BIND(locale, term), ret, &found);
+    return e ? e : found ? OK : ERR_STORE_RETRY;
+}
+
+/* Records the users of a term: it is shown once three accounts have used it within a week. Times
+ * are updated at most once per hour, so that frequent users cause no writes. */
+static enum err update_third_user_time(struct call *call, int64_t term,
+                                       const struct gif_choice_row *c, size_t count,
+                                       int64_t *third_at)
+{
+    int64_t changed, new_users = 0;
+    struct rows row;
+    bool found = false;
+    enum err e = OK;
+
+    for (size_t i = 0; i < count && !e; i++) {
+        e = tx_exec(call->tx, UPSERT_TERM_USER,
+                    BIND(v_int(term), v_id(c[i].user_id), v_int(c[i].at), v_int(c[i].at - HOUR)),
+                    &changed);
+        new_users += changed;
+    }
+    if (e || !new_users)
+        return e;
+    e = tx_one(call->tx, THIRD_USER, BIND(v_int(term)), &row, &found);
+    *third_at = !e && found ? row_int(&row, 0) : 0;
+    return e;
+}
+
+static enum err count_term_gif_pairs(struct call *call, int64_t term,
+                                     const struct gif_choice_row *c, size_t count)
+{
+    enum err e = OK;
+
+    for (size_t i = 0, n; i < count && !e; i += n) {
+        n = 1;
+        while (i + n < count && c[i + n].gif == c[i].gif)
+            n++;
+        e = tx_exec(call->tx, UPSERT_CLICKS, BIND(v_int(term), v_int(c[i].gif), v_int((int64_t)n)),
+                    NULL);
+    }
+    return e;
+}
+
+/* Counts choices of one term. */
+static enum err count_choices_of_term(struct call *call, const struct gif_choice_row *c,
+                                      size_t count)
+{
+    struct rows row;
+
+    if (!c->term.n)
+        return OK;
+    enum err e = read_or_insert_term(call, c, &row);
+    if (e)
+        return e;
+    int64_t n = row_int(&row, 0), third_at = row_int(&row, 2);
+    double heat = row_real(&row, 1);
+    for (size_t i = 0; i < count; i++)
+        heat = heat_after_choice(heat, day_of_choice(&c[i]));
+    e = update_third_user_time(call, n, c, count, &third_at);
+    if (!e)
+        e = tx_exec(call->tx, UPDATE_TERM_HEAT, BIND(v_int(n), v_real(heat), v_int(third_at)),
+                    NULL);
+    return e ? e : count_term_gif_pairs(call, n, c, count);
+}
+
+/* --- job ------------------------------------------------------------------------------ */
+
+static bool choices_have_same_gif(const struct gif_choice_row *a, const struct gif_choice_row *b)
+{
+    return a->gif == b->gif;
+}
+
+/* Calls `count` for each group of equal choices. */
+static enum err count_groups_of_choices(
+    struct call *call, struct list *choices, int (*order)(const void *, const void *),
+    bool (*same)(const struct gif_choice_row *, const struct gif_choice_row *),
+    enum err (*count)(struct call *, const struct gif_choice_row *, size_t))
+{
+    struct gif_choice_row *c = choices->items;
+    enum err e = OK;
+
+    if (choices->count)
+        qsort(c, choices->count, sizeof *c, order);
+    for (size_t i = 0, n; i < choices->count && !e; i += n) {
+        n = 1;
+        while (i + n < choices->count && same(&c[i], &c[i + n]))
+            n++;
+        e = count(call, &c[i], n);
+    }
+    return e;
+}
+
+/* Counts choices and schedules the next run: after PAUSE if much is left, after
+ * GIFS_COUNT_INTERVAL_US if there were choices, else after an hour, for cleanup and for rows of a
+ * process that ended. */
+static enum err run_choice_count_job(struct call *call, const struct job *job)
+{
+    struct list choices;
+    bool more = false;
+    enum err e = consume_choices(call, &choices);
+    size_t taken = choices.count;
+
+    if (!e)
+        e = remove_repeated_choices(call, &choices);
+    if (!e)
+        e = count_groups_of_choices(call, &choices, compare_choice_gif, choices_have_same_gif,
+                                    count_choices_of_gif);
+    if (!e)
+        e = count_groups_of_choices(call, &choices, compare_choice_term, choices_have_same_term,
+                                    count_choices_of_term);
+    if (!e && taken < AT_ONCE)
+        e = delete_old_gif_statistics(call, &more);
+    if (e)
+        return e;
+    int64_t wait = taken == AT_ONCE || more ? PAUSE : taken ? GIFS_COUNT_INTERVAL_US : HOUR;
+    return job_schedule(call, &gif_count_job, job->key, clock_us() + wait, STR(""));
+}
+
+const struct job_kind gif_count_job = {
+    .name = "gif-choices",
+    .doc = "Counts chosen GIFs and deletes old statistics.",
+    .run = run_choice_count_job,
+};

@@ -1,0 +1,120 @@
+/* record_choice.c - records that a user selected a GIF, in one small row (see count_choices.c). */
+#include "gifs/internal.h"
+
+#include <stdatomic.h>
+#include <utf8proc.h>
+
+#include "base/clock.h"
+#include "base/utf8.h"
+
+/* --- terms that count ----------------------------------------------------------------- */
+
+static bool term_has_letter(struct str term)
+{
+    uint32_t c;
+    size_t size;
+
+    for (; term.n && (size = utf8_decode(term, &c)); term = str_skip(term, size)) {
+        utf8proc_category_t kind = utf8proc_category((utf8proc_int32_t)c);
+
+        if (kind >= UTF8PROC_CATEGORY_LU && kind <= UTF8PROC_CATEGORY_LO)
+            return true;
+    }
+    return false;
+}
+
+/* Returns true if the wanted words occur one after the other. */
+static bool has_consecutive_words(const struct list *words, const struct list *wanted)
+{
+    const struct str *w = words->items, *v = wanted->items;
+
+    for (size_t at = 0; wanted->count && at + wanted->count <= words->count; at++) {
+        size_t same = 0;
+
+        while (same < wanted->count && str_eq(w[at + same], v[same]))
+            same++;
+        if (same == wanted->count)
+            return true;
+    }
+    return false;
+}
+
+/* Returns true if the term contains a blocked word. Accents are folded, so that they do not hide a
+ * word. */
+static bool is_blocked_term(struct arena *a, struct str term)
+{
+    struct list words = split_into_words(a, term, false);
+
+    for (struct str rest = gif_get_config()->blocked_words; rest.n;) {
+        struct str blocked = text_normalize(a, str_cut(&rest, ','));
+        struct list wanted = split_into_words(a, blocked, true);
+
+        if (str_eq(blocked, term) || has_consecutive_words(&words, &wanted))
+            return true;
+    }
+    return false;
+}
+
+static bool is_countable_term(struct arena *a, struct str term)
+{
+    size_t n = utf8_length(term);
+
+    return n >= 2 && n <= GIFS_MAX_TERM && term_has_letter(term) && !is_blocked_term(a, term);
+}
+
+/* Time until which a choice only inserts its row, because this process has already scheduled a
+ * count; a count schedules the next one while it finds rows (count_choices.c). */
+static _Atomic int64_t count_planned_until;
+
+void reset_choice_count_schedule(void)
+{
+    count_planned_until = 0;
+}
+
+/* Returns true if this choice must schedule a count. The interval is shorter than that of counts,
+ * so that a row of an open transaction is counted, too. */
+static bool plan_count(void)
+{
+    int64_t now = clock_us(), until = count_planned_until;
+
+    return until <= now && atomic_compare_exchange_strong(&count_planned_until, &until,
+                                                          now + GIFS_COUNT_INTERVAL_US / 2);
+}
+
+/* Data that prepare passes to the handler. */
+struct recorded_choice {
+    struct str term;
+    bool asks; /* this choice schedules a count; kept if the transaction is retried */
+};
+
+void prepare_gif_choice(struct call *call)
+{
+    const struct gif_choice *in = call->body;
+    struct recorded_choice *recorded = call_pass_data(call, "recorded_choice", sizeof *recorded);
+
+    recorded->term = text_normalize(call->arena, in->q);
+    if (!is_countable_term(call->arena, recorded->term))
+        recorded->term = STR("");
+}
+
+/* Inserts nothing if the GIF is unknown. */
+static const char INSERT_CHOICE[] =
+    "insert into gif_choices (n, user_id, gif, locale, term, at) "
+    "select cast($1 as bigint), cast($2 as bigint), g.n, cast($4 as text), "
+    "cast($5 as text), cast($6 as bigint) from gifs g where g.id = $3";
+
+enum err insert_gif_choice(struct call *call, struct str id, struct str locale)
+{
+    struct recorded_choice *recorded = call_passed_data(call, "recorded_choice");
+    int64_t now = clock_us(), made = 0;
+    enum err e = tx_exec(call->tx, INSERT_CHOICE,
+                         BIND(v_id(snowflake_new()), v_id(call->caller->id), v_text(id),
+                              v_text(locale), v_text(recorded->term), v_int(now)),
+                         &made);
+
+    if (e || !made)
+        return e;
+    if (!recorded->asks)
+        recorded->asks = plan_count();
+    return recorded->asks ? job_schedule(call, &gif_count_job, 0, now, STR("")) : OK;
+}

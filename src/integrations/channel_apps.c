@@ -1,0 +1,112 @@
+/* channel_apps.c - apps in private channels: list and delete. */
+#include "integrations/internal.h"
+
+#include "api/hooks.h"
+#include "model/fields/rows.h"
+#include "platform/channels/channels.h"
+
+/* A row of channel_integrations. */
+struct channel_app {
+    snowflake id, application_id, user_id;
+    struct list scopes;
+};
+
+static const char IN_CHANNEL[] =
+    "select id, application_id, user_id, scopes from channel_integrations where channel_id = $1 "
+    "order by id limit $2";
+static const char ONE[] = "select id, application_id, user_id, scopes from channel_integrations "
+                          "where channel_id = $1 and id = $2";
+static const char DELETE_ROW[] = "delete from channel_integrations where id = $1";
+
+static struct channel_app group_app_from_row(const struct rows *r)
+{
+    return (struct channel_app){
+        .id = row_id(r, 0),
+        .application_id = row_id(r, 1),
+        .user_id = row_id(r, 2),
+        .scopes = json_column_decode_list(tx_arena(r->tx), &type_texts, row_text(r, 3)),
+    };
+}
+
+/* GET /channels/{channel.id}/integrations: the reply does not contain the user who added the
+ * app. */
+enum err list_channel_integrations(struct call *call)
+{
+    struct list apps = { 0 }, integrations = { 0 };
+    struct rows rows;
+    enum err e = tx_query(call->tx, IN_CHANNEL,
+                          BIND(v_id(call->target.channel->id), v_int(MOST_INTEGRATIONS)), &rows);
+
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        *(struct channel_app *)list_append(call->arena, &apps, sizeof(struct channel_app)) =
+            group_app_from_row(&rows);
+    e = rows_end(&rows);
+    for (size_t n = 0; n < apps.count && !e; n++) {
+        const struct channel_app *app = (const struct channel_app *)apps.items + n;
+        struct application *a = arena_alloc(call->arena, sizeof *a);
+
+        e = application_find(call->tx, app->application_id, a);
+        if (e == ERR_UNKNOWN_APPLICATION) {
+            e = OK; /* the application is being deleted */
+            continue;
+        }
+        if (e)
+            return e;
+        struct integration *i = list_append(call->arena, &integrations, sizeof *i);
+        *i = integration_of_application(call->arena, a, 0, app->id);
+        i->scopes = (struct opt_list){ GIVEN, app->scopes };
+        integration_set_displayed_type(i);
+    }
+    return e ? e : call_reply(call, &integrations);
+}
+
+/* Allows the owner of the group, the user who added the app, and the owner of the app that manages
+ * the group. */
+static enum err check_can_remove_app(struct call *call, const struct channel_app *app)
+{
+    const struct channel *c = call->target.channel;
+    snowflake me = call->caller->id;
+    struct application manager;
+
+    if (c->owner_id.value == me || app->user_id == me)
+        return OK;
+    if (c->application_id.given != GIVEN)
+        return ERR_MISSING_PERMISSIONS;
+    enum err e = application_find(call->tx, c->application_id.value, &manager);
+    if (e == ERR_UNKNOWN_APPLICATION)
+        return ERR_MISSING_PERMISSIONS;
+    return e || manager.owner_id == me ? e : ERR_MISSING_PERMISSIONS;
+}
+
+/* DELETE /channels/{channel.id}/integrations/{integration.id} */
+enum err delete_channel_integration(struct call *call)
+{
+    snowflake channel_id = call->target.channel->id;
+    struct channel_app app;
+    struct rows row;
+    bool found;
+
+    enum err e =
+        tx_one(call->tx, ONE, BIND(v_id(channel_id), v_id(call_path_id(call, "integration.id"))),
+               &row, &found);
+    if (e || !found)
+        return e ? e : ERR_UNKNOWN_INTEGRATION;
+    app = group_app_from_row(&row);
+    e = check_can_remove_app(call, &app);
+    if (!e)
+        e = tx_exec(call->tx, DELETE_ROW, BIND(v_id(app.id)), NULL);
+    if (!e)
+        e = hook_command_index_changed(call, channel_id);
+    if (e)
+        return e;
+    struct integration_delete_event gone = {
+        .id = app.id,
+        .channel_id = { GIVEN, channel_id },
+        .application_id = { GIVEN, app.application_id },
+    };
+    call_emit(call, EVENT_INTEGRATION_DELETE, audience_of_private_channel(channel_id),
+              &integration_delete_event_schema, &gone);
+    return OK;
+}

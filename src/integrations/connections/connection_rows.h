@@ -1,0 +1,53 @@
+/* connection_rows.h - connections: accounts of other platforms that users have linked. */
+#ifndef INTEGRATIONS_CONNECTED_H
+#define INTEGRATIONS_CONNECTED_H
+
+#include "model/integration.h"
+#include "store/store.h"
+
+/* The guild of an integration, with the fields that non-members may see. */
+struct integration_guild {
+    snowflake id;
+    struct str name;
+    struct opt_str icon;
+};
+/* An integration whose guild the owner of the connection may join. */
+struct connection_integration {
+    struct str id; /* a snowflake, or PARTNERS_INTEGRATION_ID */
+    struct str type;
+    const struct integration_account *account;
+    const struct integration_guild *guild;
+};
+
+struct linked_account {
+    snowflake user_id;
+    struct str type; /* platform name in the database */
+    struct str word; /* platform name in the API */
+    struct str id, name;
+    bool verified, revoked, friend_sync, show_activity, mutual_link;
+    int64_t visibility, metadata_visibility;
+    struct opt_list integrations; /* struct connection_integration */
+
+    /* Never sent to clients. */
+    bool is_partner;
+    struct str secret; /* encrypted; p == NULL: none */
+};
+
+extern const struct type type_connection, type_connections;
+extern const struct type type_integration_guild;
+
+/* Reads the connections of a user, without .integrations (read_connection_integrations). */
+enum err read_connections_of_user(struct tx *tx, snowflake user_id, struct list *ret);
+/* Reads a connection. type: platform name in the database. ERR_UNKNOWN_CONNECTION if there is
+ * none. */
+enum err read_connection(struct tx *tx, snowflake user_id, struct str type, struct str id,
+                         struct linked_account *ret);
+/* Reads the connection of a platform account, whichever user owns it. */
+enum err read_connection_of_account(struct tx *tx, struct str type, struct str id,
+                                    struct linked_account *ret, bool *ret_found);
+enum err read_connection_integrations(struct tx *tx, struct linked_account *c);
+
+/* Writes "connected_accounts" for READY. */
+enum err write_connected_accounts_json(struct tx *tx, snowflake user_id, struct json_writer *out);
+
+#endif

@@ -1,0 +1,84 @@
+/* integration_removal.c - deletes a platform integration, which may have very many subscribers, in
+ * steps.
+ *
+ * The row is marked as removed first, which hides it. Its dependent rows are deleted in steps, so
+ * that other writes do not wait long. The first step is part of the request and usually the only
+ * one; a job runs the others. The remaining rows are the progress, so a crash loses nothing. */
+#include "integrations/internal.h"
+
+#include "base/clock.h"
+
+enum { AT_ONCE = 500 }; /* rows per step, which takes a few milliseconds */
+
+/* Marks the integration. account_id is cleared, so that the account can be followed again. */
+static const char MARK[] =
+    "update integrations set type = 'removed', account_id = null, enabled = 0 where id = $1";
+
+static const char MEMBERS_WITH_ROLE[] =
+    "delete from member_roles where (guild_id, user_id, role_id) in "
+    "(select guild_id, user_id, role_id from member_roles where role_id = $1 limit $2)";
+static const char SUBSCRIBERS[] =
+    "delete from integration_subscribers where integration_id = $1 and subscriber_id in "
+    "(select subscriber_id from integration_subscribers where integration_id = $1 limit $2)";
+static const char MEMBERS[] =
+    "delete from integration_members where integration_id = $1 and user_id in "
+    "(select user_id from integration_members where integration_id = $1 limit $2)";
+
+/* Deletes at most *room rows and subtracts them. If *room becomes 0, rows may remain. */
+static enum err delete_rows_limited(struct tx *tx, struct sql sql, snowflake id, int64_t *room)
+{
+    int64_t gone = 0;
+    enum err e = *room ? tx_exec(tx, sql, BIND(v_id(id), v_int(*room)), &gone) : OK;
+
+    *room -= gone;
+    return e;
+}
+
+/* Deletes rows, then the role when no member has it, and last the integration. */
+static enum err run_removal_step(struct call *call, snowflake id, snowflake guild_id,
+                                 snowflake role_id)
+{
+    int64_t room = AT_ONCE;
+    enum err e =
+        role_id ? delete_rows_limited(call->tx, SQL(MEMBERS_WITH_ROLE), role_id, &room) : OK;
+
+    if (!e && room && role_id)
+        e = integration_delete_role(call, guild_id, role_id);
+    if (!e)
+        e = delete_rows_limited(call->tx, SQL(SUBSCRIBERS), id, &room);
+    if (!e)
+        e = delete_rows_limited(call->tx, SQL(MEMBERS), id, &room);
+    if (e)
+        return e;
+    return room ? delete_integration_row(call->tx, id)
+                : job_schedule(call, &integration_removal_job, id, clock_us(), STR(""));
+}
+
+enum err begin_integration_removal(struct call *call, const struct integration_row *i)
+{
+    integration_emit_deleted(call, i->guild_id, i->id, 0);
+    enum err e = cancel_sync(call, i->id);
+
+    if (!e)
+        e = tx_exec(call->tx, MARK, BIND(v_id(i->id)), NULL);
+    return e ? e : run_removal_step(call, i->id, i->guild_id, i->role_id);
+}
+
+static const char FIND[] =
+    "select guild_id, role_id from integrations where id = $1 and type = 'removed'";
+
+static enum err run_removal_job(struct call *call, const struct job *job)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(call->tx, FIND, BIND(v_id(job->key)), &row, &found);
+
+    /* The integration may have been deleted together with its guild. */
+    return e || !found ? e : run_removal_step(call, job->key, row_id(&row, 0), row_id(&row, 1));
+}
+
+const struct job_kind integration_removal_job = {
+    .name = "integration-removal",
+    .doc = "Deletes the remaining rows of a deleted platform integration.",
+    .run = run_removal_job,
+};

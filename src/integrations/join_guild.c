@@ -1,0 +1,247 @@
+/* join_guild.c - POST /integrations/{integration.any}/join: subscribers join the guild of an
+ * integration. */
+#include "integrations/internal.h"
+
+#include "platform/members/members.h"
+
+/* Results that earlier stages pass to the handler. */
+struct join_attempt {
+    bool partners;
+    snowflake id;                     /* integration id */
+    struct linked_account connection; /* connection that the caller joins with */
+    struct str account_id, secret;
+    enum platform platform;
+    bool asked;
+    enum provider_result result;
+    bool is_partner;
+};
+
+/* --- choice of the connection --------------------------------------------------------- */
+
+static enum err connection_lists_integration(struct tx *tx, struct linked_account *c, struct str id,
+                                             bool *ret)
+{
+    enum err e = read_connection_integrations(tx, c);
+    const struct connection_integration *all = c->integrations.value.items;
+
+    *ret = false;
+    for (size_t n = 0; n < c->integrations.value.count && !e; n++)
+        *ret |= str_eq(all[n].id, id);
+    return e;
+}
+
+/* Finds a connection of the caller that lists the integration (*ret_listed), else one that the
+ * provider can be asked about. */
+static enum err choose_connection_of_caller(struct call *call, struct join_attempt *j,
+                                            bool *ret_listed)
+{
+    struct str type = platform_stored_name(j->platform);
+    struct list list;
+    bool any = false, good = false;
+    enum err e = read_connections_of_user(call->tx, call->caller->id, &list);
+
+    *ret_listed = false;
+    for (size_t n = 0; n < list.count && !e && !*ret_listed; n++) {
+        struct linked_account *c = (struct linked_account *)list.items + n;
+
+        if (!str_eq(c->type, type) || !c->verified)
+            continue;
+        any = true;
+        if (c->revoked)
+            continue;
+        good = true;
+        j->connection = *c;
+        e = connection_lists_integration(call->tx, c, call_path_text(call, "integration.any"),
+                                         ret_listed);
+    }
+    if (e)
+        return e;
+    return good ? OK : any ? ERR_CONNECTION_REVOKED : ERR_UNKNOWN_CONNECTION;
+}
+
+/* --- the integration ------------------------------------------------------------------ */
+
+static enum err read_joined_integration(struct call *call, struct join_attempt *j,
+                                        struct integration_row *i)
+{
+    uint64_t id;
+
+    if (j->partners)
+        return partners_guild_id() ? OK : ERR_UNKNOWN_INTEGRATION;
+    if (!str_to_u64(call_path_text(call, "integration.any"), &id) || id > INT64_MAX)
+        return ERR_UNKNOWN_INTEGRATION;
+    enum err e = read_integration(call->tx, id, i);
+    if (!e && i->platform == PLATFORM_NONE)
+        e = ERR_UNKNOWN_INTEGRATION;
+    j->platform = i->platform;
+    j->id = id;
+    return e;
+}
+
+static bool integration_is_joinable(const struct join_attempt *j, const struct integration_row *i)
+{
+    return platform_is_enabled(j->platform) && (j->partners || (i->enabled && !i->revoked_at));
+}
+
+static enum err read_owner_connection_secret(struct call *call, struct join_attempt *j,
+                                             const struct integration_row *i)
+{
+    struct linked_account owner = j->connection;
+    bool found = true;
+    enum err e = OK;
+
+    if (!j->partners)
+        e = read_connection_of_account(call->tx, i->type, i->account_id, &owner, &found);
+    if (!e && found)
+        j->secret = decrypt_connection_secret(call->arena, api_options(call->api)->auth,
+                                              owner.user_id, owner.secret);
+    j->account_id = j->partners ? j->connection.id : i->account_id;
+    return e;
+}
+
+/* Refuses what can be refused without the provider. If a connection lists the integration, the
+ * provider is not asked. */
+static enum err read_and_check_connections(struct call *call)
+{
+    struct join_attempt *j = call_passed_data(call, "join_attempt");
+    struct integration_row i = { 0 };
+    bool listed = false;
+
+    enum err e = read_joined_integration(call, j, &i);
+    if (!e)
+        e = choose_connection_of_caller(call, j, &listed);
+    if (!e && !integration_is_joinable(j, &i))
+        e = ERR_FEATURE_DISABLED;
+    if (!e)
+        e = read_owner_connection_secret(call, j, &i);
+    j->asked = !listed || j->partners;
+    if (!j->asked)
+        call->await = NULL;
+    return e;
+}
+
+/* --- provider request ----------------------------------------------------------------- */
+
+static void on_provider_response(void *arg, const struct provider_response *a)
+{
+    struct call *call = arg;
+    struct join_attempt *j = call_passed_data(call, "join_attempt");
+
+    j->result = a->result;
+    j->is_partner = a->account.is_partner;
+    call_resume(call, OK);
+}
+
+static void request_provider(struct call *call)
+{
+    const struct join_attempt *j = call_passed_data(call, "join_attempt");
+
+    provider_send_request(
+        call->api, call->loop,
+        &(struct provider_request){ .kind = j->partners ? ASK_ACCOUNT : ASK_IS_SUBSCRIBER,
+                                    .platform = j->platform,
+                                    .account_id = j->account_id,
+                                    .subscriber_id = j->connection.id,
+                                    .secret = j->secret,
+                                    .done = on_provider_response,
+                                    .arg = call });
+}
+
+enum err prepare_join_integration(struct call *call)
+{
+    struct join_attempt *j = call_pass_data(call, "join_attempt", sizeof *j);
+
+    j->partners = str_is(call_path_text(call, "integration.any"), PARTNERS_INTEGRATION_ID);
+    j->platform = PLATFORM_A;
+    call->read = read_and_check_connections;
+    call->await = request_provider;
+    return OK;
+}
+
+static enum err check_may_join(const struct join_attempt *j, bool listed)
+{
+    if (!j->asked)
+        return listed ? OK : ERR_MISSING_ACCESS;
+    if (j->result == PROVIDER_TEMPORARY)
+        return ERR_UNAVAILABLE;
+    if (j->result || (j->partners && !j->is_partner))
+        return ERR_MISSING_ACCESS;
+    return OK;
+}
+
+static const char UPSERT_SUBSCRIBER[] =
+    "insert into integration_subscribers (integration_id, subscriber_id, round) "
+    "values ($1, $2, $3) on conflict (integration_id, subscriber_id) do update set "
+    "round = excluded.round";
+static const char SUBSCRIBES[] = "select 1 from integration_subscribers where integration_id = $1 "
+                                 "and subscriber_id = $2";
+
+/* *ret: role of a subscriber. The owner of the platform account may join too, but gets no role. */
+static enum err read_subscriber_role(struct call *call, const struct join_attempt *j,
+                                     const struct integration_row *i, snowflake *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = j->asked
+                     ? tx_exec(call->tx, UPSERT_SUBSCRIBER,
+                               BIND(v_id(i->id), v_text(j->connection.id), v_int(i->round)), NULL)
+                     : OK;
+
+    if (!e)
+        e = tx_one(call->tx, SUBSCRIBES, BIND(v_id(i->id), v_text(j->connection.id)), &row, &found);
+    *ret = !e && found ? i->role_id : 0;
+    return e;
+}
+
+static const char UPDATE_JOIN_SOURCE[] =
+    "update members set join_source = $3 where guild_id = $1 and user_id = $2";
+
+static enum err record_join(struct call *call, const struct join_attempt *j,
+                            const struct integration_row *i, const struct joining_member *n)
+{
+    enum err e =
+        tx_exec(call->tx, UPDATE_JOIN_SOURCE,
+                BIND(v_id(n->guild_id), v_id(n->user_id), v_int(JOIN_SOURCE_INTEGRATION)), NULL);
+
+    return e || j->partners ? e : upsert_integration_member(call->tx, i, n->user_id, 0, true);
+}
+
+static enum err join_guild_of_integration(struct call *call, const struct join_attempt *j,
+                                          const struct integration_row *i)
+{
+    struct joining_member newcomer = { .guild_id = j->partners ? partners_guild_id() : i->guild_id,
+                                       .user_id = call->caller->id };
+    snowflake role = 0;
+    struct member member;
+    bool new_member = false;
+
+    enum err e = j->partners ? OK : read_subscriber_role(call, j, i, &role);
+    if (role)
+        newcomer.roles = (struct list){ &role, 1 };
+    if (!e)
+        e = member_join(call, &newcomer, &member, &new_member);
+    if (e)
+        return e;
+    if (new_member)
+        return record_join(call, j, i, &newcomer);
+    return role ? set_subscriber_role(call, i, newcomer.user_id, true) : OK;
+}
+
+enum err join_integration(struct call *call)
+{
+    struct join_attempt *j = call_passed_data(call, "join_attempt");
+    struct join_attempt now = { .partners = j->partners, .platform = j->platform };
+    struct integration_row i = { 0 };
+    bool listed = false;
+
+    enum err e = read_joined_integration(call, &now, &i);
+    if (!e)
+        e = choose_connection_of_caller(call, &now, &listed);
+    if (!e && !integration_is_joinable(&now, &i))
+        e = ERR_FEATURE_DISABLED;
+    if (!e)
+        e = check_may_join(j, listed);
+    if (!e && !j->asked)
+        j->connection = now.connection;
+    return e ? e : join_guild_of_integration(call, j, &i);
+}

@@ -1,0 +1,140 @@
+/* responses.h - responses of apps: callbacks, follow-ups, and the messages that they create. */
+#ifndef INTERACTIONS_RESPONSES_H
+#define INTERACTIONS_RESPONSES_H
+
+#include "interactions/internal.h"
+#include "platform/messages/message_body.h"
+
+/* --- callback_schema.c ---------------------------------------------------------------- */
+
+/* The data of a callback; its type decides which members apply. */
+struct callback_data {
+    struct message_body message; /* must be the first member: shares the field table of messages */
+    struct opt_list choices;     /* struct command_choice */
+    struct opt_str custom_id, title;
+};
+struct interaction_callback {
+    int64_t type;
+    struct opt_object data; /* struct callback_data */
+};
+struct callback_query {
+    bool with_response;
+};
+
+/* The reply if `with_response` is set. */
+struct callback_interaction {
+    snowflake id, channel_id;
+    int64_t type;
+    struct opt_id guild_id, response_message_id;
+    struct opt_bool response_message_loading, response_message_ephemeral;
+    struct opt_str activity_instance_id;
+};
+struct callback_instance {
+    struct str id;
+};
+struct callback_resource {
+    int64_t type;
+    const struct message *message;
+    const struct callback_instance *activity_instance;
+};
+struct callback_reply_body {
+    const struct callback_interaction *interaction;
+    const struct callback_resource *resource; /* NULL: none */
+};
+
+extern const struct type callback_body, callback_reply, follow_up_body;
+extern const struct schema callback_query;
+
+/* --- callback_modal.c ----------------------------------------------------------------- */
+
+/* Validates a modal; adds problems to the form below `here`, the path of the callback's data. */
+void validate_modal(struct form *form, const struct json_path *here,
+                    const struct callback_data *in);
+/* Encodes the modal as it is stored until it is submitted: {"custom_id", "title", "components"}. */
+struct str encode_modal(struct arena *arena, const struct callback_data *in);
+/* Sends INTERACTION_MODAL_CREATE. */
+void emit_modal_create(struct call *call, const struct interaction *it, const struct application *a,
+                       const struct callback_data *in);
+
+/* --- callback_choices.c --------------------------------------------------------------- */
+
+/* Checks each choice against the type of the focused option, and its localized names. */
+enum err validate_autocomplete_choices(struct call *call, const struct interaction *it,
+                                       const struct list *choices);
+/* Sends APPLICATION_COMMAND_AUTOCOMPLETE_RESPONSE. */
+void emit_autocomplete_choices(struct call *call, const struct interaction *it,
+                               const struct list *choices);
+
+/* --- responses.c: messages ------------------------------------------------------------ */
+
+/* The app, user and channel of a response to an interaction. */
+struct interaction_response {
+    const struct interaction *it;
+    struct application application;
+    struct channel channel;
+    struct user user;     /* the user who invoked the interaction */
+    struct str user_text; /* JSON: partial user, for encode_interaction_metadata.c */
+    struct message_sender
+        from;          /* the app as sender in the channel; permissions are read only if needed */
+    bool by_user_only; /* the app is installed only on the user's account */
+    snowflake follow_up_to; /* id of the first response; 0: this is the first */
+    struct opt_int forced;  /* reason why the response must be ephemeral, if any */
+};
+
+/* Reads the app, user and channel of a response. in: message body of the request; NULL: none. */
+enum err read_response_context(struct call *call, const struct interaction *it,
+                               const struct message_body *in, struct interaction_response *ret);
+
+/* Drafts a new message with the content of the request's body (message_send_state_of). */
+enum err draft_response_message(struct call *call, const struct interaction_response *r,
+                                struct message_draft *ret);
+/* Completes a draft that has its content: id, author, type, references, interaction metadata and
+ * visibility. The message is ephemeral if the app wants it, or if the user may not post it publicly
+ * (r->forced then has the reason). */
+enum err complete_response_draft(struct call *call, struct interaction_response *r,
+                                 struct message_draft *draft);
+
+/* Creates the message and emits its event. */
+enum err create_response_message(struct call *call, const struct message_draft *draft,
+                                 struct message *ret);
+
+/* Edits a message with the body of message_send_state_of(call); an ephemeral message is kept for 15
+ * more minutes. */
+enum err update_response_message(struct call *call, const struct interaction_response *r,
+                                 struct message *m);
+
+/* --- encode_interaction_metadata.c: interaction data of a message -------------------------------
+ */
+
+/* Encode `interaction` (for older clients) and `interaction_metadata` of a message as JSON. */
+enum err encode_message_interaction(struct call *call, const struct interaction_response *r,
+                                    struct str *ret);
+enum err encode_interaction_metadata(struct call *call, const struct interaction_response *r,
+                                     struct str *ret);
+/* Returns true if this interaction created the message. */
+bool message_is_of_interaction(struct arena *arena, const struct message *m,
+                               snowflake interaction_id);
+
+/* --- callback.c ----------------------------------------------------------------------- */
+
+/* Resolves {interaction.callback.token}, which must belong to the interaction in the path. */
+enum err resolve_callback_token(struct call *call);
+enum err check_can_acknowledge(struct call *call);
+enum err prepare_callback(struct call *call);
+enum err create_interaction_response(struct call *call);
+/* Applies a callback, without writing the reply of the route. */
+enum err apply_callback(struct call *call, struct interaction *it,
+                        const struct interaction_callback *in);
+
+/* --- followups.c ---------------------------------------------------------------------- */
+
+enum err resolve_follow_up_token(struct call *call);
+enum err resolve_response_message(struct call *call);
+enum err prepare_follow_up(struct call *call);
+enum err create_follow_up(struct call *call);
+enum err get_response_message(struct call *call);
+enum err prepare_edit_response(struct call *call);
+enum err edit_response_message(struct call *call);
+enum err delete_response_message(struct call *call);
+
+#endif

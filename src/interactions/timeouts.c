@@ -1,0 +1,123 @@
+/* timeouts.c - timeouts of interactions, and deletion of old rows and files, as stored jobs.
+ *
+ * One job per 250 ms fails all unanswered interactions of that slice; it finds them by id, because
+ * ids contain the creation time. Acknowledging an interaction therefore changes no job. */
+#include "interactions/invoke.h"
+
+#include "api/jobs/jobs.h"
+#include "base/clock.h"
+#include "model/fields/ids.h"
+#include "platform/messages/uploads.h"
+
+enum { SLICE_MS = 250, MINUTE_MS = 60 * 1000 };
+
+static int64_t callback_timeout_ms(void)
+{
+    return INTERACTION_TIMEOUT_US / 1000;
+}
+
+static const char READ_UNANSWERED[] =
+    "select id from interactions where id >= $1 and id < $2 and state = 0";
+
+static enum err schedule_cleanup(struct call *call, int64_t created_ms);
+
+/* Fails the unanswered interactions of one slice of time; the job's key is the number of the
+ * slice. */
+static enum err run_timeout_job(struct call *call, const struct job *job)
+{
+    int64_t from = (int64_t)job->key * SLICE_MS;
+    struct list ids = { 0 };
+    struct rows rows;
+    enum err e = tx_query(
+        call->tx, READ_UNANSWERED,
+        BIND(v_id(snowflake_from_ms(from)), v_id(snowflake_from_ms(from + SLICE_MS))), &rows);
+
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        ids_add(call->arena, &ids, row_id(&rows, 0));
+    e = rows_end(&rows);
+    for (size_t i = 0; !e && i < ids.count; i++)
+        e = fail_interaction(call, ((snowflake *)ids.items)[i], FAILURE_TIMEOUT);
+    return e ? e : schedule_cleanup(call, from);
+}
+
+static const struct job_kind interaction_timeout_job = {
+    .name = "interaction_deadlines",
+    .doc = "Fails interactions that the app has not acknowledged in time.",
+    .run = run_timeout_job,
+};
+
+enum err schedule_interaction_timeout(struct call *call, const struct interaction *it)
+{
+    int64_t slice = snowflake_ms(it->id) / SLICE_MS;
+    int64_t due_ms = (slice + 1) * SLICE_MS + callback_timeout_ms();
+
+    return job_schedule_if_changed(call, &interaction_timeout_job, (snowflake)slice, due_ms * 1000);
+}
+
+enum { CLEANUP_ROWS = 500 }; /* rows per step, which takes a few milliseconds of the writer */
+
+static const char MARK_FILES[] =
+    "update files set gone = 1 where id in (select id from interaction_files where "
+    "interaction_id < $1 order by interaction_id, id limit $2)";
+static const char DELETE_FILES[] =
+    "delete from interaction_files where id in (select id from interaction_files where "
+    "interaction_id < $1 order by interaction_id, id limit $2)";
+static const char DELETE_OLD_ROWS[] =
+    "delete from interactions where id in "
+    "(select id from interactions where id < $1 order by id limit $2)";
+
+/* Deletes files when the token has expired; the interactions' rows stay longer, because modals
+ * refer to them. */
+static enum err delete_expired_files(struct call *call, int64_t *ret_gone)
+{
+    snowflake before = snowflake_from_ms((clock_us() - INTERACTION_TOKEN_LIFE_US) / 1000);
+    const struct value values[] = { v_id(before), v_int(CLEANUP_ROWS) };
+    enum err e = tx_exec(call->tx, MARK_FILES, values, 2, NULL);
+
+    if (!e)
+        e = tx_exec(call->tx, DELETE_FILES, values, 2, ret_gone);
+    if (!e && *ret_gone)
+        call_schedule_file_removal(call);
+    return e;
+}
+
+static enum err run_cleanup_job(struct call *call, const struct job *job)
+{
+    snowflake before = snowflake_from_ms((clock_us() - INTERACTION_ROW_LIFE_US) / 1000);
+    int64_t files = 0, rows = 0;
+    enum err e = delete_expired_files(call, &files);
+
+    if (!e)
+        e = tx_exec(call->tx, DELETE_OLD_ROWS, BIND(v_id(before), v_int(CLEANUP_ROWS)), &rows);
+    if (e || (files < CLEANUP_ROWS && rows < CLEANUP_ROWS))
+        return e;
+    return job_schedule(call, job->kind, job->key, clock_us(), (struct str){ 0 });
+}
+
+static const struct job_kind interaction_cleanup_job = {
+    .name = "interaction_sweep",
+    .doc = "Deletes rows and files of old interactions.",
+    .run = run_cleanup_job,
+};
+
+/* Schedules two cleanups, for files and for rows, each for a whole minute of interactions. */
+static enum err schedule_cleanup(struct call *call, int64_t created_ms)
+{
+    int64_t minute = created_ms / MINUTE_MS + 1;
+    const int64_t lifetimes_ms[] = { INTERACTION_TOKEN_LIFE_US / 1000,
+                                     INTERACTION_ROW_LIFE_US / 1000 };
+    enum err e = OK;
+
+    for (size_t i = 0; !e && i < sizeof lifetimes_ms / sizeof *lifetimes_ms; i++) {
+        int64_t due_ms = minute * MINUTE_MS + lifetimes_ms[i] + 1000;
+
+        e = job_schedule(call, &interaction_cleanup_job, (snowflake)(due_ms / 1000), due_ms * 1000,
+                         (struct str){ 0 });
+    }
+    return e;
+}
+
+const struct job_kind *const interaction_jobs[] = { &interaction_timeout_job,
+                                                    &interaction_cleanup_job, NULL };

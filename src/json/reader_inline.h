@@ -1,0 +1,188 @@
+/* reader_inline.h - inline tokenizer functions for the JSON parser.
+ *
+ * read.c builds the functions of read.h from them; decode.c uses them directly, for speed. */
+#ifndef JSON_READER_INLINE_H
+#define JSON_READER_INLINE_H
+
+#include "json/escape.h"
+#include "json/read.h"
+#include "json/scan.h"
+
+/* Marks the text as invalid and moves r->at to the end, where every further call fails. */
+static inline bool reader_fail(struct json_reader *r)
+{
+    r->bad = true;
+    r->at = r->end;
+    return false;
+}
+
+static inline bool reader_is_at(const struct json_reader *r, char c)
+{
+    return r->at < r->end && *r->at == c;
+}
+
+/* Skips white space; without any, this costs one comparison. */
+static inline const char *skip_json_space(const char *p, const char *end)
+{
+    while (p < end && (unsigned char)*p <= ' ' &&
+           (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t'))
+        p++;
+    return p;
+}
+
+/* Counts a value against values_max; outside of arrays and objects the maximum is one. */
+static inline bool reader_count_value(struct json_reader *r)
+{
+    if (r->values >= r->values_max)
+        return reader_fail(r);
+    r->values++;
+    return true;
+}
+
+/* Slow path of reader_read_string, for any string. */
+bool reader_read_string_slow(struct json_reader *r, struct str *ret);
+
+/* Returns the closing quote of the string at p if the string is plain ASCII without escapes and
+ * ends before the last block of the text; otherwise NULL. */
+static inline const char *find_plain_string_end(const char *p, const char *end)
+{
+    unsigned n = 0;
+
+    if (end - p <= SCAN_BLOCK || *p != '"')
+        return NULL;
+    p++;
+    do
+        p += n = scan_plain_prefix(p);
+    while (n == SCAN_BLOCK && end - p >= SCAN_BLOCK);
+    return n < SCAN_BLOCK && *p == '"' ? p : NULL;
+}
+
+/* Returns the closing quote of a string without escapes; p may be anywhere in the string. */
+const char *find_unescaped_string_end(const char *p, const char *end);
+
+/* Reads and validates a string; does not store it if ret is NULL. */
+static inline bool reader_read_string(struct json_reader *r, struct str *ret)
+{
+    const char *start = r->at + 1, *p = find_plain_string_end(r->at, r->end);
+
+    if (!p)
+        return reader_read_string_slow(r, ret);
+    r->at = p + 1;
+    if (ret)
+        *ret = str_slice(start, (size_t)(p - start));
+    return true;
+}
+
+/* Enters the array or object at r->at without counting it as a value. */
+static inline bool reader_enter_uncounted(struct json_reader *r, bool object)
+{
+    if (r->depth == JSON_MAX_DEPTH)
+        return reader_fail(r);
+    if (!r->depth++)
+        r->values_max = JSON_MAX_VALUES;
+    r->in_object = r->in_object << 1 | object;
+    return true;
+}
+
+static inline bool reader_count_and_enter(struct json_reader *r, bool object)
+{
+    return reader_count_value(r) ? reader_enter_uncounted(r, object) : false;
+}
+
+/* Enters the array or object and moves to its first element. */
+static inline bool reader_enter_container(struct json_reader *r, bool object)
+{
+    if (!reader_count_and_enter(r, object))
+        return false;
+    r->first = true;
+    r->at = skip_json_space(r->at + 1, r->end);
+    return true;
+}
+
+/* Leaves an array or object; p is at its closing bracket. */
+static inline bool reader_leave_container(struct json_reader *r, const char *p)
+{
+    r->at = p + 1;
+    r->in_object >>= 1;
+    r->first = false;
+    if (--r->depth == 0)
+        r->values_max = 1;
+    return false;
+}
+
+/* Moves to the next element, skipping white space; returns false at the end or on an error. */
+bool reader_next_element_slow(struct json_reader *r, bool object);
+
+/* Fast path of reader_next_element_slow, for text without white space. */
+static inline bool reader_next_element(struct json_reader *r, bool object)
+{
+    const char *p = r->at;
+
+    if (r->end - p < 2 || (unsigned char)p[0] <= ' ' || (unsigned char)p[1] <= ' ' ||
+        (r->in_object & 1) != object || (!object && !r->depth))
+        return reader_next_element_slow(r, object);
+    if (*p == ',' && !r->first) {
+        r->at = p + 1;
+        return true;
+    }
+    if (*p == (object ? '}' : ']'))
+        return reader_leave_container(r, p);
+    if (!r->first)
+        return reader_fail(r);
+    r->first = false;
+    return true;
+}
+
+/* reader_first_element, reader_enter_first_element and reader_following_element are for loops over
+ * one array or object, which need not check the level. reader_first_element moves to the first
+ * element after reader_enter_uncounted; false: none. */
+static inline bool reader_first_element(struct json_reader *r, bool object)
+{
+    const char *p = ++r->at;
+
+    if (r->end - p < 2 || (unsigned char)*p <= ' ') {
+        r->first = true;
+        return reader_next_element_slow(r, object);
+    }
+    return *p == (object ? '}' : ']') ? reader_leave_container(r, p) : true;
+}
+
+/* Enters an array or object and moves to its first element; false if there is none. */
+static inline bool reader_enter_first_element(struct json_reader *r, bool object)
+{
+    return reader_count_and_enter(r, object) && reader_first_element(r, object);
+}
+
+/* Moves from a value to the next element. White space before it remains; reader_skip_space skips
+ * that. */
+static inline bool reader_following_element(struct json_reader *r, bool object)
+{
+    const char *p = r->at;
+
+    if (r->end - p < 2)
+        return reader_next_element_slow(r, object);
+    if (*p == ',') {
+        r->at = p + 1;
+        return true;
+    }
+    return *p == (object ? '}' : ']') ? reader_leave_container(r, p)
+                                      : reader_next_element_slow(r, object);
+}
+
+static inline void reader_skip_space(struct json_reader *r)
+{
+    r->at = skip_json_space(r->at, r->end);
+}
+
+bool reader_read_colon_slow(struct json_reader *r, const char *p);
+
+/* Moves from a key to its value; p is after the key's closing quote. */
+static inline bool reader_read_colon(struct json_reader *r, const char *p)
+{
+    if (r->end - p < 2 || p[0] != ':' || (unsigned char)p[1] <= ' ')
+        return reader_read_colon_slow(r, p);
+    r->at = p + 1;
+    return true;
+}
+
+#endif

@@ -1,0 +1,74 @@
+/* event_routing.h - routing fields: fields of an event that the gateway needs for routing and for
+ * its state.
+ *
+ * They are extracted from the struct that the payload is encoded from, so that the payload is not
+ * parsed again. They contain no pointers: the items follow the struct, so event_routing_size bytes
+ * can be sent to another process unchanged. */
+#ifndef MODEL_EVENT_ROUTING_H
+#define MODEL_EVENT_ROUTING_H
+
+#include "model/channel.h"
+#include "model/events/events.h"
+
+enum event_routing_kind {
+    ROUTING_NONE,
+    ROUTING_GUILD,
+    ROUTING_ROLE,
+    ROUTING_CHANNEL, /* items: struct overwrite */
+    ROUTING_MEMBER,  /* also a presence or voice state; items: role ids */
+    ROUTING_MESSAGE, /* items: ids of mentioned users */
+    ROUTING_USERS,   /* items: ids of affected users */
+};
+
+struct event_routing {
+    uint32_t kind;
+    uint32_t count; /* number of items */
+    union {
+        struct {
+            snowflake id, owner_id; /* owner_id 0: unknown */
+        } guild;
+        struct {
+            snowflake id;
+            uint64_t permissions;
+        } role;
+        struct {
+            snowflake id;
+            int64_t type;
+        } channel;
+        struct {
+            snowflake user_id;
+            int64_t restrained_until; /* member_restricted_until */
+        } member;
+        struct {
+            snowflake author_id, application_id; /* 0: unknown or none */
+        } message;
+    };
+};
+
+/* Extracts the routing fields into the arena; NULL: none. schema: the event's, see facts.c. */
+const struct event_routing *event_routing_extract(enum event event, const struct schema *schema,
+                                                  const void *object, struct arena *arena);
+
+/* Returns ROUTING_NONE if the event has no routing fields. */
+enum event_routing_kind event_routing_kind(enum event event);
+
+size_t event_routing_size(const struct event_routing *f); /* size with the items */
+
+/* Return the items; the kind determines their type. */
+static inline const snowflake *event_routing_ids(const struct event_routing *f)
+{
+    return (const snowflake *)(const void *)(f + 1);
+}
+
+static inline const struct overwrite *event_routing_overwrites(const struct event_routing *f)
+{
+    return (const struct overwrite *)(const void *)(f + 1);
+}
+
+/* Returns the user whose member, presence or voice state changed, or 0. */
+static inline snowflake event_routing_user_id(const struct event_routing *f)
+{
+    return f->kind == ROUTING_MEMBER ? f->member.user_id : 0;
+}
+
+#endif

@@ -1,0 +1,18 @@
+/* search_words.h - normalises text for comparison and search, and splits it into words. */
+#ifndef MODEL_SEARCH_WORDS_H
+#define MODEL_SEARCH_WORDS_H
+
+#include "json/schema.h"
+
+/* Returns the text trimmed, with single spaces, in NFKC and case-folded. */
+struct str text_normalize(struct arena *a, struct str text);
+
+/* Splits normalised text into words without accents: a list of struct str. Scripts without spaces
+ * are split into pairs of characters; in a query, the single last character of a run is omitted
+ * unless it is the only one. Words contain letters, digits and non-ASCII characters, but no quote
+ * or underscore. */
+struct list split_into_words(struct arena *a, struct str normal, bool query);
+
+struct str first_character(struct str text);
+
+#endif

@@ -1,0 +1,59 @@
+/* fetcher.h - outgoing HTTP requests, for example to interaction endpoints and providers.
+ *
+ * A fetcher runs on one event loop and never blocks. Each request has a timeout and a maximum
+ * response size, follows no redirect, and connects to no private address unless the operator allows
+ * it. The address is checked after DNS resolution. src/net/client also contains the mailer
+ * (mailer.h) and the check for public addresses (public_address.c). */
+#ifndef NET_FETCHER_H
+#define NET_FETCHER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/str.h"
+#include "net/loop.h"
+
+enum fetch_result {
+    FETCH_OK,          /* a response of any status was received */
+    FETCH_BAD_URL,     /* the URL is not http(s), or contains user info */
+    FETCH_FORBIDDEN,   /* the host resolves to a forbidden address */
+    FETCH_UNREACHABLE, /* DNS, connect or TLS failed */
+    FETCH_TIMEOUT,
+    FETCH_TOO_LARGE,
+};
+
+struct fetch_options {
+    bool allow_private;  /* allow loopback, private and link-local addresses */
+    const char *ca_file; /* NULL: the system's CA certificates */
+};
+
+struct fetcher; /* one per loop; use only on that loop's thread */
+struct fetcher *fetcher_new(struct loop *l, const struct fetch_options *options);
+/* Ends running requests with FETCH_UNREACHABLE. Call on the loop, not from a done callback. */
+void fetcher_free(struct fetcher *f);
+
+struct fetch_header {
+    struct str name, value;
+};
+
+struct fetch_request {
+    const char *method; /* "GET", "POST" … */
+    const char *url;
+    const struct fetch_header *headers;
+    size_t header_count;
+    struct str body;
+    int64_t timeout_ms;
+    size_t max_response;
+    bool public_only; /* refuse private addresses even if the fetcher allows them */
+    /* Called on the loop's thread. The body is valid during the call; to retain a long body, move
+     * the buffer and leave an empty one, because a copy would block the loop. */
+    void (*done)(void *arg, enum fetch_result result, int status, struct str content_type,
+                 struct buf *body);
+    void *arg;
+};
+
+/* Starts a request, which is copied. The done callback runs after fetcher_start has returned. */
+void fetcher_start(struct fetcher *f, const struct fetch_request *request);
+
+#endif

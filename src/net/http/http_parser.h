@@ -1,0 +1,104 @@
+/* http_parser.h - parser for HTTP/1.1 requests.
+ *
+ * The parser is strict: it rejects input that two parties could interpret differently (conflicting
+ * lengths, folded headers, bare LF, spaces before a colon). It is a pure function over bytes; the
+ * server is in server.h. */
+#ifndef NET_HTTP_PARSER_H
+#define NET_HTTP_PARSER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/str.h"
+
+enum {
+    HTTP_MAX_LINE = 8 * 1024,  /* length of the request line without its CRLF */
+    HTTP_MAX_HEAD = 32 * 1024, /* length of all headers with the empty line */
+    HTTP_MAX_HEADERS = 100,
+    HTTP_MAX_CHUNK_LINE = 256, /* length of the size and extensions of one chunk */
+    HTTP_MAX_TRAILERS = 8 * 1024,
+};
+
+enum http_method {
+    HTTP_GET,
+    HTTP_HEAD,
+    HTTP_POST,
+    HTTP_PUT,
+    HTTP_PATCH,
+    HTTP_DELETE,
+    HTTP_OPTIONS,
+    HTTP_METHODS,                     /* number of known methods */
+    HTTP_OTHER_METHOD = HTTP_METHODS, /* valid token, but unknown method */
+};
+
+const char *http_method_name(enum http_method m);
+
+struct http_header {
+    struct str name, value; /* value without surrounding white space */
+};
+
+/* A parsed request. Every str points into the parsed bytes, or is { NULL, 0 }. */
+struct http_request {
+    enum http_method method;
+    struct str method_text;
+    struct str target;      /* as received */
+    struct str path, query; /* before and after '?', still percent-encoded */
+    int minor;              /* minor version: HTTP/1.minor */
+
+    /* Validated framing. expect_continue is set only if a body follows; upgrade_websocket only if
+     * no body follows. */
+    bool has_length, chunked, keep_alive, expect_continue, upgrade_websocket;
+    uint64_t length; /* Content-Length, at most INT64_MAX; 0 if absent */
+
+    /* Headers that most requests need; p == NULL if absent. The host of an absolute target ("GET
+     * http://host/") overrides the Host header. */
+    struct str host, authorization, content_type, accept_encoding;
+
+    /* These are the last members, so that a copy of the struct needs only the headers in use. */
+    size_t header_count;
+    struct http_header headers[HTTP_MAX_HEADERS];
+};
+
+/* Parses one request head at the start of bytes. Returns its length, 0 if more bytes are needed, or
+ * a negative HTTP status (-400, -414, -417, -431, -501, -505), after which the connection must be
+ * closed. Never returns 0 once a size limit is exceeded. One empty line before the request is
+ * skipped. */
+long http_parse_head(struct str bytes, struct http_request *ret);
+
+/* Returns the first header with this name (case-insensitive), or a str with p == NULL. */
+struct str http_find_header(const struct http_request *r, struct str name);
+
+/* --- chunked bodies ------------------------------------------------------------------- */
+
+/* State of the chunk decoder; initialise to zeros. */
+struct http_chunks {
+    int state;
+    uint64_t left;         /* remaining bytes of the current chunk */
+    size_t line, trailers; /* bytes of the current line; bytes of all trailers */
+};
+
+/* Decodes bytes of a chunked body and appends the content to out, whose limit applies. Returns the
+ * bytes used, or a negative HTTP status (-400, -413 if out is full, -431). Sets *ret_done after the
+ * last chunk and its trailers; bytes after that belong to the next request. */
+long http_decode_chunks(struct http_chunks *c, struct str bytes, struct buf *out, bool *ret_done);
+
+/* --- header values -------------------------------------------------------------------- */
+
+/* Returns true if "a/b; charset=x" has the media type "a/b" (case-insensitive). */
+bool http_media_type_is(struct str content_type, struct str type);
+/* Copies the unquoted value of a parameter such as boundary to out (NULL: only computes its
+ * length). Returns false if the parameter is absent, malformed or longer than max. */
+bool http_copy_parameter(struct str value, struct str name, char *out, size_t max, size_t *ret_n);
+/* Returns true if Accept-Encoding allows this coding (q > 0; "*" matches). */
+bool http_accepts_coding(struct str accept_encoding, struct str coding);
+
+/* Returns true if If-None-Match lists this entity tag or "*". Ignores the weak prefix W/. */
+bool http_etag_is_listed(struct str if_none_match, struct str tag);
+
+/* Parses "bytes=0-99" for a resource of this size. Returns 1 and the range; 0 if the header is
+ * absent or unusable (send everything); -1 if the range cannot be satisfied (416). */
+int http_parse_range(struct str value, int64_t size, int64_t *ret_first, int64_t *ret_last);
+
+#endif

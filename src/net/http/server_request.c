@@ -1,0 +1,289 @@
+/* server_request.c - parses input into requests.
+ *
+ * A request that arrives complete is copied once, from the loop's buffer to its arena. Only
+ * incomplete input is stored with the connection. */
+#include <assert.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/mem.h"
+#include "net/http/server_internal.h"
+
+enum { HEAD_RECHECK_BYTES = 1024 };
+
+void report_refused_request(const struct connection *c, const struct http_call *call, int status,
+                            struct str bytes)
+{
+    const struct http_server_app *app = &c->server_loop->app;
+    struct refused_request r = { .remote = str_slice(c->remote, c->remote_n), .bytes = bytes };
+
+    if (!app->refused)
+        return;
+    if (call) {
+        r.remote = call->x.remote;
+        r.target = call->x.request->target;
+        r.method = call->x.request->method;
+    }
+    app->refused(app->arg, status, &r);
+}
+
+static void respond_error_and_close(struct connection *c, int status, struct str headers)
+{
+    struct response_context to = { .keep_alive = false };
+
+    http_call_free(c->call);
+    c->call = NULL;
+    c->linger = true;
+    c->state = CONN_LAST;
+    append_error_response(c, &to, status, headers);
+}
+
+void connection_refuse_request(struct connection *c, int status, struct str headers)
+{
+    if (c->state == CONN_CLOSED)
+        return;
+    report_refused_request(c, c->call, status, buf_str(&c->in));
+    respond_error_and_close(c, status, headers);
+}
+
+/* Refuses a request with a malformed head, whose bytes may not be in c->in. */
+static void refuse_malformed_head(struct connection *c, int status, struct str bytes)
+{
+    if (c->state == CONN_CLOSED)
+        return;
+    report_refused_request(c, NULL, status, bytes);
+    respond_error_and_close(c, status, STR(""));
+}
+
+/* --- one request ---------------------------------------------------------------------- */
+
+/* Checks an incomplete head, whose start may already be invalid or too long: the first time, at
+ * line ends and after every 1 KiB, so that many tiny pieces do not cost quadratic time. */
+static size_t check_incomplete_head(struct connection *c, struct str bytes)
+{
+    assert(bytes.p); /* the caller has received at least one byte */
+    bool line_ended = bytes.p[bytes.n - 1] == '\n';
+
+    if (c->checked_bytes && !line_ended && bytes.n < c->checked_bytes + HEAD_RECHECK_BYTES)
+        return 0;
+    c->checked_bytes = bytes.n;
+    long n = http_parse_head(bytes, &c->server_loop->request);
+    if (n < 0) {
+        refuse_malformed_head(c, (int)-n, bytes);
+        return bytes.n;
+    }
+    return 0;
+}
+
+/* Finds the end of the head by searching for CR; memmem has a higher setup cost. */
+static size_t find_head_length(struct connection *c, struct str bytes)
+{
+    /* The empty line may start in bytes that were checked before. */
+    const char *p = bytes.p + (c->checked_bytes > 3 ? c->checked_bytes - 3 : 0);
+    const char *end = bytes.p + bytes.n;
+
+    while (p < end && (p = memchr(p, '\r', (size_t)(end - p)))) {
+        if (end - p >= 4 && memcmp(p, "\r\n\r\n", 4) == 0)
+            return (size_t)(p - bytes.p) + 4;
+        p++;
+    }
+    return 0;
+}
+
+/* Copies a request with only the headers in use. */
+static struct http_request *copy_request(struct arena *a, const struct http_request *r)
+{
+    size_t n = offsetof(struct http_request, headers) + r->header_count * sizeof r->headers[0];
+
+    return memcpy(arena_alloc_raw(a, n), r, n);
+}
+
+void connection_dispatch_request(struct connection *c, struct http_call *call)
+{
+    struct server_loop *h = c->server_loop;
+
+    c->state = CONN_HANDLING;
+    c->timing = TIMING_NONE;
+    c->call = call;
+    counter_add(&h->counters.requests, 1);
+    h->app.request(h->app.arg, &call->x);
+}
+
+/* Determines the client's address; behind a trusted proxy, by the proxy's headers. */
+static void determine_client_address(const struct connection *c, struct http_call *call)
+{
+    struct exchange *x = &call->x;
+    char text[ADDRESS_TEXT_SIZE];
+    struct address a;
+    struct buf local_host;
+
+    x->secure = c->tls != NULL;
+    x->address = c->address;
+    x->remote = str_slice(c->remote, c->remote_n);
+    if (c->trusted && address_parse(x->remote, &a)) {
+        find_forwarded_client(c->server_loop->proxies, x->request, &a);
+        x->address = address_limit_key(&a);
+        x->remote = str_slice(text, address_format(&a, text));
+        x->secure = forwarded_over_tls(x->request, x->secure);
+    }
+    x->remote = str_dup(x->arena, x->remote);
+    if (x->request->method != HTTP_GET && x->request->method != HTTP_HEAD) {
+        buf_init(&local_host, ADDRESS_TEXT_SIZE + sizeof "[]:65535");
+        connection_append_local_host(c, &local_host);
+        x->local = buf_move_to_arena(&local_host, x->arena);
+    }
+}
+
+/* Creates the request for a head of n bytes; returns NULL if it was refused. */
+static struct http_call *parse_request_head(struct connection *c, const char *bytes, size_t n)
+{
+    struct server_loop *h = c->server_loop;
+    struct http_call *call = http_call_new(h);
+    char *copy = memcpy(arena_alloc_raw(call->x.arena, n), bytes, n);
+    long got = http_parse_head(str_slice(copy, n), &h->request);
+
+    c->checked_bytes = 0;
+    if (got <= 0) {
+        http_call_free(call);
+        refuse_malformed_head(c, got < 0 ? (int)-got : 400, str_slice(bytes, n));
+        return NULL;
+    }
+    call->x.request = copy_request(call->x.arena, &h->request);
+    call->x.connection = c;
+    call->x.first = !c->used;
+    c->used = true;
+    determine_client_address(c, call);
+    call->received = n;
+    call->head = h->request.method == HTTP_HEAD;
+    call->keep_alive = h->request.keep_alive;
+    call->old = h->request.minor == 0;
+    return call;
+}
+
+static size_t read_request(struct connection *c, struct str bytes)
+{
+    size_t n = find_head_length(c, bytes);
+
+    if (n == 0)
+        return check_incomplete_head(c, bytes);
+    struct http_call *call = parse_request_head(c, bytes.p, n);
+    if (!call)
+        return bytes.n;
+
+    const struct http_request *r = call->x.request;
+    if (r->chunked || (r->has_length && r->length))
+        return n + request_body_begin(c, call, str_skip(bytes, n));
+    if (!r->upgrade_websocket || !websocket_accept_upgrade(c, call))
+        connection_dispatch_request(c, call);
+    return n;
+}
+
+/* --- all input of a connection -------------------------------------------------------- */
+
+static size_t skip_refused_body(struct connection *c, struct str bytes)
+{
+    size_t n = bytes.n < c->skip ? bytes.n : (size_t)c->skip;
+
+    c->skip -= n;
+    return n;
+}
+
+/* Returns true if the peer must read responses before the next request is handled. */
+static bool has_too_much_unsent_output(struct connection *c)
+{
+    if (c->server_loop->buffers.out.n >= MAX_UNSENT_OUTPUT)
+        connection_flush(c);
+    return connection_unsent(c) > MAX_UNSENT_OUTPUT;
+}
+
+static size_t handle_input_bytes(struct connection *c, struct str bytes)
+{
+    size_t used = 0;
+
+    for (;;) {
+        if (c->state == CONN_FILE && !long_response_continue(c))
+            break;
+        if (used == bytes.n)
+            break;
+        struct str rest = str_skip(bytes, used);
+        size_t n = 0;
+
+        if (c->state == CONN_LAST || c->state == CONN_LINGER || c->state == CONN_CLOSED)
+            return bytes.n;
+        if (c->state == CONN_BODY)
+            n = request_body_read(c, rest);
+        else if (c->state == CONN_HEAD && used && server_loop_read_time_is_up(c->server_loop))
+            connection_postpone_input(c);
+        else if (c->state == CONN_HEAD && !has_too_much_unsent_output(c))
+            n = c->skip ? skip_refused_body(c, rest) : read_request(c, rest);
+        if (n == 0)
+            break;
+        used += n;
+    }
+    return used;
+}
+
+/* After EOF, closes the connection once all requests have got their responses. */
+static void close_after_eof(struct connection *c)
+{
+    if (c->later.next)
+        return;
+    if (c->ended && c->state == CONN_HEAD && connection_unsent(c) <= MAX_UNSENT_OUTPUT)
+        c->state = CONN_LAST;
+    else if (c->ended && c->state == CONN_BODY)
+        connection_close(c); /* the rest of the body will not arrive */
+}
+
+static void handle_stored_input(struct connection *c)
+{
+    size_t used = handle_input_bytes(c, buf_str(&c->in));
+
+    if (used == c->in.n)
+        buf_clear(&c->in);
+    else
+        buf_drop_front(&c->in, used);
+}
+
+/* True if reading must pause because input cannot be handled, except for the rest of a head. */
+static bool must_pause_reading(const struct connection *c)
+{
+    bool head =
+        c->state == CONN_HEAD && c->checked_bytes && connection_unsent(c) <= MAX_UNSENT_OUTPUT;
+
+    return c->state == CONN_AUTHORIZING_BODY || c->later.next ||
+           (c->in.n >= MAX_UNHANDLED_INPUT && c->state != CONN_BODY && !head);
+}
+
+static void finish_handling_input(struct connection *c, struct connection *before)
+{
+    close_after_eof(c);
+    connection_end_output(c, before);
+    connection_set_read_paused(c, must_pause_reading(c));
+    if (c->state == CONN_WEBSOCKET)
+        on_websocket_output_sent(c);
+}
+
+void connection_resume_input(struct connection *c)
+{
+    struct connection *before = connection_begin_output(c);
+
+    handle_stored_input(c);
+    finish_handling_input(c, before);
+}
+
+void connection_handle_input(struct connection *c, char *bytes, size_t n)
+{
+    if (c->state == CONN_WEBSOCKET) {
+        websocket_handle_input(c, bytes, n);
+        return;
+    }
+    struct connection *before = connection_begin_output(c);
+    if (c->in.n) {
+        buf_add(&c->in, bytes, n);
+        handle_stored_input(c);
+    } else {
+        size_t used = handle_input_bytes(c, str_slice(bytes, n));
+        buf_add(&c->in, bytes + used, n - used);
+    }
+    finish_handling_input(c, before);
+}

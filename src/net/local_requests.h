@@ -1,0 +1,24 @@
+/* local_requests.h - decides whether a request comes from a program on this machine.
+ *
+ * Registration, private endpoints, /metrics and /console use this definition. A proxy on this
+ * machine also has a loopback address but acts for remote clients. It is recognised by HTTP/1.0, by
+ * a header that proxies add, or by a Host or Origin that is not a loopback name. A proxy that
+ * forwards bytes unchanged cannot be recognised, so public-url must be set for it. */
+#ifndef NET_LOCAL_REQUESTS_H
+#define NET_LOCAL_REQUESTS_H
+
+#include "net/http/http_parser.h"
+
+/* Returns true for "127.0.0.1" and "::1"; false for names such as "127.evil.example". */
+bool address_is_loopback(struct str address);
+/* Returns true for "localhost:8080", "app.localhost", "127.0.0.1", "[::1]:8080". */
+bool host_is_loopback(struct str host);
+
+/* Returns evidence that a proxy sent the request: "HTTP/1.0" or a header's name; NULL: none. */
+const char *request_proxy_evidence(const struct http_request *r);
+/* Returns true if no evidence of a proxy is found, and Host and Origin are loopback names. */
+bool request_head_is_local(const struct http_request *r);
+/* Like request_head_is_local, but also requires a loopback address. */
+bool request_is_local(struct str remote, const struct http_request *r);
+
+#endif

@@ -1,0 +1,59 @@
+/* caller_password.c - asks the caller for the password again before sensitive changes.
+ *
+ * A stolen token alone must not suffice. Attempts count towards the log-in limits. */
+#include "platform/accounts/internal.h"
+
+struct caller_password {
+    struct str given;
+    struct str hash; /* hash to match; p == NULL: the account has no password */
+    struct str username;
+    bool known_address;
+};
+
+static enum err read_caller_password(struct call *call)
+{
+    struct caller_password *p = call_passed_data(call, "caller_password");
+    struct user user;
+    enum err e = user_find(call->tx, call->caller->id, &user);
+
+    if (e)
+        return e;
+    p->hash = user.password_hash;
+    p->username = user.username;
+    return known_address_find(call, user.id, &p->known_address);
+}
+
+enum err refuse_wrong_password(struct call *call)
+{
+    return call_add_field_error(call, "password", "PASSWORD_DOES_NOT_MATCH",
+                                "Password does not match.");
+}
+
+static enum err check_caller_password(struct call *call)
+{
+    const struct caller_password *p = call_passed_data(call, "caller_password");
+    struct password_attempt guess = { p->username, p->hash, p->given, p->known_address };
+    bool right = true;
+    enum err e = p->hash.p ? password_check_and_count(call, &guess, &right) : OK;
+
+    return e ? e : right ? OK : refuse_wrong_password(call);
+}
+
+void require_caller_password(struct call *call, struct str given)
+{
+    struct caller_password *p = call_pass_data(call, "caller_password", sizeof *p);
+
+    p->given = given;
+    call->read = read_caller_password;
+    call->hash = check_caller_password;
+}
+
+enum err read_caller_after_password_check(struct call *call, struct user *ret)
+{
+    const struct caller_password *p = call_passed_data(call, "caller_password");
+    enum err e = user_find(call->tx, call->caller->id, ret);
+
+    if (e)
+        return e;
+    return str_eq(ret->password_hash, p->hash) ? OK : refuse_wrong_password(call);
+}

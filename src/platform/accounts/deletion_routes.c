@@ -1,0 +1,57 @@
+/* deletion_routes.c - POST /users/@me/delete (deletion after 14 days) and /users/@me/disable. */
+#include "platform/accounts/internal.h"
+#include "platform/accounts/mfa/mfa.h"
+#include "platform/accounts/operator.h"
+
+struct account_deletion_request {
+    struct str password;
+    struct opt_str code;
+};
+
+static const struct field deletion_fields[] = {
+    { FIELD(struct account_deletion_request, password), .type = &type_entered_password },
+    { FIELD(struct account_deletion_request, code), .type = &type_mfa_code,
+      .flags = OPTIONAL | NULLABLE, .doc = "Code of the second factor, if the account has one" },
+    { 0 },
+};
+static const struct schema deletion_schema = {
+    .name = "AccountDeletion",
+    .size = sizeof(struct account_deletion_request),
+    .fields = deletion_fields,
+    .doc = "Confirms that the caller owns the account.",
+};
+const struct type account_deletion_body = { .kind = KIND_OBJECT, .schema = &deletion_schema };
+
+enum err prepare_delete_account(struct call *call)
+{
+    const struct account_deletion_request *in = call->body;
+
+    require_caller_password(call, in->password);
+    return mfa_count_caller_attempt(call, &in->code);
+}
+
+static enum err read_confirmed_caller(struct call *call, struct user *ret)
+{
+    const struct account_deletion_request *in = call->body;
+    enum err e = read_caller_after_password_check(call, ret);
+
+    return e ? e : mfa_use_caller_code(call, ret, &in->code);
+}
+
+/* Blocks the account at once; logging in with undelete cancels the deletion. */
+enum err delete_account(struct call *call)
+{
+    struct user user;
+    enum err e = read_confirmed_caller(call, &user);
+
+    return e ? e : account_schedule_deletion(call, &user);
+}
+
+/* Disables the account until its owner logs in with undelete. */
+enum err disable_account(struct call *call)
+{
+    struct user user;
+    enum err e = read_confirmed_caller(call, &user);
+
+    return e ? e : account_pause(call, &user);
+}

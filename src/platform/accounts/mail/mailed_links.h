@@ -1,0 +1,48 @@
+/* mailed_links.h - mailed links, to verify an email address or to reset a password.
+ *
+ * A link is valid for one account, purpose and email address, until it expires or is used. The
+ * link's token is derived from the server's key, so the database alone does not reveal it. */
+#ifndef PLATFORM_ACCOUNTS_MAIL_MAILED_LINKS_H
+#define PLATFORM_ACCOUNTS_MAIL_MAILED_LINKS_H
+
+#include "api/call.h"
+#include "model/user.h"
+
+enum link_purpose { LINK_VERIFY = 1, LINK_RESET };
+
+/* True if a mail server is configured. */
+bool mail_is_configured(const struct call *call);
+
+/* In a transaction: schedules the mail with the account's link; a valid link is sent again.
+ * *ret_wait_ms: time until this address, account or client may get another mail; 0: mail is
+ * sent. */
+enum err mailed_link_send(struct call *call, const struct user *u, enum link_purpose purpose,
+                          int64_t *ret_wait_ms);
+
+/* In a transaction: counts a mail request of the client. *ret_wait_ms: time to wait; 0: none. */
+enum err count_mail_of_client(struct call *call, int64_t *ret_wait_ms);
+
+/* Finds the account of a link. ERR_INVALID_FORM_BODY (at "token") if the token is invalid, used or
+ * expired. mailed_link_use also deletes the link. */
+enum err mailed_link_find_user(struct call *call, struct str token, enum link_purpose purpose,
+                               struct user *ret);
+enum err mailed_link_use(struct call *call, struct str token, enum link_purpose purpose,
+                         struct user *ret);
+/* Invalidates all links of this purpose that were sent to the account. */
+enum err mailed_links_invalidate(struct call *call, snowflake user_id, enum link_purpose purpose);
+
+/* A stored link, as the mail job needs it. */
+struct mailed_link {
+    snowflake user_id;
+    enum link_purpose purpose;
+    struct str address, salt;
+    int64_t expires_at;
+    bool is_valid; /* not used, not expired, and the address is still that of the account */
+};
+enum err mailed_link_read(struct call *call, snowflake user_id, enum link_purpose purpose,
+                          struct mailed_link *ret);
+struct str mailed_link_token(const struct call *call, const struct mailed_link *l);
+
+extern const struct job_kind mail_verify_job, mail_reset_job;
+
+#endif

@@ -1,0 +1,11 @@
+/* announcement_channels.h - announcement channels: publish (crosspost) messages to followers. A
+ * follower is a webhook of type 2. A channel may have many followers, so jobs copy a published
+ * message to them in batches, and also its changes and its deletion. Start with copies.c. */
+#ifndef PLATFORM_ANNOUNCEMENT_CHANNELS_ANNOUNCEMENT_CHANNELS_H
+#define PLATFORM_ANNOUNCEMENT_CHANNELS_ANNOUNCEMENT_CHANNELS_H
+
+#include "api/route.h"
+
+extern const struct domain announcement_channels_domain;
+
+#endif

@@ -1,0 +1,21 @@
+/* internal.h - declarations shared by the files of news/. */
+#ifndef PLATFORM_ANNOUNCEMENT_CHANNELS_INTERNAL_H
+#define PLATFORM_ANNOUNCEMENT_CHANNELS_INTERNAL_H
+
+#include "api/hooks.h"
+#include "api/jobs/jobs.h"
+#include "platform/messages/messages.h"
+#include "platform/announcement_channels/announcement_channels.h"
+#include "platform/webhooks/webhooks.h"
+
+/* --- copies.c ------------------------------------------------------------------------- */
+
+/* Schedules the job that copies the message to all followers of its channel. */
+enum err copies_schedule_publish(struct call *call, const struct message *m);
+/* Hooks that schedule the update or clearing of the copies if the source changes. */
+enum err copies_schedule_update(struct call *call, const struct message *m);
+enum err copies_schedule_clear(struct call *call, const snowflake *message_id);
+extern const struct job_kind announcement_publish_job, announcement_update_job,
+    announcement_clear_job;
+
+#endif

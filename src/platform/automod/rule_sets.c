@@ -1,0 +1,299 @@
+/* rule_sets.c - compiles the AutoMod rules of a guild into one set and matches texts with it. */
+#include "platform/automod/rule_sets.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "platform/automod/presets.h"
+
+enum {
+    MAX_STEPS_IN_TRANSACTION =
+        400 * 1000, /* steps of patterns and keywords in a transaction: about 1 ms */
+};
+
+struct compiled_rule {
+    snowflake id;
+    int64_t event, trigger;
+    int64_t mention_limit;
+    size_t keyword_count, first_keyword; /* offset in the set's .keywords */
+    size_t pattern_count, first_pattern;
+};
+
+struct automod_set {
+    atomic_int refs;
+    struct arena *arena; /* owns the texts of the set */
+    struct compiled_rule *rules;
+    size_t rule_count;
+    struct str *keywords; /* original spelling, grouped by rule */
+    size_t keyword_count;
+    struct str *pattern_texts;
+    struct pattern **patterns;
+    size_t pattern_count, cost;
+    struct keyword_automaton *words;
+};
+
+/* --- compiling ------------------------------------------------------------------------ */
+
+struct set_builder {
+    struct automod_set *set;
+    struct list entries; /* struct keyword_entry, in the set's arena */
+};
+
+static void add_keyword_entry(struct set_builder *m, struct str keyword, uint32_t rule,
+                              uint32_t number, bool allowed)
+{
+    struct keyword_entry entry = { .allowed = allowed, .rule = rule, .number = number };
+
+    if (keyword_parse(m->set->arena, keyword, &entry))
+        *(struct keyword_entry *)list_append(m->set->arena, &m->entries, sizeof entry) = entry;
+}
+
+static void add_rule_keywords(struct set_builder *m, struct compiled_rule *r, uint32_t rule,
+                              const struct list *words)
+{
+    struct automod_set *s = m->set;
+    const struct str *all = words->items;
+
+    s->keywords = mem_resize(s->keywords, (s->keyword_count + words->count + 1) * sizeof *all);
+    for (size_t i = 0; i < words->count; i++) {
+        s->keywords[s->keyword_count++] = str_dup(s->arena, all[i]);
+        add_keyword_entry(m, all[i], rule, (uint32_t)r->keyword_count++, false);
+    }
+}
+
+static void add_rule_patterns(struct automod_set *s, struct compiled_rule *r,
+                              const struct list *patterns)
+{
+    const struct str *all = patterns->items;
+    size_t room = s->pattern_count + patterns->count + 1;
+
+    s->patterns = mem_resize(s->patterns, room * sizeof *s->patterns);
+    s->pattern_texts = mem_resize(s->pattern_texts, room * sizeof *s->pattern_texts);
+    for (size_t i = 0; i < patterns->count; i++) {
+        const char *problem;
+        struct pattern *p = pattern_new(all[i], &problem);
+
+        if (!p)
+            continue;
+        s->pattern_texts[s->pattern_count] = str_dup(s->arena, all[i]);
+        s->patterns[s->pattern_count++] = p;
+        s->cost += pattern_cost(p);
+        r->pattern_count++;
+    }
+}
+
+static void add_rule_allow_list(struct set_builder *m, uint32_t rule, const struct list *words)
+{
+    const struct str *all = words->items;
+
+    for (size_t i = 0; i < words->count; i++)
+        add_keyword_entry(m, all[i], rule, 0, true);
+}
+
+static void add_rule_to_set(struct set_builder *m, const struct automod_rule *in)
+{
+    struct automod_set *s = m->set;
+    const struct automod_metadata *d = in->trigger_metadata;
+    uint32_t rule = (uint32_t)s->rule_count++;
+    struct compiled_rule *r = &s->rules[rule];
+    const int64_t *presets = d->presets.value.items;
+
+    *r = (struct compiled_rule){ .id = in->id,
+                                 .event = in->event_type,
+                                 .trigger = in->trigger_type,
+                                 .mention_limit = d->mention_total_limit.value,
+                                 .first_keyword = s->keyword_count,
+                                 .first_pattern = s->pattern_count };
+    add_rule_keywords(m, r, rule, &d->keyword_filter.value);
+    for (size_t i = 0; i < d->presets.value.count; i++)
+        add_rule_keywords(m, r, rule, automod_preset_keywords(presets[i]));
+    add_rule_patterns(s, r, &d->regex_patterns.value);
+    add_rule_allow_list(m, rule, &d->allow_list.value);
+}
+
+/* Drops the most expensive patterns of rules that are older than the cost limit. The slot of a
+ * dropped pattern stays, so that the indexes of the other patterns do not change. */
+static void drop_expensive_patterns(struct automod_set *s, snowflake guild_id)
+{
+    while (s->cost > AUTOMOD_MAX_PATTERN_COST) {
+        size_t most = 0;
+
+        for (size_t i = 1; i < s->pattern_count; i++)
+            if (!s->patterns[most] ||
+                (s->patterns[i] && pattern_cost(s->patterns[i]) > pattern_cost(s->patterns[most])))
+                most = i;
+        s->cost -= pattern_cost(s->patterns[most]);
+        pattern_free(s->patterns[most]);
+        s->patterns[most] = NULL;
+        log_warn("automod: guild %llu has too expensive patterns; one of them is ignored",
+                 (unsigned long long)guild_id);
+    }
+}
+
+struct automod_set *automod_set_new(const struct list *rules)
+{
+    struct set_builder making = { .set = mem_new(sizeof *making.set) };
+    struct automod_set *s = making.set;
+    const struct automod_rule *all = rules->items;
+
+    atomic_init(&s->refs, 1);
+    s->arena = arena_new();
+    s->rules = mem_new((rules->count + 1) * sizeof *s->rules);
+    for (size_t i = 0; i < rules->count; i++)
+        if (all[i].enabled)
+            add_rule_to_set(&making, &all[i]);
+    drop_expensive_patterns(s, rules->count ? all->guild_id : 0);
+    s->words =
+        keyword_automaton_new(making.entries.items, making.entries.count, (uint32_t)s->rule_count);
+    return s;
+}
+
+void automod_set_unref(struct automod_set *s)
+{
+    if (!s || atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) != 1)
+        return;
+    for (size_t i = 0; i < s->pattern_count; i++)
+        pattern_free(s->patterns[i]);
+    keyword_automaton_free(s->words);
+    mem_free(s->patterns);
+    mem_free(s->pattern_texts);
+    mem_free(s->keywords);
+    mem_free(s->rules);
+    arena_free(s->arena);
+    mem_free(s);
+}
+
+/* --- matching ------------------------------------------------------------------------- */
+
+bool automod_set_is_slow(const struct automod_set *s, size_t bytes)
+{
+    return (s->cost + keyword_automaton_cost(s->words)) * bytes > MAX_STEPS_IN_TRANSACTION;
+}
+
+snowflake automod_set_spam_rule(const struct automod_set *s)
+{
+    for (size_t i = 0; i < s->rule_count; i++)
+        if (s->rules[i].trigger == AUTOMOD_SPAM)
+            return s->rules[i].id;
+    return 0;
+}
+
+bool automod_set_checks_names(const struct automod_set *s)
+{
+    for (size_t i = 0; i < s->rule_count; i++)
+        if (s->rules[i].event == AUTOMOD_ON_PROFILE)
+            return true;
+    return false;
+}
+
+static struct automod_hit *add_hit(struct arena *arena, struct list *hits,
+                                   const struct compiled_rule *r)
+{
+    struct automod_hit *h = list_append(arena, hits, sizeof *h);
+
+    *h = (struct automod_hit){ .rule_id = r->id,
+                               .keyword.given = GIVEN_NULL,
+                               .content.given = GIVEN_NULL };
+    return h;
+}
+
+static void set_hit_texts(struct arena *arena, struct automod_hit *h, struct str keyword,
+                          struct str content)
+{
+    h->keyword = (struct opt_str){ GIVEN, str_dup(arena, keyword) };
+    h->content = (struct opt_str){ GIVEN, str_dup(arena, content) };
+}
+
+static void find_pattern_hit(const struct automod_set *s, const struct compiled_rule *r,
+                             struct arena *arena, const struct folded_text *folded,
+                             const struct keyword_matches *words, struct list *ret)
+{
+    struct str text = folded->original;
+
+    for (size_t i = r->first_pattern; i < r->first_pattern + r->pattern_count; i++) {
+        size_t start, end;
+
+        if (!s->patterns[i] || !pattern_find_match(s->patterns[i], arena, text, &start, &end) ||
+            keyword_allow_list_covers(words, (uint32_t)(r - s->rules), folded, start, end))
+            continue;
+        set_hit_texts(arena, add_hit(arena, ret, r), s->pattern_texts[i],
+                      str_slice(text.p + start, end - start));
+        return;
+    }
+}
+
+/* --- mentions ------------------------------------------------------------------------- */
+
+/* Parses <@1>, <@!1> or <@&1> at the start of a text. Roles and users get different ids; 0: no
+ * mention. */
+static snowflake parse_mention(struct str text, size_t *ret_size)
+{
+    struct str rest = text, number;
+    bool role;
+    snowflake id;
+
+    if (!str_starts(rest, STR("<@")))
+        return 0;
+    rest = str_skip(rest, 2);
+    role = str_starts(rest, STR("&"));
+    if (role || str_starts(rest, STR("!")))
+        rest = str_skip(rest, 1);
+    if (rest.n > 24)
+        rest.n = 24;
+    number = str_cut(&rest, '>');
+    *ret_size = (size_t)(rest.p - text.p);
+    if (!number.n || number.p + number.n == rest.p || !snowflake_parse(number, &id))
+        return 0;
+    return role ? id | UINT64_C(1) << 63 : id;
+}
+
+static bool has_more_mentions_than(struct str text, int64_t limit)
+{
+    snowflake seen[64];
+    int64_t count = 0;
+
+    for (size_t i = 0; i + 4 <= text.n && count <= limit && count < 64; i++) {
+        size_t size;
+        snowflake id = text.p[i] == '<' ? parse_mention(str_skip(text, i), &size) : 0;
+        bool known = false;
+
+        for (int64_t k = 0; id && k < count; k++)
+            known = known || seen[k] == id;
+        if (id && !known)
+            seen[count++] = id;
+    }
+    return count > limit;
+}
+
+/* --- all triggers --------------------------------------------------------------------- */
+
+void automod_set_find_hits(const struct automod_set *s, enum automod_event event,
+                           struct arena *arena, struct str text, struct list *ret)
+{
+    struct folded_text folded = text_fold_case(arena, text);
+    struct keyword_matches words = keyword_automaton_find(s->words, arena, folded.text);
+
+    for (size_t i = 0; i < s->rule_count; i++) {
+        const struct compiled_rule *r = &s->rules[i];
+        const struct keyword_hit *h = words.hits ? &words.hits[i] : NULL;
+
+        if (r->event != (int64_t)event)
+            continue;
+        if (h && h->number >= 0)
+            set_hit_texts(arena, add_hit(arena, ret, r),
+                          s->keywords[r->first_keyword + (size_t)h->number],
+                          text_unfold_range(&folded, h->start, h->end));
+        else if (r->trigger == AUTOMOD_MENTIONS && has_more_mentions_than(text, r->mention_limit))
+            add_hit(arena, ret, r);
+        else
+            find_pattern_hit(s, r, arena, &folded, &words, ret);
+    }
+}
+
+struct automod_set *automod_set_ref(struct automod_set *s)
+{
+    atomic_fetch_add_explicit(&s->refs, 1, memory_order_relaxed);
+    return s;
+}

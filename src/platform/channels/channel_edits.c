@@ -1,0 +1,210 @@
+/* channel_edits.c - validates and applies changes to a guild channel and its overwrites. */
+#include "platform/channels/internal.h"
+
+#include "base/utf8.h"
+#include "model/configured/regions.h"
+
+static enum err refuse_field(struct call *call, const struct json_path *here, const char *field,
+                             const char *code, const char *message)
+{
+    struct json_path at = json_path_key(here, str_of(field));
+
+    form_add_error(&call->form, &at, code, "%s", message);
+    return ERR_INVALID_FORM_BODY;
+}
+
+static enum err refuse_number_above(struct call *call, const struct json_path *here,
+                                    const char *field, long long max)
+{
+    struct json_path at = json_path_key(here, str_of(field));
+
+    form_add_error(&call->form, &at, FORM_NUMBER_MAX, max);
+    return ERR_INVALID_FORM_BODY;
+}
+
+/* The parent must be a category of the same guild that is not full. */
+static enum err check_parent_category(struct call *call, const struct json_path *here,
+                                      snowflake parent_id, const struct channel *c)
+{
+    struct channel parent;
+    int64_t children;
+
+    enum err e = channel_find_without_overwrites(call->tx, parent_id, &parent);
+    if (e == ERR_UNKNOWN_CHANNEL || (!e && parent.guild_id.value != c->guild_id.value))
+        return refuse_field(call, here, "parent_id", "CHANNEL_PARENT_INVALID",
+                            "Category does not exist");
+    if (e)
+        return e;
+    if (parent.type != CHANNEL_CATEGORY || c->type == CHANNEL_CATEGORY)
+        return refuse_field(call, here, "parent_id", "CHANNEL_PARENT_INVALID_TYPE",
+                            "Not a category");
+    if (c->parent_id.value == parent_id)
+        return OK;
+    e = channel_count_children(call->tx, parent_id, &children);
+    if (!e && children >= MAX_CHILDREN)
+        return refuse_field(call, here, "parent_id", "CHANNEL_PARENT_MAX_CHANNELS",
+                            "Maximum number of channels in category reached (50)");
+    return e;
+}
+
+/* Some voice regions are reserved for VIP guilds. */
+static enum err check_voice_region(struct call *call, const struct json_path *here,
+                                   struct str region, snowflake guild_id)
+{
+    struct guild guild;
+
+    if (voice_region_is_usable(region, false))
+        return OK;
+    enum err e = guild_find(call->tx, guild_id, &guild);
+    if (e || voice_region_is_usable(region, guild_may_use_vip_regions(&guild)))
+        return e;
+    return refuse_field(call, here, "rtc_region", FORM_CHOICES, "Unknown voice region.");
+}
+
+enum err channel_edit_validate(struct call *call, const struct json_path *here,
+                               const struct channel_edit *in, const struct channel *c)
+{
+    enum err e = OK;
+
+    if (in->name.given == GIVEN_NULL)
+        e = refuse_field(call, here, "name", FORM_REQUIRED);
+    if (c->type == CHANNEL_STAGE && in->bitrate.given == GIVEN &&
+        in->bitrate.value > STAGE_MAX_BITRATE)
+        e = refuse_number_above(call, here, "bitrate", STAGE_MAX_BITRATE);
+    if (c->type == CHANNEL_VOICE && in->user_limit.given == GIVEN &&
+        in->user_limit.value > VOICE_MAX_USERS)
+        e = refuse_number_above(call, here, "user_limit", VOICE_MAX_USERS);
+    if (in->topic.given == GIVEN && !channel_has_posts(c->type) &&
+        utf8_length(in->topic.value) > CHANNEL_TOPIC_MAX)
+        e = refuse_field(call, here, "topic", "BASE_TYPE_MAX_LENGTH",
+                         "Must be 1024 or fewer in length.");
+    if (channel_has_posts(c->type)) {
+        enum err forum = forum_edit_validate(call, here, in, c);
+
+        e = forum ? forum : e;
+    }
+    if (in->rtc_region.given == GIVEN) {
+        enum err region = check_voice_region(call, here, in->rtc_region.value, c->guild_id.value);
+
+        e = region ? region : e;
+    }
+    if (in->parent_id.given == GIVEN) {
+        enum err parent = check_parent_category(call, here, in->parent_id.value, c);
+
+        e = parent ? parent : e;
+    }
+    return e;
+}
+
+/* An absent value leaves the field unchanged; null resets it to its default. */
+static void apply_text(struct opt_str *field, const struct opt_str *in)
+{
+    if (in->given != ABSENT)
+        *field = *in;
+}
+
+static void apply_int(struct opt_int *field, const struct opt_int *in)
+{
+    if (in->given != ABSENT)
+        *field = in->given == GIVEN ? *in : (struct opt_int){ 0 };
+}
+
+void channel_edit_apply(const struct channel_edit *in, struct channel *c)
+{
+    apply_text(&c->name, &in->name);
+    apply_text(&c->topic, &in->topic);
+    apply_text(&c->rtc_region, &in->rtc_region);
+    apply_int(&c->position, &in->position);
+    apply_int(&c->bitrate, &in->bitrate);
+    apply_int(&c->user_limit, &in->user_limit);
+    apply_int(&c->rate_limit_per_user, &in->rate_limit_per_user);
+    apply_int(&c->video_quality_mode, &in->video_quality_mode);
+    apply_int(&c->default_auto_archive_duration, &in->default_auto_archive_duration);
+    if (in->parent_id.given != ABSENT)
+        c->parent_id = in->parent_id;
+    if (in->nsfw.given != ABSENT)
+        c->nsfw = (struct opt_bool){ GIVEN, in->nsfw.given == GIVEN && in->nsfw.value };
+    apply_int(&c->default_thread_rate_limit_per_user, &in->default_thread_rate_limit_per_user);
+    if (channel_has_posts(c->type))
+        forum_edit_apply(in, c);
+    channel_omit_inapplicable_fields(c);
+}
+
+/* --- overwrites ----------------------------------------------------------------------- */
+
+static bool is_same_overwrite(const struct overwrite *a, const struct overwrite *b)
+{
+    return b && a->type == b->type && a->allow == b->allow && a->deny == b->deny;
+}
+
+static const char IS_MEMBER[] = "select 1 from members where guild_id = $1 and user_id = $2";
+
+/* An overwrite must name a role or a member of the guild. */
+static enum err check_overwrite_target(struct call *call, const struct overwrite *o)
+{
+    snowflake guild_id = call->target.member_access->guild_id;
+    struct role role;
+    struct rows row;
+    bool found;
+
+    if (o->type == OVERWRITE_ROLE)
+        return role_find(call->tx, guild_id, o->id, &role);
+    enum err e = tx_one(call->tx, IS_MEMBER, BIND(v_id(guild_id), v_id(o->id)), &row, &found);
+    return e || found ? e : ERR_UNKNOWN_MEMBER;
+}
+
+enum err overwrites_infer_types(struct call *call, const struct list *wanted)
+{
+    struct overwrite *o = wanted->items;
+    struct role role;
+
+    for (size_t i = 0; i < wanted->count && i < MAX_OVERWRITES; i++) {
+        if (o[i].type != OVERWRITE_TYPE_FROM_ID)
+            continue;
+        enum err e = role_find(call->tx, call->target.member_access->guild_id, o[i].id, &role);
+        if (e && e != ERR_UNKNOWN_ROLE)
+            return e;
+        o[i].type = e ? OVERWRITE_MEMBER : OVERWRITE_ROLE;
+    }
+    return OK;
+}
+
+/* Unchanged overwrites need no permission. */
+enum err check_overwrites_permission(struct call *call, const struct list *wanted,
+                                     const struct list *before, uint64_t own)
+{
+    const struct overwrite *o = wanted->items;
+
+    if (wanted->count > MAX_OVERWRITES)
+        return ERR_MAX_OVERWRITES;
+    for (size_t i = 0; i < wanted->count; i++) {
+        if (is_same_overwrite(&o[i], overwrite_find(before, o[i].id)))
+            continue;
+        if ((o[i].allow | o[i].deny) & PERMISSIONS_ALL & ~own)
+            return ERR_MISSING_PERMISSIONS;
+        enum err e = check_overwrite_target(call, &o[i]);
+        if (e)
+            return e;
+    }
+    return OK;
+}
+
+static const char COUNT_OVERWRITES[] =
+    "select count(*) from overwrites where channel_id in (select id from channels where "
+    "guild_id = $1)";
+
+/* The count is skipped if the channel has so few overwrites that 500 channels of this size cannot
+ * exceed the guild's limit. */
+enum err check_guild_overwrite_limit(struct call *call, snowflake guild_id, size_t of_channel,
+                                     int64_t coming)
+{
+    struct rows row;
+    bool found;
+
+    if (of_channel <= MAX_GUILD_OVERWRITES / MAX_CHANNELS)
+        return OK;
+    enum err e = tx_one(call->tx, COUNT_OVERWRITES, BIND(v_id(guild_id)), &row, &found);
+    if (e)
+        return e;
+    return row_int(&row, 0) + coming > MAX_GUILD_OVERWRITES ? ERR_MAX_GUILD_OVERWRITES : OK;
+}

@@ -1,0 +1,64 @@
+/* account_deletion.c - deletes the entitlements of a deleted account, in batches. */
+#include "platform/entitlements/internal.h"
+
+#include "model/fields/types.h"
+#include "api/deletion.h"
+
+struct deleted_entitlement {
+    struct entitlement was;
+    snowflake bot_id;
+};
+
+static const char OF_ACCOUNT[] =
+    "select e.id, e.application_id, e.sku_id, e.sku_type, e.consumed, e.deleted_at, a.bot_id "
+    "from entitlements e left join applications a on a.id = e.application_id and a.removed = 0 "
+    "where e.user_id = $1 and e.guild_id is null order by e.application_id, e.id limit $2";
+
+static void deleted_entitlement_from_row(const struct rows *r, snowflake user_id,
+                                         struct deleted_entitlement *ret)
+{
+    *ret = (struct deleted_entitlement){
+        .was = { .id = row_id(r, 0),
+                 .application_id = row_id(r, 1),
+                 .sku_id = row_id(r, 2),
+                 .sku_type = row_int(r, 3),
+                 .user_id = user_id,
+                 .type = ENTITLEMENT_OF_APPLICATION,
+                 .consumed = row_bool(r, 4),
+                 .deleted = !row_is_null(r, 5),
+                 .starts_at.given = GIVEN_NULL,
+                 .ends_at.given = GIVEN_NULL },
+        .bot_id = row_is_null(r, 5) ? row_id(r, 6) : 0,
+    };
+}
+
+/* Emits the deletion to the application, unless the entitlement was already removed. */
+static enum err delete_and_emit_entitlement(struct call *call, struct deleted_entitlement *x)
+{
+    x->was.deleted = true;
+    if (x->bot_id) {
+        call_emit(call, EVENT_ENTITLEMENT_DELETE, audience_of_user(x->bot_id), &entitlement_schema,
+                  &x->was);
+        subscription_emit_event(call, EVENT_SUBSCRIPTION_DELETE, x->bot_id, &x->was);
+    }
+    return tx_exec(call->tx, "delete from entitlements where id = $1", BIND(v_id(x->was.id)), NULL);
+}
+
+enum err entitlements_delete_of_account(struct call *call, snowflake user_id,
+                                        struct deletion_step *step)
+{
+    struct list gone = { 0 };
+    struct rows rows;
+    enum err e = tx_query(call->tx, OF_ACCOUNT, BIND(v_id(user_id), v_int(step->rows_left)), &rows);
+
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        deleted_entitlement_from_row(
+            &rows, user_id, list_append(call->arena, &gone, sizeof(struct deleted_entitlement)));
+    e = rows_end(&rows);
+    for (size_t i = 0; !e && i < gone.count; i++)
+        e = delete_and_emit_entitlement(call, (struct deleted_entitlement *)gone.items + i);
+    deletion_step_count_rows(step, (int64_t)gone.count);
+    return e;
+}

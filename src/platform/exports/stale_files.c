@@ -1,0 +1,134 @@
+/* stale_files.c - deletes export files that can no longer be downloaded.
+ *
+ * If nodes have separate folders, the node that deletes an export often does not have its file, and
+ * an export that was started on this node may have restarted on another one. So each node checks
+ * the files in its folder against the export rows, a few files per step. */
+#include <dirent.h>
+#include <errno.h>
+#include <unistd.h>
+
+#include "api/jobs/internal_call.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "platform/exports/internal.h"
+
+enum { STEP_FILES = 64 };
+
+struct stale_export_files {
+    struct api *api;
+    struct loop *loop;
+    DIR *folder; /* open directory, read on the thread pool across steps */
+    snowflake ids[STEP_FILES];
+    bool is_needed[STEP_FILES];
+    size_t count;
+    bool ended;
+};
+
+/* --- on the thread pool --------------------------------------------------------------- */
+
+static bool parse_export_file_name(const char *name, snowflake *ret)
+{
+    struct str rest = str_of(name), id = str_cut(&rest, '.');
+
+    return str_is(rest, "tar") && snowflake_parse(id, ret);
+}
+
+static enum err delete_stale_files(struct call *call)
+{
+    const struct stale_export_files *x = call_passed_data(call, "stale_export_files");
+
+    for (size_t i = 0; i < x->count; i++)
+        if (!x->is_needed[i] && unlink(export_path(call, x->ids[i])) != 0 && errno != ENOENT)
+            log_warn("export: cannot delete the stale export file '%s'",
+                     export_path(call, x->ids[i]));
+    return OK;
+}
+
+/* --- in a read transaction ------------------------------------------------------------ */
+
+static const char FIND_WANTED[] =
+    "select 1 from exports where id = $1 and (ready = 0 or expires_at > $2)";
+
+/* An export's row is committed before its file is created, so a file without a row is stale. */
+static enum err find_needed_exports(struct call *call)
+{
+    struct stale_export_files *x = call_passed_data(call, "stale_export_files");
+    enum err e = OK;
+
+    for (size_t i = 0; i < x->count && !e; i++) {
+        struct rows row;
+
+        e = tx_one(call->tx, FIND_WANTED, BIND(v_id(x->ids[i]), v_int(clock_us())), &row,
+                   &x->is_needed[i]);
+    }
+    return e;
+}
+
+/* --- steps ---------------------------------------------------------------------------- */
+
+/* Runs on the thread pool. The folder does not exist before the first export. */
+static enum err list_export_files(struct call *call)
+{
+    struct stale_export_files *x = call_passed_data(call, "stale_export_files");
+    const struct dirent *entry;
+
+    if (!x->folder)
+        x->folder = opendir(export_folder(call));
+    x->count = 0;
+    while (x->folder && x->count < STEP_FILES && (entry = readdir(x->folder)))
+        if (parse_export_file_name(entry->d_name, &x->ids[x->count]))
+            x->count++;
+    x->ended = x->count < STEP_FILES;
+    if (x->count) {
+        call->read = find_needed_exports;
+        call->compute = delete_stale_files;
+    }
+    return OK;
+}
+
+static enum err finish_without_write(struct call *call)
+{
+    (void)call; /* nothing to write */
+    return OK;
+}
+
+static void start_cleanup_step(struct stale_export_files *x);
+
+/* A failed cleanup is retried on the next day. */
+static void on_cleanup_step_done(struct call *call, enum err e, void *arg)
+{
+    struct stale_export_files *x = arg;
+
+    (void)call;
+    if (!e && !x->ended && !api_is_draining(x->api)) {
+        start_cleanup_step(x);
+        return;
+    }
+    if (x->folder)
+        closedir(x->folder);
+    mem_free(x);
+}
+
+static void start_cleanup_step(struct stale_export_files *x)
+{
+    internal_call_start(x->api, x->loop,
+                        &(struct internal_call){ .name = "export-leftovers",
+                                                 .store = ROUTE_STORE_READ,
+                                                 .decode = list_export_files,
+                                                 .long_input = true,
+                                                 .run = finish_without_write,
+                                                 .done = on_cleanup_step_done,
+                                                 .type = "stale_export_files",
+                                                 .data = x,
+                                                 .arg = x });
+}
+
+void exports_delete_stale_files(struct api *api, struct loop *loop)
+{
+    struct stale_export_files *x = mem_new(sizeof *x);
+
+    x->api = api;
+    x->loop = loop;
+    start_cleanup_step(x);
+}

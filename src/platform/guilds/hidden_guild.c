@@ -1,0 +1,48 @@
+/* hidden_guild.c - creates a guild in several transactions; it becomes visible when complete.
+ *
+ * Until then its row is marked like that of a guild being deleted: queries ignore it, and the
+ * deletion job removes it unless guild_reveal cancels the job, also after a crash. */
+#include "api/hooks.h"
+#include "base/clock.h"
+#include "platform/guilds/internal.h"
+#include "platform/guilds/deletion.h"
+
+#define CREATION_TIMEOUT_US (INT64_C(10) * 60 * 1000 * 1000) /* longer than any client waits */
+
+enum err guild_insert_hidden(struct call *call, const struct guild *g, const struct role *roles,
+                             size_t count)
+{
+    enum err e = guild_insert(call->tx, g);
+
+    if (!e)
+        e = guild_set_hidden(call->tx, g->id, true);
+    for (size_t i = 0; !e && i < count; i++)
+        e = role_insert(call->tx, &roles[i]);
+    return e ? e
+             : job_schedule(call, &guild_deletion_job, g->id, clock_us() + CREATION_TIMEOUT_US,
+                            STR(""));
+}
+
+enum err guild_find_unrevealed(struct tx *tx, snowflake id, struct guild *ret)
+{
+    enum err e = guild_find_hidden(tx, id, ret);
+
+    if (!e)
+        e = guild_read_roles(tx, ret);
+    return e == ERR_UNKNOWN_GUILD ? ERR_UNAVAILABLE : e;
+}
+
+enum err guild_reveal(struct call *call, const struct guild *g)
+{
+    struct created_guild made = { .guild = g };
+    struct guild held;
+    enum err e = guild_find_unrevealed(call->tx, g->id, &held);
+
+    if (!e)
+        e = job_cancel(call, &guild_deletion_job, g->id);
+    if (!e)
+        e = guild_set_hidden(call->tx, g->id, false);
+    if (!e)
+        e = guild_update(call->tx, g);
+    return e ? e : hook_guild_created(call, &made);
+}

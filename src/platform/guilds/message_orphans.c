@@ -1,0 +1,119 @@
+/* message_orphans.c - one-time cleanup of rows whose message or reaction no longer exists.
+ *
+ * Earlier versions did not delete polls, votes and reactions with their message. A migration
+ * schedules this job once; it checks the ids that these tables refer to, in small steps. */
+#include "api/deletion.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "model/fields/ids.h"
+#include "model/fields/rows.h"
+#include "platform/guilds/internal.h"
+
+/* SQL for one table: the next owner id that its rows refer to, whether that owner exists, and the
+ * deletion of a limited number of rows that refer to it. */
+struct orphan_table {
+    struct sql next, owner, remove;
+};
+
+#define OWNED_BY(owner_, table, of, key)                                                         \
+    {                                                                                            \
+        &"select min(" of ") from " table " where " of " > $1",                                  \
+            &"select 1 from " owner_ " where id = $1",                                           \
+            &"delete from " table " where (" key ") in (select " key " from " table " where " of \
+             " = $1 limit $2)"                                                                   \
+    }
+
+/* Reactions come before rows that depend on them. Message id 0: removed, handled by another job. */
+static const struct orphan_table tables[] = {
+    OWNED_BY("messages", "poll_votes", "message_id", "message_id, answer_id, user_id"),
+    OWNED_BY("messages", "poll_voters", "message_id", "message_id, user_id"),
+    OWNED_BY("messages", "poll_counts", "message_id", "message_id, answer_id, lane"),
+    OWNED_BY("messages", "polls", "message_id", "message_id"),
+    OWNED_BY("messages", "reactions", "message_id", "id"),
+    OWNED_BY("messages", "reaction_lanes", "message_id", "message_id, lane"),
+    OWNED_BY("reactions", "reaction_users", "reaction_id", "reaction_id, burst, user_id"),
+};
+
+/* Position of the cleanup: ids up to `after` in this table, and all earlier tables, are done. */
+struct orphans_cursor {
+    size_t table;
+    snowflake after;
+    int64_t room; /* rows that this step may still read or delete */
+};
+
+/* *ret is the next owner id, 0 if there is no further id. */
+static enum err find_next_owner(struct tx *tx, const struct orphans_cursor *at, snowflake *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, tables[at->table].next, BIND(v_id(at->after)), &row, &found);
+
+    if (!e)
+        *ret = found && !row_is_null(&row, 0) ? row_id(&row, 0) : 0;
+    return e;
+}
+
+/* Deletes the rows that refer to an owner that does not exist; if this step has no room for all,
+ * the next step visits the id again. */
+static enum err delete_orphans_of_owner(struct tx *tx, struct orphans_cursor *at, snowflake id)
+{
+    struct rows row;
+    bool found;
+    int64_t gone = 0, most = at->room;
+    enum err e = tx_one(tx, tables[at->table].owner, BIND(v_id(id)), &row, &found);
+
+    if (!e && !found)
+        e = tx_exec(tx, tables[at->table].remove, BIND(v_id(id), v_int(most)), &gone);
+    if (gone < most)
+        at->after = id;
+    at->room -= gone + 1;
+    return e;
+}
+
+static enum err run_orphans_step(struct tx *tx, struct orphans_cursor *at)
+{
+    snowflake id;
+    enum err e = OK;
+
+    while (!e && at->table < COUNT_OF(tables) && at->room > 0) {
+        e = find_next_owner(tx, at, &id);
+        if (!e && id)
+            e = delete_orphans_of_owner(tx, at, id);
+        else if (!e)
+            *at = (struct orphans_cursor){ at->table + 1, 0, at->room - 1 };
+    }
+    return e;
+}
+
+/* The job's data is a list of two numbers: table index and id. */
+static struct orphans_cursor parse_orphans_cursor(struct call *call, struct str data)
+{
+    struct list ids = json_column_decode_list(call->arena, &type_ids, data);
+    const snowflake *id = ids.items;
+    struct orphans_cursor at = { .room = DELETION_ROWS };
+
+    if (ids.count == 2) {
+        at.table = (size_t)id[0];
+        at.after = id[1];
+    }
+    return at;
+}
+
+static enum err run_message_orphans(struct call *call, const struct job *job)
+{
+    struct orphans_cursor at = parse_orphans_cursor(call, job->data);
+    enum err e = run_orphans_step(call->tx, &at);
+    snowflake ids[] = { at.table, at.after };
+    struct list data = { .items = ids, .count = COUNT_OF(ids) };
+
+    if (e || at.table >= COUNT_OF(tables))
+        return e;
+    return job_schedule(call, &message_orphans_job, job->key, clock_us(),
+                        json_column_encode(call->arena, &type_ids, &data));
+}
+
+const struct job_kind message_orphans_job = {
+    .name = "message-orphans",
+    .doc = "Deletes polls, votes and reactions of messages that an earlier version deleted.",
+    .run = run_message_orphans,
+};

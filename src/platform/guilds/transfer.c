@@ -1,0 +1,50 @@
+/* transfer.c - transfers or deletes a whole guild, for its owner or the operator. */
+#include "platform/guilds/internal.h"
+
+#include "api/hooks.h"
+#include "platform/guilds/deletion.h"
+
+static const char IS_BOT[] = "select u.bot from members m join users u on u.id = m.user_id "
+                             "where m.guild_id = $1 and m.user_id = $2";
+
+enum err check_new_guild_owner(struct tx *tx, const struct guild *g, snowflake user_id)
+{
+    struct rows row;
+    bool found;
+
+    if (user_id == g->owner_id)
+        return ERR_ALREADY_OWNER;
+    enum err e = tx_one(tx, IS_BOT, BIND(v_id(g->id), v_id(user_id)), &row, &found);
+    if (e || !found)
+        return e ? e : ERR_UNKNOWN_MEMBER;
+    return row_bool(&row, 0) ? ERR_OWNER_IS_BOT : OK;
+}
+
+enum err guild_transfer(struct call *call, const struct guild *g, snowflake user_id)
+{
+    struct guild now = *g;
+    enum err e = check_new_guild_owner(call->tx, g, user_id);
+
+    now.owner_id = user_id;
+    if (!e)
+        e = guild_update(call->tx, &now);
+    if (!e)
+        e = guild_read_lists(call, &now);
+    if (e)
+        return e;
+    call_emit(call, EVENT_GUILD_UPDATE, audience_of_guild(now.id), &guild_schema, &now);
+    return hook_guild_changed(call, &(struct guild_change){ g, &now });
+}
+
+enum err guild_delete(struct call *call, snowflake id)
+{
+    struct guild_ref gone = { id };
+    enum err e = hook_guild_deleting(call, id);
+
+    if (!e)
+        e = guild_mark_and_delete(call, id);
+    if (e)
+        return e;
+    call_emit(call, EVENT_GUILD_DELETE, audience_of_guild(id), &guild_ref_schema, &gone);
+    return OK;
+}

@@ -1,0 +1,25 @@
+/* column_json.c - encodes objects of a request body as JSON for a database column. */
+#include "platform/message_parts/column_json.h"
+
+#include "api/call.h"
+
+struct str encode_column_json(struct arena *arena, const struct type *type, const void *value)
+{
+    struct buf out;
+    struct json_writer j = json_writer_to(&out);
+
+    buf_init(&out, CALL_MAX_REPLY);
+    schema_encode(&j, type, value);
+    return buf_move_to_arena(&out, arena);
+}
+
+void schema_remove_null_fields(const struct schema *schema, void *object)
+{
+    for (const struct field *f = schema->fields; f->name.p; f++) {
+        enum field_presence *given = (enum field_presence *)((char *)object + f->offset);
+
+        /* Every optional member of a struct starts with its enum field_presence. */
+        if (f->member >= MEMBER_OPT_STR && *given == GIVEN_NULL)
+            *given = ABSENT;
+    }
+}

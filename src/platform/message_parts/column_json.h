@@ -1,0 +1,11 @@
+/* column_json.h - encodes objects of a request body as JSON for a database column. */
+#ifndef PLATFORM_MESSAGE_PARTS_COLUMN_JSON_H
+#define PLATFORM_MESSAGE_PARTS_COLUMN_JSON_H
+
+#include "json/schema.h"
+
+struct str encode_column_json(struct arena *arena, const struct type *type, const void *value);
+/* Changes null members to absent, because clients treat a present key as a value. */
+void schema_remove_null_fields(const struct schema *schema, void *object);
+
+#endif

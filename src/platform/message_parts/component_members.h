@@ -1,0 +1,25 @@
+/* component_members.h - JSON schemas of the object members of components. */
+#ifndef PLATFORM_MESSAGE_PARTS_COMPONENT_MEMBERS_H
+#define PLATFORM_MESSAGE_PARTS_COMPONENT_MEMBERS_H
+
+#include "platform/message_parts/component.h"
+#include "platform/message_parts/embed.h"
+
+struct component_default {
+    snowflake id;
+    struct str type;
+};
+struct component_media {
+    struct str url;
+};
+struct gallery_item {
+    const struct component_media *media;
+    struct opt_str description;
+    struct opt_bool spoiler;
+};
+
+extern const struct schema component_schema, option_schema, gallery_schema;
+extern const struct type type_component_emoji, type_options, type_defaults, type_component_media,
+    type_gallery, type_about;
+
+#endif

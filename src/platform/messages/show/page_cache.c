@@ -1,0 +1,122 @@
+/* page_cache.c - cache of encoded message pages, for SQLite only (store/result_cache.h). A page is
+ * cached if all of its messages have precomputed JSON (shown.c). It is valid while the rows of its
+ * messages, their authors and the channel are unchanged. Permissions are checked before. */
+#include "platform/messages/internal.h"
+
+#include "store/result_cache.h"
+
+struct cached_page {
+    struct str text;
+    struct own_reaction_offsets *marks; /* NULL: the page has no reactions */
+};
+
+static struct result_cache_key page_cache_key(snowflake channel_id,
+                                              const struct message_page *asked)
+{
+    static const char what[] = "messages";
+
+    return (struct result_cache_key){
+        what, { channel_id, asked->before, asked->after, asked->around, (uint64_t)asked->limit }
+    };
+}
+
+const struct cached_page *page_cache_find(struct tx *tx, snowflake channel_id,
+                                          const struct message_page *asked)
+{
+    struct result_cache_key key = page_cache_key(channel_id, asked);
+
+    return result_cache_find(tx, &key);
+}
+
+enum err page_cache_reply(struct call *call, const struct cached_page *p)
+{
+    struct list positions = { 0 };
+    enum err e = p->marks ? own_reaction_offsets_read(call, p->marks, &positions) : OK;
+
+    if (!e)
+        copy_page_with_own_reactions(&call->reply, p->text, &positions);
+    return e;
+}
+
+/* --- filling the cache ------------------------------------------------------------------ */
+
+/* Sharded counts are not in the message's row. Only PostgreSQL has them, without this cache. */
+static bool message_is_cacheable(const struct message *m)
+{
+    return m->cached_json.p && m->reacted != HAS_REACTIONS_IN_COUNTER_SHARDS;
+}
+
+static bool page_is_cacheable(const struct list *messages)
+{
+    const struct message *m = messages->items;
+
+    for (size_t i = 0; i < messages->count; i++)
+        if (!message_is_cacheable(&m[i]))
+            return false;
+    return messages->count > 0;
+}
+
+static bool any_has_reactions(const struct list *messages)
+{
+    const struct message *m = messages->items;
+
+    for (size_t i = 0; i < messages->count; i++)
+        if (m[i].stored_reactions.given == GIVEN)
+            return true;
+    return false;
+}
+
+static void add_cache_dependencies(struct result_cache_entry *retained, const struct list *messages)
+{
+    const struct message *m = messages->items;
+
+    result_cache_add_dependency(retained, VERSIONED_CHANNELS, m->channel_id);
+    for (size_t i = 0; i < messages->count; i++) {
+        result_cache_add_dependency(retained, VERSIONED_MESSAGES, m[i].id);
+        if (i == 0 || m[i].author_id != m[i - 1].author_id)
+            result_cache_add_dependency(retained, VERSIONED_USERS, m[i].author_id);
+    }
+}
+
+/* Writes the page with "me":false, then sets the reactions to which the caller has reacted. */
+static enum err write_page_reply(struct call *call, struct cached_page *p, struct arena *arena,
+                                 const struct list *messages)
+{
+    struct json_writer j = call_reply_json_writer(call);
+    struct list positions = { 0 };
+    enum err e = OK;
+
+    messages_write_json(&j, messages, p->marks);
+    p->text = str_dup(arena, buf_str(&call->reply));
+    if (p->marks && (buf_full(&call->reply) || !own_reaction_offsets_finish(p->marks, arena)))
+        return ERR_ANSWER_TOO_LARGE; /* The recorded offsets would be wrong. */
+    if (p->marks)
+        e = own_reaction_offsets_read(call, p->marks, &positions);
+    if (!e && positions.count) {
+        buf_reset(&call->reply);
+        copy_page_with_own_reactions(&call->reply, p->text, &positions);
+    }
+    return e;
+}
+
+bool page_cache_store_and_reply(struct call *call, const struct message_page *asked,
+                                const struct list *messages, enum err *ret)
+{
+    const struct message *m = messages->items;
+
+    if (!page_is_cacheable(messages))
+        return false;
+    struct result_cache_key key = page_cache_key(m->channel_id, asked);
+    struct result_cache_entry *retained =
+        result_cache_begin(call->tx, &key, 1 + 2 * messages->count);
+    if (!retained)
+        return false;
+    struct cached_page *p = arena_alloc(result_cache_arena(retained), sizeof *p);
+    p->marks = any_has_reactions(messages)
+                   ? own_reaction_offsets_new(result_cache_arena(retained), m->channel_id)
+                   : NULL;
+    add_cache_dependencies(retained, messages);
+    *ret = write_page_reply(call, p, result_cache_arena(retained), messages);
+    result_cache_end(retained, !*ret && !buf_full(&call->reply) ? p : NULL);
+    return true;
+}

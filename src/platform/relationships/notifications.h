@@ -1,0 +1,18 @@
+/* notifications.h - notification center items about actions of other users. */
+#ifndef PLATFORM_RELATIONSHIPS_NOTIFICATIONS_H
+#define PLATFORM_RELATIONSHIPS_NOTIFICATIONS_H
+
+#include "platform/accounts/accounts.h"
+
+enum notification_kind {
+    NOTIFICATION_FRIEND_REQUEST,
+    NOTIFICATION_FRIEND_ACCEPTED,
+    NOTIFICATION_GAME_FRIEND,
+    NOTIFICATION_SUGGESTION,
+};
+
+/* Emits NOTIFICATION_CENTER_ITEM_CREATE to one account, about another. Stores nothing. */
+void emit_notification(struct call *call, enum notification_kind notice, snowflake to,
+                       const struct user *about);
+
+#endif

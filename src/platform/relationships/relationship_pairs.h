@@ -1,0 +1,75 @@
+/* relationship_pairs.h - reads and writes both sides of a relationship, one row each, and emits
+ * their events. Legal pairs of types: none and none, friend and friend, outgoing and incoming,
+ * blocked and none, blocked and blocked. "Ignored" is a separate flag, visible only to its owner.
+ */
+#ifndef PLATFORM_RELATIONSHIPS_RELATIONSHIP_PAIRS_H
+#define PLATFORM_RELATIONSHIPS_RELATIONSHIP_PAIRS_H
+
+#include "api/hooks.h"
+#include "model/relationship.h"
+#include "platform/accounts/accounts.h"
+
+/* One side of a relationship, as its owner sees it. */
+struct relationship_side {
+    int64_t type; /* enum relationship_type */
+    bool ignored;
+    struct opt_str nickname, note;
+    struct opt_int since;
+    bool is_spam, is_stranger;
+    snowflake origin_application_id; /* application that sent the request; 0: none */
+};
+
+struct relationship_pair {
+    snowflake my_id, their_id;
+    struct relationship_side mine, theirs;
+};
+
+/* Reads both sides for a change. Removes a relationship that only one side has. */
+enum err relationship_pair_read(struct tx *tx, snowflake my_id, snowflake their_id,
+                                struct relationship_pair *ret);
+
+/* --- changes -------------------------------------------------------------------------- */
+
+/* The event that the owner of one side receives. */
+enum relationship_event { SIDE_EVENT_NONE, SIDE_EVENT_ADD, SIDE_EVENT_UPDATE, SIDE_EVENT_REMOVE };
+
+struct relationship_side_change {
+    int64_t type; /* new type */
+    bool ignored;
+    enum relationship_event event;
+    bool notify;
+};
+
+struct relationship_pair_change {
+    struct relationship_side_change mine, theirs;
+};
+
+/* Fields of a new friend request. */
+struct friend_request {
+    struct opt_str note;
+    bool is_spam, is_stranger;
+    snowflake origin_application_id;
+};
+
+/* Writes the changed sides and emits their events, mine first. Clears the fields that the new type
+ * does not have. request: NULL unless a new request is sent. */
+enum err relationship_pair_apply(struct call *call, struct relationship_pair *b,
+                                 const struct relationship_pair_change *c,
+                                 const struct friend_request *request);
+/* Makes both accounts friends, with my_id as the accepter, and deletes their suggestions. */
+enum err relationship_pair_make_friends(struct call *call, struct relationship_pair *b);
+
+/* Saves my side and emits RELATIONSHIP_UPDATE, after a change of a field other than the type. */
+enum err relationship_side_save_and_emit(struct call *call, const struct relationship_pair *b);
+
+/* --- lists ---------------------------------------------------------------------------- */
+
+/* Reads the relationships of an account (struct relationship), by id, without disabled accounts.
+ * ret_all: ids of all, with the disabled ones. */
+enum err relationships_read(struct tx *tx, snowflake user_id, struct list *ret,
+                            struct list *ret_all);
+/* Reads the friends of an account in the form for OAuth2 apps. */
+enum err friends_read_for_application(struct tx *tx, snowflake user_id, snowflake application_id,
+                                      struct list *ret);
+
+#endif

@@ -1,0 +1,115 @@
+/* searchable_channels.c - restricts a guild search to the channels that the caller may read. */
+#include "platform/search/internal.h"
+
+#include "model/fields/ids.h"
+#include "platform/channels/channels.h"
+
+/* Readable channels, other channels, and channels in which the caller sees all private threads. */
+struct searchable_channels {
+    struct list open, unreadable, thread_managed; /* snowflakes */
+    bool reads;                                   /* the caller can read at least one channel */
+};
+
+static void classify_channels(struct call *call, const struct search_query *q,
+                              const struct list *channels, struct searchable_channels *p)
+{
+    const struct channel *c = channels->items;
+    const uint64_t reading = PERMISSION(VIEW_CHANNEL) | PERMISSION(READ_MESSAGE_HISTORY);
+
+    for (size_t i = 0; i < channels->count; i++) {
+        const struct list *o = &c[i].permission_overwrites.value;
+        uint64_t perms = permissions_in_channel(&call->target.member_access->input, c[i].type,
+                                                o->items, o->count, false);
+        bool reads = (perms & reading) == reading;
+        bool hidden = c[i].nsfw.value && !q->include_nsfw.value;
+
+        if (c[i].type == CHANNEL_CATEGORY)
+            continue;
+        p->reads = p->reads || reads;
+        ids_add(call->arena, reads && !hidden ? &p->open : &p->unreadable, c[i].id);
+        if (perms & PERMISSION(MANAGE_THREADS))
+            ids_add(call->arena, &p->thread_managed, c[i].id);
+    }
+}
+
+static void add_channel_id_terms(struct arena *a, struct list *marks, const struct list *ids,
+                                 const char *of)
+{
+    for (size_t i = 0; i < ids->count; i++)
+        for (const char *kind = of; *kind; kind++)
+            *(struct str *)list_append(a, marks, sizeof(struct str)) =
+                search_term_of_id(a, *kind, ((const snowflake *)ids->items)[i]);
+}
+
+/* Reads the newest 500 private threads of the caller. Older ones are not searched. */
+static const char PRIVATE_THREADS[] =
+    "select t.thread_id from thread_members t join channels c on c.id = t.thread_id "
+    "where t.user_id = $1 and t.guild_id = $2 and c.type = 12 order by t.thread_id desc limit 500";
+
+/* The index still contains messages of channels that are being deleted, and the guild of those
+ * channels is unknown. Beyond 500 channels, message_find_public skips their messages. */
+static const char BEING_DELETED[] =
+    "select key from jobs where kind = 'channel-leftovers' order by key limit 500";
+
+static enum err exclude_deleted_channels(struct call *call, struct search_terms *t)
+{
+    struct list ids;
+    enum err e = tx_read_ids(call->tx, BEING_DELETED, NULL, 0, &ids);
+
+    if (e || !ids.count)
+        return e;
+    struct term_group *g = search_terms_add_group(call->arena, t);
+    g->none = true;
+    add_channel_id_terms(call->arena, &g->any, &ids, "cp");
+    return OK;
+}
+
+static enum err exclude_foreign_private_threads(struct call *call,
+                                                const struct searchable_channels *p,
+                                                struct search_terms *t)
+{
+    struct term_group *g = search_terms_add_group(call->arena, t);
+    struct list joined;
+    enum err e = tx_read_ids(call->tx, PRIVATE_THREADS,
+                             BIND(v_id(call->caller->id), v_id(call->target.guild->id)), &joined);
+
+    if (e)
+        return e;
+    g->none = true;
+    term_group_add_term(call->arena, g, STR("_private"));
+    add_channel_id_terms(call->arena, &g->unless, &joined, "c");
+    add_channel_id_terms(call->arena, &g->unless, &p->thread_managed, "p");
+    return OK;
+}
+
+enum err search_terms_add_guild_channels(struct call *call, const struct search_query *q,
+                                         struct search_terms *t)
+{
+    snowflake guild_id = call->target.guild->id;
+    struct searchable_channels p = { 0 };
+    struct list channels, threads;
+    enum err e = guild_channels(call->tx, guild_id, &channels, &threads);
+
+    if (e)
+        return e;
+    classify_channels(call, q, &channels, &p);
+    if (!p.reads)
+        return ERR_MISSING_PERMISSIONS;
+    term_group_add_term(call->arena, search_terms_add_group(call->arena, t),
+                        search_term_of_id(call->arena, 'g', guild_id));
+    /* Both lists express the same filter, so the shorter one is used. */
+    bool by_shut = p.unreadable.count <= p.open.count;
+    if (!by_shut || p.unreadable.count) {
+        struct term_group *g = search_terms_add_group(call->arena, t);
+
+        g->none = by_shut;
+        add_channel_id_terms(call->arena, &g->any, by_shut ? &p.unreadable : &p.open, "cp");
+        if (!g->any.count)
+            term_group_add_term(call->arena, g, STR("_nowhere"));
+    }
+    if (q->channel_id.count)
+        add_channel_id_terms(call->arena, &search_terms_add_group(call->arena, t)->any,
+                             &q->channel_id, "c");
+    e = exclude_deleted_channels(call, t);
+    return e ? e : exclude_foreign_private_threads(call, &p, t);
+}

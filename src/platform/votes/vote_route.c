@@ -1,0 +1,123 @@
+/* vote_route.c - PUT …/answers/@me: sets the answers of the caller in a poll. */
+#include "platform/votes/internal.h"
+
+#include "base/clock.h"
+#include "model/relationship.h"
+#include "platform/channels/channels.h"
+#include "platform/members/members.h"
+
+bool poll_has_ended(const struct poll *poll)
+{
+    return poll->results->is_finalized || poll->expiry <= clock_us();
+}
+
+/* --- checks --------------------------------------------------------------------------- */
+
+static enum err check_poll_accepts_votes(struct call *call)
+{
+    const struct message *m = call->target.message;
+    bool blocked = false;
+    enum err e = OK;
+
+    if (!m->poll)
+        return ERR_NO_POLL;
+    if (poll_has_ended(m->poll))
+        return ERR_POLL_EXPIRED;
+    if (m->webhook_id.given != GIVEN)
+        e = account_has_relationship(call->tx, m->author_id, call->caller->id, RELATIONSHIP_BLOCKED,
+                                     &blocked);
+    return e || !blocked ? e : ERR_POLL_BLOCKED;
+}
+
+/* Converts the chosen answers to a bit set; records form errors for unknown answers. */
+static enum err parse_chosen_answers(struct call *call, int64_t *ret)
+{
+    const struct poll *poll = call->target.message->poll;
+    const struct poll_vote_body *in = call->body;
+    const int64_t *ids = in->answer_ids.items;
+    struct json_path all = json_path_key(NULL, STR("answer_ids"));
+
+    *ret = 0;
+    for (size_t i = 0; i < in->answer_ids.count; i++) {
+        struct json_path at = json_path_index(&all, i);
+
+        if (ids[i] < 1 || ids[i] > (int64_t)poll->answers.count)
+            form_add_error(&call->form, &at, "POLL_ANSWER_UNKNOWN", "The poll has no such answer.");
+        else
+            *ret |= INT64_C(1) << (ids[i] - 1);
+    }
+    if (!poll->allow_multiselect && (*ret & (*ret - 1)))
+        form_add_error(&call->form, &all, "POLL_SINGLE_ANSWER", "Only one answer can be chosen.");
+    return form_has_errors(&call->form) ? ERR_INVALID_FORM_BODY : OK;
+}
+
+/* --- voting --------------------------------------------------------------------------- */
+
+static const char CHOOSE[] =
+    "insert into poll_voters (message_id, user_id, answers) values ($1, $2, $3) "
+    "on conflict (message_id, user_id) do update set answers = $3";
+static const char ADD_VOTE[] = "insert into poll_votes (message_id, answer_id, user_id) "
+                               "values ($1, $2, $3) on conflict do nothing";
+static const char REMOVE_VOTE[] =
+    "delete from poll_votes where message_id = $1 and answer_id = $2 and user_id = $3";
+static const char COUNT_VOTE[] =
+    "insert into poll_counts (message_id, answer_id, lane, votes) values ($1, $2, $3, $4) "
+    "on conflict (message_id, answer_id, lane) do update set votes = poll_counts.votes + $4";
+
+static enum err change_vote(struct call *call, int64_t answer_id, bool chosen)
+{
+    const struct channel *c = call->target.channel;
+    snowflake message_id = call->target.message->id;
+    struct poll_vote_event event = { .user_id = call->caller->id,
+                                     .channel_id = c->id,
+                                     .message_id = message_id,
+                                     .answer_id = answer_id };
+    enum err e = tx_exec(call->tx, chosen ? SQL(ADD_VOTE) : SQL(REMOVE_VOTE),
+                         BIND(v_id(message_id), v_int(answer_id), v_id(call->caller->id)), NULL);
+
+    if (!e)
+        e = tx_exec(call->tx, COUNT_VOTE,
+                    BIND(v_id(message_id), v_int(answer_id), v_int(tx_counter_shard(call->tx)),
+                         v_int(chosen ? 1 : -1)),
+                    NULL);
+    if (!channel_is_private(c->type))
+        event.guild_id = opt_id_or_null(c->guild_id.value);
+    if (!e)
+        call_emit(call, chosen ? EVENT_MESSAGE_POLL_VOTE_ADD : EVENT_MESSAGE_POLL_VOTE_REMOVE,
+                  to_channel_viewers(c), &poll_vote_schema, &event);
+    return e;
+}
+
+static int64_t answers_chosen_before(const struct poll *poll)
+{
+    const struct poll_answer_count *c = poll->results->answer_counts.items;
+    int64_t bits = 0;
+
+    for (size_t i = 0; i < poll->results->answer_counts.count; i++)
+        bits |= (int64_t)c[i].me_voted << i;
+    return bits;
+}
+
+enum err choose_poll_answers(struct call *call)
+{
+    const struct message *m = call->target.message;
+    int64_t now, before;
+    enum err e = check_poll_accepts_votes(call);
+
+    if (!e)
+        e = parse_chosen_answers(call, &now);
+    if (e)
+        return e;
+    before = answers_chosen_before(m->poll);
+    if (now == before)
+        return OK;
+    e = tx_exec(call->tx, CHOOSE, BIND(v_id(m->id), v_id(call->caller->id), v_int(now)), NULL);
+    /* Emits removals first, so that clients never see two answers in a single-choice poll. */
+    for (int64_t i = 0; !e && i < POLL_MAX_ANSWERS; i++)
+        if (before >> i & ~now >> i & 1)
+            e = change_vote(call, i + 1, false);
+    for (int64_t i = 0; !e && i < POLL_MAX_ANSWERS; i++)
+        if (now >> i & ~before >> i & 1)
+            e = change_vote(call, i + 1, true);
+    return e;
+}

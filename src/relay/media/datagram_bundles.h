@@ -1,0 +1,37 @@
+/* datagram_bundles.h - UDP generic segmentation offload: datagrams of one size to one destination
+ * are sent as one message, which the kernel splits. Useful for video, where one frame is many
+ * packets to each viewer. */
+#ifndef RELAY_MEDIA_BUNDLES_H
+#define RELAY_MEDIA_BUNDLES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+enum {
+    BUNDLES_MAX = 64,         /* maximum of datagrams, and so of messages */
+    BUNDLE_BYTES = 60 * 1024, /* limit of one message: the payload of an IP packet */
+};
+
+/* Buffer for the UDP_SEGMENT control message. */
+union bundle_segment_size {
+    char bytes[CMSG_SPACE(sizeof(uint16_t))];
+    struct cmsghdr aligned;
+};
+
+struct datagram_bundles {
+    unsigned count;
+    struct mmsghdr messages[BUNDLES_MAX];
+    struct iovec parts[BUNDLES_MAX]; /* parts of all messages, consecutively */
+    union bundle_segment_size sizes[BUNDLES_MAX];
+};
+
+/* Whether the kernel supports UDP_SEGMENT on the socket. */
+bool bundles_are_supported(int fd);
+/* Groups messages of one part each. The order of datagrams to one destination does not change. */
+void bundles_build(struct datagram_bundles *b, const struct mmsghdr *messages, unsigned count);
+/* Splits the bundles from index `from` on into messages of one part each; returns their number. */
+unsigned bundles_split(const struct datagram_bundles *b, unsigned from, struct mmsghdr *ret,
+                       struct iovec *ret_parts);
+
+#endif

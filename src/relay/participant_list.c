@@ -1,0 +1,80 @@
+/* participant_list.c - lists the connected voice participants as JSON lines, for the operator. */
+#include "relay/internal.h"
+
+#include "json/write.h"
+#include "net/address.h"
+
+enum { PARTICIPANTS_PER_ITERATION = 500 }; /* participants per iteration of the relay's loop */
+
+static void append_number(struct json_writer *j, const char *name, uint64_t n)
+{
+    json_key(j, str_of(name));
+    json_int(j, (int64_t)n);
+}
+
+static void append_text(struct json_writer *j, const char *name, struct str text)
+{
+    json_key(j, str_of(name));
+    json_text(j, text);
+}
+
+static struct str format_media_address(const struct relay_participant *s,
+                                       char text[ADDRESS_TEXT_SIZE])
+{
+    struct address a = address_from_sockaddr(&s->media.address);
+
+    return s->media.has_address ? str_slice(text, address_format(&a, text)) : STR("");
+}
+
+static void append_participant_json(const struct relay_participant *s, struct buf *out)
+{
+    struct json_writer j = json_writer_to(out);
+    char address[ADDRESS_TEXT_SIZE];
+
+    json_begin_object(&j);
+    json_name(&j, "user_id");
+    json_id(&j, s->voice_state.user_id);
+    json_name(&j, "channel_id");
+    json_id(&j, s->channel_id);
+    json_name(&j, "connected");
+    json_bool(&j, s->peer != 0);
+    append_text(&j, "address", format_media_address(s, address));
+    append_text(&j, "mode",
+                s->media.cipher ? str_of(media_cipher_mode_name(s->media.cipher)) : STR(""));
+    append_number(&j, "version", (uint64_t)s->version);
+    append_number(&j, "speaking", participant_visible_speaking(s));
+    append_number(&j, "packets", s->quality.packets);
+    append_number(&j, "missing", s->quality.missing - s->quality.late);
+    append_number(&j, "jitter_us", (uint64_t)s->quality.jitter_ns / 1000);
+    json_end_object(&j);
+    buf_add_char(out, '\n');
+}
+
+struct participant_list {
+    struct relay *relay;
+    struct buf *out;
+    size_t at;
+    bool more;
+};
+
+static void list_participants_step(struct loop *loop, void *arg)
+{
+    struct participant_list *c = arg;
+    const struct relay_participant *s = NULL;
+
+    (void)loop;
+    for (int i = 0;
+         i < PARTICIPANTS_PER_ITERATION && (s = participants_next(c->relay->participants, &c->at));
+         i++)
+        append_participant_json(s, c->out);
+    c->more = s;
+}
+
+/* A participant that joins or leaves between two steps may be missing or listed twice. */
+void relay_list_participants(struct relay *r, struct buf *out)
+{
+    struct participant_list c = { .relay = r, .out = out, .more = r != NULL };
+
+    while (c.more)
+        loop_call_and_wait(relay_thread_loop(r), list_participants_step, &c);
+}

@@ -1,0 +1,249 @@
+/* participant_messages.c - applies committed voice-state changes and messages of clients to
+ * participants. */
+#include "relay/participants.h"
+
+#include <sodium.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+
+static bool has_same_salt(const struct relay_participant *s, const struct relay_voice_state *f)
+{
+    return sodium_memcmp(s->voice_state.salt, f->salt, sizeof s->voice_state.salt) == 0;
+}
+
+/* --- committed voice-state changes ---------------------------------------------------- */
+
+enum { SPEAKING_VOICE = 1, SPEAKING_SHARE = 2, SPEAKING_PRIORITY = 4, SPEAKING_PER_SECOND = 10 };
+
+unsigned participant_visible_speaking(const struct relay_participant *s)
+{
+    if (!s->permissions.can_speak)
+        return 0;
+    return s->permissions.has_priority ? s->speech.speaking
+                                       : s->speech.speaking & ~(unsigned)SPEAKING_PRIORITY;
+}
+
+/* Sends op 5, at most SPEAKING_PER_SECOND times per second, because a room may have 10,000
+ * participants; the final state is sent by on_speaking_deadline. */
+static void send_speaking(struct relay_participant *s)
+{
+    if (!request_is_within_limit(&s->rate.speaking, clock_monotonic_ns() / 1000000,
+                                 SPEAKING_PER_SECOND)) {
+        if (!s->speech.late.link.next)
+            deadline_restart(participants_of(s)->speaking_deadlines, &s->speech.late);
+        return;
+    }
+    s->speech.sent = participant_visible_speaking(s);
+    send_to_other_participants(s, speaking_message(s));
+}
+
+void on_speaking_deadline(struct deadline *d)
+{
+    struct relay_participant *s = container_of(d, struct relay_participant, speech.late);
+
+    if (participant_visible_speaking(s) != s->speech.sent)
+        send_speaking(s);
+}
+
+static void send_arrival(struct relay_participant *s)
+{
+    outbox_send_ready(s);
+    if (s->room->count > 1)
+        outbox_send_participants(s);
+    send_to_other_participants(s, client_connect_message(s));
+    exchange_client_flags(s);
+}
+
+static bool room_is_full(const struct relay_participants *all, snowflake room_id)
+{
+    const struct relay_room *room = map_get(&all->rooms, room_id);
+    size_t most = all->relay->options.room_max;
+
+    return most && room && room->count >= most;
+}
+
+/* Refuses a client whose room is full, although its stored voice state says "connected":
+ * PEER_MESSAGE_IDENTIFIED gives the socket the key of that state, so that the close which follows
+ * marks the state as disconnected. */
+static void refuse_full_room(struct pending_identify *c, const struct voice_state_key *location)
+{
+    peer_message_send(c->relay, c->loop, c->number, PEER_MESSAGE_IDENTIFIED, 0, location);
+    peer_message_send(c->relay, c->loop, c->number, PEER_MESSAGE_CLOSE, RELAY_RATE_LIMITED, NULL);
+    mem_free(c);
+}
+
+/* Adds a participant. A second socket with the same token replaces the first. */
+static void add_participant(struct relay_participants *all, const struct relay_voice_state *f,
+                            struct pending_identify *c)
+{
+    struct relay_participant *before = find_participant_by_user(all, f->guild_id, f->user_id);
+
+    if (before) {
+        participant_close_socket(
+            before, has_same_salt(before, f) ? PEER_MESSAGE_REPLACED : PEER_MESSAGE_CLOSE,
+            RELAY_DISCONNECTED);
+        participant_remove(before);
+    }
+    if (room_is_full(all, f->room_id)) {
+        struct voice_state_key location = voice_state_key_of(f);
+
+        refuse_full_room(c, &location);
+        return;
+    }
+    struct relay_participant *s = participant_new(all, c, f);
+    mem_free(c);
+    peer_message_send(s->relay, s->loop, s->peer, PEER_MESSAGE_IDENTIFIED, 0, &s->voice_state);
+    send_arrival(s);
+}
+
+static void apply_state_change(struct relay_participants *all, const struct relay_voice_state *f)
+{
+    struct relay_participant *s = find_participant_by_user(all, f->guild_id, f->user_id);
+    struct pending_identify *c = f->claim ? pending_identify_remove(all->relay, f->claim) : NULL;
+    unsigned visible_before = s ? participant_visible_speaking(s) : 0;
+
+    if (!f->user_id) {
+        room_disconnect_all(all, f->room_id);
+        return;
+    }
+    if (c) {
+        add_participant(all, f, c);
+        return;
+    }
+    if (!s)
+        return;
+    if (!f->channel_id || !has_same_salt(s, f)) {
+        participant_disconnect(s, RELAY_DISCONNECTED);
+        return;
+    }
+    s->permissions.can_speak = f->may_send_audio;
+    s->permissions.can_receive = f->may_receive_audio;
+    s->permissions.can_send_video = f->may_send_video;
+    s->permissions.has_priority = f->priority;
+    if (s->speech.announced && participant_visible_speaking(s) != visible_before)
+        send_speaking(s);
+    participant_update_flags(s, f->flags);
+}
+
+/* --- messages from clients ------------------------------------------------------------ */
+
+void participant_set_speaking(struct relay_participant *s, unsigned speaking)
+{
+    unsigned bits = speaking & (SPEAKING_VOICE | SPEAKING_SHARE | SPEAKING_PRIORITY);
+    bool known = s->speech.announced;
+    unsigned visible_before = participant_visible_speaking(s);
+
+    s->speech.announced = true;
+    s->speech.speaking = bits;
+    if (!known || participant_visible_speaking(s) != visible_before)
+        send_speaking(s);
+}
+
+static void send_message(struct relay_participant *s, struct serialized_message *t)
+{
+    outbox_send(s, t);
+    serialized_message_unref(t);
+}
+
+/* Sends the SSRCs and video of the present participants to a new one. */
+static void send_present_participants(struct relay_participant *s)
+{
+    const struct relay_room *room = s->room;
+
+    for (size_t i = 0; i < room->count; i++) {
+        const struct relay_participant *other = room->participants[i];
+
+        if (other != s && other->speech.announced)
+            send_message(s, speaking_message(other));
+        if (other != s && other->camera.offers_video)
+            send_message(s, video_message(other));
+    }
+}
+
+/* Each SELECT_PROTOCOL creates a new key, so that earlier packets cannot be replayed. */
+static void handle_select_protocol(struct relay_participant *s, const struct encryption_mode *mode,
+                                   const struct codec_offer *offer)
+{
+    bool again = s->described;
+
+    media_cipher_free(s->media.cipher);
+    randombytes_buf(s->media.key, sizeof s->media.key);
+    s->media.cipher = media_cipher_new(mode, s->media.key, 0);
+    if (s->media.has_found && !s->media.has_address)
+        participant_set_address(s, &s->media.found);
+    participant_set_codecs(s, offer);
+    s->described = true;
+    outbox_send_session_description(s);
+    if (!again)
+        send_present_participants(s);
+}
+
+static struct relay_participant *find_participant_to_resume(const struct relay_participants *all,
+                                                            const struct relay_message *n)
+{
+    struct relay_participant *s = find_participant_by_token(all, n->resume.token);
+
+    if (!s || strcmp(s->session_id, n->resume.session_id) != 0 ||
+        s->server_id != n->resume.server_id ||
+        (n->resume.channel_id && n->resume.channel_id != s->channel_id) ||
+        (s->version >= VOICE_SEQUENCE_VERSION) != (n->version >= VOICE_SEQUENCE_VERSION))
+        return NULL;
+    return s;
+}
+
+static void resume_participant(struct relay_participants *all, const struct relay_message *n)
+{
+    struct relay_participant *s = find_participant_to_resume(all, n);
+
+    if (!s || !outbox_can_replay_after(s, n->resume.seq_ack)) {
+        peer_message_send(all->relay, n->loop, n->peer, PEER_MESSAGE_CLOSE, RELAY_INVALID_SESSION,
+                          NULL);
+        return;
+    }
+    participant_close_socket(s, PEER_MESSAGE_REPLACED, RELAY_DISCONNECTED);
+    deadline_cancel(&s->resume_deadline);
+    s->loop = n->loop;
+    s->peer = n->peer;
+    s->version = n->version;
+    map_put(&all->by_peer, s->peer, s);
+    peer_message_send(s->relay, s->loop, s->peer, PEER_MESSAGE_RESUMED, 0, &s->voice_state);
+    outbox_send_resumed(s);
+    outbox_replay(s, n->resume.seq_ack);
+}
+
+static void start_resume_timeout(struct relay_participant *s)
+{
+    participant_map_remove(&participants_of(s)->by_peer, s->peer, s);
+    s->peer = 0;
+    deadline_restart(participants_of(s)->resume_deadlines, &s->resume_deadline);
+}
+
+void participants_handle_message(struct relay_participants *all, const struct relay_message *n)
+{
+    struct relay_participant *s =
+        n->kind == RELAY_MESSAGE_STATE_CHANGE ? NULL : map_get(&all->by_peer, n->peer);
+
+    if (n->kind == RELAY_MESSAGE_STATE_CHANGE)
+        apply_state_change(all, &n->state_change);
+    else if (n->kind == RELAY_MESSAGE_RESUME)
+        resume_participant(all, n);
+    else if (!s)
+        return;
+    else if (n->kind == RELAY_MESSAGE_SOCKET_CLOSED)
+        start_resume_timeout(s);
+    else if (n->kind == RELAY_MESSAGE_SELECT_PROTOCOL)
+        handle_select_protocol(s, n->select.mode, &n->select.offer);
+    else if (n->kind == RELAY_MESSAGE_CODECS)
+        participant_set_codecs(s, &n->offer);
+    else if (n->kind == RELAY_MESSAGE_SPEAKING)
+        participant_set_speaking(s, n->speaking);
+    else if (n->kind == RELAY_MESSAGE_VIDEO)
+        participant_handle_video(s, n);
+    else if (n->kind == RELAY_MESSAGE_VIDEO_REQUEST)
+        participant_handle_video_request(s, &n->wants);
+    else if (n->kind == RELAY_MESSAGE_ACK)
+        outbox_drop_acknowledged(s, n->seq_ack);
+    else if (n->kind == RELAY_MESSAGE_VERSION)
+        outbox_send_version(s);
+}

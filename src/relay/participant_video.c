@@ -1,0 +1,140 @@
+/* participant_video.c - video in rooms: layers that a participant sends and layers that viewers
+ * get. */
+#include "relay/internal.h"
+
+#include "base/mem.h"
+
+/* --- codecs --------------------------------------------------------------------------- */
+
+/* Chooses the room's codec. Clients without a codec list are not sent the codec, because they have
+ * no video. */
+void room_choose_codec(struct relay_room *room, const struct relay_participant *except)
+{
+    struct codec_votes count = { 0 };
+
+    for (size_t i = 0; i < room->count; i++)
+        codec_votes_add(&count, &room->participants[i]->offer.decodes);
+    enum video_codec best = codec_votes_choose(&count);
+    if (best == room->codec)
+        return;
+    room->codec = best;
+    struct serialized_message *t = video_codec_message(best);
+    for (size_t i = 0; i < room->count; i++)
+        if (room->participants[i] != except && room->participants[i]->offer.decodes.given)
+            outbox_send(room->participants[i], t);
+    serialized_message_unref(t);
+}
+
+/* Stores a codec list. A client that has not received op 4 yet gets the codec with it. */
+void participant_set_codecs(struct relay_participant *s, const struct codec_offer *offer)
+{
+    bool counts = s->offer.decodes.given || offer->decodes.given;
+
+    s->offer = *offer;
+    if (counts)
+        room_choose_codec(s->room, s->described ? NULL : s);
+}
+
+/* --- video that is sent --------------------------------------------------------------- */
+
+/* Whether the SSRCs of a layer are in the sender's own block. */
+static bool layer_ssrc_is_own(const struct relay_participant *s,
+                              const struct offered_video_layer *layer_in)
+{
+    int64_t at = layer_in->ssrc - (int64_t)s->media.ssrc;
+
+    return at >= 1 && at < 2 * RELAY_LAYERS_MAX && at % 2 == 1 &&
+           (!layer_in->rtx_ssrc || layer_in->rtx_ssrc == layer_in->ssrc + 1);
+}
+
+static bool video_ssrcs_are_own(const struct relay_participant *s, const struct relay_message *n)
+{
+    int64_t at = n->video.ssrc - (int64_t)s->media.ssrc;
+
+    if (n->video.ssrc && (at < 1 || at >= SSRCS_PER_PARTICIPANT))
+        return false;
+    for (unsigned i = 0; i < n->video.count; i++)
+        if (!layer_ssrc_is_own(s, &n->video.shown[i]))
+            return false;
+    return true;
+}
+
+/* Updates the active layers; a client that describes no layers has one. Returns whether a layer is
+ * active. */
+static bool update_video_layers(struct relay_participant *s, const struct relay_message *n)
+{
+    bool active = false;
+
+    for (unsigned i = 0; i < RELAY_LAYERS_MAX; i++)
+        s->camera.layers[i].active = false;
+    if (n->video.ssrc && !n->video.count)
+        s->camera.layers[0].active = active = true;
+    for (unsigned i = 0; n->video.ssrc && i < n->video.count; i++) {
+        const struct offered_video_layer *layer_in = &n->video.shown[i];
+        struct relay_layer *layer =
+            &s->camera.layers[video_layer_of_ssrc(s->media.ssrc, (uint32_t)layer_in->ssrc)];
+
+        layer->active = layer_in->active;
+        layer->quality = layer_in->quality ? layer_in->quality : layer->quality;
+        active = active || layer_in->active;
+    }
+    return active;
+}
+
+static void store_streams_json(struct relay_participant *s, struct str streams)
+{
+    char *copy = mem_new(streams.n);
+
+    memcpy(copy, streams.p, streams.n);
+    mem_free((void *)(uintptr_t)s->camera.streams.p);
+    s->camera.streams = str_slice(copy, streams.n);
+}
+
+/* Handles op 12; SSRC 0 ends the video. */
+void participant_handle_video(struct relay_participant *s, const struct relay_message *n)
+{
+    if (!video_ssrcs_are_own(s, n))
+        return;
+    store_streams_json(s, str_slice(n->text, n->n));
+    s->camera.video_ssrc = (uint32_t)n->video.ssrc;
+    s->camera.offers_video = true;
+    bool active = update_video_layers(s, n);
+    send_to_other_participants(s, video_message(s));
+    if (active) {
+        struct serialized_message *t = want_all_video_message();
+
+        outbox_send(s, t);
+        serialized_message_unref(t);
+    }
+}
+
+void participant_handle_video_request(struct relay_participant *s,
+                                      const struct video_request *wants)
+{
+    if (!s->video_request)
+        s->video_request = mem_new(sizeof *s->video_request);
+    *s->video_request = *wants;
+}
+
+/* Whether a video packet may be forwarded. Modes with a header nonce carry no video, because
+ * seat_is_worn checks only audio headers for repetition. */
+bool participant_may_send_video(const struct relay_participant *s, const struct rtp_packet *p)
+{
+    int layer = video_layer_of_ssrc(s->media.ssrc, p->ssrc);
+
+    return layer >= 0 && s->permissions.can_send_video && s->camera.layers[layer].active &&
+           video_type_is_set(&s->offer.types, p->type) &&
+           !media_cipher_uses_header(s->media.cipher);
+}
+
+bool participant_receives_video(const struct relay_participant *to,
+                                const struct relay_participant *from, uint32_t ssrc)
+{
+    if (to == from || !to->video_request || !to->permissions.can_receive || !to->media.cipher ||
+        !to->media.has_address || media_cipher_uses_header(to->media.cipher))
+        return false;
+    int chosen = video_choose_layer(from->camera.layers, RELAY_LAYERS_MAX, from->media.ssrc,
+                                    to->video_request);
+    return chosen >= 0 &&
+           (ssrc == from->media.ssrc || chosen == video_layer_of_ssrc(from->media.ssrc, ssrc));
+}

@@ -1,0 +1,301 @@
+/* participants.c - participants and rooms: creation, lookup by SSRC, user, token or address,
+ * removal. */
+#include "relay/participants.h"
+
+#include <sodium.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "net/address.h"
+
+static uint64_t user_key(snowflake guild_id, snowflake user_id)
+{
+    return hash_u64(guild_id) ^ user_id;
+}
+
+static uint64_t token_map_key(const unsigned char token[RELAY_TOKEN_SIZE])
+{
+    uint64_t key;
+
+    memcpy(&key, token, sizeof key);
+    return key;
+}
+
+static uint64_t address_map_key(const union media_address *a)
+{
+    struct address address = address_from_sockaddr(a);
+    unsigned char bytes[sizeof address.bytes + 2];
+    unsigned port = media_address_port(a);
+
+    memcpy(bytes, address.bytes, sizeof address.bytes);
+    bytes[sizeof address.bytes] = (unsigned char)(port >> 8);
+    bytes[sizeof address.bytes + 1] = (unsigned char)port;
+    return hash_str(str_slice((const char *)bytes, sizeof bytes));
+}
+
+struct relay_participant *find_participant_by_ssrc(struct relay_participants *all, uint32_t ssrc)
+{
+    return map_get(&all->by_ssrc, ssrc / SSRCS_PER_PARTICIPANT);
+}
+
+struct relay_participant *find_participant_by_address(struct relay_participants *all,
+                                                      const union media_address *a)
+{
+    return map_get(&all->by_address, address_map_key(a));
+}
+
+const struct relay_participant *participants_next(const struct relay_participants *all, size_t *at)
+{
+    return map_next(&all->by_ssrc, at);
+}
+
+struct relay_participants *participants_of(const struct relay_participant *s)
+{
+    return s->relay->participants;
+}
+
+void participant_map_remove(struct map *map, uint64_t key, const struct relay_participant *s)
+{
+    if (map_get(map, key) == s)
+        map_remove(map, key);
+}
+
+static void participant_clear_address(struct relay_participant *s)
+{
+    if (s->media.has_address)
+        participant_map_remove(&participants_of(s)->by_address, address_map_key(&s->media.address),
+                               s);
+    s->media.has_address = false;
+}
+
+void participant_set_address(struct relay_participant *s, const union media_address *a)
+{
+    participant_clear_address(s);
+    s->media.address = *a;
+    s->media.has_address = true;
+    map_put(&participants_of(s)->by_address, address_map_key(a), s);
+}
+
+/* --- rooms ---------------------------------------------------------------------------- */
+
+static void room_add_participant(struct relay_participants *all, snowflake room_id,
+                                 struct relay_participant *s)
+{
+    struct relay_room *room = map_get(&all->rooms, room_id);
+
+    if (!room) {
+        room = mem_new(sizeof *room);
+        room->id = room_id;
+        map_put(&all->rooms, room_id, room);
+        atomic_fetch_add(&all->relay->count.rooms, 1);
+    }
+    if (room->count == room->cap) {
+        room->cap = room->cap ? 2 * room->cap : 4;
+        room->participants = mem_resize(room->participants, room->cap * sizeof *room->participants);
+    }
+    s->room = room;
+    s->index = room->count;
+    room->participants[room->count++] = s;
+}
+
+static void room_remove_participant(struct relay_participants *all, struct relay_participant *s)
+{
+    struct relay_room *room = s->room;
+    struct relay_participant *last = room->participants[--room->count];
+
+    room->participants[s->index] = last;
+    last->index = s->index;
+    if (room->count && s->offer.decodes.given)
+        room_choose_codec(room, s);
+    if (room->count)
+        return;
+    map_remove(&all->rooms, room->id);
+    atomic_fetch_sub(&all->relay->count.rooms, 1);
+    mem_free(room->participants);
+    mem_free(room);
+}
+
+/* --- participants --------------------------------------------------------------------- */
+
+/* Chooses a block of SSRCs that is unused and cannot be guessed. */
+static uint32_t choose_ssrc_block(const struct relay_participants *all)
+{
+    uint32_t block;
+
+    do
+        block = 1 + randombytes_uniform(UINT32_MAX / SSRCS_PER_PARTICIPANT - 1);
+    while (map_get(&all->by_ssrc, block));
+    return block * SSRCS_PER_PARTICIPANT;
+}
+
+struct voice_state_key voice_state_key_of(const struct relay_voice_state *f)
+{
+    struct voice_state_key p = { .guild_id = f->guild_id, .user_id = f->user_id };
+
+    memcpy(p.salt, f->salt, sizeof p.salt);
+    return p;
+}
+
+struct relay_participant *participant_new(struct relay_participants *all,
+                                          const struct pending_identify *c,
+                                          const struct relay_voice_state *f)
+{
+    struct relay_participant *s = mem_new(sizeof *s);
+
+    s->relay = all->relay;
+    s->voice_state = voice_state_key_of(f);
+    s->server_id = c->server_id;
+    s->channel_id = f->channel_id;
+    memcpy(s->session_id, c->session_id, sizeof s->session_id);
+    memcpy(s->token, c->token, sizeof s->token);
+    s->permissions.can_speak = f->may_send_audio;
+    s->permissions.can_receive = f->may_receive_audio;
+    s->permissions.can_send_video = f->may_send_video;
+    s->permissions.has_priority = f->priority;
+    s->flags = f->flags;
+    s->platform = f->platform;
+    s->loop = c->loop;
+    s->peer = c->number;
+    s->version = c->version;
+    s->camera.layer_count = c->layer_count;
+    memcpy(s->camera.layers, c->layers, sizeof s->camera.layers);
+    s->media.ssrc = choose_ssrc_block(all);
+    map_put(&all->by_ssrc, s->media.ssrc / SSRCS_PER_PARTICIPANT, s);
+    map_put(&all->by_user, user_key(f->guild_id, f->user_id), s);
+    map_put(&all->by_token, token_map_key(s->token), s);
+    map_put(&all->by_peer, s->peer, s);
+    room_add_participant(all, f->room_id, s);
+    atomic_fetch_add(&all->relay->count.participants, 1);
+    return s;
+}
+
+static void participant_free(struct relay_participant *s)
+{
+    struct relay_participants *all = participants_of(s);
+
+    deadline_cancel(&s->resume_deadline);
+    deadline_cancel(&s->speech.late);
+    participant_clear_address(s);
+    participant_map_remove(&all->by_ssrc, s->media.ssrc / SSRCS_PER_PARTICIPANT, s);
+    participant_map_remove(&all->by_user, user_key(s->voice_state.guild_id, s->voice_state.user_id),
+                           s);
+    participant_map_remove(&all->by_token, token_map_key(s->token), s);
+    participant_map_remove(&all->by_peer, s->peer, s);
+    room_remove_participant(all, s);
+    outbox_clear(s);
+    media_cipher_free(s->media.cipher);
+    participant_free_streams(s);
+    sodium_memzero(s->media.key, sizeof s->media.key);
+    mem_free((void *)(uintptr_t)s->camera.streams.p);
+    mem_free(s->video_request);
+    atomic_fetch_sub(&all->relay->count.jitter_ns, (uint64_t)s->quality.jitter_ns);
+    atomic_fetch_sub(&all->relay->count.participants, 1);
+    mem_free(s);
+}
+
+void participant_close_socket(struct relay_participant *s, enum peer_message_kind kind,
+                              enum relay_close_code code)
+{
+    if (!s->peer)
+        return;
+    peer_message_send(s->relay, s->loop, s->peer, kind, code, NULL);
+    participant_map_remove(&participants_of(s)->by_peer, s->peer, s);
+    s->peer = 0;
+}
+
+void send_to_other_participants(const struct relay_participant *s, struct serialized_message *t)
+{
+    const struct relay_room *room = s->room;
+
+    for (size_t i = 0; i < room->count; i++)
+        if (room->participants[i] != s)
+            outbox_add_to_broadcast(room->participants[i], t);
+    broadcast_send(s->relay, t);
+    serialized_message_unref(t);
+}
+
+void participant_remove(struct relay_participant *s)
+{
+    send_to_other_participants(s, client_disconnect_message(s));
+    participant_free(s);
+}
+
+void participant_disconnect(struct relay_participant *s, enum relay_close_code code)
+{
+    participant_close_socket(s, PEER_MESSAGE_CLOSE, code);
+    participant_remove(s);
+}
+
+void room_disconnect_all(struct relay_participants *all, snowflake id)
+{
+    for (struct relay_room *room; (room = map_get(&all->rooms, id));) {
+        struct relay_participant *s = room->participants[room->count - 1];
+
+        s->offer.decodes.given = false; /* prevents the choice of a codec for the others */
+        participant_close_socket(s, PEER_MESSAGE_CLOSE, RELAY_DISCONNECTED);
+        participant_free(s);
+    }
+}
+
+struct relay_participant *find_participant_by_token(const struct relay_participants *all,
+                                                    const unsigned char token[RELAY_TOKEN_SIZE])
+{
+    struct relay_participant *s = map_get(&all->by_token, token_map_key(token));
+
+    return s && sodium_memcmp(s->token, token, sizeof s->token) == 0 ? s : NULL;
+}
+
+struct relay_participant *find_participant_by_user(const struct relay_participants *all,
+                                                   snowflake guild_id, snowflake user_id)
+{
+    struct relay_participant *s = map_get(&all->by_user, user_key(guild_id, user_id));
+
+    return s && s->voice_state.guild_id == guild_id && s->voice_state.user_id == user_id ? s : NULL;
+}
+
+/* --- creation and timeouts ------------------------------------------------------------ */
+
+static void on_resume_timeout(struct deadline *d)
+{
+    participant_remove(container_of(d, struct relay_participant, resume_deadline));
+}
+
+struct relay_participants *participants_new(struct relay *r)
+{
+    struct relay_participants *all = mem_new(sizeof *all);
+
+    all->relay = r;
+    map_init(&all->rooms);
+    map_init(&all->by_ssrc);
+    map_init(&all->by_user);
+    map_init(&all->by_token);
+    map_init(&all->by_peer);
+    map_init(&all->by_address);
+    all->resume_deadlines =
+        deadline_list_new(relay_thread_loop(r), VOICE_RESUME_TIMEOUT_MS, true, on_resume_timeout);
+    all->speaking_deadlines = deadline_list_new(relay_thread_loop(r), VOICE_SPEAKING_DELAY_MS,
+                                                false, on_speaking_deadline);
+    return all;
+}
+
+void participants_free(struct relay_participants *all)
+{
+    size_t at = 0;
+    const struct relay_participant *s;
+
+    if (!all)
+        return;
+    while ((s = map_next(&all->by_ssrc, &at))) {
+        participant_free((struct relay_participant *)(uintptr_t)s);
+        at = 0;
+    }
+    deadline_list_free(all->resume_deadlines);
+    deadline_list_free(all->speaking_deadlines);
+    map_clear(&all->rooms);
+    map_clear(&all->by_ssrc);
+    map_clear(&all->by_user);
+    map_clear(&all->by_token);
+    map_clear(&all->by_peer);
+    map_clear(&all->by_address);
+    mem_free(all);
+}

@@ -1,0 +1,46 @@
+/* participants.h - participants of voice rooms (struct relay_participant), with lookup maps.
+ *
+ * Only the relay's thread uses them. A participant is created when its IDENTIFY is accepted. It is
+ * removed when its stored voice state is deleted or gets another salt, or when its client has been
+ * disconnected for VOICE_RESUME_TIMEOUT_MS. */
+#ifndef RELAY_PARTICIPANTS_H
+#define RELAY_PARTICIPANTS_H
+
+#include "relay/internal.h"
+
+struct relay_participants {
+    struct relay *relay;
+    struct map rooms;      /* channel or stream id -> struct relay_room */
+    struct map by_ssrc;    /* this and the following maps contain struct relay_participant */
+    struct map by_user;    /* by hash of guild and user */
+    struct map by_token;   /* by the first bytes of the token */
+    struct map by_peer;    /* by socket number, if connected */
+    struct map by_address; /* by source address of media, if known */
+    struct deadline_list *resume_deadlines;
+    struct deadline_list
+        *speaking_deadlines; /* deadlines to send op 5 again after too many changes */
+};
+
+struct relay_participants *participants_of(const struct relay_participant *s);
+/* Finds the participant of a user. Two users may have the same hash key, so the ids are
+ * compared. */
+struct relay_participant *find_participant_by_user(const struct relay_participants *all,
+                                                   snowflake guild_id, snowflake user_id);
+struct relay_participant *find_participant_by_token(const struct relay_participants *all,
+                                                    const unsigned char token[RELAY_TOKEN_SIZE]);
+void participant_map_remove(struct map *map, uint64_t key, const struct relay_participant *s);
+
+struct voice_state_key voice_state_key_of(const struct relay_voice_state *f);
+struct relay_participant *participant_new(struct relay_participants *all,
+                                          const struct pending_identify *c,
+                                          const struct relay_voice_state *f);
+/* Removes the participant and sends op 13 to the others. */
+void participant_remove(struct relay_participant *s);
+/* Disconnects all participants of a room, without op 13. */
+void room_disconnect_all(struct relay_participants *all, snowflake id);
+/* Callback of the deadlines in relay_seats.late. */
+void on_speaking_deadline(struct deadline *d);
+void participant_close_socket(struct relay_participant *s, enum peer_message_kind kind,
+                              enum relay_close_code code);
+
+#endif

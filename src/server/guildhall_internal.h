@@ -1,0 +1,101 @@
+/* guildhall_internal.h - struct guildhall and declarations shared by the files of server/. */
+#ifndef GUILDHALL_INTERNAL_H
+#define GUILDHALL_INTERNAL_H
+
+#include <stdatomic.h>
+
+#include "admin/control/control.h"
+#include "server/guildhall.h"
+#include "net/proxies.h"
+#include "net/http/server.h"
+#include "relay/relay.h"
+#include "web/web.h"
+
+struct cluster;
+struct mailer;
+struct tls_context;
+struct voice_service;
+struct workbench;
+
+/* Last counts of inventory.c. Written on one loop, read by any thread that writes metrics. */
+enum { INVENTORY_ACCOUNTS, INVENTORY_GUILDS, INVENTORY_MESSAGES, INVENTORY_TABLES };
+struct row_counts {
+    _Atomic int64_t rows[INVENTORY_TABLES];
+    _Atomic int64_t bytes, again_at; /* again_at: clock_monotonic_ns of the next count */
+    _Atomic bool known, counting;
+    int64_t began;
+    struct api *api;
+    struct loop *loop;
+    struct loop_message post;
+};
+
+struct guildhall {
+    const struct config *config;
+    struct guildhall_hooks hooks;
+    char host[256];
+    int socket; /* listening socket from systemd; 0: none */
+    struct store *store;
+    struct auth *auth;
+    struct cluster *cluster; /* NULL: the server is not part of a cluster */
+    struct api *api;
+    struct http_server_app api_app;
+    struct gateway *gateway;
+    struct voice_service *voice;
+    struct relay *relay;      /* NULL: no voice relay */
+    char voice_endpoint[300]; /* endpoint of the relay for clients */
+    struct loops *loops;
+    struct tls_context *tls;
+    struct proxy_networks proxies;
+    struct web web;
+    struct http_server *server;
+    struct http_server *metrics_server; /* NULL: no separate metrics listener */
+    struct mailer *mailer;              /* NULL: no mail is sent */
+    struct workbench *workbench;
+    struct control *control;   /* NULL: no control socket */
+    char journal_folder[4096]; /* folder of the session journal */
+    struct row_counts inventory;
+};
+
+/* Return the number of threads: from the configuration, otherwise from the number of cores. */
+unsigned config_loop_count(const struct config *c);
+unsigned config_password_threads(const struct config *c);
+
+/* --- port.c ------------------------------------ */
+
+/* Read host, port and trusted proxies from the configuration; return false and log on errors. */
+bool split_host_and_port(const char *listen, char *host, size_t max, int *ret_port);
+bool read_listen_address(struct guildhall *g, int *ret_port);
+enum err open_tls_certificate(struct guildhall *g);
+enum err start_main_listener(struct guildhall *g, int port);
+
+/* --- carried_voice.c --- */
+
+enum err start_voice_relay(struct guildhall *g);
+/* Passes the endpoint of the relay to voice/, once the port is known. */
+enum err set_voice_relay_endpoint(struct guildhall *g);
+
+/* --- other_servers.c --- */
+
+/* Returns true if other nodes may use the database. */
+bool config_is_clustered(const struct config *config);
+/* Returns false and logs if the configuration does not allow a cluster. */
+bool check_cluster_config(const struct config *config);
+/* Calls announce with the events of each commit, of this or another node. */
+enum err open_cluster(struct guildhall *g, void (*announce)(void *arg, int64_t position,
+                                                            const struct emitted_event *list));
+const char *session_journal_folder(struct guildhall *g);
+void append_cluster_metrics(const struct guildhall *g, struct buf *out);
+
+enum err start_metrics_listener(struct guildhall *g);
+
+void append_row_count_metrics(struct guildhall *g, struct buf *out);
+/* Compares the clock with the newest message and account (base/clock_watch.h). */
+void check_clock_against_store(struct guildhall *g);
+
+/* Writes the metrics of the gateway, the relay and the cluster; arg is the server. */
+void append_server_metrics(void *arg, struct buf *out);
+
+/* Commands of the control socket. */
+extern const struct control_row control_socket_commands[];
+
+#endif

@@ -1,0 +1,158 @@
+/* row_counts.c - numbers of accounts, guilds and messages, and the database size, for /metrics.
+ *
+ * Counting rows of large tables is slow, so a scrape returns the last result and, if that is old,
+ * starts a new count in the background. The pause between counts is a hundred times the duration of
+ * a count. */
+#include "api/jobs/internal_call.h"
+#include "base/clock.h"
+#include "base/clock_watch.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "server/guildhall_internal.h"
+
+enum { MIN_PAUSE_S = 60, PAUSE_PER_COUNT_TIME = 100, MAX_ROWS_TO_COUNT = 100000 };
+
+static const struct sql counts[INVENTORY_TABLES] = {
+    [INVENTORY_ACCOUNTS] = SQL_TEXT("select count(*) from users"),
+    [INVENTORY_GUILDS] = SQL_TEXT("select count(*) from guilds where removed = 0"),
+    [INVENTORY_MESSAGES] = SQL_TEXT("select count(*) from messages"),
+};
+static const char *const tables[INVENTORY_TABLES] = {
+    [INVENTORY_ACCOUNTS] = "users",
+    [INVENTORY_GUILDS] = "guilds",
+    [INVENTORY_MESSAGES] = "messages",
+};
+
+struct inventory_count {
+    int64_t rows[INVENTORY_TABLES];
+    int64_t bytes; /* size of the PostgreSQL database; -1: SQLite */
+};
+
+static enum err read_single_number(struct tx *tx, struct sql sql, const struct value *values,
+                                   size_t n, int64_t *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, sql, values, n, &row, &found);
+
+    *ret = !e && found && !row_is_null(&row, 0) ? row_int(&row, 0) : -1;
+    return e;
+}
+
+/* Counts the rows of a table; for large tables PostgreSQL's estimate is used. */
+static enum err count_table_rows(struct tx *tx, bool postgres, int table, int64_t *ret)
+{
+    static const char ESTIMATE[] =
+        "select cast(reltuples as bigint) from pg_class where oid = to_regclass($1)";
+    enum err e = OK;
+
+    *ret = -1;
+    if (postgres)
+        e = read_single_number(tx, SQL(ESTIMATE), BIND(v_text(str_of(tables[table]))), ret);
+    return e || *ret > MAX_ROWS_TO_COUNT ? e : read_single_number(tx, counts[table], NO_BIND, ret);
+}
+
+static enum err read_newest_id(struct tx *tx, void *arg)
+{
+    static const char NEWEST[] = "select max(id) from (select max(id) as id from messages "
+                                 "union all select max(id) from users) newest";
+    int64_t *newest = arg;
+
+    return read_single_number(tx, SQL(NEWEST), NO_BIND, newest);
+}
+
+void check_clock_against_store(struct guildhall *g)
+{
+    int64_t newest = 0;
+    enum err e = store_run(g->store, STORE_READ, NULL, read_newest_id, &newest);
+
+    /* A damaged table must not prevent the start; the store has already logged the error. */
+    if (e)
+        newest = 0;
+    clock_watch_start(newest > 0 ? (snowflake)newest : 0);
+}
+
+static enum err run_row_counts(struct call *call)
+{
+    static const char SIZE[] = "select pg_database_size(current_database())";
+    struct inventory_count *c = call_passed_data(call, "inventory_count");
+    bool postgres = str_is(str_of(store_engine_name(api_options(call->api)->store)), "postgres");
+    enum err e = OK;
+
+    for (int i = 0; !e && i < INVENTORY_TABLES; i++)
+        e = count_table_rows(call->tx, postgres, i, &c->rows[i]);
+    return e || !postgres ? e : read_single_number(call->tx, SQL(SIZE), NO_BIND, &c->bytes);
+}
+
+static void on_row_counts_done(struct call *call, enum err e, void *arg)
+{
+    const struct inventory_count *c = call_passed_data(call, "inventory_count");
+    struct row_counts *v = arg;
+    int64_t now = clock_monotonic_ns(), took = now - v->began;
+    int64_t pause = took * PAUSE_PER_COUNT_TIME, least = MIN_PAUSE_S * INT64_C(1000000000);
+
+    if (e)
+        log_warn("metrics: could not count the rows of tables: %s", error_info(e)->message);
+    for (int i = 0; !e && i < INVENTORY_TABLES; i++)
+        v->rows[i] = c->rows[i];
+    if (!e)
+        v->bytes = c->bytes;
+    v->known = v->known || !e;
+    v->again_at = now + (pause > least ? pause : least);
+    v->counting = false;
+}
+
+static void start_row_counts(struct loop_message *p)
+{
+    struct row_counts *v = container_of(p, struct row_counts, post);
+    struct inventory_count c = { .bytes = -1 };
+
+    if (api_is_draining(v->api)) {
+        v->counting = false;
+        return;
+    }
+    v->began = clock_monotonic_ns();
+    internal_call_start(v->api, v->loop,
+                        &(struct internal_call){ .name = "inventory",
+                                                 .store = ROUTE_STORE_READ,
+                                                 .run = run_row_counts,
+                                                 .done = on_row_counts_done,
+                                                 .type = "inventory_count",
+                                                 .data = &c,
+                                                 .size = sizeof c,
+                                                 .arg = v });
+}
+
+static void refresh_row_counts_if_old(struct guildhall *g)
+{
+    struct row_counts *v = &g->inventory;
+
+    if (v->again_at > clock_monotonic_ns() || api_is_draining(g->api) ||
+        atomic_exchange(&v->counting, true))
+        return;
+    v->api = g->api;
+    v->loop = loops_get(g->loops, 0);
+    v->post.run = start_row_counts;
+    loop_post(v->loop, &v->post);
+}
+
+void append_row_count_metrics(struct guildhall *g, struct buf *out)
+{
+    static const struct {
+        const char *name, *help;
+    } metrics[INVENTORY_TABLES] = {
+        [INVENTORY_ACCOUNTS] = { "guildhall_accounts", "Accounts of users and bots." },
+        [INVENTORY_GUILDS] = { "guildhall_guilds", "Guilds." },
+        [INVENTORY_MESSAGES] = { "guildhall_messages", "Messages." },
+    };
+    const struct row_counts *v = &g->inventory;
+
+    refresh_row_counts_if_old(g);
+    if (!v->known)
+        return;
+    for (int i = 0; i < INVENTORY_TABLES; i++)
+        api_append_metric(out, metrics[i].name, "gauge", metrics[i].help, (uint64_t)v->rows[i]);
+    if (v->bytes >= 0)
+        api_append_metric(out, "guildhall_store_bytes", "gauge",
+                          "Size of the PostgreSQL database in bytes.", (uint64_t)v->bytes);
+}

@@ -1,0 +1,92 @@
+/* voice_relay.c - starts the voice relay, and computes its address and endpoint for clients. */
+#include <stdio.h>
+#include <string.h>
+#include <uv.h>
+
+#include "base/log.h"
+#include "server/guildhall_internal.h"
+#include "voice/voice.h"
+
+/* The IPv4 address that clients send voice packets to; NULL: none is reachable for clients. */
+static const char *voice_address_for_clients(const struct guildhall *g)
+{
+    const char *address = g->config->voice_address            ? g->config->voice_address
+                          : strcmp(g->host, "localhost") == 0 ? "127.0.0.1"
+                                                              : g->host;
+    struct sockaddr_in parsed;
+
+    return uv_ip4_addr(address, 0, &parsed) == 0 && parsed.sin_addr.s_addr != INADDR_ANY ? address
+                                                                                         : NULL;
+}
+
+/* Returns the address to bind. Behind a proxy the server listens on loopback, but voice packets
+ * arrive directly; behind NAT voice_address is no address of this machine. */
+static const char *voice_bind_address(const struct guildhall *g)
+{
+    const char *address = g->config->voice_address;
+
+    if (!address)
+        return g->host;
+    if (str_starts(str_of(address), STR("127.")))
+        return address;
+    return strchr(g->host, ':') ? "::" : "0.0.0.0";
+}
+
+enum err start_voice_relay(struct guildhall *g)
+{
+    struct relay_options options = { .host = voice_bind_address(g),
+                                     .address = voice_address_for_clients(g),
+                                     .room_max = VOICE_ROOM_MAX,
+                                     .no_xsalsa20 = !g->config->voice_xsalsa20,
+                                     .source = voice_relay_source(g->api) };
+    uint64_t port;
+
+    if (!g->config->voice_port)
+        return OK;
+    if (!str_to_u64(str_of(g->config->voice_port), &port) || port > 65535) {
+        log_error("voice-port must be a port number from 0 to 65535, not '%s'",
+                  g->config->voice_port);
+        return ERR_INTERNAL;
+    }
+    if (!options.address) {
+        log_error("voice-port requires voice-address: the IPv4 address to which clients send voice "
+                  "packets");
+        return ERR_INTERNAL;
+    }
+    options.port = (int)port;
+    return relay_start(g->loops, &options, &g->relay);
+}
+
+/* Writes the voice endpoint (voice-endpoint, otherwise the host of public-url, otherwise the listen
+ * address) and returns its length. Some clients remove the text after the last colon and use the
+ * default port; without a colon they fail. So a host without a port gets one at the end of the path
+ * (relay_accept_websocket). */
+static int format_voice_endpoint(const struct guildhall *g, char *out, size_t max)
+{
+    struct str url = str_of(g->config->public_url);
+
+    if (g->config->voice_endpoint)
+        return snprintf(out, max, "%s", g->config->voice_endpoint);
+    if (!url.p)
+        return snprintf(out, max, strchr(g->host, ':') ? "[%s]:%d/voice" : "%s:%d/voice", g->host,
+                        http_server_port(g->server));
+    str_cut(&url, '/');
+    str_cut(&url, '/');
+    struct str host = str_cut(&url, '/');
+    return snprintf(out, max, "%.*s/voice%s", STR_ARGS(host),
+                    memchr(host.p, ':', host.n) ? "" : RELAY_PATH_PORT);
+}
+
+enum err set_voice_relay_endpoint(struct guildhall *g)
+{
+    if (!g->relay)
+        return OK;
+    if (format_voice_endpoint(g, g->voice_endpoint, sizeof g->voice_endpoint) >=
+        (int)sizeof g->voice_endpoint) {
+        log_error(
+            "voice-endpoint or public-url is too long to be sent to clients; use a shorter host "
+            "name");
+        return ERR_INTERNAL;
+    }
+    return voice_open_rooms(g->voice, g->voice_endpoint);
+}

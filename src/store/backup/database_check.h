@@ -1,0 +1,24 @@
+/* database_check.h - checks the database inside a backup, and the files of the backup against its
+ * rows. */
+#ifndef STORE_BACKUP_DATABASE_CHECK_H
+#define STORE_BACKUP_DATABASE_CHECK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/errors.h"
+
+struct backup_database;
+
+/* Opens the database that occupies size bytes at offset `at` of the file. If SQLite finds damage,
+ * logs it and returns ERR_FILE_DAMAGED. Always close *ret. */
+enum err backup_database_open(int fd, int64_t at, int64_t size, struct backup_database **ret);
+/* Compares a blob with its row, if it has one. False: they differ, which was logged. */
+bool backup_database_check_blob(struct backup_database *r, const char *blob, int64_t size,
+                                const char *digest);
+/* Returns whether every blob that a row names was compared. Logs each missing one. */
+bool backup_database_check_missing(struct backup_database *r);
+/* Accepts NULL. */
+void backup_database_close(struct backup_database *r);
+
+#endif

@@ -1,0 +1,72 @@
+/* write_pacing.c - limits the disk writes of backups, so that the server's commits are not delayed.
+ */
+#include "store/backup/write_pacing.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/ioprio.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SECOND INT64_C(1000000000)
+
+int64_t monotonic_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * SECOND + t.tv_nsec;
+}
+
+void lower_process_priority(void)
+{
+    const struct sched_param none = { 0 };
+
+    /* If these calls fail, the server only waits longer. The idle priority classes are not used: on
+     * a busy machine the backup would hold its snapshot for hours, and the server's WAL would
+     * grow. */
+    sched_setscheduler(0, SCHED_BATCH, &none);
+    (void)!nice(5);
+    syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, IOPRIO_PRIO_VALUE(IOPRIO_CLASS_BE, 7));
+}
+
+static bool flush_file(int fd)
+{
+    enum { ALL = SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER };
+
+    if (sync_file_range(fd, 0, 0, ALL) == 0)
+        return true;
+    if (errno == ESPIPE) /* a pipe cannot be flushed */
+        return true;
+    /* Some file systems do not support sync_file_range. */
+    return (errno == ENOSYS || errno == EINVAL) && fdatasync(fd) == 0;
+}
+
+/* Pauses for as long as the work took, or longer if the write rate would be exceeded. */
+static void pause_in_proportion(int64_t began, int64_t bytes)
+{
+    int64_t took = monotonic_ns() - began, rest = bytes * SECOND / PACING_BYTES_PER_SECOND - took;
+
+    if (rest < took)
+        rest = took;
+    if (rest > PACING_MAX_PAUSE_MS * (SECOND / 1000))
+        rest = PACING_MAX_PAUSE_MS * (SECOND / 1000);
+    nanosleep(&(struct timespec){ rest / SECOND, rest % SECOND }, NULL);
+}
+
+bool flush_file_and_pause(int fd, int64_t bytes)
+{
+    int64_t began = monotonic_ns();
+    bool ok = flush_file(fd);
+
+    if (ok)
+        pause_in_proportion(began, bytes);
+    return ok;
+}
+
+void pause_after_work(int64_t began)
+{
+    pause_in_proportion(began, 0);
+}

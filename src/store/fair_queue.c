@@ -1,0 +1,143 @@
+/* fair_queue.c - round-robin queues of long reads: one queue per owner. An owner with a thousand
+ * long reads delays others by one read at most. A read that exceeds SHORT_READ_LIMIT_MS is aborted
+ * and restarts with READ_PRIORITY_LONG, which has a thread of its own, so that other reads do not
+ * wait until it is finished. */
+#include "base/clock.h"
+#include "base/mem.h"
+#include "store/internal.h"
+
+/* Waiting reads of one owner. Freed when the queue becomes empty. */
+struct owner_queue {
+    struct link round_robin;
+    uint64_t owner;
+    struct work_item *first, **last;
+};
+
+void fair_queue_init(struct fair_queue *l)
+{
+    *l = (struct fair_queue){ 0 };
+    pthread_mutex_init(&l->lock, NULL);
+    condition_init_monotonic(&l->filled);
+    for (int i = 0; i < READ_PRIORITY_COUNT; i++) {
+        links_init(&l->by_priority[i].round_robin);
+        map_init(&l->by_priority[i].by_owner);
+    }
+}
+
+void fair_queue_clear(struct fair_queue *l)
+{
+    for (int i = 0; i < READ_PRIORITY_COUNT; i++)
+        map_clear(&l->by_priority[i].by_owner);
+    pthread_cond_destroy(&l->filled);
+    pthread_mutex_destroy(&l->lock);
+}
+
+/* Owner 0 (the server itself) gets a new queue for each read. */
+static struct owner_queue *owner_queue_get(struct fair_queue_priority *k, uint64_t owner)
+{
+    struct owner_queue *worker = owner ? map_get(&k->by_owner, owner) : NULL;
+
+    if (worker)
+        return worker;
+    worker = mem_new(sizeof *worker);
+    worker->owner = owner;
+    worker->last = &worker->first;
+    links_append(&k->round_robin, &worker->round_robin);
+    if (owner)
+        map_put(&k->by_owner, owner, worker);
+    return worker;
+}
+
+static void owner_queue_push(struct fair_queue_priority *k, struct work_item *w)
+{
+    struct owner_queue *worker = owner_queue_get(k, w->owner);
+
+    w->next = NULL;
+    *worker->last = w;
+    worker->last = &w->next;
+}
+
+/* Takes the oldest read of the first owner and moves that owner to the end; NULL: no read. */
+static struct work_item *pop_from_next_owner(struct fair_queue_priority *k)
+{
+    if (links_empty(&k->round_robin))
+        return NULL;
+
+    struct owner_queue *worker = container_of(k->round_robin.next, struct owner_queue, round_robin);
+    struct work_item *w = worker->first;
+
+    worker->first = w->next;
+    link_remove(&worker->round_robin);
+    if (worker->first) {
+        links_append(&k->round_robin, &worker->round_robin);
+        return w;
+    }
+    if (worker->owner)
+        map_remove(&k->by_owner, worker->owner);
+    mem_free(worker);
+    return w;
+}
+
+static enum read_priority priority_of_read(const struct work_item *w)
+{
+    return w->urgent ? READ_PRIORITY_URGENT : w->is_long ? READ_PRIORITY_LONG : READ_PRIORITY_NEW;
+}
+
+bool fair_queue_push(struct fair_queue *l, struct work_item *w)
+{
+    enum read_priority kind = priority_of_read(w);
+
+    pthread_mutex_lock(&l->lock);
+    bool open = !l->closed, wake = l->sleepers > 0;
+
+    if (open)
+        owner_queue_push(&l->by_priority[kind], w);
+    pthread_mutex_unlock(&l->lock);
+    if (wake && kind == READ_PRIORITY_LONG)
+        /* wake all, because some threads do not run long reads */
+        pthread_cond_broadcast(&l->filled);
+    else if (wake)
+        pthread_cond_signal(&l->filled);
+    return open;
+}
+
+static struct work_item *pop_by_priority(struct fair_queue *l, bool runs_long)
+{
+    struct work_item *w = pop_from_next_owner(&l->by_priority[READ_PRIORITY_URGENT]);
+
+    if (!w && runs_long)
+        w = pop_from_next_owner(&l->by_priority[READ_PRIORITY_LONG]);
+    return w ? w : pop_from_next_owner(&l->by_priority[READ_PRIORITY_NEW]);
+}
+
+struct work_item *fair_queue_pop(struct fair_queue *l, bool runs_long, int64_t timeout_ms)
+{
+    struct timespec until = deadline_after_ms(timeout_ms < 0 ? 0 : timeout_ms);
+    struct work_item *w;
+    int timed_out = 0;
+
+    pthread_mutex_lock(&l->lock);
+    l->sleepers++;
+    while (!(w = pop_by_priority(l, runs_long)) && !l->closed && !timed_out)
+        timed_out = timeout_ms < 0 ? pthread_cond_wait(&l->filled, &l->lock)
+                                   : pthread_cond_timedwait(&l->filled, &l->lock, &until);
+    l->sleepers--;
+    pthread_mutex_unlock(&l->lock);
+    return w;
+}
+
+void fair_queue_close(struct fair_queue *l)
+{
+    pthread_mutex_lock(&l->lock);
+    l->closed = true;
+    pthread_cond_broadcast(&l->filled);
+    pthread_mutex_unlock(&l->lock);
+}
+
+bool fair_queue_is_closed(struct fair_queue *l)
+{
+    pthread_mutex_lock(&l->lock);
+    bool closed = l->closed;
+    pthread_mutex_unlock(&l->lock);
+    return closed;
+}

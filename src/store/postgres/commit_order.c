@@ -1,0 +1,84 @@
+/* commit_order.c - calls committed functions in commit order, although workers commit concurrently.
+ *
+ * The worker whose COMMIT was answered first may be scheduled last. So a work item is appended to a
+ * list before its COMMIT is sent, and finished when all items before it are answered.
+ *
+ * Where the order can be observed, the list order is the commit order: assume that T2 saw or
+ * overwrote rows of T1. PostgreSQL allows that only after T1 has committed, because T2's snapshot
+ * is newer or T2 waited for a row lock of T1. So T2 sent its COMMIT after T1's COMMIT had arrived,
+ * and is behind T1 in the list. The order of independent transactions does not matter.
+ *
+ * No worker waits for its turn. A worker whose item is not at the head leaves it in the list and
+ * takes the next one from the queue; the worker whose item is at the head finishes all answered
+ * items behind it. An unanswered COMMIT blocks the list until its connection times out. */
+#include "base/mem.h"
+#include "store/postgres/postgres.h"
+
+void commit_order_init(struct commit_order *l)
+{
+    pthread_mutex_init(&l->lock, NULL);
+    links_init(&l->works);
+    l->finishing = false;
+}
+
+void commit_order_clear(struct commit_order *l)
+{
+    pthread_mutex_destroy(&l->lock);
+}
+
+void commit_order_add(struct commit_order *l, struct work_item *w)
+{
+    w->in_commit_order = true;
+    w->answered = false;
+    pthread_mutex_lock(&l->lock);
+    links_append(&l->works, &w->commit_link);
+    pthread_mutex_unlock(&l->lock);
+}
+
+/* Removes the first item if its COMMIT was acknowledged; otherwise returns NULL. */
+static struct work_item *remove_first_committed(struct commit_order *l)
+{
+    if (links_empty(&l->works))
+        return NULL;
+    struct work_item *w = container_of(l->works.next, struct work_item, commit_link);
+    if (!w->answered)
+        return NULL;
+    link_remove(&w->commit_link);
+    w->in_commit_order = false;
+    return w;
+}
+
+/* Finishes all acknowledged items at the head of the list. Call it with the lock held; the lock is
+ * released during each work_item_finish. Only one thread does this at a time, and it also handles
+ * items that are acknowledged meanwhile. */
+static void finish_committed_items(struct commit_order *l, struct store *s)
+{
+    struct work_item *w;
+
+    if (l->finishing)
+        return;
+    l->finishing = true;
+    while ((w = remove_first_committed(l))) {
+        pthread_mutex_unlock(&l->lock);
+        work_item_finish(s, w, OK);
+        pthread_mutex_lock(&l->lock);
+    }
+    l->finishing = false;
+}
+
+void commit_order_remove(struct commit_order *l, struct store *s, struct work_item *w)
+{
+    w->in_commit_order = false;
+    pthread_mutex_lock(&l->lock);
+    link_remove(&w->commit_link);
+    finish_committed_items(l, s);
+    pthread_mutex_unlock(&l->lock);
+}
+
+void commit_order_finish(struct commit_order *l, struct store *s, struct work_item *w)
+{
+    pthread_mutex_lock(&l->lock);
+    w->answered = true;
+    finish_committed_items(l, s);
+    pthread_mutex_unlock(&l->lock);
+}

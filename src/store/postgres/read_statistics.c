@@ -1,0 +1,77 @@
+/* read_statistics.c - statistics per name of a read (struct work_item.name): how many round trips
+ * it needs. Reads of one name usually need the same number of round trips. If it is known, the last
+ * round trip also ends the transaction, which saves one. If the prediction is wrong, the read
+ * restarts, and the name is not trusted again before the number repeats three times. Reads that use
+ * too much time of a loop, or too many round trips, run on the workers for a while. */
+#include "store/postgres/postgres.h"
+
+/* Trust in the statistics; above 0: the number of round trips is predictable. */
+enum { TRUST_CACHED_OFF_LOOPS = -32, TRUST_LOST = -2, TRUST_MOST = 7 };
+
+struct round_trip_statistics {
+    int8_t trust;
+    uint8_t round_trips;
+};
+
+static struct read_statistics *statistics_slot(struct postgres *p, const struct work_item *work)
+{
+    uint64_t key = (uint64_t)(uintptr_t)work->name * UINT64_C(0x9e3779b97f4a7c15);
+
+    return &p->statistics[key >> 52];
+}
+
+static struct round_trip_statistics statistics_load(struct postgres *p,
+                                                    const struct work_item *work)
+{
+    uint16_t both = atomic_load_explicit(&statistics_slot(p, work)->both, memory_order_relaxed);
+
+    return (struct round_trip_statistics){ .trust = (int8_t)(both >> 8),
+                                           .round_trips = (uint8_t)both };
+}
+
+static void statistics_store(struct postgres *p, const struct work_item *work,
+                             struct round_trip_statistics k)
+{
+    uint16_t both = (uint16_t)((unsigned)(uint8_t)k.trust << 8 | k.round_trips);
+
+    atomic_store_explicit(&statistics_slot(p, work)->both, both, memory_order_relaxed);
+}
+
+static bool has_statistics(const struct work_item *work)
+{
+    return work->mode == STORE_READ && work->is_idempotent && work->name;
+}
+
+bool read_needs_at_most(struct postgres *p, const struct work_item *work, unsigned round_trips)
+{
+    struct round_trip_statistics k =
+        has_statistics(work) ? statistics_load(p, work) : (struct round_trip_statistics){ 0 };
+
+    return k.trust > 0 && k.round_trips <= round_trips;
+}
+
+bool read_may_run_on_loop(struct postgres *p, const struct work_item *work)
+{
+    return has_statistics(work) && statistics_load(p, work).trust >= TRUST_LOST;
+}
+
+void read_record_round_trips(struct postgres *p, const struct work_item *work, unsigned round_trips)
+{
+    if (!has_statistics(work))
+        return;
+
+    struct round_trip_statistics k = statistics_load(p, work);
+    bool same = k.round_trips == round_trips || !k.round_trips;
+
+    if (!same && k.trust > TRUST_LOST)
+        k.trust = TRUST_LOST;
+    else if (k.trust < (same ? TRUST_MOST : TRUST_LOST))
+        k.trust++;
+    k.round_trips = round_trips < UINT8_MAX ? (uint8_t)round_trips : UINT8_MAX;
+    statistics_store(p, work, k);
+}
+
+void read_keep_off_loops(struct postgres *p, const struct work_item *work)
+{
+    statistics_store(p, work, (struct round_trip_statistics){ .trust = TRUST_CACHED_OFF_LOOPS });
+}

@@ -1,0 +1,44 @@
+/* checkpoint_pacing.c - paces the disk writes of checkpoints. A checkpoint writes thousands of
+ * pages and syncs them at the end, and a commit during that sync would wait for all of it. So the
+ * copier syncs after every few pages and then pauses for as long as the sync took, as backups do
+ * (backup/paced.h). */
+#include "base/clock.h"
+#include "store/backup/write_pacing.h"
+#include "store/sqlite/sqlite.h"
+
+static struct replaced_file_methods methods;
+static _Thread_local int written; /* bytes since the last sync */
+static _Atomic bool pacing_is_disabled;
+
+static int write_paced(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 at)
+{
+    int code = methods.original->xWrite(file, bytes, count, at);
+
+    written += count;
+    if (code != SQLITE_OK || written < PACING_FLUSH_BYTES || pacing_is_disabled)
+        return code;
+    written = 0;
+    int64_t began = clock_monotonic_ns();
+    code = methods.original->xSync(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
+    int64_t ms = (clock_monotonic_ns() - began) / (1000 * 1000);
+    sqlite3_sleep(ms < PACING_MAX_PAUSE_MS ? (int)ms : PACING_MAX_PAUSE_MS);
+    return code;
+}
+
+void sqlite_pacing_disable(bool hurry)
+{
+    pacing_is_disabled = hurry;
+}
+
+static void install_paced_write(sqlite3_io_methods *to)
+{
+    to->xWrite = write_paced;
+}
+
+void sqlite_conn_pace_writes(struct sqlite_conn *c)
+{
+    sqlite3_file *file = NULL;
+
+    if (sqlite3_file_control(c->db, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK)
+        replace_file_methods(&methods, file, install_paced_write);
+}

@@ -1,0 +1,88 @@
+/* read_limit.c - time limit of a read on a loop iteration or on a background thread. */
+#include "base/clock.h"
+#include "store/sqlite/sqlite.h"
+
+enum {
+    LOOP_LIMIT_NS = 4 * 1000 * 1000, /* for all long reads of one loop iteration */
+    BACKGROUND_LIMIT_NS = SHORT_READ_LIMIT_MS * 1000 * 1000,
+    MIN_READ_NS = 1000 * 1000, /* minimum per read, however many reads there are */
+    CLOCK_CHECK_STEPS = 1000,  /* SQLite VM steps between two clock checks */
+};
+
+static int64_t remaining_ns(const struct sqlite_read_limit *limit)
+{
+    int64_t left = limit->max_ns - limit->used_ns;
+
+    return left > MIN_READ_NS ? left : MIN_READ_NS;
+}
+
+/* Progress handler of SQLite; a result other than 0 aborts the statement. Most reads end before the
+ * first call, so the time is measured from there. */
+static int check_read_limit(void *arg)
+{
+    struct sqlite_read_limit *limit = arg;
+
+    if (!limit->counts)
+        return 0;
+    int64_t now = clock_monotonic_ns();
+
+    if (!limit->began_ns)
+        limit->began_ns = now;
+    limit->is_exceeded |= now - limit->began_ns > remaining_ns(limit);
+    return limit->is_exceeded;
+}
+
+static void install_progress_handler(struct sqlite_conn *c, int64_t max_ns)
+{
+    c->read_limit.max_ns = max_ns;
+    sqlite3_progress_handler(c->db, CLOCK_CHECK_STEPS, check_read_limit, &c->read_limit);
+}
+
+void read_limit_set_for_loop(struct sqlite_conn *c)
+{
+    c->read_limit.is_of_loop = true;
+    install_progress_handler(c, LOOP_LIMIT_NS);
+}
+
+void read_limit_set_for_background(struct sqlite_conn *c)
+{
+    install_progress_handler(c, BACKGROUND_LIMIT_NS);
+}
+
+void read_limit_begin(struct sqlite_conn *c, bool by_row)
+{
+    c->read_limit.counts = true;
+    c->read_limit.by_row = by_row && c->read_limit.is_of_loop;
+    c->read_limit.is_exceeded = false;
+    c->read_limit.began_ns = 0;
+    /* On a background thread each read has its own limit. */
+    if (!c->read_limit.is_of_loop)
+        c->read_limit.used_ns = 0;
+}
+
+bool read_limit_end(struct sqlite_conn *c)
+{
+    struct sqlite_read_limit *limit = &c->read_limit;
+    bool spent = limit->is_exceeded;
+
+    if (limit->began_ns)
+        limit->used_ns += clock_monotonic_ns() - limit->began_ns;
+    limit->counts = limit->by_row = limit->is_exceeded = false;
+    return spent;
+}
+
+bool sqlite_move_to_background(struct tx *tx)
+{
+    struct sqlite_read_limit *limit = &((struct sqlite_conn *)tx->connection)->read_limit;
+
+    if (limit->is_of_loop && limit->counts)
+        limit->is_exceeded = true;
+    return limit->is_exceeded;
+}
+
+/* Checks the limit between rows: processing a row may take longer than finding it, and the progress
+ * handler does not run then. */
+bool read_limit_is_exceeded(struct sqlite_conn *c)
+{
+    return c->read_limit.by_row && check_read_limit(&c->read_limit);
+}

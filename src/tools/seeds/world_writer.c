@@ -1,0 +1,341 @@
+/* world_writer.c - writes a random world, about 50,000 rows per transaction.
+ *
+ * Rows are inserted in the order of each table's primary key, and close together in other indexes,
+ * so that each database page is written about once. */
+#include "tools/seeds/world_objects.h"
+
+#include <stdio.h>
+
+#include "model/channel.h"
+#include "model/permissions/permissions.h"
+#include "model/text/reaction_text.h"
+#include "platform/messages/messages.h"
+
+enum { ROWS_PER_TRANSACTION = 50000 };
+
+/* Position in the world that is being written. */
+enum seed_phase {
+    PHASE_USERS,
+    PHASE_FRIENDS,
+    PHASE_GUILDS,
+    PHASE_MEMBERS,
+    PHASE_MESSAGES,
+    PHASE_END
+};
+
+struct seed_position {
+    enum seed_phase phase;
+    int64_t i, j;
+    int64_t rows;
+};
+
+struct seed_state {
+    const struct seed_options *o;
+    struct seed_position at, next;
+};
+
+/* --- accounts ------------------------------------------------------------------------- */
+
+static const char ADD_USER[] =
+    "insert into users (id, username, global_name, verified) values ($1, $2, $3, 1)";
+
+static enum err insert_user(struct tx *tx, const struct seed_options *o, struct seed_position *at)
+{
+    char name[33], display[64];
+
+    if (at->i == o->users) {
+        *at = (struct seed_position){ PHASE_FRIENDS, 0, 0, at->rows };
+        return OK;
+    }
+    seed_username(o, at->i, name);
+    struct str displayed = seed_display_name(o, at->i, display, sizeof display);
+    enum err e =
+        tx_exec(tx, ADD_USER,
+                BIND(v_id(seed_user_id(o, at->i)), v_text(str_of(name)), v_text(displayed)), NULL);
+    at->i++;
+    at->rows++;
+    return e;
+}
+
+static const char ADD_FRIEND[] =
+    "insert into relationships (user_id, target_id, type, since) values ($1, $2, 1, $3)";
+
+static enum err insert_friend(struct tx *tx, const struct seed_options *o, int64_t account,
+                              int64_t friend, struct seed_position *at)
+{
+    int64_t later = account > friend ? account : friend;
+
+    at->rows++;
+    return tx_exec(tx, ADD_FRIEND,
+                   BIND(v_id(seed_user_id(o, account)), v_id(seed_user_id(o, friend)),
+                        v_int(seed_joined_at(o, -1, later))),
+                   NULL);
+}
+
+/* Writes all friends of one account: first those with lower, then those with higher numbers. */
+static enum err insert_friends(struct tx *tx, const struct seed_options *o,
+                               struct seed_position *at)
+{
+    enum err e = OK;
+
+    if (at->i == o->users || o->friends == 0) {
+        *at = (struct seed_position){ PHASE_GUILDS, 0, 0, at->rows };
+        return OK;
+    }
+    for (int64_t d = seed_longest_friend_range(o); d > 0 && !e; d--)
+        if (seed_friend_range(o, at->i - d) >= d)
+            e = insert_friend(tx, o, at->i, at->i - d, at);
+    for (int64_t d = 1; d <= seed_friend_range(o, at->i) && !e; d++)
+        e = insert_friend(tx, o, at->i, at->i + d, at);
+    at->i++;
+    return e;
+}
+
+/* --- guilds --------------------------------------------------------------------------- */
+
+static const char ADD_GUILD[] =
+    "insert into guilds (id, name, owner_id, member_count) values ($1, $2, $3, $4)";
+static const char ADD_ROLE[] =
+    "insert into roles (id, guild_id, name, color, permissions, position) "
+    "values ($1, $2, $3, $4, $5, $6)";
+static const char ADD_CHANNEL[] =
+    "insert into channels (id, guild_id, type, name, position, last_message_id) "
+    "values ($1, $2, $3, $4, $5, $6)";
+
+static enum err insert_role(struct tx *tx, const struct seed_options *o, int64_t guild,
+                            int64_t role)
+{
+    char name[32];
+
+    snprintf(name, sizeof name, "role %lld", (long long)role + 1);
+    return tx_exec(tx, ADD_ROLE,
+                   BIND(v_id(seed_role_id(o, guild, role)), v_id(seed_guild_id(o, guild)),
+                        v_text(str_of(name)),
+                        v_int((int64_t)(seed_random(o, RANDOM_ROLE, guild, -role - 1) & 0xffffff)),
+                        v_int((int64_t)PERMISSIONS_DEFAULT), v_int(o->roles_per_guild - role)),
+                   NULL);
+}
+
+static enum err insert_everyone_role(struct tx *tx, const struct seed_options *o, int64_t guild)
+{
+    snowflake id = seed_guild_id(o, guild);
+
+    return tx_exec(tx, ADD_ROLE,
+                   BIND(v_id(id), v_id(id), v_text(STR("@everyone")), v_int(0),
+                        v_int((int64_t)PERMISSIONS_DEFAULT), v_int(0)),
+                   NULL);
+}
+
+static enum err insert_channel(struct tx *tx, const struct seed_options *o, int64_t guild,
+                               int64_t channel)
+{
+    snowflake last = seed_last_message_id(o, guild, channel);
+    bool voice = seed_channel_is_voice(channel);
+    char name[32];
+
+    snprintf(name, sizeof name, channel ? "%s-%lld" : "general", voice ? "voice" : "topic",
+             (long long)channel);
+    return tx_exec(tx, ADD_CHANNEL,
+                   BIND(v_id(seed_channel_id(o, guild, channel)), v_id(seed_guild_id(o, guild)),
+                        v_int(voice ? CHANNEL_VOICE : CHANNEL_TEXT), v_text(str_of(name)),
+                        v_int(channel), last ? v_id(last) : v_null()),
+                   NULL);
+}
+
+/* Writes a guild with its roles and channels; its members and messages follow. */
+static enum err insert_guild(struct tx *tx, const struct seed_options *o, struct seed_position *at)
+{
+    int64_t guild = at->i;
+    char name[32];
+
+    if (guild == o->guilds) {
+        at->phase = PHASE_END;
+        return OK;
+    }
+    snprintf(name, sizeof name, "Guild %lld", (long long)guild + 1);
+    enum err e = tx_exec(tx, ADD_GUILD,
+                         BIND(v_id(seed_guild_id(o, guild)), v_text(str_of(name)),
+                              v_id(seed_user_id(o, seed_guild_owner(o, guild))),
+                              v_int(seed_guild_size(o, guild))),
+                         NULL);
+    if (!e)
+        e = insert_everyone_role(tx, o, guild);
+    for (int64_t r = 0; r < o->roles_per_guild && !e; r++)
+        e = insert_role(tx, o, guild, r);
+    for (int64_t c = 0; c < o->channels_per_guild && !e; c++)
+        e = insert_channel(tx, o, guild, c);
+    at->rows += 2 + o->roles_per_guild + o->channels_per_guild;
+    at->phase = PHASE_MEMBERS;
+    at->j = 0;
+    return e;
+}
+
+static const char ADD_MEMBER[] =
+    "insert into members (guild_id, user_id, joined_at) values ($1, $2, $3)";
+static const char ADD_MEMBER_ROLE[] =
+    "insert into member_roles (guild_id, user_id, role_id) values ($1, $2, $3)";
+
+/* Writes a member; every second member gets a role. */
+static enum err insert_member(struct tx *tx, const struct seed_options *o, struct seed_position *at)
+{
+    int64_t guild = at->i, j = at->j;
+
+    if (j == seed_guild_size(o, guild)) {
+        *at = (struct seed_position){ PHASE_MESSAGES, guild, 0, at->rows };
+        return OK;
+    }
+    snowflake guild_id = seed_guild_id(o, guild),
+              user_id = seed_user_id(o, seed_member_account(o, guild, j));
+    uint64_t draw = seed_random(o, RANDOM_ROLE, guild, j);
+
+    at->j++;
+    at->rows++;
+    enum err e =
+        tx_exec(tx, ADD_MEMBER,
+                BIND(v_id(guild_id), v_id(user_id), v_int(seed_joined_at(o, guild, j))), NULL);
+    if (e || draw & 1 || !o->roles_per_guild)
+        return e;
+    int64_t role = (int64_t)((draw >> 1) % (uint64_t)o->roles_per_guild);
+    at->rows++;
+    return tx_exec(tx, ADD_MEMBER_ROLE,
+                   BIND(v_id(guild_id), v_id(user_id), v_id(seed_role_id(o, guild, role))), NULL);
+}
+
+static const char ADD_REACTION[] =
+    "insert into reactions (id, message_id, emoji_key, name) values ($1, $2, $3, $3)";
+static const char ADD_REACTION_USER[] =
+    "insert into reaction_users (reaction_id, burst, user_id, message_id, channel_id) "
+    "values ($1, 0, $2, $3, $4)";
+
+/* A message and the encoded value of its reactions column. */
+struct seed_message {
+    snowflake id, channel_id;
+    struct buf reactions;
+};
+
+/* Adds a reaction to a message, used by the first `count` members of the guild. */
+static enum err insert_reaction(struct tx *tx, const struct seed_options *o, int64_t guild,
+                                struct seed_message *m, int64_t emoji, int64_t count)
+{
+    /* Animal emoji have consecutive code points. */
+    char text[] = { (char)0xf0, (char)0x9f, (char)0x90, (char)(0x80 + emoji) };
+    struct reaction_emoji displayed = { { .given = GIVEN_NULL }, { text, sizeof text }, { 0 } };
+    struct reaction_line line = { .id = snowflake_new(),
+                                  .normal = count,
+                                  .key = displayed.name,
+                                  .emoji = reaction_emoji_encode(tx_arena(tx), &displayed) };
+    enum err e =
+        tx_exec(tx, ADD_REACTION, BIND(v_id(line.id), v_id(m->id), v_text(line.key)), NULL);
+
+    if (!m->reactions.n)
+        reaction_text_append_head(&m->reactions);
+    reaction_line_append(&m->reactions, &line);
+    for (int64_t i = 0; !e && i < count; i++)
+        e = tx_exec(tx, ADD_REACTION_USER,
+                    BIND(v_id(line.id), v_id(seed_user_id(o, seed_member_account(o, guild, i))),
+                         v_id(m->id), v_id(m->channel_id)),
+                    NULL);
+    return e;
+}
+
+static enum err insert_reactions(struct tx *tx, const struct seed_options *o,
+                                 struct seed_position *at, struct seed_message *m, int64_t count)
+{
+    enum err e = OK;
+
+    for (int64_t i = 0; !e && i < SEED_MAX_EMOJI; i++) {
+        int64_t n = items_before_part(count, i + 1, SEED_MAX_EMOJI) -
+                    items_before_part(count, i, SEED_MAX_EMOJI);
+
+        if (n)
+            e = insert_reaction(tx, o, at->i, m, i, n);
+    }
+    at->rows += count;
+    return e;
+}
+
+static const char ADD_MESSAGE[] =
+    "insert into messages (id, channel_id, author_id, content, reacted, reactions, shown) "
+    "values ($1, $2, $3, $4, $5, $6, $7)";
+
+static enum err insert_message(struct tx *tx, const struct seed_options *o,
+                               struct seed_position *at)
+{
+    int64_t guild = at->i, j = at->j;
+
+    if (o->messages == 0 || j == seed_guild_message_count(o, guild)) {
+        *at = (struct seed_position){ PHASE_GUILDS, guild + 1, 0, at->rows };
+        return OK;
+    }
+    uint64_t draw = seed_random(o, RANDOM_AUTHOR, guild, j);
+    int64_t author =
+        seed_member_account(o, guild, (int64_t)(draw % (uint64_t)seed_guild_size(o, guild)));
+    int64_t channel = seed_message_channel(o, guild, j);
+
+    struct seed_message m = { .id = seed_message_id(o, guild, j),
+                              .channel_id = seed_channel_id(o, guild, channel) };
+
+    at->j++;
+    at->rows++;
+    buf_init(&m.reactions, MAX_REACTION_TEXT_BYTES);
+    enum err e = insert_reactions(tx, o, at, &m, seed_message_reaction_count(o, guild, j));
+    struct str reactions = buf_move_to_arena(&m.reactions, tx_arena(tx));
+    struct message made = message_make_text_only(m.id, m.channel_id, seed_user_id(o, author),
+                                                 seed_message_text(o, guild, j));
+    return e ? e
+             : tx_exec(tx, ADD_MESSAGE,
+                       BIND(v_id(m.id), v_id(m.channel_id), v_id(made.author_id),
+                            v_text(made.content), v_int(reactions.n > 0),
+                            reactions.n ? v_text(reactions) : v_null(),
+                            v_text(message_precompute_json(tx_arena(tx), &made))),
+                       NULL);
+}
+
+/* --- transactions --------------------------------------------------------------------- */
+
+static enum err write_seed_transaction(struct tx *tx, void *arg)
+{
+    static enum err (*const add[])(struct tx *, const struct seed_options *,
+                                   struct seed_position *) = {
+        [PHASE_USERS] = insert_user,       [PHASE_FRIENDS] = insert_friends,
+        [PHASE_GUILDS] = insert_guild,     [PHASE_MEMBERS] = insert_member,
+        [PHASE_MESSAGES] = insert_message,
+    };
+    struct seed_state *s = arg;
+    struct seed_position at = s->at; /* a copy, because the transaction may be retried */
+    enum err e = OK;
+
+    while (!e && at.phase != PHASE_END && at.rows - s->at.rows < ROWS_PER_TRANSACTION)
+        e = add[at.phase](tx, s->o, &at);
+    s->next = at;
+    return e;
+}
+
+/* Returns an estimate, because the number of members with a role is not known in advance. */
+static int64_t estimate_row_count(const struct seed_options *o)
+{
+    int64_t of_guild = 2 + o->roles_per_guild + o->channels_per_guild;
+    int64_t of_members = o->members + (o->roles_per_guild ? o->members / 2 : 0);
+
+    return o->users + 2 * o->friends + o->guilds * of_guild + of_members + o->messages +
+           o->reactions;
+}
+
+enum err write_seed_world(struct store *store, const struct seed_options *o,
+                          void (*report_progress)(void *arg, int64_t done, int64_t total),
+                          void *arg)
+{
+    struct seed_state s = { .o = o };
+    int64_t total = estimate_row_count(o);
+
+    while (s.at.phase != PHASE_END) {
+        enum err e = store_run(store, STORE_WRITE, NULL, write_seed_transaction, &s);
+
+        if (e)
+            return e;
+        s.at = s.next;
+        report_progress(arg, s.at.phase == PHASE_END || s.at.rows > total ? total : s.at.rows,
+                        total);
+    }
+    return OK;
+}

@@ -1,0 +1,62 @@
+/* api_client.h - blocking client of a server's HTTP API and gateway, for tools.
+ *
+ * All functions block. Errors are printed to stderr once, where they occur. */
+#ifndef TOOLS_WIRE_API_CLIENT_H
+#define TOOLS_WIRE_API_CLIENT_H
+
+#include "base/arena.h"
+#include "base/str.h"
+
+struct api_client;
+
+/* Creates a client. url: "http://host:port" or "https://…", optionally with "/api" or "/api/v10".
+ * Returns NULL and prints why if the URL is invalid. Received data is stored in the arena. */
+struct api_client *api_client_new(const char *url, struct arena *arena);
+void api_client_free(struct api_client *w);
+
+/* For https: expects the certificate of the server that runs on this folder, whatever its names
+ * are. Otherwise the certificate must be valid for the host and signed by a CA of the system. */
+void api_client_trust_server(struct api_client *w, const char *folder);
+
+/* Stops printing errors. */
+void api_client_silence_errors(struct api_client *w);
+
+/* Sets the token: "abc" for users, "Bot abc" for bots; it is copied. */
+void api_client_set_token(struct api_client *w, const char *token);
+const char *api_client_token(const struct api_client *w);
+
+struct api_client_file {
+    const char *filename;
+    struct str bytes;
+};
+struct api_client_response {
+    int status;
+    struct str body;
+};
+
+/* Sends a request. path: below /api/v9, or starting with /console/. body: JSON; p == NULL: none.
+ * With files the request is multipart with payload_json. Returns false if there is no response. */
+bool api_client_request(struct api_client *w, const char *method, const char *path, struct str body,
+                        const struct api_client_file *files, size_t file_count,
+                        struct api_client_response *ret);
+#define api_client_get(w, path, ret) \
+    api_client_request((w), "GET", (path), (struct str){ 0 }, NULL, 0, (ret))
+
+/* Opens a gateway session as a user's client, and waits for READY. */
+bool api_client_connect_gateway(struct api_client *w);
+struct str api_client_session_id(const struct api_client *w);
+
+enum api_client_event_result { CLIENT_EVENT, CLIENT_TIMEOUT, CLIENT_CONNECTION_LOST };
+struct api_client_event {
+    struct str name, data; /* data: JSON */
+};
+/* Waits for the next event; CLIENT_TIMEOUT: none arrived before `until` (clock_monotonic_ns). */
+enum api_client_event_result api_client_next_event(struct api_client *w, int64_t until,
+                                                   struct api_client_event *ret);
+
+/* Opens a WebSocket other than the gateway and sends a first message. */
+bool api_client_open_websocket(struct api_client *w, const char *target, struct str first);
+enum api_client_event_result api_client_next_text(struct api_client *w, int64_t until,
+                                                  struct arena *arena, struct str *ret);
+
+#endif

@@ -1,0 +1,20 @@
+/* join_rate_limit.h - rate limit of voice joins per account. The caller holds a lock. */
+#ifndef VOICE_JOIN_RATE_LIMIT_H
+#define VOICE_JOIN_RATE_LIMIT_H
+
+#include <stdbool.h>
+
+#include "base/snowflake.h"
+
+struct join_rate_limit;
+
+/* limited false: all joins are allowed. */
+struct join_rate_limit *join_rate_limit_new(bool limited);
+void join_rate_limit_free(struct join_rate_limit *p);
+
+/* Counts a join. True: it may run. False: try again later. */
+bool join_rate_limit_allows(struct join_rate_limit *p, snowflake user_id);
+/* Frees expired entries; call it regularly. */
+void join_rate_limit_expire(struct join_rate_limit *p);
+
+#endif

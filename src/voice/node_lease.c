@@ -1,0 +1,284 @@
+/* node_lease.c - the lease of a node on the voice states of its sessions. */
+#include "voice/node_lease.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "api/jobs/internal_call.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "voice/state_rows.h"
+#include "voice/streams/streams.h"
+
+/* A dead node is detected at most LEASE_S and one tick after its last renewal, so within ten
+ * seconds. Its states are removed in steps: a transaction with thousands of them would block
+ * clients that reconnect. */
+enum { TICK_MS = 1000, RENEW_TICKS = 2, LEASE_S = 7, STATES_PER_STEP = 64 };
+/* Time in which a session can be resumed, plus a margin for the client. */
+#define AWAIT_RESUME_US (INT64_C(185) * 1000000)
+
+struct node_lease {
+    struct api *api;
+    struct loop *loop;
+    void (*on_tick)(void *arg);
+    void *arg;
+    int64_t node;
+    bool shared; /* other nodes may use the store */
+    bool running;
+    size_t removed;                  /* states removed so far */
+    size_t removed_in_step;          /* states removed in the running step */
+    bool more;                       /* more states are left to remove */
+    bool has_states_awaiting_resume; /* there are states with VOICE_NODE_AWAITING_RESUME */
+    unsigned ticks;
+    struct deadline_list *deadlines;
+    struct deadline deadline;
+    pthread_mutex_t lock; /* protects the members below, which node_lease_begin waits for */
+    pthread_cond_t begun;
+    bool cleared;
+    enum err result;
+};
+
+/* --- SQL ------------------------------------------------------------------------------ */
+
+static const char UPSERT_LEASE[] =
+    "insert into voice_nodes (node, expires_at) values ($1, $2) "
+    "on conflict (node) do update set expires_at = excluded.expires_at";
+static const char LIST_DEAD_NODES[] =
+    "select distinct v.node from voice_states v left join voice_nodes n on n.node = v.node "
+    "where v.node <> $1 and (n.expires_at is null or n.expires_at <= $2) and v.held_until <= $2";
+/* A state that waits already keeps its held_until, so that a second restart does not extend it. */
+static const char MARK_AWAITING_RESUME[] =
+    "update voice_states set node = $1, live = 0, "
+    "held_until = case when held_until > 0 then held_until else $4 end "
+    "where node = $2 or cast($3 as bigint) = 1";
+static const char FIND_STATE_AWAITING_RESUME[] =
+    "select 1 from voice_states where node = $1 limit 1";
+
+static enum err renew_lease(struct call *call, const struct node_lease *l)
+{
+    if (!l->shared)
+        return OK;
+    return tx_exec(call->tx, UPSERT_LEASE,
+                   BIND(v_int(l->node), v_int(clock_us() + LEASE_S * INT64_C(1000000))), NULL);
+}
+
+/* Lists expired nodes (int64_t) that still have states. */
+static enum err list_dead_nodes(struct tx *tx, const struct node_lease *l, struct list *ret)
+{
+    struct rows rows;
+    enum err e = tx_query(tx, LIST_DEAD_NODES, BIND(v_int(l->node), v_int(clock_us())), &rows);
+
+    *ret = (struct list){ 0 };
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        *(int64_t *)list_append(tx_arena(tx), ret, sizeof(int64_t)) = row_int(&rows, 0);
+    return rows_end(&rows);
+}
+
+static enum err read_states_awaiting_resume(struct tx *tx, struct node_lease *l)
+{
+    struct rows row;
+
+    return tx_one(tx, FIND_STATE_AWAITING_RESUME, BIND(v_int(VOICE_NODE_AWAITING_RESUME)), &row,
+                  &l->has_states_awaiting_resume);
+}
+
+/* Ends streams with a restart, even if the owner's voice state waits for a RESUME. */
+static enum err end_streams_of_restarted_node(struct call *call, bool *ret_more)
+{
+    struct list states;
+    enum err e = list_streams_awaiting_resume(call->tx, STATES_PER_STEP, &states);
+    const struct voice_state *s = states.items;
+
+    *ret_more = states.count == STATES_PER_STEP;
+    for (size_t i = 0; !e && i < states.count; i++)
+        e = streams_on_voice_leave(call, &s[i]);
+    return e;
+}
+
+/* Removes some states of dead nodes. */
+static enum err remove_states_of_dead_node(struct call *call, struct node_lease *l)
+{
+    struct list dead, states = { 0 };
+    bool streams = false;
+    enum err e = list_dead_nodes(call->tx, l, &dead);
+
+    if (!e && dead.count)
+        e = voice_states_of_node(call->tx, *(const int64_t *)dead.items, STATES_PER_STEP, &states);
+    if (!e && l->has_states_awaiting_resume)
+        e = end_streams_of_restarted_node(call, &streams);
+    l->removed_in_step = states.count;
+    l->more = dead.count > 1 || states.count == STATES_PER_STEP || streams;
+    if (!e)
+        e = voice_states_leave_all(call, &states);
+    return e ? e : read_states_awaiting_resume(call->tx, l);
+}
+
+static struct node_lease *lease_of_call(const struct call *call)
+{
+    return call_passed_data(call, "node_lease");
+}
+
+static void start_call(struct node_lease *l, enum route_store store,
+                       enum err (*run)(struct call *call),
+                       void (*done)(struct call *call, enum err e, void *arg))
+{
+    internal_call_start(l->api, l->loop,
+                        &(struct internal_call){ .name = "voice_lease",
+                                                 .store = store,
+                                                 .run = run,
+                                                 .done = done,
+                                                 .type = "node_lease",
+                                                 .data = l,
+                                                 .arg = l });
+}
+
+static enum err renew_and_clean_up(struct call *call)
+{
+    struct node_lease *l = lease_of_call(call);
+    enum err e = renew_lease(call, l);
+
+    return e ? e : remove_states_of_dead_node(call, l);
+}
+
+static void count_and_log_removed(struct node_lease *l)
+{
+    l->removed += l->removed_in_step;
+    if (l->removed && !l->more) {
+        log_info("voice: removed %zu voice states whose sessions did not resume", l->removed);
+        l->removed = 0;
+    }
+}
+
+static void on_renewed(struct call *call, enum err e, void *arg)
+{
+    struct node_lease *l = arg;
+
+    (void)call;
+    if (e)
+        log_warn("voice: cannot renew the lease of this node: %s", error_info(e)->message);
+    else
+        count_and_log_removed(l);
+    l->more = l->more || e;
+    l->running = !e && l->more && !api_is_draining(l->api);
+    if (l->running)
+        start_call(l, ROUTE_STORE_WRITE, renew_and_clean_up, on_renewed);
+}
+
+static enum err read_needs_clean_up(struct call *call)
+{
+    struct node_lease *l = lease_of_call(call);
+    struct list dead;
+    enum err e = list_dead_nodes(call->tx, l, &dead);
+
+    if (!e)
+        e = read_states_awaiting_resume(call->tx, l);
+    return e ? e : dead.count ? ERR_NOT_FOUND : OK;
+}
+
+static void on_clean_up_read(struct call *call, enum err e, void *arg)
+{
+    (void)call;
+    if (e)
+        start_call(arg, ROUTE_STORE_WRITE, renew_and_clean_up, on_renewed);
+    else
+        ((struct node_lease *)arg)->running = false;
+}
+
+static void on_lease_tick(struct deadline *d)
+{
+    struct node_lease *l = container_of(d, struct node_lease, deadline);
+
+    l->on_tick(l->arg);
+    deadline_restart(l->deadlines, d);
+    if (!(l->shared || l->more || l->has_states_awaiting_resume) || l->running ||
+        api_is_draining(l->api))
+        return;
+    l->running = true;
+    if (l->more || (l->shared && l->ticks++ % RENEW_TICKS == 0))
+        start_call(l, ROUTE_STORE_WRITE, renew_and_clean_up, on_renewed);
+    else
+        start_call(l, ROUTE_STORE_READ, read_needs_clean_up, on_clean_up_read);
+}
+
+/* Marks the states of this node number's previous process as waiting for a RESUME; on SQLite, all
+ * states. */
+static enum err mark_states_and_renew(struct call *call)
+{
+    struct node_lease *l = lease_of_call(call);
+    enum err e = tx_exec(call->tx, MARK_AWAITING_RESUME,
+                         BIND(v_int(VOICE_NODE_AWAITING_RESUME), v_int(l->node), v_int(!l->shared),
+                              v_int(clock_us() + AWAIT_RESUME_US)),
+                         NULL);
+
+    l->has_states_awaiting_resume = true;
+    return e ? e : renew_and_clean_up(call);
+}
+
+/* Startup does not wait for further steps, because the remaining states have other node numbers. */
+static void on_first_renewal(struct call *call, enum err e, void *arg)
+{
+    struct node_lease *l = arg;
+
+    on_renewed(call, e, l);
+    pthread_mutex_lock(&l->lock);
+    l->cleared = true;
+    l->result = e;
+    pthread_cond_signal(&l->begun);
+    pthread_mutex_unlock(&l->lock);
+}
+
+static void begin_on_loop(struct loop *loop, void *arg)
+{
+    struct node_lease *l = arg;
+
+    l->deadlines = deadline_list_new(loop, TICK_MS, false, on_lease_tick);
+    deadline_restart(l->deadlines, &l->deadline);
+    l->running = true; /* on_renewed clears it */
+    start_call(l, ROUTE_STORE_WRITE, mark_states_and_renew, on_first_renewal);
+}
+
+enum err node_lease_begin(struct api *api, struct loop *loop, void (*on_tick)(void *arg), void *arg,
+                          struct node_lease **ret)
+{
+    struct node_lease *l = mem_new(sizeof *l);
+
+    l->api = api;
+    l->loop = loop;
+    l->on_tick = on_tick;
+    l->arg = arg;
+    l->node = snowflake_node();
+    l->shared = strcmp(store_engine_name(api_options(api)->store), "postgres") == 0;
+    pthread_mutex_init(&l->lock, NULL);
+    pthread_cond_init(&l->begun, NULL);
+    *ret = l;
+    loop_call_and_wait(loop, begin_on_loop, l);
+    pthread_mutex_lock(&l->lock);
+    while (!l->cleared)
+        pthread_cond_wait(&l->begun, &l->lock);
+    pthread_mutex_unlock(&l->lock);
+    if (l->result)
+        log_error("voice: cannot clean up the voice states of the previous process: %s",
+                  error_info(l->result)->message);
+    return l->result;
+}
+
+static void end_on_loop(struct loop *loop, void *arg)
+{
+    struct node_lease *l = arg;
+
+    (void)loop;
+    deadline_list_free(l->deadlines);
+}
+
+void node_lease_end(struct node_lease *l)
+{
+    if (!l)
+        return;
+    loop_call_and_wait(l->loop, end_on_loop, l);
+    pthread_cond_destroy(&l->begun);
+    pthread_mutex_destroy(&l->lock);
+    mem_free(l);
+}

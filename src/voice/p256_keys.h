@@ -1,0 +1,22 @@
+/* p256_keys.h - P-256 public keys and ECDSA signatures, for voice keys. */
+#ifndef VOICE_P256_KEYS_H
+#define VOICE_P256_KEYS_H
+
+#include <stdbool.h>
+
+#include "base/str.h"
+
+enum { P256_KEY_SIZE = 33 };
+
+/* Parses an X9.62 point, compressed (33 bytes) or not (65); *ret is the compressed form, by which
+ * points are compared. False: not a point of the curve, or infinity. */
+bool p256_key_parse(struct str bytes, unsigned char ret[P256_KEY_SIZE]);
+
+/* Verifies an ECDSA signature with SHA-256; the signature must be strict DER. */
+bool p256_verify_signature(struct str point, struct str signed_bytes, struct str signature);
+
+/* Returns the SignContent of MLS (RFC 9420, 5.1.2): "MLS 1.0 " and the label, then the content,
+ * each with its length. */
+struct str mls_sign_content(struct arena *a, const char *label, struct str content);
+
+#endif

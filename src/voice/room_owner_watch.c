@@ -1,0 +1,188 @@
+/* room_owner_watch.c - assigns rooms of a dead or stopping node to another node.
+ *
+ * Every node checks once per second. If two nodes find the same room, their transactions are
+ * serialised by the store and the second one finds that the room has an owner again. */
+#include <pthread.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "voice/room_owners.h"
+#include "voice/voice.h"
+
+struct room_owner_watch {
+    struct api *api;
+    struct loop *loop;
+    bool running, closing; /* loop only */
+    bool more;             /* more rooms are left; set by the running step */
+
+    pthread_mutex_t lock; /* protects the members below, which a thread waits for */
+    pthread_cond_t ended;
+    bool finished;
+    struct str offer; /* endpoint to publish */
+    enum err result;
+};
+
+static struct room_owner_watch *watch_of_call(const struct call *call)
+{
+    return call_passed_data(call, "room_owner_watch");
+}
+
+static void start_call(struct room_owner_watch *w, enum route_store store,
+                       enum err (*run)(struct call *call),
+                       void (*done)(struct call *call, enum err e, void *arg))
+{
+    internal_call_start(w->api, w->loop,
+                        &(struct internal_call){ .name = "voice_homes",
+                                                 .store = store,
+                                                 .run = run,
+                                                 .done = done,
+                                                 .type = "room_owner_watch",
+                                                 .data = w,
+                                                 .arg = w });
+}
+
+static void finish_waiting_call(struct room_owner_watch *w, enum err e)
+{
+    pthread_mutex_lock(&w->lock);
+    w->finished = true;
+    w->result = e;
+    pthread_cond_signal(&w->ended);
+    pthread_mutex_unlock(&w->lock);
+}
+
+static enum err publish_endpoint(struct call *call)
+{
+    return node_publish_voice_endpoint(call, watch_of_call(call)->offer);
+}
+
+static enum err give_rooms_to_others(struct call *call)
+{
+    bool more = false;
+    enum err e = node_publish_voice_endpoint(call, STR(""));
+
+    if (!e)
+        e = room_owners_reassign(call, &more);
+    watch_of_call(call)->more = more;
+    return e;
+}
+
+static void on_endpoint_published(struct call *call, enum err e, void *arg)
+{
+    (void)call;
+    finish_waiting_call(arg, e);
+}
+
+static void on_rooms_given(struct call *call, enum err e, void *arg)
+{
+    struct room_owner_watch *w = arg;
+
+    (void)call;
+    if (!e && w->more)
+        start_call(w, ROUTE_STORE_WRITE, give_rooms_to_others, on_rooms_given);
+    else
+        finish_waiting_call(w, e);
+}
+
+static enum err reassign_rooms(struct call *call)
+{
+    return room_owners_reassign(call, &watch_of_call(call)->more);
+}
+
+static void on_rooms_reassigned(struct call *call, enum err e, void *arg)
+{
+    struct room_owner_watch *w = arg;
+
+    (void)call;
+    if (e)
+        log_warn("voice: cannot assign rooms to another node: %s", error_info(e)->message);
+    w->running = !e && w->more;
+    if (w->closing)
+        start_call(w, ROUTE_STORE_WRITE, give_rooms_to_others, on_rooms_given);
+    else if (w->running)
+        start_call(w, ROUTE_STORE_WRITE, reassign_rooms, on_rooms_reassigned);
+}
+
+static enum err read_missing_owners(struct call *call)
+{
+    return room_owners_find_missing(call, &watch_of_call(call)->more);
+}
+
+static void on_missing_owners_read(struct call *call, enum err e, void *arg)
+{
+    on_rooms_reassigned(call, e, arg);
+}
+
+void room_owner_watch_tick(struct room_owner_watch *w)
+{
+    if (!w || w->running || w->closing || api_is_draining(w->api))
+        return;
+    w->running = true;
+    start_call(w, ROUTE_STORE_READ, read_missing_owners, on_missing_owners_read);
+}
+
+static void start_open_on_loop(struct loop *loop, void *arg)
+{
+    (void)loop;
+    start_call(arg, ROUTE_STORE_WRITE, publish_endpoint, on_endpoint_published);
+}
+
+static void start_close_on_loop(struct loop *loop, void *arg)
+{
+    struct room_owner_watch *w = arg;
+
+    (void)loop;
+    w->closing = true;
+    if (!w->running) /* otherwise start it when the running call has ended */
+        start_call(w, ROUTE_STORE_WRITE, give_rooms_to_others, on_rooms_given);
+}
+
+static enum err run_on_loop_and_wait(struct room_owner_watch *w,
+                                     void (*start)(struct loop *loop, void *arg))
+{
+    w->finished = false;
+    loop_call_and_wait(w->loop, start, w);
+    pthread_mutex_lock(&w->lock);
+    while (!w->finished)
+        pthread_cond_wait(&w->ended, &w->lock);
+    pthread_mutex_unlock(&w->lock);
+    return w->result;
+}
+
+enum err room_owner_watch_open(struct room_owner_watch *w, const char *endpoint)
+{
+    w->offer = str_of(endpoint);
+    enum err e = run_on_loop_and_wait(w, start_open_on_loop);
+    if (e)
+        log_error("voice: cannot publish the voice endpoint of this node: %s",
+                  error_info(e)->message);
+    return e;
+}
+
+void room_owner_watch_close(struct room_owner_watch *w)
+{
+    enum err e = run_on_loop_and_wait(w, start_close_on_loop);
+
+    if (e)
+        log_warn("voice: cannot move the rooms of this stopping node to other nodes: %s",
+                 error_info(e)->message);
+}
+
+struct room_owner_watch *room_owner_watch_new(struct api *api, struct loop *loop)
+{
+    struct room_owner_watch *w = mem_new(sizeof *w);
+
+    w->api = api;
+    w->loop = loop;
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_cond_init(&w->ended, NULL);
+    return w;
+}
+
+void room_owner_watch_free(struct room_owner_watch *w)
+{
+    if (!w)
+        return;
+    pthread_cond_destroy(&w->ended);
+    pthread_mutex_destroy(&w->lock);
+    mem_free(w);
+}

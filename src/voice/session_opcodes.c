@@ -1,0 +1,531 @@
+/* session_opcodes.c - queues the voice opcodes of gateway sessions and runs them in order.
+ *
+ * Each session has a queue (struct session_queue); its first opcode runs in its own transaction.
+ * Two rate limits apply: joins per account (paces.h), and VOICE_SERVER_UPDATE per guild (bots) or
+ * session (users), at most once per second after a burst of three, because some clients send op 4
+ * again at once when the endpoint does not answer. */
+#include "voice/internal.h"
+
+#include <pthread.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "cluster/cluster.h"
+#include "voice/states_awaiting_resume.h"
+#include "voice/room_owners.h"
+#include "voice/node_lease.h"
+#include "voice/join_rate_limit.h"
+
+/* Limit of VOICE_SERVER_UPDATE: one per SERVER_UPDATE_INTERVAL_MS, with bursts of BURST. */
+enum { SERVER_UPDATE_INTERVAL_MS = 1000, SERVER_UPDATE_BURST = 3 };
+
+/* Rate-limit state of VOICE_SERVER_UPDATE, per guild of a bot or per user session. */
+struct server_update_limit {
+    snowflake channel_id;
+    int64_t used_until_ms; /* token bucket: time used up by past updates, SERVER_UPDATE_INTERVAL_MS
+                              each */
+    bool is_delayed;       /* a delayed update is scheduled */
+};
+
+/* Queue of the opcodes of a session; freed after the session has ended. */
+struct session_queue {
+    uint64_t session;
+    bool busy;                   /* the first opcode runs or is about to run */
+    bool ended;                  /* the session has ended */
+    bool needed;                 /* an opcode was queued, or the session has voice states */
+    unsigned pending_restores;   /* pending reads of voice states after a restart */
+    struct link waiting;         /* struct session_opcode */
+    struct link delayed_updates; /* struct session_opcode: delayed updates */
+    struct map limits;           /* struct server_update_limit by guild of a bot, or 0 */
+};
+
+struct voice_service {
+    struct api *api;
+    struct loops *loops;
+    struct deadline_list **delays; /* one per loop */
+    struct node_lease *lease;
+    struct room_owner_watch *room_owner_watch; /* NULL: there are no other nodes */
+    pthread_mutex_t lock;                      /* protects the members below */
+    struct map queues;                         /* struct session_queue by session */
+    struct map refused_resumes;                /* see held.h */
+    struct join_rate_limit *join_rate_limit;
+};
+
+static int64_t now_ms(void)
+{
+    return clock_monotonic_ns() / 1000000;
+}
+
+static struct session_opcode *first_opcode(const struct link *list)
+{
+    return container_of(list->next, struct session_opcode, link);
+}
+
+static void free_opcodes(struct link *list)
+{
+    while (!links_empty(list)) {
+        struct session_opcode *o = first_opcode(list);
+
+        link_remove(&o->link);
+        arena_free(o->arena);
+    }
+}
+
+/* --- queues; call these functions with the lock held ------------------------------------ */
+
+static struct session_queue *session_queue_get(struct voice_service *v, uint64_t session)
+{
+    struct session_queue *l = map_get(&v->queues, session);
+
+    if (l)
+        return l;
+    l = mem_new(sizeof *l);
+    l->session = session;
+    links_init(&l->waiting);
+    links_init(&l->delayed_updates);
+    map_init(&l->limits);
+    map_put(&v->queues, session, l);
+    return l;
+}
+
+static void session_queue_free(struct session_queue *l)
+{
+    size_t at = 0;
+
+    for (struct server_update_limit *p; (p = map_next(&l->limits, &at));)
+        mem_free(p);
+    map_clear(&l->limits);
+    free_opcodes(&l->waiting);
+    free_opcodes(&l->delayed_updates);
+    mem_free(l);
+}
+
+static struct server_update_limit server_update_limit_initial(void)
+{
+    return (struct server_update_limit){ .used_until_ms = now_ms() };
+}
+
+static struct server_update_limit *server_update_limit_get(struct session_queue *l,
+                                                           snowflake location)
+{
+    struct server_update_limit *p = map_get(&l->limits, location);
+
+    if (p)
+        return p;
+    p = mem_new(sizeof *p);
+    *p = server_update_limit_initial();
+    map_put(&l->limits, location, p);
+    return p;
+}
+
+static void run_next_opcode(struct voice_service *v, uint64_t session);
+
+static void on_run_next_posted(struct loop_message *post)
+{
+    struct session_opcode *o = container_of(post, struct session_opcode, post);
+
+    run_next_opcode(o->voice, o->session);
+}
+
+static enum err run_opcode(struct call *call)
+{
+    struct session_opcode *o = call_passed_data(call, "session_opcode");
+
+    o->server_update_sent = o->server_update_delayed = false;
+    return o->row->run(call, o);
+}
+
+static enum err leave_all_of_session(struct call *call, struct session_opcode *o)
+{
+    struct list states;
+    enum err e = voice_states_of_session(call->tx, o->session_id, &states);
+
+    return e ? e : voice_states_leave_all(call, &states);
+}
+
+static const struct voice_opcode resend_opcode = { .run = resend_voice_server_update };
+static const struct voice_opcode leave_opcode = { .run = leave_all_of_session };
+
+/* Schedules the delayed VOICE_SERVER_UPDATE. */
+static void schedule_delayed_update(struct session_queue *l, const struct session_opcode *o)
+{
+    struct arena *arena = arena_new();
+    struct session_opcode *again = arena_alloc(arena, sizeof *again);
+
+    *again = (struct session_opcode){
+        .caller = o->caller,
+        .session = o->session,
+        .session_id = str_dup(arena, o->session_id),
+        .rate_limit_id = o->rate_limit_id,
+        .row = &resend_opcode,
+        .voice = o->voice,
+        .loop = o->loop,
+        .arena = arena,
+    };
+    links_append(&l->delayed_updates, &again->link);
+    deadline_restart(o->voice->delays[loop_index(o->loop)], &again->delay);
+}
+
+/* Records that VOICE_SERVER_UPDATE was sent or delayed. Stores nothing for a guild without updates,
+ * because a client could name any number of guilds. */
+static void update_rate_limit(struct session_queue *l, const struct session_opcode *o)
+{
+    if (!o->server_update_sent && !o->server_update_delayed &&
+        !map_get(&l->limits, o->rate_limit_id))
+        return;
+    struct server_update_limit *p = server_update_limit_get(l, o->rate_limit_id);
+
+    if (o->row == &resend_opcode)
+        p->is_delayed = false;
+    else
+        p->channel_id = o->target;
+    if (o->server_update_sent)
+        p->used_until_ms =
+            (p->used_until_ms > now_ms() ? p->used_until_ms : now_ms()) + SERVER_UPDATE_INTERVAL_MS;
+    if (o->server_update_delayed && !p->is_delayed) {
+        p->is_delayed = true;
+        schedule_delayed_update(l, o);
+    }
+}
+
+static void on_opcode_done(struct call *call, enum err e, void *arg)
+{
+    struct session_opcode *o = arg;
+    struct voice_service *v = o->voice;
+    uint64_t session = o->session;
+
+    (void)call;
+    if (e)
+        log_warn("voice: gateway opcode %d of account %llu failed: %s", o->row->op,
+                 (unsigned long long)o->caller.id, error_info(e)->message);
+    pthread_mutex_lock(&v->lock);
+    struct session_queue *l = map_get(&v->queues, session);
+    bool again = e && o->row == &leave_opcode;
+    if (!e && (o->row->set_join_target || o->row == &resend_opcode))
+        update_rate_limit(l, o);
+    if (again) {
+        /* The session has ended, so its leave is retried until it succeeds. */
+        links_append(&l->waiting, &o->link);
+        deadline_restart(v->delays[loop_index(o->loop)], &o->delay);
+    }
+    pthread_mutex_unlock(&v->lock);
+    if (again)
+        return;
+    arena_free(o->arena);
+    run_next_opcode(v, session);
+}
+
+static void start_opcode(struct session_opcode *o)
+{
+    internal_call_start(o->voice->api, o->loop,
+                        &(struct internal_call){ .name = "voice_order",
+                                                 .caller = &o->caller,
+                                                 .store = ROUTE_STORE_WRITE,
+                                                 .run = run_opcode,
+                                                 .done = on_opcode_done,
+                                                 .type = "session_opcode",
+                                                 .data = o,
+                                                 .arg = o });
+}
+
+/* Whether the first opcode may run now. Otherwise it continues on its own loop or later. */
+static bool may_run_now(struct session_queue *l, struct session_opcode *o)
+{
+    const struct server_update_limit before = server_update_limit_initial(),
+                                     *known = map_get(&l->limits, o->rate_limit_id);
+    const struct server_update_limit *p = known ? known : &before;
+    bool joins = o->row->set_join_target && o->target && o->target != p->channel_id;
+
+    if (loop_current() != o->loop) {
+        o->post.run = on_run_next_posted;
+        loop_post(o->loop, &o->post);
+        return false;
+    }
+    if (joins && !l->ended && !join_rate_limit_allows(o->voice->join_rate_limit, o->caller.id)) {
+        deadline_restart(o->voice->delays[loop_index(o->loop)], &o->delay);
+        return false;
+    }
+    o->quiet = p->is_delayed ||
+               p->used_until_ms - now_ms() > (SERVER_UPDATE_BURST - 1) * SERVER_UPDATE_INTERVAL_MS;
+    return true;
+}
+
+/* Starts the first opcode of a busy queue. */
+static void run_next_opcode(struct voice_service *v, uint64_t session)
+{
+    struct session_opcode *next = NULL;
+
+    pthread_mutex_lock(&v->lock);
+    struct session_queue *l = map_get(&v->queues, session);
+    if (!l || api_is_draining(v->api)) {
+        pthread_mutex_unlock(&v->lock);
+        return;
+    }
+    if (links_empty(&l->waiting)) {
+        l->busy = false;
+        if (l->ended && links_empty(&l->delayed_updates) && !l->pending_restores) {
+            map_remove(&v->queues, session);
+            session_queue_free(l);
+        }
+    } else if (may_run_now(l, first_opcode(&l->waiting))) {
+        next = first_opcode(&l->waiting);
+        link_remove(&next->link);
+    }
+    pthread_mutex_unlock(&v->lock);
+    if (next)
+        start_opcode(next);
+}
+
+static void enqueue_opcode(struct voice_service *v, struct session_opcode *o, bool last)
+{
+    pthread_mutex_lock(&v->lock);
+    struct session_queue *l = session_queue_get(v, o->session);
+    bool go = !l->busy;
+
+    l->ended = l->ended || last;
+    l->busy = l->needed = true;
+    links_append(&l->waiting, &o->link);
+    pthread_mutex_unlock(&v->lock);
+    if (go)
+        run_next_opcode(v, o->session);
+}
+
+/* The delay is over: retries the first opcode, or queues the delayed update. */
+static void on_delay_over(struct deadline *d)
+{
+    struct session_opcode *o = container_of(d, struct session_opcode, delay);
+    struct voice_service *v = o->voice;
+
+    if (o->row != &resend_opcode) {
+        run_next_opcode(v, o->session);
+        return;
+    }
+    pthread_mutex_lock(&v->lock);
+    link_remove(&o->link);
+    pthread_mutex_unlock(&v->lock);
+    enqueue_opcode(v, o, false);
+}
+
+/* --- calls from the gateway ----------------------------------------------------------- */
+
+static struct session_opcode *opcode_new(struct voice_service *v, const struct gateway_caller *who,
+                                         const struct voice_opcode *row)
+{
+    struct arena *arena = arena_new();
+    struct session_opcode *o = arena_alloc(arena, sizeof *o);
+
+    o->caller = *who->caller;
+    o->session = who->session;
+    o->session_id = str_dup(arena, str_of(who->session_id));
+    o->address = str_dup(arena, who->address);
+    o->client = who->client;
+    o->row = row;
+    o->voice = v;
+    o->loop = loop_current();
+    o->arena = arena;
+    return o;
+}
+
+static const struct voice_opcode *find_opcode(int op)
+{
+    for (const struct voice_opcode *r = voice_opcodes; r->type; r++)
+        if (r->op == op)
+            return r;
+    return NULL;
+}
+
+bool voice_handle_opcode(struct voice_service *v, const struct gateway_caller *who, int op,
+                         struct str d)
+{
+    const struct voice_opcode *row = find_opcode(op);
+
+    if (!v || !row || api_is_draining(v->api))
+        return true;
+    struct session_opcode *o = opcode_new(v, who, row);
+    struct form form = { .arena = o->arena };
+    void *decoded;
+
+    if (schema_decode(row->type, str_dup(o->arena, d), &form, &decoded)) {
+        arena_free(o->arena);
+        return false;
+    }
+    o->d = decoded;
+    if (row->set_join_target)
+        row->set_join_target(o);
+    enqueue_opcode(v, o, false);
+    return true;
+}
+
+void voice_on_session_end(struct voice_service *v, const struct gateway_caller *who)
+{
+    if (!v || api_is_draining(v->api))
+        return;
+    pthread_mutex_lock(&v->lock);
+    bool known = map_get(&v->queues, who->session);
+    pthread_mutex_unlock(&v->lock);
+    if (known)
+        enqueue_opcode(v, opcode_new(v, who, &leave_opcode), true);
+}
+
+/* --- after a restart ------------------------------------------------------------------ */
+
+/* Creates a queue, so that the end of the session is handled. */
+static void session_queue_open(struct voice_service *v, uint64_t session)
+{
+    pthread_mutex_lock(&v->lock);
+    session_queue_get(v, session)->pending_restores++;
+    pthread_mutex_unlock(&v->lock);
+}
+
+void session_queue_states_known(struct voice_service *v, uint64_t session, bool found)
+{
+    pthread_mutex_lock(&v->lock);
+    struct session_queue *l = map_get(&v->queues, session);
+    if (l) {
+        l->needed = l->needed || found;
+        if (!--l->pending_restores && !l->needed) {
+            map_remove(&v->queues, session);
+            session_queue_free(l);
+        }
+    }
+    pthread_mutex_unlock(&v->lock);
+}
+
+/* Whether the session has a queue: then it was on this process before, because a restart clears all
+ * queues. */
+static bool session_queue_exists(struct voice_service *v, uint64_t session)
+{
+    pthread_mutex_lock(&v->lock);
+    bool known = map_get(&v->queues, session);
+    pthread_mutex_unlock(&v->lock);
+    return known;
+}
+
+void voice_on_session_resumed(struct voice_service *v, const struct gateway_caller *who)
+{
+    if (!v || api_is_draining(v->api) || session_queue_exists(v, who->session))
+        return;
+    session_queue_open(v, who->session);
+    restore_states_of_resumed_session(v, v->api, who);
+}
+
+void voice_on_resume_refused(struct voice_service *v, snowflake user_id)
+{
+    if (!v)
+        return;
+    pthread_mutex_lock(&v->lock);
+    refused_resumes_add(&v->refused_resumes, user_id);
+    pthread_mutex_unlock(&v->lock);
+}
+
+void voice_on_guild_received(struct voice_service *v, const struct gateway_caller *who,
+                             snowflake guild_id)
+{
+    if (!v || api_is_draining(v->api))
+        return;
+    pthread_mutex_lock(&v->lock);
+    bool refused = refused_resumes_has(&v->refused_resumes, who->caller->id);
+    pthread_mutex_unlock(&v->lock);
+    if (!refused)
+        return;
+    session_queue_open(v, who->session);
+    restore_state_of_new_session(v, v->api, who, guild_id);
+}
+
+static void create_delays_of_loop(struct loop *loop, void *arg)
+{
+    struct voice_service *v = arg;
+
+    v->delays[loop_index(loop)] =
+        deadline_list_new(loop, SERVER_UPDATE_INTERVAL_MS, false, on_delay_over);
+}
+
+static void free_delays_of_loop(struct loop *loop, void *arg)
+{
+    struct voice_service *v = arg;
+
+    deadline_list_free(v->delays[loop_index(loop)]);
+}
+
+static void on_second_tick(void *arg)
+{
+    struct voice_service *v = arg;
+
+    pthread_mutex_lock(&v->lock);
+    join_rate_limit_expire(v->join_rate_limit);
+    refused_resumes_remove(&v->refused_resumes, false);
+    pthread_mutex_unlock(&v->lock);
+    room_owner_watch_tick(v->room_owner_watch);
+}
+
+enum err voice_open_rooms(struct voice_service *v, const char *endpoint)
+{
+    voice_set_relay_endpoint(endpoint);
+    return v->room_owner_watch ? room_owner_watch_open(v->room_owner_watch, endpoint) : OK;
+}
+
+void voice_close_rooms(struct voice_service *v)
+{
+    if (v && v->room_owner_watch)
+        room_owner_watch_close(v->room_owner_watch);
+}
+
+enum err voice_start(struct api *api, struct loops *loops, struct voice_service **ret)
+{
+    struct voice_service *v = mem_new(sizeof *v);
+
+    v->api = api;
+    v->loops = loops;
+    v->delays = mem_new(loops_count(loops) * sizeof *v->delays);
+    pthread_mutex_init(&v->lock, NULL);
+    map_init(&v->queues);
+    map_init(&v->refused_resumes);
+    v->join_rate_limit = join_rate_limit_new(!api_options(api)->limits.off);
+    for (unsigned i = 0; i < loops_count(loops); i++)
+        loop_call_and_wait(loops_get(loops, i), create_delays_of_loop, v);
+    if (api_options(api)->cluster && !cluster_is_alone(api_options(api)->cluster))
+        v->room_owner_watch = room_owner_watch_new(api, loops_get(loops, 0));
+    *ret = v;
+    return node_lease_begin(api, loops_get(loops, 0), on_second_tick, v, &v->lease);
+}
+
+void voice_stop(struct voice_service *v)
+{
+    if (!v)
+        return;
+    node_lease_end(v->lease);
+    v->lease = NULL;
+    for (unsigned i = 0; i < loops_count(v->loops); i++)
+        loop_call_and_wait(loops_get(v->loops, i), free_delays_of_loop, v);
+}
+
+void voice_free(struct voice_service *v)
+{
+    size_t at = 0;
+
+    if (!v)
+        return;
+    for (struct session_queue *l; (l = map_next(&v->queues, &at));)
+        session_queue_free(l);
+    map_clear(&v->queues);
+    refused_resumes_remove(&v->refused_resumes, true);
+    map_clear(&v->refused_resumes);
+    join_rate_limit_free(v->join_rate_limit);
+    room_owner_watch_free(v->room_owner_watch);
+    pthread_mutex_destroy(&v->lock);
+    mem_free(v->delays);
+    mem_free(v);
+}
+
+size_t voice_count_rate_limit_states(struct voice_service *v)
+{
+    size_t at = 0, count = 0;
+
+    pthread_mutex_lock(&v->lock);
+    for (struct session_queue *l; (l = map_next(&v->queues, &at));)
+        count += l->limits.count;
+    pthread_mutex_unlock(&v->lock);
+    return count;
+}

@@ -1,0 +1,178 @@
+/* states_awaiting_resume.c - voice states from before a restart, which wait until their gateway
+ * sessions resume. A restart closes all voice sockets. Clients do not send op 4 again: they
+ * reconnect on VOICE_SERVER_UPDATE. A resumed session therefore gets one for each of its states. If
+ * RESUME is refused, the client starts a new session; a bot's new session takes over its state in
+ * each guild when it has received the guild. Without a refused RESUME, the bot was restarted and is
+ * in no channel. */
+#include "voice/states_awaiting_resume.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "voice/state_rows.h"
+
+enum {
+    REFUSED_RESUME_MS = 60 * 1000
+}; /* time from a refused RESUME to the guilds of the next session */
+
+struct refused_resume {
+    snowflake user_id;
+    int64_t at_ms;
+};
+
+static int64_t now_ms(void)
+{
+    return clock_monotonic_ns() / 1000000;
+}
+
+/* --- accounts with a refused RESUME -------------------------------------------------- */
+
+void refused_resumes_add(struct map *refusals, snowflake user_id)
+{
+    struct refused_resume *r = map_get(refusals, user_id);
+
+    if (!r) {
+        r = mem_new(sizeof *r);
+        r->user_id = user_id;
+        map_put(refusals, user_id, r);
+    }
+    r->at_ms = now_ms();
+}
+
+bool refused_resumes_has(const struct map *refusals, snowflake user_id)
+{
+    const struct refused_resume *r = map_get(refusals, user_id);
+
+    return r && now_ms() - r->at_ms < REFUSED_RESUME_MS;
+}
+
+void refused_resumes_remove(struct map *refusals, bool all)
+{
+    struct refused_resume **old = mem_new((refusals->count + 1) * sizeof *old);
+    size_t at = 0, count = 0;
+
+    for (struct refused_resume *r; (r = map_next(refusals, &at));)
+        if (all || now_ms() - r->at_ms >= REFUSED_RESUME_MS)
+            old[count++] = r;
+    for (size_t i = 0; i < count; i++) {
+        map_remove(refusals, old[i]->user_id);
+        mem_free(old[i]);
+    }
+    mem_free(old);
+}
+
+/* --- taking a state back -------------------------------------------------------------- */
+
+struct state_restore {
+    struct voice_service *voice;
+    snowflake user_id, guild_id;
+    uint64_t session;
+    char session_id[33];
+    bool resumed; /* restore all states of the session; otherwise only the one in the guild */
+};
+
+static enum err find_states_to_restore(struct call *call, const struct state_restore *r,
+                                       struct list *ret)
+{
+    struct voice_state s;
+
+    if (r->resumed)
+        return voice_states_of_session(call->tx, str_of(r->session_id), ret);
+    *ret = (struct list){ 0 };
+    enum err e = voice_state_find(call->tx, r->guild_id, r->user_id, &s);
+    if (!e && s.node == VOICE_NODE_AWAITING_RESUME)
+        *(struct voice_state *)list_append(call->arena, ret, sizeof s) = s;
+    return e == ERR_UNKNOWN_VOICE_STATE ? OK : e;
+}
+
+/* Avoids a write transaction for most sessions, which are not in voice. */
+static enum err read_states_to_restore(struct call *call)
+{
+    struct list states;
+    enum err e = find_states_to_restore(call, call_passed_data(call, "state_restore"), &states);
+
+    return e ? e : states.count ? OK : ERR_UNKNOWN_VOICE_STATE;
+}
+
+static enum err prepare_restore(struct call *call)
+{
+    call->read = read_states_to_restore;
+    return OK;
+}
+
+/* A resumed session has the same id, so it needs no VOICE_STATE_UPDATE. */
+static enum err restore_state(struct call *call, const struct state_restore *r,
+                              struct voice_state *s)
+{
+    enum err e;
+
+    s->node = snowflake_node();
+    s->session = r->session;
+    if (r->resumed) {
+        e = voice_state_write(call->tx, s);
+    } else {
+        s->session_id = str_of(r->session_id);
+        s->salt = voice_salt_new(call->arena);
+        e = voice_state_save(call, s, voice_state_channel_id(s));
+    }
+    return e || s->live ? e : emit_voice_server_update(call, s);
+}
+
+static enum err restore_states(struct call *call)
+{
+    const struct state_restore *r = call_passed_data(call, "state_restore");
+    struct list states;
+    enum err e = find_states_to_restore(call, r, &states);
+
+    for (size_t i = 0; !e && i < states.count; i++)
+        e = restore_state(call, r, (struct voice_state *)states.items + i);
+    return e;
+}
+
+static void on_states_restored(struct call *call, enum err e, void *arg)
+{
+    const struct state_restore *r = call_passed_data(call, "state_restore");
+
+    (void)arg;
+    if (e && e != ERR_UNKNOWN_VOICE_STATE)
+        log_warn("voice: cannot restore the voice states of session %s: %s", r->session_id,
+                 error_info(e)->message);
+    session_queue_states_known(r->voice, r->session, !e);
+}
+
+static void start_restore(struct voice_service *v, struct api *api,
+                          const struct gateway_caller *who, snowflake guild_id, bool resumed)
+{
+    struct state_restore r = { .voice = v,
+                               .user_id = who->caller->id,
+                               .guild_id = guild_id,
+                               .session = who->session,
+                               .resumed = resumed };
+
+    memcpy(r.session_id, who->session_id, sizeof r.session_id);
+    internal_call_start(api, loop_current(),
+                        &(struct internal_call){ .name = "voice_return",
+                                                 .caller = who->caller,
+                                                 .store = ROUTE_STORE_WRITE,
+                                                 .decode = prepare_restore,
+                                                 .run = restore_states,
+                                                 .done = on_states_restored,
+                                                 .type = "state_restore",
+                                                 .data = &r,
+                                                 .size = sizeof r });
+}
+
+void restore_states_of_resumed_session(struct voice_service *v, struct api *api,
+                                       const struct gateway_caller *who)
+{
+    start_restore(v, api, who, 0, true);
+}
+
+void restore_state_of_new_session(struct voice_service *v, struct api *api,
+                                  const struct gateway_caller *who, snowflake guild_id)
+{
+    start_restore(v, api, who, guild_id, false);
+}

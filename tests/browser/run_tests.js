@@ -1,0 +1,80 @@
+// run_tests.js - runs the tests of the pages: one browser, with parallel groups of tests that have a
+// server each.
+import { existsSync, mkdirSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { resolve } from "node:path";
+import assert from "node:assert/strict";
+import { chromium } from "playwright-core";
+import { TESTS as apps } from "./apps.js";
+import { TESTS as history } from "./history.js";
+import { TESTS as hostile } from "./hostile.js";
+import { TESTS as load } from "./performance.js";
+import { TESTS as people } from "./everyday_use.js";
+import { TESTS as places } from "./settings.js";
+import { BENCH_WALKS as benchWalks, CHAT_WALKS as chatWalks, TESTS as screens } from "./screens.js";
+import { Worker, options } from "./harness.js";
+import { TESTS as talk } from "./message_content.js";
+import { TESTS as wire } from "./workbench.js";
+
+const [source, executable, chromiumPath, ...rest] = process.argv.slice(2);
+const at = rest.indexOf("--pictures");
+const pictures = at >= 0 ? rest.splice(at, 2)[1] : "";
+const nightly = rest.includes("--nightly");
+const words = rest.filter((x) => x !== "--nightly");
+const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--disable-extensions", "--process-per-site"];
+const MAX_WORKERS = 3;
+
+/** The longest groups first, so that none runs alone at the end. */
+const WORKERS = { load, people, screens, wire, places, talk, history, hostile, apps };
+const NIGHTLY = { chatWalks, benchWalks };
+
+async function runTest(worker, name, test) {
+  const began = Date.now();
+  worker.problems.length = 0;
+  try {
+    await test();
+    assert.deepEqual(worker.problems, []);
+    console.log(`[ RUN      ] ${name}\n[       OK ] ${name} (${Date.now() - began} ms)`);
+    return 0;
+  } catch (e) {
+    const problems = worker.problems.join("\n"), pictured = await worker.picturesOfFailure(name);
+    console.log(`[ RUN      ] ${name}\n${e.stack || e}\n${problems}\n${pictured}\n[  FAILED  ] ${name}`);
+    return 1;
+  }
+}
+
+/** Runs the tests of a group; returns the number of failures. */
+async function runWorker([workerName, tests]) {
+  const chosen = Object.entries(tests).filter(([name]) => !words.length || words.some((w) => name.includes(w) || workerName === w));
+  if (!chosen.length) return 0;
+  const worker = new Worker(workerName);
+  let failed = 0;
+  try {
+    await worker.begin();
+    for (const [name, test] of chosen) failed += await worker.run(() => runTest(worker, name, test));
+  } finally {
+    await worker.end();
+  }
+  return failed;
+}
+
+async function main() {
+  let failed = 0;
+  Object.assign(options, { source, executable, pictures, artefacts: resolve("artefacts") });
+  mkdirSync(options.artefacts, { recursive: true });
+  if (pictures) mkdirSync(pictures, { recursive: true });
+  options.browser = await chromium.launch({ executablePath: chromiumPath, args: FLAGS });
+  const waiting = Object.entries(words.length ? { ...NIGHTLY, ...WORKERS } : nightly ? NIGHTLY : WORKERS);
+  const work = async () => {
+    for (let next = waiting.shift(); next; next = waiting.shift()) failed += await runWorker(next);
+  };
+  try {
+    await Promise.all(Array.from({ length: Math.min(MAX_WORKERS, availableParallelism() + 1) }, work));
+  } finally {
+    await options.browser.close();
+  }
+  process.exit(failed ? 1 : 0);
+}
+
+if (!existsSync(executable)) throw new Error(`${executable} does not exist`);
+await main();

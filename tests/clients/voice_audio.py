@@ -1,0 +1,300 @@
+#!/usr/bin/env python3
+"""voice_audio - tests that unchanged libraries exchange audio through a server with the voice relay."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+from types import SimpleNamespace
+
+from clients import HERE, Library, node_command, put_file, python_command
+from cases import Skip, expect, run_cases
+from process import Client, start_guildhall
+from voice_proxy import Faults, Line
+
+FRAMES = 21
+BACK_S = 5  # seconds until all bots are connected after a restart
+BACK_PY_S = 20  # seconds with discord.py, which waits up to 2, 4, 8 s between its attempts
+WORLD = {
+    "users": [{"username": "ada"}],
+    "applications": [{"name": "Helper", "owner": "ada", "bot": "helper"},
+                     {"name": "Other", "owner": "ada", "bot": "other"}],
+    "guilds": [{"name": "Hall", "owner": "ada",
+                "channels": [{"name": "talk"}, {"name": "red", "type": "voice"},
+                             {"name": "blue", "type": "voice"}],
+                "members": [{"user": "helper"}, {"user": "other"}],
+                "applications": [{"application": "Helper", "by": "ada"},
+                                 {"application": "Other", "by": "ada"}]}],
+}
+
+
+class Hall:
+    """A server with the voice relay behind a proxy line; ada owns its guild, which has two bots."""
+
+    def __init__(self, executable):
+        self.folder = tempfile.mkdtemp()
+        data = os.path.join(self.folder, "data")
+        done = subprocess.run([executable, "import", "--tokens", "-", "--data", data],
+                              input=json.dumps(WORLD), capture_output=True, text=True, timeout=60,
+                              check=False)
+        expect(done.returncode == 0, done.stderr)
+        self.tokens = dict(re.findall(r"^(ada|helper|other) +(.*)$", done.stdout, re.M))
+        self.line = Line(self.folder)
+        self.command = [executable, data, "--voice-port", "0", "--public-url",
+                        f"https://127.0.0.1:{self.line.port}"]
+        self.start()
+        os.environ.update(NODE_EXTRA_CA_CERTS=self.line.cert, SSL_CERT_FILE=self.line.cert,
+                          NODE_NO_WARNINGS="1")
+        self.guild = self.call("GET", "/users/@me/guilds")[0]["id"]
+        self.channels = {c["name"]: c["id"]
+                         for c in self.call("GET", f"/guilds/{self.guild}/channels")}
+        self.ids = {name: self.id_of(name) for name in ("helper", "other")}
+        self.bots = []
+
+    def start(self):
+        self.process = start_guildhall(*self.command)
+        self.line.server_port = self.process.port
+        self.ada = Client(self.process.port, self.tokens["ada"])
+
+    def kill_and_start(self):
+        """Kills and restarts the server; clients find it at the same address."""
+        self.ada.close()
+        self.process.kill()
+        self.start()
+
+    def stop_and_start(self):
+        """Stops and restarts the server."""
+        self.ada.close()
+        self.process.stop()
+        self.start()
+
+    def id_of(self, name):
+        bot = Client(self.process.port, self.tokens[name])
+        account = bot.call("GET", "/users/@me")[1]
+        bot.close()
+        return account["id"]
+
+    def call(self, method, path, body=None):
+        status, answer = self.ada.call(method, path, body)
+        expect(status in (200, 204), f"{method} {path} answered {status}: {answer}")
+        return answer
+
+    def change(self, name, **change):
+        self.call("PATCH", f"/guilds/{self.guild}/members/{self.ids[name]}", change)
+
+    def bot(self, name, make_command):
+        command, folder = make_command()
+        token = self.tokens[name].removeprefix("Bot ")
+        api = f"https://127.0.0.1:{self.line.port}/api"
+        bot = Library(command, SimpleNamespace(api=api, bot_token=token), 1, folder)
+        bot.line = self.line
+        self.bots.append(bot)
+        return bot
+
+    def close(self):
+        for bot in self.bots:
+            bot.close()
+        self.ada.close()
+        self.process.kill()
+        self.line.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def js_command():
+    return node_command("voice_audio_js.js")
+
+
+def eris_command():
+    command, folder = node_command("voice_audio_js.js")
+    put_file("voice_audio_eris.js", folder)
+    return [command[0], "voice_audio_eris.js"], folder
+
+
+def py_command():
+    command, _ = python_command()
+    there = subprocess.run([command[0], "-c", "import nacl"], capture_output=True, check=False)
+    if there.returncode:
+        raise Skip("PyNaCl is not installed (Debian: python3-nacl)")
+    return [command[0], os.path.join(HERE, "voice_audio_py.py")], None
+
+
+def await_line(bot, wanted):
+    """Waits for a line; other lines are ignored except received frames and errors."""
+    while (line := bot.next()) != wanted:
+        expect(not line.startswith(("heard", "error")), f"the bot printed '{line}' before '{wanted}'")
+
+
+def join(bot, channel):
+    bot.tell(f"join {channel}")
+    await_line(bot, "connection ready")
+
+
+def meet(helper, other):
+    """Waits until both bots know the other's SSRC, because libraries drop unannounced audio."""
+    for bot, name in ((helper, "other"), (other, "helper")):
+        bot.tell(f"hear {name}")
+        await_line(bot, f"hears {name}")
+
+
+def hears(listener, name, frame):
+    """Expects this frame as the next line, or a known misreading of a library."""
+    line = listener.next()
+    if line == f"heard {name} {frame}":
+        return
+    misread = line.startswith(f"heard {name}") and listener.line.misread
+    expect(misread, f"the bot printed '{line}', not {frame}")
+    misread.pop()
+
+
+def hears_all(speaker, name, listener, word, places=range(FRAMES)):
+    """Expects exactly these frames in this order."""
+    for i in places:
+        hears(listener, name, f"{word}-{i}")
+    await_line(speaker, f"said {word}")
+
+
+def talk(speaker, name, listener, word):
+    speaker.tell(f"say {word} {FRAMES}")
+    hears_all(speaker, name, listener, word)
+
+
+def with_pair(executable, first, second, *stories):
+    """Runs helper on the first library and other on the second, both in one room."""
+    hall = Hall(executable)
+    try:
+        helper, other = hall.bot("helper", first), hall.bot("other", second)
+        helper.expect("ready")
+        other.expect("ready")
+        join(helper, "red")
+        join(other, "red")
+        meet(helper, other)
+        for story in stories:
+            story(hall, helper, other)
+        helper.end()
+        other.end()
+    finally:
+        hall.close()
+
+
+def both_ways(_, helper, other):
+    talk(helper, "helper", other, "hello")
+    talk(other, "other", helper, "yes")
+
+
+def through(restart, hall, helper, other, most=BACK_S):
+    """Expects that the libraries reconnect by themselves, and that their voice states stay
+    visible."""
+    talk(helper, "helper", other, "before")
+    restart()
+    began = time.monotonic()
+    for name in ("helper", "other"):
+        state = hall.call("GET", f"/guilds/{hall.guild}/voice-states/{hall.ids[name]}")
+        expect(state["channel_id"] == hall.channels["red"], f"{name} is not in the channel: {state}")
+    await_line(helper, "connection ready")
+    await_line(other, "connection ready")
+    took = time.monotonic() - began
+    print(f"all bots were connected {took:.1f} s after the server", flush=True)
+    expect(took < most, f"the reconnection took {took:.1f} s")
+    meet(helper, other)
+    both_ways(hall, helper, other)
+
+
+def through_a_kill(hall, helper, other):
+    through(hall.kill_and_start, hall, helper, other)
+
+
+def through_a_stop(hall, helper, other):
+    through(hall.stop_and_start, hall, helper, other)
+
+
+def through_a_stop_with_py(hall, helper, other):
+    through(hall.stop_and_start, hall, helper, other, BACK_PY_S)
+
+
+def listed(hall, helper, other):
+    talk(helper, "helper", other, "listed")
+    done = subprocess.run([hall.command[0], "sessions", "voice", "--data", hall.command[1], "--json"],
+                          capture_output=True, text=True, timeout=60, check=False)
+    seats = {s["user_id"]: s for s in map(json.loads, done.stdout.splitlines())}
+    expect(set(seats) == set(hall.ids.values()), done.stdout + done.stderr)
+    seat = seats[hall.ids["helper"]]
+    expect(seat["connected"] and seat["channel_id"] == hall.channels["red"] and
+           seat["mode"] == "aead_aes256_gcm_rtpsize" and seat["address"] == "127.0.0.1" and
+           seat["version"] == 8 and seat["packets"] >= FRAMES, str(seat))
+    done = subprocess.run([hall.command[0], "sessions", "voice", "--data", hall.command[1]],
+                          capture_output=True, text=True, timeout=60, check=False)
+    expect(done.stdout.endswith("\n2 in voice\n"), done.stdout)
+
+
+def through_a_cut(hall, helper, other):
+    talk(helper, "helper", other, "before")
+    hall.line.cut_voice()
+    await_line(helper, "connection ready")
+    await_line(other, "connection ready")
+    expect(hall.line.resumed == 2, f"{hall.line.resumed} sessions were resumed, not two")
+    both_ways(hall, helper, other)
+
+
+def moderated(hall, helper, other):
+    talk(helper, "helper", other, "free")
+    hall.change("helper", mute=True)
+    helper.tell(f"say muted {FRAMES}")
+    await_line(helper, "said muted")
+    hall.change("helper", mute=False)
+    talk(helper, "helper", other, "again")
+    hall.change("other", deaf=True)
+    helper.tell(f"say unheard {FRAMES}")
+    await_line(helper, "said unheard")
+    hall.change("other", deaf=False)
+    talk(helper, "helper", other, "heard")
+    hall.change("helper", channel_id=hall.channels["blue"])
+    await_line(helper, "connection ready")
+    helper.tell(f"say alone {FRAMES}")
+    await_line(helper, "said alone")
+    hall.change("other", channel_id=hall.channels["blue"])
+    await_line(other, "connection ready")
+    meet(helper, other)
+    both_ways(hall, helper, other)
+    hall.change("helper", channel_id=None)
+    await_line(helper, "connection disconnected")
+
+
+def on_a_bad_line(hall, helper, other):
+    talk(helper, "helper", other, "good")
+    faults = hall.line.faults = Faults()
+    helper.tell(f"say garbled {FRAMES}")
+    await_line(helper, "said garbled")
+    until = time.monotonic() + 60
+    while faults.count < FRAMES and time.monotonic() < until:
+        time.sleep(0.01)  # the last packets may still be under way
+    hall.line.faults = None
+    places = faults.heard()
+    expect(places != sorted(places) and len(places) < FRAMES == faults.count, f"{places}")
+    for i in places:
+        hears(other, "helper", f"garbled-{i}")
+    both_ways(hall, helper, other)
+
+
+def discord_js_bots_exchange_audio_despite_faults_and_reconnects(executable):
+    with_pair(executable, js_command, js_command, both_ways, listed, on_a_bad_line,
+              through_a_cut, through_a_stop, through_a_kill, moderated)
+
+
+def eris_exchanges_audio_with_discord_js(executable):
+    with_pair(executable, eris_command, js_command, both_ways, on_a_bad_line)
+
+
+def discord_py_exchanges_audio_with_discord_js(executable):
+    with_pair(executable, py_command, js_command, both_ways, on_a_bad_line,
+              through_a_stop_with_py)
+
+
+if __name__ == "__main__":
+    run_cases("clients/voice_audio", [
+        discord_js_bots_exchange_audio_despite_faults_and_reconnects,
+        eris_exchanges_audio_with_discord_js,
+        discord_py_exchanges_audio_with_discord_js,
+    ])

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""clock_skew - tests nodes with a wrong clock: such a node is not ready and harms no other. Leases use the
+database's clock, so no node is declared dead; ids stay unique, and all sessions receive all events
+once and in one order."""
+
+import os
+import struct
+import time
+
+from cluster_nodes import PATIENCE, Ring, Session, Skip, expect, place_of
+from guarantees import LONG, check_heard, end_marked, finish, stored, write_everywhere
+from cases import run_cases
+from process import start_guildhall
+
+LEASE = 5  # seconds
+
+
+class Skewed(Ring):
+    """A cluster in which the clocks of the listed nodes are wrong."""
+
+    def __init__(self, executable, seconds, wrong=(2,), **words):
+        self.wrong = wrong
+        self.shim = os.path.join(os.path.dirname(executable), "..", "bench", "jump_clock.so")
+        if not os.path.exists(self.shim):
+            raise Skip(f"{self.shim} is not built")
+        self.seconds = seconds
+        super().__init__(executable, **words)
+
+    def clock(self):
+        return os.path.join(self.folder, "clock")
+
+    def turn(self, seconds):
+        with open(self.clock(), "r+b") as f:
+            f.write(struct.pack("=q", int(seconds * 1e9)))
+
+    def start(self, node):
+        if node not in self.wrong:
+            return super().start(node)
+        with open(self.clock(), "wb") as f:
+            f.write(struct.pack("=q", int(self.seconds * 1e9)))
+        # Sanitizers expect to be loaded first, but work otherwise.
+        sanitized = ":".join(filter(None, (os.environ.get("ASAN_OPTIONS"), "verify_asan_link_order=0")))
+        self.servers[node] = start_guildhall(
+            self.executable, os.path.join(self.folder, "data"), *self.command(node),
+            env={"LD_PRELOAD": self.shim, "JUMP_CLOCK_FILE": self.clock(), "ASAN_OPTIONS": sanitized})
+        return self.servers[node]
+
+    def wait_status(self, node, status):
+        deadline = time.monotonic() + PATIENCE
+        while self._status(self.servers[node].port) != status:
+            expect(time.monotonic() < deadline, f"/readyz of node {node} is not {status}")
+            time.sleep(0.02)
+
+
+def run_with_clock_offset(executable, seconds):
+    with Skewed(executable, seconds, nodes=3) as ring:
+        ada, bob = ring.tokens
+        ring.wait_status(2, 503)
+        for node in (1, 3):
+            ring.wait_status(node, 200)
+        offset = ring.metric(2, "guildhall_clock_offset_milliseconds")
+        expect(250 < offset < abs(seconds) * 1000 + 100, f"the reported clock offset is {offset} ms")
+        _, channel = place_of(ring.client(1, ada))
+        sessions = [Session(s.port, t) for s in ring.servers.values() for t in (ada, bob)]
+        began = time.monotonic()
+        acknowledged, unknown = finish(write_everywhere(ring, [1, 2, 3], [ada, bob], channel))
+        while time.monotonic() - began < LEASE + 1.5:
+            expect(ring.sql("select count(*) from nodes where state = 1") == "3",
+                   "a node was declared dead")
+            time.sleep(0.1)
+        end_marked(ring, 2, ada, channel, sessions)
+        kept = stored(ring.client(3, ada), channel)
+        check_heard(sessions, acknowledged, unknown, kept)
+        expect(ring.sql("select count(*) - count(distinct id) from messages") == "0",
+               "an id was generated twice")
+        for session in sessions:
+            session.close()
+
+
+def node_with_a_clock_ahead_is_unready_and_harmless(executable):
+    run_with_clock_offset(executable, 5)
+
+
+def node_with_a_clock_behind_is_unready_and_harmless(executable):
+    run_with_clock_offset(executable, -5)
+
+
+def node_with_a_clock_an_hour_ahead_is_unready_and_harmless(executable):
+    run_with_clock_offset(executable, 3600)
+
+
+def nodes_that_agree_are_ready_despite_a_wrong_database_clock(executable):
+    """Simulates a wrong clock of the database: all nodes agree with each other."""
+    with Skewed(executable, 5, wrong=(1, 2), nodes=2) as ring:
+        ring.wait_ready()
+        deadline = time.monotonic() + PATIENCE
+        for node in ring.servers:  # a slow reading is less precise
+            while (offset := ring.metric(node, "guildhall_clock_offset_milliseconds")) <= 4000:
+                expect(time.monotonic() < deadline, f"node {node} reports a clock offset of {offset} ms")
+                time.sleep(0.1)
+
+
+if __name__ == "__main__":
+    run_cases("cluster/clock_skew", [
+        node_with_a_clock_ahead_is_unready_and_harmless,
+        nodes_that_agree_are_ready_despite_a_wrong_database_clock,
+    ] + ([
+        node_with_a_clock_behind_is_unready_and_harmless,
+        node_with_a_clock_an_hour_ahead_is_unready_and_harmless,
+    ] if LONG else []))

@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+"""network_cuts - tests nodes that lose the network to the database, to NATS or to both, under load. Nodes
+communicate only through these two. In the short mode a cut ends before the node is declared dead,
+in the long mode also after that."""
+
+import http.client
+import os
+import time
+
+from killed_nodes import settle
+from lost_machines import Machines
+from session_moves import Scene
+from cluster_nodes import PATIENCE, Session, expect
+from server_restart import LONG
+from cases import run_cases
+from network_links import Wires, begin_alone
+
+SESSIONS = 24 if LONG else 6
+ROUNDS = 3 if LONG else 1
+POSTS = 30 if LONG else 10
+
+
+class Wired(Machines):
+    """Each node has its own network links to the database and to the broker."""
+
+    wires = None
+
+    def __init__(self, *args, **words):
+        words["bus"] = ""
+        super().__init__(*args, **words)
+
+    def command(self, node):
+        words = super().command(node)
+        words[words.index("--store") + 1] = (f"{Wired.wires.store(node)} "
+                                             f"options=-csearch_path={self.schema}")
+        words[words.index("--bus") + 1] = Wired.wires.bus(node)
+        return words
+
+
+class Cut(Scene):
+    """Three nodes with sessions and writers, and a listening session on each."""
+
+    def __init__(self, executable):
+        super().__init__(executable, 3, "nats", count=SESSIONS, kind=Wired)
+        self.ring.wait_kept()
+        self.wires = Wired.wires
+
+    def status(self, node):
+        connection = http.client.HTTPConnection("127.0.0.1", self.ring.servers[node].port,
+                                                timeout=PATIENCE)
+        connection.request("GET", "/readyz")
+        status = connection.getresponse().status
+        connection.close()
+        return status
+
+    def wait_status(self, node, status):
+        """Returns the seconds until /readyz has this status."""
+        began = time.monotonic()
+        while self.status(node) != status:
+            expect(time.monotonic() - began < PATIENCE, f"/readyz is not {status}")
+            time.sleep(0.05)
+        return time.monotonic() - began
+
+    def delays(self, words):
+        """Posts on node 2 and prints the delays until a session on node 1 receives the messages."""
+        times = []
+        there = Session(self.ring.servers[1].port, self.ring.tokens[1])
+        client = self.ring.client(2, self.ring.tokens[0])
+        for i in range(POSTS):
+            text = f"{words} {time.monotonic_ns()}"
+            began = time.monotonic()
+            status, _ = client.call("POST", f"/channels/{self.channel}/messages", {"content": text})
+            expect(status == 200, f"{text}: {status}")
+            there.wait(lambda events, text=text: any(
+                t == "MESSAGE_CREATE" and d["content"] == text for t, d in reversed(events)), text)
+            times.append((time.monotonic() - began) * 1000)
+        there.close()
+        times.sort()
+        print(f"{words}: from a call at node 2 to a session at node 1 {times[len(times) // 2]:.1f} ms "
+              f"(median), {times[-1]:.0f} ms at most, of {POSTS}")
+
+    def finish(self):
+        self.ring.wait_ready()
+        # Locks of the disconnected node are released when it is declared dead.
+        settle(self.sessions, self.pens, lambda: self.ring.client(2, self.ring.tokens[0]),
+               self.channel, quick=False)
+
+
+def with_wires(case):
+    """Runs the case with separate networks."""
+    def run(executable):
+        database = os.environ.get("GUILDHALL_TEST_POSTGRES")
+        Wired.wires = Wires(database) if database else None
+        try:
+            case(executable)
+        finally:
+            if Wired.wires:
+                Wired.wires.stop()
+    run.__name__ = case.__name__
+    return run
+
+
+@with_wires
+def short_network_cut_loses_no_events(executable):
+    """The cuts are shorter than the lease: first from NATS, then from the database, then from
+    both."""
+    scene = Cut(executable)
+    with scene.ring:
+        scene.delays("whole")
+        for _ in range(ROUNDS):
+            scene.wires.broker.cut(1)
+            scene.delays("without NATS")
+            scene.wires.broker.heal(1)
+            scene.wires.database.cut(1)
+            time.sleep(1.5)
+            scene.wires.database.heal(1)
+            scene.wait_status(1, 200)
+            scene.wires.database.cut(1)
+            scene.wires.broker.cut(1)
+            time.sleep(1.5)
+            scene.wires.database.heal(1)
+            scene.wires.broker.heal(1)
+            scene.wait_status(1, 200)
+        scene.finish()
+
+
+@with_wires
+def revoked_token_is_refused_by_a_disconnected_node(executable):
+    """The logout is answered when it is effective, although the disconnected node has not received
+    it."""
+    with Wired(executable, nodes=2) as ring:
+        ring.wait_ready()
+        ring.wait_metric("guildhall_nats_connected", 1)
+        there = ring.client(1, ring.tokens[1])
+        expect(there.call("GET", "/users/@me")[0] == 200, "bob")
+        for name in ("database", "broker"):
+            getattr(Wired.wires, name).cut(1)
+        began = time.monotonic()
+        expect(ring.client(2, ring.tokens[1]).call("POST", "/auth/logout", {})[0] == 204, "log-out")
+        print(f"the logout took {time.monotonic() - began:.2f} s")
+        status, _ = there.call("GET", "/users/@me")
+        expect(status in (401, 503), f"a revoked token got status {status}")
+        for name in ("database", "broker"):
+            getattr(Wired.wires, name).heal(1)
+        began = time.monotonic()
+        while status != 401:
+            expect(status == 503 and time.monotonic() - began < PATIENCE, f"later: {status}")
+            status, _ = ring.client(1, ring.tokens[1]).call("GET", "/users/@me")
+
+
+def cut_until_declared_dead(executable, *machines):
+    scene = Cut(executable)
+    with scene.ring as ring:
+        for _ in range(ROUNDS):
+            for name in machines:
+                getattr(scene.wires, name).cut(1)
+            began = time.monotonic()
+            scene.up.discard(1)
+            for session in scene.sessions:
+                session.lose()
+            print(f"/readyz of the node failed after {scene.wait_status(1, 503):.1f} s")
+            for session in scene.sessions:
+                session.wait(lambda s=session: not s.lost_at and s.session_id, "coming back")
+            print(f"all sessions were resumed on other nodes {time.monotonic() - began:.1f} s after the cut")
+            while ring.sql("select state from nodes where node = 1") != "3":
+                expect(time.monotonic() - began < PATIENCE, "the node was not declared dead")
+                time.sleep(0.1)
+            print(f"the node was declared dead {time.monotonic() - began:.1f} s after the cut")
+            time.sleep(6)
+            for name in machines:
+                getattr(scene.wires, name).heal(1)
+            print(f"the node was ready {scene.wait_status(1, 200):.1f} s after the cut had ended")
+            scene.up.add(1)
+            ring.wait_kept()
+        scene.finish()
+
+
+@with_wires
+def node_without_the_database_loses_its_sessions_and_recovers(executable):
+    cut_until_declared_dead(executable, "database")
+
+
+@with_wires
+def node_without_any_network_loses_its_sessions_and_recovers(executable):
+    cut_until_declared_dead(executable, "database", "broker")
+
+
+@with_wires
+def node_without_nats_continues(executable):
+    """The cut lasts until the node has noticed it."""
+    scene = Cut(executable)
+    with scene.ring as ring:
+        for _ in range(ROUNDS):
+            scene.wires.broker.cut(1)
+            began = time.monotonic()
+            while ring.metric(1, "guildhall_nats_connected"):
+                expect(time.monotonic() - began < PATIENCE, "the node does not notice the loss of NATS")
+                time.sleep(0.05)
+            print(f"the node noticed the loss of NATS after {time.monotonic() - began:.1f} s")
+            scene.delays("without NATS, after the node noticed it")
+            expect(scene.status(1) == 200, "the node is not ready without NATS")
+            scene.wires.broker.heal(1)
+            ring.wait_metric("guildhall_nats_connected", 1)
+        scene.finish()
+
+
+if __name__ == "__main__":
+    begin_alone()
+    run_cases("cluster/network_cuts", [
+        short_network_cut_loses_no_events,
+        revoked_token_is_refused_by_a_disconnected_node,
+    ] + ([
+        node_without_nats_continues,
+        node_without_the_database_loses_its_sessions_and_recovers,
+        node_without_any_network_loses_its_sessions_and_recovers,
+    ] if LONG else []))

@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""planted_faults - tests that the checks of the other cluster tests detect deliberate faults. Each case enables
+one fault in the servers (src/base/test_faults.h) and runs a test that must then fail. The wrong rule for
+gaps of the log is tested in tests/unit/cluster/log_gaps.c, where it is detected immediately."""
+
+import os
+
+import killed_nodes
+import resuming_client
+import session_starts
+import lost_machines
+import cluster_nodes
+import guarantees as rounds
+import paused_nodes
+from cases import expect, run_cases
+from server_restart import LONG
+
+TRIES = 5  # for faults that show only sometimes
+
+
+def caught(fault, test, executable, tries=1):
+    os.environ["GUILDHALL_TEST_FAULT"] = fault
+    for module in (cluster_nodes, resuming_client, rounds, killed_nodes, session_starts, lost_machines, paused_nodes):
+        module.PATIENCE = 8  # the test waits for something that never happens
+    try:
+        for _ in range(tries):
+            try:
+                test(executable)
+            except cluster_nodes.Failed as error:
+                print(f"found: {error}")
+                return
+    finally:
+        del os.environ["GUILDHALL_TEST_FAULT"]
+    expect(False, f"{fault} was not detected")
+
+
+def events_published_before_their_commit_are_detected(executable):
+    caught("early-events", rounds.randomly_terminated_database_connections_lose_no_events, executable,
+           TRIES)
+
+
+def unread_event_log_is_detected(executable):
+    caught("no-tail", rounds.dropped_nats_messages_lose_no_events, executable)
+
+
+def empty_session_journal_is_detected(executable):
+    caught("blind-ledger", killed_nodes.sessions_of_a_single_sqlite_node_resume_after_its_restart,
+           executable)
+
+
+def session_with_unknown_visibility_is_detected(executable):
+    caught("blind-sight", killed_nodes.session_identifies_again_if_its_permissions_changed_meanwhile, executable)
+
+
+def replica_without_updates_is_detected(executable):
+    caught("blind-keeper", lost_machines.sessions_resume_after_the_machine_of_their_node_is_lost, executable)
+
+
+def write_of_a_dead_node_is_detected(executable):
+    caught("no-fence", paused_nodes.open_transactions_of_a_dead_node_are_rolled_back, executable, 3)
+
+
+def use_of_stale_caches_is_detected(executable):
+    caught("trusting", paused_nodes.revoked_token_is_refused_by_a_node_without_its_database,
+           executable)
+
+
+def session_owned_by_two_nodes_is_detected(executable):
+    caught("two-owners", paused_nodes.sessions_resumed_by_other_nodes_belong_to_them, executable, 3)
+
+
+def read_with_unknown_snapshot_is_detected(executable):
+    caught("unknowing", session_starts.events_included_in_ready_are_not_delivered_again, executable, 3)
+    caught("unknowing", session_starts.guild_views_of_nodes_match_the_store, executable, 3)
+
+
+if __name__ == "__main__":
+    run_cases("cluster/planted_faults", [
+        empty_session_journal_is_detected,
+    ] + ([
+        session_with_unknown_visibility_is_detected,
+        replica_without_updates_is_detected,
+        events_published_before_their_commit_are_detected,
+        unread_event_log_is_detected,
+        write_of_a_dead_node_is_detected,
+        use_of_stale_caches_is_detected,
+        session_owned_by_two_nodes_is_detected,
+        read_with_unknown_snapshot_is_detected,
+    ] if LONG else []))
