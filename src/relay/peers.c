@@ -148,7 +148,8 @@ static void handle_peer_message(struct voice_peer *p, const struct relay_peer_me
         voice_peer_close(p, l->code, "");
         return;
     case PEER_MESSAGE_CLOSE:
-        voice_peer_close(p, l->code, "");
+        voice_peer_close(p, l->code,
+                         l->code == RELAY_BAD_PROTOCOL ? "the DTLS handshake failed" : "");
         return;
     case PEER_MESSAGE_ACTIVE:
         source->on_audio_activity(source->arg, &p->voice_state);

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "relay/webrtc/dtls.h"
 
 enum {
     MESSAGES_NS_PER_ITERATION = 4 * 1000 * 1000
@@ -419,6 +420,7 @@ void relay_stop(struct relay *r)
         loop_call_and_wait(loops_get(r->loops, i), free_voice_loop, r);
     loops_stop(r->relay_thread);
     relay_handle_messages(r);
+    dtls_identity_free(r->identity);
     map_clear(&r->unauthenticated);
     pending_identifies_free(r);
     pthread_mutex_destroy(&r->lock);
@@ -450,5 +452,9 @@ void relay_stats(const struct relay *r, struct relay_stats *ret)
         .jitter_us = r->count.jitter_ns / 1000,
         .crypto_us = r->count.crypto_ns / 1000,
         .bundled = r->count.bundled,
+        .browsers = r->count.browsers,
+        .handshakes = r->count.handshakes,
+        .handshakes_failed = r->count.handshakes_failed,
+        .checks_refused = r->count.checks_refused,
     };
 }

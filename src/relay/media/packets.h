@@ -38,6 +38,10 @@ enum packet_kind packet_classify(struct str datagram);
  * authenticated. */
 uint32_t packet_read_ssrc(enum packet_kind kind, struct str datagram);
 
+/* Whether a block of SSRCs may be given to a participant. An IP discovery request with one of the
+ * SSRCs 0x2112A440 to 0x2112A44F would contain the magic cookie of STUN. */
+bool ssrc_block_is_allowed(uint32_t first_ssrc);
+
 /* Writes the answer to IP discovery: the public address of the client. */
 void packet_write_discovery_reply(uint32_t ssrc, struct str address, unsigned port,
                                   unsigned char out[PACKET_DISCOVERY_SIZE]);
@@ -112,6 +116,13 @@ bool rtp_stream_check_packet(const struct rtp_stream *s, const struct rtp_packet
                              struct rtp_stream_position *ret);
 void rtp_stream_record_packet(struct rtp_stream *s, const struct rtp_packet *p,
                               const struct rtp_stream_position *a);
+/* Returns the position of a packet that is known to be authentic and new (SRTP). A packet that seems
+ * to be old begins another stream of the sender: its numbers continue. rtp_stream_advance records
+ * it. */
+struct rtp_stream_position rtp_stream_continue(const struct rtp_stream *s,
+                                               const struct rtp_packet *p);
+void rtp_stream_advance(struct rtp_stream *s, const struct rtp_packet *p,
+                        const struct rtp_stream_position *a);
 /* Whether no more beginnings can be stored, so that restarts cannot be told from replays. */
 bool rtp_stream_is_full(const struct rtp_stream *s);
 void rtp_stream_clear(struct rtp_stream *s);

@@ -14,6 +14,7 @@ struct rtcp_packet {
     struct str bytes;
     uint32_t sender; /* SSRC of the packet's sender */
     uint32_t about;  /* SSRC that a request or receiver report concerns; 0: none */
+    size_t about_at; /* offset of about in bytes */
     bool announces;  /* the packet describes the sender's media: forward it to all receivers */
 };
 
