@@ -87,10 +87,10 @@ struct relay {
     } state_changes, client_messages; /* queues: committed changes; messages of clients */
     _Atomic bool woken;               /* .wake is posted and has not run yet */
     struct loop_message wake;
-    pthread_mutex_t lock;          /* protects the next two members */
-    struct map unauthenticated;    /* number of unauthenticated sockets by address key */
-    struct map pending_identifies; /* pending IDENTIFYs by socket number */
-    _Atomic uint64_t peers;        /* last socket number assigned */
+    pthread_mutex_t lock;           /* protects the next two members */
+    struct map unauthenticated;     /* number of unauthenticated sockets by address key */
+    struct map pending_identifies;  /* pending IDENTIFYs by socket number */
+    _Atomic uint64_t peers;         /* last socket number assigned */
     struct dtls_identity *identity; /* certificate for browsers; NULL: none has connected yet */
     struct relay_counters count;
 };
@@ -318,8 +318,8 @@ enum { MEDIA_SSRCS = 1 + 2 * RELAY_LAYERS_MAX }; /* SSRCs of a block that carry 
 struct participant_media {
     uint32_t ssrc; /* first SSRC of the participant's block: audio */
     unsigned char key[ENCRYPTION_KEY_SIZE];
-    struct media_cipher *cipher; /* of UDP; NULL: WebRTC, or no protocol selected yet */
-    struct webrtc *webrtc;       /* of WebRTC; NULL: UDP, or no protocol selected yet */
+    struct media_cipher *cipher;     /* of UDP; NULL: WebRTC, or no protocol selected yet */
+    struct webrtc *webrtc;           /* of WebRTC; NULL: UDP, or no protocol selected yet */
     uint32_t announced[MEDIA_SSRCS]; /* SSRCs that a browser sends with, in the block's order */
     struct rtp_stream audio;
     struct rtp_stream *video;           /* streams of the other SSRCs of the block; NULL: none used

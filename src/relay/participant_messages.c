@@ -181,6 +181,7 @@ static void end_transport(struct relay_participant *s, bool keep_address)
 
 static bool start_udp(struct relay_participant *s, const struct encryption_mode *mode)
 {
+    s->media.audio.has_new_sender = s->media.webrtc && s->media.audio.highest.begun;
     end_transport(s, !s->media.webrtc);
     randombytes_buf(s->media.key, sizeof s->media.key);
     s->media.cipher = media_cipher_new(mode, s->media.key, 0);

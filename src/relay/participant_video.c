@@ -83,8 +83,8 @@ static bool update_video_layers(struct relay_participant *s, const struct relay_
     return active;
 }
 
-/* Browsers choose their SSRCs: stores them and replaces them by those of the participant's block, in
- * the message and in its streams, which are sent to the others. */
+/* Browsers choose their SSRCs: stores them and replaces them by those of the participant's block,
+ * in the message and in its streams, which are sent to the others. */
 static void translate_announced_ssrcs(struct relay_participant *s, struct relay_message *n,
                                       struct buf *streams)
 {

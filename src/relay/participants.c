@@ -93,8 +93,7 @@ void participant_set_address(struct relay_participant *s, const union media_addr
 
 bool participant_is_reachable(const struct relay_participant *s)
 {
-    return s->media.has_address &&
-           (s->media.cipher || (s->media.webrtc && s->media.webrtc->srtp));
+    return s->media.has_address && (s->media.cipher || (s->media.webrtc && s->media.webrtc->srtp));
 }
 
 bool participant_carries_video(const struct relay_participant *s)

@@ -82,12 +82,12 @@ struct relay_source {
 };
 
 struct relay_options {
-    const char *host;    /* address to receive datagrams on */
-    int port;            /* 0: any free port */
-    const char *address; /* IPv4 address that clients are given */
+    const char *host;     /* address to receive datagrams on */
+    int port;             /* 0: any free port */
+    const char *address;  /* IPv4 address that clients are given */
     const char *address6; /* IPv6 address that browsers are given as well; NULL: none */
-    bool no_xsalsa20;    /* do not offer xsalsa20_poly1305 */
-    size_t room_max;     /* participants per room; 0: unlimited */
+    bool no_xsalsa20;     /* do not offer xsalsa20_poly1305 */
+    size_t room_max;      /* participants per room; 0: unlimited */
     struct relay_source source;
 };
 
@@ -124,7 +124,7 @@ struct relay_stats {
     uint64_t bundled;       /* datagrams sent together with another one (GSO) */
     uint64_t browsers;      /* participants that use WebRTC */
     uint64_t handshakes, handshakes_failed; /* DTLS handshakes */
-    uint64_t checks_refused; /* STUN requests that are malformed or not authentic */
+    uint64_t checks_refused;                /* STUN requests that are malformed or not authentic */
 };
 void relay_stats(const struct relay *r, struct relay_stats *ret);
 

@@ -36,8 +36,8 @@ static void append_relay_metrics(const struct relay *r, struct buf *out)
     api_append_metric(out, "guildhall_voice_packets_bundled_total", "counter",
                       "Video datagrams that were sent together with others to the same client.",
                       s.bundled);
-    api_append_metric(out, "guildhall_voice_browsers", "gauge",
-                      "Voice sessions that use WebRTC.", s.browsers);
+    api_append_metric(out, "guildhall_voice_browsers", "gauge", "Voice sessions that use WebRTC.",
+                      s.browsers);
     api_append_metric(out, "guildhall_voice_handshakes_total", "counter",
                       "Finished DTLS handshakes of browsers.", s.handshakes);
     api_append_metric(out, "guildhall_voice_handshakes_failed_total", "counter",

@@ -1,8 +1,8 @@
 /* browser_media.c - datagrams of browsers: STUN, DTLS, SRTP and SRTCP (RFC 7983).
  *
- * A browser chooses its SSRCs itself, so it is found by its address, which only a valid STUN request
- * sets. Decrypted packets get the SSRCs of the participant's block, payload type 120 for Opus, and
- * no header extensions; after that they are forwarded like those of other clients. */
+ * A browser chooses its SSRCs itself, so it is found by its address, which only a valid STUN
+ * request sets. Decrypted packets get the SSRCs of the participant's block, payload type 120 for
+ * Opus, and no header extensions; after that they are forwarded like those of other clients. */
 #include <string.h>
 
 #include "base/clock.h"

@@ -1,7 +1,8 @@
 /* media.c - handles voice datagrams: answers IP discovery and pings, forwards RTP and RTCP.
  *
- * The sender is found by SSRC; datagrams of browsers are handled by browser_media.c. Packets with an unknown SSRC, and media that is not authentic, are
- * dropped. An authentic packet is decrypted once and encrypted for each receiver. */
+ * The sender is found by SSRC; datagrams of browsers are handled by browser_media.c. Packets with
+ * an unknown SSRC, and media that is not authentic, are dropped. An authentic packet is decrypted
+ * once and encrypted for each receiver. */
 #include "relay/media/media_socket.h"
 
 #include <string.h>
@@ -248,8 +249,8 @@ static bool send_or_disconnect(struct packet_work *w, struct relay_participant *
     return n || to->media.webrtc;
 }
 
-/* Returns the payload type with which a receiver gets the packet: browsers choose their own numbers.
- * -1: the receiver does not know the codec. */
+/* Returns the payload type with which a receiver gets the packet: browsers choose their own
+ * numbers. -1: the receiver does not know the codec. */
 static int payload_type_for(const struct relay_participant *to,
                             const struct relay_participant *from, unsigned type)
 {

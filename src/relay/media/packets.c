@@ -239,7 +239,10 @@ bool rtp_stream_check_packet(const struct rtp_stream *s, const struct rtp_packet
     static const struct rtp_stream none;
 
     s = s ? s : &none;
-    if (locate_packet(s, p, ret))
+    bool is_new = locate_packet(s, p, ret);
+    if (s->has_new_sender)
+        continue_after_highest(s, ret);
+    if (is_new || s->has_new_sender)
         return true;
     /* A sequence that was not received means that the packet is late. Different bytes at a sequence
      * that was received mean that the sender has restarted its track. */
@@ -264,6 +267,7 @@ void rtp_stream_advance(struct rtp_stream *s, const struct rtp_packet *p,
 {
     struct rtp_packet shifted = *p;
 
+    s->has_new_sender = false;
     if (a->restarts) {
         s->ahead = (uint16_t)(a->sequence - p->sequence);
         s->ahead_time = a->timestamp - p->timestamp;

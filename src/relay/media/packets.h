@@ -95,10 +95,11 @@ enum { RTP_START_HASHES_MAX = 512 }; /* stored hashes of beginnings, for at leas
 struct rtp_stream {
     struct replay_window window;
     struct rtp_position highest;
-    uint16_t first;       /* sequence of the first packet, as received */
-    uint16_t ahead;       /* offset added to sequences since the last restart */
-    uint32_t ahead_time;  /* offset added to timestamps since the last restart */
-    unsigned start_bits;  /* beginning packets received since the last restart */
+    uint16_t first;      /* sequence of the first packet, as received */
+    uint16_t ahead;      /* offset added to sequences since the last restart */
+    uint32_t ahead_time; /* offset added to timestamps since the last restart */
+    unsigned start_bits; /* beginning packets received since the last restart */
+    bool has_new_sender; /* the next packet restarts the stream: the client changed its transport */
     unsigned start_count; /* number of hashes in starts, of all beginnings */
     uint64_t *starts;
 };
@@ -116,9 +117,9 @@ bool rtp_stream_check_packet(const struct rtp_stream *s, const struct rtp_packet
                              struct rtp_stream_position *ret);
 void rtp_stream_record_packet(struct rtp_stream *s, const struct rtp_packet *p,
                               const struct rtp_stream_position *a);
-/* Returns the position of a packet that is known to be authentic and new (SRTP). A packet that seems
- * to be old begins another stream of the sender: its numbers continue. rtp_stream_advance records
- * it. */
+/* Returns the position of a packet that is known to be authentic and new (SRTP). A packet that
+ * seems to be old begins another stream of the sender: its numbers continue. rtp_stream_advance
+ * records it. */
 struct rtp_stream_position rtp_stream_continue(const struct rtp_stream *s,
                                                const struct rtp_packet *p);
 void rtp_stream_advance(struct rtp_stream *s, const struct rtp_packet *p,

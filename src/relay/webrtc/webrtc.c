@@ -102,8 +102,8 @@ struct dtls_datagram {
     char bytes[];
 };
 
-/* A DTLS handshake on the thread pool. While `running`, the pool uses dtls, work_list and state, and
- * the relay's thread uses the other members. */
+/* A DTLS handshake on the thread pool. While `running`, the pool uses dtls, work_list and state,
+ * and the relay's thread uses the other members. */
 struct handshake {
     uv_work_t work;
     struct relay *relay;
@@ -196,9 +196,8 @@ static void handshake_start_step(struct handshake *h)
     h->inbox = NULL;
     h->inbox_end = &h->inbox;
     h->inbox_count = 0;
-    h->running =
-        uv_queue_work(loop_uv(relay_thread_loop(h->relay)), &h->work, run_handshake_step,
-                      on_handshake_step) == 0;
+    h->running = uv_queue_work(loop_uv(relay_thread_loop(h->relay)), &h->work, run_handshake_step,
+                               on_handshake_step) == 0;
 }
 
 static void on_handshake_step(uv_work_t *work, int status)
