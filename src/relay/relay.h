@@ -82,12 +82,12 @@ struct relay_source {
 };
 
 struct relay_options {
-    const char *host;     /* address to receive datagrams on */
-    int port;             /* 0: any free port */
-    const char *address;  /* IPv4 address that clients are given */
-    const char *address6; /* IPv6 address that browsers are given as well; NULL: none */
-    bool no_xsalsa20;     /* do not offer xsalsa20_poly1305 */
-    size_t room_max;      /* participants per room; 0: unlimited */
+    const char *host;    /* address to receive datagrams on */
+    int port;            /* 0: any free port */
+    const char *address; /* IPv4 address that clients are given */
+    char address6[46];   /* IPv6 address that browsers are given as well; "": none */
+    bool no_xsalsa20;    /* do not offer xsalsa20_poly1305 */
+    size_t room_max;     /* participants per room; 0: unlimited */
     struct relay_source source;
 };
 

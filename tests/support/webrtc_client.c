@@ -113,13 +113,14 @@ void webrtc_client_select(struct webrtc_client *p)
 {
     struct world *w = p->voice.client->world;
 
-    conn_send(p->voice.gate,
-              "{'op': 1, 'd': {'protocol': 'webrtc', 'data': 'a=extmap-allow-mixed\\na=ice-ufrag:abcd"
-              "\\na=ice-pwd:0123456789012345678901\\na=fingerprint:%s\\na=rtpmap:%u opus/48000/2', "
-              "'codecs': [{'name': 'opus', 'type': 'audio', 'priority': 1000, 'payload_type': %u}, "
-              "{'name': 'H264', 'type': 'video', 'priority': 1000, 'payload_type': 103, "
-              "'rtx_payload_type': 104}]}}",
-              p->tls->fingerprint, p->opus, p->opus);
+    conn_send(
+        p->voice.gate,
+        "{'op': 1, 'd': {'protocol': 'webrtc', 'data': 'a=extmap-allow-mixed\\na=ice-ufrag:abcd"
+        "\\na=ice-pwd:0123456789012345678901\\na=fingerprint:%s\\na=rtpmap:%u opus/48000/2', "
+        "'codecs': [{'name': 'opus', 'type': 'audio', 'priority': 1000, 'payload_type': %u}, "
+        "{'name': 'H264', 'type': 'video', 'priority': 1000, 'payload_type': 103, "
+        "'rtx_payload_type': 104}]}}",
+        p->tls->fingerprint, p->opus, p->opus);
     const struct dom *d = voice_client_await(&p->voice, 4);
     struct str sdp = dom_at(d, "d.sdp")->text;
     expect(str_is(dom_at(d, "d.audio_codec")->text, "opus"));
@@ -190,13 +191,12 @@ static void send_records(struct webrtc_client *p)
 {
     char *bytes;
     long left = BIO_get_mem_data(p->tls->out, &bytes);
-    struct str rest =
-        str_dup(world_arena(p->voice.client->world), str_slice(bytes, (size_t)left));
+    struct str rest = str_dup(world_arena(p->voice.client->world), str_slice(bytes, (size_t)left));
 
     (void)BIO_reset(p->tls->out);
     while (rest.n >= RECORD_HEADER) {
-        size_t n = RECORD_HEADER +
-                   ((size_t)(unsigned char)rest.p[11] << 8 | (unsigned char)rest.p[12]);
+        size_t n =
+            RECORD_HEADER + ((size_t)(unsigned char)rest.p[11] << 8 | (unsigned char)rest.p[12]);
 
         voice_client_send(&p->voice, str_slice(rest.p, n));
         rest = str_skip(rest, n);
@@ -207,8 +207,7 @@ static void send_records(struct webrtc_client *p)
 static void take_keys(struct webrtc_client *p)
 {
     unsigned char material[SRTP_MATERIAL_MAX], swapped[SRTP_MATERIAL_MAX];
-    enum srtp_profile profile =
-        (enum srtp_profile)SSL_get_selected_srtp_profile(p->tls->ssl)->id;
+    enum srtp_profile profile = (enum srtp_profile)SSL_get_selected_srtp_profile(p->tls->ssl)->id;
     size_t n = srtp_material_size(profile), salt = n == 60 ? 14 : 12, key = n / 2 - salt;
 
     expect(SSL_export_keying_material(p->tls->ssl, material, n, "EXTRACTOR-dtls_srtp", 19, NULL, 0,

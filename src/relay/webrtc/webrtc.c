@@ -87,7 +87,7 @@ void webrtc_write_answer(const struct webrtc *t, struct buf *out)
     struct sdp_candidate candidates[2] = { { str_of(r->options.address), (unsigned)r->port } };
     unsigned count = 1;
 
-    if (r->options.address6)
+    if (r->options.address6[0])
         candidates[count++] =
             (struct sdp_candidate){ str_of(r->options.address6), (unsigned)r->port };
     sdp_write_answer(out, dtls_identity_fingerprint(r->identity),

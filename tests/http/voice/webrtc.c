@@ -156,9 +156,8 @@ static void mute_and_deafen_apply_to_browsers(struct world *w)
     expect_status(client_patch(h->ada, "{'mute': true}", MEMBER, h->guild, h->ada->id), 200);
     webrtc_client_say(&p.ada, "muted");
     expect_deaf(&p.bob);
-    expect_status(client_patch(h->ada, "{'mute': false, 'deaf': true}", MEMBER, h->guild,
-                               h->ada->id),
-                  200);
+    expect_status(
+        client_patch(h->ada, "{'mute': false, 'deaf': true}", MEMBER, h->guild, h->ada->id), 200);
     voice_client_say(&p.bob, "secret");
     expect_browser_deaf(&p.ada);
     webrtc_client_say(&p.ada, "free");
