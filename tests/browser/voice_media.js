@@ -1,5 +1,6 @@
 // voice_media.js - tests sound between a browser (WebRTC) and a UDP client in one voice room.
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { createCipheriv, createDecipheriv } from "node:crypto";
 import { createSocket } from "node:dgram";
 import { call, enter, server } from "./harness.js";
@@ -142,6 +143,8 @@ export const TESTS = {
     await cleo.begin();
     await until("the UDP client receives audio of the browser", () => Math.max(0, ...bob.received.values()) >= PACKETS);
     await until("the browser receives audio of the UDP client", async () => ((await cleo.stats()).received[bob.ssrc] ?? 0) >= PACKETS);
+    const listed = JSON.parse(`[${execFileSync(server().executable, ["sessions", "voice", "--data", server().data, "--json"], { encoding: "utf8" }).trim().split("\n").join(",")}]`);
+    assert.deepEqual(listed.map((s) => [s.transport, s.mode]).sort(), [["udp", MODE], ["webrtc", "srtp_aead_aes_128_gcm"]]);
     const { own, sent, state } = await cleo.stats();
     assert.equal(state, "connected");
     assert.ok(sent >= PACKETS);

@@ -51,6 +51,8 @@ static struct webrtc_tls *tls_new(void)
 
 static void tls_connect(struct webrtc_tls *t, const char *profiles)
 {
+    SSL_free(t->ssl); /* of an earlier handshake */
+    SSL_CTX_free(t->context);
     t->context = SSL_CTX_new(DTLS_client_method());
     SSL_CTX_use_certificate(t->context, t->certificate);
     SSL_CTX_use_PrivateKey(t->context, t->key);
@@ -293,6 +295,11 @@ void webrtc_client_send_rtp(struct webrtc_client *p, uint32_t ssrc, unsigned typ
     memcpy(packet.bytes, extension, sizeof extension);
     memcpy(packet.bytes + sizeof extension, frame, strlen(frame));
     packet.n = sizeof extension + strlen(frame);
+    if (!*frame) { /* a packet with padding alone */
+        packet.header[0] |= 0x20;
+        packet.n += 4;
+        packet.bytes[packet.n - 1] = 4;
+    }
     size_t n = srtp_write(p->srtp, &packet, out);
     expect(n);
     voice_client_send(&p->voice, str_slice((const char *)out, n));

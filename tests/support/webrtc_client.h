@@ -32,7 +32,7 @@ void webrtc_client_hang_up(struct webrtc_client *p);
 /* The fingerprint of the client's certificate, as in SDP. */
 const char *webrtc_client_fingerprint(struct webrtc_client *p);
 
-/* Sends RTP with a header extension. */
+/* Sends RTP with a header extension; an empty frame: with padding alone. */
 void webrtc_client_send_rtp(struct webrtc_client *p, uint32_t ssrc, unsigned type,
                             const char *frame);
 void webrtc_client_say(struct webrtc_client *p, const char *frame);
