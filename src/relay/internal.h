@@ -159,6 +159,7 @@ struct relay_message {
         } resume;
         struct {
             const struct encryption_mode *mode; /* NULL: WebRTC; text has the fingerprints */
+            int transport_cc_id;                /* of WebRTC: id of a header extension */
             struct codec_offer offer;
         } select;
         struct codec_offer offer; /* of RELAY_MESSAGE_CODECS */

@@ -193,6 +193,7 @@ static void select_webrtc(struct voice_peer *p, const struct voice_select *in)
     struct relay_message *n =
         voice_peer_new_message(p, RELAY_MESSAGE_SELECT_PROTOCOL, fingerprints.n);
     n->select.offer = codecs;
+    n->select.transport_cc_id = offer.transport_cc_id;
     memcpy(n->text, fingerprints.p, fingerprints.n);
     relay_message_send(n);
 }

@@ -191,10 +191,12 @@ static bool start_udp(struct relay_participant *s, const struct encryption_mode 
 }
 
 /* False: there is no certificate, which is logged. */
-static bool start_webrtc(struct relay_participant *s, struct str fingerprints)
+static bool start_webrtc(struct relay_participant *s, const struct relay_message *n)
 {
     end_transport(s, false);
-    s->media.webrtc = webrtc_new(s, fingerprints);
+    s->media.webrtc = webrtc_new(s, str_slice(n->text, n->n));
+    if (s->media.webrtc)
+        s->media.webrtc->transport_cc_id = n->select.transport_cc_id;
     return s->media.webrtc;
 }
 
@@ -203,8 +205,7 @@ static void handle_select_protocol(struct relay_participant *s, const struct rel
 {
     bool again = s->described;
 
-    if (!(n->select.mode ? start_udp(s, n->select.mode)
-                         : start_webrtc(s, str_slice(n->text, n->n)))) {
+    if (!(n->select.mode ? start_udp(s, n->select.mode) : start_webrtc(s, n))) {
         participant_disconnect(s, RELAY_UNKNOWN_ERROR);
         return;
     }

@@ -75,24 +75,31 @@ class BrowserSpeaker extends Speaker {
     super(...rest);
     this.page = page;
   }
-  connect(known) { return this.page.evaluate(joinVoice, known); }
+  /** @param {{shows?: boolean, sees?: boolean, alone?: boolean}} wants whether it sends or receives video, whether it is the first in the room */
+  connect(known) { return this.page.evaluate(joinVoice, { ...known, ...this.wants }); }
+  wants = {};
   stats() { return this.page.evaluate(() => globalThis.voiceStats()); }
   end() { this.main.close(); }
 }
 
 /** Runs in the page: does what Discord's client does on the voice gateway. */
-async function joinVoice({ me, session, token, endpoint, guild_id: guild }) {
-  const stream = await navigator.mediaDevices.getUserMedia({ audio: true });
+async function joinVoice({ me, session, token, endpoint, guild_id: guild, shows, sees, alone }) {
+  const stream = await navigator.mediaDevices.getUserMedia({ audio: true, video: Boolean(shows) });
   const peer = new RTCPeerConnection({ bundlePolicy: "max-bundle" });
   peer.addTransceiver(stream.getAudioTracks()[0], { direction: "sendrecv" });
+  if (shows) peer.addTransceiver(stream.getVideoTracks()[0], { direction: "sendonly" });
+  if (sees) peer.addTransceiver("video", { direction: "recvonly" });
   const socket = new WebSocket(`ws://${endpoint}?v=8`);
   const send = (op, d) => socket.send(JSON.stringify({ op, d }));
-  let description = null, other = null, own = 0, opus = 0, answered = false;
+  let description = null, other = null, picture = 0, own = 0, opus = 0, answered = false;
+  const VP8 = { type: 0, rtx: 0 };
   globalThis.voiceStats = async () => {
-    const found = { state: peer.connectionState, own, sent: 0, received: {}, closed: socket.readyState > 1 };
+    const found = { state: peer.connectionState, own, sent: 0, received: {}, decoded: 0, bitrate: 0, closed: socket.readyState > 1 };
     for (const s of (await peer.getStats()).values()) {
       if (s.type === "outbound-rtp") found.sent += s.packetsSent;
       if (s.type === "inbound-rtp") found.received[s.ssrc] = s.packetsReceived;
+      if (s.type === "inbound-rtp" && s.kind === "video") found.decoded = s.framesDecoded;
+      if (s.type === "candidate-pair" && s.availableOutgoingBitrate) found.bitrate = s.availableOutgoingBitrate;
     }
     return found;
   };
@@ -101,18 +108,26 @@ async function joinVoice({ me, session, token, endpoint, guild_id: guild }) {
     const lines = peer.localDescription.sdp.split("\r\n");
     own = Number(/^a=ssrc:(\d+)/m.exec(peer.localDescription.sdp)[1]);
     opus = Number(/^a=rtpmap:(\d+) opus/m.exec(peer.localDescription.sdp)[1]);
+    VP8.type = Number(/^a=rtpmap:(\d+) VP8/m.exec(peer.localDescription.sdp)?.[1]);
+    VP8.rtx = Number(new RegExp(`^a=fmtp:(\\d+) apt=${VP8.type}`, "m").exec(peer.localDescription.sdp)?.[1]);
     const fragment = [...new Set(lines.filter((l) => /^a=(extmap|ice-|fingerprint:)/.test(l) || /^a=rtpmap:\d+ opus/.test(l)))].join("\n");
-    send(1, { protocol: "webrtc", data: fragment, sdp: fragment, codecs: [{ name: "opus", type: "audio", priority: 1000, payload_type: opus }], rtc_connection_id: crypto.randomUUID() });
+    send(1, { protocol: "webrtc", data: fragment, sdp: fragment, codecs: [{ name: "opus", type: "audio", priority: 1000, payload_type: opus }, { name: "VP8", type: "video", priority: 1000, payload_type: VP8.type, rtx_payload_type: VP8.rtx }], rtc_connection_id: crypto.randomUUID() });
   };
   /** The client writes the answer itself, once it knows the server and the SSRC of the other user. */
   const answer = async () => {
-    if (!description || !other || answered) return;
+    if (!description || (!other && !alone) || (sees && !picture) || answered) return;
     answered = true;
     const lines = description.split("\n").filter((l) => /^(c=|a=(ice-|candidate|fingerprint))/.test(l));
     const port = /^m=audio (\d+)/m.exec(description)[1];
-    const sdp = ["v=0", "o=- 1 1 IN IP4 127.0.0.1", "s=-", "t=0 0", "a=group:BUNDLE 0", `m=audio ${port} UDP/TLS/RTP/SAVPF ${opus}`, ...new Set(lines), "a=rtcp-mux", "a=mid:0", "a=setup:passive", "a=sendrecv", `a=rtpmap:${opus} opus/48000/2`, `a=ssrc:${other} cname:other`, ""].join("\r\n");
+    const local = peer.localDescription.sdp, video = shows || sees;
+    const transport = [...new Set(lines), "a=rtcp-mux", "a=setup:passive", ...new Set(local.split("\r\n").filter((l) => /^a=extmap:\d+ .*transport-wide-cc/.test(l)))];
+    const audioLines = [`m=audio ${port} UDP/TLS/RTP/SAVPF ${opus}`, ...transport, "a=mid:0", "a=sendrecv", `a=rtpmap:${opus} opus/48000/2`, `a=rtcp-fb:${opus} transport-cc`, ...(other ? [`a=ssrc:${other} cname:other`] : [])];
+    const videoLines = [`m=video ${port} UDP/TLS/RTP/SAVPF ${VP8.type} ${VP8.rtx}`, ...transport, "a=mid:1", shows ? "a=recvonly" : "a=sendonly", `a=rtpmap:${VP8.type} VP8/90000`, `a=rtpmap:${VP8.rtx} rtx/90000`, `a=fmtp:${VP8.rtx} apt=${VP8.type}`, ...["nack", "nack pli", "ccm fir", "transport-cc"].map((f) => `a=rtcp-fb:${VP8.type} ${f}`), ...(sees ? [`a=ssrc-group:FID ${picture} ${picture + 1}`, `a=ssrc:${picture} cname:other`, `a=ssrc:${picture + 1} cname:other`] : [])];
+    const sdp = ["v=0", "o=- 1 1 IN IP4 127.0.0.1", "s=-", "t=0 0", `a=group:BUNDLE 0${video ? " 1" : ""}`, ...audioLines, ...(video ? videoLines : []), ""].join("\r\n");
     await peer.setRemoteDescription({ type: "answer", sdp });
-    send(12, { audio_ssrc: own, video_ssrc: 0, rtx_ssrc: 0, streams: [] });
+    const [, ssrc, rtx] = (shows && /^a=ssrc-group:FID (\d+) (\d+)/m.exec(local)) || [0, 0, 0];
+    send(12, { audio_ssrc: own, video_ssrc: Number(ssrc), rtx_ssrc: Number(rtx), streams: shows ? [{ type: "video", rid: "100", ssrc: Number(ssrc), rtx_ssrc: Number(rtx), active: true, quality: 100 }] : [] });
+    if (sees) send(15, { any: 100 });
     send(5, { speaking: 1, delay: 0, ssrc: own });
   };
   return new Promise((done, fail) => {
@@ -123,7 +138,8 @@ async function joinVoice({ me, session, token, endpoint, guild_id: guild }) {
       if (op === 2) await offer();
       if (op === 4) description = d.sdp;
       if (op === 5) other = d.ssrc;
-      if (op === 4 || op === 5) await answer();
+      if (op === 12 && d.video_ssrc) picture = d.video_ssrc;
+      if (op === 4 || op === 5 || op === 12) await answer();
     };
     peer.onconnectionstatechange = () => {
       if (peer.connectionState === "connected") done();
@@ -153,5 +169,24 @@ export const TESTS = {
     bob.end();
     cleo.end();
     await page.close();
+  },
+
+  async browser_sees_the_video_of_another_browser() {
+    const channels = await call("ada", "GET", `/guilds/${server().guild}/channels`);
+    const room = channels.find((c) => c.name === "Tea table").id;
+    const pages = [await enter("dara"), await enter("emil")];
+    for (const page of pages) await page.open("/favicon.ico");
+    const dara = new BrowserSpeaker(pages[0], server(), "dara", room), emil = new BrowserSpeaker(pages[1], server(), "emil", room);
+    dara.wants = { shows: true, alone: true };
+    emil.wants = { sees: true };
+    await dara.begin();
+    dara.main.send(JSON.stringify({ op: 4, d: { guild_id: server().guild, channel_id: room, self_mute: false, self_deaf: false, self_video: true } }));
+    await emil.begin();
+    await until("the other browser decodes video", async () => (await emil.stats()).decoded >= PACKETS);
+    // Without transport-wide feedback the estimate stays at 300 kbit/s.
+    await until("the estimated bit rate rises", async () => (await dara.stats()).bitrate >= 500000);
+    dara.end();
+    emil.end();
+    for (const page of pages) await page.close();
   },
 };

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/mem.h"
 #include "net/address.h"
 #include "relay/media/media_socket.h"
 #include "relay/participants.h"
@@ -138,6 +139,29 @@ static void translate_header(struct packet_work *w, const struct relay_participa
     h[1] = (unsigned char)((h[1] & 0x80) | p->type);
 }
 
+/* Records the arrival of a numbered packet; sends feedback to the browser when it is due. */
+static void send_transport_feedback(struct packet_work *w, const struct relay_participant *s,
+                                    uint32_t ssrc)
+{
+    struct webrtc *t = s->media.webrtc;
+    int64_t now_us = clock_monotonic_ns() / 1000;
+    unsigned char packet[PACKET_MAX];
+    uint16_t number;
+
+    if (t->transport_cc_id <= 0 ||
+        !transport_feedback_read_number(&w->plain, (unsigned)t->transport_cc_id, &number))
+        return;
+    if (!t->feedback)
+        t->feedback = mem_new(sizeof *t->feedback);
+    if (!transport_feedback_record(t->feedback, number, now_us))
+        return;
+    size_t n = transport_feedback_write(t->feedback, s->media.ssrc, ssrc, now_us, packet);
+    n = srtp_write_control(t->srtp, str_slice((const char *)packet, n),
+                           media_socket_next_buffer(w->socket));
+    if (n)
+        media_socket_queue(w->socket, &s->media.address, n);
+}
+
 static void handle_browser_rtp(struct packet_work *w, struct relay_participant *s,
                                struct str datagram)
 {
@@ -151,6 +175,7 @@ static void handle_browser_rtp(struct packet_work *w, struct relay_participant *
         media_count_dropped(w);
         return;
     }
+    send_transport_feedback(w, s, p.ssrc);
     rtp_strip_extension(&w->plain);
     translate_header(w, s, (unsigned)at, &p);
     w->padding_only = has_only_padding(&w->plain);

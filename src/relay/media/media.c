@@ -415,14 +415,15 @@ static void write_ssrc(struct packet_work *w, const struct rtcp_packet *part, si
         out[i] = (unsigned char)(ssrc >> (24 - 8 * i));
 }
 
-/* A browser knows its media only by its own SSRCs. False: it has not announced this one. */
+/* A browser knows its media only by its own SSRCs. False: it has not announced this one, or the
+ * packet is about the numbers of a transport, which the relay itself answers to browsers. */
 static bool rtcp_name_target(struct packet_work *w, const struct relay_participant *to,
                              const struct rtcp_packet *part)
 {
     if (!to->media.webrtc)
         return true;
     uint32_t at = part->about - to->media.ssrc;
-    uint32_t own = at < MEDIA_SSRCS ? to->media.announced[at] : 0;
+    uint32_t own = at < MEDIA_SSRCS && !part->is_transport_feedback ? to->media.announced[at] : 0;
 
     if (own)
         write_ssrc(w, part, part->about_at, own);

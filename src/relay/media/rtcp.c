@@ -7,6 +7,7 @@ enum {
     DESCRIPTION = 202,
     RTP_FEEDBACK = 205,
     PAYLOAD_FEEDBACK = 206,
+    TRANSPORT_FEEDBACK = 15,
     FULL_INTRA_REQUEST = 4, /* payload feedback format that has the media SSRC in its entry */
 };
 
@@ -47,6 +48,7 @@ bool rtcp_parse_next(struct str *datagram, struct rtcp_packet *ret)
         .sender = rtcp_read_u32(bytes, 4),
         .about = about_at ? rtcp_read_u32(bytes, about_at) : 0,
         .about_at = about_at,
+        .is_transport_feedback = type == RTP_FEEDBACK && format == TRANSPORT_FEEDBACK,
         .announces = type == SENDER_REPORT || type == DESCRIPTION,
     };
     *datagram = str_skip(*datagram, size);

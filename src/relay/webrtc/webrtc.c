@@ -296,6 +296,7 @@ void webrtc_free(struct webrtc *t)
     deadline_cancel(&t->consent);
     participant_map_remove(&participants_of(s)->by_ufrag, ufrag_map_key(t->ufrag), s);
     srtp_free(t->srtp);
+    mem_free(t->feedback);
     atomic_fetch_sub(&s->relay->count.browsers, 1);
     mem_free((void *)(uintptr_t)t->fingerprints.p);
     sodium_memzero(t, sizeof *t);

@@ -8,6 +8,7 @@
 
 #include "relay/internal.h"
 #include "relay/webrtc/srtp.h"
+#include "relay/webrtc/transport_feedback.h"
 
 enum {
     ICE_UFRAG_SIZE = 8,
@@ -28,6 +29,8 @@ struct webrtc {
     struct srtp *srtp;       /* NULL: the handshake is not finished */
     int64_t checked_ms;      /* when the last valid STUN request arrived */
     struct deadline consent; /* deadline for the next valid STUN request */
+    int transport_cc_id;     /* header extension that numbers the browser's packets; -1: none */
+    struct transport_feedback *feedback; /* NULL: no packet had a number yet */
 };
 
 /* Creates the transport with random credentials; NULL: there is no certificate. */
