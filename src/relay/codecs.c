@@ -11,6 +11,30 @@ const char *video_codec_name(enum video_codec codec)
     return codec_names[codec];
 }
 
+void codec_numbers_add(struct codec_numbers *n, struct str name, unsigned type, unsigned rtx)
+{
+    if (str_is(name, "opus"))
+        n->opus = (unsigned char)type;
+    for (int i = 0; i < CODEC_COUNT; i++) {
+        if (!str_is(name, codec_names[i]))
+            continue;
+        n->video[i] = (unsigned char)type;
+        n->rtx[i] = (unsigned char)rtx;
+    }
+}
+
+int codec_numbers_translate(const struct codec_numbers *from, const struct codec_numbers *to,
+                            unsigned type)
+{
+    for (int i = 0; type && i < CODEC_COUNT; i++) {
+        if (from->video[i] == type)
+            return to->video[i] ? to->video[i] : -1;
+        if (from->rtx[i] == type)
+            return to->rtx[i] ? to->rtx[i] : -1;
+    }
+    return -1;
+}
+
 void video_codecs_add(struct video_codecs *c, struct str name, int64_t priority)
 {
     const int64_t last = UINT16_MAX - 1;

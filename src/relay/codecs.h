@@ -17,6 +17,16 @@ struct video_codecs {
     uint16_t rank[CODEC_COUNT]; /* lower is preferred; 0: not decoded */
 };
 
+/* Payload types of a client by codec; 0: not named. */
+struct codec_numbers {
+    unsigned char opus, video[CODEC_COUNT], rtx[CODEC_COUNT];
+};
+void codec_numbers_add(struct codec_numbers *n, struct str name, unsigned type, unsigned rtx);
+/* Translates a payload type of video from the numbers of a sender to those of a receiver; -1: the
+ * receiver has no number for this codec. */
+int codec_numbers_translate(const struct codec_numbers *from, const struct codec_numbers *to,
+                            unsigned type);
+
 /* Adds a codec to the list; an unknown name only sets given. */
 void video_codecs_add(struct video_codecs *c, struct str name, int64_t priority);
 

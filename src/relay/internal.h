@@ -72,7 +72,8 @@ struct voice_gateway_version {
 struct relay_counters {
     _Atomic uint64_t sockets, participants, rooms, packets_in, packets_out, bytes_in, bytes_out,
         dropped, unsent, missing, late, jitter_ns, crypto_ns, bundled, encrypted_rooms, epochs,
-        transitions, refused_commits, refused_key_packages, downgrades, resets;
+        transitions, refused_commits, refused_key_packages, downgrades, resets, browsers,
+        handshakes, handshakes_failed, checks_refused;
 };
 
 struct relay {
@@ -92,10 +93,11 @@ struct relay {
     } state_changes, client_messages; /* queues: committed changes; messages of clients */
     _Atomic bool woken;               /* .wake is posted and has not run yet */
     struct loop_message wake;
-    pthread_mutex_t lock;          /* protects the next two members */
-    struct map unauthenticated;    /* number of unauthenticated sockets by address key */
-    struct map pending_identifies; /* pending IDENTIFYs by socket number */
-    _Atomic uint64_t peers;        /* last socket number assigned */
+    pthread_mutex_t lock;           /* protects the next two members */
+    struct map unauthenticated;     /* number of unauthenticated sockets by address key */
+    struct map pending_identifies;  /* pending IDENTIFYs by socket number */
+    _Atomic uint64_t peers;         /* last socket number assigned */
+    struct dtls_identity *identity; /* certificate for browsers; NULL: none has connected yet */
     struct relay_counters count;
 };
 
@@ -136,6 +138,7 @@ enum relay_message_kind {
 struct codec_offer {
     struct video_types types; /* payload types with which the client sends video */
     struct video_codecs decodes;
+    struct codec_numbers numbers;
 };
 
 /* One video layer of op 12. */
@@ -162,13 +165,18 @@ struct relay_message {
             int64_t seq_ack; /* last sequence number received; -1: none */
         } resume;
         struct {
-            const struct encryption_mode *mode;
+            const struct encryption_mode *mode; /* NULL: WebRTC; text has the fingerprints */
+            int transport_cc_id;                /* of WebRTC: id of a header extension */
             struct codec_offer offer;
         } select;
         struct codec_offer offer; /* of RELAY_MESSAGE_CODECS */
-        unsigned speaking;
+        struct {
+            unsigned bits;
+            uint32_t ssrc; /* SSRC of audio that the client announces; 0: none */
+        } speaking;
         struct {
             int64_t ssrc;
+            uint32_t audio_ssrc, rtx_ssrc; /* 0: not announced */
             unsigned count;
             struct offered_video_layer shown[RELAY_LAYERS_MAX];
         } video;
@@ -320,11 +328,15 @@ struct participant_camera {
     struct str streams; /* the client's description: a JSON list */
 };
 
+enum { MEDIA_SSRCS = 1 + 2 * RELAY_LAYERS_MAX }; /* SSRCs of a block that carry media */
+
 /* Keys, streams and addresses of RTP and RTCP. */
 struct participant_media {
     uint32_t ssrc; /* first SSRC of the participant's block: audio */
     unsigned char key[ENCRYPTION_KEY_SIZE];
-    struct media_cipher *cipher; /* NULL: no protocol selected yet */
+    struct media_cipher *cipher;     /* of UDP; NULL: WebRTC, or no protocol selected yet */
+    struct webrtc *webrtc;           /* of WebRTC; NULL: UDP, or no protocol selected yet */
+    uint32_t announced[MEDIA_SSRCS]; /* SSRCs that a browser sends with, in the block's order */
     struct rtp_stream audio;
     struct rtp_stream *video;           /* streams of the other SSRCs of the block; NULL: none used
                                          * yet */
@@ -341,6 +353,7 @@ struct participant_rate_limits {
     struct request_window foreign_discovery; /* IP discovery from unknown addresses */
     struct request_window rtcp_received;     /* RTCP requests to this participant */
     struct request_window rtcp_sent;         /* RTCP requests from this participant */
+    struct request_window stun;              /* valid STUN requests */
 };
 
 /* Sequence numbers, and messages that the client may have missed. */
@@ -400,12 +413,15 @@ struct relay_room {
 struct relay_participants *participants_new(struct relay *r);
 void participants_free(struct relay_participants *all);
 /* Handles a message of any kind; the caller still owns it. */
-void participants_handle_message(struct relay_participants *all, const struct relay_message *n);
+void participants_handle_message(struct relay_participants *all, struct relay_message *n);
 /* Iterates over all participants, as map_next does. */
 const struct relay_participant *participants_next(const struct relay_participants *all, size_t *at);
 struct relay_participant *find_participant_by_ssrc(struct relay_participants *all, uint32_t ssrc);
 struct relay_participant *find_participant_by_address(struct relay_participants *all,
                                                       const union media_address *a);
+/* Finds the browser that has proved by STUN that it receives at this address. */
+struct relay_participant *find_browser_by_address(struct relay_participants *all,
+                                                  const union media_address *a);
 /* Sets the address from which media is expected and to which it is sent. */
 void participant_set_address(struct relay_participant *s, const union media_address *a);
 /* Returns the op 5 bits that the others may see: 0 without the permission to speak, no priority bit
@@ -413,6 +429,11 @@ void participant_set_address(struct relay_participant *s, const union media_addr
 unsigned participant_visible_speaking(const struct relay_participant *s);
 /* Stores the speaking bits and sends them with the SSRC to the others (op 5). */
 void participant_set_speaking(struct relay_participant *s, unsigned speaking);
+/* Whether media can be encrypted for the participant and its address is known. */
+bool participant_is_reachable(const struct relay_participant *s);
+/* Whether the participant's transport carries video: not if the RTP header is the nonce, because
+ * only audio headers are checked for repetition. */
+bool participant_carries_video(const struct relay_participant *s);
 void participant_disconnect(struct relay_participant *s, enum relay_close_code code);
 /* Sends a message to all other participants of the room; releases t. */
 void send_to_other_participants(const struct relay_participant *s, struct serialized_message *t);
@@ -432,7 +453,7 @@ void participant_set_codecs(struct relay_participant *s, const struct codec_offe
  * except. */
 void room_choose_codec(struct relay_room *room, const struct relay_participant *except);
 /* Handle op 12 (video that a client sends) and op 15 (video that a client requests). */
-void participant_handle_video(struct relay_participant *s, const struct relay_message *n);
+void participant_handle_video(struct relay_participant *s, struct relay_message *n);
 void participant_handle_video_request(struct relay_participant *s,
                                       const struct video_request *wants);
 /* participant_may_send_video: whether a video packet of s may be forwarded.
@@ -487,6 +508,10 @@ void outbox_send_session_description(struct relay_participant *s, unsigned dave_
 /* Sends the list of the other participants (op 11). */
 void outbox_send_participants(struct relay_participant *s);
 
+/* Writes one video layer: as IDENTIFY requested it, or as op 12 offers it. offered may be NULL. */
+struct json_writer;
+void write_video_layer_json(struct json_writer *j, const struct relay_participant *s,
+                            unsigned layer, const struct offered_video_layer *offered);
 /* Create messages about a participant, for the other participants. */
 struct serialized_message *speaking_message(const struct relay_participant *about);
 struct serialized_message *video_message(const struct relay_participant *about);
@@ -507,6 +532,9 @@ void media_socket_close(struct media_socket *m);
 /* Returns the number of datagrams that the kernel dropped because the receive buffer was full;
  * callable from any thread. */
 uint64_t media_socket_count_overruns(const struct media_socket *m);
+/* Sends a datagram at once, outside of the handling of received ones. */
+void media_socket_send(struct media_socket *m, const union media_address *to, const void *bytes,
+                       size_t n);
 /* Handles the datagrams that waited for queued messages. Accepts NULL. */
 void media_socket_handle_waiting(struct media_socket *m);
 

@@ -9,6 +9,7 @@
 #include "json/read.h"
 #include "json/schema.h"
 #include "model/fields/types.h"
+#include "relay/webrtc/sdp.h"
 
 enum {
     RATE_WINDOW_MS = 60 * 1000,
@@ -147,8 +148,8 @@ struct voice_protocol {
     struct str mode;
 };
 struct voice_select {
-    struct str protocol;
-    struct voice_protocol *data;
+    struct str protocol, data; /* data: an object for "udp", a string for "webrtc" */
+    struct str sdp;
     struct list codecs;
 };
 static const struct field protocol_fields[] = {
@@ -160,7 +161,8 @@ static const struct schema protocol_schema = { .size = sizeof(struct voice_proto
 static const struct type type_protocol = { .kind = KIND_OBJECT, .schema = &protocol_schema };
 static const struct field select_fields[] = {
     { FIELD(struct voice_select, protocol), .type = &type_text },
-    { FIELD(struct voice_select, data), .type = &type_protocol, .flags = OPTIONAL },
+    { FIELD(struct voice_select, data), .type = &type_raw, .flags = OPTIONAL },
+    { FIELD(struct voice_select, sdp), .type = &type_raw, .flags = OPTIONAL },
     { FIELD(struct voice_select, codecs), .type = &type_voice_codecs, .flags = OPTIONAL },
     { 0 },
 };
@@ -168,17 +170,66 @@ static const struct schema select_schema = { .size = sizeof(struct voice_select)
                                              .fields = select_fields };
 static const struct type type_select = { .kind = KIND_OBJECT, .schema = &select_schema };
 
+/* Decodes a JSON string; p NULL: it is not one. */
+static struct str decode_string(struct voice_peer *p, struct str raw)
+{
+    const struct str *text = raw.n && raw.p[0] == '"'
+                                 ? schema_decode_or_null(&type_text, raw, p->loop_state->arena)
+                                 : NULL;
+
+    return text ? *text : (struct str){ 0 };
+}
+
+/* Browsers put the SDP into data and into sdp; some libraries use only one of them. */
+static void select_webrtc(struct voice_peer *p, const struct voice_select *in)
+{
+    struct str data = decode_string(p, in->data), text = data.p ? data : decode_string(p, in->sdp);
+    struct codec_offer codecs = parse_codec_list(&in->codecs);
+    struct sdp_offer offer;
+
+    if (!text.p || !sdp_parse_offer(text, &offer)) {
+        voice_peer_close(p, RELAY_BAD_REQUEST,
+                         "the SDP needs ice-ufrag, ice-pwd and a fingerprint (sha-256)");
+        return;
+    }
+    if (!codecs.numbers.opus && offer.opus_type > 0)
+        codecs.numbers.opus = (unsigned char)offer.opus_type;
+    if (!codecs.numbers.opus) {
+        voice_peer_close(p, RELAY_BAD_REQUEST, "the SDP needs a payload type of opus");
+        return;
+    }
+    struct str fingerprints = str_of(offer.fingerprints);
+    struct relay_message *n =
+        voice_peer_new_message(p, RELAY_MESSAGE_SELECT_PROTOCOL, fingerprints.n);
+    n->select.offer = codecs;
+    n->select.transport_cc_id = offer.transport_cc_id;
+    memcpy(n->text, fingerprints.p, fingerprints.n);
+    relay_message_send(n);
+}
+
 static void handle_voice_select_protocol(struct voice_peer *p, const void *d)
 {
     const struct voice_select *in = d;
-    const struct encryption_mode *mode = in->data ? encryption_mode_find(in->data->mode) : NULL;
+    const struct voice_protocol *data =
+        in->data.n && in->data.p[0] == '{'
+            ? schema_decode_or_null(&type_protocol, in->data, p->loop_state->arena)
+            : NULL;
+    const struct encryption_mode *mode = data ? encryption_mode_find(data->mode) : NULL;
 
     if (++p->selects > RATE_SELECTS) {
         voice_peer_close(p, RELAY_RATE_LIMITED, "too many protocol selections (op 1)");
         return;
     }
+    if (str_is(in->protocol, "webrtc")) {
+        select_webrtc(p, in);
+        return;
+    }
     if (!str_is(in->protocol, "udp")) {
         voice_peer_close(p, RELAY_BAD_PROTOCOL, "unknown protocol");
+        return;
+    }
+    if (in->data.n && !data) {
+        voice_peer_close(p, RELAY_BAD_REQUEST, "malformed payload");
         return;
     }
     if (!mode || !relay_offers_encryption(p->loop_state->relay, mode)) {
@@ -193,10 +244,11 @@ static void handle_voice_select_protocol(struct voice_peer *p, const void *d)
 
 /* speaking is a number of bits; old clients send true or false. */
 struct voice_speaking {
-    struct str speaking;
+    struct str speaking, ssrc;
 };
 static const struct field speaking_fields[] = {
     { FIELD(struct voice_speaking, speaking), .type = &type_raw },
+    { FIELD(struct voice_speaking, ssrc), .type = &type_raw, .flags = OPTIONAL },
     { 0 },
 };
 static const struct schema speaking_schema = { .size = sizeof(struct voice_speaking),
@@ -214,7 +266,8 @@ static void handle_voice_speaking(struct voice_peer *p, const void *d)
         return;
     }
     struct relay_message *n = voice_peer_new_message(p, RELAY_MESSAGE_SPEAKING, 0);
-    n->speaking = (unsigned)(bits & UINT32_MAX);
+    n->speaking.bits = (unsigned)(bits & UINT32_MAX);
+    n->speaking.ssrc = parse_ssrc(in->ssrc);
     relay_message_send(n);
 }
 

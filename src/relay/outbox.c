@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "json/write.h"
+#include "relay/webrtc/webrtc.h"
 
 /* --- texts ---------------------------------------------------------------------------- */
 
@@ -274,9 +275,8 @@ static void send_payload(struct relay_participant *to, enum voice_op op, struct 
     serialized_message_unref(t);
 }
 
-/* Writes one video layer of READY, as IDENTIFY requested it. */
-static void write_layer_json(struct json_writer *j, const struct relay_participant *s,
-                             unsigned layer)
+void write_video_layer_json(struct json_writer *j, const struct relay_participant *s,
+                            unsigned layer, const struct offered_video_layer *offered)
 {
     json_begin_object(j);
     json_name(j, "type");
@@ -284,13 +284,13 @@ static void write_layer_json(struct json_writer *j, const struct relay_participa
     json_name(j, "rid");
     json_text(j, str_of(s->camera.layers[layer].rid));
     json_name(j, "quality");
-    json_int(j, s->camera.layers[layer].quality);
+    json_int(j, offered ? offered->quality : s->camera.layers[layer].quality);
     json_name(j, "ssrc");
     json_int(j, video_layer_ssrc(s->media.ssrc, layer));
     json_name(j, "rtx_ssrc");
     json_int(j, (int64_t)video_layer_ssrc(s->media.ssrc, layer) + 1);
     json_name(j, "active");
-    json_bool(j, false);
+    json_bool(j, offered && offered->active);
     json_end_object(j);
 }
 
@@ -320,7 +320,7 @@ void outbox_send_ready(struct relay_participant *s)
     json_name(&j, "streams");
     json_begin_array(&j);
     for (unsigned i = 0; i < s->camera.layer_count; i++)
-        write_layer_json(&j, s, i);
+        write_video_layer_json(&j, s, i, NULL);
     json_end_array(&j);
     json_end_object(&j);
     send_payload(s, VOICE_READY, &out);
@@ -335,18 +335,37 @@ void outbox_send_version(struct relay_participant *s)
     serialized_message_unref(t);
 }
 
+static void write_key_json(struct json_writer *j, const struct relay_participant *s)
+{
+    json_name(j, "mode");
+    json_text(j, str_of(media_cipher_mode_name(s->media.cipher)));
+    json_name(j, "secret_key");
+    json_begin_array(j);
+    for (int i = 0; i < ENCRYPTION_KEY_SIZE; i++)
+        json_int(j, s->media.key[i]);
+    json_end_array(j);
+}
+
+static void write_sdp_json(struct json_writer *j, const struct relay_participant *s)
+{
+    struct buf sdp;
+
+    buf_init(&sdp, SIZE_MAX);
+    webrtc_write_answer(s->media.webrtc, &sdp);
+    json_name(j, "sdp");
+    json_text(j, buf_str(&sdp));
+    buf_clear(&sdp);
+}
+
 void outbox_send_session_description(struct relay_participant *s, unsigned dave_version)
 {
     struct buf out;
     struct json_writer j = begin_payload(&out);
 
-    json_name(&j, "mode");
-    json_text(&j, str_of(media_cipher_mode_name(s->media.cipher)));
-    json_name(&j, "secret_key");
-    json_begin_array(&j);
-    for (int i = 0; i < ENCRYPTION_KEY_SIZE; i++)
-        json_int(&j, s->media.key[i]);
-    json_end_array(&j);
+    if (s->media.webrtc)
+        write_sdp_json(&j, s);
+    else
+        write_key_json(&j, s);
     json_name(&j, "audio_codec");
     json_text(&j, STR("opus"));
     json_name(&j, "video_codec");

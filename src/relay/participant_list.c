@@ -3,6 +3,7 @@
 
 #include "json/write.h"
 #include "net/address.h"
+#include "relay/webrtc/webrtc.h"
 
 enum { PARTICIPANTS_PER_ITERATION = 500 }; /* participants per iteration of the relay's loop */
 
@@ -26,6 +27,13 @@ static struct str format_media_address(const struct relay_participant *s,
     return s->media.has_address ? str_slice(text, address_format(&a, text)) : STR("");
 }
 
+static const char *mode_name_of(const struct relay_participant *s)
+{
+    if (s->media.webrtc)
+        return webrtc_mode_name(s->media.webrtc);
+    return s->media.cipher ? media_cipher_mode_name(s->media.cipher) : "";
+}
+
 static void append_participant_json(const struct relay_participant *s, struct buf *out)
 {
     struct json_writer j = json_writer_to(out);
@@ -39,8 +47,11 @@ static void append_participant_json(const struct relay_participant *s, struct bu
     json_name(&j, "connected");
     json_bool(&j, s->peer != 0);
     append_text(&j, "address", format_media_address(s, address));
-    append_text(&j, "mode",
-                s->media.cipher ? str_of(media_cipher_mode_name(s->media.cipher)) : STR(""));
+    append_text(&j, "transport",
+                s->media.webrtc   ? STR("webrtc")
+                : s->media.cipher ? STR("udp")
+                                  : STR(""));
+    append_text(&j, "mode", str_of(mode_name_of(s)));
     append_number(&j, "version", (uint64_t)s->version);
     append_number(&j, "dave", participant_group_version(s));
     append_number(&j, "speaking", participant_visible_speaking(s));

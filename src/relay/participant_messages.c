@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "relay/webrtc/webrtc.h"
 
 static bool has_same_salt(const struct relay_participant *s, const struct relay_voice_state *f)
 {
@@ -140,6 +141,13 @@ void participant_set_speaking(struct relay_participant *s, unsigned speaking)
         send_speaking(s);
 }
 
+static void handle_speaking(struct relay_participant *s, const struct relay_message *n)
+{
+    if (s->media.webrtc)
+        webrtc_announce_ssrc(s, 0, n->speaking.ssrc);
+    participant_set_speaking(s, n->speaking.bits);
+}
+
 static void send_message(struct relay_participant *s, struct serialized_message *t)
 {
     outbox_send(s, t);
@@ -161,22 +169,51 @@ static void send_present_participants(struct relay_participant *s)
     }
 }
 
-/* Each SELECT_PROTOCOL creates a new key, so that earlier packets cannot be replayed. */
-static void handle_select_protocol(struct relay_participant *s, const struct encryption_mode *mode,
-                                   const struct codec_offer *offer)
+static void end_transport(struct relay_participant *s, bool keep_address)
 {
-    bool again = s->described;
-
-    if (participant_must_not_have_media(s) && s->media.has_found) {
-        participant_disconnect(s, RELAY_DAVE_REQUIRED);
-        return;
-    }
+    if (!keep_address)
+        participant_clear_address(s);
     media_cipher_free(s->media.cipher);
+    webrtc_free(s->media.webrtc);
+    s->media.cipher = NULL;
+    s->media.webrtc = NULL;
+}
+
+static bool start_udp(struct relay_participant *s, const struct encryption_mode *mode)
+{
+    s->media.audio.has_new_sender = s->media.webrtc && s->media.audio.highest.begun;
+    end_transport(s, !s->media.webrtc);
     randombytes_buf(s->media.key, sizeof s->media.key);
     s->media.cipher = media_cipher_new(mode, s->media.key, 0);
     if (s->media.has_found && !s->media.has_address)
         participant_set_address(s, &s->media.found);
-    participant_set_codecs(s, offer);
+    return true;
+}
+
+/* False: there is no certificate, which is logged. */
+static bool start_webrtc(struct relay_participant *s, const struct relay_message *n)
+{
+    end_transport(s, false);
+    s->media.webrtc = webrtc_new(s, str_slice(n->text, n->n));
+    if (s->media.webrtc)
+        s->media.webrtc->transport_cc_id = n->select.transport_cc_id;
+    return s->media.webrtc;
+}
+
+/* Each SELECT_PROTOCOL creates a new key, so that earlier packets cannot be replayed. */
+static void handle_select_protocol(struct relay_participant *s, const struct relay_message *n)
+{
+    bool again = s->described, browser = !n->select.mode;
+
+    if (participant_must_not_have_media(s) && (browser || s->media.has_found)) {
+        participant_disconnect(s, RELAY_DAVE_REQUIRED);
+        return;
+    }
+    if (!(browser ? start_webrtc(s, n) : start_udp(s, n->select.mode))) {
+        participant_disconnect(s, RELAY_UNKNOWN_ERROR);
+        return;
+    }
+    participant_set_codecs(s, &n->select.offer);
     s->described = true;
     unsigned dave_version = participant_join_group(s);
     outbox_send_session_description(s, dave_version);
@@ -226,7 +263,7 @@ static void start_resume_timeout(struct relay_participant *s)
     deadline_restart(participants_of(s)->resume_deadlines, &s->resume_deadline);
 }
 
-void participants_handle_message(struct relay_participants *all, const struct relay_message *n)
+void participants_handle_message(struct relay_participants *all, struct relay_message *n)
 {
     struct relay_participant *s =
         n->kind == RELAY_MESSAGE_STATE_CHANGE ? NULL : map_get(&all->by_peer, n->peer);
@@ -240,11 +277,11 @@ void participants_handle_message(struct relay_participants *all, const struct re
     else if (n->kind == RELAY_MESSAGE_SOCKET_CLOSED)
         start_resume_timeout(s);
     else if (n->kind == RELAY_MESSAGE_SELECT_PROTOCOL)
-        handle_select_protocol(s, n->select.mode, &n->select.offer);
+        handle_select_protocol(s, n);
     else if (n->kind == RELAY_MESSAGE_CODECS)
         participant_set_codecs(s, &n->offer);
     else if (n->kind == RELAY_MESSAGE_SPEAKING)
-        participant_set_speaking(s, n->speaking);
+        handle_speaking(s, n);
     else if (n->kind == RELAY_MESSAGE_VIDEO)
         participant_handle_video(s, n);
     else if (n->kind == RELAY_MESSAGE_VIDEO_REQUEST)

@@ -3,6 +3,8 @@
 #include "relay/internal.h"
 
 #include "base/mem.h"
+#include "json/write.h"
+#include "relay/webrtc/webrtc.h"
 
 /* --- codecs --------------------------------------------------------------------------- */
 
@@ -81,6 +83,33 @@ static bool update_video_layers(struct relay_participant *s, const struct relay_
     return active;
 }
 
+/* Browsers choose their SSRCs: stores them and replaces them by those of the participant's block,
+ * in the message and in its streams, which are sent to the others. */
+static void translate_announced_ssrcs(struct relay_participant *s, struct relay_message *n,
+                                      struct buf *streams)
+{
+    struct json_writer j = json_writer_to(streams);
+
+    webrtc_announce_ssrc(s, 0, n->video.audio_ssrc);
+    if (!n->video.count && n->video.ssrc) {
+        webrtc_announce_ssrc(s, 1, (uint32_t)n->video.ssrc);
+        webrtc_announce_ssrc(s, 2, n->video.rtx_ssrc);
+    }
+    json_begin_array(&j);
+    for (unsigned i = 0; i < n->video.count; i++) {
+        struct offered_video_layer *layer = &n->video.shown[i];
+        uint32_t ssrc = video_layer_ssrc(s->media.ssrc, i);
+
+        webrtc_announce_ssrc(s, 1 + 2 * i, (uint32_t)layer->ssrc);
+        webrtc_announce_ssrc(s, 2 + 2 * i, (uint32_t)layer->rtx_ssrc);
+        layer->ssrc = ssrc;
+        layer->rtx_ssrc = (int64_t)ssrc + 1;
+        write_video_layer_json(&j, s, i, layer);
+    }
+    json_end_array(&j);
+    n->video.ssrc = n->video.ssrc ? video_layer_ssrc(s->media.ssrc, 0) : 0;
+}
+
 static void store_streams_json(struct relay_participant *s, struct str streams)
 {
     char *copy = mem_new(streams.n);
@@ -91,11 +120,22 @@ static void store_streams_json(struct relay_participant *s, struct str streams)
 }
 
 /* Handles op 12; SSRC 0 ends the video. */
-void participant_handle_video(struct relay_participant *s, const struct relay_message *n)
+void participant_handle_video(struct relay_participant *s, struct relay_message *n)
 {
-    if (!video_ssrcs_are_own(s, n))
+    struct buf translated;
+    struct str streams = str_slice(n->text, n->n);
+
+    buf_init(&translated, SIZE_MAX);
+    if (s->media.webrtc) {
+        translate_announced_ssrcs(s, n, &translated);
+        streams = buf_str(&translated);
+    }
+    bool own = video_ssrcs_are_own(s, n);
+    if (own)
+        store_streams_json(s, streams);
+    buf_clear(&translated);
+    if (!own)
         return;
-    store_streams_json(s, str_slice(n->text, n->n));
     s->camera.video_ssrc = (uint32_t)n->video.ssrc;
     s->camera.offers_video = true;
     bool active = update_video_layers(s, n);
@@ -123,15 +163,14 @@ bool participant_may_send_video(const struct relay_participant *s, const struct 
     int layer = video_layer_of_ssrc(s->media.ssrc, p->ssrc);
 
     return layer >= 0 && s->permissions.can_send_video && s->camera.layers[layer].active &&
-           video_type_is_set(&s->offer.types, p->type) &&
-           !media_cipher_uses_header(s->media.cipher);
+           video_type_is_set(&s->offer.types, p->type) && participant_carries_video(s);
 }
 
 bool participant_receives_video(const struct relay_participant *to,
                                 const struct relay_participant *from, uint32_t ssrc)
 {
-    if (to == from || !to->video_request || !to->permissions.can_receive || !to->media.cipher ||
-        !to->media.has_address || media_cipher_uses_header(to->media.cipher))
+    if (to == from || !to->video_request || !to->permissions.can_receive ||
+        !participant_is_reachable(to) || !participant_carries_video(to))
         return false;
     int chosen = video_choose_layer(from->camera.layers, RELAY_LAYERS_MAX, from->media.ssrc,
                                     to->video_request);

@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "net/address.h"
+#include "relay/webrtc/webrtc.h"
 
 static uint64_t user_key(snowflake guild_id, snowflake user_id)
 {
@@ -60,11 +61,25 @@ void participant_map_remove(struct map *map, uint64_t key, const struct relay_pa
         map_remove(map, key);
 }
 
-static void participant_clear_address(struct relay_participant *s)
+struct relay_participant *find_browser_by_address(struct relay_participants *all,
+                                                  const union media_address *a)
+{
+    return map_get(&all->browsers_by_address, address_map_key(a));
+}
+
+/* Addresses of browsers are in a map of their own, because the addresses of other clients may come
+ * from requests that are not authenticated. */
+static struct map *address_map_of(const struct relay_participant *s)
+{
+    struct relay_participants *all = participants_of(s);
+
+    return s->media.webrtc ? &all->browsers_by_address : &all->by_address;
+}
+
+void participant_clear_address(struct relay_participant *s)
 {
     if (s->media.has_address)
-        participant_map_remove(&participants_of(s)->by_address, address_map_key(&s->media.address),
-                               s);
+        participant_map_remove(address_map_of(s), address_map_key(&s->media.address), s);
     s->media.has_address = false;
 }
 
@@ -73,8 +88,18 @@ void participant_set_address(struct relay_participant *s, const union media_addr
     participant_clear_address(s);
     s->media.address = *a;
     s->media.has_address = true;
-    map_put(&participants_of(s)->by_address, address_map_key(a), s);
+    map_put(address_map_of(s), address_map_key(a), s);
     participant_join_group_late(s);
+}
+
+bool participant_is_reachable(const struct relay_participant *s)
+{
+    return s->media.has_address && (s->media.cipher || (s->media.webrtc && s->media.webrtc->srtp));
+}
+
+bool participant_carries_video(const struct relay_participant *s)
+{
+    return !s->media.cipher || !media_cipher_uses_header(s->media.cipher);
 }
 
 /* --- rooms ---------------------------------------------------------------------------- */
@@ -131,7 +156,7 @@ static uint32_t choose_ssrc_block(const struct relay_participants *all)
 
     do
         block = 1 + randombytes_uniform(UINT32_MAX / SSRCS_PER_PARTICIPANT - 1);
-    while (map_get(&all->by_ssrc, block));
+    while (map_get(&all->by_ssrc, block) || !ssrc_block_is_allowed(block * SSRCS_PER_PARTICIPANT));
     return block * SSRCS_PER_PARTICIPANT;
 }
 
@@ -192,6 +217,7 @@ static void participant_free(struct relay_participant *s)
     room_remove_participant(all, s);
     outbox_clear(s);
     media_cipher_free(s->media.cipher);
+    webrtc_free(s->media.webrtc);
     participant_free_streams(s);
     sodium_memzero(s->media.key, sizeof s->media.key);
     mem_free((void *)(uintptr_t)s->camera.streams.p);
@@ -281,10 +307,16 @@ struct relay_participants *participants_new(struct relay *r)
     map_init(&all->by_peer);
     map_init(&all->by_address);
     all->dave = dave_rooms_new(r);
+    map_init(&all->browsers_by_address);
+    map_init(&all->by_ufrag);
     all->resume_deadlines =
         deadline_list_new(relay_thread_loop(r), VOICE_RESUME_TIMEOUT_MS, true, on_resume_timeout);
     all->speaking_deadlines = deadline_list_new(relay_thread_loop(r), VOICE_SPEAKING_DELAY_MS,
                                                 false, on_speaking_deadline);
+    all->consents =
+        deadline_list_new(relay_thread_loop(r), WEBRTC_CONSENT_MS, true, on_consent_expired);
+    all->handshake_checks = deadline_list_new(relay_thread_loop(r), WEBRTC_HANDSHAKE_CHECK_MS,
+                                              false, on_handshake_check);
     return all;
 }
 
@@ -303,11 +335,15 @@ void participants_free(struct relay_participants *all)
     deadline_list_free(all->resume_deadlines);
     deadline_list_free(all->speaking_deadlines);
     dave_rooms_free(all->dave);
+    deadline_list_free(all->consents);
+    deadline_list_free(all->handshake_checks);
     map_clear(&all->rooms);
     map_clear(&all->by_ssrc);
     map_clear(&all->by_user);
     map_clear(&all->by_token);
     map_clear(&all->by_peer);
     map_clear(&all->by_address);
+    map_clear(&all->browsers_by_address);
+    map_clear(&all->by_ufrag);
     mem_free(all);
 }

@@ -15,11 +15,14 @@ struct relay_participants {
     struct map by_user;    /* by hash of guild and user */
     struct map by_token;   /* by the first bytes of the token */
     struct map by_peer;    /* by socket number, if connected */
-    struct map by_address; /* by source address of media, if known */
+    struct map by_address; /* by source address of media, if known; without browsers */
+    struct map browsers_by_address; /* browsers only, by the address of a valid STUN request */
+    struct map by_ufrag;            /* browsers only, by the ICE user name fragment */
     struct dave_rooms *dave;
     struct deadline_list *resume_deadlines;
     struct deadline_list
         *speaking_deadlines; /* deadlines to send op 5 again after too many changes */
+    struct deadline_list *consents, *handshake_checks; /* of browsers */
 };
 
 struct relay_participants *participants_of(const struct relay_participant *s);
@@ -29,6 +32,7 @@ struct relay_participant *find_participant_by_user(const struct relay_participan
                                                    snowflake guild_id, snowflake user_id);
 struct relay_participant *find_participant_by_token(const struct relay_participants *all,
                                                     const unsigned char token[RELAY_TOKEN_SIZE]);
+void participant_clear_address(struct relay_participant *s);
 void participant_map_remove(struct map *map, uint64_t key, const struct relay_participant *s);
 
 struct voice_state_key voice_state_key_of(const struct relay_voice_state *f);

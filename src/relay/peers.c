@@ -142,6 +142,8 @@ static const char *close_reason(enum relay_close_code code)
         return "this server requires end-to-end encryption (DAVE): use a library that supports it";
     case RELAY_BAD_REQUEST:
         return "invalid key package (op 26)";
+    case RELAY_BAD_PROTOCOL:
+        return "the DTLS handshake failed";
     case RELAY_RATE_LIMITED:
         return "too many key packages (op 26), or the room is full";
     default:

@@ -79,6 +79,8 @@ extern const struct type type_voice_video, type_voice_video_request;
 unsigned parse_video_layers(bool video, const struct list *streams,
                             struct relay_layer ret[RELAY_LAYERS_MAX]);
 struct codec_offer parse_codec_list(const struct list *codecs);
+/* Parses an SSRC that a client announces; 0: none, or not a number. */
+uint32_t parse_ssrc(struct str raw);
 extern const struct type type_voice_session_update;
 void handle_voice_session_update(struct voice_peer *p, const void *d);
 /* Parses op 15. False: a key is no SSRC, a quality is not 0 to 100, or there are too many

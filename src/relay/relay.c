@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "relay/webrtc/dtls.h"
 
 enum {
     MESSAGES_NS_PER_ITERATION = 4 * 1000 * 1000
@@ -419,6 +420,7 @@ void relay_stop(struct relay *r)
         loop_call_and_wait(loops_get(r->loops, i), free_voice_loop, r);
     loops_stop(r->relay_thread);
     relay_handle_messages(r);
+    dtls_identity_free(r->identity);
     map_clear(&r->unauthenticated);
     pending_identifies_free(r);
     pthread_mutex_destroy(&r->lock);
@@ -457,5 +459,9 @@ void relay_stats(const struct relay *r, struct relay_stats *ret)
         .refused_key_packages = r->count.refused_key_packages,
         .downgrades = r->count.downgrades,
         .resets = r->count.resets,
+        .browsers = r->count.browsers,
+        .handshakes = r->count.handshakes,
+        .handshakes_failed = r->count.handshakes_failed,
+        .checks_refused = r->count.checks_refused,
     };
 }

@@ -94,6 +94,7 @@ struct relay_options {
     const char *host;    /* address to receive datagrams on */
     int port;            /* 0: any free port */
     const char *address; /* IPv4 address that clients are given */
+    char address6[46];   /* IPv6 address that browsers are given as well; "": none */
     bool no_xsalsa20;    /* do not offer xsalsa20_poly1305 */
     size_t room_max;     /* participants per room; 0: unlimited */
     enum relay_e2ee e2ee;
@@ -134,6 +135,9 @@ struct relay_stats {
     /* End-to-end encryption; see struct dave_counters. */
     uint64_t encrypted_rooms, epochs, transitions, refused_commits, refused_key_packages,
         downgrades, resets;
+    uint64_t browsers;                      /* participants that use WebRTC */
+    uint64_t handshakes, handshakes_failed; /* DTLS handshakes */
+    uint64_t checks_refused;                /* STUN requests that are malformed or not authentic */
 };
 void relay_stats(const struct relay *r, struct relay_stats *ret);
 

@@ -76,6 +76,8 @@ struct codec_offer parse_codec_list(const struct list *codecs)
     bool any = false;
 
     for (size_t i = 0; i < codecs->count; i++) {
+        codec_numbers_add(&offer.numbers, in[i].name, (unsigned)in[i].payload_type.value,
+                          (unsigned)in[i].rtx_payload_type.value);
         if (!str_is(in[i].type, "video"))
             continue;
         any = true;
@@ -116,6 +118,13 @@ void handle_voice_session_update(struct voice_peer *p, const void *d)
     relay_message_send(n);
 }
 
+uint32_t parse_ssrc(struct str raw)
+{
+    int64_t ssrc;
+
+    return json_parse_raw_int(raw, &ssrc) && ssrc > 0 && ssrc <= UINT32_MAX ? (uint32_t)ssrc : 0;
+}
+
 /* --- VIDEO (op 12): video that a client sends ----------------------------------------- */
 
 struct voice_stream {
@@ -137,13 +146,16 @@ static const struct type type_voice_streams = { .kind = KIND_ARRAY,
                                                 .of = &type_voice_stream,
                                                 .max = RELAY_LAYERS_MAX };
 
-/* Payload of op 12. Messages without video_layer_ssrc, which some clients send for audio, are
+/* Payload of op 12. Messages without video_ssrc, which some clients send for audio, are
  * ignored. */
 struct voice_video {
     struct opt_int video_ssrc;
+    struct str audio_ssrc, rtx_ssrc; /* only browsers choose them */
     struct str streams;
 };
 static const struct field video_fields[] = {
+    { FIELD(struct voice_video, audio_ssrc), .type = &type_raw, .flags = OPTIONAL },
+    { FIELD(struct voice_video, rtx_ssrc), .type = &type_raw, .flags = OPTIONAL },
     { FIELD(struct voice_video, video_ssrc), .type = &type_ssrc, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct voice_video, streams), .type = &type_raw, .flags = OPTIONAL },
     { 0 },
@@ -190,7 +202,9 @@ void handle_voice_video(struct voice_peer *p, const void *d)
         return;
     }
     struct relay_message *n = voice_peer_new_message(p, RELAY_MESSAGE_VIDEO, streams.n);
+    n->video.audio_ssrc = parse_ssrc(in->audio_ssrc);
     n->video.ssrc = in->video_ssrc.value;
+    n->video.rtx_ssrc = parse_ssrc(in->rtx_ssrc);
     copy_streams_to_message(n, decoded);
     memcpy(n->text, streams.p, streams.n);
     relay_message_send(n);

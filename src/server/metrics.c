@@ -56,6 +56,14 @@ static void append_relay_metrics(const struct relay *r, struct buf *out)
     api_append_metric(out, "guildhall_voice_dave_resets_total", "counter",
                       "New groups of encrypted voice rooms, because no member could commit.",
                       s.resets);
+    api_append_metric(out, "guildhall_voice_browsers", "gauge", "Voice sessions that use WebRTC.",
+                      s.browsers);
+    api_append_metric(out, "guildhall_voice_handshakes_total", "counter",
+                      "Finished DTLS handshakes of browsers.", s.handshakes);
+    api_append_metric(out, "guildhall_voice_handshakes_failed_total", "counter",
+                      "DTLS handshakes of browsers that failed or timed out.", s.handshakes_failed);
+    api_append_metric(out, "guildhall_voice_stun_refused_total", "counter",
+                      "STUN requests without a valid password.", s.checks_refused);
     api_append_metric(out, "guildhall_voice_packets_overrun_total", "counter",
                       "Voice datagrams lost because the receive buffer was full.", s.overruns);
 }

@@ -4,6 +4,7 @@
 #include <uv.h>
 
 #include "base/log.h"
+#include "net/address.h"
 #include "server/guildhall_internal.h"
 #include "voice/voice.h"
 
@@ -39,6 +40,29 @@ static enum relay_e2ee parse_voice_e2ee(struct str choice)
                                        : RELAY_E2EE_PREFER;
 }
 
+/* Finds the IPv6 address that browsers get as a second candidate, if voice packets of IPv6 arrive:
+ * the listen address, otherwise the first public address of this machine. */
+static void find_voice_address6(const struct guildhall *g, char out[46])
+{
+    uv_interface_address_t *list = NULL;
+    struct sockaddr_in6 listens;
+    int count = 0;
+
+    if (!strchr(voice_bind_address(g), ':'))
+        return;
+    if (uv_ip6_addr(g->host, 0, &listens) == 0 && address_is_public(&listens)) {
+        uv_ip6_name(&listens, out, 46);
+        return;
+    }
+    if (uv_interface_addresses(&list, &count) != 0)
+        return;
+    for (int i = 0; i < count && !out[0]; i++)
+        if (list[i].address.address6.sin6_family == AF_INET6 &&
+            address_is_public(&list[i].address.address6))
+            uv_ip6_name(&list[i].address.address6, out, 46);
+    uv_free_interface_addresses(list, count);
+}
+
 enum err start_voice_relay(struct guildhall *g)
 {
     struct relay_options options = { .host = voice_bind_address(g),
@@ -62,6 +86,7 @@ enum err start_voice_relay(struct guildhall *g)
         return ERR_INTERNAL;
     }
     options.port = (int)port;
+    find_voice_address6(g, options.address6);
     return relay_start(g->loops, &options, &g->relay);
 }
 

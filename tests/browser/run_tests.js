@@ -18,6 +18,7 @@ import { Worker, options } from "./harness.js";
 import { TESTS as search } from "./search.js";
 import { TESTS as talk } from "./message_content.js";
 import { TESTS as unread } from "./unread.js";
+import { TESTS as voice } from "./voice_media.js";
 import { TESTS as wire } from "./workbench.js";
 
 const [source, executable, chromiumPath, ...rest] = process.argv.slice(2);
@@ -25,11 +26,11 @@ const at = rest.indexOf("--pictures");
 const pictures = at >= 0 ? rest.splice(at, 2)[1] : "";
 const nightly = rest.includes("--nightly");
 const words = rest.filter((x) => x !== "--nightly");
-const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--disable-extensions", "--process-per-site"];
+const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--disable-extensions", "--process-per-site", "--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream", "--allow-loopback-in-peer-connection"];
 const MAX_WORKERS = 3;
 
 /** The longest groups first, so that none runs alone at the end. */
-const WORKERS = { load, people, screens, wire, settings, talk, history, hostile, apps, search, unread, everyday, sharing };
+const WORKERS = { load, people, screens, wire, settings, talk, history, hostile, apps, search, unread, everyday, sharing, voice };
 const NIGHTLY = { chatWalks, benchWalks };
 
 async function runTest(worker, name, test) {

@@ -1,7 +1,8 @@
 /* media.c - handles voice datagrams: answers IP discovery and pings, forwards RTP and RTCP.
  *
- * The sender is found by SSRC. Packets with an unknown SSRC, and media that is not authentic, are
- * dropped. An authentic packet is decrypted once and encrypted for each receiver. */
+ * The sender is found by SSRC; datagrams of browsers are handled by browser_media.c. Packets with
+ * an unknown SSRC, and media that is not authentic, are dropped. An authentic packet is decrypted
+ * once and encrypted for each receiver. */
 #include "relay/media/media_socket.h"
 
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "base/mem.h"
 #include "net/address.h"
 #include "relay/media/rtcp.h"
+#include "relay/webrtc/webrtc.h"
 
 enum {
     WINDOW_MS = 1000,
@@ -45,11 +47,6 @@ static bool media_window_allows(struct media_rate_window *w, int64_t now_ms, uns
     return w->packets < packets && w->bytes < bytes;
 }
 
-static bool audio_is_within_limit(struct relay_participant *s, int64_t now_ms)
-{
-    return media_window_allows(&s->media.window, now_ms, WINDOW_PACKETS, WINDOW_BYTES);
-}
-
 static bool video_is_within_limit(struct relay_participant *s, int64_t now_ms)
 {
     return media_window_allows(&s->media.video_window, now_ms, WINDOW_VIDEO_PACKETS,
@@ -65,6 +62,12 @@ static void media_window_add(struct media_rate_window *w, size_t bytes)
 static int64_t monotonic_ms(void)
 {
     return clock_monotonic_ns() / 1000000;
+}
+
+bool media_is_within_limit(struct relay_participant *s, bool audio, int64_t now_ms)
+{
+    return audio ? media_window_allows(&s->media.window, now_ms, WINDOW_PACKETS, WINDOW_BYTES)
+                 : video_is_within_limit(s, now_ms);
 }
 
 /* --- IP discovery and pings ----------------------------------------------------------- */
@@ -93,7 +96,7 @@ static void answer_ip_discovery(struct packet_work *w, struct relay_participant 
 
     if (!request_is_within_limit(discovery_limit_of(w, s, from), monotonic_ms(), WINDOW_DISCOVERY))
         return;
-    if (!s->media.cipher) {
+    if (!s->media.cipher && !s->media.webrtc) {
         s->media.found = *from;
         s->media.has_found = true;
     }
@@ -127,14 +130,25 @@ static void crypto_timer_stop(const struct packet_work *w, int64_t begin)
                           (uint64_t)(clock_monotonic_ns() - begin) * CRYPTO_SAMPLE_INTERVAL);
 }
 
-static size_t encrypt_for_participant(struct packet_work *w, struct relay_participant *to)
+static size_t encrypt_for_participant(struct packet_work *w, struct relay_participant *to,
+                                      unsigned payload_type)
 {
     unsigned char *out = media_socket_next_buffer(w->socket);
     int64_t begin = crypto_timer_start(w);
-    size_t n = media_cipher_encrypt(to->media.cipher, &w->plain, out);
+    size_t n = to->media.webrtc ? encrypt_for_browser(w, to, payload_type, out)
+                                : media_cipher_encrypt(to->media.cipher, &w->plain, out);
 
     crypto_timer_stop(w, begin);
     return n;
+}
+
+static size_t encrypt_rtcp_for_participant(struct packet_work *w, struct relay_participant *to,
+                                           struct str packet)
+{
+    unsigned char *out = media_socket_next_buffer(w->socket);
+
+    return to->media.webrtc ? srtp_write_control(to->media.webrtc->srtp, packet, out)
+                            : media_cipher_encrypt_rtcp(to->media.cipher, packet, out);
 }
 
 static bool decrypt_from_participant(struct packet_work *w, struct relay_participant *s,
@@ -193,6 +207,13 @@ static void write_renumbered_header(struct packet_work *w, const struct rtp_stre
         h[4 + i] = (unsigned char)(a->timestamp >> (24 - 8 * i));
 }
 
+void media_renumber_audio(struct packet_work *w, struct relay_participant *s,
+                          const struct rtp_stream_position *a)
+{
+    record_audio_quality(s, a);
+    write_renumbered_header(w, a);
+}
+
 /* Decrypts the packet. False: not authentic, or a replay. */
 static bool authenticate_packet(struct packet_work *w, struct relay_participant *s,
                                 const struct rtp_packet *p, bool *ret_newest)
@@ -204,8 +225,7 @@ static bool authenticate_packet(struct packet_work *w, struct relay_participant 
         return false;
     *ret_newest = a.newest;
     if (p->ssrc == s->media.ssrc) {
-        record_audio_quality(s, &a);
-        write_renumbered_header(w, &a);
+        media_renumber_audio(w, s, &a);
     } else if (!s->media.video) {
         s->media.video = mem_new(SSRCS_PER_PARTICIPANT * sizeof *s->media.video);
     }
@@ -215,7 +235,7 @@ static bool authenticate_packet(struct packet_work *w, struct relay_participant 
 
 static bool receives_audio(const struct relay_participant *to, const struct relay_participant *from)
 {
-    return to != from && to->permissions.can_receive && to->media.cipher && to->media.has_address;
+    return to != from && to->permissions.can_receive && participant_is_reachable(to);
 }
 
 /* Whether the packet ends an end-to-end encrypted frame, which clients without DAVE cannot decode.
@@ -229,14 +249,27 @@ static bool is_dave_frame(const struct packet_work *w, const struct relay_partic
            memcmp(w->plain.bytes + w->plain.n - sizeof marker, marker, sizeof marker) == 0;
 }
 
-/* Queues an encrypted packet. False: all nonces are used, so the participant was disconnected. */
+/* Queues an encrypted packet. False: all nonces are used, so the participant was disconnected. SRTP
+ * has no such limit: it refuses only a packet whose sequence number was used before. */
 static bool send_or_disconnect(struct packet_work *w, struct relay_participant *to, size_t n)
 {
     if (n)
         media_socket_queue(w->socket, &to->media.address, n);
-    else
+    else if (!to->media.webrtc)
         participant_disconnect(to, RELAY_INVALID_SESSION);
-    return n;
+    return n || to->media.webrtc;
+}
+
+/* Returns the payload type with which a receiver gets the packet: browsers choose their own
+ * numbers. -1: the receiver does not know the codec. */
+static int payload_type_for(const struct relay_participant *to,
+                            const struct relay_participant *from, unsigned type)
+{
+    if (!to->media.webrtc && !from->media.webrtc)
+        return (int)type;
+    if (type == RTP_OPUS_PAYLOAD_TYPE)
+        return to->media.webrtc ? to->offer.numbers.opus : RTP_OPUS_PAYLOAD_TYPE;
+    return codec_numbers_translate(&from->offer.numbers, &to->offer.numbers, type);
 }
 
 /* Forwards the packet to the room. If `to` is removed (participant_disconnect), the last
@@ -245,16 +278,24 @@ static void forward_to_room(struct packet_work *w, const struct relay_participan
                             uint32_t ssrc)
 {
     const struct relay_room *room = from->room;
+    unsigned type = w->plain.header[1] & 0x7f, marker = w->plain.header[1] & 0x80;
     bool dave = is_dave_frame(w, from);
 
+    w->is_stripped = false;
     for (size_t i = 0; i < room->count;) {
         struct relay_participant *to = room->participants[i];
         bool decodes = !dave || to->dave_version;
         bool receives =
             decodes && (ssrc == from->media.ssrc ? receives_audio(to, from)
                                                  : participant_receives_video(to, from, ssrc));
+        int translated = receives ? payload_type_for(to, from, type) : -1;
 
-        if (!receives || send_or_disconnect(w, to, encrypt_for_participant(w, to)))
+        if (translated < 0 || (w->padding_only && !to->media.webrtc)) {
+            i++;
+            continue;
+        }
+        w->plain.header[1] = (unsigned char)(marker | (unsigned)translated);
+        if (send_or_disconnect(w, to, encrypt_for_participant(w, to, (unsigned)translated)))
             i++;
     }
 }
@@ -272,7 +313,7 @@ static void report_activity(const struct packet_work *w, struct relay_participan
         peer_message_send(s->relay, s->loop, s->peer, PEER_MESSAGE_ACTIVE, 0, NULL);
 }
 
-static void count_dropped(const struct packet_work *w)
+void media_count_dropped(const struct packet_work *w)
 {
     media_counter_add(&w->relay->count.dropped, 1);
 }
@@ -284,7 +325,7 @@ static bool may_decrypt(struct relay_participant *s, bool audio, const union med
 {
     struct media_rate_window *w = audio ? &s->media.window : &s->media.video_window;
 
-    if (!(audio ? audio_is_within_limit(s, now_ms) : video_is_within_limit(s, now_ms)))
+    if (!media_is_within_limit(s, audio, now_ms))
         return false;
     if (s->media.has_address && is_same_address(&s->media.address, from))
         return true;
@@ -326,9 +367,22 @@ static bool forward_video(struct packet_work *w, const struct relay_participant 
  * again, with another key and other SSRCs. */
 static bool must_renew_key(const struct relay_participant *s)
 {
-    return media_cipher_nonce_was_reused(s->media.cipher) || rtp_stream_is_full(&s->media.audio) ||
+    return (s->media.cipher && media_cipher_nonce_was_reused(s->media.cipher)) ||
+           rtp_stream_is_full(&s->media.audio) ||
            (s->media.audio.highest.begun &&
             rtp_count_sequences_used(&s->media.audio.highest) >= MAX_RTP_HEADERS);
+}
+
+void media_forward_rtp(struct packet_work *w, struct relay_participant *s,
+                       const struct rtp_packet *p, size_t datagram_size, int64_t now_ms)
+{
+    bool audio = p->ssrc == s->media.ssrc;
+
+    media_window_add(audio ? &s->media.window : &s->media.video_window, datagram_size);
+    if (!(audio ? forward_audio(w, s, p, now_ms) : forward_video(w, s, p)))
+        media_count_dropped(w);
+    if (must_renew_key(s))
+        participant_disconnect(s, RELAY_INVALID_SESSION);
 }
 
 static void handle_rtp(struct packet_work *w, struct relay_participant *s, struct str datagram,
@@ -341,16 +395,12 @@ static void handle_rtp(struct packet_work *w, struct relay_participant *s, struc
     if (!s->media.cipher || participant_must_not_have_media(s) || !rtp_parse(datagram, &p) ||
         !may_decrypt(s, p.ssrc == s->media.ssrc, from, now_ms) ||
         !authenticate_packet(w, s, &p, &newest)) {
-        count_dropped(w);
+        media_count_dropped(w);
         return;
     }
-    bool audio = p.ssrc == s->media.ssrc;
-    media_window_add(audio ? &s->media.window : &s->media.video_window, datagram.n);
     update_address(s, newest, from);
-    if (!(audio ? forward_audio(w, s, &p, now_ms) : forward_video(w, s, &p)))
-        count_dropped(w);
-    if (must_renew_key(s))
-        participant_disconnect(s, RELAY_INVALID_SESSION);
+    w->padding_only = false;
+    media_forward_rtp(w, s, &p, datagram.n, now_ms);
 }
 
 /* --- RTCP ----------------------------------------------------------------------------- */
@@ -365,11 +415,46 @@ static void forward_sender_report(struct packet_work *w, const struct relay_part
         struct relay_participant *to = room->participants[i];
 
         if (!participant_receives_video(to, from, part->sender) ||
-            send_or_disconnect(w, to,
-                               media_cipher_encrypt_rtcp(to->media.cipher, part->bytes,
-                                                         media_socket_next_buffer(w->socket))))
+            send_or_disconnect(w, to, encrypt_rtcp_for_participant(w, to, part->bytes)))
             i++;
     }
+}
+
+static void write_ssrc(struct packet_work *w, const struct rtcp_packet *part, size_t at,
+                       uint32_t ssrc)
+{
+    unsigned char *out = w->control + (part->bytes.p - (const char *)w->control) + at;
+
+    for (int i = 0; i < 4; i++)
+        out[i] = (unsigned char)(ssrc >> (24 - 8 * i));
+}
+
+/* A browser knows its media only by its own SSRCs. False: it has not announced this one, or the
+ * packet is about the numbers of a transport, which the relay itself answers to browsers. */
+static bool rtcp_name_target(struct packet_work *w, const struct relay_participant *to,
+                             const struct rtcp_packet *part)
+{
+    if (!to->media.webrtc)
+        return true;
+    uint32_t at = part->about - to->media.ssrc;
+    uint32_t own = at < MEDIA_SSRCS && !part->is_transport_feedback ? to->media.announced[at] : 0;
+
+    if (own)
+        write_ssrc(w, part, part->about_at, own);
+    return own;
+}
+
+/* The sender of a browser's packet is one of its own SSRCs, or any number if it sends no media. */
+static void rtcp_name_sender(struct packet_work *w, const struct relay_participant *s,
+                             struct rtcp_packet *part)
+{
+    if (!s->media.webrtc)
+        return;
+    int at = webrtc_find_announced(s, part->sender);
+
+    part->announces = part->announces && at >= 0;
+    part->sender = s->media.ssrc + (uint32_t)(at > 0 ? at : 0);
+    write_ssrc(w, part, 4, part->sender);
 }
 
 /* Forwards a receiver report or a request (such as for a key frame) to the sender of that media. */
@@ -379,13 +464,11 @@ static void forward_feedback(struct packet_work *w, struct relay_participant *fr
     struct relay_participant *to = find_participant_by_ssrc(w->relay->participants, part->about);
 
     if (to && to != from && to->room == from->room && to->permissions.can_send_video &&
-        to->media.cipher && to->media.has_address && !media_cipher_uses_header(to->media.cipher) &&
-        participant_receives_video(from, to, to->media.ssrc) &&
+        participant_is_reachable(to) && participant_carries_video(to) &&
+        rtcp_name_target(w, to, part) && participant_receives_video(from, to, to->media.ssrc) &&
         request_is_within_limit(&from->rate.rtcp_sent, monotonic_ms(), WINDOW_RTCP_SENT) &&
         request_is_within_limit(&to->rate.rtcp_received, monotonic_ms(), WINDOW_RTCP_RECEIVED))
-        send_or_disconnect(w, to,
-                           media_cipher_encrypt_rtcp(to->media.cipher, part->bytes,
-                                                     media_socket_next_buffer(w->socket)));
+        send_or_disconnect(w, to, encrypt_rtcp_for_participant(w, to, part->bytes));
 }
 
 static bool rtcp_is_replayed(const struct relay_participant *s, uint64_t hash)
@@ -403,25 +486,14 @@ static void rtcp_record_hash(struct relay_participant *s, uint64_t hash)
     s->media.control->seen[s->media.control->next++ % COUNT_OF(s->media.control->seen)] = hash;
 }
 
-/* Handles RTCP. Its packets have no sequence numbers, so an old one cannot be distinguished from a
- * new one: they do not update the client's address, and their number is limited. */
-static void handle_rtcp(struct packet_work *w, struct relay_participant *s, struct str datagram,
-                        const union media_address *from)
+void media_forward_rtcp(struct packet_work *w, struct relay_participant *s, size_t n,
+                        int64_t now_ms)
 {
-    int64_t now_ms = monotonic_ms();
-    uint64_t hash = hash_str(datagram);
-    struct rtcp_packet part;
-    size_t n;
-
-    if (!s->media.cipher || !may_decrypt(s, false, from, now_ms) || rtcp_is_replayed(s, hash) ||
-        !media_cipher_decrypt_rtcp(s->media.cipher, datagram, w->control, &n)) {
-        count_dropped(w);
-        return;
-    }
-    s->media.video_window.bytes += (unsigned)datagram.n;
-    rtcp_record_hash(s, hash);
     struct str rest = str_slice((const char *)w->control, n);
+    struct rtcp_packet part;
+
     for (int i = 0; i < RTCP_MAX_PARTS && rtcp_parse_next(&rest, &part); i++) {
+        rtcp_name_sender(w, s, &part);
         if (part.sender / SSRCS_PER_PARTICIPANT != s->media.ssrc / SSRCS_PER_PARTICIPANT ||
             !video_is_within_limit(s, now_ms))
             continue;
@@ -431,6 +503,25 @@ static void handle_rtcp(struct packet_work *w, struct relay_participant *s, stru
         else if (part.about)
             forward_feedback(w, s, &part);
     }
+}
+
+/* Handles RTCP. Its packets have no sequence numbers, so an old one cannot be distinguished from a
+ * new one: they do not update the client's address, and their number is limited. */
+static void handle_rtcp(struct packet_work *w, struct relay_participant *s, struct str datagram,
+                        const union media_address *from)
+{
+    int64_t now_ms = monotonic_ms();
+    uint64_t hash = hash_str(datagram);
+    size_t n;
+
+    if (!s->media.cipher || !may_decrypt(s, false, from, now_ms) || rtcp_is_replayed(s, hash) ||
+        !media_cipher_decrypt_rtcp(s->media.cipher, datagram, w->control, &n)) {
+        media_count_dropped(w);
+        return;
+    }
+    s->media.video_window.bytes += (unsigned)datagram.n;
+    rtcp_record_hash(s, hash);
+    media_forward_rtcp(w, s, n, now_ms);
     if (must_renew_key(s))
         participant_disconnect(s, RELAY_INVALID_SESSION);
 }
@@ -440,7 +531,7 @@ void handle_datagram(struct packet_work *w, struct str datagram, const union med
     enum packet_kind kind = packet_classify(datagram);
 
     w->sample = (w->sample + 1) % CRYPTO_SAMPLE_INTERVAL;
-    if (kind == PACKET_IGNORED)
+    if (handle_browser_datagram(w, datagram, from) || kind == PACKET_IGNORED)
         return;
     if (kind == PACKET_IS_PING) {
         answer_ping(w, datagram, from);
@@ -449,7 +540,7 @@ void handle_datagram(struct packet_work *w, struct str datagram, const union med
     struct relay_participant *s =
         find_participant_by_ssrc(w->relay->participants, packet_read_ssrc(kind, datagram));
     if (!s)
-        count_dropped(w);
+        media_count_dropped(w);
     else if (kind == PACKET_IS_DISCOVERY)
         answer_ip_discovery(w, s, from);
     else if (kind == PACKET_RTP)

@@ -151,6 +151,15 @@ void media_socket_queue(struct media_socket *m, const union media_address *to, s
     media_counter_add(&m->relay->count.bytes_out, n);
 }
 
+void media_socket_send(struct media_socket *m, const union media_address *to, const void *bytes,
+                       size_t n)
+{
+    memcpy(media_socket_next_buffer(m), bytes, n);
+    media_socket_queue(m, to, n);
+    m->full_until = 0;
+    send_queued_datagrams(m);
+}
+
 /* --- receiving ------------------------------------------------------------------------ */
 
 static int receive_datagrams(struct media_socket *m)

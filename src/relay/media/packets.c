@@ -12,6 +12,7 @@ enum {
     RTCP_FIRST = 200,
     RTCP_LAST = 206,
 };
+#define STUN_COOKIE UINT32_C(0x2112a442)
 
 static const unsigned char ping_head[4] = { 0x13, 0x37, 0xca, 0xfe };
 static const unsigned char pong_head[4] = { 0x13, 0x37, 0xf0, 0x0d };
@@ -47,6 +48,11 @@ enum packet_kind packet_classify(struct str d)
         return PACKET_IGNORED;
     unsigned char type = (unsigned char)d.p[1];
     return type >= RTCP_FIRST && type <= RTCP_LAST ? PACKET_RTCP : PACKET_RTP;
+}
+
+bool ssrc_block_is_allowed(uint32_t first_ssrc)
+{
+    return first_ssrc / SSRCS_PER_PARTICIPANT != STUN_COOKIE / SSRCS_PER_PARTICIPANT;
 }
 
 uint32_t packet_read_ssrc(enum packet_kind kind, struct str d)
@@ -203,31 +209,47 @@ static bool start_packet_is_known(const struct rtp_stream *s, const struct rtp_p
     return false;
 }
 
-bool rtp_stream_check_packet(const struct rtp_stream *s, const struct rtp_packet *p,
-                             struct rtp_stream_position *ret)
+/* Computes the position of a packet; false: it was received before, or it is too old. */
+static bool locate_packet(const struct rtp_stream *s, const struct rtp_packet *p,
+                          struct rtp_stream_position *ret)
 {
-    static const struct rtp_stream none;
     struct rtp_packet shifted = *p;
 
-    s = s ? s : &none;
     shifted.sequence = (uint16_t)(shifted.sequence + s->ahead);
     shifted.timestamp += s->ahead_time;
     *ret = (struct rtp_stream_position){ .sequence = shifted.sequence,
                                          .timestamp = shifted.timestamp };
-    bool known = !rtp_extend_sequence(&s->highest, &shifted, &ret->number) ||
-                 !replay_window_is_new(&s->window, ret->number);
+    bool is_new = rtp_extend_sequence(&s->highest, &shifted, &ret->number) &&
+                  replay_window_is_new(&s->window, ret->number);
     ret->newest = !s->highest.begun || ret->number > s->highest.number;
-    if (!known)
+    return is_new;
+}
+
+static void continue_after_highest(const struct rtp_stream *s, struct rtp_stream_position *ret)
+{
+    ret->number = s->highest.number + 1;
+    ret->sequence = (uint16_t)ret->number;
+    ret->timestamp = s->highest.timestamp + FRAME_TIMESTAMP_STEP;
+    ret->newest = ret->restarts = true;
+}
+
+bool rtp_stream_check_packet(const struct rtp_stream *s, const struct rtp_packet *p,
+                             struct rtp_stream_position *ret)
+{
+    static const struct rtp_stream none;
+
+    s = s ? s : &none;
+    bool is_new = locate_packet(s, p, ret);
+    if (s->has_new_sender)
+        continue_after_highest(s, ret);
+    if (is_new || s->has_new_sender)
         return true;
     /* A sequence that was not received means that the packet is late. Different bytes at a sequence
      * that was received mean that the sender has restarted its track. */
     if (!(start_packet_bit(s, p) & s->start_bits) || rtp_stream_is_full(s) ||
         start_packet_is_known(s, p))
         return false;
-    ret->number = s->highest.number + 1;
-    ret->sequence = (uint16_t)ret->number;
-    ret->timestamp = s->highest.timestamp + FRAME_TIMESTAMP_STEP;
-    ret->newest = ret->restarts = true;
+    continue_after_highest(s, ret);
     return true;
 }
 
@@ -240,25 +262,43 @@ static void record_start_packet(struct rtp_stream *s, const struct rtp_packet *p
     s->starts[s->start_count++] = hash_str(p->encrypted);
 }
 
-void rtp_stream_record_packet(struct rtp_stream *s, const struct rtp_packet *p,
-                              const struct rtp_stream_position *a)
+void rtp_stream_advance(struct rtp_stream *s, const struct rtp_packet *p,
+                        const struct rtp_stream_position *a)
 {
     struct rtp_packet shifted = *p;
 
-    if (!s->highest.begun)
-        s->first = p->sequence;
+    s->has_new_sender = false;
     if (a->restarts) {
         s->ahead = (uint16_t)(a->sequence - p->sequence);
         s->ahead_time = a->timestamp - p->timestamp;
-        s->start_bits = 0;
     }
+    shifted.timestamp = a->timestamp;
+    replay_window_add(&s->window, a->number);
+    rtp_update_highest(&s->highest, &shifted, a->number);
+}
+
+void rtp_stream_record_packet(struct rtp_stream *s, const struct rtp_packet *p,
+                              const struct rtp_stream_position *a)
+{
+    if (!s->highest.begun)
+        s->first = p->sequence;
+    if (a->restarts)
+        s->start_bits = 0;
     unsigned bit = start_packet_bit(s, p);
     s->start_bits |= bit;
     if (bit)
         record_start_packet(s, p);
-    shifted.timestamp = a->timestamp;
-    replay_window_add(&s->window, a->number);
-    rtp_update_highest(&s->highest, &shifted, a->number);
+    rtp_stream_advance(s, p, a);
+}
+
+struct rtp_stream_position rtp_stream_continue(const struct rtp_stream *s,
+                                               const struct rtp_packet *p)
+{
+    struct rtp_stream_position a;
+
+    if (!locate_packet(s, p, &a))
+        continue_after_highest(s, &a);
+    return a;
 }
 
 bool rtp_stream_is_full(const struct rtp_stream *s)

@@ -38,6 +38,10 @@ enum packet_kind packet_classify(struct str datagram);
  * authenticated. */
 uint32_t packet_read_ssrc(enum packet_kind kind, struct str datagram);
 
+/* Whether a block of SSRCs may be given to a participant. An IP discovery request with one of the
+ * SSRCs 0x2112A440 to 0x2112A44F would contain the magic cookie of STUN. */
+bool ssrc_block_is_allowed(uint32_t first_ssrc);
+
 /* Writes the answer to IP discovery: the public address of the client. */
 void packet_write_discovery_reply(uint32_t ssrc, struct str address, unsigned port,
                                   unsigned char out[PACKET_DISCOVERY_SIZE]);
@@ -91,10 +95,11 @@ enum { RTP_START_HASHES_MAX = 512 }; /* stored hashes of beginnings, for at leas
 struct rtp_stream {
     struct replay_window window;
     struct rtp_position highest;
-    uint16_t first;       /* sequence of the first packet, as received */
-    uint16_t ahead;       /* offset added to sequences since the last restart */
-    uint32_t ahead_time;  /* offset added to timestamps since the last restart */
-    unsigned start_bits;  /* beginning packets received since the last restart */
+    uint16_t first;      /* sequence of the first packet, as received */
+    uint16_t ahead;      /* offset added to sequences since the last restart */
+    uint32_t ahead_time; /* offset added to timestamps since the last restart */
+    unsigned start_bits; /* beginning packets received since the last restart */
+    bool has_new_sender; /* the next packet restarts the stream: the client changed its transport */
     unsigned start_count; /* number of hashes in starts, of all beginnings */
     uint64_t *starts;
 };
@@ -112,6 +117,13 @@ bool rtp_stream_check_packet(const struct rtp_stream *s, const struct rtp_packet
                              struct rtp_stream_position *ret);
 void rtp_stream_record_packet(struct rtp_stream *s, const struct rtp_packet *p,
                               const struct rtp_stream_position *a);
+/* Returns the position of a packet that is known to be authentic and new (SRTP). A packet that
+ * seems to be old begins another stream of the sender: its numbers continue. rtp_stream_advance
+ * records it. */
+struct rtp_stream_position rtp_stream_continue(const struct rtp_stream *s,
+                                               const struct rtp_packet *p);
+void rtp_stream_advance(struct rtp_stream *s, const struct rtp_packet *p,
+                        const struct rtp_stream_position *a);
 /* Whether no more beginnings can be stored, so that restarts and replays look the same. */
 bool rtp_stream_is_full(const struct rtp_stream *s);
 void rtp_stream_clear(struct rtp_stream *s);

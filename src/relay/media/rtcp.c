@@ -7,6 +7,7 @@ enum {
     DESCRIPTION = 202,
     RTP_FEEDBACK = 205,
     PAYLOAD_FEEDBACK = 206,
+    TRANSPORT_FEEDBACK = 15,
     FULL_INTRA_REQUEST = 4, /* payload feedback format that has the media SSRC in its entry */
 };
 
@@ -19,15 +20,15 @@ static uint32_t rtcp_read_u32(struct str bytes, size_t at)
     return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
 }
 
-static uint32_t rtcp_target_ssrc(struct str bytes, unsigned type, unsigned format)
+/* Returns the offset of the SSRC that the packet concerns; 0: none. */
+static size_t rtcp_target_offset(unsigned type, unsigned format)
 {
     if (type == RECEIVER_REPORT)
-        return format ? rtcp_read_u32(bytes, RTCP_HEADER_SIZE) : 0;
+        return format ? RTCP_HEADER_SIZE : 0;
     if (type != RTP_FEEDBACK && type != PAYLOAD_FEEDBACK)
         return 0;
-    return rtcp_read_u32(bytes, type == PAYLOAD_FEEDBACK && format == FULL_INTRA_REQUEST
-                                    ? RTCP_HEADER_SIZE + 4
-                                    : RTCP_HEADER_SIZE);
+    return type == PAYLOAD_FEEDBACK && format == FULL_INTRA_REQUEST ? RTCP_HEADER_SIZE + 4
+                                                                    : RTCP_HEADER_SIZE;
 }
 
 bool rtcp_parse_next(struct str *datagram, struct rtcp_packet *ret)
@@ -41,10 +42,13 @@ bool rtcp_parse_next(struct str *datagram, struct rtcp_packet *ret)
         return false;
     unsigned type = b[1], format = b[0] & 0x1f;
     struct str bytes = str_slice(datagram->p, size);
+    size_t about_at = rtcp_target_offset(type, format);
     *ret = (struct rtcp_packet){
         .bytes = bytes,
         .sender = rtcp_read_u32(bytes, 4),
-        .about = rtcp_target_ssrc(bytes, type, format),
+        .about = about_at ? rtcp_read_u32(bytes, about_at) : 0,
+        .about_at = about_at,
+        .is_transport_feedback = type == RTP_FEEDBACK && format == TRANSPORT_FEEDBACK,
         .announces = type == SENDER_REPORT || type == DESCRIPTION,
     };
     *datagram = str_skip(*datagram, size);

@@ -12,9 +12,11 @@ enum { RTCP_HEADER_SIZE = 8, RTCP_MAX_PARTS = 16 };
 /* One packet of a compound RTCP datagram. */
 struct rtcp_packet {
     struct str bytes;
-    uint32_t sender; /* SSRC of the packet's sender */
-    uint32_t about;  /* SSRC that a request or receiver report concerns; 0: none */
-    bool announces;  /* the packet describes the sender's media: forward it to all receivers */
+    uint32_t sender;            /* SSRC of the packet's sender */
+    uint32_t about;             /* SSRC that a request or receiver report concerns; 0: none */
+    size_t about_at;            /* offset of about in bytes */
+    bool is_transport_feedback; /* arrival times of the packets of one transport */
+    bool announces; /* the packet describes the sender's media: forward it to all receivers */
 };
 
 /* Parses the next packet of a compound datagram; false: there is none, or it is malformed. */

@@ -162,7 +162,8 @@ static void unknown_voice_protocols_and_modes_are_refused(struct world *w)
         const char *d;
         int code;
     } rows[] = {
-        { "{'protocol': 'webrtc', 'data': {'mode': 'x'}}", 4012 },
+        { "{'protocol': 'webrtc', 'data': {'mode': 'x'}}", 4020 },
+        { "{'protocol': 'webtransport', 'data': {'mode': 'x'}}", 4012 },
         { "{'protocol': 'udp', 'data': {'mode': 'plain'}}", 4016 },
         { "{'protocol': 'udp'}", 4016 },
         { "{'protocol': 5}", 4020 },

@@ -337,7 +337,7 @@ static void send_joins_and_speaking_changes(struct loop *l, void *arg)
         struct relay_message *n = relay_message_new(c->relay, RELAY_MESSAGE_SPEAKING, 0);
 
         n->peer = 1;
-        n->speaking = i % 2 == 0;
+        n->speaking.bits = i % 2 == 0;
         relay_message_send(n);
     }
 }

@@ -43,6 +43,38 @@ static void voice_datagram_kinds_are_recognized(void **state)
     assert_int_equal(packet_classify(packet(b, 12)), PACKET_IGNORED);
 }
 
+static void ssrcs_with_the_cookie_of_stun_are_not_allowed(void **state)
+{
+    (void)state;
+    assert_false(ssrc_block_is_allowed(0x2112a440));
+    assert_true(ssrc_block_is_allowed(0x2112a430));
+    assert_true(ssrc_block_is_allowed(0x2112a450));
+}
+
+/* Authentic packets are never dropped: another stream of the sender continues the numbers. */
+static void authentic_rtp_streams_continue_the_numbering(void **state)
+{
+    struct rtp_stream s = { 0 };
+    struct rtp_packet p = { .sequence = 65535, .timestamp = 960000 };
+    struct rtp_stream_position a = rtp_stream_continue(&s, &p);
+
+    (void)state;
+    assert_true(a.sequence == 65535 && a.timestamp == 960000 && a.newest && !a.restarts);
+    rtp_stream_advance(&s, &p, &a);
+    p = (struct rtp_packet){ .sequence = 0, .timestamp = 960960 };
+    a = rtp_stream_continue(&s, &p);
+    assert_true(a.sequence == 0 && a.timestamp == 960960 && !a.restarts);
+    rtp_stream_advance(&s, &p, &a);
+    p = (struct rtp_packet){ .sequence = 40000, .timestamp = 5 };
+    a = rtp_stream_continue(&s, &p);
+    assert_true(a.sequence == 1 && a.timestamp == 961920 && a.restarts);
+    rtp_stream_advance(&s, &p, &a);
+    p = (struct rtp_packet){ .sequence = 40001, .timestamp = 965 };
+    a = rtp_stream_continue(&s, &p);
+    assert_true(a.sequence == 2 && a.timestamp == 962880 && !a.restarts);
+    rtp_stream_clear(&s);
+}
+
 static void ip_discovery_reply_has_74_bytes(void **state)
 {
     unsigned char out[PACKET_DISCOVERY_SIZE];
@@ -244,6 +276,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(voice_datagram_kinds_are_recognized),
         cmocka_unit_test(ip_discovery_reply_has_74_bytes),
+        cmocka_unit_test(ssrcs_with_the_cookie_of_stun_are_not_allowed),
+        cmocka_unit_test(authentic_rtp_streams_continue_the_numbering),
         cmocka_unit_test(truncated_rtp_headers_are_refused),
         cmocka_unit_test(replay_window_accepts_each_number_once),
         cmocka_unit_test(replay_window_remembers_all_numbers_within_it),

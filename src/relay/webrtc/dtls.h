@@ -1,0 +1,53 @@
+/* dtls.h - the DTLS handshake of a browser, which yields the keys of SRTP (RFC 5764).
+ *
+ * The browser is the DTLS client. It proves its identity by a certificate whose fingerprint it sent
+ * over the voice gateway. After the handshake the keys are taken and the object is freed: nothing
+ * else is sent over DTLS. Works on datagrams in memory, without sockets; a struct dtls may be used
+ * by one thread at a time. A handshake costs about 0.3 ms of signatures, so it does not run on the
+ * media thread. */
+#ifndef RELAY_DTLS_H
+#define RELAY_DTLS_H
+
+#include "base/str.h"
+#include "relay/webrtc/srtp.h"
+
+enum {
+    DTLS_MTU = 1200, /* bytes of a datagram that we send */
+    DTLS_MAX_DATAGRAM = 1472,
+    DTLS_FINGERPRINT = 128,      /* "sha-256 4A:79:…" with its end */
+    DTLS_TIMEOUT_MS = 10 * 1000, /* for a whole handshake */
+};
+
+/* Whether a datagram has the form of a DTLS record. */
+bool dtls_is_record(struct str datagram);
+
+/* Certificate and settings of this process, for all handshakes and threads. */
+struct dtls_identity;
+struct dtls_identity *dtls_identity_new(void); /* NULL: OpenSSL cannot create a certificate */
+void dtls_identity_free(struct dtls_identity *identity); /* accepts NULL */
+/* As in SDP: "sha-256 4A:79:…". */
+const char *dtls_identity_fingerprint(const struct dtls_identity *identity);
+
+enum dtls_state {
+    DTLS_RUNNING,
+    DTLS_DONE,
+    DTLS_FAILED, /* protocol error, wrong certificate, or no common SRTP profile */
+};
+
+struct dtls;
+/* fingerprints: those of the browser's offer, one per line; sha-256, sha-384 or sha-512. */
+struct dtls *dtls_new(struct dtls_identity *identity, struct str fingerprints);
+void dtls_free(struct dtls *d); /* erases the keys; accepts NULL */
+
+/* Handles one datagram of the browser. */
+enum dtls_state dtls_receive(struct dtls *d, struct str datagram);
+/* Milliseconds until dtls_retransmit is due; -1: no timer runs. */
+int dtls_timeout_ms(struct dtls *d);
+enum dtls_state dtls_retransmit(struct dtls *d);
+/* Removes the next datagram to send and returns its length; 0: there is none. */
+size_t dtls_next(struct dtls *d, unsigned char out[DTLS_MAX_DATAGRAM]);
+
+/* After DTLS_DONE: an SRTP session with the keys of the handshake. */
+struct srtp *dtls_srtp(const struct dtls *d);
+
+#endif

@@ -1,0 +1,42 @@
+/* sdp.h - the lines of SDP that a browser sends in SELECT PROTOCOL, and the answer to them.
+ *
+ * A browser sends some lines of its offer without media sections; libraries send a whole SDP.
+ * Unknown lines are ignored. */
+#ifndef RELAY_SDP_H
+#define RELAY_SDP_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "base/str.h"
+
+enum {
+    SDP_MAX = 64 * 1024,
+    SDP_MAX_FINGERPRINTS = 4,
+    SDP_FINGERPRINT_TEXT = 800, /* of all fingerprints together */
+    SDP_MIN_UFRAG = 4,
+    SDP_MIN_PASSWORD = 22,
+    SDP_MAX_CREDENTIAL = 256,
+};
+
+/* What the relay needs of an offer; texts point into it, except fingerprints. */
+struct sdp_offer {
+    struct str ufrag, password;              /* of the browser */
+    char fingerprints[SDP_FINGERPRINT_TEXT]; /* "sha-256 4A:…", one per line */
+    int opus_type;                           /* payload type of Opus; -1: not named */
+    int transport_cc_id;                     /* of the header extension; -1: not offered */
+};
+
+/* False: ice-ufrag, ice-pwd or a fingerprint is missing or malformed. */
+bool sdp_parse_offer(struct str text, struct sdp_offer *ret);
+
+/* An address at which browsers reach the media port. */
+struct sdp_candidate {
+    struct str address; /* IPv4 or IPv6 as text */
+    unsigned port;
+};
+/* Writes the answer of SESSION DESCRIPTION; at least one candidate. */
+void sdp_write_answer(struct buf *out, const char *fingerprint, struct str ufrag,
+                      struct str password, const struct sdp_candidate *candidates, unsigned count);
+
+#endif

@@ -1,0 +1,48 @@
+/* stun.h - STUN binding requests of ICE (RFC 8489, RFC 8445) and their responses.
+ *
+ * The relay is an ICE-lite agent: it sends no requests, and it answers only requests whose
+ * MESSAGE-INTEGRITY was made with the password of a participant. Works on bytes only. */
+#ifndef RELAY_STUN_H
+#define RELAY_STUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+enum {
+    STUN_HEADER = 20,
+    STUN_ID = 12,
+    STUN_MAX_RESPONSE = 76, /* with an IPv6 address */
+};
+
+/* Whether a datagram is STUN: other datagrams of the relay's port can begin with the same byte. */
+bool stun_is_message(struct str datagram);
+
+/* A binding request; its parts point into the datagram. */
+struct stun_request {
+    struct str datagram;
+    struct str
+        server_fragment; /* first half of USERNAME: our ice-ufrag, which names a participant */
+    struct str client_fragment;
+    size_t integrity_at; /* offset of MESSAGE-INTEGRITY */
+    bool nominates;      /* USE-CANDIDATE */
+};
+
+/* False: not a binding request, malformed, or without user name or integrity. */
+bool stun_parse_request(struct str datagram, struct stun_request *ret);
+/* Whether MESSAGE-INTEGRITY was made with this password (our ice-pwd). */
+bool stun_verify(const struct stun_request *request, struct str password);
+
+/* The address that a request came from. */
+struct stun_address {
+    unsigned char bytes[16];
+    size_t n; /* 4 or 16 */
+    unsigned port;
+};
+/* Writes the success response; returns its length. */
+size_t stun_write_response(const struct stun_request *request, struct str password,
+                           const struct stun_address *from, unsigned char out[STUN_MAX_RESPONSE]);
+
+#endif

@@ -1,0 +1,144 @@
+/* transport_feedback.c - transport-wide congestion control feedback for browsers. */
+#include "relay/webrtc/transport_feedback.h"
+
+#include <string.h>
+
+enum {
+    ONE_BYTE_PROFILE = 0xbede, /* RFC 8285 */
+    LAST_ID = 15,
+    HEADER = 20,
+    RTP_FEEDBACK = 205,
+    FORMAT = 15,
+    TICK_US = 250,            /* unit of deltas */
+    REFERENCE_US = 64 * 1000, /* unit of the reference time */
+    SYMBOLS_PER_CHUNK = 7,
+    VECTOR_OF_TWO_BITS = 0xc000,
+};
+enum { NOT_RECEIVED, SMALL_DELTA, LARGE_DELTA };
+
+static unsigned read_u16(const unsigned char *p)
+{
+    return (unsigned)p[0] << 8 | p[1];
+}
+
+static unsigned char *put_u16(unsigned char *out, unsigned v)
+{
+    out[0] = (unsigned char)(v >> 8);
+    out[1] = (unsigned char)v;
+    return out + 2;
+}
+
+static unsigned char *put_u32(unsigned char *out, uint32_t v)
+{
+    return put_u16(put_u16(out, v >> 16), v & 0xffff);
+}
+
+bool transport_feedback_read_number(const struct decrypted_rtp_packet *p, unsigned id,
+                                    uint16_t *ret)
+{
+    if (!p->extended || p->n < RTP_EXTENSION_PREAMBLE_SIZE ||
+        read_u16(p->bytes) != ONE_BYTE_PROFILE)
+        return false;
+    size_t end = RTP_EXTENSION_PREAMBLE_SIZE + 4 * (size_t)read_u16(p->bytes + 2);
+    if (end > p->n)
+        return false;
+    for (size_t at = RTP_EXTENSION_PREAMBLE_SIZE; at < end;) {
+        unsigned found = p->bytes[at] >> 4;
+        size_t n = (p->bytes[at] & 0x0f) + 1U;
+
+        if (p->bytes[at] == 0) { /* padding */
+            at++;
+            continue;
+        }
+        if (found == LAST_ID || at + 1 + n > end)
+            return false;
+        if (found == id && n == 2) {
+            *ret = (uint16_t)read_u16(p->bytes + at + 1);
+            return true;
+        }
+        at += 1 + n;
+    }
+    return false;
+}
+
+bool transport_feedback_record(struct transport_feedback *f, uint16_t number, int64_t now_us)
+{
+    if (!f->begun) {
+        f->begun = true;
+        f->first = number;
+        f->sent_us = now_us;
+    }
+    uint16_t at = (uint16_t)(number - f->first);
+    if (at > UINT16_MAX / 2)
+        return false;             /* already reported */
+    if (at >= FEEDBACK_PACKETS) { /* a gap that is too large to report */
+        memset(f->arrived_us, 0, sizeof f->arrived_us);
+        f->first = number;
+        f->count = at = 0;
+    }
+    f->arrived_us[at] = now_us;
+    if (at >= f->count)
+        f->count = at + 1U;
+    return now_us - f->sent_us >= FEEDBACK_INTERVAL_US || f->count >= FEEDBACK_PACKETS / 2;
+}
+
+/* The symbol of a packet and its delta in ticks, relative to *at_us, which advances. */
+static unsigned classify(int64_t arrived_us, int64_t *at_us, int *ret_delta)
+{
+    int64_t delta = (arrived_us - *at_us) / TICK_US;
+
+    if (!arrived_us || delta < INT16_MIN || delta > INT16_MAX)
+        return NOT_RECEIVED;
+    *at_us += delta * TICK_US;
+    *ret_delta = (int)delta;
+    return delta >= 0 && delta <= UINT8_MAX ? SMALL_DELTA : LARGE_DELTA;
+}
+
+/* Writes two bits per packet; symbols has the kinds of the packets. */
+static unsigned char *put_chunks(unsigned char *out, const unsigned char *symbols, unsigned count)
+{
+    for (unsigned i = 0; i < count; i += SYMBOLS_PER_CHUNK) {
+        unsigned chunk = VECTOR_OF_TWO_BITS;
+
+        for (unsigned k = 0; k < SYMBOLS_PER_CHUNK && i + k < count; k++)
+            chunk |= (unsigned)symbols[i + k] << (12 - 2 * k);
+        out = put_u16(out, chunk);
+    }
+    return out;
+}
+
+size_t transport_feedback_write(struct transport_feedback *f, uint32_t sender, uint32_t media,
+                                int64_t now_us, unsigned char out[PACKET_MAX])
+{
+    unsigned char symbols[FEEDBACK_PACKETS], deltas[2 * FEEDBACK_PACKETS], *end = deltas;
+    int64_t first_us = 0;
+
+    for (unsigned i = 0; i < f->count && !first_us; i++)
+        first_us = f->arrived_us[i];
+    int64_t reference = first_us / REFERENCE_US, at_us = reference * REFERENCE_US;
+    for (unsigned i = 0; i < f->count; i++) {
+        int delta = 0;
+
+        symbols[i] = (unsigned char)classify(f->arrived_us[i], &at_us, &delta);
+        if (symbols[i] == SMALL_DELTA)
+            *end++ = (unsigned char)delta;
+        else if (symbols[i] == LARGE_DELTA)
+            end = put_u16(end, (unsigned)delta & 0xffff);
+    }
+    unsigned char *at = put_u32(put_u32(out + 4, sender), media);
+    at = put_u16(put_u16(at, f->first), f->count);
+    at = put_u32(at, (uint32_t)(reference & 0xffffff) << 8 | f->index++);
+    at = put_chunks(at, symbols, f->count);
+    memcpy(at, deltas, (size_t)(end - deltas));
+    at += end - deltas;
+    while ((at - out) % 4)
+        *at++ = 0;
+    out[0] = 0x80 | FORMAT;
+    out[1] = RTP_FEEDBACK;
+    put_u16(out + 2, (unsigned)((at - out) / 4 - 1));
+    f->first = (uint16_t)(f->first + f->count);
+    f->count = 0;
+    f->sent_us = now_us;
+    memset(f->arrived_us, 0, sizeof f->arrived_us);
+    return (size_t)(at - out);
+}

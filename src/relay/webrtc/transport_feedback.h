@@ -1,0 +1,38 @@
+/* transport_feedback.h - transport-wide congestion control feedback for browsers
+ * (draft-holmer-rmcat-transport-wide-cc-extensions-01).
+ *
+ * A browser numbers all its packets in a header extension. It is sent the arrival time of each
+ * packet, from which it computes how much video it may send. Works on bytes only. */
+#ifndef RELAY_TRANSPORT_FEEDBACK_H
+#define RELAY_TRANSPORT_FEEDBACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "relay/media/encryption.h"
+
+enum {
+    FEEDBACK_PACKETS = 128,       /* packets of one feedback */
+    FEEDBACK_INTERVAL_US = 100000 /* time between two feedbacks */
+};
+
+struct transport_feedback {
+    bool begun;
+    uint16_t first;                       /* number of the first packet that was not reported */
+    unsigned count;                       /* numbers since then, with gaps */
+    int64_t sent_us;                      /* when the last feedback was sent */
+    unsigned char index;                  /* of the next feedback */
+    int64_t arrived_us[FEEDBACK_PACKETS]; /* 0: not arrived */
+};
+
+/* Reads the number of a packet from the header extension with this id. False: it has none. */
+bool transport_feedback_read_number(const struct decrypted_rtp_packet *p, unsigned id,
+                                    uint16_t *ret);
+/* Records the arrival of a packet. Returns whether feedback is due. */
+bool transport_feedback_record(struct transport_feedback *f, uint16_t number, int64_t now_us);
+/* Writes the feedback about the recorded packets, and forgets them; returns its length. */
+size_t transport_feedback_write(struct transport_feedback *f, uint32_t sender, uint32_t media,
+                                int64_t now_us, unsigned char out[PACKET_MAX]);
+
+#endif

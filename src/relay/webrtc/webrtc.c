@@ -1,0 +1,320 @@
+/* webrtc.c - the transport of a participant that uses WebRTC: credentials, handshake, consent. */
+#include "relay/webrtc/webrtc.h"
+
+#include <sodium.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "relay/participants.h"
+#include "relay/webrtc/dtls.h"
+#include "relay/webrtc/sdp.h"
+
+/* --- credentials ---------------------------------------------------------------------- */
+
+static void write_random_text(char *out, size_t n)
+{
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    unsigned char random[ICE_PASSWORD_SIZE];
+
+    randombytes_buf(random, n);
+    for (size_t i = 0; i < n; i++)
+        out[i] = letters[random[i] % 64];
+}
+
+static uint64_t ufrag_map_key(const char ufrag[ICE_UFRAG_SIZE])
+{
+    uint64_t key;
+
+    memcpy(&key, ufrag, sizeof key);
+    return key;
+}
+
+struct relay_participant *find_participant_by_ufrag(const struct relay_participants *all,
+                                                    struct str ufrag)
+{
+    return ufrag.n == ICE_UFRAG_SIZE ? map_get(&all->by_ufrag, ufrag_map_key(ufrag.p)) : NULL;
+}
+
+/* The relay's certificate is created with the first browser. */
+static struct dtls_identity *identity_of_relay(struct relay *r)
+{
+    if (!r->identity)
+        r->identity = dtls_identity_new();
+    return r->identity;
+}
+
+struct webrtc *webrtc_new(struct relay_participant *s, struct str fingerprints)
+{
+    struct relay_participants *all = participants_of(s);
+
+    if (!identity_of_relay(s->relay))
+        return NULL;
+    struct webrtc *t = mem_new(sizeof *t);
+    char *copy = mem_new(fingerprints.n + 1);
+
+    memcpy(copy, fingerprints.p, fingerprints.n);
+    t->fingerprints = str_slice(copy, fingerprints.n);
+    t->participant = s;
+    do
+        write_random_text(t->ufrag, sizeof t->ufrag);
+    while (map_get(&all->by_ufrag, ufrag_map_key(t->ufrag)));
+    write_random_text(t->password, sizeof t->password);
+    map_put(&all->by_ufrag, ufrag_map_key(t->ufrag), s);
+    atomic_fetch_add(&s->relay->count.browsers, 1);
+    return t;
+}
+
+const char *webrtc_mode_name(const struct webrtc *t)
+{
+    if (!t->srtp)
+        return "";
+    switch (srtp_profile_of(t->srtp)) {
+    case PROFILE_CM_SHA1:
+        return "srtp_aes128_cm_sha1_80";
+    case PROFILE_GCM_128:
+        return "srtp_aead_aes_128_gcm";
+    case PROFILE_GCM_256:
+        return "srtp_aead_aes_256_gcm";
+    }
+    return "";
+}
+
+void webrtc_write_answer(const struct webrtc *t, struct buf *out)
+{
+    const struct relay *r = t->participant->relay;
+    struct sdp_candidate candidates[2] = { { str_of(r->options.address), (unsigned)r->port } };
+    unsigned count = 1;
+
+    if (r->options.address6[0])
+        candidates[count++] =
+            (struct sdp_candidate){ str_of(r->options.address6), (unsigned)r->port };
+    sdp_write_answer(out, dtls_identity_fingerprint(r->identity),
+                     str_slice(t->ufrag, sizeof t->ufrag), webrtc_password(t), candidates, count);
+}
+
+/* --- the handshake -------------------------------------------------------------------- */
+
+struct dtls_datagram {
+    struct dtls_datagram *next;
+    size_t n;
+    char bytes[];
+};
+
+/* A DTLS handshake on the thread pool. While `running`, the pool uses dtls, work_list and state,
+ * and the relay's thread uses the other members. */
+struct handshake {
+    uv_work_t work;
+    struct relay *relay;
+    struct webrtc *transport; /* NULL: the participant is gone */
+    bool running;
+    int64_t begun_ms;
+    struct deadline check;
+    struct dtls_datagram *inbox, **inbox_end;
+    unsigned inbox_count;
+    struct dtls *dtls;
+    struct dtls_datagram *work_list;
+    enum dtls_state state;
+};
+
+static int64_t monotonic_ms(void)
+{
+    return clock_monotonic_ns() / 1000000;
+}
+
+static void datagrams_free(struct dtls_datagram *d)
+{
+    for (struct dtls_datagram *next; d; d = next) {
+        next = d->next;
+        mem_free(d);
+    }
+}
+
+static void handshake_free(struct handshake *h)
+{
+    deadline_cancel(&h->check);
+    datagrams_free(h->inbox);
+    datagrams_free(h->work_list);
+    dtls_free(h->dtls);
+    mem_free(h);
+}
+
+/* Ends the handshake; if the thread pool uses it, on_handshake_step frees it. */
+static void handshake_end(struct webrtc *t)
+{
+    struct handshake *h = t->handshake;
+
+    t->handshake = NULL;
+    if (!h)
+        return;
+    h->transport = NULL;
+    deadline_cancel(&h->check);
+    if (!h->running)
+        handshake_free(h);
+}
+
+static void run_handshake_step(uv_work_t *work)
+{
+    struct handshake *h = container_of(work, struct handshake, work);
+
+    if (h->state == DTLS_RUNNING && dtls_timeout_ms(h->dtls) == 0)
+        h->state = dtls_retransmit(h->dtls);
+    for (struct dtls_datagram *d = h->work_list; d; d = d->next)
+        h->state = dtls_receive(h->dtls, str_slice(d->bytes, d->n));
+}
+
+/* The third failure closes the voice socket, because the browser cannot repair it by itself. */
+static void handshake_failed(struct webrtc *t)
+{
+    struct relay_participant *s = t->participant;
+
+    atomic_fetch_add(&s->relay->count.handshakes_failed, 1);
+    handshake_end(t);
+    if (t->handshakes < WEBRTC_HANDSHAKES_MAX)
+        return;
+    log_info("voice: the DTLS handshake with a browser failed %u times; its certificate does not "
+             "match its offer, or it has no SRTP profile in common with the server",
+             t->handshakes);
+    participant_disconnect(s, RELAY_BAD_PROTOCOL);
+}
+
+static void handshake_send_datagrams(struct handshake *h, const struct relay_participant *s)
+{
+    unsigned char out[DTLS_MAX_DATAGRAM];
+
+    for (size_t n; (n = dtls_next(h->dtls, out));)
+        if (s->media.has_address)
+            media_socket_send(h->relay->media, &s->media.address, out, n);
+}
+
+static void on_handshake_step(uv_work_t *work, int status);
+
+static void handshake_start_step(struct handshake *h)
+{
+    h->work_list = h->inbox;
+    h->inbox = NULL;
+    h->inbox_end = &h->inbox;
+    h->inbox_count = 0;
+    h->running = uv_queue_work(loop_uv(relay_thread_loop(h->relay)), &h->work, run_handshake_step,
+                               on_handshake_step) == 0;
+}
+
+static void on_handshake_step(uv_work_t *work, int status)
+{
+    struct handshake *h = container_of(work, struct handshake, work);
+    struct webrtc *t = h->transport;
+
+    (void)status;
+    h->running = false;
+    datagrams_free(h->work_list);
+    h->work_list = NULL;
+    if (!t) {
+        handshake_free(h);
+        return;
+    }
+    handshake_send_datagrams(h, t->participant);
+    if (h->state == DTLS_DONE && !t->srtp) {
+        t->srtp = dtls_srtp(h->dtls);
+        atomic_fetch_add(&h->relay->count.handshakes, 1);
+    }
+    if (h->state == DTLS_FAILED)
+        handshake_failed(t);
+    else if (h->inbox)
+        handshake_start_step(h);
+}
+
+/* Checks for lost datagrams. A finished handshake stays until its time limit, because the browser
+ * may not have received the last datagrams. */
+void on_handshake_check(struct deadline *d)
+{
+    struct handshake *h = container_of(d, struct handshake, check);
+    struct webrtc *t = h->transport;
+
+    if (monotonic_ms() - h->begun_ms >= DTLS_TIMEOUT_MS) {
+        if (t->srtp)
+            handshake_end(t);
+        else
+            handshake_failed(t);
+        return;
+    }
+    if (!h->running && !t->srtp)
+        handshake_start_step(h);
+    deadline_restart(participants_of(t->participant)->handshake_checks, &h->check);
+}
+
+static void handshake_begin(struct webrtc *t)
+{
+    struct relay *r = t->participant->relay;
+    struct handshake *h = mem_new(sizeof *h);
+
+    h->relay = r;
+    h->transport = t;
+    h->begun_ms = monotonic_ms();
+    h->inbox_end = &h->inbox;
+    h->dtls = dtls_new(r->identity, t->fingerprints);
+    t->handshake = h;
+    t->handshakes++;
+    deadline_restart(r->participants->handshake_checks, &h->check);
+}
+
+void webrtc_receive_dtls(struct webrtc *t, struct str datagram)
+{
+    if (!t->handshake && (t->srtp || t->handshakes >= WEBRTC_HANDSHAKES_MAX))
+        return;
+    if (!t->handshake)
+        handshake_begin(t);
+    struct handshake *h = t->handshake;
+    if (h->inbox_count >= WEBRTC_HANDSHAKE_DATAGRAMS)
+        return;
+    struct dtls_datagram *d = mem_new(sizeof *d + datagram.n);
+    d->n = datagram.n;
+    memcpy(d->bytes, datagram.p, datagram.n);
+    *h->inbox_end = d;
+    h->inbox_end = &d->next;
+    h->inbox_count++;
+    if (!h->running)
+        handshake_start_step(h);
+}
+
+/* --- consent and end ------------------------------------------------------------------ */
+
+/* The browser no longer asks for media (RFC 7675). The participant stays, as long as its socket
+ * does; a later valid STUN request sets the address again. */
+void on_consent_expired(struct deadline *d)
+{
+    participant_clear_address(container_of(d, struct webrtc, consent)->participant);
+}
+
+void webrtc_free(struct webrtc *t)
+{
+    if (!t)
+        return;
+    struct relay_participant *s = t->participant;
+
+    handshake_end(t);
+    deadline_cancel(&t->consent);
+    participant_map_remove(&participants_of(s)->by_ufrag, ufrag_map_key(t->ufrag), s);
+    srtp_free(t->srtp);
+    mem_free(t->feedback);
+    atomic_fetch_sub(&s->relay->count.browsers, 1);
+    mem_free((void *)(uintptr_t)t->fingerprints.p);
+    sodium_memzero(t, sizeof *t);
+    mem_free(t);
+}
+
+/* --- SSRCs ---------------------------------------------------------------------------- */
+
+void webrtc_announce_ssrc(struct relay_participant *s, unsigned at, uint32_t ssrc)
+{
+    if (ssrc)
+        s->media.announced[at] = ssrc;
+}
+
+int webrtc_find_announced(const struct relay_participant *s, uint32_t ssrc)
+{
+    for (int i = 0; ssrc && i < MEDIA_SSRCS; i++)
+        if (s->media.announced[i] == ssrc)
+            return i;
+    return -1;
+}

@@ -1,0 +1,60 @@
+/* webrtc.h - the transport of a participant that uses WebRTC: ICE, DTLS and SRTP.
+ *
+ * A browser proves its address by STUN requests with the password of its session description. Then
+ * it starts a DTLS handshake, which runs on the thread pool and yields the keys of SRTP. Only the
+ * relay's thread uses a struct webrtc. */
+#ifndef RELAY_WEBRTC_H
+#define RELAY_WEBRTC_H
+
+#include "relay/internal.h"
+#include "relay/webrtc/srtp.h"
+#include "relay/webrtc/transport_feedback.h"
+
+enum {
+    ICE_UFRAG_SIZE = 8,
+    ICE_PASSWORD_SIZE = 24,
+    WEBRTC_CONSENT_MS = 30 * 1000,     /* a browser asks every few seconds (RFC 7675) */
+    WEBRTC_HANDSHAKE_CHECK_MS = 200,   /* interval of checks for lost DTLS datagrams */
+    WEBRTC_HANDSHAKES_MAX = 3,         /* handshakes of one session description */
+    WEBRTC_HANDSHAKE_DATAGRAMS = 32,   /* DTLS datagrams that may wait for the thread pool */
+    WEBRTC_ADDRESS_RESERVED_MS = 10000 /* another browser may not take an address before */
+};
+
+struct webrtc {
+    struct relay_participant *participant;
+    char ufrag[ICE_UFRAG_SIZE], password[ICE_PASSWORD_SIZE];
+    struct str fingerprints; /* of the browser's certificate, one per line */
+    struct handshake *handshake;
+    unsigned handshakes;
+    struct srtp *srtp;       /* NULL: the handshake is not finished */
+    int64_t checked_ms;      /* when the last valid STUN request arrived */
+    struct deadline consent; /* deadline for the next valid STUN request */
+    int transport_cc_id;     /* header extension that numbers the browser's packets; -1: none */
+    struct transport_feedback *feedback; /* NULL: no packet had a number yet */
+};
+
+/* Creates the transport with random credentials; NULL: there is no certificate. */
+struct webrtc *webrtc_new(struct relay_participant *s, struct str fingerprints);
+void webrtc_free(struct webrtc *t); /* accepts NULL */
+struct relay_participant *find_participant_by_ufrag(const struct relay_participants *all,
+                                                    struct str ufrag);
+static inline struct str webrtc_password(const struct webrtc *t)
+{
+    return str_slice(t->password, ICE_PASSWORD_SIZE);
+}
+const char *webrtc_mode_name(const struct webrtc *t);
+/* Writes the SDP of SESSION DESCRIPTION. */
+void webrtc_write_answer(const struct webrtc *t, struct buf *out);
+
+/* Handles a DTLS record from the participant's address. */
+void webrtc_receive_dtls(struct webrtc *t, struct str datagram);
+/* Callbacks of the deadlines in struct relay_participants. */
+void on_consent_expired(struct deadline *d);
+void on_handshake_check(struct deadline *d);
+
+/* Stores an SSRC that the browser sends with; 0: unchanged. at: position in the block. */
+void webrtc_announce_ssrc(struct relay_participant *s, unsigned at, uint32_t ssrc);
+/* Returns the position in the block of an announced SSRC; -1: it was not announced. */
+int webrtc_find_announced(const struct relay_participant *s, uint32_t ssrc);
+
+#endif
