@@ -9,8 +9,8 @@ enum {
     HEADER = 20,
     RTP_FEEDBACK = 205,
     FORMAT = 15,
-    TICK_US = 250,              /* unit of deltas */
-    REFERENCE_US = 64 * 1000,   /* unit of the reference time */
+    TICK_US = 250,            /* unit of deltas */
+    REFERENCE_US = 64 * 1000, /* unit of the reference time */
     SYMBOLS_PER_CHUNK = 7,
     VECTOR_OF_TWO_BITS = 0xc000,
 };
@@ -36,7 +36,8 @@ static unsigned char *put_u32(unsigned char *out, uint32_t v)
 bool transport_feedback_read_number(const struct decrypted_rtp_packet *p, unsigned id,
                                     uint16_t *ret)
 {
-    if (!p->extended || p->n < RTP_EXTENSION_PREAMBLE_SIZE || read_u16(p->bytes) != ONE_BYTE_PROFILE)
+    if (!p->extended || p->n < RTP_EXTENSION_PREAMBLE_SIZE ||
+        read_u16(p->bytes) != ONE_BYTE_PROFILE)
         return false;
     size_t end = RTP_EXTENSION_PREAMBLE_SIZE + 4 * (size_t)read_u16(p->bytes + 2);
     if (end > p->n)
@@ -69,7 +70,7 @@ bool transport_feedback_record(struct transport_feedback *f, uint16_t number, in
     }
     uint16_t at = (uint16_t)(number - f->first);
     if (at > UINT16_MAX / 2)
-        return false; /* already reported */
+        return false;             /* already reported */
     if (at >= FEEDBACK_PACKETS) { /* a gap that is too large to report */
         memset(f->arrived_us, 0, sizeof f->arrived_us);
         f->first = number;
@@ -82,7 +83,7 @@ bool transport_feedback_record(struct transport_feedback *f, uint16_t number, in
 }
 
 /* The symbol of a packet and its delta in ticks, relative to *at_us, which advances. */
-static unsigned classify(int64_t arrived_us, int64_t *at_us, int *ret_delta)
+static unsigned classify_arrival(int64_t arrived_us, int64_t *at_us, int *ret_delta)
 {
     int64_t delta = (arrived_us - *at_us) / TICK_US;
 
@@ -118,7 +119,7 @@ size_t transport_feedback_write(struct transport_feedback *f, uint32_t sender, u
     for (unsigned i = 0; i < f->count; i++) {
         int delta = 0;
 
-        symbols[i] = (unsigned char)classify(f->arrived_us[i], &at_us, &delta);
+        symbols[i] = (unsigned char)classify_arrival(f->arrived_us[i], &at_us, &delta);
         if (symbols[i] == SMALL_DELTA)
             *end++ = (unsigned char)delta;
         else if (symbols[i] == LARGE_DELTA)
