@@ -90,6 +90,23 @@ static void browsers_and_udp_clients_exchange_audio(struct world *w)
     expect(read_metric(w, "guildhall_voice_handshakes_total") == 3);
 }
 
+/* The numbers of extensions differ between clients. */
+static void browsers_get_packets_without_header_extensions(struct world *w)
+{
+    struct browser_and_client p = create_browser_and_client(w);
+    struct client *cleo = test_voice_member(&p.voice, "cleo", 0);
+    struct webrtc_client third = webrtc_client_call(&p.voice, cleo, p.voice.voice);
+
+    p.bob.extended = true;
+    for (int i = 0; i < 3; i++) {
+        voice_client_say(&p.bob, "with an extension");
+        expect_browser_audio(&p.ada, &p.bob, "with an extension");
+        expect_browser_audio(&third, &p.bob, "with an extension");
+    }
+    webrtc_client_hang_up(&third);
+    hang_up(&p);
+}
+
 static void two_browsers_with_the_same_ssrc_exchange_audio(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
@@ -412,6 +429,7 @@ static void video_of_browsers_gets_the_ssrcs_and_types_of_the_room(struct world 
 
 const struct test voice_webrtc_tests[] = {
     TEST_WITH(browsers_and_udp_clients_exchange_audio, with_relay),
+    TEST_WITH(browsers_get_packets_without_header_extensions, with_relay),
     TEST_WITH(two_browsers_with_the_same_ssrc_exchange_audio, with_relay),
     TEST_WITH(packets_with_unannounced_ssrcs_are_dropped, with_relay),
     TEST_WITH(audio_continues_after_a_browser_changes_its_ssrc, with_relay),
