@@ -166,7 +166,7 @@ struct relay_message {
         } resume;
         struct {
             const struct encryption_mode *mode; /* NULL: WebRTC; text has the fingerprints */
-            int transport_cc_id;                /* of WebRTC: id of a header extension */
+            int transport_cc_id;                /* WebRTC: header extension; -1: none */
             struct codec_offer offer;
         } select;
         struct codec_offer offer; /* of RELAY_MESSAGE_CODECS */
@@ -334,8 +334,8 @@ enum { MEDIA_SSRCS = 1 + 2 * RELAY_LAYERS_MAX }; /* SSRCs of a block that carry 
 struct participant_media {
     uint32_t ssrc; /* first SSRC of the participant's block: audio */
     unsigned char key[ENCRYPTION_KEY_SIZE];
-    struct media_cipher *cipher;     /* of UDP; NULL: WebRTC, or no protocol selected yet */
-    struct webrtc *webrtc;           /* of WebRTC; NULL: UDP, or no protocol selected yet */
+    struct media_cipher *cipher;     /* NULL: WebRTC, or no protocol selected yet */
+    struct webrtc *webrtc;           /* NULL: UDP, or no protocol selected yet */
     uint32_t announced[MEDIA_SSRCS]; /* SSRCs that a browser sends with, in the block's order */
     struct rtp_stream audio;
     struct rtp_stream *video;           /* streams of the other SSRCs of the block; NULL: none used

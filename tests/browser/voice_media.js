@@ -149,7 +149,7 @@ async function joinVoice({ me, session, token, endpoint, guild_id: guild, shows,
 }
 
 export const TESTS = {
-  async browser_and_udp_client_hear_each_other() {
+  async browser_and_udp_client_exchange_audio() {
     const channels = await call("ada", "GET", `/guilds/${server().guild}/channels`);
     const room = channels.find((c) => c.name === "Tea table").id;
     const bob = new UdpSpeaker(server(), "bob", room), page = await enter("cleo");

@@ -341,7 +341,13 @@ static struct str seal_media(struct voice_client *p, uint32_t ssrc, unsigned typ
     put_u32(out + 8, ssrc);
     p->sequence++;
     p->timestamp += 960;
-    return seal_behind(p, out, HEADER, frame);
+    if (!p->extended)
+        return seal_behind(p, out, HEADER, frame);
+    out[0] |= 0x10;
+    memcpy(out + HEADER, "\xbe\xde\0\1", 4);
+    return seal_behind(
+        p, out, HEADER + 4,
+        str_printf(world_arena(p->client->world), "\x10\x7f\x20\x01%.*s", STR_ARGS(frame)));
 }
 
 struct str voice_client_seal(struct voice_client *p, struct str frame)

@@ -23,6 +23,7 @@ struct voice_client {
     uint32_t counter, timestamp; /* counter: the next nonce */
     uint16_t sequence;
     bool little_endian;    /* the client writes nonces in little-endian */
+    bool extended;         /* the client sends audio with a header extension */
     unsigned char last[4]; /* nonce of the last packet that the client received */
 };
 

@@ -51,7 +51,7 @@ static struct webrtc_tls *tls_new(void)
 
 static void tls_connect(struct webrtc_tls *t, const char *profiles)
 {
-    SSL_free(t->ssl); /* of an earlier handshake */
+    SSL_free(t->ssl); /* an earlier handshake */
     SSL_CTX_free(t->context);
     t->context = SSL_CTX_new(DTLS_client_method());
     SSL_CTX_use_certificate(t->context, t->certificate);

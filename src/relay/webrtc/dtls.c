@@ -14,8 +14,8 @@
 #include "base/mem.h"
 
 enum {
-    CERTIFICATE_DAYS = 30,
-    SOCKET_UNSENT_MAX = 8, /* datagrams of one flight */
+    CERTIFICATE_DAYS = 3650, /* a process may run for years */
+    SOCKET_UNSENT_MAX = 8,   /* datagrams of one flight */
     RECORD_HEADER = 13,
     FIRST_TIMEOUT_US = 200 * 1000,
     LAST_TIMEOUT_US = 2 * 1000 * 1000,
@@ -33,7 +33,7 @@ struct dtls {
     SSL *ssl;
     enum dtls_state state;
     struct str arrived;      /* the datagram that is being handled; empty: it was read */
-    struct str fingerprints; /* of the browser's offer */
+    struct str fingerprints; /* fingerprints in the browser's offer */
     unsigned queued;
     size_t sizes[SOCKET_UNSENT_MAX];
     unsigned char queue[SOCKET_UNSENT_MAX][DTLS_MAX_DATAGRAM];

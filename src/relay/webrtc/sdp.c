@@ -6,7 +6,7 @@
 #include "base/mem.h"
 
 enum {
-    FIRST_PRIORITY = 2130706431, /* of a host candidate, RFC 8445, 5.1.2.1 */
+    FIRST_PRIORITY = 2130706431, /* priority of a host candidate, RFC 8445, 5.1.2.1 */
     MIN_DYNAMIC_TYPE = 35,
     MAX_DYNAMIC_TYPE = 127,
     MAX_EXTENSION_ID = 14,

@@ -13,18 +13,18 @@
 enum {
     SDP_MAX = 64 * 1024,
     SDP_MAX_FINGERPRINTS = 4,
-    SDP_FINGERPRINT_TEXT = 800, /* of all fingerprints together */
+    SDP_FINGERPRINT_TEXT = 800, /* size of all fingerprints together */
     SDP_MIN_UFRAG = 4,
     SDP_MIN_PASSWORD = 22,
     SDP_MAX_CREDENTIAL = 256,
 };
 
-/* What the relay needs of an offer; texts point into it, except fingerprints. */
+/* The used parts of an offer; texts point into it, except fingerprints. */
 struct sdp_offer {
     struct str ufrag, password;              /* of the browser */
     char fingerprints[SDP_FINGERPRINT_TEXT]; /* "sha-256 4A:…", one per line */
     int opus_type;                           /* payload type of Opus; -1: not named */
-    int transport_cc_id;                     /* of the header extension; -1: not offered */
+    int transport_cc_id;                     /* id of the header extension; -1: not offered */
 };
 
 /* False: ice-ufrag, ice-pwd or a fingerprint is missing or malformed. */

@@ -83,7 +83,7 @@ bool transport_feedback_record(struct transport_feedback *f, uint16_t number, in
 }
 
 /* The symbol of a packet and its delta in ticks, relative to *at_us, which advances. */
-static unsigned classify(int64_t arrived_us, int64_t *at_us, int *ret_delta)
+static unsigned classify_arrival(int64_t arrived_us, int64_t *at_us, int *ret_delta)
 {
     int64_t delta = (arrived_us - *at_us) / TICK_US;
 
@@ -119,7 +119,7 @@ size_t transport_feedback_write(struct transport_feedback *f, uint32_t sender, u
     for (unsigned i = 0; i < f->count; i++) {
         int delta = 0;
 
-        symbols[i] = (unsigned char)classify(f->arrived_us[i], &at_us, &delta);
+        symbols[i] = (unsigned char)classify_arrival(f->arrived_us[i], &at_us, &delta);
         if (symbols[i] == SMALL_DELTA)
             *end++ = (unsigned char)delta;
         else if (symbols[i] == LARGE_DELTA)

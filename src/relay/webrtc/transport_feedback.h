@@ -22,7 +22,7 @@ struct transport_feedback {
     uint16_t first;                       /* number of the first packet that was not reported */
     unsigned count;                       /* numbers since then, with gaps */
     int64_t sent_us;                      /* when the last feedback was sent */
-    unsigned char index;                  /* of the next feedback */
+    unsigned char index;                  /* number of the next feedback */
     int64_t arrived_us[FEEDBACK_PACKETS]; /* 0: not arrived */
 };
 

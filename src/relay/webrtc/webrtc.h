@@ -23,7 +23,7 @@ enum {
 struct webrtc {
     struct relay_participant *participant;
     char ufrag[ICE_UFRAG_SIZE], password[ICE_PASSWORD_SIZE];
-    struct str fingerprints; /* of the browser's certificate, one per line */
+    struct str fingerprints; /* hashes of the browser's certificate, one per line */
     struct handshake *handshake;
     unsigned handshakes;
     struct srtp *srtp;       /* NULL: the handshake is not finished */

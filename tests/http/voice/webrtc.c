@@ -45,7 +45,7 @@ static void hang_up(struct browser_and_client *p)
 
 /* --- media ---------------------------------------------------------------------------- */
 
-static void browsers_and_udp_clients_hear_each_other(struct world *w)
+static void browsers_and_udp_clients_exchange_audio(struct world *w)
 {
     static const char *const profiles[] = { "SRTP_AEAD_AES_128_GCM", "SRTP_AEAD_AES_256_GCM",
                                             "SRTP_AES128_CM_SHA1_80" };
@@ -90,7 +90,24 @@ static void browsers_and_udp_clients_hear_each_other(struct world *w)
     expect(read_metric(w, "guildhall_voice_handshakes_total") == 3);
 }
 
-static void two_browsers_with_the_same_ssrc_hear_each_other(struct world *w)
+/* The numbers of extensions differ between clients. */
+static void browsers_get_packets_without_header_extensions(struct world *w)
+{
+    struct browser_and_client p = create_browser_and_client(w);
+    struct client *cleo = test_voice_member(&p.voice, "cleo", 0);
+    struct webrtc_client third = webrtc_client_call(&p.voice, cleo, p.voice.voice);
+
+    p.bob.extended = true;
+    for (int i = 0; i < 3; i++) {
+        voice_client_say(&p.bob, "with an extension");
+        expect_browser_audio(&p.ada, &p.bob, "with an extension");
+        expect_browser_audio(&third, &p.bob, "with an extension");
+    }
+    webrtc_client_hang_up(&third);
+    hang_up(&p);
+}
+
+static void two_browsers_with_the_same_ssrc_exchange_audio(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     struct webrtc_client ada = webrtc_client_call(&h, h.ada, h.voice),
@@ -411,8 +428,9 @@ static void video_of_browsers_gets_the_ssrcs_and_types_of_the_room(struct world 
 }
 
 const struct test voice_webrtc_tests[] = {
-    TEST_WITH(browsers_and_udp_clients_hear_each_other, with_relay),
-    TEST_WITH(two_browsers_with_the_same_ssrc_hear_each_other, with_relay),
+    TEST_WITH(browsers_and_udp_clients_exchange_audio, with_relay),
+    TEST_WITH(browsers_get_packets_without_header_extensions, with_relay),
+    TEST_WITH(two_browsers_with_the_same_ssrc_exchange_audio, with_relay),
     TEST_WITH(packets_with_unannounced_ssrcs_are_dropped, with_relay),
     TEST_WITH(audio_continues_after_a_browser_changes_its_ssrc, with_relay),
     TEST_WITH(mute_and_deafen_apply_to_browsers, with_relay),

@@ -33,14 +33,14 @@ static void number_is_read_from_its_extension(void **state)
 static void feedback_has_the_arrival_time_of_each_packet(void **state)
 {
     static const unsigned char expected[] = {
-        0x8f, 205, 0,    6,                 /* seven words */
-        0,    0,   0,    1,    0, 0, 0, 2,  /* sender, media */
-        0xff, 0xff, 0,   4,                 /* first number, count */
-        0,    0,   1,    0,                 /* reference: 64 ms; index 0 */
-        0xd2, 0x40,                         /* small, missing, large, small */
-        0x18,                               /* 6 ms after the reference */
-        0x01, 0x90,                         /* 100 ms later */
-        0x04,                               /* 1 ms later */
+        0x8f, 205,  0, 6,             /* seven words */
+        0,    0,    0, 1, 0, 0, 0, 2, /* sender, media */
+        0xff, 0xff, 0, 4,             /* first number, count */
+        0,    0,    1, 0,             /* reference: 64 ms; index 0 */
+        0xd2, 0x40,                   /* small, missing, large, small */
+        0x18,                         /* 6 ms after the reference */
+        0x01, 0x90,                   /* 100 ms later */
+        0x04,                         /* 1 ms later */
         0,    0,
     };
     struct transport_feedback f = { 0 };
