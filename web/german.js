@@ -760,4 +760,44 @@ export const GERMAN = {
   Interaction: "Interaktion",
   "Time after creation": "Zeit nach dem Entstehen",
   "Send effect": "Effekt senden",
+  "You have been logged out in another tab.": "Du wurdest in einem anderen Tab abgemeldet.",
+  "The server did not answer: end this session later in Settings, Sessions, from another login.":
+    "Der Server hat nicht geantwortet: Beende diese Sitzung später in den Einstellungen unter Sitzungen.",
+  "Do you run this server?": "Betreibst du diesen Server?",
+  "Its configuration has registration = closed. Set it to invite and restart the server, or add an account with:":
+    "In seiner Konfiguration steht registration = closed. Setze es auf invite und starte den Server neu, oder lege ein Konto an mit:",
+  "Create a code for five new accounts on the machine of the server:":
+    "Erstelle auf dem Rechner des Servers einen Code für fünf neue Konten:",
+  "Send the code, or the link {link} with the code at its end.":
+    "Verschicke den Code oder den Link {link} mit dem Code am Ende.",
+  "Unknown account": "Unbekanntes Konto",
+  "Switch accounts": "Konto wechseln",
+  "All tabs of this browser that stay logged in change to the account that you choose.":
+    "Alle Tabs dieses Browsers, die angemeldet bleiben, wechseln zu dem Konto, das du wählst.",
+  "This tab has a login of its own, which ends when the tab is closed.":
+    "Dieser Tab ist für sich angemeldet, bis er geschlossen wird.",
+  Accounts: "Konten",
+  "Add an account": "Konto hinzufügen",
+  "The account could not be logged out, so it was not removed: {reason}":
+    "Das Konto konnte nicht abgemeldet werden und wurde deshalb nicht entfernt: {reason}",
+  "current account": "aktuelles Konto",
+  "Switch to {name}": "Zu {name} wechseln",
+  Switch: "Wechseln",
+  "Remove {name}": "{name} entfernen",
+  "Stay logged in": "Angemeldet bleiben",
+  "If this is off, only this tab is logged in, until it is closed.":
+    "Sonst ist nur dieser Tab angemeldet, bis er geschlossen wird.",
+  "Log in or register": "Anmelden oder registrieren",
+  "Continue as": "Weiter als",
+  "The device is logged out at once.": "Das Gerät wird sofort abgemeldet.",
+  "The session has ended.": "Die Sitzung ist beendet.",
+  "Log out all other sessions": "Alle anderen Sitzungen abmelden",
+  "All other browsers and devices of your account are logged out at once. This one stays logged in.":
+    "Alle anderen Browser und Geräte deines Kontos werden sofort abgemeldet. Dieses bleibt angemeldet.",
+  "All other sessions have ended.": "Alle anderen Sitzungen sind beendet.",
+  "Log out everywhere": "Überall abmelden",
+  "All browsers and devices of your account, this one included, are logged out at once.":
+    "Alle Browser und Geräte deines Kontos werden sofort abgemeldet, auch dieses.",
+  "These browsers and devices are logged in to your account. End those that you do not know.":
+    "Diese Browser und Geräte sind bei deinem Konto angemeldet. Beende die, die du nicht kennst.",
 };

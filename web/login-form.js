@@ -1,8 +1,8 @@
 // login-form.js - a form for users who are not logged in.
 import { h } from "./dom.js";
 
-/** A form that shows the server's error messages at its fields. */
-export function form(fields, action, send) {
+/** A form that shows the server's error messages at its fields. `extra` is shown above the button. */
+export function form(fields, action, send, extra) {
   const problem = h("p.field-error", { role: "alert", hidden: true });
   const submit = h("button.button.primary.wide", { type: "submit" }, action);
   return h(
@@ -32,6 +32,7 @@ export function form(fields, action, send) {
       },
     },
     Object.values(fields),
+    extra,
     problem,
     submit,
   );

@@ -1,5 +1,6 @@
 // main.js - the first script: draws the login page at once and loads the application after the first paint.
 import { fill, h } from "./dom.js";
+import { currentToken } from "./accounts.js";
 import { mustComeIn } from "./access.js";
 import { Rest } from "./rest.js";
 import * as enter from "./views/login.js";
@@ -27,8 +28,8 @@ function drawEntrance() {
   enter.mount(
     {
       rest: new Rest(),
-      signIn: async (token) => (await behind()).signIn(token),
-      entered: async (answer) => (await behind()).entered(answer),
+      signIn: async (token, how) => (await behind()).signIn(token, how),
+      entered: async (answer, how) => (await behind()).entered(answer, how),
       tryCall: async (promise) => {
         promise.catch(() => {});
         return (await behind()).tryCall(promise);
@@ -39,5 +40,5 @@ function drawEntrance() {
   afterPaint(behind);
 }
 
-if (mustComeIn(sessionStorage.getItem("token"))) drawEntrance();
+if (mustComeIn(currentToken())) drawEntrance();
 else application().then((app) => app.start());

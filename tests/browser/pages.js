@@ -8,6 +8,7 @@ import { TESTS as apps } from "./apps.js";
 import { TESTS as history } from "./history.js";
 import { TESTS as hostile } from "./hostile.js";
 import { TESTS as load } from "./load.js";
+import { TESTS as login } from "./login.js";
 import { TESTS as people } from "./people.js";
 import { TESTS as places } from "./places.js";
 import { BENCH_WALKS as benchWalks, CHAT_WALKS as chatWalks, TESTS as screens } from "./screens.js";
@@ -24,7 +25,7 @@ const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-ru
 const MOST_LANES = 3;
 
 /** The longest first, so that no lane is left alone at the end. */
-const LANES = { load, people, screens, wire, places, talk, history, hostile, apps };
+const LANES = { load, people, login, screens, wire, places, talk, history, hostile, apps };
 const NIGHTLY = { chatWalks, benchWalks };
 
 async function runTest(lane, name, test) {

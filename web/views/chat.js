@@ -554,7 +554,14 @@ class Chat {
           ["dnd", t("Do not disturb")],
           ["invisible", t("Invisible")],
         ].map(([s, label]) => ({ label, icon: "user", run: () => set(s) }))
-      ).concat([{ label: t("Log out"), icon: "leave", danger: true, run: () => this.app.logOut() }]),
+      ).concat([
+        {
+          label: t("Switch accounts"),
+          icon: "people",
+          run: async () => (await import("./account-switcher.js")).switchAccounts(this.app),
+        },
+        { label: t("Log out"), icon: "leave", danger: true, run: () => this.app.logOut() },
+      ]),
       t("Status"),
     );
   }

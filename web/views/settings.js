@@ -1,8 +1,8 @@
 // settings.js - user settings: account, privacy, sessions, apps, teams.
 import { dialog, fill, h, toast } from "../dom.js";
 import { dataUrl, quickForm, small, tabbedPage, table } from "../forms.js";
-import { relative } from "../markdown.js";
 import { appIcon, avatar } from "../images.js";
+import { sessions } from "./sessions.js";
 import { security } from "./two-factor.js";
 import { currentLanguage, languages, setLanguage, t } from "../translate.js";
 
@@ -240,37 +240,6 @@ async function grants(app, body, redraw) {
             },
             "danger",
           ),
-        ]),
-      ),
-    ),
-  );
-}
-
-async function sessions(app, body, redraw) {
-  const all = (await app.rest.get("/auth/sessions")).user_sessions;
-  const end = (s) =>
-    dialog(t("Log out of this session"), (close) =>
-      quickForm([{ name: "password", label: t("Password"), type: "password" }], t("Log out"), async (v) => {
-        await app.rest.post("/auth/sessions/logout", { session_id_hashes: [s.id_hash], password: v.password });
-        await redraw();
-        close();
-      }),
-    );
-  const isThis = (s) => s.id_hash === app.store.login;
-  fill(
-    body,
-    section(
-      null,
-      table(
-        [t("Client"), t("Location"), t("Last used"), ""],
-        all.map((s) => [
-          [
-            `${s.client_info?.platform || "?"} ${s.client_info?.os || ""}`,
-            isThis(s) && h("span.chip", null, t("this session")),
-          ],
-          s.client_info?.location || "",
-          relative(new Date(s.approx_last_used_time)),
-          isThis(s) ? small(t("Log out"), () => app.logOut(), "danger") : small(t("Log out"), () => end(s), "danger"),
         ]),
       ),
     ),
