@@ -459,8 +459,6 @@ export const GERMAN = {
   Servers: "Server",
   "Add a server": "Server hinzufügen",
   unread: "ungelesen",
-  "Name of the new server": "Name des neuen Servers",
-  "Or an invite link": "Oder ein Einladungslink",
   "New channel in {name}": "Neuer Kanal in {name}",
   "{n} unread": "{n} ungelesen",
   "{n} mention|{n} mentions": "{n} Erwähnung|{n} Erwähnungen",
@@ -754,7 +752,6 @@ export const GERMAN = {
   "Request body": "Inhalt der Anfrage",
   "Friend request sent": "Freundschaftsanfrage gesendet",
   "Log in with this token": "Mit diesem Token anmelden",
-  "Create or join": "Erstellen oder beitreten",
   Action: "Aktion",
   Time: "Zeit",
   Interaction: "Interaktion",
@@ -800,4 +797,63 @@ export const GERMAN = {
     "Alle Browser und Geräte deines Kontos werden sofort abgemeldet, auch dieses.",
   "These browsers and devices are logged in to your account. End those that you do not know.":
     "Diese Browser und Geräte sind bei deinem Konto angemeldet. Beende die, die du nicht kennst.",
+  "Create a server": "Server erstellen",
+  "Server name": "Name des Servers",
+  "{name}’s server": "Server von {name}",
+  "You can change the name later in the server settings.":
+    "Den Namen kannst du später in den Servereinstellungen ändern.",
+  "Join a server": "Server beitreten",
+  "Invite link": "Einladungslink",
+  "Ask a member of the server for a link. The code at its end is enough.":
+    "Bitte ein Mitglied des Servers um einen Link. Der Code am Ende genügt.",
+  "Enter an invite link.": "Gib einen Einladungslink ein.",
+  "This invite does not exist or has expired. Ask for a new one.":
+    "Diese Einladung gibt es nicht, oder sie ist abgelaufen. Bitte um eine neue.",
+  "A place for your group, with channels and roles.": "Ein Ort für deine Gruppe, mit Kanälen und Rollen.",
+  "With an invite link from one of its members.": "Mit einem Einladungslink von einem Mitglied.",
+  "First steps": "Erste Schritte",
+  "Welcome, {name}": "Willkommen, {name}",
+  "Conversations happen in servers. Create one, or join one with an invite.":
+    "Gespräche finden auf Servern statt. Erstelle einen, oder tritt mit einer Einladung einem bei.",
+  "No GIFs found. Try another word.": "Keine GIFs gefunden. Versuche ein anderes Wort.",
+  "Only people with an account can use it: registration is closed here.":
+    "Nur wer ein Konto hat, kann ihn verwenden: Die Registrierung ist hier geschlossen.",
+  "People without an account also need a registration code from the operator of this server.":
+    "Wer kein Konto hat, braucht außerdem einen Registrierungscode vom Betreiber dieses Servers.",
+  "There are no channels that you can see.": "Es gibt keine Kanäle, die du sehen kannst.",
+  "No conversations yet. Open a profile and choose Message.":
+    "Noch keine Gespräche. Öffne ein Profil und wähle Nachricht.",
+  "You have no friends here yet. Add friends first: a group is made of friends.":
+    "Du hast hier noch keine Freunde. Füge zuerst Freunde hinzu: Eine Gruppe besteht aus Freunden.",
+  "No pinned messages": "Keine angehefteten Nachrichten",
+  "To pin a message, open its menu and choose Pin.": "Um eine Nachricht anzuheften, öffne ihr Menü und wähle Anheften.",
+  "No text channel yet": "Noch kein Textkanal",
+  "Create a channel, then invite people.": "Erstelle einen Kanal und lade dann Leute ein.",
+  "You cannot see any text channel here. Ask a moderator for access.":
+    "Du siehst hier keinen Textkanal. Bitte einen Moderator um Zugang.",
+  "Nobody has written here yet, and you may only read.": "Hier hat noch niemand geschrieben, und du darfst nur lesen.",
+  "Say hello: write a message below.": "Sag hallo: Schreib unten eine Nachricht.",
+  "Nobody has written here yet. Write the first message below.":
+    "Hier hat noch niemand geschrieben. Schreib unten die erste Nachricht.",
+  "No posts yet": "Noch keine Beiträge",
+  "Choose New post to begin a conversation.": "Wähle Neuer Beitrag, um ein Gespräch zu beginnen.",
+  "No friends online": "Keine Freunde online",
+  "Friends appear here while they are online.": "Freunde erscheinen hier, solange sie online sind.",
+  "No friends yet": "Noch keine Freunde",
+  "Enter a username above to send a friend request.":
+    "Gib oben einen Benutzernamen ein, um eine Freundschaftsanfrage zu senden.",
+  "No pending requests": "Keine offenen Anfragen",
+  "Requests that you send or receive wait here for an answer.":
+    "Anfragen, die du sendest oder bekommst, warten hier auf Antwort.",
+  "No suggestions": "Keine Vorschläge",
+  "People with whom you share friends appear here.": "Leute, mit denen du Freunde teilst, erscheinen hier.",
+  "No game friends": "Keine Spielfreunde",
+  "Friends that you add in games that use this server appear here.":
+    "Freunde, die du in Spielen mit diesem Server hinzufügst, erscheinen hier.",
+  "Nobody is blocked": "Niemand ist blockiert",
+  "To block somebody, open their profile and choose Block.":
+    "Um jemanden zu blockieren, öffne das Profil und wähle Blockieren.",
+  "Nobody is ignored": "Niemand wird ignoriert",
+  "To ignore a friend, open the menu beside the name and choose Ignore.":
+    "Um jemanden zu ignorieren, öffne das Menü neben dem Namen und wähle Ignorieren.",
 };

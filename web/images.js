@@ -1,5 +1,6 @@
 // images.js - avatars, icons and attachments; images are only loaded from this server.
 import { h } from "./dom.js";
+import { pattern } from "./pattern.js";
 import { t } from "./translate.js";
 
 const THIS_MACHINE = new Set(["127.0.0.1", "localhost", "[::1]"]);
@@ -34,16 +35,15 @@ function letters(name, id, kind) {
   return h(`span.${kind}`, { style: { "--hue": hue }, "aria-hidden": "true", dataset: { letters: initials(name) } });
 }
 
-/** A user's avatar, or the initials of the name. */
+/** A user's avatar, or a pattern that follows from the id. */
 export function avatar(user, name, kind = "avatar") {
-  if (!user?.avatar) return letters(name || user?.global_name || user?.username || "?", user?.id, kind);
-  const plain = () => letters(name || user.global_name || user.username || "?", user.id, kind);
+  if (!user?.avatar) return pattern(user?.id || name, kind);
   // A webhook's avatar may be on another server, from which nothing is loaded.
   return h(`img.${kind}`, {
     src: `/avatars/${user.id}/${user.avatar}.png`,
     alt: "",
     loading: "lazy",
-    onerror: (e) => e.currentTarget.replaceWith(plain()),
+    onerror: (e) => e.currentTarget.replaceWith(pattern(user.id, kind)),
   });
 }
 

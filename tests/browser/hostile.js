@@ -181,11 +181,11 @@ export const TESTS = {
       const said = { content: "Hear ye", username: "Crier", avatar_url: `${uri}.png` };
       const sent = await fetch(`${server().api}/webhooks/${webhook.id}/${webhook.token}?wait=true`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(said) });
       assert.equal(sent.status, 200);
-      // Its picture lies where no page of ours looks: there are letters instead.
+      // Its picture lies where no page of ours looks: there is a pattern instead.
       await page.open(`/channels/${guild}/${webhook.channel_id}`);
       const message = page.locator(".message").filter({ hasText: "Hear ye" });
       await message.getByText("Crier").waitFor();
-      await message.locator('[data-letters="CR"]').waitFor();
+      await message.locator("svg.pattern").waitFor();
       forget(/is elsewhere|Content Security Policy/i); // the way back to the app, and the browser's own words about the picture
     } finally {
       back.close();

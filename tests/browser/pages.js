@@ -14,6 +14,7 @@ import { TESTS as places } from "./places.js";
 import { BENCH_WALKS as benchWalks, CHAT_WALKS as chatWalks, TESTS as screens } from "./screens.js";
 import { Lane, options } from "./stage.js";
 import { TESTS as talk } from "./talk.js";
+import { TESTS as welcome } from "./welcome.js";
 import { TESTS as wire } from "./wire.js";
 
 const [source, executable, chromiumPath, ...rest] = process.argv.slice(2);
@@ -25,7 +26,7 @@ const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-ru
 const MOST_LANES = 3;
 
 /** The longest first, so that no lane is left alone at the end. */
-const LANES = { load, people, login, screens, wire, places, talk, history, hostile, apps };
+const LANES = { load, people, login, welcome, screens, wire, places, talk, history, hostile, apps };
 const NIGHTLY = { chatWalks, benchWalks };
 
 async function runTest(lane, name, test) {

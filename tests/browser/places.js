@@ -45,10 +45,10 @@ export const TESTS = {
     const page = await enter(null);
     await page.open("/");
     await page.getByRole("tab", { name: "Use a token" }).click();
-    await page.locator("#enter-form input").fill("nonsense");
+    await page.getByLabel("Token", { exact: true }).fill("nonsense");
     await page.getByRole("button", { name: "Log in with this token" }).click();
     await page.getByText(/Unauthorized/).waitFor();
-    await page.locator("#enter-form input").fill(server().token("cleo"));
+    await page.getByLabel("Token", { exact: true }).fill(server().token("cleo"));
     await page.getByRole("button", { name: "Log in with this token" }).click();
     await page.getByText("@cleo").first().waitFor();
     await page.close();

@@ -15,7 +15,9 @@ import {
   refill,
   toast,
 } from "../dom.js";
+import { addServer, emptyState } from "../first-steps.js";
 import { MessageList, RowList } from "../list.js";
+import { inviteRule } from "../registration-help.js";
 import { inline } from "../markdown.js";
 import { contextOf, message } from "../message.js";
 import { avatar, guildIcon } from "../images.js";
@@ -33,6 +35,7 @@ import {
   isVoice,
 } from "../store.js";
 import { t } from "../translate.js";
+import { beginning, emptyServer } from "./empty-places.js";
 import { friendsPage } from "./friends.js";
 import { forumPage } from "./forum.js";
 import { voiceBar, voicePage } from "./voice.js";
@@ -173,7 +176,12 @@ class Chat {
       item("add", "", () =>
         h(
           "button.rail-item",
-          { type: "button", "aria-label": t("Add a server"), title: t("Add a server"), onclick: () => this.addGuild() },
+          {
+            type: "button",
+            "aria-label": t("Add a server"),
+            title: t("Add a server"),
+            onclick: () => addServer(this.app),
+          },
           h("span.guild-icon.add", null, icon("plus")),
         ),
       ),
@@ -214,28 +222,6 @@ class Chat {
       guildIcon(g),
       badge(mentions),
     );
-  }
-
-  async addGuild() {
-    const done = await dialog(t("Add a server"), (close) => {
-      const name = field(t("Name of the new server"), h("input", { maxlength: 100 })),
-        code = field(t("Or an invite link"), h("input", { placeholder: `${location.origin}/invite/…` }));
-      return h(
-        "form.stack",
-        {
-          onsubmit: (e) => {
-            e.preventDefault();
-            close({ name: name.control.value.trim(), code: code.control.value.trim().split("/").pop() });
-          },
-        },
-        name,
-        code,
-        h("div.actions", null, h("button.button.primary", { type: "submit" }, t("Create or join"))),
-      );
-    });
-    if (done?.code) return this.app.go(`/invite/${encodeURIComponent(done.code)}`);
-    const made = done?.name && (await this.app.tryCall(this.app.rest.post("/guilds", { name: done.name })));
-    if (made) this.app.openGuild(made.id);
   }
 
   /* --- channels --- */
@@ -301,6 +287,7 @@ class Chat {
         h("span", { "aria-hidden": "true" }, "▾"),
       ),
     );
+    if (!rows.length) rows.push(h("p.hint.pad", null, t("There are no channels that you can see.")));
     refill(this.side, head, arrowKeys(h("div.channel-list", null, rows), "a,button"));
   }
 
@@ -391,6 +378,8 @@ class Chat {
             iconButton("plus", t("New group"), () => this.addGroup()),
           ),
           this.store.privateChannels().map((c) => this.privateRow(c)),
+          !this.store.privateChannels().length &&
+            h("p.hint.pad", null, t("No conversations yet. Open a profile and choose Message.")),
         ),
         "a,button",
       ),
@@ -440,9 +429,9 @@ class Chat {
             ? friends.map((r, i) =>
                 h("label.choice", null, boxes[i], avatar(r.user, "", "tiny-avatar"), this.store.nameOf(r.id)),
               )
-            : t("Nothing here yet"),
+            : t("You have no friends here yet. Add friends first: a group is made of friends."),
         ),
-        h("div.actions", null, h("button.button.primary", { type: "submit" }, t("Start"))),
+        friends.length > 0 && h("div.actions", null, h("button.button.primary", { type: "submit" }, t("Start"))),
       );
     });
     if (!chosen?.length) return;
@@ -483,6 +472,7 @@ class Chat {
         null,
         h("input", { value: url, readonly: true, "aria-label": t("Link"), onfocus: (e) => e.target.select() }),
         h("p.hint", null, t("The link is valid for seven days.")),
+        inviteRule(this.app),
       ),
     );
   }
@@ -587,8 +577,10 @@ class Chat {
     this.store.read(channel?.id);
     if (channel?.guild_id) localStorage.setItem(`last:${channel.guild_id}`, channel.id);
     this.listMembers(channel);
-    document.title = `${channel ? this.store.nameOfChannel(channel) : t("Friends")} · Guildhall`;
-    if (!channel) this.pageEnd = friendsPage(this.app, this.main, () => this.burger());
+    const title = channel ? this.store.nameOfChannel(channel) : this.guild?.name || t("Friends");
+    document.title = `${title} · Guildhall`;
+    if (!channel && this.guild) fill(this.main, emptyServer(this, this.guild));
+    else if (!channel) this.pageEnd = friendsPage(this.app, this.main, () => this.burger());
     else if (isVoice(channel)) this.pageEnd = voicePage(this.app, this.main, channel, this.head(channel));
     else if (isForum(channel)) this.pageEnd = forumPage(this.app, this.main, channel, this.head(channel));
     else this.openLog(channel);
@@ -632,7 +624,11 @@ class Chat {
                 null,
                 pins.map((m) => message(this.app, channel, m)),
               )
-            : h("p.faint", null, t("Nothing here yet")),
+            : emptyState({
+                icon: "pin",
+                title: t("No pinned messages"),
+                words: t("To pin a message, open its menu and choose Pin."),
+              }),
         { class: "wide" },
       );
   }
@@ -695,17 +691,7 @@ class Chat {
     this.composer = composer(this.app, channel);
     fill(this.main, this.head(channel), h("div.log", null, list.el, jump), typing, this.composer.el);
     const draw = () => {
-      fill(
-        list.head,
-        problem ||
-          (log.start &&
-            h(
-              "div.beginning",
-              null,
-              h("h2", null, channel.guild_id ? `#${channel.name}` : store.nameOfChannel(channel)),
-              h("p.faint", null, t("This is the beginning of the conversation.")),
-            )),
-      );
+      fill(list.head, problem || (log.start && beginning(this, channel, log)));
       list.set(log.list);
       jump.hidden = list.stuck || list.atEnd;
     };

@@ -1,6 +1,7 @@
 // forum.js - the posts of a forum channel, active and archived, with their tags.
 import { dialog, field, fill, h, refill } from "../dom.js";
 import { isThread } from "../store.js";
+import { emptyState } from "../first-steps.js";
 import { t } from "../translate.js";
 
 export function forumPage(app, main, channel, head) {
@@ -36,7 +37,7 @@ export function forumPage(app, main, channel, head) {
               ),
             ),
           )
-        : h("p.faint", null, t("Nothing here yet")),
+        : emptyState({ icon: "forum", title: t("No posts yet"), words: t("Choose New post to begin a conversation.") }),
     );
   }
 
