@@ -851,8 +851,8 @@ export const GERMAN = {
   "Friends that you add in games that use this server appear here.":
     "Freunde, die du in Spielen mit diesem Server hinzufügst, erscheinen hier.",
   "Nobody is blocked": "Niemand ist blockiert",
-  "To block somebody, open their profile and choose Block.":
-    "Um jemanden zu blockieren, öffne das Profil und wähle Blockieren.",
+  "To block a friend, open the menu beside the name and choose Block.":
+    "Um jemanden zu blockieren, öffne das Menü neben dem Namen und wähle Blockieren.",
   "Nobody is ignored": "Niemand wird ignoriert",
   "To ignore a friend, open the menu beside the name and choose Ignore.":
     "Um jemanden zu ignorieren, öffne das Menü neben dem Namen und wähle Ignorieren.",
