@@ -856,4 +856,14 @@ export const GERMAN = {
   "Nobody is ignored": "Niemand wird ignoriert",
   "To ignore a friend, open the menu beside the name and choose Ignore.":
     "Um jemanden zu ignorieren, öffne das Menü neben dem Namen und wähle Ignorieren.",
+  "For developers": "Für Entwickler",
+  "Shown instead of your username; several people may have the same.":
+    "Wird statt deines Benutzernamens gezeigt; mehrere Leute können denselben haben.",
+  "Shown in your profile.": "Wird in deinem Profil gezeigt.",
+  "Without a picture, a pattern made from your account is shown.":
+    "Ohne Bild wird ein Muster gezeigt, das aus deinem Konto entsteht.",
+  "At least eight characters. All other sessions end.": "Mindestens acht Zeichen. Alle anderen Sitzungen enden.",
+  "People with whom you share nothing, too.": "Auch Leute, mit denen du nichts gemeinsam hast.",
+  "Applies to servers that you join from now on. Friends can always write to you.":
+    "Gilt für Server, denen du ab jetzt beitrittst. Freunde können dir immer schreiben.",
 };

@@ -11,13 +11,17 @@ const section = (title, ...rest) => h("section", null, title && h("h2", null, ti
 export async function mount(app, page, [tab, id]) {
   await app.ready();
   const tabs = [
+    [null, t("Account")],
     ["profile", t("Profile"), (b) => profile(app, b)],
-    ["language", t("Language"), (b) => language(app, b)],
-    ["privacy", t("Privacy"), (b) => privacy(app, b)],
-    ["connections", t("Connections"), (b, r) => connections(app, b, r)],
-    ["grants", t("Authorised apps"), (b, r) => grants(app, b, r)],
     ["security", t("Two-factor authentication"), (b, r) => security(app, b, r)],
     ["sessions", t("Sessions"), (b, r) => sessions(app, b, r)],
+    [null, t("Privacy")],
+    ["privacy", t("Privacy"), (b) => privacy(app, b)],
+    ["grants", t("Authorised apps"), (b, r) => grants(app, b, r)],
+    ["connections", t("Connections"), (b, r) => connections(app, b, r)],
+    [null, t("Appearance")],
+    ["language", t("Language"), (b) => language(app, b)],
+    [null, t("For developers")],
     ["apps", t("My apps"), (b, r) => (id ? oneApp(app, b, id, r) : apps(app, b, r))],
     ["teams", t("Teams"), (b, r) => teams(app, b, r)],
   ];
@@ -41,9 +45,19 @@ function profile(app, body) {
       head,
       quickForm(
         [
-          { name: "global_name", label: t("Display name"), value: me.global_name },
-          { name: "bio", label: t("About me"), value: me.bio, rows: 3 },
-          { name: "avatar", label: t("Picture"), type: "file" },
+          {
+            name: "global_name",
+            label: t("Display name"),
+            value: me.global_name,
+            hint: t("Shown instead of your username; several people may have the same."),
+          },
+          { name: "bio", label: t("About me"), value: me.bio, rows: 3, hint: t("Shown in your profile.") },
+          {
+            name: "avatar",
+            label: t("Picture"),
+            type: "file",
+            hint: t("Without a picture, a pattern made from your account is shown."),
+          },
         ],
         t("Save"),
         async (v) => {
@@ -62,7 +76,12 @@ function profile(app, body) {
       quickForm(
         [
           { name: "password", label: t("Current password"), type: "password" },
-          { name: "new_password", label: t("New password"), type: "password" },
+          {
+            name: "new_password",
+            label: t("New password"),
+            type: "password",
+            hint: t("At least eight characters. All other sessions end."),
+          },
           ...(me.mfa_enabled ? [{ name: "code", label: t("Six-digit code or backup code") }] : []),
         ],
         t("Save"),
@@ -129,7 +148,13 @@ function privacy(app, body) {
       t("Who can send you friend requests"),
       quickForm(
         [
-          { name: "all", label: t("Everyone"), type: "checkbox", value: from.all },
+          {
+            name: "all",
+            label: t("Everyone"),
+            type: "checkbox",
+            value: from.all,
+            hint: t("People with whom you share nothing, too."),
+          },
           {
             name: "mutual_friends",
             label: t("Friends of friends"),
@@ -158,6 +183,7 @@ function privacy(app, body) {
             label: t("Block direct messages from members of new servers"),
             type: "checkbox",
             value: s.default_guilds_restricted,
+            hint: t("Applies to servers that you join from now on. Friends can always write to you."),
           },
           {
             name: "allow_game_friend_dms",
