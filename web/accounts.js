@@ -1,5 +1,5 @@
 // accounts.js - the logins of this browser. A login with "Stay logged in" is in localStorage and is shared by all tabs;
-// a login without it is in sessionStorage and belongs to one tab.
+// a login without it is in sessionStorage and belongs to one tab. Also: which pages need a login.
 import { Rest } from "./rest.js";
 
 /**
@@ -109,3 +109,12 @@ export function onOtherTab(changed) {
   // A page from the back/forward cache was frozen and received no events.
   addEventListener("pageshow", (e) => e.persisted && changed());
 }
+
+/** Pages that need no login. */
+const OPEN = /^\/(invite\/|workbench(\/|$)|(verify|reset)$)/;
+
+/** True if operator.html was served, which marks a server with the workbench only. */
+export const operatorOnly = () => document.documentElement.dataset.pages === "operator";
+
+/** @param {string|null|undefined} token */
+export const mustComeIn = (token) => !token && !operatorOnly() && !OPEN.test(location.pathname);

@@ -1,8 +1,7 @@
 // app.js - the application: login state, router, and functions that all pages share.
 import { CommandIndex, contextCommands, showModal, useComponent } from "./commands.js";
 import { announce, below, dialog, fill, h, menu, toast } from "./dom.js";
-import { currentToken } from "./accounts.js";
-import { mustComeIn, operatorOnly } from "./access.js";
+import { currentToken, mustComeIn, operatorOnly } from "./accounts.js";
 import { Gateway } from "./gateway.js";
 import { LoginState } from "./login-state.js";
 import { pickEmoji } from "./pickers.js";

@@ -82,10 +82,14 @@ export class LoginState {
     }
   }
 
-  /** Closes the gateway session before the token is revoked; otherwise the login page would be drawn twice. */
+  /**
+   * Closes the gateway session before the token is revoked; otherwise the login page would be drawn twice. The token is
+   * forgotten before it is revoked, so that the other tabs know why the server refuses it.
+   */
   async logOut() {
     const token = this.app.rest.token;
     this.app.gateway?.close();
+    forgetToken(token);
     const failed = await revoke(token).then(
       () => false,
       (e) => e.status !== 401,
@@ -101,8 +105,7 @@ export class LoginState {
       token = app.rest.token;
     if (this.renewing || !token) return;
     if (!isTabLogin()) {
-      const now = currentToken();
-      if (now && now !== token) return this.followOtherTabs();
+      if (currentToken() !== token) return this.followOtherTabs();
       if (isRenewing()) {
         clearTimeout(this.waiting);
         this.waiting = setTimeout(() => app.rest.token === token && this.ended(), renewalTime);

@@ -1,7 +1,6 @@
 // main.js - the first script: draws the login page at once and loads the application after the first paint.
 import { fill, h } from "./dom.js";
-import { currentToken } from "./accounts.js";
-import { mustComeIn } from "./access.js";
+import { currentToken, mustComeIn } from "./accounts.js";
 import { Rest } from "./rest.js";
 import * as enter from "./views/login.js";
 
@@ -19,10 +18,16 @@ function afterPaint(work) {
 function drawEntrance() {
   let coming;
   const behind = () =>
-    (coming ??= application().then((app) => {
-      app.adopt(enter);
-      return app;
-    }));
+    (coming ??= application().then(
+      (app) => {
+        app.adopt(enter);
+        return app;
+      },
+      (failure) => {
+        coming = undefined; // the next use tries again
+        throw failure;
+      },
+    ));
   const page = h("div.page");
   fill(document.getElementById("app"), page);
   enter.mount(
@@ -37,7 +42,7 @@ function drawEntrance() {
     },
     page,
   );
-  afterPaint(behind);
+  afterPaint(() => behind().catch(() => {})); // a failure is shown when the application is needed
 }
 
 if (mustComeIn(currentToken())) drawEntrance();

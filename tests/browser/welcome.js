@@ -131,7 +131,7 @@ export const TESTS = {
     assert.equal(await mine.getAttribute("d"), outline);
     const script = await page.evaluate(() => [...document.querySelectorAll("link[rel=modulepreload], script[src]")].map((x) => x.href || x.src).find((x) => x.endsWith("/main.js")));
     const all = await page.evaluate(async (main) => {
-      const { patternOf } = await import(main.replace("main.js", "pattern.js"));
+      const { patternOf } = await import(main.replace("main.js", "images.js"));
       return Array.from({ length: 2000 }, (_, i) => patternOf(String(1572381641102327808n + BigInt(i) * 4194304n)));
     }, script);
     const distinct = new Set(all.map((x) => JSON.stringify(x)));

@@ -1,9 +1,46 @@
 // login-forms.js - the forms of the login page: log in, register, use a token, forgotten password.
 import { field, fill, h } from "../dom.js";
-import { form, input } from "../login-form.js";
-import { registrationHelp } from "../registration-help.js";
 import { Rest } from "../rest.js";
 import { t } from "../translate.js";
+
+/** A form that shows the server's error messages at its fields. `extra` is shown above the button. */
+export function form(fields, action, send, extra) {
+  const problem = h("p.field-error", { role: "alert", hidden: true });
+  const submit = h("button.button.primary.wide", { type: "submit" }, action);
+  return h(
+    "form.stack",
+    {
+      novalidate: true,
+      onsubmit: async (e) => {
+        e.preventDefault();
+        submit.disabled = true;
+        problem.hidden = true;
+        Object.values(fields).forEach((f) => f.problem(""));
+        try {
+          await send(Object.fromEntries(Object.entries(fields).map(([name, f]) => [name, f.control.value])));
+        } catch (refusal) {
+          let marked = false;
+          for (const [name, f] of Object.entries(fields)) {
+            const words = refusal.at?.(name);
+            if (!words) continue;
+            f.problem(words);
+            if (!marked) f.control.focus();
+            marked = true;
+          }
+          problem.hidden = marked;
+          problem.textContent = refusal.message;
+        }
+        submit.disabled = false;
+      },
+    },
+    Object.values(fields),
+    extra,
+    problem,
+    submit,
+  );
+}
+
+export const input = (props) => h("input", { required: true, ...props });
 
 /** The choice whether the browser stays logged in. */
 function stayChoice(choice) {
@@ -69,13 +106,15 @@ export function loginPanel(app, choice, tab = "login") {
 /** Shows who may register. If the request fails, the refusal of the registration shows it. */
 async function showRule(app, panel, invite) {
   const rule = await app.rest.anonymously("GET", "/policies/instance/config").catch(() => null);
-  if (rule?.register_requireInvite)
+  if (!rule?.register_requireInvite && !rule?.register_disabled) return;
+  const { registrationHelp } = await import("../registration-help.js"); // not part of the first paint
+  if (rule.register_requireInvite)
     fill(
       invite.querySelector(".hint"),
       t("This server requires an invitation code. Ask the operator of the server for one."),
       registrationHelp(),
     );
-  if (rule?.register_disabled)
+  if (rule.register_disabled)
     fill(
       panel,
       h("p", { role: "status" }, t("Registration is closed on this server. Ask its operator for an account.")),
