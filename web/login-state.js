@@ -135,6 +135,7 @@ export class LoginState {
     else sessionStorage.removeItem("next");
     this.reason = reason || "";
     this.app.disconnect();
+    for (const open of document.querySelectorAll("dialog")) open.close();
     this.app.go("/login");
   }
 

@@ -66,22 +66,26 @@ function row(app, a, draw) {
       "span.person-name",
       null,
       avatar(a, nameOf(a)),
-      h("span.clip", null, h("strong", null, nameOf(a)), h("small.faint", null, a.username ? `@${a.username}` : "")),
+      h(
+        "span.clip",
+        null,
+        h("strong", null, nameOf(a)),
+        h("small.faint", null, current ? t("current account") : a.username && `@${a.username}`),
+      ),
     ),
     h(
       "div.person-actions",
       null,
-      current
-        ? h("span.chip", null, t("current account"))
-        : h(
-            "button.button.secondary",
-            {
-              type: "button",
-              "aria-label": t("Switch to {name}", { name: nameOf(a) }),
-              onclick: () => app.login.switchTo(a.token),
-            },
-            t("Switch"),
-          ),
+      !current &&
+        h(
+          "button.button.secondary",
+          {
+            type: "button",
+            "aria-label": t("Switch to {name}", { name: nameOf(a) }),
+            onclick: () => app.login.switchTo(a.token),
+          },
+          t("Switch"),
+        ),
       h(
         "button.button.danger",
         {
