@@ -65,7 +65,12 @@ export function quickForm(rows, action, send, kind) {
         ? h("textarea", { rows: r.rows })
         : h("input", { type: r.type || "text", autocomplete: "off", checked: r.type === "checkbox" && r.value });
     if (!r.options && r.type !== "checkbox" && r.type !== "file") control.value = r.value ?? "";
-    return field(r.label, control, r.hint);
+    const el = field(r.label, control, r.hint);
+    if (r.type === "checkbox") {
+      control.setAttribute("role", "switch");
+      el.classList.add("switch-field");
+    }
+    return el;
   });
   const problem = h("p.field-error", { role: "alert", hidden: true }),
     done = h("p.good", { role: "status" });
@@ -129,10 +134,13 @@ export function showCurrent(page) {
   page.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 }
 
-/** A page with tabs at the side. A tab is its path segment, its label, and its render function. */
+/**
+ * A page with tabs at the side. A tab is its path segment, its label, and its render function; an entry without a path
+ * segment is the heading of the tabs after it.
+ */
 export function tabbedPage(app, page, { base, title, tabs, active, back }) {
   const body = h("main.settings-body", { tabindex: 0 });
-  const found = tabs.find(([id]) => id === active) || tabs[0];
+  const found = tabs.find(([id]) => id && id === active) || tabs.find(([id]) => id);
   fill(
     page,
     h(
@@ -144,7 +152,9 @@ export function tabbedPage(app, page, { base, title, tabs, active, back }) {
         h("a.channel", { href: back }, "← ", t("Back")),
         h("h2", null, title),
         tabs.map(([id, words]) =>
-          h("a.channel", { href: `${base}/${id}`, "aria-current": id === found[0] ? "page" : null }, words),
+          id
+            ? h("a.channel", { href: `${base}/${id}`, "aria-current": id === found[0] ? "page" : null }, words)
+            : h("h3", null, words),
         ),
       ),
       body,

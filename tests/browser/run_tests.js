@@ -10,6 +10,7 @@ import { TESTS as history } from "./history.js";
 import { TESTS as everyday } from "./everyday.js";
 import { TESTS as hostile } from "./hostile.js";
 import { TESTS as load } from "./performance.js";
+import { TESTS as login } from "./login.js";
 import { TESTS as people } from "./everyday_use.js";
 import { TESTS as places } from "./settings.js";
 import { BENCH_WALKS as benchWalks, CHAT_WALKS as chatWalks, TESTS as screens } from "./screens.js";
@@ -18,6 +19,7 @@ import { Worker, options } from "./harness.js";
 import { TESTS as search } from "./search.js";
 import { TESTS as talk } from "./message_content.js";
 import { TESTS as unread } from "./unread.js";
+import { TESTS as welcome } from "./welcome.js";
 import { TESTS as wire } from "./workbench.js";
 
 const [source, executable, chromiumPath, ...rest] = process.argv.slice(2);
@@ -29,7 +31,7 @@ const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-ru
 const MAX_WORKERS = 3;
 
 /** The longest groups first, so that none runs alone at the end. */
-const WORKERS = { load, people, screens, wire, places, talk, history, hostile, apps, search, unread, everyday, sharing };
+const WORKERS = { load, people, login, welcome, screens, wire, places, talk, history, hostile, apps, search, unread, everyday, sharing };
 const NIGHTLY = { chatWalks, benchWalks };
 
 async function runTest(worker, name, test) {

@@ -1,5 +1,6 @@
 // channel-head.js - the header of a channel: name, topic, and the buttons for threads, notifications, pins, search.
 import { dialog, fill, h, icon, iconButton } from "../dom.js";
+import { emptyState } from "../first-steps.js";
 import { inline } from "../markdown.js";
 import { contextOf, message } from "../message.js";
 import { isForum, isThread } from "../store.js";
@@ -61,7 +62,11 @@ async function showPins(app, channel) {
               return row;
             }),
           )
-        : h("p.faint", null, t("This channel has no pinned messages.")),
+        : emptyState({
+            icon: "pin",
+            title: t("No pinned messages"),
+            words: t("To pin a message, open its menu and choose Pin."),
+          }),
     { class: "wide" },
   );
 }

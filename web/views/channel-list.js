@@ -92,6 +92,7 @@ export class ChannelList {
         h("span", { "aria-hidden": "true" }, "▾"),
       ),
     );
+    if (!rows.length) rows.push(h("p.hint.pad", null, t("There are no channels that you can see.")));
     refill(this.el, head, arrowKeys(h("div.channel-list", null, rows), "a,button"));
   }
 
@@ -186,6 +187,8 @@ export class ChannelList {
             iconButton("plus", t("New group"), () => addGroup(this.app)),
           ),
           this.store.privateChannels().map((c) => this.privateRow(c)),
+          !this.store.privateChannels().length &&
+            h("p.hint.pad", null, t("No conversations yet. Open a profile and choose Message.")),
         ),
         "a,button",
       ),
