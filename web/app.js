@@ -3,6 +3,7 @@ import { CommandIndex, contextCommands, showModal, useComponent } from "./comman
 import { announce, below, dialog, fill, h, menu, toast } from "./dom.js";
 import { mustComeIn, operatorOnly } from "./access.js";
 import { Gateway } from "./gateway.js";
+import { explain } from "./missing-permission.js";
 import { pickEmoji } from "./pickers.js";
 import { Rest } from "./rest.js";
 import { Store } from "./store.js";
@@ -17,7 +18,8 @@ const PAGES = [
   [/^\/oauth2\/authorize/, () => import("./views/authorize.js")],
   [/^\/workbench(?:\/(\w+))?/, () => import("./views/workbench.js")],
   [/^\/settings(?:\/(\w+))?(?:\/(\w+))?/, () => import("./views/settings.js")],
-  [/^\/channels\/([^/]+)\/settings(?:\/(\w+))?/, () => import("./views/server-settings.js")],
+  [/^\/channels\/(\d+)\/(\d+)\/settings(?:\/(\w+))?/, () => import("./views/channel/settings.js")],
+  [/^\/channels\/([^/]+)\/settings(?:\/(\w+))?/, () => import("./views/server/settings.js")],
   [/^\/channels(?:\/([^/]+))?(?:\/(\d+))?/, () => import("./views/chat.js")],
   [/^\/friends/, () => import("./views/chat.js")],
 ];
@@ -33,6 +35,7 @@ class App {
     this.rest.onunauthorized = () => this.gateway && this.signOut(t("Your session has ended. Log in again."));
     this.store = new Store(this.rest);
     this.rest.locale = () => this.store.settings.locale;
+    this.rest.explain = (refusal, answer, ...asked) => explain(this.store, refusal, answer, asked);
     this.store.onmodal = (d) => showModal(this, d);
     this.voiceLine = new VoiceLine(this.store, () => this.store.touch("speaking"));
     this.store.onvoice = (d) => this.voiceLine.moved(d);

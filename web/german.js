@@ -1,7 +1,10 @@
 // german.js - the German translation: English text, German text.
 // Names in braces are replaced by values.
 
+import { SERVER_TEXTS } from "./german-server.js";
+
 export const GERMAN = {
+  ...SERVER_TEXTS,
   "Log in": "Anmelden",
   Register: "Registrieren",
   "Use a token": "Mit Token",
@@ -540,7 +543,6 @@ export const GERMAN = {
   "Allow anyone to mention this role": "Allen erlauben, diese Rolle zu erwähnen",
   "Member since": "Mitglied seit",
   Kick: "Kicken",
-  "Kick {name}?": "{name} kicken?",
   Reason: "Grund",
   "Revoke ban": "Bann aufheben",
   Invite: "Einladung",

@@ -62,11 +62,17 @@ export class Rest {
     this.onunauthorized = () => {};
     /** The user's language setting, which overrides the browser's language. @type {() => string|undefined} */
     this.locale = () => undefined;
+    /** Returns a better message for a refusal: cause and fix. @type {(...facts: any[]) => string|undefined} */
+    this.explain = () => undefined;
   }
-  /** @param {string} method @param {string} path @param {any} [body] JSON, or a FormData */
-  async call(method, path, body) {
+  /**
+   * @param {string} method @param {string} path @param {any} [body] JSON, or a FormData
+   * @param {string} [reason] for the audit log
+   */
+  async call(method, path, body, reason) {
     const headers = /** @type {Record<string, string>} */ ({});
     if (this.token) headers.Authorization = this.token;
+    if (reason) headers["X-Audit-Log-Reason"] = encodeURIComponent(reason);
     if (this.locale()) headers["X-Discord-Locale"] = this.locale();
     const form = body instanceof FormData;
     if (body !== undefined && !form) headers["Content-Type"] = "application/json";
@@ -84,7 +90,9 @@ export class Rest {
         continue;
       }
       if (answer.status === 401 && this.token) this.onunauthorized();
-      throw new Refusal(answer.status, json);
+      const refusal = new Refusal(answer.status, json);
+      refusal.message = this.explain(refusal, json, method, path, body) || refusal.message;
+      throw refusal;
     }
   }
   /** Sends a request without a token. @param {string} method @param {string} path @param {any} [body] */

@@ -5,6 +5,7 @@ import { resolve } from "node:path";
 import assert from "node:assert/strict";
 import { chromium } from "playwright-core";
 import { TESTS as apps } from "./apps.js";
+import { TESTS as community } from "./community.js";
 import { TESTS as history } from "./history.js";
 import { TESTS as hostile } from "./hostile.js";
 import { TESTS as load } from "./load.js";
@@ -24,7 +25,7 @@ const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-ru
 const MOST_LANES = 3;
 
 /** The longest first, so that no lane is left alone at the end. */
-const LANES = { load, people, screens, wire, places, talk, history, hostile, apps };
+const LANES = { load, people, screens, wire, places, community, talk, history, hostile, apps };
 const NIGHTLY = { chatWalks, benchWalks };
 
 async function runTest(lane, name, test) {

@@ -33,6 +33,9 @@ import {
   isVoice,
 } from "../store.js";
 import { t } from "../translate.js";
+import { orderedChannels, moveChannel, stepChannel } from "../channel-order.js";
+import { sortable } from "../sortable.js";
+import { channelMenu, maySetUp, settingsPath } from "./channel/menu.js";
 import { friendsPage } from "./friends.js";
 import { forumPage } from "./forum.js";
 import { voiceBar, voicePage } from "./voice.js";
@@ -91,7 +94,10 @@ class Chat {
     fill(page, this.shell);
     const draw = {
       guilds: () => this.drawRail(),
-      channels: () => this.drawSide(),
+      channels: () => {
+        this.refreshHead();
+        this.drawSide();
+      },
       unread: () => {
         this.drawRail();
         this.drawSide();
@@ -113,6 +119,7 @@ class Chat {
     app.replyTo = (m) => this.composer?.reply(m);
     app.editMessage = (c, m) => this.composer?.edit(m);
     app.jumpTo = (id) => this.jumpTo(id);
+    this.listenToSide();
     this.drawSelf();
     this.drawVoice();
   }
@@ -241,15 +248,7 @@ class Chat {
   /* --- channels --- */
 
   ordered() {
-    const all = this.store.channelsOf(this.guild).filter((c) => !isThread(c));
-    const sort = (list) =>
-      list.sort((a, b) => Number(isVoice(a)) - Number(isVoice(b)) || a.position - b.position || (a.id < b.id ? -1 : 1));
-    const out = sort(all.filter((c) => c.type !== CATEGORY && !c.parent_id));
-    for (const category of sort(all.filter((c) => c.type === CATEGORY))) {
-      const inside = sort(all.filter((c) => c.parent_id === category.id));
-      if (inside.length || this.store.mayInGuild(this.guild, "MANAGE_CHANNELS")) out.push(category, ...inside);
-    }
-    return out;
+    return orderedChannels(this.store, this.guild);
   }
 
   drawSide() {
@@ -274,10 +273,15 @@ class Chat {
         rows.push(
           h(
             "div.category",
-            null,
+            { dataset: { sort: c.id }, draggable: manage ? "true" : null },
             h(
               "button.plain",
-              { type: "button", "aria-expanded": String(!hidden), onclick: () => this.fold(c.id) },
+              {
+                type: "button",
+                dataset: { key: c.id },
+                "aria-expanded": String(!hidden),
+                onclick: () => this.fold(c.id),
+              },
               h("span.fold", { "aria-hidden": "true" }, hidden ? "▸" : "▾"),
               c.name,
             ),
@@ -301,7 +305,41 @@ class Chat {
         h("span", { "aria-hidden": "true" }, "▾"),
       ),
     );
-    refill(this.side, head, arrowKeys(h("div.channel-list", null, rows), "a,button"));
+    refill(this.side, head, this.viewAsBar(), arrowKeys(h("div.channel-list", null, rows), "a,button"));
+  }
+
+  /** Says that the server is viewed as a role, and ends it. */
+  viewAsBar() {
+    const role = this.store.viewAs?.guild === this.guild.id && this.guild.roles.get(this.store.viewAs.role);
+    const end = () => {
+      this.store.viewAs = null;
+      this.store.touch("channels", "members");
+    };
+    return (
+      role &&
+      h(
+        "div.view-as",
+        { role: "status" },
+        t("You see this server as {role}.", { role: role.name }),
+        h("button.button.secondary", { type: "button", onclick: end }, t("Stop")),
+      )
+    );
+  }
+
+  /** The context menu of a channel, by mouse or keyboard, and drag and drop. */
+  listenToSide() {
+    this.side.addEventListener("contextmenu", (e) => {
+      const row = e.target instanceof Element && /** @type {HTMLElement|null} */ (e.target.closest("[data-sort]")),
+        c = row && this.store.channels.get(row.dataset.sort);
+      if (!c) return;
+      e.preventDefault();
+      channelMenu(this.app, c, e.clientX || e.clientY ? { x: e.clientX, y: e.clientY } : below(row));
+    });
+    sortable(this.side, {
+      drop: (id, target, where) => moveChannel(this.app, this.guild, id, target, where),
+      step: (id, by) => stepChannel(this.app, this.guild, id, by),
+      holds: (id) => this.store.channels.get(id)?.type === CATEGORY,
+    });
   }
 
   fold(id) {
@@ -316,7 +354,8 @@ class Chat {
       "a.channel",
       {
         href: `/channels/${c.guild_id || "@me"}/${c.id}`,
-        dataset: { key: c.id },
+        dataset: { key: c.id, ...(kind ? {} : { sort: c.id }) },
+        draggable: !kind && this.guild ? String(this.store.mayInGuild(this.guild, "MANAGE_CHANNELS")) : null,
         class: [kind || "", unread ? "unread" : ""].join(" "),
         "aria-current": c === this.channel || c.id === this.channel?.id ? "page" : null,
         "aria-label": [
@@ -458,6 +497,7 @@ class Chat {
       [
         may("CREATE_INSTANT_INVITE") && { label: t("Invite people"), icon: "people", run: () => this.invite() },
         { label: t("Server settings"), icon: "gear", run: () => this.app.go(`/channels/${g.id}/settings`) },
+        { label: t("Events"), icon: "stage", run: () => this.app.go(`/channels/${g.id}/settings/events`) },
         may("MANAGE_CHANNELS") && { label: t("New channel"), icon: "plus", run: () => this.addChannel(null) },
         g.owner_id !== this.store.me.id && {
           label: t("Leave"),
@@ -608,9 +648,26 @@ class Chat {
         iconButton("close", t("Archive the thread"), () =>
           this.app.tryCall(this.app.rest.patch(`/channels/${channel.id}`, { archived: true }), t("Archived")),
         ),
+      maySetUp(this.store, channel) &&
+        h(
+          "a.icon-button",
+          { href: settingsPath(channel), "aria-label": t("Channel settings"), title: t("Channel settings") },
+          icon("gear"),
+        ),
       !isForum(channel) && iconButton("pin", t("Pinned messages"), () => this.showPins(channel)),
       channel.guild_id && iconButton("people", t("Members"), () => this.shell.classList.toggle("members-closed")),
     );
+  }
+
+  /** Shows a changed name or topic of the open channel; leaves a channel that was deleted. */
+  refreshHead() {
+    const now = this.channel && this.store.channels.get(this.channel.id),
+      facts = (c) => JSON.stringify([c.name, c.topic, c.type]);
+    if (!this.channel || now === this.channel) return;
+    if (!now) return this.app.go(`/channels/${this.guild?.id || "@me"}`, true);
+    const changed = facts(now) !== facts(this.channel);
+    this.channel = now;
+    if (changed) this.main.querySelector(".main-head")?.replaceWith(this.head(now));
   }
 
   async showPins(channel) {
