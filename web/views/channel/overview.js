@@ -107,14 +107,16 @@ function changesOf(rows, v) {
 
 export function channelOverview(app, g, id, body, watch) {
   let dirty = false,
-    shown = "";
+    shown = "",
+    rows = /** @type {any[]} */ ([]),
+    sent = "";
   const facts = (c) => JSON.stringify(rowsOf(app, g, c).map((r) => [r.name, r.value, r.options]));
   const note = h("div", { role: "status" }),
     slot = h("div");
   const draw = () => {
     const c = app.store.channels.get(id);
     if (!c) return;
-    const rows = rowsOf(app, g, c);
+    rows = rowsOf(app, g, c);
     shown = facts(c);
     dirty = false;
     fill(note);
@@ -123,6 +125,7 @@ export function channelOverview(app, g, id, body, watch) {
       if (Object.keys(rest).length) await app.rest.patch(`/channels/${id}`, rest);
       if (parent !== undefined) await moveChannel(app, g, id, parent, "into");
       dirty = false;
+      sent = JSON.stringify(Object.entries(v).map(([name, x]) => [name, String(x)]));
     });
     form.addEventListener("input", () => {
       dirty = true;
@@ -147,6 +150,12 @@ export function channelOverview(app, g, id, body, watch) {
   watch.on(["channels"], () => {
     const c = app.store.channels.get(id);
     if (!c || facts(c) === shown) return;
+    const next = rowsOf(app, g, c);
+    if (sent === JSON.stringify(next.map((r) => [r.name, String(r.value ?? "")]))) {
+      rows.splice(0, rows.length, ...next); // the own change, which the form shows already
+      shown = facts(c);
+      return;
+    }
     if (!dirty && !slot.contains(document.activeElement)) draw();
     else if (dirty)
       fill(
