@@ -79,19 +79,12 @@ export async function events(app, g, body, watch) {
       t("Cancel event"),
     );
   let interested = new Set();
-  /** The events that the user is interested in. */
+  /** The events that the user is interested in. The list is sorted by id, so one entry answers the question. */
   const readInterest = async (all) => {
-    const lists = await Promise.all(
-      all.map((e) =>
-        app.rest.get(`${path}/${e.id}/users?limit=100`).then(
-          (r) => (Array.isArray(r) ? r : r.users || []),
-          () => [],
-        ),
-      ),
-    );
-    interested = new Set(
-      all.filter((e, i) => lists[i].some((u) => (u.user_id || u.user?.id) === app.store.me.id)).map((e) => e.id),
-    );
+    const me = app.store.me.id,
+      query = `after=${BigInt(me) - 1n}&limit=1&upgrade_response_type=true`;
+    const lists = await Promise.all(all.map((e) => app.rest.get(`${path}/${e.id}/users?${query}`).catch(() => [])));
+    interested = new Set(all.filter((e, i) => (lists[i][0]?.user_id || lists[i][0]?.user?.id) === me).map((e) => e.id));
   };
   const mark = (e, on) =>
     app.tryCall(app.rest.call(on ? "PUT" : "DELETE", `${path}/${e.id}/users/@me`, on ? {} : undefined));
