@@ -35,6 +35,7 @@ class App {
     this.rest.onunauthorized = () => this.gateway && this.signOut(t("Your session has ended. Log in again."));
     this.store = new Store(this.rest);
     this.rest.locale = () => this.store.settings.locale;
+    this.rest.onchanged = () => this.store.touch("acted");
     this.rest.explain = (refusal, answer, ...asked) => explain(this.store, refusal, answer, asked);
     this.store.onmodal = (d) => showModal(this, d);
     this.voiceLine = new VoiceLine(this.store, () => this.store.touch("speaking"));

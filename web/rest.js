@@ -60,6 +60,8 @@ export class Rest {
   constructor(token) {
     this.token = token;
     this.onunauthorized = () => {};
+    /** Called after each request that changed something. */
+    this.onchanged = () => {};
     /** The user's language setting, which overrides the browser's language. @type {() => string|undefined} */
     this.locale = () => undefined;
     /** Returns a better message for a refusal: cause and fix. @type {(...facts: any[]) => string|undefined} */
@@ -84,6 +86,7 @@ export class Rest {
       });
       const json =
         text && (answer.headers.get("Content-Type") || "").startsWith("application/json") ? JSON.parse(text) : null;
+      if (answer.ok && method !== "GET") this.onchanged();
       if (answer.ok) return json;
       if (answer.status === 429 && tries < 3 && json?.retry_after <= LONGEST_WAIT_S) {
         await pause(json.retry_after);

@@ -74,7 +74,8 @@ export async function live(watch, topics, draw) {
     clearTimeout(timer);
     timer = setTimeout(() => el.isConnected && show(), Math.max(0, LIVE_MS - (performance.now() - last)));
   };
-  watch.on([...topics, "ready", "connected"], later);
+  // "acted": not every change is sent back to the session that made it.
+  if (topics.length) watch.on([...topics, "acted", "ready", "connected"], later);
   await show();
   return el;
 }
