@@ -621,11 +621,7 @@ export const GERMAN = {
   "Note (only visible to you)": "Notiz (nur für dich sichtbar)",
   "{n} server in common|{n} servers in common": "{n} gemeinsamer Server|{n} gemeinsame Server",
   "Nickname in this server": "Spitzname auf diesem Server",
-  "Time out for 10 minutes": "10 Minuten Timeout",
-  "Member was timed out": "Mitglied ist im Timeout",
-  "Member was kicked": "Mitglied wurde gekickt",
   Ban: "Bannen",
-  "Member was banned": "Mitglied wurde gebannt",
   "Each code works once, if you lose your authenticator. Store the codes in another place.":
     "Jeder Code gilt einmal, falls du den Authenticator verlierst. Bewahre die Codes anderswo auf.",
   "Each login will also ask for a code. Add this key to your authenticator app and enter its code below.":
