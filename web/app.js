@@ -5,6 +5,7 @@ import { currentToken, mustComeIn, operatorOnly } from "./accounts.js";
 import { Gateway } from "./gateway.js";
 import { LoginState } from "./login-state.js";
 import { deleteMessage, forward, messageMenu } from "./message-menu.js";
+import { explain } from "./missing-permission.js";
 import { watchMessages } from "./notifications.js";
 import { pickEmoji } from "./emoji-picker.js";
 import { Rest } from "./rest.js";
@@ -21,7 +22,8 @@ const PAGES = [
   [/^\/oauth2\/authorize/, () => import("./views/authorize.js")],
   [/^\/workbench(?:\/(\w+))?/, () => import("./views/workbench.js")],
   [/^\/settings(?:\/(\w+))?(?:\/(\w+))?/, () => import("./views/settings.js")],
-  [/^\/channels\/([^/]+)\/settings(?:\/(\w+))?/, () => import("./views/server-settings.js")],
+  [/^\/channels\/(\d+)\/(\d+)\/settings(?:\/(\w+))?/, () => import("./views/channel/settings.js")],
+  [/^\/channels\/([^/]+)\/settings(?:\/(\w+))?/, () => import("./views/server/settings.js")],
   [/^\/channels(?:\/([^/]+))?(?:\/(\d+))?(?:\/(\d+))?/, () => import("./views/chat.js")],
   [/^\/friends/, () => import("./views/chat.js")],
 ];
@@ -38,6 +40,8 @@ class App {
     this.store = new Store(this.rest);
     this.login = new LoginState(this);
     this.rest.locale = () => this.store.settings.locale;
+    this.rest.onchanged = () => this.store.touch("acted");
+    this.rest.explain = (refusal, answer, ...asked) => explain(this.store, refusal, answer, asked);
     this.store.onmodal = (d) => showModal(this, d);
     this.voiceLine = new VoiceLine(this.store, () => this.store.touch("speaking"));
     this.store.onvoice = (d) => this.voiceLine.moved(d);

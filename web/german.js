@@ -1,7 +1,10 @@
 // german.js - the German translation: English text, German text.
 // Names in braces are replaced by values.
 
+import { SERVER_TEXTS } from "./german-server.js";
+
 export const GERMAN = {
+  ...SERVER_TEXTS,
   "Log in": "Anmelden",
   Register: "Registrieren",
   "Use a token": "Mit Token",
@@ -536,7 +539,6 @@ export const GERMAN = {
   "Allow anyone to mention this role": "Allen erlauben, diese Rolle zu erwähnen",
   "Member since": "Mitglied seit",
   Kick: "Kicken",
-  "Kick {name}?": "{name} kicken?",
   Reason: "Grund",
   "Revoke ban": "Bann aufheben",
   Invite: "Einladung",
@@ -615,11 +617,7 @@ export const GERMAN = {
   "Note (only visible to you)": "Notiz (nur für dich sichtbar)",
   "{n} server in common|{n} servers in common": "{n} gemeinsamer Server|{n} gemeinsame Server",
   "Nickname in this server": "Spitzname auf diesem Server",
-  "Time out for 10 minutes": "10 Minuten Timeout",
-  "Member was timed out": "Mitglied ist im Timeout",
-  "Member was kicked": "Mitglied wurde gekickt",
   Ban: "Bannen",
-  "Member was banned": "Mitglied wurde gebannt",
   "Each code works once, if you lose your authenticator. Store the codes in another place.":
     "Jeder Code gilt einmal, falls du den Authenticator verlierst. Bewahre die Codes anderswo auf.",
   "Each login will also ask for a code. Add this key to your authenticator app and enter its code below.":
@@ -766,7 +764,7 @@ export const GERMAN = {
   "{n} file|{n} files": "{n} Datei|{n} Dateien",
   "The files were not sent: {reason}": "Die Dateien wurden nicht gesendet: {reason}",
   Smileys: "Smileys",
-  People: "Menschen",
+  People: "Personen",
   "Animals and nature": "Tiere und Natur",
   Food: "Essen",
   Travel: "Reisen",

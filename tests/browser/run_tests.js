@@ -6,6 +6,7 @@ import { resolve } from "node:path";
 import assert from "node:assert/strict";
 import { chromium } from "playwright-core";
 import { TESTS as apps } from "./apps.js";
+import { TESTS as community } from "./community.js";
 import { TESTS as history } from "./history.js";
 import { TESTS as everyday } from "./everyday.js";
 import { TESTS as hostile } from "./hostile.js";
@@ -31,7 +32,7 @@ const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-ru
 const MAX_WORKERS = 3;
 
 /** The longest groups first, so that none runs alone at the end. */
-const WORKERS = { load, people, login, welcome, screens, wire, places, talk, history, hostile, apps, search, unread, everyday, sharing };
+const WORKERS = { load, people, login, welcome, screens, wire, places, community, talk, history, hostile, apps, search, unread, everyday, sharing };
 const NIGHTLY = { chatWalks, benchWalks };
 
 async function runTest(worker, name, test) {

@@ -61,7 +61,10 @@ class Chat {
     fill(page, this.shell);
     const draw = {
       guilds: () => this.rail.draw(),
-      channels: () => this.side.draw(),
+      channels: () => {
+        this.followChannel();
+        this.side.draw();
+      },
       unread: () => {
         this.rail.draw();
         this.side.draw();
@@ -142,6 +145,14 @@ class Chat {
     this.log = this.channel = null;
     this.drawSelf();
     this.open([guild, channel, message]);
+  }
+
+  /** Takes over a changed object of the open channel; leaves a channel that was deleted. */
+  followChannel() {
+    if (!this.channel || !this.store.ready) return;
+    const now = this.store.channels.get(this.channel.id);
+    if (now) this.channel = now;
+    else this.app.go(`/channels/${this.guild?.id || "@me"}`, true);
   }
 
   key(e) {

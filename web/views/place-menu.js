@@ -3,6 +3,7 @@ import { menu } from "../dom.js";
 import { copyId, copyLink, placeOf } from "../message-menu.js";
 import { CATEGORY, isThread } from "../store.js";
 import { t } from "../translate.js";
+import { manageEntries } from "./channel/menu.js";
 import { channelNotifications, guildNotifications, muteFor } from "./notification-menu.js";
 
 /** Opens a menu by right click or by the keyboard; Shift opens the browser's menu. */
@@ -40,6 +41,7 @@ export function channelMenu(app, channel, at) {
       { label: t("Notification settings"), icon: "bell", run: () => channelNotifications(app, channel) },
       channel.type !== CATEGORY && { label: t("Copy link"), icon: "link", run: () => copyLink(channel) },
       { label: t("Copy ID"), icon: "hash", run: () => copyId(channel.id) },
+      ...manageEntries(app, channel),
     ].filter(Boolean),
     store.nameOfChannel(channel),
   );
