@@ -15,9 +15,11 @@ const MOST_ACCOUNTS = 10;
 /** @returns {{current: string|null, accounts: Account[]}} */
 function read() {
   try {
-    const kept = JSON.parse(localStorage.getItem(KEY) || "{}");
-    const accounts = (Array.isArray(kept.accounts) ? kept.accounts : []).filter((a) => typeof a?.token === "string");
-    return { current: accounts.some((a) => a.token === kept.current) ? kept.current : null, accounts };
+    const stored = JSON.parse(localStorage.getItem(KEY) || "{}");
+    const accounts = (Array.isArray(stored.accounts) ? stored.accounts : []).filter(
+      (a) => typeof a?.token === "string",
+    );
+    return { current: accounts.some((a) => a.token === stored.current) ? stored.current : null, accounts };
   } catch {
     return { current: null, accounts: [] };
   }
@@ -60,8 +62,8 @@ export function replaceToken(old, token) {
 }
 
 /**
- * Stores who the token belongs to, for the account switcher. An older token of the same account is revoked, unless it was
- * entered by hand.
+ * Stores who the token belongs to, for the account switcher. An older token of the same account is revoked, unless it
+ * was entered by hand.
  * @param {string} token @param {any} user
  */
 export function nameAccount(token, { id, username, global_name, avatar }) {

@@ -71,8 +71,8 @@ export async function moveChannel(app, guild, id, target, where) {
     at = target ? app.store.channels.get(target) : null;
   if (!channel || channel === at) return;
   const category = channel.type === CATEGORY;
-  let beside = at;
-  if (category && at && at.type !== CATEGORY) beside = app.store.channels.get(at.parent_id);
+  let neighbour = at;
+  if (category && at && at.type !== CATEGORY) neighbour = app.store.channels.get(at.parent_id);
   const parent = category
     ? null
     : at?.type === CATEGORY
@@ -83,7 +83,7 @@ export async function moveChannel(app, guild, id, target, where) {
         ? target
         : at?.parent_id || null;
   const list = siblings(all, channel, parent).filter((c) => c !== channel),
-    index = list.indexOf(beside);
+    index = list.indexOf(neighbour);
   if (index >= 0) list.splice(index + (where === "before" ? 0 : 1), 0, channel);
   else if (at?.type === CATEGORY && where !== "before" && where !== "into") list.unshift(channel);
   else list.push(channel);

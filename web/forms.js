@@ -137,7 +137,10 @@ export function quickForm(rows, action, send, kind) {
   );
 }
 
-/** A control that is no input, with a place for its error. @param {HTMLElement} control @returns {import("./dom.js").Field} */
+/**
+ * A control that is no input, with an error text below it.
+ * @param {HTMLElement} control @returns {import("./dom.js").Field}
+ */
 function customField(control) {
   const error = h("p.field-error", { hidden: true });
   const problem = (text) => {

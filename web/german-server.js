@@ -6,11 +6,11 @@ export const SERVER_TEXTS = {
   "No member has a name that begins like this.": "Kein Mitglied hat einen Namen, der so beginnt.",
   "Search members": "Mitglieder suchen",
   "This was changed too often. Try again in {n} minute.|This was changed too often. Try again in {n} minutes.":
-    "Das wurde zu oft geändert. Versuche es in {n} Minute wieder.|Das wurde zu oft geändert. Versuche es in {n} Minuten wieder.",
+    "Zu oft geändert. Versuche es in {n} Minute wieder.|Zu oft geändert. Versuche es in {n} Minuten wieder.",
   "You need the permission {names}. Ask an administrator of the server for it.":
     "Dir fehlt die Berechtigung {names}. Bitte die Verwaltung des Servers darum.",
   "Your highest role must be above the role or member, and you can only give permissions that you have.":
-    "Deine höchste Rolle muss über der Rolle oder dem Mitglied stehen, und du kannst nur Berechtigungen geben, die du hast.",
+    "Deine höchste Rolle muss über der Rolle oder dem Mitglied stehen. Du kannst nur eigene Berechtigungen geben.",
   "General server permissions": "Allgemeine Serverberechtigungen",
   "Membership permissions": "Mitgliederberechtigungen",
   "Text channel permissions": "Textkanalberechtigungen",

@@ -955,8 +955,8 @@ export const GERMAN = {
   "The server did not answer: end this session later in Settings, Sessions, from another login.":
     "Der Server hat nicht geantwortet: Beende diese Sitzung später in den Einstellungen unter Sitzungen.",
   "Do you run this server?": "Betreibst du diesen Server?",
-  "Its configuration has registration = closed. Set it to invite and restart the server, or add an account with:":
-    "In seiner Konfiguration steht registration = closed. Setze es auf invite und starte den Server neu, oder lege ein Konto an mit:",
+  "The configuration has registration = closed. Set invite and restart the server, or add an account:":
+    "In der Konfiguration steht registration = closed. Setze invite und starte neu, oder lege ein Konto an mit:",
   "Create a code for five new accounts on the machine of the server:":
     "Erstelle auf dem Rechner des Servers einen Code für fünf neue Konten:",
   "Send the code, or the link {link} with the code at its end.":

@@ -60,7 +60,7 @@ function hash(text) {
 }
 
 /**
- * What is drawn for an id: background, foreground and the outline of a pattern of 3 × 3 cells.
+ * The avatar for an id: background, foreground and the outline of a pattern of 3 × 3 cells.
  * @param {string|number|undefined} id
  */
 export function patternOf(id) {

@@ -4,7 +4,10 @@ import { t } from "./translate.js";
 
 const MISSING_PERMISSIONS = 50013;
 
-/** The permissions of each route: method, path, names. The first entry that matches counts. @type {[string, RegExp, string[]][]} */
+/**
+ * The permissions of each route: method, path, names. The first entry that matches counts.
+ * @type {[string, RegExp, string[]][]}
+ */
 const NEEDS = [
   ["PUT", /^\/channels\/\d+\/permissions\//, ["MANAGE_ROLES"]],
   ["DELETE", /^\/channels\/\d+\/permissions\//, ["MANAGE_ROLES"]],

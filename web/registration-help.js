@@ -15,9 +15,7 @@ export function registrationHelp(rule = "invite") {
       ? h(
           "p",
           null,
-          t(
-            "Its configuration has registration = closed. Set it to invite and restart the server, or add an account with:",
-          ),
+          t("The configuration has registration = closed. Set invite and restart the server, or add an account:"),
         )
       : h("p", null, t("Create a code for five new accounts on the machine of the server:")),
     h("pre", { tabindex: 0 }, COMMANDS[rule]),

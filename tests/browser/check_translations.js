@@ -68,7 +68,7 @@ function isText(node, pieces) {
   return location === "shown" || (location === "maybe" && rest.some(readsAsWords));
 }
 
-/** Calls told(text, node) for each translated text and lost(node) for each untranslated one. */
+/** Calls received(text) for each translated text and lost(node) for each untranslated one. */
 function readTexts(source, received, lost) {
   const walk = (node) => {
     if (ts.isCallExpression(node) && node.expression.getText() === "t") {

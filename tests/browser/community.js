@@ -134,8 +134,8 @@ export const TESTS = {
     await editor.getByLabel("Allow anyone to mention this role").check();
     await editor.getByRole("button", { name: "Save" }).click();
     await row(/^Wardens/).waitFor();
-    const kept = (await call("ada", "GET", `/guilds/${g.id}/roles`)).find((r) => r.name === "Wardens");
-    assert.deepEqual([(BigInt(kept.permissions) & 4n) !== 0n, kept.mentionable], [true, true]);
+    const changed = (await call("ada", "GET", `/guilds/${g.id}/roles`)).find((r) => r.name === "Wardens");
+    assert.deepEqual([(BigInt(changed.permissions) & 4n) !== 0n, changed.mentionable], [true, true]);
     await row(/^Wardens/).getByRole("button", { name: "Delete" }).click();
     await page.getByRole("dialog", { name: "Delete role" }).getByRole("button", { name: "Delete" }).click();
     await row(/^Wardens/).waitFor({ state: "detached" });

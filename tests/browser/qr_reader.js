@@ -45,7 +45,7 @@ function readFormats(rows) {
   const n = rows.length, bit = (r, c) => (rows[r][c] ? "1" : "0");
   const one = [[8, 0], [8, 1], [8, 2], [8, 3], [8, 4], [8, 5], [8, 7], [8, 8], [7, 8], [5, 8], [4, 8], [3, 8], [2, 8], [1, 8], [0, 8]];
   const two = [...[1, 2, 3, 4, 5, 6, 7].map((k) => [n - k, 8]), ...[8, 7, 6, 5, 4, 3, 2, 1].map((k) => [8, n - k])];
-  return [one, two].map((places) => places.map(([r, c]) => bit(r, c)).join(""));
+  return [one, two].map((cells) => cells.map(([r, c]) => bit(r, c)).join(""));
 }
 
 function checkPatterns(rows, version) {

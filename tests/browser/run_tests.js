@@ -13,7 +13,7 @@ import { TESTS as hostile } from "./hostile.js";
 import { TESTS as load } from "./performance.js";
 import { TESTS as login } from "./login.js";
 import { TESTS as people } from "./everyday_use.js";
-import { TESTS as places } from "./settings.js";
+import { TESTS as settings } from "./settings.js";
 import { BENCH_WALKS as benchWalks, CHAT_WALKS as chatWalks, TESTS as screens } from "./screens.js";
 import { TESTS as sharing } from "./sharing.js";
 import { Worker, options } from "./harness.js";
@@ -32,7 +32,7 @@ const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-ru
 const MAX_WORKERS = 3;
 
 /** The longest groups first, so that none runs alone at the end. */
-const WORKERS = { load, people, login, welcome, screens, wire, places, community, talk, history, hostile, apps, search, unread, everyday, sharing };
+const WORKERS = { load, people, login, welcome, screens, wire, settings, community, talk, history, hostile, apps, search, unread, everyday, sharing };
 const NIGHTLY = { chatWalks, benchWalks };
 
 async function runTest(worker, name, test) {

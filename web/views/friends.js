@@ -285,7 +285,7 @@ export function friendsPage(app, main, burger) {
     refill(body, rows.length ? h("ul.people", null, rows) : emptyTab(tab, main));
   }
 
-  /** Whoever is in no server yet is shown the ways to one. */
+  /** A person without a server is shown how to create or join one. */
   const drawSteps = () => refill(steps, store.guilds.size === 0 && firstSteps(app));
 
   function addForm() {

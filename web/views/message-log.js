@@ -9,7 +9,10 @@ import { beginning } from "./empty-places.js";
 
 const clock = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" });
 
-/** The first loaded message that was unread when the channel was opened. @param {import("../store-messages.js").Log} log */
+/**
+ * The first loaded message that was unread when the channel was opened.
+ * @param {import("../store-messages.js").Log} log
+ */
 function firstUnread(log, me) {
   let found = null;
   if (!log.readTo) return null;

@@ -118,7 +118,7 @@ const KEY_WORDS = {
 const HIDDEN = new Set(["id", "guild_id", "application_id", "permission_overwrites", "flags", "format_type", "asset"]);
 const SECONDS = new Set(["rate_limit_per_user", "max_age"]),
   TIMES = new Set(["communication_disabled_until", "scheduled_start_time", "scheduled_end_time"]),
-  RIGHTS = new Set(["permissions", "allow", "deny"]);
+  PERMISSION_FIELDS = new Set(["permissions", "allow", "deny"]);
 
 const keyWords = (key) =>
   KEY_WORDS[key] || (key.charAt(0).toUpperCase() + key.slice(1)).replaceAll("_", " ").replace(/ id$/, "");
@@ -156,7 +156,7 @@ function valueWords(key, value, nameOf) {
 }
 
 /** Which permissions were added and which were removed. */
-function rightsWords(key, before, now) {
+function permissionWords(key, before, now) {
   const old = BigInt(before || 0),
     next = BigInt(now || 0),
     added = rightNames(String(next & ~old)),
@@ -172,7 +172,7 @@ export function changeLines(e, nameOf) {
   const options = e.options || {};
   const lines = (e.changes || []).flatMap((c) => {
     if (HIDDEN.has(c.key)) return [];
-    if (RIGHTS.has(c.key)) return rightsWords(c.key, c.old_value, c.new_value);
+    if (PERMISSION_FIELDS.has(c.key)) return permissionWords(c.key, c.old_value, c.new_value);
     const before = valueWords(c.key, c.old_value, nameOf),
       now = valueWords(c.key, c.new_value, nameOf);
     if (c.old_value === undefined || before === now) return [`${keyWords(c.key)}: ${now}`];

@@ -22,17 +22,17 @@ const shownTime = (text) => new Date(text).toLocaleString(locale, { dateStyle: "
 function rowsOf(app, g, e) {
   const start = e ? new Date(e.scheduled_start_time) : new Date(Math.ceil(Date.now() / HOUR_MS + 1) * HOUR_MS),
     end = e?.scheduled_end_time ? new Date(e.scheduled_end_time) : new Date(start.getTime() + HOUR_MS);
-  const places = app.store
+  const channels = app.store
     .channelsOf(g)
     .filter((c) => (c.type === VOICE || c.type === STAGE) && app.store.may(c, "CONNECT"))
     .slice(0, 1000);
   return [
     { name: "name", label: t("Name"), value: e?.name, required: true, props: { maxlength: 100 } },
     {
-      name: "place",
+      name: "channel",
       label: t("Channel"),
       value: e?.channel_id || "",
-      options: /** @type {[any, string][]} */ ([["", t("Somewhere else")], ...places.map((c) => [c.id, c.name])]),
+      options: /** @type {[any, string][]} */ ([["", t("Somewhere else")], ...channels.map((c) => [c.id, c.name])]),
     },
     {
       name: "location",
@@ -48,7 +48,7 @@ function rowsOf(app, g, e) {
 }
 
 function bodyOf(app, v) {
-  const channel = app.store.channels.get(v.place);
+  const channel = app.store.channels.get(v.channel);
   if (!channel && !v.location.trim()) throw new Error(t("Choose a channel or enter a location."));
   if (v.end && v.end <= v.start) throw new Error(t("The end must be after the start."));
   return {
@@ -91,13 +91,13 @@ export async function events(app, g, body, watch) {
   const card = (e) => {
     const change = may("MANAGE_EVENTS") || (may("CREATE_EVENTS") && e.creator_id === app.store.me.id),
       on = interested.has(e.id),
-      place = e.channel_id ? app.store.channels.get(e.channel_id)?.name : e.entity_metadata?.location;
+      location = e.channel_id ? app.store.channels.get(e.channel_id)?.name : e.entity_metadata?.location;
     return h(
       "article.event-card",
       { "aria-label": e.name, dataset: { key: e.id } },
       h("p.faint", null, e.status === ACTIVE ? h("span.tag.live", null, t("Now")) : shownTime(e.scheduled_start_time)),
       h("h2", null, e.name),
-      place && h("p", null, place),
+      location && h("p", null, location),
       e.description && h("p", null, e.description),
       h(
         "div.row-actions",

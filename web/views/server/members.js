@@ -109,7 +109,7 @@ export async function members(app, g, body, watch) {
     return draw();
   });
   const problem = h("p.field-error", { role: "alert", hidden: true });
-  const look = async () => {
+  const searchAgain = async () => {
     try {
       problem.hidden = true;
       await search();
@@ -126,7 +126,7 @@ export async function members(app, g, body, watch) {
     oninput: () => {
       text = input.value.trim();
       clearTimeout(timer);
-      timer = setTimeout(look, WAIT_MS);
+      timer = setTimeout(searchAgain, WAIT_MS);
     },
   });
   const filter = h(
@@ -135,7 +135,7 @@ export async function members(app, g, body, watch) {
       "aria-label": t("Role"),
       onchange: () => {
         role = filter.value;
-        look();
+        searchAgain();
       },
     },
     h("option", { value: "" }, t("All roles")),

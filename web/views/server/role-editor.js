@@ -66,7 +66,7 @@ function permissionBoxes(permissions, own) {
 
 export function editRole(app, g, r) {
   const everyone = r.id === g.id,
-    rights = permissionBoxes(BigInt(r.permissions), (name) => app.store.mayInGuild(g, name));
+    boxes = permissionBoxes(BigInt(r.permissions), (name) => app.store.mayInGuild(g, name));
   return dialog(
     r.name,
     (close) => {
@@ -98,7 +98,7 @@ export function editRole(app, g, r) {
             ],
         t("Save"),
         async (v) => {
-          const permissions = rights.value(),
+          const permissions = boxes.value(),
             color = v.color ? parseInt(v.color.slice(1), 16) : r.color;
           await app.rest.patch(`/guilds/${g.id}/roles/${r.id}`, {
             ...(everyone ? {} : { hoist: v.hoist, mentionable: v.mentionable, color }),
@@ -110,7 +110,7 @@ export function editRole(app, g, r) {
       );
       form.querySelector(".form-foot").classList.add("sticky");
       const problem = form.querySelector(":scope > .field-error");
-      problem.before(h("h3", null, t("Permissions")), rights.el);
+      problem.before(h("h3", null, t("Permissions")), boxes.el);
       return form;
     },
     { class: "wide" },

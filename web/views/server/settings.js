@@ -39,7 +39,7 @@ const TABS = [
 
 /** The tabs that the user may open, without headings above nothing. */
 function permitted(may) {
-  const open = TABS.filter(([id, , rights]) => !id || !rights.length || rights.some(may));
+  const open = TABS.filter(([id, , names]) => !id || !names.length || names.some(may));
   return open.filter(([id], i) => id || (open[i + 1] && open[i + 1][0]));
 }
 
