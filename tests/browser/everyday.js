@@ -51,7 +51,7 @@ export const TESTS = {
     assert.equal(await field(page).inputValue(), `${asked} `);
     // It survives another channel and a reload as a draft.
     await page.getByRole("link", { name: "rules" }).click();
-    await page.getByRole("heading", { name: "rules" }).waitFor();
+    await page.getByRole("heading", { name: "rules", exact: true }).waitFor();
     assert.equal(await field(page).inputValue(), "");
     await page.turn(general());
     await page.getByRole("heading", { name: "general" }).first().waitFor();

@@ -73,7 +73,10 @@ async function main() {
   options.browser = await chromium.launch({ executablePath: chromiumPath, args: FLAGS });
   const waiting = Object.entries(words.length ? { ...NIGHTLY, ...WORKERS } : nightly ? NIGHTLY : WORKERS);
   const work = async () => {
-    for (let next = waiting.shift(); next; next = waiting.shift()) failed += await runWorker(next);
+    for (let next = waiting.shift(); next; next = waiting.shift()) {
+      const more = await runWorker(next); // not in one expression: it would use the count from before the wait
+      failed += more;
+    }
   };
   try {
     await Promise.all(Array.from({ length: Math.min(MAX_WORKERS, availableParallelism() + 1) }, work));
